@@ -1,0 +1,150 @@
+# dp_rdr: build, install and test.
+#
+#   make                   the library dp_rdr.so, against PostgreSQL 15
+#   make install           as root; then CREATE EXTENSION dp_rdr
+#   make test              every suite on throwaway servers, from a bare Debian 12 on
+#   make demo              a guided tour in the terminal, on a throwaway server
+#   make bench             timings beside PostgreSQL's own plain queries
+#   make soak              many clients at once for a while, then an audit of the ledger
+#   make unit              the unit tests of src/privacy alone (no server)
+#   make unit-sanitize     the same under AddressSanitizer and UBSan
+#   make installcheck      the SQL, isolation and TAP suites against the server that PG* points to
+#
+# WERROR=1 turns warnings into errors, ASSERTIONS=1 compiles the assertions in; make test uses both.
+
+# On Debian /usr/bin/pg_config may be the one of libpq-dev, which knows no server.
+PG_CONFIG ?= $(firstword $(wildcard /usr/lib/postgresql/15/bin/pg_config) pg_config)
+PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
+
+MODULE_big = dp_rdr
+PGFILEDESC = "dp_rdr - differential privacy at a price set by disclosure risk"
+OBJS := $(patsubst %.cpp,%.o,$(sort $(wildcard src/*.cpp src/*/*.cpp)))
+
+EXTENSION = dp_rdr
+DATA = $(wildcard src/dp_rdr--*.sql)
+
+# setup creates the extension, the roles and the data that the other files use.
+REGRESS_FILES := $(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql)))
+REGRESS := $(filter setup,$(REGRESS_FILES)) $(filter-out setup,$(REGRESS_FILES))
+ENCODING = UTF8
+NO_LOCALE = 1
+
+ISOLATION := $(patsubst test/specs/%.spec,%,$(sort $(wildcard test/specs/*.spec)))
+ISOLATION_OPTS = --inputdir=test --outputdir=test
+
+TAP_TESTS = 1
+PROVE_TESTS = test/t/*.pl
+
+EXTRA_CLEAN = build $(OBJS:.o=.d) test/results test/output_iso test/regression.diffs test/regression.out
+
+# Bitcode would only let the JIT inline functions that run statements or draw noise.
+override with_llvm = no
+
+# PGXS adds the server's headers with -I; named by -isystem as well they count as system headers and stay silent.
+# Written without a space, so that the flags of src/privacy below can drop them.
+PG_CPPFLAGS = -Isrc $(patsubst %,-isystem%,$(shell $(PG_CONFIG) --includedir-server 2>/dev/null)) -MMD -MP
+# gnu++17, not c++17: nodes.h uses typeof.
+WARNINGS = -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare
+PG_CXXFLAGS = -std=gnu++17 $(WARNINGS) -Wno-register -fvisibility-inlines-hidden
+ifneq (,$(findstring clang,$(CXX)))
+# The server was configured for GCC and passes warning options that clang does not know.
+PG_CXXFLAGS += -Wno-unknown-warning-option
+endif
+ifdef WERROR
+WARNINGS += -Werror
+endif
+ifdef ASSERTIONS
+PG_CPPFLAGS += -DUSE_ASSERT_CHECKING
+endif
+SHLIB_LINK += -lstdc++
+
+# make test, demo, bench and soak install PostgreSQL themselves, so they must work before it is there.
+ifneq (,$(wildcard $(PGXS)))
+include $(PGXS)
+else
+all install uninstall installcheck clean:
+	@echo "PostgreSQL's extension makefile was not found: install postgresql-server-dev-15, or pass PG_CONFIG=" >&2; exit 1
+endif
+
+# The mathematics stays portable: strict C++17, and no PostgreSQL header within reach.
+PRIVACY_OBJS := $(filter src/privacy/%,$(OBJS))
+src/privacy/%.o: override CPPFLAGS := $(filter-out -I% -isystem% -DUSE_ASSERT_CHECKING,$(CPPFLAGS)) -Isrc
+src/privacy/%.o: override CXXFLAGS := $(filter-out -std=%,$(CXXFLAGS)) -std=c++17
+
+# ----------------------------------------------------------------------------------------------------------------------
+# C++ tests (GoogleTest). build/obj holds plain objects, build/sanitized those with the sanitizers.
+# ----------------------------------------------------------------------------------------------------------------------
+
+SANITIZE = -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+TEST_CPPFLAGS = -Isrc -Itest/unit -DDP_TEST_DATA='"$(CURDIR)/test/unit"' -MMD -MP
+TEST_CXXFLAGS = -std=c++17 -O2 -g $(WARNINGS)
+GTEST_LIBS = -lgtest_main -lgtest -pthread
+
+test_objects = $(patsubst %.cpp,build/$(1)/%.o,$(sort $(wildcard $(2))))
+UNIT_OBJS := $(call test_objects,obj,test/unit/*.cpp)
+STATISTICS_OBJS := $(call test_objects,obj,test/statistics/*.cpp)
+CLIENT_OBJS := $(call test_objects,obj,test/client/*.cpp)
+SAMPLERS_OBJS := $(call test_objects,obj,test/bench/samplers.cpp)
+SANITIZED_OBJS := $(call test_objects,sanitized,test/unit/*.cpp src/privacy/*.cpp)
+
+build/obj/test/client/%.o: TEST_CPPFLAGS += -isystem $(shell $(PG_CONFIG) --includedir 2>/dev/null)
+
+build/obj/%.o: %.cpp
+	@mkdir -p $(@D)
+	$(CXX) $(TEST_CXXFLAGS) $(TEST_CPPFLAGS) -c -o $@ $<
+
+build/sanitized/%.o: %.cpp
+	@mkdir -p $(@D)
+	$(CXX) $(TEST_CXXFLAGS) $(SANITIZE) $(TEST_CPPFLAGS) -c -o $@ $<
+
+build/unit: $(UNIT_OBJS) $(PRIVACY_OBJS)
+	$(CXX) -o $@ $^ $(GTEST_LIBS)
+
+build/unit-sanitized: $(SANITIZED_OBJS)
+	$(CXX) $(SANITIZE) -o $@ $^ $(GTEST_LIBS)
+
+build/statistics: $(STATISTICS_OBJS) $(PRIVACY_OBJS)
+	$(CXX) -o $@ $^ $(GTEST_LIBS)
+
+build/client: $(CLIENT_OBJS)
+	$(CXX) -o $@ $^ -L$(shell $(PG_CONFIG) --libdir) -lpq $(GTEST_LIBS)
+
+build/samplers: $(SAMPLERS_OBJS) $(PRIVACY_OBJS)
+	$(CXX) -o $@ $^
+
+unit: build/unit
+	build/unit
+
+unit-sanitize: build/unit-sanitized
+	build/unit-sanitized
+
+# Distributions of many draws; no server.
+statistics: build/statistics
+	build/statistics
+
+# Clients of the wire protocol, against the server that PG* points to.
+client: build/client
+	build/client
+
+samplers: build/samplers
+	build/samplers
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Whole runs on throwaway servers
+# ----------------------------------------------------------------------------------------------------------------------
+
+test:
+	@test/run
+
+demo:
+	@test/demo/run
+
+bench:
+	@test/bench/run
+
+soak:
+	@test/soak/run
+
+.PHONY: unit unit-sanitize statistics client samplers test demo bench soak
+
+-include $(OBJS:.o=.d) $(wildcard build/obj/*/*/*.d build/sanitized/*/*/*.d)

@@ -1,0 +1,55 @@
+#include "border/decimals.hpp"
+
+namespace dp::border {
+
+char *numeric_text(Datum numeric) {
+    return DatumGetCString(DirectFunctionCall1(numeric_out, numeric));
+}
+
+Datum text_numeric(const char *text) {
+    return DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+}
+
+template <int Places> static privacy::Decimal<Places> parse(Datum numeric, const char *what) {
+    const char *text = numeric_text(numeric);
+    privacy::Decimal<Places> value;
+    bool ok = core([&] {
+        auto parsed = privacy::Decimal<Places>::parse(text);
+        if (parsed)
+            value = *parsed;
+        return parsed.has_value();
+    });
+    if (!ok)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s is out of range: %s", what, text),
+                        errhint("Give a finite number below 10^8.")));
+    return value;
+}
+
+privacy::Epsilon to_epsilon(Datum numeric, const char *what) {
+    return parse<9>(numeric, what);
+}
+
+privacy::Delta to_delta(Datum numeric, const char *what) {
+    return parse<30>(numeric, what);
+}
+
+privacy::Epsilon checked_epsilon(Datum numeric, const char *what) {
+    privacy::Epsilon value = to_epsilon(numeric, what);
+    if (value.units() < 1 || value.units() > 100 * int64{1000000000})
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("%s is out of range: %s", what, numeric_text(numeric)),
+                        errhint("Give a number from 0.000000001 to 100; more than 9 decimals are rounded down.")));
+    return value;
+}
+
+privacy::Delta checked_delta(Datum numeric, const char *what) {
+    privacy::Delta value = to_delta(numeric, what);
+    privacy::Delta one = core([] { return *privacy::Delta::parse("1"); });
+    if (value.units() < 0 || value >= one)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("%s is out of range: %s", what, numeric_text(numeric)),
+                        errhint("Give a number from 0 to below 1, for instance 1e-6.")));
+    return value;
+}
+
+} // namespace dp::border

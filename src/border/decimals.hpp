@@ -1,0 +1,27 @@
+// numeric <-> exact decimals of the core.
+#pragma once
+
+#include "privacy/decimal.hpp"
+
+#include "border/guard.hpp"
+
+namespace dp::border {
+
+char *numeric_text(Datum numeric); // numeric_out
+Datum text_numeric(const char *text); // numeric_in
+
+template <int Places> Datum to_numeric(privacy::Decimal<Places> value) {
+    char text[64];
+    core([&] { strlcpy(text, value.text().c_str(), sizeof text); });
+    return text_numeric(text);
+}
+
+// Errors: 22023 "<what> must be ..." for NaN, infinities, and values too large for an exact decimal.
+privacy::Epsilon to_epsilon(Datum numeric, const char *what); // any sign; callers check the range
+privacy::Delta to_delta(Datum numeric, const char *what);
+// Also checks 10^-9 <= epsilon <= 100 after rounding down to 9 decimals (architecture.md, 10).
+privacy::Epsilon checked_epsilon(Datum numeric, const char *what);
+// Also checks 0 <= delta < 1.
+privacy::Delta checked_delta(Datum numeric, const char *what);
+
+} // namespace dp::border

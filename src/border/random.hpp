@@ -1,0 +1,41 @@
+// Fair bits from the server's strong random source. No seed, no state that could survive a fork: a block is fetched when
+// needed and wiped when the object goes.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+
+#include "privacy/noise.hpp"
+
+#include "border/postgres.hpp"
+
+namespace dp::border {
+
+class StrongBits final : public privacy::BitSource {
+  public:
+    StrongBits() = default;
+    StrongBits(const StrongBits &) = delete;
+    StrongBits &operator=(const StrongBits &) = delete;
+    ~StrongBits() { explicit_bzero(block_, sizeof block_); }
+
+    result_type operator()() override {
+        if (next_ == words)
+            refill();
+        return block_[next_++];
+    }
+
+  private:
+    static constexpr int words = 128;
+
+    // Throws (core region): without entropy there is no noise and hence no answer.
+    void refill() {
+        if (!pg_strong_random(block_, sizeof block_))
+            throw std::runtime_error("could not obtain random bits for the noise");
+        next_ = 0;
+    }
+
+    std::uint64_t block_[words];
+    int next_ = words;
+};
+
+} // namespace dp::border

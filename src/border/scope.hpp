@@ -1,0 +1,30 @@
+// Identity and settings for a stretch of internal work. Plain structs with explicit leave(): on an error the server's own
+// transaction abort restores both (AtEOXact_GUC, SetUserIdAndSecContext), so no destructor is needed nor wanted.
+#pragma once
+
+#include "border/postgres.hpp"
+
+namespace dp::border {
+
+// Acts as `role` with a restricted security context until leave().
+struct RoleScope {
+    Oid saved_role;
+    int saved_context;
+    static RoleScope enter(Oid role);
+    void leave() const;
+};
+
+// Settings that a caller could have set to look at, or to change, internal work (attacks.md C07..C09, A24) until leave().
+struct SettingsScope {
+    int nest_level;
+    static SettingsScope enter();
+    void leave() const;
+};
+
+// The owner of the extension's schema: owns catalog and ledger.
+Oid extension_owner();
+Oid extension_schema(bool missing_ok = false);
+// OID of a function or aggregate of the schema dp_rdr; nobody else can create there, so the look-up cannot be diverted.
+Oid internal_function(const char *name, int nargs, const Oid *argtypes, bool missing_ok = false);
+
+} // namespace dp::border

@@ -1,0 +1,25 @@
+// Short statements against the extension's own tables, and leave-one-out queries, through SPI.
+#pragma once
+
+#include "border/postgres.hpp"
+
+namespace dp::border {
+
+// SPI_connect ... SPI_finish around statements; results live until finish(). On an error the transaction abort cleans up.
+struct Spi {
+    MemoryContext caller; // where results that must survive finish() are copied
+    static Spi connect();
+    void finish() const;
+
+    // Runs one statement with text-free parameters; nulls may be null. Returns the number of rows (SPI_processed).
+    // read_only: under the active snapshot; else under a new one, after a command counter increment.
+    uint64 run(const char *sql, bool read_only, int nargs = 0, Oid *types = nullptr, Datum *values = nullptr,
+               const char *nulls = nullptr) const;
+
+    // Column (1-based) of row (0-based) of the last result.
+    static Datum value(uint64 row, int column, bool *isnull);
+    // Copies a text-like or any other column's output text into the caller's context; null for NULL.
+    char *text(uint64 row, int column) const;
+};
+
+} // namespace dp::border

@@ -1,0 +1,129 @@
+#include "catalog/facade.hpp"
+
+#include "border/scope.hpp"
+#include "catalog/settings.hpp"
+
+namespace dp::catalog {
+
+Oid deny_function() {
+    if (!OidIsValid(border::extension_schema(true)))
+        return InvalidOid;
+    Oid types[1] = {REGCLASSOID};
+    return border::internal_function("deny", 1, types, true);
+}
+
+// FROM deny(Const regclass), nothing else at this level: the constant, or InvalidOid.
+static Oid denied_table(const Query *query) {
+    if (query->commandType != CMD_SELECT || query->hasAggs || query->hasWindowFuncs || query->hasTargetSRFs ||
+        query->hasSubLinks || query->distinctClause || query->groupClause || query->groupingSets || query->havingQual ||
+        query->sortClause || query->limitCount || query->limitOffset || query->setOperations || query->cteList ||
+        query->rowMarks || query->jointree->quals || list_length(query->jointree->fromlist) != 1 ||
+        !IsA(linitial(query->jointree->fromlist), RangeTblRef))
+        return InvalidOid;
+    auto *ref = static_cast<RangeTblRef *>(linitial(query->jointree->fromlist));
+    auto *entry = rt_fetch(ref->rtindex, query->rtable);
+    if (entry->rtekind != RTE_FUNCTION || entry->funcordinality || list_length(entry->functions) != 1)
+        return InvalidOid;
+    auto *call = reinterpret_cast<FuncExpr *>(linitial_node(RangeTblFunction, entry->functions)->funcexpr);
+    if (!IsA(call, FuncExpr) || call->funcid != deny_function() || list_length(call->args) != 1 ||
+        !IsA(linitial(call->args), Const))
+        return InvalidOid;
+    auto *table = linitial_node(Const, call->args);
+    if (table->consttype != REGCLASSOID || table->constisnull)
+        return InvalidOid;
+
+    // The columns are handed through one to one: nothing is computed, none is swapped.
+    AttrNumber next = 1;
+    ListCell *cell;
+    foreach (cell, query->targetList) {
+        auto *target = lfirst_node(TargetEntry, cell);
+        auto *var = reinterpret_cast<Var *>(target->expr);
+        if (target->resjunk || !IsA(var, Var) || var->varno != ref->rtindex || var->varattno != next++ ||
+            var->varlevelsup != 0)
+            return InvalidOid;
+    }
+    return DatumGetObjectId(table->constvalue);
+}
+
+Oid table_of_facade(Oid view) {
+    if (!OidIsValid(deny_function()) || get_rel_relkind(view) != RELKIND_VIEW)
+        return InvalidOid;
+    Relation relation = table_open(view, AccessShareLock);
+    Oid table = relation->rd_rules == nullptr ? InvalidOid : denied_table(get_view_query(relation));
+    table_close(relation, NoLock);
+    return table;
+}
+
+Oid expanded_facade(const RangeTblEntry *entry) {
+    if (entry->rtekind != RTE_SUBQUERY || entry->subquery->rtable == NIL ||
+        !OidIsValid(denied_table(entry->subquery)))
+        return InvalidOid;
+#if PG_VERSION_NUM >= 160000
+    return entry->relkind == RELKIND_VIEW ? entry->relid : InvalidOid;
+#else
+    // Before 16 the view survives only as the OLD entry that every view's rule begins with.
+    auto *old = linitial_node(RangeTblEntry, entry->subquery->rtable);
+    return old->rtekind == RTE_RELATION && old->relkind == RELKIND_VIEW ? old->relid : InvalidOid;
+#endif
+}
+
+AttrNumber *map_columns(Oid view, Oid relation) {
+    Relation facade = table_open(view, NoLock);
+    Relation table = table_open(relation, NoLock);
+    TupleDesc facade_columns = RelationGetDescr(facade);
+    auto *map = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber) * (facade_columns->natts + 1)));
+    for (int i = 0; i < facade_columns->natts; i++) {
+        Form_pg_attribute mine = TupleDescAttr(facade_columns, i);
+        AttrNumber attno = get_attnum(relation, NameStr(mine->attname));
+        Form_pg_attribute theirs = attno > 0 ? TupleDescAttr(RelationGetDescr(table), attno - 1) : nullptr;
+        if (theirs == nullptr || theirs->atttypid != mine->atttypid || theirs->atttypmod != mine->atttypmod ||
+            theirs->attcollation != mine->attcollation)
+            ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                            errmsg("column %s of %s changed since it was protected",
+                                   quote_identifier(NameStr(mine->attname)), qualified_name(relation)),
+                            errhint("The controller can drop the view with dp_unprotect() and create it again with "
+                                    "dp_protect(); the ledger and the totals stay.")));
+        map[mine->attnum] = attno;
+    }
+    table_close(facade, NoLock);
+    table_close(table, NoLock);
+    return map;
+}
+
+[[noreturn]] static void refuse(Oid relation, const char *reason, const char *remedy) {
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("%s cannot be protected: %s", qualified_name(relation), reason), errhint("%s", remedy)));
+    pg_unreachable();
+}
+
+static void check_partitions(Oid relation) {
+    ListCell *cell;
+    foreach (cell, find_all_inheritors(relation, AccessShareLock, nullptr)) {
+        char kind = get_rel_relkind(lfirst_oid(cell));
+        if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE)
+            refuse(relation, psprintf("%s is not a plain table", qualified_name(lfirst_oid(cell))),
+                   "Detach partitions and children that are foreign tables.");
+    }
+}
+
+void check_protectable(Oid relation) {
+    Relation table = relation_open(relation, AccessShareLock);
+    Form_pg_class form = table->rd_rel;
+    if (form->relkind != RELKIND_RELATION && form->relkind != RELKIND_PARTITIONED_TABLE)
+        refuse(relation, "it is not a table", "Protect the plain or partitioned table that holds the rows.");
+    if (IsCatalogRelation(table) || form->relnamespace == border::extension_schema() ||
+        form->relnamespace == get_namespace_oid("information_schema", true))
+        refuse(relation, "it is a system table", "Protect a table of your own.");
+    if (form->relpersistence == RELPERSISTENCE_TEMP)
+        refuse(relation, "it is temporary", "Protect a permanent table: the ledger outlives sessions.");
+    if (form->relforcerowsecurity)
+        refuse(relation, "FORCE ROW LEVEL SECURITY hides rows from its owner",
+               "ALTER TABLE ... NO FORCE ROW LEVEL SECURITY, and use the filter of dp_protect() instead.");
+    if (form->relispartition || has_superclass(relation))
+        refuse(relation, "it is a part of another table",
+               "Protect the parent: one individual must not be counted under two budgets.");
+    check_partitions(relation);
+    relation_close(table, NoLock);
+}
+
+} // namespace dp::catalog

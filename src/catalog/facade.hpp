@@ -1,0 +1,26 @@
+// The facade: a view over deny(table), which has the table's columns and no path to its rows (architecture.md, 4; K1).
+#pragma once
+
+#include "border/postgres.hpp"
+
+namespace dp::catalog {
+
+// dp_rdr.deny(regclass); InvalidOid where the extension is not installed.
+Oid deny_function();
+
+// The table behind a view whose stored rule has exactly the form SELECT its columns FROM deny('table'); else InvalidOid.
+Oid table_of_facade(Oid view);
+
+// The view that a subquery was expanded from, if that view is a facade (after view expansion); else InvalidOid.
+Oid expanded_facade(const RangeTblEntry *entry);
+
+// Checks that the columns of the facade agree with the table's in name, type, typmod and collation, and maps them:
+// result[attno of the view] = attno of the table. 55000 "column %s changed since it was protected" otherwise.
+// The caller holds a lock on both.
+AttrNumber *map_columns(Oid view, Oid relation);
+
+// Refuses (55000) what cannot be protected, or no longer can: not a plain or partitioned table, FORCE ROW LEVEL
+// SECURITY, a child or partition of another table, foreign partitions, system catalogs, temporary tables.
+void check_protectable(Oid relation);
+
+} // namespace dp::catalog

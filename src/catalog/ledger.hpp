@@ -1,0 +1,56 @@
+// The write half of the catalog: charges, in a background worker of their own (craft.md, section 2).
+//
+// A charge made in the caller's transaction would die with its rollback. So one dynamic background worker per charge locks
+// the table's odometer row, decides (privacy/accounting), writes the ledger row and commits; only "committed" lets the
+// caller go on. A worker that dies, a timeout, a cancel: an error and no answer, the charge may stand.
+#pragma once
+
+#include "privacy/accounting.hpp"
+
+#include "border/guard.hpp"
+#include "catalog/settings.hpp"
+
+namespace dp::catalog {
+
+// What is to be charged. Texts live in the caller's memory.
+struct Charge {
+    const Settings *settings;
+    const char *query;              // the analyst's or controller's query (as the ledger shows it)
+    const char *grantee;            // of the policy, or null: the controller's own call
+    const char *algorithm;          // within_domain, within_data, find_epsilon
+    const char *guarantee;
+    const char *kind;               // pure, gaussian
+    privacy::Mechanism mechanism;
+    privacy::Account account;
+    // For privacy::decide
+    double eps_star;
+    double slack;
+    const std::vector<privacy::Epsilon> *candidates;
+    bool has_epsilon_max;
+    privacy::Epsilon epsilon_max;
+    bool has_requested;
+    privacy::Epsilon requested;
+    bool has_share;
+    privacy::Epsilon share;
+    privacy::Delta delta, delta_noise, delta_groups;
+    const char *parameters;         // JSON object: public facts only
+    // What will be released, for the zCDP cost of the noise that the chosen epsilon means (plan_release).
+    const std::vector<privacy::Measure> *measures;
+    const std::vector<uint64> *sensitivities; // D_j of each measure, lattice units
+    bool thresholded;
+};
+
+// Runs the charge to its end and returns the epsilon that was charged. Errors:
+//   53400 "query denied"                                  a bound or the preference does not allow it (a denial is counted)
+//   55000 "the settings are changing"                     nothing charged
+//   55000 "charge was not committed; no answer is released"  with the cause in the hint (no worker slot, lock, crash)
+privacy::Epsilon charge(const Charge &what);
+
+// Creates the odometer row of a newly protected table (idempotent), in the worker as well: a rolled back dp_protect then
+// leaves an unused row and nothing else.
+void create_odometer(const char *id_text, const char *relation_name);
+
+// Refuses where no charge can be made: recovery, parallel workers, SERIALIZABLE (55000, with hint).
+void check_can_charge();
+
+} // namespace dp::catalog

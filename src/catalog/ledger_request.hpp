@@ -1,0 +1,73 @@
+// What the caller of a charge and its background worker tell each other: one dynamic shared memory segment per charge,
+// with a table of contents (shm_toc). Private to ledger.cpp and ledger_worker.cpp.
+#pragma once
+
+#include <type_traits>
+
+#include "privacy/accounting.hpp"
+#include "privacy/mechanism.hpp"
+
+#include "border/postgres.hpp"
+extern "C" {
+#include "storage/shm_toc.h"
+}
+
+namespace dp::catalog {
+
+enum class RequestKind : uint32 { charge, create_odometer };
+
+// Only `committed` lets the caller go on. A worker that failed, wherever, leaves `pending`.
+enum class Status : uint32 { pending, committed, denied, changing };
+
+// Keys of the table of contents. A text that is not there is NULL.
+enum Key : uint64 {
+    key_request,
+    key_id, // of the odometer
+    key_relation_name,
+    key_view_name,
+    key_fingerprint,
+    key_query,
+    key_grantee,
+    key_algorithm,
+    key_guarantee,
+    key_kind,
+    key_parameters,
+    key_candidates,   // Epsilon[]
+    key_measures,     // PlannedMeasure[]
+    key_sensitivities // uint64[], one per measure
+};
+
+// What plan_release needs of a privacy::Measure.
+struct PlannedMeasure {
+    privacy::MeasureKind kind;
+    int argument;
+    int filter;
+};
+
+// The fixed part. The worker writes epsilon, then status, after its commit.
+struct Request {
+    RequestKind kind;
+    pg_atomic_uint32 status;
+    Oid relation, view;
+    Oid role, session_role;
+    privacy::Mechanism mechanism;
+    privacy::Account account;
+    double eps_star, slack;
+    bool has_epsilon_max, has_requested, has_share, thresholded;
+    privacy::Epsilon epsilon_max, requested, share;
+    privacy::Delta delta, delta_noise, delta_groups;
+    uint64 candidates, measures; // numbers of elements
+    privacy::Epsilon epsilon;    // the answer: what was charged
+};
+
+// Memory is shared by copying bytes.
+static_assert(std::is_trivially_copyable_v<privacy::Epsilon> && std::is_trivially_copyable_v<privacy::Delta>);
+
+// What the worker needs before it can see the segment (bgw_extra). The segment is found by a handle that the server may
+// give to another segment once the caller has gone: the nonce, its magic number, tells the two apart.
+struct WorkerArguments {
+    Oid database;
+    uint64 nonce;
+};
+
+} // namespace dp::catalog

@@ -1,0 +1,569 @@
+-- dp_rdr 0.1.0: differentially private answers over protected tables, at a price set by relative disclosure risk.
+\echo Use "CREATE EXTENSION dp_rdr" to load this file. \quit
+
+-- No IF NOT EXISTS: a schema that somebody planted in advance makes the installation fail.
+CREATE SCHEMA dp_rdr;
+COMMENT ON SCHEMA dp_rdr IS 'catalog and internals of dp_rdr; use the dp_* functions';
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Catalog: what controllers declare. Written by the dp_* functions only, which check that the caller owns the table.
+-- Columns are kept by name: attribute numbers shift when a dump is restored.
+-- ---------------------------------------------------------------------------------------------------------------------
+
+CREATE TABLE dp_rdr.protected_table (
+    relation      regclass PRIMARY KEY,
+    id            uuid NOT NULL UNIQUE,           -- names the protected table, and its odometer, for ever
+    unit          text,                           -- privacy unit: NULL = a row
+    bound         text NOT NULL DEFAULT 'filter' CHECK (bound OPERATOR(pg_catalog.=) ANY ('{filter,dynamic,none}'::text[])),
+    epsilon_total numeric DEFAULT 1,
+    delta_total   numeric NOT NULL DEFAULT 0
+);
+COMMENT ON TABLE dp_rdr.protected_table IS 'protected tables and the bound of their odometers';
+
+CREATE TABLE dp_rdr.restricted_view (
+    view        regclass PRIMARY KEY,
+    relation    regclass NOT NULL,
+    filter      text                              -- condition on the rows of the table, NULL = all rows
+);
+COMMENT ON TABLE dp_rdr.restricted_view IS 'restricted views (facades) over protected tables';
+
+CREATE TABLE dp_rdr.column_bounds (
+    relation    regclass NOT NULL,
+    column_name text NOT NULL,
+    lower       numeric NOT NULL,
+    upper       numeric NOT NULL,
+    PRIMARY KEY (relation, column_name)
+);
+COMMENT ON TABLE dp_rdr.column_bounds IS 'public bounds of numeric columns: values are clamped to them';
+
+CREATE TABLE dp_rdr.column_groups (
+    relation    regclass NOT NULL,
+    column_name text NOT NULL,
+    groups      text[] NOT NULL,                  -- a NULL element: the NULL group
+    PRIMARY KEY (relation, column_name)
+);
+COMMENT ON TABLE dp_rdr.column_groups IS 'public sets of group keys';
+
+CREATE TABLE dp_rdr.policy (
+    view          regclass NOT NULL,
+    grantee       regrole NOT NULL,
+    tau           float8,
+    tau_var       float8,
+    selection     text NOT NULL,
+    mechanism     text NOT NULL,
+    delta         numeric NOT NULL,
+    epsilon_max   numeric NOT NULL,
+    epsilon_total numeric,
+    epsilon_svt   numeric NOT NULL,
+    candidates    numeric[],
+    weight_min    float8 NOT NULL,
+    weight_max    float8 NOT NULL,
+    group_a       text,
+    group_b       text,
+    PRIMARY KEY (view, grantee)
+);
+COMMENT ON TABLE dp_rdr.policy IS 'who may query a restricted view, under which privacy preference';
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Ledger: written by the background worker alone, so that no open transaction of anybody blocks or undoes a charge.
+-- Plain text names and oids: one name that does not resolve would empty a table of reg* types when a dump is restored.
+-- ---------------------------------------------------------------------------------------------------------------------
+
+CREATE TABLE dp_rdr.odometer (
+    id                    uuid PRIMARY KEY,       -- protected_table.id
+    relation_name         text NOT NULL,          -- qualified, as of the last charge
+    public_epsilon        numeric NOT NULL DEFAULT 0,
+    public_delta          numeric NOT NULL DEFAULT 0,
+    public_releases       bigint NOT NULL DEFAULT 0,
+    public_denials        bigint NOT NULL DEFAULT 0,
+    conditional_epsilon   numeric NOT NULL DEFAULT 0,
+    conditional_delta     numeric NOT NULL DEFAULT 0,
+    conditional_releases  bigint NOT NULL DEFAULT 0,
+    conditional_denials   bigint NOT NULL DEFAULT 0,
+    head                  bytea NOT NULL DEFAULT '\x' -- hash of the last ledger row
+);
+COMMENT ON TABLE dp_rdr.odometer IS 'running totals of every protected table';
+
+-- Charges under one policy, whoever of the grantee''s members asked.
+CREATE TABLE dp_rdr.odometer_share (
+    id                  uuid NOT NULL,            -- protected_table.id
+    grantee             text NOT NULL,            -- role name
+    public_epsilon      numeric NOT NULL DEFAULT 0,
+    public_delta        numeric NOT NULL DEFAULT 0,
+    conditional_epsilon numeric NOT NULL DEFAULT 0,
+    conditional_delta   numeric NOT NULL DEFAULT 0,
+    PRIMARY KEY (id, grantee)
+);
+COMMENT ON TABLE dp_rdr.odometer_share IS 'running totals of every protected table by the grantee of the policy';
+
+CREATE TABLE dp_rdr.ledger_row (
+    id              bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    table_id        uuid NOT NULL,                -- protected_table.id
+    at              timestamptz NOT NULL,
+    relation        text NOT NULL,
+    relation_oid    oid NOT NULL,
+    view            text NOT NULL,
+    view_oid        oid NOT NULL,
+    grantee         text,                         -- of the policy; NULL: the controller's own call
+    role_name       text NOT NULL,
+    role_oid        oid NOT NULL,
+    session_role    text NOT NULL,
+    query           text NOT NULL,
+    account         text NOT NULL,
+    kind            text NOT NULL,
+    algorithm       text NOT NULL,
+    mechanism       text NOT NULL,
+    epsilon         numeric NOT NULL,
+    epsilon_svt     numeric NOT NULL,
+    epsilon_worst   numeric NOT NULL,
+    delta           numeric NOT NULL,
+    delta_noise     numeric NOT NULL,
+    delta_groups    numeric NOT NULL,
+    rho             numeric NOT NULL,
+    parameters      jsonb NOT NULL,
+    guarantee       text NOT NULL,
+    outcome         text NOT NULL,
+    content_version integer NOT NULL,
+    content         bytea NOT NULL,
+    previous_hash   bytea NOT NULL,
+    hash            bytea NOT NULL
+);
+CREATE INDEX ledger_row_table_id_idx ON dp_rdr.ledger_row (table_id, id);
+COMMENT ON TABLE dp_rdr.ledger_row IS 'every charge, append-only, hash-chained per protected table';
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Ledger: what a row says, and how rows are chained. One definition for the worker that writes and for dp_verify_ledger.
+-- RETURN bodies: parsed once, here, so that nobody's search_path reads them again.
+-- ---------------------------------------------------------------------------------------------------------------------
+
+-- The columns from table_id to outcome as one JSON array of texts (parameters: as JSON). No setting reaches it: numerics
+-- are printed with their own scale, the time in UTC, and all that looks the same after a dump and a restore elsewhere.
+CREATE FUNCTION dp_rdr.ledger_content(entry dp_rdr.ledger_row) RETURNS bytea
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN convert_to(json_build_array(
+        entry.table_id::text, to_char(timezone('UTC', entry.at), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+        entry.relation, entry.relation_oid::text, entry.view, entry.view_oid::text,
+        entry.grantee, entry.role_name, entry.role_oid::text, entry.session_role, entry.query,
+        entry.account, entry.kind, entry.algorithm, entry.mechanism,
+        entry.epsilon::text, entry.epsilon_svt::text, entry.epsilon_worst::text,
+        entry.delta::text, entry.delta_noise::text, entry.delta_groups::text, entry.rho::text,
+        entry.parameters, entry.guarantee, entry.outcome)::text, 'UTF8');
+COMMENT ON FUNCTION dp_rdr.ledger_content(dp_rdr.ledger_row) IS 'canonical text of a ledger row, content version 1';
+
+CREATE FUNCTION dp_rdr.ledger_hash(content_version integer, previous_hash bytea, content bytea) RETURNS bytea
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN sha256(convert_to(content_version::text, 'UTF8') || '\x7c'::bytea || previous_hash || '\x7c'::bytea || content);
+COMMENT ON FUNCTION dp_rdr.ledger_hash(integer, bytea, bytea) IS
+    'SHA-256 of content version, previous hash and content, with a vertical bar between them';
+
+-- A table that is no longer protected is known by oid and name together: after a restore the oid alone may be another's.
+CREATE VIEW dp_rdr.ledger WITH (security_barrier) AS
+SELECT l.id, l.at, l.relation, l.view, l.role_name, l.session_role, l.query, l.account, l.kind, l.algorithm, l.mechanism,
+       l.epsilon, l.epsilon_svt, l.epsilon_worst, l.delta, l.delta_noise, l.delta_groups, l.rho, l.parameters, l.guarantee,
+       l.outcome, l.content_version, l.content, l.previous_hash, l.hash
+FROM dp_rdr.ledger_row l
+LEFT JOIN dp_rdr.protected_table t ON t.id OPERATOR(pg_catalog.=) l.table_id
+LEFT JOIN pg_catalog.pg_class c
+       ON c.oid OPERATOR(pg_catalog.=) COALESCE(t.relation::pg_catalog.oid, l.relation_oid)
+LEFT JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+WHERE (SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER)
+   OR (pg_catalog.pg_has_role(c.relowner, 'USAGE')
+       AND (t.id IS NOT NULL
+            OR pg_catalog.parse_ident(l.relation, false)
+               OPERATOR(pg_catalog.=) ARRAY[n.nspname::pg_catalog.text, c.relname::pg_catalog.text]));
+COMMENT ON VIEW dp_rdr.ledger IS 'every charge on the tables of the current user, append-only';
+
+-- Both read as the extension's owner and under settings of their own, and check that the caller owns the table.
+CREATE FUNCTION dp_odometer(relation regclass, OUT account text, OUT epsilon numeric, OUT delta numeric,
+                            OUT releases bigint, OUT denials bigint, OUT bound text,
+                            OUT epsilon_total numeric, OUT delta_total numeric) RETURNS SETOF record
+    LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE ROWS 2 AS 'MODULE_PATHNAME', 'dp_odometer';
+COMMENT ON FUNCTION dp_odometer(regclass) IS 'total privacy loss of a protected table and its bound, by account';
+
+CREATE FUNCTION dp_verify_ledger(relation regclass) RETURNS boolean
+    LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_verify_ledger';
+COMMENT ON FUNCTION dp_verify_ledger(regclass) IS
+    'whether the ledger of a protected table is whole and adds up to its totals; a warning names the first misfit';
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Aggregates of the internal statement. Transition states are internal: nobody can read one, or build an aggregate of
+-- his own on these functions.
+-- ---------------------------------------------------------------------------------------------------------------------
+
+CREATE FUNCTION dp_rdr.lattice_sum_step(internal, "any", double precision, bigint, bigint) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_lattice_sum_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.lattice_sum_step(internal, "any", double precision, bigint, bigint) IS 'transition function of lattice_sum';
+CREATE FUNCTION dp_rdr.lattice_pair_step(internal, "any", double precision, double precision) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_lattice_pair_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.lattice_pair_step(internal, "any", double precision, double precision) IS 'transition function of lattice_pair';
+CREATE FUNCTION dp_rdr.lattice_combine(internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_lattice_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.lattice_combine(internal, internal) IS 'combine function of the lattice sums';
+CREATE FUNCTION dp_rdr.lattice_serialize(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'dp_lattice_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.lattice_serialize(internal) IS 'serialization function of the lattice sums';
+CREATE FUNCTION dp_rdr.lattice_deserialize(bytea, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_lattice_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.lattice_deserialize(bytea, internal) IS 'deserialization function of the lattice sums';
+CREATE FUNCTION dp_rdr.lattice_sum_final(internal) RETURNS numeric
+    AS 'MODULE_PATHNAME', 'dp_lattice_sum_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.lattice_sum_final(internal) IS 'final function of lattice_sum';
+CREATE FUNCTION dp_rdr.lattice_pair_final(internal) RETURNS numeric[]
+    AS 'MODULE_PATHNAME', 'dp_lattice_pair_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.lattice_pair_final(internal) IS 'final function of lattice_pair';
+
+-- FINALFUNC_MODIFY = READ_WRITE, here and below, keeps an aggregate from being used as a window function, where every
+-- row would be an answer of its own.
+CREATE AGGREGATE dp_rdr.lattice_sum(value "any", scale double precision, z_lower bigint, z_upper bigint) (
+    SFUNC = dp_rdr.lattice_sum_step, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.lattice_sum_final, FINALFUNC_MODIFY = READ_WRITE,
+    COMBINEFUNC = dp_rdr.lattice_combine, SERIALFUNC = dp_rdr.lattice_serialize,
+    DESERIALFUNC = dp_rdr.lattice_deserialize, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp_rdr.lattice_sum("any", double precision, bigint, bigint)
+    IS 'exact sum of values rounded to a lattice and clamped, in lattice units';
+
+CREATE AGGREGATE dp_rdr.lattice_pair(value "any", lower double precision, range double precision) (
+    SFUNC = dp_rdr.lattice_pair_step, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.lattice_pair_final, FINALFUNC_MODIFY = READ_WRITE,
+    COMBINEFUNC = dp_rdr.lattice_combine, SERIALFUNC = dp_rdr.lattice_serialize,
+    DESERIALFUNC = dp_rdr.lattice_deserialize, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp_rdr.lattice_pair("any", double precision, double precision)
+    IS 'exact sum of values scaled to 0..2^30, and how many values there were';
+
+CREATE FUNCTION dp_rdr.collect_step(internal, record) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_collect_step' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.collect_step(internal, record) IS 'transition function of collect';
+CREATE FUNCTION dp_rdr.collect_final(internal) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'dp_collect_final' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.collect_final(internal) IS 'final function of collect';
+CREATE AGGREGATE dp_rdr.collect(record) (
+    SFUNC = dp_rdr.collect_step, STYPE = internal, SSPACE = 8,
+    FINALFUNC = dp_rdr.collect_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_rdr.collect(record)
+    IS 'hands the rows of the internal statement to the release; the result is always 0';
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Aggregates for owners of the data, with an epsilon of their own. Serial: the final function reads the call's arguments.
+-- PARALLEL RESTRICTED: a worker may scan, the noise is drawn once, by the session itself.
+-- ---------------------------------------------------------------------------------------------------------------------
+
+CREATE FUNCTION dp_rdr.noisy_count_step(internal, "any", numeric) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_noisy_count_step' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.noisy_count_step(internal, "any", numeric) IS 'transition function of dp_count with an epsilon';
+CREATE FUNCTION dp_rdr.noisy_sum_step(internal, "any", numeric, numeric, numeric) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_noisy_sum_step' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.noisy_sum_step(internal, "any", numeric, numeric, numeric) IS 'transition function of dp_sum with an epsilon';
+CREATE FUNCTION dp_rdr.noisy_avg_step(internal, "any", numeric, numeric, numeric) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_noisy_avg_step' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.noisy_avg_step(internal, "any", numeric, numeric, numeric) IS 'transition function of dp_avg with an epsilon';
+CREATE FUNCTION dp_rdr.noisy_count(internal) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'dp_noisy_count' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.noisy_count(internal) IS 'final function of dp_count with an epsilon';
+CREATE FUNCTION dp_rdr.noisy_sum_bigint(internal) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'dp_noisy_sum' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.noisy_sum_bigint(internal) IS 'final function of dp_sum with an epsilon';
+CREATE FUNCTION dp_rdr.noisy_sum_numeric(internal) RETURNS numeric
+    AS 'MODULE_PATHNAME', 'dp_noisy_sum' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.noisy_sum_numeric(internal) IS 'final function of dp_sum with an epsilon';
+CREATE FUNCTION dp_rdr.noisy_sum_real(internal) RETURNS real
+    AS 'MODULE_PATHNAME', 'dp_noisy_sum' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.noisy_sum_real(internal) IS 'final function of dp_sum with an epsilon';
+CREATE FUNCTION dp_rdr.noisy_sum_double(internal) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'dp_noisy_sum' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.noisy_sum_double(internal) IS 'final function of dp_sum with an epsilon';
+CREATE FUNCTION dp_rdr.noisy_avg_numeric(internal) RETURNS numeric
+    AS 'MODULE_PATHNAME', 'dp_noisy_avg' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.noisy_avg_numeric(internal) IS 'final function of dp_avg with an epsilon';
+CREATE FUNCTION dp_rdr.noisy_avg_double(internal) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'dp_noisy_avg' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.noisy_avg_double(internal) IS 'final function of dp_avg with an epsilon';
+
+CREATE AGGREGATE dp_count(value "any", epsilon numeric) (
+    SFUNC = dp_rdr.noisy_count_step, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.noisy_count, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_count("any", numeric)
+    IS 'epsilon-DP number of non-null values, for owners of the data';
+
+CREATE AGGREGATE dp_sum(value smallint, lower numeric, upper numeric, epsilon numeric) (
+    SFUNC = dp_rdr.noisy_sum_step, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.noisy_sum_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_sum(smallint, numeric, numeric, numeric)
+    IS 'epsilon-DP sum of values clamped to the bounds, for owners of the data';
+CREATE AGGREGATE dp_sum(value integer, lower numeric, upper numeric, epsilon numeric) (
+    SFUNC = dp_rdr.noisy_sum_step, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.noisy_sum_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_sum(integer, numeric, numeric, numeric)
+    IS 'epsilon-DP sum of values clamped to the bounds, for owners of the data';
+CREATE AGGREGATE dp_sum(value bigint, lower numeric, upper numeric, epsilon numeric) (
+    SFUNC = dp_rdr.noisy_sum_step, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.noisy_sum_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_sum(bigint, numeric, numeric, numeric)
+    IS 'epsilon-DP sum of values clamped to the bounds, for owners of the data';
+CREATE AGGREGATE dp_sum(value real, lower numeric, upper numeric, epsilon numeric) (
+    SFUNC = dp_rdr.noisy_sum_step, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.noisy_sum_real, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_sum(real, numeric, numeric, numeric)
+    IS 'epsilon-DP sum of values clamped to the bounds, for owners of the data';
+CREATE AGGREGATE dp_sum(value double precision, lower numeric, upper numeric, epsilon numeric) (
+    SFUNC = dp_rdr.noisy_sum_step, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.noisy_sum_double, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_sum(double precision, numeric, numeric, numeric)
+    IS 'epsilon-DP sum of values clamped to the bounds, for owners of the data';
+CREATE AGGREGATE dp_sum(value numeric, lower numeric, upper numeric, epsilon numeric) (
+    SFUNC = dp_rdr.noisy_sum_step, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.noisy_sum_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_sum(numeric, numeric, numeric, numeric)
+    IS 'epsilon-DP sum of values clamped to the bounds, for owners of the data';
+
+CREATE AGGREGATE dp_avg(value smallint, lower numeric, upper numeric, epsilon numeric) (
+    SFUNC = dp_rdr.noisy_avg_step, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.noisy_avg_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_avg(smallint, numeric, numeric, numeric)
+    IS 'epsilon-DP average of values clamped to the bounds, for owners of the data';
+CREATE AGGREGATE dp_avg(value integer, lower numeric, upper numeric, epsilon numeric) (
+    SFUNC = dp_rdr.noisy_avg_step, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.noisy_avg_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_avg(integer, numeric, numeric, numeric)
+    IS 'epsilon-DP average of values clamped to the bounds, for owners of the data';
+CREATE AGGREGATE dp_avg(value bigint, lower numeric, upper numeric, epsilon numeric) (
+    SFUNC = dp_rdr.noisy_avg_step, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.noisy_avg_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_avg(bigint, numeric, numeric, numeric)
+    IS 'epsilon-DP average of values clamped to the bounds, for owners of the data';
+CREATE AGGREGATE dp_avg(value real, lower numeric, upper numeric, epsilon numeric) (
+    SFUNC = dp_rdr.noisy_avg_step, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.noisy_avg_double, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_avg(real, numeric, numeric, numeric)
+    IS 'epsilon-DP average of values clamped to the bounds, for owners of the data';
+CREATE AGGREGATE dp_avg(value double precision, lower numeric, upper numeric, epsilon numeric) (
+    SFUNC = dp_rdr.noisy_avg_step, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.noisy_avg_double, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_avg(double precision, numeric, numeric, numeric)
+    IS 'epsilon-DP average of values clamped to the bounds, for owners of the data';
+CREATE AGGREGATE dp_avg(value numeric, lower numeric, upper numeric, epsilon numeric) (
+    SFUNC = dp_rdr.noisy_avg_step, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.noisy_avg_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_avg(numeric, numeric, numeric, numeric)
+    IS 'epsilon-DP average of values clamped to the bounds, for owners of the data';
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Aggregates of analysts' queries: marks that the extension replaces where a query reads a restricted view.
+-- ---------------------------------------------------------------------------------------------------------------------
+
+CREATE FUNCTION dp_rdr.marker_step(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_marker_step' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.marker_step(internal) IS 'transition function of aggregates without an epsilon';
+CREATE FUNCTION dp_rdr.marker_step(internal, "any") RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_marker_step' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.marker_step(internal, "any") IS 'transition function of aggregates without an epsilon';
+CREATE FUNCTION dp_rdr.marker_bigint(internal) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'dp_marker' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.marker_bigint(internal) IS 'final function of aggregates without an epsilon';
+CREATE FUNCTION dp_rdr.marker_numeric(internal) RETURNS numeric
+    AS 'MODULE_PATHNAME', 'dp_marker' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.marker_numeric(internal) IS 'final function of aggregates without an epsilon';
+CREATE FUNCTION dp_rdr.marker_real(internal) RETURNS real
+    AS 'MODULE_PATHNAME', 'dp_marker' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.marker_real(internal) IS 'final function of aggregates without an epsilon';
+CREATE FUNCTION dp_rdr.marker_double(internal) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'dp_marker' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.marker_double(internal) IS 'final function of aggregates without an epsilon';
+
+CREATE AGGREGATE dp_count(*) (
+    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
+    FINALFUNC = dp_rdr.marker_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_count(*)
+    IS 'DP number of rows of a restricted view, at the price of the policy';
+CREATE AGGREGATE dp_count("any") (
+    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
+    FINALFUNC = dp_rdr.marker_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_count("any")
+    IS 'DP number of non-null values of a restricted view, at the price of the policy';
+
+CREATE AGGREGATE dp_sum(smallint) (
+    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
+    FINALFUNC = dp_rdr.marker_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_sum(smallint)
+    IS 'DP sum of a restricted view, at the price of the policy';
+CREATE AGGREGATE dp_sum(integer) (
+    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
+    FINALFUNC = dp_rdr.marker_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_sum(integer)
+    IS 'DP sum of a restricted view, at the price of the policy';
+CREATE AGGREGATE dp_sum(bigint) (
+    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
+    FINALFUNC = dp_rdr.marker_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_sum(bigint)
+    IS 'DP sum of a restricted view, at the price of the policy';
+CREATE AGGREGATE dp_sum(real) (
+    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
+    FINALFUNC = dp_rdr.marker_real, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_sum(real)
+    IS 'DP sum of a restricted view, at the price of the policy';
+CREATE AGGREGATE dp_sum(double precision) (
+    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
+    FINALFUNC = dp_rdr.marker_double, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_sum(double precision)
+    IS 'DP sum of a restricted view, at the price of the policy';
+CREATE AGGREGATE dp_sum(numeric) (
+    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
+    FINALFUNC = dp_rdr.marker_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_sum(numeric)
+    IS 'DP sum of a restricted view, at the price of the policy';
+
+CREATE AGGREGATE dp_avg(smallint) (
+    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
+    FINALFUNC = dp_rdr.marker_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_avg(smallint)
+    IS 'DP average of a restricted view, at the price of the policy';
+CREATE AGGREGATE dp_avg(integer) (
+    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
+    FINALFUNC = dp_rdr.marker_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_avg(integer)
+    IS 'DP average of a restricted view, at the price of the policy';
+CREATE AGGREGATE dp_avg(bigint) (
+    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
+    FINALFUNC = dp_rdr.marker_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_avg(bigint)
+    IS 'DP average of a restricted view, at the price of the policy';
+CREATE AGGREGATE dp_avg(real) (
+    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
+    FINALFUNC = dp_rdr.marker_double, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_avg(real)
+    IS 'DP average of a restricted view, at the price of the policy';
+CREATE AGGREGATE dp_avg(double precision) (
+    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
+    FINALFUNC = dp_rdr.marker_double, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_avg(double precision)
+    IS 'DP average of a restricted view, at the price of the policy';
+CREATE AGGREGATE dp_avg(numeric) (
+    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
+    FINALFUNC = dp_rdr.marker_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_avg(numeric)
+    IS 'DP average of a restricted view, at the price of the policy';
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Controller: protect and permit
+-- ---------------------------------------------------------------------------------------------------------------------
+
+CREATE FUNCTION dp_protect(relation regclass, view text, unit text = NULL, columns text[] = NULL, filter text = NULL)
+    RETURNS regclass LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_protect';
+COMMENT ON FUNCTION dp_protect(regclass, text, text, text[], text)
+    IS 'protects a table and creates a restricted view over it';
+
+CREATE FUNCTION dp_unprotect(view regclass)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_unprotect';
+COMMENT ON FUNCTION dp_unprotect(regclass) IS 'drops a restricted view and its policies; the ledger stays';
+
+CREATE FUNCTION dp_set_bounds(relation regclass, column_name text, lower numeric, upper numeric)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_bounds';
+COMMENT ON FUNCTION dp_set_bounds(regclass, text, numeric, numeric)
+    IS 'declares public bounds of a numeric column: values are clamped to them';
+
+CREATE FUNCTION dp_set_groups(relation regclass, column_name text, groups text[])
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_groups';
+COMMENT ON FUNCTION dp_set_groups(regclass, text, text[]) IS 'declares the public group keys of a column';
+
+CREATE FUNCTION dp_set_odometer(relation regclass, bound text = 'filter', epsilon_total numeric = 1,
+                                delta_total numeric = 0)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_odometer';
+COMMENT ON FUNCTION dp_set_odometer(regclass, text, numeric, numeric)
+    IS 'sets how the total privacy loss of a protected table is bounded';
+
+CREATE FUNCTION dp_grant(view regclass, grantee regrole, tau float8 = NULL, tau_var float8 = NULL,
+                         selection text = NULL, mechanism text = 'laplace', delta numeric = 0, epsilon_max numeric = 1,
+                         epsilon_total numeric = NULL, epsilon_svt numeric = 0.1, candidates numeric[] = NULL,
+                         weight_min float8 = 1, weight_max float8 = 1, group_a text = NULL, group_b text = NULL)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_grant';
+COMMENT ON FUNCTION dp_grant(regclass, regrole, float8, float8, text, text, numeric, numeric, numeric, numeric, numeric[],
+                             float8, float8, text, text)
+    IS 'permits a role to query a restricted view under a privacy preference';
+
+CREATE FUNCTION dp_revoke(view regclass, grantee regrole)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_revoke';
+COMMENT ON FUNCTION dp_revoke(regclass, regrole) IS 'takes a policy and SELECT on the restricted view back';
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Controller: look at the risk, choose epsilon
+-- ---------------------------------------------------------------------------------------------------------------------
+
+CREATE FUNCTION dp_risk(query text, epsilons numeric[] = NULL, mechanism text = 'laplace', delta numeric = NULL,
+                        calibration text = 'sound', exact boolean = false, sensitivity numeric = NULL,
+                        OUT epsilon numeric, OUT rdr_min float8, OUT rdr_max float8, OUT ratio float8,
+                        OUT variance float8, OUT noise_stddev float8, OUT error95 float8)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 37 AS 'MODULE_PATHNAME', 'dp_risk';
+COMMENT ON FUNCTION dp_risk(text, numeric[], text, numeric, text, boolean, numeric)
+    IS 'what each epsilon would mean for the people in the table; spends nothing';
+
+CREATE FUNCTION dp_risk_records(query text, epsilon numeric, mechanism text = 'laplace', delta numeric = NULL,
+                                calibration text = 'sound', exact boolean = false, sensitivity numeric = NULL,
+                                OUT record jsonb, OUT individuals bigint, OUT pis float8, OUT rdr float8)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_risk_records';
+COMMENT ON FUNCTION dp_risk_records(text, numeric, text, numeric, text, boolean, numeric)
+    IS 'the risk of every distinct record, riskiest first; spends nothing';
+
+CREATE PROCEDURE dp_find_epsilon(query text, tau float8, INOUT epsilon numeric = NULL, INOUT answer jsonb = NULL,
+                                 mechanism text = 'laplace', delta numeric = NULL, candidates numeric[] = NULL,
+                                 indicator text = 'expected', exact boolean = false, group_a text = NULL,
+                                 group_b text = NULL, sensitivity numeric = NULL)
+    LANGUAGE C AS 'MODULE_PATHNAME', 'dp_find_epsilon';
+COMMENT ON PROCEDURE dp_find_epsilon(text, float8, numeric, jsonb, text, numeric, numeric[], text, boolean, text, text,
+                                     numeric)
+    IS 'finds the largest epsilon that meets tau on the data, charges it, and answers once, to the controller';
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Analyst
+-- ---------------------------------------------------------------------------------------------------------------------
+
+CREATE FUNCTION dp_query(query text, epsilon numeric = NULL, weight float8 = 1)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_query';
+COMMENT ON FUNCTION dp_query(text, numeric, float8) IS 'answers an aggregate query on a restricted view with DP noise';
+
+CREATE FUNCTION dp_rdr.deny(relation regclass)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL SAFE AS 'MODULE_PATHNAME', 'deny';
+COMMENT ON FUNCTION dp_rdr.deny(regclass) IS 'the rows of a restricted view: always an error';
+
+CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 AS 'MODULE_PATHNAME', 'release';
+COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8) IS 'checks, charges, evaluates and answers one leaf of a query';
+CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, VARIADIC parameters "any")
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 AS 'MODULE_PATHNAME', 'release';
+COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, "any")
+    IS 'checks, charges, evaluates and answers one leaf of a query with parameters';
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Rights: nothing in dp_rdr is for PUBLIC but what a restricted view needs. The dp_* functions check their caller.
+-- ---------------------------------------------------------------------------------------------------------------------
+
+REVOKE ALL ON SCHEMA dp_rdr FROM PUBLIC;
+REVOKE ALL ON ALL TABLES IN SCHEMA dp_rdr FROM PUBLIC;
+REVOKE ALL ON ALL SEQUENCES IN SCHEMA dp_rdr FROM PUBLIC;
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA dp_rdr FROM PUBLIC;
+GRANT USAGE ON SCHEMA dp_rdr TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.deny(regclass) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, "any") TO PUBLIC;
+
+-- The internal statement runs as the owner of the protected table, and the executor checks EXECUTE on every aggregate.
+-- They tell a caller nothing about rows that he cannot read himself.
+GRANT EXECUTE ON FUNCTION dp_rdr.lattice_sum("any", double precision, bigint, bigint) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.lattice_pair("any", double precision, double precision) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.collect(record) TO PUBLIC;
+
+-- Dumped with the database, one call a statement. What refers to tables, views or roles leaves out those that are gone.
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.protected_table',
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) relation)');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.restricted_view',
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) view)'
+    ' AND EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) relation)');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.column_bounds',
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) relation)');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.column_groups',
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) relation)');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.policy',
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) view)'
+    ' AND EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) grantee)');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.odometer', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.odometer_share', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.ledger_row', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.ledger_row_id_seq', '');

@@ -1,0 +1,67 @@
+// Accounts and bounds of the total privacy loss of a protected table (formulas.md 5.1, 5.2), in exact decimals.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "privacy/decimal.hpp"
+
+namespace dp::privacy {
+
+enum class Bound { filter, dynamic, none };
+enum class Account { public_account, conditional };
+
+// The amount of a `conditional` charge was chosen from the data; decisions about it read the sum of both accounts.
+// Decisions of DP modes read the public account only: nothing that an analyst of a DP mode sees depends on the other.
+struct Totals {
+    Epsilon public_epsilon, conditional_epsilon;
+    Delta public_delta, conditional_delta;
+    Epsilon epsilon(Account a) const {
+        return a == Account::public_account ? public_epsilon : public_epsilon + conditional_epsilon;
+    }
+    Delta delta(Account a) const {
+        return a == Account::public_account ? public_delta : public_delta + conditional_delta;
+    }
+};
+
+struct BoundSettings {
+    Bound bound = Bound::filter;
+    std::optional<Epsilon> epsilon_total; // filter: always; dynamic: optional
+    Delta delta_total;
+};
+
+struct ChargeRequest {
+    Account account = Account::public_account;
+    double eps_star = 0;                // what tau permits: 0 none, infinity all
+    double slack = 1e-12;               // relative, on eps_star
+    std::vector<Epsilon> candidates;    // descending
+    std::optional<Epsilon> epsilon_max; // the policy's cap
+    std::optional<Epsilon> requested;   // the caller asks for less
+    Delta delta;                        // what the release will charge (8.5)
+    std::optional<Epsilon> share;       // the role's share of the total
+};
+
+enum class Denial { none, no_candidate, dynamic_bound, epsilon_total, role_share, delta_total };
+
+struct Decision {
+    Denial denial = Denial::none;
+    Epsilon epsilon; // charged when denial is none
+};
+
+// The decision of 5.2, steps 1 to 3; the caller adds the charge to the account. role: the role's own sums.
+Decision decide(const ChargeRequest &request, const BoundSettings &bound, const Totals &totals, const Totals &role);
+
+// 5.1: sum of eps if the deltas add up to at most delta_global, else no value (infinite).
+struct Charge {
+    Epsilon epsilon;
+    Delta delta;
+};
+std::optional<Epsilon> odometer_sequential(const std::vector<Charge> &charges, Delta delta_global);
+
+// Names used in SQL: "filter", "dynamic", "none"; "public", "conditional".
+std::optional<Bound> bound_from_name(const std::string &name);
+const char *name_of(Bound bound);
+const char *name_of(Account account);
+
+} // namespace dp::privacy

@@ -1,0 +1,180 @@
+// Gaussian calibration (formulas.md 8.4), zCDP conversions (5.3) and group thresholds (8.5).
+#include "privacy/mechanism.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "privacy/exact.hpp"
+
+namespace dp::privacy {
+
+namespace {
+
+constexpr double pi = 3.14159265358979323846;
+constexpr double wide = 1000;                  // sigma in lattice units: from here on the lattice does not matter
+constexpr std::uint32_t fine_grid = 1U << 20;  // sigma^2 is a multiple of 2^-20 below `wide`, an integer from there on
+
+double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
+
+// ln Phi(y), also where Phi(y) underflows.
+double log_normal_cdf(double y) {
+    if (y >= -20)
+        return std::log(normal_cdf(y));
+    const double r = 1 / (y * y);
+    return -0.5 * y * y - std::log(-y * std::sqrt(2 * pi)) + std::log1p(r * (-1 + r * (3 + r * (-15 + r * 105))));
+}
+
+// One alpha of the tight conversion, alpha = 1 + e^t: every alpha > 1 gives a valid epsilon.
+double renyi_epsilon(double rho, double log_inverse_delta, double t) {
+    const double order = std::exp(t); // alpha - 1
+    return (1 + order) * rho - std::log1p(1 / order) + (log_inverse_delta - std::log1p(order)) / order;
+}
+
+// Minimum of a unimodal function on [low, high] by golden section.
+template <class Function> double smallest_value(Function f, double low, double high) {
+    const double ratio = 0.5 * (std::sqrt(5.0) - 1);
+    double left = high - ratio * (high - low), right = low + ratio * (high - low);
+    double at_left = f(left), at_right = f(right);
+    for (int i = 0; i < 60; ++i) {
+        if (at_left <= at_right) {
+            high = right;
+            right = left;
+            at_right = at_left;
+            left = high - ratio * (high - low);
+            at_left = f(left);
+        } else {
+            low = left;
+            left = right;
+            at_left = at_right;
+            right = low + ratio * (high - low);
+            at_right = f(right);
+        }
+    }
+    return std::min(at_left, at_right);
+}
+
+double delta_per_group(double delta, int max_groups) { return -std::expm1(std::log1p(-delta) / max_groups); }
+
+exact::cpp_int ceil_shift(const exact::cpp_int &n, int shift) {
+    if (shift >= 0)
+        return n << static_cast<unsigned>(shift);
+    const exact::cpp_int divisor = exact::cpp_int(1) << static_cast<unsigned>(-shift);
+    return (n + divisor - 1) / divisor;
+}
+
+} // namespace
+
+double delta_balle_wang(double eps, double sigma, double sensitivity) {
+    const double a = sensitivity / (2 * sigma), b = eps * sigma / sensitivity;
+    return normal_cdf(a - b) - std::exp(eps + log_normal_cdf(-a - b));
+}
+
+// Bisection in ln(sigma / sensitivity); the upper end satisfies delta. The range covers epsilon from 10^-9 to 100 at
+// any delta that a Delta can hold.
+double analytic_gaussian_sigma(double eps, double delta, double sensitivity) {
+    double low = std::log(1e-6), high = std::log(1e12);
+    for (int i = 0; i < 200; ++i) {
+        const double middle = 0.5 * (low + high);
+        if (delta_balle_wang(eps, std::exp(middle), 1) <= delta)
+            high = middle;
+        else
+            low = middle;
+    }
+    return sensitivity * std::exp(high);
+}
+
+double discrete_gaussian_delta(double eps, double sigma, double sensitivity) {
+    // Outputs at the edge itself have loss exactly eps and cancel: it does not matter on which side rounding puts them.
+    const double middle = eps * sigma * sigma / sensitivity;
+    const double near = discrete_gaussian_tail(sigma, std::floor(middle - 0.5 * sensitivity) + 1);
+    const double far = discrete_gaussian_tail(sigma, std::floor(middle + 0.5 * sensitivity) + 1);
+    return far > 0 ? near - std::exp(eps + std::log(far)) : near;
+}
+
+GaussianScale gaussian_scale_up(double sigma) {
+    if (!(sigma > 0 && sigma < 0x1p99))
+        throw InvalidParameter("the standard deviation of the noise is out of range");
+    int exponent = 0;
+    const exact::cpp_int mantissa = static_cast<std::uint64_t>(std::ldexp(std::frexp(sigma, &exponent), 53));
+    GaussianScale scale;
+    scale.b = sigma >= wide ? 1 : fine_grid;
+    scale.a = boost::multiprecision::uint256_t(ceil_shift(mantissa * mantissa * scale.b, 2 * (exponent - 53)));
+    return scale;
+}
+
+GaussianScale gaussian_release_sigma(double eps, double delta, double sensitivity) {
+    const double continuous = analytic_gaussian_sigma(eps, delta, sensitivity);
+    if (continuous >= wide)
+        return gaussian_scale_up(analytic_gaussian_sigma(eps, delta * (1 - 1e-4), sensitivity));
+    GaussianScale scale = gaussian_scale_up(continuous);
+    while (discrete_gaussian_delta(eps, scale.sigma(), sensitivity) > delta)
+        scale.a = (scale.a * 1002001 + 999999) / 1000000;
+    return scale;
+}
+
+double rho_from_pure_eps(double eps) { return eps * std::tanh(0.5 * eps); }
+
+double eps_from_rho_classic(double rho, double delta) { return rho + 2 * std::sqrt(rho * std::log(1 / delta)); }
+
+// The grid goes further than any useful alpha: a smaller epsilon needs a larger one, up to about 10^11 at 10^-9.
+double eps_from_rho_tight(double rho, double delta) {
+    const double log_inverse_delta = -std::log(delta);
+    const auto value = [&](double t) { return renyi_epsilon(rho, log_inverse_delta, t); };
+    constexpr double first = -8, last = 32, step = 0.0625;
+    double best = first, smallest = value(first);
+    for (double t = first + step; t <= last; t += step)
+        if (const double here = value(t); here < smallest) {
+            best = t;
+            smallest = here;
+        }
+    return std::max(0.0, smallest_value(value, best - step, best + step));
+}
+
+double rho_cap_classic(double eps, double delta) {
+    const double l = std::log(1 / delta);
+    const double root = eps / (std::sqrt(l + eps) + std::sqrt(l)); // sqrt(l + eps) - sqrt(l) without cancellation
+    return root * root;
+}
+
+double rho_cap_tight(double eps, double delta) {
+    double low = rho_cap_classic(eps, delta), high = low;
+    do
+        high *= 2;
+    while (eps_from_rho_tight(high, delta) <= eps);
+    for (int i = 0; i < 50; ++i) {
+        const double middle = 0.5 * (low + high);
+        if (eps_from_rho_tight(middle, delta) <= eps)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+double partition_threshold_laplace_continuous(double eps, double delta, int max_groups) {
+    const double delta_p = delta_per_group(delta, max_groups);
+    return 1 + std::max(0.0, max_groups / eps * -std::log(2 * delta_p));
+}
+
+std::int64_t partition_threshold_laplace(double eps, double delta, int max_groups) {
+    const double al = eps / max_groups;
+    const double needed = -std::log(delta_per_group(delta, max_groups)) - std::log1p(std::exp(-al)); // m al >= needed
+    return 1 + static_cast<std::int64_t>(std::max(1.0, std::ceil(needed / al)));
+}
+
+double partition_threshold_gaussian_continuous(double sigma, double delta, int max_groups) {
+    return 1 + sigma * normal_upper_quantile(delta_per_group(delta, max_groups));
+}
+
+std::int64_t partition_threshold_gaussian(double sigma, double delta, int max_groups) {
+    const double delta_p = delta_per_group(delta, max_groups);
+    double m = std::max(1.0, std::floor(sigma * normal_upper_quantile(delta_p)));
+    while (discrete_gaussian_tail(sigma, m) > delta_p)
+        ++m;
+    while (m > 1 && discrete_gaussian_tail(sigma, m - 1) <= delta_p)
+        --m;
+    return 1 + static_cast<std::int64_t>(m);
+}
+
+} // namespace dp::privacy

@@ -1,0 +1,34 @@
+// Exact numbers behind decimals and lattices. For privacy/*.cpp only.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <boost/multiprecision/cpp_int.hpp>
+
+namespace dp::privacy::exact {
+
+using boost::multiprecision::cpp_int;
+
+// The finite number +-digits * 10^exponent. digits: without leading zeros, empty for zero.
+struct Scanned {
+    bool negative = false;
+    std::string digits;
+    long exponent = 0; // within +-2000000: what lies outside is out of every range that is ever asked for
+};
+
+// Reads "12", "-0.05", ".5", "1e-6". No value for NaN, infinities, spaces, anything else.
+std::optional<Scanned> scan(std::string_view text);
+
+// numerator / denominator, denominator > 0, not reduced: all that is done with it is compare, round and convert.
+struct Ratio {
+    cpp_int numerator;
+    cpp_int denominator = 1;
+    bool operator<(const Ratio &o) const { return numerator * o.denominator < o.numerator * denominator; }
+};
+
+// The double nearest to x, ties to even; infinite beyond the range of doubles.
+double nearest_double(const Ratio &x);
+
+} // namespace dp::privacy::exact

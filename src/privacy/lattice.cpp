@@ -1,0 +1,179 @@
+#include "privacy/lattice.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "privacy/exact.hpp"
+
+namespace dp::privacy {
+
+namespace {
+
+using exact::cpp_int;
+using exact::Ratio;
+
+constexpr int largest_exponent = 1000;       // |L|, |U| <= 2^1000
+constexpr int smallest_exponent = -900;      // M >= 2^-900
+constexpr int lattice_bits = 30;             // M is at most 2^30 units
+constexpr int integer_lattice_bits = 40;     // integers keep the unit 1 up to here
+constexpr std::size_t longest_quotation = 40; // of a number in a message
+
+cpp_int ten_to(long n) { return boost::multiprecision::pow(cpp_int(10), static_cast<unsigned>(n)); }
+
+cpp_int magnitude(const Ratio &x) { return x.numerator < 0 ? cpp_int(-x.numerator) : x.numerator; }
+
+std::string quoted(const std::string &text) {
+    return text.size() <= longest_quotation ? text : text.substr(0, longest_quotation) + "...";
+}
+
+// Also guards the arithmetic: no power of ten is formed for a number that is out of range anyway.
+Ratio parse_bound(const std::string &text, const char *which) {
+    const std::optional<exact::Scanned> scanned = exact::scan(text);
+    if (!scanned)
+        throw InvalidParameter(std::string(which) + " bound must be a finite number, not \"" + quoted(text) + "\"");
+    const long top = static_cast<long>(scanned->digits.size()) + scanned->exponent;
+    if (!scanned->digits.empty() && top > 302) // 10^302 > 2^1000
+        throw InvalidParameter(std::string(which) + " bound " + quoted(text) + " is too large: at most 2^1000 (about 1e301) is allowed");
+    if (!scanned->digits.empty() && top < -20000) // below what numeric can hold
+        throw InvalidParameter(std::string(which) + " bound " + quoted(text) + " has too many decimals");
+    Ratio x;
+    x.numerator = scanned->digits.empty() ? cpp_int(0) : cpp_int(scanned->digits);
+    if (scanned->negative)
+        x.numerator = -x.numerator;
+    if (scanned->exponent > 0 && x.numerator != 0)
+        x.numerator *= ten_to(scanned->exponent);
+    if (scanned->exponent < 0 && x.numerator != 0)
+        x.denominator = ten_to(-scanned->exponent);
+    return x;
+}
+
+// 2^exponent
+Ratio power_of_two(int exponent) {
+    Ratio x;
+    x.numerator = 1;
+    if (exponent >= 0)
+        x.numerator <<= static_cast<unsigned>(exponent);
+    else
+        x.denominator <<= static_cast<unsigned>(-exponent);
+    return x;
+}
+
+// Smallest c with x <= 2^c, x > 0.
+int log2_up(const Ratio &x) {
+    int c = static_cast<int>(msb(x.numerator)) - static_cast<int>(msb(x.denominator)) - 1;
+    while (power_of_two(c) < x)
+        ++c;
+    return c;
+}
+
+// x / 2^exponent to the nearest integer, half away from zero.
+cpp_int rounded(const Ratio &x, int exponent) {
+    cpp_int n = magnitude(x), d = x.denominator;
+    if (exponent >= 0)
+        d <<= static_cast<unsigned>(exponent);
+    else
+        n <<= static_cast<unsigned>(-exponent);
+    const cpp_int nearest = (2 * n + d) / (2 * d);
+    return x.numerator < 0 ? cpp_int(-nearest) : nearest;
+}
+
+bool is_integer(const Ratio &x) { return x.numerator % x.denominator == 0; }
+
+void check_bounds(const Bounds &b, const Ratio &lower, const Ratio &upper, const Ratio &largest) {
+    if (!(lower < upper))
+        throw InvalidParameter("lower bound " + quoted(b.lower) + " must be less than upper bound " + quoted(b.upper));
+    if (power_of_two(largest_exponent) < largest)
+        throw InvalidParameter("bounds " + quoted(b.lower) + " and " + quoted(b.upper) +
+                               " are too large: at most 2^1000 (about 1e301) is allowed");
+    if (largest < power_of_two(smallest_exponent))
+        throw InvalidParameter("bounds " + quoted(b.lower) + " and " + quoted(b.upper) +
+                               " are too small: one of them must be at least 2^-900 (about 1e-271) in magnitude");
+}
+
+std::int64_t clamp(std::int64_t z, std::int64_t low, std::int64_t high) { return std::min(std::max(z, low), high); }
+
+// To the nearest integer, half away from zero; beyond +-2^62 (and for a NaN, which nobody sends) some integer.
+std::int64_t to_integer(double x) {
+    constexpr double limit = 4611686018427387904.0;
+    if (!(x < limit))
+        return std::int64_t{1} << 62;
+    if (x <= -limit)
+        return -(std::int64_t{1} << 62);
+    return static_cast<std::int64_t>(std::round(x));
+}
+
+} // namespace
+
+double Bounds::unit() const { return std::ldexp(1.0, exponent); }
+
+std::uint64_t Bounds::sensitivity() const {
+    const std::int64_t largest = std::max(z_lower < 0 ? -z_lower : z_lower, z_upper < 0 ? -z_upper : z_upper);
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(1, largest));
+}
+
+Bounds make_bounds(const std::string &lower, const std::string &upper, bool integer_type) {
+    Bounds b;
+    b.lower = lower;
+    b.upper = upper;
+    b.integer_type = integer_type;
+    const Ratio l = parse_bound(lower, "lower"), u = parse_bound(upper, "upper");
+    const Ratio magnitude_l{magnitude(l), l.denominator}, magnitude_u{magnitude(u), u.denominator};
+    const Ratio &largest = magnitude_l < magnitude_u ? magnitude_u : magnitude_l;
+    check_bounds(b, l, u, largest);
+    b.low = exact::nearest_double(l);
+    b.high = exact::nearest_double(u);
+    const int top = log2_up(largest);
+    const bool keeps_integers = integer_type && is_integer(l) && is_integer(u) && top <= integer_lattice_bits;
+    b.exponent = keeps_integers ? 0 : top - lattice_bits;
+    b.z_lower = rounded(l, b.exponent).convert_to<std::int64_t>();
+    b.z_upper = rounded(u, b.exponent).convert_to<std::int64_t>();
+    return b;
+}
+
+SumLattice sum_lattice(const Bounds &bounds) {
+    return {std::ldexp(1.0, -bounds.exponent), bounds.z_lower, bounds.z_upper};
+}
+
+PairLattice pair_lattice(const Bounds &bounds) { return {bounds.low, bounds.high - bounds.low}; }
+
+// The clamp on the integer comes last in each of these: the sensitivity holds whatever the conversion before it did.
+
+std::optional<std::int64_t> to_sum_point(const SumLattice &lattice, double v) {
+    if (std::isnan(v))
+        return std::nullopt;
+    return clamp(to_integer(v * lattice.scale), lattice.z_lower, lattice.z_upper);
+}
+
+std::int64_t to_sum_point_integer(const SumLattice &lattice, std::int64_t v) {
+    const std::int64_t z = lattice.scale == 1 ? v : to_integer(static_cast<double>(v) * lattice.scale);
+    return clamp(z, lattice.z_lower, lattice.z_upper);
+}
+
+std::optional<std::int64_t> to_pair_point(const PairLattice &lattice, double v) {
+    if (std::isnan(v))
+        return std::nullopt;
+    const double w = (v - lattice.lower) / lattice.range; // 0/0 if the bounds are the same double: any point will do
+    return clamp(to_integer(w * static_cast<double>(pair_one)), 0, pair_one);
+}
+
+std::string scaled_text(int128 n, int exponent) {
+    const bool negative = n < 0;
+    cpp_int value = negative ? -static_cast<uint128>(n) : static_cast<uint128>(n);
+    if (exponent >= 0) {
+        value <<= static_cast<unsigned>(exponent);
+        return (negative && value != 0 ? "-" : "") + value.str();
+    }
+    const cpp_int divisor = cpp_int(1) << static_cast<unsigned>(-exponent);
+    cpp_int one = 1;
+    std::size_t places = 0;
+    for (; one < divisor; ++places)
+        one *= 10;
+    value = (2 * value * one + divisor) / (2 * divisor);
+    std::string text = value.str();
+    if (text.size() <= places)
+        text.insert(0, places + 1 - text.size(), '0');
+    text.insert(text.size() - places, ".");
+    return (negative && value != 0 ? "-" : "") + text;
+}
+
+} // namespace dp::privacy

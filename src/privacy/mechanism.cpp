@@ -1,0 +1,303 @@
+// Measures, the plan of a release, post-processing and intervals. Calibration itself: calibration.cpp.
+#include "privacy/mechanism.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+
+#include "privacy/exact.hpp"
+
+namespace dp::privacy {
+
+namespace {
+
+constexpr int128 epsilon_one = 1000000000;
+constexpr int128 largest_epsilon = 100 * epsilon_one;
+constexpr std::uint64_t largest_sensitivity = std::uint64_t{1} << 40;
+constexpr std::size_t largest_number_of_measures = 1 << 16; // with largest_sensitivity: t < 2^100 (8.3)
+constexpr double one = static_cast<double>(pair_one);
+
+// ---- Measures ----
+
+struct Asked {
+    bool count = false, sum = false, avg = false;
+    MeasureKind kind() const {
+        if (avg || (count && sum))
+            return MeasureKind::pair;
+        return sum ? MeasureKind::sum : MeasureKind::count;
+    }
+};
+
+Measure &measure_of(std::vector<Measure> &measures, int argument, int filter) {
+    for (Measure &m : measures)
+        if (m.argument == argument && m.filter == filter)
+            return m;
+    Measure added;
+    added.argument = argument;
+    added.filter = filter;
+    measures.push_back(added);
+    return measures.back();
+}
+
+bool counts_records(const Measure &m) { return m.argument == -1 && m.filter == -1; }
+
+// ---- The plan ----
+
+void check_charge(Mechanism mechanism, bool thresholded, Epsilon epsilon, Delta delta) {
+    if (epsilon.units() < 1 || epsilon.units() > largest_epsilon)
+        throw InvalidParameter("epsilon " + epsilon.text() + " is out of range: it must be between 0.000000001 and 100");
+    if (delta < Delta() || delta >= Delta::from_double(1, Rounding::down))
+        throw InvalidParameter("delta " + delta.text() + " is out of range: it must be at least 0 and below 1");
+    if (mechanism == Mechanism::gaussian && delta == Delta())
+        throw InvalidParameter("Gaussian noise needs a delta above 0");
+    if (thresholded && delta == Delta())
+        throw InvalidParameter("groups that are not declared need a delta above 0");
+}
+
+void check_measures(const std::vector<Measure> &measures, const std::vector<std::uint64_t> &sensitivities, bool thresholded) {
+    if (measures.empty())
+        throw InvalidParameter("the query asks for no aggregate: nothing private would be released");
+    if (measures.size() > largest_number_of_measures)
+        throw InvalidParameter("the query has " + std::to_string(measures.size()) + " measures: at most 65536 are allowed");
+    if (measures.size() != sensitivities.size())
+        throw std::logic_error("one sensitivity per measure");
+    for (std::uint64_t d : sensitivities)
+        if (d < 1 || d > largest_sensitivity)
+            throw InvalidParameter("sensitivity " + std::to_string(d) + " is out of range: it must be between 1 and 2^40");
+    if (thresholded && !(counts_records(measures.front()) && sensitivities.front() == 1))
+        throw std::logic_error("the first measure of a thresholded leaf is its record count");
+}
+
+uint128 greatest_common_divisor(uint128 a, uint128 b) {
+    while (b != 0) {
+        const uint128 rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+LaplaceScale laplace_scale(std::uint64_t sensitivity, int shares, Epsilon epsilon) {
+    LaplaceScale scale;
+    scale.t = static_cast<uint128>(sensitivity) * static_cast<unsigned>(shares) * static_cast<uint128>(epsilon_one);
+    scale.s = static_cast<uint128>(epsilon.units());
+    const uint128 divisor = greatest_common_divisor(scale.t, scale.s);
+    scale.t /= divisor;
+    scale.s /= divisor;
+    return scale;
+}
+
+// rho of one coordinate set: D^2/(2 sigma^2) = D^2 b / (2 a), rounded up.
+Rho gaussian_rho(const MeasureNoise &noise) {
+    const exact::cpp_int d = noise.sensitivity, places = 1000000000000000;
+    const exact::cpp_int n = d * d * noise.gaussian.b * places, divisor = 2 * exact::cpp_int(noise.gaussian.a);
+    const exact::cpp_int units = (n + divisor - 1) / divisor;
+    return Rho::from_units(static_cast<int128>(units.convert_to<uint128>()));
+}
+
+void plan_laplace(ReleasePlan &plan, const std::vector<std::uint64_t> &sensitivities) {
+    for (std::uint64_t d : sensitivities) {
+        MeasureNoise noise;
+        noise.sensitivity = d;
+        noise.laplace = laplace_scale(d, plan.shares, plan.epsilon);
+        plan.noise.push_back(noise);
+    }
+    plan.rho = Rho::from_double(rho_from_pure_eps(plan.epsilon.value()), Rounding::up);
+}
+
+// One changed coordinate: calibrated exactly. Several: through zCDP, since the scalar formula is not proved for them.
+void plan_gaussian(ReleasePlan &plan, const std::vector<Measure> &measures, const std::vector<std::uint64_t> &sensitivities) {
+    const double eps = plan.epsilon.value(), delta = plan.delta_noise.value();
+    const bool scalar = measures.size() == 1 && measures.front().kind != MeasureKind::pair;
+    // A little more than the cap asks for: what double precision may have lost on the way.
+    const double scaled = scalar ? 0 : std::sqrt(plan.shares / (2 * rho_cap_tight(eps, delta))) * (1 + 1e-12);
+    for (std::uint64_t d : sensitivities) {
+        MeasureNoise noise;
+        noise.mechanism = Mechanism::gaussian;
+        noise.sensitivity = d;
+        const double units = static_cast<double>(d);
+        noise.gaussian = scalar ? gaussian_release_sigma(eps, delta, units) : gaussian_scale_up(units * scaled);
+        plan.rho = plan.rho + gaussian_rho(noise);
+        plan.noise.push_back(noise);
+    }
+}
+
+// d of a release is split between noise and groups where both need some.
+void split_delta(ReleasePlan &plan, bool thresholded, Delta delta) {
+    if (plan.mechanism == Mechanism::gaussian)
+        plan.delta_noise = thresholded ? Delta::from_units(delta.units() / 2) : delta;
+    if (thresholded)
+        plan.delta_groups = delta - plan.delta_noise;
+    if (plan.mechanism == Mechanism::gaussian && plan.delta_noise == Delta())
+        throw InvalidParameter("delta " + delta.text() + " is too small to be split between noise and groups");
+    plan.delta = plan.delta_noise + plan.delta_groups;
+}
+
+std::int64_t threshold_of(const ReleasePlan &plan) {
+    const double delta = plan.delta_groups.value();
+    if (plan.mechanism == Mechanism::gaussian)
+        return partition_threshold_gaussian(plan.noise.front().gaussian.sigma(), delta, 1);
+    return partition_threshold_laplace(plan.epsilon.value() / plan.shares, delta, 1);
+}
+
+// ---- Post-processing: never an error, whatever was drawn ----
+
+constexpr int128 largest_int128 = static_cast<int128>(~uint128{0} >> 1);
+
+int128 saturating_add(int128 a, int128 b) {
+    int128 sum = 0;
+    if (!__builtin_add_overflow(a, b, &sum))
+        return sum;
+    return a < 0 ? -largest_int128 : largest_int128;
+}
+
+int128 saturating_subtract(int128 a, int128 b) { return saturating_add(a, b < -largest_int128 ? largest_int128 : -b); }
+
+double finite(double x) {
+    constexpr double largest = std::numeric_limits<double>::max();
+    return std::min(std::max(x, -largest), largest);
+}
+
+// n units of 2^-30 to the nearest integer, half away from zero.
+int128 to_integer(int128 n) {
+    const int128 magnitude = saturating_add(n < 0 ? -std::max(n, -largest_int128) : n, pair_one / 2) / pair_one;
+    return n < 0 ? -magnitude : magnitude;
+}
+
+// u s1 + l s0. Bounds near 2^1000 times a big sum could overflow on the way to a finite result (or to inf - inf).
+double combined(double u, double s1, double l, double s0) {
+    const int shift = std::max(std::fabs(u), std::fabs(l)) > 0x1p500 ? 200 : 0;
+    return finite(std::ldexp(std::ldexp(u, -shift) * s1 + std::ldexp(l, -shift) * s0, shift));
+}
+
+// Where the pair puts the mean: position on [-1, 1] between the bounds, and the same for a distance of h units.
+struct PairPosition {
+    double center, halfwidth;
+};
+PairPosition pair_position(int128 s1, int128 s0, double h) {
+    const double count = std::max(1.0, static_cast<double>(saturating_add(s1, s0)) / one);
+    return {static_cast<double>(saturating_subtract(s1, s0)) / one / count, 2 * h / one / count};
+}
+double at_position(const Bounds &bounds, double position) {
+    const double middle = 0.5 * bounds.low + 0.5 * bounds.high, half_range = 0.5 * bounds.high - 0.5 * bounds.low;
+    const double value = middle + half_range * std::min(std::max(position, -1.0), 1.0);
+    return std::min(std::max(value, bounds.low), bounds.high);
+}
+
+// P(|Z1 + r Z0| > t) for two Laplace variables of scale 1, 0 <= r <= 1.
+double two_laplace_tail(double r, double t) {
+    if (r == 1)
+        return (1 + 0.5 * t) * std::exp(-t);
+    if (r == 0)
+        return std::exp(-t);
+    const double log_square = 2 * std::log1p(r - 1); // both differences below vanish at r = 1
+    return std::exp(-t) * std::expm1(log_square - t * (1 - r) / r) / std::expm1(log_square);
+}
+
+constexpr double beta = 0.05;
+
+// t with P(|u Z1 + l Z0| > t) = beta, Z scaled to sensitivity 1; no rounding.
+double combined_halfwidth(const MeasureNoise &noise, double u, double l) {
+    const double a = std::max(std::fabs(u), std::fabs(l)), c = std::min(std::fabs(u), std::fabs(l));
+    if (noise.mechanism == Mechanism::gaussian)
+        return finite(normal_upper_quantile(beta / 2) * (noise.gaussian.sigma() / one) * std::hypot(u, l));
+    double low = 0, high = 64;
+    for (int i = 0; i < 100; ++i) {
+        const double middle = 0.5 * (low + high);
+        (two_laplace_tail(c / a, middle) > beta ? low : high) = middle;
+    }
+    return finite(high * (noise.laplace.value() / one) * a);
+}
+
+} // namespace
+
+std::vector<Measure> leaf_measures(const std::vector<AggregateCall> &calls, bool thresholded) {
+    std::vector<Measure> measures;
+    if (thresholded)
+        measure_of(measures, -1, -1); // its count(*) joins it wherever it stands in the query
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+        const int argument = calls[i].fn == Aggregate::count_star ? -1 : calls[i].argument;
+        measure_of(measures, argument, calls[i].filter).calls.push_back(static_cast<int>(i));
+    }
+    for (Measure &m : measures) {
+        Asked asked;
+        for (int i : m.calls) {
+            const Aggregate fn = calls[static_cast<std::size_t>(i)].fn;
+            asked.avg |= fn == Aggregate::avg;
+            asked.sum |= fn == Aggregate::sum;
+            asked.count |= fn == Aggregate::count;
+        }
+        m.kind = asked.kind();
+    }
+    return measures;
+}
+
+int coordinates_of_one_group(const std::vector<Measure> &measures) {
+    return std::accumulate(measures.begin(), measures.end(), 0,
+                           [](int sum, const Measure &m) { return sum + m.coordinates(); });
+}
+
+ReleasePlan plan_release(Mechanism mechanism, const std::vector<Measure> &measures,
+                         const std::vector<std::uint64_t> &sensitivities, bool thresholded, Epsilon epsilon, Delta delta) {
+    check_charge(mechanism, thresholded, epsilon, delta);
+    check_measures(measures, sensitivities, thresholded);
+    ReleasePlan plan;
+    plan.mechanism = mechanism;
+    plan.epsilon = epsilon;
+    plan.shares = static_cast<int>(measures.size());
+    plan.k1 = coordinates_of_one_group(measures);
+    split_delta(plan, thresholded, delta);
+    if (mechanism == Mechanism::gaussian)
+        plan_gaussian(plan, measures, sensitivities);
+    else
+        plan_laplace(plan, sensitivities);
+    if (thresholded)
+        plan.threshold = threshold_of(plan);
+    return plan;
+}
+
+Delta delta_charged(Mechanism mechanism, bool thresholded, Delta delta) {
+    return mechanism == Mechanism::laplace && !thresholded ? Delta() : delta;
+}
+
+double MeasureNoise::stddev() const {
+    return std::sqrt(mechanism == Mechanism::laplace ? discrete_laplace_variance(laplace.value())
+                                                     : discrete_gaussian_variance(gaussian.sigma()));
+}
+
+double MeasureNoise::halfwidth(double level) const {
+    return mechanism == Mechanism::laplace ? discrete_laplace_halfwidth(laplace.value(), level)
+                                           : discrete_gaussian_halfwidth(gaussian.sigma(), level);
+}
+
+PairRelease release_pair(int128 s1, int128 s0, const Bounds &bounds) {
+    const int128 total = saturating_add(s1, s0);
+    PairRelease release;
+    release.count = to_integer(total);
+    release.count_exact = static_cast<double>(total) / one;
+    release.sum = combined(bounds.high, static_cast<double>(s1) / one, bounds.low, static_cast<double>(s0) / one);
+    release.avg = at_position(bounds, pair_position(s1, s0, 0).center);
+    return release;
+}
+
+// Bonferroni: each half gets beta / 2. For c >= 1 the corners (s1 + h, s0 - h) have the same sum.
+Interval pair_avg_interval(int128 s1, int128 s0, const Bounds &bounds, const MeasureNoise &noise) {
+    const PairPosition p = pair_position(s1, s0, noise.halfwidth(beta / 2));
+    return {at_position(bounds, p.center - p.halfwidth), at_position(bounds, p.center + p.halfwidth)};
+}
+
+double pair_count_halfwidth(const MeasureNoise &noise) { return std::floor(combined_halfwidth(noise, 1, 1) + 0.5); }
+
+double pair_sum_halfwidth(const MeasureNoise &noise, const Bounds &bounds) {
+    return combined_halfwidth(noise, bounds.high, bounds.low);
+}
+
+double measure_halfwidth(const MeasureNoise &noise, const Bounds *bounds) {
+    const double h = noise.halfwidth(beta);
+    return bounds == nullptr ? h : finite(h * bounds->unit());
+}
+
+} // namespace dp::privacy

@@ -1,0 +1,116 @@
+// What an aggregate query releases: measures, their sensitivities, calibration, post-processing and 95 % intervals
+// (formulas.md 1.1, 8.4, 8.5, 8.6, 8.7).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "privacy/decimal.hpp"
+#include "privacy/lattice.hpp"
+#include "privacy/noise.hpp"
+
+namespace dp::privacy {
+
+enum class Mechanism { laplace, gaussian };
+enum class Aggregate { count_star, count, sum, avg };
+enum class MeasureKind { count, sum, pair };
+
+// One aggregate call of a query. argument: any number that identifies the argument column (-1: count(*)); filter: any
+// number that identifies the FILTER condition (-1: none).
+struct AggregateCall {
+    Aggregate fn = Aggregate::count_star;
+    int argument = -1;
+    int filter = -1;
+};
+
+// All calls with the same argument and FILTER share one measure (8.6): one coordinate for COUNT and SUM, two for the pair.
+struct Measure {
+    MeasureKind kind = MeasureKind::count;
+    int argument = -1;
+    int filter = -1;
+    std::vector<int> calls; // indices into the list of calls
+    int coordinates() const { return kind == MeasureKind::pair ? 2 : 1; }
+};
+
+// The measures in order of first occurrence. thresholded: the record count per group (argument -1, filter -1) is a
+// measure too, always first (8.5); if count(*) without FILTER is asked it IS that measure, moved to the front.
+std::vector<Measure> leaf_measures(const std::vector<AggregateCall> &calls, bool thresholded);
+// k1: coordinates of one group = sum of coordinates (section 1.1).
+int coordinates_of_one_group(const std::vector<Measure> &measures);
+
+// ---- Gaussian calibration (8.4) ----
+double delta_balle_wang(double eps, double sigma, double sensitivity);
+double analytic_gaussian_sigma(double eps, double delta, double sensitivity);
+// Exact delta of the discrete Gaussian of parameter sigma for an integer sensitivity (lattice units).
+double discrete_gaussian_delta(double eps, double sigma, double sensitivity);
+// sigma^2 = a/b on the sampler's grid for one coordinate of integer sensitivity D ("gaussian_release_sigma").
+GaussianScale gaussian_release_sigma(double eps, double delta, double sensitivity);
+// sigma^2 rounded UP to the sampler's grid.
+GaussianScale gaussian_scale_up(double sigma);
+
+// ---- zCDP (5.3), as far as calibration and the ledger's rho need it ----
+double rho_from_pure_eps(double eps);            // eps tanh(eps/2)
+double eps_from_rho_classic(double rho, double delta);
+double eps_from_rho_tight(double rho, double delta);
+double rho_cap_classic(double eps, double delta);
+double rho_cap_tight(double eps, double delta);
+
+// ---- Group thresholds (8.5) ----
+double partition_threshold_laplace_continuous(double eps, double delta, int max_groups);
+std::int64_t partition_threshold_laplace(double eps, double delta, int max_groups); // discrete Laplace
+double partition_threshold_gaussian_continuous(double sigma, double delta, int max_groups);
+std::int64_t partition_threshold_gaussian(double sigma, double delta, int max_groups);
+
+// ---- The plan of one release ----
+// Everything here is a function of the query, declared bounds and the charge: equal on neighbouring tables.
+struct MeasureNoise {
+    Mechanism mechanism = Mechanism::laplace;
+    LaplaceScale laplace;   // lattice units, used when mechanism is laplace
+    GaussianScale gaussian; // lattice units, used when mechanism is gaussian
+    std::uint64_t sensitivity = 1; // D_j in lattice units
+    double stddev() const;               // of the drawn integer
+    double halfwidth(double beta) const; // lattice units
+};
+struct ReleasePlan {
+    Mechanism mechanism = Mechanism::laplace;
+    Epsilon epsilon;    // charged
+    Delta delta;        // charged = delta_noise + delta_groups
+    Delta delta_noise;
+    Delta delta_groups;
+    Rho rho;            // zCDP cost of the noise drawn, rounded up (of pure eps: 5.3)
+    int shares = 1;     // m: measures that share epsilon
+    int k1 = 1;
+    std::optional<std::int64_t> threshold; // T on the noisy count of the first measure
+    std::vector<MeasureNoise> noise;       // one per measure
+};
+// sensitivities: D_j per measure (COUNT: 1; SUM: Dz; pair: 2^30). delta: the policy's d (0 for Laplace with declared groups).
+// Errors: InvalidParameter when Gaussian or thresholded and delta <= 0, epsilon outside [10^-9, 100], delta >= 1.
+ReleasePlan plan_release(Mechanism mechanism, const std::vector<Measure> &measures,
+                         const std::vector<std::uint64_t> &sensitivities, bool thresholded, Epsilon epsilon, Delta delta);
+// The delta that such a release charges, before epsilon is known (8.5): Laplace declared 0, else d.
+Delta delta_charged(Mechanism mechanism, bool thresholded, Delta delta);
+
+template <class Generator> int128 draw(Generator &bits, const MeasureNoise &noise) {
+    return noise.mechanism == Mechanism::laplace ? discrete_laplace(bits, noise.laplace)
+                                                 : discrete_gaussian(bits, noise.gaussian);
+}
+
+// ---- Post-processing of the pair (8.6) and its intervals (8.7) ----
+struct PairRelease {
+    int128 count = 0;    // c rounded, half away from zero
+    double count_exact = 0; // c
+    double sum = 0;
+    double avg = 0;      // clamped to [L, U]
+};
+PairRelease release_pair(int128 s1, int128 s0, const Bounds &bounds);
+struct Interval {
+    double lower = 0, upper = 0;
+};
+Interval pair_avg_interval(int128 s1, int128 s0, const Bounds &bounds, const MeasureNoise &noise);
+double pair_count_halfwidth(const MeasureNoise &noise);
+double pair_sum_halfwidth(const MeasureNoise &noise, const Bounds &bounds);
+// Half-width of a count or of a sum of its own (unit: the aggregate's own). bounds null: count.
+double measure_halfwidth(const MeasureNoise &noise, const Bounds *bounds);
+
+} // namespace dp::privacy

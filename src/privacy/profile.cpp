@@ -1,0 +1,73 @@
+#include "privacy/risk.hpp"
+
+#include <cmath>
+#include <stdexcept>
+
+namespace dp::privacy {
+
+void Moments::add(long double value, std::int64_t weight) {
+    if (weight <= 0)
+        return;
+    n_ += weight;
+    const long double before = value - mean_;
+    mean_ += before * weight / n_;
+    squares_ += weight * before * (value - mean_);
+}
+
+void PisProfile::add(double pis, std::int64_t individuals) {
+    if (individuals <= 0)
+        return;
+    // A NaN would break the order of the map, and with it minimum and maximum.
+    if (!(pis >= 0) || std::isinf(pis))
+        throw std::logic_error("a per-instance sensitivity must be a number of at least 0");
+    values_[pis] += individuals;
+    moments_.add(pis, individuals);
+}
+
+// No default for an empty profile: with p_max = 0 every epsilon would pass.
+static const std::map<double, std::int64_t> &checked_values(const PisProfile &profile) {
+    if (profile.empty())
+        throw std::logic_error("an empty table has no disclosure risk");
+    return profile.values();
+}
+
+double PisProfile::min() const {
+    return checked_values(*this).begin()->first;
+}
+double PisProfile::max() const {
+    return checked_values(*this).rbegin()->first;
+}
+
+double rdr_of(double pis, Mechanism mechanism, double noise) {
+    // hypot: squares of sums on wide columns leave the range of double.
+    return mechanism == Mechanism::laplace ? pis + noise : std::hypot(pis, std::sqrt(noise));
+}
+
+// The variance of RDR_i / rdr_max equals that of 1 - RDR_i / rdr_max, which keeps its digits when all ratios are near 1.
+static long double gaussian_variance(const PisProfile &profile, double noise, long double rdr_max) {
+    const long double pis_max = profile.max();
+    Moments moments;
+    for (const auto &[pis, individuals] : profile.values()) {
+        const long double rdr = rdr_of(pis, Mechanism::gaussian, noise);
+        const long double below = (pis_max - pis) / rdr_max * ((pis_max + pis) / (rdr_max + rdr));
+        moments.add(below, individuals);
+    }
+    return moments.variance();
+}
+
+RiskRow risk_row(const PisProfile &profile, Mechanism mechanism, Epsilon epsilon, double noise) {
+    RiskRow row;
+    row.epsilon = epsilon;
+    row.rdr_min = rdr_of(profile.min(), mechanism, noise);
+    row.rdr_max = rdr_of(profile.max(), mechanism, noise);
+    if (row.rdr_max == 0)
+        return row;
+    row.ratio = row.rdr_min / row.rdr_max;
+    const long double scale = row.rdr_max;
+    // Laplace: RDR_i is PIS_i plus a constant, so one variance serves all candidates.
+    row.variance = static_cast<double>(mechanism == Mechanism::laplace ? profile.variance() / scale / scale
+                                                                       : gaussian_variance(profile, noise, scale));
+    return row;
+}
+
+} // namespace dp::privacy

@@ -1,0 +1,129 @@
+// The relative disclosure risk indicator: profiles of per-instance sensitivities, RDR, Find-epsilon-from-RDR and the
+// analyst's price (formulas.md 1, 2, 4). Works on profiles only: O(distinct values), never O(rows x candidates).
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "privacy/decimal.hpp"
+#include "privacy/mechanism.hpp"
+
+namespace dp::privacy {
+
+// Count, mean and sum of squared deviations of weighted values, updated value by value (Welford): no cancellation when
+// the values are close together, which they are for small epsilon.
+class Moments {
+  public:
+    void add(long double value, std::int64_t weight);
+    std::int64_t count() const { return n_; }
+    long double variance() const { return n_ == 0 ? 0 : squares_ / n_; } // of the population
+
+  private:
+    std::int64_t n_ = 0;
+    long double mean_ = 0, squares_ = 0;
+};
+
+// PIS of all individuals: value -> number of individuals.
+class PisProfile {
+  public:
+    void add(double pis, std::int64_t individuals); // individuals <= 0: ignored; pis: a number >= 0
+    bool empty() const { return values_.empty(); }
+    std::int64_t individuals() const { return moments_.count(); }
+    double min() const; // of a non-empty profile: an empty table has no RDR (std::logic_error)
+    double max() const;
+    long double variance() const { return moments_.variance(); } // population variance of the PIS
+    const std::map<double, std::int64_t> &values() const { return values_; }
+
+  private:
+    std::map<double, std::int64_t> values_;
+    Moments moments_;
+};
+
+constexpr double infinite_epsilon = std::numeric_limits<double>::infinity();
+
+// Papers' candidates: 10,9,...,1, 0.9,...,0.1, ..., 0.009,...,0.001 (37 values, descending).
+const std::vector<Epsilon> &paper_candidates();
+// Sorts descending. Errors: InvalidParameter unless 1 to 64 different values within [10^-9, 100].
+std::vector<Epsilon> checked_candidates(std::vector<Epsilon> candidates);
+// Errors: InvalidParameter ("tau must be between 0 and 1") for NaN or outside.
+void check_tau(double tau);
+
+// ---- RDR of one record (1.2) ----
+double rdr_laplace(double pis, double k, double b);      // PIS + k b
+double rdr_gaussian(double pis, double k, double sigma); // sqrt(PIS^2 + k sigma^2)
+struct NoiseMeasure {
+    double k = 1; // coordinates of the measure in the released vector
+    double D = 1; // sensitivity in lattice units
+};
+// N(eps) = sum_j k_j / (D_j sinh(eps / (m D_j))).
+double rdr_noise_term(double eps, const std::vector<NoiseMeasure> &measures);
+// The indicator for the integer noise that is drawn, DLap(b) on each coordinate; differences and b in lattice units.
+struct DiscreteLaplaceRdr {
+    double bound = 0; // PIS + k / sinh(1/b), by the triangle inequality: what preferences are tested with
+    double exact = 0; // E||o - q(x without the record)||_1 = sum over coordinates of |d| + e^(-|d|/b) / sinh(1/b)
+};
+DiscreteLaplaceRdr rdr_discrete_laplace(const std::vector<double> &difference, double b);
+
+// ---- Find-epsilon (2) ----
+// Relative slack on eps_star when a candidate is compared with it. 1e-12 absorbs rounding only. The sound calibration has
+// 1e-8, so that a wide lattice, where D sinh(y/D) exceeds y by a hair, gives the candidate of the papers' formula.
+constexpr double price_slack = 1e-12; // find_eps_laplace, find_eps_gaussian, within_domain_eps_star*
+constexpr double sound_slack = 1e-8;  // find_eps_sound
+
+struct EpsilonChoice {
+    double eps_star = 0;           // 0: none passes; infinite_epsilon: every one passes
+    std::optional<Epsilon> chosen; // largest candidate <= eps_star (with the slack of section 2)
+};
+// The largest candidate <= limit * (1 + slack); none if there is none.
+std::optional<Epsilon> largest_candidate(const std::vector<Epsilon> &candidates, double limit, double slack);
+EpsilonChoice find_eps_laplace(double pis_min, double pis_max, double k, double delta1, double tau,
+                               const std::vector<Epsilon> &candidates);
+EpsilonChoice find_eps_sound(double pis_min, double pis_max, const std::vector<NoiseMeasure> &measures, double tau,
+                             const std::vector<Epsilon> &candidates);
+struct GaussianChoice {
+    double sigma_star = 0; // the noise that the preference requires: 0 none, infinite_epsilon no noise is enough
+    EpsilonChoice classic, analytic;
+};
+// Errors: InvalidParameter unless 0 < delta <= 1.
+GaussianChoice find_eps_gaussian(double pis_min, double pis_max, double k, double delta2, double tau, double delta,
+                                 const std::vector<Epsilon> &candidates);
+
+// ---- The analyst's price (4) ----
+// tau_w = tau / (tau + w (1 - tau)): the preference of a query of weight w > 0 (5.2; clipped to the policy's range before).
+double weighted_tau(double tau, double weight);
+// eps* = m asinh(w k1 (1-tau) / (m tau)); tau = 0: infinite, tau = 1: 0.
+double within_domain_eps_star(double tau, double weight, int k1, int m);
+double within_domain_eps_star_gaussian(double tau, double weight, int k1, int m, double delta);
+
+// ---- The risk table (dp_risk) ----
+enum class Calibration { sound, published };
+struct RiskRow {
+    Epsilon epsilon;
+    double rdr_min = 0, rdr_max = 0;
+    double ratio = 1;    // rdr_min / rdr_max; 1 when rdr_max is 0 (nobody is exposed at all)
+    double variance = 0; // population variance of RDR_i / rdr_max over all individuals
+};
+// What the noise of one candidate means for a vector of k coordinates: Laplace: PIS_i + noise; Gaussian: sqrt(PIS_i^2 + noise).
+// noise: N(eps) resp. k b for Laplace; k sigma^2 for Gaussian.
+// The profile must not be empty.
+RiskRow risk_row(const PisProfile &profile, Mechanism mechanism, Epsilon epsilon, double noise);
+double rdr_of(double pis, Mechanism mechanism, double noise);
+
+// ---- Leave-one-out closed forms (1.4) ----
+// Per-coordinate difference when a row with value v, clamped to the declared bounds, leaves a group. z: the declared null
+// value. A row whose argument is NULL or NaN has no value: it changes nothing but COUNT(*).
+struct GroupState {
+    std::int64_t rows = 0;   // c
+    std::int64_t values = 0; // n: non-NULL arguments
+    long double sum = 0;
+};
+double leave_one_out_count_star();
+double leave_one_out_count(bool has_value);
+double leave_one_out_sum(bool has_value, double v);
+double leave_one_out_avg(const GroupState &group, bool has_value, double v, double z);
+
+} // namespace dp::privacy

@@ -1,0 +1,48 @@
+// A leaf: the part of a statement that reads private rows, one filtered and grouped aggregation over one facade, as
+// plain data (architecture.md, 1 and 3.2). Backend region: lives in a memory context.
+#pragma once
+
+#include "privacy/mechanism.hpp"
+
+#include "border/postgres.hpp"
+
+namespace dp::query {
+
+// A group key: a column of the facade.
+struct Key {
+    AttrNumber attno;
+    Oid type;
+    int32 typmod;
+    Oid collation;
+    SortGroupClause *clause; // its grouping operators, as the parser chose them
+};
+
+struct Aggregate {
+    privacy::Aggregate fn;
+    AttrNumber attno;  // argument column of the facade; 0 for count(*)
+    int filter;        // index into Leaf::filters, or -1
+    Oid result_type;
+    Aggref *node;      // as parsed
+};
+
+// One column of the leaf's result.
+struct Output {
+    bool is_key;
+    int index; // into keys or aggregates
+    const char *name;
+};
+
+struct Leaf {
+    Oid view;
+    RangeTblEntry *entry; // the facade's, with the columns that the query selects (for the permission check)
+    int nkeys;
+    Key *keys;
+    int naggregates;
+    Aggregate *aggregates; // distinct
+    List *filters;         // Node *: FILTER conditions, distinct
+    Node *where;           // or null; Vars are of level 0, varno 1, attribute numbers of the facade
+    int noutputs;
+    Output *outputs;
+};
+
+} // namespace dp::query

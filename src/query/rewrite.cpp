@@ -1,0 +1,345 @@
+#include "query/rewrite.hpp"
+
+#include "border/decimals.hpp"
+#include "border/scope.hpp"
+#include "border/walk.hpp"
+#include "catalog/facade.hpp"
+#include "query/shape.hpp"
+
+namespace dp::query {
+
+namespace {
+
+planner_hook_type previous_planner = nullptr;
+
+// One statement being rewritten.
+struct Rewrite {
+    ParseState *source;
+    const Request *request;
+    int leaves;
+};
+
+// One level being split into leaf and rest.
+struct Split {
+    List *keys;       // group key expressions
+    List *aggregates; // distinct aggregates, Aggref *
+    List *parameters; // external parameters of the leaf, Param *, in order of first use
+    int level;        // sublinks deep
+};
+
+} // namespace
+
+// ---- leaf ----------------------------------------------------------------------------------------------------------
+
+// Aggregates of this level, wherever they stand (target list, HAVING, ORDER BY, inside sublinks of the rest).
+static bool collect_aggregates(Node *node, void *context) {
+    auto *split = static_cast<Split *>(context);
+    if (node == nullptr)
+        return false;
+    if (IsA(node, Aggref)) {
+        auto *call = castNode(Aggref, node);
+        if (call->agglevelsup != static_cast<Index>(split->level))
+            return false;
+        auto *outermost = copyObject(call);
+        IncrementVarSublevelsUp(reinterpret_cast<Node *>(outermost), -split->level, split->level);
+        split->aggregates = list_append_unique(split->aggregates, outermost);
+        return false;
+    }
+    if (IsA(node, Query)) {
+        split->level++;
+        border::walk_query(castNode(Query, node), collect_aggregates, context, 0);
+        split->level--;
+        return false;
+    }
+    return border::walk_expression(node, collect_aggregates, context);
+}
+
+// $n of the statement becomes $1..$k of the leaf; the values are passed as arguments of release().
+static Node *renumber_parameters(Node *node, void *context) {
+    auto *split = static_cast<Split *>(context);
+    if (node == nullptr)
+        return nullptr;
+    if (IsA(node, Param) && castNode(Param, node)->paramkind == PARAM_EXTERN) {
+        auto *param = copyObject(castNode(Param, node));
+        ListCell *cell;
+        int number = 0;
+        foreach (cell, split->parameters)
+            if (lfirst_node(Param, cell)->paramid == param->paramid)
+                number = foreach_current_index(cell) + 1;
+        if (number == 0) {
+            split->parameters = lappend(split->parameters, copyObject(param));
+            number = list_length(split->parameters);
+        }
+        param->paramid = number;
+        return reinterpret_cast<Node *>(param);
+    }
+    if (IsA(node, Query))
+        return reinterpret_cast<Node *>(
+            border::mutate_query(castNode(Query, node), renumber_parameters, context, 0));
+    return border::mutate_expression(node, renumber_parameters, context);
+}
+
+static RangeTblEntry *facade_entry(Oid view) {
+    Relation relation = table_open(view, AccessShareLock);
+    auto *entry = makeNode(RangeTblEntry);
+    entry->rtekind = RTE_RELATION;
+    entry->relid = view;
+    entry->relkind = RELKIND_VIEW;
+    entry->rellockmode = AccessShareLock;
+    entry->inh = true; // false would be deparsed as FROM ONLY
+    entry->inFromCl = true;
+    entry->requiredPerms = ACL_SELECT;
+    List *names = NIL;
+    for (int i = 0; i < RelationGetDescr(relation)->natts; i++)
+        names = lappend(names, makeString(pstrdup(NameStr(TupleDescAttr(RelationGetDescr(relation), i)->attname))));
+    entry->eref = makeAlias(RelationGetRelationName(relation), names);
+    table_close(relation, NoLock);
+    return entry;
+}
+
+static void add_target(Query *leaf, Node *expression, SortGroupClause *clause) {
+    int number = list_length(leaf->targetList) + 1;
+    auto *target = makeTargetEntry(reinterpret_cast<Expr *>(copyObject(expression)), number, psprintf("c%d", number), false);
+    if (clause != nullptr) {
+        auto *copy = copyObject(clause);
+        copy->tleSortGroupRef = target->ressortgroupref = number;
+        leaf->groupClause = lappend(leaf->groupClause, copy);
+    }
+    leaf->targetList = lappend(leaf->targetList, target);
+}
+
+// Keys first, then the distinct aggregates, over the facade as a plain range table entry.
+static Query *build_leaf(const Query *query, int index, Oid view, Split *split) {
+    auto *leaf = makeNode(Query);
+    leaf->commandType = CMD_SELECT;
+    leaf->canSetTag = true;
+    leaf->rtable = list_make1(facade_entry(view));
+    auto *ref = makeNode(RangeTblRef);
+    ref->rtindex = 1;
+    leaf->jointree = makeFromExpr(list_make1(ref), static_cast<Node *>(copyObject(query->jointree->quals)));
+    leaf->hasAggs = split->aggregates != NIL;
+    ListCell *cell;
+    foreach (cell, query->groupClause)
+        add_target(leaf, static_cast<Node *>(list_nth(split->keys, foreach_current_index(cell))),
+                   lfirst_node(SortGroupClause, cell));
+    foreach (cell, split->aggregates)
+        add_target(leaf, static_cast<Node *>(lfirst(cell)), nullptr);
+    ChangeVarNodes(reinterpret_cast<Node *>(leaf->targetList), index, 1, 0);
+    ChangeVarNodes(leaf->jointree->quals, index, 1, 0);
+    return castNode(Query, renumber_parameters(reinterpret_cast<Node *>(leaf), split));
+}
+
+// ---- rest ----------------------------------------------------------------------------------------------------------
+
+static Node *released_column(Node *expression, int number, int level) {
+    return reinterpret_cast<Node *>(
+        makeVar(1, number, exprType(expression), exprTypmod(expression), exprCollation(expression), level));
+}
+
+// Keys and aggregates become columns of the release, also where a sublink of the rest refers to them.
+static Node *to_rest(Node *node, void *context) {
+    auto *split = static_cast<Split *>(context);
+    if (node == nullptr)
+        return nullptr;
+    Node *here = node;
+    if (split->level > 0 && (IsA(node, Var) || IsA(node, Aggref))) {
+        here = copyObject(node);
+        if (IsA(here, Var) && castNode(Var, here)->varlevelsup == static_cast<Index>(split->level))
+            castNode(Var, here)->varlevelsup = 0;
+        else if (IsA(here, Aggref) && castNode(Aggref, here)->agglevelsup == static_cast<Index>(split->level))
+            IncrementVarSublevelsUp(here, -split->level, split->level);
+        else
+            here = node;
+    }
+    if (split->level == 0 || here != node) {
+        int number = 0;
+        ListCell *cell;
+        foreach (cell, split->keys)
+            if (++number && equal(lfirst(cell), here))
+                return released_column(here, number, split->level);
+        foreach (cell, split->aggregates)
+            if (++number && equal(lfirst(cell), here))
+                return released_column(here, number, split->level);
+    }
+    if (IsA(node, Query)) {
+        split->level++;
+        Node *result =
+            reinterpret_cast<Node *>(border::mutate_query(castNode(Query, node), to_rest, context, 0));
+        split->level--;
+        return result;
+    }
+    return border::mutate_expression(node, to_rest, context);
+}
+
+static char *deparse(Query *leaf) {
+    border::SettingsScope settings = border::SettingsScope::enter();
+    char *text = pg_get_querydef(copyObject(leaf), false);
+    settings.leave();
+    return text;
+}
+
+static FuncExpr *release_call(const char *leaf, const Split *split, const Request *request) {
+    static const Oid types[4] = {TEXTOID, NUMERICOID, FLOAT8OID, ANYOID};
+    auto *call = makeNode(FuncExpr);
+    bool parameters = split->parameters != NIL;
+    call->funcid = border::internal_function("release", parameters ? 4 : 3, types);
+    call->funcresulttype = RECORDOID;
+    call->funcretset = true;
+    call->funcformat = COERCE_EXPLICIT_CALL;
+    call->inputcollid = DEFAULT_COLLATION_OID;
+    bool less = request != nullptr && request->has_epsilon;
+    Datum epsilon = less ? border::to_numeric(request->epsilon) : Datum(0);
+    double weight = request != nullptr ? request->weight : 1;
+    call->args = list_make3(
+        makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum(leaf), false, false),
+        makeConst(NUMERICOID, -1, InvalidOid, -1, epsilon, !less, false),
+        makeConst(FLOAT8OID, -1, InvalidOid, sizeof(double), Float8GetDatum(weight), false, FLOAT8PASSBYVAL));
+    call->args = list_concat(call->args, static_cast<List *>(copyObject(split->parameters)));
+    return call;
+}
+
+static RangeTblEntry *release_entry(const Query *leaf, FuncExpr *call) {
+    auto *function = makeNode(RangeTblFunction);
+    function->funcexpr = reinterpret_cast<Node *>(call);
+    function->funccolcount = list_length(leaf->targetList);
+    ListCell *cell;
+    foreach (cell, leaf->targetList) {
+        auto *target = lfirst_node(TargetEntry, cell);
+        auto *expression = reinterpret_cast<Node *>(target->expr);
+        function->funccolnames = lappend(function->funccolnames, makeString(target->resname));
+        function->funccoltypes = lappend_oid(function->funccoltypes, exprType(expression));
+        function->funccoltypmods = lappend_int(function->funccoltypmods, exprTypmod(expression));
+        function->funccolcollations = lappend_oid(function->funccolcollations, exprCollation(expression));
+    }
+    auto *entry = makeNode(RangeTblEntry);
+    entry->rtekind = RTE_FUNCTION;
+    entry->functions = list_make1(function);
+    entry->alias = makeAlias("release", static_cast<List *>(copyObject(function->funccolnames)));
+    entry->eref = copyObject(entry->alias);
+    entry->inFromCl = true;
+    return entry;
+}
+
+// Replaces the aggregation by a scan of the release. The facade's expanded entry leaves the range table, the view itself
+// stays in it without being read: the executor checks the caller's permission on it, and plans die with it.
+static void replace_by_release(Query *query, int index, RangeTblEntry *release, RangeTblEntry *view, Split *split) {
+    ChangeVarNodes(reinterpret_cast<Node *>(split->keys), index, 1, 0);
+    ChangeVarNodes(reinterpret_cast<Node *>(split->aggregates), index, 1, 0);
+    ChangeVarNodes(reinterpret_cast<Node *>(query->targetList), index, 1, 0);
+    ChangeVarNodes(query->havingQual, index, 1, 0);
+    query->targetList = reinterpret_cast<List *>(to_rest(reinterpret_cast<Node *>(query->targetList), split));
+    Node *having = to_rest(query->havingQual, split);
+    query->havingQual = nullptr;
+    query->groupClause = NIL;
+    query->groupDistinct = false;
+    query->hasAggs = false;
+    view->inFromCl = false;
+    query->rtable = list_make2(release, view);
+    auto *ref = makeNode(RangeTblRef);
+    ref->rtindex = 1;
+    query->jointree = makeFromExpr(list_make1(ref), having);
+}
+
+// What the executor must check for the caller: the columns that the expanded entry's OLD relation recorded.
+static RangeTblEntry *permission_entry(const RangeTblEntry *expanded) {
+    auto *view = copyObject(linitial_node(RangeTblEntry, expanded->subquery->rtable));
+    view->inFromCl = false;
+    return view;
+}
+
+static void split_level(Query *query, int index, Oid view, Rewrite *rewrite) {
+    Split split = {NIL, NIL, NIL, 0};
+    ListCell *cell;
+    foreach (cell, query->groupClause)
+        split.keys = lappend(split.keys,
+                             copyObject(get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell), query->targetList)));
+    collect_aggregates(reinterpret_cast<Node *>(query->targetList), &split);
+    collect_aggregates(query->havingQual, &split);
+    Query *leaf = build_leaf(query, index, view, &split);
+    check_leaf(leaf, rewrite->source); // an early error with a position; release() decides
+    RangeTblEntry *release = release_entry(leaf, release_call(deparse(leaf), &split, rewrite->request));
+    replace_by_release(query, index, release, permission_entry(rt_fetch(index, query->rtable)), &split);
+    rewrite->leaves++;
+}
+
+// ---- the walk ------------------------------------------------------------------------------------------------------
+
+static void refuse_join(const Query *query, Rewrite *rewrite) {
+    ListCell *cell;
+    foreach (cell, query->rtable)
+        if (OidIsValid(catalog::expanded_facade(lfirst_node(RangeTblEntry, cell))))
+            ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                            errmsg("a join is not supported in a query on a restricted view"),
+                            errhint("Aggregate over the restricted view alone, and join the answers.")));
+}
+
+static void rewrite_level(Query *query, Rewrite *rewrite) {
+    if (query->commandType != CMD_SELECT || (!query->hasAggs && query->groupClause == NIL) ||
+        query->setOperations != nullptr)
+        return;
+    if (list_length(query->jointree->fromlist) != 1 || !IsA(linitial(query->jointree->fromlist), RangeTblRef)) {
+        refuse_join(query, rewrite);
+        return;
+    }
+    int index = linitial_node(RangeTblRef, query->jointree->fromlist)->rtindex;
+    Oid view = catalog::expanded_facade(rt_fetch(index, query->rtable));
+    if (!OidIsValid(view))
+        return;
+    if (query->groupingSets != NIL)
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("GROUPING SETS, ROLLUP or CUBE is not supported in a query on a restricted view"),
+                        errhint("Use a plain GROUP BY.")));
+    split_level(query, index, view, rewrite);
+}
+
+static bool rewrite_walker(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    if (!IsA(node, Query))
+        return border::walk_expression(node, rewrite_walker, context);
+    auto *query = castNode(Query, node);
+    rewrite_level(query, static_cast<Rewrite *>(context));
+    return border::walk_query(query, rewrite_walker, context, 0);
+}
+
+// The cheap exit: most statements have no facade in them.
+static bool mentions_facade(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    if (IsA(node, Query)) {
+        ListCell *cell;
+        foreach (cell, castNode(Query, node)->rtable)
+            if (OidIsValid(catalog::expanded_facade(lfirst_node(RangeTblEntry, cell))))
+                return true;
+        return border::walk_query(castNode(Query, node), mentions_facade, context, 0);
+    }
+    return border::walk_expression(node, mentions_facade, context);
+}
+
+int rewrite_statement(Query *query, const char *text, const Request *request) {
+    if (!OidIsValid(catalog::deny_function()) || !mentions_facade(reinterpret_cast<Node *>(query), nullptr))
+        return 0;
+    ParseState *source = make_parsestate(nullptr);
+    source->p_sourcetext = text;
+    Rewrite rewrite = {source, request, 0};
+    rewrite_walker(reinterpret_cast<Node *>(query), &rewrite);
+    return rewrite.leaves;
+}
+
+static PlannedStmt *plan(Query *query, const char *text, int options, ParamListInfo parameters) {
+    if (IsTransactionState())
+        rewrite_statement(query, text, nullptr);
+    return previous_planner != nullptr ? previous_planner(query, text, options, parameters)
+                                       : standard_planner(query, text, options, parameters);
+}
+
+static PlannedStmt *planner_hook_face(Query *query, const char *text, int options, ParamListInfo parameters) {
+    return border::core([&] { return plan(query, text, options, parameters); });
+}
+
+void install_planner_hook() {
+    previous_planner = planner_hook;
+    planner_hook = planner_hook_face;
+}
+
+} // namespace dp::query

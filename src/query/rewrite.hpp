@@ -1,0 +1,22 @@
+// The planner hook: a query level that aggregates over one facade becomes the same query over dp_rdr.release(leaf)
+// (architecture.md, 3.2). Comfort, never the wall: release checks everything again.
+#pragma once
+
+#include "privacy/decimal.hpp"
+
+#include "border/postgres.hpp"
+
+namespace dp::query {
+
+void install_planner_hook();
+
+// What dp_query passes on to the leaves of its statement; it applies to the next statement planned and to that alone.
+struct Request {
+    bool has_epsilon;
+    privacy::Epsilon epsilon; // ask for less
+    double weight;
+};
+// Runs the rewrite on an analysed and rewritten query in place; returns the number of leaves that became releases.
+int rewrite_statement(Query *query, const char *text, const Request *request);
+
+} // namespace dp::query

@@ -1,0 +1,32 @@
+// What may be asked (architecture.md, 5; K2): a closed grammar over checked nodes, by OID. Everything that is not named here
+// is refused, with the part named and the same text whatever the rows.
+#pragma once
+
+#include "query/leaf.hpp"
+
+namespace dp::query {
+
+// Parses and analyses one SELECT without any other extension's hooks seeing it. Parameter i has type types[i - 1].
+// Errors: 42601 several statements; 0A000 not a SELECT, INTO, data-modifying WITH; those of the parser.
+struct Parsed {
+    Query *query;
+    ParseState *source; // for error positions
+};
+Parsed parse_select(const char *text, const Oid *types = nullptr, int ntypes = 0);
+
+// The leaf that a query level is, or an error (0A000 with the offending part; 42501 for raw columns; 55000 for a relation
+// that is no facade). `source` may be null.
+Leaf *check_leaf(Query *query, ParseState *source);
+
+// The condition of a restricted view's filter, over the columns of the protected table itself, under the rules for WHERE.
+// Vars have varno 1. 42601/0A000/42703 ... otherwise.
+Node *check_view_filter(const char *text, Oid relation);
+
+// Checks a condition (boolean expression over columns of varno 1).
+void check_condition(Node *condition, ParseState *source);
+
+// Replaces parameters by their values and folds constants; the caller has checked the condition, so that nothing but
+// immutable built-ins of constants is evaluated. Errors are the natural ones (division by zero ...), before any charge.
+Node *fold_constants(Node *condition, ParamListInfo parameters);
+
+} // namespace dp::query

@@ -1,0 +1,16 @@
+// What tau permits: from public facts alone for analysts, from the data for the controller (formulas.md, 2 and 4).
+#pragma once
+
+#include "release/release.hpp"
+
+namespace dp::release {
+
+struct Permitted {
+    double eps_star; // 0: no epsilon meets the preference; infinite: every one does
+    double slack;    // relative, on eps_star
+};
+
+// within_domain: no private row is read. within_data, find_epsilon: reads the table (leave_one_out), uncharged.
+Permitted choose(const Question *question, const Terms &terms);
+
+} // namespace dp::release

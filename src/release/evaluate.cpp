@@ -1,0 +1,253 @@
+#include "release/evaluate.hpp"
+
+#include "border/scope.hpp"
+#include "release/sums.hpp"
+
+namespace dp::release {
+
+// ---- building the statement ----------------------------------------------------------------------------------------
+
+static Aggref *make_aggregate(Oid function, Oid result_type, List *arguments, Node *filter) {
+    auto *call = makeNode(Aggref);
+    call->aggfnoid = function;
+    call->aggtype = result_type;
+    call->aggtranstype = InvalidOid; // the planner fills it in
+    call->aggstar = arguments == NIL;
+    call->aggkind = AGGKIND_NORMAL;
+    call->aggsplit = AGGSPLIT_SIMPLE;
+    call->aggno = call->aggtransno = -1;
+    call->location = -1;
+    call->aggfilter = reinterpret_cast<Expr *>(filter);
+    ListCell *cell;
+    foreach (cell, arguments) {
+        auto *argument = static_cast<Node *>(lfirst(cell));
+        call->aggargtypes = lappend_oid(call->aggargtypes, exprType(argument));
+        call->args = lappend(call->args, makeTargetEntry(reinterpret_cast<Expr *>(argument),
+                                                         list_length(call->args) + 1, nullptr, false));
+    }
+    return call;
+}
+
+static Node *float_constant(double value) {
+    return reinterpret_cast<Node *>(
+        makeConst(FLOAT8OID, -1, InvalidOid, sizeof(double), Float8GetDatum(value), false, FLOAT8PASSBYVAL));
+}
+
+static Node *bigint_constant(int64 value) {
+    return reinterpret_cast<Node *>(
+        makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(value), false, FLOAT8PASSBYVAL));
+}
+
+static Aggref *sum_aggregate(Node *column, const privacy::Bounds *bounds, Node *filter) {
+    privacy::SumLattice lattice = border::core([&] { return privacy::sum_lattice(*bounds); });
+    Oid types[4] = {ANYOID, FLOAT8OID, INT8OID, INT8OID};
+    return make_aggregate(border::internal_function("lattice_sum", 4, types), NUMERICOID,
+                          list_make4(column, float_constant(lattice.scale), bigint_constant(lattice.z_lower),
+                                     bigint_constant(lattice.z_upper)),
+                          filter);
+}
+
+static Aggref *pair_aggregate(Node *column, const privacy::Bounds *bounds, Node *filter) {
+    privacy::PairLattice lattice = border::core([&] { return privacy::pair_lattice(*bounds); });
+    Oid types[3] = {ANYOID, FLOAT8OID, FLOAT8OID};
+    return make_aggregate(border::internal_function("lattice_pair", 3, types), NUMERICARRAYOID,
+                          list_make3(column, float_constant(lattice.lower), float_constant(lattice.range)), filter);
+}
+
+static Aggref *measure_aggregate(const Question *question, int j) {
+    const privacy::Measure &measure = (*question->measures)[j];
+    auto *filter = measure.filter < 0 ? nullptr : static_cast<Node *>(copyObject(list_nth(question->filters, measure.filter)));
+    if (measure.argument < 0)
+        return make_aggregate(F_COUNT_, INT8OID, NIL, filter);
+    auto *column = reinterpret_cast<Node *>(
+        table_column(question, question->argument_columns[measure.calls.front()]));
+    switch (measure.kind) {
+    case privacy::MeasureKind::count:
+        return make_aggregate(F_COUNT_ANY, INT8OID, list_make1(column), filter);
+    case privacy::MeasureKind::sum:
+        return sum_aggregate(column, question->bounds[j], filter);
+    case privacy::MeasureKind::pair:
+        return pair_aggregate(column, question->bounds[j], filter);
+    }
+    pg_unreachable();
+}
+
+static void add_target(Query *query, Node *expression) {
+    int number = list_length(query->targetList) + 1;
+    query->targetList = lappend(query->targetList, makeTargetEntry(reinterpret_cast<Expr *>(expression), number,
+                                                                   psprintf("c%d", number), false));
+}
+
+static Query *make_query(RangeTblEntry *entry, Node *where) {
+    auto *query = makeNode(Query);
+    query->commandType = CMD_SELECT;
+    query->canSetTag = true;
+    query->hasAggs = true;
+    query->rtable = list_make1(entry);
+    auto *ref = makeNode(RangeTblRef);
+    ref->rtindex = 1;
+    query->jointree = makeFromExpr(list_make1(ref), where);
+    return query;
+}
+
+// SELECT keys, measures FROM table WHERE ... GROUP BY keys
+static Query *grouped_query(const Question *question) {
+    Query *query = make_query(table_entry(question), static_cast<Node *>(copyObject(question->where)));
+    for (int i = 0; i < question->leaf->nkeys; i++) {
+        add_target(query, reinterpret_cast<Node *>(table_column(question, question->key_columns[i])));
+        auto *clause = copyObject(question->leaf->keys[i].clause);
+        clause->tleSortGroupRef = i + 1;
+        llast_node(TargetEntry, query->targetList)->ressortgroupref = i + 1;
+        query->groupClause = lappend(query->groupClause, clause);
+    }
+    for (int j = 0; j < question->nmeasures; j++)
+        add_target(query, reinterpret_cast<Node *>(measure_aggregate(question, j)));
+    return query;
+}
+
+// SELECT dp_rdr.collect(g) FROM (grouped) g: one row, and its value is always 0.
+static Query *collecting_query(Query *grouped) {
+    auto *entry = makeNode(RangeTblEntry);
+    entry->rtekind = RTE_SUBQUERY;
+    entry->subquery = grouped;
+    entry->inh = false;
+    entry->inFromCl = true;
+    List *names = NIL;
+    ListCell *cell;
+    foreach (cell, grouped->targetList)
+        names = lappend(names, makeString(lfirst_node(TargetEntry, cell)->resname));
+    entry->eref = makeAlias("g", names);
+    Query *query = make_query(entry, nullptr);
+    Oid types[1] = {RECORDOID};
+    Var *row = makeVar(1, InvalidAttrNumber, RECORDOID, -1, InvalidOid, 0);
+    add_target(query, reinterpret_cast<Node *>(make_aggregate(border::internal_function("collect", 1, types), INT8OID,
+                                                              list_make1(row), nullptr)));
+    return query;
+}
+
+static TupleDesc describe(const Query *grouped) {
+    TupleDesc desc = CreateTemplateTupleDesc(list_length(grouped->targetList));
+    ListCell *cell;
+    foreach (cell, grouped->targetList) {
+        auto *target = lfirst_node(TargetEntry, cell);
+        auto *expression = reinterpret_cast<Node *>(target->expr);
+        TupleDescInitEntry(desc, target->resno, target->resname, exprType(expression), exprTypmod(expression), 0);
+        TupleDescInitEntryCollation(desc, target->resno, exprCollation(expression));
+    }
+    return BlessTupleDesc(desc);
+}
+
+// ---- running it ----------------------------------------------------------------------------------------------------
+
+static void execute(Query *query) {
+    // No text: nothing for pg_stat_statements to record, nothing of the caller's in the log.
+    PlannedStmt *plan = pg_plan_query(query, "(dp_rdr)", CURSOR_OPT_PARALLEL_OK, nullptr);
+    QueryDesc *desc = CreateQueryDesc(plan, "(dp_rdr)", GetActiveSnapshot(), InvalidSnapshot, None_Receiver, nullptr,
+                                      nullptr, 0);
+    ExecutorStart(desc, 0);
+    ExecutorRun(desc, ForwardScanDirection, 0, true);
+    ExecutorFinish(desc);
+    ExecutorEnd(desc);
+    FreeQueryDesc(desc);
+}
+
+// Whether an error may reach the client as it is: it says something about the client or the server, nothing of the rows.
+static bool passes(int sqlstate) {
+    return sqlstate == ERRCODE_QUERY_CANCELED || ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_OPERATOR_INTERVENTION;
+}
+
+static void run_as_owner(const Question *question, Query *query, Collector *collector) {
+    border::SettingsScope settings = border::SettingsScope::enter();
+    border::RoleScope role = border::RoleScope::enter(question->settings->owner);
+    MemoryContext context = CurrentMemoryContext;
+    bool failed = false;
+    PG_TRY();
+    {
+        PushActiveSnapshot(GetActiveSnapshot());
+        collect_into(collector);
+        execute(query);
+        collect_into(nullptr);
+        PopActiveSnapshot();
+    }
+    PG_CATCH();
+    {
+        MemoryContextSwitchTo(context);
+        collect_into(nullptr);
+        if (passes(geterrcode()))
+            PG_RE_THROW();
+        // Neither the message nor its place may depend on a row.
+        FlushErrorState();
+        failed = true;
+    }
+    PG_END_TRY();
+    // The transaction is lost all the same: this error ends it.
+    if (failed)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the query failed"),
+                        errhint("Its charge stays. The controller finds out more by running the query on the table.")));
+    role.leave();
+    settings.leave();
+}
+
+// ---- reading the result --------------------------------------------------------------------------------------------
+
+void read_coordinates(const Question *question, const Datum *columns, privacy::int128 *values) {
+    const Datum *column = columns + question->leaf->nkeys;
+    for (int j = 0; j < question->nmeasures; j++, column++) {
+        switch ((*question->measures)[j].kind) {
+        case privacy::MeasureKind::count:
+            *values++ = DatumGetInt64(*column);
+            break;
+        case privacy::MeasureKind::sum:
+            *values++ = sum_of(*column);
+            break;
+        case privacy::MeasureKind::pair: {
+            PairSums pair = pair_of(*column);
+            *values++ = pair.s1;
+            *values++ = pair.s0;
+            break;
+        }
+        }
+    }
+}
+
+// Index of the group in the product of the declared keys; -1: somebody's key that nobody declared, which changes nothing.
+static int group_index(const Question *question, const Datum *keys, const bool *nulls) {
+    int index = 0;
+    for (int i = 0; i < question->leaf->nkeys; i++) {
+        int at = question->domains[i].find(keys[i], nulls[i]);
+        if (at < 0)
+            return -1;
+        index = index * question->domains[i].count + at;
+    }
+    return index;
+}
+
+static privacy::int128 *declared_sums(const Question *question, Tuplestorestate *store, TupleDesc desc) {
+    auto *values = static_cast<privacy::int128 *>(
+        palloc0(sizeof(privacy::int128) * question->ngroups * question->ncoordinates));
+    TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
+    while (tuplestore_gettupleslot(store, true, false, slot)) {
+        CHECK_FOR_INTERRUPTS();
+        slot_getallattrs(slot);
+        int group = group_index(question, slot->tts_values, slot->tts_isnull);
+        if (group >= 0)
+            read_coordinates(question, slot->tts_values, values + static_cast<int64>(group) * question->ncoordinates);
+    }
+    ExecDropSingleTupleTableSlot(slot);
+    return values;
+}
+
+Sums evaluate(const Question *question) {
+    Query *grouped = grouped_query(question);
+    Sums sums = {nullptr, tuplestore_begin_heap(false, false, work_mem), describe(grouped)};
+    Collector collector = {sums.store, sums.desc, CurrentMemoryContext};
+    run_as_owner(question, collecting_query(grouped), &collector);
+    if (!question->thresholded) {
+        sums.values = declared_sums(question, sums.store, sums.desc);
+        tuplestore_end(sums.store);
+        sums.store = nullptr;
+    }
+    return sums;
+}
+
+} // namespace dp::release

@@ -1,0 +1,25 @@
+// The internal statement of a release: one scan of the protected table, exact integer sums, one row whatever the data
+// (architecture.md, 3.6; K2, K6).
+#pragma once
+
+#include "release/question.hpp"
+
+namespace dp::release {
+
+// What was read. Lives in backend memory and goes nowhere without noise.
+struct Sums {
+    // Declared groups (or no keys): ngroups x ncoordinates, group-major, all groups of the product in canonical order.
+    privacy::int128 *values;
+    // Thresholded groups: one row per group of the data: the keys, then the measures' columns.
+    Tuplestorestate *store;
+    TupleDesc desc;
+};
+
+// Runs the statement as the table's owner under pinned settings, under the active snapshot. Any error inside becomes one
+// constant text (C02); cancel and shutdown pass.
+Sums evaluate(const Question *question);
+
+// Sums of one row of the internal statement: ncoordinates numbers (pair: S1, S0).
+void read_coordinates(const Question *question, const Datum *columns, privacy::int128 *values);
+
+} // namespace dp::release

@@ -1,0 +1,114 @@
+#include "release/groups.hpp"
+
+#include <algorithm>
+
+#include "border/spi.hpp"
+
+namespace dp::release {
+
+static KeyDomain empty_domain(Oid type, Oid collation, int capacity) {
+    TypeCacheEntry *cache = lookup_type_cache(type, TYPECACHE_CMP_PROC_FINFO);
+    if (!OidIsValid(cache->cmp_proc))
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("type %s has no order, so it cannot be a group key", format_type_be(type))));
+    KeyDomain domain = {};
+    domain.values = static_cast<Datum *>(palloc0(sizeof(Datum) * Max(capacity, 1)));
+    domain.nulls = static_cast<bool *>(palloc0(sizeof(bool) * Max(capacity, 1)));
+    domain.compare = static_cast<FmgrInfo *>(palloc0(sizeof(FmgrInfo)));
+    fmgr_info_copy(domain.compare, &cache->cmp_proc_finfo, CurrentMemoryContext);
+    domain.collation = collation;
+    return domain;
+}
+
+static int compare_keys(const KeyDomain *domain, Datum a, bool a_null, Datum b, bool b_null) {
+    if (a_null || b_null)
+        return static_cast<int>(a_null) - static_cast<int>(b_null);
+    return DatumGetInt32(FunctionCall2Coll(domain->compare, domain->collation, a, b));
+}
+
+int KeyDomain::find(Datum value, bool isnull) const {
+    int low = 0, high = count - 1;
+    while (low <= high) {
+        int middle = low + (high - low) / 2;
+        int order = compare_keys(this, value, isnull, values[middle], nulls[middle]);
+        if (order == 0)
+            return middle;
+        if (order < 0)
+            high = middle - 1;
+        else
+            low = middle + 1;
+    }
+    return -1;
+}
+
+static int compare_entries(const void *a, const void *b, void *context) {
+    auto *domain = static_cast<const KeyDomain *>(context);
+    auto *x = static_cast<const NullableDatum *>(a), *y = static_cast<const NullableDatum *>(b);
+    return compare_keys(domain, x->value, x->isnull, y->value, y->isnull);
+}
+
+static void sort_domain(KeyDomain *domain) {
+    auto *entries = static_cast<NullableDatum *>(palloc0(sizeof(NullableDatum) * Max(domain->count, 1)));
+    for (int i = 0; i < domain->count; i++)
+        entries[i] = NullableDatum{domain->values[i], domain->nulls[i]};
+    qsort_arg(entries, domain->count, sizeof(NullableDatum), compare_entries, domain);
+    for (int i = 0; i < domain->count; i++) {
+        domain->values[i] = entries[i].value;
+        domain->nulls[i] = entries[i].isnull;
+    }
+}
+
+KeyDomain declared_domain(ArrayType *groups, Oid type, int32 typmod, Oid collation, const char *column_name) {
+    // Two texts may be one value, and one value could then be counted in two groups (D04, D09).
+    if (OidIsValid(collation) && !get_collation_isdeterministic(collation))
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("column %s has a nondeterministic collation, so its groups cannot be declared",
+                               quote_identifier(column_name))));
+    Datum *elements;
+    bool *nulls;
+    int n;
+    deconstruct_array(groups, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &n);
+    KeyDomain domain = empty_domain(type, collation, n);
+    Oid input, parameter;
+    getTypeInputInfo(type, &input, &parameter);
+    for (int i = 0; i < n; i++) {
+        domain.nulls[i] = nulls[i];
+        if (!nulls[i])
+            domain.values[i] = OidInputFunctionCall(input, TextDatumGetCString(elements[i]), parameter, typmod);
+    }
+    domain.count = n;
+    sort_domain(&domain);
+    for (int i = 1; i < n; i++)
+        if (compare_keys(&domain, domain.values[i - 1], domain.nulls[i - 1], domain.values[i], domain.nulls[i]) == 0)
+            ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                            errmsg("the groups of column %s contain a value twice", quote_identifier(column_name)),
+                            errhint("Values are compared as values of type %s.", format_type_be(type))));
+    return domain;
+}
+
+bool has_type_domain(Oid type) {
+    return getBaseType(type) == BOOLOID || type_is_enum(getBaseType(type));
+}
+
+KeyDomain type_domain(Oid type, Oid collation, bool nullable) {
+    Oid base = getBaseType(type);
+    if (base == BOOLOID) {
+        KeyDomain domain = empty_domain(BOOLOID, collation, 3);
+        domain.values[1] = BoolGetDatum(true);
+        domain.nulls[2] = true;
+        domain.count = nullable ? 3 : 2;
+        return domain;
+    }
+    CatCList *labels = SearchSysCacheList1(ENUMTYPOIDNAME, ObjectIdGetDatum(base));
+    KeyDomain domain = empty_domain(base, collation, labels->n_members + 1);
+    for (int i = 0; i < labels->n_members; i++)
+        domain.values[domain.count++] =
+            ObjectIdGetDatum(((Form_pg_enum)GETSTRUCT(&labels->members[i]->tuple))->oid);
+    ReleaseCatCacheList(labels);
+    if (nullable)
+        domain.nulls[domain.count++] = true;
+    sort_domain(&domain);
+    return domain;
+}
+
+} // namespace dp::release

@@ -1,0 +1,16 @@
+// Declared groups of key columns (formulas.md, 8.5).
+#pragma once
+
+#include "release/question.hpp"
+
+namespace dp::release {
+
+// The values that the texts (text[]) mean for a column: cast once, sorted, checked for duplicates by the type's equality.
+// Errors: 22023 duplicates, nondeterministic collation; those of the type's input function.
+KeyDomain declared_domain(ArrayType *groups, Oid type, int32 typmod, Oid collation, const char *column_name);
+
+// All values of a boolean or enum column, NULL as well when the column is nullable.
+KeyDomain type_domain(Oid type, Oid collation, bool nullable);
+bool has_type_domain(Oid type);
+
+} // namespace dp::release

@@ -1,0 +1,229 @@
+#include "release/question.hpp"
+
+#include "border/walk.hpp"
+#include "catalog/facade.hpp"
+#include "query/shape.hpp"
+#include "release/groups.hpp"
+
+namespace dp::release {
+
+constexpr int max_coordinates = 10000; // formulas.md, 8.5: a public check
+
+// ---- columns -------------------------------------------------------------------------------------------------------
+
+// Vars of the facade become Vars of the table, by name; the types are known to agree.
+static Node *map_vars(Node *node, void *context) {
+    auto *map = static_cast<AttrNumber *>(context);
+    if (node == nullptr)
+        return nullptr;
+    if (IsA(node, Var)) {
+        auto *var = copyObject(castNode(Var, node));
+        if (var->varattno <= 0 || map[var->varattno] <= 0)
+            elog(ERROR, "a column of a restricted view has no column of the table");
+        var->varattno = var->varattnosyn = map[var->varattno];
+        var->varnosyn = 1;
+        return reinterpret_cast<Node *>(var);
+    }
+    return border::mutate_expression(node, map_vars, context);
+}
+
+Var *table_column(const Question *question, AttrNumber attno) {
+    Oid type, collation;
+    int32 typmod;
+    get_atttypetypmodcoll(question->settings->relation, attno, &type, &typmod, &collation);
+    return makeVar(1, attno, type, typmod, collation, 0);
+}
+
+RangeTblEntry *table_entry(const Question *question) {
+    Relation table = table_open(question->settings->relation, NoLock);
+    auto *entry = makeNode(RangeTblEntry);
+    entry->rtekind = RTE_RELATION;
+    entry->relid = question->settings->relation;
+    entry->relkind = table->rd_rel->relkind;
+    entry->rellockmode = AccessShareLock;
+    entry->inh = true; // false would mean FROM ONLY
+    entry->inFromCl = true;
+    // Privileges were checked on the facade; the statement runs as the table's owner.
+    entry->requiredPerms = 0;
+    List *names = NIL;
+    for (int i = 0; i < RelationGetDescr(table)->natts; i++)
+        names = lappend(names, makeString(pstrdup(NameStr(TupleDescAttr(RelationGetDescr(table), i)->attname))));
+    entry->eref = makeAlias(RelationGetRelationName(table), names);
+    table_close(table, NoLock);
+    return entry;
+}
+
+static void map_leaf(Question *question, ParamListInfo parameters) {
+    query::Leaf *leaf = question->leaf;
+    AttrNumber *map = catalog::map_columns(leaf->view, question->settings->relation);
+    question->where = map_vars(query::fold_constants(leaf->where, parameters), map);
+    if (question->settings->filter != nullptr)
+        question->where = make_and_qual(
+            query::check_view_filter(question->settings->filter, question->settings->relation), question->where);
+    ListCell *cell;
+    foreach (cell, leaf->filters)
+        question->filters = lappend(
+            question->filters, map_vars(query::fold_constants(static_cast<Node *>(lfirst(cell)), parameters), map));
+    question->key_columns = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber) * (leaf->nkeys + 1)));
+    for (int i = 0; i < leaf->nkeys; i++)
+        question->key_columns[i] = map[leaf->keys[i].attno];
+    question->argument_columns = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber) * (leaf->naggregates + 1)));
+    for (int i = 0; i < leaf->naggregates; i++)
+        if (leaf->aggregates[i].attno > 0)
+            question->argument_columns[i] = map[leaf->aggregates[i].attno];
+}
+
+// ---- groups --------------------------------------------------------------------------------------------------------
+
+static bool column_nullable(Oid relation, AttrNumber attno) {
+    HeapTuple tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(relation), Int16GetDatum(attno));
+    if (!HeapTupleIsValid(tuple))
+        elog(ERROR, "cache lookup failed for attribute %d of relation %u", attno, relation);
+    bool nullable = !((Form_pg_attribute)GETSTRUCT(tuple))->attnotnull;
+    ReleaseSysCache(tuple);
+    return nullable;
+}
+
+// False when nobody declared the groups of the key.
+static bool read_domain(Question *question, int key) {
+    Oid relation = question->settings->relation;
+    const query::Key *spec = &question->leaf->keys[key];
+    const char *name = get_attname(relation, question->key_columns[key], false);
+    ArrayType *declared = catalog::column_groups(relation, name);
+    if (declared != nullptr)
+        question->domains[key] = declared_domain(declared, spec->type, spec->typmod, spec->collation, name);
+    else if (has_type_domain(spec->type))
+        question->domains[key] =
+            type_domain(spec->type, spec->collation, column_nullable(relation, question->key_columns[key]));
+    else
+        return false;
+    return true;
+}
+
+static void read_groups(Question *question) {
+    int nkeys = question->leaf->nkeys;
+    question->domains = static_cast<KeyDomain *>(palloc0(sizeof(KeyDomain) * (nkeys + 1)));
+    question->ngroups = 1;
+    for (int i = 0; i < nkeys; i++) {
+        if (!read_domain(question, i)) {
+            question->thresholded = true; // one key that nobody declared: the whole tuple (8.5)
+            question->ngroups = 0;
+            return;
+        }
+        question->ngroups *= question->domains[i].count;
+        if (question->ngroups > max_coordinates)
+            break;
+    }
+}
+
+static void check_coordinates(const Question *question) {
+    if (static_cast<int64>(question->ngroups) * question->k1 > max_coordinates)
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("the declared groups of the query make more than %d coordinates", max_coordinates),
+                        errhint("Group by fewer columns, or declare fewer groups.")));
+}
+
+// ---- measures ------------------------------------------------------------------------------------------------------
+
+static bool is_integer_type(Oid type) {
+    return type == INT2OID || type == INT4OID || type == INT8OID;
+}
+
+static const privacy::Bounds *bounds_of(const Question *question, int aggregate) {
+    Oid relation = question->settings->relation;
+    AttrNumber attno = question->argument_columns[aggregate];
+    const char *name = get_attname(relation, attno, false);
+    const privacy::Bounds *bounds =
+        catalog::column_bounds(relation, name, is_integer_type(getBaseType(get_atttype(relation, attno))));
+    if (bounds == nullptr)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("column %s of %s has no declared bounds", quote_identifier(name),
+                               question->settings->relation_name),
+                        errhint("The controller declares them with dp_set_bounds('%s', '%s', lower, upper).",
+                                question->settings->relation_name, name)));
+    return bounds;
+}
+
+static void find_measures(Question *question) {
+    const query::Leaf *leaf = question->leaf;
+    auto *measures = border::context_new<std::vector<privacy::Measure>>();
+    border::core([&] {
+        std::vector<privacy::AggregateCall> calls;
+        for (int i = 0; i < leaf->naggregates; i++) {
+            const query::Aggregate &aggregate = leaf->aggregates[i];
+            calls.push_back({aggregate.fn, aggregate.attno > 0 ? aggregate.attno : -1, aggregate.filter});
+        }
+        *measures = privacy::leaf_measures(calls, question->thresholded);
+        question->k1 = privacy::coordinates_of_one_group(*measures);
+        question->nmeasures = static_cast<int>(measures->size());
+    });
+    question->measures = measures;
+    question->ncoordinates = question->k1;
+}
+
+static void find_sensitivities(Question *question) {
+    auto *sensitivities = border::context_new<std::vector<uint64>>();
+    question->bounds =
+        static_cast<const privacy::Bounds **>(palloc0(sizeof(privacy::Bounds *) * (question->nmeasures + 1)));
+    question->measure_of = static_cast<int *>(palloc0(sizeof(int) * (question->leaf->naggregates + 1)));
+    for (int j = 0; j < question->nmeasures; j++) {
+        const privacy::Measure &measure = (*question->measures)[j];
+        for (int call : measure.calls)
+            question->measure_of[call] = j;
+        if (measure.kind != privacy::MeasureKind::count)
+            question->bounds[j] = bounds_of(question, measure.calls.front());
+        uint64 sensitivity = measure.kind == privacy::MeasureKind::count ? 1
+                             : measure.kind == privacy::MeasureKind::sum ? question->bounds[j]->sensitivity()
+                                                                         : privacy::pair_one;
+        border::core([&] { sensitivities->push_back(sensitivity); });
+    }
+    question->sensitivities = sensitivities;
+}
+
+// ---- preparing -----------------------------------------------------------------------------------------------------
+
+Question *prepare(query::Leaf *leaf, const char *text, ParamListInfo parameters) {
+    auto *question = static_cast<Question *>(palloc0(sizeof(Question)));
+    question->leaf = leaf;
+    question->text = text;
+    Oid relation = catalog::table_of_facade(leaf->view);
+    // Held to the end of the transaction: what was checked is what is read.
+    LockRelationOid(relation, AccessShareLock);
+    question->settings = catalog::read_settings(leaf->view);
+    if (question->settings == nullptr || question->settings->relation != relation)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("%s is not a registered restricted view", catalog::qualified_name(leaf->view)),
+                        errhint("Restricted views are made with dp_protect().")));
+    catalog::check_protectable(relation);
+    map_leaf(question, parameters);
+    read_groups(question);
+    find_measures(question);
+    check_coordinates(question);
+    find_sensitivities(question);
+    return question;
+}
+
+void check_controller(const Question *question) {
+    if (!pg_class_ownercheck(question->settings->relation, GetUserId()))
+        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                        errmsg("must be owner of table %s", question->settings->relation_name),
+                        errhint("Only the controller may look at the risk; analysts ask through dp_query().")));
+}
+
+void check_select(const Question *question) {
+    ExecCheckRTPerms(list_make1(question->leaf->entry), true);
+}
+
+void check_delta(const Question *question, privacy::Mechanism mechanism, privacy::Delta delta) {
+    if (delta.units() > 0)
+        return;
+    if (question->thresholded)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("a key of GROUP BY has no declared groups, and delta is 0"),
+                        errhint("The controller declares the groups with dp_set_groups(), or grants a delta above 0.")));
+    if (mechanism == privacy::Mechanism::gaussian)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("Gaussian noise needs a delta above 0"),
+                        errhint("Pass delta => 1e-6, for instance.")));
+}
+
+} // namespace dp::release

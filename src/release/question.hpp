@@ -1,0 +1,64 @@
+// A question: a checked leaf, bound to the settings that it will be charged and evaluated under. Everything in it is public.
+#pragma once
+
+#include <vector>
+
+#include "privacy/lattice.hpp"
+#include "privacy/mechanism.hpp"
+
+#include "border/guard.hpp"
+#include "catalog/settings.hpp"
+#include "query/leaf.hpp"
+
+namespace dp::release {
+
+// The declared values of one key column, in canonical order (default btree order, NULL last).
+struct KeyDomain {
+    int count;
+    Datum *values;
+    bool *nulls;
+    FmgrInfo *compare; // btree comparison of the column's type
+    Oid collation;
+    // Index of a value, -1 if it is not declared.
+    int find(Datum value, bool isnull) const;
+};
+
+struct Question {
+    query::Leaf *leaf;
+    catalog::Settings *settings;
+    const char *text;      // what the ledger shows
+    Node *where;           // over the table (varno 1), with the view's filter; or null
+    List *filters;         // Node *, over the table
+    AttrNumber *key_columns;      // of the table, per key
+    AttrNumber *argument_columns; // of the table, per aggregate; 0 for count(*)
+    bool thresholded;
+    KeyDomain *domains;    // per key, when not thresholded
+    int ngroups;           // product of the domains' counts; 1 without keys; 0 when thresholded
+
+    // Core objects owned by the memory context.
+    const std::vector<privacy::Measure> *measures;
+    const std::vector<uint64> *sensitivities;  // D_j
+    const privacy::Bounds **bounds;            // per measure; null for counts
+    int nmeasures;
+    int k1;
+    int ncoordinates;      // of one group: k1
+    // Measure of each aggregate.
+    int *measure_of;
+};
+
+// Locks the table, checks that the view is a facade whose columns have not changed, reads bounds and groups.
+// Errors: 55000 (not a restricted view, changed columns, no bounds declared ...), 54000 (too many groups).
+Question *prepare(query::Leaf *leaf, const char *text, ParamListInfo parameters);
+
+// 42501 unless the current user owns the protected table.
+void check_controller(const Question *question);
+// 42501 unless the current user may SELECT the columns of the view that the leaf reads (as the executor checks it).
+void check_select(const Question *question);
+// 55000 when keys are thresholded, or Gaussian noise is asked for, without a delta.
+void check_delta(const Question *question, privacy::Mechanism mechanism, privacy::Delta delta);
+
+// A column of the protected table.
+Var *table_column(const Question *question, AttrNumber attno);
+RangeTblEntry *table_entry(const Question *question);
+
+} // namespace dp::release

@@ -1,0 +1,38 @@
+// The way of a query: choose, charge, evaluate, noise, in that order and with no path around (architecture.md, 3).
+#pragma once
+
+#include "catalog/ledger.hpp"
+#include "release/question.hpp"
+
+namespace dp::release {
+
+// How epsilon is found.
+enum class Algorithm { within_domain, within_data, find_epsilon };
+
+// Under which preference a question is asked.
+struct Terms {
+    Algorithm algorithm;
+    privacy::Mechanism mechanism;
+    double tau;
+    double weight;                 // clipped to the policy's range
+    privacy::Delta delta;          // the policy's
+    const std::vector<privacy::Epsilon> *candidates;
+    bool has_epsilon_max, has_requested, has_share;
+    privacy::Epsilon epsilon_max, requested, share;
+    const char *grantee;           // null: the controller's own call
+};
+
+// Terms of an analyst's policy. `requested` asks for less; null: not asked. Errors: 0A000 for selections that this version
+// does not answer.
+Terms terms_of(const catalog::Policy &policy, const privacy::Epsilon *requested, double weight);
+
+struct Answer {
+    privacy::Epsilon epsilon;      // charged
+    Tuplestorestate *rows;         // outputs of the leaf, in canonical key order
+    TupleDesc desc;
+};
+
+// Answers a prepared question. Errors: 53400 "query denied"; 55000 (see catalog/ledger.hpp); 55000 "the query failed".
+Answer answer(const Question *question, const Terms &terms);
+
+} // namespace dp::release

@@ -1,0 +1,209 @@
+// What an analyst meets: the facade's deny(), the release of a leaf, dp_query (api.md, "Analyst").
+#include "border/decimals.hpp"
+#include "border/scope.hpp"
+#include "catalog/facade.hpp"
+#include "catalog/ledger.hpp"
+#include "query/rewrite.hpp"
+#include "query/shape.hpp"
+#include "release/release.hpp"
+#include "sql/arguments.hpp"
+
+namespace dp::sql {
+
+// The rows of a restricted view: there are none, for anybody (K1).
+DP_FUNCTION(deny) {
+    ereport(ERROR,
+            (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("rows of a restricted view are private"),
+             errhint("Ask for aggregates: count, sum, avg, with or without GROUP BY. If that is what you did, the library "
+                     "was not loaded when the statement was planned: repeat it, use dp_query(), or have dp_rdr in "
+                     "session_preload_libraries; a SQL function that asks must be declared VOLATILE.")));
+    return Datum(0);
+}
+
+// ---- release -------------------------------------------------------------------------------------------------------
+
+namespace {
+enum ReleaseArgument { release_leaf, release_epsilon, release_weight, release_first_parameter };
+
+struct Parameters {
+    ParamListInfo list;
+    Oid *types;
+    int count;
+};
+} // namespace
+
+// The statement's parameters, passed on as arguments; the leaf numbers them from $1.
+static Parameters read_parameters(FunctionCallInfo fcinfo) {
+    Parameters parameters = {};
+    parameters.count = Max(PG_NARGS() - release_first_parameter, 0);
+    parameters.types = static_cast<Oid *>(palloc0(sizeof(Oid) * (parameters.count + 1)));
+    parameters.list = makeParamList(parameters.count);
+    for (int i = 0; i < parameters.count; i++) {
+        int argument = release_first_parameter + i;
+        parameters.types[i] = get_fn_expr_argtype(fcinfo->flinfo, argument);
+        if (!OidIsValid(parameters.types[i]))
+            ereport(ERROR, (errcode(ERRCODE_INDETERMINATE_DATATYPE),
+                            errmsg("could not determine the type of parameter $%d", i + 1)));
+        ParamExternData *value = &parameters.list->params[i];
+        value->isnull = PG_ARGISNULL(argument);
+        value->value = value->isnull ? Datum(0) : PG_GETARG_DATUM(argument);
+        value->pflags = PARAM_FLAG_CONST;
+        value->ptype = parameters.types[i];
+    }
+    return parameters;
+}
+
+// The columns that the caller declared for the record are those of the leaf: checked before anything is charged.
+static void check_result(const query::Leaf *leaf, TupleDesc expected) {
+    bool same = expected->natts == leaf->noutputs;
+    for (int i = 0; same && i < leaf->noutputs; i++) {
+        const query::Output &output = leaf->outputs[i];
+        Oid type = output.is_key ? leaf->keys[output.index].type : leaf->aggregates[output.index].result_type;
+        same = TupleDescAttr(expected, i)->atttypid == type;
+    }
+    if (!same)
+        ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+                        errmsg("the declared columns are not those of the query on the restricted view")));
+}
+
+static query::Leaf *parse_leaf(const char *text, const Parameters &parameters) {
+    // The text was written under pinned settings and is read under the same ones, whatever the caller's are.
+    border::SettingsScope settings = border::SettingsScope::enter();
+    query::Parsed parsed = query::parse_select(text, parameters.types, parameters.count);
+    query::Leaf *leaf = query::check_leaf(parsed.query, parsed.source);
+    settings.leave();
+    return leaf;
+}
+
+static release::Terms requested_terms(FunctionCallInfo fcinfo, const release::Question *question) {
+    catalog::Policy *policy = catalog::policy_of(*question->settings, GetUserId());
+    privacy::Epsilon requested;
+    bool has_requested = !PG_ARGISNULL(release_epsilon);
+    if (has_requested)
+        requested = border::checked_epsilon(PG_GETARG_DATUM(release_epsilon), "epsilon");
+    double weight = PG_ARGISNULL(release_weight) ? 1 : PG_GETARG_FLOAT8(release_weight);
+    if (!(weight > 0))
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("weight must be positive")));
+    return release::terms_of(*policy, has_requested ? &requested : nullptr, weight);
+}
+
+// The wall: it trusts neither the text nor its caller, who may have called it directly (architecture.md, 3.3).
+DP_FUNCTION(release) {
+    require(fcinfo, release_leaf, "leaf");
+    catalog::check_can_charge();
+    const char *text = text_argument(fcinfo, release_leaf);
+    Parameters parameters = read_parameters(fcinfo);
+    InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+    auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    query::Leaf *leaf = parse_leaf(text, parameters);
+    check_result(leaf, result->setDesc);
+    ExecCheckRTPerms(list_make1(leaf->entry), true);
+    release::Question *question = release::prepare(leaf, text, parameters.list);
+    release::Answer answer = release::answer(question, requested_terms(fcinfo, question));
+
+    TupleTableSlot *slot = MakeSingleTupleTableSlot(answer.desc, &TTSOpsMinimalTuple);
+    while (tuplestore_gettupleslot(answer.rows, true, false, slot))
+        tuplestore_puttupleslot(result->setResult, slot);
+    ExecDropSingleTupleTableSlot(slot);
+    return Datum(0);
+}
+
+// ---- dp_query ------------------------------------------------------------------------------------------------------
+
+static query::Request request_of(FunctionCallInfo fcinfo) {
+    query::Request request = {};
+    request.has_epsilon = !PG_ARGISNULL(1);
+    if (request.has_epsilon)
+        request.epsilon = border::checked_epsilon(PG_GETARG_DATUM(1), "epsilon");
+    require(fcinfo, 2, "weight");
+    request.weight = PG_GETARG_FLOAT8(2);
+    if (!(request.weight > 0))
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("weight must be positive")));
+    if (request.weight != 1)
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("weights other than 1 are not supported by this version")));
+    return request;
+}
+
+// Nothing in the text reads a restricted view: say so, naming what it reads instead.
+[[noreturn]] static void refuse_unprotected(const Query *query) {
+    ListCell *cell;
+    foreach (cell, query->rtable) {
+        auto *entry = lfirst_node(RangeTblEntry, cell);
+        if (OidIsValid(catalog::expanded_facade(entry)))
+            ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("rows of a restricted view are private"),
+                            errhint("Ask for aggregates: count(*), count(x), sum(x), avg(x), with or without GROUP BY.")));
+        if (entry->rtekind == RTE_RELATION && entry->inFromCl)
+            ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                            errmsg("%s is not a restricted view", catalog::qualified_name(entry->relid)),
+                            errhint("Query a view that was made with dp_protect().")));
+    }
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("the query does not read a restricted view"),
+                    errhint("Query a view that was made with dp_protect().")));
+    pg_unreachable();
+}
+
+// Executes the rewritten statement with the caller's own rights, its rows into the function's result.
+static void execute(PlannedStmt *plan, const char *text, ReturnSetInfo *result) {
+    DestReceiver *receiver = CreateDestReceiver(DestTuplestore);
+    SetTuplestoreDestReceiverParams(receiver, result->setResult, result->econtext->ecxt_per_query_memory, false,
+                                    result->setDesc, "the declared columns do not match those of the query");
+    PushCopiedSnapshot(GetActiveSnapshot());
+    UpdateActiveSnapshotCommandId();
+    QueryDesc *desc = CreateQueryDesc(plan, text, GetActiveSnapshot(), InvalidSnapshot, receiver, nullptr, nullptr, 0);
+    ExecutorStart(desc, 0);
+    ExecutorRun(desc, ForwardScanDirection, 0, true);
+    ExecutorFinish(desc);
+    ExecutorEnd(desc);
+    FreeQueryDesc(desc);
+    PopActiveSnapshot();
+    receiver->rDestroy(receiver);
+}
+
+// One statement, as a list of one Query after view expansion.
+static Query *rewrite_views(const char *text) {
+    query::Parsed parsed = query::parse_select(text);
+    AcquireRewriteLocks(parsed.query, true, false);
+    List *rewritten = QueryRewrite(parsed.query);
+    if (list_length(rewritten) != 1)
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("the query is rewritten by a rule"),
+                        errhint("Pass exactly one SELECT.")));
+    return linitial_node(Query, rewritten);
+}
+
+// Column types are compared before anything is charged; the receiver would find out only afterwards.
+static void check_columns(const Query *query, TupleDesc expected) {
+    TupleDesc desc = ExecCleanTypeFromTL(query->targetList);
+    bool same = desc->natts == expected->natts;
+    for (int i = 0; same && i < desc->natts; i++)
+        same = TupleDescAttr(desc, i)->atttypid == TupleDescAttr(expected, i)->atttypid;
+    if (same)
+        return;
+    StringInfoData columns;
+    initStringInfo(&columns);
+    for (int i = 0; i < desc->natts; i++)
+        appendStringInfo(&columns, "%s%s %s", i > 0 ? ", " : "",
+                         quote_identifier(NameStr(TupleDescAttr(desc, i)->attname)),
+                         format_type_be(TupleDescAttr(desc, i)->atttypid));
+    ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("the declared columns do not match those of the query"),
+                    errhint("Write AS (%s).", columns.data)));
+}
+
+DP_FUNCTION(dp_query) {
+    require(fcinfo, 0, "query");
+    query::Request request = request_of(fcinfo);
+    catalog::check_can_charge();
+    const char *text = text_argument(fcinfo, 0);
+    InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+    auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    Query *query = rewrite_views(text);
+    check_columns(query, result->setDesc);
+    auto *unchanged = copyObject(query);
+    if (query::rewrite_statement(query, text, &request) == 0)
+        refuse_unprotected(unchanged);
+    execute(pg_plan_query(query, text, 0, nullptr), text, result);
+    return Datum(0);
+}
+
+} // namespace dp::sql

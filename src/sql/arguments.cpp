@@ -1,0 +1,52 @@
+#include "sql/arguments.hpp"
+
+#include "privacy/risk.hpp"
+
+namespace dp::sql {
+
+void require(FunctionCallInfo fcinfo, int argument, const char *name) {
+    if (PG_ARGISNULL(argument))
+        ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not be null", name)));
+}
+
+char *text_argument(FunctionCallInfo fcinfo, int argument) {
+    return PG_ARGISNULL(argument) ? nullptr : text_to_cstring(PG_GETARG_TEXT_PP(argument));
+}
+
+ArrayType *array_argument(FunctionCallInfo fcinfo, int argument) {
+    return PG_ARGISNULL(argument) ? nullptr : PG_GETARG_ARRAYTYPE_P(argument);
+}
+
+static void refuse(const char *name) {
+    ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("%s is not supported by this version", name),
+                    errhint("Leave it at its default.")));
+}
+
+void refuse_unless_null(FunctionCallInfo fcinfo, int argument, const char *name) {
+    if (!PG_ARGISNULL(argument))
+        refuse(name);
+}
+
+void refuse_if_true(FunctionCallInfo fcinfo, int argument, const char *name) {
+    if (!PG_ARGISNULL(argument) && PG_GETARG_BOOL(argument))
+        refuse(name);
+}
+
+privacy::Mechanism mechanism_named(const char *name) {
+    if (strcmp(name, "laplace") == 0)
+        return privacy::Mechanism::laplace;
+    if (strcmp(name, "gaussian") != 0)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown mechanism: \"%s\"", name),
+                        errhint("Use 'laplace' or 'gaussian'.")));
+    return privacy::Mechanism::gaussian;
+}
+
+double checked_tau(double tau) {
+    if (!(tau >= 0 && tau <= 1)) // NaN fails every comparison
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("tau must be between 0 and 1, not %s", float8out_internal(tau)),
+                        errhint("tau is the smallest permitted RDR_min/RDR_max: 0.95 is strict, 0.05 is lax.")));
+    return tau;
+}
+
+} // namespace dp::sql

@@ -1,0 +1,25 @@
+// Arguments of SQL-callable functions: NULL where a value is needed, things that this version does not do.
+#pragma once
+
+#include "privacy/mechanism.hpp"
+
+#include "border/decimals.hpp"
+#include "border/guard.hpp"
+
+namespace dp::sql {
+
+// 22004 "<name> must not be null".
+void require(FunctionCallInfo fcinfo, int argument, const char *name);
+char *text_argument(FunctionCallInfo fcinfo, int argument); // null for NULL
+ArrayType *array_argument(FunctionCallInfo fcinfo, int argument);
+
+// 0A000 unless the argument is NULL (or, for booleans, false): declared for a later version.
+void refuse_unless_null(FunctionCallInfo fcinfo, int argument, const char *name);
+void refuse_if_true(FunctionCallInfo fcinfo, int argument, const char *name);
+
+// 22023 for other names.
+privacy::Mechanism mechanism_named(const char *name);
+// 22023 for NaN or outside 0..1.
+double checked_tau(double tau);
+
+} // namespace dp::sql

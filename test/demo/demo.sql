@@ -1,0 +1,136 @@
+-- A tour of dp_rdr, run by "make demo". The statements are shown as they are executed; \echo lines tell why.
+
+-- The stage, not shown: a database, two roles that log in with the password of the throwaway server, and the data.
+\getenv password PGPASSWORD
+CREATE ROLE controller LOGIN PASSWORD :'password';
+CREATE ROLE analyst LOGIN PASSWORD :'password';
+CREATE DATABASE demo OWNER controller;
+ALTER DATABASE demo SET extra_float_digits = -11;
+\c demo controller
+\set data test/data
+\i test/data/adult.sql
+\c - postgres
+\pset format wrapped
+\pset columns 100
+\pset footer off
+\pset null '-'
+\set ECHO queries
+
+\echo
+\echo '----------------------------------------------------------------------------------------------------'
+\echo ' 1. Protect a table'
+\echo '----------------------------------------------------------------------------------------------------'
+\echo
+\echo '-- A superuser installs the extension, once for each database.'
+CREATE EXTENSION dp_rdr;
+
+\c - controller
+\echo
+\echo '-- From here on the data controller, an ordinary role that owns the table: 32,561 people of a census.'
+SELECT age, education, marital_status, hours_per_week, capital_gain, income FROM adult LIMIT 3;
+
+\echo '-- The restricted view has the columns of the table and no path to its rows.'
+SELECT dp_protect('adult', 'adult_dp');
+
+\echo '-- Sums and averages need bounds, and groups need names, that are public: chosen without the data.'
+SELECT dp_set_bounds('adult', 'hours_per_week', 1, 99);
+SELECT dp_set_bounds('adult', 'capital_gain', 0, 99999);
+SELECT dp_set_groups('adult', 'marital_status',
+    '{Divorced,Married-AF-spouse,Married-civ-spouse,Married-spouse-absent,Never-married,Separated,Widowed}');
+
+\echo
+\echo '----------------------------------------------------------------------------------------------------'
+\echo ' 2. Look at the risk, choose a preference'
+\echo '----------------------------------------------------------------------------------------------------'
+\echo
+\echo '-- How unequal are the disclosure risks of the people behind one count? RDR is each one''s relative'
+\echo '-- disclosure risk, ratio the smallest by the largest. The smaller epsilon, the more equal, and'
+\echo '-- the wider the noise. Looking costs the controller nothing.'
+SELECT epsilon, rdr_min, rdr_max, ratio, noise_stddev, error95
+FROM dp_risk($$SELECT count(*) FROM adult_dp WHERE income = '>50K' AND education_num = 13 AND age = 25$$,
+    epsilons => '{10, 1, 0.3, 0.1, 0.05, 0.01}');
+
+\echo '-- Who bears it, at epsilon = 1? One line for each distinct combination of the columns in question;'
+\echo '-- the last one stands for everybody whom the condition leaves out.'
+SELECT * FROM dp_risk_records(
+    $$SELECT count(*) FROM adult_dp WHERE income = '>50K' AND education_num = 13 AND age = 25$$,
+    epsilon => 1);
+
+\echo '-- The largest epsilon that keeps the ratio at 0.95 or above, with the noisy answer. The answer is the'
+\echo '-- controller''s: epsilon was chosen from the data. The charge goes to an account of its own.'
+CALL dp_find_epsilon(
+    $$SELECT count(*) FROM adult_dp WHERE native_country <> 'United-States' AND sex = 'Female'$$,
+    tau => 0.95);
+
+\echo '-- For analysts the preference is a fixed price that no row moves: at tau = 0.95, 0.05 for a count.'
+SELECT dp_grant('adult_dp', 'analyst', tau => 0.95);
+
+\echo
+\echo '----------------------------------------------------------------------------------------------------'
+\echo ' 3. The analyst asks'
+\echo '----------------------------------------------------------------------------------------------------'
+\c - analyst
+\echo
+\echo '-- A count. Every execution is charged, and draws new noise.'
+SELECT * FROM dp_query($$SELECT count(*) FROM adult_dp WHERE income = '>50K' AND education_num = 13$$)
+    AS (n bigint);
+
+\echo '-- Groups: all that were declared, also the empty ones, for the price of one count.'
+SELECT * FROM dp_query($$
+    SELECT marital_status, count(*) FROM adult_dp WHERE age BETWEEN 30 AND 40 GROUP BY marital_status$$)
+    AS (marital_status text, n bigint)
+ORDER BY n DESC;
+
+\echo '-- Averages and sums, within the declared bounds.'
+SELECT * FROM dp_query($$
+    SELECT avg(hours_per_week) FROM adult_dp WHERE workclass IN ('Federal-gov', 'Local-gov', 'State-gov')$$)
+    AS (hours numeric);
+SELECT * FROM dp_query($$SELECT sum(capital_gain) FROM adult_dp$$) AS (capital_gain bigint);
+
+\echo
+\echo '----------------------------------------------------------------------------------------------------'
+\echo ' 4. What the analyst cannot do'
+\echo '----------------------------------------------------------------------------------------------------'
+\set ON_ERROR_STOP off
+\echo
+\echo '-- Read a row, through the view, the table, or the back of an aggregate.'
+SELECT * FROM adult_dp LIMIT 1;
+SELECT * FROM adult LIMIT 1;
+SELECT * FROM dp_query($$SELECT max(age) FROM adult_dp$$) AS (age integer);
+
+\echo '-- Look at the risk or the ledger.'
+SELECT * FROM dp_risk('SELECT count(*) FROM adult_dp');
+SELECT * FROM dp_odometer('adult');
+SELECT * FROM dp_rdr.ledger;
+
+\echo '-- Take the answer and give the charge back.'
+\set ON_ERROR_STOP on
+BEGIN;
+SELECT * FROM dp_query('SELECT count(*) FROM adult_dp WHERE age > 60') AS (n bigint);
+ROLLBACK;
+
+\echo
+\echo '----------------------------------------------------------------------------------------------------'
+\echo ' 5. The accounts'
+\echo '----------------------------------------------------------------------------------------------------'
+\c - controller
+\echo
+\echo '-- Every charge is in the ledger, also the one that was rolled back.'
+SELECT id, role_name, account, algorithm, epsilon, left(regexp_replace(query, '\s+', ' ', 'g'), 48) AS query
+FROM dp_rdr.ledger ORDER BY id;
+
+\echo '-- The total so far, and the bound on it.'
+SELECT account, epsilon, releases, denials, bound, epsilon_total FROM dp_odometer('adult');
+
+\echo '-- With the total lowered to what is nearly spent, the next answer is one too many.'
+SELECT dp_set_odometer('adult', 'filter', epsilon_total => 0.35);
+\c - analyst
+\set ON_ERROR_STOP off
+SELECT * FROM dp_query('SELECT count(*) FROM adult_dp') AS (n bigint);
+SELECT * FROM dp_query('SELECT count(*) FROM adult_dp') AS (n bigint);
+\set ON_ERROR_STOP on
+
+\c - controller
+\echo
+\echo '-- The rows of the ledger are chained by hashes; this checks the chain, and the totals against it.'
+SELECT dp_verify_ledger('adult');

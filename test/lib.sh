@@ -1,0 +1,102 @@
+# shellcheck shell=bash
+# Shared by test/run, test/demo/run, test/bench/run and test/soak/run: packages, a scratch copy of the tree, and
+# throwaway servers. Source it from a script that has set -euo pipefail.
+#
+# Everything runs in the scratch copy, as the user postgres when started by root: servers and the TAP suite refuse to run
+# as root, and postgres may be unable to read the checkout. The checkout itself is never written to.
+
+readonly pg_bin=/usr/lib/postgresql/15/bin
+readonly packages=(
+    g++ make
+    postgresql-15 postgresql-server-dev-15 postgresql-common libpq-dev
+    libboost-dev
+    libgtest-dev nlohmann-json3-dev
+    perl libipc-run-perl python3
+)
+
+checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+scratch=''
+build_options=()    # variables for make; a script that sources this may set them
+
+die() {
+    echo "${0##*/}: $*" >&2
+    exit 1
+}
+
+# Root, or by way of sudo.
+as_root() {
+    if [ "$(id -u)" = 0 ]; then
+        "$@"
+    elif sudo -n true 2>/dev/null; then
+        sudo -n "$@"
+    else
+        echo "${0##*/}: this step needs root, or a sudo that asks nothing: $*" >&2
+        return 1
+    fi
+}
+
+# The packages that are not installed, one per line.
+missing_packages() {
+    local package
+    for package in "${packages[@]}"; do
+        if [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" != installed ]; then
+            echo "$package"
+        fi
+    done
+}
+
+ensure_packages() {
+    local missing
+    command -v dpkg-query >/dev/null || die "needs Debian 12, or its packages: ${packages[*]}"
+    mapfile -t missing < <(missing_packages)
+    [ ${#missing[@]} -gt 0 ] || return 0
+    echo "== installing ${missing[*]}"
+    as_root apt-get update -qq
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends "${missing[@]}"
+}
+
+# The whole cleanup: servers end with the command that pg_virtualenv ran for us.
+remove_scratch() {
+    [ -z "$scratch" ] || rm -rf "$scratch"
+}
+
+# scratch/tree: a copy of the checkout without its build products, owned by whoever runs the suites.
+make_scratch() {
+    umask 022
+    scratch=$(mktemp -d /tmp/dp_rdr.XXXXXX)
+    trap remove_scratch EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+    mkdir "$scratch/tree" "$scratch/tmp" "$scratch/logs"
+    tar -C "$checkout" -c --exclude-vcs --exclude=./build --exclude=./tmp_check --exclude='*.o' --exclude='*.d' \
+        --exclude='*.so' . | tar -C "$scratch/tree" -x --no-same-owner
+    if [ "$(id -u)" = 0 ]; then
+        chown -R postgres: "$scratch"
+    fi
+}
+
+# Runs a command in the copy as the unprivileged user. The environment is ours alone: neither PG* settings nor make's own
+# variables of the caller may reach the suites.
+as_tester() {
+    local clean=(env -i -C "$scratch/tree" "PATH=$pg_bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin" "HOME=$scratch"
+        "TMPDIR=$scratch/tmp" "LC_ALL=C.UTF-8" "TERM=${TERM:-dumb}" "TZ=UTC" "PAGER=cat")
+    if [ "$(id -u)" = 0 ]; then
+        runuser -u postgres -- "${clean[@]}" "$@"
+    else
+        "${clean[@]}" "$@"
+    fi
+}
+
+# Builds in the copy and installs from there.
+build_and_install() {
+    echo '== build and install'
+    as_tester make --no-print-directory -s -j"$(nproc)" "${build_options[@]}" all &&
+        as_root make --no-print-directory -s -C "$scratch/tree" "${build_options[@]}" install
+}
+
+# on_server [-o setting=value]... [--] command...: runs the command with PG* pointing to a new server, which is gone
+# afterwards. pg_virtualenv turns fsync off for speed; a charge must be durable, so it is on here.
+on_server() {
+    as_tester pg_virtualenv -v 15 -c '--locale C.UTF-8 --encoding UTF8' -o fsync=on -o timezone=UTC \
+        -o max_worker_processes=32 -o max_prepared_transactions=2 "$@"
+}

@@ -1,0 +1,117 @@
+# pg_dump and restore keep settings, ledger, totals and chain, on another server where every oid and default differs.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use DpTest;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $old = new_server('old', '');
+$old->safe_psql('postgres', 'CREATE DATABASE data');
+protect_people($old, 'data', bound => 'filter');
+
+# Attribute numbers move when a table with a dropped column is restored; names need quotes; a table and a role are gone
+# when the dump is taken, and their charges are not.
+$old->safe_psql('data', 'CREATE ROLE leaver LOGIN; GRANT CREATE ON DATABASE data TO controller');
+psql_as($old, 'data', 'controller', q{
+	CREATE SCHEMA "Odd schema" CREATE TABLE "Ta""ble" (gone text, pay numeric(8,2), "Of age" boolean, city text);
+	ALTER TABLE "Odd schema"."Ta""ble" DROP COLUMN gone;
+	INSERT INTO "Odd schema"."Ta""ble" SELECT g, g % 2 = 0, 'Rome' FROM generate_series(1, 100) g;
+	SELECT dp_protect('"Odd schema"."Ta""ble"', '"Odd schema"."Vi""ew"');
+	SELECT dp_set_bounds('"Odd schema"."Ta""ble"', 'pay', -0.5, 99.5);
+	GRANT USAGE ON SCHEMA "Odd schema" TO analyst;
+	SELECT dp_grant('"Odd schema"."Vi""ew"', 'analyst', tau => 0.9);
+
+	CREATE TABLE passing (age integer);
+	SELECT dp_protect('passing', 'passing_dp');
+	SELECT dp_grant('passing_dp', 'analyst', tau => 0.9);
+	SELECT dp_grant('people_dp', 'leaver', tau => 0.9);});
+
+my $sum_of_groups = q{SELECT * FROM dp_query('SELECT city, sum(pay) FROM people_dp GROUP BY city') AS (city text, s bigint)};
+my $odd = q{SELECT * FROM dp_query('SELECT "Of age", sum(pay) FROM "Odd schema"."Vi""ew" GROUP BY 1') AS (a boolean, s numeric)};
+
+ask($old, 'data');
+ask($old, 'data', $sum_of_groups);
+ask($old, 'data', $odd);
+ask($old, 'data', q{SELECT * FROM dp_query('SELECT count(*) FROM passing_dp') AS (n bigint)});
+psql_as($old, 'data', 'leaver', $COUNT);
+psql_as($old, 'data', 'controller', q{CALL dp_find_epsilon('SELECT count(*) FROM people_dp WHERE age > 40', 0.95)});
+psql_as($old, 'data', 'controller', 'DROP TABLE passing CASCADE');
+$old->safe_psql('data', 'DROP OWNED BY leaver; DROP ROLE leaver');
+
+# Everything that must survive, one text a name. The settings of the session must not show in it.
+my %facts = (
+	'ledger' => q{SELECT string_agg(r::text, E'\n' ORDER BY id) FROM dp_rdr.ledger_row r},
+	'totals of people' => q{SELECT string_agg(o::text, E'\n') FROM dp_odometer('people') o},
+	'totals of the odd table' => q{SELECT string_agg(o::text, E'\n') FROM dp_odometer('"Odd schema"."Ta""ble"') o},
+	'bounds' => q{SELECT string_agg(b::text, E'\n' ORDER BY b::text) FROM dp_rdr.column_bounds b
+		WHERE relation IN (SELECT oid FROM pg_class)},
+	'groups' => q{SELECT string_agg(g::text, E'\n' ORDER BY g::text) FROM dp_rdr.column_groups g},
+	'policies' => q{SELECT string_agg(p::text, E'\n' ORDER BY p::text) FROM dp_rdr.policy p
+		WHERE grantee IN (SELECT oid FROM pg_roles) AND view IN (SELECT oid FROM pg_class)},
+);
+
+sub fact
+{
+	my ($node, $name) = @_;
+	return $node->safe_psql('data', qq{
+		SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SET bytea_output = 'hex'; SET extra_float_digits = 1;
+		SET search_path = public;
+		$facts{$name}});
+}
+
+my $dump = PostgreSQL::Test::Utils::tempdir() . '/data.dump';
+$old->command_ok([ 'pg_dump', '-Fc', '-f', $dump, 'data' ], 'pg_dump');
+
+# Another server: other oids for roles and relations, other defaults for everything that is written as text.
+my $new = new_server('new', '');
+$new->safe_psql('postgres', q{
+	CREATE TABLE moves_the_oids ();
+	CREATE ROLE analyst LOGIN;
+	CREATE ROLE somebody;
+	CREATE ROLE controller LOGIN;
+	CREATE DATABASE data;
+	ALTER DATABASE data SET TimeZone = 'Pacific/Chatham';
+	ALTER DATABASE data SET DateStyle = 'German';
+	ALTER DATABASE data SET IntervalStyle = 'sql_standard';
+	ALTER DATABASE data SET bytea_output = 'escape';
+	ALTER DATABASE data SET extra_float_digits = -15;
+	ALTER DATABASE data SET default_transaction_isolation = 'repeatable read';
+	ALTER DATABASE data SET search_path = nowhere, public;});
+$new->command_ok([ 'pg_restore', '--exit-on-error', '-d', 'data', $dump ], 'pg_restore');
+
+for my $name (sort keys %facts)
+{
+	my $before = fact($old, $name);
+	isnt($before, '', "there are $name");
+	is(fact($new, $name), $before, "$name: the same after the restore");
+}
+ok(verified($new, 'data'), 'the ledger of people is whole');
+ok(verified($new, 'data', '"Odd schema"."Ta""ble"'), 'and that of the odd table');
+
+# Questions go on from the same totals, with the same bounds and groups. Spent so far: two for the analyst, 0.1 for the
+# role that has gone.
+is(account($new, 'data'), '3|0.2', 'the totals before');
+like(ask($new, 'data'), qr/^-?\d+$/, 'a count is answered');
+my @groups = split /\n/, ask($new, 'data', $sum_of_groups);
+is(scalar(@groups), 3, 'a sum in groups as well');
+is(account($new, 'data'), '5|0.3', 'and both are charged on top');
+my @odd_groups = split /\n/, ask($new, 'data', $odd);
+is(scalar(@odd_groups), 2, 'the odd table is answered');
+ok(verified($new, 'data'), 'the chain goes on');
+is($new->safe_psql('data', 'SELECT count(*) = count(DISTINCT id) AND max(id) = count(*) FROM dp_rdr.ledger_row'),
+	't', 'the numbers of the ledger go on');
+
+# The budget belongs to the table: another view of it starts where this one is.
+psql_as($new, 'data', 'controller', q{
+	SELECT dp_protect('people', 'people_again');
+	SELECT dp_grant('people_again', 'analyst', tau => 0.95);});
+ask($new, 'data', q{SELECT * FROM dp_query('SELECT count(*) FROM people_again') AS (n bigint)});
+is(account($new, 'data'), '6|0.35', 'a second view shares the restored totals');
+
+$_->stop for ($old, $new);
+done_testing();

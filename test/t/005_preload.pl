@@ -1,0 +1,50 @@
+# CREATE EXTENSION alone is enough for dp_query; and where the library is missing, the view gives nothing away.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use DpTest;
+use Test::More;
+
+my $plain = 'SELECT count(*) FROM people_dp WHERE age > 40';
+
+my $node = new_server('preload', '');
+protect_people($node, 'postgres');
+is($node->safe_psql('postgres', 'SHOW shared_preload_libraries'), '', 'the library is not preloaded');
+
+# Every psql call is a connection of its own.
+like(ask($node, 'postgres'), qr/^-?\d+$/, 'dp_query answers in a fresh connection');
+is(sqlstate($node, 'postgres', 'analyst', 'SELECT * FROM people_dp'), '42501', 'the view shows no row');
+is(sqlstate($node, 'postgres', 'analyst', $plain), '42501', 'nor a count');
+is(sqlstate($node, 'postgres', 'controller', 'SELECT * FROM people_dp'), '42501', 'to nobody');
+is(account($node, 'postgres'), '1|0.05', 'and refusals cost nothing');
+
+# Loaded for every session of the database, which needs no restart; and for the whole server.
+my @ways = (
+	[ 'session_preload_libraries' =>
+		  sub { $node->safe_psql('postgres', q{ALTER DATABASE postgres SET session_preload_libraries = 'dp_rdr'}) } ],
+	[ 'shared_preload_libraries' =>
+		  sub {
+			$node->safe_psql('postgres', 'ALTER DATABASE postgres RESET session_preload_libraries');
+			$node->append_conf('postgresql.conf', q{shared_preload_libraries = 'dp_rdr'});
+			$node->restart;
+		  } ]);
+
+for my $way (@ways)
+{
+	my ($name, $preload) = @$way;
+	$preload->();
+	like(ask($node, 'postgres'), qr/^-?\d+$/, "$name: dp_query answers");
+	is(sqlstate($node, 'postgres', 'analyst', 'SELECT * FROM people_dp'), '42501', "$name: the view shows no row");
+}
+
+# The noise of different connections of one preloaded server must differ: a generator that was seeded before the fork
+# would give all of them the same. Scale 20: six equal answers have a probability below 1e-8.
+my %answers = map { ask($node, 'postgres') => 1 } 1 .. 6;
+cmp_ok(scalar(keys %answers), '>', 1, 'connections draw different noise');
+
+$node->stop;
+done_testing();

@@ -1,0 +1,97 @@
+# What the TAP tests share: a server with one protected table, questions as an analyst, and the state of the odometer.
+
+package DpTest;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+our @EXPORT = qw($COUNT new_server protect_people ask psql_as sqlstate account verified);
+
+# A question that costs 0.05 at the preference that protect_people grants.
+our $COUNT = q{SELECT * FROM dp_query('SELECT count(*) FROM people_dp WHERE age > 40') AS (n bigint)};
+
+# A server with these lines in its configuration, started. Further parameters go to init().
+sub new_server
+{
+	my ($name, $conf, %params) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name);
+	# The encoding of every test database, whatever the machine's locale.
+	$node->init(%params, extra => [ '--no-locale', '--encoding=UTF8' ]);
+	$node->append_conf('postgresql.conf', $conf);
+	$node->start;
+	return $node;
+}
+
+# The extension, the roles controller and analyst, the controller's table people with the given number of rows, and its
+# view people_dp with a preference of 0.95 for the analyst. The bound is an option, since most tests do not want it.
+sub protect_people
+{
+	my ($node, $database, %options) = @_;
+	my $rows  = $options{rows}  // 1000;
+	my $bound = $options{bound} // 'none';
+
+	$node->safe_psql($database, qq{
+		CREATE EXTENSION dp_rdr;
+		CREATE ROLE controller LOGIN;
+		CREATE ROLE analyst LOGIN;
+		GRANT CREATE ON SCHEMA public TO controller;});
+	psql_as($node, $database, 'controller', qq{
+		CREATE TABLE people (age integer, pay integer, city text);
+		INSERT INTO people SELECT g % 90, g % 5000, (ARRAY['Oslo', 'Pisa', 'Rome'])[1 + g % 3]
+			FROM generate_series(1, $rows) g;
+		SELECT dp_protect('people', 'people_dp');
+		SELECT dp_set_bounds('people', 'pay', 0, 5000);
+		SELECT dp_set_groups('people', 'city', '{Oslo,Pisa,Rome}');
+		SELECT dp_set_odometer('people', '$bound');
+		SELECT dp_grant('people_dp', 'analyst', tau => 0.95);});
+	return;
+}
+
+# What a role sees; dies on an error.
+sub psql_as
+{
+	my ($node, $database, $role, $sql) = @_;
+	return $node->safe_psql($database, $sql, extra_params => [ '-U', $role ]);
+}
+
+# The analyst's answer to a question; dies on an error.
+sub ask
+{
+	my ($node, $database, $question) = @_;
+	return psql_as($node, $database, 'analyst', $question // $COUNT);
+}
+
+# The SQLSTATE of the first error that a script meets, '' if there is none, 'lost' if the connection broke.
+sub sqlstate
+{
+	my ($node, $database, $role, $sql) = @_;
+	my ($status, $stdout, $stderr) = $node->psql($database, $sql,
+		extra_params => [ '-U', $role, '-v', 'VERBOSITY=sqlstate' ]);
+	return $1 if $stderr =~ /(?:ERROR|FATAL):\s+(\w{5})/;
+	return $status == 0 ? '' : 'lost';
+}
+
+# Releases and epsilon of one account of a table (the public one by default), as "releases|epsilon".
+sub account
+{
+	my ($node, $database, $table, $account) = @_;
+	$table   //= 'people';
+	$account //= 'public';
+	return $node->safe_psql($database, qq{
+		SELECT releases, trim_scale(epsilon) FROM dp_odometer('$table') WHERE account = '$account'});
+}
+
+# True if the ledger's chain is whole and its rows add up to the totals.
+sub verified
+{
+	my ($node, $database, $table) = @_;
+	$table //= 'people';
+	return $node->safe_psql($database, "SELECT dp_verify_ledger('$table')") eq 't';
+}
+
+1;

@@ -1,0 +1,552 @@
+// Accounts and bounds: exact decimals, the order of denials, and that nobody who reads the public account learns anything
+// from the other (formulas.md 5.1, 5.2).
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "reference.hpp"
+
+#include "privacy/accounting.hpp"
+#include "privacy/risk.hpp"
+
+namespace {
+
+using namespace dp::privacy;
+using reference::Case;
+using reference::json;
+
+Epsilon eps(const char *text) {
+    return Epsilon::parse(text).value();
+}
+Delta del(const char *text) {
+    return Delta::parse(text).value();
+}
+Epsilon decimal(const json &j) {
+    return Epsilon::parse(reference::text(j)).value();
+}
+Delta decimal_delta(const json &j) {
+    return Delta::parse(reference::text(j)).value();
+}
+
+std::vector<Epsilon> candidates_of(const Case &c) {
+    std::vector<Epsilon> candidates;
+    for (const json &j : reference::list(c.arg("candidates")))
+        candidates.push_back(decimal(j));
+    return candidates;
+}
+
+ChargeRequest request_for(double eps_star, Account account = Account::public_account) {
+    ChargeRequest request;
+    request.account = account;
+    request.eps_star = eps_star;
+    request.candidates = paper_candidates();
+    return request;
+}
+
+BoundSettings filter(const char *total, const char *delta_total = "0") {
+    return {Bound::filter, eps(total), del(delta_total)};
+}
+BoundSettings dynamic() {
+    return {Bound::dynamic, std::nullopt, {}};
+}
+BoundSettings unbounded() {
+    return {Bound::none, std::nullopt, {}};
+}
+
+Totals consumed(const char *public_epsilon, const char *conditional_epsilon = "0") {
+    Totals totals;
+    totals.public_epsilon = eps(public_epsilon);
+    totals.conditional_epsilon = eps(conditional_epsilon);
+    return totals;
+}
+
+void add(Totals &totals, Account account, Epsilon epsilon, Delta delta) {
+    Epsilon &e = account == Account::public_account ? totals.public_epsilon : totals.conditional_epsilon;
+    Delta &d = account == Account::public_account ? totals.public_delta : totals.conditional_delta;
+    e = e + epsilon;
+    d = d + delta;
+}
+
+// A table with its bound: asks, and charges what is granted, to the table and to the role.
+class Table {
+  public:
+    explicit Table(BoundSettings bound) : bound_(bound) {}
+    Decision ask(const ChargeRequest &request, const std::string &role = "analyst") {
+        const Decision decision = decide(request, bound_, totals_, roles_[role]);
+        if (decision.denial == Denial::none)
+            for (Totals *totals : {&totals_, &roles_[role]})
+                add(*totals, request.account, decision.epsilon, request.delta);
+        return decision;
+    }
+    Totals &totals() { return totals_; }
+
+  private:
+    BoundSettings bound_;
+    Totals totals_;
+    std::map<std::string, Totals> roles_;
+};
+
+// ---- Reference cases ----
+
+TEST(Accounting, OdometerSequential) {
+    reference::each("odometer_sequential", [](const Case &c) {
+        std::vector<Charge> charges;
+        for (const json &j : c.arg("charges"))
+            charges.push_back({decimal(j.at(0)), decimal_delta(j.at(1))});
+        const std::optional<Epsilon> total = odometer_sequential(charges, decimal_delta(c.arg("delta_g")));
+        c.near(total ? total->value() : infinite_epsilon);
+    });
+}
+
+TEST(Accounting, DynamicBound) {
+    reference::each("dynamic_bound", [](const Case &c) {
+        Table table(dynamic());
+        const json &stars = c.arg("eps_star_per_query");
+        for (std::size_t i = 0; i < stars.size(); ++i) {
+            ChargeRequest request = request_for(reference::number(stars.at(i)));
+            request.candidates = candidates_of(c);
+            const Decision decision = table.ask(request);
+            const json &chosen = c.expect("chosen").at(i);
+            ASSERT_EQ(decision.denial == Denial::none, !chosen.is_null()) << i;
+            if (!chosen.is_null()) {
+                EXPECT_EQ(decision.epsilon, decimal(chosen)) << i;
+            }
+        }
+        EXPECT_EQ(table.totals().public_epsilon, decimal(c.expect("eps_c")));
+    });
+}
+
+ChargeRequest request_of(const json &j, const std::vector<Epsilon> &candidates) {
+    ChargeRequest request = request_for(reference::number(j.at("eps_star")));
+    const bool from_data = j.at("kind") == "within_data";
+    request.account = from_data ? Account::conditional : Account::public_account;
+    request.slack = from_data ? sound_slack : price_slack;
+    request.candidates = candidates;
+    request.epsilon_max = j.contains("epsilon_max") ? decimal(j.at("epsilon_max")) : eps("1"); // a policy's default
+    if (j.contains("requested"))
+        request.requested = decimal(j.at("requested"));
+    if (j.contains("delta"))
+        request.delta = decimal_delta(j.at("delta"));
+    if (j.contains("role_total"))
+        request.share = decimal(j.at("role_total"));
+    return request;
+}
+
+// One step of a case. `released` belongs to the sparse vector selection: its totals are taken over as they are listed, so
+// that the other requests of the case are decided on the right account.
+void check_step(const Case &c, Table &table, const json &asked, const json &expected) {
+    if (asked.at("kind") == "released") {
+        table.totals().public_epsilon = decimal(expected.at("public"));
+        return;
+    }
+    const Decision decision = table.ask(request_of(asked, candidates_of(c)), asked.value("role", "analyst"));
+    ASSERT_EQ(decision.denial == Denial::none ? "answered" : "denied", expected.at("outcome").get<std::string>());
+    if (!expected.at("epsilon").is_null()) {
+        EXPECT_EQ(decision.epsilon, decimal(expected.at("epsilon")));
+    }
+    EXPECT_EQ(table.totals().public_epsilon, decimal(expected.at("public")));
+    EXPECT_EQ(table.totals().conditional_epsilon, decimal(expected.at("conditional")));
+    EXPECT_EQ(table.totals().public_delta, decimal_delta(expected.at("delta_public")));
+}
+
+TEST(Accounting, Decisions) {
+    int decided = 0, released = 0;
+    reference::each("account_decisions", [&](const Case &c) {
+        BoundSettings bound;
+        bound.bound = bound_from_name(c.arg("bound").get<std::string>()).value();
+        if (!c.arg("epsilon_total").is_null())
+            bound.epsilon_total = decimal(c.arg("epsilon_total"));
+        bound.delta_total = decimal_delta(c.arg("delta_total"));
+        Table table(bound);
+        const json &requests = c.arg("requests");
+        ASSERT_EQ(requests.size(), c.expect().size());
+        for (std::size_t i = 0; i < requests.size(); ++i) {
+            SCOPED_TRACE("request " + std::to_string(i));
+            ++(requests.at(i).at("kind") == "released" ? released : decided);
+            check_step(c, table, requests.at(i), c.expect().at(i));
+        }
+    });
+    EXPECT_GE(decided, 66);
+    RecordProperty("decided", decided);
+    RecordProperty("released", released);
+}
+
+// Charges of other selections (`released`) count as well: the two requests that follow such charges in the reference case
+// 5.account_decisions.a13.
+TEST(Accounting, ChargesOfOtherSelectionsCount) {
+    EXPECT_EQ(decide(request_for(0.0526), dynamic(), consumed("0.15"), {}).denial, Denial::dynamic_bound);
+    ChargeRequest request = request_for(0.5);
+    request.epsilon_max = eps("1");
+    const Decision decision = decide(request, dynamic(), consumed("0.25"), {});
+    EXPECT_EQ(decision.denial, Denial::none);
+    EXPECT_EQ(decision.epsilon, eps("0.5"));
+}
+
+// ---- Exact decimals ----
+
+TEST(Accounting, TenTimesOneTenthIsOne) {
+    Table table(filter("1"));
+    ChargeRequest request = request_for(0.1);
+    for (int i = 0; i < 10; ++i)
+        EXPECT_EQ(table.ask(request).denial, Denial::none) << i;
+    EXPECT_EQ(table.totals().public_epsilon, eps("1"));
+    EXPECT_EQ(table.totals().public_epsilon.text(), "1");
+    EXPECT_EQ(table.ask(request).denial, Denial::epsilon_total);
+    EXPECT_EQ(odometer_sequential(std::vector<Charge>(10, {eps("0.1"), {}}), {}), eps("1"));
+}
+
+TEST(Accounting, TheLastUnitDecides) {
+    const ChargeRequest request = request_for(0.1);
+    EXPECT_EQ(decide(request, filter("1"), consumed("0.9"), {}).denial, Denial::none);
+    EXPECT_EQ(decide(request, filter("1"), consumed("0.900000001"), {}).denial, Denial::epsilon_total);
+    ChargeRequest least = request;
+    least.requested = Epsilon::from_units(1);
+    EXPECT_EQ(decide(least, filter("1"), consumed("0.999999999"), {}).epsilon, Epsilon::from_units(1));
+    EXPECT_EQ(decide(least, filter("1"), consumed("1"), {}).denial, Denial::epsilon_total);
+    ChargeRequest gaussian = request;
+    gaussian.delta = Delta::from_units(1);
+    Totals totals;
+    EXPECT_EQ(decide(gaussian, filter("1", "1e-30"), totals, {}).denial, Denial::none);
+    totals.public_delta = Delta::from_units(1);
+    EXPECT_EQ(decide(gaussian, filter("1", "1e-30"), totals, {}).denial, Denial::delta_total);
+}
+
+TEST(Accounting, TheSlackIsOnEpsStarOnly) {
+    EXPECT_EQ(decide(request_for(0.1 * (1 - 1e-13)), filter("1"), {}, {}).epsilon, eps("0.1"));
+    EXPECT_EQ(decide(request_for(0.1 * (1 - 1e-9)), filter("1"), {}, {}).epsilon, eps("0.09"));
+    ChargeRequest sound = request_for(0.1 * (1 - 1e-9));
+    sound.slack = sound_slack;
+    EXPECT_EQ(decide(sound, filter("1"), {}, {}).epsilon, eps("0.1"));
+    ChargeRequest capped = request_for(infinite_epsilon);
+    capped.slack = sound_slack;
+    capped.epsilon_max = eps("0.099999999"); // 1e-8 below a candidate: the cap is exact
+    EXPECT_EQ(decide(capped, filter("1"), {}, {}).epsilon, eps("0.09"));
+}
+
+TEST(Accounting, TwentyCountsAtTheDefaults) {
+    Table table(filter("1"));
+    const ChargeRequest request = request_for(within_domain_eps_star(0.95, 1, 1, 1));
+    int answered = 0;
+    while (table.ask(request).denial == Denial::none)
+        ++answered;
+    EXPECT_EQ(answered, 20);
+    EXPECT_EQ(table.totals().public_epsilon, eps("1"));
+}
+
+// ---- Steps of a decision ----
+
+TEST(Accounting, NoCandidate) {
+    for (double eps_star : {0.0, 0.0005, -1.0, std::nan("")})
+        EXPECT_EQ(decide(request_for(eps_star), unbounded(), {}, {}).denial, Denial::no_candidate) << eps_star;
+    EXPECT_EQ(decide(request_for(infinite_epsilon), unbounded(), {}, {}).epsilon, eps("10"));
+    ChargeRequest request = request_for(infinite_epsilon);
+    request.epsilon_max = eps("0.0005");
+    EXPECT_EQ(decide(request, unbounded(), {}, {}).denial, Denial::no_candidate);
+    request.epsilon_max = eps("1");
+    EXPECT_EQ(decide(request, unbounded(), {}, {}).epsilon, eps("1"));
+    request.candidates.clear();
+    EXPECT_EQ(decide(request, unbounded(), {}, {}).denial, Denial::no_candidate);
+    request.candidates = {eps("-1"), eps("0")}; // would give budget back
+    EXPECT_EQ(decide(request, unbounded(), {}, {}).denial, Denial::no_candidate);
+}
+
+TEST(Accounting, AskingForLess) {
+    ChargeRequest request = request_for(0.8814);
+    request.requested = eps("0.123456789"); // no candidate
+    EXPECT_EQ(decide(request, filter("1"), {}, {}).epsilon, eps("0.123456789"));
+    request.requested = eps("0.000000001"); // below the smallest candidate
+    EXPECT_EQ(decide(request, filter("1"), {}, {}).epsilon, eps("0.000000001"));
+    request.requested = eps("50"); // more is not less
+    EXPECT_EQ(decide(request, filter("1"), {}, {}).epsilon, eps("0.8"));
+    request.requested = eps("0"); // what a request below 10^-9 is rounded to
+    EXPECT_THROW(decide(request, filter("1"), {}, {}), InvalidParameter);
+    request.requested = eps("-0.1");
+    EXPECT_THROW(decide(request, filter("1"), {}, {}), InvalidParameter);
+    // Less does not help where tau permits nothing at all: the preference comes first.
+    request = request_for(0.0005);
+    request.requested = eps("0.0001");
+    EXPECT_EQ(decide(request, filter("1"), {}, {}).denial, Denial::no_candidate);
+    request = request_for(1);
+    request.delta = del("-1e-9");
+    EXPECT_THROW(decide(request, filter("1"), {}, {}), InvalidParameter);
+}
+
+TEST(Accounting, AskingForLessUnderDynamic) {
+    ChargeRequest request = request_for(0.8814);
+    request.requested = eps("0.3");
+    EXPECT_EQ(decide(request, dynamic(), consumed("0.3"), {}).denial, Denial::dynamic_bound);
+    EXPECT_EQ(decide(request, dynamic(), consumed("0.299999999"), {}).epsilon, eps("0.3"));
+    request.requested = eps("0.300000001"); // no candidate, but above what is consumed
+    EXPECT_EQ(decide(request, dynamic(), consumed("0.3"), {}).epsilon, eps("0.300000001"));
+    EXPECT_EQ(decide(request_for(0.8814), dynamic(), consumed("0.8"), {}).denial, Denial::dynamic_bound);
+    EXPECT_EQ(decide(request_for(0.0005), dynamic(), consumed("0.8"), {}).denial, Denial::no_candidate);
+}
+
+// Everything is wrong with the request; what is reported is the first rule in the order of 5.2.
+TEST(Accounting, TheOrderOfDenials) {
+    ChargeRequest request = request_for(0);
+    request.delta = del("1e-6");
+    request.share = eps("0.1");
+    BoundSettings bound{Bound::dynamic, eps("0.5"), {}};
+    Totals totals = consumed("0.4"), role = consumed("0.1");
+    EXPECT_EQ(decide(request, bound, totals, role).denial, Denial::no_candidate);
+    request.eps_star = 0.3;
+    EXPECT_EQ(decide(request, bound, totals, role).denial, Denial::dynamic_bound);
+    request.eps_star = 0.8;
+    EXPECT_EQ(decide(request, bound, totals, role).denial, Denial::epsilon_total);
+    bound.epsilon_total = std::nullopt;
+    EXPECT_EQ(decide(request, bound, totals, role).denial, Denial::role_share);
+    request.share = eps("0.9");
+    EXPECT_EQ(decide(request, bound, totals, role).denial, Denial::delta_total);
+    bound.delta_total = del("1e-6");
+    EXPECT_EQ(decide(request, bound, totals, role).denial, Denial::none);
+    EXPECT_EQ(decide(request, bound, totals, role).epsilon, eps("0.8"));
+}
+
+TEST(Accounting, DeltaTotalBindsUnderEveryBoundButNone) {
+    ChargeRequest request = request_for(1);
+    request.delta = del("4e-7");
+    for (Bound bound : {Bound::filter, Bound::dynamic, Bound::none}) {
+        const BoundSettings settings{bound, eps("100"), del("1e-6")};
+        Totals totals;
+        totals.public_delta = del("6e-7");
+        EXPECT_EQ(decide(request, settings, totals, {}).denial, Denial::none) << name_of(bound);
+        totals.public_delta = del("6.000000001e-7");
+        EXPECT_EQ(decide(request, settings, totals, {}).denial,
+                  bound == Bound::none ? Denial::none : Denial::delta_total)
+            << name_of(bound);
+        // A pure release charges no delta and is answered even where delta is used up.
+        ChargeRequest pure = request_for(1);
+        totals.public_delta = del("1e-6");
+        EXPECT_EQ(decide(pure, settings, totals, {}).denial, Denial::none) << name_of(bound);
+    }
+}
+
+TEST(Accounting, AFilterWithoutATotalAllowsNothing) {
+    const BoundSettings incomplete{Bound::filter, std::nullopt, del("1")};
+    EXPECT_EQ(decide(request_for(1), incomplete, {}, {}).denial, Denial::epsilon_total);
+}
+
+// Any table that counts only still respects a role's share.
+TEST(Accounting, SharesBindUnderEveryBound) {
+    ChargeRequest request = request_for(0.3);
+    request.share = eps("0.5");
+    for (const BoundSettings &bound : {filter("1"), dynamic(), unbounded()}) {
+        EXPECT_EQ(decide(request, bound, {}, consumed("0.2")).denial, Denial::none) << name_of(bound.bound);
+        EXPECT_EQ(decide(request, bound, {}, consumed("0.200000001")).denial, Denial::role_share)
+            << name_of(bound.bound);
+    }
+}
+
+// ---- Facts about `dynamic` that a controller should know ----
+
+TEST(Accounting, DynamicAnswersEqualQueriesOnce) {
+    Table table(dynamic());
+    EXPECT_EQ(table.ask(request_for(0.0526), "first").denial, Denial::none);
+    EXPECT_EQ(table.ask(request_for(0.0526), "second").denial, Denial::dynamic_bound);
+}
+
+TEST(Accounting, DynamicEndsAfterThirteenAnswers) {
+    Table table(dynamic());
+    std::string answers;
+    for (Epsilon candidate : std::vector<Epsilon>(paper_candidates().rbegin(), paper_candidates().rend())) {
+        const Decision decision = table.ask(request_for(candidate.value()));
+        if (decision.denial == Denial::none)
+            answers += " " + decision.epsilon.text();
+    }
+    EXPECT_EQ(answers, " 0.001 0.002 0.004 0.008 0.02 0.04 0.08 0.2 0.4 0.8 2 4 8");
+    EXPECT_LT(table.totals().public_epsilon, eps("20"));
+}
+
+// ---- Two accounts ----
+
+// dp_find_epsilon charges 10 on x and 0.05 on a neighbour. In one shared sum the next analyst would see the difference.
+TEST(Accounting, AChargeChosenFromTheDataMovesNobody) {
+    for (const BoundSettings &bound : {filter("1"), dynamic(), unbounded()}) {
+        const Decision on_x = decide(request_for(0.8814), bound, consumed("0", "10"), consumed("0", "10"));
+        const Decision on_x1 = decide(request_for(0.8814), bound, consumed("0", "0.05"), consumed("0", "0.05"));
+        EXPECT_EQ(on_x.denial, Denial::none);
+        EXPECT_EQ(on_x.epsilon, on_x1.epsilon);
+    }
+    // The leak that the second account prevents: the same request against the sum.
+    const ChargeRequest shared = request_for(0.8814, Account::conditional);
+    EXPECT_EQ(decide(shared, filter("1"), consumed("0", "10"), {}).denial, Denial::epsilon_total);
+    EXPECT_EQ(decide(shared, filter("1"), consumed("0", "0.05"), {}).denial, Denial::none);
+}
+
+TEST(Accounting, ConditionalDecisionsReadBothAccounts) {
+    EXPECT_EQ(decide(request_for(0.3, Account::conditional), filter("1"), consumed("0.4", "0.3"), {}).denial,
+              Denial::none);
+    EXPECT_EQ(decide(request_for(0.3, Account::conditional), filter("1"), consumed("0.4", "0.300000001"), {}).denial,
+              Denial::epsilon_total);
+    ChargeRequest request = request_for(0.1, Account::conditional);
+    request.share = eps("0.5");
+    EXPECT_EQ(decide(request, filter("1"), {}, consumed("0.2", "0.2")).denial, Denial::none);
+    EXPECT_EQ(decide(request, filter("1"), {}, consumed("0.3", "0.2")).denial, Denial::role_share);
+    request.share = std::nullopt;
+    request.delta = del("1e-6");
+    Totals totals;
+    totals.public_delta = totals.conditional_delta = del("1e-6");
+    EXPECT_EQ(decide(request, filter("1", "3e-6"), totals, {}).denial, Denial::none);
+    EXPECT_EQ(decide(request, filter("1", "2e-6"), totals, {}).denial, Denial::delta_total);
+}
+
+// ---- Random sequences against a model ----
+
+int random_int(std::mt19937_64 &random, int low, int high) {
+    return std::uniform_int_distribution<>(low, high)(random);
+}
+
+// An amount of epsilon in units of 10^-9: near the candidates, or anything.
+std::int64_t random_units(std::mt19937_64 &random) {
+    static const std::int64_t steps[] = {1, 1'000'000, 10'000'000, 50'000'000, 100'000'000, 1'000'000'000};
+    return std::max<std::int64_t>(1, steps[random_int(random, 0, 5)] * random_int(random, 1, 12) +
+                                         random_int(random, -1, 1));
+}
+
+std::optional<Epsilon> maybe_epsilon(std::mt19937_64 &random, int one_in) {
+    if (random_int(random, 1, one_in) != 1)
+        return std::nullopt;
+    return Epsilon::from_units(random_units(random));
+}
+
+ChargeRequest random_request(std::mt19937_64 &random) {
+    ChargeRequest request = request_for(0);
+    const int star = random_int(random, 0, 19);
+    request.eps_star = star == 0 ? 0 : star == 1 ? infinite_epsilon : random_units(random) / 1e9;
+    request.account = random_int(random, 0, 2) == 0 ? Account::conditional : Account::public_account;
+    if (random_int(random, 0, 3) == 0)
+        request.candidates = {eps("3"), eps("0.5"), eps("0.000000002")};
+    request.epsilon_max = maybe_epsilon(random, 2);
+    request.requested = maybe_epsilon(random, 4);
+    request.share = maybe_epsilon(random, 4);
+    if (random_int(random, 0, 2) == 0)
+        request.delta = Delta::from_units(random_int(random, 0, 5));
+    return request;
+}
+
+BoundSettings random_bound(std::mt19937_64 &random) {
+    BoundSettings bound;
+    bound.bound = static_cast<Bound>(random_int(random, 0, 2));
+    if (bound.bound == Bound::filter)
+        bound.epsilon_total = Epsilon::from_units(random_units(random) * 3);
+    else if (bound.bound == Bound::dynamic)
+        bound.epsilon_total = maybe_epsilon(random, 2);
+    bound.delta_total = Delta::from_units(random_int(random, 0, 20));
+    return bound;
+}
+
+// The text of 5.2 word by word, on a list of past charges and 64-bit units, with candidates tried one by one.
+class Model {
+  public:
+    struct Past {
+        Account account;
+        int role;
+        std::int64_t epsilon, delta;
+    };
+    // 0: denied
+    std::int64_t decide(const ChargeRequest &request, const BoundSettings &bound, int role) const {
+        const auto units = [](auto decimal) { return static_cast<std::int64_t>(decimal.units()); };
+        std::int64_t total = 0, delta = 0, of_role = 0;
+        for (const Past &past : past_) {
+            if (past.account == Account::conditional && request.account == Account::public_account)
+                continue;
+            total += past.epsilon;
+            delta += past.delta;
+            of_role += past.role == role ? past.epsilon : 0;
+        }
+        std::int64_t e = 0;
+        for (Epsilon candidate : request.candidates) {
+            const std::int64_t c = units(candidate);
+            const bool counts = bound.bound != Bound::dynamic || c > total;
+            const bool permitted = request.eps_star == infinite_epsilon || c <= std::llround(request.eps_star * 1e9);
+            if (counts && permitted && (!request.epsilon_max || c <= units(*request.epsilon_max)))
+                e = std::max(e, c);
+        }
+        if (e == 0)
+            return 0;
+        if (request.requested && units(*request.requested) < e)
+            e = units(*request.requested);
+        const bool denied = (bound.bound == Bound::dynamic && e <= total) ||
+                            (bound.epsilon_total && total + e > units(*bound.epsilon_total)) ||
+                            (request.share && of_role + e > units(*request.share)) ||
+                            (bound.bound != Bound::none && delta + units(request.delta) > units(bound.delta_total));
+        return denied ? 0 : e;
+    }
+    void charge(const ChargeRequest &request, int role, std::int64_t e) {
+        past_.push_back({request.account, role, e, static_cast<std::int64_t>(request.delta.units())});
+    }
+
+  private:
+    std::vector<Past> past_;
+};
+
+TEST(Accounting, RandomSequencesAgreeWithAModelInIntegers) {
+    std::mt19937_64 random(8);
+    int answered = 0, denied = 0;
+    for (int sequence = 0; sequence < 3000; ++sequence) {
+        const BoundSettings bound = random_bound(random);
+        Table table(bound);
+        Model model;
+        for (int step = 0; step < 30; ++step) {
+            const ChargeRequest request = random_request(random);
+            const int role = random_int(random, 0, 2);
+            const std::int64_t expected = model.decide(request, bound, role);
+            const Decision decision = table.ask(request, std::to_string(role));
+            ASSERT_EQ(decision.denial == Denial::none, expected != 0) << sequence << "/" << step;
+            ++(expected != 0 ? answered : denied);
+            if (expected == 0)
+                continue;
+            ASSERT_EQ(decision.epsilon, Epsilon::from_units(expected)) << sequence << "/" << step;
+            model.charge(request, role, expected);
+        }
+        if (bound.bound == Bound::filter) {
+            EXPECT_LE(table.totals().public_epsilon, *bound.epsilon_total);
+            EXPECT_LE(table.totals().conditional_epsilon, *bound.epsilon_total);
+        }
+    }
+    EXPECT_GT(answered, 10000);
+    EXPECT_GT(denied, 10000);
+}
+
+// Two runs with the same public requests; one of them has charges of the other kind in between. Every public decision, its
+// reason included, is the same: nothing that an analyst of a DP mode sees depends on the conditional account.
+TEST(Accounting, PublicDecisionsDoNotDependOnTheConditionalAccount) {
+    std::mt19937_64 random(9);
+    for (int sequence = 0; sequence < 2000; ++sequence) {
+        const BoundSettings bound = random_bound(random);
+        Table plain(bound), mixed(bound);
+        for (int step = 0; step < 20; ++step) {
+            ChargeRequest request = random_request(random);
+            if (request.account == Account::conditional) {
+                mixed.ask(request);
+                continue;
+            }
+            const Decision one = plain.ask(request), other = mixed.ask(request);
+            ASSERT_EQ(one.denial, other.denial);
+            ASSERT_EQ(one.epsilon, other.epsilon);
+        }
+        EXPECT_EQ(plain.totals().public_epsilon, mixed.totals().public_epsilon);
+    }
+}
+
+// ---- Names ----
+
+TEST(Accounting, Names) {
+    for (Bound bound : {Bound::filter, Bound::dynamic, Bound::none})
+        EXPECT_EQ(bound_from_name(name_of(bound)), bound);
+    EXPECT_EQ(bound_from_name("Filter"), std::nullopt);
+    EXPECT_EQ(bound_from_name(""), std::nullopt);
+    EXPECT_STREQ(name_of(Account::public_account), "public");
+    EXPECT_STREQ(name_of(Account::conditional), "conditional");
+}
+
+} // namespace
