@@ -47,15 +47,14 @@ template <class F> auto core(F &&f) -> decltype(f()) {
 // An object of the core owned by CurrentMemoryContext: its destructor runs when the context is reset or deleted, also
 // after an error. The pointer may live in a backend region.
 template <class T, class... Args> T *context_new(Args &&...args) {
-    struct Owner {
-        MemoryContextCallback callback;
-        alignas(T) char storage[sizeof(T)];
-    };
-    auto *owner = static_cast<Owner *>(palloc0(sizeof(Owner)));
-    T *object = core([&] { return new (owner->storage) T(std::forward<Args>(args)...); });
-    owner->callback.func = [](void *p) { static_cast<T *>(p)->~T(); };
-    owner->callback.arg = object;
-    MemoryContextRegisterResetCallback(CurrentMemoryContext, &owner->callback);
+    // palloc aligns to 8 bytes; Boost's wide integers want 16.
+    auto *memory = static_cast<char *>(palloc0(sizeof(MemoryContextCallback) + sizeof(T) + alignof(T)));
+    auto *callback = reinterpret_cast<MemoryContextCallback *>(memory);
+    void *place = reinterpret_cast<void *>(TYPEALIGN(alignof(T), memory + sizeof(MemoryContextCallback)));
+    T *object = core([&] { return new (place) T(std::forward<Args>(args)...); });
+    callback->func = [](void *p) { static_cast<T *>(p)->~T(); };
+    callback->arg = object;
+    MemoryContextRegisterResetCallback(CurrentMemoryContext, callback);
     return object;
 }
 

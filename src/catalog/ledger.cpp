@@ -165,9 +165,9 @@ const char *hint_for(Failure failure) {
                         errhint("Try again after the transaction that changes them has ended.")));
         break;
     default:
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("charge was not committed; no answer is released"),
-                        errhint("%s", hint_for(verdict.failure))));
+        ereport(ERROR,
+                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                 errmsg("charge was not committed; no answer is released"), errhint("%s", hint_for(verdict.failure))));
     }
     pg_unreachable();
 }

@@ -31,24 +31,24 @@ const Setting forced_settings[] = {
     {"row_security", "off"},                             // an error rather than a ledger seen in part
     // The caller waits on a latch: no deadlock detector sees that the worker waits for a lock of the caller's.
     {"lock_timeout", "2s"},
-    {"statement_timeout", "0"},                          //
-    {"idle_in_transaction_session_timeout", "0"},        //
-    {"idle_session_timeout", "0"},                       //
+    {"statement_timeout", "0"},                   //
+    {"idle_in_transaction_session_timeout", "0"}, //
+    {"idle_session_timeout", "0"},                //
 #if PG_VERSION_NUM >= 170000
-    {"transaction_timeout", "0"},                        //
+    {"transaction_timeout", "0"}, //
 #endif
-    {"TimeZone", "UTC"},                                 // texts, should one depend on them
-    {"DateStyle", "ISO, YMD"},                           //
-    {"IntervalStyle", "postgres"},                       //
-    {"extra_float_digits", "1"},                         //
-    {"bytea_output", "hex"},                             //
-    {"quote_all_identifiers", "off"},                    // names in the ledger
-    {"standard_conforming_strings", "on"},               // the same text must mean the same statement
-    {"transform_null_equals", "off"},                    //
-    {"array_nulls", "on"},                               //
-    {"client_min_messages", "error"},                    //
-    {"jit", "off"},                                      // five small statements
-    {"max_parallel_workers_per_gather", "0"},            // worker slots are for charges
+    {"TimeZone", "UTC"},                      // texts, should one depend on them
+    {"DateStyle", "ISO, YMD"},                //
+    {"IntervalStyle", "postgres"},            //
+    {"extra_float_digits", "1"},              //
+    {"bytea_output", "hex"},                  //
+    {"quote_all_identifiers", "off"},         // names in the ledger
+    {"standard_conforming_strings", "on"},    // the same text must mean the same statement
+    {"transform_null_equals", "off"},         //
+    {"array_nulls", "on"},                    //
+    {"client_min_messages", "error"},         //
+    {"jit", "off"},                           // five small statements
+    {"max_parallel_workers_per_gather", "0"}, // worker slots are for charges
 };
 
 void force_settings() {
@@ -140,10 +140,11 @@ Odometer lock_odometer(const Spi &spi, const Letter &letter) {
                       "FROM dp_rdr.odometer o WHERE o.id = $1 FOR UPDATE",
                       parameters);
     if (rows != 1)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("%s has no odometer", letter.text(key_relation_name)),
-                        errhint("Its totals may have been left out of a restore; dp_protect() on the table rebuilds them "
-                                "from the ledger.")));
+        ereport(ERROR,
+                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                 errmsg("%s has no odometer", letter.text(key_relation_name)),
+                 errhint("Its totals may have been left out of a restore; dp_protect() on the table rebuilds them "
+                         "from the ledger.")));
     bool isnull;
     return Odometer{totals_at(1), Spi::value(0, 5, &isnull)};
 }
@@ -171,6 +172,11 @@ void read_bound(const Spi &spi, privacy::BoundSettings *bound) {
         elog(ERROR, "unknown bound \"%s\"", name);
 }
 
+Oid grantee_of(const Letter &letter) {
+    const char *name = letter.text(key_grantee);
+    return name == nullptr ? InvalidOid : get_role_oid(name, true);
+}
+
 // One statement, one snapshot, taken while the lock is held: what it returns is what the charge rests on. False when it is
 // not what the caller has seen, be it changed meanwhile or not committed yet. The grantee is asked for by name among the
 // committed policies, or a role renamed in an open transaction would start with a share of its own.
@@ -180,9 +186,10 @@ bool read_terms(const Spi &spi, const Letter &letter, Terms *terms) {
     parameters.add_oid(letter.request->view);
     parameters.add_text(letter.text(key_grantee));
     parameters.add_uuid(letter.text(key_id));
+    parameters.add_oid(grantee_of(letter));
     uint64 rows = run(spi,
                       psprintf("SELECT (%s), $3 IS NULL OR EXISTS (SELECT FROM dp_rdr.policy p "
-                               "JOIN pg_roles r ON r.oid = p.grantee WHERE p.view::oid = $2 AND r.rolname = $3), "
+                               "WHERE p.view::oid = $2 AND p.grantee::oid = $5), "
                                "t.bound, t.epsilon_total, t.delta_total, "
                                "s.public_epsilon, s.public_delta, s.conditional_epsilon, s.conditional_delta "
                                "FROM dp_rdr.protected_table t "
@@ -267,7 +274,8 @@ privacy::Rho zcdp_cost(const Letter &letter, privacy::Epsilon charged) {
     for (uint64 i = 0; i < request.measures; i++)
         measures.push_back({planned[i].kind, planned[i].argument, planned[i].filter, {}});
     std::vector<std::uint64_t> sensitivities(first, first + request.measures);
-    return privacy::plan_release(request.mechanism, measures, sensitivities, request.thresholded, charged, request.delta)
+    return privacy::plan_release(request.mechanism, measures, sensitivities, request.thresholded, charged,
+                                 request.delta)
         .rho;
 }
 
@@ -388,7 +396,8 @@ void count_denial(const Spi &spi, const Letter &letter) {
     const char *account = account_prefix(*letter.request);
     Parameters parameters;
     parameters.add_uuid(letter.text(key_id));
-    run(spi, psprintf("UPDATE dp_rdr.odometer SET %s_denials = %s_denials + 1 WHERE id = $1", account, account), parameters);
+    run(spi, psprintf("UPDATE dp_rdr.odometer SET %s_denials = %s_denials + 1 WHERE id = $1", account, account),
+        parameters);
 }
 
 // ---- the requests ----
@@ -456,8 +465,8 @@ Status perform(const Letter &letter) {
     // ALTER DATABASE ... SET role would otherwise make every charge fail.
     border::RoleScope role = border::RoleScope::enter(border::extension_owner());
     Spi spi = Spi::connect();
-    Status status = letter.request->kind == RequestKind::charge ? charge_table(spi, letter)
-                                                                : create_odometer_row(spi, letter);
+    Status status =
+        letter.request->kind == RequestKind::charge ? charge_table(spi, letter) : create_odometer_row(spi, letter);
     spi.finish();
     role.leave();
     PopActiveSnapshot();

@@ -24,6 +24,8 @@ static void check_request(const ChargeRequest &request) {
 }
 
 static bool exceeds_total(Epsilon consumed, const BoundSettings &bound) {
+    if (bound.bound == Bound::none)
+        return false; // counted only
     if (!bound.epsilon_total)
         return bound.bound == Bound::filter; // a filter without a total allows nothing
     return consumed > *bound.epsilon_total;

@@ -151,18 +151,18 @@ template <int Places> Decimal<Places> Decimal<Places>::from_double(double x, Rou
     int exponent = 0;
     const double fraction = std::frexp(std::fabs(x), &exponent);
     exact::cpp_int units = static_cast<std::uint64_t>(std::ldexp(fraction, 53));
-    units *= exact::cpp_int(power_of_ten(Places));
+    units *= exact::integer(power_of_ten(Places));
     const int shift = exponent - 53; // below 0, since |x| < 2^27
     const bool inexact = units != 0 && static_cast<int>(lsb(units)) < -shift;
     units >>= static_cast<unsigned>(-shift);
     if (inexact && rounding == Rounding::up)
         ++units;
-    const int128 magnitude = static_cast<int128>(units.convert_to<uint128>());
+    const int128 magnitude = static_cast<int128>(units.convert_to<unsigned __int128>());
     return from_units(x < 0 ? -magnitude : magnitude);
 }
 
 template <int Places> double Decimal<Places>::value() const {
-    return exact::nearest_double(exact::Ratio{exact::cpp_int(units_), exact::cpp_int(power_of_ten(Places))});
+    return exact::nearest_double(exact::Ratio{exact::integer(units_), exact::integer(power_of_ten(Places))});
 }
 
 template <int Places> std::string Decimal<Places>::text() const {

@@ -8,8 +8,10 @@
 
 namespace dp::privacy {
 
-using int128 = __int128;
-using uint128 = unsigned __int128;
+// Aligned like a 64-bit integer, as PostgreSQL's own int128 is: palloc promises no more, and the compiler would otherwise
+// move these in 16-byte steps that trap.
+using int128 [[gnu::aligned(8)]] = __int128;
+using uint128 [[gnu::aligned(8)]] = unsigned __int128;
 
 enum class Rounding { down, up };
 

@@ -28,6 +28,10 @@ struct Ratio {
     bool operator<(const Ratio &o) const { return numerator * o.denominator < o.numerator * denominator; }
 };
 
+// By value: cpp_int takes references, and int128 may be less aligned than those may expect.
+inline cpp_int integer(__int128 x) { return cpp_int(x); }
+inline cpp_int integer(unsigned __int128 x) { return cpp_int(x); }
+
 // The double nearest to x, ties to even; infinite beyond the range of doubles.
 double nearest_double(const Ratio &x);
 

@@ -158,7 +158,7 @@ std::optional<std::int64_t> to_pair_point(const PairLattice &lattice, double v) 
 
 std::string scaled_text(int128 n, int exponent) {
     const bool negative = n < 0;
-    cpp_int value = negative ? -static_cast<uint128>(n) : static_cast<uint128>(n);
+    cpp_int value = exact::integer(negative ? -static_cast<uint128>(n) : static_cast<uint128>(n));
     if (exponent >= 0) {
         value <<= static_cast<unsigned>(exponent);
         return (negative && value != 0 ? "-" : "") + value.str();

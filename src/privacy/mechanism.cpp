@@ -95,7 +95,7 @@ Rho gaussian_rho(const MeasureNoise &noise) {
     const exact::cpp_int d = noise.sensitivity, places = 1000000000000000;
     const exact::cpp_int n = d * d * noise.gaussian.b * places, divisor = 2 * exact::cpp_int(noise.gaussian.a);
     const exact::cpp_int units = (n + divisor - 1) / divisor;
-    return Rho::from_units(static_cast<int128>(units.convert_to<uint128>()));
+    return Rho::from_units(static_cast<int128>(units.convert_to<unsigned __int128>()));
 }
 
 void plan_laplace(ReleasePlan &plan, const std::vector<std::uint64_t> &sensitivities) {
@@ -163,8 +163,9 @@ double finite(double x) {
 
 // n units of 2^-30 to the nearest integer, half away from zero.
 int128 to_integer(int128 n) {
-    const int128 magnitude = saturating_add(n < 0 ? -std::max(n, -largest_int128) : n, pair_one / 2) / pair_one;
-    return n < 0 ? -magnitude : magnitude;
+    const int128 magnitude = n < 0 ? saturating_subtract(0, n) : n;
+    const int128 rounded = saturating_add(magnitude, pair_one / 2) / pair_one;
+    return n < 0 ? -rounded : rounded;
 }
 
 // u s1 + l s0. Bounds near 2^1000 times a big sum could overflow on the way to a finite result (or to inf - inf).

@@ -13,9 +13,13 @@ namespace dp::privacy {
 
 namespace detail {
 
+// 128 bits with the alignment that references and templates expect (uint128 is aligned like 64 bits, for storage).
+using native128 = unsigned __int128;
+using signed_native128 = __int128;
+
 // Number of binary digits.
 inline unsigned width(std::uint64_t n) { return n == 0 ? 0 : 64 - static_cast<unsigned>(__builtin_clzll(n)); }
-inline unsigned width(uint128 n) {
+inline unsigned width(native128 n) {
     const auto high = static_cast<std::uint64_t>(n >> 64);
     return high != 0 ? 64 + width(high) : width(static_cast<std::uint64_t>(n));
 }
@@ -72,19 +76,19 @@ template <class Generator, class Unsigned> bool exponential(Generator &bits, con
 }
 
 // One round of the sampler: no value where it must start again. t < 2^100.
-template <class Generator> std::optional<int128> attempt_laplace(Generator &bits, const uint128 &t, const uint128 &s) {
+template <class Generator> std::optional<signed_native128> attempt_laplace(Generator &bits, native128 t, native128 s) {
     constexpr std::uint64_t cap = std::uint64_t{1} << 26; // u + t v < 2^127; reached with probability e^-67108864
-    const uint128 u = uniform_below(bits, t);
+    const native128 u = uniform_below(bits, t);
     if (!exponential_up_to_one(bits, u, t))
         return std::nullopt;
     std::uint64_t v = 0;
     while (v < cap && exponential_one(bits))
         ++v;
-    const uint128 magnitude = (u + t * v) / s;
+    const native128 magnitude = (u + t * v) / s;
     const bool negative = uniform_to(bits, 1) == 1;
     if (negative && magnitude == 0)
         return std::nullopt; // else zero would come up twice as often as it must
-    return negative ? -static_cast<int128>(magnitude) : static_cast<int128>(magnitude);
+    return negative ? -static_cast<signed_native128>(magnitude) : static_cast<signed_native128>(magnitude);
 }
 
 // Largest integer whose square is at most n (Newton's method from above).
@@ -114,26 +118,27 @@ template <class Generator> int128 discrete_laplace(Generator &bits, const Laplac
     if (scale.t == 0 || scale.s == 0 || detail::width(scale.t) > 100)
         throw std::domain_error("noise scale out of range");
     for (;;)
-        if (const std::optional<int128> z = detail::attempt_laplace(bits, scale.t, scale.s))
+        if (const std::optional<detail::signed_native128> z = detail::attempt_laplace(bits, scale.t, scale.s))
             return *z;
 }
 
 template <class Generator> int128 discrete_gaussian(Generator &bits, const GaussianScale &scale) {
+    using detail::native128;
     using detail::width;
     // a < 2^200: t < 2^100 + 1, and (|y| t b - a)^2 < 2^487 and 2 t^2 a b < 2^434 fit 512 bits.
     if (scale.a == 0 || scale.b == 0 || width(scale.a) > 200 || width(scale.a / scale.b) > 198)
         throw std::domain_error("noise scale out of range");
-    const uint128 b = scale.b;
+    const native128 b = scale.b;
     const bool narrow_scale = width(scale.a) <= 63;
-    const uint128 a = narrow_scale ? static_cast<uint128>(scale.a) : 0;
-    const uint128 t = 1 + (narrow_scale ? uint128(detail::root(static_cast<std::uint64_t>(a / b)))
-                                        : static_cast<uint128>(detail::root(decltype(scale.a)(scale.a / scale.b))));
+    const native128 a = narrow_scale ? static_cast<native128>(scale.a) : 0;
+    const native128 t = 1 + (narrow_scale ? native128(detail::root(static_cast<std::uint64_t>(a / b)))
+                                          : static_cast<native128>(detail::root(decltype(scale.a)(scale.a / scale.b))));
     const bool narrow = narrow_scale && 1 + 2 * width(t) + width(a) + width(b) <= 128;
     for (;;) {
         const int128 z = discrete_laplace(bits, LaplaceScale{t, 1});
-        const uint128 y = z < 0 ? -static_cast<uint128>(z) : static_cast<uint128>(z);
+        const native128 y = z < 0 ? -static_cast<native128>(z) : static_cast<native128>(z);
         const bool accepted = narrow && width(y) + width(t) + width(b) <= 63
-                                  ? detail::accept_gaussian<uint128>(bits, y, t, a, b)
+                                  ? detail::accept_gaussian<native128>(bits, y, t, a, b)
                                   : detail::accept_gaussian<uint512>(bits, uint512(y), uint512(t), uint512(scale.a), uint512(b));
         if (accepted)
             return z;

@@ -44,13 +44,13 @@ double rdr_of(double pis, Mechanism mechanism, double noise) {
 }
 
 // The variance of RDR_i / rdr_max equals that of 1 - RDR_i / rdr_max, which keeps its digits when all ratios are near 1.
-static long double gaussian_variance(const PisProfile &profile, double noise, long double rdr_max) {
+// long double: its range holds the squares.
+static long double gaussian_variance(const PisProfile &profile, long double noise, long double rdr_max) {
     const long double pis_max = profile.max();
     Moments moments;
     for (const auto &[pis, individuals] : profile.values()) {
-        const long double rdr = rdr_of(pis, Mechanism::gaussian, noise);
-        const long double below = (pis_max - pis) / rdr_max * ((pis_max + pis) / (rdr_max + rdr));
-        moments.add(below, individuals);
+        const long double rdr = std::sqrt(static_cast<long double>(pis) * pis + noise);
+        moments.add((pis_max - pis) * (pis_max + pis) / (rdr_max * (rdr_max + rdr)), individuals);
     }
     return moments.variance();
 }

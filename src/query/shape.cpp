@@ -192,6 +192,14 @@ Node *check_view_filter(const char *text, Oid relation) {
     return fold_constants(condition, nullptr);
 }
 
+const char *canonical_filter(const char *text, Oid relation) {
+    Node *condition = check_view_filter(text, relation);
+    border::SettingsScope settings = border::SettingsScope::enter();
+    const char *canonical = deparse_expression(condition, deparse_context_for(get_rel_name(relation), relation), false, false);
+    settings.leave();
+    return canonical;
+}
+
 // ---- aggregates ----------------------------------------------------------------------------------------------------
 
 static Oid marker(const char *name, int nargs, const Oid *types) {

@@ -21,6 +21,8 @@ Leaf *check_leaf(Query *query, ParseState *source);
 // The condition of a restricted view's filter, over the columns of the protected table itself, under the rules for WHERE.
 // Vars have varno 1. 42601/0A000/42703 ... otherwise.
 Node *check_view_filter(const char *text, Oid relation);
+// The same condition as text that means the same under every search_path.
+const char *canonical_filter(const char *text, Oid relation);
 
 // Checks a condition (boolean expression over columns of varno 1).
 void check_condition(Node *condition, ParseState *source);

@@ -19,19 +19,17 @@ static int64 saturated_bigint(Int128 value) {
 
 // value * 2^exponent to the nearest bigint, half away from zero.
 static int64 scaled_bigint(Int128 value, int exponent) {
+    constexpr Uint128 beyond = Uint128{1} << 64; // any bigint; cut there before the sign goes on, so nothing overflows
     const Uint128 magnitude = value < 0 ? -static_cast<Uint128>(value) : static_cast<Uint128>(value);
-    Uint128 scaled;
-    if (exponent >= 0) {
-        const Uint128 limit = Uint128{1} << 64; // beyond bigint
-        const bool fits = magnitude == 0 || (exponent < 64 && magnitude <= limit >> exponent);
-        scaled = magnitude == 0 ? 0 : fits ? magnitude << exponent : limit;
-    } else {
-        const int shift = -exponent;
-        scaled = shift > 127 ? 0 : (magnitude >> shift) + (magnitude >> (shift - 1) & 1);
-    }
-    // Cut before the sign goes on, so that neither side can overflow.
-    const auto cut = static_cast<Int128>(std::min(scaled, Uint128{1} << 64));
-    return saturated_bigint(value < 0 ? -cut : cut);
+    const int shift = exponent < 0 ? -exponent : exponent;
+    Uint128 scaled = 0;
+    if (exponent < 0 && shift <= 127)
+        scaled = (magnitude >> shift) + (magnitude >> (shift - 1) & 1);
+    else if (exponent >= 0 && magnitude != 0)
+        scaled = shift < 64 && magnitude <= beyond >> shift ? magnitude << shift : beyond;
+    if (scaled > beyond)
+        scaled = beyond;
+    return saturated_bigint(value < 0 ? -static_cast<Int128>(scaled) : static_cast<Int128>(scaled));
 }
 
 // NaN cannot come out of a release; should one, zero tells nothing. The sum makes a negative zero positive.
@@ -40,7 +38,7 @@ static double finite(double value, double largest) {
 }
 
 static Datum exact_numeric(Int128 value, int exponent) {
-    char text[1024]; // |value| < 2^127 and 2^-930 <= unit <= 2^970: less than 340 digits before the point, 290 behind it
+    char text[1024]; // |value| <= 2^127, 2^-930 <= unit <= 2^970: below 340 digits before the point, 290 behind it
     border::core([&] { strlcpy(text, privacy::scaled_text(value, exponent).c_str(), sizeof text); });
     return border::text_numeric(text);
 }

@@ -1,5 +1,6 @@
 #include "release/question.hpp"
 
+#include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
 #include "query/shape.hpp"
@@ -53,13 +54,20 @@ RangeTblEntry *table_entry(const Question *question) {
     return entry;
 }
 
+// Stored in a form that means the same whatever search_path the caller has, as long as it is read without his.
+static Node *view_filter(const catalog::Settings *settings) {
+    border::SettingsScope scope = border::SettingsScope::enter();
+    Node *filter = query::check_view_filter(settings->filter, settings->relation);
+    scope.leave();
+    return filter;
+}
+
 static void map_leaf(Question *question, ParamListInfo parameters) {
     query::Leaf *leaf = question->leaf;
     AttrNumber *map = catalog::map_columns(leaf->view, question->settings->relation);
     question->where = map_vars(query::fold_constants(leaf->where, parameters), map);
     if (question->settings->filter != nullptr)
-        question->where = make_and_qual(
-            query::check_view_filter(question->settings->filter, question->settings->relation), question->where);
+        question->where = make_and_qual(view_filter(question->settings), question->where);
     ListCell *cell;
     foreach (cell, leaf->filters)
         question->filters = lappend(

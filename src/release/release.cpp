@@ -89,6 +89,10 @@ static const char *describe(const Question *question, const Terms &terms) {
     return json.data;
 }
 
+static privacy::Delta delta_of(const Question *question, const Terms &terms) {
+    return border::core([&] { return privacy::delta_charged(terms.mechanism, question->thresholded, terms.delta); });
+}
+
 static privacy::Epsilon charge(const Question *question, const Terms &terms, const Permitted &permitted) {
     bool from_data = terms.algorithm != Algorithm::within_domain;
     catalog::Charge charge = {};
@@ -109,8 +113,15 @@ static privacy::Epsilon charge(const Question *question, const Terms &terms, con
     charge.requested = terms.requested;
     charge.has_share = terms.has_share;
     charge.share = terms.share;
-    charge.delta = border::core(
-        [&] { return privacy::delta_charged(terms.mechanism, question->thresholded, terms.delta); });
+    privacy::Delta delta = delta_of(question, terms);
+    // How delta is split does not depend on epsilon, which is chosen later, under the odometer's lock.
+    border::core([&] {
+        auto plan = privacy::plan_release(terms.mechanism, *question->measures, *question->sensitivities,
+                                          question->thresholded, terms.candidates->front(), delta);
+        charge.delta = plan.delta;
+        charge.delta_noise = plan.delta_noise;
+        charge.delta_groups = plan.delta_groups;
+    });
     charge.measures = question->measures;
     charge.sensitivities = question->sensitivities;
     charge.thresholded = question->thresholded;
@@ -153,7 +164,7 @@ static Datum pair_value(const query::Aggregate &aggregate, const privacy::int128
     case privacy::Aggregate::sum:
         return real_sum_result(aggregate.result_type, pair.sum);
     case privacy::Aggregate::avg:
-        return avg_result(aggregate.result_type, pair.avg);
+        return avg_result(aggregate.result_type, pair.avg, bounds);
     default:
         return count_result(pair.count);
     }
@@ -279,11 +290,11 @@ Answer answer(const Question *question, const Terms &terms) {
     Answer answer = {charge(question, terms, permitted), nullptr, describe_answer(question->leaf)};
     Sums sums = evaluate(question);
 
+    privacy::Delta delta = delta_of(question, terms);
     auto *plan = border::context_new<privacy::ReleasePlan>();
     border::core([&] {
         *plan = privacy::plan_release(terms.mechanism, *question->measures, *question->sensitivities,
-                                      question->thresholded, answer.epsilon,
-                                      privacy::delta_charged(terms.mechanism, question->thresholded, terms.delta));
+                                      question->thresholded, answer.epsilon, delta);
     });
     answer.rows = tuplestore_begin_heap(false, false, work_mem);
     Writer writer = {question, plan, border::context_new<border::StrongBits>(),

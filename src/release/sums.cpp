@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <limits>
 #include <string>
 
 #include "privacy/lattice.hpp"
@@ -104,23 +103,9 @@ MemoryContext aggregate_context(FunctionCallInfo fcinfo) {
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                         errmsg("aggregate does not support use as a window function")));
     default:
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("function can only be called by an aggregation")));
+        ereport(ERROR,
+                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("function can only be called by an aggregation")));
     }
-}
-
-LatticeState *new_state(MemoryContext context) {
-    return static_cast<LatticeState *>(MemoryContextAllocZero(context, sizeof(LatticeState)));
-}
-
-LatticeState *state_argument(FunctionCallInfo fcinfo, int i) {
-    return PG_ARGISNULL(i) ? nullptr : reinterpret_cast<LatticeState *>(PG_GETARG_POINTER(i));
-}
-
-Datum state_result(FunctionCallInfo fcinfo, LatticeState *state) {
-    if (state == nullptr)
-        PG_RETURN_NULL();
-    PG_RETURN_POINTER(state);
 }
 
 static LatticeState *add_point(LatticeState *state, MemoryContext context, int64 z) {
@@ -303,7 +288,7 @@ LocalTransactionId collecting_transaction;
 SubTransactionId collecting_subtransaction;
 
 LocalTransactionId current_transaction() {
-#if PG_VERSION_NUM >= 170000 // ab355e3a88d moved it
+#if PG_VERSION_NUM >= 170000 // it moved into a struct there
     return MyProc->vxid.lxid;
 #else
     return MyProc->lxid;

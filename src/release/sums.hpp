@@ -20,7 +20,9 @@ enum class ValueKind : std::uint8_t { int2, int4, int8, float4, float8, numeric 
 
 // Looks through domains. Errors: 0A000 for types that are not numbers.
 ValueKind value_kind(Oid type);
-constexpr bool is_integer(ValueKind kind) { return kind <= ValueKind::int8; }
+constexpr bool is_integer(ValueKind kind) {
+    return kind <= ValueKind::int8;
+}
 int64 integer_value(ValueKind kind, Datum value); // of an integer kind
 double double_value(ValueKind kind, Datum value); // NaN and infinities as such; numeric beyond double: infinity
 
@@ -34,9 +36,17 @@ struct LatticeState {
 };
 static_assert(alignof(LatticeState) <= MAXIMUM_ALIGNOF);
 
-LatticeState *new_state(MemoryContext context);
-LatticeState *state_argument(FunctionCallInfo fcinfo, int i); // null for NULL
-Datum state_result(FunctionCallInfo fcinfo, LatticeState *state);
+inline LatticeState *new_state(MemoryContext context) {
+    return static_cast<LatticeState *>(MemoryContextAllocZero(context, sizeof(LatticeState)));
+}
+inline LatticeState *state_argument(FunctionCallInfo fcinfo, int i) {
+    return PG_ARGISNULL(i) ? nullptr : reinterpret_cast<LatticeState *>(PG_GETARG_POINTER(i));
+}
+inline Datum state_result(FunctionCallInfo fcinfo, LatticeState *state) {
+    if (state == nullptr)
+        PG_RETURN_NULL();
+    PG_RETURN_POINTER(state);
+}
 // The state with one more value; made in `context` when the first value contributes, so that groups cost nothing before.
 LatticeState *add_to_sum(LatticeState *state, MemoryContext context, const privacy::SumLattice &lattice, ValueKind kind,
                          Datum value);

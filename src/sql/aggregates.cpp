@@ -66,9 +66,8 @@ Datum constant_argument(FunctionCallInfo fcinfo, const Aggref *aggref, int posit
     Expr *expr = list_nth_node(TargetEntry, aggref->args, position)->expr;
     if (depends_on_rows(reinterpret_cast<Node *>(expr), nullptr) ||
         contain_mutable_functions(reinterpret_cast<Node *>(expr)))
-        ereport(ERROR,
-                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                 errmsg("%s of %s must be a constant or a parameter", what, get_func_name(aggref->aggfnoid))));
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("%s of %s must be a constant or a parameter", what, get_func_name(aggref->aggfnoid))));
     auto *aggregation = castNode(AggState, fcinfo->context);
     ExprContext *context = CreateExprContext(aggregation->ss.ps.state);
     bool isnull;
@@ -174,8 +173,9 @@ DP_FUNCTION(dp_noisy_count) {
     const Call &call = call_of(fcinfo);
     const LatticeState *state = release::state_argument(fcinfo, 0);
     const int128 rows = state == nullptr ? 0 : state->rows;
-    return release::count_result(
-        border::core([&] { return with_noise(call, privacy::MeasureKind::count, 1, {rows, 0}).first; }));
+    return release::count_result(border::core([&] {
+        return with_noise(call, privacy::MeasureKind::count, 1, {rows, 0}).first;
+    }));
 }
 
 DP_FUNCTION(dp_noisy_sum) {
@@ -196,8 +196,8 @@ DP_FUNCTION(dp_noisy_avg) {
     const int128 rows = state == nullptr ? 0 : state->rows;
     const int128 s1 = state == nullptr ? 0 : static_cast<int128>(state->sum);
     const double mean = border::core([&] {
-        const Coordinates noisy = with_noise(call, privacy::MeasureKind::pair, privacy::pair_one,
-                                             {s1, rows * privacy::pair_one - s1});
+        const Coordinates noisy =
+            with_noise(call, privacy::MeasureKind::pair, privacy::pair_one, {s1, rows * privacy::pair_one - s1});
         return privacy::release_pair(noisy.first, noisy.second, *call.bounds).avg;
     });
     return release::avg_result(call.result_type, mean, call.bounds);
@@ -217,10 +217,11 @@ DP_FUNCTION(dp_marker) {
     const Aggref *aggref = AggGetAggref(fcinfo);
     const char *name = get_func_name(aggref->aggfnoid);
     const bool count = strcmp(name, "dp_count") == 0;
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("%s(%s) needs a restricted view", name, aggref->aggstar ? "*" : "value"),
-                    errhint("Read from a view that dp_protect created, or give an epsilon of your own: %s(value, %sepsilon).",
-                            name, count ? "" : "lower, upper, ")));
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+             errmsg("%s(%s) needs a restricted view", name, aggref->aggstar ? "*" : "value"),
+             errhint("Read from a view that dp_protect created, or give an epsilon of your own: %s(value, %sepsilon).",
+                     name, count ? "" : "lower, upper, ")));
 }
 
 } // namespace dp::sql

@@ -149,8 +149,7 @@ static void execute(PlannedStmt *plan, const char *text, ReturnSetInfo *result) 
     DestReceiver *receiver = CreateDestReceiver(DestTuplestore);
     SetTuplestoreDestReceiverParams(receiver, result->setResult, result->econtext->ecxt_per_query_memory, false,
                                     result->setDesc, "the declared columns do not match those of the query");
-    PushCopiedSnapshot(GetActiveSnapshot());
-    UpdateActiveSnapshotCommandId();
+    PushActiveSnapshot(GetActiveSnapshot());
     QueryDesc *desc = CreateQueryDesc(plan, text, GetActiveSnapshot(), InvalidSnapshot, receiver, nullptr, nullptr, 0);
     ExecutorStart(desc, 0);
     ExecutorRun(desc, ForwardScanDirection, 0, true);

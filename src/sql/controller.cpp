@@ -274,7 +274,7 @@ DP_FUNCTION(dp_protect) {
     catalog::check_can_charge();
     const char *filter = text_argument(fcinfo, 4);
     if (filter != nullptr)
-        query::check_view_filter(filter, relation);
+        filter = query::canonical_filter(filter, relation);
     PG_RETURN_OID(protect(relation, text_argument(fcinfo, 1), array_argument(fcinfo, 3), filter));
 }
 
@@ -377,13 +377,15 @@ DP_FUNCTION(dp_set_odometer) {
     if (!PG_ARGISNULL(2))
         check_epsilon_total(PG_GETARG_DATUM(2));
     border::checked_delta(PG_GETARG_DATUM(3), "delta_total");
+    // Under `none` no total binds, and none is shown.
+    bool no_total = PG_ARGISNULL(2) || strcmp(bound, "none") == 0;
     Oid types[4] = {OIDOID, TEXTOID, NUMERICOID, NUMERICOID};
     Datum values[4] = {ObjectIdGetDatum(relation), CStringGetTextDatum(bound),
-                       PG_ARGISNULL(2) ? Datum(0) : PG_GETARG_DATUM(2), PG_GETARG_DATUM(3)};
+                       no_total ? Datum(0) : PG_GETARG_DATUM(2), PG_GETARG_DATUM(3)};
     Visit visit = Visit::write();
     visit.run("UPDATE dp_rdr.protected_table t SET bound = $2, epsilon_total = $3, delta_total = $4 "
               "WHERE t.relation::oid = $1",
-              4, types, values, PG_ARGISNULL(2) ? "  n " : "    ");
+              4, types, values, no_total ? "  n " : "    ");
     visit.leave();
     PG_RETURN_VOID();
 }

@@ -64,13 +64,14 @@ DP_FUNCTION(dp_odometer) {
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     Visit visit = Visit::read();
-    uint64 rows = run_for(visit, table,
-                          "SELECT a.account, a.epsilon, a.delta, a.releases, a.denials, t.bound, t.epsilon_total, "
-                          "t.delta_total FROM dp_rdr.odometer o JOIN dp_rdr.protected_table t ON t.id = o.id, LATERAL "
-                          "(VALUES (1, 'public', o.public_epsilon, o.public_delta, o.public_releases, o.public_denials), "
-                          "(2, 'conditional', o.conditional_epsilon, o.conditional_delta, o.conditional_releases, "
-                          "o.conditional_denials)) a (place, account, epsilon, delta, releases, denials) "
-                          "WHERE o.id = $1 ORDER BY a.place");
+    uint64 rows =
+        run_for(visit, table,
+                "SELECT a.account, a.epsilon, a.delta, a.releases, a.denials, t.bound, t.epsilon_total, "
+                "t.delta_total FROM dp_rdr.odometer o JOIN dp_rdr.protected_table t ON t.id = o.id, LATERAL "
+                "(VALUES (1, 'public', o.public_epsilon, o.public_delta, o.public_releases, o.public_denials), "
+                "(2, 'conditional', o.conditional_epsilon, o.conditional_delta, o.conditional_releases, "
+                "o.conditional_denials)) a (place, account, epsilon, delta, releases, denials) "
+                "WHERE o.id = $1 ORDER BY a.place");
     for (uint64 row = 0; row < rows; row++) {
         Datum values[columns];
         bool nulls[columns];
@@ -80,9 +81,10 @@ DP_FUNCTION(dp_odometer) {
     }
     visit.leave();
     if (rows == 0)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("%s has no odometer", table.name),
-                        errhint("Its totals may have been left out of a restore; dp_protect() on the table rebuilds them "
-                                "from the ledger.")));
+        ereport(ERROR,
+                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("%s has no odometer", table.name),
+                 errhint("Its totals may have been left out of a restore; dp_protect() on the table rebuilds them "
+                         "from the ledger.")));
     return Datum{0};
 }
 
@@ -145,6 +147,7 @@ DP_FUNCTION(dp_verify_ledger) {
         misfit = visit.spi.text(0, 1);
     visit.leave();
     if (misfit != nullptr)
-        ereport(WARNING, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("the ledger of %s is not whole: %s", table.name, misfit)));
+        ereport(WARNING,
+                (errcode(ERRCODE_DATA_CORRUPTED), errmsg("the ledger of %s is not whole: %s", table.name, misfit)));
     PG_RETURN_BOOL(misfit == nullptr);
 }

@@ -33,8 +33,7 @@ SELECT age, education, marital_status, hours_per_week, capital_gain, income FROM
 SELECT dp_protect('adult', 'adult_dp');
 
 \echo '-- Sums and averages need bounds, and groups need names, that are public: chosen without the data.'
-SELECT dp_set_bounds('adult', 'hours_per_week', 1, 99);
-SELECT dp_set_bounds('adult', 'capital_gain', 0, 99999);
+SELECT dp_set_bounds('adult', 'hours_per_week', 1, 99), dp_set_bounds('adult', 'capital_gain', 0, 99999);
 SELECT dp_set_groups('adult', 'marital_status',
     '{Divorced,Married-AF-spouse,Married-civ-spouse,Married-spouse-absent,Never-married,Separated,Widowed}');
 
@@ -116,7 +115,7 @@ ROLLBACK;
 \c - controller
 \echo
 \echo '-- Every charge is in the ledger, also the one that was rolled back.'
-SELECT id, role_name, account, algorithm, epsilon, left(regexp_replace(query, '\s+', ' ', 'g'), 48) AS query
+SELECT id, role_name, account, algorithm, epsilon, left(btrim(query), 30) AS query
 FROM dp_rdr.ledger ORDER BY id;
 
 \echo '-- The total so far, and the bound on it.'

@@ -34,9 +34,16 @@ psql_as($old, 'data', 'controller', q{
 my $sum_of_groups = q{SELECT * FROM dp_query('SELECT city, sum(pay) FROM people_dp GROUP BY city') AS (city text, s bigint)};
 my $odd = q{SELECT * FROM dp_query('SELECT "Of age", sum(pay) FROM "Odd schema"."Vi""ew" GROUP BY 1') AS (a boolean, s numeric)};
 
+# The keys that a grouped answer has, without its sums.
+sub keys_of
+{
+	my ($node, $question) = @_;
+	return ask($node, 'data', $question) =~ s/\|-?[\d.]+$//mgr;
+}
+
 ask($old, 'data');
-ask($old, 'data', $sum_of_groups);
-ask($old, 'data', $odd);
+my $groups = keys_of($old, $sum_of_groups);
+my $odd_groups = keys_of($old, $odd);
 ask($old, 'data', q{SELECT * FROM dp_query('SELECT count(*) FROM passing_dp') AS (n bigint)});
 psql_as($old, 'data', 'leaver', $COUNT);
 psql_as($old, 'data', 'controller', q{CALL dp_find_epsilon('SELECT count(*) FROM people_dp WHERE age > 40', 0.95)});
@@ -87,7 +94,7 @@ $new->command_ok([ 'pg_restore', '--exit-on-error', '-d', 'data', $dump ], 'pg_r
 for my $name (sort keys %facts)
 {
 	my $before = fact($old, $name);
-	isnt($before, '', "there are $name");
+	isnt($before, '', "$name: something to compare");
 	is(fact($new, $name), $before, "$name: the same after the restore");
 }
 ok(verified($new, 'data'), 'the ledger of people is whole');
@@ -97,11 +104,9 @@ ok(verified($new, 'data', '"Odd schema"."Ta""ble"'), 'and that of the odd table'
 # role that has gone.
 is(account($new, 'data'), '3|0.2', 'the totals before');
 like(ask($new, 'data'), qr/^-?\d+$/, 'a count is answered');
-my @groups = split /\n/, ask($new, 'data', $sum_of_groups);
-is(scalar(@groups), 3, 'a sum in groups as well');
+is(keys_of($new, $sum_of_groups), $groups, 'a sum in the same groups as before');
 is(account($new, 'data'), '5|0.3', 'and both are charged on top');
-my @odd_groups = split /\n/, ask($new, 'data', $odd);
-is(scalar(@odd_groups), 2, 'the odd table is answered');
+is(keys_of($new, $odd), $odd_groups, 'the odd table is answered');
 ok(verified($new, 'data'), 'the chain goes on');
 is($new->safe_psql('data', 'SELECT count(*) = count(DISTINCT id) AND max(id) = count(*) FROM dp_rdr.ledger_row'),
 	't', 'the numbers of the ledger go on');

@@ -21,6 +21,7 @@ is(sqlstate($node, 'postgres', 'analyst', 'SELECT * FROM people_dp'), '42501', '
 is(sqlstate($node, 'postgres', 'analyst', $plain), '42501', 'nor a count');
 is(sqlstate($node, 'postgres', 'controller', 'SELECT * FROM people_dp'), '42501', 'to nobody');
 is(account($node, 'postgres'), '1|0.05', 'and refusals cost nothing');
+is(sqlstate($node, 'postgres', 'analyst', "$COUNT; $plain"), '', 'after dp_query, ordinary SQL is answered as well');
 
 # Loaded for every session of the database, which needs no restart; and for the whole server.
 my @ways = (
@@ -38,6 +39,7 @@ for my $way (@ways)
 	my ($name, $preload) = @$way;
 	$preload->();
 	like(ask($node, 'postgres'), qr/^-?\d+$/, "$name: dp_query answers");
+	like(ask($node, 'postgres', $plain), qr/^-?\d+$/, "$name: ordinary SQL is answered at once");
 	is(sqlstate($node, 'postgres', 'analyst', 'SELECT * FROM people_dp'), '42501', "$name: the view shows no row");
 }
 

@@ -154,7 +154,7 @@ TEST(DiscreteGaussian, AcceptanceOnAllBitStrings) {
         const auto t = static_cast<unsigned>(std::sqrt(s2)) + 1;
         for (unsigned y = 0; y <= 6; ++y) {
             const double want = std::exp(-(y - s2 / t) * (y - s2 / t) / (2 * s2));
-            const Law law = enumerate(string_length, [&, a = a, b = b](Path &bits) { return detail::accept_gaussian<uint128>(bits, y, t, a, b); });
+            const Law law = enumerate(string_length, [&, a = a, b = b](Path &bits) { return detail::accept_gaussian<detail::native128>(bits, y, t, a, b); });
             EXPECT_LT(law.unexplored, 0.06) << s2 << " " << y;
             EXPECT_TRUE(agrees(law, [&](double z) { return z == 1 ? want : 1 - want; })) << s2 << " " << y;
         }
@@ -209,14 +209,15 @@ class Words final : public BitSource {
 constexpr std::uint64_t all = ~std::uint64_t{0};
 
 TEST(Uniform, WideNumbersAreDrawnAgainUntilTheyFit) {
-    const uint128 n = (static_cast<uint128>(1) << 64) + 1; // last = 2^64: 65 bits
+    using detail::native128;
+    const native128 n = (static_cast<native128>(1) << 64) + 1; // last = 2^64: 65 bits
     Words reject({all, 0, all, 1, 0, 7});
-    EXPECT_TRUE(detail::uniform_below(reject, n) == (static_cast<uint128>(1) << 64)); // one bit, then 64: the very last value
+    EXPECT_TRUE(detail::uniform_below(reject, n) == (static_cast<native128>(1) << 64)); // one bit, then 64: the very last value
     EXPECT_EQ(reject.used(), 2U);
     EXPECT_TRUE(detail::uniform_below(reject, n) == 7); // 2^64 + 1 is one too many
     EXPECT_EQ(reject.used(), 6U);
     Words power({1, 2});
-    EXPECT_TRUE(detail::uniform_below(power, static_cast<uint128>(1) << 127) == 2); // 63 bits of the word 1 are its upper ones
+    EXPECT_TRUE(detail::uniform_below(power, static_cast<native128>(1) << 127) == 2); // 63 bits of the word 1 are its upper ones
     Words whole({3, 4, 5, 6, 7, 8, 9, 10});
     dp::privacy::uint512 want = 0;
     for (int word = 3; word <= 10; ++word)

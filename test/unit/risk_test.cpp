@@ -348,7 +348,8 @@ TEST(FindEpsilon, GaussianEdges) {
     }
     for (double delta : {0.0, -1.0, 1.1, std::nan("")})
         EXPECT_THROW(find_eps_gaussian(0, 1, 1, 1, 0.5, delta, list), InvalidParameter);
-    EXPECT_EQ(find_eps_gaussian(0, 1, 1, 1, 0.5, 1, list).analytic.chosen, std::nullopt); // delta of a table of one row
+    for (double tau : {0.5, 1e-6}) // delta = 1/n^2 of a table of one row
+        EXPECT_EQ(find_eps_gaussian(0, 1, 1, 1, tau, 1, list).analytic.chosen, std::nullopt);
 }
 
 // The classic calibration is proved for eps < 1 only: why nothing is released with it.
@@ -448,7 +449,6 @@ TEST(FindEpsilon, SoundIsWhatAScanOfTheCandidatesFinds) {
         const PisProfile profile = random_profile(random, static_cast<double>(measures.size()));
         const double tau = random_int(random, 0, 20) == 0 ? random_int(random, 0, 1) : random_in(random, 0, 1);
         const EpsilonChoice choice = find_eps_sound(profile.min(), profile.max(), measures, tau, paper_candidates());
-        std::optional<Epsilon> larger; // the next larger candidate
         for (Epsilon candidate : paper_candidates()) {
             const long double ratio = ratio_at(candidate.value(), profile, measures);
             if (choice.chosen && candidate <= *choice.chosen) {
@@ -528,12 +528,15 @@ TEST(Price, Edges) {
     EXPECT_THROW(within_domain_eps_star(0.5, 1, 0, 1), std::logic_error);
 }
 
-// A weight is a preference of its own: the Laplace price of weight w is that of tau_w.
+// A weight is a preference of its own: the price of weight w is that of tau_w.
 TEST(Price, AWeightIsAnotherTau) {
     for (double tau : {0.3, 0.9, 0.99})
-        for (double weight : {0.1, 1.0, 4.0})
-            EXPECT_NEAR(within_domain_eps_star(tau, weight, 2, 3),
-                        within_domain_eps_star(weighted_tau(tau, weight), 1, 2, 3), 1e-13);
+        for (double weight : {0.1, 1.0, 4.0}) {
+            const double tau_w = weighted_tau(tau, weight);
+            EXPECT_NEAR(within_domain_eps_star(tau, weight, 2, 3), within_domain_eps_star(tau_w, 1, 2, 3), 1e-13);
+            EXPECT_EQ(within_domain_eps_star_gaussian(tau, weight, 2, 3, 1e-6),
+                      within_domain_eps_star_gaussian(tau_w, 1, 2, 3, 1e-6));
+        }
 }
 
 TEST(Price, NeverAboveFindEpsilonAtEqualCoordinatesAndEqualAtTheExtremes) {

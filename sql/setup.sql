@@ -1,0 +1,85 @@
+-- What the other files build on: the extension, roles, the Adult data of a controller, and its restricted view adult_dp.
+
+-- Roles outlive the database that an earlier run has left behind.
+SET client_min_messages = warning;
+DROP ROLE IF EXISTS regress_controller, regress_analyst, regress_second, regress_stranger, regress_member, regress_team;
+RESET client_min_messages;
+CREATE ROLE regress_controller;
+CREATE ROLE regress_analyst;   -- has policies
+CREATE ROLE regress_second;    -- has policies, too
+CREATE ROLE regress_stranger;  -- has none
+CREATE ROLE regress_team;
+CREATE ROLE regress_member IN ROLE regress_team;
+
+CREATE EXTENSION dp_rdr;
+GRANT CREATE ON SCHEMA public TO regress_controller;
+
+-- SQLSTATE and message of a statement, for 55000 the hint as well; 'accepted' if there is no error. The rows of an answer
+-- are thrown away: they are noise.
+CREATE FUNCTION attempt(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    remedy text;
+BEGIN
+    EXECUTE statement;
+    RETURN 'accepted';
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS remedy = PG_EXCEPTION_HINT;
+    RETURN sqlstate || ' ' || sqlerrm || CASE WHEN sqlstate = '55000' AND remedy <> '' THEN ' | ' || remedy ELSE '' END;
+END $$;
+
+-- Without preloading, a connection's first statement on a restricted view would only load the library.
+LOAD 'dp_rdr';
+
+SET ROLE regress_controller;
+\getenv top PG_ABS_SRCDIR
+\set data :top '/test/data'
+\ir ../test/data/adult.sql
+SELECT count(*) FROM adult;
+
+SELECT dp_protect('adult', 'adult_dp');
+SELECT dp_set_bounds('adult', 'hours_per_week', 1, 99);
+SELECT dp_set_bounds('adult', 'capital_gain', 0, 99999);
+SELECT dp_set_groups('adult', 'marital_status', '{Divorced,Married-AF-spouse,Married-civ-spouse,Married-spouse-absent,
+    Never-married,Separated,Widowed}');
+
+-- A new table: a filter with a total of 1, nothing consumed.
+SELECT * FROM dp_odometer('adult');
+
+-- The papers' five queries.
+CREATE TABLE paper_query (id text PRIMARY KEY, query text NOT NULL);
+INSERT INTO paper_query VALUES
+    ('Q1', $$SELECT count(*) FROM adult_dp WHERE income = '>50K' AND education_num = 13 AND age = 25$$),
+    ('Q2', $$SELECT marital_status, count(*) FROM adult_dp
+             WHERE race = 'Asian-Pac-Islander' AND age BETWEEN 30 AND 40 GROUP BY marital_status$$),
+    ('Q3', $$SELECT count(*) FROM adult_dp WHERE native_country <> 'United-States' AND sex = 'Female'$$),
+    ('Q4', $$SELECT avg(hours_per_week) FROM adult_dp WHERE workclass IN ('Federal-gov', 'Local-gov', 'State-gov')$$),
+    ('Q5', $$SELECT sum(capital_gain) FROM adult_dp$$);
+RESET ROLE;
+
+-- Everything the extension brings has a comment, and nothing in dp_rdr is for PUBLIC but what a restricted view needs.
+SELECT pg_describe_object(classid, objid, 0) AS without_a_comment
+FROM pg_depend
+WHERE refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'dp_rdr')
+  AND deptype = 'e' AND obj_description(objid, classid::regclass::name) IS NULL
+  AND NOT (classid = 'pg_type'::regclass OR classid = 'pg_class'::regclass AND EXISTS
+           (SELECT FROM pg_class WHERE oid = objid AND relkind NOT IN ('r', 'v')))
+ORDER BY 1;
+SELECT p.oid::regprocedure AS function_for_public
+FROM pg_proc p
+WHERE p.pronamespace = 'dp_rdr'::regnamespace AND has_function_privilege('regress_stranger', p.oid, 'EXECUTE')
+ORDER BY p.oid::regprocedure::text COLLATE "C";
+SELECT c.oid::regclass AS readable_by_the_stranger
+FROM pg_class c
+WHERE c.relnamespace = 'dp_rdr'::regnamespace AND c.relkind IN ('r', 'v') AND
+      has_table_privilege('regress_stranger', c.oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER');
+SELECT c.oid::regclass AS sequence_readable_by_the_stranger
+FROM pg_class c
+WHERE c.relnamespace = 'dp_rdr'::regnamespace AND c.relkind = 'S' AND
+      has_sequence_privilege('regress_stranger', c.oid, 'USAGE, SELECT, UPDATE');
+
+-- The functions of the controller and the analyst.
+SELECT p.proname, p.prokind, pg_get_function_result(p.oid) AS result
+FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.prokind <> 'a'
+  AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'dp_rdr')
+ORDER BY 1;
