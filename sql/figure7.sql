@@ -48,7 +48,7 @@ SELECT query, mechanism,
 FROM figure7_found GROUP BY query, mechanism ORDER BY query, mechanism DESC;
 
 -- The ties: the ratio is tau itself.
-SELECT query, tau, epsilon
+SELECT query, tau, f.epsilon
 FROM figure7_found f JOIN figure7_risk r ON r.id = f.query AND r.mechanism = f.mechanism AND r.epsilon = f.epsilon
 WHERE abs(r.ratio - f.tau) < 1e-9
 ORDER BY query, tau DESC;

@@ -2,20 +2,33 @@
 
 namespace dp::catalog {
 
-static Visit enter(bool reading) {
+Reading Reading::open() {
+    return Reading{RegisterSnapshot(GetLatestSnapshot())};
+}
+
+void Reading::close() const {
+    UnregisterSnapshot(snapshot);
+}
+
+// A null snapshot: for writing.
+static Visit enter(Snapshot snapshot) {
     border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope role = border::RoleScope::enter(border::extension_owner());
-    if (reading)
-        PushActiveSnapshot(GetLatestSnapshot());
-    return Visit{settings, role, border::Spi::connect(), reading};
+    if (snapshot != nullptr)
+        PushActiveSnapshot(snapshot);
+    return Visit{settings, role, border::Spi::connect(), snapshot != nullptr};
 }
 
 Visit Visit::read() {
-    return enter(true);
+    return enter(GetLatestSnapshot());
+}
+
+Visit Visit::read(const Reading &reading) {
+    return enter(reading.snapshot);
 }
 
 Visit Visit::write() {
-    return enter(false);
+    return enter(nullptr);
 }
 
 void Visit::leave() const {

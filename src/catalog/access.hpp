@@ -6,15 +6,24 @@
 
 namespace dp::catalog {
 
+// One snapshot for everything that one query reads of its settings (architecture.md, decision 9): what is fingerprinted
+// is what is used, also when somebody changes a setting and changes it back meanwhile. The latest snapshot, not the
+// transaction's: a policy revoked a moment ago must not be honoured by an old REPEATABLE READ transaction (B19). It shows
+// the caller's own open changes as well; the worker does not see those and refuses ("the settings are changing").
+struct Reading {
+    Snapshot snapshot;
+    static Reading open();
+    void close() const; // after an error the resource owner closes it
+};
+
 struct Visit {
     border::SettingsScope settings;
     border::RoleScope role;
     border::Spi spi;
     bool reading;
 
-    // The latest snapshot, not the transaction's: a policy revoked a moment ago must not be honoured by an old
-    // REPEATABLE READ transaction (B19).
-    static Visit read();
+    static Visit read(); // a single look, under the latest snapshot
+    static Visit read(const Reading &reading);
     static Visit write();
     void leave() const;
 

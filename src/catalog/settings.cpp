@@ -1,7 +1,6 @@
 #include "catalog/settings.hpp"
 
 #include "border/decimals.hpp"
-#include "catalog/access.hpp"
 
 namespace dp::catalog {
 
@@ -51,9 +50,9 @@ static void copy_identity(const Visit &visit, Settings *settings) {
     settings->filter = visit.spi.text(0, 3);
 }
 
-Settings *read_settings(Oid view) {
+Settings *read_settings(const Reading &reading, Oid view) {
     auto *settings = static_cast<Settings *>(palloc0(sizeof(Settings)));
-    Visit visit = Visit::read();
+    Visit visit = Visit::read(reading);
     Oid types[1] = {OIDOID};
     Datum values[1] = {ObjectIdGetDatum(view)};
     uint64 rows = visit.run("SELECT v.relation::oid, t.id, v.filter FROM dp_rdr.restricted_view v "
@@ -74,8 +73,8 @@ Settings *read_settings(Oid view) {
     return settings;
 }
 
-const privacy::Bounds *column_bounds(Oid relation, const char *column_name, bool integer_type) {
-    Visit visit = Visit::read();
+const privacy::Bounds *column_bounds(const Reading &reading, Oid relation, const char *column_name, bool integer_type) {
+    Visit visit = Visit::read(reading);
     Oid types[2] = {OIDOID, TEXTOID};
     Datum values[2] = {ObjectIdGetDatum(relation), CStringGetTextDatum(column_name)};
     uint64 rows = visit.run("SELECT b.lower, b.upper FROM dp_rdr.column_bounds b "
@@ -91,8 +90,8 @@ const privacy::Bounds *column_bounds(Oid relation, const char *column_name, bool
     return bounds;
 }
 
-ArrayType *column_groups(Oid relation, const char *column_name) {
-    Visit visit = Visit::read();
+ArrayType *column_groups(const Reading &reading, Oid relation, const char *column_name) {
+    Visit visit = Visit::read(reading);
     Oid types[2] = {OIDOID, TEXTOID};
     Datum values[2] = {ObjectIdGetDatum(relation), CStringGetTextDatum(column_name)};
     uint64 rows = visit.run("SELECT g.groups FROM dp_rdr.column_groups g "
@@ -190,9 +189,9 @@ static int64 matching_policy(uint64 rows, Oid role) {
     return inherited;
 }
 
-Policy *policy_of(const Settings &settings, Oid role) {
+Policy *policy_of(const Reading &reading, const Settings &settings, Oid role) {
     auto *policy = static_cast<Policy *>(palloc0(sizeof(Policy)));
-    Visit visit = Visit::read();
+    Visit visit = Visit::read(reading);
     Oid types[1] = {OIDOID};
     Datum values[1] = {ObjectIdGetDatum(settings.view)};
     uint64 rows = visit.run("SELECT p.grantee::oid, p.tau, p.tau_var, p.selection, p.mechanism, p.delta, p.epsilon_max, "

@@ -10,6 +10,7 @@
 #include "privacy/risk.hpp"
 
 #include "border/guard.hpp"
+#include "catalog/access.hpp"
 
 namespace dp::catalog {
 
@@ -48,18 +49,16 @@ struct Settings {
 };
 
 // Settings of a registered view. Null when `view` is not registered (then the caller says 55000).
-// Reads under GetLatestSnapshot(): what is committed now, plus the caller's own open changes (which the worker does not
-// see: "the settings are changing").
-Settings *read_settings(Oid view);
+Settings *read_settings(const Reading &reading, Oid view);
 
 // Declared bounds of a column, owned by the memory context; null if none.
-const privacy::Bounds *column_bounds(Oid relation, const char *column_name, bool integer_type);
+const privacy::Bounds *column_bounds(const Reading &reading, Oid relation, const char *column_name, bool integer_type);
 // Declared groups of a column (text[]); null if none.
-ArrayType *column_groups(Oid relation, const char *column_name);
+ArrayType *column_groups(const Reading &reading, Oid relation, const char *column_name);
 
 // The policy of `role` on the view: its own, else that of the one role it inherits from.
 // Errors: 42501 without any; 55000 when several are inherited and none is its own.
-Policy *policy_of(const Settings &settings, Oid role);
+Policy *policy_of(const Reading &reading, const Settings &settings, Oid role);
 
 // The SQL text that computes the fingerprint for ($1 = relation oid, $2 = view oid); used here and by the worker.
 extern const char *const fingerprint_sql;

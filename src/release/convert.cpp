@@ -14,7 +14,7 @@ using Int128 = privacy::int128;
 using Uint128 = privacy::uint128;
 
 static int64 saturated_bigint(Int128 value) {
-    return static_cast<int64>(std::clamp<Int128>(value, PG_INT64_MIN, PG_INT64_MAX));
+    return value < PG_INT64_MIN ? PG_INT64_MIN : value > PG_INT64_MAX ? PG_INT64_MAX : static_cast<int64>(value);
 }
 
 // value * 2^exponent to the nearest bigint, half away from zero.

@@ -93,11 +93,11 @@ static bool column_nullable(Oid relation, AttrNumber attno) {
 }
 
 // False when nobody declared the groups of the key.
-static bool read_domain(Question *question, int key) {
+static bool read_domain(const catalog::Reading &reading, Question *question, int key) {
     Oid relation = question->settings->relation;
     const query::Key *spec = &question->leaf->keys[key];
     const char *name = get_attname(relation, question->key_columns[key], false);
-    ArrayType *declared = catalog::column_groups(relation, name);
+    ArrayType *declared = catalog::column_groups(reading, relation, name);
     if (declared != nullptr)
         question->domains[key] = declared_domain(declared, spec->type, spec->typmod, spec->collation, name);
     else if (has_type_domain(spec->type))
@@ -108,12 +108,12 @@ static bool read_domain(Question *question, int key) {
     return true;
 }
 
-static void read_groups(Question *question) {
+static void read_groups(const catalog::Reading &reading, Question *question) {
     int nkeys = question->leaf->nkeys;
     question->domains = static_cast<KeyDomain *>(palloc0(sizeof(KeyDomain) * (nkeys + 1)));
     question->ngroups = 1;
     for (int i = 0; i < nkeys; i++) {
-        if (!read_domain(question, i)) {
+        if (!read_domain(reading, question, i)) {
             question->thresholded = true; // one key that nobody declared: the whole tuple (8.5)
             question->ngroups = 0;
             return;
@@ -137,12 +137,12 @@ static bool is_integer_type(Oid type) {
     return type == INT2OID || type == INT4OID || type == INT8OID;
 }
 
-static const privacy::Bounds *bounds_of(const Question *question, int aggregate) {
+static const privacy::Bounds *bounds_of(const catalog::Reading &reading, const Question *question, int aggregate) {
     Oid relation = question->settings->relation;
     AttrNumber attno = question->argument_columns[aggregate];
     const char *name = get_attname(relation, attno, false);
     const privacy::Bounds *bounds =
-        catalog::column_bounds(relation, name, is_integer_type(getBaseType(get_atttype(relation, attno))));
+        catalog::column_bounds(reading, relation, name, is_integer_type(getBaseType(get_atttype(relation, attno))));
     if (bounds == nullptr)
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("column %s of %s has no declared bounds", quote_identifier(name),
@@ -169,7 +169,7 @@ static void find_measures(Question *question) {
     question->ncoordinates = question->k1;
 }
 
-static void find_sensitivities(Question *question) {
+static void find_sensitivities(const catalog::Reading &reading, Question *question) {
     auto *sensitivities = border::context_new<std::vector<uint64>>();
     question->bounds =
         static_cast<const privacy::Bounds **>(palloc0(sizeof(privacy::Bounds *) * (question->nmeasures + 1)));
@@ -179,7 +179,7 @@ static void find_sensitivities(Question *question) {
         for (int call : measure.calls)
             question->measure_of[call] = j;
         if (measure.kind != privacy::MeasureKind::count)
-            question->bounds[j] = bounds_of(question, measure.calls.front());
+            question->bounds[j] = bounds_of(reading, question, measure.calls.front());
         uint64 sensitivity = measure.kind == privacy::MeasureKind::count ? 1
                              : measure.kind == privacy::MeasureKind::sum ? question->bounds[j]->sensitivity()
                                                                          : privacy::pair_one;
@@ -190,36 +190,25 @@ static void find_sensitivities(Question *question) {
 
 // ---- preparing -----------------------------------------------------------------------------------------------------
 
-Question *prepare(query::Leaf *leaf, const char *text, ParamListInfo parameters) {
+Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char *text, ParamListInfo parameters) {
     auto *question = static_cast<Question *>(palloc0(sizeof(Question)));
     question->leaf = leaf;
     question->text = text;
     Oid relation = catalog::table_of_facade(leaf->view);
     // Held to the end of the transaction: what was checked is what is read.
     LockRelationOid(relation, AccessShareLock);
-    question->settings = catalog::read_settings(leaf->view);
+    question->settings = catalog::read_settings(reading, leaf->view);
     if (question->settings == nullptr || question->settings->relation != relation)
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("%s is not a registered restricted view", catalog::qualified_name(leaf->view)),
                         errhint("Restricted views are made with dp_protect().")));
     catalog::check_protectable(relation);
     map_leaf(question, parameters);
-    read_groups(question);
+    read_groups(reading, question);
     find_measures(question);
     check_coordinates(question);
-    find_sensitivities(question);
+    find_sensitivities(reading, question);
     return question;
-}
-
-void check_controller(const Question *question) {
-    if (!pg_class_ownercheck(question->settings->relation, GetUserId()))
-        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                        errmsg("must be owner of table %s", question->settings->relation_name),
-                        errhint("Only the controller may look at the risk; analysts ask through dp_query().")));
-}
-
-void check_select(const Question *question) {
-    ExecCheckRTPerms(list_make1(question->leaf->entry), true);
 }
 
 void check_delta(const Question *question, privacy::Mechanism mechanism, privacy::Delta delta) {

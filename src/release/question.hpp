@@ -48,12 +48,9 @@ struct Question {
 
 // Locks the table, checks that the view is a facade whose columns have not changed, reads bounds and groups.
 // Errors: 55000 (not a restricted view, changed columns, no bounds declared ...), 54000 (too many groups).
-Question *prepare(query::Leaf *leaf, const char *text, ParamListInfo parameters);
+// Everything is read under the one snapshot of `reading`.
+Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char *text, ParamListInfo parameters);
 
-// 42501 unless the current user owns the protected table.
-void check_controller(const Question *question);
-// 42501 unless the current user may SELECT the columns of the view that the leaf reads (as the executor checks it).
-void check_select(const Question *question);
 // 55000 when keys are thresholded, or Gaussian noise is asked for, without a delta.
 void check_delta(const Question *question, privacy::Mechanism mechanism, privacy::Delta delta);
 

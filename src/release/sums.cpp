@@ -255,14 +255,13 @@ DP_FUNCTION(dp_lattice_deserialize) {
 DP_FUNCTION(dp_lattice_sum_final) {
     aggregate_context(fcinfo);
     const LatticeState *state = state_argument(fcinfo, 0);
-    return numeric_of(state == nullptr ? 0 : static_cast<privacy::int128>(state->sum));
+    return numeric_of(state == nullptr ? 0 : state->sum);
 }
 
 DP_FUNCTION(dp_lattice_pair_final) {
     aggregate_context(fcinfo);
     const LatticeState *state = state_argument(fcinfo, 0);
-    Datum elements[] = {numeric_of(state == nullptr ? 0 : static_cast<privacy::int128>(state->sum)),
-                        numeric_of(state == nullptr ? 0 : state->rows)};
+    Datum elements[] = {numeric_of(state == nullptr ? 0 : state->sum), numeric_of(state == nullptr ? 0 : state->rows)};
     PG_RETURN_ARRAYTYPE_P(construct_array(elements, 2, NUMERICOID, -1, false, TYPALIGN_INT));
 }
 

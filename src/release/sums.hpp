@@ -29,12 +29,12 @@ double double_value(ValueKind kind, Datum value); // NaN and infinities as such;
 // The context of transition states. Errors: 0A000 unless called by an aggregation (not as a window function).
 MemoryContext aggregate_context(FunctionCallInfo fcinfo);
 
-// Lattice points added up. The server's int128 asks for no more alignment than palloc gives; the language's would.
+// Lattice points added up.
 struct LatticeState {
-    ::int128 sum;
+    privacy::int128 sum;
     int64 rows; // that contributed
 };
-static_assert(alignof(LatticeState) <= MAXIMUM_ALIGNOF);
+static_assert(alignof(LatticeState) <= MAXIMUM_ALIGNOF, "palloc gives no more");
 
 inline LatticeState *new_state(MemoryContext context) {
     return static_cast<LatticeState *>(MemoryContextAllocZero(context, sizeof(LatticeState)));

@@ -33,13 +33,14 @@ using release::ValueKind;
 
 // What the arguments of a call say, apart from the values: the same for every row and group of one execution.
 struct Call {
-    int64 epsilon; // in units of Epsilon, which itself asks for more alignment than palloc gives
+    privacy::Epsilon epsilon;
     Oid result_type;
     ValueKind kind;
     privacy::Bounds *bounds; // null: a count
     privacy::SumLattice sum;
     privacy::PairLattice pair;
 };
+static_assert(alignof(Call) <= MAXIMUM_ALIGNOF, "palloc gives no more");
 
 // True if something in the expression is not a constant, an external parameter, or an ordinary function of such.
 bool depends_on_rows(Node *node, void *context) {
@@ -103,7 +104,7 @@ const Call &call_of(FunctionCallInfo fcinfo) {
         if (bounded)
             read_bounds(fcinfo, aggref, call);
         Datum epsilon = constant_argument(fcinfo, aggref, bounded ? 3 : 1, "epsilon");
-        call.epsilon = static_cast<int64>(border::checked_epsilon(epsilon, "epsilon").units());
+        call.epsilon = border::checked_epsilon(epsilon, "epsilon");
         auto *kept = static_cast<Call *>(MemoryContextAlloc(function->fn_mcxt, sizeof(Call)));
         *kept = call;
         function->fn_extra = kept;
@@ -119,9 +120,8 @@ struct Coordinates {
 Coordinates with_noise(const Call &call, privacy::MeasureKind kind, std::uint64_t sensitivity, Coordinates exact) {
     privacy::Measure measure;
     measure.kind = kind;
-    const privacy::ReleasePlan plan =
-        privacy::plan_release(privacy::Mechanism::laplace, {measure}, {sensitivity}, false,
-                              privacy::Epsilon::from_units(call.epsilon), privacy::Delta{});
+    const privacy::ReleasePlan plan = privacy::plan_release(privacy::Mechanism::laplace, {measure}, {sensitivity},
+                                                            false, call.epsilon, privacy::Delta{});
     border::StrongBits bits;
     exact.first += privacy::draw(bits, plan.noise.front());
     if (kind == privacy::MeasureKind::pair)
@@ -182,7 +182,7 @@ DP_FUNCTION(dp_noisy_sum) {
     release::aggregate_context(fcinfo);
     const Call &call = call_of(fcinfo);
     const LatticeState *state = release::state_argument(fcinfo, 0);
-    const int128 sum = state == nullptr ? 0 : static_cast<int128>(state->sum);
+    const int128 sum = state == nullptr ? 0 : state->sum;
     const int128 noisy = border::core([&] {
         return with_noise(call, privacy::MeasureKind::sum, call.bounds->sensitivity(), {sum, 0}).first;
     });
@@ -194,7 +194,7 @@ DP_FUNCTION(dp_noisy_avg) {
     const Call &call = call_of(fcinfo);
     const LatticeState *state = release::state_argument(fcinfo, 0);
     const int128 rows = state == nullptr ? 0 : state->rows;
-    const int128 s1 = state == nullptr ? 0 : static_cast<int128>(state->sum);
+    const int128 s1 = state == nullptr ? 0 : state->sum;
     const double mean = border::core([&] {
         const Coordinates noisy =
             with_noise(call, privacy::MeasureKind::pair, privacy::pair_one, {s1, rows * privacy::pair_one - s1});

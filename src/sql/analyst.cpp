@@ -75,8 +75,7 @@ static query::Leaf *parse_leaf(const char *text, const Parameters &parameters) {
     return leaf;
 }
 
-static release::Terms requested_terms(FunctionCallInfo fcinfo, const release::Question *question) {
-    catalog::Policy *policy = catalog::policy_of(*question->settings, GetUserId());
+static release::Terms requested_terms(FunctionCallInfo fcinfo, const catalog::Policy *policy) {
     privacy::Epsilon requested;
     bool has_requested = !PG_ARGISNULL(release_epsilon);
     if (has_requested)
@@ -98,8 +97,11 @@ DP_FUNCTION(release) {
     query::Leaf *leaf = parse_leaf(text, parameters);
     check_result(leaf, result->setDesc);
     ExecCheckRTPerms(list_make1(leaf->entry), true);
-    release::Question *question = release::prepare(leaf, text, parameters.list);
-    release::Answer answer = release::answer(question, requested_terms(fcinfo, question));
+    catalog::Reading reading = catalog::Reading::open();
+    release::Question *question = release::prepare(reading, leaf, text, parameters.list);
+    catalog::Policy *policy = catalog::policy_of(reading, *question->settings, GetUserId());
+    reading.close();
+    release::Answer answer = release::answer(question, requested_terms(fcinfo, policy));
 
     TupleTableSlot *slot = MakeSingleTupleTableSlot(answer.desc, &TTSOpsMinimalTuple);
     while (tuplestore_gettupleslot(answer.rows, true, false, slot))

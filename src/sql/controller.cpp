@@ -53,7 +53,9 @@ static Oid protected_relation(Oid relation) {
 
 static catalog::Settings *settings_of_view(Oid view) {
     check_owner(view);
-    catalog::Settings *settings = catalog::read_settings(view);
+    catalog::Reading reading = catalog::Reading::open();
+    catalog::Settings *settings = catalog::read_settings(reading, view);
+    reading.close();
     if (settings == nullptr)
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("%s is not a restricted view", catalog::qualified_name(view)),

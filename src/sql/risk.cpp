@@ -23,7 +23,10 @@ static Question *ask(const char *text) {
         ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
                         errmsg("must be owner of the table behind %s", catalog::qualified_name(leaf->view)),
                         errhint("Only the controller may look at the risk; analysts ask through dp_query().")));
-    return release::prepare(leaf, text, nullptr);
+    catalog::Reading reading = catalog::Reading::open();
+    Question *question = release::prepare(reading, leaf, text, nullptr);
+    reading.close();
+    return question;
 }
 
 namespace {

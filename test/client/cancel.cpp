@@ -15,7 +15,7 @@ class Cancel : public ProtectedTable {
     // Keeps every charge waiting until the session commits.
     void hold_the_odometer(Session &holder) {
         holder.must("BEGIN");
-        holder.must("SELECT FROM dp_rdr.odometer FOR UPDATE");
+        holder.must("SELECT id FROM dp_rdr.odometer FOR UPDATE");
     }
 
     bool charge_waits() { return wait_until("EXISTS (SELECT FROM pg_locks WHERE NOT granted)", 1500ms); }
