@@ -1,5 +1,7 @@
 #include "border/guard.hpp"
 
+#include <stdexcept>
+
 namespace dp::border {
 
 static void keep(Caught &caught, int sqlstate, const char *message) noexcept {
@@ -10,7 +12,7 @@ static void keep(Caught &caught, int sqlstate, const char *message) noexcept {
 void describe_current_exception(Caught &caught) noexcept {
     try {
         throw;
-    } catch (const privacy::InvalidParameter &e) {
+    } catch (const std::invalid_argument &e) { // privacy::InvalidParameter: a message for the user
         keep(caught, ERRCODE_INVALID_PARAMETER_VALUE, e.what());
     } catch (const std::bad_alloc &) {
         keep(caught, ERRCODE_OUT_OF_MEMORY, "out of memory");

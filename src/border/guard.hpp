@@ -16,8 +16,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "privacy/lattice.hpp" // InvalidParameter
-
 #include "border/postgres.hpp"
 
 namespace dp::border {

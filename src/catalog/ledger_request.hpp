@@ -9,7 +9,7 @@
 
 #include "border/postgres.hpp"
 extern "C" {
-#include "storage/shm_toc.h"
+#include <storage/shm_toc.h>
 }
 
 namespace dp::catalog {

@@ -4,7 +4,7 @@
 // catches no error: one that happens here ends the process, the status stays `pending`, and the caller releases nothing.
 #include "catalog/ledger.hpp"
 
-#include "border/decimals.hpp"
+#include "catalog/decimals.hpp"
 #include "border/scope.hpp"
 #include "border/spi.hpp"
 #include "catalog/ledger_request.hpp"
@@ -95,7 +95,7 @@ struct Parameters {
     void add_oid(Oid oid) { add(OIDOID, ObjectIdGetDatum(oid)); }
     void add_uuid(const char *text) { add(UUIDOID, DirectFunctionCall1(uuid_in, CStringGetDatum(text))); }
     template <int Places> void add_numeric(privacy::Decimal<Places> value) {
-        add(NUMERICOID, border::to_numeric(value));
+        add(NUMERICOID, to_numeric(value));
     }
 };
 
@@ -106,12 +106,12 @@ uint64 run(const Spi &spi, const char *sql, Parameters &parameters) {
 // Column of the only row of the last result; nothing for NULL.
 privacy::Epsilon epsilon_at(int column, bool *isnull) {
     Datum value = Spi::value(0, column, isnull);
-    return *isnull ? privacy::Epsilon() : border::to_epsilon(value, "a total of epsilon");
+    return *isnull ? privacy::Epsilon() : to_epsilon(value, "a total of epsilon");
 }
 
 privacy::Delta delta_at(int column, bool *isnull) {
     Datum value = Spi::value(0, column, isnull);
-    return *isnull ? privacy::Delta() : border::to_delta(value, "a total of delta");
+    return *isnull ? privacy::Delta() : to_delta(value, "a total of delta");
 }
 
 privacy::Totals totals_at(int first_column) {

@@ -1,6 +1,6 @@
 #include "catalog/settings.hpp"
 
-#include "border/decimals.hpp"
+#include "catalog/decimals.hpp"
 
 namespace dp::catalog {
 
@@ -123,7 +123,7 @@ const std::vector<privacy::Epsilon> *candidates_from_array(ArrayType *array) {
     for (int i = 0; i < n; i++) {
         if (nulls[i])
             ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("candidates must not contain NULL")));
-        privacy::Epsilon candidate = border::checked_epsilon(elements[i], "a candidate of epsilon");
+        privacy::Epsilon candidate = checked_epsilon(elements[i], "a candidate of epsilon");
         border::core([&] { candidates->push_back(candidate); });
     }
     border::core([&] { *candidates = privacy::checked_candidates(std::move(*candidates)); });
@@ -158,12 +158,12 @@ static void fill_policy(const Visit &visit, uint64 row, Policy *policy) {
     policy->selection = selection_named(visit.spi.text(row, col_selection));
     policy->mechanism = strcmp(visit.spi.text(row, col_mechanism), "gaussian") == 0 ? privacy::Mechanism::gaussian
                                                                                    : privacy::Mechanism::laplace;
-    policy->delta = border::to_delta(border::Spi::value(row, col_delta, &isnull), "delta");
-    policy->epsilon_max = border::to_epsilon(border::Spi::value(row, col_epsilon_max, &isnull), "epsilon_max");
+    policy->delta = to_delta(border::Spi::value(row, col_delta, &isnull), "delta");
+    policy->epsilon_max = to_epsilon(border::Spi::value(row, col_epsilon_max, &isnull), "epsilon_max");
     Datum share = border::Spi::value(row, col_share, &isnull);
     policy->has_share = !isnull;
     if (policy->has_share)
-        policy->share = border::to_epsilon(share, "epsilon_total");
+        policy->share = to_epsilon(share, "epsilon_total");
     policy->weight_min = float_or(row, col_weight_min, 1);
     policy->weight_max = float_or(row, col_weight_max, 1);
     Datum candidates = border::Spi::value(row, col_candidates, &isnull);

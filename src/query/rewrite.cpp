@@ -1,6 +1,6 @@
 #include "query/rewrite.hpp"
 
-#include "border/decimals.hpp"
+#include "catalog/decimals.hpp"
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
@@ -188,7 +188,7 @@ static FuncExpr *release_call(const char *leaf, const Split *split, const Reques
     call->funcformat = COERCE_EXPLICIT_CALL;
     call->inputcollid = DEFAULT_COLLATION_OID;
     bool less = request != nullptr && request->has_epsilon;
-    Datum epsilon = less ? border::to_numeric(request->epsilon) : Datum(0);
+    Datum epsilon = less ? catalog::to_numeric(request->epsilon) : Datum(0);
     double weight = request != nullptr ? request->weight : 1;
     call->args = list_make3(
         makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum(leaf), false, false),

@@ -12,7 +12,7 @@ static Permitted from_public_facts(const Question *question, const Terms &terms)
                    : privacy::within_domain_eps_star_gaussian(terms.tau, terms.weight, question->k1,
                                                               question->nmeasures, delta);
     });
-    return Permitted{eps_star, 1e-12};
+    return Permitted{eps_star, privacy::price_slack};
 }
 
 static Permitted from_data(const Question *question, const Terms &terms) {
@@ -21,18 +21,18 @@ static Permitted from_data(const Question *question, const Terms &terms) {
     if (memo->rows == 0)
         return from_public_facts(question, terms);
     return border::core([&] {
-        double tau = terms.tau / (terms.tau + terms.weight * (1 - terms.tau));
+        double tau = privacy::weighted_tau(terms.tau, terms.weight);
         double min = memo->profile->min(), max = memo->profile->max();
         auto measures = noise_measures(question);
         if (terms.mechanism == privacy::Mechanism::laplace)
-            return Permitted{privacy::find_eps_sound(min, max, measures, tau, *terms.candidates).eps_star, 1e-8};
+            return Permitted{privacy::find_eps_sound(min, max, measures, tau, *terms.candidates).eps_star, privacy::sound_slack};
         double k = 0;
         for (const auto &measure : measures)
             k += measure.k;
         double delta = terms.delta.value() / (question->thresholded ? 2 : 1);
         auto choice = privacy::find_eps_gaussian(min, max, k, std::sqrt(double(question->nmeasures)), tau, delta,
                                                  *terms.candidates);
-        return Permitted{choice.analytic.eps_star, 1e-12};
+        return Permitted{choice.analytic.eps_star, privacy::price_slack};
     });
 }
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "border/decimals.hpp"
+#include "catalog/decimals.hpp"
 
 namespace dp::release {
 
@@ -40,7 +40,7 @@ static double finite(double value, double largest) {
 static Datum exact_numeric(Int128 value, int exponent) {
     char text[1024]; // |value| <= 2^127, 2^-930 <= unit <= 2^970: below 340 digits before the point, 290 behind it
     border::core([&] { strlcpy(text, privacy::scaled_text(value, exponent).c_str(), sizeof text); });
-    return border::text_numeric(text);
+    return catalog::text_numeric(text);
 }
 
 static Datum float_result(Oid result_type, double value) {
@@ -93,8 +93,8 @@ Datum avg_result(Oid result_type, double noisy_mean, const privacy::Bounds *boun
     Datum mean = double_as(result_type, noisy_mean);
     if (result_type != NUMERICOID || bounds == nullptr)
         return mean;
-    mean = DirectFunctionCall2(numeric_larger, mean, border::text_numeric(bounds->lower.c_str()));
-    return DirectFunctionCall2(numeric_smaller, mean, border::text_numeric(bounds->upper.c_str()));
+    mean = DirectFunctionCall2(numeric_larger, mean, catalog::text_numeric(bounds->lower.c_str()));
+    return DirectFunctionCall2(numeric_smaller, mean, catalog::text_numeric(bounds->upper.c_str()));
 }
 
 } // namespace dp::release

@@ -1,7 +1,7 @@
 #include "release/release.hpp"
 
-#include "border/decimals.hpp"
-#include "border/random.hpp"
+#include "catalog/decimals.hpp"
+#include "release/random.hpp"
 #include "border/scope.hpp"
 #include "release/choose.hpp"
 #include "release/convert.hpp"
@@ -136,7 +136,7 @@ namespace {
 struct Writer {
     const Question *question;
     const privacy::ReleasePlan *plan;
-    border::StrongBits *bits;
+    StrongBits *bits;
     privacy::int128 *noisy; // ncoordinates
     Answer *answer;
 };
@@ -297,7 +297,7 @@ Answer answer(const Question *question, const Terms &terms) {
                                       question->thresholded, answer.epsilon, delta);
     });
     answer.rows = tuplestore_begin_heap(false, false, work_mem);
-    Writer writer = {question, plan, border::context_new<border::StrongBits>(),
+    Writer writer = {question, plan, border::context_new<StrongBits>(),
                      static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * question->ncoordinates)), &answer};
     if (question->thresholded)
         put_thresholded(&writer, sums);

@@ -6,7 +6,7 @@
 
 #include "privacy/lattice.hpp"
 
-#include "border/decimals.hpp"
+#include "catalog/decimals.hpp"
 #include "border/guard.hpp"
 
 extern "C" {
@@ -158,12 +158,12 @@ Datum numeric_of(privacy::int128 value) {
         return NumericGetDatum(int64_to_numeric(static_cast<int64>(value)));
     char text[64];
     border::core([&] { strlcpy(text, privacy::to_text(value).c_str(), sizeof text); });
-    return border::text_numeric(text);
+    return catalog::text_numeric(text);
 }
 
 // Of a numeric that numeric_of made.
 privacy::int128 int128_of(Datum numeric) {
-    const char *text = border::numeric_text(numeric);
+    const char *text = catalog::numeric_text(numeric);
     const bool negative = *text == '-';
     privacy::int128 value = 0;
     for (text += negative; *text != '\0'; text++) {

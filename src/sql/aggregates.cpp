@@ -15,9 +15,9 @@
 #include "privacy/lattice.hpp"
 #include "privacy/mechanism.hpp"
 
-#include "border/decimals.hpp"
+#include "catalog/decimals.hpp"
 #include "border/guard.hpp"
-#include "border/random.hpp"
+#include "release/random.hpp"
 #include "border/walk.hpp"
 
 #include "release/convert.hpp"
@@ -81,8 +81,8 @@ Datum constant_argument(FunctionCallInfo fcinfo, const Aggref *aggref, int posit
 
 void read_bounds(FunctionCallInfo fcinfo, const Aggref *aggref, Call &call) {
     call.kind = release::value_kind(linitial_oid(aggref->aggargtypes));
-    const char *lower = border::numeric_text(constant_argument(fcinfo, aggref, 1, "lower bound"));
-    const char *upper = border::numeric_text(constant_argument(fcinfo, aggref, 2, "upper bound"));
+    const char *lower = catalog::numeric_text(constant_argument(fcinfo, aggref, 1, "lower bound"));
+    const char *upper = catalog::numeric_text(constant_argument(fcinfo, aggref, 2, "upper bound"));
     MemoryContext caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
     call.bounds = border::context_new<privacy::Bounds>();
     MemoryContextSwitchTo(caller);
@@ -104,7 +104,7 @@ const Call &call_of(FunctionCallInfo fcinfo) {
         if (bounded)
             read_bounds(fcinfo, aggref, call);
         Datum epsilon = constant_argument(fcinfo, aggref, bounded ? 3 : 1, "epsilon");
-        call.epsilon = border::checked_epsilon(epsilon, "epsilon");
+        call.epsilon = catalog::checked_epsilon(epsilon, "epsilon");
         auto *kept = static_cast<Call *>(MemoryContextAlloc(function->fn_mcxt, sizeof(Call)));
         *kept = call;
         function->fn_extra = kept;
@@ -122,7 +122,7 @@ Coordinates with_noise(const Call &call, privacy::MeasureKind kind, std::uint64_
     measure.kind = kind;
     const privacy::ReleasePlan plan = privacy::plan_release(privacy::Mechanism::laplace, {measure}, {sensitivity},
                                                             false, call.epsilon, privacy::Delta{});
-    border::StrongBits bits;
+    release::StrongBits bits;
     exact.first += privacy::draw(bits, plan.noise.front());
     if (kind == privacy::MeasureKind::pair)
         exact.second += privacy::draw(bits, plan.noise.front());

@@ -1,5 +1,5 @@
 // What an analyst meets: the facade's deny(), the release of a leaf, dp_query (api.md, "Analyst").
-#include "border/decimals.hpp"
+#include "catalog/decimals.hpp"
 #include "border/scope.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/ledger.hpp"
@@ -79,7 +79,7 @@ static release::Terms requested_terms(FunctionCallInfo fcinfo, const catalog::Po
     privacy::Epsilon requested;
     bool has_requested = !PG_ARGISNULL(release_epsilon);
     if (has_requested)
-        requested = border::checked_epsilon(PG_GETARG_DATUM(release_epsilon), "epsilon");
+        requested = catalog::checked_epsilon(PG_GETARG_DATUM(release_epsilon), "epsilon");
     double weight = PG_ARGISNULL(release_weight) ? 1 : PG_GETARG_FLOAT8(release_weight);
     if (!(weight > 0))
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("weight must be positive")));
@@ -116,7 +116,7 @@ static query::Request request_of(FunctionCallInfo fcinfo) {
     query::Request request = {};
     request.has_epsilon = !PG_ARGISNULL(1);
     if (request.has_epsilon)
-        request.epsilon = border::checked_epsilon(PG_GETARG_DATUM(1), "epsilon");
+        request.epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(1), "epsilon");
     require(fcinfo, 2, "weight");
     request.weight = PG_GETARG_FLOAT8(2);
     if (!(request.weight > 0))

@@ -3,7 +3,7 @@
 
 #include "privacy/mechanism.hpp"
 
-#include "border/decimals.hpp"
+#include "catalog/decimals.hpp"
 #include "border/guard.hpp"
 
 namespace dp::sql {

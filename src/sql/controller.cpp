@@ -1,5 +1,5 @@
 // What a controller declares: protected tables, bounds, groups, the odometer's bound, policies (api.md, "Controller").
-#include "border/decimals.hpp"
+#include "catalog/decimals.hpp"
 #include "border/scope.hpp"
 #include "catalog/access.hpp"
 #include "catalog/facade.hpp"
@@ -318,7 +318,7 @@ DP_FUNCTION(dp_set_bounds) {
     Oid relation = protected_relation(PG_GETARG_OID(0));
     const char *column = text_argument(fcinfo, 1);
     bool integer = is_integer_column(relation, column);
-    const char *lower = border::numeric_text(PG_GETARG_DATUM(2)), *upper = border::numeric_text(PG_GETARG_DATUM(3));
+    const char *lower = catalog::numeric_text(PG_GETARG_DATUM(2)), *upper = catalog::numeric_text(PG_GETARG_DATUM(3));
     border::core([&] { privacy::make_bounds(lower, upper, integer); }); // 22023
     Oid types[4] = {OIDOID, TEXTOID, NUMERICOID, NUMERICOID};
     Datum values[4] = {ObjectIdGetDatum(relation), CStringGetTextDatum(column), PG_GETARG_DATUM(2), PG_GETARG_DATUM(3)};
@@ -357,7 +357,7 @@ DP_FUNCTION(dp_set_groups) {
 // ---- odometer ------------------------------------------------------------------------------------------------------
 
 static void check_epsilon_total(Datum total) {
-    privacy::Epsilon value = border::to_epsilon(total, "epsilon_total");
+    privacy::Epsilon value = catalog::to_epsilon(total, "epsilon_total");
     if (value.units() < 0)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("epsilon_total must not be negative"),
                         errhint("0 closes the table, 1 is the default.")));
@@ -378,7 +378,7 @@ DP_FUNCTION(dp_set_odometer) {
                         errhint("Pass epsilon_total => 1, or use the bound 'none'.")));
     if (!PG_ARGISNULL(2))
         check_epsilon_total(PG_GETARG_DATUM(2));
-    border::checked_delta(PG_GETARG_DATUM(3), "delta_total");
+    catalog::checked_delta(PG_GETARG_DATUM(3), "delta_total");
     // Under `none` no total binds, and none is shown.
     bool no_total = PG_ARGISNULL(2) || strcmp(bound, "none") == 0;
     Oid types[4] = {OIDOID, TEXTOID, NUMERICOID, NUMERICOID};
@@ -451,12 +451,12 @@ static void check_numbers(FunctionCallInfo fcinfo, const catalog::Settings *sett
     for (int i : {arg_mechanism, arg_delta, arg_epsilon_max, arg_epsilon_svt})
         require(fcinfo, i, "mechanism, delta, epsilon_max and epsilon_svt");
     privacy::Mechanism mechanism = mechanism_named(text_argument(fcinfo, arg_mechanism));
-    privacy::Delta delta = border::checked_delta(PG_GETARG_DATUM(arg_delta), "delta");
+    privacy::Delta delta = catalog::checked_delta(PG_GETARG_DATUM(arg_delta), "delta");
     if (mechanism == privacy::Mechanism::gaussian && delta.units() == 0)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("mechanism gaussian needs a delta above 0"),
                         errhint("Pass delta => 1e-6, for instance.")));
-    border::checked_epsilon(PG_GETARG_DATUM(arg_epsilon_max), "epsilon_max");
-    border::checked_epsilon(PG_GETARG_DATUM(arg_epsilon_svt), "epsilon_svt");
+    catalog::checked_epsilon(PG_GETARG_DATUM(arg_epsilon_max), "epsilon_max");
+    catalog::checked_epsilon(PG_GETARG_DATUM(arg_epsilon_svt), "epsilon_svt");
     if (!PG_ARGISNULL(arg_epsilon_total))
         check_epsilon_total(PG_GETARG_DATUM(arg_epsilon_total));
     catalog::candidates_from_array(array_argument(fcinfo, arg_candidates));

@@ -2,7 +2,7 @@
 // (api.md, "Controller: look at the risk, choose epsilon").
 #include <cmath>
 
-#include "border/decimals.hpp"
+#include "catalog/decimals.hpp"
 #include "catalog/facade.hpp"
 #include "query/shape.hpp"
 #include "release/leave_one_out.hpp"
@@ -61,7 +61,7 @@ static View view_arguments(FunctionCallInfo fcinfo, int first) {
     view.calibration = calibration_named(text_argument(fcinfo, first + 2));
     view.has_delta = !PG_ARGISNULL(first + 1);
     if (view.has_delta)
-        view.delta = border::checked_delta(PG_GETARG_DATUM(first + 1), "delta");
+        view.delta = catalog::checked_delta(PG_GETARG_DATUM(first + 1), "delta");
     view.question = ask(text_argument(fcinfo, 0));
     if (view.calibration == privacy::Calibration::sound)
         release::check_delta(view.question, view.mechanism, view.delta);
@@ -190,7 +190,7 @@ DP_FUNCTION(dp_risk) {
         Noise noise = border::core([&] { return noise_of(view, memo, epsilon); });
         privacy::RiskRow row =
             border::core([&] { return privacy::risk_row(*memo->profile, view.mechanism, epsilon, noise.term); });
-        Datum values[7] = {border::to_numeric(epsilon),    Float8GetDatum(row.rdr_min),  Float8GetDatum(row.rdr_max),
+        Datum values[7] = {catalog::to_numeric(epsilon),    Float8GetDatum(row.rdr_min),  Float8GetDatum(row.rdr_max),
                            Float8GetDatum(row.ratio),      Float8GetDatum(row.variance), Float8GetDatum(noise.stddev),
                            Float8GetDatum(noise.error95)};
         bool nulls[7] = {};
@@ -214,7 +214,7 @@ static int by_pis_descending(const void *a, const void *b) {
 
 DP_FUNCTION(dp_risk_records) {
     require(fcinfo, 1, "epsilon");
-    privacy::Epsilon epsilon = border::checked_epsilon(PG_GETARG_DATUM(1), "epsilon");
+    privacy::Epsilon epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(1), "epsilon");
     View view = view_arguments(fcinfo, 2);
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
@@ -286,7 +286,7 @@ DP_FUNCTION(dp_find_epsilon) {
     terms.tau = checked_tau(PG_GETARG_FLOAT8(find_tau));
     terms.weight = 1;
     if (!PG_ARGISNULL(find_delta))
-        terms.delta = border::checked_delta(PG_GETARG_DATUM(find_delta), "delta");
+        terms.delta = catalog::checked_delta(PG_GETARG_DATUM(find_delta), "delta");
     terms.candidates = catalog::candidates_from_array(array_argument(fcinfo, find_candidates));
     catalog::check_can_charge();
     Question *question = ask(text_argument(fcinfo, find_query));
@@ -295,7 +295,7 @@ DP_FUNCTION(dp_find_epsilon) {
     TupleDesc desc;
     if (get_call_result_type(fcinfo, nullptr, &desc) != TYPEFUNC_COMPOSITE)
         elog(ERROR, "dp_find_epsilon must return a row");
-    Datum values[2] = {border::to_numeric(answer.epsilon), answer_json(&answer)};
+    Datum values[2] = {catalog::to_numeric(answer.epsilon), answer_json(&answer)};
     bool nulls[2] = {};
     PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }

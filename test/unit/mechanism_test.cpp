@@ -45,7 +45,7 @@ TEST(Reference, RhoCap) {
     });
 }
 
-// The classic sigma of the reference is not implemented: it is not private (formulas.md, 2).
+// The classic sigma of the reference is left out: it is not private (formulas.md, 2).
 TEST(Reference, AnalyticGaussianSigma) {
     reference::each("analytic_gaussian_sigma", [](const Case &c) {
         const double eps = c.arg("eps"), d = c.arg("delta"), sensitivity = c.arg("delta2");

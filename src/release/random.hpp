@@ -9,7 +9,7 @@
 
 #include "border/postgres.hpp"
 
-namespace dp::border {
+namespace dp::release {
 
 class StrongBits final : public privacy::BitSource {
   public:
@@ -38,4 +38,4 @@ class StrongBits final : public privacy::BitSource {
     int next_ = words;
 };
 
-} // namespace dp::border
+} // namespace dp::release

@@ -5,14 +5,14 @@
 
 #include "border/guard.hpp"
 
-namespace dp::border {
+namespace dp::catalog {
 
 char *numeric_text(Datum numeric); // numeric_out
 Datum text_numeric(const char *text); // numeric_in
 
 template <int Places> Datum to_numeric(privacy::Decimal<Places> value) {
     char text[64];
-    core([&] { strlcpy(text, value.text().c_str(), sizeof text); });
+    border::core([&] { strlcpy(text, value.text().c_str(), sizeof text); });
     return text_numeric(text);
 }
 
@@ -24,4 +24,4 @@ privacy::Epsilon checked_epsilon(Datum numeric, const char *what);
 // Also checks 0 <= delta < 1.
 privacy::Delta checked_delta(Datum numeric, const char *what);
 
-} // namespace dp::border
+} // namespace dp::catalog
