@@ -21,42 +21,42 @@ struct Pin {
 
 // Each line closes a door.
 const Pin pins[] = {
-    {"search_path", "pg_catalog, pg_temp"},     // pg_temp is searched first for types unless named last (A24)
-    {"track_counts", "off"},                    // pg_stat_xact_* would count the matching rows (C07)
-    {"track_functions", "none"},                // and calls of helper functions (C17)
-    {"track_io_timing", "off"},                 //
-    {"debug_print_parse", "off"},               // plans and constants sent to the client (C09)
-    {"debug_print_rewritten", "off"},           //
-    {"debug_print_plan", "off"},                //
-    {"log_parser_stats", "off"},                //
-    {"log_planner_stats", "off"},               //
-    {"log_executor_stats", "off"},              //
-    {"log_statement_stats", "off"},             //
-    {"trace_sort", "off"},                      // sizes of sorts
-    {"client_min_messages", "error"},           // whatever an internal statement has to say
-    {"enable_indexscan", "off"},                // scan counters of an index count matching rows (K6)
-    {"enable_indexonlyscan", "off"},            //
-    {"enable_bitmapscan", "off"},               //
-    {"enable_tidscan", "off"},                  //
-    {"enable_seqscan", "on"},                   //
-    {"enable_hashagg", "on"},                   //
-    {"enable_sort", "on"},                      //
-    {"force_parallel_mode", "off"},             //
-    {"parallel_leader_participation", "on"},    //
-    {"plan_cache_mode", "auto"},                //
-    {"jit", "off"},                             //
-    {"row_security", "on"},                     //
-    {"extra_float_digits", "1"},                // texts that are compared (fingerprint, ledger)
-    {"IntervalStyle", "postgres"},              //
-    {"DateStyle", "ISO, YMD"},                  //
-    {"bytea_output", "hex"},                    //
-    {"xmlbinary", "base64"},                    //
-    {"quote_all_identifiers", "off"},           // deparsed texts
-    {"standard_conforming_strings", "on"},      //
-    {"escape_string_warning", "off"},           //
-    {"backslash_quote", "safe_encoding"},       //
-    {"transform_null_equals", "off"},           // the same text must mean the same query
-    {"array_nulls", "on"},                      //
+    {"search_path", "pg_catalog, pg_temp"},  // pg_temp is searched first for types unless named last (A24)
+    {"track_counts", "off"},                 // pg_stat_xact_* would count the matching rows (C07)
+    {"track_functions", "none"},             // and calls of helper functions (C17)
+    {"track_io_timing", "off"},              //
+    {"debug_print_parse", "off"},            // plans and constants sent to the client (C09)
+    {"debug_print_rewritten", "off"},        //
+    {"debug_print_plan", "off"},             //
+    {"log_parser_stats", "off"},             //
+    {"log_planner_stats", "off"},            //
+    {"log_executor_stats", "off"},           //
+    {"log_statement_stats", "off"},          //
+    {"trace_sort", "off"},                   // sizes of sorts
+    {"client_min_messages", "error"},        // whatever an internal statement has to say
+    {"enable_indexscan", "off"},             // scan counters of an index count matching rows (K6)
+    {"enable_indexonlyscan", "off"},         //
+    {"enable_bitmapscan", "off"},            //
+    {"enable_tidscan", "off"},               //
+    {"enable_seqscan", "on"},                //
+    {"enable_hashagg", "on"},                //
+    {"enable_sort", "on"},                   //
+    {"force_parallel_mode", "off"},          //
+    {"parallel_leader_participation", "on"}, //
+    {"plan_cache_mode", "auto"},             //
+    {"jit", "off"},                          //
+    {"row_security", "on"},                  //
+    {"extra_float_digits", "1"},             // texts that are compared (fingerprint, ledger)
+    {"IntervalStyle", "postgres"},           //
+    {"DateStyle", "ISO, YMD"},               //
+    {"bytea_output", "hex"},                 //
+    {"xmlbinary", "base64"},                 //
+    {"quote_all_identifiers", "off"},        // deparsed texts
+    {"standard_conforming_strings", "on"},   //
+    {"escape_string_warning", "off"},        //
+    {"backslash_quote", "safe_encoding"},    //
+    {"transform_null_equals", "off"},        // the same text must mean the same query
+    {"array_nulls", "on"},                   //
 };
 } // namespace
 

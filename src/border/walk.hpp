@@ -10,11 +10,19 @@ using Walker = bool (*)(Node *, void *);
 using Mutator = Node *(*)(Node *, void *);
 
 #if PG_VERSION_NUM >= 160000
-inline Walker walker(Walker f) { return f; }
-inline Mutator mutator(Mutator f) { return f; }
+inline Walker walker(Walker f) {
+    return f;
+}
+inline Mutator mutator(Mutator f) {
+    return f;
+}
 #else
-inline bool (*walker(Walker f))() { return reinterpret_cast<bool (*)()>(reinterpret_cast<void *>(f)); }
-inline Node *(*mutator(Mutator f))() { return reinterpret_cast<Node *(*)()>(reinterpret_cast<void *>(f)); }
+inline bool (*walker(Walker f))() {
+    return reinterpret_cast<bool (*)()>(reinterpret_cast<void *>(f));
+}
+inline Node *(*mutator(Mutator f))() {
+    return reinterpret_cast<Node *(*)()>(reinterpret_cast<void *>(f));
+}
 #endif
 
 inline bool walk_expression(Node *node, Walker f, void *context) {

@@ -7,7 +7,7 @@
 
 namespace dp::catalog {
 
-char *numeric_text(Datum numeric); // numeric_out
+char *numeric_text(Datum numeric);    // numeric_out
 Datum text_numeric(const char *text); // numeric_in
 
 template <int Places> Datum to_numeric(privacy::Decimal<Places> value) {

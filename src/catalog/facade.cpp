@@ -55,8 +55,7 @@ Oid table_of_facade(Oid view) {
 }
 
 Oid expanded_facade(const RangeTblEntry *entry) {
-    if (entry->rtekind != RTE_SUBQUERY || entry->subquery->rtable == NIL ||
-        !OidIsValid(denied_table(entry->subquery)))
+    if (entry->rtekind != RTE_SUBQUERY || entry->subquery->rtable == NIL || !OidIsValid(denied_table(entry->subquery)))
         return InvalidOid;
 #if PG_VERSION_NUM >= 160000
     return entry->relkind == RELKIND_VIEW ? entry->relid : InvalidOid;

@@ -15,11 +15,11 @@ namespace dp::catalog {
 // What is to be charged. Texts live in the caller's memory.
 struct Charge {
     const Settings *settings;
-    const char *query;              // the analyst's or controller's query (as the ledger shows it)
-    const char *grantee;            // of the policy, or null: the controller's own call
-    const char *algorithm;          // within_domain, within_data, find_epsilon
+    const char *query;     // the analyst's or controller's query (as the ledger shows it)
+    const char *grantee;   // of the policy, or null: the controller's own call
+    const char *algorithm; // within_domain, within_data, find_epsilon
     const char *guarantee;
-    const char *kind;               // pure, gaussian
+    const char *kind; // pure, gaussian
     privacy::Mechanism mechanism;
     privacy::Account account;
     // For privacy::decide
@@ -33,7 +33,7 @@ struct Charge {
     bool has_share;
     privacy::Epsilon share;
     privacy::Delta delta, delta_noise, delta_groups;
-    const char *parameters;         // JSON object: public facts only
+    const char *parameters; // JSON object: public facts only
     // What will be released, for the zCDP cost of the noise that the chosen epsilon means (plan_release).
     const std::vector<privacy::Measure> *measures;
     const std::vector<uint64> *sensitivities; // D_j of each measure, lattice units

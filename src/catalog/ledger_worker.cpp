@@ -94,9 +94,7 @@ struct Parameters {
     }
     void add_oid(Oid oid) { add(OIDOID, ObjectIdGetDatum(oid)); }
     void add_uuid(const char *text) { add(UUIDOID, DirectFunctionCall1(uuid_in, CStringGetDatum(text))); }
-    template <int Places> void add_numeric(privacy::Decimal<Places> value) {
-        add(NUMERICOID, to_numeric(value));
-    }
+    template <int Places> void add_numeric(privacy::Decimal<Places> value) { add(NUMERICOID, to_numeric(value)); }
 };
 
 uint64 run(const Spi &spi, const char *sql, Parameters &parameters) {

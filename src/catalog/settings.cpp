@@ -132,8 +132,17 @@ const std::vector<privacy::Epsilon> *candidates_from_array(ArrayType *array) {
 
 // Columns of the query in policy_of, in this order.
 enum PolicyColumn {
-    col_grantee = 1, col_tau, col_tau_var, col_selection, col_mechanism, col_delta, col_epsilon_max, col_share,
-    col_candidates, col_weight_min, col_weight_max
+    col_grantee = 1,
+    col_tau,
+    col_tau_var,
+    col_selection,
+    col_mechanism,
+    col_delta,
+    col_epsilon_max,
+    col_share,
+    col_candidates,
+    col_weight_min,
+    col_weight_max
 };
 
 static double float_or(uint64 row, int column, double otherwise) {
@@ -157,7 +166,7 @@ static void fill_policy(const Visit &visit, uint64 row, Policy *policy) {
     policy->tau_var = float_or(row, col_tau_var, 0);
     policy->selection = selection_named(visit.spi.text(row, col_selection));
     policy->mechanism = strcmp(visit.spi.text(row, col_mechanism), "gaussian") == 0 ? privacy::Mechanism::gaussian
-                                                                                   : privacy::Mechanism::laplace;
+                                                                                    : privacy::Mechanism::laplace;
     policy->delta = to_delta(border::Spi::value(row, col_delta, &isnull), "delta");
     policy->epsilon_max = to_epsilon(border::Spi::value(row, col_epsilon_max, &isnull), "epsilon_max");
     Datum share = border::Spi::value(row, col_share, &isnull);
@@ -194,10 +203,11 @@ Policy *policy_of(const Reading &reading, const Settings &settings, Oid role) {
     Visit visit = Visit::read(reading);
     Oid types[1] = {OIDOID};
     Datum values[1] = {ObjectIdGetDatum(settings.view)};
-    uint64 rows = visit.run("SELECT p.grantee::oid, p.tau, p.tau_var, p.selection, p.mechanism, p.delta, p.epsilon_max, "
-                            "p.epsilon_total, p.candidates, p.weight_min, p.weight_max "
-                            "FROM dp_rdr.policy p WHERE p.view::oid = $1 ORDER BY 1",
-                            1, types, values);
+    uint64 rows =
+        visit.run("SELECT p.grantee::oid, p.tau, p.tau_var, p.selection, p.mechanism, p.delta, p.epsilon_max, "
+                  "p.epsilon_total, p.candidates, p.weight_min, p.weight_max "
+                  "FROM dp_rdr.policy p WHERE p.view::oid = $1 ORDER BY 1",
+                  1, types, values);
     int64 row = matching_policy(rows, role);
     if (row >= 0)
         fill_policy(visit, row, policy);

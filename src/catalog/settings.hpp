@@ -42,7 +42,7 @@ struct Settings {
     Oid owner;                 // of the relation
     pg_uuid_t id;
     const char *id_text;
-    const char *filter;        // or null
+    const char *filter; // or null
     // SHA-256 (hex) over everything above and below that a charge depends on; the worker computes it again under the
     // odometer's lock and refuses when it differs.
     const char *fingerprint;

@@ -19,10 +19,10 @@ struct Key {
 
 struct Aggregate {
     privacy::Aggregate fn;
-    AttrNumber attno;  // argument column of the facade; 0 for count(*)
-    int filter;        // index into Leaf::filters, or -1
+    AttrNumber attno; // argument column of the facade; 0 for count(*)
+    int filter;       // index into Leaf::filters, or -1
     Oid result_type;
-    Aggref *node;      // as parsed
+    Aggref *node; // as parsed
 };
 
 // One column of the leaf's result.

@@ -74,8 +74,7 @@ static Node *renumber_parameters(Node *node, void *context) {
         return reinterpret_cast<Node *>(param);
     }
     if (IsA(node, Query))
-        return reinterpret_cast<Node *>(
-            border::mutate_query(castNode(Query, node), renumber_parameters, context, 0));
+        return reinterpret_cast<Node *>(border::mutate_query(castNode(Query, node), renumber_parameters, context, 0));
     return border::mutate_expression(node, renumber_parameters, context);
 }
 
@@ -99,7 +98,8 @@ static RangeTblEntry *facade_entry(Oid view) {
 
 static void add_target(Query *leaf, Node *expression, SortGroupClause *clause) {
     int number = list_length(leaf->targetList) + 1;
-    auto *target = makeTargetEntry(reinterpret_cast<Expr *>(copyObject(expression)), number, psprintf("c%d", number), false);
+    auto *target =
+        makeTargetEntry(reinterpret_cast<Expr *>(copyObject(expression)), number, psprintf("c%d", number), false);
     if (clause != nullptr) {
         auto *copy = copyObject(clause);
         copy->tleSortGroupRef = target->ressortgroupref = number;
@@ -163,8 +163,7 @@ static Node *to_rest(Node *node, void *context) {
     }
     if (IsA(node, Query)) {
         split->level++;
-        Node *result =
-            reinterpret_cast<Node *>(border::mutate_query(castNode(Query, node), to_rest, context, 0));
+        Node *result = reinterpret_cast<Node *>(border::mutate_query(castNode(Query, node), to_rest, context, 0));
         split->level--;
         return result;
     }
@@ -251,8 +250,8 @@ static void split_level(Query *query, int index, Oid view, Rewrite *rewrite) {
     Split split = {NIL, NIL, NIL, 0};
     ListCell *cell;
     foreach (cell, query->groupClause)
-        split.keys = lappend(split.keys,
-                             copyObject(get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell), query->targetList)));
+        split.keys = lappend(
+            split.keys, copyObject(get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell), query->targetList)));
     collect_aggregates(reinterpret_cast<Node *>(query->targetList), &split);
     collect_aggregates(query->havingQual, &split);
     Query *leaf = build_leaf(query, index, view, &split);

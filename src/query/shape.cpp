@@ -34,8 +34,7 @@ Parsed parse_select(const char *text, const Oid *types, int ntypes) {
         setup_parse_fixed_parameters(source, types, ntypes);
     Query *query = transformTopLevelStmt(source, raw);
     if (query->commandType != CMD_SELECT || query->hasModifyingCTE)
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("the query is not a plain SELECT"),
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("the query is not a plain SELECT"),
                         errhint("Pass a SELECT without INTO and without data-modifying WITH.")));
     return Parsed{query, source};
 }
@@ -52,13 +51,12 @@ static void check_call(Node *node, Oid function, Oid collation, List *arguments,
     const char *name = get_func_name(function);
     int location = exprLocation(node);
     bool columns = contains_column(reinterpret_cast<Node *>(arguments), nullptr);
-    refuse_if(columns ? !is_total(function) : !is_harmless_on_constants(function),
-              psprintf("function %s(%s)", name ? name : "?",
-                       list_length(arguments) > 0
-                           ? format_type_be(exprType(static_cast<Node *>(linitial(arguments))))
-                           : ""),
-              "Use comparisons of columns with constants, combined by AND, OR, NOT, IN, BETWEEN and IS NULL.", source,
-              location);
+    refuse_if(
+        columns ? !is_total(function) : !is_harmless_on_constants(function),
+        psprintf("function %s(%s)", name ? name : "?",
+                 list_length(arguments) > 0 ? format_type_be(exprType(static_cast<Node *>(linitial(arguments)))) : ""),
+        "Use comparisons of columns with constants, combined by AND, OR, NOT, IN, BETWEEN and IS NULL.", source,
+        location);
     // Without a collation the comparison raises an error for the first row that it meets, and none when there is no row.
     ListCell *cell;
     foreach (cell, arguments)
@@ -173,7 +171,8 @@ Node *fold_constants(Node *condition, ParamListInfo parameters) {
 Node *check_view_filter(const char *text, Oid relation) {
     // Parsed as the only target of a SELECT: a text that would be more than one expression shows in the other clauses.
     List *statements = raw_parser(psprintf("SELECT (%s\n)", text), RAW_PARSE_DEFAULT);
-    auto *select = list_length(statements) == 1 ? castNode(SelectStmt, linitial_node(RawStmt, statements)->stmt) : nullptr;
+    auto *select =
+        list_length(statements) == 1 ? castNode(SelectStmt, linitial_node(RawStmt, statements)->stmt) : nullptr;
     if (select == nullptr || select->op != SETOP_NONE || list_length(select->targetList) != 1 || select->fromClause ||
         select->whereClause || select->groupClause || select->havingClause || select->sortClause ||
         select->distinctClause || select->intoClause || select->limitCount || select->limitOffset ||
@@ -184,8 +183,8 @@ Node *check_view_filter(const char *text, Oid relation) {
     Relation table = table_open(relation, AccessShareLock);
     ParseNamespaceItem *item = addRangeTableEntryForRelation(state, table, AccessShareLock, nullptr, true, true);
     addNSItemToQuery(state, item, true, true, true);
-    Node *condition = transformWhereClause(state, linitial_node(ResTarget, select->targetList)->val, EXPR_KIND_WHERE,
-                                           "filter");
+    Node *condition =
+        transformWhereClause(state, linitial_node(ResTarget, select->targetList)->val, EXPR_KIND_WHERE, "filter");
     assign_expr_collations(state, condition);
     table_close(table, NoLock);
     check_condition(condition, nullptr);
@@ -195,7 +194,8 @@ Node *check_view_filter(const char *text, Oid relation) {
 const char *canonical_filter(const char *text, Oid relation) {
     Node *condition = check_view_filter(text, relation);
     border::SettingsScope settings = border::SettingsScope::enter();
-    const char *canonical = deparse_expression(condition, deparse_context_for(get_rel_name(relation), relation), false, false);
+    const char *canonical =
+        deparse_expression(condition, deparse_context_for(get_rel_name(relation), relation), false, false);
     settings.leave();
     return canonical;
 }
@@ -261,7 +261,8 @@ static int filter_index(Leaf *leaf, Expr *filter, ParseState *source) {
 
 static void check_clauses(const Aggref *call, ParseState *source) {
     int at = call->location;
-    refuse_if(call->aggdistinct != NIL, "DISTINCT in an aggregate", "Use count(*), count(x), sum(x) or avg(x).", source, at);
+    refuse_if(call->aggdistinct != NIL, "DISTINCT in an aggregate", "Use count(*), count(x), sum(x) or avg(x).", source,
+              at);
     refuse_if(call->aggorder != NIL, "ORDER BY in an aggregate", "Leave it out.", source, at);
     refuse_if(call->aggkind != AGGKIND_NORMAL, "an ordered-set aggregate", "Use count(*), count(x), sum(x) or avg(x).",
               source, at);
@@ -348,8 +349,8 @@ static Output output_of(const Leaf *leaf, const TargetEntry *target, ParseState 
         if (equal(node, leaf->aggregates[i].node))
             return Output{false, i, name};
     if (contains_column(node, nullptr) && !IsA(node, Aggref))
-        refuse_if(true, "an expression over aggregates or keys", "Select group keys and aggregates as they are.", source,
-                  exprLocation(node));
+        refuse_if(true, "an expression over aggregates or keys", "Select group keys and aggregates as they are.",
+                  source, exprLocation(node));
     refuse_if(true, "a constant in the SELECT list", "Select group keys and aggregates.", source, exprLocation(node));
     return Output{};
 }

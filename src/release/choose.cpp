@@ -25,7 +25,8 @@ static Permitted from_data(const Question *question, const Terms &terms) {
         double min = memo->profile->min(), max = memo->profile->max();
         auto measures = noise_measures(question);
         if (terms.mechanism == privacy::Mechanism::laplace)
-            return Permitted{privacy::find_eps_sound(min, max, measures, tau, *terms.candidates).eps_star, privacy::sound_slack};
+            return Permitted{privacy::find_eps_sound(min, max, measures, tau, *terms.candidates).eps_star,
+                             privacy::sound_slack};
         double k = 0;
         for (const auto &measure : measures)
             k += measure.k;

@@ -56,11 +56,11 @@ static Aggref *pair_aggregate(Node *column, const privacy::Bounds *bounds, Node 
 
 static Aggref *measure_aggregate(const Question *question, int j) {
     const privacy::Measure &measure = (*question->measures)[j];
-    auto *filter = measure.filter < 0 ? nullptr : static_cast<Node *>(copyObject(list_nth(question->filters, measure.filter)));
+    auto *filter =
+        measure.filter < 0 ? nullptr : static_cast<Node *>(copyObject(list_nth(question->filters, measure.filter)));
     if (measure.argument < 0)
         return make_aggregate(F_COUNT_, INT8OID, NIL, filter);
-    auto *column = reinterpret_cast<Node *>(
-        table_column(question, question->argument_columns[measure.calls.front()]));
+    auto *column = reinterpret_cast<Node *>(table_column(question, question->argument_columns[measure.calls.front()]));
     switch (measure.kind) {
     case privacy::MeasureKind::count:
         return make_aggregate(F_COUNT_ANY, INT8OID, list_make1(column), filter);
@@ -142,8 +142,8 @@ static TupleDesc describe(const Query *grouped) {
 static void execute(Query *query) {
     // No text: nothing for pg_stat_statements to record, nothing of the caller's in the log.
     PlannedStmt *plan = pg_plan_query(query, "(dp_rdr)", CURSOR_OPT_PARALLEL_OK, nullptr);
-    QueryDesc *desc = CreateQueryDesc(plan, "(dp_rdr)", GetActiveSnapshot(), InvalidSnapshot, None_Receiver, nullptr,
-                                      nullptr, 0);
+    QueryDesc *desc =
+        CreateQueryDesc(plan, "(dp_rdr)", GetActiveSnapshot(), InvalidSnapshot, None_Receiver, nullptr, nullptr, 0);
     ExecutorStart(desc, 0);
     ExecutorRun(desc, ForwardScanDirection, 0, true);
     ExecutorFinish(desc);
@@ -223,8 +223,8 @@ static int group_index(const Question *question, const Datum *keys, const bool *
 }
 
 static privacy::int128 *declared_sums(const Question *question, Tuplestorestate *store, TupleDesc desc) {
-    auto *values = static_cast<privacy::int128 *>(
-        palloc0(sizeof(privacy::int128) * question->ngroups * question->ncoordinates));
+    auto *values =
+        static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * question->ngroups * question->ncoordinates));
     TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
     while (tuplestore_gettupleslot(store, true, false, slot)) {
         CHECK_FOR_INTERRUPTS();

@@ -102,8 +102,7 @@ KeyDomain type_domain(Oid type, Oid collation, bool nullable) {
     CatCList *labels = SearchSysCacheList1(ENUMTYPOIDNAME, ObjectIdGetDatum(base));
     KeyDomain domain = empty_domain(base, collation, labels->n_members + 1);
     for (int i = 0; i < labels->n_members; i++)
-        domain.values[domain.count++] =
-            ObjectIdGetDatum(((Form_pg_enum)GETSTRUCT(&labels->members[i]->tuple))->oid);
+        domain.values[domain.count++] = ObjectIdGetDatum(((Form_pg_enum)GETSTRUCT(&labels->members[i]->tuple))->oid);
     ReleaseCatCacheList(labels);
     if (nullable)
         domain.nulls[domain.count++] = true;

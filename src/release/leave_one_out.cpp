@@ -16,10 +16,10 @@ namespace {
 // (keys, arguments), or all that the query mentions; flags: "the FILTER holds" and "the argument of count(x) is there".
 struct Projection {
     const Question *question;
-    List *columns;      // int: attribute numbers of the table
-    int *filter_column; // per filter: position of its flag among the outputs (0-based)
+    List *columns;       // int: attribute numbers of the table
+    int *filter_column;  // per filter: position of its flag among the outputs (0-based)
     int *present_column; // per measure: position of the flag of count(x), or -1
-    int count_column;   // position of count(*)
+    int count_column;    // position of count(*)
     Query *query;
 };
 } // namespace
@@ -174,8 +174,8 @@ struct Work {
     privacy::Mechanism mechanism;
     privacy::Calibration calibration;
     Memo *memo;
-    NullableDatum *keys;         // nrecords x nkeys
-    int *group_of;               // per record: index of its group; -1: undeclared key
+    NullableDatum *keys; // nrecords x nkeys
+    int *group_of;       // per record: index of its group; -1: undeclared key
     int ngroups;
     Contribution *contributions; // nrecords x nmeasures
     privacy::GroupState *states; // ngroups x nmeasures: totals for the closed forms
@@ -229,8 +229,8 @@ static int compare_records(const void *a, const void *b, void *context) {
         if (x[k].isnull || y[k].isnull)
             result = static_cast<int>(x[k].isnull) - static_cast<int>(y[k].isnull);
         else
-            result = DatumGetInt32(
-                FunctionCall2Coll(order->compare[k], leaf->keys[k].collation, x[k].value, y[k].value));
+            result =
+                DatumGetInt32(FunctionCall2Coll(order->compare[k], leaf->keys[k].collation, x[k].value, y[k].value));
         if (result != 0)
             return result;
     }
@@ -427,8 +427,8 @@ static void read_records(Work *work, const border::Spi &spi, bool keep_records) 
     Memo *memo = work->memo;
     memo->nrecords = SPI_processed;
     MemoryContext old = MemoryContextSwitchTo(spi.caller);
-    memo->records = static_cast<Record *>(
-        MemoryContextAllocExtended(spi.caller, sizeof(Record) * (memo->nrecords + 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO));
+    memo->records = static_cast<Record *>(MemoryContextAllocExtended(spi.caller, sizeof(Record) * (memo->nrecords + 1),
+                                                                     MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO));
     MemoryContextSwitchTo(old);
     // The rest is needed until SPI_finish only.
     work->group_of = static_cast<int *>(MemoryContextAllocExtended(

@@ -17,13 +17,13 @@ struct Record {
 };
 
 struct Memo {
-    int64 rows;              // n: rows of the protected table
-    int64 groups_present;    // groups of the query's result
-    int64 smallest_group;    // fewest contributing rows of any group and AVG argument (0: none)
+    int64 rows;           // n: rows of the protected table
+    int64 groups_present; // groups of the query's result
+    int64 smallest_group; // fewest contributing rows of any group and AVG argument (0: none)
     int64 nrecords;
-    Record *records;         // records inside the WHERE, in no order
-    int64 outside;           // rows outside the WHERE: PIS 0
-    TupleDesc desc;          // of the projected columns, with their names
+    Record *records; // records inside the WHERE, in no order
+    int64 outside;   // rows outside the WHERE: PIS 0
+    TupleDesc desc;  // of the projected columns, with their names
     const privacy::PisProfile *profile;
 };
 

@@ -215,9 +215,10 @@ void check_delta(const Question *question, privacy::Mechanism mechanism, privacy
     if (delta.units() > 0)
         return;
     if (question->thresholded)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("a key of GROUP BY has no declared groups, and delta is 0"),
-                        errhint("The controller declares the groups with dp_set_groups(), or grants a delta above 0.")));
+        ereport(ERROR,
+                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                 errmsg("a key of GROUP BY has no declared groups, and delta is 0"),
+                 errhint("The controller declares the groups with dp_set_groups(), or grants a delta above 0.")));
     if (mechanism == privacy::Mechanism::gaussian)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("Gaussian noise needs a delta above 0"),
                         errhint("Pass delta => 1e-6, for instance.")));

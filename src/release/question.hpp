@@ -26,22 +26,22 @@ struct KeyDomain {
 struct Question {
     query::Leaf *leaf;
     catalog::Settings *settings;
-    const char *text;      // what the ledger shows
-    Node *where;           // over the table (varno 1), with the view's filter; or null
-    List *filters;         // Node *, over the table
+    const char *text;             // what the ledger shows
+    Node *where;                  // over the table (varno 1), with the view's filter; or null
+    List *filters;                // Node *, over the table
     AttrNumber *key_columns;      // of the table, per key
     AttrNumber *argument_columns; // of the table, per aggregate; 0 for count(*)
     bool thresholded;
-    KeyDomain *domains;    // per key, when not thresholded
-    int ngroups;           // product of the domains' counts; 1 without keys; 0 when thresholded
+    KeyDomain *domains; // per key, when not thresholded
+    int ngroups;        // product of the domains' counts; 1 without keys; 0 when thresholded
 
     // Core objects owned by the memory context.
     const std::vector<privacy::Measure> *measures;
-    const std::vector<uint64> *sensitivities;  // D_j
-    const privacy::Bounds **bounds;            // per measure; null for counts
+    const std::vector<uint64> *sensitivities; // D_j
+    const privacy::Bounds **bounds;           // per measure; null for counts
     int nmeasures;
     int k1;
-    int ncoordinates;      // of one group: k1
+    int ncoordinates; // of one group: k1
     // Measure of each aggregate.
     int *measure_of;
 };

@@ -15,8 +15,8 @@ Terms terms_of(const catalog::Policy &policy, const privacy::Epsilon *requested,
                         errmsg("policies with tau_var are not answered by this version"),
                         errhint("The controller can grant a tau.")));
     Terms terms = {};
-    terms.algorithm = policy.selection == catalog::Selection::within_data ? Algorithm::within_data
-                                                                          : Algorithm::within_domain;
+    terms.algorithm =
+        policy.selection == catalog::Selection::within_data ? Algorithm::within_data : Algorithm::within_domain;
     terms.mechanism = policy.mechanism;
     terms.tau = policy.tau;
     terms.weight = Min(Max(weight, policy.weight_min), policy.weight_max);
@@ -64,8 +64,8 @@ static void describe_measure(StringInfo json, const Question *question, int j) {
     appendStringInfo(json, "{\"kind\": \"%s\"", name_of(measure.kind));
     if (measure.argument >= 0) {
         appendStringInfoString(json, ", \"column\": ");
-        escape_json(json, get_attname(question->settings->relation,
-                                      question->argument_columns[measure.calls.front()], false));
+        escape_json(
+            json, get_attname(question->settings->relation, question->argument_columns[measure.calls.front()], false));
     }
     if (question->bounds[j] != nullptr)
         appendStringInfo(json, ", \"lower\": %s, \"upper\": %s", question->bounds[j]->lower.c_str(),
@@ -79,7 +79,9 @@ static const char *describe(const Question *question, const Terms &terms) {
     initStringInfo(&json);
     appendStringInfo(&json, "{\"tau\": %s, \"weight\": %s, \"k1\": %d, \"groups\": \"%s\", \"measures\": [",
                      float8out_internal(terms.tau), float8out_internal(terms.weight), question->k1,
-                     question->leaf->nkeys == 0 ? "none" : question->thresholded ? "thresholded" : "declared");
+                     question->leaf->nkeys == 0 ? "none"
+                     : question->thresholded    ? "thresholded"
+                                                : "declared");
     for (int j = 0; j < question->nmeasures; j++) {
         if (j > 0)
             appendStringInfoString(&json, ", ");
@@ -158,7 +160,8 @@ static int first_coordinate(const Question *question, int measure) {
     return at;
 }
 
-static Datum pair_value(const query::Aggregate &aggregate, const privacy::int128 *noisy, const privacy::Bounds *bounds) {
+static Datum pair_value(const query::Aggregate &aggregate, const privacy::int128 *noisy,
+                        const privacy::Bounds *bounds) {
     privacy::PairRelease pair = border::core([&] { return privacy::release_pair(noisy[0], noisy[1], *bounds); });
     switch (aggregate.fn) {
     case privacy::Aggregate::sum:
@@ -298,7 +301,8 @@ Answer answer(const Question *question, const Terms &terms) {
     });
     answer.rows = tuplestore_begin_heap(false, false, work_mem);
     Writer writer = {question, plan, border::context_new<StrongBits>(),
-                     static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * question->ncoordinates)), &answer};
+                     static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * question->ncoordinates)),
+                     &answer};
     if (question->thresholded)
         put_thresholded(&writer, sums);
     else

@@ -14,12 +14,12 @@ struct Terms {
     Algorithm algorithm;
     privacy::Mechanism mechanism;
     double tau;
-    double weight;                 // clipped to the policy's range
-    privacy::Delta delta;          // the policy's
+    double weight;        // clipped to the policy's range
+    privacy::Delta delta; // the policy's
     const std::vector<privacy::Epsilon> *candidates;
     bool has_epsilon_max, has_requested, has_share;
     privacy::Epsilon epsilon_max, requested, share;
-    const char *grantee;           // null: the controller's own call
+    const char *grantee; // null: the controller's own call
 };
 
 // Terms of an analyst's policy. `requested` asks for less; null: not asked. Errors: 0A000 for selections that this version
@@ -27,8 +27,8 @@ struct Terms {
 Terms terms_of(const catalog::Policy &policy, const privacy::Epsilon *requested, double weight);
 
 struct Answer {
-    privacy::Epsilon epsilon;      // charged
-    Tuplestorestate *rows;         // outputs of the leaf, in canonical key order
+    privacy::Epsilon epsilon; // charged
+    Tuplestorestate *rows;    // outputs of the leaf, in canonical key order
     TupleDesc desc;
 };
 

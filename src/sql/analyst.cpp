@@ -12,11 +12,12 @@ namespace dp::sql {
 
 // The rows of a restricted view: there are none, for anybody (K1).
 DP_FUNCTION(deny) {
-    ereport(ERROR,
-            (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("rows of a restricted view are private"),
-             errhint("Ask for aggregates: count, sum, avg, with or without GROUP BY. If that is what you did, the library "
-                     "was not loaded when the statement was planned: repeat it, use dp_query(), or have dp_rdr in "
-                     "session_preload_libraries; a SQL function that asks must be declared VOLATILE.")));
+    ereport(
+        ERROR,
+        (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("rows of a restricted view are private"),
+         errhint("Ask for aggregates: count, sum, avg, with or without GROUP BY. If that is what you did, the library "
+                 "was not loaded when the statement was planned: repeat it, use dp_query(), or have dp_rdr in "
+                 "session_preload_libraries; a SQL function that asks must be declared VOLATILE.")));
     return Datum(0);
 }
 
@@ -133,16 +134,17 @@ static query::Request request_of(FunctionCallInfo fcinfo) {
     foreach (cell, query->rtable) {
         auto *entry = lfirst_node(RangeTblEntry, cell);
         if (OidIsValid(catalog::expanded_facade(entry)))
-            ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("rows of a restricted view are private"),
-                            errhint("Ask for aggregates: count(*), count(x), sum(x), avg(x), with or without GROUP BY.")));
+            ereport(ERROR,
+                    (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("rows of a restricted view are private"),
+                     errhint("Ask for aggregates: count(*), count(x), sum(x), avg(x), with or without GROUP BY.")));
         if (entry->rtekind == RTE_RELATION && entry->inFromCl)
             ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                             errmsg("%s is not a restricted view", catalog::qualified_name(entry->relid)),
                             errhint("Query a view that was made with dp_protect().")));
     }
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("the query does not read a restricted view"),
-                    errhint("Query a view that was made with dp_protect().")));
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the query does not read a restricted view"),
+             errhint("Query a view that was made with dp_protect().")));
     pg_unreachable();
 }
 

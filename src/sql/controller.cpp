@@ -108,9 +108,9 @@ static void append_named_columns(StringInfo sql, Relation table, ArrayType *name
         const char *name = nulls[i] ? "" : TextDatumGetCString(elements[i]);
         AttrNumber attno = get_attnum(RelationGetRelid(table), name);
         if (attno <= 0)
-            ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
-                            errmsg("column \"%s\" of %s does not exist", name,
-                                   catalog::qualified_name(RelationGetRelid(table)))));
+            ereport(ERROR,
+                    (errcode(ERRCODE_UNDEFINED_COLUMN), errmsg("column \"%s\" of %s does not exist", name,
+                                                               catalog::qualified_name(RelationGetRelid(table)))));
         append_column(sql, TupleDescAttr(RelationGetDescr(table), attno - 1));
     }
 }
@@ -139,7 +139,8 @@ static void forget_dangling(const Visit &visit) {
               "OR NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = v.relation)");
     visit.run("DELETE FROM dp_rdr.column_bounds b WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = b.relation)");
     visit.run("DELETE FROM dp_rdr.column_groups g WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = g.relation)");
-    visit.run("DELETE FROM dp_rdr.protected_table t WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = t.relation)");
+    visit.run(
+        "DELETE FROM dp_rdr.protected_table t WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = t.relation)");
 }
 
 // A view over this table that calls deny(): it was protected before, by a catalog that is lost.
@@ -161,9 +162,9 @@ namespace {
 // Where the totals of a table come from.
 struct Identity {
     const char *id;
-    bool known;      // already in protected_table
-    bool odometer;   // has its odometer row
-    bool history;    // had charges or a facade before
+    bool known;    // already in protected_table
+    bool odometer; // has its odometer row
+    bool history;  // had charges or a facade before
 };
 } // namespace
 
@@ -183,11 +184,12 @@ static Identity find_identity(const Visit &visit, Oid relation) {
     // they belong to a living table that was renamed.
     Oid types[1] = {TEXTOID};
     Datum values[1] = {CStringGetTextDatum(catalog::qualified_name(relation))};
-    uint64 rows = visit.run("SELECT x.id, bool_or(x.odometer) FROM (SELECT o.id, true AS odometer, o.relation_name AS name "
-                            "FROM dp_rdr.odometer o UNION ALL SELECT l.table_id, false, l.relation FROM dp_rdr.ledger_row l) x "
-                            "WHERE x.name = $1 AND NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.id = x.id) "
-                            "GROUP BY x.id ORDER BY 2 DESC, 1 LIMIT 1",
-                            1, types, values);
+    uint64 rows =
+        visit.run("SELECT x.id, bool_or(x.odometer) FROM (SELECT o.id, true AS odometer, o.relation_name AS name "
+                  "FROM dp_rdr.odometer o UNION ALL SELECT l.table_id, false, l.relation FROM dp_rdr.ledger_row l) x "
+                  "WHERE x.name = $1 AND NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.id = x.id) "
+                  "GROUP BY x.id ORDER BY 2 DESC, 1 LIMIT 1",
+                  1, types, values);
     if (rows == 1) {
         bool isnull;
         identity.id = visit.spi.text(0, 1);
@@ -205,7 +207,8 @@ static void register_table(const Visit &visit, Oid relation, const Identity &ide
     Oid types[2] = {OIDOID, TEXTOID};
     Datum values[2] = {ObjectIdGetDatum(relation), CStringGetTextDatum(identity.id)};
     if (!identity.known)
-        visit.run("INSERT INTO dp_rdr.protected_table (relation, id) VALUES ($1::regclass, $2::uuid)", 2, types, values);
+        visit.run("INSERT INTO dp_rdr.protected_table (relation, id) VALUES ($1::regclass, $2::uuid)", 2, types,
+                  values);
 }
 
 static void register_view(const Visit &visit, Oid view, Oid relation, const char *filter) {
@@ -235,8 +238,8 @@ static void freeze(Oid relation) {
 static void grant_ledger(Oid owner) {
     Oid ledger = get_relname_relid("ledger", border::extension_schema());
     if (pg_class_aclcheck(ledger, owner, ACL_SELECT) != ACLCHECK_OK)
-        run_as(border::extension_owner(), psprintf("GRANT SELECT ON dp_rdr.ledger TO %s",
-                                                   quote_identifier(GetUserNameFromId(owner, false))));
+        run_as(border::extension_owner(),
+               psprintf("GRANT SELECT ON dp_rdr.ledger TO %s", quote_identifier(GetUserNameFromId(owner, false))));
 }
 
 static Oid protect(Oid relation, const char *name, ArrayType *columns, const char *filter) {
@@ -296,8 +299,8 @@ DP_FUNCTION(dp_unprotect) {
 static AttrNumber checked_column(Oid relation, const char *name) {
     AttrNumber attno = get_attnum(relation, name);
     if (attno <= 0)
-        ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN), errmsg("column \"%s\" of %s does not exist", name,
-                                                                  catalog::qualified_name(relation))));
+        ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
+                        errmsg("column \"%s\" of %s does not exist", name, catalog::qualified_name(relation))));
     return attno;
 }
 
@@ -323,9 +326,10 @@ DP_FUNCTION(dp_set_bounds) {
     Oid types[4] = {OIDOID, TEXTOID, NUMERICOID, NUMERICOID};
     Datum values[4] = {ObjectIdGetDatum(relation), CStringGetTextDatum(column), PG_GETARG_DATUM(2), PG_GETARG_DATUM(3)};
     Visit visit = Visit::write();
-    visit.run("INSERT INTO dp_rdr.column_bounds AS b (relation, column_name, lower, upper) VALUES ($1::regclass, $2, $3, $4) "
-              "ON CONFLICT (relation, column_name) DO UPDATE SET lower = excluded.lower, upper = excluded.upper",
-              4, types, values);
+    visit.run(
+        "INSERT INTO dp_rdr.column_bounds AS b (relation, column_name, lower, upper) VALUES ($1::regclass, $2, $3, $4) "
+        "ON CONFLICT (relation, column_name) DO UPDATE SET lower = excluded.lower, upper = excluded.upper",
+        4, types, values);
     visit.leave();
     PG_RETURN_VOID();
 }
@@ -341,8 +345,9 @@ DP_FUNCTION(dp_set_groups) {
     int32 typmod;
     get_atttypetypmodcoll(relation, checked_column(relation, column), &type, &typmod, &collation);
     if (ArrayGetNItems(ARR_NDIM(groups), ARR_DIMS(groups)) == 0)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("the groups of column \"%s\" are empty", column),
-                        errhint("List every group key that may be asked for.")));
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("the groups of column \"%s\" are empty", column),
+                 errhint("List every group key that may be asked for.")));
     release::declared_domain(groups, type, typmod, collation, column);
     Oid types[3] = {OIDOID, TEXTOID, TEXTARRAYOID};
     Datum values[3] = {ObjectIdGetDatum(relation), CStringGetTextDatum(column), PointerGetDatum(groups)};
@@ -382,8 +387,8 @@ DP_FUNCTION(dp_set_odometer) {
     // Under `none` no total binds, and none is shown.
     bool no_total = PG_ARGISNULL(2) || strcmp(bound, "none") == 0;
     Oid types[4] = {OIDOID, TEXTOID, NUMERICOID, NUMERICOID};
-    Datum values[4] = {ObjectIdGetDatum(relation), CStringGetTextDatum(bound),
-                       no_total ? Datum(0) : PG_GETARG_DATUM(2), PG_GETARG_DATUM(3)};
+    Datum values[4] = {ObjectIdGetDatum(relation), CStringGetTextDatum(bound), no_total ? Datum(0) : PG_GETARG_DATUM(2),
+                       PG_GETARG_DATUM(3)};
     Visit visit = Visit::write();
     visit.run("UPDATE dp_rdr.protected_table t SET bound = $2, epsilon_total = $3, delta_total = $4 "
               "WHERE t.relation::oid = $1",
@@ -397,24 +402,38 @@ DP_FUNCTION(dp_set_odometer) {
 namespace {
 // Arguments of dp_grant, by position.
 enum GrantArgument {
-    arg_view, arg_grantee, arg_tau, arg_tau_var, arg_selection, arg_mechanism, arg_delta, arg_epsilon_max,
-    arg_epsilon_total, arg_epsilon_svt, arg_candidates, arg_weight_min, arg_weight_max, arg_group_a, arg_group_b
+    arg_view,
+    arg_grantee,
+    arg_tau,
+    arg_tau_var,
+    arg_selection,
+    arg_mechanism,
+    arg_delta,
+    arg_epsilon_max,
+    arg_epsilon_total,
+    arg_epsilon_svt,
+    arg_candidates,
+    arg_weight_min,
+    arg_weight_max,
+    arg_group_a,
+    arg_group_b
 };
 } // namespace
 
 static const char *checked_selection(FunctionCallInfo fcinfo) {
     if (PG_ARGISNULL(arg_tau) == PG_ARGISNULL(arg_tau_var))
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("exactly one of tau and tau_var must be given"),
-                        errhint("Pass tau => 0.95, for instance.")));
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("exactly one of tau and tau_var must be given"),
+                 errhint("Pass tau => 0.95, for instance.")));
     refuse_unless_null(fcinfo, arg_tau_var, "tau_var");
     checked_tau(PG_GETARG_FLOAT8(arg_tau));
     const char *selection = text_argument(fcinfo, arg_selection);
     if (selection == nullptr)
         return "within_domain";
     if (strcmp(selection, "within_domain") != 0 && strcmp(selection, "within_data") != 0)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("selection \"%s\" does not go with tau", selection),
-                        errhint("Use 'within_domain' (differentially private) or 'within_data' (not).")));
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("selection \"%s\" does not go with tau", selection),
+                 errhint("Use 'within_domain' (differentially private) or 'within_data' (not).")));
     return selection;
 }
 
@@ -468,8 +487,8 @@ static void check_numbers(FunctionCallInfo fcinfo, const catalog::Settings *sett
 
 static void store_policy(FunctionCallInfo fcinfo, const char *selection) {
     constexpr int n = 13; // without group_a, group_b
-    Oid types[n] = {OIDOID, OIDOID, FLOAT8OID, FLOAT8OID, TEXTOID, TEXTOID, NUMERICOID, NUMERICOID, NUMERICOID,
-                    NUMERICOID, NUMERICARRAYOID, FLOAT8OID, FLOAT8OID};
+    Oid types[n] = {OIDOID,     OIDOID,     FLOAT8OID,  FLOAT8OID,       TEXTOID,   TEXTOID,  NUMERICOID,
+                    NUMERICOID, NUMERICOID, NUMERICOID, NUMERICARRAYOID, FLOAT8OID, FLOAT8OID};
     Datum values[n];
     char nulls[n + 1] = {};
     for (int i = 0; i < n; i++) {
@@ -497,13 +516,14 @@ DP_FUNCTION(dp_grant) {
     store_policy(fcinfo, selection);
     run_as(settings->owner, psprintf("GRANT SELECT ON %s TO %s", settings->view_name, grantee));
     if (strcmp(selection, "within_data") == 0)
-        ereport(WARNING,
-                (errmsg("answers to role %s will not be differentially private", grantee),
-                 errdetail("Under within_data epsilon is chosen from the private rows: an answer, its noise and a denial "
-                           "can tell whether one person is there. What is shown to %s is outside the guarantee that "
-                           "other roles' answers carry.",
-                           grantee),
-                 errhint("selection => 'within_domain' is differentially private.")));
+        ereport(
+            WARNING,
+            (errmsg("answers to role %s will not be differentially private", grantee),
+             errdetail("Under within_data epsilon is chosen from the private rows: an answer, its noise and a denial "
+                       "can tell whether one person is there. What is shown to %s is outside the guarantee that "
+                       "other roles' answers carry.",
+                       grantee),
+             errhint("selection => 'within_domain' is differentially private.")));
     PG_RETURN_VOID();
 }
 
@@ -515,7 +535,8 @@ DP_FUNCTION(dp_revoke) {
     Oid types[2] = {OIDOID, OIDOID};
     Datum values[2] = {ObjectIdGetDatum(settings->view), PG_GETARG_DATUM(1)};
     Visit visit = Visit::write();
-    uint64 rows = visit.run("DELETE FROM dp_rdr.policy p WHERE p.view::oid = $1 AND p.grantee::oid = $2", 2, types, values);
+    uint64 rows =
+        visit.run("DELETE FROM dp_rdr.policy p WHERE p.view::oid = $1 AND p.grantee::oid = $2", 2, types, values);
     visit.leave();
     run_as(settings->owner, psprintf("REVOKE SELECT ON %s FROM %s", settings->view_name, grantee));
     if (rows == 0)

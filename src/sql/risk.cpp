@@ -151,9 +151,9 @@ static double sound_term(const View &view, const privacy::ReleasePlan &plan, pri
 
 static Noise sound_noise(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
     const Question *question = view.question;
-    auto plan = privacy::plan_release(view.mechanism, *question->measures, *question->sensitivities,
-                                      question->thresholded, epsilon,
-                                      privacy::delta_charged(view.mechanism, question->thresholded, view.delta));
+    auto plan =
+        privacy::plan_release(view.mechanism, *question->measures, *question->sensitivities, question->thresholded,
+                              epsilon, privacy::delta_charged(view.mechanism, question->thresholded, view.delta));
     Noise noise = {sound_term(view, plan, epsilon), 0, 0};
     for (int i = 0; i < question->leaf->naggregates; i++) {
         Noise one = aggregate_noise(view, plan, memo, i);
@@ -190,8 +190,8 @@ DP_FUNCTION(dp_risk) {
         Noise noise = border::core([&] { return noise_of(view, memo, epsilon); });
         privacy::RiskRow row =
             border::core([&] { return privacy::risk_row(*memo->profile, view.mechanism, epsilon, noise.term); });
-        Datum values[7] = {catalog::to_numeric(epsilon),    Float8GetDatum(row.rdr_min),  Float8GetDatum(row.rdr_max),
-                           Float8GetDatum(row.ratio),      Float8GetDatum(row.variance), Float8GetDatum(noise.stddev),
+        Datum values[7] = {catalog::to_numeric(epsilon), Float8GetDatum(row.rdr_min),  Float8GetDatum(row.rdr_max),
+                           Float8GetDatum(row.ratio),    Float8GetDatum(row.variance), Float8GetDatum(noise.stddev),
                            Float8GetDatum(noise.error95)};
         bool nulls[7] = {};
         tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
@@ -256,8 +256,18 @@ static Datum answer_json(const release::Answer *answer) {
 namespace {
 // Arguments of dp_find_epsilon, by position.
 enum FindArgument {
-    find_query, find_tau, find_epsilon, find_answer, find_mechanism, find_delta, find_candidates, find_indicator,
-    find_exact, find_group_a, find_group_b, find_sensitivity
+    find_query,
+    find_tau,
+    find_epsilon,
+    find_answer,
+    find_mechanism,
+    find_delta,
+    find_candidates,
+    find_indicator,
+    find_exact,
+    find_group_a,
+    find_group_b,
+    find_sensitivity
 };
 } // namespace
 
@@ -265,10 +275,10 @@ static void refuse_later_arguments(FunctionCallInfo fcinfo) {
     require(fcinfo, find_indicator, "indicator");
     const char *indicator = text_argument(fcinfo, find_indicator);
     if (strcmp(indicator, "expected") != 0)
-        ereport(ERROR, (errcode(strcmp(indicator, "output") == 0 ? ERRCODE_FEATURE_NOT_SUPPORTED
-                                                                 : ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("indicator \"%s\" is not supported by this version", indicator),
-                        errhint("Use 'expected'.")));
+        ereport(ERROR,
+                (errcode(strcmp(indicator, "output") == 0 ? ERRCODE_FEATURE_NOT_SUPPORTED
+                                                          : ERRCODE_INVALID_PARAMETER_VALUE),
+                 errmsg("indicator \"%s\" is not supported by this version", indicator), errhint("Use 'expected'.")));
     refuse_if_true(fcinfo, find_exact, "exact");
     refuse_unless_null(fcinfo, find_group_a, "group_a");
     refuse_unless_null(fcinfo, find_group_b, "group_b");
