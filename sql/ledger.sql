@@ -108,8 +108,8 @@ SELECT attempt('SELECT count(*) FROM visit_dp');
 -- Bounds dynamic and none, epsilon_max, shares
 -- ---------------------------------------------------------------------------------------------------------------------
 
--- dynamic: with equal prices exactly one answer, for all roles together; a laxer tau gets one more. The view of the
--- odometer is the caller's: a denial looks the same whatever the reason.
+-- dynamic: with equal prices exactly one answer, for all roles together; a laxer tau gets one more, and what is asked for
+-- must be above the total, too.
 SET ROLE regress_controller;
 CREATE TABLE fresh AS TABLE visit;
 SELECT dp_protect('fresh', 'fresh_dp');
@@ -125,20 +125,23 @@ SET ROLE regress_analyst;
 SELECT attempt('SELECT count(*) FROM fresh_dp');
 SELECT * FROM spent('fresh');
 
--- dynamic allows one answer at a time: a statement with more than one is refused before anything is charged.
+-- One answer a statement: with two of them, the first would cost and the second be denied. Refused before any charge.
 SET ROLE regress_controller;
 CREATE TABLE fresher AS TABLE visit;
-SELECT dp_protect('fresher', 'fresher_dp');
-SELECT dp_grant('fresher_dp', 'regress_analyst', tau => 0.95), dp_grant('fresher_dp', 'regress_second', tau => 0.5);
-SELECT dp_set_odometer('fresher', 'dynamic', NULL);
+CREATE TABLE freshest AS TABLE visit;
+SELECT dp_protect('fresher', 'fresher_dp'), dp_protect('freshest', 'freshest_dp');
+SELECT dp_grant('fresher_dp', 'regress_analyst', tau => 0.95), dp_grant('fresher_dp', 'regress_second', tau => 0.5),
+       dp_grant('freshest_dp', 'regress_analyst', tau => 0.95);
+SELECT dp_set_odometer('fresher', 'dynamic', NULL), dp_set_odometer('freshest', 'dynamic', NULL);
 SET ROLE regress_analyst;
-SELECT left(attempt('SELECT (SELECT count(*) FROM fresher_dp), (SELECT count(*) FROM fresher_dp WHERE age > 30)'), 5) AS two_leaves;
-SELECT * FROM spent('fresher');
+SELECT left(attempt('SELECT (SELECT count(*) FROM freshest_dp), (SELECT count(*) FROM freshest_dp WHERE age > 30)'), 5) AS sqlstate;
+SELECT * FROM spent('freshest');
+
 -- With a total both rules hold.
 SET ROLE regress_controller;
 SELECT dp_set_odometer('fresher', 'dynamic', 0.8);
 SET ROLE regress_analyst;
-SELECT attempt('SELECT count(*) FROM fresher_dp');
+SELECT n, attempt('SELECT count(*) FROM fresher_dp') FROM generate_series(1, 2) n;
 SET ROLE regress_second;
 SELECT attempt('SELECT count(*) FROM fresher_dp');
 SET ROLE regress_controller;
@@ -220,7 +223,7 @@ BEGIN
     FOR asked IN SELECT row_number() OVER () AS n, q FROM unnest(ARRAY[
             'SELECT count(*) FROM %_dp', 'SELECT count(*) FROM %_dp WHERE sick', 'SELECT sick, count(*) FROM %_dp GROUP BY sick',
             'SELECT avg(age), sum(age), count(age) FROM %_dp WHERE sick', 'SELECT id, count(*) FROM %_dp GROUP BY id',
-            'SELECT sum(id) FROM %_dp WHERE sick', 'SELECT sick FROM %_dp', 'SELECT count(*) FROM %_dp WHERE 1 / (age - 42) = 0',
+            'SELECT sum(id) FROM %_dp WHERE sick', 'SELECT sick FROM %_dp', 'SELECT age, count(*) FROM %_dp WHERE sick GROUP BY 1',
             'SELECT sick, sum(age) FROM %_dp GROUP BY sick HAVING sick', 'SELECT count(*) FROM %_dp WHERE sick AND age = 42',
             'SELECT avg(age) FROM %_dp WHERE age = 43 AND sick', 'SELECT count(*) FROM %_dp']) q LOOP
         n := asked.n;
@@ -251,8 +254,7 @@ CREATE VIEW recorded AS
 SELECT relation, row_number() OVER (PARTITION BY relation ORDER BY id) AS n, account, kind, algorithm, mechanism, epsilon, epsilon_worst,
        delta, delta_noise, delta_groups, rho, parameters, guarantee, replace(query, 'outbreak', 'healthy') AS query
 FROM dp_rdr.ledger WHERE account = 'public' AND relation IN ('public.healthy', 'public.outbreak');
-SELECT count(*) AS charges, count(*) FILTER (WHERE (h.*) IS DISTINCT FROM (o.*)) AS all_differ,
-       count(*) FILTER (WHERE to_jsonb(h) - 'relation' <> to_jsonb(o) - 'relation') AS differences
+SELECT count(*) AS charges, count(*) FILTER (WHERE to_jsonb(h) - 'relation' <> to_jsonb(o) - 'relation') AS differences
 FROM (SELECT * FROM recorded WHERE relation = 'public.healthy') h FULL JOIN (SELECT * FROM recorded WHERE relation = 'public.outbreak') o USING (n);
 SELECT n, kind, epsilon, epsilon_worst, round(rho, 9) AS rho, parameters, query FROM recorded WHERE relation = 'public.healthy' ORDER BY n;
 
@@ -330,7 +332,7 @@ SELECT id > 10001 AS later, relation, view, role_name, account, epsilon FROM dp_
 SELECT attempt($$SELECT * FROM dp_odometer('visit')$$), attempt($$SELECT dp_verify_ledger('visit')$$),
        attempt($$SELECT * FROM dp_odometer('visit_dp')$$);
 SET ROLE regress_controller;
-SELECT DISTINCT relation FROM dp_rdr.ledger ORDER BY 1;
+SELECT DISTINCT relation FROM dp_rdr.ledger WHERE relation <> 'public.adult' ORDER BY 1;
 SET ROLE regress_analyst;
 SELECT attempt('SELECT * FROM dp_rdr.ledger'), attempt('SELECT * FROM dp_rdr.ledger_row'), attempt('SELECT * FROM dp_rdr.odometer'),
        attempt($$SELECT * FROM dp_odometer('visit')$$), attempt($$SELECT dp_verify_ledger('visit')$$);
@@ -342,12 +344,13 @@ SELECT attempt($$SELECT * FROM dp_odometer('unprotected')$$);
 SELECT attempt($$SELECT dp_verify_ledger('unprotected')$$);
 SELECT attempt($$SELECT * FROM dp_odometer(1::oid)$$);
 
-SELECT dp_unprotect('visit_dp'), dp_unprotect('fresh_dp'), dp_unprotect('fresher_dp'), dp_unprotect('healthy_dp'), dp_unprotect('outbreak_dp');
+SELECT dp_unprotect('visit_dp'), dp_unprotect('fresh_dp'), dp_unprotect('fresher_dp'), dp_unprotect('freshest_dp'),
+       dp_unprotect('healthy_dp'), dp_unprotect('outbreak_dp');
 -- The ledger stays.
 SELECT relation, sum(epsilon) AS epsilon, count(*) FROM dp_rdr.ledger GROUP BY relation HAVING relation IN ('public.visit', 'public.healthy') ORDER BY 1;
 SELECT dp_verify_ledger('visit') AS visit;
 DROP VIEW recorded;
-DROP TABLE visit, fresh, fresher, healthy, outbreak, unprotected;
+DROP TABLE visit, fresh, fresher, freshest, healthy, outbreak, unprotected;
 DROP FUNCTION spent, transcript;
 SET ROLE regress_second;
 SELECT dp_unprotect('elsewhere_dp');

@@ -174,7 +174,7 @@ static char *deparse(Query *leaf) {
     border::SettingsScope settings = border::SettingsScope::enter();
     char *text = pg_get_querydef(copyObject(leaf), false);
     settings.leave();
-    return text;
+    return text + strspn(text, " ");
 }
 
 static FuncExpr *release_call(const char *leaf, const Split *split, const Request *request) {

@@ -390,7 +390,6 @@ Leaf *check_leaf(Query *query, ParseState *source) {
     foreach (cell, query->groupClause)
         add_key(leaf, query, lfirst_node(SortGroupClause, cell), source);
     add_outputs(leaf, query, source);
-    refuse_if(leaf->naggregates == 0, "GROUP BY without an aggregate", "Add count(*).", source, -1);
     refuse_if(query->sortClause != NIL, "ORDER BY", "Sort the answer.", source, -1);
     return leaf;
 }

@@ -188,6 +188,14 @@ static void find_sensitivities(const catalog::Reading &reading, Question *questi
     question->sensitivities = sensitivities;
 }
 
+// Keys that nobody declared are an answer in themselves; declared ones are public.
+static void check_asks_something(const Question *question) {
+    if (question->leaf->naggregates == 0 && !question->thresholded)
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("the query asks for declared groups only: nothing private would be answered"),
+                        errhint("Add count(*).")));
+}
+
 // ---- preparing -----------------------------------------------------------------------------------------------------
 
 Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char *text, ParamListInfo parameters) {
@@ -205,6 +213,7 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
     catalog::check_protectable(relation);
     map_leaf(question, parameters);
     read_groups(reading, question);
+    check_asks_something(question);
     find_measures(question);
     check_coordinates(question);
     find_sensitivities(reading, question);

@@ -109,7 +109,8 @@ def main():
     print(f"{'rows':>9} {'query':>5} {'plain':>9} {'group by':>9} {'dp_risk':>9} {'/group by':>9} "
           f"{'find_epsilon':>12} {'/group by':>9} {'dp_query':>9} {'/plain':>8}")
     for rows in options.rows:
-        psql("postgres", "DROP DATABASE IF EXISTS bench;\nDROP ROLE IF EXISTS bench_analyst;\nCREATE DATABASE bench;")
+        psql("postgres", "SET client_min_messages = warning;\nDROP DATABASE IF EXISTS bench;\n"
+             "DROP ROLE IF EXISTS bench_analyst;\nCREATE DATABASE bench;")
         psql("bench", SETUP.format(rows=rows))
         report(rows, measure("bench", options.repeat))
 
