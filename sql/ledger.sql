@@ -166,7 +166,7 @@ SELECT attempt($$SELECT * FROM dp_query('SELECT count(*) FROM fresher_dp', 0.1) 
 SET ROLE regress_second;
 SELECT n, attempt('SELECT count(*) FROM fresher_dp') FROM generate_series(1, 2) n;
 SET ROLE regress_controller;
-SELECT id, role_name, epsilon, epsilon_worst FROM dp_rdr.ledger WHERE relation = 'public.fresher' ORDER BY id;
+SELECT role_name, epsilon, epsilon_worst FROM dp_rdr.ledger WHERE relation = 'public.fresher' ORDER BY id;
 SELECT account, epsilon, releases, denials, bound, epsilon_total FROM dp_odometer('fresher_dp'); -- the view names its table, too
 -- A share goes on when the policy is granted again or taken back in between.
 SELECT dp_revoke('fresher_dp', 'regress_analyst');

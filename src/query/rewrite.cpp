@@ -170,11 +170,32 @@ static Node *to_rest(Node *node, void *context) {
     return border::mutate_expression(node, to_rest, context);
 }
 
+// One line for the ledger and EXPLAIN: white space outside quotes is folded. Quotes inside literals and identifiers are
+// doubled by the deparser, so counting them tells inside from outside.
+static char *on_one_line(const char *text) {
+    StringInfoData line;
+    initStringInfo(&line);
+    char quote = '\0';
+    for (const char *c = text; *c != '\0'; c++) {
+        if (quote == '\0' && isspace(static_cast<unsigned char>(*c))) {
+            if (line.len > 0 && line.data[line.len - 1] != ' ')
+                appendStringInfoChar(&line, ' ');
+            continue;
+        }
+        if (quote == '\0' && (*c == '\'' || *c == '"'))
+            quote = *c;
+        else if (*c == quote)
+            quote = '\0';
+        appendStringInfoChar(&line, *c);
+    }
+    return line.data;
+}
+
 static char *deparse(Query *leaf) {
     border::SettingsScope settings = border::SettingsScope::enter();
     char *text = pg_get_querydef(copyObject(leaf), false);
     settings.leave();
-    return text + strspn(text, " ");
+    return on_one_line(text);
 }
 
 static FuncExpr *release_call(const char *leaf, const Split *split, const Request *request) {

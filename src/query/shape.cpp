@@ -39,6 +39,26 @@ Parsed parse_select(const char *text, const Oid *types, int ntypes) {
     return Parsed{query, source};
 }
 
+static void report_position(void *text) {
+    int position = geterrposition();
+    if (position > 0) {
+        errposition(0);
+        internalerrposition(position);
+        internalerrquery(static_cast<const char *>(text));
+    }
+}
+
+void TextScope::enter(const char *text) {
+    callback.previous = error_context_stack;
+    callback.callback = report_position;
+    callback.arg = const_cast<char *>(text);
+    error_context_stack = &callback;
+}
+
+void TextScope::leave() const {
+    error_context_stack = callback.previous;
+}
+
 // ---- conditions ----------------------------------------------------------------------------------------------------
 
 static bool contains_column(Node *node, void *) {

@@ -14,6 +14,14 @@ struct Parsed {
 };
 Parsed parse_select(const char *text, const Oid *types = nullptr, int ntypes = 0);
 
+// Between enter and leave, error positions count in `text`, which the caller passed as an argument, and not in his statement.
+// After an error the server has taken the callback off its stack itself.
+struct TextScope {
+    ErrorContextCallback callback;
+    void enter(const char *text);
+    void leave() const;
+};
+
 // The leaf that a query level is, or an error (0A000 with the offending part; 42501 for raw columns; 55000 for a relation
 // that is no facade). `source` may be null.
 Leaf *check_leaf(Query *query, ParseState *source);

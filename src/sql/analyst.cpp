@@ -70,8 +70,11 @@ static void check_result(const query::Leaf *leaf, TupleDesc expected) {
 static query::Leaf *parse_leaf(const char *text, const Parameters &parameters) {
     // The text was written under pinned settings and is read under the same ones, whatever the caller's are.
     border::SettingsScope settings = border::SettingsScope::enter();
+    query::TextScope scope;
+    scope.enter(text);
     query::Parsed parsed = query::parse_select(text, parameters.types, parameters.count);
     query::Leaf *leaf = query::check_leaf(parsed.query, parsed.source);
+    scope.leave();
     settings.leave();
     return leaf;
 }
@@ -200,11 +203,14 @@ DP_FUNCTION(dp_query) {
     const char *text = text_argument(fcinfo, 0);
     InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    query::TextScope scope;
+    scope.enter(text);
     Query *query = rewrite_views(text);
     check_columns(query, result->setDesc);
     auto *unchanged = copyObject(query);
     if (query::rewrite_statement(query, text, &request) == 0)
         refuse_unprotected(unchanged);
+    scope.leave();
     execute(pg_plan_query(query, text, 0, nullptr), text, result);
     return Datum(0);
 }

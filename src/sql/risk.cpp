@@ -16,8 +16,11 @@ using release::Question;
 
 // A controller's query, prepared. The ownership is checked before anything else is said about the table.
 static Question *ask(const char *text) {
+    query::TextScope scope;
+    scope.enter(text);
     query::Parsed parsed = query::parse_select(text);
     query::Leaf *leaf = query::check_leaf(parsed.query, parsed.source);
+    scope.leave();
     Oid relation = catalog::table_of_facade(leaf->view);
     if (!pg_class_ownercheck(relation, GetUserId()))
         ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),

@@ -23,6 +23,9 @@ ALTER DATABASE demo SET extra_float_digits = -11;
 \echo
 \echo '-- A superuser installs the extension, once for each database.'
 CREATE EXTENSION dp_rdr;
+\echo
+\echo '-- If every session has the library, analysts write ordinary SQL; otherwise they call dp_query().'
+ALTER DATABASE demo SET session_preload_libraries = 'dp_rdr';
 
 \c - controller
 \echo
@@ -33,9 +36,12 @@ SELECT age, education, marital_status, hours_per_week, capital_gain, income FROM
 SELECT dp_protect('adult', 'adult_dp');
 
 \echo '-- Sums and averages need bounds, and groups need names, that are public: chosen without the data.'
-SELECT dp_set_bounds('adult', 'hours_per_week', 1, 99), dp_set_bounds('adult', 'capital_gain', 0, 99999);
+\t on
+SELECT dp_set_bounds('adult', 'hours_per_week', 1, 99);
+SELECT dp_set_bounds('adult', 'capital_gain', 0, 99999);
 SELECT dp_set_groups('adult', 'marital_status',
     '{Divorced,Married-AF-spouse,Married-civ-spouse,Married-spouse-absent,Never-married,Separated,Widowed}');
+\t off
 
 \echo
 \echo '----------------------------------------------------------------------------------------------------'
@@ -62,7 +68,9 @@ CALL dp_find_epsilon(
     tau => 0.95);
 
 \echo '-- For analysts the preference is a fixed price that no row moves: at tau = 0.95, 0.05 for a count.'
+\t on
 SELECT dp_grant('adult_dp', 'analyst', tau => 0.95);
+\t off
 
 \echo
 \echo '----------------------------------------------------------------------------------------------------'
@@ -70,21 +78,19 @@ SELECT dp_grant('adult_dp', 'analyst', tau => 0.95);
 \echo '----------------------------------------------------------------------------------------------------'
 \c - analyst
 \echo
-\echo '-- A count. Every execution is charged, and draws new noise.'
+\echo '-- A count, as a query in a function: this works in every session. Each execution is charged, and draws'
+\echo '-- new noise.'
 SELECT * FROM dp_query($$SELECT count(*) FROM adult_dp WHERE income = '>50K' AND education_num = 13$$)
     AS (n bigint);
 
-\echo '-- Groups: all that were declared, also the empty ones, for the price of one count.'
-SELECT * FROM dp_query($$
-    SELECT marital_status, count(*) FROM adult_dp WHERE age BETWEEN 30 AND 40 GROUP BY marital_status$$)
-    AS (marital_status text, n bigint)
-ORDER BY n DESC;
+\echo '-- And as ordinary SQL. Groups: all that were declared, also the empty ones, for the price of one count.'
+SELECT marital_status, count(*) AS n
+FROM adult_dp WHERE age BETWEEN 30 AND 40 GROUP BY marital_status ORDER BY n DESC;
 
-\echo '-- Averages and sums, within the declared bounds.'
-SELECT * FROM dp_query($$
-    SELECT avg(hours_per_week) FROM adult_dp WHERE workclass IN ('Federal-gov', 'Local-gov', 'State-gov')$$)
-    AS (hours numeric);
-SELECT * FROM dp_query($$SELECT sum(capital_gain) FROM adult_dp$$) AS (capital_gain bigint);
+\echo '-- Averages and sums, within the declared bounds. What is done with an answer is free.'
+SELECT round(avg(hours_per_week), 1) AS hours
+FROM adult_dp WHERE workclass IN ('Federal-gov', 'Local-gov', 'State-gov');
+SELECT sum(capital_gain) AS gain, sum(capital_gain) / 1000 AS thousands FROM adult_dp;
 
 \echo
 \echo '----------------------------------------------------------------------------------------------------'
@@ -94,18 +100,24 @@ SELECT * FROM dp_query($$SELECT sum(capital_gain) FROM adult_dp$$) AS (capital_g
 \echo
 \echo '-- Read a row, through the view, the table, or the back of an aggregate.'
 SELECT * FROM adult_dp LIMIT 1;
+\echo
 SELECT * FROM adult LIMIT 1;
-SELECT * FROM dp_query($$SELECT max(age) FROM adult_dp$$) AS (age integer);
+\echo
+SELECT max(age) FROM adult_dp;
 
+\echo
 \echo '-- Look at the risk or the ledger.'
 SELECT * FROM dp_risk('SELECT count(*) FROM adult_dp');
+\echo
 SELECT * FROM dp_odometer('adult');
+\echo
 SELECT * FROM dp_rdr.ledger;
 
+\echo
 \echo '-- Take the answer and give the charge back.'
 \set ON_ERROR_STOP on
 BEGIN;
-SELECT * FROM dp_query('SELECT count(*) FROM adult_dp WHERE age > 60') AS (n bigint);
+SELECT count(*) FROM adult_dp WHERE age > 60;
 ROLLBACK;
 
 \echo
@@ -115,18 +127,20 @@ ROLLBACK;
 \c - controller
 \echo
 \echo '-- Every charge is in the ledger, also the one that was rolled back.'
-SELECT id, role_name, account, algorithm, epsilon, left(btrim(query), 30) AS query
+SELECT id, role_name, account, algorithm, epsilon, left(regexp_replace(btrim(query), '\s+', ' ', 'g'), 32) AS query
 FROM dp_rdr.ledger ORDER BY id;
 
 \echo '-- The total so far, and the bound on it.'
 SELECT account, epsilon, releases, denials, bound, epsilon_total FROM dp_odometer('adult');
 
 \echo '-- With the total lowered to what is nearly spent, the next answer is one too many.'
+\t on
 SELECT dp_set_odometer('adult', 'filter', epsilon_total => 0.35);
+\t off
 \c - analyst
 \set ON_ERROR_STOP off
-SELECT * FROM dp_query('SELECT count(*) FROM adult_dp') AS (n bigint);
-SELECT * FROM dp_query('SELECT count(*) FROM adult_dp') AS (n bigint);
+SELECT count(*) FROM adult_dp;
+SELECT count(*) FROM adult_dp;
 \set ON_ERROR_STOP on
 
 \c - controller
