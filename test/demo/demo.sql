@@ -29,7 +29,7 @@ ALTER DATABASE demo SET session_preload_libraries = 'dp_rdr';
 
 \c - controller
 \echo
-\echo '-- From here on the data controller, an ordinary role that owns the table: 32,561 people of a census.'
+\echo '-- From here on the data controller: an ordinary role that owns the table of 32,561 people.'
 SELECT age, education, marital_status, hours_per_week, capital_gain, income FROM adult LIMIT 3;
 
 \echo '-- The restricted view has the columns of the table and no path to its rows.'
@@ -40,7 +40,8 @@ SELECT dp_protect('adult', 'adult_dp');
 SELECT dp_set_bounds('adult', 'hours_per_week', 1, 99);
 SELECT dp_set_bounds('adult', 'capital_gain', 0, 99999);
 SELECT dp_set_groups('adult', 'marital_status',
-    '{Divorced,Married-AF-spouse,Married-civ-spouse,Married-spouse-absent,Never-married,Separated,Widowed}');
+    '{Divorced, Married-AF-spouse, Married-civ-spouse, Married-spouse-absent, Never-married,
+      Separated, Widowed}');
 \t off
 
 \echo
@@ -52,7 +53,8 @@ SELECT dp_set_groups('adult', 'marital_status',
 \echo '-- disclosure risk, ratio the smallest by the largest. The smaller epsilon, the more equal, and'
 \echo '-- the wider the noise. Looking costs the controller nothing.'
 SELECT epsilon, rdr_min, rdr_max, ratio, noise_stddev, error95
-FROM dp_risk($$SELECT count(*) FROM adult_dp WHERE income = '>50K' AND education_num = 13 AND age = 25$$,
+FROM dp_risk(
+    $$SELECT count(*) FROM adult_dp WHERE income = '>50K' AND education_num = 13 AND age = 25$$,
     epsilons => '{10, 1, 0.3, 0.1, 0.05, 0.01}');
 
 \echo '-- Who bears it, at epsilon = 1? One line for each distinct combination of the columns in question;'
@@ -61,7 +63,7 @@ SELECT * FROM dp_risk_records(
     $$SELECT count(*) FROM adult_dp WHERE income = '>50K' AND education_num = 13 AND age = 25$$,
     epsilon => 1);
 
-\echo '-- The largest epsilon that keeps the ratio at 0.95 or above, with the noisy answer. The answer is the'
+\echo '-- The largest epsilon that keeps the ratio at 0.95 or above, with the noisy answer. Both are the'
 \echo '-- controller''s: epsilon was chosen from the data. The charge goes to an account of its own.'
 CALL dp_find_epsilon(
     $$SELECT count(*) FROM adult_dp WHERE native_country <> 'United-States' AND sex = 'Female'$$,
@@ -78,12 +80,12 @@ SELECT dp_grant('adult_dp', 'analyst', tau => 0.95);
 \echo '----------------------------------------------------------------------------------------------------'
 \c - analyst
 \echo
-\echo '-- A count, as a query in a function: this works in every session. Each execution is charged, and draws'
-\echo '-- new noise.'
-SELECT * FROM dp_query($$SELECT count(*) FROM adult_dp WHERE income = '>50K' AND education_num = 13$$)
-    AS (n bigint);
+\echo '-- A count, as the argument of a function: this works in every session. Each execution is charged,'
+\echo '-- and draws new noise.'
+SELECT * FROM dp_query($$
+    SELECT count(*) FROM adult_dp WHERE income = '>50K' AND education_num = 13$$) AS (n bigint);
 
-\echo '-- And as ordinary SQL. Groups: all that were declared, also the empty ones, for the price of one count.'
+\echo '-- Ordinary SQL. Groups: all that were declared, also empty ones, for the price of one count.'
 SELECT marital_status, count(*) AS n
 FROM adult_dp WHERE age BETWEEN 30 AND 40 GROUP BY marital_status ORDER BY n DESC;
 
@@ -127,7 +129,8 @@ ROLLBACK;
 \c - controller
 \echo
 \echo '-- Every charge is in the ledger, also the one that was rolled back.'
-SELECT id, role_name, account, algorithm, epsilon, left(regexp_replace(btrim(query), '\s+', ' ', 'g'), 32) AS query
+SELECT id, role_name, account, algorithm, epsilon,
+    left(regexp_replace(btrim(query), '\s+', ' ', 'g'), 32) AS query
 FROM dp_rdr.ledger ORDER BY id;
 
 \echo '-- The total so far, and the bound on it.'
