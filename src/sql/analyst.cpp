@@ -12,12 +12,10 @@ namespace dp::sql {
 
 // The rows of a restricted view: there are none, for anybody (K1).
 DP_FUNCTION(deny) {
-    ereport(
-        ERROR,
-        (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("rows of a restricted view are private"),
-         errhint("Ask for aggregates: count, sum, avg, with or without GROUP BY. If that is what you did, the library "
-                 "was not loaded when the statement was planned: repeat it, use dp_query(), or have dp_rdr in "
-                 "session_preload_libraries; a SQL function that asks must be declared VOLATILE.")));
+    ereport(ERROR,
+            (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("rows of a restricted view are private"),
+             errhint("Ask for count, sum or avg. If you did: the library was loaded only now, so repeat the statement; "
+                     "a SQL function that asks must be VOLATILE.")));
     return Datum(0);
 }
 

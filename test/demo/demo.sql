@@ -130,7 +130,7 @@ ROLLBACK;
 \echo
 \echo '-- Every charge is in the ledger, also the one that was rolled back.'
 SELECT id, role_name, account, algorithm, epsilon,
-    left(regexp_replace(btrim(query), '\s+', ' ', 'g'), 32) AS query
+    left(query, 32) AS query
 FROM dp_rdr.ledger ORDER BY id;
 
 \echo '-- The total so far, and the bound on it.'
