@@ -39,7 +39,7 @@ SELECT collname FROM pg_attribute JOIN pg_collation c ON c.oid = attcollation WH
 SET search_path = apart, public;
 SELECT dp_protect('"Odd ""schema"."Odd ""table"', 'Unquoted', columns => '{m,"Odd \"column",twice}');
 SELECT columns_of('apart.unquoted');
-SELECT dp_protect('"Odd ""schema"."Odd ""table"', 'contrib_regression.apart.third', columns => '{g}', filter => $$m = 'good' AND "Odd ""column" > 25$$);
+SELECT dp_protect('"Odd ""schema"."Odd ""table"', current_database() || '.apart.third', columns => '{g}', filter => $$m = 'good' AND "Odd ""column" > 25$$);
 RESET search_path;
 SELECT dp_set_bounds('"Odd ""schema"."Odd ""table"', 'Odd "column', 0, 50), dp_set_bounds('apart.unquoted', 'twice', 0, 100),
        dp_set_groups('apart.third', 'g', '{0,1,2}'), dp_set_groups('apart.third', 'l', '{label 0,label 1}'), dp_set_odometer('apart.third', 'none', NULL);
@@ -48,7 +48,7 @@ SELECT dp_grant('"Odd ""schema"."Odd ""view"', 'regress_analyst', 0, epsilon_max
        dp_grant('apart.third', 'regress_analyst', 0, epsilon_max => 100, candidates => '{100}');
 GRANT USAGE ON SCHEMA "Odd ""schema", apart TO regress_analyst;
 SET ROLE regress_analyst;
--- At epsilon = 100 a count is off by one with probability 8e-44, a sum by 15 with less than 1e-10 ( 50 or 100 / 100 is its scale).
+-- At epsilon = 100 a count is off by one with probability 8e-44, a sum by 30 times its scale, 0.5 or 1 here, with 1e-13.
 SELECT count(*) = 50 AS n, count(txt) = 50 AS txt, count("select") = 0 AS "select" FROM "Odd ""schema"."Odd ""view";
 SELECT abs(sum("Odd ""column") - 1275) < 15 AS sum, abs(sum(twice) - 2550) < 30 AS twice FROM apart.unquoted;
 SELECT count(*) = 25 AS filtered FROM apart.third;
@@ -66,6 +66,22 @@ CREATE TABLE collated (t text COLLATE own_collation);
 SELECT attempt($$SELECT dp_protect('collated', 'collated_dp')$$);
 DROP TABLE collated CASCADE;
 DROP COLLATION own_collation;
+
+-- A filter keeps the meaning that it had when it was registered, whatever the settings of the role that asks.
+CREATE TABLE dated AS SELECT date '2020-01-01' + i AS d FROM generate_series(0, 59) i;
+SET datestyle = 'ISO, DMY';
+SELECT dp_protect('dated', 'dated_dp', filter => $$d < '01/02/2020'$$);
+RESET datestyle;
+SELECT dp_set_odometer('dated', 'none', NULL), dp_grant('dated_dp', 'regress_analyst', 0, epsilon_max => 100, candidates => '{100}');
+SET ROLE regress_analyst;
+SET datestyle = 'ISO, DMY';
+SELECT count(*) = 31 AS january FROM dated_dp;
+SET datestyle = 'ISO, MDY';
+SELECT count(*) = 31 AS january FROM dated_dp;
+RESET datestyle;
+SET ROLE regress_controller;
+SELECT dp_unprotect('dated_dp');
+DROP TABLE dated;
 
 -- Partitioned tables: all leaves are read.
 CREATE TABLE parted (k integer, v integer) PARTITION BY RANGE (k);
@@ -104,7 +120,6 @@ RESET ROLE;
 CREATE FOREIGN DATA WRAPPER nowhere;
 CREATE SERVER nowhere FOREIGN DATA WRAPPER nowhere;
 GRANT USAGE ON FOREIGN SERVER nowhere TO regress_controller;
-GRANT ALL ON ALL TABLES IN SCHEMA public TO regress_second;
 SET ROLE regress_controller;
 CREATE FOREIGN TABLE far (v integer) SERVER nowhere;
 CREATE TABLE parted_far (k integer) PARTITION BY RANGE (k);
@@ -219,19 +234,21 @@ SELECT attempt('SELECT sum(v) FROM house_dp');
 SET ROLE regress_controller;
 SELECT spent('home');
 
--- A view with another rule is no restricted view any more (X06), until it has the old one again.
+-- A registered view with another rule is refused (X06), until it has the old one again. Raw rows would be next.
 SELECT pg_get_viewdef('house_keep_dp'::regclass) AS definition \gset
 CREATE OR REPLACE VIEW house_keep_dp AS SELECT keep FROM home;
 SET ROLE regress_analyst;
-SELECT attempt($$SELECT * FROM dp_query('SELECT count(*) FROM house_keep_dp') AS (n bigint)$$);
+SELECT left(attempt('SELECT count(*) FROM house_keep_dp'), 5) AS aggregate, left(attempt('SELECT * FROM house_keep_dp'), 5) AS rows,
+       left(attempt('SELECT 1 WHERE EXISTS (SELECT FROM house_keep_dp)'), 5) AS "exists",
+       left(attempt($$SELECT * FROM dp_query('SELECT count(*) FROM house_keep_dp') AS (n bigint)$$), 5) AS dp_query;
 SET ROLE regress_controller;
 CREATE OR REPLACE VIEW house_keep_dp AS SELECT keep FROM dp_rdr.deny('home'::regclass) AS (keep integer) WHERE keep > 0;
 SET ROLE regress_analyst;
-SELECT attempt('SELECT count(*) FROM house_keep_dp');
+SELECT left(attempt('SELECT count(*) FROM house_keep_dp'), 5) AS aggregate;
 SET ROLE regress_controller;
 CREATE OR REPLACE VIEW house_keep_dp AS SELECT keep FROM dp_rdr.deny('paper_query'::regclass) AS (keep integer);
 SET ROLE regress_analyst;
-SELECT attempt('SELECT count(*) FROM house_keep_dp');
+SELECT left(attempt('SELECT count(*) FROM house_keep_dp'), 5) AS aggregate;
 SET ROLE regress_controller;
 CREATE OR REPLACE VIEW house_keep_dp AS :definition
 SET ROLE regress_analyst;
@@ -251,15 +268,13 @@ SELECT count(*) > 0 AS older_charges FROM dp_rdr.ledger WHERE relation = 'public
 SET ROLE regress_analyst;
 SELECT attempt('SELECT count(*) FROM house_dp') AS old_policy_is_gone;
 SET ROLE regress_controller;
--- Neither under another name, ...
+-- Renamed and without a view, it keeps them. A new table under the old name is another table while this one lives.
 SELECT dp_unprotect('house_dp');
-SELECT dp_protect('home', 'house_dp');
 ALTER TABLE home RENAME TO shelter;
-SELECT spent('shelter') = 0 AS fresh;
--- ... nor does a new table take the name of one that lives under another: that is a table of its own.
+SELECT dp_protect('shelter', 'shelter_dp');
 CREATE TABLE home (v integer);
 SELECT dp_protect('home', 'home_dp');
-SELECT spent('home') AS home, spent('shelter') > 0 AS shelter;
+SELECT spent('home') AS home, spent('shelter') AS shelter;
 
 -- ROLLBACK of dp_protect leaves nothing behind that matters, and it can be done again.
 CREATE TABLE tried (v integer);
@@ -280,8 +295,10 @@ SET ROLE regress_analyst;
 SELECT attempt('SELECT count(*) FROM tried_dp');
 SET ROLE regress_controller;
 
--- The extension cannot be dropped without the views.
+-- Whoever calls: the view belongs to the owner of the table. The extension cannot be dropped without the views.
 RESET ROLE;
+SELECT dp_protect('plain', 'by_superuser_dp');
+SELECT relowner::regrole AS owner FROM pg_class WHERE relname = 'by_superuser_dp';
 SELECT attempt('DROP EXTENSION dp_rdr');
 
 DROP FUNCTION asked, spent;

@@ -168,12 +168,21 @@ struct Contribution {
     double point; // lattice point of a SUM
 };
 
+// How the argument of a SUM or AVG is read from a record of the memo.
+struct Argument {
+    int position;
+    ValueKind kind;
+    privacy::SumLattice lattice;
+};
+
 struct Work {
     const Question *question;
     Projection *projection;
     privacy::Mechanism mechanism;
     privacy::Calibration calibration;
     Memo *memo;
+    Argument *arguments; // per measure
+    int *key_positions;  // per key
     NullableDatum *keys; // nrecords x nkeys
     int *group_of;       // per record: index of its group; -1: undeclared key
     int ngroups;
@@ -184,30 +193,39 @@ struct Work {
 
 static Contribution contribution_of(const Work *work, const Datum *values, const bool *nulls, int j) {
     const Question *question = work->question;
+    const Argument &argument = work->arguments[j];
     const privacy::Measure &measure = (*question->measures)[j];
-    Contribution result = {true, 0, 0};
-    if (measure.filter >= 0)
-        result.there = DatumGetBool(values[work->projection->filter_column[measure.filter]]);
-    if (work->projection->present_column[j] >= 0)
-        result.there = result.there && DatumGetBool(values[work->projection->present_column[j]]);
-    if (question->bounds[j] == nullptr || !result.there)
-        return result;
-    AttrNumber column = question->argument_columns[measure.calls.front()];
-    int at = position_of(work->projection, column);
-    if (nulls[at])
+    if (measure.filter >= 0 && !DatumGetBool(values[work->projection->filter_column[measure.filter]]))
         return Contribution{};
-    ValueKind kind = value_kind(get_atttype(question->settings->relation, column));
-    double value = double_value(kind, values[at]);
+    if (work->projection->present_column[j] >= 0 && !DatumGetBool(values[work->projection->present_column[j]]))
+        return Contribution{};
+    const privacy::Bounds *bounds = question->bounds[j];
+    if (bounds == nullptr)
+        return Contribution{true, 0, 0};
+    Datum datum = values[argument.position];
+    double value = nulls[argument.position] ? get_float8_nan() : double_value(argument.kind, datum);
     if (std::isnan(value))
         return Contribution{};
-    const privacy::Bounds &bounds = *question->bounds[j];
-    result.value = Min(Max(value, bounds.low), bounds.high);
-    privacy::SumLattice lattice = border::core([&] { return privacy::sum_lattice(bounds); });
-    if (is_integer(kind) && lattice.scale == 1)
-        result.point = privacy::to_sum_point_integer(lattice, integer_value(kind, values[at]));
-    else
-        result.point = border::core([&] { return static_cast<double>(*privacy::to_sum_point(lattice, value)); });
-    return result;
+    bool exact = is_integer(argument.kind) && argument.lattice.scale == 1;
+    int64 point = exact ? privacy::to_sum_point_integer(argument.lattice, integer_value(argument.kind, datum))
+                        : *privacy::to_sum_point(argument.lattice, value); // it has one: it is not NaN
+    return Contribution{true, Min(Max(value, bounds->low), bounds->high), static_cast<double>(point)};
+}
+
+static void read_arguments(Work *work) {
+    const Question *question = work->question;
+    work->arguments = static_cast<Argument *>(palloc0(sizeof(Argument) * (question->nmeasures + 1)));
+    for (int j = 0; j < question->nmeasures; j++) {
+        if (question->bounds[j] == nullptr)
+            continue;
+        AttrNumber column = question->argument_columns[(*question->measures)[j].calls.front()];
+        privacy::SumLattice lattice = border::core([&] { return privacy::sum_lattice(*question->bounds[j]); });
+        work->arguments[j] = Argument{position_of(work->projection, column),
+                                      value_kind(get_atttype(question->settings->relation, column)), lattice};
+    }
+    work->key_positions = static_cast<int *>(palloc0(sizeof(int) * (question->leaf->nkeys + 1)));
+    for (int k = 0; k < question->leaf->nkeys; k++)
+        work->key_positions[k] = position_of(work->projection, question->key_columns[k]);
 }
 
 // ---- groups of the records -----------------------------------------------------------------------------------------
@@ -309,7 +327,7 @@ static void read_record(Work *work, int64 i, HeapTuple tuple, TupleDesc desc, Da
     heap_deform_tuple(tuple, desc, values, nulls);
     work->memo->records[i].individuals = DatumGetInt64(values[work->projection->count_column]);
     for (int k = 0; k < question->leaf->nkeys; k++) {
-        int at = position_of(work->projection, question->key_columns[k]);
+        int at = work->key_positions[k];
         work->keys[i * question->leaf->nkeys + k] = NullableDatum{values[at], nulls[at]};
     }
     for (int j = 0; j < question->nmeasures; j++)
@@ -497,6 +515,7 @@ Memo *leave_one_out(const Question *question, privacy::Mechanism mechanism, priv
     work.mechanism = mechanism;
     work.calibration = calibration;
     work.memo = memo;
+    read_arguments(&work);
     run(&work, keep_records);
     return memo;
 }
