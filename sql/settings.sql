@@ -24,10 +24,11 @@ SELECT dp_protect('thing', 'thing_dp');
 RESET ROLE;
 CREATE FUNCTION settings(OUT what text, OUT value text) RETURNS SETOF record LANGUAGE sql SECURITY DEFINER AS $$
     SELECT what, value FROM (
-        SELECT 'bounds of ' || column_name, lower || '..' || upper FROM dp_rdr.column_bounds WHERE relation = 'thing'::regclass UNION ALL
+        SELECT 'bounds of ' || column_name, lower::float8 || '..' || upper::float8 FROM dp_rdr.column_bounds WHERE relation = 'thing'::regclass UNION ALL
         SELECT 'groups of ' || column_name, groups::text FROM dp_rdr.column_groups WHERE relation = 'thing'::regclass UNION ALL
         SELECT 'bound', concat_ws(' ', bound, epsilon_total, delta_total) FROM dp_rdr.protected_table WHERE relation = 'thing'::regclass UNION ALL
-        SELECT 'policy of ' || grantee, concat_ws(' ', 'tau', tau, selection, mechanism, 'delta', delta, 'max', epsilon_max, 'share', epsilon_total, candidates)
+        SELECT 'policy of ' || grantee, concat_ws(' ', 'tau', tau, selection, mechanism, 'delta', delta, 'max', epsilon_max, 'share', epsilon_total,
+                         cardinality(candidates) || ' candidates')
         FROM dp_rdr.policy WHERE view = 'thing_dp'::regclass) s (what, value)
     ORDER BY what COLLATE "C" $$;
 SET ROLE regress_controller;
@@ -67,7 +68,7 @@ SELECT what, value FROM settings() WHERE what ~ '^groups';
 -- The odometer's bound
 -- ---------------------------------------------------------------------------------------------------------------------
 
-SELECT arguments, attempt('SELECT dp_set_odometer(' || arguments || ')'), (SELECT value FROM settings() WHERE what = 'bound') AS bound FROM (VALUES
+SELECT arguments, attempt('SELECT dp_set_odometer(' || arguments || ')'), (SELECT value FROM settings() WHERE what = 'bound' AND arguments IS DISTINCT FROM '') AS bound FROM (VALUES
     ($$'thing', 'filter', 3.5, 1e-6$$), ($$'thing', 'dynamic'$$), ($$'thing', 'dynamic', NULL, 1e-5$$), ($$'thing', 'none', NULL$$), ($$'thing', 'none', 2$$),
     ($$'thing'$$), ($$'thing', epsilon_total => 0$$), ($$'thing', delta_total => 0.5$$), ($$'thing_dp', 'filter', 2$$),
     ($$'thing', 'filter', NULL$$), ($$'thing', 'sequential'$$), ($$'thing', NULL$$), ($$'thing', 'FILTER'$$), ($$'thing', epsilon_total => -1$$),

@@ -73,6 +73,17 @@ Settings *read_settings(const Reading &reading, Oid view) {
     return settings;
 }
 
+bool has_dynamic_bound(Oid view) {
+    Visit visit = Visit::read();
+    Oid types[1] = {OIDOID};
+    Datum values[1] = {ObjectIdGetDatum(view)};
+    uint64 rows = visit.run("SELECT 1 FROM dp_rdr.restricted_view v JOIN dp_rdr.protected_table t "
+                            "ON t.relation = v.relation WHERE v.view::oid = $1 AND t.bound = 'dynamic'",
+                            1, types, values);
+    visit.leave();
+    return rows > 0;
+}
+
 const privacy::Bounds *column_bounds(const Reading &reading, Oid relation, const char *column_name, bool integer_type) {
     Visit visit = Visit::read(reading);
     Oid types[2] = {OIDOID, TEXTOID};

@@ -51,6 +51,9 @@ struct Settings {
 // Settings of a registered view. Null when `view` is not registered (then the caller says 55000).
 Settings *read_settings(const Reading &reading, Oid view);
 
+// Whether the odometer of the table behind a restricted view has the bound `dynamic`.
+bool has_dynamic_bound(Oid view);
+
 // Declared bounds of a column, owned by the memory context; null if none.
 const privacy::Bounds *column_bounds(const Reading &reading, Oid relation, const char *column_name, bool integer_type);
 // Declared groups of a column (text[]); null if none.

@@ -4,6 +4,7 @@
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
+#include "catalog/settings.hpp"
 #include "query/shape.hpp"
 
 namespace dp::query {
@@ -16,7 +17,7 @@ planner_hook_type previous_planner = nullptr;
 struct Rewrite {
     ParseState *source;
     const Request *request;
-    int leaves;
+    List *views; // of the leaves, one each
 };
 
 // One level being split into leaf and rest.
@@ -279,7 +280,7 @@ static void split_level(Query *query, int index, Oid view, Rewrite *rewrite) {
     check_leaf(leaf, rewrite->source); // an early error with a position; release() decides
     RangeTblEntry *release = release_entry(leaf, release_call(deparse(leaf), &split, rewrite->request));
     replace_by_release(query, index, release, permission_entry(rt_fetch(index, query->rtable)), &split);
-    rewrite->leaves++;
+    rewrite->views = lappend_oid(rewrite->views, view);
 }
 
 // ---- the walk ------------------------------------------------------------------------------------------------------
@@ -336,14 +337,28 @@ static bool mentions_facade(Node *node, void *context) {
     return border::walk_expression(node, mentions_facade, context);
 }
 
+// Under `dynamic` an answer must cost more than all before it: the second leaf of a statement would be denied after the
+// first was charged.
+static void check_dynamic(const Rewrite *rewrite) {
+    if (list_length(rewrite->views) < 2)
+        return;
+    ListCell *cell;
+    foreach (cell, rewrite->views)
+        if (catalog::has_dynamic_bound(lfirst_oid(cell)))
+            ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                            errmsg("several queries in one statement are not supported under the bound \"dynamic\""),
+                            errhint("Ask one query on a restricted view at a time.")));
+}
+
 int rewrite_statement(Query *query, const char *text, const Request *request) {
     if (!OidIsValid(catalog::deny_function()) || !mentions_facade(reinterpret_cast<Node *>(query), nullptr))
         return 0;
     ParseState *source = make_parsestate(nullptr);
     source->p_sourcetext = text;
-    Rewrite rewrite = {source, request, 0};
+    Rewrite rewrite = {source, request, NIL};
     rewrite_walker(reinterpret_cast<Node *>(query), &rewrite);
-    return rewrite.leaves;
+    check_dynamic(&rewrite);
+    return list_length(rewrite.views);
 }
 
 static PlannedStmt *plan(Query *query, const char *text, int options, ParamListInfo parameters) {
