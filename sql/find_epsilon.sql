@@ -134,7 +134,6 @@ SELECT dp_protect('nobody', 'nobody_dp');
 SELECT dp_set_odometer('nobody', 'none', NULL);
 SELECT tau, epsilon FROM (VALUES (0.95), (0.5), (0)) t (tau), LATERAL find('SELECT count(*) FROM nobody_dp', tau);
 SELECT attempt($$SELECT * FROM dp_risk('SELECT count(*) FROM nobody_dp')$$);
-SELECT count(*) FROM dp_risk_records('SELECT count(*) FROM nobody_dp', 1);
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- What is refused

@@ -48,9 +48,9 @@ SELECT dp_grant('"Odd ""schema"."Odd ""view"', 'regress_analyst', 0, epsilon_max
        dp_grant('apart.third', 'regress_analyst', 0, epsilon_max => 100, candidates => '{100}');
 GRANT USAGE ON SCHEMA "Odd ""schema", apart TO regress_analyst;
 SET ROLE regress_analyst;
--- At epsilon = 100 a count is off by one with probability 8e-44, a sum by 30 times its scale, 0.5 or 1 here, with 1e-13.
+-- At epsilon = 100 a count is off by one with probability 8e-44, a sum by 40 times its scale, 1 or 2 here, with 1e-17.
 SELECT count(*) = 50 AS n, count(txt) = 50 AS txt, count("select") = 0 AS "select" FROM "Odd ""schema"."Odd ""view";
-SELECT abs(sum("Odd ""column") - 1275) < 15 AS sum, abs(sum(twice) - 2550) < 30 AS twice FROM apart.unquoted;
+SELECT abs(sum("Odd ""column") - 1275) < 40 AS sum, abs(sum(twice) - 2550) < 80 AS twice FROM apart.unquoted;
 SELECT count(*) = 25 AS filtered FROM apart.third;
 SELECT g, pg_typeof(g), count(*) BETWEEN 8 AND 9 AS n FROM apart.third GROUP BY g;
 SELECT l, pg_typeof(l), count(*) = 25 AS n FROM "Odd ""schema"."Odd ""view" WHERE txt = 'a' AND g < 5 GROUP BY 1;

@@ -31,6 +31,7 @@ CREATE FUNCTION settings(OUT what text, OUT value text) RETURNS SETOF record LAN
                          cardinality(candidates) || ' candidates')
         FROM dp_rdr.policy WHERE view = 'thing_dp'::regclass) s (what, value)
     ORDER BY what COLLATE "C" $$;
+CREATE FUNCTION bound() RETURNS text LANGUAGE sql AS $$ SELECT value FROM settings() WHERE what = 'bound' $$;
 SET ROLE regress_controller;
 
 -- ---------------------------------------------------------------------------------------------------------------------
@@ -68,7 +69,7 @@ SELECT what, value FROM settings() WHERE what ~ '^groups';
 -- The odometer's bound
 -- ---------------------------------------------------------------------------------------------------------------------
 
-SELECT arguments, attempt('SELECT dp_set_odometer(' || arguments || ')'), (SELECT value FROM settings() WHERE what = 'bound' AND arguments IS DISTINCT FROM '') AS bound FROM (VALUES
+SELECT arguments, attempt('SELECT dp_set_odometer(' || arguments || ')'), bound() FROM (VALUES
     ($$'thing', 'filter', 3.5, 1e-6$$), ($$'thing', 'dynamic'$$), ($$'thing', 'dynamic', NULL, 1e-5$$), ($$'thing', 'none', NULL$$), ($$'thing', 'none', 2$$),
     ($$'thing'$$), ($$'thing', epsilon_total => 0$$), ($$'thing', delta_total => 0.5$$), ($$'thing_dp', 'filter', 2$$),
     ($$'thing', 'filter', NULL$$), ($$'thing', 'sequential'$$), ($$'thing', NULL$$), ($$'thing', 'FILTER'$$), ($$'thing', epsilon_total => -1$$),
@@ -156,4 +157,4 @@ DROP TABLE thing, unprotected, settings_before CASCADE;
 DROP TYPE mood, grade, label;
 RESET ROLE;
 DROP SCHEMA apart CASCADE;
-DROP FUNCTION settings;
+DROP FUNCTION settings, bound;

@@ -6,6 +6,7 @@ extern "C" {
 #include <postgres.h>
 
 #include <access/genam.h>
+#include <access/stratnum.h>
 #include <access/htup_details.h>
 #include <access/parallel.h>
 #include <access/relation.h>

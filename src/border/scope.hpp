@@ -14,7 +14,7 @@ struct RoleScope {
     void leave() const;
 };
 
-// Settings that a caller could have set to look at, or to change, internal work (attacks.md C07..C09, A24) until leave().
+// Settings that a caller could have set to look at, or to change, internal work (architecture.md, 11: C07..C09, A24) until leave().
 struct SettingsScope {
     int nest_level;
     static SettingsScope enter();

@@ -54,6 +54,23 @@ Oid table_of_facade(Oid view) {
     return table;
 }
 
+bool is_registered_view(Oid view) {
+    Oid catalog = get_relname_relid("restricted_view", border::extension_schema());
+    if (!OidIsValid(catalog))
+        return false;
+    Relation relation = table_open(catalog, AccessShareLock);
+    Oid index = RelationGetPrimaryKeyIndex(relation);
+    ScanKeyData key;
+    ScanKeyInit(&key, 1, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(view)); // column view is the primary key
+    Snapshot snapshot = RegisterSnapshot(GetLatestSnapshot());
+    SysScanDesc scan = systable_beginscan(relation, index, OidIsValid(index), snapshot, 1, &key);
+    bool found = HeapTupleIsValid(systable_getnext(scan));
+    systable_endscan(scan);
+    UnregisterSnapshot(snapshot);
+    table_close(relation, AccessShareLock);
+    return found;
+}
+
 Oid expanded_facade(const RangeTblEntry *entry) {
     if (entry->rtekind != RTE_SUBQUERY || entry->subquery->rtable == NIL || !OidIsValid(denied_table(entry->subquery)))
         return InvalidOid;

@@ -1,4 +1,4 @@
-// The write half of the catalog: charges, in a background worker of their own (craft.md, section 2).
+// The write half of the catalog: charges, in a background worker of their own (architecture.md, 7).
 //
 // A charge made in the caller's transaction would die with its rollback. So one dynamic background worker per charge locks
 // the table's odometer row, decides (privacy/accounting), writes the ledger row and commits; only "committed" lets the

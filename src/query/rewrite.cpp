@@ -323,15 +323,29 @@ static bool rewrite_walker(Node *node, void *context) {
     return border::walk_query(query, rewrite_walker, context, 0);
 }
 
-// The cheap exit: most statements have no facade in them.
+// A restricted view whose rule somebody has replaced would show the rows that it was made to hide (X06).
+static void refuse_replaced(const RangeTblEntry *entry) {
+    if (entry->relkind != RELKIND_VIEW || entry->relid < FirstNormalObjectId ||
+        OidIsValid(catalog::table_of_facade(entry->relid)) || !catalog::is_registered_view(entry->relid))
+        return;
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("restricted view %s was replaced by another view", catalog::qualified_name(entry->relid)),
+                    errhint("The controller can drop it with dp_unprotect() and make it again with dp_protect().")));
+}
+
+// The cheap exit: most statements have no facade in them. Before 16 a view is seen as the OLD entry of its expanded rule.
 static bool mentions_facade(Node *node, void *context) {
     if (node == nullptr)
         return false;
     if (IsA(node, Query)) {
         ListCell *cell;
-        foreach (cell, castNode(Query, node)->rtable)
-            if (OidIsValid(catalog::expanded_facade(lfirst_node(RangeTblEntry, cell))))
-                return true;
+        foreach (cell, castNode(Query, node)->rtable) {
+            auto *entry = lfirst_node(RangeTblEntry, cell);
+            if (OidIsValid(catalog::expanded_facade(entry)))
+                *static_cast<bool *>(context) = true;
+            else
+                refuse_replaced(entry);
+        }
         return border::walk_query(castNode(Query, node), mentions_facade, context, 0);
     }
     return border::walk_expression(node, mentions_facade, context);
@@ -351,7 +365,11 @@ static void check_dynamic(const Rewrite *rewrite) {
 }
 
 int rewrite_statement(Query *query, const char *text, const Request *request) {
-    if (!OidIsValid(catalog::deny_function()) || !mentions_facade(reinterpret_cast<Node *>(query), nullptr))
+    if (!OidIsValid(catalog::deny_function()))
+        return 0;
+    bool found = false;
+    mentions_facade(reinterpret_cast<Node *>(query), &found);
+    if (!found)
         return 0;
     ParseState *source = make_parsestate(nullptr);
     source->p_sourcetext = text;

@@ -1,4 +1,4 @@
-// Which functions may touch a private row: those that cannot fail, have no effects and cost O(row) (K3; craft.md, 4).
+// Which functions may touch a private row: those that cannot fail, have no effects and cost O(row) (K3; architecture.md, 5).
 // An error, a notice or a delay that only some rows cause would be an answer without noise.
 #pragma once
 

@@ -1,18 +1,53 @@
 #include "release/choose.hpp"
 
+#include <cmath>
+
 #include "release/leave_one_out.hpp"
 
 namespace dp::release {
 
+// Below sigma = 1 unit the integer noise varies less than its sigma says. The largest candidate up to eps_star whose ratio
+// meets tau with the noise that would be drawn; 0 if there is none. Core region.
+static double gaussian_eps_star(const Question *question, const Terms &terms, double tau, double eps_star,
+                                double pis_min, double pis_max, const std::vector<privacy::NoiseMeasure> &measures,
+                                const std::vector<uint64> &sensitivities) {
+    for (privacy::Epsilon candidate : *terms.candidates) {
+        if (candidate.value() > eps_star * (1 + privacy::price_slack))
+            continue;
+        auto plan = privacy::plan_release(terms.mechanism, *question->measures, sensitivities, question->thresholded,
+                                          candidate, terms.delta);
+        double term = 0;
+        for (std::size_t j = 0; j < measures.size(); j++)
+            term += measures[j].k * std::pow(plan.noise[j].stddev() / measures[j].D, 2);
+        double low = privacy::rdr_of(pis_min, terms.mechanism, term),
+               high = privacy::rdr_of(pis_max, terms.mechanism, term);
+        if (low >= tau * high * (1 - privacy::price_slack))
+            return candidate.value();
+    }
+    return 0;
+}
+
+// The delta that Gaussian noise is calibrated at (formulas.md, 8.5). Core region.
+static double noise_delta(const Question *question, const Terms &terms) {
+    return terms.delta.value() / (question->thresholded ? 2 : 1);
+}
+
 static Permitted from_public_facts(const Question *question, const Terms &terms) {
-    double delta = border::core([&] { return terms.delta.value() / (question->thresholded ? 2 : 1); });
-    double eps_star = border::core([&] {
-        return terms.mechanism == privacy::Mechanism::laplace
-                   ? privacy::within_domain_eps_star(terms.tau, terms.weight, question->k1, question->nmeasures)
-                   : privacy::within_domain_eps_star_gaussian(terms.tau, terms.weight, question->k1,
-                                                              question->nmeasures, delta);
+    return border::core([&] {
+        int m = question->nmeasures, k1 = question->k1;
+        if (terms.mechanism == privacy::Mechanism::laplace)
+            return Permitted{privacy::within_domain_eps_star(terms.tau, terms.weight, k1, m), privacy::price_slack};
+        double eps_star =
+            privacy::within_domain_eps_star_gaussian(terms.tau, terms.weight, k1, m, noise_delta(question, terms));
+        // One price for every lattice: D = 1, where the noise is smallest.
+        std::vector<privacy::NoiseMeasure> measures;
+        for (const privacy::Measure &measure : *question->measures)
+            measures.push_back({static_cast<double>(measure.coordinates()), 1});
+        double tau = privacy::weighted_tau(terms.tau, terms.weight);
+        return Permitted{gaussian_eps_star(question, terms, tau, eps_star, 0, std::sqrt(double(m)), measures,
+                                           std::vector<uint64>(m, 1)),
+                         privacy::price_slack};
     });
-    return Permitted{eps_star, privacy::price_slack};
 }
 
 static Permitted from_data(const Question *question, const Terms &terms) {
@@ -30,10 +65,12 @@ static Permitted from_data(const Question *question, const Terms &terms) {
         double k = 0;
         for (const auto &measure : measures)
             k += measure.k;
-        double delta = terms.delta.value() / (question->thresholded ? 2 : 1);
-        auto choice = privacy::find_eps_gaussian(min, max, k, std::sqrt(double(question->nmeasures)), tau, delta,
-                                                 *terms.candidates);
-        return Permitted{choice.analytic.eps_star, privacy::price_slack};
+        double eps_star = privacy::find_eps_gaussian(min, max, k, std::sqrt(double(question->nmeasures)), tau,
+                                                     noise_delta(question, terms), *terms.candidates)
+                              .analytic.eps_star;
+        return Permitted{
+            gaussian_eps_star(question, terms, tau, eps_star, min, max, measures, *question->sensitivities),
+            privacy::price_slack};
     });
 }
 

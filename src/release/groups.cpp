@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "border/spi.hpp"
+#include "border/scope.hpp"
 
 namespace dp::release {
 
@@ -59,7 +59,7 @@ static void sort_domain(KeyDomain *domain) {
 }
 
 KeyDomain declared_domain(ArrayType *groups, Oid type, int32 typmod, Oid collation, const char *column_name) {
-    // Two texts may be one value, and one value could then be counted in two groups (D04, D09).
+    // Two texts may be one value, and one value could then be counted in two groups (D09).
     if (OidIsValid(collation) && !get_collation_isdeterministic(collation))
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                         errmsg("column %s has a nondeterministic collation, so its groups cannot be declared",
@@ -84,6 +84,20 @@ KeyDomain declared_domain(ArrayType *groups, Oid type, int32 typmod, Oid collati
                             errmsg("the groups of column %s contain a value twice", quote_identifier(column_name)),
                             errhint("Values are compared as values of type %s.", format_type_be(type))));
     return domain;
+}
+
+ArrayType *canonical_groups(const KeyDomain &domain, Oid type) {
+    Oid output;
+    bool is_varlena;
+    getTypeOutputInfo(type, &output, &is_varlena);
+    auto *texts = static_cast<Datum *>(palloc0(sizeof(Datum) * Max(domain.count, 1)));
+    border::SettingsScope scope = border::SettingsScope::enter();
+    for (int i = 0; i < domain.count; i++)
+        if (!domain.nulls[i])
+            texts[i] = CStringGetTextDatum(OidOutputFunctionCall(output, domain.values[i]));
+    scope.leave();
+    int dimensions[1] = {domain.count}, lower_bounds[1] = {1};
+    return construct_md_array(texts, domain.nulls, 1, dimensions, lower_bounds, TEXTOID, -1, false, TYPALIGN_INT);
 }
 
 bool has_type_domain(Oid type) {

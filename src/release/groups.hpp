@@ -9,6 +9,9 @@ namespace dp::release {
 // Errors: 22023 duplicates, nondeterministic collation; those of the type's input function.
 KeyDomain declared_domain(ArrayType *groups, Oid type, int32 typmod, Oid collation, const char *column_name);
 
+// The same values as texts (text[]) that mean the same under pinned settings, in canonical order.
+ArrayType *canonical_groups(const KeyDomain &domain, Oid type);
+
 // All values of a boolean or enum column, NULL as well when the column is nullable.
 KeyDomain type_domain(Oid type, Oid collation, bool nullable);
 bool has_type_domain(Oid type);

@@ -92,6 +92,14 @@ static bool column_nullable(Oid relation, AttrNumber attno) {
     return nullable;
 }
 
+// The texts were stored under pinned settings and are read under the same ones: what they mean is not the caller's to choose.
+static KeyDomain stored_domain(ArrayType *declared, const query::Key *spec, const char *name) {
+    border::SettingsScope scope = border::SettingsScope::enter();
+    KeyDomain domain = declared_domain(declared, spec->type, spec->typmod, spec->collation, name);
+    scope.leave();
+    return domain;
+}
+
 // False when nobody declared the groups of the key.
 static bool read_domain(const catalog::Reading &reading, Question *question, int key) {
     Oid relation = question->settings->relation;
@@ -99,7 +107,7 @@ static bool read_domain(const catalog::Reading &reading, Question *question, int
     const char *name = get_attname(relation, question->key_columns[key], false);
     ArrayType *declared = catalog::column_groups(reading, relation, name);
     if (declared != nullptr)
-        question->domains[key] = declared_domain(declared, spec->type, spec->typmod, spec->collation, name);
+        question->domains[key] = stored_domain(declared, spec, name);
     else if (has_type_domain(spec->type))
         question->domains[key] =
             type_domain(spec->type, spec->collation, column_nullable(relation, question->key_columns[key]));
@@ -111,17 +119,17 @@ static bool read_domain(const catalog::Reading &reading, Question *question, int
 static void read_groups(const catalog::Reading &reading, Question *question) {
     int nkeys = question->leaf->nkeys;
     question->domains = static_cast<KeyDomain *>(palloc0(sizeof(KeyDomain) * (nkeys + 1)));
-    question->ngroups = 1;
+    int64 ngroups = 1;
     for (int i = 0; i < nkeys; i++) {
         if (!read_domain(reading, question, i)) {
             question->thresholded = true; // one key that nobody declared: the whole tuple (8.5)
             question->ngroups = 0;
             return;
         }
-        question->ngroups *= question->domains[i].count;
-        if (question->ngroups > max_coordinates)
-            break;
+        // Cut before the product could overflow; check_coordinates refuses it.
+        ngroups = Min(ngroups * question->domains[i].count, int64{max_coordinates} + 1);
     }
+    question->ngroups = static_cast<int>(ngroups);
 }
 
 static void check_coordinates(const Question *question) {

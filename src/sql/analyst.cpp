@@ -1,4 +1,4 @@
-// What an analyst meets: the facade's deny(), the release of a leaf, dp_query (api.md, "Analyst").
+// What an analyst meets: the facade's deny(), the release of a leaf, dp_query (README.md).
 #include "catalog/decimals.hpp"
 #include "border/scope.hpp"
 #include "catalog/facade.hpp"

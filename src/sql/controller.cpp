@@ -1,4 +1,4 @@
-// What a controller declares: protected tables, bounds, groups, the odometer's bound, policies (api.md, "Controller").
+// What a controller declares: protected tables, bounds, groups, the odometer's bound, policies (README.md).
 #include "catalog/decimals.hpp"
 #include "border/scope.hpp"
 #include "catalog/access.hpp"
@@ -348,7 +348,8 @@ DP_FUNCTION(dp_set_groups) {
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("the groups of column \"%s\" are empty", column),
                  errhint("List every group key that may be asked for.")));
-    release::declared_domain(groups, type, typmod, collation, column);
+    // Cast once, as the controller reads them; stored as the values that this gave.
+    groups = release::canonical_groups(release::declared_domain(groups, type, typmod, collation, column), type);
     Oid types[3] = {OIDOID, TEXTOID, TEXTARRAYOID};
     Datum values[3] = {ObjectIdGetDatum(relation), CStringGetTextDatum(column), PointerGetDatum(groups)};
     Visit visit = Visit::write();

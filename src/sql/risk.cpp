@@ -1,5 +1,5 @@
 // What a controller looks at: the risk of the people in a table, and the epsilon that a threshold permits
-// (api.md, "Controller: look at the risk, choose epsilon").
+// (README.md).
 #include <cmath>
 
 #include "catalog/decimals.hpp"
