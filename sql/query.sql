@@ -61,11 +61,12 @@ CREATE TABLE truth AS SELECT n, matches('SELECT count(*) FROM item WHERE ' || sq
 FROM condition;
 GRANT SELECT ON truth TO regress_precise;
 SET ROLE regress_precise;
-SELECT count(*) AS conditions, count(*) FILTER (WHERE asked('SELECT count(*) FROM item_dp WHERE ' || sql) = n_where::text) AS "where",
-       count(*) FILTER (WHERE asked('SELECT count(t) FILTER (WHERE ' || sql || ') FROM item_dp') = n_filter::text) AS filter
-FROM condition JOIN truth USING (n);
-SELECT sql, asked('SELECT count(*) FROM item_dp WHERE ' || sql) AS view, n_where AS "table"
-FROM condition JOIN truth USING (n) WHERE asked('SELECT count(*) FROM item_dp WHERE ' || sql) <> n_where::text;
+CREATE TEMP TABLE answered AS SELECT n, asked('SELECT count(*) FROM item_dp WHERE ' || sql) AS a_where,
+    asked('SELECT count(t) FILTER (WHERE ' || sql || ') FROM item_dp') AS a_filter FROM condition;
+SELECT count(*) AS conditions, count(*) FILTER (WHERE a_where = n_where::text) AS "where", count(*) FILTER (WHERE a_filter = n_filter::text) AS filter
+FROM answered JOIN truth USING (n);
+SELECT sql, a_where, n_where, a_filter, n_filter FROM answered JOIN truth USING (n) JOIN condition USING (n)
+WHERE (a_where, a_filter) <> (n_where::text, n_filter::text) ORDER BY n;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Aggregates: values near the true ones, result types those of the plain aggregates, never NULL
@@ -385,10 +386,26 @@ CREATE FUNCTION pg_temp.lend() RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER 
 GRANT EXECUTE ON FUNCTION pg_temp.lend() TO regress_stranger;
 SET ROLE regress_stranger;
 SELECT attempt('SELECT pg_temp.lend()'), (charged('nothing')).epsilon;
+-- Through a view over the restricted view, whoever owns it, it is still the role that asks: its SELECT and its policy.
+RESET ROLE;
+CREATE SCHEMA shelf AUTHORIZATION regress_analyst;
+SET ROLE regress_analyst;
+CREATE VIEW shelf.total AS SELECT count(*) AS n FROM public.nothing_dp;
+CREATE VIEW shelf.invoked WITH (security_invoker) AS SELECT count(*) AS n FROM public.nothing_dp;
+GRANT USAGE ON SCHEMA shelf TO PUBLIC;
+GRANT SELECT ON shelf.total, shelf.invoked TO PUBLIC;
+SELECT attempt('SELECT n FROM shelf.total'), (charged('nothing')).epsilon;
+SET ROLE regress_stranger;
+SELECT left(attempt('SELECT n FROM shelf.total'), 5) AS total, left(attempt('SELECT n FROM shelf.invoked'), 5) AS invoked;
+SET ROLE regress_member;
+SELECT attempt('SELECT n FROM shelf.total') AS total, (charged('nothing')).epsilon, attempt('SELECT n FROM shelf.invoked') AS invoked;
 SET ROLE regress_controller;
-SELECT role_name, epsilon FROM dp_rdr.ledger WHERE relation = 'public.nothing' ORDER BY id DESC LIMIT 3;
+SELECT role_name, epsilon FROM dp_rdr.ledger WHERE relation = 'public.nothing' ORDER BY id DESC LIMIT 6;
 
+RESET ROLE;
 DISCARD TEMP;
+DROP SCHEMA shelf CASCADE;
+SET ROLE regress_controller;
 SELECT dp_unprotect('item_dp'), dp_unprotect('nothing_dp'), dp_unprotect('town_dp');
 DROP VIEW expected;
 DROP TABLE item, nothing, town, condition, truth, price, paid, gaussian;
