@@ -37,6 +37,10 @@ static bool collect_aggregates(Node *node, void *context) {
     auto *split = static_cast<Split *>(context);
     if (node == nullptr)
         return false;
+    if (IsA(node, GroupingFunc) && castNode(GroupingFunc, node)->agglevelsup == static_cast<Index>(split->level))
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("GROUPING is not supported in a query on a restricted view"),
+                        errhint("With a plain GROUP BY it is always 0.")));
     if (IsA(node, Aggref)) {
         auto *call = castNode(Aggref, node);
         if (call->agglevelsup != static_cast<Index>(split->level))

@@ -97,6 +97,14 @@ static bool check_operator(Node *node, Oid op, Oid function, Oid collation, List
     return border::walk_expression(node, check_node, source);
 }
 
+// An array of varchar read as an array of text, element by element without a function: what IN does for varchar columns.
+static bool relabels_elements(const ArrayCoerceExpr *expr) {
+    auto *element = reinterpret_cast<Node *>(expr->elemexpr);
+    while (IsA(element, RelabelType))
+        element = reinterpret_cast<Node *>(castNode(RelabelType, element)->arg);
+    return IsA(element, CaseTestExpr);
+}
+
 static bool check_var(Var *var, ParseState *source) {
     refuse_if(var->varlevelsup > 0, "a column of an outer query", "Write the condition with constants.", source,
               var->location);
@@ -146,6 +154,10 @@ static bool check_node(Node *node, void *context) {
         check_call(node, expr->funcid, expr->inputcollid, expr->args, source);
         break;
     }
+    case T_ArrayCoerceExpr:
+        refuse_if(!relabels_elements(castNode(ArrayCoerceExpr, node)), "a cast of an array", "Write IN (constants).",
+                  source, exprLocation(node));
+        return check_node(reinterpret_cast<Node *>(castNode(ArrayCoerceExpr, node)->arg), context);
     case T_SubLink:
         refuse_if(true, "a sub-SELECT in a condition", "Write the condition with constants.", source,
                   exprLocation(node));
@@ -189,14 +201,15 @@ Node *fold_constants(Node *condition, ParamListInfo parameters) {
 }
 
 Node *check_view_filter(const char *text, Oid relation) {
-    // Parsed as the only target of a SELECT: a text that would be more than one expression shows in the other clauses.
-    List *statements = raw_parser(psprintf("SELECT (%s\n)", text), RAW_PARSE_DEFAULT);
+    // Parsed as the only target of a SELECT: a text that is more than one expression shows in the other clauses.
+    List *statements = raw_parser(psprintf("SELECT %s", text), RAW_PARSE_DEFAULT);
     auto *select =
         list_length(statements) == 1 ? castNode(SelectStmt, linitial_node(RawStmt, statements)->stmt) : nullptr;
-    if (select == nullptr || select->op != SETOP_NONE || list_length(select->targetList) != 1 || select->fromClause ||
-        select->whereClause || select->groupClause || select->havingClause || select->sortClause ||
-        select->distinctClause || select->intoClause || select->limitCount || select->limitOffset ||
-        select->windowClause || select->withClause || select->lockingClause || select->valuesLists)
+    if (select == nullptr || select->op != SETOP_NONE || list_length(select->targetList) != 1 ||
+        linitial_node(ResTarget, select->targetList)->name || select->fromClause || select->whereClause ||
+        select->groupClause || select->havingClause || select->sortClause || select->distinctClause ||
+        select->intoClause || select->limitCount || select->limitOffset || select->windowClause || select->withClause ||
+        select->lockingClause || select->valuesLists)
         ereport(ERROR, (errcode(ERRCODE_SYNTAX_ERROR), errmsg("the filter is not a condition: %s", text),
                         errhint("Write what you would write after WHERE.")));
     ParseState *state = make_parsestate(nullptr);

@@ -444,6 +444,10 @@ static TupleDesc describe(const Projection *projection) {
 static void read_records(Work *work, const border::Spi &spi, bool keep_records) {
     Memo *memo = work->memo;
     memo->nrecords = SPI_processed;
+    // Without columns to group by there is one row even if there are no records.
+    bool isnull;
+    if (memo->nrecords == 1 && DatumGetInt64(border::Spi::value(0, work->projection->count_column + 1, &isnull)) == 0)
+        memo->nrecords = 0;
     MemoryContext old = MemoryContextSwitchTo(spi.caller);
     memo->records = static_cast<Record *>(MemoryContextAllocExtended(spi.caller, sizeof(Record) * (memo->nrecords + 1),
                                                                      MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO));

@@ -51,20 +51,20 @@ static Oid protected_relation(Oid relation) {
     return relation;
 }
 
+// Who owns the table controls its views, also when they are still another's (ALTER TABLE ... OWNER TO).
 static catalog::Settings *settings_of_view(Oid view) {
-    check_owner(view);
     catalog::Reading reading = catalog::Reading::open();
     catalog::Settings *settings = catalog::read_settings(reading, view);
     reading.close();
+    check_owner(settings == nullptr ? view : settings->relation);
     if (settings == nullptr)
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("%s is not a restricted view", catalog::qualified_name(view)),
                         errhint("Restricted views are made with dp_protect().")));
-    check_owner(settings->relation);
     return settings;
 }
 
-// Runs a utility statement with the rights of the table's owner.
+// Runs a utility statement with the rights of a role.
 static void run_as(Oid role, const char *sql) {
     border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope scope = border::RoleScope::enter(role);
@@ -118,6 +118,8 @@ static void append_named_columns(StringInfo sql, Relation table, ArrayType *name
 static const char *facade_statement(const char *view_name, Oid relation, ArrayType *columns) {
     StringInfoData sql;
     initStringInfo(&sql);
+    // Names are written for the search_path that the statement runs under, not for the caller's.
+    border::SettingsScope settings = border::SettingsScope::enter();
     appendStringInfo(&sql, "CREATE VIEW %s AS SELECT * FROM dp_rdr.deny(%s::pg_catalog.regclass) AS (", view_name,
                      quote_literal_cstr(catalog::qualified_name(relation)));
     Relation table = table_open(relation, AccessShareLock);
@@ -129,6 +131,7 @@ static const char *facade_statement(const char *view_name, Oid relation, ArrayTy
                 append_column(&sql, TupleDescAttr(RelationGetDescr(table), i));
     table_close(table, NoLock);
     appendStringInfoChar(&sql, ')');
+    settings.leave();
     return sql.data;
 }
 
@@ -184,17 +187,20 @@ static Identity find_identity(const Visit &visit, Oid relation) {
     // they belong to a living table that was renamed.
     Oid types[1] = {TEXTOID};
     Datum values[1] = {CStringGetTextDatum(catalog::qualified_name(relation))};
-    uint64 rows =
-        visit.run("SELECT x.id, bool_or(x.odometer) FROM (SELECT o.id, true AS odometer, o.relation_name AS name "
-                  "FROM dp_rdr.odometer o UNION ALL SELECT l.table_id, false, l.relation FROM dp_rdr.ledger_row l) x "
-                  "WHERE x.name = $1 AND NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.id = x.id) "
-                  "GROUP BY x.id ORDER BY 2 DESC, 1 LIMIT 1",
-                  1, types, values);
+    uint64 rows = visit.run("SELECT x.id, bool_or(x.odometer), bool_or(x.used) FROM ("
+                            "SELECT o.id, true AS odometer, o.public_releases + o.conditional_releases + "
+                            "o.public_denials + o.conditional_denials > 0 AS used, o.relation_name AS name "
+                            "FROM dp_rdr.odometer o "
+                            "UNION ALL SELECT l.table_id, false, true, l.relation FROM dp_rdr.ledger_row l) x "
+                            "WHERE x.name = $1 AND NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.id = x.id) "
+                            "GROUP BY x.id ORDER BY 2 DESC, 1 LIMIT 1",
+                            1, types, values);
     if (rows == 1) {
         bool isnull;
         identity.id = visit.spi.text(0, 1);
         identity.odometer = DatumGetBool(border::Spi::value(0, 2, &isnull));
-        identity.history = true;
+        // Not after a dp_protect that was rolled back: its odometer was never used.
+        identity.history = DatumGetBool(border::Spi::value(0, 3, &isnull));
         return identity;
     }
     identity.history = has_facade(visit, relation);
@@ -290,7 +296,7 @@ DP_FUNCTION(dp_unprotect) {
     run_with_oid(visit, "DELETE FROM dp_rdr.policy p WHERE p.view::oid = $1", settings->view);
     run_with_oid(visit, "DELETE FROM dp_rdr.restricted_view v WHERE v.view::oid = $1", settings->view);
     visit.leave();
-    run_as(settings->owner, psprintf("DROP VIEW %s", settings->view_name));
+    run_as(catalog::relation_owner(settings->view), psprintf("DROP VIEW %s", settings->view_name));
     PG_RETURN_VOID();
 }
 
@@ -515,7 +521,7 @@ DP_FUNCTION(dp_grant) {
     const char *selection = checked_selection(fcinfo);
     check_numbers(fcinfo, settings, selection);
     store_policy(fcinfo, selection);
-    run_as(settings->owner, psprintf("GRANT SELECT ON %s TO %s", settings->view_name, grantee));
+    run_as(catalog::relation_owner(settings->view), psprintf("GRANT SELECT ON %s TO %s", settings->view_name, grantee));
     if (strcmp(selection, "within_data") == 0)
         ereport(
             WARNING,
@@ -539,7 +545,8 @@ DP_FUNCTION(dp_revoke) {
     uint64 rows =
         visit.run("DELETE FROM dp_rdr.policy p WHERE p.view::oid = $1 AND p.grantee::oid = $2", 2, types, values);
     visit.leave();
-    run_as(settings->owner, psprintf("REVOKE SELECT ON %s FROM %s", settings->view_name, grantee));
+    run_as(catalog::relation_owner(settings->view),
+           psprintf("REVOKE SELECT ON %s FROM %s", settings->view_name, grantee));
     if (rows == 0)
         ereport(WARNING, (errmsg("role %s had no policy on %s", grantee, settings->view_name)));
     PG_RETURN_VOID();

@@ -277,11 +277,12 @@ enum FindArgument {
 static void refuse_later_arguments(FunctionCallInfo fcinfo) {
     require(fcinfo, find_indicator, "indicator");
     const char *indicator = text_argument(fcinfo, find_indicator);
+    if (strcmp(indicator, "output") == 0)
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("indicator \"output\" is not supported by this version"), errhint("Use 'expected'.")));
     if (strcmp(indicator, "expected") != 0)
-        ereport(ERROR,
-                (errcode(strcmp(indicator, "output") == 0 ? ERRCODE_FEATURE_NOT_SUPPORTED
-                                                          : ERRCODE_INVALID_PARAMETER_VALUE),
-                 errmsg("indicator \"%s\" is not supported by this version", indicator), errhint("Use 'expected'.")));
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown indicator: \"%s\"", indicator),
+                        errhint("Use 'expected'.")));
     refuse_if_true(fcinfo, find_exact, "exact");
     refuse_unless_null(fcinfo, find_group_a, "group_a");
     refuse_unless_null(fcinfo, find_group_b, "group_b");
