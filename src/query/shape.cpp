@@ -113,6 +113,12 @@ static bool check_var(Var *var, ParseState *source) {
     return false;
 }
 
+static bool check_parameter(Param *param, ParseState *source) {
+    refuse_if(param->paramkind != PARAM_EXTERN, "a value from an outer query",
+              "Write the condition with constants or parameters.", source, param->location);
+    return false;
+}
+
 static bool check_node(Node *node, void *context) {
     auto *source = static_cast<ParseState *>(context);
     if (node == nullptr)
@@ -126,9 +132,7 @@ static bool check_node(Node *node, void *context) {
     case T_ArrayExpr:
         break;
     case T_Param:
-        refuse_if(castNode(Param, node)->paramkind != PARAM_EXTERN, "a value from an outer query",
-                  "Write the condition with constants or parameters.", source, exprLocation(node));
-        return false;
+        return check_parameter(castNode(Param, node), source);
     case T_Var:
         return check_var(castNode(Var, node), source);
     case T_NullTest:
