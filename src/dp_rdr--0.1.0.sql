@@ -72,6 +72,7 @@ COMMENT ON TABLE dp_rdr.policy IS 'who may query a restricted view, under which 
 CREATE TABLE dp_rdr.odometer (
     id                    uuid PRIMARY KEY,       -- protected_table.id
     relation_name         text NOT NULL,          -- qualified, as of the last charge
+    owner                 text NOT NULL,          -- the controller, as of the last charge
     public_epsilon        numeric NOT NULL DEFAULT 0,
     public_delta          numeric NOT NULL DEFAULT 0,
     public_releases       bigint NOT NULL DEFAULT 0,

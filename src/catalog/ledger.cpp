@@ -201,6 +201,7 @@ Request request_of(const Charge &what) {
 void add_texts(Parcels &parcels, const Charge &what) {
     parcels.add_text(key_id, what.settings->id_text);
     parcels.add_text(key_relation_name, what.settings->relation_name);
+    parcels.add_text(key_owner, GetUserNameFromId(what.settings->owner, false));
     parcels.add_text(key_view_name, what.settings->view_name);
     parcels.add_text(key_fingerprint, what.settings->fingerprint);
     parcels.add_text(key_query, what.query);
@@ -241,13 +242,14 @@ privacy::Epsilon charge(const Charge &what) {
     return verdict.epsilon;
 }
 
-void create_odometer(const char *id_text, const char *relation_name) {
+void create_odometer(const char *id_text, const char *relation_name, const char *owner) {
     Request request{};
     request.kind = RequestKind::create_odometer;
     Parcels parcels;
     parcels.add(key_request, &request, sizeof request);
     parcels.add_text(key_id, id_text);
     parcels.add_text(key_relation_name, relation_name);
+    parcels.add_text(key_owner, owner);
     Verdict verdict = deliver(parcels);
     if (verdict.status != Status::committed)
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

@@ -48,7 +48,7 @@ privacy::Epsilon charge(const Charge &what);
 
 // Creates the odometer row of a newly protected table (idempotent), in the worker as well: a rolled back dp_protect then
 // leaves an unused row and nothing else.
-void create_odometer(const char *id_text, const char *relation_name);
+void create_odometer(const char *id_text, const char *relation_name, const char *owner);
 
 // Refuses where no charge can be made: recovery, parallel workers, SERIALIZABLE (55000, with hint).
 void check_can_charge();

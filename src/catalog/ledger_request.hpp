@@ -24,6 +24,7 @@ enum Key : uint64 {
     key_request,
     key_id, // of the odometer
     key_relation_name,
+    key_owner, // of the relation
     key_view_name,
     key_fingerprint,
     key_query,

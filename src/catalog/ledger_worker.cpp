@@ -361,10 +361,11 @@ void add_to_odometer(const Spi &spi, const Letter &letter, const Price &price, D
     parameters.add_numeric(letter.request->delta);
     parameters.add(BYTEAOID, head);
     parameters.add_text(name_or(letter.request->relation, letter.text(key_relation_name)));
+    parameters.add_text(letter.text(key_owner));
     uint64 rows = run(spi,
                       psprintf("UPDATE dp_rdr.odometer SET %s_epsilon = trim_scale(%s_epsilon + $2), "
                                "%s_delta = trim_scale(%s_delta + $3), %s_releases = %s_releases + 1, "
-                               "head = $4, relation_name = $5 WHERE id = $1",
+                               "head = $4, relation_name = $5, owner = $6 WHERE id = $1",
                                account, account, account, account, account, account),
                       parameters);
     if (rows != 1)
@@ -420,9 +421,9 @@ Status charge_table(const Spi &spi, const Letter &letter) {
 
 // A ledger whose totals are gone, after a restore of a part, gets them back from its rows.
 const char *const create_sql = R"sql(
-INSERT INTO dp_rdr.odometer AS o (id, relation_name, public_epsilon, public_delta, public_releases,
+INSERT INTO dp_rdr.odometer AS o (id, relation_name, owner, public_epsilon, public_delta, public_releases,
   conditional_epsilon, conditional_delta, conditional_releases, head)
-SELECT $1, $2,
+SELECT $1, $2, $3,
   coalesce(trim_scale(sum(l.epsilon) FILTER (WHERE l.account = 'public')), 0),
   coalesce(trim_scale(sum(l.delta) FILTER (WHERE l.account = 'public')), 0),
   count(*) FILTER (WHERE l.account = 'public'),
@@ -448,6 +449,7 @@ Status create_odometer_row(const Spi &spi, const Letter &letter) {
     Parameters parameters;
     parameters.add_uuid(letter.text(key_id));
     parameters.add_text(letter.text(key_relation_name));
+    parameters.add_text(letter.text(key_owner));
     if (run(spi, create_sql, parameters) == 1) {
         Parameters id;
         id.add_uuid(letter.text(key_id));

@@ -162,6 +162,10 @@ static bool check_node(Node *node, void *context) {
         refuse_if(!relabels_elements(castNode(ArrayCoerceExpr, node)), "a cast of an array", "Write IN (constants).",
                   source, exprLocation(node));
         return check_node(reinterpret_cast<Node *>(castNode(ArrayCoerceExpr, node)->arg), context);
+    case T_CollateExpr:
+        refuse_if(castNode(CollateExpr, node)->collOid >= FirstNormalObjectId, "a user-defined collation",
+                  "Use a built-in collation.", source, exprLocation(node));
+        break;
     case T_SubLink:
         refuse_if(true, "a sub-SELECT in a condition", "Write the condition with constants.", source,
                   exprLocation(node));
@@ -385,7 +389,7 @@ static Output output_of(const Leaf *leaf, const TargetEntry *target, ParseState 
     for (int i = 0; i < leaf->naggregates; i++)
         if (equal(node, leaf->aggregates[i].node))
             return Output{false, i, name};
-    if (contains_column(node, nullptr) && !IsA(node, Aggref))
+    if (contains_column(node, nullptr) || contain_aggs_of_level(node, 0))
         refuse_if(true, "an expression over aggregates or keys", "Select group keys and aggregates as they are.",
                   source, exprLocation(node));
     refuse_if(true, "a constant in the SELECT list", "Select group keys and aggregates.", source, exprLocation(node));

@@ -183,18 +183,20 @@ static Identity find_identity(const Visit &visit, Oid relation) {
         identity.odometer = DatumGetBool(border::Spi::value(0, 2, &isnull));
         return identity;
     }
-    // A table that was dropped and made again, or restored without the catalog: its totals go on under its name, unless
-    // they belong to a living table that was renamed.
-    Oid types[1] = {TEXTOID};
-    Datum values[1] = {CStringGetTextDatum(catalog::qualified_name(relation))};
-    uint64 rows = visit.run("SELECT x.id, bool_or(x.odometer), bool_or(x.used) FROM ("
+    // A table that was dropped and made again by the same owner goes on with its totals, unless they belong to a living
+    // table that was renamed; so does one whose ledger was restored without its odometer.
+    Oid types[2] = {TEXTOID, TEXTOID};
+    Datum values[2] = {CStringGetTextDatum(catalog::qualified_name(relation)),
+                       CStringGetTextDatum(GetUserNameFromId(catalog::relation_owner(relation), false))};
+    uint64 rows = visit.run("SELECT x.id, x.odometer, x.used FROM ("
                             "SELECT o.id, true AS odometer, o.public_releases + o.conditional_releases + "
-                            "o.public_denials + o.conditional_denials > 0 AS used, o.relation_name AS name "
-                            "FROM dp_rdr.odometer o "
-                            "UNION ALL SELECT l.table_id, false, true, l.relation FROM dp_rdr.ledger_row l) x "
-                            "WHERE x.name = $1 AND NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.id = x.id) "
-                            "GROUP BY x.id ORDER BY 2 DESC, 1 LIMIT 1",
-                            1, types, values);
+                            "o.public_denials + o.conditional_denials > 0 AS used "
+                            "FROM dp_rdr.odometer o WHERE o.relation_name = $1 AND o.owner = $2 "
+                            "UNION ALL SELECT l.table_id, false, true FROM dp_rdr.ledger_row l WHERE l.relation = $1 "
+                            "AND NOT EXISTS (SELECT FROM dp_rdr.odometer o WHERE o.id = l.table_id)) x "
+                            "WHERE NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.id = x.id) "
+                            "ORDER BY x.odometer DESC, x.used DESC, x.id LIMIT 1",
+                            2, types, values);
     if (rows == 1) {
         bool isnull;
         identity.id = visit.spi.text(0, 1);
@@ -264,7 +266,8 @@ static Oid protect(Oid relation, const char *name, ArrayType *columns, const cha
     visit.leave();
 
     if (!identity.odometer)
-        catalog::create_odometer(identity.id, catalog::qualified_name(relation));
+        catalog::create_odometer(identity.id, catalog::qualified_name(relation),
+                                 GetUserNameFromId(catalog::relation_owner(relation), false));
     if (identity.history && !identity.odometer)
         freeze(relation);
     else if (identity.history && !identity.known)

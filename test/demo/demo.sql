@@ -44,9 +44,14 @@ SELECT dp_set_groups('adult', 'marital_status',
       Separated, Widowed}');
 \t off
 
+\echo '-- For analysts the preference is a fixed price that no row moves: at tau = 0.95, 0.05 for a count.'
+\t on
+SELECT dp_grant('adult_dp', 'analyst', tau => 0.95);
+\t off
+
 \echo
 \echo '----------------------------------------------------------------------------------------------------'
-\echo ' 2. Look at the risk, choose a preference'
+\echo ' 2. Look at the risk'
 \echo '----------------------------------------------------------------------------------------------------'
 \echo
 \echo '-- How unequal are the disclosure risks of the people behind one count? RDR is each one''s relative'
@@ -68,11 +73,6 @@ SELECT * FROM dp_risk_records(
 CALL dp_find_epsilon(
     $$SELECT count(*) FROM adult_dp WHERE native_country <> 'United-States' AND sex = 'Female'$$,
     tau => 0.95);
-
-\echo '-- For analysts the preference is a fixed price that no row moves: at tau = 0.95, 0.05 for a count.'
-\t on
-SELECT dp_grant('adult_dp', 'analyst', tau => 0.95);
-\t off
 
 \echo
 \echo '----------------------------------------------------------------------------------------------------'
