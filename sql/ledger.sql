@@ -352,8 +352,20 @@ SELECT dp_verify_ledger('visit') AS visit;
 DROP VIEW recorded;
 DROP TABLE visit, fresh, fresher, freshest, healthy, outbreak, unprotected;
 DROP FUNCTION spent, transcript;
+
+-- A new table of an old name: its owner goes on with the totals; another owner starts afresh, and sees nothing of the old.
 SET ROLE regress_second;
-SELECT dp_unprotect('elsewhere_dp');
-DROP TABLE elsewhere;
+DROP TABLE elsewhere CASCADE;
+CREATE TABLE elsewhere AS SELECT 1 AS v;
+SELECT dp_protect('elsewhere', 'elsewhere_dp');
+SELECT account, epsilon, releases FROM dp_odometer('elsewhere');
+SELECT count(*) AS charges_shown FROM dp_rdr.ledger;
+DROP TABLE elsewhere CASCADE;
+SET ROLE regress_controller;
+CREATE TABLE elsewhere AS SELECT 1 AS v;
+SELECT dp_protect('elsewhere', 'elsewhere_dp');
+SELECT account, epsilon, releases FROM dp_odometer('elsewhere');
+SELECT count(*) AS charges_shown FROM dp_rdr.ledger WHERE relation = 'public.elsewhere';
+DROP TABLE elsewhere CASCADE;
 RESET ROLE;
 DROP FUNCTION tamper;
