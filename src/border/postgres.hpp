@@ -27,6 +27,7 @@ extern "C" {
 #include <catalog/pg_type.h>
 #include <commands/extension.h>
 #include <executor/executor.h>
+#include <executor/instrument.h>
 #include <executor/spi.h>
 #include <executor/tstoreReceiver.h>
 #include <fmgr.h>

@@ -1,0 +1,47 @@
+-- What other than an answer could show how many rows a query has read: buffers and scan counters of the same transaction.
+LOAD 'dp_rdr';
+
+SET ROLE regress_controller;
+-- A condition on the long column fetches it out of line: four buffers for each row that gets that far.
+CREATE TABLE thick (id integer, long_text text);
+ALTER TABLE thick ALTER long_text SET STORAGE EXTERNAL;
+INSERT INTO thick SELECT id, repeat(md5(id::text), 250) FROM generate_series(1, 20) id;
+SELECT dp_protect('thick', 'thick_dp');
+SELECT dp_set_odometer('thick', 'none'), dp_grant('thick_dp', 'regress_analyst', tau => 0.95);
+
+-- Buffers that EXPLAIN shows, caches warm.
+CREATE FUNCTION buffers(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    plan json;
+    least_so_far bigint;
+BEGIN
+    FOR i IN 1..6 LOOP
+        EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ' || query INTO plan;
+        least_so_far = least(least_so_far, (plan->0->'Plan'->>'Shared Hit Blocks')::bigint +
+                                           (plan->0->'Plan'->>'Shared Read Blocks')::bigint);
+    END LOOP;
+    RETURN least_so_far;
+END $$;
+
+-- The table itself shows the rows (the test could fail).
+SELECT buffers($$SELECT count(*) FROM thick WHERE id <= 10 AND long_text < 'a'$$) -
+       buffers($$SELECT count(*) FROM thick WHERE id <= 0 AND long_text < 'a'$$) >= 20 AS the_table_tells;
+
+SET ROLE regress_analyst;
+SELECT buffers($$SELECT count(*) FROM thick_dp WHERE id <= 10 AND long_text < 'a'$$) =
+       buffers($$SELECT count(*) FROM thick_dp WHERE id <= 0 AND long_text < 'a'$$) AS the_view_does_not;
+
+-- Scan counters of this session (C07): those of the statements above are still in them, none is added.
+SELECT pg_stat_get_xact_tuples_returned(oid) AS returned, pg_stat_get_xact_numscans(oid) AS scans
+FROM pg_class WHERE relname = 'thick' \gset before_
+BEGIN;
+SELECT count(*) IS NOT NULL AS answered FROM thick_dp WHERE id <= 10;
+SELECT pg_stat_get_xact_tuples_returned(oid) - :before_returned AS returned,
+       pg_stat_get_xact_numscans(oid) - :before_scans AS scans
+FROM pg_class WHERE relname = 'thick';
+COMMIT;
+
+SET ROLE regress_controller;
+DROP FUNCTION buffers;
+DROP TABLE thick CASCADE;
+RESET ROLE;
