@@ -54,14 +54,15 @@ Oid table_of_facade(Oid view) {
     return table;
 }
 
-bool is_registered_view(Oid view) {
-    Oid catalog = get_relname_relid("restricted_view", border::extension_schema());
+// Whether the first column, the primary key, of a table of the catalog has the value.
+static bool has_key(const char *table, Oid value) {
+    Oid catalog = get_relname_relid(table, border::extension_schema());
     if (!OidIsValid(catalog))
         return false;
     Relation relation = table_open(catalog, AccessShareLock);
     Oid index = RelationGetPrimaryKeyIndex(relation);
     ScanKeyData key;
-    ScanKeyInit(&key, 1, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(view)); // column view is the primary key
+    ScanKeyInit(&key, 1, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(value));
     Snapshot snapshot = RegisterSnapshot(GetLatestSnapshot());
     SysScanDesc scan = systable_beginscan(relation, index, OidIsValid(index), snapshot, 1, &key);
     bool found = HeapTupleIsValid(systable_getnext(scan));
@@ -69,6 +70,14 @@ bool is_registered_view(Oid view) {
     UnregisterSnapshot(snapshot);
     table_close(relation, AccessShareLock);
     return found;
+}
+
+bool is_registered_view(Oid view) {
+    return has_key("restricted_view", view);
+}
+
+bool is_protected_table(Oid relation) {
+    return has_key("protected_table", relation);
 }
 
 Oid expanded_facade(const RangeTblEntry *entry) {

@@ -17,6 +17,9 @@ Oid expanded_facade(const RangeTblEntry *entry);
 // Whether a view is in restricted_view, whatever its rule is by now: one index look-up, no SPI (the planner asks).
 bool is_registered_view(Oid view);
 
+// The same for protected tables.
+bool is_protected_table(Oid relation);
+
 // Checks that the columns of the facade agree with the table's in name, type, typmod and collation, and maps them:
 // result[attno of the view] = attno of the table. 55000 "column %s changed since it was protected" otherwise.
 // The caller holds a lock on both.

@@ -337,6 +337,15 @@ static void refuse_replaced(const RangeTblEntry *entry) {
                     errhint("The controller can drop it with dp_unprotect() and make it again with dp_protect().")));
 }
 
+// Privileges are checked when a plan starts to run, but a planner that was asked to print its plan (debug_print_plan) has
+// shown by then how many rows of the table it expects (C04, C09). So whoever may not read a protected table is told before.
+static void check_protected(const RangeTblEntry *entry) {
+    if (entry->rtekind == RTE_RELATION && entry->requiredPerms != 0 && entry->relid >= FirstNormalObjectId &&
+        (entry->relkind == RELKIND_RELATION || entry->relkind == RELKIND_PARTITIONED_TABLE) &&
+        catalog::is_protected_table(entry->relid))
+        ExecCheckRTPerms(list_make1(const_cast<RangeTblEntry *>(entry)), true);
+}
+
 // The cheap exit: most statements have no facade in them. Before 16 a view is seen as the OLD entry of its expanded rule.
 static bool mentions_facade(Node *node, void *context) {
     if (node == nullptr)
@@ -347,8 +356,10 @@ static bool mentions_facade(Node *node, void *context) {
             auto *entry = lfirst_node(RangeTblEntry, cell);
             if (OidIsValid(catalog::expanded_facade(entry)))
                 *static_cast<bool *>(context) = true;
-            else
+            else {
                 refuse_replaced(entry);
+                check_protected(entry);
+            }
         }
         return border::walk_query(castNode(Query, node), mentions_facade, context, 0);
     }

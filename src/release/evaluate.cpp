@@ -259,7 +259,10 @@ Sums evaluate(const Question *question) {
     run_as_owner(question, collecting_query(grouped), &collector);
     if (!question->thresholded) {
         sums.values = declared_sums(question, sums.store, sums.desc);
+        // Within the scope: what a spilled store wrote is not to be counted in pg_stat_database (C18).
+        border::SettingsScope settings = border::SettingsScope::enter();
         tuplestore_end(sums.store);
+        settings.leave();
         sums.store = nullptr;
     }
     return sums;

@@ -270,6 +270,8 @@ static void put_thresholded(Writer *writer, const Sums &sums) {
     MemoryContextDelete(per_group);
     ExecDropSingleTupleTableSlot(slot);
     tuplesort_end(sort);
+    // Open at the end of the statement, a store that did not fit into memory would be reported: "temporary file leak".
+    tuplestore_end(sums.store);
     settings.leave();
 }
 

@@ -109,6 +109,7 @@ DP_FUNCTION(release) {
     while (tuplestore_gettupleslot(answer.rows, true, false, slot))
         tuplestore_puttupleslot(result->setResult, slot);
     ExecDropSingleTupleTableSlot(slot);
+    tuplestore_end(answer.rows);
     return Datum(0);
 }
 

@@ -252,6 +252,7 @@ static Datum answer_json(const release::Answer *answer) {
         appendStringInfoString(&json, TextDatumGetCString(row));
     }
     ExecDropSingleTupleTableSlot(slot);
+    tuplestore_end(answer->rows);
     appendStringInfoChar(&json, ']');
     return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
 }
