@@ -244,6 +244,281 @@ COMMENT ON AGGREGATE dp_rdr.collect(record)
     IS 'hands the rows of the internal statement to the release; the result is always 0';
 
 -- ---------------------------------------------------------------------------------------------------------------------
+-- Total replacements of partial built-ins. They take their place in the internal statement, where an analyst has written
+-- a / b; each has the name and the arguments of the built-in, or of the cast. All return NULL instead of an error.
+-- ---------------------------------------------------------------------------------------------------------------------
+
+CREATE FUNCTION dp_rdr.int2pl(smallint, smallint) RETURNS smallint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int2pl';
+COMMENT ON FUNCTION dp_rdr.int2pl(smallint, smallint) IS 'int2pl(smallint, smallint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int2mi(smallint, smallint) RETURNS smallint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int2mi';
+COMMENT ON FUNCTION dp_rdr.int2mi(smallint, smallint) IS 'int2mi(smallint, smallint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int2mul(smallint, smallint) RETURNS smallint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int2mul';
+COMMENT ON FUNCTION dp_rdr.int2mul(smallint, smallint) IS 'int2mul(smallint, smallint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int2div(smallint, smallint) RETURNS smallint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int2div';
+COMMENT ON FUNCTION dp_rdr.int2div(smallint, smallint) IS 'int2div(smallint, smallint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int4pl(integer, integer) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int4pl';
+COMMENT ON FUNCTION dp_rdr.int4pl(integer, integer) IS 'int4pl(integer, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int4mi(integer, integer) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int4mi';
+COMMENT ON FUNCTION dp_rdr.int4mi(integer, integer) IS 'int4mi(integer, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int4mul(integer, integer) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int4mul';
+COMMENT ON FUNCTION dp_rdr.int4mul(integer, integer) IS 'int4mul(integer, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int4div(integer, integer) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int4div';
+COMMENT ON FUNCTION dp_rdr.int4div(integer, integer) IS 'int4div(integer, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int8pl(bigint, bigint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int8pl';
+COMMENT ON FUNCTION dp_rdr.int8pl(bigint, bigint) IS 'int8pl(bigint, bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int8mi(bigint, bigint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int8mi';
+COMMENT ON FUNCTION dp_rdr.int8mi(bigint, bigint) IS 'int8mi(bigint, bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int8mul(bigint, bigint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int8mul';
+COMMENT ON FUNCTION dp_rdr.int8mul(bigint, bigint) IS 'int8mul(bigint, bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int8div(bigint, bigint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int8div';
+COMMENT ON FUNCTION dp_rdr.int8div(bigint, bigint) IS 'int8div(bigint, bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int24pl(smallint, integer) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int24pl';
+COMMENT ON FUNCTION dp_rdr.int24pl(smallint, integer) IS 'int24pl(smallint, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int24mi(smallint, integer) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int24mi';
+COMMENT ON FUNCTION dp_rdr.int24mi(smallint, integer) IS 'int24mi(smallint, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int24mul(smallint, integer) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int24mul';
+COMMENT ON FUNCTION dp_rdr.int24mul(smallint, integer) IS 'int24mul(smallint, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int24div(smallint, integer) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int24div';
+COMMENT ON FUNCTION dp_rdr.int24div(smallint, integer) IS 'int24div(smallint, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int42pl(integer, smallint) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int42pl';
+COMMENT ON FUNCTION dp_rdr.int42pl(integer, smallint) IS 'int42pl(integer, smallint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int42mi(integer, smallint) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int42mi';
+COMMENT ON FUNCTION dp_rdr.int42mi(integer, smallint) IS 'int42mi(integer, smallint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int42mul(integer, smallint) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int42mul';
+COMMENT ON FUNCTION dp_rdr.int42mul(integer, smallint) IS 'int42mul(integer, smallint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int42div(integer, smallint) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int42div';
+COMMENT ON FUNCTION dp_rdr.int42div(integer, smallint) IS 'int42div(integer, smallint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int28pl(smallint, bigint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int28pl';
+COMMENT ON FUNCTION dp_rdr.int28pl(smallint, bigint) IS 'int28pl(smallint, bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int28mi(smallint, bigint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int28mi';
+COMMENT ON FUNCTION dp_rdr.int28mi(smallint, bigint) IS 'int28mi(smallint, bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int28mul(smallint, bigint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int28mul';
+COMMENT ON FUNCTION dp_rdr.int28mul(smallint, bigint) IS 'int28mul(smallint, bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int28div(smallint, bigint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int28div';
+COMMENT ON FUNCTION dp_rdr.int28div(smallint, bigint) IS 'int28div(smallint, bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int82pl(bigint, smallint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int82pl';
+COMMENT ON FUNCTION dp_rdr.int82pl(bigint, smallint) IS 'int82pl(bigint, smallint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int82mi(bigint, smallint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int82mi';
+COMMENT ON FUNCTION dp_rdr.int82mi(bigint, smallint) IS 'int82mi(bigint, smallint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int82mul(bigint, smallint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int82mul';
+COMMENT ON FUNCTION dp_rdr.int82mul(bigint, smallint) IS 'int82mul(bigint, smallint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int82div(bigint, smallint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int82div';
+COMMENT ON FUNCTION dp_rdr.int82div(bigint, smallint) IS 'int82div(bigint, smallint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int48pl(integer, bigint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int48pl';
+COMMENT ON FUNCTION dp_rdr.int48pl(integer, bigint) IS 'int48pl(integer, bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int48mi(integer, bigint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int48mi';
+COMMENT ON FUNCTION dp_rdr.int48mi(integer, bigint) IS 'int48mi(integer, bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int48mul(integer, bigint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int48mul';
+COMMENT ON FUNCTION dp_rdr.int48mul(integer, bigint) IS 'int48mul(integer, bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int48div(integer, bigint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int48div';
+COMMENT ON FUNCTION dp_rdr.int48div(integer, bigint) IS 'int48div(integer, bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int84pl(bigint, integer) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int84pl';
+COMMENT ON FUNCTION dp_rdr.int84pl(bigint, integer) IS 'int84pl(bigint, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int84mi(bigint, integer) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int84mi';
+COMMENT ON FUNCTION dp_rdr.int84mi(bigint, integer) IS 'int84mi(bigint, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int84mul(bigint, integer) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int84mul';
+COMMENT ON FUNCTION dp_rdr.int84mul(bigint, integer) IS 'int84mul(bigint, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int84div(bigint, integer) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int84div';
+COMMENT ON FUNCTION dp_rdr.int84div(bigint, integer) IS 'int84div(bigint, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int2mod(smallint, smallint) RETURNS smallint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int2mod';
+COMMENT ON FUNCTION dp_rdr.int2mod(smallint, smallint) IS 'int2mod(smallint, smallint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int2um(smallint) RETURNS smallint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int2um';
+COMMENT ON FUNCTION dp_rdr.int2um(smallint) IS 'int2um(smallint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.abs(smallint) RETURNS smallint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int2abs';
+COMMENT ON FUNCTION dp_rdr.abs(smallint) IS 'abs(smallint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int4mod(integer, integer) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int4mod';
+COMMENT ON FUNCTION dp_rdr.int4mod(integer, integer) IS 'int4mod(integer, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int4um(integer) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int4um';
+COMMENT ON FUNCTION dp_rdr.int4um(integer) IS 'int4um(integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.abs(integer) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int4abs';
+COMMENT ON FUNCTION dp_rdr.abs(integer) IS 'abs(integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int8mod(bigint, bigint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int8mod';
+COMMENT ON FUNCTION dp_rdr.int8mod(bigint, bigint) IS 'int8mod(bigint, bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int8um(bigint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int8um';
+COMMENT ON FUNCTION dp_rdr.int8um(bigint) IS 'int8um(bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.abs(bigint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int8abs';
+COMMENT ON FUNCTION dp_rdr.abs(bigint) IS 'abs(bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float4pl(real, real) RETURNS real LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float4pl';
+COMMENT ON FUNCTION dp_rdr.float4pl(real, real) IS 'float4pl(real, real), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float4mi(real, real) RETURNS real LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float4mi';
+COMMENT ON FUNCTION dp_rdr.float4mi(real, real) IS 'float4mi(real, real), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float4mul(real, real) RETURNS real LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float4mul';
+COMMENT ON FUNCTION dp_rdr.float4mul(real, real) IS 'float4mul(real, real), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float4div(real, real) RETURNS real LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float4div';
+COMMENT ON FUNCTION dp_rdr.float4div(real, real) IS 'float4div(real, real), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float8pl(double precision, double precision) RETURNS double precision LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float8pl';
+COMMENT ON FUNCTION dp_rdr.float8pl(double precision, double precision) IS 'float8pl(double precision, double precision), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float8mi(double precision, double precision) RETURNS double precision LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float8mi';
+COMMENT ON FUNCTION dp_rdr.float8mi(double precision, double precision) IS 'float8mi(double precision, double precision), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float8mul(double precision, double precision) RETURNS double precision LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float8mul';
+COMMENT ON FUNCTION dp_rdr.float8mul(double precision, double precision) IS 'float8mul(double precision, double precision), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float8div(double precision, double precision) RETURNS double precision LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float8div';
+COMMENT ON FUNCTION dp_rdr.float8div(double precision, double precision) IS 'float8div(double precision, double precision), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float48pl(real, double precision) RETURNS double precision LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float48pl';
+COMMENT ON FUNCTION dp_rdr.float48pl(real, double precision) IS 'float48pl(real, double precision), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float48mi(real, double precision) RETURNS double precision LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float48mi';
+COMMENT ON FUNCTION dp_rdr.float48mi(real, double precision) IS 'float48mi(real, double precision), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float48mul(real, double precision) RETURNS double precision LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float48mul';
+COMMENT ON FUNCTION dp_rdr.float48mul(real, double precision) IS 'float48mul(real, double precision), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float48div(real, double precision) RETURNS double precision LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float48div';
+COMMENT ON FUNCTION dp_rdr.float48div(real, double precision) IS 'float48div(real, double precision), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float84pl(double precision, real) RETURNS double precision LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float84pl';
+COMMENT ON FUNCTION dp_rdr.float84pl(double precision, real) IS 'float84pl(double precision, real), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float84mi(double precision, real) RETURNS double precision LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float84mi';
+COMMENT ON FUNCTION dp_rdr.float84mi(double precision, real) IS 'float84mi(double precision, real), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float84mul(double precision, real) RETURNS double precision LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float84mul';
+COMMENT ON FUNCTION dp_rdr.float84mul(double precision, real) IS 'float84mul(double precision, real), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float84div(double precision, real) RETURNS double precision LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float84div';
+COMMENT ON FUNCTION dp_rdr.float84div(double precision, real) IS 'float84div(double precision, real), NULL instead of an error';
+CREATE FUNCTION dp_rdr.numeric_add(numeric, numeric) RETURNS numeric LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_numeric_add';
+COMMENT ON FUNCTION dp_rdr.numeric_add(numeric, numeric) IS 'numeric_add(numeric, numeric), NULL instead of an error';
+CREATE FUNCTION dp_rdr.numeric_sub(numeric, numeric) RETURNS numeric LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_numeric_sub';
+COMMENT ON FUNCTION dp_rdr.numeric_sub(numeric, numeric) IS 'numeric_sub(numeric, numeric), NULL instead of an error';
+CREATE FUNCTION dp_rdr.numeric_mul(numeric, numeric) RETURNS numeric LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_numeric_mul';
+COMMENT ON FUNCTION dp_rdr.numeric_mul(numeric, numeric) IS 'numeric_mul(numeric, numeric), NULL instead of an error';
+CREATE FUNCTION dp_rdr.numeric_div(numeric, numeric) RETURNS numeric LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_numeric_div';
+COMMENT ON FUNCTION dp_rdr.numeric_div(numeric, numeric) IS 'numeric_div(numeric, numeric), NULL instead of an error';
+CREATE FUNCTION dp_rdr.numeric_mod(numeric, numeric) RETURNS numeric LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_numeric_mod';
+COMMENT ON FUNCTION dp_rdr.numeric_mod(numeric, numeric) IS 'numeric_mod(numeric, numeric), NULL instead of an error';
+CREATE FUNCTION dp_rdr.floor(numeric) RETURNS numeric LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_numeric_floor';
+COMMENT ON FUNCTION dp_rdr.floor(numeric) IS 'floor(numeric), NULL instead of an error';
+CREATE FUNCTION dp_rdr.ceil(numeric) RETURNS numeric LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_numeric_ceil';
+COMMENT ON FUNCTION dp_rdr.ceil(numeric) IS 'ceil(numeric), NULL instead of an error';
+CREATE FUNCTION dp_rdr.ceiling(numeric) RETURNS numeric LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_numeric_ceil';
+COMMENT ON FUNCTION dp_rdr.ceiling(numeric) IS 'ceiling(numeric), NULL instead of an error';
+CREATE FUNCTION dp_rdr.round(numeric, integer) RETURNS numeric LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_numeric_round';
+COMMENT ON FUNCTION dp_rdr.round(numeric, integer) IS 'round(numeric, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.trunc(numeric, integer) RETURNS numeric LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_numeric_trunc';
+COMMENT ON FUNCTION dp_rdr.trunc(numeric, integer) IS 'trunc(numeric, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.width_bucket(double precision, double precision, double precision, integer) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_width_bucket_float8';
+COMMENT ON FUNCTION dp_rdr.width_bucket(double precision, double precision, double precision, integer) IS 'width_bucket(double precision, double precision, double precision, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.width_bucket(numeric, numeric, numeric, integer) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_width_bucket_numeric';
+COMMENT ON FUNCTION dp_rdr.width_bucket(numeric, numeric, numeric, integer) IS 'width_bucket(numeric, numeric, numeric, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int2(integer) RETURNS smallint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int4_int2';
+COMMENT ON FUNCTION dp_rdr.int2(integer) IS 'int2(integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int2(bigint) RETURNS smallint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int8_int2';
+COMMENT ON FUNCTION dp_rdr.int2(bigint) IS 'int2(bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int4(bigint) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int8_int4';
+COMMENT ON FUNCTION dp_rdr.int4(bigint) IS 'int4(bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int2(real) RETURNS smallint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float4_int2';
+COMMENT ON FUNCTION dp_rdr.int2(real) IS 'int2(real), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int4(real) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float4_int4';
+COMMENT ON FUNCTION dp_rdr.int4(real) IS 'int4(real), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int8(real) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float4_int8';
+COMMENT ON FUNCTION dp_rdr.int8(real) IS 'int8(real), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int2(double precision) RETURNS smallint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float8_int2';
+COMMENT ON FUNCTION dp_rdr.int2(double precision) IS 'int2(double precision), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int4(double precision) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float8_int4';
+COMMENT ON FUNCTION dp_rdr.int4(double precision) IS 'int4(double precision), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int8(double precision) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float8_int8';
+COMMENT ON FUNCTION dp_rdr.int8(double precision) IS 'int8(double precision), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int2(numeric) RETURNS smallint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_numeric_int2';
+COMMENT ON FUNCTION dp_rdr.int2(numeric) IS 'int2(numeric), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int4(numeric) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_numeric_int4';
+COMMENT ON FUNCTION dp_rdr.int4(numeric) IS 'int4(numeric), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int8(numeric) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_numeric_int8';
+COMMENT ON FUNCTION dp_rdr.int8(numeric) IS 'int8(numeric), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float4(double precision) RETURNS real LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float8_float4';
+COMMENT ON FUNCTION dp_rdr.float4(double precision) IS 'float4(double precision), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float4(numeric) RETURNS real LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_numeric_float4';
+COMMENT ON FUNCTION dp_rdr.float4(numeric) IS 'float4(numeric), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float8(numeric) RETURNS double precision LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_numeric_float8';
+COMMENT ON FUNCTION dp_rdr.float8(numeric) IS 'float8(numeric), NULL instead of an error';
+CREATE FUNCTION dp_rdr.numeric(numeric, integer) RETURNS numeric LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_numeric';
+COMMENT ON FUNCTION dp_rdr.numeric(numeric, integer) IS 'numeric(numeric, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.date_pli(date, integer) RETURNS date LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_date_pli';
+COMMENT ON FUNCTION dp_rdr.date_pli(date, integer) IS 'date_pli(date, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.date_mii(date, integer) RETURNS date LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_date_mii';
+COMMENT ON FUNCTION dp_rdr.date_mii(date, integer) IS 'date_mii(date, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.date_mi(date, date) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_date_mi';
+COMMENT ON FUNCTION dp_rdr.date_mi(date, date) IS 'date_mi(date, date), NULL instead of an error';
+CREATE FUNCTION dp_rdr.timestamp_mi(timestamp, timestamp) RETURNS interval LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamp_mi';
+COMMENT ON FUNCTION dp_rdr.timestamp_mi(timestamp, timestamp) IS 'timestamp_mi(timestamp, timestamp), NULL instead of an error';
+CREATE FUNCTION dp_rdr.timestamptz_mi(timestamp with time zone, timestamp with time zone) RETURNS interval LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamp_mi';
+COMMENT ON FUNCTION dp_rdr.timestamptz_mi(timestamp with time zone, timestamp with time zone) IS 'timestamptz_mi(timestamp with time zone, timestamp with time zone), NULL instead of an error';
+CREATE FUNCTION dp_rdr.date_pl_interval(date, interval) RETURNS timestamp LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_date_pl_interval';
+COMMENT ON FUNCTION dp_rdr.date_pl_interval(date, interval) IS 'date_pl_interval(date, interval), NULL instead of an error';
+CREATE FUNCTION dp_rdr.timestamp_pl_interval(timestamp, interval) RETURNS timestamp LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamp_pl_interval';
+COMMENT ON FUNCTION dp_rdr.timestamp_pl_interval(timestamp, interval) IS 'timestamp_pl_interval(timestamp, interval), NULL instead of an error';
+CREATE FUNCTION dp_rdr.timestamptz_pl_interval(timestamp with time zone, interval) RETURNS timestamp with time zone LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamptz_pl_interval';
+COMMENT ON FUNCTION dp_rdr.timestamptz_pl_interval(timestamp with time zone, interval) IS 'timestamptz_pl_interval(timestamp with time zone, interval), NULL instead of an error';
+CREATE FUNCTION dp_rdr.date_mi_interval(date, interval) RETURNS timestamp LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_date_mi_interval';
+COMMENT ON FUNCTION dp_rdr.date_mi_interval(date, interval) IS 'date_mi_interval(date, interval), NULL instead of an error';
+CREATE FUNCTION dp_rdr.timestamp_mi_interval(timestamp, interval) RETURNS timestamp LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamp_mi_interval';
+COMMENT ON FUNCTION dp_rdr.timestamp_mi_interval(timestamp, interval) IS 'timestamp_mi_interval(timestamp, interval), NULL instead of an error';
+CREATE FUNCTION dp_rdr.timestamptz_mi_interval(timestamp with time zone, interval) RETURNS timestamp with time zone LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamptz_mi_interval';
+COMMENT ON FUNCTION dp_rdr.timestamptz_mi_interval(timestamp with time zone, interval) IS 'timestamptz_mi_interval(timestamp with time zone, interval), NULL instead of an error';
+CREATE FUNCTION dp_rdr.timestamp(date) RETURNS timestamp LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_date_timestamp';
+COMMENT ON FUNCTION dp_rdr.timestamp(date) IS 'timestamp(date), NULL instead of an error';
+CREATE FUNCTION dp_rdr.timestamptz(date) RETURNS timestamp with time zone LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_date_timestamptz';
+COMMENT ON FUNCTION dp_rdr.timestamptz(date) IS 'timestamptz(date), NULL instead of an error';
+CREATE FUNCTION dp_rdr.timestamptz(timestamp) RETURNS timestamp with time zone LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamp_timestamptz';
+COMMENT ON FUNCTION dp_rdr.timestamptz(timestamp) IS 'timestamptz(timestamp), NULL instead of an error';
+CREATE FUNCTION dp_rdr.timestamp(timestamp with time zone) RETURNS timestamp LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamptz_timestamp';
+COMMENT ON FUNCTION dp_rdr.timestamp(timestamp with time zone) IS 'timestamp(timestamp with time zone), NULL instead of an error';
+CREATE FUNCTION dp_rdr.date(timestamp with time zone) RETURNS date LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamptz_date';
+COMMENT ON FUNCTION dp_rdr.date(timestamp with time zone) IS 'date(timestamp with time zone), NULL instead of an error';
+CREATE FUNCTION dp_rdr.date_trunc(text, timestamp) RETURNS timestamp LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamp_trunc';
+COMMENT ON FUNCTION dp_rdr.date_trunc(text, timestamp) IS 'date_trunc(text, timestamp), NULL instead of an error';
+CREATE FUNCTION dp_rdr.date_trunc(text, timestamp with time zone) RETURNS timestamp with time zone LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamptz_trunc';
+COMMENT ON FUNCTION dp_rdr.date_trunc(text, timestamp with time zone) IS 'date_trunc(text, timestamp with time zone), NULL instead of an error';
+CREATE FUNCTION dp_rdr.timezone(text, timestamp) RETURNS timestamp with time zone LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamp_zone';
+COMMENT ON FUNCTION dp_rdr.timezone(text, timestamp) IS 'timezone(text, timestamp), NULL instead of an error';
+CREATE FUNCTION dp_rdr.timezone(text, timestamp with time zone) RETURNS timestamp LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamptz_zone';
+COMMENT ON FUNCTION dp_rdr.timezone(text, timestamp with time zone) IS 'timezone(text, timestamp with time zone), NULL instead of an error';
+CREATE FUNCTION dp_rdr.extract(text, timestamp with time zone) RETURNS numeric LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_extract_timestamptz';
+COMMENT ON FUNCTION dp_rdr.extract(text, timestamp with time zone) IS 'extract(text, timestamp with time zone), NULL instead of an error';
+CREATE FUNCTION dp_rdr.date_part(text, timestamp with time zone) RETURNS double precision LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamptz_part';
+COMMENT ON FUNCTION dp_rdr.date_part(text, timestamp with time zone) IS 'date_part(text, timestamp with time zone), NULL instead of an error';
+CREATE FUNCTION dp_rdr.textcat(text, text) RETURNS text LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_textcat';
+COMMENT ON FUNCTION dp_rdr.textcat(text, text) IS 'textcat(text, text), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int2(text) RETURNS smallint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text_int2';
+COMMENT ON FUNCTION dp_rdr.int2(text) IS 'cast of text to smallint, NULL instead of an error';
+CREATE FUNCTION dp_rdr.int4(text) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text_int4';
+COMMENT ON FUNCTION dp_rdr.int4(text) IS 'cast of text to integer, NULL instead of an error';
+CREATE FUNCTION dp_rdr.int8(text) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text_int8';
+COMMENT ON FUNCTION dp_rdr.int8(text) IS 'cast of text to bigint, NULL instead of an error';
+CREATE FUNCTION dp_rdr.float4(text) RETURNS real LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text_float4';
+COMMENT ON FUNCTION dp_rdr.float4(text) IS 'cast of text to real, NULL instead of an error';
+CREATE FUNCTION dp_rdr.float8(text) RETURNS double precision LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text_float8';
+COMMENT ON FUNCTION dp_rdr.float8(text) IS 'cast of text to double precision, NULL instead of an error';
+CREATE FUNCTION dp_rdr.numeric(text) RETURNS numeric LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text_numeric';
+COMMENT ON FUNCTION dp_rdr.numeric(text) IS 'cast of text to numeric, NULL instead of an error';
+CREATE FUNCTION dp_rdr.bool(text) RETURNS boolean LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text_bool';
+COMMENT ON FUNCTION dp_rdr.bool(text) IS 'cast of text to boolean, NULL instead of an error';
+CREATE FUNCTION dp_rdr.date(text) RETURNS date LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text_date';
+COMMENT ON FUNCTION dp_rdr.date(text) IS 'cast of text to date, NULL instead of an error';
+CREATE FUNCTION dp_rdr.timestamp(text) RETURNS timestamp LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text_timestamp';
+COMMENT ON FUNCTION dp_rdr.timestamp(text) IS 'cast of text to timestamp, NULL instead of an error';
+CREATE FUNCTION dp_rdr.text(smallint) RETURNS text LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text';
+COMMENT ON FUNCTION dp_rdr.text(smallint) IS 'cast of smallint to text, NULL instead of an error';
+CREATE FUNCTION dp_rdr.text(integer) RETURNS text LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text';
+COMMENT ON FUNCTION dp_rdr.text(integer) IS 'cast of integer to text, NULL instead of an error';
+CREATE FUNCTION dp_rdr.text(bigint) RETURNS text LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text';
+COMMENT ON FUNCTION dp_rdr.text(bigint) IS 'cast of bigint to text, NULL instead of an error';
+CREATE FUNCTION dp_rdr.text(real) RETURNS text LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text';
+COMMENT ON FUNCTION dp_rdr.text(real) IS 'cast of real to text, NULL instead of an error';
+CREATE FUNCTION dp_rdr.text(double precision) RETURNS text LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text';
+COMMENT ON FUNCTION dp_rdr.text(double precision) IS 'cast of double precision to text, NULL instead of an error';
+CREATE FUNCTION dp_rdr.text(date) RETURNS text LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text';
+COMMENT ON FUNCTION dp_rdr.text(date) IS 'cast of date to text, NULL instead of an error';
+CREATE FUNCTION dp_rdr.text(timestamp) RETURNS text LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text';
+COMMENT ON FUNCTION dp_rdr.text(timestamp) IS 'cast of timestamp to text, NULL instead of an error';
+CREATE FUNCTION dp_rdr.text(uuid) RETURNS text LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text';
+COMMENT ON FUNCTION dp_rdr.text(uuid) IS 'cast of uuid to text, NULL instead of an error';
+CREATE FUNCTION dp_rdr.text(anyenum) RETURNS text LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text';
+COMMENT ON FUNCTION dp_rdr.text(anyenum) IS 'cast of anyenum to text, NULL instead of an error';
+CREATE FUNCTION dp_rdr.text(numeric) RETURNS text LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text_of_numeric';
+COMMENT ON FUNCTION dp_rdr.text(numeric) IS 'cast of numeric to text, NULL instead of an error';
+
+CREATE FUNCTION dp_rdr.total_functions(OUT call text, OUT function regprocedure, OUT replacement regprocedure,
+                                       OUT constants integer[], OUT reason text)
+    RETURNS SETOF record LANGUAGE C STABLE PARALLEL SAFE ROWS 260 AS 'MODULE_PATHNAME', 'dp_total_functions';
+COMMENT ON FUNCTION dp_rdr.total_functions() IS
+    'functions and casts that may be applied to the columns of a restricted view, besides leakproof ones; which arguments must be constants, and why no row can make them fail';
+
+
+-- ---------------------------------------------------------------------------------------------------------------------
 -- Aggregates for owners of the data, with an epsilon of their own. Serial: the final function reads the call's arguments.
 -- PARALLEL RESTRICTED: a worker may scan, the noise is drawn once, by the session itself.
 -- ---------------------------------------------------------------------------------------------------------------------
@@ -485,6 +760,25 @@ CREATE FUNCTION dp_revoke(view regclass, grantee regrole)
 COMMENT ON FUNCTION dp_revoke(regclass, regrole) IS 'takes a policy and SELECT on the restricted view back';
 
 -- ---------------------------------------------------------------------------------------------------------------------
+-- Controller: what weakens the protection
+-- ---------------------------------------------------------------------------------------------------------------------
+
+CREATE FUNCTION dp_audit(OUT severity text, OUT object text, OUT finding text, OUT remedy text)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 20 AS 'MODULE_PATHNAME', 'dp_audit';
+COMMENT ON FUNCTION dp_audit()
+    IS 'what in this database weakens the protection of the tables of the current user, and how to mend it';
+
+CREATE FUNCTION dp_rdr.is_facade(view oid, relation oid) RETURNS boolean
+    LANGUAGE C STABLE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_is_facade';
+COMMENT ON FUNCTION dp_rdr.is_facade(oid, oid) IS 'whether a view has the rule of a restricted view over the table';
+CREATE FUNCTION dp_rdr.facade_fault(view oid, relation oid) RETURNS text
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_facade_fault';
+COMMENT ON FUNCTION dp_rdr.facade_fault(oid, oid) IS 'why no query on a restricted view can be answered; NULL if it can';
+CREATE FUNCTION dp_rdr.ledger_fault(id uuid) RETURNS text
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_ledger_fault';
+COMMENT ON FUNCTION dp_rdr.ledger_fault(uuid) IS 'the first misfit of a ledger or its totals; NULL if they are whole';
+
+-- ---------------------------------------------------------------------------------------------------------------------
 -- Controller: look at the risk, choose epsilon
 -- ---------------------------------------------------------------------------------------------------------------------
 
@@ -520,6 +814,12 @@ CREATE FUNCTION dp_query(query text, epsilon numeric = NULL, weight float8 = 1)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_query';
 COMMENT ON FUNCTION dp_query(text, numeric, float8) IS 'answers an aggregate query on a restricted view with DP noise';
 
+CREATE FUNCTION dp_explain(query text, OUT leaf integer, OUT column_name text, OUT accepted boolean, OUT reason text,
+                           OUT epsilon numeric, OUT delta numeric, OUT mechanism text, OUT error95 float8)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_explain';
+COMMENT ON FUNCTION dp_explain(text)
+    IS 'whether a query would be answered, what each leaf would cost and how accurate it would be; nothing is charged';
+
 CREATE FUNCTION dp_rdr.deny(relation regclass)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL SAFE AS 'MODULE_PATHNAME', 'deny';
 COMMENT ON FUNCTION dp_rdr.deny(regclass) IS 'the rows of a restricted view: always an error';
@@ -550,6 +850,54 @@ GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, "any") TO PUBLIC
 GRANT EXECUTE ON FUNCTION dp_rdr.lattice_sum("any", double precision, bigint, bigint) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.lattice_pair("any", double precision, double precision) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.collect(record) TO PUBLIC;
+-- So do the total replacements, and the list that explains them.
+GRANT EXECUTE ON FUNCTION
+    dp_rdr.int2pl(smallint, smallint), dp_rdr.int2mi(smallint, smallint), dp_rdr.int2mul(smallint, smallint),
+    dp_rdr.int2div(smallint, smallint), dp_rdr.int4pl(integer, integer), dp_rdr.int4mi(integer, integer),
+    dp_rdr.int4mul(integer, integer), dp_rdr.int4div(integer, integer), dp_rdr.int8pl(bigint, bigint),
+    dp_rdr.int8mi(bigint, bigint), dp_rdr.int8mul(bigint, bigint), dp_rdr.int8div(bigint, bigint),
+    dp_rdr.int24pl(smallint, integer), dp_rdr.int24mi(smallint, integer), dp_rdr.int24mul(smallint, integer),
+    dp_rdr.int24div(smallint, integer), dp_rdr.int42pl(integer, smallint), dp_rdr.int42mi(integer, smallint),
+    dp_rdr.int42mul(integer, smallint), dp_rdr.int42div(integer, smallint), dp_rdr.int28pl(smallint, bigint),
+    dp_rdr.int28mi(smallint, bigint), dp_rdr.int28mul(smallint, bigint), dp_rdr.int28div(smallint, bigint),
+    dp_rdr.int82pl(bigint, smallint), dp_rdr.int82mi(bigint, smallint), dp_rdr.int82mul(bigint, smallint),
+    dp_rdr.int82div(bigint, smallint), dp_rdr.int48pl(integer, bigint), dp_rdr.int48mi(integer, bigint),
+    dp_rdr.int48mul(integer, bigint), dp_rdr.int48div(integer, bigint), dp_rdr.int84pl(bigint, integer),
+    dp_rdr.int84mi(bigint, integer), dp_rdr.int84mul(bigint, integer), dp_rdr.int84div(bigint, integer),
+    dp_rdr.int2mod(smallint, smallint), dp_rdr.int2um(smallint), dp_rdr.abs(smallint),
+    dp_rdr.int4mod(integer, integer), dp_rdr.int4um(integer), dp_rdr.abs(integer), dp_rdr.int8mod(bigint, bigint),
+    dp_rdr.int8um(bigint), dp_rdr.abs(bigint), dp_rdr.float4pl(real, real), dp_rdr.float4mi(real, real),
+    dp_rdr.float4mul(real, real), dp_rdr.float4div(real, real), dp_rdr.float8pl(double precision, double precision),
+    dp_rdr.float8mi(double precision, double precision), dp_rdr.float8mul(double precision, double precision),
+    dp_rdr.float8div(double precision, double precision), dp_rdr.float48pl(real, double precision),
+    dp_rdr.float48mi(real, double precision), dp_rdr.float48mul(real, double precision),
+    dp_rdr.float48div(real, double precision), dp_rdr.float84pl(double precision, real),
+    dp_rdr.float84mi(double precision, real), dp_rdr.float84mul(double precision, real),
+    dp_rdr.float84div(double precision, real), dp_rdr.numeric_add(numeric, numeric),
+    dp_rdr.numeric_sub(numeric, numeric), dp_rdr.numeric_mul(numeric, numeric), dp_rdr.numeric_div(numeric, numeric),
+    dp_rdr.numeric_mod(numeric, numeric), dp_rdr.floor(numeric), dp_rdr.ceil(numeric), dp_rdr.ceiling(numeric),
+    dp_rdr.round(numeric, integer), dp_rdr.trunc(numeric, integer),
+    dp_rdr.width_bucket(double precision, double precision, double precision, integer),
+    dp_rdr.width_bucket(numeric, numeric, numeric, integer), dp_rdr.int2(integer), dp_rdr.int2(bigint),
+    dp_rdr.int4(bigint), dp_rdr.int2(real), dp_rdr.int4(real), dp_rdr.int8(real), dp_rdr.int2(double precision),
+    dp_rdr.int4(double precision), dp_rdr.int8(double precision), dp_rdr.int2(numeric), dp_rdr.int4(numeric),
+    dp_rdr.int8(numeric), dp_rdr.float4(double precision), dp_rdr.float4(numeric), dp_rdr.float8(numeric),
+    dp_rdr.numeric(numeric, integer), dp_rdr.date_pli(date, integer), dp_rdr.date_mii(date, integer),
+    dp_rdr.date_mi(date, date), dp_rdr.timestamp_mi(timestamp, timestamp),
+    dp_rdr.timestamptz_mi(timestamp with time zone, timestamp with time zone),
+    dp_rdr.date_pl_interval(date, interval), dp_rdr.timestamp_pl_interval(timestamp, interval),
+    dp_rdr.timestamptz_pl_interval(timestamp with time zone, interval), dp_rdr.date_mi_interval(date, interval),
+    dp_rdr.timestamp_mi_interval(timestamp, interval),
+    dp_rdr.timestamptz_mi_interval(timestamp with time zone, interval), dp_rdr.timestamp(date),
+    dp_rdr.timestamptz(date), dp_rdr.timestamptz(timestamp), dp_rdr.timestamp(timestamp with time zone),
+    dp_rdr.date(timestamp with time zone), dp_rdr.date_trunc(text, timestamp),
+    dp_rdr.date_trunc(text, timestamp with time zone), dp_rdr.timezone(text, timestamp),
+    dp_rdr.timezone(text, timestamp with time zone), dp_rdr.extract(text, timestamp with time zone),
+    dp_rdr.date_part(text, timestamp with time zone), dp_rdr.textcat(text, text), dp_rdr.int2(text),
+    dp_rdr.int4(text), dp_rdr.int8(text), dp_rdr.float4(text), dp_rdr.float8(text), dp_rdr.numeric(text),
+    dp_rdr.bool(text), dp_rdr.date(text), dp_rdr.timestamp(text), dp_rdr.text(smallint), dp_rdr.text(integer),
+    dp_rdr.text(bigint), dp_rdr.text(real), dp_rdr.text(double precision), dp_rdr.text(date), dp_rdr.text(timestamp),
+    dp_rdr.text(uuid), dp_rdr.text(anyenum), dp_rdr.text(numeric), dp_rdr.total_functions() TO PUBLIC;
 
 -- Dumped with the database, one call a statement. What refers to tables, views or roles leaves out those that are gone.
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.protected_table',

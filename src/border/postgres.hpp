@@ -5,6 +5,7 @@
 extern "C" {
 #include <postgres.h>
 
+#include <access/detoast.h>
 #include <access/genam.h>
 #include <access/stratnum.h>
 #include <access/htup_details.h>
@@ -32,6 +33,7 @@ extern "C" {
 #include <executor/tstoreReceiver.h>
 #include <fmgr.h>
 #include <funcapi.h>
+#include <mb/pg_wchar.h>
 #include <miscadmin.h>
 #include <nodes/makefuncs.h>
 #include <nodes/nodeFuncs.h>
@@ -61,6 +63,8 @@ extern "C" {
 #include <utils/array.h>
 #include <utils/builtins.h>
 #include <utils/catcache.h>
+#include <utils/date.h>
+#include <utils/datetime.h>
 #include <utils/datum.h>
 #include <utils/float.h>
 #include <utils/fmgroids.h>

@@ -8,9 +8,10 @@
 
 namespace dp::query {
 
-// A group key: a column of the facade.
+// A group key: an expression over the facade.
 struct Key {
-    AttrNumber attno;
+    Node *expression; // as parsed
+    AttrNumber attno; // of the facade, if the key is a column; its groups may be declared. Otherwise 0
     Oid type;
     int32 typmod;
     Oid collation;
@@ -19,7 +20,7 @@ struct Key {
 
 struct Aggregate {
     privacy::Aggregate fn;
-    AttrNumber attno; // argument column of the facade; 0 for count(*)
+    AttrNumber attno; // argument column of the facade; 0 for count(*) and count(expression)
     int filter;       // index into Leaf::filters, or -1
     Oid result_type;
     Aggref *node; // as parsed

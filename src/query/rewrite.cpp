@@ -5,6 +5,7 @@
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/settings.hpp"
+#include "query/fold.hpp"
 #include "query/shape.hpp"
 
 namespace dp::query {
@@ -17,20 +18,21 @@ planner_hook_type previous_planner = nullptr;
 struct Rewrite {
     ParseState *source;
     const Request *request;
-    List *views; // of the leaves, one each
+    List *views;        // of the leaves, one each
+    const Level *level; // that the walk is in
 };
 
 // One level being split into leaf and rest.
 struct Split {
     List *keys;       // group key expressions
     List *aggregates; // distinct aggregates, Aggref *
-    List *parameters; // external parameters of the leaf, Param *, in order of first use
+    List *arguments;  // expressions that the statement computes for the leaf, distinct, in order of first use
     int level;        // sublinks deep
 };
 
 } // namespace
 
-// ---- leaf ----------------------------------------------------------------------------------------------------------
+// ---- aggregates ----------------------------------------------------------------------------------------------------
 
 // Aggregates of this level, wherever they stand (target list, HAVING, ORDER BY, inside sublinks of the rest).
 static bool collect_aggregates(Node *node, void *context) {
@@ -59,29 +61,108 @@ static bool collect_aggregates(Node *node, void *context) {
     return border::walk_expression(node, collect_aggregates, context);
 }
 
-// $n of the statement becomes $1..$k of the leaf; the values are passed as arguments of release().
-static Node *renumber_parameters(Node *node, void *context) {
-    auto *split = static_cast<Split *>(context);
+// ---- arguments of the leaf -----------------------------------------------------------------------------------------
+
+static bool is_user_defined(Oid function, void *) {
+    return function >= FirstUnpinnedObjectId;
+}
+
+// Columns, and whatever else has a meaning only at its place; what the closed grammar has to judge where it stands.
+static bool belongs_to_leaf(Node *node, void *) {
+    if (node == nullptr)
+        return false;
+    switch (nodeTag(node)) {
+    case T_Var:
+    case T_Aggref:
+    case T_GroupingFunc:
+    case T_WindowFunc:
+    case T_SubLink:
+    case T_Query:
+    case T_CaseTestExpr:
+    case T_CoerceToDomain:
+    case T_CoerceToDomainValue:
+    case T_RowExpr:
+        return true;
+    case T_Param:
+        return castNode(Param, node)->paramkind != PARAM_EXTERN;
+    case T_ArrayCoerceExpr: // the expression for one element stands on a CaseTestExpr
+        return belongs_to_leaf(reinterpret_cast<Node *>(castNode(ArrayCoerceExpr, node)->arg), nullptr);
+    default:
+        return check_functions_in_node(node, is_user_defined, nullptr) ||
+               border::walk_expression(node, belongs_to_leaf, nullptr);
+    }
+}
+
+static bool contains_parameter(Node *node, void *) {
+    return node != nullptr && (IsA(node, Param) || border::walk_expression(node, contains_parameter, nullptr));
+}
+
+// An expression that is the same for all rows and that the leaf's text cannot hold: it has parameters, or depends on
+// settings or the clock (a time zone, now()), which are the caller's. The statement computes it and passes the value.
+static bool is_argument(Node *node) {
+    switch (nodeTag(node)) {
+    case T_Param:
+    case T_OpExpr:
+    case T_DistinctExpr:
+    case T_NullIfExpr:
+    case T_ScalarArrayOpExpr:
+    case T_FuncExpr:
+    case T_SQLValueFunction:
+    case T_BoolExpr:
+    case T_NullTest:
+    case T_BooleanTest:
+    case T_RelabelType:
+    case T_CoerceViaIO:
+    case T_ArrayCoerceExpr:
+    case T_ArrayExpr:
+    case T_SubscriptingRef:
+    case T_CaseExpr:
+    case T_CoalesceExpr:
+    case T_MinMaxExpr:
+        break;
+    default:
+        return false;
+    }
+    return (contains_parameter(node, nullptr) || contain_mutable_functions(node)) && !belongs_to_leaf(node, nullptr) &&
+           !contain_volatile_functions(node) && !expression_returns_set(node) &&
+           get_typtype(exprType(node)) != TYPTYPE_PSEUDO;
+}
+
+// The parameter of the leaf that stands for an argument of release().
+static Node *leaf_parameter(Node *argument, Split *split) {
+    split->arguments = list_append_unique(split->arguments, copyObject(argument));
+    ListCell *cell;
+    auto *param = makeNode(Param);
+    param->paramkind = PARAM_EXTERN;
+    foreach (cell, split->arguments)
+        if (equal(lfirst(cell), argument))
+            param->paramid = foreach_current_index(cell) + 1;
+    param->paramtype = exprType(argument);
+    param->paramtypmod = exprTypmod(argument);
+    param->paramcollid = get_typcollation(param->paramtype);
+    param->location = exprLocation(argument);
+    Oid collation = exprCollation(argument);
+    if (collation == param->paramcollid)
+        return reinterpret_cast<Node *>(param);
+    // For instance a variable of plpgsql with a collation of its own.
+    auto *collate = makeNode(CollateExpr);
+    collate->arg = reinterpret_cast<Expr *>(param);
+    collate->collOid = collation;
+    collate->location = param->location;
+    return reinterpret_cast<Node *>(collate);
+}
+
+static Node *extract_arguments(Node *node, void *context) {
     if (node == nullptr)
         return nullptr;
-    if (IsA(node, Param) && castNode(Param, node)->paramkind == PARAM_EXTERN) {
-        auto *param = copyObject(castNode(Param, node));
-        ListCell *cell;
-        int number = 0;
-        foreach (cell, split->parameters)
-            if (lfirst_node(Param, cell)->paramid == param->paramid)
-                number = foreach_current_index(cell) + 1;
-        if (number == 0) {
-            split->parameters = lappend(split->parameters, copyObject(param));
-            number = list_length(split->parameters);
-        }
-        param->paramid = number;
-        return reinterpret_cast<Node *>(param);
-    }
+    if (is_argument(node))
+        return leaf_parameter(node, static_cast<Split *>(context));
     if (IsA(node, Query))
-        return reinterpret_cast<Node *>(border::mutate_query(castNode(Query, node), renumber_parameters, context, 0));
-    return border::mutate_expression(node, renumber_parameters, context);
+        return reinterpret_cast<Node *>(border::mutate_query(castNode(Query, node), extract_arguments, context, 0));
+    return border::mutate_expression(node, extract_arguments, context);
 }
+
+// ---- leaf ----------------------------------------------------------------------------------------------------------
 
 static RangeTblEntry *facade_entry(Oid view) {
     Relation relation = table_open(view, AccessShareLock);
@@ -114,11 +195,11 @@ static void add_target(Query *leaf, Node *expression, SortGroupClause *clause) {
 }
 
 // Keys first, then the distinct aggregates, over the facade as a plain range table entry.
-static Query *build_leaf(const Query *query, int index, Oid view, Split *split) {
+static Query *build_leaf(const Query *query, const Folded *folded, Split *split) {
     auto *leaf = makeNode(Query);
     leaf->commandType = CMD_SELECT;
     leaf->canSetTag = true;
-    leaf->rtable = list_make1(facade_entry(view));
+    leaf->rtable = list_make1(facade_entry(folded->view));
     auto *ref = makeNode(RangeTblRef);
     ref->rtindex = 1;
     leaf->jointree = makeFromExpr(list_make1(ref), static_cast<Node *>(copyObject(query->jointree->quals)));
@@ -129,9 +210,7 @@ static Query *build_leaf(const Query *query, int index, Oid view, Split *split) 
                    lfirst_node(SortGroupClause, cell));
     foreach (cell, split->aggregates)
         add_target(leaf, static_cast<Node *>(lfirst(cell)), nullptr);
-    ChangeVarNodes(reinterpret_cast<Node *>(leaf->targetList), index, 1, 0);
-    ChangeVarNodes(leaf->jointree->quals, index, 1, 0);
-    return castNode(Query, renumber_parameters(reinterpret_cast<Node *>(leaf), split));
+    return castNode(Query, extract_arguments(reinterpret_cast<Node *>(leaf), split));
 }
 
 // ---- rest ----------------------------------------------------------------------------------------------------------
@@ -206,8 +285,8 @@ static char *deparse(Query *leaf) {
 static FuncExpr *release_call(const char *leaf, const Split *split, const Request *request) {
     static const Oid types[4] = {TEXTOID, NUMERICOID, FLOAT8OID, ANYOID};
     auto *call = makeNode(FuncExpr);
-    bool parameters = split->parameters != NIL;
-    call->funcid = border::internal_function("release", parameters ? 4 : 3, types);
+    bool arguments = split->arguments != NIL;
+    call->funcid = border::internal_function("release", arguments ? 4 : 3, types);
     call->funcresulttype = RECORDOID;
     call->funcretset = true;
     call->funcformat = COERCE_EXPLICIT_CALL;
@@ -219,7 +298,7 @@ static FuncExpr *release_call(const char *leaf, const Split *split, const Reques
         makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum(leaf), false, false),
         makeConst(NUMERICOID, -1, InvalidOid, -1, epsilon, !less, false),
         makeConst(FLOAT8OID, -1, InvalidOid, sizeof(double), Float8GetDatum(weight), false, FLOAT8PASSBYVAL));
-    call->args = list_concat(call->args, static_cast<List *>(copyObject(split->parameters)));
+    call->args = list_concat(call->args, static_cast<List *>(copyObject(split->arguments)));
     return call;
 }
 
@@ -245,34 +324,32 @@ static RangeTblEntry *release_entry(const Query *leaf, FuncExpr *call) {
     return entry;
 }
 
-// Replaces the aggregation by a scan of the release. The facade's expanded entry leaves the range table, the view itself
-// stays in it without being read: the executor checks the caller's permission on it, and plans die with it.
-static void replace_by_release(Query *query, int index, RangeTblEntry *release, RangeTblEntry *view, Split *split) {
-    ChangeVarNodes(reinterpret_cast<Node *>(split->keys), index, 1, 0);
-    ChangeVarNodes(reinterpret_cast<Node *>(split->aggregates), index, 1, 0);
-    ChangeVarNodes(reinterpret_cast<Node *>(query->targetList), index, 1, 0);
-    ChangeVarNodes(query->havingQual, index, 1, 0);
+// Replaces the aggregation by a scan of the release. The facade's expanded entry leaves the range table; the views that led
+// to it stay in it without being read.
+static void replace_by_release(Query *query, RangeTblEntry *release, const Folded *folded, Split *split) {
     query->targetList = reinterpret_cast<List *>(to_rest(reinterpret_cast<Node *>(query->targetList), split));
     Node *having = to_rest(query->havingQual, split);
     query->havingQual = nullptr;
     query->groupClause = NIL;
     query->groupDistinct = false;
     query->hasAggs = false;
-    view->inFromCl = false;
-    query->rtable = list_make2(release, view);
+    query->rtable = lcons(release, folded->permissions);
     auto *ref = makeNode(RangeTblRef);
     ref->rtindex = 1;
     query->jointree = makeFromExpr(list_make1(ref), having);
 }
 
-// What the executor must check for the caller: the columns that the expanded entry's OLD relation recorded.
-static RangeTblEntry *permission_entry(const RangeTblEntry *expanded) {
-    auto *view = copyObject(linitial_node(RangeTblEntry, expanded->subquery->rtable));
-    view->inFromCl = false;
-    return view;
+// The level as a query over the facade itself, which is varno 1 from here on.
+static void fold_level(Query *query, const Folded *folded, ParseState *source) {
+    auto *targets = reinterpret_cast<Node *>(query->targetList);
+    query->targetList = reinterpret_cast<List *>(on_facade(targets, folded, source, &query->hasSubLinks));
+    query->havingQual = on_facade(query->havingQual, folded, source, &query->hasSubLinks);
+    Node *where = on_facade(query->jointree->quals, folded, source, &query->hasSubLinks);
+    query->jointree->quals = make_and_qual(folded->condition, where);
 }
 
-static void split_level(Query *query, int index, Oid view, Rewrite *rewrite) {
+static void split_level(Query *query, const Folded *folded, Rewrite *rewrite) {
+    fold_level(query, folded, rewrite->source);
     Split split = {NIL, NIL, NIL, 0};
     ListCell *cell;
     foreach (cell, query->groupClause)
@@ -280,51 +357,45 @@ static void split_level(Query *query, int index, Oid view, Rewrite *rewrite) {
             split.keys, copyObject(get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell), query->targetList)));
     collect_aggregates(reinterpret_cast<Node *>(query->targetList), &split);
     collect_aggregates(query->havingQual, &split);
-    Query *leaf = build_leaf(query, index, view, &split);
+    Query *leaf = build_leaf(query, folded, &split);
     check_leaf(leaf, rewrite->source); // an early error with a position; release() decides
     RangeTblEntry *release = release_entry(leaf, release_call(deparse(leaf), &split, rewrite->request));
-    replace_by_release(query, index, release, permission_entry(rt_fetch(index, query->rtable)), &split);
-    rewrite->views = lappend_oid(rewrite->views, view);
+    replace_by_release(query, release, folded, &split);
+    rewrite->views = lappend_oid(rewrite->views, folded->view);
 }
 
 // ---- the walk ------------------------------------------------------------------------------------------------------
 
-static void refuse_join(const Query *query, Rewrite *rewrite) {
-    ListCell *cell;
-    foreach (cell, query->rtable)
-        if (OidIsValid(catalog::expanded_facade(lfirst_node(RangeTblEntry, cell))))
-            ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                            errmsg("a join is not supported in a query on a restricted view"),
-                            errhint("Aggregate over the restricted view alone, and join the answers.")));
-}
-
-static void rewrite_level(Query *query, Rewrite *rewrite) {
-    if (query->commandType != CMD_SELECT || (!query->hasAggs && query->groupClause == NIL) ||
-        query->setOperations != nullptr)
+// A level that aggregates over rows is split or refused. Rows that nothing aggregates are left to deny(), so that tools may
+// ask for none of them to learn the columns; but a window function over them is a question of another shape.
+static void rewrite_level(const Level *level, Rewrite *rewrite) {
+    Query *query = level->query;
+    if (query->commandType != CMD_SELECT || !reads_rows(level))
         return;
-    if (list_length(query->jointree->fromlist) != 1 || !IsA(linitial(query->jointree->fromlist), RangeTblRef)) {
-        refuse_join(query, rewrite);
+    if (!aggregates(query)) {
+        if (query->hasWindowFuncs)
+            refuse_window(query, rewrite->source);
         return;
     }
-    int index = linitial_node(RangeTblRef, query->jointree->fromlist)->rtindex;
-    Oid view = catalog::expanded_facade(rt_fetch(index, query->rtable));
-    if (!OidIsValid(view))
-        return;
     if (query->groupingSets != NIL)
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("GROUPING SETS, ROLLUP or CUBE is not supported in a query on a restricted view"),
-                        errhint("Use a plain GROUP BY.")));
-    split_level(query, index, view, rewrite);
+        refuse_part("GROUPING SETS, ROLLUP or CUBE", "Use a plain GROUP BY.", rewrite->source,
+                    exprLocation(static_cast<Node *>(linitial(query->groupingSets))));
+    Folded folded = fold_from(level, rewrite->source);
+    split_level(query, &folded, rewrite);
 }
 
 static bool rewrite_walker(Node *node, void *context) {
+    auto *rewrite = static_cast<Rewrite *>(context);
     if (node == nullptr)
         return false;
     if (!IsA(node, Query))
         return border::walk_expression(node, rewrite_walker, context);
-    auto *query = castNode(Query, node);
-    rewrite_level(query, static_cast<Rewrite *>(context));
-    return border::walk_query(query, rewrite_walker, context, 0);
+    Level level = {castNode(Query, node), rewrite->level};
+    rewrite_level(&level, rewrite);
+    rewrite->level = &level;
+    border::walk_query(level.query, rewrite_walker, context, 0);
+    rewrite->level = level.outer;
+    return false;
 }
 
 // A restricted view whose rule somebody has replaced would show the rows that it was made to hide (X06).
@@ -388,7 +459,7 @@ int rewrite_statement(Query *query, const char *text, const Request *request) {
         return 0;
     ParseState *source = make_parsestate(nullptr);
     source->p_sourcetext = text;
-    Rewrite rewrite = {source, request, NIL};
+    Rewrite rewrite = {source, request, NIL, nullptr};
     rewrite_walker(reinterpret_cast<Node *>(query), &rewrite);
     check_dynamic(&rewrite);
     return list_length(rewrite.views);

@@ -61,22 +61,7 @@ void TextScope::leave() const {
 
 // ---- conditions ----------------------------------------------------------------------------------------------------
 
-static bool contains_column(Node *node, void *) {
-    if (node == nullptr)
-        return false;
-    return IsA(node, Var) || border::walk_expression(node, contains_column, nullptr);
-}
-
-static void check_call(Node *node, Oid function, Oid collation, List *arguments, ParseState *source) {
-    const char *name = get_func_name(function);
-    int location = exprLocation(node);
-    bool columns = contains_column(reinterpret_cast<Node *>(arguments), nullptr);
-    refuse_if(
-        columns ? !is_total(function) : !is_harmless_on_constants(function),
-        psprintf("function %s(%s)", name ? name : "?",
-                 list_length(arguments) > 0 ? format_type_be(exprType(static_cast<Node *>(linitial(arguments)))) : ""),
-        "Use comparisons of columns with constants, combined by AND, OR, NOT, IN, BETWEEN and IS NULL.", source,
-        location);
+static void check_collation(Oid collation, List *arguments, ParseState *source, int location) {
     // Without a collation the comparison raises an error for the first row that it meets, and none when there is no row.
     ListCell *cell;
     foreach (cell, arguments)
@@ -87,11 +72,44 @@ static void check_call(Node *node, Oid function, Oid collation, List *arguments,
                             source ? parser_errposition(source, location) : 0));
 }
 
+static const char *name_of_call(Oid function, List *arguments) {
+    StringInfoData name;
+    initStringInfo(&name);
+    appendStringInfo(&name, "function %s(", get_func_name(function) ? get_func_name(function) : "?");
+    ListCell *cell;
+    foreach (cell, arguments)
+        appendStringInfo(&name, "%s%s", foreach_current_index(cell) > 0 ? ", " : "",
+                         format_type_be(exprType(static_cast<Node *>(lfirst(cell)))));
+    appendStringInfoChar(&name, ')');
+    return name.data;
+}
+
+// A call that meets rows must be total, whatever they hold; one of constants is evaluated before the charge.
+static void check_call(Node *node, Oid function, Oid collation, List *arguments, ParseState *source) {
+    int location = exprLocation(node);
+    bool columns = contains_column(reinterpret_cast<Node *>(arguments));
+    const TotalFunction *entry = columns ? find_total(function) : nullptr;
+    refuse_if(columns ? entry == nullptr : !is_harmless_on_constants(function), name_of_call(function, arguments),
+              total_hint, source, location);
+    check_collation(collation, arguments, source, location);
+    if (entry == nullptr)
+        return;
+    const char *problem = collation_problem(entry, collation);
+    refuse_if(problem != nullptr, problem, "Compare with =, or add COLLATE \"C\".", source, location);
+    ListCell *cell;
+    foreach (cell, arguments)
+        refuse_if((entry->constants & (1 << foreach_current_index(cell))) != 0 &&
+                      contains_column(static_cast<Node *>(lfirst(cell))),
+                  psprintf("%s with a column as argument %d", name_of_call(function, arguments),
+                           foreach_current_index(cell) + 1),
+                  "Write a constant there.", source, location);
+}
+
 static bool check_node(Node *node, void *context);
 
 // Checks a call and goes on into its arguments.
 static bool check_operator(Node *node, Oid op, Oid function, Oid collation, List *arguments, ParseState *source) {
-    refuse_if(op >= FirstUnpinnedObjectId, "a user-defined operator", "Use the built-in comparisons.", source,
+    refuse_if(op >= FirstUnpinnedObjectId, "a user-defined operator", "Use the built-in operators.", source,
               exprLocation(node));
     check_call(node, function, collation, arguments, source);
     return border::walk_expression(node, check_node, source);
@@ -113,10 +131,87 @@ static bool check_var(Var *var, ParseState *source) {
     return false;
 }
 
-static bool check_parameter(Param *param, ParseState *source) {
-    refuse_if(param->paramkind != PARAM_EXTERN, "a value from an outer query",
-              "Write the condition with constants or parameters.", source, param->location);
-    return false;
+static void check_array_operator(ScalarArrayOpExpr *expr, ParseState *source) {
+    set_sa_opfuncid(expr);
+    int location = exprLocation(reinterpret_cast<Node *>(expr));
+    refuse_if(contains_column(static_cast<Node *>(lsecond(expr->args))), "an array of columns", "Write IN (constants).",
+              source, location);
+    const TotalFunction *entry = find_total(expr->opfuncid);
+    refuse_if(entry != nullptr && entry->constants != 0, "LIKE ANY or LIKE ALL", "Combine LIKE by OR or AND.", source,
+              location);
+}
+
+// GREATEST and LEAST compare by the type's btree function.
+static void check_greatest(const MinMaxExpr *expr, ParseState *source) {
+    TypeCacheEntry *type = lookup_type_cache(expr->minmaxtype, TYPECACHE_CMP_PROC);
+    refuse_if(
+        !OidIsValid(type->cmp_proc) || find_total(type->cmp_proc) == nullptr,
+        psprintf("%s of type %s", expr->op == IS_GREATEST ? "GREATEST" : "LEAST", format_type_be(expr->minmaxtype)),
+        "Use CASE.", source, expr->location);
+    check_collation(expr->inputcollid, expr->args, source, expr->location);
+}
+
+static bool is_plain_type(Oid type) {
+    return type < FirstUnpinnedObjectId || type_is_enum(type);
+}
+
+static void check_cast_through_text(const CoerceViaIO *cast, ParseState *source) {
+    auto *argument = reinterpret_cast<Node *>(cast->arg);
+    Oid from = exprType(argument);
+    bool fine = contains_column(argument) ? find_total_cast(from, cast->resulttype) != nullptr
+                                          : is_plain_type(getBaseType(from)) && is_plain_type(cast->resulttype);
+    refuse_if(!fine, psprintf("a cast from %s to %s", format_type_be(from), format_type_be(cast->resulttype)),
+              total_hint, source, cast->location);
+}
+
+// Every node kind that is not a call: what it is made of is checked by the walk.
+static void check_structure(Node *node, ParseState *source) {
+    int location = exprLocation(node);
+    switch (nodeTag(node)) {
+    case T_Const:
+    case T_List:
+    case T_BoolExpr:
+    case T_BooleanTest:
+    case T_ArrayExpr:
+    case T_CaseExpr:
+    case T_CaseWhen:
+    case T_CaseTestExpr:
+    case T_CoalesceExpr:
+    case T_SQLValueFunction:
+        return;
+    case T_Param:
+        refuse_if(castNode(Param, node)->paramkind != PARAM_EXTERN, "a value from an outer query",
+                  "Write the condition with constants or parameters.", source, location);
+        return;
+    case T_NullTest:
+        refuse_if(castNode(NullTest, node)->argisrow, "IS NULL of a row", "Test columns.", source, location);
+        return;
+    case T_RelabelType:
+        refuse_if(!is_plain_type(castNode(RelabelType, node)->resulttype),
+                  psprintf("a cast to type %s", format_type_be(castNode(RelabelType, node)->resulttype)),
+                  "Use the built-in types.", source, location);
+        return;
+    case T_CollateExpr:
+        // The library behind a collation of somebody's own may fail when it meets the first row.
+        refuse_if(castNode(CollateExpr, node)->collOid >= FirstNormalObjectId, "a user-defined collation",
+                  "Use the built-in collations.", source, location);
+        return;
+    case T_CoerceToDomain:
+        refuse_if(true, psprintf("a cast to domain %s", format_type_be(castNode(CoerceToDomain, node)->resulttype)),
+                  "Use the built-in types.", source, location);
+        return;
+    case T_SubLink:
+        refuse_if(true, "a sub-SELECT in a condition", "Write the condition with constants.", source, location);
+        return;
+    case T_Aggref:
+    case T_WindowFunc:
+    case T_GroupingFunc:
+        refuse_if(true, "an aggregate in a condition", "Write the condition with columns and constants.", source,
+                  location);
+        return;
+    default:
+        refuse_if(true, "an expression of this kind", total_hint, source, location);
+    }
 }
 
 static bool check_node(Node *node, void *context) {
@@ -124,31 +219,18 @@ static bool check_node(Node *node, void *context) {
     if (node == nullptr)
         return false;
     switch (nodeTag(node)) {
-    case T_Const:
-    case T_List:
-    case T_BoolExpr:
-    case T_BooleanTest:
-    case T_RelabelType:
-    case T_ArrayExpr:
-        break;
-    case T_Param:
-        return check_parameter(castNode(Param, node), source);
     case T_Var:
         return check_var(castNode(Var, node), source);
-    case T_NullTest:
-        refuse_if(castNode(NullTest, node)->argisrow, "IS NULL of a row", "Test columns.", source, exprLocation(node));
-        break;
     case T_OpExpr:
-    case T_DistinctExpr: {
-        auto *expr = reinterpret_cast<OpExpr *>(node); // DistinctExpr is the same struct
+    case T_DistinctExpr: // the same struct, and NullIfExpr
+    case T_NullIfExpr: {
+        auto *expr = reinterpret_cast<OpExpr *>(node);
         set_opfuncid(expr);
         return check_operator(node, expr->opno, expr->opfuncid, expr->inputcollid, expr->args, source);
     }
     case T_ScalarArrayOpExpr: {
         auto *expr = castNode(ScalarArrayOpExpr, node);
-        set_sa_opfuncid(expr);
-        refuse_if(contains_column(static_cast<Node *>(lsecond(expr->args)), nullptr), "an array of columns",
-                  "Write IN (constants).", source, exprLocation(node));
+        check_array_operator(expr, source);
         return check_operator(node, expr->opno, expr->opfuncid, expr->inputcollid, expr->args, source);
     }
     case T_FuncExpr: {
@@ -162,50 +244,20 @@ static bool check_node(Node *node, void *context) {
         refuse_if(!relabels_elements(castNode(ArrayCoerceExpr, node)), "a cast of an array", "Write IN (constants).",
                   source, exprLocation(node));
         return check_node(reinterpret_cast<Node *>(castNode(ArrayCoerceExpr, node)->arg), context);
-    case T_CollateExpr:
-        refuse_if(castNode(CollateExpr, node)->collOid >= FirstNormalObjectId, "a user-defined collation",
-                  "Use a built-in collation.", source, exprLocation(node));
+    case T_MinMaxExpr:
+        check_greatest(castNode(MinMaxExpr, node), source);
         break;
-    case T_SubLink:
-        refuse_if(true, "a sub-SELECT in a condition", "Write the condition with constants.", source,
-                  exprLocation(node));
-        break;
-    case T_Aggref:
-    case T_WindowFunc:
-    case T_GroupingFunc:
-        refuse_if(true, "an aggregate in a condition", "Write the condition with columns and constants.", source,
-                  exprLocation(node));
+    case T_CoerceViaIO:
+        check_cast_through_text(castNode(CoerceViaIO, node), source);
         break;
     default:
-        refuse_if(true, "an expression of this kind",
-                  "Use comparisons of columns with constants, combined by AND, OR, NOT, IN, BETWEEN and IS NULL.",
-                  source, exprLocation(node));
+        check_structure(node, source);
     }
     return border::walk_expression(node, check_node, context);
 }
 
 void check_condition(Node *condition, ParseState *source) {
     check_node(condition, source);
-}
-
-static Node *substitute_parameters(Node *node, void *context) {
-    auto *parameters = static_cast<ParamListInfo>(context);
-    if (node == nullptr)
-        return nullptr;
-    if (IsA(node, Param) && parameters != nullptr) {
-        auto *param = castNode(Param, node);
-        ParamExternData *value = &parameters->params[param->paramid - 1];
-        int16 length;
-        bool by_value;
-        get_typlenbyval(param->paramtype, &length, &by_value);
-        return reinterpret_cast<Node *>(makeConst(param->paramtype, param->paramtypmod, param->paramcollid, length,
-                                                  value->value, value->isnull, by_value));
-    }
-    return border::mutate_expression(node, substitute_parameters, context);
-}
-
-Node *fold_constants(Node *condition, ParamListInfo parameters) {
-    return eval_const_expressions(nullptr, substitute_parameters(condition, parameters));
 }
 
 Node *check_view_filter(const char *text, Oid relation) {
@@ -229,7 +281,12 @@ Node *check_view_filter(const char *text, Oid relation) {
     assign_expr_collations(state, condition);
     table_close(table, NoLock);
     check_condition(condition, nullptr);
-    return fold_constants(condition, nullptr);
+    // Whose rows are seen must not follow the clock, nor the settings of whoever asks.
+    if (contain_mutable_functions(condition))
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("the filter depends on the time or on settings: %s", text),
+                        errhint("Compare with constants; use timestamp rather than timestamp with time zone.")));
+    return eval_const_expressions(nullptr, condition);
 }
 
 const char *canonical_filter(const char *text, Oid relation) {
@@ -288,6 +345,16 @@ static bool counts_rows(const Aggref *call) {
     return IsA(argument, Const) && !argument->constisnull;
 }
 
+// count(expression) is count(*) of the rows where it is there: one person is one row of it, whatever the expression.
+static Expr *and_present(Expr *filter, Node *argument) {
+    auto *test = makeNode(NullTest);
+    test->arg = reinterpret_cast<Expr *>(argument);
+    test->nulltesttype = IS_NOT_NULL;
+    test->location = -1;
+    auto *present = reinterpret_cast<Expr *>(test);
+    return filter == nullptr ? present : makeBoolExpr(AND_EXPR, list_make2(filter, present), -1);
+}
+
 static int filter_index(Leaf *leaf, Expr *filter, ParseState *source) {
     if (filter == nullptr)
         return -1;
@@ -321,17 +388,23 @@ static void add_aggregate(Leaf *leaf, Aggref *call, ParseState *source) {
     aggregate->node = call;
     aggregate->result_type = call->aggtype;
     aggregate->attno = 0;
+    Expr *filter = call->aggfilter;
     if (fn == privacy::Aggregate::count && counts_rows(call))
         aggregate->fn = privacy::Aggregate::count_star;
     else if (fn != privacy::Aggregate::count_star) {
         Node *argument = reinterpret_cast<Node *>(linitial_node(TargetEntry, call->args)->expr);
         Var *column = argument_column(argument);
-        refuse_if(column == nullptr, "an aggregate of an expression", "Aggregate a column of the view.", source,
-                  call->location);
-        check_var(column, source);
-        aggregate->attno = column->varattno;
+        if (column == nullptr && fn == privacy::Aggregate::count) {
+            aggregate->fn = privacy::Aggregate::count_star;
+            filter = and_present(filter, argument);
+        } else {
+            refuse_if(column == nullptr, "a sum or average of an expression", "Aggregate a column of the view.", source,
+                      call->location);
+            check_var(column, source);
+            aggregate->attno = column->varattno;
+        }
     }
-    aggregate->filter = filter_index(leaf, call->aggfilter, source);
+    aggregate->filter = filter_index(leaf, filter, source);
 }
 
 // ---- the query level -----------------------------------------------------------------------------------------------
@@ -367,29 +440,39 @@ static void find_view(Leaf *leaf, const Query *query, ParseState *source) {
     leaf->entry = entry;
 }
 
+// Groups are matched and ordered by the type's default btree operators, which must be built-in; for an expression, where
+// the analyst chose the type, total as well.
+static void check_key_type(Node *key, ParseState *source) {
+    Oid type = exprType(key);
+    Oid compare = lookup_type_cache(type, TYPECACHE_EQ_OPR | TYPECACHE_LT_OPR | TYPECACHE_CMP_PROC)->cmp_proc;
+    bool fine = IsA(key, Var) ? OidIsValid(compare) : OidIsValid(compare) && find_total(compare) != nullptr;
+    refuse_if(!fine, psprintf("GROUP BY a value of type %s", format_type_be(type)),
+              "Group by values of a type with an order.", source, exprLocation(key));
+    if (!IsA(key, Var))
+        check_collation(exprCollation(key), list_make1(key), source, exprLocation(key));
+}
+
 static void add_key(Leaf *leaf, const Query *query, SortGroupClause *clause, ParseState *source) {
     Node *expression = get_sortgroupclause_expr(clause, query->targetList);
-    refuse_if(!IsA(expression, Var), "GROUP BY an expression", "Group by columns of the view.", source,
-              exprLocation(expression));
-    auto *var = castNode(Var, expression);
-    check_var(var, source);
-    // Groups are matched and ordered by the type's default btree operators.
-    TypeCacheEntry *type = lookup_type_cache(var->vartype, TYPECACHE_EQ_OPR | TYPECACHE_LT_OPR | TYPECACHE_CMP_PROC);
-    refuse_if(!OidIsValid(type->cmp_proc), psprintf("GROUP BY a column of type %s", format_type_be(var->vartype)),
-              "Group by a column of a type with an order.", source, var->location);
-    leaf->keys[leaf->nkeys++] = Key{var->varattno, var->vartype, var->vartypmod, var->varcollid, clause};
+    check_condition(expression, source);
+    check_key_type(expression, source);
+    AttrNumber attno = InvalidAttrNumber;
+    if (IsA(expression, Var))
+        attno = castNode(Var, expression)->varattno;
+    leaf->keys[leaf->nkeys++] =
+        Key{expression, attno, exprType(expression), exprTypmod(expression), exprCollation(expression), clause};
 }
 
 static Output output_of(const Leaf *leaf, const TargetEntry *target, ParseState *source) {
     const char *name = target->resname ? target->resname : "?column?";
     auto *node = reinterpret_cast<Node *>(target->expr);
     for (int i = 0; i < leaf->nkeys; i++)
-        if (IsA(node, Var) && castNode(Var, node)->varattno == leaf->keys[i].attno)
+        if (equal(node, leaf->keys[i].expression))
             return Output{true, i, name};
     for (int i = 0; i < leaf->naggregates; i++)
         if (equal(node, leaf->aggregates[i].node))
             return Output{false, i, name};
-    if (contains_column(node, nullptr) || contain_aggs_of_level(node, 0))
+    if (contains_column(node) || contain_aggs_of_level(node, 0))
         refuse_if(true, "an expression over aggregates or keys", "Select group keys and aggregates as they are.",
                   source, exprLocation(node));
     refuse_if(true, "a constant in the SELECT list", "Select group keys and aggregates.", source, exprLocation(node));

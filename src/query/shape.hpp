@@ -26,17 +26,13 @@ struct TextScope {
 // that is no facade). `source` may be null.
 Leaf *check_leaf(Query *query, ParseState *source);
 
-// The condition of a restricted view's filter, over the columns of the protected table itself, under the rules for WHERE.
-// Vars have varno 1. 42601/0A000/42703 ... otherwise.
+// The condition of a restricted view's filter, over the columns of the protected table itself, under the rules for WHERE,
+// and immutable. Vars have varno 1. 42601/0A000/42703 ... otherwise.
 Node *check_view_filter(const char *text, Oid relation);
 // The same condition as text that means the same under every search_path.
 const char *canonical_filter(const char *text, Oid relation);
 
-// Checks a condition (boolean expression over columns of varno 1).
+// Checks a condition or a group key: an expression over columns of varno 1. make_total (query/total) finishes it.
 void check_condition(Node *condition, ParseState *source);
-
-// Replaces parameters by their values and folds constants; the caller has checked the condition, so that nothing but
-// immutable built-ins of constants is evaluated. Errors are the natural ones (division by zero ...), before any charge.
-Node *fold_constants(Node *condition, ParamListInfo parameters);
 
 } // namespace dp::query

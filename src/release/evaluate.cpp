@@ -94,7 +94,7 @@ static Query *make_query(RangeTblEntry *entry, Node *where) {
 static Query *grouped_query(const Question *question) {
     Query *query = make_query(table_entry(question), static_cast<Node *>(copyObject(question->where)));
     for (int i = 0; i < question->leaf->nkeys; i++) {
-        add_target(query, reinterpret_cast<Node *>(table_column(question, question->key_columns[i])));
+        add_target(query, static_cast<Node *>(copyObject(question->keys[i])));
         auto *clause = copyObject(question->leaf->keys[i].clause);
         clause->tleSortGroupRef = i + 1;
         llast_node(TargetEntry, query->targetList)->ressortgroupref = i + 1;

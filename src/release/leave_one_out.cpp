@@ -12,11 +12,13 @@ namespace dp::release {
 // ---- the memo's statement ------------------------------------------------------------------------------------------
 
 namespace {
-// SELECT columns, flags, count(*) FROM table WHERE ... GROUP BY columns, flags. Columns: those that the sensitivities need
-// (keys, arguments), or all that the query mentions; flags: "the FILTER holds" and "the argument of count(x) is there".
+// SELECT columns, keys, flags, count(*) FROM table WHERE ... GROUP BY columns, keys, flags. Columns: those that the
+// sensitivities need (keys, arguments), or all that the query mentions; keys: those that are expressions; flags: "the FILTER
+// holds" and "the argument of count(x) is there".
 struct Projection {
     const Question *question;
     List *columns;       // int: attribute numbers of the table
+    int *key_column;     // per key: position of its value among the outputs (0-based)
     int *filter_column;  // per filter: position of its flag among the outputs (0-based)
     int *present_column; // per measure: position of the flag of count(x), or -1
     int count_column;    // position of count(*)
@@ -65,7 +67,10 @@ static Node *make_flag_of_presence(Var *column) {
 static void choose_columns(Projection *projection, bool keep_records) {
     const Question *question = projection->question;
     for (int i = 0; i < question->leaf->nkeys; i++)
-        projection->columns = list_append_unique_int(projection->columns, question->key_columns[i]);
+        if (question->key_columns[i] != InvalidAttrNumber)
+            projection->columns = list_append_unique_int(projection->columns, question->key_columns[i]);
+        else if (keep_records)
+            collect_columns(question->keys[i], &projection->columns);
     for (int j = 0; j < question->nmeasures; j++)
         if (question->bounds[j] != nullptr)
             projection->columns = list_append_unique_int(
@@ -83,6 +88,26 @@ static bool groupable(const Question *question, AttrNumber attno) {
     TypeCacheEntry *type =
         lookup_type_cache(get_atttype(question->settings->relation, attno), TYPECACHE_EQ_OPR | TYPECACHE_LT_OPR);
     return OidIsValid(type->eq_opr) && OidIsValid(type->lt_opr);
+}
+
+static int position_of(const Projection *projection, AttrNumber column) {
+    ListCell *cell;
+    foreach (cell, projection->columns)
+        if (lfirst_int(cell) == column)
+            return foreach_current_index(cell);
+    elog(ERROR, "a column of the leaf is missing in its projection");
+}
+
+static void add_keys(Projection *projection) {
+    const Question *question = projection->question;
+    projection->key_column = static_cast<int *>(palloc0(sizeof(int) * (question->leaf->nkeys + 1)));
+    for (int k = 0; k < question->leaf->nkeys; k++)
+        if (question->key_columns[k] != InvalidAttrNumber)
+            projection->key_column[k] = position_of(projection, question->key_columns[k]);
+        else {
+            projection->key_column[k] = list_length(projection->query->targetList);
+            add_group(projection->query, static_cast<Node *>(copyObject(question->keys[k])));
+        }
 }
 
 static void add_flags(Projection *projection) {
@@ -144,18 +169,11 @@ static Projection project(const Question *question, bool keep_records) {
             add_group(projection.query, reinterpret_cast<Node *>(table_column(question, lfirst_int(cell))));
         }
     projection.columns = kept;
+    add_keys(&projection);
     add_flags(&projection);
     projection.count_column = list_length(projection.query->targetList);
     add_row_count(projection.query);
     return projection;
-}
-
-static int position_of(const Projection *projection, AttrNumber column) {
-    ListCell *cell;
-    foreach (cell, projection->columns)
-        if (lfirst_int(cell) == column)
-            return foreach_current_index(cell);
-    elog(ERROR, "a column of the leaf is missing in its projection");
 }
 
 // ---- one record ----------------------------------------------------------------------------------------------------
@@ -182,7 +200,6 @@ struct Work {
     privacy::Calibration calibration;
     Memo *memo;
     Argument *arguments; // per measure
-    int *key_positions;  // per key
     NullableDatum *keys; // nrecords x nkeys
     int *group_of;       // per record: index of its group; -1: undeclared key
     int ngroups;
@@ -223,9 +240,6 @@ static void read_arguments(Work *work) {
         work->arguments[j] = Argument{position_of(work->projection, column),
                                       value_kind(get_atttype(question->settings->relation, column)), lattice};
     }
-    work->key_positions = static_cast<int *>(palloc0(sizeof(int) * (question->leaf->nkeys + 1)));
-    for (int k = 0; k < question->leaf->nkeys; k++)
-        work->key_positions[k] = position_of(work->projection, question->key_columns[k]);
 }
 
 // ---- groups of the records -----------------------------------------------------------------------------------------
@@ -327,7 +341,7 @@ static void read_record(Work *work, int64 i, HeapTuple tuple, TupleDesc desc, Da
     heap_deform_tuple(tuple, desc, values, nulls);
     work->memo->records[i].individuals = DatumGetInt64(values[work->projection->count_column]);
     for (int k = 0; k < question->leaf->nkeys; k++) {
-        int at = work->key_positions[k];
+        int at = work->projection->key_column[k];
         work->keys[i * question->leaf->nkeys + k] = NullableDatum{values[at], nulls[at]};
     }
     for (int j = 0; j < question->nmeasures; j++)

@@ -4,6 +4,7 @@
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
 #include "query/shape.hpp"
+#include "query/total.hpp"
 #include "release/groups.hpp"
 
 namespace dp::release {
@@ -62,19 +63,30 @@ static Node *view_filter(const catalog::Settings *settings) {
     return filter;
 }
 
+static Node *map_expression(Node *expression, const AttrNumber *map, ParamListInfo parameters) {
+    return map_vars(query::make_total(expression, parameters), const_cast<AttrNumber *>(map));
+}
+
+static void map_conditions(Question *question, const AttrNumber *map, ParamListInfo parameters) {
+    question->where = map_expression(question->leaf->where, map, parameters);
+    if (question->settings->filter != nullptr)
+        question->where = make_and_qual(query::make_total(view_filter(question->settings), nullptr), question->where);
+    ListCell *cell;
+    foreach (cell, question->leaf->filters)
+        question->filters =
+            lappend(question->filters, map_expression(static_cast<Node *>(lfirst(cell)), map, parameters));
+}
+
 static void map_leaf(Question *question, ParamListInfo parameters) {
     query::Leaf *leaf = question->leaf;
     AttrNumber *map = catalog::map_columns(leaf->view, question->settings->relation);
-    question->where = map_vars(query::fold_constants(leaf->where, parameters), map);
-    if (question->settings->filter != nullptr)
-        question->where = make_and_qual(view_filter(question->settings), question->where);
-    ListCell *cell;
-    foreach (cell, leaf->filters)
-        question->filters = lappend(
-            question->filters, map_vars(query::fold_constants(static_cast<Node *>(lfirst(cell)), parameters), map));
+    map_conditions(question, map, parameters);
+    question->keys = static_cast<Node **>(palloc0(sizeof(Node *) * (leaf->nkeys + 1)));
     question->key_columns = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber) * (leaf->nkeys + 1)));
-    for (int i = 0; i < leaf->nkeys; i++)
-        question->key_columns[i] = map[leaf->keys[i].attno];
+    for (int i = 0; i < leaf->nkeys; i++) {
+        question->keys[i] = map_expression(leaf->keys[i].expression, map, parameters);
+        question->key_columns[i] = map[leaf->keys[i].attno]; // map[0] is 0
+    }
     question->argument_columns = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber) * (leaf->naggregates + 1)));
     for (int i = 0; i < leaf->naggregates; i++)
         if (leaf->aggregates[i].attno > 0)
@@ -100,10 +112,12 @@ static KeyDomain stored_domain(ArrayType *declared, const query::Key *spec, cons
     return domain;
 }
 
-// False when nobody declared the groups of the key.
+// False when nobody declared the groups of the key; nobody does for an expression.
 static bool read_domain(const catalog::Reading &reading, Question *question, int key) {
     Oid relation = question->settings->relation;
     const query::Key *spec = &question->leaf->keys[key];
+    if (question->key_columns[key] == InvalidAttrNumber)
+        return false;
     const char *name = get_attname(relation, question->key_columns[key], false);
     ArrayType *declared = catalog::column_groups(reading, relation, name);
     if (declared != nullptr)

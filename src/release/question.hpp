@@ -29,7 +29,8 @@ struct Question {
     const char *text;             // what the ledger shows
     Node *where;                  // over the table (varno 1), with the view's filter; or null
     List *filters;                // Node *, over the table
-    AttrNumber *key_columns;      // of the table, per key
+    Node **keys;                  // over the table, per key; like the conditions total, their constants folded
+    AttrNumber *key_columns;      // of the table, per key; 0 for an expression
     AttrNumber *argument_columns; // of the table, per aggregate; 0 for count(*)
     bool thresholded;
     KeyDomain *domains; // per key, when not thresholded

@@ -7,6 +7,7 @@
 #include "query/shape.hpp"
 #include "release/release.hpp"
 #include "sql/arguments.hpp"
+#include "sql/statement.hpp"
 
 namespace dp::sql {
 
@@ -131,7 +132,7 @@ static query::Request request_of(FunctionCallInfo fcinfo) {
 }
 
 // Nothing in the text reads a restricted view: say so, naming what it reads instead.
-[[noreturn]] static void refuse_unprotected(const Query *query) {
+void refuse_unprotected(const Query *query) {
     ListCell *cell;
     foreach (cell, query->rtable) {
         auto *entry = lfirst_node(RangeTblEntry, cell);
@@ -166,8 +167,7 @@ static void execute(PlannedStmt *plan, const char *text, ReturnSetInfo *result) 
     receiver->rDestroy(receiver);
 }
 
-// One statement, as a list of one Query after view expansion.
-static Query *rewrite_views(const char *text) {
+Query *rewrite_views(const char *text) {
     query::Parsed parsed = query::parse_select(text);
     AcquireRewriteLocks(parsed.query, true, false);
     List *rewritten = QueryRewrite(parsed.query);

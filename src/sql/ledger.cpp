@@ -135,19 +135,34 @@ FROM role r FULL JOIN share s ON s.grantee = r.grantee
 WHERE (r.public_epsilon, r.public_delta, r.conditional_epsilon, r.conditional_delta) IS DISTINCT FROM
       (s.public_epsilon, s.public_delta, s.conditional_epsilon, s.conditional_delta))sql";
 
-} // namespace
-
-DP_FUNCTION(dp_verify_ledger) {
-    ProtectedTable table = controlled_table(PG_GETARG_OID(0));
+// Null when the ledger is whole.
+char *first_misfit(Datum id) {
     Visit visit = Visit::read();
-    const char *misfit = nullptr;
+    ProtectedTable table{InvalidOid, id, nullptr};
+    char *misfit = nullptr;
     if (run_for(visit, table, misfit_sql) > 0)
         misfit = visit.spi.text(0, 1);
     else if (run_for(visit, table, totals_sql) > 0)
         misfit = visit.spi.text(0, 1);
     visit.leave();
+    return misfit;
+}
+
+} // namespace
+
+DP_FUNCTION(dp_verify_ledger) {
+    ProtectedTable table = controlled_table(PG_GETARG_OID(0));
+    const char *misfit = first_misfit(table.id);
     if (misfit != nullptr)
         ereport(WARNING,
                 (errcode(ERRCODE_DATA_CORRUPTED), errmsg("the ledger of %s is not whole: %s", table.name, misfit)));
     PG_RETURN_BOOL(misfit == nullptr);
+}
+
+// The same for dp_audit, by the id of the protected table.
+DP_FUNCTION(dp_ledger_fault) {
+    const char *misfit = first_misfit(PG_GETARG_DATUM(0));
+    if (misfit == nullptr)
+        PG_RETURN_NULL();
+    return CStringGetTextDatum(misfit);
 }

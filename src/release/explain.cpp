@@ -1,0 +1,151 @@
+#include "release/explain.hpp"
+
+#include <limits>
+
+#include "catalog/decimals.hpp"
+#include "release/choose.hpp"
+
+namespace dp::release {
+
+// ---- what the bounds leave -----------------------------------------------------------------------------------------
+
+namespace {
+// What the worker reads when a DP mode charges; never the conditional account.
+struct Account {
+    privacy::BoundSettings bound;
+    privacy::Totals totals;
+    privacy::Totals role;
+};
+
+enum AccountColumn { col_bound = 1, col_epsilon_total, col_delta_total, col_epsilon, col_delta, col_role_epsilon };
+} // namespace
+
+static privacy::Epsilon epsilon_at(int column, bool *isnull) {
+    Datum value = border::Spi::value(0, column, isnull);
+    return *isnull ? privacy::Epsilon() : catalog::to_epsilon(value, "a total of epsilon");
+}
+
+static privacy::Delta delta_at(int column) {
+    bool isnull;
+    Datum value = border::Spi::value(0, column, &isnull);
+    return isnull ? privacy::Delta() : catalog::to_delta(value, "a total of delta");
+}
+
+static Account read_row(const catalog::Visit &visit) {
+    Account account;
+    const char *name = visit.spi.text(0, col_bound);
+    bool isnull;
+    privacy::Epsilon total = epsilon_at(col_epsilon_total, &isnull);
+    border::core([&] { account.bound.bound = privacy::bound_from_name(name).value_or(privacy::Bound::filter); });
+    if (!isnull)
+        account.bound.epsilon_total = total;
+    account.bound.delta_total = delta_at(col_delta_total);
+    account.totals.public_epsilon = epsilon_at(col_epsilon, &isnull);
+    account.totals.public_delta = delta_at(col_delta);
+    account.role.public_epsilon = epsilon_at(col_role_epsilon, &isnull);
+    return account;
+}
+
+static Account read_account(const catalog::Reading &reading, const Question *question, const Terms &terms) {
+    Oid types[2] = {TEXTOID, TEXTOID};
+    Datum values[2] = {CStringGetTextDatum(question->settings->id_text), CStringGetTextDatum(terms.grantee)};
+    catalog::Visit visit = catalog::Visit::read(reading);
+    uint64 rows = visit.run("SELECT t.bound, t.epsilon_total, t.delta_total, o.public_epsilon, o.public_delta, "
+                            "s.public_epsilon FROM dp_rdr.protected_table t JOIN dp_rdr.odometer o ON o.id = t.id "
+                            "LEFT JOIN dp_rdr.odometer_share s ON s.id = t.id AND s.grantee = $2 "
+                            "WHERE t.id = $1::uuid",
+                            2, types, values);
+    Account account = rows == 1 ? read_row(visit) : Account{};
+    visit.leave();
+    if (rows != 1)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("%s has no odometer", question->settings->relation_name)));
+    return account;
+}
+
+static void add_earlier(Account *account, const Question *question, const Terms &terms, const List *earlier) {
+    ListCell *cell;
+    foreach (cell, earlier) {
+        auto *charge = static_cast<const Earlier *>(lfirst(cell));
+        if (charge->relation != question->settings->relation)
+            continue;
+        account->totals.public_epsilon = account->totals.public_epsilon + charge->epsilon;
+        account->totals.public_delta = account->totals.public_delta + charge->delta;
+        if (strcmp(charge->grantee, terms.grantee) == 0)
+            account->role.public_epsilon = account->role.public_epsilon + charge->epsilon;
+    }
+}
+
+// ---- the decision, without the charge ------------------------------------------------------------------------------
+
+static void decide(const Terms &terms, const Permitted &permitted, const Account &account, Estimate *estimate) {
+    border::core([&] {
+        privacy::ChargeRequest request;
+        request.eps_star = permitted.eps_star;
+        request.slack = permitted.slack;
+        request.candidates = *terms.candidates;
+        if (terms.has_epsilon_max)
+            request.epsilon_max = terms.epsilon_max;
+        if (terms.has_requested)
+            request.requested = terms.requested;
+        request.delta = estimate->delta;
+        privacy::BoundSettings unbounded;
+        unbounded.bound = privacy::Bound::none;
+        privacy::Decision price = privacy::decide(request, unbounded, privacy::Totals{}, privacy::Totals{});
+        estimate->priced = price.denial == privacy::Denial::none;
+        estimate->epsilon = price.epsilon;
+        if (terms.has_share)
+            request.share = terms.share;
+        privacy::Decision now = privacy::decide(request, account.bound, account.totals, account.role);
+        estimate->denied = now.denial != privacy::Denial::none;
+    });
+}
+
+// ---- accuracy ------------------------------------------------------------------------------------------------------
+
+// Core region. How wide an average is depends on how many rows there are.
+static double halfwidth(const Question *question, const privacy::ReleasePlan &plan, int aggregate) {
+    int j = question->measure_of[aggregate];
+    if ((*question->measures)[j].kind != privacy::MeasureKind::pair)
+        return privacy::measure_halfwidth(plan.noise[j], question->bounds[j]);
+    switch (question->leaf->aggregates[aggregate].fn) {
+    case privacy::Aggregate::avg:
+        return std::numeric_limits<double>::quiet_NaN();
+    case privacy::Aggregate::sum:
+        return privacy::pair_sum_halfwidth(plan.noise[j], *question->bounds[j]);
+    default:
+        return privacy::pair_count_halfwidth(plan.noise[j]);
+    }
+}
+
+static double *halfwidths(const Question *question, const Terms &terms, const Estimate &estimate) {
+    const query::Leaf *leaf = question->leaf;
+    auto *error95 = static_cast<double *>(palloc(sizeof(double) * (leaf->noutputs + 1)));
+    border::core([&] {
+        auto plan = privacy::plan_release(terms.mechanism, *question->measures, *question->sensitivities,
+                                          question->thresholded, estimate.epsilon, estimate.delta);
+        for (int i = 0; i < leaf->noutputs; i++)
+            error95[i] = leaf->outputs[i].is_key ? std::numeric_limits<double>::quiet_NaN()
+                                                 : halfwidth(question, plan, leaf->outputs[i].index);
+    });
+    return error95;
+}
+
+Estimate estimate(const catalog::Reading &reading, const Question *question, const Terms &terms, const List *earlier) {
+    check_delta(question, terms.mechanism, terms.delta);
+    Estimate estimate = {};
+    estimate.from_data = terms.algorithm != Algorithm::within_domain;
+    if (estimate.from_data)
+        return estimate;
+    Permitted permitted = choose(question, terms); // within_domain: from public facts
+    estimate.delta =
+        border::core([&] { return privacy::delta_charged(terms.mechanism, question->thresholded, terms.delta); });
+    Account account = read_account(reading, question, terms);
+    add_earlier(&account, question, terms, earlier);
+    decide(terms, permitted, account, &estimate);
+    if (estimate.priced)
+        estimate.error95 = halfwidths(question, terms, estimate);
+    return estimate;
+}
+
+} // namespace dp::release

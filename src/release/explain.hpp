@@ -1,0 +1,29 @@
+// What a release would cost, and how accurate its answer would be: from public facts and the public account alone
+// (formulas.md, 4.1 and 8.7). No private row is read, nothing is charged, no denial is counted.
+#pragma once
+
+#include "release/release.hpp"
+
+namespace dp::release {
+
+struct Estimate {
+    bool from_data; // within_data: nothing else may be said
+    bool priced;    // some candidate meets the preference
+    bool denied;    // by the preference, or by what the bounds leave of the public account now
+    privacy::Epsilon epsilon;
+    privacy::Delta delta;
+    double *error95; // half-width of each output of the leaf, in its own unit; NaN: a key, or it depends on the data
+};
+
+// A leaf of the same statement that would be charged before.
+struct Earlier {
+    Oid relation;
+    const char *grantee;
+    privacy::Epsilon epsilon;
+    privacy::Delta delta;
+};
+
+// `earlier`: of Earlier *. Errors: as answer() has them before it charges.
+Estimate estimate(const catalog::Reading &reading, const Question *question, const Terms &terms, const List *earlier);
+
+} // namespace dp::release

@@ -1,0 +1,492 @@
+// dp_audit: what in this database weakens the protection of the caller's tables (attacks.md A32, A33, C06, C08, C25, X).
+// One check is one small SELECT of (object, finding, remedy) in the list below, in the order of severity. They run as the
+// owner of the extension under pinned settings, in one statement, over the names that `subject_sql` gives them.
+#include "border/guard.hpp"
+#include "catalog/access.hpp"
+#include "catalog/facade.hpp"
+#include "sql/refusal.hpp"
+
+namespace dp::sql {
+
+namespace {
+
+using catalog::Visit;
+
+// What the checks talk about. $1 = the caller.
+const char *const subject_sql = R"sql(
+WITH RECURSIVE controlled AS ( -- protected tables of the caller
+  SELECT t.relation::oid AS relation, t.relation::text AS name, c.relowner AS owner, t.id, t.bound, t.epsilon_total,
+         t.delta_total
+  FROM dp_rdr.protected_table t JOIN pg_class c ON c.oid = t.relation WHERE pg_has_role($1, c.relowner, 'USAGE')),
+part AS ( -- they, their partitions and children
+  SELECT relation AS oid, relation, owner FROM controlled
+  UNION SELECT i.inhrelid, p.relation, p.owner FROM part p JOIN pg_inherits i ON i.inhparent = p.oid),
+facade AS (
+  SELECT v.view::oid AS view, v.view::text AS name, c.relation, c.owner, c.name AS table_name,
+         EXISTS (SELECT FROM pg_class x WHERE x.oid = v.view AND x.relkind = 'v') AS exists
+  FROM dp_rdr.restricted_view v JOIN controlled c ON c.relation = v.relation),
+permit AS ( -- policies
+  SELECT p.*, f.name, f.relation, f.table_name, p.grantee::text AS grantee_name,
+         EXISTS (SELECT FROM pg_roles r WHERE r.oid = p.grantee) AS exists
+  FROM facade f JOIN dp_rdr.policy p ON p.view = f.view),
+member AS ( -- who is in which role, and by which of his memberships
+  SELECT roleid AS role, member, roleid AS via FROM pg_auth_members
+  UNION SELECT m.role, a.member, a.roleid FROM member m JOIN pg_auth_members a ON a.roleid = m.member),
+analyst AS ( -- who has a policy, or is in a role that has one
+  SELECT relation, grantee::oid AS oid FROM permit
+  UNION SELECT p.relation, m.member FROM permit p JOIN member m ON m.role = p.grantee),
+role AS (
+  SELECT 0::oid AS oid, 'PUBLIC' AS name, false AS super
+  UNION ALL SELECT oid, oid::regrole::text, rolsuper FROM pg_roles),
+granted AS ( -- rights of others on the tables and their columns
+  SELECT p.oid, a.privilege_type AS privilege, a.privilege_type AS rights, r.name AS grantee
+  FROM part p JOIN pg_class c ON c.oid = p.oid, aclexplode(c.relacl) a JOIN role r ON r.oid = a.grantee
+  WHERE a.grantee NOT IN (c.relowner, p.owner)
+  UNION ALL
+  SELECT p.oid, a.privilege_type, format('%s (%I)', a.privilege_type, t.attname), r.name
+  FROM part p JOIN pg_class c ON c.oid = p.oid JOIN pg_attribute t ON t.attrelid = p.oid AND NOT t.attisdropped,
+       aclexplode(t.attacl) a JOIN role r ON r.oid = a.grantee
+  WHERE a.grantee NOT IN (c.relowner, p.owner)),
+power AS ( -- what lets a role without any grant reach every table
+  SELECT r.oid, r.oid::regrole::text AS name, k.power,
+         format('REVOKE %s FROM %s;', m.via::regrole, r.oid::regrole) AS remedy
+  FROM (VALUES ('pg_read_all_data', 'may read every table'), ('pg_write_all_data', 'may write every table'),
+               ('pg_read_server_files', 'may read the files of the server'),
+               ('pg_write_server_files', 'may write the files of the server'),
+               ('pg_execute_server_program', 'may run programs on the server'),
+               ('pg_stat_scan_tables', 'may scan every table for its statistics'),
+               ('pg_read_all_stats', 'sees the statements and statistics of all roles')) k (role, power)
+  JOIN pg_roles g ON g.rolname = k.role JOIN member m ON m.role = g.oid
+  JOIN pg_roles r ON r.oid = m.member AND NOT r.rolsuper AND r.oid >= 16384
+  UNION ALL
+  SELECT r.oid, r.oid::regrole::text, k.power, format('ALTER ROLE %s %s;', r.oid::regrole, k.remedy)
+  FROM pg_roles r, LATERAL (VALUES
+    (r.rolreplication, 'may copy the whole server by replication', 'NOREPLICATION'),
+    (r.rolbypassrls, 'is not held by row-level security', 'NOBYPASSRLS'),
+    (r.rolcreaterole, 'may make itself a member of the owner''s role', 'NOCREATEROLE')) k (has, power, remedy)
+  WHERE k.has AND NOT r.rolsuper AND r.oid >= 16384),
+reader AS ( -- relations whose rules read the tables, through whatever is in between
+  SELECT r.ev_class AS oid, r.rulename, p.relation, p.owner
+  FROM part p JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = p.oid
+  JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid AND r.ev_class <> p.oid
+  WHERE r.ev_class NOT IN (SELECT view FROM dp_rdr.restricted_view)
+  UNION
+  SELECT r.ev_class, r.rulename, p.relation, p.owner
+  FROM reader p JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = p.oid
+  JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid AND r.ev_class <> p.oid
+  WHERE r.ev_class NOT IN (SELECT view FROM dp_rdr.restricted_view) AND r.ev_class NOT IN (SELECT oid FROM part)),
+reading_view AS (
+  SELECT r.relation, r.owner, c.oid, c.relowner, c.oid::regclass::text AS name, c.relacl,
+         CASE c.relkind WHEN 'v' THEN 'VIEW' ELSE 'MATERIALIZED VIEW' END AS kind,
+         CASE c.relkind WHEN 'v' THEN 'reads' ELSE 'has a copy of rows of' END AS reads
+  FROM reader r JOIN pg_class c ON c.oid = r.oid WHERE c.relkind IN ('v', 'm')),
+exposed_view AS (
+  SELECT v.oid, v.relation, r.name AS grantee
+  FROM reading_view v, aclexplode(coalesce(v.relacl, acldefault('r', v.relowner))) a
+  JOIN role r ON r.oid = a.grantee AND NOT r.super
+  WHERE a.grantee <> v.owner AND a.privilege_type = 'SELECT'
+  UNION
+  SELECT v.oid, v.relation, r.name
+  FROM reading_view v JOIN pg_attribute t ON t.attrelid = v.oid, aclexplode(t.attacl) a
+  JOIN role r ON r.oid = a.grantee AND NOT r.super
+  WHERE a.grantee <> v.owner AND a.privilege_type = 'SELECT'),
+definer AS ( -- functions with their owner's rights that others may call
+  SELECT DISTINCT p.oid, p.oid::regprocedure::text AS name, p.proowner AS owner, p.prosrc AS source, r.name AS caller
+  FROM pg_proc p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a JOIN role r ON r.oid = a.grantee
+  WHERE p.prosecdef AND a.grantee <> p.proowner AND NOT r.super),
+uses AS ( -- functions and what their parsed bodies refer to
+  SELECT d.objid AS function, d.refobjid AS relation FROM pg_depend d
+  WHERE d.classid = 'pg_proc'::regclass AND d.refclassid = 'pg_class'::regclass),
+own_object AS ( -- members of the extension
+  SELECT d.classid, d.objid FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'dp_rdr'
+  WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'),
+stored_setting AS ( -- of this database and of roles
+  SELECT split_part(c, '=', 1) AS name, substr(c, strpos(c, '=') + 1) AS value, s.setrole,
+         format('ALTER %s RESET %s;', CASE WHEN s.setrole = 0 THEN format('DATABASE %I', current_database())
+                WHEN s.setdatabase = 0 THEN format('ROLE %s', s.setrole::regrole)
+                ELSE format('ROLE %s IN DATABASE %I', s.setrole::regrole, current_database()) END,
+                split_part(c, '=', 1)) AS remedy
+  FROM pg_db_role_setting s, unnest(s.setconfig) c
+  WHERE s.setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))),
+setting AS ( -- reset_val: what a session begins with; our own settings are pinned
+  SELECT name, value, remedy FROM stored_setting
+  UNION ALL
+  SELECT s.name, s.reset_val, NULL FROM pg_settings s
+  WHERE NOT EXISTS (SELECT FROM stored_setting x WHERE x.name = s.name AND x.setrole = 0))
+)sql";
+
+struct Check {
+    const char *severity;
+    const char *sql;
+};
+
+const Check checks[] = {
+    // ---- who reaches the rows ----
+    {"critical", R"sql( -- rights to read, to attach a trigger that reads, to probe keys by a foreign key
+SELECT g.oid::regclass, format('%s has %s', g.grantee, string_agg(g.rights, ', ' ORDER BY g.rights)),
+       format('REVOKE %s ON %s FROM %s;', string_agg(g.rights, ', ' ORDER BY g.rights), g.oid::regclass, g.grantee)
+FROM granted g WHERE g.privilege IN ('SELECT', 'REFERENCES', 'TRIGGER') GROUP BY g.oid, g.grantee)sql"},
+    {"critical", R"sql( -- a partition of another's
+SELECT p.oid::regclass, format('belongs to %s, and not to %s, who owns %s', c.relowner::regrole, p.owner::regrole,
+       p.relation::regclass), format('ALTER TABLE %s OWNER TO %s;', p.oid::regclass, p.owner::regrole)
+FROM part p JOIN pg_class c ON c.oid = p.oid WHERE c.relowner <> p.owner)sql"},
+    {"critical", R"sql( -- an analyst who is also a controller
+SELECT m.member::regrole, format('has a policy and may act for %s, the owner of %s', c.owner::regrole,
+       string_agg(DISTINCT c.name, ', ')), format('REVOKE %s FROM %s;', m.via::regrole, m.member::regrole)
+FROM controlled c JOIN member m ON m.role = c.owner JOIN analyst a ON a.relation = c.relation AND a.oid = m.member
+JOIN pg_roles r ON r.oid = m.member AND NOT r.rolsuper GROUP BY m.member, m.via, c.owner)sql"},
+    {"critical", R"sql( -- an analyst who needs no grant
+SELECT DISTINCT p.name, format('has a policy and %s', p.power), p.remedy
+FROM power p WHERE p.oid IN (SELECT oid FROM analyst))sql"},
+    {"critical", R"sql( -- a view or materialized view that others may read
+SELECT v.name, format('%s %s, and %s may read it', v.reads, v.relation::regclass, x.grantee),
+       CASE WHEN x.grantee = v.relowner::regrole::text
+            THEN format('ALTER %s %s OWNER TO %s;', v.kind, v.name, v.owner::regrole)
+            ELSE format('REVOKE ALL ON %s FROM %s;', v.name, x.grantee) END
+FROM reading_view v JOIN exposed_view x ON x.oid = v.oid AND x.relation = v.relation)sql"},
+    {"critical", R"sql( -- a function that reads the rows for others
+SELECT d.name,
+       format('reads %s with the rights of %s, and %s may call it', p.relation::regclass, d.owner::regrole, d.caller),
+       format('REVOKE EXECUTE ON ROUTINE %s FROM %s;', d.name, d.caller)
+FROM definer d JOIN uses u ON u.function = d.oid
+JOIN (SELECT oid, relation FROM part UNION SELECT oid, relation FROM reading_view) p ON p.oid = u.relation)sql"},
+    {"critical", R"sql( -- a registered view with another rule
+SELECT f.name, format('is no longer a restricted view over %s: its rule was replaced', f.table_name),
+       format('SELECT dp_unprotect(%L); -- then dp_protect() and dp_grant() again', f.name)
+FROM facade f WHERE f.exists AND NOT dp_rdr.is_facade(f.view, f.relation))sql"},
+
+    // ---- the extension itself ----
+    {"critical", R"sql( -- who may create in the schemas that the extension trusts
+SELECT format('schema %I', n.nspname), format('%s may create objects in it', r.name),
+       format('REVOKE CREATE ON SCHEMA %I FROM %s;', n.nspname, r.name)
+FROM pg_namespace n, aclexplode(n.nspacl) a JOIN role r ON r.oid = a.grantee AND NOT r.super
+WHERE n.nspname IN ('dp_rdr', 'pg_catalog') AND a.privilege_type = 'CREATE' AND a.grantee <> n.nspowner)sql"},
+    {"critical", R"sql( -- objects in dp_rdr that are not the extension's, or not its owner's
+SELECT o.name, CASE WHEN o.own THEN format('belongs to %s, and not to the owner of the extension', o.owner::regrole)
+                    ELSE 'is in the schema of the extension and not a part of it' END,
+       CASE WHEN o.own THEN format('ALTER %s %s OWNER TO %s;', o.kind, o.name, n.nspowner::regrole)
+            ELSE format('DROP %s %s;', o.kind, o.name) END
+FROM pg_namespace n, LATERAL (
+  SELECT CASE c.relkind WHEN 'v' THEN 'VIEW' WHEN 'm' THEN 'MATERIALIZED VIEW' WHEN 'f' THEN 'FOREIGN TABLE'
+                        ELSE 'TABLE' END,
+         c.oid::regclass::text, c.relowner, ('pg_class'::regclass, c.oid) IN (SELECT m.classid, m.objid FROM own_object m)
+  FROM pg_class c WHERE c.relnamespace = n.oid AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+  UNION ALL
+  SELECT 'ROUTINE', p.oid::regprocedure::text, p.proowner,
+         ('pg_proc'::regclass, p.oid) IN (SELECT m.classid, m.objid FROM own_object m)
+  FROM pg_proc p WHERE p.pronamespace = n.oid) o (kind, name, owner, own)
+WHERE n.nspname = 'dp_rdr' AND (NOT o.own OR o.owner <> n.nspowner))sql"},
+    {"critical", R"sql( -- rights on the catalog and the ledger
+SELECT c.oid::regclass, format('%s has %s', r.name, string_agg(a.privilege_type, ', ' ORDER BY a.privilege_type)),
+       format('REVOKE %s ON %s FROM %s;', string_agg(a.privilege_type, ', ' ORDER BY a.privilege_type),
+              c.oid::regclass, r.name)
+FROM pg_class c, aclexplode(c.relacl) a JOIN role r ON r.oid = a.grantee AND NOT r.super
+WHERE c.relnamespace = 'dp_rdr'::regnamespace AND c.relkind IN ('r', 'v', 'S') AND a.grantee <> c.relowner
+  AND (c.relname, a.privilege_type) <> ('ledger', 'SELECT')
+GROUP BY c.oid, r.name)sql"},
+    {"critical", R"sql( -- a ledger that was tampered with, or lost rows in a restore
+SELECT c.name, format('its ledger is not whole: %s', c.fault),
+       format('SELECT * FROM dp_rdr.ledger WHERE relation = %L ORDER BY id; -- compare with a copy kept elsewhere', c.name)
+FROM (SELECT name, dp_rdr.ledger_fault(id) AS fault FROM controlled) c WHERE c.fault IS NOT NULL)sql"},
+
+    // ---- bounds and policies ----
+    {"warning", R"sql( -- no bound, or one that says nothing
+SELECT c.name, CASE WHEN c.bound = 'none' THEN 'nothing bounds the total privacy loss'
+                    WHEN c.epsilon_total > 10 THEN format('epsilon_total = %s promises next to nothing', c.epsilon_total)
+                    ELSE format('with delta_total = %s people may be disclosed outright', c.delta_total) END,
+       format('SELECT dp_set_odometer(%L, %L, 1, 0);', c.name, CASE c.bound WHEN 'dynamic' THEN 'dynamic' ELSE 'filter' END)
+FROM controlled c WHERE c.bound = 'none' OR c.epsilon_total > 10 OR c.delta_total > 0.001)sql"},
+    {"warning", R"sql( -- the papers' rule alone
+SELECT c.name, 'the bound "dynamic" has no epsilon_total: the loss may reach twice the largest candidate',
+       format('SELECT dp_set_odometer(%L, ''dynamic'', 1, %s);', c.name, c.delta_total)
+FROM controlled c WHERE c.bound = 'dynamic' AND c.epsilon_total IS NULL)sql"},
+    {"warning", R"sql( -- answers that are not differentially private
+SELECT p.name, format('answers to %s are not differentially private (within_data)', p.grantee_name) ||
+       CASE WHEN d.others IS NULL THEN '' ELSE format(', those to %s are', d.others) END,
+       format('SELECT dp_revoke(%L, %L);', p.name, p.grantee_name)
+FROM permit p, LATERAL (SELECT string_agg(DISTINCT o.grantee_name, ', ') FROM permit o
+                        WHERE o.relation = p.relation AND o.selection <> 'within_data') d (others)
+WHERE p.selection = 'within_data' AND p.exists)sql"},
+    {"warning", R"sql( -- one answer tells too much
+SELECT p.name, format('one answer to %s may cost %s', p.grantee_name,
+       CASE WHEN p.epsilon_max > 10 THEN 'epsilon = ' || p.epsilon_max ELSE 'delta = ' || p.delta END),
+       format('SELECT dp_revoke(%L, %L); -- and dp_grant() with a smaller epsilon_max or delta', p.name, p.grantee_name)
+FROM permit p WHERE p.exists AND (p.epsilon_max > 10 OR p.delta > 0.001))sql"},
+    {"warning", R"sql( -- policies of superusers
+SELECT p.name, format('%s has a policy and is a superuser, who sees everything', p.grantee_name),
+       format('SELECT dp_revoke(%L, %L);', p.name, p.grantee_name)
+FROM permit p JOIN pg_roles r ON r.oid = p.grantee AND r.rolsuper)sql"},
+    {"warning", R"sql( -- a new role may get the number of a dropped one, and its policy
+SELECT p.name, format('has a policy for role %s, which does not exist any more', p.grantee::oid),
+       format('DELETE FROM dp_rdr.policy WHERE view::oid = %s AND grantee::oid = %s;', p.view::oid, p.grantee::oid)
+FROM permit p WHERE NOT p.exists)sql"},
+    {"warning", R"sql( -- a restricted view that was dropped behind our back: a new view may get its number
+SELECT c.name, format('its restricted view %s does not exist any more', f.view),
+       format('DELETE FROM dp_rdr.policy WHERE view::oid = %s; DELETE FROM dp_rdr.restricted_view WHERE view::oid = %s;',
+              f.view, f.view)
+FROM facade f JOIN controlled c ON c.relation = f.relation WHERE NOT f.exists)sql"},
+    {"warning", R"sql( -- a restricted view that someone else may replace
+SELECT f.name, format('belongs to %s, and not to %s, who owns %s', c.relowner::regrole, f.owner::regrole, f.table_name),
+       format('ALTER VIEW %s OWNER TO %s;', f.name, f.owner::regrole)
+FROM facade f JOIN pg_class c ON c.oid = f.view WHERE f.exists AND c.relowner <> f.owner)sql"},
+
+    // ---- other ways, and ways for those who are trusted ----
+    {"warning", R"sql( -- rights to write: rows that somebody made, counted like all others
+SELECT g.oid::regclass, format('%s has %s', g.grantee, string_agg(g.rights, ', ' ORDER BY g.rights)),
+       format('REVOKE %s ON %s FROM %s;', string_agg(g.rights, ', ' ORDER BY g.rights), g.oid::regclass, g.grantee)
+FROM granted g WHERE g.privilege NOT IN ('SELECT', 'REFERENCES', 'TRIGGER') GROUP BY g.oid, g.grantee)sql"},
+    {"warning", R"sql( -- powerful roles that are no analysts
+SELECT DISTINCT p.name, p.power, p.remedy FROM power p WHERE p.oid NOT IN (SELECT oid FROM analyst))sql"},
+    {"warning", R"sql( -- functions whose text names the table: a string body leaves no dependency
+SELECT DISTINCT d.name,
+       format('may read %s with the rights of %s, and %s may call it: its text has the name', p.oid::regclass,
+              d.owner::regrole, d.caller),
+       format('REVOKE EXECUTE ON ROUTINE %s FROM %s;', d.name, d.caller)
+FROM definer d JOIN part p ON has_table_privilege(d.owner, p.oid, 'SELECT') JOIN pg_class c ON c.oid = p.oid
+WHERE NOT EXISTS (SELECT FROM uses u WHERE u.function = d.oid AND u.relation = p.oid)
+  AND d.source ~* ('(^|\W)' || regexp_replace(c.relname, '(\W)', '\\\1', 'g') || '(\W|$)'))sql"},
+    {"warning", R"sql( -- rules that hand rows on
+SELECT r.ev_class::regclass, format('its rule %I reads or copies rows of %s', r.rulename, x.relation::regclass),
+       format('DROP RULE %I ON %s;', r.rulename, r.ev_class::regclass)
+FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class JOIN (
+  SELECT oid, rulename, relation FROM reader
+  UNION SELECT p.oid, w.rulename, p.relation FROM part p JOIN pg_rewrite w ON w.ev_class = p.oid
+) x ON x.oid = r.ev_class AND x.rulename = r.rulename WHERE c.relkind IN ('r', 'p') OR r.ev_type <> '1')sql"},
+    {"warning", R"sql( -- subscribers get the rows
+SELECT format('publication %I', b.pubname),
+       format('sends the rows of %s to its subscribers', string_agg(g.name, ', ' ORDER BY g.name)),
+       CASE WHEN bool_and(g.named)
+            THEN format('ALTER PUBLICATION %I DROP TABLE %s;', b.pubname, string_agg(g.name, ', ' ORDER BY g.name))
+            ELSE format('DROP PUBLICATION %I;', b.pubname) END
+FROM pg_publication b, LATERAL (
+  SELECT p.oid::regclass::text, EXISTS (SELECT FROM pg_publication_rel r WHERE r.prpubid = b.oid AND r.prrelid = p.oid)
+  FROM (SELECT DISTINCT oid FROM part) p JOIN pg_get_publication_tables(b.pubname) t ON t.relid = p.oid) g (name, named)
+GROUP BY b.pubname)sql"},
+    {"warning", R"sql( -- a foreign key tells him who writes the referring table which keys exist
+SELECT k.conrelid::regclass,
+       format('its foreign key %I tells who writes to it which keys of %s exist', k.conname, k.confrelid::regclass),
+       format('ALTER TABLE %s DROP CONSTRAINT %I;', k.conrelid::regclass, k.conname)
+FROM pg_constraint k JOIN part p ON p.oid = k.confrelid JOIN pg_class c ON c.oid = k.conrelid
+WHERE k.contype = 'f' AND k.conparentid = 0 AND (c.relowner <> p.owner
+  OR EXISTS (SELECT FROM aclexplode(c.relacl) a WHERE a.grantee <> p.owner AND a.privilege_type IN ('INSERT', 'UPDATE'))
+  OR EXISTS (SELECT FROM pg_attribute t, aclexplode(t.attacl) a WHERE t.attrelid = c.oid AND a.grantee <> p.owner
+             AND a.privilege_type IN ('INSERT', 'UPDATE'))))sql"},
+    {"warning", R"sql( -- code that sees each changed row, and may change others
+SELECT t.tgrelid::regclass, format('its trigger %I sees the rows that change', t.tgname),
+       format('DROP TRIGGER %I ON %s;', t.tgname, t.tgrelid::regclass)
+FROM pg_trigger t WHERE t.tgrelid IN (SELECT oid FROM part) AND NOT t.tgisinternal AND t.tgparentid = 0)sql"},
+    {"warning", R"sql( -- functions that are reached instead of ours when their arguments match better
+SELECT p.oid::regprocedure, 'has the name of a function of dp_rdr and may be called in its place',
+       format('DROP ROUTINE %s;', p.oid::regprocedure)
+FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace AND n.nspname !~ '^pg_temp_'
+WHERE ('pg_proc'::regclass, p.oid) NOT IN (SELECT classid, objid FROM own_object)
+  AND p.proname IN (SELECT o.proname FROM own_object m JOIN pg_proc o ON m.classid = 'pg_proc'::regclass AND o.oid = m.objid
+                    WHERE o.pronamespace = 'pg_catalog'::regnamespace))sql"},
+
+    // ---- statistics of the server ----
+    {"warning", R"sql(
+SELECT 'statistics views', 'PUBLIC may read them: they count the rows of every table and each change of one',
+       format('REVOKE SELECT ON %s FROM PUBLIC;', string_agg(c.oid::regclass::text, ', ' ORDER BY c.relname))
+FROM pg_class c WHERE c.relnamespace = 'pg_catalog'::regnamespace AND c.relkind = 'v'
+  AND c.relname ~ '^pg_stat(io)?_(xact_)?(all|sys|user)_(tables|indexes|sequences)$'
+  AND has_table_privilege('public', c.oid, 'SELECT') HAVING count(*) > 0)sql"},
+    {"warning", R"sql(
+SELECT 'statistics functions', 'PUBLIC may call them: they count the rows of every table and each change of one',
+       format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC;', string_agg(p.oid::regprocedure::text, ', ' ORDER BY p.proname))
+FROM pg_proc p WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.proname ~ '^pg_stat_get_'
+  AND p.proargtypes = '26' AND has_function_privilege('public', p.oid, 'EXECUTE') HAVING count(*) > 0)sql"},
+    {"warning", R"sql(
+SELECT 'size functions', 'PUBLIC may call them: they tell how large every table is',
+       format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC;',
+              string_agg(p.oid::regprocedure::text, ', ' ORDER BY p.oid::regprocedure::text COLLATE "C"))
+FROM pg_proc p WHERE p.pronamespace = 'pg_catalog'::regnamespace
+  AND p.proname IN ('pg_relation_size', 'pg_table_size', 'pg_indexes_size', 'pg_total_relation_size', 'pg_database_size')
+  AND has_function_privilege('public', p.oid, 'EXECUTE') HAVING count(*) > 0)sql"},
+
+    // ---- settings ----
+    {"warning", R"sql(
+SELECT s.name, format('is %s: %s', s.value, k.finding),
+       coalesce(s.remedy, format('ALTER SYSTEM SET %s = %L; SELECT pg_reload_conf();', s.name, k.advice))
+FROM setting s JOIN (VALUES
+  ('fsync', '^(on|true|yes|1)$', 'a crash can lose charges of answers that were given', 'on'),
+  ('full_page_writes', '^(on|true|yes|1)$', 'a crash can damage the ledger', 'on'),
+  ('auto_explain.log_min_duration', '^-1', 'plans and row counts of internal statements get into the server log', '-1'),
+  ('pg_stat_statements.track', '^(top|none)$', 'the row counts of statements inside functions are shown to everybody', 'top')
+) k (name, safe, finding, advice) ON k.name = s.name AND s.value !~* k.safe)sql"},
+    {"info", R"sql(
+SELECT s.name, format('is %s: %s', s.value, k.finding),
+       coalesce(s.remedy, format('ALTER SYSTEM SET %s = %L; SELECT pg_reload_conf();', s.name, k.advice))
+FROM setting s JOIN (VALUES
+  ('log_statement', '^none$', 'the server log shows statements, with the values in them', 'none'),
+  ('log_min_duration_statement', '^-1', 'the server log shows statements and how long they took', '-1'),
+  ('log_min_duration_sample', '^-1', 'the server log shows statements and how long they took', '-1'),
+  ('log_duration', '^(off|false|no|0)$', 'the server log shows how long statements took', 'off'),
+  ('log_parameter_max_length_on_error', '^0', 'the server log shows the parameters of failed statements', '0'),
+  ('log_temp_files', '^-1', 'the server log shows the sizes of sorts and groupings', '-1'),
+  ('pg_stat_statements.track_planning', '^(off|false|no|0)$', 'the planning of statements is measured', 'off'),
+  ('track_functions', '^none$', 'the calls of functions in the controllers'' statements are counted', 'none'),
+  ('synchronous_commit', '^(on|local|remote_write|remote_apply|true|yes|1)$',
+   'a crash can undo a dp_revoke() or a smaller total (charges are safe)', 'on'),
+  ('max_worker_processes', '^([4-9]|\d\d+)$', 'every charge needs one: queries may fail for lack of it', '8')
+) k (name, safe, finding, advice) ON k.name = s.name AND s.value !~* k.safe)sql"},
+    {"info", R"sql(
+SELECT 'log_parameter_max_length', format('is %s: statements are logged, with the values of their parameters', p.value),
+       coalesce(p.remedy, 'ALTER SYSTEM SET log_parameter_max_length = 0; SELECT pg_reload_conf();')
+FROM setting p WHERE p.name = 'log_parameter_max_length' AND p.value !~ '^0' AND EXISTS (
+  SELECT FROM setting s WHERE s.name = 'log_statement' AND s.value <> 'none'
+  OR s.name IN ('log_min_duration_statement', 'log_min_duration_sample') AND s.value !~ '^-1'))sql"},
+    {"info", R"sql(
+SELECT 'session_preload_libraries',
+       'the first statement of a connection on a restricted view only loads dp_rdr, and is refused',
+       format('ALTER DATABASE %I SET session_preload_libraries = %s;', current_database(), concat_ws(', ', (
+         SELECT string_agg(quote_ident(btrim(x, ' "')), ', ') FROM setting s, unnest(string_to_array(s.value, ',')) x
+         WHERE s.name = 'session_preload_libraries' AND btrim(x, ' "') <> ''), 'dp_rdr'))
+WHERE NOT EXISTS (SELECT FROM setting s WHERE s.value ~ '\mdp_rdr\M'
+                  AND s.name IN ('shared_preload_libraries', 'session_preload_libraries')))sql"},
+
+    // ---- to know ----
+    {"info", R"sql( -- controllers
+SELECT m.member::regrole,
+       format('may act for %s, the owner of %s', c.owner::regrole, string_agg(DISTINCT c.name, ', ')),
+       format('REVOKE %s FROM %s;', m.via::regrole, m.member::regrole)
+FROM controlled c JOIN member m ON m.role = c.owner JOIN pg_roles r ON r.oid = m.member AND NOT r.rolsuper
+WHERE NOT EXISTS (SELECT FROM analyst a WHERE a.relation = c.relation AND a.oid = m.member)
+GROUP BY m.member, m.via, c.owner)sql"},
+    {"info", R"sql( -- views and copies that nobody else may read
+SELECT v.name, format('%s %s', v.reads, v.relation::regclass), format('DROP %s %s;', v.kind, v.name)
+FROM reading_view v WHERE NOT EXISTS (SELECT FROM exposed_view x WHERE x.oid = v.oid))sql"},
+    {"info", R"sql( -- functions that ask under the policy of their owner
+SELECT d.name,
+       format('asks %s with the rights and the policy of %s, and %s may call it', f.name, d.owner::regrole, d.caller),
+       format('REVOKE EXECUTE ON ROUTINE %s FROM %s;', d.name, d.caller)
+FROM definer d JOIN uses u ON u.function = d.oid JOIN facade f ON f.view = u.relation)sql"},
+    {"info", R"sql( -- rights on tables to come
+SELECT format('default privileges of %s', d.defaclrole::regrole),
+       format('new tables, and so new partitions, are given to %s', r.name),
+       format('ALTER DEFAULT PRIVILEGES FOR ROLE %s%s REVOKE ALL ON TABLES FROM %s;', d.defaclrole::regrole,
+              ' IN SCHEMA ' || nullif(d.defaclnamespace, 0)::regnamespace, r.name)
+FROM pg_default_acl d JOIN role r ON r.oid IN (SELECT a.grantee FROM aclexplode(d.defaclacl) a)
+WHERE d.defaclobjtype = 'r' AND d.defaclrole IN (SELECT owner FROM controlled) AND r.oid <> d.defaclrole)sql"},
+    {"info", R"sql( -- a restricted view that refuses every query
+SELECT f.name, 'answers no query: ' || f.fault,
+       format('SELECT dp_unprotect(%L); -- then dp_protect() and dp_grant() again', f.name)
+FROM (SELECT name, dp_rdr.facade_fault(view, relation) AS fault FROM facade
+      WHERE exists AND dp_rdr.is_facade(view, relation)) f WHERE f.fault IS NOT NULL)sql"},
+    {"info", R"sql( -- roles that are refused for having too many policies
+SELECT p.name, format('%s inherits the policies of %s and has none of its own', m.member::regrole,
+                      string_agg(DISTINCT p.grantee_name, ', ')),
+       format('SELECT dp_grant(%L, %L, tau => 0.95);', p.name, m.member::regrole)
+FROM permit p JOIN member m ON m.role = p.grantee JOIN pg_roles r ON r.oid = m.member AND NOT r.rolsuper
+WHERE pg_has_role(m.member, p.grantee::oid, 'USAGE')
+  AND NOT EXISTS (SELECT FROM permit o WHERE o.view = p.view AND o.grantee = m.member)
+GROUP BY p.name, m.member HAVING count(DISTINCT p.grantee) > 1)sql"},
+    {"info", R"sql( -- a preference that no answer meets
+SELECT p.name, format('tau = 1 denies %s every query', p.grantee_name),
+       format('SELECT dp_grant(%L, %L, tau => 0.95);', p.name, p.grantee_name)
+FROM permit p WHERE p.tau = 1 AND p.exists)sql"},
+    {"info", R"sql( -- row-level security is not ours
+SELECT p.oid::regclass, 'its row-level security does not apply to answers',
+       format('ALTER TABLE %s DISABLE ROW LEVEL SECURITY; -- and use the filter of dp_protect()', p.oid::regclass)
+FROM part p JOIN pg_class c ON c.oid = p.oid AND c.relrowsecurity AND NOT c.relforcerowsecurity)sql"},
+    {"info", R"sql( -- noise as wide as the bounds
+SELECT format('%s.%I', c.name, b.column_name),
+       format('its bounds from %s to %s make sums and averages useless', b.lower, b.upper),
+       format('SELECT dp_set_bounds(%L, %L, lower, upper); -- public bounds that fit', c.name, b.column_name)
+FROM controlled c JOIN dp_rdr.column_bounds b ON b.relation = c.relation
+WHERE greatest(abs(b.lower), abs(b.upper)) > 1e12)sql"},
+    {"info", R"sql( -- a new column of that name would have them
+SELECT format('%s.%I', c.name, d.column_name), format('%s are declared for a column that does not exist any more', d.what),
+       format('DELETE FROM dp_rdr.%I WHERE relation::oid = %s AND column_name = %L;', d.catalog, c.relation, d.column_name)
+FROM controlled c JOIN (SELECT relation, column_name, 'bounds', 'column_bounds' FROM dp_rdr.column_bounds
+  UNION ALL SELECT relation, column_name, 'groups', 'column_groups' FROM dp_rdr.column_groups
+) d (relation, column_name, what, catalog) ON d.relation = c.relation
+WHERE NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.relation AND a.attname = d.column_name AND a.attnum > 0
+                  AND NOT a.attisdropped))sql"},
+    {"info", R"sql( -- what cannot be hidden
+SELECT 'pg_class', 'reltuples and relpages tell everybody how many rows a table has, since its last VACUUM or ANALYZE',
+       NULL)sql"},
+};
+
+// ---- running them --------------------------------------------------------------------------------------------------
+
+enum Column { col_severity, col_object, col_finding, col_remedy, ncolumns };
+
+void put(ReturnSetInfo *result, const char *severity, const char *object, const char *finding, const char *remedy) {
+    const char *texts[ncolumns] = {severity, object, finding, remedy};
+    Datum values[ncolumns] = {};
+    bool nulls[ncolumns];
+    for (int i = 0; i < ncolumns; i++) {
+        nulls[i] = texts[i] == nullptr;
+        if (!nulls[i])
+            values[i] = CStringGetTextDatum(texts[i]);
+    }
+    tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+uint64 run_for(const Visit &visit, Oid caller, const char *sql) {
+    Oid types[1] = {OIDOID};
+    Datum values[1] = {ObjectIdGetDatum(caller)};
+    return visit.run(psprintf("%s%s", subject_sql, sql), 1, types, values);
+}
+
+// The checks in one statement, so that all of them see one state of the database. Their order is that of the list.
+const char *all_checks() {
+    StringInfoData sql;
+    initStringInfo(&sql);
+    for (int i = 0; i < static_cast<int>(lengthof(checks)); i++)
+        appendStringInfo(&sql,
+                         "%s SELECT %d AS place, %s AS severity, object::text, finding::text, remedy::text "
+                         "FROM (%s\n) x (object, finding, remedy)\n",
+                         i > 0 ? "UNION ALL" : "SELECT severity, object, finding, remedy FROM (", i,
+                         quote_literal_cstr(checks[i].severity), checks[i].sql);
+    appendStringInfoString(&sql,
+                           ") x ORDER BY place, object COLLATE \"C\", finding COLLATE \"C\", remedy COLLATE \"C\"");
+    return sql.data;
+}
+
+} // namespace
+
+DP_FUNCTION(dp_audit) {
+    Oid caller = GetUserId(), owner = border::extension_owner();
+    InitMaterializedSRF(fcinfo, 0);
+    auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    if (!superuser_arg(owner)) {
+        // Every look at the catalog runs as this role: it cannot be trusted, and may not even be able to look.
+        put(result, "critical", "schema dp_rdr",
+            psprintf("belongs to %s, who is not a superuser", quote_identifier(GetUserNameFromId(owner, false))),
+            psprintf("ALTER SCHEMA dp_rdr OWNER TO %s;",
+                     quote_identifier(GetUserNameFromId(BOOTSTRAP_SUPERUSERID, false))));
+        return Datum(0);
+    }
+    Visit visit = Visit::read();
+    bool controls = run_for(visit, caller, "SELECT FROM controlled") > 0;
+    if (!controls && !superuser_arg(caller))
+        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("must be owner of a protected table"),
+                        errhint("The controller of a table is its owner.")));
+    uint64 rows = run_for(visit, caller, all_checks());
+    for (uint64 i = 0; i < rows; i++)
+        put(result, visit.spi.text(i, 1), visit.spi.text(i, 2), visit.spi.text(i, 3), visit.spi.text(i, 4));
+    visit.leave();
+    return Datum(0);
+}
+
+// ---- for the checks ------------------------------------------------------------------------------------------------
+
+DP_FUNCTION(dp_is_facade) {
+    PG_RETURN_BOOL(catalog::table_of_facade(PG_GETARG_OID(0)) == PG_GETARG_OID(1));
+}
+
+DP_FUNCTION(dp_facade_fault) {
+    Oid view = PG_GETARG_OID(0), relation = PG_GETARG_OID(1);
+    const char *refusal = refusal_of([&] {
+        LockRelationOid(view, AccessShareLock);
+        LockRelationOid(relation, AccessShareLock);
+        catalog::check_protectable(relation);
+        catalog::map_columns(view, relation);
+    });
+    if (refusal == nullptr)
+        PG_RETURN_NULL();
+    return CStringGetTextDatum(refusal);
+}
+
+} // namespace dp::sql

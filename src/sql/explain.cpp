@@ -1,0 +1,304 @@
+// dp_explain: whether a statement would be answered, what its leaves would cost, how accurate the answers would be.
+//
+// Each leaf goes the way of release() up to the charge and no further: on public facts, under the caller's policy. The
+// statement is not executed. Whether a bound would deny it now follows from the public account, as if the leaves were
+// charged in order; another session's charge may come in between.
+#include <cmath>
+
+#include "release/explain.hpp"
+
+#include "border/scope.hpp"
+#include "border/walk.hpp"
+#include "catalog/facade.hpp"
+#include "query/rewrite.hpp"
+#include "query/shape.hpp"
+#include "sql/arguments.hpp"
+#include "sql/refusal.hpp"
+#include "sql/statement.hpp"
+
+namespace dp::sql {
+
+namespace {
+
+// One call of release() in the rewritten statement.
+struct Call {
+    const FuncExpr *function;
+    int ncolumns;
+    const char **names; // of its columns in the statement's result; null where a column is not handed through
+};
+
+struct Found {
+    List *calls; // Call *
+    bool rows;   // a restricted view is read other than by a release
+};
+
+struct Verdict {
+    bool known; // false: the text of the leaf is made when the statement is executed
+    const char *mechanism;
+    release::Estimate estimate;
+};
+
+enum Column {
+    col_leaf,
+    col_name,
+    col_accepted,
+    col_reason,
+    col_epsilon,
+    col_delta,
+    col_mechanism,
+    col_error95,
+    ncolumns
+};
+
+} // namespace
+
+// ---- the leaves of a statement -------------------------------------------------------------------------------------
+
+static bool is_release(Oid function) {
+    static const Oid types[4] = {TEXTOID, NUMERICOID, FLOAT8OID, ANYOID};
+    return function == border::internal_function("release", 3, types) ||
+           function == border::internal_function("release", 4, types);
+}
+
+// What the query that scans the release calls the column, if it hands it through.
+static const char *result_name(const Query *query, int index, int column) {
+    ListCell *cell;
+    foreach (cell, query->targetList) {
+        auto *target = lfirst_node(TargetEntry, cell);
+        auto *var = reinterpret_cast<const Var *>(target->expr);
+        if (!target->resjunk && target->resname != nullptr && IsA(var, Var) && var->varno == index &&
+            var->varattno == column && var->varlevelsup == 0)
+            return target->resname;
+    }
+    return nullptr;
+}
+
+static void add_call(const Query *query, int index, Found *found) {
+    auto *function = linitial_node(RangeTblFunction, rt_fetch(index, query->rtable)->functions);
+    if (!IsA(function->funcexpr, FuncExpr) || !is_release(castNode(FuncExpr, function->funcexpr)->funcid))
+        return;
+    auto *call = static_cast<Call *>(palloc0(sizeof(Call)));
+    call->function = castNode(FuncExpr, function->funcexpr);
+    call->ncolumns = list_length(function->funccoltypes);
+    call->names = static_cast<const char **>(palloc0(sizeof(char *) * (call->ncolumns + 1)));
+    for (int i = 0; i < call->ncolumns; i++)
+        call->names[i] = result_name(query, index, i + 1);
+    found->calls = lappend(found->calls, call);
+}
+
+static void look_at(const Query *query, Node *from, Found *found) {
+    ListCell *cell;
+    if (IsA(from, FromExpr)) {
+        foreach (cell, castNode(FromExpr, from)->fromlist)
+            look_at(query, static_cast<Node *>(lfirst(cell)), found);
+    } else if (IsA(from, JoinExpr)) {
+        look_at(query, castNode(JoinExpr, from)->larg, found);
+        look_at(query, castNode(JoinExpr, from)->rarg, found);
+    } else if (IsA(from, RangeTblRef)) {
+        int index = castNode(RangeTblRef, from)->rtindex;
+        RangeTblEntry *entry = rt_fetch(index, query->rtable);
+        if (OidIsValid(catalog::expanded_facade(entry)))
+            found->rows = true;
+        else if (entry->rtekind == RTE_FUNCTION && list_length(entry->functions) == 1)
+            add_call(query, index, found);
+    }
+}
+
+// Goes on into a query's parts. A CTE that nothing refers to, be it that it was folded into a leaf, is not executed.
+static bool walk_parts(Query *query, border::Walker walker, void *context) {
+    ListCell *cell;
+    foreach (cell, query->cteList) {
+        auto *cte = lfirst_node(CommonTableExpr, cell);
+        if (cte->cterefcount > 0 || castNode(Query, cte->ctequery)->commandType != CMD_SELECT)
+            walker(cte->ctequery, context);
+    }
+    return border::walk_query(query, walker, context, QTW_IGNORE_CTE_SUBQUERIES);
+}
+
+static bool collect_leaves(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    if (!IsA(node, Query))
+        return border::walk_expression(node, collect_leaves, context);
+    auto *query = castNode(Query, node);
+    look_at(query, reinterpret_cast<Node *>(query->jointree), static_cast<Found *>(context));
+    return walk_parts(query, collect_leaves, context);
+}
+
+// What the executor would check when the statement starts.
+static bool check_permissions(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    if (!IsA(node, Query))
+        return border::walk_expression(node, check_permissions, context);
+    ExecCheckRTPerms(castNode(Query, node)->rtable, true);
+    return walk_parts(castNode(Query, node), check_permissions, context);
+}
+
+static void find_leaves(const char *text, Found *found) {
+    catalog::check_can_charge();
+    Query *query = rewrite_views(text);
+    auto *unchanged = copyObject(query);
+    int rewritten = query::rewrite_statement(query, text, nullptr);
+    collect_leaves(reinterpret_cast<Node *>(query), found);
+    if (found->rows)
+        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("rows of a restricted view are private")));
+    if (found->calls == NIL && rewritten == 0)
+        refuse_unprotected(unchanged);
+    check_permissions(reinterpret_cast<Node *>(query), nullptr);
+}
+
+// ---- one leaf ------------------------------------------------------------------------------------------------------
+
+// Columns that the statement computes with are called by what they are.
+static void name_columns(const Query *leaf, Call *call) {
+    auto *entry = list_length(leaf->rtable) == 1 ? linitial_node(RangeTblEntry, leaf->rtable) : nullptr;
+    if (entry == nullptr || entry->rtekind != RTE_RELATION)
+        return;
+    List *context = deparse_context_for(get_rel_name(entry->relid), entry->relid);
+    ListCell *cell;
+    foreach (cell, leaf->targetList) {
+        auto *target = lfirst_node(TargetEntry, cell);
+        if (target->resno <= call->ncolumns && call->names[target->resno - 1] == nullptr)
+            call->names[target->resno - 1] =
+                deparse_expression(reinterpret_cast<Node *>(target->expr), context, false, false);
+    }
+}
+
+// As release() reads it.
+static query::Leaf *read_leaf(const char *text, Call *call) {
+    border::SettingsScope settings = border::SettingsScope::enter();
+    query::Parsed parsed = query::parse_select(text);
+    name_columns(parsed.query, call);
+    query::Leaf *leaf = query::check_leaf(parsed.query, parsed.source);
+    settings.leave();
+    return leaf;
+}
+
+static release::Terms terms_of_call(const Call *call, const catalog::Policy *policy) {
+    auto *epsilon = lsecond_node(Const, call->function->args);
+    auto *weight = lthird_node(Const, call->function->args);
+    privacy::Epsilon requested;
+    if (!epsilon->constisnull)
+        requested = catalog::checked_epsilon(epsilon->constvalue, "epsilon");
+    return release::terms_of(*policy, epsilon->constisnull ? nullptr : &requested,
+                             weight->constisnull ? 1 : DatumGetFloat8(weight->constvalue));
+}
+
+static bool is_written_out(const FuncExpr *function) {
+    ListCell *cell;
+    foreach (cell, function->args)
+        if (!IsA(lfirst(cell), Const))
+            return false;
+    return list_length(function->args) == 3 && !linitial_node(Const, function->args)->constisnull;
+}
+
+static void explain_leaf(Call *call, const List *earlier, Verdict *verdict, release::Earlier *charge) {
+    verdict->known = is_written_out(call->function);
+    if (!verdict->known)
+        return;
+    const char *query = TextDatumGetCString(linitial_node(Const, call->function->args)->constvalue);
+    query::Leaf *leaf = read_leaf(query, call);
+    if (leaf->noutputs != call->ncolumns)
+        ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+                        errmsg("the declared columns are not those of the query on the restricted view")));
+    ExecCheckRTPerms(list_make1(leaf->entry), true);
+    catalog::Reading reading = catalog::Reading::open();
+    release::Question *question = release::prepare(reading, leaf, query, nullptr);
+    catalog::Policy *policy = catalog::policy_of(reading, *question->settings, GetUserId());
+    release::Terms terms = terms_of_call(call, policy);
+    verdict->mechanism = terms.mechanism == privacy::Mechanism::laplace ? "laplace" : "gaussian";
+    verdict->estimate = release::estimate(reading, question, terms, earlier);
+    reading.close();
+    *charge = release::Earlier{question->settings->relation, terms.grantee, verdict->estimate.epsilon,
+                               verdict->estimate.delta};
+}
+
+// ---- rows ----------------------------------------------------------------------------------------------------------
+
+namespace {
+// One row of the result: what is not set is NULL.
+struct Row {
+    Datum values[ncolumns];
+    bool nulls[ncolumns];
+
+    Row() {
+        for (bool &isnull : nulls)
+            isnull = true;
+    }
+    void set(Column column, Datum value) {
+        values[column] = value;
+        nulls[column] = false;
+    }
+    void set_text(Column column, const char *text) {
+        if (text != nullptr)
+            set(column, CStringGetTextDatum(text));
+    }
+    void put(ReturnSetInfo *result) { tuplestore_putvalues(result->setResult, result->setDesc, values, nulls); }
+};
+} // namespace
+
+static void put_refusal(ReturnSetInfo *result, const char *reason) {
+    Row row;
+    row.set(col_accepted, BoolGetDatum(false));
+    row.set_text(col_reason, reason);
+    row.put(result);
+}
+
+static void set_estimate(Row *row, const Verdict &verdict, int column) {
+    const release::Estimate &estimate = verdict.estimate;
+    if (!verdict.known || estimate.from_data) {
+        row->set_text(col_reason, verdict.known ? "depends on the data" : "depends on how the statement is executed");
+        return;
+    }
+    row->set(col_accepted, BoolGetDatum(!estimate.denied));
+    row->set_text(col_reason, estimate.denied ? "query denied" : nullptr);
+    row->set_text(col_mechanism, verdict.mechanism);
+    if (!estimate.priced)
+        return;
+    row->set(col_epsilon, catalog::to_numeric(estimate.epsilon));
+    row->set(col_delta, catalog::to_numeric(estimate.delta));
+    if (!std::isnan(estimate.error95[column]))
+        row->set(col_error95, Float8GetDatum(estimate.error95[column]));
+}
+
+static void put_leaf(ReturnSetInfo *result, int number, const Call *call, const char *refusal, const Verdict &verdict) {
+    for (int i = 0; i < call->ncolumns; i++) {
+        Row row;
+        row.set(col_leaf, Int32GetDatum(number));
+        row.set_text(col_name, call->names[i]);
+        if (refusal != nullptr) {
+            row.set(col_accepted, BoolGetDatum(false));
+            row.set_text(col_reason, refusal);
+        } else
+            set_estimate(&row, verdict, i);
+        row.put(result);
+    }
+}
+
+DP_FUNCTION(dp_explain) {
+    require(fcinfo, 0, "query");
+    const char *text = text_argument(fcinfo, 0);
+    InitMaterializedSRF(fcinfo, 0);
+    auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    Found found = {};
+    const char *refusal = refusal_of([&] { find_leaves(text, &found); });
+    if (refusal != nullptr) {
+        put_refusal(result, refusal);
+        return Datum(0);
+    }
+    List *earlier = NIL;
+    ListCell *cell;
+    foreach (cell, found.calls) {
+        auto *call = static_cast<Call *>(lfirst(cell));
+        Verdict verdict = {};
+        auto *charge = static_cast<release::Earlier *>(palloc0(sizeof(release::Earlier)));
+        refusal = refusal_of([&] { explain_leaf(call, earlier, &verdict, charge); });
+        put_leaf(result, foreach_current_index(cell) + 1, call, refusal, verdict);
+        if (refusal == nullptr && verdict.known && !verdict.estimate.from_data && !verdict.estimate.denied)
+            earlier = lappend(earlier, charge);
+    }
+    return Datum(0);
+}
+
+} // namespace dp::sql

@@ -1,0 +1,50 @@
+// Errors as answers, for functions that report what others refuse (dp_explain, dp_audit).
+#pragma once
+
+#include "border/postgres.hpp"
+
+namespace dp::sql {
+
+// Errors that say something about a query, its caller or the settings. Others are not to be swallowed.
+inline bool is_refusal(int sqlstate) {
+    switch (ERRCODE_TO_CATEGORY(sqlstate)) {
+    case ERRCODE_TO_CATEGORY(ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION):
+    case ERRCODE_TO_CATEGORY(ERRCODE_FEATURE_NOT_SUPPORTED):
+    case ERRCODE_TO_CATEGORY(ERRCODE_DATA_EXCEPTION):
+    case ERRCODE_TO_CATEGORY(ERRCODE_PROGRAM_LIMIT_EXCEEDED):
+    case ERRCODE_TO_CATEGORY(ERRCODE_INVALID_SCHEMA_NAME):
+        return true;
+    default:
+        return sqlstate == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+    }
+}
+
+// Takes a step that may refuse, and returns why it did, or null. In a subtransaction, so that whatever the step had open is
+// closed again.
+template <class Step> const char *refusal_of(Step step) {
+    MemoryContext context = CurrentMemoryContext;
+    ResourceOwner owner = CurrentResourceOwner;
+    ErrorData *volatile refusal = nullptr;
+    BeginInternalSubTransaction(nullptr);
+    MemoryContextSwitchTo(context);
+    PG_TRY();
+    {
+        step();
+        ReleaseCurrentSubTransaction();
+    }
+    PG_CATCH();
+    {
+        MemoryContextSwitchTo(context);
+        if (!is_refusal(geterrcode()))
+            PG_RE_THROW();
+        refusal = CopyErrorData();
+        FlushErrorState();
+        RollbackAndReleaseCurrentSubTransaction();
+    }
+    PG_END_TRY();
+    MemoryContextSwitchTo(context);
+    CurrentResourceOwner = owner;
+    return refusal == nullptr ? nullptr : refusal->message;
+}
+
+} // namespace dp::sql
