@@ -214,7 +214,7 @@ INSERT INTO attack (id, statement) VALUES
     ('C03', 'SELECT count(*) FROM person_dp WHERE pg_try_advisory_lock(age)'),
     ('C03', 'SELECT count(*) FROM person_dp WHERE age = 90 AND pg_sleep(9) IS NULL'),
     ('C03', 'SELECT count(*) FROM person_dp WHERE random() < 0.5'),
-    ('C02', 'SELECT count(*) FROM person_dp WHERE note::integer = 1'),
+    ('C02', 'SELECT count(*) FROM person_dp WHERE note::time = ''0:00'''),
     ('C02', 'SELECT count(*) FROM person_dp WHERE to_date(note, ''YYYY'') IS NULL'),
     ('C02', 'SELECT count(*) FROM person_dp WHERE note::regclass IS NULL'),
     ('C02', 'SELECT count(*) FROM person_dp WHERE current_setting(note) IS NULL'),

@@ -68,6 +68,7 @@ ORDER BY 1;
 SELECT p.oid::regprocedure AS function_for_public
 FROM pg_proc p
 WHERE p.pronamespace = 'dp_rdr'::regnamespace AND has_function_privilege('regress_stranger', p.oid, 'EXECUTE')
+  AND p.oid NOT IN (SELECT replacement FROM dp_rdr.total_functions() WHERE replacement IS NOT NULL)
 ORDER BY p.oid::regprocedure::text COLLATE "C";
 SELECT c.oid::regclass AS readable_by_the_stranger
 FROM pg_class c
