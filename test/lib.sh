@@ -14,6 +14,7 @@ readonly packages=(
     perl libipc-run-perl python3
 )
 
+extra_packages=()   # that only some suites need; a script that sources this may name them
 checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 scratch=''
 build_options=()    # variables for make; a script that sources this may set them
@@ -38,7 +39,7 @@ as_root() {
 # The packages that are not installed, one per line.
 missing_packages() {
     local package
-    for package in "${packages[@]}"; do
+    for package in "${packages[@]}" "${extra_packages[@]}"; do
         if [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" != installed ]; then
             echo "$package"
         fi

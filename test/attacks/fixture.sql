@@ -1,0 +1,73 @@
+-- Two neighbouring databases: in `without`, one row of the protected table was never there. Everything but rows is made in
+-- one of them and copied, so that names, OIDs and settings are the same.
+
+\set ON_ERROR_STOP on
+SET client_min_messages = warning;
+CREATE ROLE attack_controller;
+CREATE ROLE attack_team;
+CREATE ROLE attack_analyst LOGIN PASSWORD 'attack';     -- the attacker
+CREATE ROLE attack_colleague LOGIN PASSWORD 'attack' IN ROLE attack_team;   -- colludes; the policy is the team's
+CREATE ROLE attack_finder LOGIN PASSWORD 'attack';      -- may discover groups: delta > 0
+CREATE ROLE attack_stranger LOGIN PASSWORD 'attack';    -- may select, has no policy
+CREATE DATABASE attack_with TEMPLATE template0;
+\c attack_with
+CREATE EXTENSION dp_rdr;
+GRANT CREATE ON SCHEMA public TO attack_controller;
+
+SET ROLE attack_controller;
+CREATE TYPE mood AS ENUM ('low', 'fair', 'high');
+CREATE TABLE person (
+    id     integer PRIMARY KEY,
+    age    integer,
+    sex    text,
+    city   text,
+    note   text,
+    salary integer,
+    height float8,
+    rate   numeric,
+    born   date,
+    seen   timestamp,
+    mood   mood,
+    member boolean
+) WITH (autovacuum_enabled = off);
+CREATE INDEX person_age ON person (age);
+CREATE INDEX person_city ON person (city, age);
+SELECT dp_protect('person', 'person_dp');
+SELECT dp_set_bounds('person', 'salary', 0, 10000), dp_set_bounds('person', 'height', 50, 250),
+       dp_set_bounds('person', 'rate', 0, 1), dp_set_bounds('person', 'age', 0, 120);
+SELECT dp_set_groups('person', 'sex', '{Female,Male}'),
+       dp_set_groups('person', 'age', (SELECT array_agg(g::text) FROM generate_series(86, 90) g)),
+       dp_set_groups('person', 'id', (SELECT array_agg(g::text) FROM generate_series(1, 10000) g));
+SELECT dp_set_odometer('person', 'none');
+SELECT dp_grant('person_dp', 'attack_analyst', tau => 0.95), dp_grant('person_dp', 'attack_team', tau => 0.9),
+       dp_grant('person_dp', 'attack_finder', tau => 0.5, delta => 0.000001);
+GRANT SELECT ON person_dp TO attack_stranger;
+SELECT dp_protect('person', 'person_few', columns => '{id,age}');
+SELECT dp_grant('person_few', 'attack_analyst', tau => 0.95);
+
+-- A table that any role may join with.
+CREATE TABLE public_city (city text, age integer, inhabitants integer);
+INSERT INTO public_city VALUES ('city 0', 90, 1000), ('city 1', 30, 2000), ('Atlantis', 90, 0);
+GRANT SELECT ON public_city TO PUBLIC;
+
+-- A table whose total is all but spent: two counts of 0.05 are left.
+CREATE TABLE scarce (age integer, note text) WITH (autovacuum_enabled = off);
+SELECT dp_protect('scarce', 'scarce_dp');
+SELECT dp_set_odometer('scarce', 'filter', 0.1);
+SELECT dp_grant('scarce_dp', 'attack_analyst', tau => 0.95), dp_grant('scarce_dp', 'attack_team', tau => 0.95);
+RESET ROLE;
+
+\c postgres
+CREATE DATABASE attack_without TEMPLATE attack_with;
+
+\set everybody 'INSERT INTO person SELECT id, 20 + id % 60, CASE id % 2 WHEN 0 THEN ''Female'' ELSE ''Male'' END, ''city '' || id % 5, ''note '' || id, 1000 * (id % 7), 150 + id % 50, 0.5, date ''1980-01-01'' + id, timestamp ''2020-01-01'' + id * interval ''1 hour'', ''fair'', id % 3 = 0 FROM generate_series(1, 1000) id; INSERT INTO scarce SELECT id % 60, ''note '' || id FROM generate_series(1, 100) id;'
+-- First in the heap, and unlike all others in every column.
+\set victim 'INSERT INTO person VALUES (4242, 90, ''Other'', ''Atlantis'', ''xyzzy-7319'', 73197319, ''NaN'', ''Infinity'', ''1871-03-17'', ''infinity'', ''high'', NULL); INSERT INTO scarce VALUES (90, ''xyzzy-7319'');'
+\set finish 'ANALYZE person; ANALYZE scarce;'
+\c attack_with
+:victim
+:everybody
+:finish
+\c attack_without
+:everybody
+:finish

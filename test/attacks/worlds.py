@@ -1,0 +1,147 @@
+"""Two neighbouring databases: in one of them the canary's row was never there. What a role sees in both must be the same.
+
+Statements are sent to both; their replies are compared with the noise masked, searched for the canary, and counted
+against the odometers.
+"""
+import pathlib
+import re
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+
+from libpq import Connection
+
+DATABASES = ("attack_with", "attack_without")
+
+# Values of the canary's row that no statement writes down.
+CANARY = re.compile(r"xyzzy-7319|73197319|1871-03-17")
+
+# What an answer consists of: its values differ from run to run, and differ the same way in both databases.
+NOISY_TYPES = {20: "bigint", 700: "real", 701: "float8", 1700: "numeric"}
+
+# What differs between two runs of anything.
+VOLATILE = (
+    (re.compile(r"pg_temp_\d+|pg_toast_temp_\d+"), "pg_temp"),
+    (re.compile("|".join(sorted(DATABASES, reverse=True))), "database"),
+    (re.compile(r"(time=|Time: |duration: |Timing: Generation |Inlining |Optimization |Emission |Total )[\d.]+( ms|\.\.)?[\d.]*"), r"\1"),
+)
+LARGE_NUMBERS = re.compile(r"\d{4,}|-?\d+\.\d+")
+NUMBERS = re.compile(r"-?\d+(\.\d+)?")
+# Log messages show plans; how many rows a catalog seems to have depends on what other cases have left there.
+READS_CATALOGS = re.compile(r"pg_|_to_xml|information_schema|dp_rdr\.|\bown\b|\bmine\b|'s'|EXECUTE|EXPLAIN")
+
+ODOMETERS = """SELECT sum(releases), sum(denials)
+               FROM (SELECT * FROM dp_odometer('person') UNION ALL SELECT * FROM dp_odometer('scarce')) o"""
+
+
+def build_fixture():
+    script = pathlib.Path(__file__).with_name("fixture.sql")
+    subprocess.run(["psql", "-X", "-q", "-d", "postgres", "-o", "/dev/null", "-f", str(script)], check=True)
+
+
+def steady(text):
+    for pattern, replacement in VOLATILE:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def steady_notice(fields, sql):
+    # Numbers of OIDs and costs vary anyway; the others only where the plan is that of a catalog query.
+    varying = NUMBERS if dict(fields).get("S") == "LOG" and READS_CATALOGS.search(sql) else LARGE_NUMBERS
+    return tuple((field, varying.sub("N", steady(text))) for field, text in fields)
+
+
+def masked_rows(result, exact):
+    noisy = [not exact and column[1] in NOISY_TYPES for column in result.columns]
+    return tuple(tuple(value if value is None else "noise" if hide else steady(value) for value, hide in zip(row, noisy))
+                 if noisy else row for row in result.rows)
+
+
+def observation(reply, sql, exact=False):
+    """What must not differ between the databases: all, but the noise, and which process of several was the first to fail."""
+    results = tuple((result.status, result.tag, result.columns, masked_rows(result, exact),
+                     tuple((field, steady(text)) for field, text in result.error if text != "parallel worker"))
+                    for result in reply.results)
+    return results, tuple(steady_notice(notice, sql) for notice in reply.notices)
+
+
+def shows_canary(reply):
+    """In a value, an error or a notice: the reply is searched as it came."""
+    return CANARY.search(repr(reply)) is not None
+
+
+def numbers(reply):
+    """The noisy values of a reply."""
+    return [value for result in reply.results for row in result.rows for column, value in zip(result.columns, row)
+            if column[1] in NOISY_TYPES and value is not None]
+
+
+class World:
+    """One of the databases, with a connection for each role that has asked something."""
+
+    def __init__(self, database):
+        self.database = database
+        self.options = ""
+        self._connections = {}
+        self._superuser = Connection(dbname=database)
+        self.account()  # the connection's first call loads the library
+
+    def connection(self, role):
+        if role not in self._connections:
+            if role in ("superuser", "controller"):
+                self._connections[role] = Connection(dbname=self.database)
+            else:
+                self._connections[role] = Connection(dbname=self.database, user=f"attack_{role}", password="attack",
+                                                     options=f"-c statement_timeout=20s {self.options}")
+        return self._connections[role]
+
+    def send(self, role, sql):
+        connection = self.connection(role)
+        if role == "controller":
+            connection.must("SET ROLE attack_controller")
+        reply = connection.send(sql.replace(":database", self.database))
+        if not connection.alive():
+            connection.close()
+            del self._connections[role]
+        return reply
+
+    def account(self):
+        """Releases and denials of all odometers."""
+        self.last_account = self._superuser.must(ODOMETERS)[0]
+        return self.last_account
+
+    def settle(self):
+        """Leaves the connections as new."""
+        for connection in self._connections.values():
+            if connection.in_transaction():
+                connection.send("ROLLBACK")
+            if connection.used:
+                connection.send("DISCARD ALL")
+            connection.used = False
+
+    def disconnect(self):
+        for connection in self._connections.values():
+            connection.close()
+        self._connections.clear()
+
+
+class Neighbours:
+    """Both databases, asked at the same time."""
+
+    def __init__(self):
+        self.worlds = [World(database) for database in DATABASES]
+        self._pool = ThreadPoolExecutor(len(self.worlds))
+
+    def both(self, action):
+        return list(self._pool.map(action, self.worlds))
+
+    def configure(self, options):
+        self.both(World.disconnect)
+        for world in self.worlds:
+            world.options = options
+
+
+def log_complaints(superuser):
+    """Lines of the server log that nobody may cause: the canary's values, and crashes."""
+    bad = re.compile(CANARY.pattern + r"|TRAP:|PANIC:|terminated by signal")
+    log = superuser.must("SELECT pg_read_file(pg_current_logfile())")[0][0]
+    return [line for line in log.splitlines() if bad.search(line)]
