@@ -31,6 +31,26 @@ SET ROLE regress_analyst;
 SELECT buffers($$SELECT count(*) FROM thick_dp WHERE id <= 10 AND long_text < 'a'$$) =
        buffers($$SELECT count(*) FROM thick_dp WHERE id <= 0 AND long_text < 'a'$$) AS the_view_does_not;
 
+-- Groups that nobody declared spill, and are read again after the scan: not to be seen either.
+SET ROLE regress_controller;
+CREATE TABLE many AS SELECT id FROM generate_series(1, 20000) id;
+SELECT dp_protect('many', 'many_dp');
+SELECT dp_set_odometer('many', 'none'), dp_grant('many_dp', 'regress_analyst', tau => 0.95),
+       dp_set_groups('many', 'id', '{1,2}');
+CREATE FUNCTION temporary_blocks(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    plan json;
+BEGIN
+    EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ' || query INTO plan;
+    RETURN (plan->0->'Plan'->>'Temp Read Blocks')::bigint + (plan->0->'Plan'->>'Temp Written Blocks')::bigint;
+END $$;
+SET work_mem = '64kB';
+SELECT temporary_blocks('SELECT id, count(*) FROM many GROUP BY id') > 0 AS the_table_tells;
+SET ROLE regress_analyst;
+SELECT temporary_blocks('SELECT id, count(*) FROM many_dp GROUP BY id') AS all_rows,
+       temporary_blocks('SELECT id, count(*) FROM many_dp WHERE id <= 10 GROUP BY id') AS few_rows;
+RESET work_mem;
+
 -- Scan counters of this session (C07): those of the statements above are still in them, none is added.
 SELECT pg_stat_get_xact_tuples_returned(oid) AS returned, pg_stat_get_xact_numscans(oid) AS scans
 FROM pg_class WHERE relname = 'thick' \gset before_
@@ -42,6 +62,6 @@ FROM pg_class WHERE relname = 'thick';
 COMMIT;
 
 SET ROLE regress_controller;
-DROP FUNCTION buffers;
-DROP TABLE thick CASCADE;
+DROP FUNCTION buffers, temporary_blocks;
+DROP TABLE thick, many CASCADE;
 RESET ROLE;

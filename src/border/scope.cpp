@@ -72,6 +72,15 @@ void SettingsScope::leave() const {
     AtEOXact_GUC(false, nest_level);
 }
 
+UsageScope UsageScope::enter() {
+    return UsageScope{pgBufferUsage, pgWalUsage};
+}
+
+void UsageScope::leave() const {
+    pgBufferUsage = buffers;
+    pgWalUsage = wal;
+}
+
 Oid extension_schema(bool missing_ok) {
     return get_namespace_oid("dp_rdr", missing_ok);
 }

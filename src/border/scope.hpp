@@ -21,6 +21,15 @@ struct SettingsScope {
     void leave() const;
 };
 
+// Buffers that internal work touches until leave() are not counted. Out-of-line values and spilled groups make their number a
+// function of the rows, and EXPLAIN (ANALYZE, BUFFERS) and pg_stat_statements would show it (C05, C08).
+struct UsageScope {
+    BufferUsage buffers;
+    WalUsage wal;
+    static UsageScope enter();
+    void leave() const;
+};
+
 // The owner of the extension's schema: owns catalog and ledger.
 Oid extension_owner();
 Oid extension_schema(bool missing_ok = false);

@@ -156,22 +156,9 @@ static bool passes(int sqlstate) {
     return sqlstate == ERRCODE_QUERY_CANCELED || ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_OPERATOR_INTERVENTION;
 }
 
-// Buffers that the scan touched: out-of-line values and spills make their number a function of the rows, and EXPLAIN
-// (ANALYZE, BUFFERS) and pg_stat_statements would show it (C05, C08).
-struct UsageScope {
-    BufferUsage buffers;
-    WalUsage wal;
-    static UsageScope enter() { return UsageScope{pgBufferUsage, pgWalUsage}; }
-    void leave() const {
-        pgBufferUsage = buffers;
-        pgWalUsage = wal;
-    }
-};
-
 static void run_as_owner(const Question *question, Query *query, Collector *collector) {
     border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
-    UsageScope usage = UsageScope::enter();
     MemoryContext context = CurrentMemoryContext;
     bool failed = false;
     PG_TRY();
@@ -186,7 +173,6 @@ static void run_as_owner(const Question *question, Query *query, Collector *coll
     {
         MemoryContextSwitchTo(context);
         collect_into(nullptr);
-        usage.leave();
         if (passes(geterrcode()))
             PG_RE_THROW();
         // Neither the message nor its place may depend on a row.
@@ -194,7 +180,6 @@ static void run_as_owner(const Question *question, Query *query, Collector *coll
         failed = true;
     }
     PG_END_TRY();
-    usage.leave();
     // The transaction is lost all the same: this error ends it.
     if (failed)
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the query failed"),

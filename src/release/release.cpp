@@ -293,6 +293,8 @@ Answer answer(const Question *question, const Terms &terms) {
     check_delta(question, terms.mechanism, terms.delta);
     Permitted permitted = choose(question, terms);
     Answer answer = {charge(question, terms, permitted), nullptr, describe_answer(question->leaf)};
+    // Up to the last row: spilled groups are read again while the noise is added.
+    border::UsageScope usage = border::UsageScope::enter();
     Sums sums = evaluate(question);
 
     privacy::Delta delta = delta_of(question, terms);
@@ -309,6 +311,7 @@ Answer answer(const Question *question, const Terms &terms) {
         put_thresholded(&writer, sums);
     else
         put_declared(&writer, sums);
+    usage.leave();
     return answer;
 }
 
