@@ -1,36 +1,15 @@
-// What a controller looks at: the risk of the people in a table, and the epsilon that a threshold permits
-// (README.md).
+// What a controller looks at: the risk of the people in a table (README.md).
 #include <cmath>
 
 #include "catalog/decimals.hpp"
-#include "catalog/facade.hpp"
-#include "query/shape.hpp"
 #include "release/leave_one_out.hpp"
-#include "release/release.hpp"
 #include "sql/arguments.hpp"
+#include "sql/question.hpp"
 
 namespace dp::sql {
 
 using release::Memo;
 using release::Question;
-
-// A controller's query, prepared. The ownership is checked before anything else is said about the table.
-static Question *ask(const char *text) {
-    query::TextScope scope;
-    scope.enter(text);
-    query::Parsed parsed = query::parse_select(text);
-    query::Leaf *leaf = query::check_leaf(parsed.query, parsed.source);
-    scope.leave();
-    Oid relation = catalog::table_of_facade(leaf->view);
-    if (!pg_class_ownercheck(relation, GetUserId()))
-        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                        errmsg("must be owner of the table behind %s", catalog::qualified_name(leaf->view)),
-                        errhint("Only the controller may look at the risk; analysts ask through dp_query().")));
-    catalog::Reading reading = catalog::Reading::open();
-    Question *question = release::prepare(reading, leaf, text, nullptr);
-    reading.close();
-    return question;
-}
 
 namespace {
 // The arguments that dp_risk and dp_risk_records share.
@@ -65,7 +44,7 @@ static View view_arguments(FunctionCallInfo fcinfo, int first) {
     view.has_delta = !PG_ARGISNULL(first + 1);
     if (view.has_delta)
         view.delta = catalog::checked_delta(PG_GETARG_DATUM(first + 1), "delta");
-    view.question = ask(text_argument(fcinfo, 0));
+    view.question = controllers_question(text_argument(fcinfo, 0));
     if (view.calibration == privacy::Calibration::sound)
         release::check_delta(view.question, view.mechanism, view.delta);
     return view;
@@ -235,84 +214,6 @@ DP_FUNCTION(dp_risk_records) {
         tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
     }
     return Datum(0);
-}
-
-// ---- dp_find_epsilon -----------------------------------------------------------------------------------------------
-
-// The rows of an answer as a JSON array of objects.
-static Datum answer_json(const release::Answer *answer) {
-    StringInfoData json;
-    initStringInfo(&json);
-    appendStringInfoChar(&json, '[');
-    TupleTableSlot *slot = MakeSingleTupleTableSlot(answer->desc, &TTSOpsMinimalTuple);
-    while (tuplestore_gettupleslot(answer->rows, true, false, slot)) {
-        if (json.len > 1)
-            appendStringInfoChar(&json, ',');
-        Datum row = DirectFunctionCall1(row_to_json, ExecFetchSlotHeapTupleDatum(slot));
-        appendStringInfoString(&json, TextDatumGetCString(row));
-    }
-    ExecDropSingleTupleTableSlot(slot);
-    tuplestore_end(answer->rows);
-    appendStringInfoChar(&json, ']');
-    return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
-}
-
-namespace {
-// Arguments of dp_find_epsilon, by position.
-enum FindArgument {
-    find_query,
-    find_tau,
-    find_epsilon,
-    find_answer,
-    find_mechanism,
-    find_delta,
-    find_candidates,
-    find_indicator,
-    find_exact,
-    find_group_a,
-    find_group_b,
-    find_sensitivity
-};
-} // namespace
-
-static void refuse_later_arguments(FunctionCallInfo fcinfo) {
-    require(fcinfo, find_indicator, "indicator");
-    const char *indicator = text_argument(fcinfo, find_indicator);
-    if (strcmp(indicator, "output") == 0)
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("indicator \"output\" is not supported by this version"), errhint("Use 'expected'.")));
-    if (strcmp(indicator, "expected") != 0)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown indicator: \"%s\"", indicator),
-                        errhint("Use 'expected'.")));
-    refuse_if_true(fcinfo, find_exact, "exact");
-    refuse_unless_null(fcinfo, find_group_a, "group_a");
-    refuse_unless_null(fcinfo, find_group_b, "group_b");
-    refuse_unless_null(fcinfo, find_sensitivity, "sensitivity");
-}
-
-DP_FUNCTION(dp_find_epsilon) {
-    require(fcinfo, find_query, "query");
-    require(fcinfo, find_tau, "tau");
-    require(fcinfo, find_mechanism, "mechanism");
-    refuse_later_arguments(fcinfo);
-    release::Terms terms = {};
-    terms.algorithm = release::Algorithm::find_epsilon;
-    terms.mechanism = mechanism_named(text_argument(fcinfo, find_mechanism));
-    terms.tau = checked_tau(PG_GETARG_FLOAT8(find_tau));
-    terms.weight = 1;
-    if (!PG_ARGISNULL(find_delta))
-        terms.delta = catalog::checked_delta(PG_GETARG_DATUM(find_delta), "delta");
-    terms.candidates = catalog::candidates_from_array(array_argument(fcinfo, find_candidates));
-    catalog::check_can_charge();
-    Question *question = ask(text_argument(fcinfo, find_query));
-    release::Answer answer = release::answer(question, terms);
-
-    TupleDesc desc;
-    if (get_call_result_type(fcinfo, nullptr, &desc) != TYPEFUNC_COMPOSITE)
-        elog(ERROR, "dp_find_epsilon must return a row");
-    Datum values[2] = {catalog::to_numeric(answer.epsilon), answer_json(&answer)};
-    bool nulls[2] = {};
-    PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }
 
 } // namespace dp::sql

@@ -1,0 +1,26 @@
+#include "sql/question.hpp"
+
+#include "catalog/facade.hpp"
+#include "query/shape.hpp"
+
+namespace dp::sql {
+
+// The ownership is checked before anything else is said about the table.
+release::Question *controllers_question(const char *text) {
+    query::TextScope scope;
+    scope.enter(text);
+    query::Parsed parsed = query::parse_select(text);
+    query::Leaf *leaf = query::check_leaf(parsed.query, parsed.source);
+    scope.leave();
+    Oid relation = catalog::table_of_facade(leaf->view);
+    if (!pg_class_ownercheck(relation, GetUserId()))
+        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                        errmsg("must be owner of the table behind %s", catalog::qualified_name(leaf->view)),
+                        errhint("Only the controller may look at the risk; analysts ask through dp_query().")));
+    catalog::Reading reading = catalog::Reading::open();
+    release::Question *question = release::prepare(reading, leaf, text, nullptr);
+    reading.close();
+    return question;
+}
+
+} // namespace dp::sql
