@@ -21,5 +21,10 @@ void refuse_if_true(FunctionCallInfo fcinfo, int argument, const char *name);
 privacy::Mechanism mechanism_named(const char *name);
 // 22023 for NaN or outside 0..1.
 double checked_tau(double tau);
+double checked_tau_var(double tau_var);
+// 22023 unless it can be split in two (privacy::svt_split).
+privacy::Epsilon checked_epsilon_svt(Datum value);
+// 22023 unless positive and finite.
+double checked_weight(double weight);
 
 } // namespace dp::sql
