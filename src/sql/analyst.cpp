@@ -83,7 +83,7 @@ static release::Terms requested_terms(FunctionCallInfo fcinfo, const catalog::Po
     bool has_requested = !PG_ARGISNULL(release_epsilon);
     if (has_requested)
         requested = catalog::checked_epsilon(PG_GETARG_DATUM(release_epsilon), "epsilon");
-    double weight = PG_ARGISNULL(release_weight) ? 1 : checked_weight(PG_GETARG_FLOAT8(release_weight));
+    double weight = PG_ARGISNULL(release_weight) ? 1 : checked_weight(PG_GETARG_FLOAT8(release_weight), "weight");
     return release::terms_of(*policy, has_requested ? &requested : nullptr, weight);
 }
 
@@ -120,7 +120,7 @@ static query::Request request_of(FunctionCallInfo fcinfo) {
     if (request.has_epsilon)
         request.epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(1), "epsilon");
     require(fcinfo, 2, "weight");
-    request.weight = checked_weight(PG_GETARG_FLOAT8(2));
+    request.weight = checked_weight(PG_GETARG_FLOAT8(2), "weight");
     return request;
 }
 

@@ -67,10 +67,10 @@ privacy::Epsilon checked_epsilon_svt(Datum value) {
     return epsilon;
 }
 
-double checked_weight(double weight) {
+double checked_weight(double weight, const char *name) {
     if (!(weight > 0) || std::isinf(weight))
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("weight must be positive and finite, not %s", float8out_internal(weight)),
+                        errmsg("%s must be positive and finite, not %s", name, float8out_internal(weight)),
                         errhint("1 is the weight of an ordinary query, 2 that of one twice as important.")));
     return weight;
 }

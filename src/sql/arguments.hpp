@@ -25,6 +25,6 @@ double checked_tau_var(double tau_var);
 // 22023 unless it can be split in two (privacy::svt_split).
 privacy::Epsilon checked_epsilon_svt(Datum value);
 // 22023 unless positive and finite.
-double checked_weight(double weight);
+double checked_weight(double weight, const char *name);
 
 } // namespace dp::sql

@@ -458,8 +458,8 @@ static const char *checked_selection(FunctionCallInfo fcinfo) {
 static void check_weights(FunctionCallInfo fcinfo) {
     require(fcinfo, arg_weight_min, "weight_min");
     require(fcinfo, arg_weight_max, "weight_max");
-    double least = checked_weight(PG_GETARG_FLOAT8(arg_weight_min));
-    double most = checked_weight(PG_GETARG_FLOAT8(arg_weight_max));
+    double least = checked_weight(PG_GETARG_FLOAT8(arg_weight_min), "weight_min");
+    double most = checked_weight(PG_GETARG_FLOAT8(arg_weight_max), "weight_max");
     if (least > most)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                         errmsg("weight_min %s is larger than weight_max %s", float8out_internal(least),

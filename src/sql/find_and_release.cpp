@@ -22,6 +22,20 @@ enum FindAndReleaseArgument {
 };
 } // namespace
 
+// Said beside the refusal of a query that has no such form (formulas.md 3.3, condition).
+static void explain_refusal(void *) {
+    errcontext("epsilon can be selected for count, sum and avg: elsewhere the sensitivity of one record depends on the "
+               "others");
+}
+
+static release::Question *question_of(const char *text) {
+    ErrorContextCallback callback = {error_context_stack, explain_refusal, nullptr};
+    error_context_stack = &callback;
+    release::Question *question = controllers_question(text);
+    error_context_stack = callback.previous;
+    return question;
+}
+
 DP_FUNCTION(dp_find_and_release_epsilon) {
     require(fcinfo, arg_query, "query");
     require(fcinfo, arg_tau_var, "tau_var");
@@ -37,7 +51,7 @@ DP_FUNCTION(dp_find_and_release_epsilon) {
         terms.delta = catalog::checked_delta(PG_GETARG_DATUM(arg_delta), "delta");
     terms.candidates = catalog::candidates_from_array(array_argument(fcinfo, arg_candidates));
     catalog::check_can_charge();
-    release::Question *question = controllers_question(text_argument(fcinfo, arg_query));
+    release::Question *question = question_of(text_argument(fcinfo, arg_query));
     release::Answer answer = release::answer(question, terms);
     return epsilon_and_answer(fcinfo, &answer);
 }
