@@ -186,7 +186,7 @@ static Tuplesortstate *sort_groups(const Question *question, const Sums &sums) {
 }
 
 // A group whose key nobody declared appears iff its noisy count reaches the charged threshold (8.5).
-static void put_thresholded(Writer *writer, const Sums &sums) {
+static void put_thresholded(Writer *writer, Sums sums) {
     // trace_sort would tell the number of groups.
     border::SettingsScope settings = border::SettingsScope::enter();
     Tuplesortstate *sort = sort_groups(writer->question, sums);
@@ -207,8 +207,7 @@ static void put_thresholded(Writer *writer, const Sums &sums) {
     MemoryContextDelete(per_group);
     ExecDropSingleTupleTableSlot(slot);
     tuplesort_end(sort);
-    // Open at the end of the statement, a store that did not fit into memory would be reported: "temporary file leak".
-    tuplestore_end(sums.store);
+    discard(&sums);
     settings.leave();
 }
 
