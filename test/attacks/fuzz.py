@@ -240,7 +240,7 @@ def main():
     parser.add_argument("--sqlsmith", action="store_true", help="send statements of sqlsmith instead")
     options = parser.parse_args()
 
-    seed = random.SystemRandom().randrange(1 << 32) if options.seed is None else options.seed
+    seed = random.SystemRandom().randrange(1 << 31) if options.seed is None else options.seed  # sqlsmith knows no larger one
     print(f"# --seed {seed}", flush=True)
     tap = Tap()
     build_fixture()
