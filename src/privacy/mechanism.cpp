@@ -42,13 +42,16 @@ Measure &measure_of(std::vector<Measure> &measures, int argument, int filter) {
     return measures.back();
 }
 
-bool counts_records(const Measure &m) { return m.argument == -1 && m.filter == -1; }
+bool counts_records(const Measure &m) {
+    return m.argument == -1 && m.filter == -1;
+}
 
 // ---- The plan ----
 
 void check_charge(Mechanism mechanism, bool thresholded, Epsilon epsilon, Delta delta) {
     if (epsilon.units() < 1 || epsilon.units() > largest_epsilon)
-        throw InvalidParameter("epsilon " + epsilon.text() + " is out of range: it must be between 0.000000001 and 100");
+        throw InvalidParameter("epsilon " + epsilon.text() +
+                               " is out of range: it must be between 0.000000001 and 100");
     if (delta < Delta() || delta >= Delta::from_double(1, Rounding::down))
         throw InvalidParameter("delta " + delta.text() + " is out of range: it must be at least 0 and below 1");
     if (mechanism == Mechanism::gaussian && delta == Delta())
@@ -57,16 +60,19 @@ void check_charge(Mechanism mechanism, bool thresholded, Epsilon epsilon, Delta 
         throw InvalidParameter("groups that are not declared need a delta above 0");
 }
 
-void check_measures(const std::vector<Measure> &measures, const std::vector<std::uint64_t> &sensitivities, bool thresholded) {
+void check_measures(const std::vector<Measure> &measures, const std::vector<std::uint64_t> &sensitivities,
+                    bool thresholded) {
     if (measures.empty())
         throw InvalidParameter("the query asks for no aggregate: nothing private would be released");
     if (measures.size() > largest_number_of_measures)
-        throw InvalidParameter("the query has " + std::to_string(measures.size()) + " measures: at most 65536 are allowed");
+        throw InvalidParameter("the query has " + std::to_string(measures.size()) +
+                               " measures: at most 65536 are allowed");
     if (measures.size() != sensitivities.size())
         throw std::logic_error("one sensitivity per measure");
     for (std::uint64_t d : sensitivities)
         if (d < 1 || d > largest_sensitivity)
-            throw InvalidParameter("sensitivity " + std::to_string(d) + " is out of range: it must be between 1 and 2^40");
+            throw InvalidParameter("sensitivity " + std::to_string(d) +
+                                   " is out of range: it must be between 1 and 2^40");
     if (thresholded && !(counts_records(measures.front()) && sensitivities.front() == 1))
         throw std::logic_error("the first measure of a thresholded leaf is its record count");
 }
@@ -78,16 +84,6 @@ uint128 greatest_common_divisor(uint128 a, uint128 b) {
         b = rest;
     }
     return a;
-}
-
-LaplaceScale laplace_scale(std::uint64_t sensitivity, int shares, Epsilon epsilon) {
-    LaplaceScale scale;
-    scale.t = static_cast<uint128>(sensitivity) * static_cast<unsigned>(shares) * static_cast<uint128>(epsilon_one);
-    scale.s = static_cast<uint128>(epsilon.units());
-    const uint128 divisor = greatest_common_divisor(scale.t, scale.s);
-    scale.t /= divisor;
-    scale.s /= divisor;
-    return scale;
 }
 
 // rho of one coordinate set: D^2/(2 sigma^2) = D^2 b / (2 a), rounded up.
@@ -102,14 +98,15 @@ void plan_laplace(ReleasePlan &plan, const std::vector<std::uint64_t> &sensitivi
     for (std::uint64_t d : sensitivities) {
         MeasureNoise noise;
         noise.sensitivity = d;
-        noise.laplace = laplace_scale(d, plan.shares, plan.epsilon);
+        noise.laplace = laplace_scale(uint128{d} * static_cast<unsigned>(plan.shares), plan.epsilon);
         plan.noise.push_back(noise);
     }
     plan.rho = Rho::from_double(rho_from_pure_eps(plan.epsilon.value()), Rounding::up);
 }
 
 // One changed coordinate: calibrated exactly. Several: through zCDP, since the scalar formula is not proved for them.
-void plan_gaussian(ReleasePlan &plan, const std::vector<Measure> &measures, const std::vector<std::uint64_t> &sensitivities) {
+void plan_gaussian(ReleasePlan &plan, const std::vector<Measure> &measures,
+                   const std::vector<std::uint64_t> &sensitivities) {
     const double eps = plan.epsilon.value(), delta = plan.delta_noise.value();
     const bool scalar = measures.size() == 1 && measures.front().kind != MeasureKind::pair;
     // A little more than the cap asks for: what double precision may have lost on the way.
@@ -154,7 +151,9 @@ int128 saturating_add(int128 a, int128 b) {
     return a < 0 ? -largest_int128 : largest_int128;
 }
 
-int128 saturating_subtract(int128 a, int128 b) { return saturating_add(a, b < -largest_int128 ? largest_int128 : -b); }
+int128 saturating_subtract(int128 a, int128 b) {
+    return saturating_add(a, b < -largest_int128 ? largest_int128 : -b);
+}
 
 double finite(double x) {
     constexpr double largest = std::numeric_limits<double>::max();
@@ -241,8 +240,19 @@ int coordinates_of_one_group(const std::vector<Measure> &measures) {
                            [](int sum, const Measure &m) { return sum + m.coordinates(); });
 }
 
+LaplaceScale laplace_scale(uint128 units, Epsilon epsilon) {
+    LaplaceScale scale;
+    scale.t = units * static_cast<uint128>(epsilon_one);
+    scale.s = static_cast<uint128>(epsilon.units());
+    const uint128 divisor = greatest_common_divisor(scale.t, scale.s);
+    scale.t /= divisor;
+    scale.s /= divisor;
+    return scale;
+}
+
 ReleasePlan plan_release(Mechanism mechanism, const std::vector<Measure> &measures,
-                         const std::vector<std::uint64_t> &sensitivities, bool thresholded, Epsilon epsilon, Delta delta) {
+                         const std::vector<std::uint64_t> &sensitivities, bool thresholded, Epsilon epsilon,
+                         Delta delta) {
     check_charge(mechanism, thresholded, epsilon, delta);
     check_measures(measures, sensitivities, thresholded);
     ReleasePlan plan;
@@ -290,7 +300,9 @@ Interval pair_avg_interval(int128 s1, int128 s0, const Bounds &bounds, const Mea
     return {at_position(bounds, p.center - p.halfwidth), at_position(bounds, p.center + p.halfwidth)};
 }
 
-double pair_count_halfwidth(const MeasureNoise &noise) { return std::floor(combined_halfwidth(noise, 1, 1) + 0.5); }
+double pair_count_halfwidth(const MeasureNoise &noise) {
+    return std::floor(combined_halfwidth(noise, 1, 1) + 0.5);
+}
 
 double pair_sum_halfwidth(const MeasureNoise &noise, const Bounds &bounds) {
     return combined_halfwidth(noise, bounds.high, bounds.low);

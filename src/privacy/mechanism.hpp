@@ -50,7 +50,7 @@ GaussianScale gaussian_release_sigma(double eps, double delta, double sensitivit
 GaussianScale gaussian_scale_up(double sigma);
 
 // ---- zCDP (5.3), as far as calibration and the ledger's rho need it ----
-double rho_from_pure_eps(double eps);            // eps tanh(eps/2)
+double rho_from_pure_eps(double eps); // eps tanh(eps/2)
 double eps_from_rho_classic(double rho, double delta);
 double eps_from_rho_tight(double rho, double delta);
 double rho_cap_classic(double eps, double delta);
@@ -66,20 +66,20 @@ std::int64_t partition_threshold_gaussian(double sigma, double delta, int max_gr
 // Everything here is a function of the query, declared bounds and the charge: equal on neighbouring tables.
 struct MeasureNoise {
     Mechanism mechanism = Mechanism::laplace;
-    LaplaceScale laplace;   // lattice units, used when mechanism is laplace
-    GaussianScale gaussian; // lattice units, used when mechanism is gaussian
-    std::uint64_t sensitivity = 1; // D_j in lattice units
+    LaplaceScale laplace;                // lattice units, used when mechanism is laplace
+    GaussianScale gaussian;              // lattice units, used when mechanism is gaussian
+    std::uint64_t sensitivity = 1;       // D_j in lattice units
     double stddev() const;               // of the drawn integer
     double halfwidth(double beta) const; // lattice units
 };
 struct ReleasePlan {
     Mechanism mechanism = Mechanism::laplace;
-    Epsilon epsilon;    // charged
-    Delta delta;        // charged = delta_noise + delta_groups
+    Epsilon epsilon; // charged
+    Delta delta;     // charged = delta_noise + delta_groups
     Delta delta_noise;
     Delta delta_groups;
-    Rho rho;            // zCDP cost of the noise drawn, rounded up (of pure eps: 5.3)
-    int shares = 1;     // m: measures that share epsilon
+    Rho rho;        // zCDP cost of the noise drawn, rounded up (of pure eps: 5.3)
+    int shares = 1; // m: measures that share epsilon
     int k1 = 1;
     std::optional<std::int64_t> threshold; // T on the noisy count of the first measure
     std::vector<MeasureNoise> noise;       // one per measure
@@ -87,7 +87,10 @@ struct ReleasePlan {
 // sensitivities: D_j per measure (COUNT: 1; SUM: Dz; pair: 2^30). delta: the policy's d (0 for Laplace with declared groups).
 // Errors: InvalidParameter when Gaussian or thresholded and delta <= 0, epsilon outside [10^-9, 100], delta >= 1.
 ReleasePlan plan_release(Mechanism mechanism, const std::vector<Measure> &measures,
-                         const std::vector<std::uint64_t> &sensitivities, bool thresholded, Epsilon epsilon, Delta delta);
+                         const std::vector<std::uint64_t> &sensitivities, bool thresholded, Epsilon epsilon,
+                         Delta delta);
+// t/s = units / epsilon in lowest terms (8.3). units: sensitivity times the measures that share epsilon; units 10^9 < 2^128.
+LaplaceScale laplace_scale(uint128 units, Epsilon epsilon);
 // The delta that such a release charges, before epsilon is known (8.5): Laplace declared 0, else d.
 Delta delta_charged(Mechanism mechanism, bool thresholded, Delta delta);
 
@@ -98,10 +101,10 @@ template <class Generator> int128 draw(Generator &bits, const MeasureNoise &nois
 
 // ---- Post-processing of the pair (8.6) and its intervals (8.7) ----
 struct PairRelease {
-    int128 count = 0;    // c rounded, half away from zero
+    int128 count = 0;       // c rounded, half away from zero
     double count_exact = 0; // c
     double sum = 0;
-    double avg = 0;      // clamped to [L, U]
+    double avg = 0; // clamped to [L, U]
 };
 PairRelease release_pair(int128 s1, int128 s0, const Bounds &bounds);
 struct Interval {
