@@ -87,8 +87,8 @@ EpsilonChoice find_eps_sound(double pis_min, double pis_max, const std::vector<N
                              const std::vector<Epsilon> &candidates);
 // Group preference: the ratio of the lower medians of two disjoint groups of people, the smaller one on top whichever group
 // it belongs to. The profiles must not be empty (std::logic_error).
-EpsilonChoice find_eps_groups_laplace(const PisProfile &group_a, const PisProfile &group_b, double k, double delta1, double tau,
-                                      const std::vector<Epsilon> &candidates);
+EpsilonChoice find_eps_groups_laplace(const PisProfile &group_a, const PisProfile &group_b, double k, double delta1,
+                                      double tau, const std::vector<Epsilon> &candidates);
 struct GaussianChoice {
     double sigma_star = 0; // the noise that the preference requires: 0 none, infinite_epsilon no noise is enough
     EpsilonChoice classic, analytic;

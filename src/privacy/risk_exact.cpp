@@ -288,11 +288,13 @@ EpsilonChoice find_eps_laplace_exact_rdr(double pis_min, double pis_max, double 
                                          const std::vector<Epsilon> &candidates) {
     check_tau(tau);
     EpsilonChoice choice;
-    choice.chosen = largest_passing(candidates, [&](Epsilon candidate) {
+    for (Epsilon candidate : candidates) {
         const double b = delta1 / candidate.value();
         const ExactRdr rdr({{NoiseFamily::laplace, b, 1, k}}, {0}, 0);
-        return RdrRange{rdr.of(&pis_min), rdr.of(&pis_max)}.meets(tau);
-    });
+        const bool passes = RdrRange{rdr.of(&pis_min), rdr.of(&pis_max)}.meets(tau);
+        if (passes && (!choice.chosen || candidate > *choice.chosen))
+            choice.chosen = candidate;
+    }
     choice.eps_star = choice.chosen ? choice.chosen->value() : 0;
     return choice;
 }

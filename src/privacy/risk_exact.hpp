@@ -97,13 +97,5 @@ double lower_median(const ChangeProfile &profile, const ExactRdr &rdr);
 // chosen is the largest candidate that passes, eps_star the same number (0: none).
 EpsilonChoice find_eps_laplace_exact_rdr(double pis_min, double pis_max, double k, double delta1, double tau,
                                          const std::vector<Epsilon> &candidates);
-// The largest candidate for which passes(candidate) holds; candidates in any order.
-template <class Passes> std::optional<Epsilon> largest_passing(const std::vector<Epsilon> &candidates, Passes passes) {
-    std::optional<Epsilon> largest;
-    for (Epsilon candidate : candidates)
-        if ((!largest || candidate > *largest) && passes(candidate))
-            largest = candidate;
-    return largest;
-}
 
 } // namespace dp::privacy

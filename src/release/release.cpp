@@ -6,6 +6,8 @@
 #include "release/choose.hpp"
 #include "release/convert.hpp"
 #include "release/evaluate.hpp"
+#include "release/output.hpp"
+#include "release/steps.hpp"
 
 namespace dp::release {
 
@@ -30,6 +32,8 @@ Terms terms_of(const catalog::Policy &policy, const privacy::Epsilon *requested,
     terms.has_share = policy.has_share;
     terms.share = policy.share;
     terms.grantee = policy.grantee_name;
+    terms.group_a = policy.group_a;
+    terms.group_b = policy.group_b;
     return terms;
 }
 
@@ -43,6 +47,8 @@ static const char *name_of(Algorithm algorithm) {
         return "within_data";
     case Algorithm::find_epsilon:
         return "find_epsilon";
+    case Algorithm::find_from_output:
+        return "find_from_output";
     }
     pg_unreachable();
 }
@@ -87,7 +93,16 @@ static const char *describe(const Question *question, const Terms &terms) {
             appendStringInfoString(&json, ", ");
         describe_measure(&json, question, j);
     }
-    appendStringInfoString(&json, "]}");
+    appendStringInfoChar(&json, ']');
+    if (terms.exact)
+        appendStringInfoString(&json, ", \"exact\": true");
+    if (terms.group_a != nullptr) {
+        appendStringInfoString(&json, ", \"group_a\": ");
+        escape_json(&json, terms.group_a);
+        appendStringInfoString(&json, ", \"group_b\": ");
+        escape_json(&json, terms.group_b);
+    }
+    appendStringInfoChar(&json, '}');
     return json.data;
 }
 
@@ -95,7 +110,7 @@ static privacy::Delta delta_of(const Question *question, const Terms &terms) {
     return border::core([&] { return privacy::delta_charged(terms.mechanism, question->thresholded, terms.delta); });
 }
 
-static privacy::Epsilon charge(const Question *question, const Terms &terms, const Permitted &permitted) {
+privacy::Epsilon charge(const Question *question, const Terms &terms, const Permitted &permitted) {
     bool from_data = terms.algorithm != Algorithm::within_domain;
     catalog::Charge charge = {};
     charge.settings = question->settings;
@@ -139,12 +154,27 @@ struct Writer {
     const Question *question;
     const privacy::ReleasePlan *plan;
     StrongBits *bits;
+    const Drawn *drawn;     // null: draw the noise
+    int64 at;               // the group that comes next
     privacy::int128 *noisy; // ncoordinates
     Answer *answer;
 };
 } // namespace
 
+static void add_drawn_noise(Writer *writer, const privacy::int128 *exact) {
+    int n = writer->question->ncoordinates;
+    if (writer->at >= writer->drawn->ngroups)
+        elog(ERROR, "no noise was drawn for a group");
+    for (int c = 0; c < n; c++)
+        writer->noisy[c] = exact[c] + writer->drawn->noise[writer->at * n + c];
+    writer->at++;
+}
+
 static void add_noise(Writer *writer, const privacy::int128 *exact) {
+    if (writer->drawn != nullptr) {
+        add_drawn_noise(writer, exact);
+        return;
+    }
     border::core([&] {
         int at = 0;
         for (int j = 0; j < writer->question->nmeasures; j++)
@@ -289,10 +319,8 @@ static TupleDesc describe_answer(const query::Leaf *leaf) {
     return BlessTupleDesc(desc);
 }
 
-Answer answer(const Question *question, const Terms &terms) {
-    check_delta(question, terms.mechanism, terms.delta);
-    Permitted permitted = choose(question, terms);
-    Answer answer = {charge(question, terms, permitted), nullptr, describe_answer(question->leaf)};
+Answer write_answer(const Question *question, const Terms &terms, privacy::Epsilon charged, const Drawn *drawn) {
+    Answer answer = {charged, nullptr, describe_answer(question->leaf)};
     // Up to the last row: spilled groups are read again while the noise is added.
     border::UsageScope usage = border::UsageScope::enter();
     Sums sums = evaluate(question);
@@ -304,15 +332,24 @@ Answer answer(const Question *question, const Terms &terms) {
                                       question->thresholded, answer.epsilon, delta);
     });
     answer.rows = tuplestore_begin_heap(false, false, work_mem);
-    Writer writer = {question, plan, border::context_new<StrongBits>(),
-                     static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * question->ncoordinates)),
-                     &answer};
+    Writer writer = {
+        question, plan, border::context_new<StrongBits>(),
+        drawn,    0,    static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * question->ncoordinates)),
+        &answer};
     if (question->thresholded)
         put_thresholded(&writer, sums);
     else
         put_declared(&writer, sums);
     usage.leave();
     return answer;
+}
+
+Answer answer(const Question *question, const Terms &terms) {
+    check_delta(question, terms.mechanism, terms.delta);
+    if (terms.algorithm == Algorithm::find_from_output)
+        return answer_from_output(question, terms);
+    Permitted permitted = choose(question, terms);
+    return write_answer(question, terms, charge(question, terms, permitted), nullptr);
 }
 
 } // namespace dp::release

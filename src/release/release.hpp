@@ -7,7 +7,7 @@
 namespace dp::release {
 
 // How epsilon is found.
-enum class Algorithm { within_domain, within_data, find_epsilon };
+enum class Algorithm { within_domain, within_data, find_epsilon, find_from_output };
 
 // Under which preference a question is asked.
 struct Terms {
@@ -20,6 +20,9 @@ struct Terms {
     bool has_epsilon_max, has_requested, has_share;
     privacy::Epsilon epsilon_max, requested, share;
     const char *grantee; // null: the controller's own call
+    // Preferences about the rows themselves.
+    bool exact;                    // the exact expectation in place of its bound
+    const char *group_a, *group_b; // canonical conditions of the people whose risks are compared; null: everybody's
 };
 
 // Terms of an analyst's policy. `requested` asks for less; null: not asked. Errors: 0A000 for selections that this version
