@@ -10,6 +10,8 @@ static const char *name_of(Algorithm algorithm) {
         return "within_data";
     case Algorithm::find_epsilon:
         return "find_epsilon";
+    case Algorithm::find_from_output:
+        return "find_from_output";
     case Algorithm::released:
         return "released";
     case Algorithm::find_and_release:
@@ -44,6 +46,18 @@ static void describe_measure(StringInfo json, const Question *question, int j) {
     appendStringInfo(json, ", \"sensitivity\": " UINT64_FORMAT "}", (*question->sensitivities)[j]);
 }
 
+// What a preference about the rows themselves says.
+static void describe_rows(StringInfo json, const Terms &terms) {
+    if (terms.exact)
+        appendStringInfoString(json, ", \"exact\": true");
+    if (terms.group_a == nullptr)
+        return;
+    appendStringInfoString(json, ", \"group_a\": ");
+    escape_json(json, terms.group_a);
+    appendStringInfoString(json, ", \"group_b\": ");
+    escape_json(json, terms.group_b);
+}
+
 // Public facts only: what the price follows from.
 static const char *describe(const Question *question, const Terms &terms) {
     StringInfoData json;
@@ -60,7 +74,9 @@ static const char *describe(const Question *question, const Terms &terms) {
             appendStringInfoString(&json, ", ");
         describe_measure(&json, question, j);
     }
-    appendStringInfoString(&json, "]}");
+    appendStringInfoChar(&json, ']');
+    describe_rows(&json, terms);
+    appendStringInfoChar(&json, '}');
     return json.data;
 }
 

@@ -6,8 +6,10 @@
 #include "release/convert.hpp"
 #include "release/evaluate.hpp"
 #include "release/last.hpp"
+#include "release/output.hpp"
 #include "release/random.hpp"
 #include "release/select.hpp"
+#include "release/steps.hpp"
 
 namespace dp::release {
 
@@ -41,6 +43,8 @@ Terms terms_of(const catalog::Policy &policy, const privacy::Epsilon *requested,
     terms.has_share = policy.has_share;
     terms.share = policy.share;
     terms.grantee = policy.grantee_name;
+    terms.group_a = policy.group_a;
+    terms.group_b = policy.group_b;
     return terms;
 }
 
@@ -52,13 +56,28 @@ struct Writer {
     const Question *question;
     const privacy::ReleasePlan *plan;
     StrongBits *bits;
+    const Drawn *drawn;     // null: draw the noise
+    int64 at;               // the group that comes next
     privacy::int128 *noisy; // ncoordinates
     Answer *answer;
     double *error95; // of each output: how accurate it is; of an average: where it is least so
 };
 } // namespace
 
+static void add_drawn_noise(Writer *writer, const privacy::int128 *exact) {
+    int n = writer->question->ncoordinates;
+    if (writer->at >= writer->drawn->ngroups)
+        elog(ERROR, "no noise was drawn for a group");
+    for (int c = 0; c < n; c++)
+        writer->noisy[c] = exact[c] + writer->drawn->noise[writer->at * n + c];
+    writer->at++;
+}
+
 static void add_noise(Writer *writer, const privacy::int128 *exact) {
+    if (writer->drawn != nullptr) {
+        add_drawn_noise(writer, exact);
+        return;
+    }
     border::core([&] {
         int at = 0;
         for (int j = 0; j < writer->question->nmeasures; j++)
@@ -255,19 +274,16 @@ static double *halfwidths(const Question *question, const privacy::ReleasePlan *
     return error95;
 }
 
-Answer answer(const Question *question, const Terms &terms) {
-    check_delta(question, terms.mechanism, terms.delta);
-    Answer answer = {{}, nullptr, describe_answer(question->leaf)};
-    // Up to the last row: spilled groups are read again while the noise is added.
-    border::UsageScope usage = border::UsageScope::enter();
-    Sums sums;
-    Paid paid = charge_and_read(question, terms, &sums);
-    answer.epsilon = paid.epsilon;
+// From exact sums to rows. drawn: null, or noise that is there already.
+static Answer write(const Question *question, const Terms &terms, const Paid &paid, const Sums &sums,
+                    const Drawn *drawn) {
+    Answer answer = {paid.epsilon, tuplestore_begin_heap(false, false, work_mem), describe_answer(question->leaf)};
     const privacy::ReleasePlan *plan = plan_of(question, terms, paid.epsilon);
-    answer.rows = tuplestore_begin_heap(false, false, work_mem);
     Writer writer = {question,
                      plan,
                      border::context_new<StrongBits>(),
+                     drawn,
+                     0,
                      static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * question->ncoordinates)),
                      &answer,
                      halfwidths(question, plan)};
@@ -275,8 +291,28 @@ Answer answer(const Question *question, const Terms &terms) {
         put_thresholded(&writer, sums);
     else
         put_declared(&writer, sums);
-    usage.leave();
     remember(question, terms, paid, plan->delta, writer.error95);
+    return answer;
+}
+
+Answer write_answer(const Question *question, const Terms &terms, privacy::Epsilon charged, const Drawn *drawn) {
+    border::UsageScope usage = border::UsageScope::enter();
+    Sums sums = evaluate(question, nullptr);
+    Answer answer = write(question, terms, Paid{charged, {}}, sums, drawn);
+    usage.leave();
+    return answer;
+}
+
+Answer answer(const Question *question, const Terms &terms) {
+    check_delta(question, terms.mechanism, terms.delta);
+    if (terms.algorithm == Algorithm::find_from_output)
+        return answer_from_output(question, terms);
+    // Up to the last row: spilled groups are read again while the noise is added.
+    border::UsageScope usage = border::UsageScope::enter();
+    Sums sums;
+    Paid paid = charge_and_read(question, terms, &sums);
+    Answer answer = write(question, terms, paid, sums, nullptr);
+    usage.leave();
     return answer;
 }
 

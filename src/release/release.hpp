@@ -7,7 +7,7 @@
 namespace dp::release {
 
 // How epsilon is found.
-enum class Algorithm { within_domain, released, within_data, find_epsilon, find_and_release };
+enum class Algorithm { within_domain, released, within_data, find_epsilon, find_and_release, find_from_output };
 
 // By the sparse vector technique, under a preference tau_var.
 constexpr bool is_selected(Algorithm algorithm) {
@@ -31,6 +31,9 @@ struct Terms {
     bool has_epsilon_max, has_requested, has_share;
     privacy::Epsilon epsilon_max, requested, share;
     const char *grantee; // null: the controller's own call
+    // Preferences about the rows themselves.
+    bool exact;                    // the exact expectation in place of its bound
+    const char *group_a, *group_b; // canonical conditions of the people whose risks are compared; null: everybody's
 };
 
 // Terms of an analyst's policy. `requested` asks for less; null: not asked.

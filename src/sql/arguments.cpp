@@ -35,6 +35,13 @@ void refuse_if_true(FunctionCallInfo fcinfo, int argument, const char *name) {
         refuse(name);
 }
 
+void refuse_half_of_groups() {
+    ereport(ERROR,
+            (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("group_a and group_b go together"),
+             errhint("Pass two conditions, group_a => $$sex = 'Female'$$, group_b => $$sex = 'Male'$$, or none.")));
+    pg_unreachable();
+}
+
 privacy::Mechanism mechanism_named(const char *name) {
     if (strcmp(name, "laplace") == 0)
         return privacy::Mechanism::laplace;

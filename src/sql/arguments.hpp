@@ -17,6 +17,9 @@ ArrayType *array_argument(FunctionCallInfo fcinfo, int argument);
 void refuse_unless_null(FunctionCallInfo fcinfo, int argument, const char *name);
 void refuse_if_true(FunctionCallInfo fcinfo, int argument, const char *name);
 
+// 22023: group_a without group_b, or the other way round.
+[[noreturn]] void refuse_half_of_groups();
+
 // 22023 for other names.
 privacy::Mechanism mechanism_named(const char *name);
 // 22023 for NaN or outside 0..1.

@@ -289,7 +289,7 @@ DP_FUNCTION(dp_protect) {
     catalog::check_can_charge();
     const char *filter = text_argument(fcinfo, 4);
     if (filter != nullptr)
-        filter = query::canonical_filter(filter, relation);
+        filter = query::canonical_condition(filter, relation, "filter");
     PG_RETURN_OID(protect(relation, text_argument(fcinfo, 1), array_argument(fcinfo, 3), filter));
 }
 
@@ -498,15 +498,23 @@ static void check_numbers(FunctionCallInfo fcinfo, const catalog::Settings *sett
         check_epsilon_total(PG_GETARG_DATUM(arg_epsilon_total));
     catalog::candidates_from_array(array_argument(fcinfo, arg_candidates));
     check_weights(fcinfo);
-    refuse_unless_null(fcinfo, arg_group_a, "group_a");
-    refuse_unless_null(fcinfo, arg_group_b, "group_b");
     check_delta_left(settings, PG_GETARG_DATUM(arg_delta), strcmp(selection, "within_data") == 0);
 }
 
-static void store_policy(FunctionCallInfo fcinfo, const char *selection) {
-    constexpr int n = 13; // without group_a, group_b
-    Oid types[n] = {OIDOID,     OIDOID,     FLOAT8OID,  FLOAT8OID,       TEXTOID,   TEXTOID,  NUMERICOID,
-                    NUMERICOID, NUMERICOID, NUMERICOID, NUMERICARRAYOID, FLOAT8OID, FLOAT8OID};
+// Whose medians an epsilon from the data compares; a price from public facts has nobody in it.
+static void check_groups(FunctionCallInfo fcinfo, const char *selection) {
+    if (PG_ARGISNULL(arg_group_a) != PG_ARGISNULL(arg_group_b))
+        refuse_half_of_groups();
+    if (!PG_ARGISNULL(arg_group_a) && strcmp(selection, "within_data") != 0)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("group_a and group_b do not go with the selection \"%s\"", selection),
+                        errhint("Leave them out, or use 'within_data', which is not differentially private.")));
+}
+
+static void store_policy(FunctionCallInfo fcinfo, const char *selection, Oid relation) {
+    constexpr int n = 15;
+    Oid types[n] = {OIDOID,     OIDOID,     FLOAT8OID,       FLOAT8OID, TEXTOID,   TEXTOID, NUMERICOID, NUMERICOID,
+                    NUMERICOID, NUMERICOID, NUMERICARRAYOID, FLOAT8OID, FLOAT8OID, TEXTOID, TEXTOID};
     Datum values[n];
     char nulls[n + 1] = {};
     for (int i = 0; i < n; i++) {
@@ -515,11 +523,17 @@ static void store_policy(FunctionCallInfo fcinfo, const char *selection) {
     }
     values[arg_selection] = CStringGetTextDatum(selection);
     nulls[arg_selection] = ' ';
+    if (!PG_ARGISNULL(arg_group_a)) {
+        values[arg_group_a] =
+            CStringGetTextDatum(query::canonical_condition(text_argument(fcinfo, arg_group_a), relation, "group_a"));
+        values[arg_group_b] =
+            CStringGetTextDatum(query::canonical_condition(text_argument(fcinfo, arg_group_b), relation, "group_b"));
+    }
     Visit visit = Visit::write();
     visit.run("DELETE FROM dp_rdr.policy p WHERE p.view::oid = $1 AND p.grantee::oid = $2", 2, types, values);
     visit.run("INSERT INTO dp_rdr.policy (view, grantee, tau, tau_var, selection, mechanism, delta, epsilon_max, "
-              "epsilon_total, epsilon_svt, candidates, weight_min, weight_max) "
-              "VALUES ($1::regclass, $2::regrole, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+              "epsilon_total, epsilon_svt, candidates, weight_min, weight_max, group_a, group_b) "
+              "VALUES ($1::regclass, $2::regrole, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
               n, types, values, nulls);
     visit.leave();
 }
@@ -531,7 +545,8 @@ DP_FUNCTION(dp_grant) {
     const char *grantee = quote_identifier(GetUserNameFromId(PG_GETARG_OID(arg_grantee), false));
     const char *selection = checked_selection(fcinfo);
     check_numbers(fcinfo, settings, selection);
-    store_policy(fcinfo, selection);
+    check_groups(fcinfo, selection);
+    store_policy(fcinfo, selection, settings->relation);
     run_as(catalog::relation_owner(settings->view), psprintf("GRANT SELECT ON %s TO %s", settings->view_name, grantee));
     if (strcmp(selection, "within_data") == 0)
         ereport(
