@@ -56,11 +56,13 @@ RangeTblEntry *table_entry(const Question *question) {
 }
 
 // Stored in a form that means the same whatever search_path the caller has, as long as it is read without his.
-static Node *view_filter(const catalog::Settings *settings) {
+Node *view_condition(const catalog::Settings *settings) {
+    if (settings->filter == nullptr)
+        return nullptr;
     border::SettingsScope scope = border::SettingsScope::enter();
     Node *filter = query::check_view_filter(settings->filter, settings->relation);
     scope.leave();
-    return filter;
+    return query::make_total(filter, nullptr);
 }
 
 static Node *map_expression(Node *expression, const AttrNumber *map, ParamListInfo parameters) {
@@ -70,7 +72,7 @@ static Node *map_expression(Node *expression, const AttrNumber *map, ParamListIn
 static void map_conditions(Question *question, const AttrNumber *map, ParamListInfo parameters) {
     question->where = map_expression(question->leaf->where, map, parameters);
     if (question->settings->filter != nullptr)
-        question->where = make_and_qual(query::make_total(view_filter(question->settings), nullptr), question->where);
+        question->where = make_and_qual(view_condition(question->settings), question->where);
     ListCell *cell;
     foreach (cell, question->leaf->filters)
         question->filters =

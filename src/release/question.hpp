@@ -58,5 +58,7 @@ void check_delta(const Question *question, privacy::Mechanism mechanism, privacy
 // A column of the protected table.
 Var *table_column(const Question *question, AttrNumber attno);
 RangeTblEntry *table_entry(const Question *question);
+// Which rows of the table the view shows, over the table (varno 1); null: all.
+Node *view_condition(const catalog::Settings *settings);
 
 } // namespace dp::release

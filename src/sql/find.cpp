@@ -1,7 +1,9 @@
 // The epsilon that a controller's threshold permits, and the answer that goes with it (README.md).
 #include "catalog/decimals.hpp"
+#include "release/declared.hpp"
 #include "release/release.hpp"
 #include "sql/arguments.hpp"
+#include "sql/general.hpp"
 #include "sql/question.hpp"
 
 namespace dp::sql {
@@ -54,7 +56,6 @@ static void refuse_later_arguments(FunctionCallInfo fcinfo) {
     refuse_if_true(fcinfo, find_exact, "exact");
     refuse_unless_null(fcinfo, find_group_a, "group_a");
     refuse_unless_null(fcinfo, find_group_b, "group_b");
-    refuse_unless_null(fcinfo, find_sensitivity, "sensitivity");
 }
 
 DP_FUNCTION(dp_find_epsilon) {
@@ -71,8 +72,11 @@ DP_FUNCTION(dp_find_epsilon) {
         terms.delta = catalog::checked_delta(PG_GETARG_DATUM(find_delta), "delta");
     terms.candidates = catalog::candidates_from_array(array_argument(fcinfo, find_candidates));
     catalog::check_can_charge();
-    release::Question *question = controllers_question(text_argument(fcinfo, find_query));
-    release::Answer answer = release::answer(question, terms);
+    const char *query = text_argument(fcinfo, find_query);
+    double sensitivity = sensitivity_argument(fcinfo, find_sensitivity);
+    release::GeneralQuestion *general = general_question(query, !PG_ARGISNULL(find_sensitivity));
+    release::Answer answer = general != nullptr ? release::answer_declared(general, terms, sensitivity)
+                                                : release::answer(controllers_question(query), terms);
 
     TupleDesc desc;
     if (get_call_result_type(fcinfo, nullptr, &desc) != TYPEFUNC_COMPOSITE)

@@ -4,6 +4,7 @@
 #include "catalog/decimals.hpp"
 #include "release/leave_one_out.hpp"
 #include "sql/arguments.hpp"
+#include "sql/general.hpp"
 #include "sql/question.hpp"
 
 namespace dp::sql {
@@ -31,13 +32,12 @@ static privacy::Calibration calibration_named(const char *name) {
     return privacy::Calibration::published;
 }
 
-// Arguments from `mechanism` on: mechanism, delta, calibration, exact, sensitivity.
+// Arguments from `mechanism` on: mechanism, delta, calibration, exact. (A sensitivity makes it a general query.)
 static View view_arguments(FunctionCallInfo fcinfo, int first) {
     require(fcinfo, 0, "query");
     require(fcinfo, first, "mechanism");
     require(fcinfo, first + 2, "calibration");
     refuse_if_true(fcinfo, first + 3, "exact");
-    refuse_unless_null(fcinfo, first + 4, "sensitivity");
     View view = {};
     view.mechanism = mechanism_named(text_argument(fcinfo, first));
     view.calibration = calibration_named(text_argument(fcinfo, first + 2));
@@ -160,6 +160,8 @@ static void check_not_empty(const Memo *memo) {
 // ---- dp_risk -------------------------------------------------------------------------------------------------------
 
 DP_FUNCTION(dp_risk) {
+    if (general_risk(fcinfo))
+        return Datum(0);
     View view = view_arguments(fcinfo, 2);
     auto *candidates = catalog::candidates_from_array(array_argument(fcinfo, 1));
     InitMaterializedSRF(fcinfo, 0);
@@ -195,6 +197,8 @@ static int by_pis_descending(const void *a, const void *b) {
 }
 
 DP_FUNCTION(dp_risk_records) {
+    if (general_risk_records(fcinfo))
+        return Datum(0);
     require(fcinfo, 1, "epsilon");
     privacy::Epsilon epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(1), "epsilon");
     View view = view_arguments(fcinfo, 2);
