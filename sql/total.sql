@@ -234,6 +234,10 @@ PREPARE by_parameter(integer, text, date) AS
 EXECUTE by_parameter(10, '%', '2020-01-01') \gset answer_
 EXECUTE by_parameter(0, '%', '2020-01-01') \gset answer_
 EXECUTE by_parameter(10, 'a\', '2020-01-01');
+-- A constant that is written down is refused with its place, also if it is not evaluated.
+EXPLAIN SELECT count(*) FROM checkup_dp WHERE age > 5 AND note LIKE 'a\';
+SELECT count(*) FROM checkup_dp WHERE extract(hour FROM day) = 1 LIMIT 0;
+SELECT * FROM dp_query($$SELECT count(*) FROM checkup_dp WHERE left(note, -5) LIKE 'b\'$$) AS (n bigint);
 
 -- Refused, with the part named; nothing is charged.
 RESET ROLE;
