@@ -97,12 +97,18 @@ static void check_call(Node *node, Oid function, Oid collation, List *arguments,
     const char *problem = collation_problem(entry, collation);
     refuse_if(problem != nullptr, problem, "Compare with =, or add COLLATE \"C\".", source, location);
     ListCell *cell;
-    foreach (cell, arguments)
-        refuse_if((entry->constants & (1 << foreach_current_index(cell))) != 0 &&
-                      contains_column(static_cast<Node *>(lfirst(cell))),
-                  psprintf("%s with a column as argument %d", name_of_call(function, arguments),
-                           foreach_current_index(cell) + 1),
+    foreach (cell, arguments) {
+        int i = foreach_current_index(cell);
+        auto *argument = static_cast<Node *>(lfirst(cell));
+        if ((entry->constants & (1 << i)) == 0)
+            continue;
+        refuse_if(contains_column(argument),
+                  psprintf("%s with a column as argument %d", name_of_call(function, arguments), i + 1),
                   "Write a constant there.", source, location);
+        // Parameters and what is computed get their values later, and are checked then.
+        if (IsA(argument, Const))
+            check_constant(entry, i, castNode(Const, argument), source);
+    }
 }
 
 static bool check_node(Node *node, void *context);

@@ -524,6 +524,15 @@ static Node *fold(Node *expression) {
     pg_unreachable();
 }
 
+void check_constant(const TotalFunction *entry, int argument, const Const *value, ParseState *source) {
+    if (value->constisnull || entry->accepts == nullptr || entry->accepts(value))
+        return;
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("argument %d of %s has a value that is not supported in a query on a restricted view",
+                           argument + 1, get_func_name(entry->function)),
+                    errhint("%s", total_hint), source ? parser_errposition(source, value->location) : 0));
+}
+
 static void check_constants(const TotalFunction *entry, List *arguments) {
     ListCell *cell;
     foreach (cell, arguments) {
@@ -532,12 +541,7 @@ static void check_constants(const TotalFunction *entry, List *arguments) {
         auto *value = reinterpret_cast<Const *>(lfirst(cell));
         if (!IsA(value, Const))
             refuse(psprintf("function %s with an argument that is not a constant", get_func_name(entry->function)));
-        if (!value->constisnull && entry->accepts != nullptr && !entry->accepts(value))
-            ereport(ERROR,
-                    (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                     errmsg("argument %d of %s has a value that is not supported in a query on a restricted view",
-                            foreach_current_index(cell) + 1, get_func_name(entry->function)),
-                     errhint("%s", total_hint)));
+        check_constant(entry, foreach_current_index(cell), value);
     }
 }
 

@@ -50,6 +50,9 @@ bool contains_column(Node *node, void *context = nullptr);
 // Why the function is not total under a collation, or null.
 const char *collation_problem(const TotalFunction *entry, Oid collation);
 
+// Raises 22023 if a constant is none of the values that this argument may have; the source tells where it stands.
+void check_constant(const TotalFunction *entry, int argument, const Const *value, ParseState *source = nullptr);
+
 // What a refusal of a function says.
 inline constexpr char total_hint[] =
     "SELECT * FROM dp_rdr.total_functions() shows what may be applied to columns, besides comparisons.";

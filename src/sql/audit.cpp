@@ -109,9 +109,11 @@ stored_setting AS ( -- of this database and of roles
   FROM pg_db_role_setting s, unnest(s.setconfig) c
   WHERE s.setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))),
 setting AS ( -- reset_val: what a session begins with; our own settings are pinned
-  SELECT name, value, remedy FROM stored_setting
+  SELECT name, value, remedy, NULL AS takes_effect FROM stored_setting
   UNION ALL
-  SELECT s.name, s.reset_val, NULL FROM pg_settings s
+  SELECT s.name, s.reset_val, NULL,
+         CASE s.context WHEN 'postmaster' THEN '-- and restart the server' ELSE 'SELECT pg_reload_conf();' END
+  FROM pg_settings s
   WHERE NOT EXISTS (SELECT FROM stored_setting x WHERE x.name = s.name AND x.setrole = 0))
 )sql";
 
@@ -306,7 +308,7 @@ FROM pg_proc p WHERE p.pronamespace = 'pg_catalog'::regnamespace
     // ---- settings ----
     {"warning", R"sql(
 SELECT s.name, format('is %s: %s', s.value, k.finding),
-       coalesce(s.remedy, format('ALTER SYSTEM SET %s = %L; SELECT pg_reload_conf();', s.name, k.advice))
+       coalesce(s.remedy, format('ALTER SYSTEM SET %s = %L; %s', s.name, k.advice, s.takes_effect))
 FROM setting s JOIN (VALUES
   ('fsync', '^(on|true|yes|1)$', 'a crash can lose charges of answers that were given', 'on'),
   ('full_page_writes', '^(on|true|yes|1)$', 'a crash can damage the ledger', 'on'),
@@ -315,7 +317,7 @@ FROM setting s JOIN (VALUES
 ) k (name, safe, finding, advice) ON k.name = s.name AND s.value !~* k.safe)sql"},
     {"info", R"sql(
 SELECT s.name, format('is %s: %s', s.value, k.finding),
-       coalesce(s.remedy, format('ALTER SYSTEM SET %s = %L; SELECT pg_reload_conf();', s.name, k.advice))
+       coalesce(s.remedy, format('ALTER SYSTEM SET %s = %L; %s', s.name, k.advice, s.takes_effect))
 FROM setting s JOIN (VALUES
   ('log_statement', '^none$', 'the server log shows statements, with the values in them', 'none'),
   ('log_min_duration_statement', '^-1', 'the server log shows statements and how long they took', '-1'),

@@ -156,7 +156,7 @@ def sqlsmith(count, seed):
 # ---- judging ---------------------------------------------------------------------------------------------------------
 
 # What a statement may draw on that differs between any two runs.
-CHANGING = re.compile(r"random|tablesample \w+ \([\d.]+\)(?! repeatable)|now\(|timestamp|current_|clock|\bpg_|txid|uuid|inet_|version|oid|xid|lsn|acl|localtime|backend", re.IGNORECASE)
+CHANGING = re.compile(r"random|tablesample \w+ \([\d.]+\)(?! repeatable)|now\(|timestamp|current_|clock|timeofday|\bpg_|txid|uuid|inet_|version|oid|xid|lsn|acl|localtime|backend", re.IGNORECASE)
 # Where these words stand for nothing that changes: prefixes, and types of casts.
 UNCHANGING = re.compile(r"\bpg_catalog\.|\bas \w+\)")
 

@@ -3,7 +3,11 @@
 
 For every size of Adult and each of five queries: the plain query on the table, a plain GROUP BY of the columns that the
 query reads (the floor of everything that looks at each distinct record), dp_risk, dp_find_epsilon, dp_query, and dp_query
-under a policy with tau_var, which reads the number of rows as well and makes two charges. The calls take turns, so that a slow minute of the machine hits all of them, and the first round is thrown away.
+under a policy with tau_var, which reads the number of rows as well and makes two charges. The calls take turns, so that a
+slow minute of the machine hits all of them, and the first round is thrown away.
+
+Then, for the first size, the same count in ordinary SQL through the restricted view and through dp_query, in turns: the
+difference is what the rewriting of statements costs.
 """
 import argparse
 import re
@@ -80,11 +84,21 @@ def measuring_script(repeat):
     return "\n".join(lines)
 
 
-def measure(database, repeat):
+def facade_script(repeat):
+    """The same, for one question that is asked in both ways."""
+    count = "SELECT count(*) FROM adult_dp WHERE age > 60"
+    lines = ["\\o /dev/null", "SET ROLE bench_analyst;"]
+    for _ in range(repeat + 1):
+        for label, statement in (("dp_query", f"SELECT * FROM dp_query($${count}$$) AS (n bigint)"), ("view", count)):
+            lines += [f"\\echo {label}", "\\timing on", f"{statement};", "\\timing off"]
+    return "\n".join(lines)
+
+
+def measure(database, script):
     """Milliseconds by label, the first round left out."""
     times = {}
     label = None
-    for line in psql(database, measuring_script(repeat)).splitlines():
+    for line in psql(database, script).splitlines():
         timing = re.match(r"Time: ([\d.]+) ms", line)
         if timing:
             times.setdefault(label, []).append(float(timing.group(1)))
@@ -107,6 +121,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", type=int, nargs="+")
     parser.add_argument("--repeat", type=int, default=7)
+    parser.add_argument("--statements", type=int, default=400, help="of each kind, for the comparison of view and dp_query")
     options = parser.parse_args()
 
     print("medians in ms; ratios to the plain GROUP BY of the projected columns, and of dp_query to the plain query\n")
@@ -116,7 +131,11 @@ def main():
         psql("postgres", "SET client_min_messages = warning;\nDROP DATABASE IF EXISTS bench;\n"
              "DROP ROLE IF EXISTS bench_analyst, bench_selected;\nCREATE DATABASE bench;")
         psql("bench", SETUP.format(rows=rows))
-        report(rows, measure("bench", options.repeat))
+        report(rows, measure("bench", measuring_script(options.repeat)))
+        if rows == options.rows[0]:
+            facade = measure("bench", facade_script(options.statements))
+    print(f"\na count of {options.rows[0]} rows, medians of {options.statements}: through the view {facade['view']:.2f} ms, "
+          f"by dp_query {facade['dp_query']:.2f} ms, difference {facade['view'] - facade['dp_query']:+.2f} ms")
 
 
 if __name__ == "__main__":
