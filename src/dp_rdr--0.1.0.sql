@@ -231,6 +231,30 @@ CREATE AGGREGATE dp_rdr.lattice_pair(value "any", lower double precision, range 
 COMMENT ON AGGREGATE dp_rdr.lattice_pair("any", double precision, double precision)
     IS 'exact sum of values scaled to 0..2^30, and how many values there were';
 
+CREATE FUNCTION dp_rdr.selection_sums_step(internal, bytea, VARIADIC "any") RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_selection_sums_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.selection_sums_step(internal, bytea, "any") IS 'transition function of selection_sums';
+CREATE FUNCTION dp_rdr.selection_sums_combine(internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_selection_sums_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.selection_sums_combine(internal, internal) IS 'combine function of selection_sums';
+CREATE FUNCTION dp_rdr.selection_sums_serialize(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'dp_selection_sums_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.selection_sums_serialize(internal) IS 'serialization function of selection_sums';
+CREATE FUNCTION dp_rdr.selection_sums_deserialize(bytea, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_selection_sums_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.selection_sums_deserialize(bytea, internal) IS 'deserialization function of selection_sums';
+CREATE FUNCTION dp_rdr.selection_sums_final(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'dp_selection_sums_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.selection_sums_final(internal) IS 'final function of selection_sums';
+
+CREATE AGGREGATE dp_rdr.selection_sums(facts bytea, VARIADIC contributions "any") (
+    SFUNC = dp_rdr.selection_sums_step, STYPE = internal, SSPACE = 64,
+    FINALFUNC = dp_rdr.selection_sums_final, FINALFUNC_MODIFY = READ_WRITE,
+    COMBINEFUNC = dp_rdr.selection_sums_combine, SERIALFUNC = dp_rdr.selection_sums_serialize,
+    DESERIALFUNC = dp_rdr.selection_sums_deserialize, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp_rdr.selection_sums(bytea, "any")
+    IS 'sums of the scaled sensitivities of rows and of their squares, for the selection of epsilon';
+
 CREATE FUNCTION dp_rdr.collect_step(internal, record) RETURNS internal
     AS 'MODULE_PATHNAME', 'dp_collect_step' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION dp_rdr.collect_step(internal, record) IS 'transition function of collect';
@@ -784,10 +808,12 @@ COMMENT ON FUNCTION dp_rdr.ledger_fault(uuid) IS 'the first misfit of a ledger o
 
 CREATE FUNCTION dp_risk(query text, epsilons numeric[] = NULL, mechanism text = 'laplace', delta numeric = NULL,
                         calibration text = 'sound', exact boolean = false, sensitivity numeric = NULL,
+                        tau_var float8 = NULL, epsilon_svt numeric = 0.1,
                         OUT epsilon numeric, OUT rdr_min float8, OUT rdr_max float8, OUT ratio float8,
-                        OUT variance float8, OUT noise_stddev float8, OUT error95 float8)
+                        OUT variance float8, OUT noise_stddev float8, OUT error95 float8,
+                        OUT svt_statistic float8, OUT svt_sensitivity float8, OUT svt_accept float8)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 37 AS 'MODULE_PATHNAME', 'dp_risk';
-COMMENT ON FUNCTION dp_risk(text, numeric[], text, numeric, text, boolean, numeric)
+COMMENT ON FUNCTION dp_risk(text, numeric[], text, numeric, text, boolean, numeric, float8, numeric)
     IS 'what each epsilon would mean for the people in the table; spends nothing';
 
 CREATE FUNCTION dp_risk_records(query text, epsilon numeric, mechanism text = 'laplace', delta numeric = NULL,
@@ -797,6 +823,20 @@ CREATE FUNCTION dp_risk_records(query text, epsilon numeric, mechanism text = 'l
 COMMENT ON FUNCTION dp_risk_records(text, numeric, text, numeric, text, boolean, numeric)
     IS 'the risk of every distinct record, riskiest first; spends nothing';
 
+CREATE FUNCTION dp_risk_output(query text, output float8[], mechanism text = 'laplace', epsilon numeric = NULL,
+                               delta numeric = NULL,
+                               OUT record jsonb, OUT individuals bigint, OUT rdr float8, OUT loss float8)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_risk_output';
+COMMENT ON FUNCTION dp_risk_output(text, float8[], text, numeric, numeric)
+    IS 'what one concrete answer (its numbers row by row, aggregates left to right) says about every distinct record';
+
+CREATE FUNCTION dp_risk_summary(query text, mechanism text = 'laplace', delta numeric = NULL,
+                                OUT epsilon numeric, OUT risk text, OUT error95 float8, OUT answer_range text,
+                                OUT ratio float8)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 37 AS 'MODULE_PATHNAME', 'dp_risk_summary';
+COMMENT ON FUNCTION dp_risk_summary(text, text, numeric)
+    IS 'the range of the risks at each epsilon, drawn on one logarithmic scale, beside the error and the exact answer with it';
+
 CREATE PROCEDURE dp_find_epsilon(query text, tau float8, INOUT epsilon numeric = NULL, INOUT answer jsonb = NULL,
                                  mechanism text = 'laplace', delta numeric = NULL, candidates numeric[] = NULL,
                                  indicator text = 'expected', exact boolean = false, group_a text = NULL,
@@ -805,6 +845,14 @@ CREATE PROCEDURE dp_find_epsilon(query text, tau float8, INOUT epsilon numeric =
 COMMENT ON PROCEDURE dp_find_epsilon(text, float8, numeric, jsonb, text, numeric, numeric[], text, boolean, text, text,
                                      numeric)
     IS 'finds the largest epsilon that meets tau on the data, charges it, and answers once, to the controller';
+
+CREATE PROCEDURE dp_find_and_release_epsilon(query text, tau_var float8, epsilon_svt numeric = 0.1,
+                                             INOUT epsilon numeric = NULL, INOUT answer jsonb = NULL,
+                                             mechanism text = 'laplace', delta numeric = NULL,
+                                             candidates numeric[] = NULL)
+    LANGUAGE C AS 'MODULE_PATHNAME', 'dp_find_and_release_epsilon';
+COMMENT ON PROCEDURE dp_find_and_release_epsilon(text, float8, numeric, numeric, jsonb, text, numeric, numeric[])
+    IS 'selects under differential privacy the largest epsilon that meets tau_var, charges it, and answers once';
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Analyst
@@ -819,6 +867,12 @@ CREATE FUNCTION dp_explain(query text, OUT leaf integer, OUT column_name text, O
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_explain';
 COMMENT ON FUNCTION dp_explain(text)
     IS 'whether a query would be answered, what each leaf would cost and how accurate it would be; nothing is charged';
+
+CREATE FUNCTION dp_last_release(OUT column_name text, OUT epsilon numeric, OUT epsilon_svt numeric, OUT delta numeric,
+                                OUT mechanism text, OUT error95 float8, OUT reason text)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_last_release';
+COMMENT ON FUNCTION dp_last_release()
+    IS 'what the last answer to the current user in this connection was charged, and how accurate its columns are';
 
 CREATE FUNCTION dp_rdr.deny(relation regclass)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL SAFE AS 'MODULE_PATHNAME', 'deny';
@@ -849,6 +903,7 @@ GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, "any") TO PUBLIC
 -- They tell a caller nothing about rows that he cannot read himself.
 GRANT EXECUTE ON FUNCTION dp_rdr.lattice_sum("any", double precision, bigint, bigint) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.lattice_pair("any", double precision, double precision) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.selection_sums(bytea, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.collect(record) TO PUBLIC;
 -- So do the total replacements, and the list that explains them.
 GRANT EXECUTE ON FUNCTION

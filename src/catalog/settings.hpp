@@ -22,6 +22,7 @@ struct Policy {
     bool has_tau;
     double tau;
     double tau_var;
+    privacy::Epsilon epsilon_svt;
     Selection selection;
     privacy::Mechanism mechanism;
     privacy::Delta delta;
@@ -29,6 +30,7 @@ struct Policy {
     bool has_share;
     privacy::Epsilon share;
     double weight_min, weight_max;
+    const char *group_a, *group_b; // canonical conditions over the table; or null
     // Descending; owned by the memory context (border::context_new).
     const std::vector<privacy::Epsilon> *candidates;
 };

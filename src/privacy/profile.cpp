@@ -38,6 +38,15 @@ double PisProfile::max() const {
     return checked_values(*this).rbegin()->first;
 }
 
+double PisProfile::lower_median() const {
+    const std::int64_t half = (individuals() + 1) / 2;
+    std::int64_t so_far = 0;
+    for (const auto &[pis, individuals] : checked_values(*this))
+        if ((so_far += individuals) >= half)
+            return pis;
+    return max();
+}
+
 double rdr_of(double pis, Mechanism mechanism, double noise) {
     // hypot: squares of sums on wide columns leave the range of double.
     return mechanism == Mechanism::laplace ? pis + noise : std::hypot(pis, std::sqrt(noise));

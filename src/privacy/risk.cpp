@@ -97,6 +97,12 @@ EpsilonChoice find_eps_laplace(double pis_min, double pis_max, double k, double 
     return choose(known ? *known : k * delta1 * (1 - tau) / missing, candidates, price_slack);
 }
 
+EpsilonChoice find_eps_groups_laplace(const PisProfile &group_a, const PisProfile &group_b, double k, double delta1,
+                                      double tau, const std::vector<Epsilon> &candidates) {
+    const double a = group_a.lower_median(), b = group_b.lower_median();
+    return find_eps_laplace(std::min(a, b), std::max(a, b), k, delta1, tau, candidates);
+}
+
 // The largest eps with N(eps) (1-tau) >= missing when the D_j differ. N falls strictly; it lies between the noise terms of
 // D = 1 and of D without end, whose closed forms are the bracket.
 static double sound_eps_star_by_bisection(double missing, double k, const std::vector<NoiseMeasure> &measures,

@@ -35,6 +35,7 @@ class PisProfile {
     std::int64_t individuals() const { return moments_.count(); }
     double min() const; // of a non-empty profile: an empty table has no RDR (std::logic_error)
     double max() const;
+    double lower_median() const; // the smallest value that at least half of the individuals do not exceed
     long double variance() const { return moments_.variance(); } // population variance of the PIS
     const std::map<double, std::int64_t> &values() const { return values_; }
 
@@ -84,6 +85,10 @@ EpsilonChoice find_eps_laplace(double pis_min, double pis_max, double k, double 
                                const std::vector<Epsilon> &candidates);
 EpsilonChoice find_eps_sound(double pis_min, double pis_max, const std::vector<NoiseMeasure> &measures, double tau,
                              const std::vector<Epsilon> &candidates);
+// Group preference: the ratio of the lower medians of two disjoint groups of people, the smaller one on top whichever group
+// it belongs to. The profiles must not be empty (std::logic_error).
+EpsilonChoice find_eps_groups_laplace(const PisProfile &group_a, const PisProfile &group_b, double k, double delta1,
+                                      double tau, const std::vector<Epsilon> &candidates);
 struct GaussianChoice {
     double sigma_star = 0; // the noise that the preference requires: 0 none, infinite_epsilon no noise is enough
     EpsilonChoice classic, analytic;

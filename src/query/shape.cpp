@@ -260,7 +260,7 @@ void check_condition(Node *condition, ParseState *source) {
     check_node(condition, source);
 }
 
-Node *check_view_filter(const char *text, Oid relation) {
+Node *check_table_condition(const char *text, Oid relation, const char *name) {
     // Parsed as the only target of a SELECT: a text that is more than one expression shows in the other clauses.
     List *statements = raw_parser(psprintf("SELECT %s", text), RAW_PARSE_DEFAULT);
     auto *select =
@@ -270,27 +270,27 @@ Node *check_view_filter(const char *text, Oid relation) {
         select->groupClause || select->havingClause || select->sortClause || select->distinctClause ||
         select->intoClause || select->limitCount || select->limitOffset || select->windowClause || select->withClause ||
         select->lockingClause || select->valuesLists)
-        ereport(ERROR, (errcode(ERRCODE_SYNTAX_ERROR), errmsg("the filter is not a condition: %s", text),
+        ereport(ERROR, (errcode(ERRCODE_SYNTAX_ERROR), errmsg("the %s is not a condition: %s", name, text),
                         errhint("Write what you would write after WHERE.")));
     ParseState *state = make_parsestate(nullptr);
     Relation table = table_open(relation, AccessShareLock);
     ParseNamespaceItem *item = addRangeTableEntryForRelation(state, table, AccessShareLock, nullptr, true, true);
     addNSItemToQuery(state, item, true, true, true);
     Node *condition =
-        transformWhereClause(state, linitial_node(ResTarget, select->targetList)->val, EXPR_KIND_WHERE, "filter");
+        transformWhereClause(state, linitial_node(ResTarget, select->targetList)->val, EXPR_KIND_WHERE, name);
     assign_expr_collations(state, condition);
     table_close(table, NoLock);
     check_condition(condition, nullptr);
     // Whose rows are seen must not follow the clock, nor the settings of whoever asks.
     if (contain_mutable_functions(condition))
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("the filter depends on the time or on settings: %s", text),
+                        errmsg("the %s depends on the time or on settings: %s", name, text),
                         errhint("Compare with constants; use timestamp rather than timestamp with time zone.")));
     return eval_const_expressions(nullptr, condition);
 }
 
-const char *canonical_filter(const char *text, Oid relation) {
-    Node *condition = check_view_filter(text, relation);
+const char *canonical_condition(const char *text, Oid relation, const char *name) {
+    Node *condition = check_table_condition(text, relation, name);
     border::SettingsScope settings = border::SettingsScope::enter();
     const char *canonical =
         deparse_expression(condition, deparse_context_for(get_rel_name(relation), relation), false, false);

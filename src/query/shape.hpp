@@ -26,11 +26,12 @@ struct TextScope {
 // that is no facade). `source` may be null.
 Leaf *check_leaf(Query *query, ParseState *source);
 
-// The condition of a restricted view's filter, over the columns of the protected table itself, under the rules for WHERE,
-// and immutable. Vars have varno 1. 42601/0A000/42703 ... otherwise.
-Node *check_view_filter(const char *text, Oid relation);
+// A condition that a controller declares (a restricted view's filter, a group of people), over the columns of the protected
+// table itself, under the rules for WHERE, and immutable. Vars have varno 1. 42601/0A000/42703 ... otherwise; `name` is what
+// the errors call it.
+Node *check_table_condition(const char *text, Oid relation, const char *name);
 // The same condition as text that means the same under every search_path.
-const char *canonical_filter(const char *text, Oid relation);
+const char *canonical_condition(const char *text, Oid relation, const char *name);
 
 // Checks a condition or a group key: an expression over columns of varno 1. make_total (query/total) finishes it.
 void check_condition(Node *condition, ParseState *source);

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "release/leave_one_out.hpp"
+#include "release/change.hpp"
 
 namespace dp::release {
 
@@ -32,7 +32,7 @@ static double noise_delta(const Question *question, const Terms &terms) {
     return terms.delta.value() / (question->thresholded ? 2 : 1);
 }
 
-static Permitted from_public_facts(const Question *question, const Terms &terms) {
+Permitted from_public_facts(const Question *question, const Terms &terms) {
     return border::core([&] {
         int m = question->nmeasures, k1 = question->k1;
         if (terms.mechanism == privacy::Mechanism::laplace)
@@ -50,28 +50,100 @@ static Permitted from_public_facts(const Question *question, const Terms &terms)
     });
 }
 
-static Permitted from_data(const Question *question, const Terms &terms) {
-    Memo *memo = leave_one_out(question, terms.mechanism, privacy::Calibration::sound, false);
-    // An empty table has no RDR: the price from public facts stands in (section 2, edge cases).
-    if (memo->rows == 0)
-        return from_public_facts(question, terms);
+// ---- from the data -------------------------------------------------------------------------------------------------
+
+static PeopleGroups people_of(const Question *question, const Terms &terms) {
+    if (terms.group_a == nullptr)
+        return PeopleGroups{};
+    return PeopleGroups{table_condition(question->settings, terms.group_a),
+                        table_condition(question->settings, terms.group_b)};
+}
+
+// Two groups can be compared if there is somebody in each and nobody in both. An analyst is denied like for any other reason
+// that was found in the rows: false.
+static bool check_people(const Memo *memo, const Terms &terms) {
+    if (memo->members_a > 0 && memo->members_b > 0 && memo->members_both == 0)
+        return true;
+    if (terms.grantee != nullptr)
+        return false;
+    if (memo->members_both > 0)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("group_a and group_b overlap: " INT64_FORMAT " records are in both", memo->members_both),
+                        errhint("Declare two groups of people of which nobody is in both.")));
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("%s is empty: no record of the table meets its condition",
+                           memo->members_a == 0 ? "group_a" : "group_b"),
+                    errhint("A group has a median risk only if there is somebody in it.")));
+    return false;
+}
+
+// What is compared with tau, for one law of the noise.
+static privacy::RdrRange range_of(const privacy::ChangeProfile *const *profiles, bool groups,
+                                  const privacy::ExactRdr &rdr) {
+    if (!groups)
+        return privacy::rdr_range(*profiles[0], rdr);
+    double a = privacy::lower_median(*profiles[0], rdr), b = privacy::lower_median(*profiles[1], rdr);
+    return privacy::RdrRange{Min(a, b), Max(a, b)};
+}
+
+// The exact ratio need not fall with epsilon: candidate by candidate.
+static Permitted from_exact_risk(const Question *question, const Terms &terms, const Memo *memo) {
+    constexpr auto sound = privacy::Calibration::sound;
+    bool groups = terms.group_a != nullptr;
+    const privacy::ChangeProfile *profiles[2] = {
+        change_profile(question, memo, sound, groups ? People::group_a : People::all),
+        groups ? change_profile(question, memo, sound, People::group_b) : nullptr};
+    double tau = privacy::weighted_tau(terms.tau, terms.weight), largest = 0;
+    for (const privacy::ChangeProfile *profile : profiles)
+        if (profile != nullptr)
+            largest = Max(largest, border::core([&] { return largest_released_square(question, *profile); }));
+    for (std::size_t i = 0; i < terms.candidates->size(); i++) {
+        CHECK_FOR_INTERRUPTS();
+        privacy::Epsilon candidate = (*terms.candidates)[i]; // they descend
+        bool passes = border::core([&] {
+            auto plan = privacy::plan_release(terms.mechanism, *question->measures, *question->sensitivities,
+                                              question->thresholded, candidate, terms.delta);
+            return range_of(profiles, groups, released_rdr(question, plan, largest)).meets(tau);
+        });
+        if (passes)
+            return Permitted{candidate.value(), privacy::price_slack};
+    }
+    return Permitted{0, privacy::price_slack};
+}
+
+static Permitted from_bound(const Question *question, const Terms &terms, double pis_min, double pis_max) {
     return border::core([&] {
         double tau = privacy::weighted_tau(terms.tau, terms.weight);
-        double min = memo->profile->min(), max = memo->profile->max();
         auto measures = noise_measures(question);
         if (terms.mechanism == privacy::Mechanism::laplace)
-            return Permitted{privacy::find_eps_sound(min, max, measures, tau, *terms.candidates).eps_star,
+            return Permitted{privacy::find_eps_sound(pis_min, pis_max, measures, tau, *terms.candidates).eps_star,
                              privacy::sound_slack};
         double k = 0;
         for (const auto &measure : measures)
             k += measure.k;
-        double eps_star = privacy::find_eps_gaussian(min, max, k, std::sqrt(double(question->nmeasures)), tau,
+        double eps_star = privacy::find_eps_gaussian(pis_min, pis_max, k, std::sqrt(double(question->nmeasures)), tau,
                                                      noise_delta(question, terms), *terms.candidates)
                               .analytic.eps_star;
         return Permitted{
-            gaussian_eps_star(question, terms, tau, eps_star, min, max, measures, *question->sensitivities),
+            gaussian_eps_star(question, terms, tau, eps_star, pis_min, pis_max, measures, *question->sensitivities),
             privacy::price_slack};
     });
+}
+
+static Permitted from_data(const Question *question, const Terms &terms) {
+    bool groups = terms.group_a != nullptr;
+    Memo *memo =
+        leave_one_out(question, terms.mechanism, privacy::Calibration::sound, false, people_of(question, terms));
+    if (groups && !check_people(memo, terms))
+        return Permitted{0, privacy::price_slack};
+    // An empty table has no RDR: the price from public facts stands in (section 2, edge cases).
+    if (memo->rows == 0)
+        return from_public_facts(question, terms);
+    if (terms.exact)
+        return from_exact_risk(question, terms, memo);
+    double first = groups ? memo->profile_a->lower_median() : memo->profile->min();
+    double second = groups ? memo->profile_b->lower_median() : memo->profile->max();
+    return from_bound(question, terms, Min(first, second), Max(first, second));
 }
 
 Permitted choose(const Question *question, const Terms &terms) {

@@ -14,13 +14,15 @@ namespace dp::release {
 namespace {
 // SELECT columns, keys, flags, count(*) FROM table WHERE ... GROUP BY columns, keys, flags. Columns: those that the
 // sensitivities need (keys, arguments), or all that the query mentions; keys: those that are expressions; flags: "the FILTER
-// holds" and "the argument of count(x) is there".
+// holds", "the argument of count(x) is there" and "is one of these people".
 struct Projection {
     const Question *question;
+    PeopleGroups people;
     List *columns;       // int: attribute numbers of the table
     int *key_column;     // per key: position of its value among the outputs (0-based)
     int *filter_column;  // per filter: position of its flag among the outputs (0-based)
     int *present_column; // per measure: position of the flag of count(x), or -1
+    int people_column;   // position of the flag of group a, before that of b
     int count_column;    // position of count(*)
     Query *query;
 };
@@ -129,6 +131,11 @@ static void add_flags(Projection *projection) {
         add_group(query,
                   make_flag_of_presence(table_column(question, question->argument_columns[measure.calls.front()])));
     }
+    projection->people_column = list_length(query->targetList);
+    if (projection->people.a != nullptr) {
+        add_group(query, make_flag_of_filter(projection->people.a));
+        add_group(query, make_flag_of_filter(projection->people.b));
+    }
 }
 
 static Query *base_query(const Question *question, Node *where) {
@@ -142,11 +149,13 @@ static Query *base_query(const Question *question, Node *where) {
     return query;
 }
 
-static void add_row_count(Query *query) {
+// count(*), of the rows that meet a condition if there is one.
+static void add_row_count(Query *query, Node *condition = nullptr) {
     auto *call = makeNode(Aggref);
     call->aggfnoid = F_COUNT_;
     call->aggtype = INT8OID;
     call->aggstar = true;
+    call->aggfilter = reinterpret_cast<Expr *>(copyObject(condition));
     call->aggkind = AGGKIND_NORMAL;
     call->aggno = call->aggtransno = -1;
     call->location = -1;
@@ -156,9 +165,10 @@ static void add_row_count(Query *query) {
     query->hasAggs = true;
 }
 
-static Projection project(const Question *question, bool keep_records) {
+static Projection project(const Question *question, bool keep_records, const PeopleGroups &people) {
     Projection projection = {};
     projection.question = question;
+    projection.people = people;
     choose_columns(&projection, keep_records);
     projection.query = base_query(question, question->where);
     ListCell *cell;
@@ -179,13 +189,6 @@ static Projection project(const Question *question, bool keep_records) {
 // ---- one record ----------------------------------------------------------------------------------------------------
 
 namespace {
-// What one record brings to one measure.
-struct Contribution {
-    bool there;   // contributes a row (passes FILTER, argument not NULL nor NaN)
-    double value; // argument, clamped to the bounds
-    double point; // lattice point of a SUM
-};
-
 // How the argument of a SUM or AVG is read from a record of the memo.
 struct Argument {
     int position;
@@ -201,10 +204,6 @@ struct Work {
     Memo *memo;
     Argument *arguments; // per measure
     NullableDatum *keys; // nrecords x nkeys
-    int *group_of;       // per record: index of its group; -1: undeclared key
-    int ngroups;
-    Contribution *contributions; // nrecords x nmeasures
-    privacy::GroupState *states; // ngroups x nmeasures: totals for the closed forms
 };
 } // namespace
 
@@ -223,10 +222,15 @@ static Contribution contribution_of(const Work *work, const Datum *values, const
     double value = nulls[argument.position] ? get_float8_nan() : double_value(argument.kind, datum);
     if (std::isnan(value))
         return Contribution{};
-    bool exact = is_integer(argument.kind) && argument.lattice.scale == 1;
-    int64 point = exact ? privacy::to_sum_point_integer(argument.lattice, integer_value(argument.kind, datum))
-                        : *privacy::to_sum_point(argument.lattice, value); // it has one: it is not NaN
-    return Contribution{true, Min(Max(value, bounds->low), bounds->high), static_cast<double>(point)};
+    // As the aggregates of the internal statement read it: a value that is not NaN has a point.
+    int64 point;
+    if (measure.kind == privacy::MeasureKind::pair)
+        point = *privacy::to_pair_point(privacy::pair_lattice(*bounds), value);
+    else if (is_integer(argument.kind) && argument.lattice.scale == 1)
+        point = privacy::to_sum_point_integer(argument.lattice, integer_value(argument.kind, datum));
+    else
+        point = *privacy::to_sum_point(argument.lattice, value);
+    return Contribution{true, Min(Max(value, bounds->low), bounds->high), point};
 }
 
 static void read_arguments(Work *work) {
@@ -282,8 +286,8 @@ static void group_by_equality(Work *work) {
     qsort_arg(sorted, n, sizeof(int64), compare_records, &order);
     for (int64 i = 0; i < n; i++) {
         if (i == 0 || compare_records(&sorted[i - 1], &sorted[i], &order) != 0)
-            work->ngroups++;
-        work->group_of[sorted[i]] = work->ngroups - 1;
+            work->memo->ngroups++;
+        work->memo->group_of[sorted[i]] = work->memo->ngroups - 1;
     }
     pfree(sorted);
 }
@@ -292,7 +296,7 @@ static void group_by_equality(Work *work) {
 static void group_by_declaration(Work *work) {
     const Question *question = work->question;
     int nkeys = question->leaf->nkeys;
-    work->ngroups = question->ngroups;
+    work->memo->ngroups = question->ngroups;
     for (int64 i = 0; i < work->memo->nrecords; i++) {
         int group = 0;
         for (int k = 0; k < nkeys && group >= 0; k++) {
@@ -300,32 +304,36 @@ static void group_by_declaration(Work *work) {
             int at = question->domains[k].find(key.value, key.isnull);
             group = at < 0 ? -1 : group * question->domains[k].count + at;
         }
-        work->group_of[i] = group;
+        work->memo->group_of[i] = group;
     }
 }
 
 static void assign_groups(Work *work) {
     const Question *question = work->question;
     if (question->leaf->nkeys == 0)
-        work->ngroups = 1; // and group_of is all zero
+        work->memo->ngroups = 1; // and group_of is all zero
     else if (work->calibration == privacy::Calibration::sound && !question->thresholded)
         group_by_declaration(work);
     else
         group_by_equality(work);
 }
 
-static void add_up_groups(Work *work) {
+// Zeroed, however many there are.
+template <class T> static T *allocate(MemoryContext context, int64 n) {
+    return static_cast<T *>(
+        MemoryContextAllocExtended(context, sizeof(T) * (n + 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO));
+}
+
+static void add_up_groups(Work *work, MemoryContext context) {
     int m = work->question->nmeasures;
-    work->states = static_cast<privacy::GroupState *>(MemoryContextAllocExtended(
-        CurrentMemoryContext, sizeof(privacy::GroupState) * (static_cast<int64>(work->ngroups) * m + 1),
-        MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO));
+    work->memo->states = allocate<privacy::GroupState>(context, static_cast<int64>(work->memo->ngroups) * m);
     for (int64 i = 0; i < work->memo->nrecords; i++) {
-        if (work->group_of[i] < 0)
+        if (work->memo->group_of[i] < 0)
             continue;
         int64 individuals = work->memo->records[i].individuals;
         for (int j = 0; j < m; j++) {
-            privacy::GroupState &state = work->states[static_cast<int64>(work->group_of[i]) * m + j];
-            const Contribution &contribution = work->contributions[i * m + j];
+            privacy::GroupState &state = work->memo->states[static_cast<int64>(work->memo->group_of[i]) * m + j];
+            const Contribution &contribution = work->memo->contributions[i * m + j];
             state.rows += individuals;
             if (contribution.there) {
                 state.values += individuals;
@@ -345,7 +353,11 @@ static void read_record(Work *work, int64 i, HeapTuple tuple, TupleDesc desc, Da
         work->keys[i * question->leaf->nkeys + k] = NullableDatum{values[at], nulls[at]};
     }
     for (int j = 0; j < question->nmeasures; j++)
-        work->contributions[i * question->nmeasures + j] = contribution_of(work, values, nulls, j);
+        work->memo->contributions[i * question->nmeasures + j] = contribution_of(work, values, nulls, j);
+    if (work->projection->people.a != nullptr) {
+        work->memo->in_a[i] = DatumGetBool(values[work->projection->people_column]);
+        work->memo->in_b[i] = DatumGetBool(values[work->projection->people_column + 1]);
+    }
 }
 
 static void keep_record(Work *work, int64 i, const Datum *values, const bool *nulls, MemoryContext context) {
@@ -370,13 +382,13 @@ static double sound_part(const Question *question, const Contribution &contribut
     if (!contribution.there)
         return 0;
     return (*question->measures)[j].kind == privacy::MeasureKind::sum
-               ? std::fabs(contribution.point) / static_cast<double>((*question->sensitivities)[j])
+               ? std::fabs(static_cast<double>(contribution.point)) / static_cast<double>((*question->sensitivities)[j])
                : 1;
 }
 
-// `published`: of one aggregate itself (1.4).
-static double published_part(const Question *question, const privacy::GroupState &state,
-                             const Contribution &contribution, int aggregate, int j) {
+double published_pis(const Question *question, const Memo *memo, int64 record, int aggregate) {
+    int j = question->measure_of[aggregate];
+    const Contribution &contribution = memo->contributions[record * question->nmeasures + j];
     switch (question->leaf->aggregates[aggregate].fn) {
     case privacy::Aggregate::count_star:
     case privacy::Aggregate::count:
@@ -385,8 +397,9 @@ static double published_part(const Question *question, const privacy::GroupState
         return privacy::leave_one_out_sum(contribution.there, contribution.value);
     case privacy::Aggregate::avg: {
         const privacy::Bounds &bounds = *question->bounds[j];
-        return privacy::leave_one_out_avg(state, contribution.there, contribution.value,
-                                          bounds.low + (bounds.high - bounds.low) / 2);
+        return privacy::leave_one_out_avg(
+            memo->states[static_cast<int64>(memo->group_of[record]) * question->nmeasures + j], contribution.there,
+            contribution.value, bounds.low + (bounds.high - bounds.low) / 2);
     }
     }
     return 0;
@@ -398,27 +411,24 @@ static double norm(privacy::Mechanism mechanism, double so_far, double part) {
 
 static double pis_of(const Work *work, int64 i) {
     const Question *question = work->question;
-    if (work->group_of[i] < 0)
+    if (work->memo->group_of[i] < 0)
         return 0;
-    const Contribution *contributions = work->contributions + i * question->nmeasures;
-    const privacy::GroupState *states = work->states + static_cast<int64>(work->group_of[i]) * question->nmeasures;
+    const Contribution *contributions = work->memo->contributions + i * question->nmeasures;
     double pis = 0;
     if (work->calibration == privacy::Calibration::sound)
         for (int j = 0; j < question->nmeasures; j++)
             pis = norm(work->mechanism, pis, sound_part(question, contributions[j], j));
     else
-        for (int a = 0; a < question->leaf->naggregates; a++) {
-            int j = question->measure_of[a];
-            pis = norm(work->mechanism, pis, published_part(question, states[j], contributions[j], a, j));
-        }
+        for (int a = 0; a < question->leaf->naggregates; a++)
+            pis = norm(work->mechanism, pis, published_pis(question, work->memo, i, a));
     return pis;
 }
 
 static int64 smallest_average(const Work *work) {
     const Question *question = work->question;
     int64 smallest = 0;
-    for (int64 g = 0; g < static_cast<int64>(work->ngroups) * question->nmeasures; g++) {
-        const privacy::GroupState &state = work->states[g];
+    for (int64 g = 0; g < static_cast<int64>(work->memo->ngroups) * question->nmeasures; g++) {
+        const privacy::GroupState &state = work->memo->states[g];
         if ((*question->measures)[g % question->nmeasures].kind == privacy::MeasureKind::pair && state.values > 0 &&
             (smallest == 0 || state.values < smallest))
             smallest = state.values;
@@ -426,17 +436,40 @@ static int64 smallest_average(const Work *work) {
     return smallest;
 }
 
-static void finish(Work *work, privacy::PisProfile *profile) {
+// A profile that lives as long as the memo.
+static privacy::PisProfile *new_profile(MemoryContext context) {
+    MemoryContext old = MemoryContextSwitchTo(context);
+    auto *profile = border::context_new<privacy::PisProfile>();
+    MemoryContextSwitchTo(old);
+    return profile;
+}
+
+static void finish(Work *work, MemoryContext context) {
     Memo *memo = work->memo;
+    auto *profile = new_profile(context), *a = new_profile(context), *b = new_profile(context);
     border::core([&] {
+        int64 outside_a = memo->members_a, outside_b = memo->members_b;
         for (int64 i = 0; i < memo->nrecords; i++) {
+            const Record &record = memo->records[i];
             memo->records[i].pis = pis_of(work, i);
-            profile->add(memo->records[i].pis, memo->records[i].individuals);
+            profile->add(record.pis, record.individuals);
+            if (memo->in_a[i]) {
+                a->add(record.pis, record.individuals);
+                outside_a -= record.individuals;
+            }
+            if (memo->in_b[i]) {
+                b->add(record.pis, record.individuals);
+                outside_b -= record.individuals;
+            }
         }
         profile->add(0, memo->outside);
+        a->add(0, outside_a);
+        b->add(0, outside_b);
     });
     memo->profile = profile;
-    memo->groups_present = work->ngroups;
+    memo->profile_a = a;
+    memo->profile_b = b;
+    memo->groups_present = memo->ngroups;
     memo->smallest_group = smallest_average(work);
 }
 
@@ -462,22 +495,19 @@ static void read_records(Work *work, const border::Spi &spi, bool keep_records) 
     bool isnull;
     if (memo->nrecords == 1 && DatumGetInt64(border::Spi::value(0, work->projection->count_column + 1, &isnull)) == 0)
         memo->nrecords = 0;
-    MemoryContext old = MemoryContextSwitchTo(spi.caller);
-    memo->records = static_cast<Record *>(MemoryContextAllocExtended(spi.caller, sizeof(Record) * (memo->nrecords + 1),
-                                                                     MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO));
-    MemoryContextSwitchTo(old);
-    // The rest is needed until SPI_finish only.
-    work->group_of = static_cast<int *>(MemoryContextAllocExtended(
-        CurrentMemoryContext, sizeof(int) * (memo->nrecords + 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO));
-    work->keys = static_cast<NullableDatum *>(MemoryContextAllocHuge(
-        CurrentMemoryContext, sizeof(NullableDatum) * (memo->nrecords * work->question->leaf->nkeys + 1)));
-    work->contributions = static_cast<Contribution *>(MemoryContextAllocHuge(
-        CurrentMemoryContext, sizeof(Contribution) * (memo->nrecords * work->question->nmeasures + 1)));
+    const Question *question = work->question;
+    memo->records = allocate<Record>(spi.caller, memo->nrecords);
+    memo->group_of = allocate<int>(spi.caller, memo->nrecords);
+    memo->contributions = allocate<Contribution>(spi.caller, memo->nrecords * question->nmeasures);
+    memo->in_a = allocate<bool>(spi.caller, memo->nrecords);
+    memo->in_b = allocate<bool>(spi.caller, memo->nrecords);
+    // Needed until SPI_finish only, like the tuples that the keys point into.
+    work->keys = allocate<NullableDatum>(CurrentMemoryContext, memo->nrecords * question->leaf->nkeys);
     TupleDesc desc = SPI_tuptable->tupdesc;
     auto *values = static_cast<Datum *>(palloc0(sizeof(Datum) * desc->natts));
     auto *nulls = static_cast<bool *>(palloc0(sizeof(bool) * desc->natts));
     MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr record", ALLOCSET_DEFAULT_SIZES);
-    MemoryContextSwitchTo(scratch);
+    MemoryContext old = MemoryContextSwitchTo(scratch);
     for (int64 i = 0; i < memo->nrecords; i++) {
         CHECK_FOR_INTERRUPTS();
         read_record(work, i, SPI_tuptable->vals[i], desc, values, nulls);
@@ -487,15 +517,29 @@ static void read_records(Work *work, const border::Spi &spi, bool keep_records) 
     }
     MemoryContextSwitchTo(old);
     assign_groups(work);
-    add_up_groups(work);
+    add_up_groups(work, spi.caller);
 }
 
-static int64 count_rows(const Question *question, const border::Spi &spi) {
-    Query *query = base_query(question, nullptr);
+// Everybody, and the members of people's groups, whether or not the query's WHERE accepts them.
+static void count_people(Work *work, const border::Spi &spi, int64 inside) {
+    Memo *memo = work->memo;
+    const PeopleGroups &people = work->projection->people;
+    memo->rows = inside;
+    if (work->question->where == nullptr && people.a == nullptr)
+        return;
+    Query *query = base_query(work->question, nullptr);
     add_row_count(query);
+    if (people.a != nullptr) {
+        add_row_count(query, people.a);
+        add_row_count(query, people.b);
+        add_row_count(query, reinterpret_cast<Node *>(makeBoolExpr(AND_EXPR, list_make2(people.a, people.b), -1)));
+    }
     spi.run(pg_get_querydef(query, false), true);
-    bool isnull;
-    return DatumGetInt64(border::Spi::value(0, 1, &isnull));
+    int64 *counts[4] = {&memo->rows, &memo->members_a, &memo->members_b, &memo->members_both};
+    for (int i = 0; i < list_length(query->targetList); i++) {
+        bool isnull;
+        *counts[i] = DatumGetInt64(border::Spi::value(0, i + 1, &isnull));
+    }
 }
 
 static void run(Work *work, bool keep_records) {
@@ -509,13 +553,9 @@ static void run(Work *work, bool keep_records) {
     int64 inside = 0;
     for (int64 i = 0; i < work->memo->nrecords; i++)
         inside += work->memo->records[i].individuals;
-    work->memo->rows = question->where == nullptr ? inside : count_rows(question, spi);
+    count_people(work, spi, inside);
     work->memo->outside = work->memo->rows - inside;
-    // Before SPI_finish: the contributions live in SPI's memory.
-    MemoryContext old = MemoryContextSwitchTo(spi.caller);
-    auto *profile = border::context_new<privacy::PisProfile>();
-    MemoryContextSwitchTo(old);
-    finish(work, profile);
+    finish(work, spi.caller);
     spi.finish();
     PopActiveSnapshot();
     role.leave();
@@ -523,8 +563,8 @@ static void run(Work *work, bool keep_records) {
 }
 
 Memo *leave_one_out(const Question *question, privacy::Mechanism mechanism, privacy::Calibration calibration,
-                    bool keep_records) {
-    Projection projection = project(question, keep_records);
+                    bool keep_records, const PeopleGroups &people) {
+    Projection projection = project(question, keep_records, people);
     auto *memo = static_cast<Memo *>(palloc0(sizeof(Memo)));
     memo->desc = describe(&projection);
     Work work = {};

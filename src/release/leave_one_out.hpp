@@ -16,6 +16,18 @@ struct Record {
     bool *nulls;
 };
 
+// What one record brings to one measure.
+struct Contribution {
+    bool there;   // contributes a row (passes FILTER, argument not NULL nor NaN)
+    double value; // argument, clamped to the bounds
+    int64 point;  // lattice point of a SUM; z1 of an AVG pair (8.6)
+};
+
+// Two groups of people whose risks are compared: conditions over the table. Both null: everybody's risks are.
+struct PeopleGroups {
+    Node *a, *b;
+};
+
 struct Memo {
     int64 rows;           // n: rows of the protected table
     int64 groups_present; // groups of the query's result
@@ -25,13 +37,28 @@ struct Memo {
     int64 outside;   // rows outside the WHERE: PIS 0
     TupleDesc desc;  // of the projected columns, with their names
     const privacy::PisProfile *profile;
+
+    // Where the sensitivities come from. Groups of the result: the declared ones (`sound`), else those present, in canonical
+    // order.
+    int ngroups;
+    int *group_of;               // per record; -1: a key that nobody declared, the record changes nothing
+    Contribution *contributions; // nrecords x measures
+    privacy::GroupState *states; // ngroups x measures: what the groups add up to
+
+    // With people's groups: members among the records, and in the whole table.
+    bool *in_a, *in_b;
+    int64 members_a, members_b, members_both;
+    const privacy::PisProfile *profile_a, *profile_b;
 };
 
 // calibration: `sound` measures the vector that is released (8.6), `published` the aggregates themselves (1.4).
 // keep_records: project every column that the query mentions and keep the records (dp_risk_records); otherwise only what
 // the sensitivities need. Runs through SPI as the table's owner.
 Memo *leave_one_out(const Question *question, privacy::Mechanism mechanism, privacy::Calibration calibration,
-                    bool keep_records);
+                    bool keep_records, const PeopleGroups &people = {});
+
+// `published`: what a record does to one aggregate (1.4); its group must be one of the result.
+double published_pis(const Question *question, const Memo *memo, int64 record, int aggregate);
 
 // k_j and D_j of the released vector, for the noise term N(eps): all declared groups count.
 std::vector<privacy::NoiseMeasure> noise_measures(const Question *question);

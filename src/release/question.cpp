@@ -55,12 +55,15 @@ RangeTblEntry *table_entry(const Question *question) {
     return entry;
 }
 
-// Stored in a form that means the same whatever search_path the caller has, as long as it is read without his.
-static Node *view_filter(const catalog::Settings *settings) {
+Node *table_condition(const catalog::Settings *settings, const char *text) {
     border::SettingsScope scope = border::SettingsScope::enter();
-    Node *filter = query::check_view_filter(settings->filter, settings->relation);
+    Node *condition = query::check_table_condition(text, settings->relation, "condition");
     scope.leave();
-    return filter;
+    return query::make_total(condition, nullptr);
+}
+
+Node *view_condition(const catalog::Settings *settings) {
+    return settings->filter == nullptr ? nullptr : table_condition(settings, settings->filter);
 }
 
 static Node *map_expression(Node *expression, const AttrNumber *map, ParamListInfo parameters) {
@@ -70,7 +73,7 @@ static Node *map_expression(Node *expression, const AttrNumber *map, ParamListIn
 static void map_conditions(Question *question, const AttrNumber *map, ParamListInfo parameters) {
     question->where = map_expression(question->leaf->where, map, parameters);
     if (question->settings->filter != nullptr)
-        question->where = make_and_qual(query::make_total(view_filter(question->settings), nullptr), question->where);
+        question->where = make_and_qual(view_condition(question->settings), question->where);
     ListCell *cell;
     foreach (cell, question->leaf->filters)
         question->filters =

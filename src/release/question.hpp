@@ -55,8 +55,14 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
 // 55000 when keys are thresholded, or Gaussian noise is asked for, without a delta.
 void check_delta(const Question *question, privacy::Mechanism mechanism, privacy::Delta delta);
 
+// A stored condition over the columns of the table (a view's filter, a group of people), made total. Its text is canonical: it
+// means the same whatever search_path the caller has, as long as it is read without his.
+Node *table_condition(const catalog::Settings *settings, const char *text);
+
 // A column of the protected table.
 Var *table_column(const Question *question, AttrNumber attno);
 RangeTblEntry *table_entry(const Question *question);
+// Which rows of the table the view shows, over the table (varno 1); null: all.
+Node *view_condition(const catalog::Settings *settings);
 
 } // namespace dp::release

@@ -188,15 +188,16 @@ static Identity find_identity(const Visit &visit, Oid relation) {
     Oid types[2] = {TEXTOID, TEXTOID};
     Datum values[2] = {CStringGetTextDatum(catalog::qualified_name(relation)),
                        CStringGetTextDatum(GetUserNameFromId(catalog::relation_owner(relation), false))};
-    uint64 rows = visit.run("SELECT x.id, x.odometer, x.used FROM ("
-                            "SELECT o.id, true AS odometer, o.public_releases + o.conditional_releases + "
-                            "o.public_denials + o.conditional_denials > 0 AS used "
-                            "FROM dp_rdr.odometer o WHERE o.relation_name = $1 AND o.owner = $2 "
-                            "UNION ALL SELECT l.table_id, false, true FROM dp_rdr.ledger_row l WHERE l.relation = $1 "
-                            "AND NOT EXISTS (SELECT FROM dp_rdr.odometer o WHERE o.id = l.table_id)) x "
-                            "WHERE NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.id = x.id) "
-                            "ORDER BY x.odometer DESC, x.used DESC, x.id LIMIT 1",
-                            2, types, values);
+    uint64 rows =
+        visit.run("SELECT x.id, x.odometer, x.used FROM ("
+                  "SELECT o.id, true AS odometer, o.public_epsilon + o.conditional_epsilon + o.public_denials "
+                  "+ o.conditional_denials > 0 AS used "
+                  "FROM dp_rdr.odometer o WHERE o.relation_name = $1 AND o.owner = $2 "
+                  "UNION ALL SELECT l.table_id, false, true FROM dp_rdr.ledger_row l WHERE l.relation = $1 "
+                  "AND NOT EXISTS (SELECT FROM dp_rdr.odometer o WHERE o.id = l.table_id)) x "
+                  "WHERE NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.id = x.id) "
+                  "ORDER BY x.odometer DESC, x.used DESC, x.id LIMIT 1",
+                  2, types, values);
     if (rows == 1) {
         bool isnull;
         identity.id = visit.spi.text(0, 1);
@@ -227,13 +228,13 @@ static void register_view(const Visit &visit, Oid view, Oid relation, const char
               types, values, filter ? "   " : "  n");
 }
 
-// Totals that were lost are not to be spent again: the bound closes at what is known to be consumed.
+// Totals that were lost are not to be spent again: the bound closes at what is known to be consumed on the public account.
+// Public charges are held against that account alone; a total that had the conditional charges in it would leave them room.
 static void freeze(Oid relation) {
     Visit visit = Visit::write();
     run_with_oid(visit,
                  "UPDATE dp_rdr.protected_table t SET bound = 'filter', "
-                 "epsilon_total = o.public_epsilon + o.conditional_epsilon, "
-                 "delta_total = o.public_delta + o.conditional_delta "
+                 "epsilon_total = o.public_epsilon, delta_total = o.public_delta "
                  "FROM dp_rdr.odometer o WHERE o.id = t.id AND t.relation::oid = $1",
                  relation);
     visit.leave();
@@ -288,7 +289,7 @@ DP_FUNCTION(dp_protect) {
     catalog::check_can_charge();
     const char *filter = text_argument(fcinfo, 4);
     if (filter != nullptr)
-        filter = query::canonical_filter(filter, relation);
+        filter = query::canonical_condition(filter, relation, "filter");
     PG_RETURN_OID(protect(relation, text_argument(fcinfo, 1), array_argument(fcinfo, 3), filter));
 }
 
@@ -435,9 +436,16 @@ static const char *checked_selection(FunctionCallInfo fcinfo) {
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("exactly one of tau and tau_var must be given"),
                  errhint("Pass tau => 0.95, for instance.")));
-    refuse_unless_null(fcinfo, arg_tau_var, "tau_var");
-    checked_tau(PG_GETARG_FLOAT8(arg_tau));
     const char *selection = text_argument(fcinfo, arg_selection);
+    if (PG_ARGISNULL(arg_tau)) {
+        checked_tau_var(PG_GETARG_FLOAT8(arg_tau_var));
+        if (selection != nullptr && strcmp(selection, "released") != 0)
+            ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                            errmsg("selection \"%s\" does not go with tau_var", selection),
+                            errhint("Leave it out: with tau_var epsilon is selected by the sparse vector technique.")));
+        return "released";
+    }
+    checked_tau(PG_GETARG_FLOAT8(arg_tau));
     if (selection == nullptr)
         return "within_domain";
     if (strcmp(selection, "within_domain") != 0 && strcmp(selection, "within_data") != 0)
@@ -448,15 +456,15 @@ static const char *checked_selection(FunctionCallInfo fcinfo) {
 }
 
 static void check_weights(FunctionCallInfo fcinfo) {
-    for (int i : {arg_weight_min, arg_weight_max}) {
-        require(fcinfo, i, "weight_min and weight_max");
-        double weight = PG_GETARG_FLOAT8(i);
-        if (!(weight > 0) || std::isinf(weight))
-            ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("weights must be positive and finite")));
-        if (weight != 1)
-            ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                            errmsg("weights other than 1 are not supported by this version")));
-    }
+    require(fcinfo, arg_weight_min, "weight_min");
+    require(fcinfo, arg_weight_max, "weight_max");
+    double least = checked_weight(PG_GETARG_FLOAT8(arg_weight_min), "weight_min");
+    double most = checked_weight(PG_GETARG_FLOAT8(arg_weight_max), "weight_max");
+    if (least > most)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("weight_min %s is larger than weight_max %s", float8out_internal(least),
+                               float8out_internal(most)),
+                        errhint("Pass weight_min => 0.25, weight_max => 4, for instance.")));
 }
 
 // A delta that no answer could ever pay is a mistake of the policy, not of the analyst.
@@ -485,20 +493,28 @@ static void check_numbers(FunctionCallInfo fcinfo, const catalog::Settings *sett
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("mechanism gaussian needs a delta above 0"),
                         errhint("Pass delta => 1e-6, for instance.")));
     catalog::checked_epsilon(PG_GETARG_DATUM(arg_epsilon_max), "epsilon_max");
-    catalog::checked_epsilon(PG_GETARG_DATUM(arg_epsilon_svt), "epsilon_svt");
+    checked_epsilon_svt(PG_GETARG_DATUM(arg_epsilon_svt));
     if (!PG_ARGISNULL(arg_epsilon_total))
         check_epsilon_total(PG_GETARG_DATUM(arg_epsilon_total));
     catalog::candidates_from_array(array_argument(fcinfo, arg_candidates));
     check_weights(fcinfo);
-    refuse_unless_null(fcinfo, arg_group_a, "group_a");
-    refuse_unless_null(fcinfo, arg_group_b, "group_b");
     check_delta_left(settings, PG_GETARG_DATUM(arg_delta), strcmp(selection, "within_data") == 0);
 }
 
-static void store_policy(FunctionCallInfo fcinfo, const char *selection) {
-    constexpr int n = 13; // without group_a, group_b
-    Oid types[n] = {OIDOID,     OIDOID,     FLOAT8OID,  FLOAT8OID,       TEXTOID,   TEXTOID,  NUMERICOID,
-                    NUMERICOID, NUMERICOID, NUMERICOID, NUMERICARRAYOID, FLOAT8OID, FLOAT8OID};
+// Whose medians an epsilon from the data compares; a price from public facts has nobody in it.
+static void check_groups(FunctionCallInfo fcinfo, const char *selection) {
+    if (PG_ARGISNULL(arg_group_a) != PG_ARGISNULL(arg_group_b))
+        refuse_half_of_groups();
+    if (!PG_ARGISNULL(arg_group_a) && strcmp(selection, "within_data") != 0)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("group_a and group_b do not go with the selection \"%s\"", selection),
+                        errhint("Leave them out, or use 'within_data', which is not differentially private.")));
+}
+
+static void store_policy(FunctionCallInfo fcinfo, const char *selection, Oid relation) {
+    constexpr int n = 15;
+    Oid types[n] = {OIDOID,     OIDOID,     FLOAT8OID,       FLOAT8OID, TEXTOID,   TEXTOID, NUMERICOID, NUMERICOID,
+                    NUMERICOID, NUMERICOID, NUMERICARRAYOID, FLOAT8OID, FLOAT8OID, TEXTOID, TEXTOID};
     Datum values[n];
     char nulls[n + 1] = {};
     for (int i = 0; i < n; i++) {
@@ -507,11 +523,17 @@ static void store_policy(FunctionCallInfo fcinfo, const char *selection) {
     }
     values[arg_selection] = CStringGetTextDatum(selection);
     nulls[arg_selection] = ' ';
+    if (!PG_ARGISNULL(arg_group_a)) {
+        values[arg_group_a] =
+            CStringGetTextDatum(query::canonical_condition(text_argument(fcinfo, arg_group_a), relation, "group_a"));
+        values[arg_group_b] =
+            CStringGetTextDatum(query::canonical_condition(text_argument(fcinfo, arg_group_b), relation, "group_b"));
+    }
     Visit visit = Visit::write();
     visit.run("DELETE FROM dp_rdr.policy p WHERE p.view::oid = $1 AND p.grantee::oid = $2", 2, types, values);
     visit.run("INSERT INTO dp_rdr.policy (view, grantee, tau, tau_var, selection, mechanism, delta, epsilon_max, "
-              "epsilon_total, epsilon_svt, candidates, weight_min, weight_max) "
-              "VALUES ($1::regclass, $2::regrole, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+              "epsilon_total, epsilon_svt, candidates, weight_min, weight_max, group_a, group_b) "
+              "VALUES ($1::regclass, $2::regrole, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
               n, types, values, nulls);
     visit.leave();
 }
@@ -523,7 +545,8 @@ DP_FUNCTION(dp_grant) {
     const char *grantee = quote_identifier(GetUserNameFromId(PG_GETARG_OID(arg_grantee), false));
     const char *selection = checked_selection(fcinfo);
     check_numbers(fcinfo, settings, selection);
-    store_policy(fcinfo, selection);
+    check_groups(fcinfo, selection);
+    store_policy(fcinfo, selection, settings->relation);
     run_as(catalog::relation_owner(settings->view), psprintf("GRANT SELECT ON %s TO %s", settings->view_name, grantee));
     if (strcmp(selection, "within_data") == 0)
         ereport(

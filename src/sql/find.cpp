@@ -1,28 +1,14 @@
 // The epsilon that a controller's threshold permits, and the answer that goes with it (README.md).
 #include "catalog/decimals.hpp"
+#include "query/shape.hpp"
+#include "release/declared.hpp"
 #include "release/release.hpp"
+#include "sql/answer.hpp"
 #include "sql/arguments.hpp"
+#include "sql/general.hpp"
 #include "sql/question.hpp"
 
 namespace dp::sql {
-
-// The rows of an answer as a JSON array of objects.
-static Datum answer_json(const release::Answer *answer) {
-    StringInfoData json;
-    initStringInfo(&json);
-    appendStringInfoChar(&json, '[');
-    TupleTableSlot *slot = MakeSingleTupleTableSlot(answer->desc, &TTSOpsMinimalTuple);
-    while (tuplestore_gettupleslot(answer->rows, true, false, slot)) {
-        if (json.len > 1)
-            appendStringInfoChar(&json, ',');
-        Datum row = DirectFunctionCall1(row_to_json, ExecFetchSlotHeapTupleDatum(slot));
-        appendStringInfoString(&json, TextDatumGetCString(row));
-    }
-    ExecDropSingleTupleTableSlot(slot);
-    tuplestore_end(answer->rows);
-    appendStringInfoChar(&json, ']');
-    return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
-}
 
 namespace {
 // Arguments of dp_find_epsilon, by position.
@@ -42,44 +28,78 @@ enum FindArgument {
 };
 } // namespace
 
-static void refuse_later_arguments(FunctionCallInfo fcinfo) {
+static bool wants_output(FunctionCallInfo fcinfo) {
     require(fcinfo, find_indicator, "indicator");
     const char *indicator = text_argument(fcinfo, find_indicator);
-    if (strcmp(indicator, "output") == 0)
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("indicator \"output\" is not supported by this version"), errhint("Use 'expected'.")));
-    if (strcmp(indicator, "expected") != 0)
+    if (strcmp(indicator, "expected") != 0 && strcmp(indicator, "output") != 0)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown indicator: \"%s\"", indicator),
-                        errhint("Use 'expected'.")));
-    refuse_if_true(fcinfo, find_exact, "exact");
-    refuse_unless_null(fcinfo, find_group_a, "group_a");
-    refuse_unless_null(fcinfo, find_group_b, "group_b");
-    refuse_unless_null(fcinfo, find_sensitivity, "sensitivity");
+                        errhint("Use 'expected' or 'output'.")));
+    return strcmp(indicator, "output") == 0;
 }
 
-DP_FUNCTION(dp_find_epsilon) {
-    require(fcinfo, find_query, "query");
-    require(fcinfo, find_tau, "tau");
-    require(fcinfo, find_mechanism, "mechanism");
-    refuse_later_arguments(fcinfo);
+// What goes with the expectation only.
+static void check_indicator(FunctionCallInfo fcinfo, const release::Terms &terms) {
+    bool groups = !PG_ARGISNULL(find_group_a);
+    if (groups == PG_ARGISNULL(find_group_b))
+        refuse_half_of_groups();
+    if (terms.algorithm == release::Algorithm::find_from_output && (terms.exact || groups))
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                 errmsg("%s does not go with the indicator \"output\"", terms.exact ? "exact" : "a pair of groups"),
+                 errhint("Use the indicator 'expected'.")));
+}
+
+static release::Terms terms_of_call(FunctionCallInfo fcinfo) {
     release::Terms terms = {};
-    terms.algorithm = release::Algorithm::find_epsilon;
+    terms.algorithm = wants_output(fcinfo) ? release::Algorithm::find_from_output : release::Algorithm::find_epsilon;
     terms.mechanism = mechanism_named(text_argument(fcinfo, find_mechanism));
     terms.tau = checked_tau(PG_GETARG_FLOAT8(find_tau));
     terms.weight = 1;
     if (!PG_ARGISNULL(find_delta))
         terms.delta = catalog::checked_delta(PG_GETARG_DATUM(find_delta), "delta");
     terms.candidates = catalog::candidates_from_array(array_argument(fcinfo, find_candidates));
-    catalog::check_can_charge();
-    release::Question *question = controllers_question(text_argument(fcinfo, find_query));
-    release::Answer answer = release::answer(question, terms);
+    terms.exact = PG_GETARG_BOOL(find_exact);
+    return terms;
+}
 
-    TupleDesc desc;
-    if (get_call_result_type(fcinfo, nullptr, &desc) != TYPEFUNC_COMPOSITE)
-        elog(ERROR, "dp_find_epsilon must return a row");
-    Datum values[2] = {catalog::to_numeric(answer.epsilon), answer_json(&answer)};
-    bool nulls[2] = {};
-    PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+static Datum answer_general(FunctionCallInfo fcinfo, const release::GeneralQuestion *question,
+                            const release::Terms &terms) {
+    refuse_if_true(fcinfo, find_exact, "exact for a general query");
+    refuse_unless_null(fcinfo, find_group_a, "group_a for a general query");
+    if (terms.algorithm == release::Algorithm::find_from_output)
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("indicator \"output\" for a general query is not supported by this version"),
+                        errhint("Use 'expected'.")));
+    release::Answer answer = release::answer_declared(question, terms, sensitivity_argument(fcinfo, find_sensitivity));
+    return epsilon_and_answer(fcinfo, &answer);
+}
+
+DP_FUNCTION(dp_find_epsilon) {
+    require(fcinfo, find_query, "query");
+    require(fcinfo, find_tau, "tau");
+    require(fcinfo, find_mechanism, "mechanism");
+    require(fcinfo, find_exact, "exact");
+    release::Terms terms = terms_of_call(fcinfo);
+    check_indicator(fcinfo, terms);
+    catalog::check_can_charge();
+    const char *query = text_argument(fcinfo, find_query);
+    release::GeneralQuestion *general = general_question(query, !PG_ARGISNULL(find_sensitivity));
+    if (general != nullptr)
+        return answer_general(fcinfo, general, terms);
+    release::Question *question = controllers_question(query);
+    if (!PG_ARGISNULL(find_group_a)) {
+        Oid relation = question->settings->relation;
+        terms.group_a = query::canonical_condition(text_argument(fcinfo, find_group_a), relation, "group_a");
+        terms.group_b = query::canonical_condition(text_argument(fcinfo, find_group_b), relation, "group_b");
+    }
+    release::Answer answer = release::answer(question, terms);
+    if (terms.algorithm == release::Algorithm::find_from_output)
+        ereport(WARNING, (errmsg("the answer was accepted after a look at it and is for you alone"),
+                          errdetail("Which answers are accepted depends on the private rows: no epsilon bounds what "
+                                    "this one tells about a person."),
+                          errhint("Do not show it to analysts; they ask through dp_query().")));
+
+    return epsilon_and_answer(fcinfo, &answer);
 }
 
 } // namespace dp::sql

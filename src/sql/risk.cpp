@@ -1,26 +1,19 @@
 // What a controller looks at: the risk of the people in a table (README.md).
 #include <cmath>
 
+#include "privacy/sparse_vector.hpp"
+
 #include "catalog/decimals.hpp"
-#include "release/leave_one_out.hpp"
+#include "release/change.hpp"
 #include "sql/arguments.hpp"
+#include "sql/general.hpp"
 #include "sql/question.hpp"
+#include "sql/risk.hpp"
 
 namespace dp::sql {
 
 using release::Memo;
 using release::Question;
-
-namespace {
-// The arguments that dp_risk and dp_risk_records share.
-struct View {
-    Question *question;
-    privacy::Mechanism mechanism;
-    privacy::Calibration calibration;
-    bool has_delta;
-    privacy::Delta delta;
-};
-} // namespace
 
 static privacy::Calibration calibration_named(const char *name) {
     if (strcmp(name, "sound") == 0)
@@ -31,34 +24,33 @@ static privacy::Calibration calibration_named(const char *name) {
     return privacy::Calibration::published;
 }
 
-// Arguments from `mechanism` on: mechanism, delta, calibration, exact, sensitivity.
-static View view_arguments(FunctionCallInfo fcinfo, int first) {
+View view_of(FunctionCallInfo fcinfo, int mechanism, int delta) {
     require(fcinfo, 0, "query");
-    require(fcinfo, first, "mechanism");
-    require(fcinfo, first + 2, "calibration");
-    refuse_if_true(fcinfo, first + 3, "exact");
-    refuse_unless_null(fcinfo, first + 4, "sensitivity");
+    require(fcinfo, mechanism, "mechanism");
     View view = {};
-    view.mechanism = mechanism_named(text_argument(fcinfo, first));
-    view.calibration = calibration_named(text_argument(fcinfo, first + 2));
-    view.has_delta = !PG_ARGISNULL(first + 1);
+    view.mechanism = mechanism_named(text_argument(fcinfo, mechanism));
+    view.calibration = privacy::Calibration::sound;
+    view.has_delta = !PG_ARGISNULL(delta);
     if (view.has_delta)
-        view.delta = catalog::checked_delta(PG_GETARG_DATUM(first + 1), "delta");
+        view.delta = catalog::checked_delta(PG_GETARG_DATUM(delta), "delta");
     view.question = controllers_question(text_argument(fcinfo, 0));
+    return view;
+}
+
+// Arguments from `mechanism` on: mechanism, delta, calibration, exact. (A sensitivity makes it a general query.)
+static View view_arguments(FunctionCallInfo fcinfo, int first) {
+    require(fcinfo, first + 2, "calibration");
+    require(fcinfo, first + 3, "exact");
+    privacy::Calibration calibration = calibration_named(text_argument(fcinfo, first + 2));
+    View view = view_of(fcinfo, first, first + 1);
+    view.calibration = calibration;
+    view.exact = PG_GETARG_BOOL(first + 3);
     if (view.calibration == privacy::Calibration::sound)
         release::check_delta(view.question, view.mechanism, view.delta);
     return view;
 }
 
 // ---- noise of one candidate ----------------------------------------------------------------------------------------
-
-namespace {
-struct Noise {
-    double term;   // what joins the PIS in an RDR (risk_row)
-    double stddev; // largest of any aggregate, in its own unit
-    double error95;
-};
-} // namespace
 
 // `published`: the artefact's sensitivities and scales (formulas.md, 2). Depends on n and on the data: display only.
 static double published_sensitivity(const View &view, int aggregate, int64 rows) {
@@ -74,22 +66,30 @@ static double published_sensitivity(const View &view, int aggregate, int64 rows)
     }
 }
 
-static Noise published_noise(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
+static double published_coordinates(const View &view, const Memo *memo) {
+    return static_cast<double>(memo->groups_present) * view.question->leaf->naggregates;
+}
+
+// b, or sigma.
+static double published_scale(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
     double delta1 = 0, delta2 = 0;
     for (int i = 0; i < view.question->leaf->naggregates; i++) {
         double sensitivity = published_sensitivity(view, i, memo->rows);
         delta1 += sensitivity;
         delta2 = std::hypot(delta2, sensitivity);
     }
-    double k = static_cast<double>(memo->groups_present) * view.question->leaf->naggregates;
-    if (view.mechanism == privacy::Mechanism::laplace) {
-        double b = delta1 / epsilon.value();
-        return Noise{k * b, std::sqrt(2.0) * b, b * std::log(20.0)};
-    }
+    if (view.mechanism == privacy::Mechanism::laplace)
+        return delta1 / epsilon.value();
     double n = static_cast<double>(Max(memo->rows, int64{1}));
     double delta = view.has_delta ? view.delta.value() : 1 / (n * n);
-    double sigma = delta2 * std::sqrt(2 * std::log(1.25 / delta)) / epsilon.value();
-    return Noise{k * sigma * sigma, sigma, 1.959963984540054 * sigma};
+    return delta2 * std::sqrt(2 * std::log(1.25 / delta)) / epsilon.value();
+}
+
+static Noise published_noise(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
+    double k = published_coordinates(view, memo), scale = published_scale(view, memo, epsilon);
+    if (view.mechanism == privacy::Mechanism::laplace)
+        return Noise{k * scale, std::sqrt(2.0) * scale, scale * std::log(20.0)};
+    return Noise{k * scale * scale, scale, 1.959963984540054 * scale};
 }
 
 // What the noise of a pair means for one of its aggregates; the mean's depends on how many rows there are.
@@ -131,11 +131,15 @@ static double sound_term(const View &view, const privacy::ReleasePlan &plan, pri
     return term;
 }
 
+static privacy::ReleasePlan plan_of(const View &view, privacy::Epsilon epsilon) {
+    const Question *question = view.question;
+    return privacy::plan_release(view.mechanism, *question->measures, *question->sensitivities, question->thresholded,
+                                 epsilon, privacy::delta_charged(view.mechanism, question->thresholded, view.delta));
+}
+
 static Noise sound_noise(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
     const Question *question = view.question;
-    auto plan =
-        privacy::plan_release(view.mechanism, *question->measures, *question->sensitivities, question->thresholded,
-                              epsilon, privacy::delta_charged(view.mechanism, question->thresholded, view.delta));
+    privacy::ReleasePlan plan = plan_of(view, epsilon);
     Noise noise = {sound_term(view, plan, epsilon), 0, 0};
     for (int i = 0; i < question->leaf->naggregates; i++) {
         Noise one = aggregate_noise(view, plan, memo, i);
@@ -145,71 +149,218 @@ static Noise sound_noise(const View &view, const Memo *memo, privacy::Epsilon ep
     return noise;
 }
 
-// Core region.
-static Noise noise_of(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
+Noise noise_of(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
     return view.calibration == privacy::Calibration::published ? published_noise(view, memo, epsilon)
                                                                : sound_noise(view, memo, epsilon);
 }
 
-static void check_not_empty(const Memo *memo) {
+// ---- the exact indicator -------------------------------------------------------------------------------------------
+
+namespace {
+// Null: the bound is shown.
+struct Exact {
+    const privacy::ChangeProfile *changes;
+    double largest; // change, squared
+};
+} // namespace
+
+static Exact exact_changes(const View &view, const Memo *memo) {
+    if (!view.exact)
+        return Exact{nullptr, 0};
+    const privacy::ChangeProfile *changes = release::change_profile(view.question, memo, view.calibration);
+    double largest = border::core([&] {
+        return view.calibration == privacy::Calibration::sound
+                   ? release::largest_released_square(view.question, *changes)
+                   : privacy::largest_square(*changes, {privacy::CoordinateNoise{}},
+                                             std::vector<int>(changes->width(), 0));
+    });
+    return Exact{changes, largest};
+}
+
+// Core region. `published` noise is continuous, and the same on every coordinate.
+static privacy::ExactRdr exact_rdr(const View &view, const Memo *memo, const Exact &exact, privacy::Epsilon epsilon) {
+    if (view.calibration == privacy::Calibration::sound)
+        return release::released_rdr(view.question, plan_of(view, epsilon), exact.largest);
+    privacy::CoordinateNoise noise;
+    noise.family =
+        view.mechanism == privacy::Mechanism::laplace ? privacy::NoiseFamily::laplace : privacy::NoiseFamily::gaussian;
+    noise.scale = published_scale(view, memo, epsilon);
+    noise.k = published_coordinates(view, memo);
+    return privacy::ExactRdr({noise}, std::vector<int>(exact.changes->width(), 0), exact.largest);
+}
+
+void check_not_empty(const Memo *memo) {
     if (memo->rows == 0)
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("the table is empty: there is nobody whose risk could be shown")));
 }
 
+// ---- the sparse vector selection -----------------------------------------------------------------------------------
+
+namespace {
+// What a candidate would meet in the selection by tau_var (formulas.md, 3.3).
+struct Selection {
+    bool wanted; // tau_var is given
+    double tau_var;
+    double epsilon_svt;
+};
+struct Tested {
+    bool known;         // sensitivity and accept
+    double statistic;   // G_j; `published`: the variance itself
+    double sensitivity; // Delta_G,j
+    double accept;      // probability, for this candidate alone
+};
+} // namespace
+
+static Selection selection_arguments(FunctionCallInfo fcinfo, int first) {
+    require(fcinfo, first + 1, "epsilon_svt");
+    Selection selection = {!PG_ARGISNULL(first), 0,
+                           catalog::checked_epsilon(PG_GETARG_DATUM(first + 1), "epsilon_svt").value()};
+    if (!selection.wanted)
+        return selection;
+    selection.tau_var = PG_GETARG_FLOAT8(first);
+    if (!(selection.tau_var >= 0 && selection.tau_var <= 1)) // NaN fails every comparison
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                 errmsg("tau_var must be between 0 and 1, not %s", float8out_internal(selection.tau_var)),
+                 errhint("tau_var is the largest permitted variance of the normalised RDRs, which is at most 0.25.")));
+    return selection;
+}
+
+// Variance of r_i, the RDRs divided by the largest that one record could have. Core region.
+static double selection_variance(const View &view, const Memo *memo, double noise_term) {
+    double m = view.question->nmeasures;
+    if (view.mechanism == privacy::Mechanism::laplace)
+        return static_cast<double>(memo->profile->variance()) / ((m + noise_term) * (m + noise_term));
+    privacy::Moments moments;
+    for (const auto &[pis, individuals] : memo->profile->values())
+        moments.add(std::sqrt((pis * pis + noise_term) / (m + noise_term)), individuals);
+    return static_cast<double>(moments.variance());
+}
+
+// Core region.
+static Tested tested_as(const View &view, const Memo *memo, const Selection &selection, privacy::Epsilon epsilon) {
+    const Question *question = view.question;
+    int m = question->nmeasures, k1 = question->k1;
+    auto candidate = privacy::svt_candidate(
+        view.mechanism, *question->measures, *question->sensitivities, question->thresholded, epsilon,
+        privacy::delta_charged(view.mechanism, question->thresholded, view.delta), selection.tau_var);
+    auto sensitivity =
+        view.mechanism == privacy::Mechanism::laplace
+            ? privacy::svt_sensitivity_laplace(m, k1, epsilon.value(), selection.tau_var)
+            : privacy::svt_sensitivity_gaussian(m, k1, std::sqrt(candidate.noise_term / k1), selection.tau_var);
+    double n = static_cast<double>(memo->rows);
+    double statistic = n * (selection_variance(view, memo, candidate.noise_term) - selection.tau_var);
+    double accept = candidate.always_passes
+                        ? 1
+                        : privacy::svt_accept_probability(statistic / sensitivity.delta_G, selection.epsilon_svt);
+    return Tested{true, statistic, sensitivity.delta_G, accept};
+}
+
 // ---- dp_risk -------------------------------------------------------------------------------------------------------
 
+static void put_candidate(ReturnSetInfo *result, const privacy::RiskRow &row, const Noise &noise, bool has_statistic,
+                          const Tested &tested) {
+    Datum values[10] = {catalog::to_numeric(row.epsilon),   Float8GetDatum(row.rdr_min),
+                        Float8GetDatum(row.rdr_max),        Float8GetDatum(row.ratio),
+                        Float8GetDatum(row.variance),       Float8GetDatum(noise.stddev),
+                        Float8GetDatum(noise.error95),      Float8GetDatum(tested.statistic),
+                        Float8GetDatum(tested.sensitivity), Float8GetDatum(tested.accept)};
+    bool nulls[10] = {};
+    nulls[7] = !has_statistic;
+    nulls[8] = nulls[9] = !tested.known;
+    tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
 DP_FUNCTION(dp_risk) {
+    if (general_risk(fcinfo))
+        return Datum(0);
+    Selection selection = selection_arguments(fcinfo, 7);
     View view = view_arguments(fcinfo, 2);
     auto *candidates = catalog::candidates_from_array(array_argument(fcinfo, 1));
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     Memo *memo = release::leave_one_out(view.question, view.mechanism, view.calibration, false);
     check_not_empty(memo);
+    Exact exact = exact_changes(view, memo);
+    bool sound = view.calibration == privacy::Calibration::sound;
     for (std::size_t i = 0; i < candidates->size(); i++) {
         CHECK_FOR_INTERRUPTS();
         privacy::Epsilon epsilon = (*candidates)[i];
         Noise noise = border::core([&] { return noise_of(view, memo, epsilon); });
-        privacy::RiskRow row =
-            border::core([&] { return privacy::risk_row(*memo->profile, view.mechanism, epsilon, noise.term); });
-        Datum values[7] = {catalog::to_numeric(epsilon), Float8GetDatum(row.rdr_min),  Float8GetDatum(row.rdr_max),
-                           Float8GetDatum(row.ratio),    Float8GetDatum(row.variance), Float8GetDatum(noise.stddev),
-                           Float8GetDatum(noise.error95)};
-        bool nulls[7] = {};
-        tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+        privacy::RiskRow row = border::core([&] {
+            return view.exact ? privacy::risk_row_exact(*exact.changes, exact_rdr(view, memo, exact, epsilon), epsilon)
+                              : privacy::risk_row(*memo->profile, view.mechanism, epsilon, noise.term);
+        });
+        Tested tested = {false, row.variance, 0, 0};
+        if (sound && selection.wanted)
+            tested = border::core([&] { return tested_as(view, memo, selection, epsilon); });
+        put_candidate(result, row, noise, tested.known || !sound, tested);
     }
     return Datum(0);
 }
 
 // ---- dp_risk_records -----------------------------------------------------------------------------------------------
 
-static Datum record_json(const Memo *memo, const release::Record *record) {
+Datum record_json(const Memo *memo, const release::Record *record) {
     HeapTuple tuple = heap_form_tuple(memo->desc, record->columns, record->nulls);
     Datum json = DirectFunctionCall1(row_to_json, HeapTupleGetDatum(tuple));
     return DirectFunctionCall1(jsonb_in, CStringGetDatum(TextDatumGetCString(json)));
 }
 
-static int by_pis_descending(const void *a, const void *b) {
-    double x = static_cast<const release::Record *>(a)->pis, y = static_cast<const release::Record *>(b)->pis;
-    return (x < y) - (x > y);
+namespace {
+struct Risk {
+    int64 record;
+    double pis, rdr;
+};
+} // namespace
+
+static int by_risk_descending(const void *a, const void *b) {
+    auto *x = static_cast<const Risk *>(a), *y = static_cast<const Risk *>(b);
+    return x->rdr != y->rdr ? (x->rdr < y->rdr) - (x->rdr > y->rdr) : (x->pis < y->pis) - (x->pis > y->pis);
+}
+
+// Riskiest first. The row after the last is that of people outside the WHERE.
+static Risk *risks_of(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
+    auto *risks = static_cast<Risk *>(MemoryContextAllocExtended(
+        CurrentMemoryContext, sizeof(Risk) * (memo->nrecords + 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO));
+    Exact exact = exact_changes(view, memo);
+    border::core([&] {
+        double term = noise_of(view, memo, epsilon).term;
+        for (int64 i = 0; i < memo->nrecords; i++)
+            risks[i] = Risk{i, memo->records[i].pis, privacy::rdr_of(memo->records[i].pis, view.mechanism, term)};
+        risks[memo->nrecords] = Risk{memo->nrecords, 0, privacy::rdr_of(0, view.mechanism, term)};
+        if (!view.exact)
+            return;
+        privacy::ExactRdr rdr = exact_rdr(view, memo, exact, epsilon);
+        std::vector<double> change(exact.changes->width(), 0.0);
+        risks[memo->nrecords].rdr = rdr.of(change.data());
+        for (int64 i = 0; i < memo->nrecords; i++) {
+            release::change_of(view.question, memo, view.calibration, i, change.data());
+            risks[i].rdr = rdr.of(change.data());
+        }
+    });
+    qsort(risks, memo->nrecords, sizeof(Risk), by_risk_descending);
+    return risks;
 }
 
 DP_FUNCTION(dp_risk_records) {
+    if (general_risk_records(fcinfo))
+        return Datum(0);
     require(fcinfo, 1, "epsilon");
     privacy::Epsilon epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(1), "epsilon");
     View view = view_arguments(fcinfo, 2);
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     Memo *memo = release::leave_one_out(view.question, view.mechanism, view.calibration, true);
-    double term = border::core([&] { return noise_of(view, memo, epsilon).term; });
-    qsort(memo->records, memo->nrecords, sizeof(release::Record), by_pis_descending);
+    const Risk *risks = memo->rows == 0 ? nullptr : risks_of(view, memo, epsilon);
     for (int64 i = 0; i < memo->nrecords + (memo->outside > 0 ? 1 : 0); i++) {
         CHECK_FOR_INTERRUPTS();
         bool outside = i == memo->nrecords;
-        double pis = outside ? 0 : memo->records[i].pis;
-        Datum values[4] = {outside ? Datum(0) : record_json(memo, &memo->records[i]),
-                           Int64GetDatum(outside ? memo->outside : memo->records[i].individuals), Float8GetDatum(pis),
-                           Float8GetDatum(privacy::rdr_of(pis, view.mechanism, term))};
+        const release::Record *record = outside ? nullptr : &memo->records[risks[i].record];
+        Datum values[4] = {outside ? Datum(0) : record_json(memo, record),
+                           Int64GetDatum(outside ? memo->outside : record->individuals), Float8GetDatum(risks[i].pis),
+                           Float8GetDatum(risks[i].rdr)};
         bool nulls[4] = {outside, false, false, false};
         tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
     }

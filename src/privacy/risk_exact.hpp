@@ -1,0 +1,101 @@
+// The exact expectation that the indicator stands for, E||o - q(x without the record)||, in place of its upper bound
+// (formulas.md 1.2, 2). It depends on what a record changes in each coordinate, not on the norm of that alone.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "privacy/risk.hpp"
+
+namespace dp::privacy {
+
+// ---- One record, one kind of noise ----
+// Continuous Laplace noise of scale b on every coordinate: sum of |d| + b e^(-|d|/b).
+double rdr_laplace_exact(const std::vector<double> &difference, double b);
+// Normal noise on one coordinate: E|d + sigma Z|.
+double rdr_gaussian_exact_k1(double difference, double sigma);
+// The same for the discrete Gaussian of parameter sigma, |difference| an integer.
+double discrete_gaussian_mean_abs(double difference, double sigma);
+
+// ---- A vector of several measures ----
+enum class NoiseFamily { laplace, discrete_laplace, gaussian, discrete_gaussian };
+
+// The noise on all coordinates of one measure. Differences and scale are in units of the measure; distances are taken after
+// a division by `unit`.
+struct CoordinateNoise {
+    NoiseFamily family = NoiseFamily::laplace;
+    double scale = 1; // b or sigma
+    double unit = 1;  // D
+    double k = 1;     // coordinates of the whole vector that have this noise
+};
+
+// The changes |q(x) - q(x without the record)| of all individuals, over the coordinates of one group: a record changes no
+// other group. Equal changes are kept once.
+class ChangeProfile {
+  public:
+    explicit ChangeProfile(int width) : width_(width) {}
+    void add(const double *change, std::int64_t individuals); // signs are dropped; individuals <= 0: ignored
+    void finish();                                            // after the last add(), before anything below
+    int width() const { return width_; }
+    std::size_t size() const { return individuals_.size(); }
+    bool empty() const { return individuals_.empty(); }
+    const double *change(std::size_t i) const { return changes_.data() + i * width_; }
+    std::int64_t individuals(std::size_t i) const { return individuals_[i]; }
+
+  private:
+    int width_;
+    std::vector<double> changes_; // size() x width
+    std::vector<std::int64_t> individuals_;
+};
+
+// E||o - q(x without the record)|| for one candidate's noise: l1 with Laplace noise, l2 with Gaussian noise (all measures have
+// the same kind). It is noise() for a record that changes nothing, and noise() + excess() for others: the parts are kept
+// apart, for at small epsilon the second is a small fraction of the first.
+class ExactRdr {
+  public:
+    // noise_of[c]: the measure of coordinate c of a change. largest: the largest sum of (change/unit)^2 of any record.
+    ExactRdr(std::vector<CoordinateNoise> noise, std::vector<int> noise_of, double largest);
+    double noise() const { return noise_term_; }
+    double excess(const double *change) const;
+    double of(const double *change) const { return noise_term_ + excess(change); }
+
+  private:
+    bool laplace() const;
+    bool one_coordinate() const;
+    double excess_laplace(const double *change) const;
+    double excess_gaussian(const double *change) const;
+    void place_nodes(double largest);
+    const std::vector<double> &log_ratios(int measure, double difference) const;
+    template <class Function> double integral(Function f) const;
+
+    std::vector<CoordinateNoise> noise_;
+    std::vector<int> noise_of_;
+    double noise_term_ = 0;
+    std::vector<double> points_, transform_; // t, and E e^(-t||Z||^2) there
+    mutable std::map<std::pair<int, double>, std::vector<double>> log_ratios_;
+};
+
+// Largest sum of (change/unit)^2.
+double largest_square(const ChangeProfile &profile, const std::vector<CoordinateNoise> &noise,
+                      const std::vector<int> &noise_of);
+
+// risk_row with the exact expectation. The profile must not be empty (std::logic_error).
+RiskRow risk_row_exact(const ChangeProfile &profile, const ExactRdr &rdr, Epsilon epsilon);
+// Smallest and largest RDR: what the ratio is made of.
+struct RdrRange {
+    double min = 0, max = 0;
+    bool meets(double tau) const { return min >= tau * max * (1 - price_slack); }
+};
+RdrRange rdr_range(const ChangeProfile &profile, const ExactRdr &rdr);
+// The smallest RDR that at least half of the individuals do not exceed.
+double lower_median(const ChangeProfile &profile, const ExactRdr &rdr);
+
+// ---- Find-epsilon with the exact expectation (2) ----
+// Every record changes one coordinate of k, continuous Laplace noise. With p_min > 0 the ratio may rise and fall with epsilon:
+// chosen is the largest candidate that passes, eps_star the same number (0: none).
+EpsilonChoice find_eps_laplace_exact_rdr(double pis_min, double pis_max, double k, double delta1, double tau,
+                                         const std::vector<Epsilon> &candidates);
+
+} // namespace dp::privacy

@@ -1,0 +1,143 @@
+#include "release/change.hpp"
+
+namespace dp::release {
+
+// ---- changes -------------------------------------------------------------------------------------------------------
+
+int change_width(const Question *question, privacy::Calibration calibration) {
+    return calibration == privacy::Calibration::sound ? question->k1 : question->leaf->naggregates;
+}
+
+static void released_change(const Question *question, const Contribution *contributions, double *change) {
+    for (int j = 0; j < question->nmeasures; j++) {
+        const Contribution &contribution = contributions[j];
+        double there = contribution.there ? 1 : 0, point = static_cast<double>(contribution.point);
+        switch ((*question->measures)[j].kind) {
+        case privacy::MeasureKind::count:
+            *change++ = there;
+            break;
+        case privacy::MeasureKind::sum:
+            *change++ = there * point;
+            break;
+        case privacy::MeasureKind::pair:
+            *change++ = there * point;
+            *change++ = there * static_cast<double>(privacy::pair_one - contribution.point);
+            break;
+        }
+    }
+}
+
+void change_of(const Question *question, const Memo *memo, privacy::Calibration calibration, int64 record,
+               double *change) {
+    for (int c = 0; c < change_width(question, calibration); c++)
+        change[c] = 0;
+    if (memo->group_of[record] < 0)
+        return;
+    if (calibration == privacy::Calibration::sound)
+        released_change(question, memo->contributions + record * question->nmeasures, change);
+    else
+        for (int a = 0; a < question->leaf->naggregates; a++)
+            change[a] = published_pis(question, memo, record, a);
+}
+
+static bool is_one_of(const Memo *memo, People people, int64 record) {
+    return people == People::all || (people == People::group_a ? memo->in_a : memo->in_b)[record];
+}
+
+const privacy::ChangeProfile *change_profile(const Question *question, const Memo *memo,
+                                             privacy::Calibration calibration, People people) {
+    int width = change_width(question, calibration);
+    auto *profile = border::context_new<privacy::ChangeProfile>(width);
+    border::core([&] {
+        std::vector<double> change(width, 0.0);
+        int64 outside = people == People::all       ? memo->rows
+                        : people == People::group_a ? memo->members_a
+                                                    : memo->members_b;
+        for (int64 i = 0; i < memo->nrecords; i++) {
+            if (!is_one_of(memo, people, i))
+                continue;
+            change_of(question, memo, calibration, i, change.data());
+            profile->add(change.data(), memo->records[i].individuals);
+            outside -= memo->records[i].individuals;
+        }
+        std::fill(change.begin(), change.end(), 0.0);
+        profile->add(change.data(), outside);
+        profile->finish();
+    });
+    return profile;
+}
+
+// ---- the exact indicator of what is released -----------------------------------------------------------------------
+
+static std::vector<privacy::CoordinateNoise> released_noise(const Question *question,
+                                                            const privacy::ReleasePlan *plan) {
+    std::vector<privacy::CoordinateNoise> noise;
+    for (const privacy::NoiseMeasure &measure : noise_measures(question)) {
+        privacy::CoordinateNoise one;
+        one.unit = measure.D;
+        one.k = measure.k;
+        if (plan != nullptr) {
+            const privacy::MeasureNoise &drawn = plan->noise[noise.size()];
+            bool laplace = drawn.mechanism == privacy::Mechanism::laplace;
+            one.family = laplace ? privacy::NoiseFamily::discrete_laplace : privacy::NoiseFamily::discrete_gaussian;
+            one.scale = laplace ? drawn.laplace.value() : drawn.gaussian.sigma();
+        }
+        noise.push_back(one);
+    }
+    return noise;
+}
+
+static std::vector<int> measure_of_coordinate(const Question *question) {
+    std::vector<int> measures;
+    for (int j = 0; j < question->nmeasures; j++)
+        measures.insert(measures.end(), (*question->measures)[j].coordinates(), j);
+    return measures;
+}
+
+double largest_released_square(const Question *question, const privacy::ChangeProfile &profile) {
+    return privacy::largest_square(profile, released_noise(question, nullptr), measure_of_coordinate(question));
+}
+
+privacy::ExactRdr released_rdr(const Question *question, const privacy::ReleasePlan &plan, double largest) {
+    return privacy::ExactRdr(released_noise(question, &plan), measure_of_coordinate(question), largest);
+}
+
+// ---- the exact answer ----------------------------------------------------------------------------------------------
+
+static double value_of(const Question *question, int aggregate, const privacy::GroupState &state) {
+    switch (question->leaf->aggregates[aggregate].fn) {
+    case privacy::Aggregate::count_star:
+    case privacy::Aggregate::count:
+        return static_cast<double>(state.values);
+    case privacy::Aggregate::sum:
+        return static_cast<double>(state.sum);
+    case privacy::Aggregate::avg: {
+        const privacy::Bounds &bounds = *question->bounds[question->measure_of[aggregate]];
+        // What stands for the average of nothing (1.4).
+        return state.values == 0 ? bounds.low + (bounds.high - bounds.low) / 2
+                                 : static_cast<double>(state.sum / state.values);
+    }
+    }
+    return 0;
+}
+
+static const privacy::GroupState &state_of(const Question *question, const Memo *memo, int group, int measure) {
+    return memo->states[static_cast<int64>(group) * question->nmeasures + measure];
+}
+
+double exact_answer(const Question *question, const Memo *memo, int group, int aggregate) {
+    return value_of(question, aggregate, state_of(question, memo, group, question->measure_of[aggregate]));
+}
+
+double answer_without(const Question *question, const Memo *memo, int64 record, int aggregate) {
+    int measure = question->measure_of[aggregate];
+    privacy::GroupState state = state_of(question, memo, memo->group_of[record], measure);
+    const Contribution &contribution = memo->contributions[record * question->nmeasures + measure];
+    if (contribution.there) {
+        state.values--;
+        state.sum -= contribution.value;
+    }
+    return value_of(question, aggregate, state);
+}
+
+} // namespace dp::release

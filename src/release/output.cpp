@@ -1,0 +1,180 @@
+#include "release/output.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "catalog/access.hpp"
+#include "catalog/decimals.hpp"
+#include "release/change.hpp"
+#include "release/random.hpp"
+#include "release/steps.hpp"
+
+namespace dp::release {
+
+namespace {
+
+using native128 = privacy::detail::signed_native128; // as the allocator of a vector aligns it
+
+// What is looked at: the exact answer and every distinct way in which one record changes it, in lattice units.
+struct Subject {
+    int width;                            // coordinates of one group
+    int ngroups;                          //
+    std::vector<native128> sums;          // q(x): ngroups x width
+    std::vector<double> units;            // per coordinate of a group: D
+    std::vector<std::vector<double>> way; // the group, then q(x) - q(x without the record)
+    bool somebody_without;                // there are records that change nothing
+};
+
+} // namespace
+
+// ---- the subject ---------------------------------------------------------------------------------------------------
+
+// Core region, as all of this section.
+static void add_record(const Question *question, const Memo *memo, int64 i, Subject *subject) {
+    int group = memo->group_of[i];
+    std::vector<double> way(subject->width + 1);
+    way[0] = group;
+    change_of(question, memo, privacy::Calibration::sound, i, way.data() + 1);
+    bool changes = std::any_of(way.begin() + 1, way.end(), [](double change) { return change != 0; });
+    if (group < 0 || !changes) {
+        subject->somebody_without = true;
+        return;
+    }
+    for (int c = 0; c < subject->width; c++)
+        subject->sums[static_cast<std::size_t>(group) * subject->width + c] +=
+            static_cast<native128>(way[c + 1]) * memo->records[i].individuals;
+    subject->way.push_back(std::move(way));
+}
+
+static void read_subject(const Question *question, const Memo *memo, Subject *subject) {
+    subject->width = question->ncoordinates;
+    subject->ngroups = memo->ngroups;
+    subject->sums.assign(static_cast<std::size_t>(memo->ngroups) * subject->width, 0);
+    for (int j = 0; j < question->nmeasures; j++)
+        subject->units.insert(subject->units.end(), (*question->measures)[j].coordinates(),
+                              static_cast<double>((*question->sensitivities)[j]));
+    subject->somebody_without = memo->outside > 0;
+    for (int64 i = 0; i < memo->nrecords; i++)
+        add_record(question, memo, i, subject);
+    std::sort(subject->way.begin(), subject->way.end());
+    subject->way.erase(std::unique(subject->way.begin(), subject->way.end()), subject->way.end());
+}
+
+// ---- one draw ------------------------------------------------------------------------------------------------------
+
+static void draw_noise(const Question *question, const privacy::ReleasePlan &plan, StrongBits &bits, int ngroups,
+                       privacy::int128 *noise) {
+    for (int group = 0; group < ngroups; group++)
+        for (int j = 0; j < question->nmeasures; j++)
+            for (int c = 0; c < (*question->measures)[j].coordinates(); c++)
+                *noise++ = privacy::draw(bits, plan.noise[j]);
+}
+
+// Output minus exact answer, scaled. A group that stays below its threshold does not appear: its coordinates are z, 0.
+static std::vector<long double> residuals(const Subject &subject, const privacy::ReleasePlan &plan,
+                                          const privacy::int128 *noise) {
+    std::vector<long double> residual(subject.sums.size());
+    for (int group = 0; group < subject.ngroups; group++) {
+        std::size_t first = static_cast<std::size_t>(group) * subject.width;
+        bool shown = !plan.threshold || subject.sums[first] + noise[first] >= *plan.threshold;
+        for (int c = 0; c < subject.width; c++)
+            residual[first + c] =
+                static_cast<long double>(shown ? native128{noise[first + c]} : -subject.sums[first + c]) /
+                subject.units[c];
+    }
+    return residual;
+}
+
+static long double part(privacy::Mechanism mechanism, long double distance) {
+    return mechanism == privacy::Mechanism::laplace ? std::fabs(distance) : distance * distance;
+}
+
+static double norm(privacy::Mechanism mechanism, long double parts) {
+    parts = Max(parts, 0.0L);
+    return static_cast<double>(mechanism == privacy::Mechanism::laplace ? parts : std::sqrt(parts));
+}
+
+// || o - q(x without the record) || over all records: only the record's own group differs from || o - q(x) ||.
+static privacy::RdrRange output_range(const Subject &subject, privacy::Mechanism mechanism,
+                                      const std::vector<long double> &residual) {
+    std::vector<long double> of_group(subject.ngroups, 0.0L);
+    for (std::size_t i = 0; i < residual.size(); i++)
+        of_group[i / subject.width] += part(mechanism, residual[i]);
+    long double all = std::accumulate(of_group.begin(), of_group.end(), 0.0L);
+    double unchanged = norm(mechanism, all);
+    privacy::RdrRange range{privacy::infinite_epsilon, 0};
+    if (subject.somebody_without)
+        range = privacy::RdrRange{unchanged, unchanged};
+    for (const std::vector<double> &way : subject.way) {
+        auto group = static_cast<std::size_t>(way[0]);
+        long double parts = all - of_group[group];
+        for (int c = 0; c < subject.width; c++)
+            parts += part(mechanism, residual[group * subject.width + c] + way[c + 1] / subject.units[c]);
+        double rdr = norm(mechanism, parts);
+        range.min = Min(range.min, rdr);
+        range.max = Max(range.max, rdr);
+    }
+    return range;
+}
+
+// ---- draw, look, accept --------------------------------------------------------------------------------------------
+
+// Under `dynamic` what is consumed already cannot be charged again: such candidates are not tried. Another session's charge
+// may still come in between; then the charge is denied.
+static privacy::Epsilon consumed(const Question *question) {
+    Oid types[1] = {TEXTOID};
+    Datum values[1] = {CStringGetTextDatum(question->settings->id_text)};
+    catalog::Visit visit = catalog::Visit::read();
+    uint64 rows = visit.run("SELECT o.public_epsilon + o.conditional_epsilon FROM dp_rdr.protected_table t "
+                            "JOIN dp_rdr.odometer o ON o.id = t.id WHERE t.id = $1::uuid AND t.bound = 'dynamic'",
+                            1, types, values);
+    const char *text = rows == 1 ? visit.spi.text(0, 1) : nullptr;
+    visit.leave();
+    return text == nullptr ? privacy::Epsilon{} : catalog::to_epsilon(catalog::text_numeric(text), "epsilon");
+}
+
+// The first candidate whose draw meets tau, its noise in `noise`; 0 if there is none.
+static privacy::Epsilon first_accepted(const Question *question, const Terms &terms, const Subject *subject,
+                                       privacy::int128 *noise) {
+    auto *bits = border::context_new<StrongBits>();
+    privacy::Epsilon spent = consumed(question);
+    for (std::size_t i = 0; i < terms.candidates->size() && (*terms.candidates)[i] > spent; i++) {
+        CHECK_FOR_INTERRUPTS();
+        privacy::Epsilon candidate = (*terms.candidates)[i];
+        bool accepted = border::core([&] {
+            auto plan = privacy::plan_release(
+                terms.mechanism, *question->measures, *question->sensitivities, question->thresholded, candidate,
+                privacy::delta_charged(terms.mechanism, question->thresholded, terms.delta));
+            draw_noise(question, plan, *bits, subject->ngroups, noise);
+            return output_range(*subject, terms.mechanism, residuals(*subject, plan, noise)).meets(terms.tau);
+        });
+        if (accepted)
+            return candidate;
+    }
+    return privacy::Epsilon{};
+}
+
+Answer answer_from_output(const Question *question, const Terms &terms) {
+    Memo *memo = leave_one_out(question, terms.mechanism, privacy::Calibration::sound, false);
+    // Nobody is there whose risk an output could show: the price from public facts stands in, as for the expectation.
+    if (memo->rows == 0)
+        return write_answer(question, terms, charge(question, terms, from_public_facts(question, terms)), nullptr);
+    auto *subject = border::context_new<Subject>();
+    border::core([&] { read_subject(question, memo, subject); });
+    auto *noise = static_cast<privacy::int128 *>(MemoryContextAllocExtended(
+        CurrentMemoryContext, sizeof(privacy::int128) * (subject->sums.size() + 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO));
+    privacy::Epsilon accepted = first_accepted(question, terms, subject, noise);
+    // Without one the charge is refused like any that tau does not permit. With one nothing but this candidate will do.
+    Terms only = terms;
+    auto *candidates = border::context_new<std::vector<privacy::Epsilon>>();
+    if (accepted.units() > 0) {
+        border::core([&] { candidates->push_back(accepted); });
+        only.candidates = candidates;
+    }
+    privacy::Epsilon charged = charge(question, only, Permitted{accepted.value(), privacy::price_slack});
+    Drawn drawn = {noise, subject->ngroups};
+    return write_answer(question, only, charged, &drawn);
+}
+
+} // namespace dp::release

@@ -1,0 +1,38 @@
+// What the calls that show risk share: their arguments, and what the noise of one candidate means.
+#pragma once
+
+#include "privacy/risk_exact.hpp"
+
+#include "release/leave_one_out.hpp"
+
+namespace dp::sql {
+
+// What is looked at, and how.
+struct View {
+    release::Question *question;
+    privacy::Mechanism mechanism;
+    privacy::Calibration calibration;
+    bool exact;
+    bool has_delta;
+    privacy::Delta delta;
+};
+
+// The query of the call and the arguments at these positions; sound calibration, bounds of the RDR. Errors: those of
+// controllers_question.
+View view_of(FunctionCallInfo fcinfo, int mechanism, int delta);
+
+struct Noise {
+    double term;   // what joins the PIS in an RDR (risk_row)
+    double stddev; // largest of any aggregate, in its own unit
+    double error95;
+};
+// Core region.
+Noise noise_of(const View &view, const release::Memo *memo, privacy::Epsilon epsilon);
+
+// 55000 for a table without rows: an RDR is somebody's.
+void check_not_empty(const release::Memo *memo);
+
+// A record as dp_risk_records shows it.
+Datum record_json(const release::Memo *memo, const release::Record *record);
+
+} // namespace dp::sql

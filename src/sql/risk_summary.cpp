@@ -1,0 +1,144 @@
+// dp_risk_summary: the risk table as text range plots for a terminal (README.md).
+#include <cmath>
+
+#include "catalog/decimals.hpp"
+#include "release/change.hpp"
+#include "sql/arguments.hpp"
+#include "sql/risk.hpp"
+
+namespace dp::sql {
+
+using release::Memo;
+
+// ---- plots ---------------------------------------------------------------------------------------------------------
+
+namespace {
+// Logarithmic, and common to all candidates: bars of equal length are equal ratios.
+struct Scale {
+    double low, high; // ln
+};
+constexpr int plot_width = 32;
+
+struct Line {
+    privacy::Epsilon epsilon;
+    double rdr_min, rdr_max, ratio, error95;
+};
+} // namespace
+
+// From a fifth of the smallest RDR_max: below, bars end in an arrow. Next to no noise would otherwise squeeze all the rest.
+static Scale scale_of(const Line *lines, int n) {
+    double least = lines[0].rdr_max, most = lines[0].rdr_max, lowest = lines[0].rdr_min;
+    for (int i = 1; i < n; i++) {
+        least = Min(least, lines[i].rdr_max);
+        most = Max(most, lines[i].rdr_max);
+        lowest = Min(lowest, lines[i].rdr_min);
+    }
+    if (most <= 0)
+        return Scale{0, 1};
+    double low = Max(lowest, (least > 0 ? least : most) / 5);
+    return Scale{std::log(low), std::log(Max(most, low * 1.01))};
+}
+
+static int position(const Scale &scale, double value) {
+    double at = value > 0 ? (std::log(value) - scale.low) / (scale.high - scale.low) : -1;
+    return static_cast<int>(std::floor(Min(Max(at, 0.0), 1.0) * (plot_width - 1) + 0.5));
+}
+
+// |====| from RDR_min to RDR_max, or one | where both are in one place.
+static const char *plot(const Scale &scale, const Line &line) {
+    auto *text = static_cast<char *>(palloc(plot_width + 1));
+    int from = position(scale, line.rdr_min), to = position(scale, line.rdr_max);
+    bool beyond = line.rdr_min <= 0 || std::log(line.rdr_min) < scale.low - 1e-9;
+    memset(text, ' ', from);
+    memset(text + from, '=', to - from + 1);
+    text[from] = beyond ? '<' : '|';
+    if (to > from)
+        text[to] = '|';
+    text[to + 1] = '\0';
+    return text;
+}
+
+// ---- numbers -------------------------------------------------------------------------------------------------------
+
+// Four significant digits: what a person compares.
+static double rounded(double value) {
+    return std::isfinite(value) ? strtod(psprintf("%.4g", value), nullptr) : value;
+}
+
+// A number with as many decimals as an error of this size leaves meaning to.
+static const char *written(double value, double error) {
+    if (std::fabs(value) >= 1e12 || (value != 0 && std::fabs(value) < 1e-6))
+        return psprintf("%.4g", value);
+    bool whole = value == std::floor(value) && error == std::floor(error);
+    double digits = whole ? 0 : error > 0 ? 1 - std::floor(std::log10(error)) : 4;
+    return psprintf("%.*f", static_cast<int>(Min(Max(digits, 0.0), 8.0)), value);
+}
+
+namespace {
+// The exact numbers of the answer, and how many there are.
+struct Truth {
+    int64 n;
+    double smallest, largest;
+};
+} // namespace
+
+static Truth truth_of(const View &view, const Memo *memo) {
+    Truth truth = {};
+    for (int group = 0; group < memo->ngroups; group++)
+        for (int a = 0; a < view.question->leaf->naggregates; a++, truth.n++) {
+            double value = release::exact_answer(view.question, memo, group, a);
+            truth.smallest = truth.n == 0 ? value : Min(truth.smallest, value);
+            truth.largest = truth.n == 0 ? value : Max(truth.largest, value);
+        }
+    return truth;
+}
+
+// One number: where 95 of 100 answers are. Several: how many there are, and from where to where the exact ones go.
+static const char *range_text(const Truth &truth, double error95) {
+    if (truth.n == 1)
+        return psprintf("%s .. %s", written(truth.smallest - error95, error95),
+                        written(truth.smallest + error95, error95));
+    if (truth.n == 0)
+        return "no number";
+    return psprintf(INT64_FORMAT " in %s .. %s", truth.n, written(truth.smallest, error95),
+                    written(truth.largest, error95));
+}
+
+// ---- dp_risk_summary -----------------------------------------------------------------------------------------------
+
+static Line line_of(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
+    return border::core([&] {
+        Noise noise = noise_of(view, memo, epsilon);
+        privacy::RiskRow row = privacy::risk_row(*memo->profile, view.mechanism, epsilon, noise.term);
+        return Line{epsilon, row.rdr_min, row.rdr_max, row.ratio, noise.error95};
+    });
+}
+
+DP_FUNCTION(dp_risk_summary) {
+    View view = view_of(fcinfo, 1, 2);
+    release::check_delta(view.question, view.mechanism, view.delta);
+    InitMaterializedSRF(fcinfo, 0);
+    auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    Memo *memo = release::leave_one_out(view.question, view.mechanism, view.calibration, false);
+    check_not_empty(memo);
+    Truth truth = truth_of(view, memo);
+    auto *candidates = catalog::candidates_from_array(nullptr);
+    int n = static_cast<int>(candidates->size());
+    auto *lines = static_cast<Line *>(palloc0(sizeof(Line) * n));
+    for (int i = 0; i < n; i++) {
+        CHECK_FOR_INTERRUPTS();
+        lines[i] = line_of(view, memo, (*candidates)[i]);
+    }
+    Scale scale = scale_of(lines, n);
+    for (int i = 0; i < n; i++) {
+        Datum values[5] = {catalog::to_numeric(lines[i].epsilon), CStringGetTextDatum(plot(scale, lines[i])),
+                           Float8GetDatum(rounded(lines[i].error95)),
+                           CStringGetTextDatum(range_text(truth, lines[i].error95)),
+                           Float8GetDatum(rounded(lines[i].ratio))};
+        bool nulls[5] = {};
+        tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+    }
+    return Datum(0);
+}
+
+} // namespace dp::sql
