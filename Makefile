@@ -5,7 +5,7 @@
 #   make test              every suite on throwaway servers, from a bare Debian 12 on
 #   make demo              a guided tour in the terminal, on a throwaway server
 #   make bench             timings beside PostgreSQL's own plain queries
-#   make soak              many clients at once for a while, then an audit of the ledger; then made-up statements
+#   make soak              many clients at once for a while, then an audit of the ledger; made-up statements; a long audit
 #   make unit              the unit tests of src/privacy alone (no server)
 #   make unit-sanitize     the same under AddressSanitizer and UBSan
 #   make installcheck      the SQL, isolation and TAP suites against the server that PG* points to

@@ -11,6 +11,9 @@ namespace dp::privacy {
 constexpr int128 one = int128{1} << 30; // 1 = 2^30 units of p
 constexpr std::int64_t billion = 1000000000;
 
+// By value: std::max takes references, and int128 may be less aligned than those may expect.
+static int128 larger(int128 a, int128 b) { return a < b ? b : a; }
+
 static void check_tau_var(double tau_var) {
     if (!(tau_var >= 0 && tau_var <= 1))
         throw InvalidParameter("tau_var must be between 0 and 1");
@@ -93,7 +96,7 @@ SvtCandidate svt_candidate_laplace(Epsilon epsilon, int m, int k1, double tau_va
     const int128 beta = rounded_down(std::ldexp(candidate.noise_term / m, 30));
     const auto scale = static_cast<long double>(one + beta);
     candidate.tolerance = rounded_down(tau_var * scale * scale + 0.5L);
-    candidate.sensitivity = std::max(candidate.tolerance, one * one - candidate.tolerance);
+    candidate.sensitivity = larger(candidate.tolerance, one * one - candidate.tolerance);
     candidate.always_passes = candidate.tolerance >= (int128{1} << 58);
     return candidate;
 }
@@ -110,7 +113,7 @@ SvtCandidate svt_candidate_gaussian(Epsilon epsilon, int m, double noise_term, d
     const int128 width = one - candidate.least;
     candidate.tolerance = rounded_down(std::ldexp(static_cast<long double>(tau_var), 60) + 0.5L);
     // Never 0: with hardly any room between the least and the largest point, such a candidate passes.
-    candidate.sensitivity = std::max({candidate.tolerance, width * width - candidate.tolerance, int128{1}});
+    candidate.sensitivity = larger(larger(candidate.tolerance, width * width - candidate.tolerance), 1);
     candidate.always_passes = 4 * candidate.tolerance >= width * width;
     return candidate;
 }

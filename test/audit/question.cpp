@@ -31,6 +31,14 @@ Prepared::Prepared(const Question &question, const Policy &policy)
                                      : question.bounds.at(static_cast<std::size_t>(m.argument)).sensitivity());
 }
 
+// Bounds that no charge of an audit reaches.
+static BoundSettings ample() {
+    BoundSettings bound;
+    bound.epsilon_total = Epsilon::parse("1000");
+    bound.delta_total = *Delta::parse("0.999");
+    return bound;
+}
+
 Decision Prepared::decide() const {
     const int m = static_cast<int>(measures_.size()), k1 = coordinates_of_one_group(measures_);
     ChargeRequest request;
@@ -42,10 +50,19 @@ Decision Prepared::decide() const {
     request.slack = price_slack;
     request.candidates = policy_.candidates;
     request.epsilon_max = policy_.candidates.front();
-    BoundSettings bound;
-    bound.epsilon_total = Epsilon::parse("1000");
-    bound.delta_total = *Delta::parse("0.999");
-    return dp::privacy::decide(request, bound, Totals{}, Totals{});
+    return dp::privacy::decide(request, ample(), Totals{}, Totals{});
+}
+
+SelectionRange Prepared::range() const {
+    SelectionRequest request;
+    request.candidates = policy_.candidates;
+    request.tested = tested_candidates(svt_candidates());
+    request.epsilon_svt = policy_.epsilon_svt;
+    request.delta = delta_charged(policy_.mechanism, question_.thresholded, policy_.delta);
+    const SelectionRange range = cut_candidates(request, ample(), Totals{}, Totals{});
+    if (range.denial != Denial::none || range.first != 0 || range.last != policy_.candidates.size())
+        throw std::logic_error("an audit selects from all candidates");
+    return range;
 }
 
 ReleasePlan Prepared::plan(Epsilon charged) const {
@@ -255,7 +272,7 @@ std::vector<double> scales(const Prepared &prepared) {
 
 // Selection and release together: ex post epsilon_svt + epsilon_J; whatever was selected: with the largest.
 void add_selections(Subject &s, const Prepared &prepared, double delta) {
-    const double svt = prepared.policy().epsilon_svt.value();
+    const double svt = prepared.range().charged.value();
     const std::vector<SvtCandidate> candidates = prepared.svt_candidates();
     const std::vector<Statistic> unconditional = s.statistics;
     for (std::size_t j = 0; j < candidates.size() && j <= tested_candidates(candidates); ++j)
@@ -297,7 +314,7 @@ Subject subject(const Question &question, const Policy &policy, const Table &x, 
     Claim claim{policy.candidates.front().value(),
                 delta_charged(policy.mechanism, question.thresholded, policy.delta).value()};
     if (policy.selecting == Selecting::released)
-        claim.epsilon += policy.epsilon_svt.value();
+        claim.epsilon += prepared.range().charged.value();
     s.statistics = standard_statistics(s, prepared.group_coordinates(), claim);
     add_means(s, prepared, claim);
     if (policy.selecting == Selecting::released)

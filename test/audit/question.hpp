@@ -59,6 +59,8 @@ class Prepared {
     }
     // What `within_domain` charges, by the shipped price and decision.
     dp::privacy::Decision decide() const;
+    // What `released` may select from, and charges for selecting.
+    dp::privacy::SelectionRange range() const;
     dp::privacy::ReleasePlan plan(dp::privacy::Epsilon epsilon) const;
     std::vector<dp::privacy::SvtCandidate> svt_candidates() const;
 

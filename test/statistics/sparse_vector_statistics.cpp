@@ -17,7 +17,7 @@ namespace {
 
 using namespace dp::privacy;
 
-constexpr int runs = 2000;
+constexpr int runs = 20000;
 constexpr double level = 2e-8;
 
 // Whether `hits` of `runs` may come from this probability.
