@@ -94,6 +94,11 @@ INSERT INTO shape (z, query) VALUES
     (1.75, 'SELECT b AS k, avg(i) AS v FROM sample_dp GROUP BY b LIMIT 1000'),
     (0, 'SELECT g AS k, sum(free) AS v FROM sample_narrowed GROUP BY g'),
     (0, 'SELECT k, v FROM (SELECT free AS k, count(*) AS v FROM sample_dp GROUP BY free) q WHERE v > 1'),
+    (0, 'SELECT true AS k, sum(v) AS v FROM (SELECT count(*) AS v FROM sample_dp WHERE b UNION ALL SELECT max(i) FROM sample_dp) u'),
+    (0, 'SELECT x.g AS k, sum(l.c) AS v FROM sample_dp x, LATERAL (SELECT count(*) AS c FROM sample_dp y WHERE y.i = x.i) l GROUP BY x.g'),
+    (0, 'SELECT true AS k, avg(r) AS v FROM (SELECT row_number() OVER (ORDER BY f, id) * i AS r FROM sample_dp) w'),
+    (0, 'SELECT g AS k, count(*) AS v FROM sample_dp x WHERE EXISTS (SELECT FROM sample_dp y WHERE y.g = x.g AND y.i > x.i) GROUP BY g'),
+    (0, 'WITH RECURSIVE t(n) AS (SELECT min(i) FROM sample_dp UNION ALL SELECT n + 1 FROM t WHERE n < (SELECT max(i) FROM sample_dp)) SELECT true AS k, count(*) AS v FROM t'),
     (0, 'SELECT g AS k, dp_count(*) + dp_sum(i) AS v FROM sample_dp GROUP BY ROLLUP (g) HAVING g IS NOT NULL');
 
 CREATE FUNCTION result(query text, left_out text) RETURNS jsonb LANGUAGE plpgsql AS $$
