@@ -56,10 +56,10 @@ static void check_nobody_exceeds(const GeneralRisk &risk, double sensitivity) {
                  errhint("Declare the largest change that is possible at all, not the largest among these rows.")));
 }
 
-static const char *describe(const privacy::DeclaredVector &vector, const Terms &terms) {
-    return psprintf("{\"tau\": %s, \"sensitivity\": %s, \"coordinates\": " INT64_FORMAT "}",
-                    float8out_internal(terms.tau), float8out_internal(vector.sensitivity),
-                    static_cast<int64>(vector.coordinates));
+// Public facts only: the number of coordinates is not one.
+static const char *describe(const Terms &terms, double sensitivity) {
+    return psprintf("{\"tau\": %s, \"sensitivity\": %s}", float8out_internal(terms.tau),
+                    float8out_internal(sensitivity));
 }
 
 static privacy::Epsilon charge(const GeneralQuestion *question, const Terms &terms,
@@ -84,7 +84,7 @@ static privacy::Epsilon charge(const GeneralQuestion *question, const Terms &ter
     charge.mechanism = terms.mechanism;
     charge.account = privacy::Account::conditional;
     charge.candidates = terms.candidates;
-    charge.parameters = describe(vector, terms);
+    charge.parameters = describe(terms, vector.sensitivity);
     charge.measures = measures;
     charge.sensitivities = sensitivities;
     return catalog::charge(charge);

@@ -7,6 +7,7 @@
 #include "query/shape.hpp"
 #include "release/declared.hpp"
 #include "sql/arguments.hpp"
+#include "sql/refusal.hpp"
 
 namespace dp::sql {
 
@@ -39,6 +40,8 @@ static ErrorData *why_no_leaf(const query::Parsed &parsed) {
     PG_CATCH();
     {
         MemoryContextSwitchTo(context);
+        if (!is_refusal(geterrcode()))
+            PG_RE_THROW();
         refusal = CopyErrorData();
         FlushErrorState();
         RollbackAndReleaseCurrentSubTransaction();
