@@ -231,6 +231,30 @@ CREATE AGGREGATE dp_rdr.lattice_pair(value "any", lower double precision, range 
 COMMENT ON AGGREGATE dp_rdr.lattice_pair("any", double precision, double precision)
     IS 'exact sum of values scaled to 0..2^30, and how many values there were';
 
+CREATE FUNCTION dp_rdr.selection_sums_step(internal, bytea, VARIADIC "any") RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_selection_sums_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.selection_sums_step(internal, bytea, "any") IS 'transition function of selection_sums';
+CREATE FUNCTION dp_rdr.selection_sums_combine(internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_selection_sums_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.selection_sums_combine(internal, internal) IS 'combine function of selection_sums';
+CREATE FUNCTION dp_rdr.selection_sums_serialize(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'dp_selection_sums_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.selection_sums_serialize(internal) IS 'serialization function of selection_sums';
+CREATE FUNCTION dp_rdr.selection_sums_deserialize(bytea, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_selection_sums_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.selection_sums_deserialize(bytea, internal) IS 'deserialization function of selection_sums';
+CREATE FUNCTION dp_rdr.selection_sums_final(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'dp_selection_sums_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.selection_sums_final(internal) IS 'final function of selection_sums';
+
+CREATE AGGREGATE dp_rdr.selection_sums(facts bytea, VARIADIC contributions "any") (
+    SFUNC = dp_rdr.selection_sums_step, STYPE = internal, SSPACE = 64,
+    FINALFUNC = dp_rdr.selection_sums_final, FINALFUNC_MODIFY = READ_WRITE,
+    COMBINEFUNC = dp_rdr.selection_sums_combine, SERIALFUNC = dp_rdr.selection_sums_serialize,
+    DESERIALFUNC = dp_rdr.selection_sums_deserialize, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp_rdr.selection_sums(bytea, "any")
+    IS 'sums of the scaled sensitivities of rows and of their squares, for the selection of epsilon';
+
 CREATE FUNCTION dp_rdr.collect_step(internal, record) RETURNS internal
     AS 'MODULE_PATHNAME', 'dp_collect_step' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION dp_rdr.collect_step(internal, record) IS 'transition function of collect';
@@ -822,6 +846,14 @@ COMMENT ON PROCEDURE dp_find_epsilon(text, float8, numeric, jsonb, text, numeric
                                      numeric)
     IS 'finds the largest epsilon that meets tau on the data, charges it, and answers once, to the controller';
 
+CREATE PROCEDURE dp_find_and_release_epsilon(query text, tau_var float8, epsilon_svt numeric = 0.1,
+                                             INOUT epsilon numeric = NULL, INOUT answer jsonb = NULL,
+                                             mechanism text = 'laplace', delta numeric = NULL,
+                                             candidates numeric[] = NULL)
+    LANGUAGE C AS 'MODULE_PATHNAME', 'dp_find_and_release_epsilon';
+COMMENT ON PROCEDURE dp_find_and_release_epsilon(text, float8, numeric, numeric, jsonb, text, numeric, numeric[])
+    IS 'selects under differential privacy the largest epsilon that meets tau_var, charges it, and answers once';
+
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Analyst
 -- ---------------------------------------------------------------------------------------------------------------------
@@ -835,6 +867,12 @@ CREATE FUNCTION dp_explain(query text, OUT leaf integer, OUT column_name text, O
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_explain';
 COMMENT ON FUNCTION dp_explain(text)
     IS 'whether a query would be answered, what each leaf would cost and how accurate it would be; nothing is charged';
+
+CREATE FUNCTION dp_last_release(OUT column_name text, OUT epsilon numeric, OUT epsilon_svt numeric, OUT delta numeric,
+                                OUT mechanism text, OUT error95 float8, OUT reason text)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_last_release';
+COMMENT ON FUNCTION dp_last_release()
+    IS 'what the last answer to the current user in this connection was charged, and how accurate its columns are';
 
 CREATE FUNCTION dp_rdr.deny(relation regclass)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL SAFE AS 'MODULE_PATHNAME', 'deny';
@@ -865,6 +903,7 @@ GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, "any") TO PUBLIC
 -- They tell a caller nothing about rows that he cannot read himself.
 GRANT EXECUTE ON FUNCTION dp_rdr.lattice_sum("any", double precision, bigint, bigint) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.lattice_pair("any", double precision, double precision) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.selection_sums(bytea, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.collect(record) TO PUBLIC;
 -- So do the total replacements, and the list that explains them.
 GRANT EXECUTE ON FUNCTION

@@ -123,6 +123,7 @@ struct Verdict {
     Status status;
     Failure failure;
     privacy::Epsilon epsilon;
+    uint64 first, last;
 };
 
 // Runs a request to its end. A cancel while waiting is an error here; the charge may be committed all the same.
@@ -131,7 +132,7 @@ Verdict deliver(const Parcels &parcels) {
     Mail mail = send(parcels);
     BackgroundWorker worker = describe_worker(mail);
     BackgroundWorkerHandle *handle;
-    Verdict verdict{Status::pending, Failure::no_slot, {}};
+    Verdict verdict{Status::pending, Failure::no_slot, {}, 0, 0};
     if (start_worker(&worker, &handle)) {
         // Not only until the status is there: a worker that outlives its caller's statement would keep DROP DATABASE
         // waiting and its slot taken. The postmaster's death ends the wait too; then the status decides as always.
@@ -140,6 +141,8 @@ Verdict deliver(const Parcels &parcels) {
         verdict.status = static_cast<Status>(pg_atomic_read_u32(&mail.request->status));
         pg_read_barrier();
         verdict.epsilon = mail.request->epsilon;
+        verdict.first = mail.request->first;
+        verdict.last = mail.request->last;
         verdict.failure = verdict.status == Status::pending ? Failure::not_committed : Failure::none;
     }
     dsm_detach(mail.segment);
@@ -193,6 +196,8 @@ Request request_of(const Charge &what) {
     request.delta_noise = what.delta_noise;
     request.delta_groups = what.delta_groups;
     request.thresholded = what.thresholded;
+    request.selection = what.selection;
+    request.worst = what.worst;
     request.candidates = what.candidates->size();
     request.measures = what.measures == nullptr ? 0 : what.measures->size();
     return request;
@@ -228,18 +233,35 @@ void add_measures(Parcels &parcels, const Charge &what, uint64 n) {
 
 } // namespace
 
-privacy::Epsilon charge(const Charge &what) {
+// Runs the request; returns only when it is committed.
+static Verdict commit(const Charge &what, Request *request) {
     check_can_charge();
-    Request request = request_of(what);
     Parcels parcels;
-    parcels.add(key_request, &request, sizeof request);
+    parcels.add(key_request, request, sizeof *request);
     add_texts(parcels, what);
     parcels.add(key_candidates, what.candidates->data(), what.candidates->size() * sizeof(privacy::Epsilon));
-    add_measures(parcels, what, request.measures);
+    add_measures(parcels, what, request->measures);
     Verdict verdict = deliver(parcels);
     if (verdict.status != Status::committed)
         refuse_charge(verdict, what.settings->relation_name);
-    return verdict.epsilon;
+    return verdict;
+}
+
+privacy::Epsilon charge(const Charge &what) {
+    Request request = request_of(what);
+    return commit(what, &request).epsilon;
+}
+
+SelectionCharge charge_selection(const Charge &what, privacy::Epsilon epsilon_svt, uint64 tested) {
+    Request request = request_of(what);
+    request.kind = RequestKind::selection;
+    request.selection = epsilon_svt;
+    request.tested = tested;
+    // The row of the selection carries no delta: it is pure.
+    request.delta_after = what.delta;
+    request.delta = request.delta_noise = request.delta_groups = privacy::Delta();
+    Verdict verdict = commit(what, &request);
+    return SelectionCharge{verdict.first, verdict.last, verdict.epsilon};
 }
 
 void create_odometer(const char *id_text, const char *relation_name, const char *owner) {

@@ -17,9 +17,9 @@ struct Charge {
     const Settings *settings;
     const char *query;     // the analyst's or controller's query (as the ledger shows it)
     const char *grantee;   // of the policy, or null: the controller's own call
-    const char *algorithm; // within_domain, within_data, find_epsilon
+    const char *algorithm; // within_domain, released, within_data, find_epsilon, find_and_release ...
     const char *guarantee;
-    const char *kind; // pure, gaussian
+    const char *kind; // pure, gaussian, selection
     privacy::Mechanism mechanism;
     privacy::Account account;
     // For privacy::decide
@@ -38,7 +38,20 @@ struct Charge {
     const std::vector<privacy::Measure> *measures;
     const std::vector<uint64> *sensitivities; // D_j of each measure, lattice units
     bool thresholded;
+    // For a charge that ends a sparse vector round: what its selection was charged, and the most that the round could have
+    // come to. Otherwise 0.
+    privacy::Epsilon selection, worst;
 };
+
+// What is left to select from, by the public account, and what its selection was charged.
+struct SelectionCharge {
+    uint64 first, last; // candidates [first, last) of what.candidates
+    privacy::Epsilon
+        charged; // epsilon_svt, or 0 when the first of them passes whatever the data are: nothing is tested
+};
+// Charges epsilon_svt before the first comparison (formulas.md 3.3). what.candidates: descending; the first `tested` are
+// those that the data decide on; what.delta: of the release that follows. Errors as for charge().
+SelectionCharge charge_selection(const Charge &what, privacy::Epsilon epsilon_svt, uint64 tested);
 
 // Runs the charge to its end and returns the epsilon that was charged. Errors:
 //   53400 "query denied"                                  a bound or the preference does not allow it (a denial is counted)

@@ -14,7 +14,7 @@ extern "C" {
 
 namespace dp::catalog {
 
-enum class RequestKind : uint32 { charge, create_odometer };
+enum class RequestKind : uint32 { charge, selection, create_odometer };
 
 // Only `committed` lets the caller go on. A worker that failed, wherever, leaves `pending`.
 enum class Status : uint32 { pending, committed, denied, changing };
@@ -45,7 +45,7 @@ struct PlannedMeasure {
     int filter;
 };
 
-// The fixed part. The worker writes epsilon, then status, after its commit.
+// The fixed part. The worker writes the answer, then status, after its commit.
 struct Request {
     RequestKind kind;
     pg_atomic_uint32 status;
@@ -57,8 +57,14 @@ struct Request {
     bool has_epsilon_max, has_requested, has_share, thresholded;
     privacy::Epsilon epsilon_max, requested, share;
     privacy::Delta delta, delta_noise, delta_groups;
+    // Of a selection: what it costs, how many candidates are tested, the delta of the release that follows. Of the charge
+    // that follows one: what it did cost, and the most that the round could have come to (0: not the end of a round).
+    privacy::Epsilon selection, worst;
+    uint64 tested;
+    privacy::Delta delta_after;
     uint64 candidates, measures; // numbers of elements
     privacy::Epsilon epsilon;    // the answer: what was charged
+    uint64 first, last;          // the answer to a selection: candidates [first, last) are left
 };
 
 // Memory is shared by copying bytes.

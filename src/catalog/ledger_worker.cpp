@@ -210,7 +210,8 @@ bool read_terms(const Spi &spi, const Letter &letter, Terms *terms) {
 // What one charge comes to.
 struct Price {
     privacy::Epsilon epsilon;
-    privacy::Epsilon worst; // the most that the round could have come to
+    privacy::Epsilon selection; // what of it paid for a selection
+    privacy::Epsilon worst;     // the most that the round could have come to
     privacy::Rho rho;
 };
 
@@ -235,6 +236,7 @@ bool decide(const Letter &letter, const Terms &terms, const privacy::Totals &tot
         if (request.has_share)
             asked.share = request.share;
         asked.delta = request.delta;
+        asked.selection = request.selection;
         privacy::Decision decision = privacy::decide(asked, terms.bound, totals, terms.role);
         *epsilon = decision.epsilon;
         return decision.denial == privacy::Denial::none;
@@ -247,6 +249,8 @@ privacy::Epsilon worst_case(const Letter &letter, privacy::Epsilon charged) {
     privacy::Epsilon worst = charged;
     if (strcmp(letter.text(key_algorithm), "within_domain") == 0)
         return worst;
+    if (request.worst.units() > 0)
+        return request.worst;
     for (privacy::Epsilon candidate : candidates_of(letter)) {
         if (request.has_epsilon_max && candidate > request.epsilon_max)
             continue;
@@ -278,7 +282,41 @@ privacy::Rho zcdp_cost(const Letter &letter, privacy::Epsilon charged) {
 }
 
 Price price_of(const Letter &letter, privacy::Epsilon charged) {
-    return border::core([&] { return Price{charged, worst_case(letter, charged), zcdp_cost(letter, charged)}; });
+    return border::core([&] {
+        return Price{charged, privacy::Epsilon(), worst_case(letter, charged), zcdp_cost(letter, charged)};
+    });
+}
+
+bool cut(const Letter &letter, const Terms &terms, const privacy::Totals &totals) {
+    return border::core([&] {
+        Request &request = *letter.request;
+        privacy::SelectionRequest asked;
+        asked.candidates = candidates_of(letter);
+        asked.tested = request.tested;
+        asked.epsilon_svt = request.selection;
+        if (request.has_epsilon_max)
+            asked.epsilon_max = request.epsilon_max;
+        if (request.has_requested)
+            asked.requested = request.requested;
+        if (request.has_share)
+            asked.share = request.share;
+        asked.delta = request.delta_after;
+        privacy::SelectionRange range = privacy::cut_candidates(asked, terms.bound, totals, terms.role);
+        request.first = range.first;
+        request.last = range.last;
+        request.epsilon = range.charged;
+        return range.denial == privacy::Denial::none;
+    });
+}
+
+// A selection is pure, whatever noise its release will have.
+Price price_of_selection(const Letter &letter) {
+    return border::core([&] {
+        const Request &request = *letter.request;
+        privacy::Epsilon charged = request.epsilon;
+        return Price{charged, charged, charged + candidates_of(letter)[request.first],
+                     privacy::Rho::from_double(privacy::rho_from_pure_eps(charged.value()), privacy::Rounding::up)};
+    });
 }
 
 // ---- what is written ----
@@ -305,13 +343,13 @@ const char *const insert_sql = R"sql(
 WITH charge AS MATERIALIZED (
   SELECT $1 AS table_id, clock_timestamp() AS at, $2 AS relation, $3 AS relation_oid, $4 AS view, $5 AS view_oid,
          $6 AS grantee, $7 AS role_name, $8 AS role_oid, $9 AS session_role, $10 AS query, $11 AS account, $12 AS kind,
-         $13 AS algorithm, $14 AS mechanism, $15 AS epsilon, 0::numeric AS epsilon_svt, $16 AS epsilon_worst,
-         $17 AS delta, $18 AS delta_noise, $19 AS delta_groups, $20 AS rho, $21::jsonb AS parameters,
-         $22 AS guarantee, 'charged'::text AS outcome
+         $13 AS algorithm, $14 AS mechanism, $15 AS epsilon, $16 AS epsilon_svt, $17 AS epsilon_worst,
+         $18 AS delta, $19 AS delta_noise, $20 AS delta_groups, $21 AS rho, $22::jsonb AS parameters,
+         $23 AS guarantee, 'charged'::text AS outcome
 ), sealed AS MATERIALIZED (
   SELECT c.*, 1 AS content_version,
          dp_rdr.ledger_content(ROW(0, c.*, 1, '\x', '\x', '\x')::dp_rdr.ledger_row) AS content,
-         $23::bytea AS previous_hash
+         $24::bytea AS previous_hash
   FROM charge c
 )
 INSERT INTO dp_rdr.ledger_row (table_id, at, relation, relation_oid, view, view_oid, grantee, role_name, role_oid,
@@ -339,6 +377,7 @@ Datum write_ledger_row(const Spi &spi, const Letter &letter, const Odometer &odo
     row.add_text(letter.text(key_algorithm));
     row.add_text(request.mechanism == privacy::Mechanism::laplace ? "laplace" : "gaussian");
     row.add_numeric(price.epsilon);
+    row.add_numeric(price.selection);
     row.add_numeric(price.worst);
     row.add_numeric(request.delta);
     row.add_numeric(request.delta_noise);
@@ -362,9 +401,11 @@ void add_to_odometer(const Spi &spi, const Letter &letter, const Price &price, D
     parameters.add(BYTEAOID, head);
     parameters.add_text(name_or(letter.request->relation, letter.text(key_relation_name)));
     parameters.add_text(letter.text(key_owner));
+    // A selection is no release: nobody has been answered yet.
+    parameters.add(INT8OID, Int64GetDatum(letter.request->kind == RequestKind::charge ? 1 : 0));
     uint64 rows = run(spi,
                       psprintf("UPDATE dp_rdr.odometer SET %s_epsilon = trim_scale(%s_epsilon + $2), "
-                               "%s_delta = trim_scale(%s_delta + $3), %s_releases = %s_releases + 1, "
+                               "%s_delta = trim_scale(%s_delta + $3), %s_releases = %s_releases + $7, "
                                "head = $4, relation_name = $5, owner = $6 WHERE id = $1",
                                account, account, account, account, account, account),
                       parameters);
@@ -401,6 +442,12 @@ void count_denial(const Spi &spi, const Letter &letter) {
 
 // ---- the requests ----
 
+void write(const Spi &spi, const Letter &letter, const Odometer &odometer, const Price &price) {
+    Datum head = write_ledger_row(spi, letter, odometer, price);
+    add_to_odometer(spi, letter, price, head);
+    add_to_share(spi, letter, price);
+}
+
 Status charge_table(const Spi &spi, const Letter &letter) {
     Odometer odometer = lock_odometer(spi, letter);
     Terms terms;
@@ -411,11 +458,23 @@ Status charge_table(const Spi &spi, const Letter &letter) {
         count_denial(spi, letter);
         return Status::denied;
     }
-    Price price = price_of(letter, epsilon);
-    Datum head = write_ledger_row(spi, letter, odometer, price);
-    add_to_odometer(spi, letter, price, head);
-    add_to_share(spi, letter, price);
-    letter.request->epsilon = price.epsilon;
+    write(spi, letter, odometer, price_of(letter, epsilon));
+    letter.request->epsilon = epsilon;
+    return Status::committed;
+}
+
+// Cuts the candidates by what the public account leaves, and charges their selection.
+Status charge_selection_of(const Spi &spi, const Letter &letter) {
+    Odometer odometer = lock_odometer(spi, letter);
+    Terms terms;
+    if (!read_terms(spi, letter, &terms))
+        return Status::changing;
+    if (!cut(letter, terms, odometer.totals)) {
+        count_denial(spi, letter);
+        return Status::denied;
+    }
+    if (letter.request->epsilon.units() > 0)
+        write(spi, letter, odometer, price_of_selection(letter));
     return Status::committed;
 }
 
@@ -426,10 +485,10 @@ INSERT INTO dp_rdr.odometer AS o (id, relation_name, owner, public_epsilon, publ
 SELECT $1, $2, $3,
   coalesce(trim_scale(sum(l.epsilon) FILTER (WHERE l.account = 'public')), 0),
   coalesce(trim_scale(sum(l.delta) FILTER (WHERE l.account = 'public')), 0),
-  count(*) FILTER (WHERE l.account = 'public'),
+  count(*) FILTER (WHERE l.account = 'public' AND l.kind <> 'selection'),
   coalesce(trim_scale(sum(l.epsilon) FILTER (WHERE l.account = 'conditional')), 0),
   coalesce(trim_scale(sum(l.delta) FILTER (WHERE l.account = 'conditional')), 0),
-  count(*) FILTER (WHERE l.account = 'conditional'),
+  count(*) FILTER (WHERE l.account = 'conditional' AND l.kind <> 'selection'),
   coalesce((SELECT h.hash FROM dp_rdr.ledger_row h WHERE h.table_id = $1 ORDER BY h.id DESC LIMIT 1), '\x')
 FROM dp_rdr.ledger_row l WHERE l.table_id = $1
 ON CONFLICT (id) DO NOTHING)sql";
@@ -458,6 +517,18 @@ Status create_odometer_row(const Spi &spi, const Letter &letter) {
     return Status::committed;
 }
 
+Status serve(const Spi &spi, const Letter &letter) {
+    switch (letter.request->kind) {
+    case RequestKind::charge:
+        return charge_table(spi, letter);
+    case RequestKind::selection:
+        return charge_selection_of(spi, letter);
+    case RequestKind::create_odometer:
+        return create_odometer_row(spi, letter);
+    }
+    elog(ERROR, "unknown request");
+}
+
 Status perform(const Letter &letter) {
     SetCurrentStatementStartTimestamp();
     StartTransactionCommand();
@@ -465,8 +536,7 @@ Status perform(const Letter &letter) {
     // ALTER DATABASE ... SET role would otherwise make every charge fail.
     border::RoleScope role = border::RoleScope::enter(border::extension_owner());
     Spi spi = Spi::connect();
-    Status status =
-        letter.request->kind == RequestKind::charge ? charge_table(spi, letter) : create_odometer_row(spi, letter);
+    Status status = serve(spi, letter);
     spi.finish();
     role.leave();
     PopActiveSnapshot();

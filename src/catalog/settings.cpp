@@ -154,6 +154,7 @@ enum PolicyColumn {
     col_candidates,
     col_weight_min,
     col_weight_max,
+    col_epsilon_svt,
     col_group_a,
     col_group_b
 };
@@ -188,6 +189,7 @@ static void fill_policy(const Visit &visit, uint64 row, Policy *policy) {
         policy->share = to_epsilon(share, "epsilon_total");
     policy->weight_min = float_or(row, col_weight_min, 1);
     policy->weight_max = float_or(row, col_weight_max, 1);
+    policy->epsilon_svt = to_epsilon(border::Spi::value(row, col_epsilon_svt, &isnull), "epsilon_svt");
     policy->group_a = visit.spi.text(row, col_group_a);
     policy->group_b = visit.spi.text(row, col_group_b);
     Datum candidates = border::Spi::value(row, col_candidates, &isnull);
@@ -220,7 +222,7 @@ Policy *policy_of(const Reading &reading, const Settings &settings, Oid role) {
     Datum values[1] = {ObjectIdGetDatum(settings.view)};
     uint64 rows =
         visit.run("SELECT p.grantee::oid, p.tau, p.tau_var, p.selection, p.mechanism, p.delta, p.epsilon_max, "
-                  "p.epsilon_total, p.candidates, p.weight_min, p.weight_max, p.group_a, p.group_b "
+                  "p.epsilon_total, p.candidates, p.weight_min, p.weight_max, p.epsilon_svt, p.group_a, p.group_b "
                   "FROM dp_rdr.policy p WHERE p.view::oid = $1 ORDER BY 1",
                   1, types, values);
     int64 row = matching_policy(rows, role);

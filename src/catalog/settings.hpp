@@ -22,6 +22,7 @@ struct Policy {
     bool has_tau;
     double tau;
     double tau_var;
+    privacy::Epsilon epsilon_svt;
     Selection selection;
     privacy::Mechanism mechanism;
     privacy::Delta delta;

@@ -40,7 +40,8 @@ Decision decide(const ChargeRequest &request, const BoundSettings &bound, const 
     // Under `dynamic` only candidates above what is consumed count. The largest permitted one is above it if any is; and a
     // smaller request must be above it, too.
     const Epsilon epsilon = request.requested ? std::min(*permitted, *request.requested) : *permitted;
-    if (bound.bound == Bound::dynamic && epsilon <= consumed)
+    // (Beside what the selection of this very epsilon has consumed.)
+    if (bound.bound == Bound::dynamic && epsilon <= consumed - request.selection)
         return {Denial::dynamic_bound, {}};
     if (exceeds_total(consumed + epsilon, bound))
         return {Denial::epsilon_total, {}};
@@ -49,6 +50,47 @@ Decision decide(const ChargeRequest &request, const BoundSettings &bound, const 
     if (bound.bound != Bound::none && totals.delta(request.account) + request.delta > bound.delta_total)
         return {Denial::delta_total, {}};
     return {Denial::none, epsilon};
+}
+
+// ---- selection ----
+
+// The range that bounds leave when the selection itself costs `price`.
+static SelectionRange range_at(const SelectionRequest &request, const BoundSettings &bound, const Totals &totals,
+                               const Totals &role, Epsilon price) {
+    const Epsilon consumed = totals.public_epsilon;
+    SelectionRange range;
+    range.charged = price;
+    const auto too_large = [&](Epsilon candidate) {
+        return (request.epsilon_max && candidate > *request.epsilon_max) ||
+               (request.requested && candidate > *request.requested) ||
+               exceeds_total(consumed + price + candidate, bound) ||
+               (request.share && role.public_epsilon + price + candidate > *request.share);
+    };
+    while (range.first < request.candidates.size() && too_large(request.candidates[range.first]))
+        ++range.first;
+    range.last = request.candidates.size();
+    while (bound.bound == Bound::dynamic && range.last > range.first && request.candidates[range.last - 1] <= consumed)
+        --range.last;
+    if (range.first == range.last)
+        range.denial = Denial::no_candidate;
+    return range;
+}
+
+SelectionRange cut_candidates(const SelectionRequest &request, const BoundSettings &bound, const Totals &totals,
+                              const Totals &role) {
+    SelectionRange range;
+    if (bound.bound != Bound::none && totals.public_delta + request.delta > bound.delta_total) {
+        range.denial = Denial::delta_total;
+        return range;
+    }
+    // Nothing is tested when the largest candidate passes anyhow; then the selection is free.
+    range = range_at(request, bound, totals, role, Epsilon());
+    if (range.denial != Denial::none || range.first >= request.tested)
+        return range;
+    range = range_at(request, bound, totals, role, request.epsilon_svt);
+    if (range.first >= request.tested)
+        range.charged = Epsilon();
+    return range;
 }
 
 std::optional<Epsilon> odometer_sequential(const std::vector<Charge> &charges, Delta delta_global) {

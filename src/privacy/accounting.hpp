@@ -40,6 +40,7 @@ struct ChargeRequest {
     std::optional<Epsilon> requested;   // the caller asks for less
     Delta delta;                        // what the release will charge (8.5)
     std::optional<Epsilon> share;       // the role's share of the total
+    Epsilon selection;                  // what the selection of this epsilon has been charged already (3.3)
 };
 
 enum class Denial { none, no_candidate, dynamic_bound, epsilon_total, role_share, delta_total };
@@ -51,6 +52,23 @@ struct Decision {
 
 // The decision of 5.2, steps 1 to 3; the caller adds the charge to the account. role: the role's own sums.
 Decision decide(const ChargeRequest &request, const BoundSettings &bound, const Totals &totals, const Totals &role);
+
+// What a sparse vector selection may choose from, before its first comparison (3.3, "Order"; 5.2). The list that is left is
+// contiguous: what is too large is cut from its front, what `dynamic` forbids from its end.
+struct SelectionRequest {
+    std::vector<Epsilon> candidates; // descending
+    std::size_t tested = 0;          // the first so many are tested, the others pass whatever the data are
+    Epsilon epsilon_svt;
+    std::optional<Epsilon> epsilon_max, requested, share;
+    Delta delta; // what the release will charge
+};
+struct SelectionRange {
+    Denial denial = Denial::none;
+    std::size_t first = 0, last = 0; // candidates [first, last)
+    Epsilon charged;                 // epsilon_svt; 0 when the first candidate left passes anyhow
+};
+SelectionRange cut_candidates(const SelectionRequest &request, const BoundSettings &bound, const Totals &totals,
+                              const Totals &role);
 
 // 5.1: sum of eps if the deltas add up to at most delta_global, else no value (infinite).
 struct Charge {

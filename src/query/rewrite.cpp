@@ -182,10 +182,21 @@ static RangeTblEntry *facade_entry(Oid view) {
     return entry;
 }
 
-static void add_target(Query *leaf, Node *expression, SortGroupClause *clause) {
+// What the statement calls the column, where it hands it through as it is: the ledger and dp_last_release say the same.
+static char *column_name(const Query *query, Node *expression, int number) {
+    ListCell *cell;
+    foreach (cell, query->targetList) {
+        auto *target = lfirst_node(TargetEntry, cell);
+        if (!target->resjunk && target->resname != nullptr && equal(target->expr, expression))
+            return target->resname;
+    }
+    return psprintf("c%d", number);
+}
+
+static void add_target(Query *leaf, const Query *query, Node *expression, SortGroupClause *clause) {
     int number = list_length(leaf->targetList) + 1;
-    auto *target =
-        makeTargetEntry(reinterpret_cast<Expr *>(copyObject(expression)), number, psprintf("c%d", number), false);
+    auto *target = makeTargetEntry(reinterpret_cast<Expr *>(copyObject(expression)), number,
+                                   column_name(query, expression, number), false);
     if (clause != nullptr) {
         auto *copy = copyObject(clause);
         copy->tleSortGroupRef = target->ressortgroupref = number;
@@ -206,10 +217,10 @@ static Query *build_leaf(const Query *query, const Folded *folded, Split *split)
     leaf->hasAggs = split->aggregates != NIL;
     ListCell *cell;
     foreach (cell, query->groupClause)
-        add_target(leaf, static_cast<Node *>(list_nth(split->keys, foreach_current_index(cell))),
+        add_target(leaf, query, static_cast<Node *>(list_nth(split->keys, foreach_current_index(cell))),
                    lfirst_node(SortGroupClause, cell));
     foreach (cell, split->aggregates)
-        add_target(leaf, static_cast<Node *>(lfirst(cell)), nullptr);
+        add_target(leaf, query, static_cast<Node *>(lfirst(cell)), nullptr);
     return castNode(Query, extract_arguments(reinterpret_cast<Node *>(leaf), split));
 }
 

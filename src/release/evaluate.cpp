@@ -1,6 +1,7 @@
 #include "release/evaluate.hpp"
 
 #include "border/scope.hpp"
+#include "release/selection_sums.hpp"
 #include "release/sums.hpp"
 
 namespace dp::release {
@@ -72,6 +73,38 @@ static Aggref *measure_aggregate(const Question *question, int j) {
     pg_unreachable();
 }
 
+// CASE WHEN the filter holds THEN the argument END: NULL where the row does not contribute to the measure.
+static Node *contribution(const Question *question, int j) {
+    const privacy::Measure &measure = (*question->measures)[j];
+    Node *value =
+        measure.argument < 0
+            ? makeBoolConst(true, false)
+            : reinterpret_cast<Node *>(table_column(question, question->argument_columns[measure.calls.front()]));
+    if (measure.filter < 0)
+        return value;
+    auto *when = makeNode(CaseWhen);
+    when->expr = reinterpret_cast<Expr *>(copyObject(list_nth(question->filters, measure.filter)));
+    when->result = reinterpret_cast<Expr *>(value);
+    when->location = -1;
+    auto *choice = makeNode(CaseExpr);
+    choice->casetype = exprType(value);
+    choice->casecollid = exprCollation(value);
+    choice->args = list_make1(when);
+    choice->defresult =
+        reinterpret_cast<Expr *>(makeNullConst(choice->casetype, exprTypmod(value), choice->casecollid));
+    choice->location = -1;
+    return reinterpret_cast<Node *>(choice);
+}
+
+static Aggref *selection_aggregate(const Question *question, const Selection *selection) {
+    Datum facts = selection_facts(question, selection->tested, selection->ntested);
+    List *arguments = list_make1(makeConst(BYTEAOID, -1, InvalidOid, -1, facts, false, false));
+    for (int j = 0; j < question->nmeasures; j++)
+        arguments = lappend(arguments, contribution(question, j));
+    Oid types[2] = {BYTEAOID, ANYOID};
+    return make_aggregate(border::internal_function("selection_sums", 2, types), BYTEAOID, arguments, nullptr);
+}
+
 static void add_target(Query *query, Node *expression) {
     int number = list_length(query->targetList) + 1;
     query->targetList = lappend(query->targetList, makeTargetEntry(reinterpret_cast<Expr *>(expression), number,
@@ -90,8 +123,8 @@ static Query *make_query(RangeTblEntry *entry, Node *where) {
     return query;
 }
 
-// SELECT keys, measures FROM table WHERE ... GROUP BY keys
-static Query *grouped_query(const Question *question) {
+// SELECT keys, measures [, selection_sums] FROM table WHERE ... GROUP BY keys
+static Query *grouped_query(const Question *question, const Selection *selection) {
     Query *query = make_query(table_entry(question), static_cast<Node *>(copyObject(question->where)));
     for (int i = 0; i < question->leaf->nkeys; i++) {
         add_target(query, static_cast<Node *>(copyObject(question->keys[i])));
@@ -102,7 +135,20 @@ static Query *grouped_query(const Question *question) {
     }
     for (int j = 0; j < question->nmeasures; j++)
         add_target(query, reinterpret_cast<Node *>(measure_aggregate(question, j)));
+    if (selection != nullptr)
+        add_target(query, reinterpret_cast<Node *>(selection_aggregate(question, selection)));
     return query;
+}
+
+// (SELECT count(*) FROM table): n, which takes part in every variance.
+static Node *row_count(const Question *question) {
+    Query *query = make_query(table_entry(question), nullptr);
+    add_target(query, reinterpret_cast<Node *>(make_aggregate(F_COUNT_, INT8OID, NIL, nullptr)));
+    auto *link = makeNode(SubLink);
+    link->subLinkType = EXPR_SUBLINK;
+    link->subselect = reinterpret_cast<Node *>(query);
+    link->location = -1;
+    return reinterpret_cast<Node *>(link);
 }
 
 // SELECT dp_rdr.collect(g) FROM (grouped) g: one row, and its value is always 0.
@@ -139,11 +185,11 @@ static TupleDesc describe(const Query *grouped) {
 
 // ---- running it ----------------------------------------------------------------------------------------------------
 
-static void execute(Query *query) {
+static void execute(Query *query, DestReceiver *receiver) {
     // No text: nothing for pg_stat_statements to record, nothing of the caller's in the log.
     PlannedStmt *plan = pg_plan_query(query, "(dp_rdr)", CURSOR_OPT_PARALLEL_OK, nullptr);
     QueryDesc *desc =
-        CreateQueryDesc(plan, "(dp_rdr)", GetActiveSnapshot(), InvalidSnapshot, None_Receiver, nullptr, nullptr, 0);
+        CreateQueryDesc(plan, "(dp_rdr)", GetActiveSnapshot(), InvalidSnapshot, receiver, nullptr, nullptr, 0);
     ExecutorStart(desc, 0);
     ExecutorRun(desc, ForwardScanDirection, 0, true);
     ExecutorFinish(desc);
@@ -156,7 +202,7 @@ static bool passes(int sqlstate) {
     return sqlstate == ERRCODE_QUERY_CANCELED || ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_OPERATOR_INTERVENTION;
 }
 
-static void run_as_owner(const Question *question, Query *query, Collector *collector) {
+static void run_as_owner(const Question *question, Query *query, Collector *collector, DestReceiver *receiver) {
     border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
     MemoryContext context = CurrentMemoryContext;
@@ -165,7 +211,7 @@ static void run_as_owner(const Question *question, Query *query, Collector *coll
     {
         PushActiveSnapshot(GetActiveSnapshot());
         collect_into(collector);
-        execute(query);
+        execute(query, receiver);
         collect_into(nullptr);
         PopActiveSnapshot();
     }
@@ -222,7 +268,16 @@ static int group_index(const Question *question, const Datum *keys, const bool *
     return index;
 }
 
-static privacy::int128 *declared_sums(const Question *question, Tuplestorestate *store, TupleDesc desc) {
+static void add_to_selection(const Question *question, const Selection *selection, const TupleTableSlot *slot) {
+    int column = question->leaf->nkeys + question->nmeasures;
+    if (selection == nullptr || slot->tts_isnull[column]) // the one group of no rows
+        return;
+    add_selection_sums(slot->tts_values[column], selection->sums,
+                       selection_width(selection->tested->mechanism, selection->ntested));
+}
+
+static privacy::int128 *declared_sums(const Question *question, Tuplestorestate *store, TupleDesc desc,
+                                      const Selection *selection) {
     auto *values =
         static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * question->ngroups * question->ncoordinates));
     TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
@@ -230,24 +285,99 @@ static privacy::int128 *declared_sums(const Question *question, Tuplestorestate 
         CHECK_FOR_INTERRUPTS();
         slot_getallattrs(slot);
         int group = group_index(question, slot->tts_values, slot->tts_isnull);
-        if (group >= 0)
-            read_coordinates(question, slot->tts_values, values + static_cast<int64>(group) * question->ncoordinates);
+        if (group < 0)
+            continue;
+        read_coordinates(question, slot->tts_values, values + static_cast<int64>(group) * question->ncoordinates);
+        add_to_selection(question, selection, slot);
     }
     ExecDropSingleTupleTableSlot(slot);
     return values;
 }
 
-Sums evaluate(const Question *question) {
-    Query *grouped = grouped_query(question);
-    Sums sums = {nullptr, tuplestore_begin_heap(false, false, work_mem), describe(grouped)};
+// The points of the rows in all groups of the data; the store is read once more afterwards.
+static void add_all_groups(const Question *question, const Selection *selection, Tuplestorestate *store,
+                           TupleDesc desc) {
+    MemoryContext per_group = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr group", ALLOCSET_DEFAULT_SIZES);
+    TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
+    while (tuplestore_gettupleslot(store, true, false, slot)) {
+        CHECK_FOR_INTERRUPTS();
+        slot_getallattrs(slot);
+        MemoryContext old = MemoryContextSwitchTo(per_group);
+        add_to_selection(question, selection, slot);
+        MemoryContextSwitchTo(old);
+        MemoryContextReset(per_group);
+    }
+    ExecDropSingleTupleTableSlot(slot);
+    MemoryContextDelete(per_group);
+    tuplestore_rescan(store);
+}
+
+// Everybody else has PIS 0: rows that the query rejects, and those whose key nobody declared.
+static void add_the_others(const Selection *selection, int64 rows) {
+    int width = selection_width(selection->tested->mechanism, selection->ntested);
+    for (int j = 0; j < selection->ntested; j++) {
+        privacy::SelectionSums *sums = &selection->sums[j];
+        if (j >= width)
+            *sums = selection->sums[0]; // complete by now
+        else {
+            privacy::int128 least = selection->tested[j].least, others = rows - sums->n;
+            sums->s1 += others * least;
+            sums->s2 += others * least * least;
+            sums->n = rows;
+        }
+    }
+}
+
+static int64 only_count(Tuplestorestate *store, TupleDesc desc) {
+    TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
+    bool isnull = true;
+    int64 count = 0;
+    if (tuplestore_gettupleslot(store, true, false, slot))
+        count = DatumGetInt64(slot_getattr(slot, 2, &isnull));
+    ExecDropSingleTupleTableSlot(slot);
+    if (isnull)
+        elog(ERROR, "the internal statement returned no row count");
+    return count;
+}
+
+static Sums begin_sums(const Query *grouped, const Selection *selection) {
+    return Sums{nullptr, tuplestore_begin_heap(selection != nullptr, false, work_mem), describe(grouped)};
+}
+
+static void end_store(Tuplestorestate *store) {
+    // Within the scope: what a spilled store wrote is not to be counted in pg_stat_database (C18).
+    border::SettingsScope settings = border::SettingsScope::enter();
+    tuplestore_end(store);
+    settings.leave();
+}
+
+Sums evaluate(const Question *question, const Selection *selection) {
+    Query *grouped = grouped_query(question, selection);
+    Sums sums = begin_sums(grouped, selection);
     Collector collector = {sums.store, sums.desc, CurrentMemoryContext};
-    run_as_owner(question, collecting_query(grouped), &collector);
+    Query *query = collecting_query(grouped);
+    DestReceiver *receiver = None_Receiver;
+    Tuplestorestate *row = nullptr;
+    TupleDesc row_desc = nullptr;
+    if (selection != nullptr) {
+        query->hasSubLinks = true;
+        add_target(query, row_count(question));
+        row_desc = describe(query);
+        row = tuplestore_begin_heap(false, false, work_mem);
+        receiver = CreateDestReceiver(DestTuplestore);
+        SetTuplestoreDestReceiverParams(receiver, row, CurrentMemoryContext, false, nullptr, nullptr);
+    }
+    run_as_owner(question, query, &collector, receiver);
+    if (!question->thresholded)
+        sums.values = declared_sums(question, sums.store, sums.desc, selection);
+    else if (selection != nullptr)
+        add_all_groups(question, selection, sums.store, sums.desc);
+    if (selection != nullptr) {
+        add_the_others(selection, only_count(row, row_desc));
+        tuplestore_end(row);
+    }
     if (!question->thresholded) {
-        sums.values = declared_sums(question, sums.store, sums.desc);
-        // Within the scope: what a spilled store wrote is not to be counted in pg_stat_database (C18).
-        border::SettingsScope settings = border::SettingsScope::enter();
-        tuplestore_end(sums.store);
-        settings.leave();
+        end_store(sums.store);
         sums.store = nullptr;
     }
     return sums;

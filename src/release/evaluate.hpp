@@ -2,9 +2,18 @@
 // (architecture.md, 3.6; K2, K6).
 #pragma once
 
+#include "privacy/sparse_vector.hpp"
+
 #include "release/question.hpp"
 
 namespace dp::release {
+
+// What a sparse vector selection asks of the same scan.
+struct Selection {
+    const privacy::SvtCandidate *tested; // at least one
+    int ntested;
+    privacy::SelectionSums *sums; // one per tested candidate: filled by evaluate
+};
 
 // What was read. Lives in backend memory and goes nowhere without noise.
 struct Sums {
@@ -16,8 +25,8 @@ struct Sums {
 };
 
 // Runs the statement as the table's owner under pinned settings, under the active snapshot. Any error inside becomes one
-// constant text (C02); cancel and shutdown pass.
-Sums evaluate(const Question *question);
+// constant text (C02); cancel and shutdown pass. selection: null unless epsilon is selected from the same rows.
+Sums evaluate(const Question *question, const Selection *selection);
 
 // Sums of one row of the internal statement: ncoordinates numbers (pair: S1, S0).
 void read_coordinates(const Question *question, const Datum *columns, privacy::int128 *values);

@@ -3,7 +3,9 @@
 #include <limits>
 
 #include "catalog/decimals.hpp"
+#include "release/accuracy.hpp"
 #include "release/choose.hpp"
+#include "release/select.hpp"
 
 namespace dp::release {
 
@@ -101,23 +103,6 @@ static void decide(const Terms &terms, const Permitted &permitted, const Account
     });
 }
 
-// ---- accuracy ------------------------------------------------------------------------------------------------------
-
-// Core region. How wide an average is depends on how many rows there are.
-static double halfwidth(const Question *question, const privacy::ReleasePlan &plan, int aggregate) {
-    int j = question->measure_of[aggregate];
-    if ((*question->measures)[j].kind != privacy::MeasureKind::pair)
-        return privacy::measure_halfwidth(plan.noise[j], question->bounds[j]);
-    switch (question->leaf->aggregates[aggregate].fn) {
-    case privacy::Aggregate::avg:
-        return std::numeric_limits<double>::quiet_NaN();
-    case privacy::Aggregate::sum:
-        return privacy::pair_sum_halfwidth(plan.noise[j], *question->bounds[j]);
-    default:
-        return privacy::pair_count_halfwidth(plan.noise[j]);
-    }
-}
-
 static double *halfwidths(const Question *question, const Terms &terms, const Estimate &estimate) {
     const query::Leaf *leaf = question->leaf;
     auto *error95 = static_cast<double *>(palloc(sizeof(double) * (leaf->noutputs + 1)));
@@ -131,19 +116,52 @@ static double *halfwidths(const Question *question, const Terms &terms, const Es
     return error95;
 }
 
+// The cut that the worker would make, on the candidates that the data decide on and on those that they do not.
+static privacy::SelectionRange cut(const Terms &terms, const Account &account, privacy::Delta delta,
+                                   const std::vector<privacy::SvtCandidate> &facts) {
+    privacy::SelectionRequest request;
+    request.candidates = *terms.candidates;
+    request.tested = privacy::tested_candidates(facts);
+    request.epsilon_svt = terms.epsilon_svt;
+    if (terms.has_epsilon_max)
+        request.epsilon_max = terms.epsilon_max;
+    if (terms.has_requested)
+        request.requested = terms.requested;
+    if (terms.has_share)
+        request.share = terms.share;
+    request.delta = delta;
+    return privacy::cut_candidates(request, account.bound, account.totals, account.role);
+}
+
+static void select(const Question *question, const Terms &terms, const Account &account, Estimate *estimate) {
+    const auto *facts = selection_candidates(question, terms);
+    border::core([&] {
+        privacy::SelectionRange range = cut(terms, account, estimate->delta, *facts);
+        estimate->denied = range.denial != privacy::Denial::none;
+        estimate->priced = !estimate->denied;
+        if (estimate->denied)
+            return;
+        estimate->selected = range.charged.units() > 0;
+        estimate->selection = range.charged;
+        estimate->epsilon = (*terms.candidates)[range.first];
+    });
+}
+
 Estimate estimate(const catalog::Reading &reading, const Question *question, const Terms &terms, const List *earlier) {
     check_delta(question, terms.mechanism, terms.delta);
     Estimate estimate = {};
-    estimate.from_data = terms.algorithm != Algorithm::within_domain;
+    estimate.from_data = !is_public(terms.algorithm);
     if (estimate.from_data)
         return estimate;
-    Permitted permitted = choose(question, terms); // within_domain: from public facts
     estimate.delta =
         border::core([&] { return privacy::delta_charged(terms.mechanism, question->thresholded, terms.delta); });
     Account account = read_account(reading, question, terms);
     add_earlier(&account, question, terms, earlier);
-    decide(terms, permitted, account, &estimate);
-    if (estimate.priced)
+    if (is_selected(terms.algorithm))
+        select(question, terms, account, &estimate);
+    else
+        decide(terms, choose(question, terms), account, &estimate); // from public facts
+    if (estimate.priced && !estimate.selected)
         estimate.error95 = halfwidths(question, terms, estimate);
     return estimate;
 }

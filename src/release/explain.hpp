@@ -7,12 +7,15 @@
 namespace dp::release {
 
 struct Estimate {
-    bool from_data; // within_data: nothing else may be said
-    bool priced;    // some candidate meets the preference
-    bool denied;    // by the preference, or by what the bounds leave of the public account now
-    privacy::Epsilon epsilon;
+    bool from_data;             // within_data: nothing else may be said
+    bool priced;                // some candidate meets the preference
+    bool denied;                // by the preference, or by what the bounds leave of the public account now
+    bool selected;              // epsilon will be selected when the query is asked
+    privacy::Epsilon epsilon;   // selected: the largest that it can be
+    privacy::Epsilon selection; // what the selection will be charged beside it
     privacy::Delta delta;
-    double *error95; // half-width of each output of the leaf, in its own unit; NaN: a key, or it depends on the data
+    double *
+        error95; // null when epsilon is selected; half-width of each output of the leaf, in its own unit; NaN: a key, or it depends on the data
 };
 
 // A leaf of the same statement that would be charged before.

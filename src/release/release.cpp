@@ -1,27 +1,37 @@
 #include "release/release.hpp"
 
-#include "catalog/decimals.hpp"
-#include "release/random.hpp"
 #include "border/scope.hpp"
-#include "release/choose.hpp"
+#include "release/accuracy.hpp"
+#include "release/charge.hpp"
 #include "release/convert.hpp"
 #include "release/evaluate.hpp"
+#include "release/last.hpp"
 #include "release/output.hpp"
-#include "release/steps.hpp"
+#include "release/random.hpp"
+#include "release/select.hpp"
 
 namespace dp::release {
 
+static Algorithm algorithm_of(catalog::Selection selection) {
+    switch (selection) {
+    case catalog::Selection::within_domain:
+        return Algorithm::within_domain;
+    case catalog::Selection::within_data:
+        return Algorithm::within_data;
+    case catalog::Selection::released:
+        return Algorithm::released;
+    }
+    pg_unreachable();
+}
+
 Terms terms_of(const catalog::Policy &policy, const privacy::Epsilon *requested, double weight) {
-    if (policy.selection == catalog::Selection::released)
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("policies with tau_var are not answered by this version"),
-                        errhint("The controller can grant a tau.")));
     Terms terms = {};
-    terms.algorithm =
-        policy.selection == catalog::Selection::within_data ? Algorithm::within_data : Algorithm::within_domain;
+    terms.algorithm = algorithm_of(policy.selection);
     terms.mechanism = policy.mechanism;
     terms.tau = policy.tau;
+    terms.epsilon_svt = policy.epsilon_svt;
     terms.weight = Min(Max(weight, policy.weight_min), policy.weight_max);
+    terms.tau_var = Min(policy.tau_var * terms.weight, 1.0); // 5.2
     terms.delta = policy.delta;
     terms.candidates = policy.candidates;
     terms.has_epsilon_max = true;
@@ -37,115 +47,6 @@ Terms terms_of(const catalog::Policy &policy, const privacy::Epsilon *requested,
     return terms;
 }
 
-// ---- charge --------------------------------------------------------------------------------------------------------
-
-static const char *name_of(Algorithm algorithm) {
-    switch (algorithm) {
-    case Algorithm::within_domain:
-        return "within_domain";
-    case Algorithm::within_data:
-        return "within_data";
-    case Algorithm::find_epsilon:
-        return "find_epsilon";
-    case Algorithm::find_from_output:
-        return "find_from_output";
-    }
-    pg_unreachable();
-}
-
-static const char *name_of(privacy::MeasureKind kind) {
-    switch (kind) {
-    case privacy::MeasureKind::count:
-        return "count";
-    case privacy::MeasureKind::sum:
-        return "sum";
-    case privacy::MeasureKind::pair:
-        return "pair";
-    }
-    pg_unreachable();
-}
-
-static void describe_measure(StringInfo json, const Question *question, int j) {
-    const privacy::Measure &measure = (*question->measures)[j];
-    appendStringInfo(json, "{\"kind\": \"%s\"", name_of(measure.kind));
-    if (measure.argument >= 0) {
-        appendStringInfoString(json, ", \"column\": ");
-        escape_json(
-            json, get_attname(question->settings->relation, question->argument_columns[measure.calls.front()], false));
-    }
-    if (question->bounds[j] != nullptr)
-        appendStringInfo(json, ", \"lower\": %s, \"upper\": %s", question->bounds[j]->lower.c_str(),
-                         question->bounds[j]->upper.c_str());
-    appendStringInfo(json, ", \"sensitivity\": " UINT64_FORMAT "}", (*question->sensitivities)[j]);
-}
-
-// Public facts only: what the price follows from.
-static const char *describe(const Question *question, const Terms &terms) {
-    StringInfoData json;
-    initStringInfo(&json);
-    appendStringInfo(&json, "{\"tau\": %s, \"weight\": %s, \"k1\": %d, \"groups\": \"%s\", \"measures\": [",
-                     float8out_internal(terms.tau), float8out_internal(terms.weight), question->k1,
-                     question->leaf->nkeys == 0 ? "none"
-                     : question->thresholded    ? "thresholded"
-                                                : "declared");
-    for (int j = 0; j < question->nmeasures; j++) {
-        if (j > 0)
-            appendStringInfoString(&json, ", ");
-        describe_measure(&json, question, j);
-    }
-    appendStringInfoChar(&json, ']');
-    if (terms.exact)
-        appendStringInfoString(&json, ", \"exact\": true");
-    if (terms.group_a != nullptr) {
-        appendStringInfoString(&json, ", \"group_a\": ");
-        escape_json(&json, terms.group_a);
-        appendStringInfoString(&json, ", \"group_b\": ");
-        escape_json(&json, terms.group_b);
-    }
-    appendStringInfoChar(&json, '}');
-    return json.data;
-}
-
-static privacy::Delta delta_of(const Question *question, const Terms &terms) {
-    return border::core([&] { return privacy::delta_charged(terms.mechanism, question->thresholded, terms.delta); });
-}
-
-privacy::Epsilon charge(const Question *question, const Terms &terms, const Permitted &permitted) {
-    bool from_data = terms.algorithm != Algorithm::within_domain;
-    catalog::Charge charge = {};
-    charge.settings = question->settings;
-    charge.query = question->text;
-    charge.grantee = terms.grantee;
-    charge.algorithm = name_of(terms.algorithm);
-    charge.guarantee = from_data ? "none: epsilon chosen from the data" : "(epsilon, delta)";
-    charge.kind = terms.mechanism == privacy::Mechanism::laplace ? "pure" : "gaussian";
-    charge.mechanism = terms.mechanism;
-    charge.account = from_data ? privacy::Account::conditional : privacy::Account::public_account;
-    charge.eps_star = permitted.eps_star;
-    charge.slack = permitted.slack;
-    charge.candidates = terms.candidates;
-    charge.has_epsilon_max = terms.has_epsilon_max;
-    charge.epsilon_max = terms.epsilon_max;
-    charge.has_requested = terms.has_requested;
-    charge.requested = terms.requested;
-    charge.has_share = terms.has_share;
-    charge.share = terms.share;
-    privacy::Delta delta = delta_of(question, terms);
-    // How delta is split does not depend on epsilon, which is chosen later, under the odometer's lock.
-    border::core([&] {
-        auto plan = privacy::plan_release(terms.mechanism, *question->measures, *question->sensitivities,
-                                          question->thresholded, terms.candidates->front(), delta);
-        charge.delta = plan.delta;
-        charge.delta_noise = plan.delta_noise;
-        charge.delta_groups = plan.delta_groups;
-    });
-    charge.measures = question->measures;
-    charge.sensitivities = question->sensitivities;
-    charge.thresholded = question->thresholded;
-    charge.parameters = describe(question, terms);
-    return catalog::charge(charge);
-}
-
 // ---- noise and rows ------------------------------------------------------------------------------------------------
 
 namespace {
@@ -154,24 +55,25 @@ struct Writer {
     const Question *question;
     const privacy::ReleasePlan *plan;
     StrongBits *bits;
-    const Drawn *drawn;     // null: draw the noise
+    Drawn drawn;            // when there is noise already
     int64 at;               // the group that comes next
     privacy::int128 *noisy; // ncoordinates
     Answer *answer;
+    double *error95; // of each output: how accurate it is; of an average: where it is least so
 };
 } // namespace
 
 static void add_drawn_noise(Writer *writer, const privacy::int128 *exact) {
     int n = writer->question->ncoordinates;
-    if (writer->at >= writer->drawn->ngroups)
+    if (writer->at >= writer->drawn.ngroups)
         elog(ERROR, "no noise was drawn for a group");
     for (int c = 0; c < n; c++)
-        writer->noisy[c] = exact[c] + writer->drawn->noise[writer->at * n + c];
+        writer->noisy[c] = exact[c] + writer->drawn.noise[writer->at * n + c];
     writer->at++;
 }
 
 static void add_noise(Writer *writer, const privacy::int128 *exact) {
-    if (writer->drawn != nullptr) {
+    if (writer->drawn.noise != nullptr) {
         add_drawn_noise(writer, exact);
         return;
     }
@@ -188,6 +90,16 @@ static int first_coordinate(const Question *question, int measure) {
     for (int j = 0; j < measure; j++)
         at += (*question->measures)[j].coordinates();
     return at;
+}
+
+// How far the interval of an average reaches, seen from what is printed: post-processing of the released pair (8.7).
+static double average_halfwidth(const privacy::int128 *noisy, const privacy::Bounds &bounds,
+                                const privacy::MeasureNoise &noise) {
+    return border::core([&] {
+        double average = privacy::release_pair(noisy[0], noisy[1], bounds).avg;
+        privacy::Interval interval = privacy::pair_avg_interval(noisy[0], noisy[1], bounds, noise);
+        return Max(interval.upper - average, average - interval.lower);
+    });
 }
 
 static Datum pair_value(const query::Aggregate &aggregate, const privacy::int128 *noisy,
@@ -219,6 +131,17 @@ static Datum aggregate_value(const Writer *writer, int i) {
     pg_unreachable();
 }
 
+static void note_accuracy(const Writer *writer, int output) {
+    const Question *question = writer->question;
+    int aggregate = question->leaf->outputs[output].index, j = question->measure_of[aggregate];
+    if (question->leaf->aggregates[aggregate].fn != privacy::Aggregate::avg)
+        return; // the same for every row, and known without one
+    double halfwidth =
+        average_halfwidth(writer->noisy + first_coordinate(question, j), *question->bounds[j], writer->plan->noise[j]);
+    if (!(halfwidth <= writer->error95[output])) // NaN before the first row
+        writer->error95[output] = halfwidth;
+}
+
 // One row from the keys and the noisy coordinates; an aggregate is never NULL (C11).
 static void put_row(const Writer *writer, const Datum *keys, const bool *key_nulls) {
     const query::Leaf *leaf = writer->question->leaf;
@@ -229,8 +152,10 @@ static void put_row(const Writer *writer, const Datum *keys, const bool *key_nul
         if (output.is_key) {
             values[i] = keys[output.index];
             nulls[i] = key_nulls[output.index];
-        } else
+        } else {
             values[i] = aggregate_value(writer, output.index);
+            note_accuracy(writer, i);
+        }
     }
     tuplestore_putvalues(writer->answer->rows, writer->answer->desc, values, nulls);
 }
@@ -319,37 +244,67 @@ static TupleDesc describe_answer(const query::Leaf *leaf) {
     return BlessTupleDesc(desc);
 }
 
-Answer write_answer(const Question *question, const Terms &terms, privacy::Epsilon charged, const Drawn *drawn) {
-    Answer answer = {charged, nullptr, describe_answer(question->leaf)};
-    // Up to the last row: spilled groups are read again while the noise is added.
-    border::UsageScope usage = border::UsageScope::enter();
-    Sums sums = evaluate(question);
+// Charge, then read: what is read before a charge is not there to be answered. (What chooses epsilon from the data reads them
+// twice.)
+static Paid charge_and_read(const Question *question, const Terms &terms, Sums *sums, Drawn *drawn) {
+    if (is_selected(terms.algorithm))
+        return select_and_charge(question, terms, sums);
+    Paid paid = {};
+    if (terms.algorithm == Algorithm::find_from_output)
+        paid.epsilon = draw_and_charge(question, terms, drawn);
+    else
+        paid.epsilon = charge(question, terms, choose(question, terms));
+    *sums = evaluate(question, nullptr);
+    return paid;
+}
 
+static privacy::ReleasePlan *plan_of(const Question *question, const Terms &terms, privacy::Epsilon epsilon) {
     privacy::Delta delta = delta_of(question, terms);
     auto *plan = border::context_new<privacy::ReleasePlan>();
     border::core([&] {
         *plan = privacy::plan_release(terms.mechanism, *question->measures, *question->sensitivities,
-                                      question->thresholded, answer.epsilon, delta);
+                                      question->thresholded, epsilon, delta);
     });
+    return plan;
+}
+
+static double *halfwidths(const Question *question, const privacy::ReleasePlan *plan) {
+    const query::Leaf *leaf = question->leaf;
+    auto *error95 = static_cast<double *>(palloc(sizeof(double) * (leaf->noutputs + 1)));
+    border::core([&] {
+        for (int i = 0; i < leaf->noutputs; i++)
+            error95[i] =
+                leaf->outputs[i].is_key ? get_float8_nan() : halfwidth(question, *plan, leaf->outputs[i].index);
+    });
+    return error95;
+}
+
+Answer answer(const Question *question, const Terms &terms) {
+    check_delta(question, terms.mechanism, terms.delta);
+    Answer answer = {{}, nullptr, describe_answer(question->leaf)};
+    // Up to the last row: spilled groups are read again while the noise is added.
+    border::UsageScope usage = border::UsageScope::enter();
+    Sums sums;
+    Drawn drawn = {};
+    Paid paid = charge_and_read(question, terms, &sums, &drawn);
+    answer.epsilon = paid.epsilon;
+    const privacy::ReleasePlan *plan = plan_of(question, terms, paid.epsilon);
     answer.rows = tuplestore_begin_heap(false, false, work_mem);
-    Writer writer = {
-        question, plan, border::context_new<StrongBits>(),
-        drawn,    0,    static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * question->ncoordinates)),
-        &answer};
+    Writer writer = {question,
+                     plan,
+                     border::context_new<StrongBits>(),
+                     drawn,
+                     0,
+                     static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * question->ncoordinates)),
+                     &answer,
+                     halfwidths(question, plan)};
     if (question->thresholded)
         put_thresholded(&writer, sums);
     else
         put_declared(&writer, sums);
     usage.leave();
+    remember(question, terms, paid, plan->delta, writer.error95);
     return answer;
-}
-
-Answer answer(const Question *question, const Terms &terms) {
-    check_delta(question, terms.mechanism, terms.delta);
-    if (terms.algorithm == Algorithm::find_from_output)
-        return answer_from_output(question, terms);
-    Permitted permitted = choose(question, terms);
-    return write_answer(question, terms, charge(question, terms, permitted), nullptr);
 }
 
 } // namespace dp::release

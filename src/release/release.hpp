@@ -7,15 +7,26 @@
 namespace dp::release {
 
 // How epsilon is found.
-enum class Algorithm { within_domain, within_data, find_epsilon, find_from_output };
+enum class Algorithm { within_domain, released, within_data, find_epsilon, find_from_output, find_and_release };
+
+// By the sparse vector technique, under a preference tau_var.
+constexpr bool is_selected(Algorithm algorithm) {
+    return algorithm == Algorithm::released || algorithm == Algorithm::find_and_release;
+}
+// Whether the amount of the charge is a function of queries, public facts and released outputs (formulas.md 5.1).
+constexpr bool is_public(Algorithm algorithm) {
+    return algorithm == Algorithm::within_domain || is_selected(algorithm);
+}
 
 // Under which preference a question is asked.
 struct Terms {
     Algorithm algorithm;
     privacy::Mechanism mechanism;
     double tau;
-    double weight;        // clipped to the policy's range
-    privacy::Delta delta; // the policy's
+    double tau_var;               // of algorithms that select; times the weight
+    privacy::Epsilon epsilon_svt; // likewise: what the selection costs
+    double weight;                // clipped to the policy's range
+    privacy::Delta delta;         // the policy's
     const std::vector<privacy::Epsilon> *candidates;
     bool has_epsilon_max, has_requested, has_share;
     privacy::Epsilon epsilon_max, requested, share;
@@ -25,12 +36,17 @@ struct Terms {
     const char *group_a, *group_b; // canonical conditions of the people whose risks are compared; null: everybody's
 };
 
-// Terms of an analyst's policy. `requested` asks for less; null: not asked. Errors: 0A000 for selections that this version
-// does not answer.
+// Terms of an analyst's policy. `requested` asks for less; null: not asked.
 Terms terms_of(const catalog::Policy &policy, const privacy::Epsilon *requested, double weight);
 
+// What an answer was charged.
+struct Paid {
+    privacy::Epsilon epsilon;   // its noise
+    privacy::Epsilon selection; // of epsilon; 0 when nothing was tested
+};
+
 struct Answer {
-    privacy::Epsilon epsilon; // charged
+    privacy::Epsilon epsilon; // charged for its noise
     Tuplestorestate *rows;    // outputs of the leaf, in canonical key order
     TupleDesc desc;
 };

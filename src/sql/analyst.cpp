@@ -83,9 +83,7 @@ static release::Terms requested_terms(FunctionCallInfo fcinfo, const catalog::Po
     bool has_requested = !PG_ARGISNULL(release_epsilon);
     if (has_requested)
         requested = catalog::checked_epsilon(PG_GETARG_DATUM(release_epsilon), "epsilon");
-    double weight = PG_ARGISNULL(release_weight) ? 1 : PG_GETARG_FLOAT8(release_weight);
-    if (!(weight > 0))
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("weight must be positive")));
+    double weight = PG_ARGISNULL(release_weight) ? 1 : checked_weight(PG_GETARG_FLOAT8(release_weight), "weight");
     return release::terms_of(*policy, has_requested ? &requested : nullptr, weight);
 }
 
@@ -122,12 +120,7 @@ static query::Request request_of(FunctionCallInfo fcinfo) {
     if (request.has_epsilon)
         request.epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(1), "epsilon");
     require(fcinfo, 2, "weight");
-    request.weight = PG_GETARG_FLOAT8(2);
-    if (!(request.weight > 0))
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("weight must be positive")));
-    if (request.weight != 1)
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("weights other than 1 are not supported by this version")));
+    request.weight = checked_weight(PG_GETARG_FLOAT8(2), "weight");
     return request;
 }
 

@@ -1,6 +1,9 @@
 #include "sql/arguments.hpp"
 
+#include <cmath>
+
 #include "privacy/risk.hpp"
+#include "privacy/sparse_vector.hpp"
 
 namespace dp::sql {
 
@@ -17,19 +20,10 @@ ArrayType *array_argument(FunctionCallInfo fcinfo, int argument) {
     return PG_ARGISNULL(argument) ? nullptr : PG_GETARG_ARRAYTYPE_P(argument);
 }
 
-static void refuse(const char *name) {
-    ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("%s is not supported by this version", name),
-                    errhint("Leave it at its default.")));
-}
-
 void refuse_unless_null(FunctionCallInfo fcinfo, int argument, const char *name) {
     if (!PG_ARGISNULL(argument))
-        refuse(name);
-}
-
-void refuse_if_true(FunctionCallInfo fcinfo, int argument, const char *name) {
-    if (!PG_ARGISNULL(argument) && PG_GETARG_BOOL(argument))
-        refuse(name);
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("%s is not supported by this version", name),
+                        errhint("Leave it at its default.")));
 }
 
 void refuse_half_of_groups() {
@@ -54,6 +48,29 @@ double checked_tau(double tau) {
                         errmsg("tau must be between 0 and 1, not %s", float8out_internal(tau)),
                         errhint("tau is the smallest permitted RDR_min/RDR_max: 0.95 is strict, 0.05 is lax.")));
     return tau;
+}
+
+double checked_tau_var(double tau_var) {
+    if (!(tau_var >= 0 && tau_var <= 1))
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("tau_var must be between 0 and 1, not %s", float8out_internal(tau_var)),
+                        errhint("tau_var is the largest permitted variance of the normalised RDRs: 1e-5 is strict, "
+                                "0.25 permits everything.")));
+    return tau_var;
+}
+
+privacy::Epsilon checked_epsilon_svt(Datum value) {
+    privacy::Epsilon epsilon = catalog::checked_epsilon(value, "epsilon_svt");
+    border::core([&] { (void)privacy::svt_split(epsilon); });
+    return epsilon;
+}
+
+double checked_weight(double weight, const char *name) {
+    if (!(weight > 0) || std::isinf(weight))
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("%s must be positive and finite, not %s", name, float8out_internal(weight)),
+                        errhint("1 is the weight of an ordinary query, 2 that of one twice as important.")));
+    return weight;
 }
 
 } // namespace dp::sql

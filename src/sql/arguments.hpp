@@ -13,9 +13,8 @@ void require(FunctionCallInfo fcinfo, int argument, const char *name);
 char *text_argument(FunctionCallInfo fcinfo, int argument); // null for NULL
 ArrayType *array_argument(FunctionCallInfo fcinfo, int argument);
 
-// 0A000 unless the argument is NULL (or, for booleans, false): declared for a later version.
+// 0A000 unless the argument is NULL: declared for a later version.
 void refuse_unless_null(FunctionCallInfo fcinfo, int argument, const char *name);
-void refuse_if_true(FunctionCallInfo fcinfo, int argument, const char *name);
 
 // 22023: group_a without group_b, or the other way round.
 [[noreturn]] void refuse_half_of_groups();
@@ -24,5 +23,10 @@ void refuse_if_true(FunctionCallInfo fcinfo, int argument, const char *name);
 privacy::Mechanism mechanism_named(const char *name);
 // 22023 for NaN or outside 0..1.
 double checked_tau(double tau);
+double checked_tau_var(double tau_var);
+// 22023 unless it can be split in two (privacy::svt_split).
+privacy::Epsilon checked_epsilon_svt(Datum value);
+// 22023 unless positive and finite.
+double checked_weight(double weight, const char *name);
 
 } // namespace dp::sql

@@ -188,15 +188,16 @@ static Identity find_identity(const Visit &visit, Oid relation) {
     Oid types[2] = {TEXTOID, TEXTOID};
     Datum values[2] = {CStringGetTextDatum(catalog::qualified_name(relation)),
                        CStringGetTextDatum(GetUserNameFromId(catalog::relation_owner(relation), false))};
-    uint64 rows = visit.run("SELECT x.id, x.odometer, x.used FROM ("
-                            "SELECT o.id, true AS odometer, o.public_releases + o.conditional_releases + "
-                            "o.public_denials + o.conditional_denials > 0 AS used "
-                            "FROM dp_rdr.odometer o WHERE o.relation_name = $1 AND o.owner = $2 "
-                            "UNION ALL SELECT l.table_id, false, true FROM dp_rdr.ledger_row l WHERE l.relation = $1 "
-                            "AND NOT EXISTS (SELECT FROM dp_rdr.odometer o WHERE o.id = l.table_id)) x "
-                            "WHERE NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.id = x.id) "
-                            "ORDER BY x.odometer DESC, x.used DESC, x.id LIMIT 1",
-                            2, types, values);
+    uint64 rows =
+        visit.run("SELECT x.id, x.odometer, x.used FROM ("
+                  "SELECT o.id, true AS odometer, o.public_epsilon + o.conditional_epsilon + o.public_denials "
+                  "+ o.conditional_denials > 0 AS used "
+                  "FROM dp_rdr.odometer o WHERE o.relation_name = $1 AND o.owner = $2 "
+                  "UNION ALL SELECT l.table_id, false, true FROM dp_rdr.ledger_row l WHERE l.relation = $1 "
+                  "AND NOT EXISTS (SELECT FROM dp_rdr.odometer o WHERE o.id = l.table_id)) x "
+                  "WHERE NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.id = x.id) "
+                  "ORDER BY x.odometer DESC, x.used DESC, x.id LIMIT 1",
+                  2, types, values);
     if (rows == 1) {
         bool isnull;
         identity.id = visit.spi.text(0, 1);
@@ -435,9 +436,16 @@ static const char *checked_selection(FunctionCallInfo fcinfo) {
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("exactly one of tau and tau_var must be given"),
                  errhint("Pass tau => 0.95, for instance.")));
-    refuse_unless_null(fcinfo, arg_tau_var, "tau_var");
-    checked_tau(PG_GETARG_FLOAT8(arg_tau));
     const char *selection = text_argument(fcinfo, arg_selection);
+    if (PG_ARGISNULL(arg_tau)) {
+        checked_tau_var(PG_GETARG_FLOAT8(arg_tau_var));
+        if (selection != nullptr && strcmp(selection, "released") != 0)
+            ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                            errmsg("selection \"%s\" does not go with tau_var", selection),
+                            errhint("Leave it out: with tau_var epsilon is selected by the sparse vector technique.")));
+        return "released";
+    }
+    checked_tau(PG_GETARG_FLOAT8(arg_tau));
     if (selection == nullptr)
         return "within_domain";
     if (strcmp(selection, "within_domain") != 0 && strcmp(selection, "within_data") != 0)
@@ -448,15 +456,15 @@ static const char *checked_selection(FunctionCallInfo fcinfo) {
 }
 
 static void check_weights(FunctionCallInfo fcinfo) {
-    for (int i : {arg_weight_min, arg_weight_max}) {
-        require(fcinfo, i, "weight_min and weight_max");
-        double weight = PG_GETARG_FLOAT8(i);
-        if (!(weight > 0) || std::isinf(weight))
-            ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("weights must be positive and finite")));
-        if (weight != 1)
-            ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                            errmsg("weights other than 1 are not supported by this version")));
-    }
+    require(fcinfo, arg_weight_min, "weight_min");
+    require(fcinfo, arg_weight_max, "weight_max");
+    double least = checked_weight(PG_GETARG_FLOAT8(arg_weight_min), "weight_min");
+    double most = checked_weight(PG_GETARG_FLOAT8(arg_weight_max), "weight_max");
+    if (least > most)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("weight_min %s is larger than weight_max %s", float8out_internal(least),
+                               float8out_internal(most)),
+                        errhint("Pass weight_min => 0.25, weight_max => 4, for instance.")));
 }
 
 // A delta that no answer could ever pay is a mistake of the policy, not of the analyst.
@@ -485,7 +493,7 @@ static void check_numbers(FunctionCallInfo fcinfo, const catalog::Settings *sett
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("mechanism gaussian needs a delta above 0"),
                         errhint("Pass delta => 1e-6, for instance.")));
     catalog::checked_epsilon(PG_GETARG_DATUM(arg_epsilon_max), "epsilon_max");
-    catalog::checked_epsilon(PG_GETARG_DATUM(arg_epsilon_svt), "epsilon_svt");
+    checked_epsilon_svt(PG_GETARG_DATUM(arg_epsilon_svt));
     if (!PG_ARGISNULL(arg_epsilon_total))
         check_epsilon_total(PG_GETARG_DATUM(arg_epsilon_total));
     catalog::candidates_from_array(array_argument(fcinfo, arg_candidates));

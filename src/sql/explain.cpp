@@ -210,8 +210,8 @@ static void explain_leaf(Call *call, const List *earlier, Verdict *verdict, rele
     verdict->mechanism = terms.mechanism == privacy::Mechanism::laplace ? "laplace" : "gaussian";
     verdict->estimate = release::estimate(reading, question, terms, earlier);
     reading.close();
-    *charge = release::Earlier{question->settings->relation, terms.grantee, verdict->estimate.epsilon,
-                               verdict->estimate.delta};
+    *charge = release::Earlier{question->settings->relation, terms.grantee,
+                               verdict->estimate.epsilon + verdict->estimate.selection, verdict->estimate.delta};
 }
 
 // ---- rows ----------------------------------------------------------------------------------------------------------
@@ -245,6 +245,12 @@ static void put_refusal(ReturnSetInfo *result, const char *reason) {
     row.put(result);
 }
 
+static const char *selection_reason(const release::Estimate &estimate) {
+    return psprintf("epsilon is selected when the query is asked: at most %s, and %s for the selection",
+                    catalog::numeric_text(catalog::to_numeric(estimate.epsilon)),
+                    catalog::numeric_text(catalog::to_numeric(estimate.selection)));
+}
+
 static void set_estimate(Row *row, const Verdict &verdict, int column) {
     const release::Estimate &estimate = verdict.estimate;
     if (!verdict.known || estimate.from_data) {
@@ -256,6 +262,11 @@ static void set_estimate(Row *row, const Verdict &verdict, int column) {
     row->set_text(col_mechanism, verdict.mechanism);
     if (!estimate.priced)
         return;
+    if (estimate.selected) {
+        row->set_text(col_reason, selection_reason(estimate));
+        row->set(col_delta, catalog::to_numeric(estimate.delta));
+        return;
+    }
     row->set(col_epsilon, catalog::to_numeric(estimate.epsilon));
     row->set(col_delta, catalog::to_numeric(estimate.delta));
     if (!std::isnan(estimate.error95[column]))

@@ -2,28 +2,11 @@
 #include "catalog/decimals.hpp"
 #include "query/shape.hpp"
 #include "release/release.hpp"
+#include "sql/answer.hpp"
 #include "sql/arguments.hpp"
 #include "sql/question.hpp"
 
 namespace dp::sql {
-
-// The rows of an answer as a JSON array of objects.
-static Datum answer_json(const release::Answer *answer) {
-    StringInfoData json;
-    initStringInfo(&json);
-    appendStringInfoChar(&json, '[');
-    TupleTableSlot *slot = MakeSingleTupleTableSlot(answer->desc, &TTSOpsMinimalTuple);
-    while (tuplestore_gettupleslot(answer->rows, true, false, slot)) {
-        if (json.len > 1)
-            appendStringInfoChar(&json, ',');
-        Datum row = DirectFunctionCall1(row_to_json, ExecFetchSlotHeapTupleDatum(slot));
-        appendStringInfoString(&json, TextDatumGetCString(row));
-    }
-    ExecDropSingleTupleTableSlot(slot);
-    tuplestore_end(answer->rows);
-    appendStringInfoChar(&json, ']');
-    return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
-}
 
 namespace {
 // Arguments of dp_find_epsilon, by position.
@@ -99,12 +82,7 @@ DP_FUNCTION(dp_find_epsilon) {
                                     "this one tells about a person."),
                           errhint("Do not show it to analysts; they ask through dp_query().")));
 
-    TupleDesc desc;
-    if (get_call_result_type(fcinfo, nullptr, &desc) != TYPEFUNC_COMPOSITE)
-        elog(ERROR, "dp_find_epsilon must return a row");
-    Datum values[2] = {catalog::to_numeric(answer.epsilon), answer_json(&answer)};
-    bool nulls[2] = {};
-    PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+    return epsilon_and_answer(fcinfo, &answer);
 }
 
 } // namespace dp::sql

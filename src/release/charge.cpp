@@ -1,0 +1,138 @@
+#include "release/charge.hpp"
+
+namespace dp::release {
+
+static const char *name_of(Algorithm algorithm) {
+    switch (algorithm) {
+    case Algorithm::within_domain:
+        return "within_domain";
+    case Algorithm::within_data:
+        return "within_data";
+    case Algorithm::find_epsilon:
+        return "find_epsilon";
+    case Algorithm::find_from_output:
+        return "find_from_output";
+    case Algorithm::released:
+        return "released";
+    case Algorithm::find_and_release:
+        return "find_and_release";
+    }
+    pg_unreachable();
+}
+
+static const char *name_of(privacy::MeasureKind kind) {
+    switch (kind) {
+    case privacy::MeasureKind::count:
+        return "count";
+    case privacy::MeasureKind::sum:
+        return "sum";
+    case privacy::MeasureKind::pair:
+        return "pair";
+    }
+    pg_unreachable();
+}
+
+static void describe_measure(StringInfo json, const Question *question, int j) {
+    const privacy::Measure &measure = (*question->measures)[j];
+    appendStringInfo(json, "{\"kind\": \"%s\"", name_of(measure.kind));
+    if (measure.argument >= 0) {
+        appendStringInfoString(json, ", \"column\": ");
+        escape_json(
+            json, get_attname(question->settings->relation, question->argument_columns[measure.calls.front()], false));
+    }
+    if (question->bounds[j] != nullptr)
+        appendStringInfo(json, ", \"lower\": %s, \"upper\": %s", question->bounds[j]->lower.c_str(),
+                         question->bounds[j]->upper.c_str());
+    appendStringInfo(json, ", \"sensitivity\": " UINT64_FORMAT "}", (*question->sensitivities)[j]);
+}
+
+// Public facts only: what the price follows from.
+static const char *describe(const Question *question, const Terms &terms) {
+    StringInfoData json;
+    initStringInfo(&json);
+    bool selected = is_selected(terms.algorithm);
+    appendStringInfo(&json, "{\"%s\": %s, \"weight\": %s, \"k1\": %d, \"groups\": \"%s\", \"measures\": [",
+                     selected ? "tau_var" : "tau", float8out_internal(selected ? terms.tau_var : terms.tau),
+                     float8out_internal(terms.weight), question->k1,
+                     question->leaf->nkeys == 0 ? "none"
+                     : question->thresholded    ? "thresholded"
+                                                : "declared");
+    for (int j = 0; j < question->nmeasures; j++) {
+        if (j > 0)
+            appendStringInfoString(&json, ", ");
+        describe_measure(&json, question, j);
+    }
+    appendStringInfoChar(&json, ']');
+    if (terms.exact)
+        appendStringInfoString(&json, ", \"exact\": true");
+    if (terms.group_a != nullptr) {
+        appendStringInfoString(&json, ", \"group_a\": ");
+        escape_json(&json, terms.group_a);
+        appendStringInfoString(&json, ", \"group_b\": ");
+        escape_json(&json, terms.group_b);
+    }
+    appendStringInfoChar(&json, '}');
+    return json.data;
+}
+
+privacy::Delta delta_of(const Question *question, const Terms &terms) {
+    return border::core([&] { return privacy::delta_charged(terms.mechanism, question->thresholded, terms.delta); });
+}
+
+static const char *guarantee_of(Algorithm algorithm) {
+    switch (algorithm) {
+    case Algorithm::within_domain:
+        return "(epsilon, delta)";
+    case Algorithm::released:
+    case Algorithm::find_and_release:
+        return "ex-post";
+    default:
+        return "none: epsilon chosen from the data";
+    }
+}
+
+// How delta is split does not depend on epsilon, which is chosen later, under the odometer's lock.
+static void split_delta(const Question *question, const Terms &terms, catalog::Charge *charge) {
+    privacy::Delta delta = delta_of(question, terms);
+    border::core([&] {
+        auto plan = privacy::plan_release(terms.mechanism, *question->measures, *question->sensitivities,
+                                          question->thresholded, terms.candidates->front(), delta);
+        charge->delta = plan.delta;
+        charge->delta_noise = plan.delta_noise;
+        charge->delta_groups = plan.delta_groups;
+    });
+}
+
+catalog::Charge charge_for(const Question *question, const Terms &terms) {
+    catalog::Charge charge = {};
+    charge.settings = question->settings;
+    charge.query = question->text;
+    charge.grantee = terms.grantee;
+    charge.algorithm = name_of(terms.algorithm);
+    charge.guarantee = guarantee_of(terms.algorithm);
+    charge.kind = terms.mechanism == privacy::Mechanism::laplace ? "pure" : "gaussian";
+    charge.mechanism = terms.mechanism;
+    charge.account = is_public(terms.algorithm) ? privacy::Account::public_account : privacy::Account::conditional;
+    charge.candidates = terms.candidates;
+    charge.has_epsilon_max = terms.has_epsilon_max;
+    charge.epsilon_max = terms.epsilon_max;
+    charge.has_requested = terms.has_requested;
+    charge.requested = terms.requested;
+    charge.has_share = terms.has_share;
+    charge.share = terms.share;
+    split_delta(question, terms, &charge);
+    charge.measures = question->measures;
+    charge.sensitivities = question->sensitivities;
+    charge.thresholded = question->thresholded;
+    charge.parameters = describe(question, terms);
+    return charge;
+}
+
+privacy::Epsilon charge(const Question *question, const Terms &terms, const Permitted &permitted) {
+    catalog::Charge charge = charge_for(question, terms);
+    charge.eps_star = permitted.eps_star;
+    charge.slack = permitted.slack;
+    return catalog::charge(charge);
+}
+
+} // namespace dp::release

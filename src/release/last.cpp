@@ -1,0 +1,41 @@
+#include "release/last.hpp"
+
+namespace dp::release {
+
+// One context for the one release that is remembered; lives as long as the connection.
+static MemoryContext context = nullptr;
+static const LastRelease *last = nullptr;
+
+static void copy_columns(const Question *question, const double *error95, LastRelease *release) {
+    const query::Leaf *leaf = question->leaf;
+    release->columns = static_cast<LastColumn *>(palloc0(sizeof(LastColumn) * (leaf->noutputs + 1)));
+    for (int i = 0; i < leaf->noutputs; i++)
+        if (!leaf->outputs[i].is_key)
+            release->columns[release->ncolumns++] = LastColumn{pstrdup(leaf->outputs[i].name), error95[i]};
+}
+
+void remember(const Question *question, const Terms &terms, const Paid &paid, privacy::Delta delta,
+              const double *error95) {
+    if (context == nullptr)
+        context = AllocSetContextCreate(TopMemoryContext, "dp_rdr last release", ALLOCSET_SMALL_SIZES);
+    last = nullptr; // should the copy fail
+    MemoryContextReset(context);
+    MemoryContext old = MemoryContextSwitchTo(context);
+    auto *release = static_cast<LastRelease *>(palloc0(sizeof(LastRelease)));
+    release->role = GetUserId();
+    release->is_public = is_public(terms.algorithm);
+    release->mechanism = terms.mechanism;
+    if (release->is_public) {
+        release->paid = paid;
+        release->delta = delta;
+    }
+    copy_columns(question, error95, release);
+    MemoryContextSwitchTo(old);
+    last = release;
+}
+
+const LastRelease *last_release() {
+    return last;
+}
+
+} // namespace dp::release

@@ -1,0 +1,30 @@
+// The last release of this connection, as far as it is public: what dp_last_release shows to whom it was made.
+#pragma once
+
+#include "release/release.hpp"
+
+namespace dp::release {
+
+struct LastColumn {
+    const char *name;
+    double error95; // NaN: not known
+};
+
+struct LastRelease {
+    Oid role;       // that asked
+    bool is_public; // false: epsilon was chosen from the data, and nothing may be said
+    Paid paid;
+    privacy::Delta delta;
+    privacy::Mechanism mechanism;
+    int ncolumns; // answered columns; keys are not among them
+    LastColumn *columns;
+};
+
+// After the last row, when nothing can fail any more. error95: of each output of the leaf.
+void remember(const Question *question, const Terms &terms, const Paid &paid, privacy::Delta delta,
+              const double *error95);
+
+// Null when this connection has made none.
+const LastRelease *last_release();
+
+} // namespace dp::release

@@ -1,0 +1,76 @@
+#include "release/select.hpp"
+
+#include "release/charge.hpp"
+#include "release/random.hpp"
+#include "release/selection_sums.hpp"
+
+namespace dp::release {
+
+const std::vector<privacy::SvtCandidate> *selection_candidates(const Question *question, const Terms &terms) {
+    auto *candidates = border::context_new<std::vector<privacy::SvtCandidate>>();
+    privacy::Delta delta = delta_of(question, terms);
+    border::core([&] {
+        *candidates = privacy::svt_candidates(terms.mechanism, *question->measures, *question->sensitivities,
+                                              question->thresholded, *terms.candidates, delta, terms.tau_var);
+    });
+    return candidates;
+}
+
+// A selection is charged as one: eps_svt-DP by itself, without a look at what it will release.
+static catalog::SelectionCharge charge_selection(const Question *question, const Terms &terms, uint64 tested) {
+    catalog::Charge charge = charge_for(question, terms);
+    charge.kind = "selection";
+    charge.guarantee = "(epsilon, delta)";
+    return catalog::charge_selection(charge, terms.epsilon_svt, tested);
+}
+
+// Index of the candidate that the data accept first, `last` when they accept none of [first, last).
+static uint64 first_accepted(const Question *question, const Terms &terms,
+                             const std::vector<privacy::SvtCandidate> *candidates, uint64 first, uint64 last,
+                             Sums *sums) {
+    auto *selection_sums =
+        static_cast<privacy::SelectionSums *>(palloc0(sizeof(privacy::SelectionSums) * (last - first)));
+    Selection selection = {candidates->data() + first, static_cast<int>(last - first), selection_sums};
+    *sums = evaluate(question, &selection);
+    return border::core([&] {
+        StrongBits bits;
+        const std::vector<privacy::SvtCandidate> tested(selection.tested, selection.tested + selection.ntested);
+        const std::vector<privacy::SelectionSums> of_each(selection_sums, selection_sums + selection.ntested);
+        auto accepted = privacy::svt_select(bits, terms.epsilon_svt, tested, of_each);
+        return accepted ? first + *accepted : last;
+    });
+}
+
+// The charge that ends the round. A bound that another charge has reached meanwhile may deny it; so does the lack of a
+// candidate, which counts as a denial.
+static Paid charge_selected(const Question *question, const Terms &terms, const catalog::SelectionCharge &paid,
+                            uint64 selected) {
+    auto *chosen = border::context_new<std::vector<privacy::Epsilon>>();
+    if (selected < paid.last)
+        border::core([&] { chosen->push_back((*terms.candidates)[selected]); });
+    catalog::Charge charge = charge_for(question, terms);
+    charge.candidates = chosen;
+    charge.eps_star = privacy::infinite_epsilon;
+    charge.slack = privacy::price_slack;
+    charge.selection = paid.charged;
+    charge.worst = paid.charged + (*terms.candidates)[paid.first];
+    return Paid{catalog::charge(charge), paid.charged};
+}
+
+Paid select_and_charge(const Question *question, const Terms &terms, Sums *sums) {
+    const auto *candidates = selection_candidates(question, terms);
+    uint64 tested = privacy::tested_candidates(*candidates);
+    if (tested > 0)
+        check_selection_measures(question);
+    catalog::SelectionCharge paid = charge_selection(question, terms, tested);
+    uint64 end = Min(tested, paid.last);
+    // Nothing to test: the first candidate left passes on every table, and no private row is read for the choice.
+    if (paid.first >= end) {
+        Paid all = charge_selected(question, terms, paid, paid.first);
+        *sums = evaluate(question, nullptr);
+        return all;
+    }
+    return charge_selected(question, terms, paid, first_accepted(question, terms, candidates, paid.first, end, sums));
+}
+
+} // namespace dp::release

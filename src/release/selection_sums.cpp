@@ -1,0 +1,297 @@
+#include "release/selection_sums.hpp"
+
+#include <cmath>
+
+#include "release/sums.hpp"
+
+namespace dp::release {
+
+namespace {
+
+// The facts as bytes: a header, the measures, the candidates. Written and read by the same build of the library.
+struct Header {
+    int32 gaussian;
+    int32 measures;
+    int32 candidates;
+    int32 unused;
+};
+
+struct MeasureFacts {
+    int64 is_sum;     // otherwise a row contributes 1
+    int64 counts_nan; // COUNT(x) counts NaN; a pair does not
+    privacy::SumLattice lattice;
+    double sensitivity; // lattice units
+};
+
+struct CandidateFacts {
+    double noise_term;
+    int64 least;
+};
+
+// Partial sums of some rows.
+struct Sums128 {
+    privacy::int128 s1, s2;
+};
+struct State {
+    int64 rows;
+    int64 width;
+    Sums128 sums[FLEXIBLE_ARRAY_MEMBER];
+};
+
+// What is known of a call before its first row.
+struct Site {
+    bool gaussian;
+    int nmeasures, width;
+    MeasureFacts *measures;
+    ValueKind *kinds;
+    privacy::SvtCandidate *candidates;
+};
+
+Size state_size(int64 width) {
+    return offsetof(State, sums) + sizeof(Sums128) * width;
+}
+
+State *make_state(MemoryContext context, int64 width) {
+    auto *state = static_cast<State *>(MemoryContextAllocZero(context, state_size(width)));
+    state->width = width;
+    return state;
+}
+
+State *state_at(FunctionCallInfo fcinfo, int i) {
+    return PG_ARGISNULL(i) ? nullptr : reinterpret_cast<State *>(PG_GETARG_POINTER(i));
+}
+
+[[noreturn]] void refuse_facts() {
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("selection_sums is an internal function of dp_rdr")));
+    pg_unreachable();
+}
+
+} // namespace
+
+int selection_width(privacy::Mechanism mechanism, int tested) {
+    return mechanism == privacy::Mechanism::laplace ? 1 : tested;
+}
+
+static MeasureFacts facts_of_measure(const Question *question, int j) {
+    const privacy::Measure &measure = (*question->measures)[j];
+    MeasureFacts facts = {};
+    facts.is_sum = measure.kind == privacy::MeasureKind::sum;
+    facts.counts_nan = measure.kind == privacy::MeasureKind::count;
+    facts.sensitivity = static_cast<double>((*question->sensitivities)[j]);
+    facts.lattice.scale = 1;
+    if (facts.is_sum)
+        facts.lattice = border::core([&] { return privacy::sum_lattice(*question->bounds[j]); });
+    return facts;
+}
+
+void check_selection_measures(const Question *question) {
+    if (question->nmeasures > max_selection_measures)
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("more than %d measures under a preference with tau_var", max_selection_measures),
+                        errhint("Ask for fewer aggregates in one query.")));
+}
+
+Datum selection_facts(const Question *question, const privacy::SvtCandidate *tested, int ntested) {
+    Header header = {};
+    header.gaussian = tested->mechanism == privacy::Mechanism::gaussian;
+    header.measures = question->nmeasures;
+    header.candidates = selection_width(tested->mechanism, ntested);
+    StringInfoData bytes;
+    initStringInfo(&bytes);
+    appendStringInfoSpaces(&bytes, VARHDRSZ);
+    appendBinaryStringInfo(&bytes, reinterpret_cast<const char *>(&header), sizeof header);
+    for (int j = 0; j < question->nmeasures; j++) {
+        MeasureFacts facts = facts_of_measure(question, j);
+        appendBinaryStringInfo(&bytes, reinterpret_cast<const char *>(&facts), sizeof facts);
+    }
+    for (int j = 0; j < header.candidates; j++) {
+        CandidateFacts facts = {tested[j].noise_term, static_cast<int64>(tested[j].least)};
+        appendBinaryStringInfo(&bytes, reinterpret_cast<const char *>(&facts), sizeof facts);
+    }
+    SET_VARSIZE(bytes.data, bytes.len);
+    return PointerGetDatum(bytes.data);
+}
+
+// ---- the aggregate -------------------------------------------------------------------------------------------------
+
+// Anybody may call the aggregate on rows of his own: what it is told is checked as if he had.
+static bool plausible(const MeasureFacts &facts) {
+    return std::isfinite(facts.lattice.scale) && facts.lattice.scale > 0 && facts.sensitivity >= 1 &&
+           std::isfinite(facts.sensitivity) && facts.lattice.z_lower <= facts.lattice.z_upper;
+}
+
+static bool plausible(const CandidateFacts &facts) {
+    return std::isfinite(facts.noise_term) && facts.noise_term > 0 && facts.least >= 0 &&
+           facts.least <= privacy::pair_one;
+}
+
+static void read_measures(FunctionCallInfo fcinfo, Site *site, const char *bytes) {
+    MemoryContext context = fcinfo->flinfo->fn_mcxt;
+    site->measures = static_cast<MeasureFacts *>(MemoryContextAlloc(context, sizeof(MeasureFacts) * site->nmeasures));
+    site->kinds = static_cast<ValueKind *>(MemoryContextAlloc(context, sizeof(ValueKind) * site->nmeasures));
+    memcpy(site->measures, bytes, sizeof(MeasureFacts) * site->nmeasures);
+    for (int j = 0; j < site->nmeasures; j++) {
+        if (!plausible(site->measures[j]))
+            refuse_facts();
+        // Of a count any type will do.
+        site->kinds[j] = site->measures[j].counts_nan && !site->measures[j].is_sum
+                             ? ValueKind::int4
+                             : value_kind(get_fn_expr_argtype(fcinfo->flinfo, j + 2));
+    }
+}
+
+static void read_candidates(FunctionCallInfo fcinfo, Site *site, const char *bytes) {
+    site->candidates = static_cast<privacy::SvtCandidate *>(
+        MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(privacy::SvtCandidate) * site->width));
+    for (int j = 0; j < site->width; j++) {
+        CandidateFacts facts;
+        memcpy(&facts, bytes + sizeof facts * j, sizeof facts);
+        if (!plausible(facts))
+            refuse_facts();
+        privacy::SvtCandidate *candidate = &site->candidates[j];
+        candidate->mechanism = site->gaussian ? privacy::Mechanism::gaussian : privacy::Mechanism::laplace;
+        candidate->m = site->nmeasures;
+        candidate->noise_term = facts.noise_term;
+        candidate->least = facts.least;
+    }
+}
+
+static Site *read_site(FunctionCallInfo fcinfo) {
+    if (PG_ARGISNULL(1))
+        refuse_facts();
+    const bytea *facts = PG_GETARG_BYTEA_PP(1);
+    const char *bytes = VARDATA_ANY(facts);
+    Size size = VARSIZE_ANY_EXHDR(facts);
+    Header header;
+    if (size < sizeof header)
+        refuse_facts();
+    memcpy(&header, bytes, sizeof header);
+    if (header.measures != PG_NARGS() - 2 || header.measures < 1 || header.candidates < 1 || header.candidates > 64 ||
+        size != sizeof header + sizeof(MeasureFacts) * header.measures + sizeof(CandidateFacts) * header.candidates)
+        refuse_facts();
+    auto *site = static_cast<Site *>(MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(Site)));
+    site->gaussian = header.gaussian != 0;
+    site->nmeasures = header.measures;
+    site->width = header.candidates;
+    bytes += sizeof header;
+    read_measures(fcinfo, site, bytes);
+    read_candidates(fcinfo, site, bytes + sizeof(MeasureFacts) * header.measures);
+    fcinfo->flinfo->fn_extra = site;
+    return site;
+}
+
+// The part of one measure in a record's scaled PIS, in [0, 1].
+static double part_of(const MeasureFacts &facts, ValueKind kind, Datum value) {
+    if (!facts.is_sum)
+        return facts.counts_nan || !std::isnan(double_value(kind, value)) ? 1 : 0;
+    double point;
+    if (is_integer(kind) && facts.lattice.scale == 1)
+        point = static_cast<double>(privacy::to_sum_point_integer(facts.lattice, integer_value(kind, value)));
+    else {
+        const auto z = privacy::to_sum_point(facts.lattice, double_value(kind, value));
+        point = z ? static_cast<double>(*z) : 0;
+    }
+    return Min(std::fabs(point) / facts.sensitivity, 1.0);
+}
+
+static double pis_of(FunctionCallInfo fcinfo, const Site *site) {
+    double sum = 0;
+    for (int j = 0; j < site->nmeasures; j++) {
+        if (PG_ARGISNULL(j + 2))
+            continue;
+        double part = part_of(site->measures[j], site->kinds[j], PG_GETARG_DATUM(j + 2));
+        sum += site->gaussian ? part * part : part;
+    }
+    return site->gaussian ? std::sqrt(sum) : sum;
+}
+
+DP_FUNCTION(dp_selection_sums_step) {
+    MemoryContext context = aggregate_context(fcinfo);
+    auto *site = static_cast<Site *>(fcinfo->flinfo->fn_extra);
+    if (site == nullptr)
+        site = read_site(fcinfo);
+    State *state = state_at(fcinfo, 0);
+    if (state == nullptr)
+        state = make_state(context, site->width);
+    double pis = pis_of(fcinfo, site);
+    for (int j = 0; j < site->width; j++) {
+        const privacy::int128 point = privacy::svt_point(site->candidates[j], pis);
+        state->sums[j].s1 += point;
+        state->sums[j].s2 += point * point;
+    }
+    state->rows++;
+    PG_RETURN_POINTER(state);
+}
+
+DP_FUNCTION(dp_selection_sums_combine) {
+    MemoryContext context = aggregate_context(fcinfo);
+    State *state = state_at(fcinfo, 0);
+    const State *other = state_at(fcinfo, 1);
+    if (other != nullptr) {
+        if (state == nullptr) // a worker's state does not live as long as the aggregation
+            state = make_state(context, other->width);
+        state->rows += other->rows;
+        for (int64 j = 0; j < Min(state->width, other->width); j++) {
+            state->sums[j].s1 += other->sums[j].s1;
+            state->sums[j].s2 += other->sums[j].s2;
+        }
+    }
+    if (state == nullptr)
+        PG_RETURN_NULL();
+    PG_RETURN_POINTER(state);
+}
+
+static Datum state_bytes(const State *state) {
+    Size size = state_size(state->width);
+    auto *bytes = static_cast<bytea *>(palloc(VARHDRSZ + size));
+    SET_VARSIZE(bytes, VARHDRSZ + size);
+    memcpy(VARDATA(bytes), state, size);
+    return PointerGetDatum(bytes);
+}
+
+// A copy: the bytes of a datum are not aligned.
+static State *state_from(Datum datum, MemoryContext context) {
+    const bytea *bytes = DatumGetByteaPP(datum);
+    Size size = VARSIZE_ANY_EXHDR(bytes);
+    if (size < offsetof(State, sums) || (size - offsetof(State, sums)) % sizeof(Sums128) != 0)
+        elog(ERROR, "unexpected size of a transition state");
+    State *state = make_state(context, (size - offsetof(State, sums)) / sizeof(Sums128));
+    int64 width = state->width;
+    memcpy(state, VARDATA_ANY(bytes), size);
+    if (state->width != width)
+        elog(ERROR, "unexpected size of a transition state");
+    return state;
+}
+
+DP_FUNCTION(dp_selection_sums_serialize) {
+    aggregate_context(fcinfo);
+    return state_bytes(state_at(fcinfo, 0));
+}
+
+DP_FUNCTION(dp_selection_sums_deserialize) {
+    aggregate_context(fcinfo);
+    PG_RETURN_POINTER(state_from(PG_GETARG_DATUM(0), CurrentMemoryContext));
+}
+
+// NULL without rows.
+DP_FUNCTION(dp_selection_sums_final) {
+    aggregate_context(fcinfo);
+    const State *state = state_at(fcinfo, 0);
+    if (state == nullptr)
+        PG_RETURN_NULL();
+    return state_bytes(state);
+}
+
+void add_selection_sums(Datum result, privacy::SelectionSums *sums, int width) {
+    const State *state = state_from(result, CurrentMemoryContext);
+    if (state->width != width)
+        elog(ERROR, "unexpected result of an internal aggregate");
+    for (int j = 0; j < width; j++) {
+        sums[j].n += state->rows;
+        sums[j].s1 += state->sums[j].s1;
+        sums[j].s2 += state->sums[j].s2;
+    }
+}
+
+} // namespace dp::release

@@ -1,0 +1,32 @@
+// What the sparse vector selection reads of the rows: sums of the points p_i and of their squares (formulas.md 3.4), by an
+// aggregate of the release's internal statement.
+//
+//   dp_rdr.selection_sums(facts bytea, VARIADIC "any") -> bytea      facts: public constants; then one argument a measure
+//
+// An argument is NULL where the row does not contribute to the measure, otherwise the value that is counted or summed.
+#pragma once
+
+#include <vector>
+
+#include "privacy/sparse_vector.hpp"
+
+#include "release/question.hpp"
+
+namespace dp::release {
+
+// More measures than the server passes arguments to an aggregate.
+constexpr int max_selection_measures = FUNC_MAX_ARGS - 2;
+
+// How many pairs of sums the aggregate computes: with Laplace noise one serves all candidates.
+int selection_width(privacy::Mechanism mechanism, int tested);
+
+// 54000 when a query has more.
+void check_selection_measures(const Question *question);
+
+// The first argument. tested: the candidates that are compared, at least one.
+Datum selection_facts(const Question *question, const privacy::SvtCandidate *tested, int ntested);
+
+// Adds what the aggregate returned for one group. sums: of selection_width elements; n counts the rows.
+void add_selection_sums(Datum result, privacy::SelectionSums *sums, int width);
+
+} // namespace dp::release

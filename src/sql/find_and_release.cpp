@@ -1,0 +1,59 @@
+// The epsilon that a controller's tau_var permits, selected under differential privacy, and the answer that goes with it
+// (README.md).
+#include "catalog/decimals.hpp"
+#include "release/release.hpp"
+#include "sql/answer.hpp"
+#include "sql/arguments.hpp"
+#include "sql/question.hpp"
+
+namespace dp::sql {
+
+namespace {
+// Arguments of dp_find_and_release_epsilon, by position.
+enum FindAndReleaseArgument {
+    arg_query,
+    arg_tau_var,
+    arg_epsilon_svt,
+    arg_epsilon, // INOUT: ignored
+    arg_answer,
+    arg_mechanism,
+    arg_delta,
+    arg_candidates
+};
+} // namespace
+
+// Said beside the refusal of a query that has no such form (formulas.md 3.3, condition).
+static void explain_refusal(void *) {
+    errcontext("epsilon can be selected for count, sum and avg: elsewhere the sensitivity of one record depends on the "
+               "others");
+}
+
+static release::Question *question_of(const char *text) {
+    ErrorContextCallback callback = {error_context_stack, explain_refusal, nullptr};
+    error_context_stack = &callback;
+    release::Question *question = controllers_question(text);
+    error_context_stack = callback.previous;
+    return question;
+}
+
+DP_FUNCTION(dp_find_and_release_epsilon) {
+    require(fcinfo, arg_query, "query");
+    require(fcinfo, arg_tau_var, "tau_var");
+    require(fcinfo, arg_epsilon_svt, "epsilon_svt");
+    require(fcinfo, arg_mechanism, "mechanism");
+    release::Terms terms = {};
+    terms.algorithm = release::Algorithm::find_and_release;
+    terms.mechanism = mechanism_named(text_argument(fcinfo, arg_mechanism));
+    terms.tau_var = checked_tau_var(PG_GETARG_FLOAT8(arg_tau_var));
+    terms.epsilon_svt = checked_epsilon_svt(PG_GETARG_DATUM(arg_epsilon_svt));
+    terms.weight = 1;
+    if (!PG_ARGISNULL(arg_delta))
+        terms.delta = catalog::checked_delta(PG_GETARG_DATUM(arg_delta), "delta");
+    terms.candidates = catalog::candidates_from_array(array_argument(fcinfo, arg_candidates));
+    catalog::check_can_charge();
+    release::Question *question = question_of(text_argument(fcinfo, arg_query));
+    release::Answer answer = release::answer(question, terms);
+    return epsilon_and_answer(fcinfo, &answer);
+}
+
+} // namespace dp::sql

@@ -1,0 +1,47 @@
+// dp_last_release: what the caller's last answer in this connection was charged, and how accurate it is (README.md).
+#include <cmath>
+
+#include "release/last.hpp"
+#include "sql/arguments.hpp"
+
+namespace dp::sql {
+
+namespace {
+enum Column { col_name, col_epsilon, col_epsilon_svt, col_delta, col_mechanism, col_error95, col_reason, ncolumns };
+} // namespace
+
+static void put_column(ReturnSetInfo *result, const release::LastRelease *last, const release::LastColumn &column) {
+    Datum values[ncolumns] = {};
+    bool nulls[ncolumns];
+    memset(nulls, true, sizeof nulls);
+    const auto set = [&](Column which, Datum value) {
+        values[which] = value;
+        nulls[which] = false;
+    };
+    set(col_name, CStringGetTextDatum(column.name));
+    if (!last->is_public)
+        set(col_reason, CStringGetTextDatum("epsilon was chosen from the data"));
+    else {
+        set(col_epsilon, catalog::to_numeric(last->paid.epsilon));
+        set(col_epsilon_svt, catalog::to_numeric(last->paid.selection));
+        set(col_delta, catalog::to_numeric(last->delta));
+        set(col_mechanism,
+            CStringGetTextDatum(last->mechanism == privacy::Mechanism::laplace ? "laplace" : "gaussian"));
+        if (!std::isnan(column.error95))
+            set(col_error95, Float8GetDatum(column.error95));
+    }
+    tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+DP_FUNCTION(dp_last_release) {
+    InitMaterializedSRF(fcinfo, 0);
+    auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    const release::LastRelease *last = release::last_release();
+    // Another role's release is nobody else's business, not even in the same connection.
+    if (last != nullptr && last->role == GetUserId())
+        for (int i = 0; i < last->ncolumns; i++)
+            put_column(result, last, last->columns[i]);
+    return Datum(0);
+}
+
+} // namespace dp::sql
