@@ -338,14 +338,14 @@ SELECT epsilon FROM find('SELECT count(*) FROM family_dp WHERE b', 0, false, kin
 -- Under dynamic candidates up to what is consumed are not drawn at all.
 SELECT dp_set_odometer('family', 'dynamic', NULL, 0.9);
 SELECT attempt(format($$CALL dp_find_epsilon('SELECT count(*) FROM family_dp WHERE b', 0, candidates => '{90,1}', indicator => 'output')$$));
-CREATE TABLE fresh AS SELECT 1 AS v;
-SELECT dp_protect('fresh', 'fresh_dp');
-SELECT dp_set_odometer('fresh', 'dynamic', NULL);
-SELECT epsilon FROM find('SELECT count(*) FROM fresh_dp', 0, false, kind => 'output', of => '{1}', d => 0);
-SELECT epsilon FROM find('SELECT count(*) FROM fresh_dp', 0, false, kind => 'output', of => '{2,1,0.5}', d => 0);
-SELECT attempt($$CALL dp_find_epsilon('SELECT count(*) FROM fresh_dp', 0, candidates => '{3,1,0.5}', indicator => 'output')$$);
-SELECT account, epsilon, releases, denials FROM dp_odometer('fresh');
-SELECT dp_unprotect('fresh_dp');
+CREATE TABLE family_fresh AS SELECT 1 AS v;
+SELECT dp_protect('family_fresh', 'family_fresh_dp');
+SELECT dp_set_odometer('family_fresh', 'dynamic', NULL);
+SELECT epsilon FROM find('SELECT count(*) FROM family_fresh_dp', 0, false, kind => 'output', of => '{1}', d => 0);
+SELECT epsilon FROM find('SELECT count(*) FROM family_fresh_dp', 0, false, kind => 'output', of => '{2,1,0.5}', d => 0);
+SELECT attempt($$CALL dp_find_epsilon('SELECT count(*) FROM family_fresh_dp', 0, candidates => '{3,1,0.5}', indicator => 'output')$$);
+SELECT account, epsilon, releases, denials FROM dp_odometer('family_fresh');
+SELECT dp_unprotect('family_fresh_dp');
 RESET client_min_messages;
 SELECT dp_verify_ledger('family');
 
@@ -396,5 +396,5 @@ SET ROLE regress_controller;
 SELECT dp_unprotect('family_dp');
 DROP FUNCTION find, change, exact_rdr, mean_abs, gaussian, lower_median, said;
 DROP PROCEDURE fill;
-DROP TABLE family, asked, verdict, before, members, answered, heard, drawn, spent, fresh, selection CASCADE;
+DROP TABLE family, asked, verdict, before, members, answered, heard, drawn, spent, family_fresh, selection CASCADE;
 RESET ROLE;
