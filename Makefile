@@ -76,13 +76,14 @@ src/privacy/%.o: override CXXFLAGS := $(filter-out -std=%,$(CXXFLAGS)) -std=c++1
 # ----------------------------------------------------------------------------------------------------------------------
 
 SANITIZE = -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-TEST_CPPFLAGS = -Isrc -Itest/unit -DDP_TEST_DATA='"$(CURDIR)/test/unit"' -MMD -MP
+TEST_CPPFLAGS = -Isrc -Itest/unit -Itest/statistics -DDP_TEST_DATA='"$(CURDIR)/test/unit"' -MMD -MP
 TEST_CXXFLAGS = -std=c++17 -O2 -g $(WARNINGS)
 GTEST_LIBS = -lgtest_main -lgtest -pthread
 
 test_objects = $(patsubst %.cpp,build/$(1)/%.o,$(sort $(wildcard $(2))))
 UNIT_OBJS := $(call test_objects,obj,test/unit/*.cpp)
 STATISTICS_OBJS := $(call test_objects,obj,test/statistics/*.cpp)
+AUDIT_OBJS := $(call test_objects,obj,test/audit/*.cpp)
 CLIENT_OBJS := $(call test_objects,obj,test/client/*.cpp)
 SAMPLERS_OBJS := $(call test_objects,obj,test/bench/samplers.cpp)
 SANITIZED_OBJS := $(call test_objects,sanitized,test/unit/*.cpp src/privacy/*.cpp)
@@ -106,6 +107,9 @@ build/unit-sanitized: $(SANITIZED_OBJS)
 build/statistics: $(STATISTICS_OBJS) $(PRIVACY_OBJS)
 	$(CXX) -o $@ $^ $(GTEST_LIBS)
 
+build/audit: $(AUDIT_OBJS) $(PRIVACY_OBJS)
+	$(CXX) -o $@ $^ $(GTEST_LIBS)
+
 build/client: $(CLIENT_OBJS)
 	$(CXX) -o $@ $^ -L$(shell $(PG_CONFIG) --libdir) -lpq $(GTEST_LIBS)
 
@@ -121,6 +125,11 @@ unit-sanitize: build/unit-sanitized
 # Distributions of many draws; no server.
 statistics: build/statistics
 	build/statistics
+
+# Looks for events that tell neighbouring tables apart better than the charge allows; no server. DP_AUDIT_DRAWS: how many
+# draws of each table, 100000 unless set.
+audit: build/audit
+	build/audit
 
 # Clients of the wire protocol, against the server that PG* points to.
 client: build/client
@@ -145,6 +154,6 @@ bench:
 soak:
 	@test/soak/run
 
-.PHONY: unit unit-sanitize statistics client samplers test demo bench soak
+.PHONY: unit unit-sanitize statistics audit client samplers test demo bench soak
 
 -include $(OBJS:.o=.d) $(wildcard build/obj/*/*/*.d build/sanitized/*/*/*.d)

@@ -247,6 +247,19 @@ GROUP BY line ORDER BY line;
 SELECT v, dp_rdr.lattice_sum(v, 1, -9223372036854775808, 9223372036854775807) = v::double precision::bigint AS nearest
 FROM unnest('{0,9007199254740991,9007199254740993,-9007199254740995,1234567890123456,100000000000000000}'::numeric[]) v
 GROUP BY v ORDER BY v;
+-- In floating point the smallest step of one value moves a sum by as many steps as there are rows (C19), and the order of
+-- the rows decides (C20); not here.
+SELECT (max(plain) - min(plain)) / (2::float8 ^ -52) AS plain_steps, max(lattice) - min(lattice) AS lattice_steps
+FROM (SELECT sum(v ORDER BY id) AS plain, dp_rdr.lattice_sum(v, 1073741824, 0, 2147483648::bigint ORDER BY id) AS lattice
+      FROM generate_series(1, 4096) id, generate_series(0, 1) person,
+           LATERAL (SELECT 1 + CASE WHEN id = 1 THEN person ELSE 1 END * 2::float8 ^ -52) x (v) GROUP BY person) sums;
+SELECT sum(v ORDER BY v) AS plain, sum(v ORDER BY v DESC) AS plain_backwards,
+       dp_rdr.lattice_sum(v, 1, -9007199254740992, 9007199254740992 ORDER BY v) AS lattice,
+       dp_rdr.lattice_sum(v, 1, -9007199254740992, 9007199254740992 ORDER BY v DESC) AS lattice_backwards
+FROM unnest('{9007199254740992,1,1,-9007199254740990}'::double precision[]) v;
+-- What is released is a point of the lattice, whose unit (here 2^-30) comes from the bounds: digits tell nothing (C22).
+SELECT count(*) AS sums, bool_and(sum * 1073741824 = trunc(sum * 1073741824)) AS on_the_lattice
+FROM (SELECT dp_sum(d / 3, 0, 1, 0.5) AS sum FROM aggregates_data GROUP BY id % 100) answers;
 CREATE DOMAIN aggregates_age AS integer;
 SELECT dp_rdr.lattice_sum(v::aggregates_age, 1, 0, 3) AS domain FROM generate_series(1, 5) v;
 DROP DOMAIN aggregates_age;

@@ -341,6 +341,12 @@ SELECT role_name, mechanism, kind, epsilon, delta, delta_noise, delta_groups, pa
 FROM dp_rdr.ledger WHERE relation = 'public.town' ORDER BY id;
 SELECT account, epsilon, delta, releases FROM dp_odometer('town');
 SELECT dp_verify_ledger('town') AS town, dp_verify_ledger('item') AS item;
+-- Delta is bounded as epsilon is: here is room for one more threshold, and for all that needs none.
+SELECT dp_set_odometer('town', 'filter', 100, delta_total => delta + 1e-12) FROM dp_odometer('town') WHERE account = 'public';
+SET ROLE regress_analyst;
+SELECT attempt('SELECT name FROM town_dp GROUP BY name') FROM generate_series(1, 2);
+SELECT attempt('SELECT odd, count(*) FROM town_dp GROUP BY odd');
+SET ROLE regress_controller;
 
 -- Gaussian prices: sigma* = tau sqrt( m / (k1 (1 - tau^2)) ), and the epsilon that goes with it at delta 1e-5: 1.25, 3.79, 8.39 for
 -- a count, 1.84, 5.66, 12.9 for an average, 2.30, 7.21, 16.7 for both.

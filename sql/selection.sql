@@ -117,12 +117,12 @@ SELECT :epsilon AS epsilon;
 CALL dp_find_and_release_epsilon('SELECT count(*) FROM bare_dp WHERE even IS NULL', 0.01, 20, NULL, NULL) \gset
 SELECT :epsilon AS epsilon;
 -- An empty table is one of those, if only just: its margin is 0, and the noise decides.
-CREATE TABLE nobody (id integer);
-SELECT dp_protect('nobody', 'nobody_dp');
-SELECT dp_set_odometer('nobody', 'filter', 1000);
-CALL dp_find_and_release_epsilon('SELECT count(*), avg(id) FILTER (WHERE id > 3) FROM nobody_dp', 0.01, 20, NULL, NULL);
-SELECT dp_set_bounds('nobody', 'id', 0, 9);
-CALL dp_find_and_release_epsilon('SELECT count(*), avg(id) FILTER (WHERE id > 3) FROM nobody_dp', 0.01, 20, NULL, NULL) \gset
+CREATE TABLE absent (id integer);
+SELECT dp_protect('absent', 'absent_dp');
+SELECT dp_set_odometer('absent', 'filter', 1000);
+CALL dp_find_and_release_epsilon('SELECT count(*), avg(id) FILTER (WHERE id > 3) FROM absent_dp', 0.01, 20, NULL, NULL);
+SELECT dp_set_bounds('absent', 'id', 0, 9);
+CALL dp_find_and_release_epsilon('SELECT count(*), avg(id) FILTER (WHERE id > 3) FROM absent_dp', 0.01, 20, NULL, NULL) \gset
 SELECT :epsilon > 0 AS selected;
 SELECT dp_verify_ledger('bare'), dp_verify_ledger('trial');
 

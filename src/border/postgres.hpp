@@ -61,6 +61,7 @@ extern "C" {
 #include <tcop/tcopprot.h>
 #include <utils/acl.h>
 #include <utils/array.h>
+#include <utils/backend_status.h>
 #include <utils/builtins.h>
 #include <utils/catcache.h>
 #include <utils/date.h>

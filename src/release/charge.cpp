@@ -46,6 +46,18 @@ static void describe_measure(StringInfo json, const Question *question, int j) {
     appendStringInfo(json, ", \"sensitivity\": " UINT64_FORMAT "}", (*question->sensitivities)[j]);
 }
 
+// What a preference about the rows themselves says.
+static void describe_rows(StringInfo json, const Terms &terms) {
+    if (terms.exact)
+        appendStringInfoString(json, ", \"exact\": true");
+    if (terms.group_a == nullptr)
+        return;
+    appendStringInfoString(json, ", \"group_a\": ");
+    escape_json(json, terms.group_a);
+    appendStringInfoString(json, ", \"group_b\": ");
+    escape_json(json, terms.group_b);
+}
+
 // Public facts only: what the price follows from.
 static const char *describe(const Question *question, const Terms &terms) {
     StringInfoData json;
@@ -63,14 +75,7 @@ static const char *describe(const Question *question, const Terms &terms) {
         describe_measure(&json, question, j);
     }
     appendStringInfoChar(&json, ']');
-    if (terms.exact)
-        appendStringInfoString(&json, ", \"exact\": true");
-    if (terms.group_a != nullptr) {
-        appendStringInfoString(&json, ", \"group_a\": ");
-        escape_json(&json, terms.group_a);
-        appendStringInfoString(&json, ", \"group_b\": ");
-        escape_json(&json, terms.group_b);
-    }
+    describe_rows(&json, terms);
     appendStringInfoChar(&json, '}');
     return json.data;
 }

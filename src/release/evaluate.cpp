@@ -344,11 +344,14 @@ static Sums begin_sums(const Query *grouped, const Selection *selection) {
     return Sums{nullptr, tuplestore_begin_heap(selection != nullptr, false, work_mem), describe(grouped)};
 }
 
-static void end_store(Tuplestorestate *store) {
+void discard(Sums *sums) {
+    if (sums->store == nullptr)
+        return;
     // Within the scope: what a spilled store wrote is not to be counted in pg_stat_database (C18).
     border::SettingsScope settings = border::SettingsScope::enter();
-    tuplestore_end(store);
+    tuplestore_end(sums->store);
     settings.leave();
+    sums->store = nullptr;
 }
 
 Sums evaluate(const Question *question, const Selection *selection) {
@@ -376,10 +379,8 @@ Sums evaluate(const Question *question, const Selection *selection) {
         add_the_others(selection, only_count(row, row_desc));
         tuplestore_end(row);
     }
-    if (!question->thresholded) {
-        end_store(sums.store);
-        sums.store = nullptr;
-    }
+    if (!question->thresholded)
+        discard(&sums);
     return sums;
 }
 

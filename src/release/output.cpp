@@ -7,8 +7,8 @@
 #include "catalog/access.hpp"
 #include "catalog/decimals.hpp"
 #include "release/change.hpp"
-#include "release/charge.hpp"
 #include "release/random.hpp"
+#include "release/steps.hpp"
 
 namespace dp::release {
 
@@ -139,13 +139,13 @@ static privacy::Epsilon first_accepted(const Question *question, const Terms &te
                                        privacy::int128 *noise) {
     auto *bits = border::context_new<StrongBits>();
     privacy::Epsilon spent = consumed(question);
-    privacy::Delta delta = delta_of(question, terms);
     for (std::size_t i = 0; i < terms.candidates->size() && (*terms.candidates)[i] > spent; i++) {
         CHECK_FOR_INTERRUPTS();
         privacy::Epsilon candidate = (*terms.candidates)[i];
         bool accepted = border::core([&] {
-            auto plan = privacy::plan_release(terms.mechanism, *question->measures, *question->sensitivities,
-                                              question->thresholded, candidate, delta);
+            auto plan = privacy::plan_release(
+                terms.mechanism, *question->measures, *question->sensitivities, question->thresholded, candidate,
+                privacy::delta_charged(terms.mechanism, question->thresholded, terms.delta));
             draw_noise(question, plan, *bits, subject->ngroups, noise);
             return output_range(*subject, terms.mechanism, residuals(*subject, plan, noise)).meets(terms.tau);
         });
@@ -155,11 +155,11 @@ static privacy::Epsilon first_accepted(const Question *question, const Terms &te
     return privacy::Epsilon{};
 }
 
-privacy::Epsilon draw_and_charge(const Question *question, const Terms &terms, Drawn *drawn) {
+Answer answer_from_output(const Question *question, const Terms &terms) {
     Memo *memo = leave_one_out(question, terms.mechanism, privacy::Calibration::sound, false);
     // Nobody is there whose risk an output could show: the price from public facts stands in, as for the expectation.
     if (memo->rows == 0)
-        return charge(question, terms, from_public_facts(question, terms));
+        return write_answer(question, terms, charge(question, terms, from_public_facts(question, terms)), nullptr);
     auto *subject = border::context_new<Subject>();
     border::core([&] { read_subject(question, memo, subject); });
     auto *noise = static_cast<privacy::int128 *>(MemoryContextAllocExtended(
@@ -172,8 +172,9 @@ privacy::Epsilon draw_and_charge(const Question *question, const Terms &terms, D
         border::core([&] { candidates->push_back(accepted); });
         only.candidates = candidates;
     }
-    *drawn = Drawn{noise, subject->ngroups};
-    return charge(question, only, Permitted{accepted.value(), privacy::price_slack});
+    privacy::Epsilon charged = charge(question, only, Permitted{accepted.value(), privacy::price_slack});
+    Drawn drawn = {noise, subject->ngroups};
+    return write_answer(question, only, charged, &drawn);
 }
 
 } // namespace dp::release

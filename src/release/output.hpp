@@ -9,14 +9,7 @@
 
 namespace dp::release {
 
-// Noise that was drawn before the charge: ngroups x ncoordinates, groups in canonical order; null: none.
-struct Drawn {
-    const privacy::int128 *noise;
-    int64 ngroups;
-};
-
-// Draws until a candidate's answer is accepted, and charges that candidate. What is answered must be what was looked at:
-// `drawn` is its noise. Errors: those of catalog::charge.
-privacy::Epsilon draw_and_charge(const Question *question, const Terms &terms, Drawn *drawn);
+// The answer that was drawn and accepted, charged before it is returned. Errors: as answer().
+Answer answer_from_output(const Question *question, const Terms &terms);
 
 } // namespace dp::release

@@ -62,6 +62,10 @@ Node *table_condition(const catalog::Settings *settings, const char *text) {
     return query::make_total(condition, nullptr);
 }
 
+Node *view_condition(const catalog::Settings *settings) {
+    return settings->filter == nullptr ? nullptr : table_condition(settings, settings->filter);
+}
+
 static Node *map_expression(Node *expression, const AttrNumber *map, ParamListInfo parameters) {
     return map_vars(query::make_total(expression, parameters), const_cast<AttrNumber *>(map));
 }
@@ -69,8 +73,7 @@ static Node *map_expression(Node *expression, const AttrNumber *map, ParamListIn
 static void map_conditions(Question *question, const AttrNumber *map, ParamListInfo parameters) {
     question->where = map_expression(question->leaf->where, map, parameters);
     if (question->settings->filter != nullptr)
-        question->where =
-            make_and_qual(table_condition(question->settings, question->settings->filter), question->where);
+        question->where = make_and_qual(view_condition(question->settings), question->where);
     ListCell *cell;
     foreach (cell, question->leaf->filters)
         question->filters =

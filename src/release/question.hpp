@@ -62,5 +62,7 @@ Node *table_condition(const catalog::Settings *settings, const char *text);
 // A column of the protected table.
 Var *table_column(const Question *question, AttrNumber attno);
 RangeTblEntry *table_entry(const Question *question);
+// Which rows of the table the view shows, over the table (varno 1); null: all.
+Node *view_condition(const catalog::Settings *settings);
 
 } // namespace dp::release

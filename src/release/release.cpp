@@ -9,6 +9,7 @@
 #include "release/output.hpp"
 #include "release/random.hpp"
 #include "release/select.hpp"
+#include "release/steps.hpp"
 
 namespace dp::release {
 
@@ -55,7 +56,7 @@ struct Writer {
     const Question *question;
     const privacy::ReleasePlan *plan;
     StrongBits *bits;
-    Drawn drawn;            // when there is noise already
+    const Drawn *drawn;     // null: draw the noise
     int64 at;               // the group that comes next
     privacy::int128 *noisy; // ncoordinates
     Answer *answer;
@@ -65,15 +66,15 @@ struct Writer {
 
 static void add_drawn_noise(Writer *writer, const privacy::int128 *exact) {
     int n = writer->question->ncoordinates;
-    if (writer->at >= writer->drawn.ngroups)
+    if (writer->at >= writer->drawn->ngroups)
         elog(ERROR, "no noise was drawn for a group");
     for (int c = 0; c < n; c++)
-        writer->noisy[c] = exact[c] + writer->drawn.noise[writer->at * n + c];
+        writer->noisy[c] = exact[c] + writer->drawn->noise[writer->at * n + c];
     writer->at++;
 }
 
 static void add_noise(Writer *writer, const privacy::int128 *exact) {
-    if (writer->drawn.noise != nullptr) {
+    if (writer->drawn != nullptr) {
         add_drawn_noise(writer, exact);
         return;
     }
@@ -204,7 +205,7 @@ static Tuplesortstate *sort_groups(const Question *question, const Sums &sums) {
 }
 
 // A group whose key nobody declared appears iff its noisy count reaches the charged threshold (8.5).
-static void put_thresholded(Writer *writer, const Sums &sums) {
+static void put_thresholded(Writer *writer, Sums sums) {
     // trace_sort would tell the number of groups.
     border::SettingsScope settings = border::SettingsScope::enter();
     Tuplesortstate *sort = sort_groups(writer->question, sums);
@@ -225,8 +226,7 @@ static void put_thresholded(Writer *writer, const Sums &sums) {
     MemoryContextDelete(per_group);
     ExecDropSingleTupleTableSlot(slot);
     tuplesort_end(sort);
-    // Open at the end of the statement, a store that did not fit into memory would be reported: "temporary file leak".
-    tuplestore_end(sums.store);
+    discard(&sums);
     settings.leave();
 }
 
@@ -244,16 +244,11 @@ static TupleDesc describe_answer(const query::Leaf *leaf) {
     return BlessTupleDesc(desc);
 }
 
-// Charge, then read: what is read before a charge is not there to be answered. (What chooses epsilon from the data reads them
-// twice.)
-static Paid charge_and_read(const Question *question, const Terms &terms, Sums *sums, Drawn *drawn) {
+// Charge, then read: what is read before a charge is not there to be answered. (within_data alone chooses from the data.)
+static Paid charge_and_read(const Question *question, const Terms &terms, Sums *sums) {
     if (is_selected(terms.algorithm))
         return select_and_charge(question, terms, sums);
-    Paid paid = {};
-    if (terms.algorithm == Algorithm::find_from_output)
-        paid.epsilon = draw_and_charge(question, terms, drawn);
-    else
-        paid.epsilon = charge(question, terms, choose(question, terms));
+    Paid paid = {charge(question, terms, choose(question, terms)), {}};
     *sums = evaluate(question, nullptr);
     return paid;
 }
@@ -279,17 +274,11 @@ static double *halfwidths(const Question *question, const privacy::ReleasePlan *
     return error95;
 }
 
-Answer answer(const Question *question, const Terms &terms) {
-    check_delta(question, terms.mechanism, terms.delta);
-    Answer answer = {{}, nullptr, describe_answer(question->leaf)};
-    // Up to the last row: spilled groups are read again while the noise is added.
-    border::UsageScope usage = border::UsageScope::enter();
-    Sums sums;
-    Drawn drawn = {};
-    Paid paid = charge_and_read(question, terms, &sums, &drawn);
-    answer.epsilon = paid.epsilon;
+// From exact sums to rows. drawn: null, or noise that is there already.
+static Answer write(const Question *question, const Terms &terms, const Paid &paid, const Sums &sums,
+                    const Drawn *drawn) {
+    Answer answer = {paid.epsilon, tuplestore_begin_heap(false, false, work_mem), describe_answer(question->leaf)};
     const privacy::ReleasePlan *plan = plan_of(question, terms, paid.epsilon);
-    answer.rows = tuplestore_begin_heap(false, false, work_mem);
     Writer writer = {question,
                      plan,
                      border::context_new<StrongBits>(),
@@ -302,8 +291,28 @@ Answer answer(const Question *question, const Terms &terms) {
         put_thresholded(&writer, sums);
     else
         put_declared(&writer, sums);
-    usage.leave();
     remember(question, terms, paid, plan->delta, writer.error95);
+    return answer;
+}
+
+Answer write_answer(const Question *question, const Terms &terms, privacy::Epsilon charged, const Drawn *drawn) {
+    border::UsageScope usage = border::UsageScope::enter();
+    Sums sums = evaluate(question, nullptr);
+    Answer answer = write(question, terms, Paid{charged, {}}, sums, drawn);
+    usage.leave();
+    return answer;
+}
+
+Answer answer(const Question *question, const Terms &terms) {
+    check_delta(question, terms.mechanism, terms.delta);
+    if (terms.algorithm == Algorithm::find_from_output)
+        return answer_from_output(question, terms);
+    // Up to the last row: spilled groups are read again while the noise is added.
+    border::UsageScope usage = border::UsageScope::enter();
+    Sums sums;
+    Paid paid = charge_and_read(question, terms, &sums);
+    Answer answer = write(question, terms, paid, sums, nullptr);
+    usage.leave();
     return answer;
 }
 

@@ -7,7 +7,7 @@
 namespace dp::release {
 
 // How epsilon is found.
-enum class Algorithm { within_domain, released, within_data, find_epsilon, find_from_output, find_and_release };
+enum class Algorithm { within_domain, released, within_data, find_epsilon, find_and_release, find_from_output };
 
 // By the sparse vector technique, under a preference tau_var.
 constexpr bool is_selected(Algorithm algorithm) {

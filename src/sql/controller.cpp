@@ -228,13 +228,13 @@ static void register_view(const Visit &visit, Oid view, Oid relation, const char
               types, values, filter ? "   " : "  n");
 }
 
-// Totals that were lost are not to be spent again: the bound closes at what is known to be consumed.
+// Totals that were lost are not to be spent again: the bound closes at what is known to be consumed on the public account.
+// Public charges are held against that account alone; a total that had the conditional charges in it would leave them room.
 static void freeze(Oid relation) {
     Visit visit = Visit::write();
     run_with_oid(visit,
                  "UPDATE dp_rdr.protected_table t SET bound = 'filter', "
-                 "epsilon_total = o.public_epsilon + o.conditional_epsilon, "
-                 "delta_total = o.public_delta + o.conditional_delta "
+                 "epsilon_total = o.public_epsilon, delta_total = o.public_delta "
                  "FROM dp_rdr.odometer o WHERE o.id = t.id AND t.relation::oid = $1",
                  relation);
     visit.leave();

@@ -1,9 +1,11 @@
 // The epsilon that a controller's threshold permits, and the answer that goes with it (README.md).
 #include "catalog/decimals.hpp"
 #include "query/shape.hpp"
+#include "release/declared.hpp"
 #include "release/release.hpp"
 #include "sql/answer.hpp"
 #include "sql/arguments.hpp"
+#include "sql/general.hpp"
 #include "sql/question.hpp"
 
 namespace dp::sql {
@@ -37,7 +39,6 @@ static bool wants_output(FunctionCallInfo fcinfo) {
 
 // What goes with the expectation only.
 static void check_indicator(FunctionCallInfo fcinfo, const release::Terms &terms) {
-    refuse_unless_null(fcinfo, find_sensitivity, "sensitivity");
     bool groups = !PG_ARGISNULL(find_group_a);
     if (groups == PG_ARGISNULL(find_group_b))
         refuse_half_of_groups();
@@ -61,6 +62,18 @@ static release::Terms terms_of_call(FunctionCallInfo fcinfo) {
     return terms;
 }
 
+static Datum answer_general(FunctionCallInfo fcinfo, const release::GeneralQuestion *question,
+                            const release::Terms &terms) {
+    refuse_if_true(fcinfo, find_exact, "exact for a general query");
+    refuse_unless_null(fcinfo, find_group_a, "group_a for a general query");
+    if (terms.algorithm == release::Algorithm::find_from_output)
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("indicator \"output\" for a general query is not supported by this version"),
+                        errhint("Use 'expected'.")));
+    release::Answer answer = release::answer_declared(question, terms, sensitivity_argument(fcinfo, find_sensitivity));
+    return epsilon_and_answer(fcinfo, &answer);
+}
+
 DP_FUNCTION(dp_find_epsilon) {
     require(fcinfo, find_query, "query");
     require(fcinfo, find_tau, "tau");
@@ -69,7 +82,11 @@ DP_FUNCTION(dp_find_epsilon) {
     release::Terms terms = terms_of_call(fcinfo);
     check_indicator(fcinfo, terms);
     catalog::check_can_charge();
-    release::Question *question = controllers_question(text_argument(fcinfo, find_query));
+    const char *query = text_argument(fcinfo, find_query);
+    release::GeneralQuestion *general = general_question(query, !PG_ARGISNULL(find_sensitivity));
+    if (general != nullptr)
+        return answer_general(fcinfo, general, terms);
+    release::Question *question = controllers_question(query);
     if (!PG_ARGISNULL(find_group_a)) {
         Oid relation = question->settings->relation;
         terms.group_a = query::canonical_condition(text_argument(fcinfo, find_group_a), relation, "group_a");

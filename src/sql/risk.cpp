@@ -6,6 +6,7 @@
 #include "catalog/decimals.hpp"
 #include "release/change.hpp"
 #include "sql/arguments.hpp"
+#include "sql/general.hpp"
 #include "sql/question.hpp"
 #include "sql/risk.hpp"
 
@@ -36,11 +37,10 @@ View view_of(FunctionCallInfo fcinfo, int mechanism, int delta) {
     return view;
 }
 
-// Arguments from `mechanism` on: mechanism, delta, calibration, exact, sensitivity.
+// Arguments from `mechanism` on: mechanism, delta, calibration, exact. (A sensitivity makes it a general query.)
 static View view_arguments(FunctionCallInfo fcinfo, int first) {
     require(fcinfo, first + 2, "calibration");
     require(fcinfo, first + 3, "exact");
-    refuse_unless_null(fcinfo, first + 4, "sensitivity");
     privacy::Calibration calibration = calibration_named(text_argument(fcinfo, first + 2));
     View view = view_of(fcinfo, first, first + 1);
     view.calibration = calibration;
@@ -266,6 +266,8 @@ static void put_candidate(ReturnSetInfo *result, const privacy::RiskRow &row, co
 }
 
 DP_FUNCTION(dp_risk) {
+    if (general_risk(fcinfo))
+        return Datum(0);
     Selection selection = selection_arguments(fcinfo, 7);
     View view = view_arguments(fcinfo, 2);
     auto *candidates = catalog::candidates_from_array(array_argument(fcinfo, 1));
@@ -336,6 +338,8 @@ static Risk *risks_of(const View &view, const Memo *memo, privacy::Epsilon epsil
 }
 
 DP_FUNCTION(dp_risk_records) {
+    if (general_risk_records(fcinfo))
+        return Datum(0);
     require(fcinfo, 1, "epsilon");
     privacy::Epsilon epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(1), "epsilon");
     View view = view_arguments(fcinfo, 2);

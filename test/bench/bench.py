@@ -2,8 +2,8 @@
 """Medians of dp_rdr's calls and of the plain queries they are held against, on the server that PG* points to.
 
 For every size of Adult and each of five queries: the plain query on the table, a plain GROUP BY of the columns that the
-query reads (the floor of everything that looks at each distinct record), dp_risk, dp_find_epsilon and dp_query. The
-calls take turns, so that a slow minute of the machine hits all of them, and the first round is thrown away.
+query reads (the floor of everything that looks at each distinct record), dp_risk, dp_find_epsilon, dp_query, and dp_query
+under a policy with tau_var, which reads the number of rows as well and makes two charges. The calls take turns, so that a slow minute of the machine hits all of them, and the first round is thrown away.
 """
 import argparse
 import re
@@ -34,6 +34,7 @@ QUERIES = (
 # The odometer only counts here: no total would last for all rounds.
 SETUP = """
 CREATE ROLE bench_analyst;
+CREATE ROLE bench_selected;
 \\set data test/data
 \\i test/data/adult.sql
 TRUNCATE adult;
@@ -47,6 +48,7 @@ SELECT dp_set_groups('adult', 'marital_status', '{{Divorced,Married-AF-spouse,Ma
     'Married-spouse-absent,Never-married,Separated,Widowed}}');
 SELECT dp_set_odometer('adult', 'none');
 SELECT dp_grant('adult_dp', 'bench_analyst', tau => 0.95);
+SELECT dp_grant('adult_dp', 'bench_selected', tau_var => 1e-4);
 """
 
 
@@ -64,6 +66,7 @@ def calls(query):
     yield "dp_risk", None, f"SELECT * FROM dp_risk($${private}$$)"
     yield "dp_find_epsilon", None, f"CALL dp_find_epsilon($${private}$$, 0.95)"
     yield "dp_query", "bench_analyst", f"SELECT * FROM dp_query($${private}$$) AS ({query.result})"
+    yield "released", "bench_selected", f"SELECT * FROM dp_query($${private}$$) AS ({query.result})"
 
 
 def measuring_script(repeat):
@@ -96,7 +99,8 @@ def report(rows, medians):
         risk, find = (ms[name] / ms["group by"] for name in ("dp_risk", "dp_find_epsilon"))
         print(f"{rows:>9} {query.name:>5} {ms['plain']:>9.1f} {ms['group by']:>9.1f} "
               f"{ms['dp_risk']:>9.1f} {risk:>9.2f} {ms['dp_find_epsilon']:>12.1f} {find:>9.2f} "
-              f"{ms['dp_query']:>9.1f} {ms['dp_query'] / ms['plain']:>8.2f}", flush=True)
+              f"{ms['dp_query']:>9.1f} {ms['dp_query'] / ms['plain']:>8.2f} "
+              f"{ms['released']:>9.1f} {ms['released'] / ms['plain']:>8.2f}", flush=True)
 
 
 def main():
@@ -107,10 +111,10 @@ def main():
 
     print("medians in ms; ratios to the plain GROUP BY of the projected columns, and of dp_query to the plain query\n")
     print(f"{'rows':>9} {'query':>5} {'plain':>9} {'group by':>9} {'dp_risk':>9} {'/group by':>9} "
-          f"{'find_epsilon':>12} {'/group by':>9} {'dp_query':>9} {'/plain':>8}")
+          f"{'find_epsilon':>12} {'/group by':>9} {'dp_query':>9} {'/plain':>8} {'released':>9} {'/plain':>8}")
     for rows in options.rows:
         psql("postgres", "SET client_min_messages = warning;\nDROP DATABASE IF EXISTS bench;\n"
-             "DROP ROLE IF EXISTS bench_analyst;\nCREATE DATABASE bench;")
+             "DROP ROLE IF EXISTS bench_analyst, bench_selected;\nCREATE DATABASE bench;")
         psql("bench", SETUP.format(rows=rows))
         report(rows, measure("bench", options.repeat))
 

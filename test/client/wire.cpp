@@ -39,6 +39,7 @@ class RawMessages {
 
     void parse(const std::string &sql) { add('P', zero("") + zero(sql) + int16(0)); }
     void bind(const std::string &portal) { add('B', zero(portal) + zero("") + int16(0) + int16(0) + int16(0)); }
+    void describe(const std::string &portal) { add('D', 'P' + zero(portal)); }
     void execute(const std::string &portal, int32_t rows) { add('E', zero(portal) + int32(rows)); }
     void flush() { add('H', ""); }
     void sync() { add('S', ""); }
@@ -177,6 +178,29 @@ TEST_F(Wire, PartialPortalAndFailure) {
     EXPECT_NE(seen.find("Ds"), std::string::npos) << seen;
     EXPECT_NE(seen.find('E'), std::string::npos) << seen;
     expect_charges(before + 2);
+}
+
+// A fetch size, as JDBC has it: in a transaction, a named portal, described, and executed for some rows at a time.
+TEST_F(Wire, PortalByFetchSize) {
+    PlainSession session;
+    const int before = releases();
+    session.must("BEGIN");
+    RawMessages wire(session);
+    wire.parse("SELECT n, g FROM (SELECT count(*) AS n FROM people_dp WHERE age > 40) q, generate_series(1, 7) g");
+    wire.bind("C_1");
+    wire.describe("C_1");
+    wire.sync();
+    wire.send();
+    EXPECT_EQ(wire.receive_until("Z"), "12TZ");
+    EXPECT_EQ(releases(), before);
+    for (const char *seen : {"DDDsZ", "DDDsZ", "DCZ"}) {
+        wire.execute("C_1", 3);
+        wire.sync();
+        wire.send();
+        EXPECT_EQ(wire.receive_until("Z"), seen);
+    }
+    session.close();
+    expect_charges(before + 1);
 }
 
 // A row is read from a cursor, and everything is rolled back.

@@ -6,16 +6,15 @@
 // is wrong by less than the factor of 16 that is left to one in a million.
 #include "privacy/mechanism.hpp"
 
-#include <sys/random.h>
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <stdexcept>
 #include <vector>
 
 #include <boost/math/special_functions/gamma.hpp>
 #include <gtest/gtest.h>
+
+#include "system_bits.hpp"
 
 namespace {
 
@@ -24,23 +23,6 @@ using namespace dp::privacy;
 constexpr double level = 1e-9;
 constexpr std::size_t draws = 300000;
 constexpr double least_expected = 1000;
-
-class SystemBits final : public BitSource {
-  public:
-    result_type operator()() override {
-        if (next_ == words) {
-            if (getrandom(block_, sizeof block_, 0) != static_cast<ssize_t>(sizeof block_))
-                throw std::runtime_error("no random bits");
-            next_ = 0;
-        }
-        return block_[next_++];
-    }
-
-  private:
-    static constexpr int words = 32; // 256 bytes: getrandom never returns fewer
-    std::uint64_t block_[words];
-    int next_ = words;
-};
 
 // ---- Laws ----
 

@@ -118,5 +118,36 @@ psql_as($new, 'data', 'controller', q{
 ask($new, 'data', q{SELECT * FROM dp_query('SELECT count(*) FROM people_again') AS (n bigint)});
 is(account($new, 'data'), '6|0.35', 'a second view shares the restored totals');
 
+# A copy of the database has a copy of the totals.
+$new->safe_psql('postgres', 'CREATE DATABASE copy TEMPLATE data');
+is(account($new, 'copy'), '6|0.35', 'a copy begins with the totals of its template');
+ask($new, 'copy');
+is(account($new, 'copy'), '7|0.4', 'and charges on top of them');
+is(account($new, 'data'), '6|0.35', 'as the template does for itself');
+
+# Lost totals are not spent again: no answer without them, and the next dp_protect() closes the table at what the ledger
+# tells, whatever was permitted before.
+$new->safe_psql('copy', 'TRUNCATE dp_rdr.odometer, dp_rdr.odometer_share');
+is(sqlstate($new, 'copy', 'analyst', $COUNT), '55000', 'without totals nothing is answered');
+is(verified($new, 'copy'), '', 'and the ledger does not verify');
+my ($status, $stdout, $stderr) = $new->psql('copy', q{SELECT dp_protect('people', 'people_third')},
+	extra_params => [ '-U', 'controller' ]);
+is($status, 0, 'a table that has lost its totals is protected again');
+like($stderr, qr/WARNING:  public.people was protected before, and its totals are lost: no query will be answered/,
+	'with a warning');
+is(account($new, 'copy'), '7|0.4', 'its totals are those of the ledger');
+is(sqlstate($new, 'copy', 'analyst', $COUNT), '53400', 'and are all that is permitted');
+ok(verified($new, 'copy'), 'the ledger verifies again');
+psql_as($new, 'copy', 'controller', q{SELECT dp_set_odometer('people', 'filter', epsilon_total => 0.6)});
+ask($new, 'copy');
+is(account($new, 'copy'), '8|0.45', 'until the controller permits more');
+
+# The views go with the extension, so that there is nothing to ask until the controller protects the table again.
+$new->safe_psql('copy', 'DROP EXTENSION dp_rdr CASCADE');
+is(sqlstate($new, 'copy', 'analyst', 'SELECT count(*) FROM people_dp'), '42P01', 'without the extension: no view');
+is(sqlstate($new, 'copy', 'analyst', 'SELECT count(*) FROM people'), '42501', 'and no other way to the table');
+$new->safe_psql('copy', 'CREATE EXTENSION dp_rdr');
+is(sqlstate($new, 'copy', 'analyst', $COUNT), '42P01', 'a new extension does not bring it back');
+
 $_->stop for ($old, $new);
 done_testing();

@@ -106,7 +106,7 @@ GaussianScale gaussian(unsigned a, unsigned b) {
     return scale;
 }
 
-constexpr std::size_t string_length = 22;
+constexpr std::size_t string_length = 24;
 
 TEST(DiscreteLaplace, LawOnAllBitStrings) {
     for (const auto &[t, s] : std::vector<std::pair<unsigned, unsigned>>{{1, 1}, {1, 2}, {2, 1}, {3, 1}, {2, 3}}) {

@@ -175,7 +175,7 @@ TEST(LeaveOneOut, Reference) {
             pis = [&](double v) { return leave_one_out_avg(state_of(rows), true, v, z); };
             q = answer(rows, z).avg;
         } else {
-            return; // aggregates of later versions
+            return; // leave_one_out_test.cpp
         }
         ++checked;
         c.field(q, "q");

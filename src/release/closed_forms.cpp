@@ -1,0 +1,333 @@
+#include "release/closed_forms.hpp"
+
+#include <cmath>
+
+#include "border/scope.hpp"
+#include "border/spi.hpp"
+
+namespace dp::release {
+
+// ---- which queries -------------------------------------------------------------------------------------------------
+
+static bool has_order(Node *key) {
+    return OidIsValid(lookup_type_cache(exprType(key), TYPECACHE_CMP_PROC)->cmp_proc);
+}
+
+static bool is_plain(const query::General *general) {
+    const Query *query = general->query;
+    return general->one_level && query->groupingSets == NIL && query->havingQual == nullptr &&
+           query->distinctClause == NIL && query->limitCount == nullptr && query->limitOffset == nullptr &&
+           !query->hasWindowFuncs && !query->hasTargetSRFs;
+}
+
+ClosedForms *find_closed_forms(const GeneralQuestion *question) {
+    const Query *query = question->general->query;
+    if (!is_plain(question->general))
+        return nullptr;
+    auto *forms = static_cast<ClosedForms *>(palloc0(sizeof(ClosedForms)));
+    forms->aggregates =
+        static_cast<BareAggregate *>(palloc0(sizeof(BareAggregate) * (list_length(query->targetList) + 1)));
+    ListCell *cell;
+    foreach (cell, query->groupClause) {
+        Node *key = get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell), query->targetList);
+        if (!has_order(key))
+            return nullptr;
+        forms->keys = lappend(forms->keys, key);
+    }
+    foreach (cell, query->targetList) {
+        auto *target = lfirst_node(TargetEntry, cell);
+        auto *expression = reinterpret_cast<Node *>(target->expr);
+        if (target->resjunk || list_member(forms->keys, expression))
+            continue;
+        if (!find_bare_aggregate(question, expression, &forms->aggregates[forms->naggregates++]))
+            return nullptr;
+    }
+    return forms;
+}
+
+double largest_change(const ClosedForms *forms, privacy::Mechanism mechanism, privacy::Calibration calibration,
+                      int64 rows) {
+    double change = 0;
+    for (int a = 0; a < forms->naggregates; a++) {
+        const BareAggregate &aggregate = forms->aggregates[a];
+        bool counts =
+            aggregate.call.fn == privacy::Statistic::count || aggregate.call.fn == privacy::Statistic::count_distinct;
+        if (!counts && aggregate.bounds == nullptr)
+            return get_float8_nan();
+        double low = counts ? 0 : aggregate.bounds->low, high = counts ? 0 : aggregate.bounds->high;
+        double one = calibration == privacy::Calibration::published && aggregate.call.fn == privacy::Statistic::avg
+                         ? (high - low) / static_cast<double>(Max(rows, int64{1}))
+                         : privacy::worst_difference(aggregate.call, low, high);
+        change = mechanism == privacy::Mechanism::laplace ? change + one : std::hypot(change, one);
+    }
+    return change;
+}
+
+// ---- the statement's columns ---------------------------------------------------------------------------------------
+
+namespace {
+struct Input {
+    int value;   // position of the argument, or of "it is there" for a count; -1: count(*)
+    int filter;  // position of "the FILTER holds", or -1
+    bool number; // the argument is read as a number; otherwise its rank counts
+    ValueKind kind;
+};
+
+struct Work {
+    const ClosedForms *forms;
+    privacy::Mechanism mechanism;
+    RecordsQuery records;
+    Memo *memo;
+    List *extras;
+    int *key_positions;
+    Input *inputs;       // per aggregate
+    NullableDatum *keys; // nrecords x nkeys
+    bool *there;         // nrecords x naggregates: the record brings a value
+    double *values;      // the same
+    int64 *order;        // records by group
+    int64 ngroups;
+};
+} // namespace
+
+static int add_extra(Work *work, Node *expression) {
+    ListCell *cell;
+    foreach (cell, work->extras)
+        if (equal(lfirst(cell), expression))
+            return foreach_current_index(cell);
+    work->extras = lappend(work->extras, expression);
+    return list_length(work->extras) - 1;
+}
+
+static Node *is_true(Node *condition) {
+    auto *test = makeNode(BooleanTest);
+    test->arg = reinterpret_cast<Expr *>(condition);
+    test->booltesttype = IS_TRUE;
+    test->location = -1;
+    return reinterpret_cast<Node *>(test);
+}
+
+static Node *is_present(Node *argument) {
+    auto *test = makeNode(NullTest);
+    test->arg = reinterpret_cast<Expr *>(argument);
+    test->nulltesttype = IS_NOT_NULL;
+    test->argisrow = false; // count(row) counts rows whatever is in them
+    test->location = -1;
+    return reinterpret_cast<Node *>(test);
+}
+
+static Input add_input(Work *work, const BareAggregate &aggregate) {
+    Input input = {-1, -1, true, ValueKind::int4};
+    if (aggregate.filter != nullptr)
+        input.filter = add_extra(work, is_true(aggregate.filter));
+    if (aggregate.argument == nullptr)
+        return input;
+    if (aggregate.call.fn == privacy::Statistic::count) {
+        input.value = add_extra(work, is_present(aggregate.argument));
+        return input;
+    }
+    input.value = add_extra(work, aggregate.argument);
+    input.number = aggregate.call.fn != privacy::Statistic::count_distinct;
+    if (input.number)
+        input.kind = value_kind(exprType(aggregate.argument));
+    return input;
+}
+
+static void plan_columns(Work *work, const GeneralQuestion *question, bool keep_records) {
+    const ClosedForms *forms = work->forms;
+    work->key_positions = static_cast<int *>(palloc0(sizeof(int) * (list_length(forms->keys) + 1)));
+    ListCell *cell;
+    foreach (cell, forms->keys)
+        work->key_positions[foreach_current_index(cell)] = add_extra(work, static_cast<Node *>(lfirst(cell)));
+    work->inputs = static_cast<Input *>(palloc0(sizeof(Input) * (forms->naggregates + 1)));
+    for (int a = 0; a < forms->naggregates; a++)
+        work->inputs[a] = add_input(work, forms->aggregates[a]);
+    work->records = records_query(question, keep_records, work->extras, false);
+}
+
+// ---- reading -------------------------------------------------------------------------------------------------------
+
+static void *allocate(Size size) {
+    return MemoryContextAllocHuge(CurrentMemoryContext, size + 1);
+}
+
+static void read_record(Work *work, int64 i, const Datum *values, const bool *nulls) {
+    const ClosedForms *forms = work->forms;
+    int nkeys = list_length(forms->keys), first = work->records.first_extra;
+    for (int k = 0; k < nkeys; k++)
+        work->keys[i * nkeys + k] =
+            NullableDatum{values[first + work->key_positions[k]], nulls[first + work->key_positions[k]]};
+    for (int a = 0; a < forms->naggregates; a++) {
+        const Input &input = work->inputs[a];
+        int64 at = i * forms->naggregates + a;
+        bool counts = forms->aggregates[a].call.fn == privacy::Statistic::count;
+        work->values[at] = 0;
+        work->there[at] = input.filter < 0 || DatumGetBool(values[first + input.filter]);
+        if (input.value < 0 || !work->there[at])
+            continue;
+        Datum value = values[first + input.value];
+        work->there[at] = counts ? DatumGetBool(value) : !nulls[first + input.value];
+        if (!counts && input.number && work->there[at])
+            work->values[at] = double_value(input.kind, value);
+    }
+}
+
+static void read_records(Work *work) {
+    int64 n = work->memo->nrecords;
+    int natts = SPI_tuptable->tupdesc->natts, naggregates = work->forms->naggregates;
+    work->keys = static_cast<NullableDatum *>(allocate(sizeof(NullableDatum) * n * list_length(work->forms->keys)));
+    work->there = static_cast<bool *>(allocate(sizeof(bool) * n * naggregates));
+    work->values = static_cast<double *>(allocate(sizeof(double) * n * naggregates));
+    auto *values = static_cast<Datum *>(palloc0(sizeof(Datum) * natts));
+    auto *nulls = static_cast<bool *>(palloc0(sizeof(bool) * natts));
+    MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr record", ALLOCSET_DEFAULT_SIZES);
+    MemoryContext old = MemoryContextSwitchTo(scratch);
+    for (int64 i = 0; i < n; i++) {
+        CHECK_FOR_INTERRUPTS();
+        // By-reference values point into the tuple, which lives as long as SPI's result.
+        heap_deform_tuple(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, values, nulls);
+        read_record(work, i, values, nulls);
+        MemoryContextReset(scratch);
+    }
+    MemoryContextSwitchTo(old);
+    MemoryContextDelete(scratch);
+}
+
+// ---- order ---------------------------------------------------------------------------------------------------------
+
+namespace {
+struct Comparison {
+    int n;
+    FmgrInfo **compare;
+    Oid *collations;
+    const NullableDatum *values; // n per record
+};
+} // namespace
+
+static int compare_records(const void *a, const void *b, void *context) {
+    auto *by = static_cast<Comparison *>(context);
+    const NullableDatum *x = by->values + *static_cast<const int64 *>(a) * by->n;
+    const NullableDatum *y = by->values + *static_cast<const int64 *>(b) * by->n;
+    for (int k = 0; k < by->n; k++) {
+        int result = x[k].isnull || y[k].isnull
+                         ? static_cast<int>(x[k].isnull) - static_cast<int>(y[k].isnull)
+                         : DatumGetInt32(FunctionCall2Coll(by->compare[k], by->collations[k], x[k].value, y[k].value));
+        if (result != 0)
+            return result;
+    }
+    return 0;
+}
+
+static FmgrInfo *comparison_of(Oid type) {
+    return &lookup_type_cache(type, TYPECACHE_CMP_PROC_FINFO)->cmp_proc_finfo;
+}
+
+static int64 *sorted_records(int64 n, Comparison *by) {
+    auto *order = static_cast<int64 *>(allocate(sizeof(int64) * n));
+    for (int64 i = 0; i < n; i++)
+        order[i] = i;
+    qsort_arg(order, n, sizeof(int64), compare_records, by);
+    return order;
+}
+
+static void sort_by_group(Work *work, Comparison *by) {
+    List *keys = work->forms->keys;
+    by->n = list_length(keys);
+    by->values = work->keys;
+    by->compare = static_cast<FmgrInfo **>(palloc0(sizeof(FmgrInfo *) * (by->n + 1)));
+    by->collations = static_cast<Oid *>(palloc0(sizeof(Oid) * (by->n + 1)));
+    ListCell *cell;
+    foreach (cell, keys) {
+        auto *key = static_cast<Node *>(lfirst(cell));
+        by->compare[foreach_current_index(cell)] = comparison_of(exprType(key));
+        by->collations[foreach_current_index(cell)] = exprCollation(key);
+    }
+    work->order = sorted_records(work->memo->nrecords, by);
+}
+
+// count(DISTINCT x) of any type: equal values get equal ranks, and ranks are numbers.
+static void rank_values(Work *work, int a) {
+    int64 n = work->memo->nrecords;
+    auto *column = static_cast<NullableDatum *>(allocate(sizeof(NullableDatum) * n));
+    int position = work->records.first_extra + work->inputs[a].value + 1;
+    for (int64 i = 0; i < n; i++)
+        column[i].value = border::Spi::value(i, position, &column[i].isnull);
+    FmgrInfo *compare = comparison_of(exprType(work->forms->aggregates[a].argument));
+    Oid collation = work->forms->aggregates[a].collation;
+    Comparison by = {1, &compare, &collation, column};
+    const int64 *order = sorted_records(n, &by);
+    double rank = 0;
+    for (int64 i = 0; i < n; i++) {
+        if (i > 0 && compare_records(&order[i - 1], &order[i], &by) != 0)
+            rank++;
+        work->values[order[i] * work->forms->naggregates + a] = rank;
+    }
+}
+
+// ---- sensitivities -------------------------------------------------------------------------------------------------
+
+// Core region. What the records from..to of the order, one group, move one aggregate by.
+static void add_differences(Work *work, int64 from, int64 to, int a) {
+    const BareAggregate &aggregate = work->forms->aggregates[a];
+    int naggregates = work->forms->naggregates;
+    privacy::ValueSet values;
+    for (int64 i = from; i < to; i++)
+        if (work->there[work->order[i] * naggregates + a])
+            values.add(work->values[work->order[i] * naggregates + a], work->memo->records[work->order[i]].individuals);
+    values.finish();
+    const privacy::LeaveOneOut without(aggregate.call, values, aggregate.z());
+    for (int64 i = from; i < to; i++) {
+        int64 at = work->order[i] * naggregates + a;
+        if (!work->there[at])
+            continue;
+        double part = without.difference(values.find(work->values[at]));
+        double &pis = work->memo->records[work->order[i]].pis;
+        pis = work->mechanism == privacy::Mechanism::laplace ? pis + part : std::hypot(pis, part);
+    }
+}
+
+static void find_differences(Work *work) {
+    Comparison by = {};
+    sort_by_group(work, &by);
+    for (int a = 0; a < work->forms->naggregates; a++)
+        if (work->inputs[a].value >= 0 && !work->inputs[a].number)
+            rank_values(work, a);
+    for (int64 from = 0, to; from < work->memo->nrecords; from = to) {
+        CHECK_FOR_INTERRUPTS();
+        for (to = from + 1; to < work->memo->nrecords; to++)
+            if (compare_records(&work->order[from], &work->order[to], &by) != 0)
+                break;
+        border::core([&] {
+            for (int a = 0; a < work->forms->naggregates; a++)
+                add_differences(work, from, to, a);
+        });
+        work->ngroups++;
+    }
+    if (work->forms->keys == NIL)
+        work->ngroups = 1; // also of no rows at all
+}
+
+GeneralRisk closed_forms_risk(const GeneralQuestion *question, const ClosedForms *forms, privacy::Mechanism mechanism,
+                              bool keep_records) {
+    Work work = {};
+    work.forms = forms;
+    work.mechanism = mechanism;
+    plan_columns(&work, question, keep_records);
+    border::SettingsScope settings = border::SettingsScope::enter();
+    border::RoleScope role = border::RoleScope::enter(question->settings->owner);
+    PushActiveSnapshot(GetActiveSnapshot());
+    border::Spi spi = border::Spi::connect();
+    spi.run(deparse_internal(work.records.query), true);
+    work.memo = read_memo(&work.records, spi, keep_records);
+    read_records(&work);
+    find_differences(&work);
+    work.memo->groups_present = work.ngroups;
+    count_others(question, spi, work.memo);
+    profile_memo(spi, work.memo);
+    spi.finish();
+    PopActiveSnapshot();
+    role.leave();
+    settings.leave();
+    return GeneralRisk{work.memo, work.ngroups * forms->naggregates, forms->naggregates};
+}
+
+} // namespace dp::release

@@ -1,0 +1,25 @@
+// General queries whose leave-one-out results have closed forms (formulas.md 1.4): one level, plain WHERE and GROUP BY, bare
+// aggregates. One grouping statement instead of one statement for each record.
+#pragma once
+
+#include "release/general.hpp"
+
+namespace dp::release {
+
+struct ClosedForms {
+    int naggregates;
+    BareAggregate *aggregates; // the coordinates of one group, in order
+    List *keys;                // Node *, over the view
+};
+// Null: the query has none.
+ClosedForms *find_closed_forms(const GeneralQuestion *question);
+
+GeneralRisk closed_forms_risk(const GeneralQuestion *question, const ClosedForms *forms, privacy::Mechanism mechanism,
+                              bool keep_records);
+
+// The largest change of the vector that bounds allow, l1 or l2 (formulas.md 2.1); NaN where a bound is missing.
+// published: the average moves by (upper - lower) / rows, as in the papers' artefact.
+double largest_change(const ClosedForms *forms, privacy::Mechanism mechanism, privacy::Calibration calibration,
+                      int64 rows);
+
+} // namespace dp::release

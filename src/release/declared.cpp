@@ -1,0 +1,183 @@
+#include "release/declared.hpp"
+
+#include <cmath>
+
+#include "release/closed_forms.hpp"
+#include "release/random.hpp"
+#include "release/rerun.hpp"
+
+namespace dp::release {
+
+static double derived_sensitivity(const GeneralQuestion *question, privacy::Mechanism mechanism,
+                                  privacy::Calibration calibration, int64 rows) {
+    const ClosedForms *forms = find_closed_forms(question);
+    return forms == nullptr ? get_float8_nan() : largest_change(forms, mechanism, calibration, rows);
+}
+
+[[noreturn]] static void ask_for_sensitivity() {
+    ereport(ERROR,
+            (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+             errmsg("pass sensitivity => ..., the largest change that one individual can make"),
+             errhint("It follows from what the query may see at all, not from the rows that are there. Declared "
+                     "bounds give it for count, sum, avg, variance, stddev, min, max and percentiles of columns, "
+                     "in a query of one level.")));
+    pg_unreachable();
+}
+
+void check_declared(const GeneralQuestion *question, privacy::Mechanism mechanism, double sensitivity) {
+    if (std::isnan(sensitivity) && std::isnan(derived_sensitivity(question, mechanism, privacy::Calibration::sound, 1)))
+        ask_for_sensitivity();
+}
+
+privacy::DeclaredVector declared_vector(const GeneralQuestion *question, const GeneralRisk &risk,
+                                        privacy::Mechanism mechanism, privacy::Calibration calibration,
+                                        double sensitivity) {
+    double change =
+        std::isnan(sensitivity) ? derived_sensitivity(question, mechanism, calibration, risk.memo->rows) : sensitivity;
+    return privacy::DeclaredVector{change, risk.coordinates, risk.changed};
+}
+
+void check_somebody(const GeneralRisk &risk) {
+    if (risk.memo->rows == 0)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("the table is empty: there is nobody whose risk could be shown")));
+}
+
+// ---- choice and charge ---------------------------------------------------------------------------------------------
+
+// All that can be known to be wrong with a declaration.
+static void check_nobody_exceeds(const GeneralRisk &risk, double sensitivity) {
+    double largest = border::core([&] { return risk.memo->profile->max(); });
+    if (largest > sensitivity * (1 + 1e-9)) // rounding
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                 errmsg("an individual changes the result by %s, more than the declared sensitivity %s",
+                        float8out_internal(largest), float8out_internal(sensitivity)),
+                 errhint("Declare the largest change that is possible at all, not the largest among these rows.")));
+}
+
+static const char *describe(const privacy::DeclaredVector &vector, const Terms &terms) {
+    return psprintf("{\"tau\": %s, \"sensitivity\": %s, \"coordinates\": " INT64_FORMAT "}",
+                    float8out_internal(terms.tau), float8out_internal(vector.sensitivity),
+                    static_cast<int64>(vector.coordinates));
+}
+
+static privacy::Epsilon charge(const GeneralQuestion *question, const Terms &terms,
+                               const privacy::DeclaredVector &vector, const GeneralRisk &risk) {
+    auto *measures = border::context_new<std::vector<privacy::Measure>>();
+    auto *sensitivities = border::context_new<std::vector<uint64>>();
+    catalog::Charge charge = {};
+    border::core([&] {
+        *measures = privacy::declared_measures(vector);
+        sensitivities->push_back(privacy::declared_lattice(vector).D);
+        charge.eps_star = privacy::find_eps_declared(*risk.memo->profile, vector, terms.mechanism, terms.tau,
+                                                     terms.delta, *terms.candidates)
+                              .eps_star;
+        charge.delta = charge.delta_noise = privacy::delta_charged(terms.mechanism, false, terms.delta);
+    });
+    charge.slack = privacy::sound_slack;
+    charge.settings = question->settings;
+    charge.query = question->text;
+    charge.algorithm = "find_epsilon";
+    charge.guarantee = "declared sensitivity";
+    charge.kind = terms.mechanism == privacy::Mechanism::laplace ? "pure" : "gaussian";
+    charge.mechanism = terms.mechanism;
+    charge.account = privacy::Account::conditional;
+    charge.candidates = terms.candidates;
+    charge.parameters = describe(vector, terms);
+    charge.measures = measures;
+    charge.sensitivities = sensitivities;
+    return catalog::charge(charge);
+}
+
+// ---- noise and rows ------------------------------------------------------------------------------------------------
+
+static TupleDesc describe_answer(const GeneralQuestion *question) {
+    int n = 0;
+    for (int i = 0; i < question->ncolumns; i++)
+        n += question->columns[i].hidden ? 0 : 1;
+    TupleDesc desc = CreateTemplateTupleDesc(n);
+    n = 0;
+    for (int i = 0; i < question->ncolumns; i++) {
+        const ResultColumn &column = question->columns[i];
+        if (column.hidden)
+            continue;
+        TupleDescInitEntry(desc, ++n, column.name, column.coordinate ? FLOAT8OID : column.type,
+                           column.coordinate ? -1 : column.typmod, 0);
+        if (!column.coordinate)
+            TupleDescInitEntryCollation(desc, n, column.collation);
+    }
+    return BlessTupleDesc(desc);
+}
+
+// The nearest points of the lattice. Before the charge: a result that is too large for it costs nothing.
+static privacy::int128 *points_of(const GeneralQuestion *question, const Result &result,
+                                  const privacy::DeclaredVector &vector) {
+    int64 n = result.nrows * question->ncoordinates;
+    auto *points =
+        static_cast<privacy::int128 *>(MemoryContextAllocHuge(CurrentMemoryContext, sizeof(privacy::int128) * (n + 1)));
+    border::core([&] {
+        const privacy::DeclaredLattice lattice = privacy::declared_lattice(vector);
+        for (int64 i = 0; i < n; i++)
+            points[i] = privacy::declared_point(
+                lattice, result.rows[i / question->ncoordinates].values[i % question->ncoordinates]);
+    });
+    return points;
+}
+
+static void add_noise(privacy::int128 *points, int64 n, const Terms &terms, const privacy::DeclaredVector &vector,
+                      privacy::Epsilon epsilon) {
+    auto *bits = border::context_new<StrongBits>();
+    auto *plan = border::context_new<privacy::ReleasePlan>();
+    border::core([&] { *plan = privacy::plan_declared(vector, terms.mechanism, epsilon, terms.delta); });
+    for (int64 i = 0; i < n; i++) {
+        CHECK_FOR_INTERRUPTS();
+        border::core([&] { points[i] = points[i] + privacy::draw(*bits, plan->noise.front()); });
+    }
+}
+
+static void put_rows(const GeneralQuestion *question, const Result &result, const privacy::int128 *points,
+                     const privacy::DeclaredLattice &lattice, Answer *answer) {
+    auto *values = static_cast<Datum *>(palloc0(sizeof(Datum) * question->ncolumns));
+    auto *nulls = static_cast<bool *>(palloc0(sizeof(bool) * question->ncolumns));
+    for (int64 i = 0; i < result.nrows; i++) {
+        int at = 0, coordinate = 0, identity = 0;
+        for (int c = 0; c < question->ncolumns; c++) {
+            const ResultColumn &column = question->columns[c];
+            if (column.coordinate) {
+                nulls[at] = false;
+                values[at++] = Float8GetDatum(
+                    border::core([&] { return lattice.value(points[i * question->ncoordinates + coordinate]); }));
+                coordinate++;
+                continue;
+            }
+            if (!column.hidden) {
+                nulls[at] = result.rows[i].nulls[identity];
+                values[at++] = result.rows[i].identities[identity];
+            }
+            identity++;
+        }
+        tuplestore_putvalues(answer->rows, answer->desc, values, nulls);
+    }
+}
+
+Answer answer_declared(const GeneralQuestion *question, const Terms &terms, double sensitivity) {
+    if (std::isnan(sensitivity))
+        ask_for_sensitivity();
+    check_delta(question->table, terms.mechanism, terms.delta);
+    GeneralRisk risk = general_risk(question, terms.mechanism, false, "dp_find_epsilon");
+    check_somebody(risk);
+    check_nobody_exceeds(risk, sensitivity);
+    privacy::DeclaredVector vector =
+        declared_vector(question, risk, terms.mechanism, privacy::Calibration::sound, sensitivity);
+    Result result = run_once(question);
+    privacy::int128 *points = points_of(question, result, vector);
+    Answer answer = {charge(question, terms, vector, risk), nullptr, describe_answer(question)};
+    add_noise(points, result.nrows * question->ncoordinates, terms, vector, answer.epsilon);
+    answer.rows = tuplestore_begin_heap(false, false, work_mem);
+    privacy::DeclaredLattice lattice = border::core([&] { return privacy::declared_lattice(vector); });
+    put_rows(question, result, points, lattice, &answer);
+    return answer;
+}
+
+} // namespace dp::release

@@ -1,0 +1,553 @@
+#include "release/general.hpp"
+
+#include <cmath>
+
+#include "border/scope.hpp"
+#include "border/spi.hpp"
+#include "catalog/decimals.hpp"
+#include "catalog/facade.hpp"
+#include "query/fold.hpp"
+#include "release/closed_forms.hpp"
+#include "release/rerun.hpp"
+
+namespace dp::release {
+
+// ---- the columns of the result -------------------------------------------------------------------------------------
+
+static bool is_number(Oid type) {
+    switch (getBaseType(type)) {
+    case INT2OID:
+    case INT4OID:
+    case INT8OID:
+    case FLOAT4OID:
+    case FLOAT8OID:
+    case NUMERICOID:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_group_key(const Query *query, const TargetEntry *target) {
+    ListCell *cell;
+    foreach (cell, query->groupClause)
+        if (target->ressortgroupref != 0 &&
+            lfirst_node(SortGroupClause, cell)->tleSortGroupRef == target->ressortgroupref)
+            return true;
+    return false;
+}
+
+static const Query *query_behind(const Query *query, const RangeTblEntry *entry) {
+    if (entry->rtekind == RTE_SUBQUERY)
+        return entry->subquery;
+    ListCell *cell;
+    foreach (cell, entry->rtekind == RTE_CTE && entry->ctelevelsup == 0 ? query->cteList : NIL)
+        if (strcmp(lfirst_node(CommonTableExpr, cell)->ctename, entry->ctename) == 0)
+            return castNode(Query, lfirst_node(CommonTableExpr, cell)->ctequery);
+    return nullptr;
+}
+
+// A group key of the level, or a column that is one of a level below.
+static bool tells_rows_apart(const Query *query, const TargetEntry *target) {
+    check_stack_depth();
+    if (is_group_key(query, target))
+        return true;
+    auto *var = reinterpret_cast<Var *>(target->expr);
+    if (!IsA(var, Var) || var->varlevelsup != 0 || var->varattno <= 0 || query->setOperations != nullptr)
+        return false;
+    const Query *below = query_behind(query, rt_fetch(var->varno, query->rtable));
+    return below != nullptr && var->varattno <= list_length(below->targetList) &&
+           tells_rows_apart(below, list_nth_node(TargetEntry, below->targetList, var->varattno - 1));
+}
+
+static ResultColumn describe_column(const GeneralQuestion *question, const TargetEntry *target, bool hidden) {
+    auto *expression = reinterpret_cast<Node *>(target->expr);
+    ResultColumn column = {};
+    column.hidden = hidden;
+    column.name = target->resname ? target->resname : "?column?";
+    column.type = exprType(expression);
+    column.typmod = exprTypmod(expression);
+    column.collation = exprCollation(expression);
+    column.coordinate = !hidden && is_number(column.type) && !tells_rows_apart(question->general->query, target);
+    if (!column.coordinate)
+        return column;
+    column.kind = value_kind(column.type);
+    BareAggregate aggregate;
+    if (find_bare_aggregate(question, expression, &aggregate))
+        column.z = aggregate.z();
+    return column;
+}
+
+// Group keys that are not selected become columns, so that rows can be matched. (Not below DISTINCT: it would not mean the
+// same.)
+static void describe_result(GeneralQuestion *question) {
+    Query *query = question->general->query;
+    question->columns =
+        static_cast<ResultColumn *>(palloc0(sizeof(ResultColumn) * (list_length(query->targetList) + 1)));
+    ListCell *cell;
+    foreach (cell, query->targetList) {
+        auto *target = lfirst_node(TargetEntry, cell);
+        bool hidden = target->resjunk && is_group_key(query, target) && query->distinctClause == NIL;
+        if (hidden)
+            target->resname = psprintf("key %d", foreach_current_index(cell) + 1);
+        target->resjunk = target->resjunk && !hidden;
+        if (!target->resjunk)
+            question->columns[question->ncolumns++] = describe_column(question, target, hidden);
+    }
+    for (int i = 0; i < question->ncolumns; i++)
+        question->ncoordinates += question->columns[i].coordinate ? 1 : 0;
+    if (question->ncoordinates == 0)
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("the result of the query has no number"),
+                        errhint("Risk is how far the numbers of a result move: select an aggregate.")));
+}
+
+// ---- bare aggregates -----------------------------------------------------------------------------------------------
+
+namespace {
+struct Known {
+    const char *name;
+    privacy::Statistic fn;
+};
+const Known known_aggregates[] = {
+    {"count", privacy::Statistic::count},
+    {"sum", privacy::Statistic::sum},
+    {"avg", privacy::Statistic::avg},
+    {"var_pop", privacy::Statistic::var_pop},
+    {"var_samp", privacy::Statistic::var_samp},
+    {"variance", privacy::Statistic::var_samp},
+    {"stddev_pop", privacy::Statistic::stddev_pop},
+    {"stddev_samp", privacy::Statistic::stddev_samp},
+    {"stddev", privacy::Statistic::stddev_samp},
+    {"min", privacy::Statistic::min},
+    {"max", privacy::Statistic::max},
+    {"percentile_cont", privacy::Statistic::percentile_cont},
+    {"percentile_disc", privacy::Statistic::percentile_disc},
+};
+} // namespace
+
+double BareAggregate::z() const {
+    switch (call.fn) {
+    case privacy::Statistic::avg:
+    case privacy::Statistic::min:
+    case privacy::Statistic::max:
+    case privacy::Statistic::percentile_cont:
+    case privacy::Statistic::percentile_disc:
+        return bounds == nullptr ? 0 : bounds->low + (bounds->high - bounds->low) / 2;
+    default:
+        return 0;
+    }
+}
+
+// The column under conversions that keep the number.
+static const Var *bare_column(Node *argument) {
+    for (;;) {
+        if (IsA(argument, RelabelType))
+            argument = reinterpret_cast<Node *>(castNode(RelabelType, argument)->arg);
+        else if (IsA(argument, FuncExpr) && castNode(FuncExpr, argument)->funcformat == COERCE_IMPLICIT_CAST &&
+                 list_length(castNode(FuncExpr, argument)->args) == 1 &&
+                 is_number(exprType(static_cast<Node *>(linitial(castNode(FuncExpr, argument)->args)))))
+            argument = static_cast<Node *>(linitial(castNode(FuncExpr, argument)->args));
+        else
+            return IsA(argument, Var) ? castNode(Var, argument) : nullptr;
+    }
+}
+
+static const privacy::Bounds *argument_bounds(const GeneralQuestion *question, Node *argument) {
+    const query::General *general = question->general;
+    const Var *column = bare_column(argument);
+    if (column == nullptr || column->varlevelsup != 0 || column->varattno <= 0 ||
+        !list_member_ptr(general->facades, rt_fetch(column->varno, general->query->rtable)))
+        return nullptr;
+    return question->bounds[column->varattno];
+}
+
+// A constant fraction of one ordinary ascending percentile.
+static bool read_fraction(const Aggref *call, double *fraction) {
+    if (list_length(call->aggdirectargs) != 1)
+        return false;
+    Node *value = eval_const_expressions(nullptr, static_cast<Node *>(copyObject(linitial(call->aggdirectargs))));
+    if (!IsA(value, Const) || castNode(Const, value)->constisnull || castNode(Const, value)->consttype != FLOAT8OID)
+        return false;
+    *fraction = DatumGetFloat8(castNode(Const, value)->constvalue);
+    auto *order = linitial_node(SortGroupClause, call->aggorder);
+    Oid type = exprType(reinterpret_cast<Node *>(linitial_node(TargetEntry, call->args)->expr));
+    return *fraction >= 0 && *fraction <= 1 && order->sortop == lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr;
+}
+
+static bool find_statistic(const Aggref *call, privacy::StatisticCall *statistic) {
+    const char *name = call->aggfnoid < FirstUnpinnedObjectId ? get_func_name(call->aggfnoid) : nullptr;
+    for (const Known &known : known_aggregates)
+        if (name != nullptr && strcmp(name, known.name) == 0) {
+            statistic->fn = known.fn;
+            if (known.fn == privacy::Statistic::percentile_cont || known.fn == privacy::Statistic::percentile_disc)
+                return read_fraction(call, &statistic->fraction);
+            if (call->aggdistinct != NIL && known.fn == privacy::Statistic::count)
+                statistic->fn = privacy::Statistic::count_distinct;
+            return call->aggkind == AGGKIND_NORMAL && call->aggorder == NIL &&
+                   (call->aggdistinct == NIL || known.fn == privacy::Statistic::count);
+        }
+    return false;
+}
+
+bool find_bare_aggregate(const GeneralQuestion *question, Node *target, BareAggregate *aggregate) {
+    *aggregate = BareAggregate{};
+    if (!IsA(target, Aggref) || castNode(Aggref, target)->agglevelsup != 0)
+        return false;
+    auto *call = castNode(Aggref, target);
+    if (!find_statistic(call, &aggregate->call))
+        return false;
+    aggregate->filter = reinterpret_cast<Node *>(call->aggfilter);
+    aggregate->collation = call->inputcollid;
+    if (call->aggstar)
+        return true;
+    if (list_length(call->args) != 1)
+        return false;
+    aggregate->argument = reinterpret_cast<Node *>(linitial_node(TargetEntry, call->args)->expr);
+    aggregate->bounds = argument_bounds(question, aggregate->argument);
+    switch (aggregate->call.fn) {
+    case privacy::Statistic::count:
+        return true;
+    case privacy::Statistic::count_distinct:
+        return OidIsValid(lookup_type_cache(exprType(aggregate->argument), TYPECACHE_CMP_PROC)->cmp_proc);
+    default:
+        return is_number(exprType(aggregate->argument));
+    }
+}
+
+// ---- preparing -----------------------------------------------------------------------------------------------------
+
+static void read_bounds(const catalog::Reading &reading, GeneralQuestion *question) {
+    Oid view = question->settings->view;
+    int columns = list_length(linitial_node(RangeTblEntry, question->general->facades)->eref->colnames);
+    question->nview_columns = columns;
+    question->bounds = static_cast<const privacy::Bounds **>(palloc0(sizeof(privacy::Bounds *) * (columns + 1)));
+    for (AttrNumber i = 1; i <= columns; i++) {
+        Oid type = getBaseType(get_atttype(view, i));
+        if (is_number(type))
+            question->bounds[i] = catalog::column_bounds(
+                reading, question->settings->relation,
+                get_attname(question->settings->relation, question->map[i], false), is_integer(value_kind(type)));
+    }
+}
+
+GeneralQuestion *prepare_general(const catalog::Reading &reading, query::General *general, const char *text) {
+    query::check_general(general);
+    auto *question = static_cast<GeneralQuestion *>(palloc0(sizeof(GeneralQuestion)));
+    question->general = general;
+    question->text = text;
+    Oid view = linitial_oid(general->views), relation = catalog::table_of_facade(view);
+    LockRelationOid(relation, AccessShareLock);
+    question->settings = catalog::read_settings(reading, view);
+    if (question->settings == nullptr || question->settings->relation != relation)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("%s is not a registered restricted view", catalog::qualified_name(view)),
+                        errhint("Restricted views are made with dp_protect().")));
+    catalog::check_protectable(relation);
+    auto *table = static_cast<Question *>(palloc0(sizeof(Question)));
+    table->settings = question->settings;
+    question->table = table;
+    question->map = catalog::map_columns(view, relation);
+    read_bounds(reading, question);
+    describe_result(question);
+    return question;
+}
+
+// ---- rows ----------------------------------------------------------------------------------------------------------
+
+static Query *make_select(RangeTblEntry *entry, Node *where) {
+    auto *query = makeNode(Query);
+    query->commandType = CMD_SELECT;
+    query->canSetTag = true;
+    query->rtable = list_make1(entry);
+    auto *ref = makeNode(RangeTblRef);
+    ref->rtindex = 1;
+    query->jointree = makeFromExpr(list_make1(ref), where);
+    return query;
+}
+
+static TargetEntry *add_target(Query *query, Node *expression, const char *name) {
+    auto *target =
+        makeTargetEntry(reinterpret_cast<Expr *>(expression), list_length(query->targetList) + 1, pstrdup(name), false);
+    query->targetList = lappend(query->targetList, target);
+    return target;
+}
+
+RangeTblEntry *subquery_entry(Query *query, const char *name) {
+    auto *entry = makeNode(RangeTblEntry);
+    entry->rtekind = RTE_SUBQUERY;
+    entry->subquery = query;
+    entry->inFromCl = true;
+    List *names = NIL;
+    ListCell *cell;
+    foreach (cell, query->targetList)
+        names = lappend(names, makeString(lfirst_node(TargetEntry, cell)->resname));
+    entry->alias = makeAlias(name, NIL);
+    entry->eref = makeAlias(name, names);
+    return entry;
+}
+
+// Of an integer column the integers within the bounds count.
+static Datum integer_bound(Oid type, const char *bound, bool lower) {
+    Datum rounded = DirectFunctionCall1(lower ? numeric_ceil : numeric_floor, catalog::text_numeric(bound));
+    double nearby = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, rounded));
+    int64 low = type == INT2OID ? PG_INT16_MIN : type == INT4OID ? PG_INT32_MIN : PG_INT64_MIN;
+    int64 high = type == INT2OID ? PG_INT16_MAX : type == INT4OID ? PG_INT32_MAX : PG_INT64_MAX;
+    int64 value = nearby <= -9.2e18  ? PG_INT64_MIN
+                  : nearby >= 9.2e18 ? PG_INT64_MAX
+                                     : DatumGetInt64(DirectFunctionCall1(numeric_int8, rounded));
+    value = Min(Max(value, low), high);
+    return type == INT2OID   ? Int16GetDatum(static_cast<int16>(value))
+           : type == INT4OID ? Int32GetDatum(static_cast<int32>(value))
+                             : Int64GetDatum(value);
+}
+
+static Node *bound_constant(Oid type, const privacy::Bounds *bounds, bool lower) {
+    const char *text = lower ? bounds->lower.c_str() : bounds->upper.c_str();
+    double value = lower ? bounds->low : bounds->high;
+    Datum datum = type == FLOAT8OID    ? Float8GetDatum(value)
+                  : type == FLOAT4OID  ? Float4GetDatum(static_cast<float4>(value))
+                  : type == NUMERICOID ? catalog::text_numeric(text)
+                                       : integer_bound(type, text, lower);
+    int16 length;
+    bool by_value;
+    get_typlenbyval(type, &length, &by_value);
+    return reinterpret_cast<Node *>(makeConst(type, -1, InvalidOid, length, datum, false, by_value));
+}
+
+static Node *extreme_of(Oid type, MinMaxOp op, Node *a, Node *b) {
+    auto *extreme = makeNode(MinMaxExpr);
+    extreme->minmaxtype = type;
+    extreme->op = op;
+    extreme->args = list_make2(a, b);
+    extreme->location = -1;
+    return reinterpret_cast<Node *>(extreme);
+}
+
+// Neither NULL nor NaN: GREATEST and LEAST would make a bound of either.
+static Node *is_there(Node *value, Oid type) {
+    if (type == FLOAT4OID || type == FLOAT8OID || type == NUMERICOID) {
+        Datum nan = type == FLOAT4OID   ? Float4GetDatum(get_float4_nan())
+                    : type == FLOAT8OID ? Float8GetDatum(get_float8_nan())
+                                        : catalog::text_numeric("NaN");
+        int16 length;
+        bool by_value;
+        get_typlenbyval(type, &length, &by_value);
+        Oid unequal = get_negator(lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr);
+        return reinterpret_cast<Node *>(
+            make_opclause(unequal, BOOLOID, false, reinterpret_cast<Expr *>(value),
+                          reinterpret_cast<Expr *>(makeConst(type, -1, InvalidOid, length, nan, false, by_value)),
+                          InvalidOid, InvalidOid));
+    }
+    auto *test = makeNode(NullTest);
+    test->arg = reinterpret_cast<Expr *>(value);
+    test->nulltesttype = IS_NOT_NULL;
+    test->location = -1;
+    return reinterpret_cast<Node *>(test);
+}
+
+// CASE WHEN column <> 'NaN' THEN LEAST(GREATEST(column, lower), upper) END
+static Node *clamp(Var *column, const privacy::Bounds *bounds) {
+    Oid type = getBaseType(column->vartype);
+    auto *value = reinterpret_cast<Node *>(column);
+    Node *raised = extreme_of(type, IS_GREATEST, value, bound_constant(type, bounds, true));
+    auto *arm = makeNode(CaseWhen);
+    arm->expr = reinterpret_cast<Expr *>(is_there(static_cast<Node *>(copyObject(value)), type));
+    arm->result = reinterpret_cast<Expr *>(extreme_of(type, IS_LEAST, raised, bound_constant(type, bounds, false)));
+    arm->location = -1;
+    auto *clamped = makeNode(CaseExpr);
+    clamped->casetype = type;
+    clamped->args = list_make1(arm);
+    clamped->defresult = reinterpret_cast<Expr *>(makeNullConst(type, -1, InvalidOid));
+    clamped->location = -1;
+    auto *result = reinterpret_cast<Node *>(clamped);
+    if (column->vartype == type)
+        return result;
+    return coerce_to_target_type(nullptr, result, type, column->vartype, -1, COERCION_EXPLICIT, COERCE_EXPLICIT_CAST,
+                                 -1);
+}
+
+static Node *as_text(Node *value) {
+    auto *cast = makeNode(CoerceViaIO);
+    cast->arg = reinterpret_cast<Expr *>(value);
+    cast->resulttype = TEXTOID;
+    cast->resultcollid = DEFAULT_COLLATION_OID;
+    cast->coerceformat = COERCE_EXPLICIT_CAST;
+    cast->location = -1;
+    return reinterpret_cast<Node *>(cast);
+}
+
+static Node *row_identity() {
+    auto *table = makeVar(1, TableOidAttributeNumber, OIDOID, -1, InvalidOid, 0);
+    auto *place = makeVar(1, SelfItemPointerAttributeNumber, TIDOID, -1, InvalidOid, 0);
+    List *parts = list_make2(as_text(reinterpret_cast<Node *>(table)), as_text(reinterpret_cast<Node *>(place)));
+    return reinterpret_cast<Node *>(
+        makeFuncExpr(F_TEXTCAT, TEXTOID, parts, DEFAULT_COLLATION_OID, DEFAULT_COLLATION_OID, COERCE_EXPLICIT_CALL));
+}
+
+Query *rows_query(const GeneralQuestion *question, Node *condition, bool with_identity) {
+    Oid view = question->settings->view;
+    Node *where = make_and_qual(view_condition(question->settings), condition);
+    Query *query = make_select(table_entry(question->table), where);
+    for (AttrNumber i = 1; i <= question->nview_columns; i++) {
+        Var *column = table_column(question->table, question->map[i]);
+        auto *value = reinterpret_cast<Node *>(column);
+        add_target(query, question->bounds[i] == nullptr ? value : clamp(column, question->bounds[i]),
+                   get_attname(view, i, false));
+    }
+    if (with_identity) // a name that no column can have
+        add_target(query, row_identity(), "ctid");
+    return query;
+}
+
+char *deparse_internal(Query *query) {
+    return pg_get_querydef(query, false);
+}
+
+// ---- distinct records ----------------------------------------------------------------------------------------------
+
+static Node *row_column(const Query *rows, AttrNumber attno) {
+    auto *expression = reinterpret_cast<Node *>(list_nth_node(TargetEntry, rows->targetList, attno - 1)->expr);
+    return reinterpret_cast<Node *>(
+        makeVar(1, attno, exprType(expression), exprTypmod(expression), exprCollation(expression), 0));
+}
+
+static void add_group(Query *query, Node *expression) {
+    int number = list_length(query->targetList) + 1;
+    TargetEntry *target = add_target(query, expression, psprintf("c%d", number));
+    auto *clause = makeNode(SortGroupClause);
+    get_sort_group_operators(exprType(expression), false, true, false, &clause->sortop, &clause->eqop, nullptr,
+                             &clause->hashable);
+    clause->tleSortGroupRef = target->ressortgroupref = number;
+    query->groupClause = lappend(query->groupClause, clause);
+}
+
+static void add_aggregate(Query *query, Oid function, Oid type, Node *argument) {
+    auto *call = makeNode(Aggref);
+    call->aggfnoid = function;
+    call->aggtype = type;
+    call->aggstar = argument == nullptr;
+    call->aggkind = AGGKIND_NORMAL;
+    call->aggno = call->aggtransno = -1;
+    call->location = -1;
+    if (argument != nullptr) {
+        call->aggargtypes = list_make1_oid(exprType(argument));
+        call->args = list_make1(makeTargetEntry(reinterpret_cast<Expr *>(argument), 1, nullptr, false));
+        call->aggcollid = call->inputcollid = DEFAULT_COLLATION_OID;
+    }
+    add_target(query, reinterpret_cast<Node *>(call), psprintf("c%d", list_length(query->targetList) + 1));
+    query->hasAggs = true;
+}
+
+// Records whose column has no equality are told apart by its text.
+static Node *groupable(Node *column) {
+    TypeCacheEntry *type = lookup_type_cache(exprType(column), TYPECACHE_EQ_OPR | TYPECACHE_LT_OPR);
+    return OidIsValid(type->eq_opr) && OidIsValid(type->lt_opr) ? column : as_text(column);
+}
+
+RecordsQuery records_query(const GeneralQuestion *question, bool all_columns, List *extras, bool with_identity) {
+    const query::General *general = question->general;
+    Query *rows = rows_query(question, nullptr, with_identity);
+    Node *where = general->one_level ? static_cast<Node *>(copyObject(general->query->jointree->quals)) : nullptr;
+    RecordsQuery records = {};
+    records.query = make_select(subquery_entry(rows, "records"), where);
+    records.desc = CreateTemplateTupleDesc(all_columns ? list_length(general->columns) : 0);
+    ListCell *cell;
+    foreach (cell, all_columns ? general->columns : NIL) {
+        Node *column = groupable(row_column(rows, lfirst_int(cell)));
+        add_group(records.query, column);
+        AttrNumber number = ++records.nrecord_columns;
+        TupleDescInitEntry(records.desc, number, get_attname(question->settings->view, lfirst_int(cell), false),
+                           exprType(column), exprTypmod(column), 0);
+        TupleDescInitEntryCollation(records.desc, number, exprCollation(column));
+    }
+    BlessTupleDesc(records.desc);
+    records.first_extra = list_length(records.query->targetList);
+    foreach (cell, extras)
+        add_group(records.query, static_cast<Node *>(copyObject(lfirst(cell))));
+    records.count_column = list_length(records.query->targetList);
+    add_aggregate(records.query, F_COUNT_, INT8OID, nullptr);
+    records.identity_column = with_identity ? list_length(records.query->targetList) : -1;
+    if (with_identity)
+        add_aggregate(records.query, F_MIN_TEXT, TEXTOID, row_column(rows, list_length(rows->targetList)));
+    return records;
+}
+
+// ---- memo ----------------------------------------------------------------------------------------------------------
+
+static void keep_columns(Record *record, const TupleDesc desc, const Datum *values, const bool *nulls) {
+    record->columns = static_cast<Datum *>(palloc0(sizeof(Datum) * Max(desc->natts, 1)));
+    record->nulls = static_cast<bool *>(palloc0(sizeof(bool) * Max(desc->natts, 1)));
+    for (int c = 0; c < desc->natts; c++) {
+        record->nulls[c] = nulls[c];
+        if (!nulls[c])
+            record->columns[c] = datumCopy(values[c], TupleDescAttr(desc, c)->attbyval, TupleDescAttr(desc, c)->attlen);
+    }
+}
+
+Memo *read_memo(const RecordsQuery *records, const border::Spi &spi, bool keep) {
+    MemoryContext old = MemoryContextSwitchTo(spi.caller);
+    auto *memo = static_cast<Memo *>(palloc0(sizeof(Memo)));
+    memo->desc = records->desc;
+    memo->nrecords = SPI_processed;
+    // Without columns to group by there is one row even if there are no records.
+    bool isnull;
+    if (memo->nrecords == 1 && DatumGetInt64(border::Spi::value(0, records->count_column + 1, &isnull)) == 0)
+        memo->nrecords = 0;
+    memo->records = static_cast<Record *>(MemoryContextAllocExtended(spi.caller, sizeof(Record) * (memo->nrecords + 1),
+                                                                     MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO));
+    int natts = SPI_tuptable->tupdesc->natts;
+    auto *values = static_cast<Datum *>(palloc0(sizeof(Datum) * natts));
+    auto *nulls = static_cast<bool *>(palloc0(sizeof(bool) * natts));
+    for (int64 i = 0; i < memo->nrecords; i++) {
+        CHECK_FOR_INTERRUPTS();
+        heap_deform_tuple(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, values, nulls);
+        memo->records[i].individuals = DatumGetInt64(values[records->count_column]);
+        if (keep)
+            keep_columns(&memo->records[i], records->desc, values, nulls);
+    }
+    MemoryContextSwitchTo(old);
+    return memo;
+}
+
+void count_others(const GeneralQuestion *question, const border::Spi &spi, Memo *memo) {
+    int64 inside = 0;
+    for (int64 i = 0; i < memo->nrecords; i++)
+        inside += memo->records[i].individuals;
+    memo->rows = inside;
+    const query::General *general = question->general;
+    if (question->settings->filter != nullptr || (general->one_level && general->query->jointree->quals != nullptr)) {
+        Query *count = make_select(table_entry(question->table), nullptr);
+        add_aggregate(count, F_COUNT_, INT8OID, nullptr);
+        spi.run(deparse_internal(count), true);
+        bool isnull;
+        memo->rows = DatumGetInt64(border::Spi::value(0, 1, &isnull));
+    }
+    memo->outside = memo->rows - inside;
+}
+
+void profile_memo(const border::Spi &spi, Memo *memo) {
+    for (int64 i = 0; i < memo->nrecords; i++)
+        if (!std::isfinite(memo->records[i].pis))
+            ereport(ERROR,
+                    (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+                     errmsg("the result of the query is not a finite number"),
+                     errhint("Declare bounds of the column with dp_set_bounds(), or leave out NaN and infinities.")));
+    MemoryContext old = MemoryContextSwitchTo(spi.caller);
+    auto *profile = border::context_new<privacy::PisProfile>();
+    MemoryContextSwitchTo(old);
+    border::core([&] {
+        for (int64 i = 0; i < memo->nrecords; i++)
+            profile->add(memo->records[i].pis, memo->records[i].individuals);
+        profile->add(0, memo->outside);
+    });
+    memo->profile = profile;
+}
+
+GeneralRisk general_risk(const GeneralQuestion *question, privacy::Mechanism mechanism, bool keep_records,
+                         const char *caller) {
+    const ClosedForms *forms = find_closed_forms(question);
+    return forms != nullptr ? closed_forms_risk(question, forms, mechanism, keep_records)
+                            : rerun_risk(question, mechanism, keep_records, caller);
+}
+
+} // namespace dp::release

@@ -1,0 +1,309 @@
+#include "release/rerun.hpp"
+
+#include <cmath>
+
+#include "border/scope.hpp"
+#include "border/spi.hpp"
+
+namespace dp::release {
+
+// ---- the statement -------------------------------------------------------------------------------------------------
+
+static Node *parameter(int number, Oid type) {
+    auto *param = makeNode(Param);
+    param->paramkind = PARAM_EXTERN;
+    param->paramid = number;
+    param->paramtype = type;
+    param->paramtypmod = -1;
+    param->location = -1;
+    return reinterpret_cast<Node *>(param);
+}
+
+static Expr *same(Oid operator_, AttrNumber column, Oid type, int number) {
+    return make_opclause(operator_, BOOLOID, false,
+                         reinterpret_cast<Expr *>(makeVar(1, column, type, -1, InvalidOid, 0)),
+                         reinterpret_cast<Expr *>(parameter(number, type)), InvalidOid, InvalidOid);
+}
+
+// (tableoid = $1 AND ctid = $2) IS NOT TRUE: all rows when the parameters are NULL.
+static Node *not_the_row() {
+    Expr *table = same(lookup_type_cache(OIDOID, TYPECACHE_EQ_OPR)->eq_opr, TableOidAttributeNumber, OIDOID, 1);
+    Expr *place = same(lookup_type_cache(TIDOID, TYPECACHE_EQ_OPR)->eq_opr, SelfItemPointerAttributeNumber, TIDOID, 2);
+    auto *test = makeNode(BooleanTest);
+    test->arg = makeBoolExpr(AND_EXPR, list_make2(table, place), -1);
+    test->booltesttype = IS_NOT_TRUE;
+    test->location = -1;
+    return reinterpret_cast<Node *>(test);
+}
+
+// The query with the rows of the table, but one, in the place of the view.
+static char *statement_of(const GeneralQuestion *question) {
+    ListCell *cell;
+    foreach (cell, question->general->facades) {
+        auto *entry = lfirst_node(RangeTblEntry, cell);
+        RangeTblEntry *rows = subquery_entry(rows_query(question, not_the_row(), false), entry->eref->aliasname);
+        if (entry->alias != nullptr)
+            rows->alias = entry->alias;
+        rows->eref = entry->eref;
+        rows->lateral = entry->lateral;
+        *entry = *rows;
+    }
+    return deparse_internal(static_cast<Query *>(copyObject(question->general->query)));
+}
+
+// ---- results -------------------------------------------------------------------------------------------------------
+
+namespace {
+// How a column that is no coordinate is compared; without an order, by its text.
+struct Identity {
+    int column;
+    FmgrInfo *compare;
+    Oid collation;
+    FmgrInfo output;
+};
+
+struct Run {
+    const GeneralQuestion *question;
+    SPIPlanPtr plan;
+    int nidentities;
+    Identity *identities;
+};
+} // namespace
+
+static Run prepare_run(const GeneralQuestion *question) {
+    Run run = {};
+    run.question = question;
+    run.identities = static_cast<Identity *>(palloc0(sizeof(Identity) * (question->ncolumns + 1)));
+    for (int i = 0; i < question->ncolumns; i++) {
+        const ResultColumn &column = question->columns[i];
+        if (column.coordinate)
+            continue;
+        Identity *identity = &run.identities[run.nidentities++];
+        identity->column = i;
+        identity->collation = column.collation;
+        TypeCacheEntry *type = lookup_type_cache(column.type, TYPECACHE_CMP_PROC_FINFO);
+        identity->compare = OidIsValid(type->cmp_proc_finfo.fn_oid) ? &type->cmp_proc_finfo : nullptr;
+        Oid output;
+        bool varlena;
+        getTypeOutputInfo(column.type, &output, &varlena);
+        fmgr_info(output, &identity->output);
+    }
+    Oid types[2] = {OIDOID, TIDOID};
+    run.plan = SPI_prepare(statement_of(question), 2, types);
+    if (run.plan == nullptr)
+        elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
+    return run;
+}
+
+static int compare_rows(const void *a, const void *b, void *context) {
+    auto *run = static_cast<const Run *>(context);
+    auto *x = static_cast<const ResultRow *>(a), *y = static_cast<const ResultRow *>(b);
+    for (int k = 0; k < run->nidentities; k++) {
+        const Identity &identity = run->identities[k];
+        int result;
+        if (x->nulls[k] || y->nulls[k])
+            result = static_cast<int>(x->nulls[k]) - static_cast<int>(y->nulls[k]);
+        else if (identity.compare != nullptr)
+            result = DatumGetInt32(
+                FunctionCall2Coll(identity.compare, identity.collation, x->identities[k], y->identities[k]));
+        else
+            result = strcmp(DatumGetCString(x->identities[k]), DatumGetCString(y->identities[k]));
+        if (result != 0)
+            return result;
+    }
+    return 0;
+}
+
+static double coordinate(const ResultColumn &column, Datum datum, bool isnull) {
+    double value = isnull ? column.z : double_value(column.kind, datum);
+    if (!std::isfinite(value))
+        ereport(ERROR,
+                (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("the result of the query is not a finite number"),
+                 errhint("Declare bounds of the column with dp_set_bounds(), or leave out NaN and infinities.")));
+    return value;
+}
+
+static ResultRow read_row(const Run *run, const Datum *datums, const bool *isnull) {
+    const GeneralQuestion *question = run->question;
+    ResultRow row;
+    row.identities = static_cast<Datum *>(palloc(sizeof(Datum) * (run->nidentities + 1)));
+    row.nulls = static_cast<bool *>(palloc(sizeof(bool) * (run->nidentities + 1)));
+    row.values = static_cast<double *>(palloc(sizeof(double) * (question->ncoordinates + 1)));
+    int coordinates = 0;
+    for (int i = 0; i < question->ncolumns; i++)
+        if (question->columns[i].coordinate)
+            row.values[coordinates++] = coordinate(question->columns[i], datums[i], isnull[i]);
+    for (int k = 0; k < run->nidentities; k++) {
+        Identity *identity = &run->identities[k];
+        row.nulls[k] = isnull[identity->column];
+        row.identities[k] = datums[identity->column];
+        if (!row.nulls[k] && identity->compare == nullptr)
+            row.identities[k] = CStringGetDatum(OutputFunctionCall(&identity->output, row.identities[k]));
+    }
+    return row;
+}
+
+// Sorted; the values point into SPI's result.
+static Result read_result(const Run *run) {
+    Result result = {static_cast<int64>(SPI_processed), nullptr};
+    result.rows =
+        static_cast<ResultRow *>(MemoryContextAllocHuge(CurrentMemoryContext, sizeof(ResultRow) * (result.nrows + 1)));
+    int natts = SPI_tuptable->tupdesc->natts;
+    auto *datums = static_cast<Datum *>(palloc0(sizeof(Datum) * natts));
+    auto *isnull = static_cast<bool *>(palloc0(sizeof(bool) * natts));
+    for (int64 i = 0; i < result.nrows; i++) {
+        heap_deform_tuple(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, datums, isnull);
+        result.rows[i] = read_row(run, datums, isnull);
+    }
+    qsort_arg(result.rows, result.nrows, sizeof(ResultRow), compare_rows, const_cast<Run *>(run));
+    for (int64 i = 1; i < result.nrows; i++)
+        if (compare_rows(&result.rows[i - 1], &result.rows[i], const_cast<Run *>(run)) == 0)
+            ereport(ERROR,
+                    (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("several rows of the result cannot be told apart"),
+                     errhint("Select what tells them apart, the keys of GROUP BY for instance; numbers that are "
+                             "not keys do not.")));
+    return result;
+}
+
+// Full outer join of two results; a row that is not there has the null values.
+static double distance(const Run *run, const Result *whole, const Result *without, privacy::Mechanism mechanism) {
+    const GeneralQuestion *question = run->question;
+    double distance = 0;
+    for (int64 i = 0, j = 0; i < whole->nrows || j < without->nrows;) {
+        int order = i == whole->nrows     ? 1
+                    : j == without->nrows ? -1
+                                          : compare_rows(&whole->rows[i], &without->rows[j], const_cast<Run *>(run));
+        const double *here = order <= 0 ? whole->rows[i++].values : nullptr;
+        const double *there = order >= 0 ? without->rows[j++].values : nullptr;
+        int c = 0;
+        for (int k = 0; k < question->ncolumns; k++) {
+            if (!question->columns[k].coordinate)
+                continue;
+            double z = question->columns[k].z;
+            double part = std::fabs((here ? here[c] : z) - (there ? there[c] : z));
+            distance = mechanism == privacy::Mechanism::laplace ? distance + part : std::hypot(distance, part);
+            c++;
+        }
+    }
+    return distance;
+}
+
+// ---- running -------------------------------------------------------------------------------------------------------
+
+// identity: text of rows_query, or null: nobody is left out.
+static void execute(const Run *run, const char *identity) {
+    Datum values[2] = {};
+    const char *nulls = identity == nullptr ? "nn" : "  ";
+    if (identity != nullptr) {
+        char *rest;
+        values[0] = ObjectIdGetDatum(strtoul(identity, &rest, 10));
+        values[1] = DirectFunctionCall1(tidin, CStringGetDatum(rest));
+    }
+    int rc = SPI_execute_plan(run->plan, values, nulls, true, 0); // leaves SPI's own memory current
+    if (rc != SPI_OK_SELECT)
+        elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(rc));
+}
+
+static void show_progress(const char *caller, int64 done, int64 all) {
+    char text[NAMEDATALEN + 64];
+    snprintf(text, sizeof text, "%s: " INT64_FORMAT " of " INT64_FORMAT " records", caller, done, all);
+    pgstat_report_activity(STATE_RUNNING, text);
+}
+
+static void run_without_each(const Run *run, const char **identities, Memo *memo, const Result *whole,
+                             privacy::Mechanism mechanism, const char *caller) {
+    MemoryContext one = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr run", ALLOCSET_DEFAULT_SIZES);
+    for (int64 i = 0; i < memo->nrecords; i++) {
+        CHECK_FOR_INTERRUPTS();
+        show_progress(caller, i, memo->nrecords);
+        execute(run, identities[i]);
+        MemoryContext old = MemoryContextSwitchTo(one);
+        Result without = read_result(run);
+        memo->records[i].pis = distance(run, whole, &without, mechanism);
+        SPI_freetuptable(SPI_tuptable);
+        MemoryContextSwitchTo(old); // of SPI, which is left as it was
+        MemoryContextReset(one);
+    }
+    MemoryContextDelete(one);
+}
+
+static const char **read_identities(const RecordsQuery *records, const Memo *memo) {
+    auto **identities =
+        static_cast<const char **>(MemoryContextAllocHuge(CurrentMemoryContext, sizeof(char *) * (memo->nrecords + 1)));
+    for (int64 i = 0; i < memo->nrecords; i++)
+        identities[i] = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, records->identity_column + 1);
+    return identities;
+}
+
+GeneralRisk rerun_risk(const GeneralQuestion *question, privacy::Mechanism mechanism, bool keep_records,
+                       const char *caller) {
+    RecordsQuery records = records_query(question, true, NIL, true);
+    border::SettingsScope settings = border::SettingsScope::enter();
+    border::RoleScope role = border::RoleScope::enter(question->settings->owner);
+    PushActiveSnapshot(GetActiveSnapshot());
+    border::Spi spi = border::Spi::connect();
+    spi.run(deparse_internal(records.query), true);
+    Memo *memo = read_memo(&records, spi, keep_records);
+    const char **identities = read_identities(&records, memo);
+    SPI_freetuptable(SPI_tuptable);
+    count_others(question, spi, memo);
+
+    Run run = prepare_run(question);
+    execute(&run, nullptr);
+    Result whole = read_result(&run);
+    PG_TRY();
+    { run_without_each(&run, identities, memo, &whole, mechanism, caller); }
+    PG_FINALLY();
+    { pgstat_report_activity(STATE_RUNNING, debug_query_string); }
+    PG_END_TRY();
+    memo->groups_present = whole.nrows;
+    profile_memo(spi, memo);
+    GeneralRisk risk = {memo, whole.nrows * question->ncoordinates, whole.nrows * question->ncoordinates};
+    spi.finish();
+    PopActiveSnapshot();
+    role.leave();
+    settings.leave();
+    return risk;
+}
+
+// ---- the result itself ---------------------------------------------------------------------------------------------
+
+static ResultRow copy_row(const Run *run, const ResultRow *row) {
+    ResultRow copy;
+    copy.identities = static_cast<Datum *>(palloc(sizeof(Datum) * (run->nidentities + 1)));
+    copy.nulls = static_cast<bool *>(palloc(sizeof(bool) * (run->nidentities + 1)));
+    copy.values = static_cast<double *>(palloc(sizeof(double) * (run->question->ncoordinates + 1)));
+    memcpy(copy.nulls, row->nulls, sizeof(bool) * run->nidentities);
+    memcpy(copy.values, row->values, sizeof(double) * run->question->ncoordinates);
+    for (int k = 0; k < run->nidentities; k++) {
+        int16 length;
+        bool by_value;
+        get_typlenbyval(run->question->columns[run->identities[k].column].type, &length, &by_value);
+        if (run->identities[k].compare == nullptr) // its text
+            length = -2, by_value = false;
+        copy.identities[k] = row->nulls[k] ? Datum(0) : datumCopy(row->identities[k], by_value, length);
+    }
+    return copy;
+}
+
+Result run_once(const GeneralQuestion *question) {
+    border::SettingsScope settings = border::SettingsScope::enter();
+    border::RoleScope role = border::RoleScope::enter(question->settings->owner);
+    PushActiveSnapshot(GetActiveSnapshot());
+    border::Spi spi = border::Spi::connect();
+    Run run = prepare_run(question);
+    execute(&run, nullptr);
+    Result read = read_result(&run);
+    MemoryContextSwitchTo(spi.caller);
+    Result result = {read.nrows, static_cast<ResultRow *>(MemoryContextAllocHuge(
+                                     CurrentMemoryContext, sizeof(ResultRow) * (read.nrows + 1)))};
+    for (int64 i = 0; i < read.nrows; i++)
+        result.rows[i] = copy_row(&run, &read.rows[i]);
+    spi.finish();
+    PopActiveSnapshot();
+    role.leave();
+    settings.leave();
+    return result;
+}
+
+} // namespace dp::release

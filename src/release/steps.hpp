@@ -1,0 +1,18 @@
+// Steps of answer() for what goes its way in another order (release/output).
+#pragma once
+
+#include "release/charge.hpp"
+
+namespace dp::release {
+
+// Noise that was drawn before the charge: ngroups x ncoordinates, groups in canonical order.
+struct Drawn {
+    const privacy::int128 *noise;
+    int64 ngroups;
+};
+
+// Reads the rows and writes the noisy answer of a charge. `drawn`: null: the noise is drawn here, as it must be wherever the
+// answer is differentially private.
+Answer write_answer(const Question *question, const Terms &terms, privacy::Epsilon charged, const Drawn *drawn);
+
+} // namespace dp::release

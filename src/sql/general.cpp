@@ -1,0 +1,212 @@
+#include "sql/general.hpp"
+
+#include <cmath>
+
+#include "catalog/decimals.hpp"
+#include "catalog/facade.hpp"
+#include "query/shape.hpp"
+#include "release/declared.hpp"
+#include "sql/arguments.hpp"
+
+namespace dp::sql {
+
+using release::GeneralQuestion;
+using release::GeneralRisk;
+
+// ---- the question --------------------------------------------------------------------------------------------------
+
+static void check_controller(const query::General *general) {
+    ListCell *cell;
+    foreach (cell, general->views)
+        if (!pg_class_ownercheck(catalog::table_of_facade(lfirst_oid(cell)), GetUserId()))
+            ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                            errmsg("must be owner of the table behind %s", catalog::qualified_name(lfirst_oid(cell))),
+                            errhint("Only the controller may look at the risk; analysts ask through dp_query().")));
+}
+
+// Why the query is no leaf, or null. In a subtransaction, so that whatever the check had open is closed again.
+static ErrorData *why_no_leaf(const query::Parsed &parsed) {
+    MemoryContext context = CurrentMemoryContext;
+    ResourceOwner owner = CurrentResourceOwner;
+    ErrorData *volatile refusal = nullptr;
+    BeginInternalSubTransaction(nullptr);
+    MemoryContextSwitchTo(context);
+    PG_TRY();
+    {
+        query::check_leaf(static_cast<Query *>(copyObject(parsed.query)), parsed.source);
+        ReleaseCurrentSubTransaction();
+    }
+    PG_CATCH();
+    {
+        MemoryContextSwitchTo(context);
+        refusal = CopyErrorData();
+        FlushErrorState();
+        RollbackAndReleaseCurrentSubTransaction();
+    }
+    PG_END_TRY();
+    MemoryContextSwitchTo(context);
+    CurrentResourceOwner = owner;
+    return refusal;
+}
+
+GeneralQuestion *general_question(const char *text, bool declared) {
+    query::TextScope scope;
+    scope.enter(text);
+    query::Parsed parsed = query::parse_select(text);
+    query::General *general = query::find_facades(parsed.query, parsed.source);
+    check_controller(general);
+    ErrorData *refusal = why_no_leaf(parsed);
+    if (refusal != nullptr && !query::is_general(general))
+        ReThrowError(refusal);
+    GeneralQuestion *question = nullptr;
+    if (refusal != nullptr || declared) {
+        catalog::Reading reading = catalog::Reading::open();
+        question = release::prepare_general(reading, general, text);
+        reading.close();
+    }
+    scope.leave();
+    return question;
+}
+
+double sensitivity_argument(FunctionCallInfo fcinfo, int argument) {
+    if (PG_ARGISNULL(argument))
+        return get_float8_nan();
+    double value = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, PG_GETARG_DATUM(argument)));
+    border::core([&] { privacy::check_sensitivity(value); });
+    return value;
+}
+
+// ---- what it is asked with -----------------------------------------------------------------------------------------
+
+namespace {
+// The arguments that dp_risk and dp_risk_records share; of a general query.
+struct View {
+    GeneralQuestion *question;
+    privacy::Mechanism mechanism;
+    privacy::Calibration calibration;
+    bool has_delta;
+    privacy::Delta delta;
+    double sensitivity; // NaN: not declared
+};
+
+enum Argument { arg_query, arg_second, arg_mechanism, arg_delta, arg_calibration, arg_exact, arg_sensitivity };
+} // namespace
+
+static privacy::Calibration calibration_named(const char *name) {
+    if (strcmp(name, "sound") != 0 && strcmp(name, "published") != 0)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown calibration: \"%s\"", name),
+                        errhint("Use 'sound' or 'published'.")));
+    return strcmp(name, "sound") == 0 ? privacy::Calibration::sound : privacy::Calibration::published;
+}
+
+static bool read_view(FunctionCallInfo fcinfo, View *view) {
+    require(fcinfo, arg_query, "query");
+    *view = View{};
+    view->sensitivity = sensitivity_argument(fcinfo, arg_sensitivity);
+    view->question = general_question(text_argument(fcinfo, arg_query), !std::isnan(view->sensitivity));
+    if (view->question == nullptr)
+        return false;
+    require(fcinfo, arg_mechanism, "mechanism");
+    require(fcinfo, arg_calibration, "calibration");
+    refuse_if_true(fcinfo, arg_exact, "exact for a general query");
+    view->mechanism = mechanism_named(text_argument(fcinfo, arg_mechanism));
+    view->calibration = calibration_named(text_argument(fcinfo, arg_calibration));
+    view->has_delta = !PG_ARGISNULL(arg_delta);
+    if (view->has_delta)
+        view->delta = catalog::checked_delta(PG_GETARG_DATUM(arg_delta), "delta");
+    if (view->has_delta || view->calibration == privacy::Calibration::sound)
+        release::check_delta(view->question->table, view->mechanism, view->delta);
+    release::check_declared(view->question, view->mechanism, view->sensitivity);
+    return true;
+}
+
+static privacy::DeclaredNoise noise_of(const View &view, const GeneralRisk &risk, privacy::Epsilon epsilon) {
+    privacy::DeclaredVector vector =
+        release::declared_vector(view.question, risk, view.mechanism, view.calibration, view.sensitivity);
+    return border::core([&] {
+        privacy::Delta delta = view.delta;
+        if (!view.has_delta && view.mechanism == privacy::Mechanism::gaussian) // the papers' 1/n^2
+            delta = privacy::Delta::from_double(std::pow(static_cast<double>(risk.memo->rows), -2),
+                                                privacy::Rounding::down);
+        return privacy::declared_noise(vector, view.calibration, view.mechanism, epsilon, delta);
+    });
+}
+
+// ---- dp_risk -------------------------------------------------------------------------------------------------------
+
+// A row of the result; columns that a general query does not fill are NULL.
+static void put_row(ReturnSetInfo *result, const Datum *values, const bool *nulls, int n) {
+    int natts = result->setDesc->natts;
+    auto *row = static_cast<Datum *>(palloc0(sizeof(Datum) * natts));
+    auto *missing = static_cast<bool *>(palloc(sizeof(bool) * natts));
+    memset(missing, true, sizeof(bool) * natts);
+    memcpy(row, values, sizeof(Datum) * n);
+    memcpy(missing, nulls, sizeof(bool) * n);
+    tuplestore_putvalues(result->setResult, result->setDesc, row, missing);
+    pfree(row);
+    pfree(missing);
+}
+
+bool general_risk(FunctionCallInfo fcinfo) {
+    View view;
+    if (!read_view(fcinfo, &view))
+        return false;
+    auto *candidates = catalog::candidates_from_array(array_argument(fcinfo, arg_second));
+    InitMaterializedSRF(fcinfo, 0);
+    auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    GeneralRisk risk = release::general_risk(view.question, view.mechanism, false, "dp_risk");
+    release::check_somebody(risk);
+    for (std::size_t i = 0; i < candidates->size(); i++) {
+        CHECK_FOR_INTERRUPTS();
+        privacy::Epsilon epsilon = (*candidates)[i];
+        privacy::DeclaredNoise noise = noise_of(view, risk, epsilon);
+        privacy::RiskRow row =
+            border::core([&] { return privacy::risk_row(*risk.memo->profile, view.mechanism, epsilon, noise.term); });
+        Datum values[7] = {catalog::to_numeric(epsilon), Float8GetDatum(row.rdr_min),  Float8GetDatum(row.rdr_max),
+                           Float8GetDatum(row.ratio),    Float8GetDatum(row.variance), Float8GetDatum(noise.stddev),
+                           Float8GetDatum(noise.error95)};
+        bool nulls[7] = {};
+        put_row(result, values, nulls, 7);
+    }
+    return true;
+}
+
+// ---- dp_risk_records -----------------------------------------------------------------------------------------------
+
+static Datum record_json(const release::Memo *memo, const release::Record *record) {
+    HeapTuple tuple = heap_form_tuple(memo->desc, record->columns, record->nulls);
+    Datum json = DirectFunctionCall1(row_to_json, HeapTupleGetDatum(tuple));
+    return DirectFunctionCall1(jsonb_in, CStringGetDatum(TextDatumGetCString(json)));
+}
+
+static int by_pis_descending(const void *a, const void *b) {
+    double x = static_cast<const release::Record *>(a)->pis, y = static_cast<const release::Record *>(b)->pis;
+    return (x < y) - (x > y);
+}
+
+bool general_risk_records(FunctionCallInfo fcinfo) {
+    View view;
+    if (!read_view(fcinfo, &view))
+        return false;
+    require(fcinfo, arg_second, "epsilon");
+    privacy::Epsilon epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(arg_second), "epsilon");
+    InitMaterializedSRF(fcinfo, 0);
+    auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    GeneralRisk risk = release::general_risk(view.question, view.mechanism, true, "dp_risk_records");
+    release::Memo *memo = risk.memo;
+    double term = memo->rows == 0 ? 0 : noise_of(view, risk, epsilon).term;
+    qsort(memo->records, memo->nrecords, sizeof(release::Record), by_pis_descending);
+    for (int64 i = 0; i < memo->nrecords + (memo->outside > 0 ? 1 : 0); i++) {
+        CHECK_FOR_INTERRUPTS();
+        bool outside = i == memo->nrecords;
+        double pis = outside ? 0 : memo->records[i].pis;
+        Datum values[4] = {outside ? Datum(0) : record_json(memo, &memo->records[i]),
+                           Int64GetDatum(outside ? memo->outside : memo->records[i].individuals), Float8GetDatum(pis),
+                           Float8GetDatum(privacy::rdr_of(pis, view.mechanism, term))};
+        bool nulls[4] = {outside, false, false, false};
+        put_row(result, values, nulls, 4);
+    }
+    return true;
+}
+
+} // namespace dp::sql

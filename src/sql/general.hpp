@@ -1,0 +1,22 @@
+// Controllers' calls about general queries (README.md): what dp_risk, dp_risk_records and dp_find_epsilon do with a query
+// that is no leaf.
+#pragma once
+
+#include "border/guard.hpp"
+#include "release/general.hpp"
+
+namespace dp::sql {
+
+// The query as a general one; null when an analyst could ask it and `declared` is false. Errors: 42501 for anybody but the
+// owner of the tables behind its restricted views, before anything else; those of query::check_leaf for what is neither;
+// those of release::prepare_general.
+release::GeneralQuestion *general_question(const char *text, bool declared);
+
+// An argument `sensitivity`: NaN for NULL; 22023 unless it is a number above 0.
+double sensitivity_argument(FunctionCallInfo fcinfo, int argument);
+
+// Answers the call if its query is a general one; false otherwise.
+bool general_risk(FunctionCallInfo fcinfo);
+bool general_risk_records(FunctionCallInfo fcinfo);
+
+} // namespace dp::sql

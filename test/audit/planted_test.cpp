@@ -1,0 +1,181 @@
+// Mistakes planted in front of the shipped core: the audit must find each of them at 100,000 draws and claim 1.
+//
+// expected: what 100,000 draws certify, printed beside what this run certified. The two may differ by what chance does to
+// the hits of rare events; that a mistake stays unfound has a probability below 1e-9 for each.
+#include <cmath>
+#include <cstdio>
+
+#include <gtest/gtest.h>
+
+#include "tables.hpp"
+
+namespace audit {
+namespace {
+
+using namespace dp::privacy;
+
+Policy claim_one() {
+    Policy policy;
+    policy.candidates = {epsilon("1")};
+    return policy;
+}
+
+void expect_found(Subject s, const char *mistake, double expected, double tolerance) {
+    const Report report = run(s);
+    const Finding &worst = report.worst();
+    std::printf("%-42s certified loss %5.2f, expected %5.2f, claim %4.2f\n", mistake, worst.certified_loss(), expected,
+                worst.event.statistic->claim.epsilon);
+    EXPECT_TRUE(report.fail()) << mistake << "\n" << report.text();
+    if (draws() == 100000) {
+        EXPECT_NEAR(worst.certified_loss(), expected, tolerance) << mistake << "\n" << report.text();
+    }
+}
+
+TEST(Planted, ScaleHalved) {
+    Tampering tampering;
+    tampering.plan = [](ReleasePlan &plan) { plan.noise[0].laplace.s *= 2; };
+    expect_found(subject(counting(), claim_one(), {}, rows(1), tampering), "noise scale halved", 1.93, 0.1);
+}
+
+// The claim (1, 1e-5) leaves room for it; the rho in the ledger does not.
+TEST(Planted, GaussianScaleHalved) {
+    Tampering tampering;
+    tampering.plan = [](ReleasePlan &plan) { plan.noise[0].gaussian.a /= 4; };
+    Policy policy = claim_one();
+    policy.mechanism = Mechanism::gaussian;
+    policy.delta = *Delta::parse("1e-5");
+    expect_found(subject(counting(), policy, {}, rows(1), tampering), "gaussian sigma halved", 0.89, 0.45);
+}
+
+TEST(Planted, BoundsFromTheData) {
+    Tampering tampering;
+    tampering.question = [](const Question &, const Table &table) {
+        double largest = 1;
+        for (const Row &row : table)
+            largest = std::max(largest, row.values[0]);
+        return about(Aggregate::sum, "0", std::to_string(static_cast<int>(largest)));
+    };
+    expect_found(
+        subject(about(Aggregate::sum, "0", "100"), claim_one(), with(rows(10), {0, {100}, true}), rows(10), tampering),
+        "bounds from the data", 8.3, 1);
+}
+
+// Each measure alone keeps its claim; together they do not.
+TEST(Planted, EachMeasureWithTheFullEpsilon) {
+    AggregateCall first = call(Aggregate::count_star), second = first;
+    second.filter = 1;
+    const Question question{"count(*), count(*) FILTER", {first, second}, {}, 1, false};
+    Tampering tampering;
+    tampering.plan = [](ReleasePlan &plan) {
+        for (MeasureNoise &noise : plan.noise)
+            noise.laplace.t /= static_cast<unsigned>(plan.shares);
+    };
+    const Subject s = subject(question, claim_one(), {}, rows(1), tampering);
+    expect_found(s, "two measures, each with the full epsilon", 1.94, 0.12);
+    Subject margins = s;
+    margins.statistics.resize(0);
+    for (const Statistic &statistic : s.statistics)
+        if (statistic.name == "o0" || statistic.name == "o1")
+            margins.statistics.push_back(statistic);
+    EXPECT_FALSE(run(margins).fail());
+}
+
+// The sampler of 8.1 without "if B = 1 and Y = 0 continue".
+TEST(Planted, NegativeZeroKept) {
+    Tampering tampering;
+    tampering.sampler = [](BitSource &bits, const MeasureNoise &noise) {
+        const auto t = static_cast<std::uint64_t>(noise.laplace.t), s = static_cast<std::uint64_t>(noise.laplace.s);
+        for (;;) {
+            const std::uint64_t u = detail::uniform_below(bits, t);
+            if (!detail::exponential_up_to_one(bits, u, t))
+                continue;
+            std::uint64_t v = 0;
+            while (detail::exponential_one(bits))
+                ++v;
+            const auto y = static_cast<std::int64_t>((u + t * v) / s);
+            return detail::uniform_to(bits, 1) == 1 ? -y : y;
+        }
+    };
+    expect_found(subject(counting(), claim_one(), {}, rows(1), tampering), "sampler keeps the negative zero", 1.64,
+                 0.12);
+}
+
+TEST(Planted, ThresholdTooLowByOne) {
+    Policy policy = claim_one();
+    policy.delta = delta_for_threshold(1, 5);
+    EXPECT_NEAR(policy.delta.value(), 0.00517, 5e-6);
+    Tampering tampering;
+    tampering.plan = [](ReleasePlan &plan) { --*plan.threshold; };
+    const Table x = rows(5), y = with(x, {1, {1}, true});
+    expect_found(subject(discovered(2), policy, x, y, tampering), "threshold too low by one", 3.49, 0.3);
+    EXPECT_FALSE(run(subject(discovered(2), policy, x, y)).fail());
+}
+
+// Algorithm 1: epsilon follows from the risks of the rows.
+TEST(Planted, EpsilonFromTheData) {
+    Tampering tampering;
+    tampering.epsilon = [](const Table &table) {
+        PisProfile profile;
+        for (const Row &row : table)
+            profile.add(row.matches ? 1 : 0, 1);
+        return *find_eps_laplace(profile.min(), profile.max(), 1, 1, 0.95, {epsilon("1"), epsilon("0.05")}).chosen;
+    };
+    const Table x(10, Row{0, {1}, false});
+    expect_found(subject(counting(), claim_one(), x, with(x, {0, {1}, true}), tampering),
+                 "epsilon from the data (Algorithm 1)", 7.5, 1.2);
+}
+
+// ---- Selections ----
+
+// Noise for an eighth of the sensitivity.
+TEST(Planted, SelectionWithTooLittleNoise) {
+    Policy policy = claim_one();
+    policy.selecting = Selecting::released;
+    policy.epsilon_svt = epsilon("1");
+    policy.tau_var = 1e-5;
+    Tampering tampering;
+    tampering.candidate = [](SvtCandidate &candidate) { candidate.sensitivity /= 8; };
+    const Table x(1000, Row{0, {0}, false});
+    expect_found(subject(counting(), policy, x, with(x, {0, {0}, true}), tampering),
+                 "selection with an eighth of the noise", 1.8, 0.6);
+}
+
+// The published query: the variance of RDRs divided by their maximum, with noise for a sensitivity of 1/n. Sum in [0, 1000],
+// epsilon 10, half the records 0 and half 100; one more record of 1000 moves the maximum, and with it all others.
+Draw published_selection(const std::vector<double> &values) {
+    constexpr double b = 100, tau_var = 0.03;
+    double largest = 0;
+    for (double v : values)
+        largest = std::max(largest, v + b);
+    double sum = 0, squares = 0;
+    for (double v : values) {
+        sum += (v + b) / largest;
+        squares += (v + b) / largest * ((v + b) / largest);
+    }
+    const double n = static_cast<double>(values.size());
+    SvtCandidate candidate;
+    candidate.sensitivity = int128{1} << 40; // 1, of n times the variance
+    const auto margin = static_cast<int128>(std::ldexp(-(squares - sum * sum / n - n * tau_var), 40));
+    const SvtSplit split = svt_split(epsilon("1"));
+    return [=](BitSource &bits, Outcome &outcome) {
+        const int128 threshold = discrete_laplace(bits, svt_threshold_scale(split));
+        const int128 noise = discrete_laplace(bits, svt_comparison_scale(split, candidate));
+        outcome.selected = svt_accepts(candidate, margin, noise, threshold) ? 0 : -1;
+    };
+}
+
+TEST(Planted, PublishedSelection) {
+    std::vector<double> values(1000, 0);
+    std::fill(values.begin() + 500, values.end(), 100);
+    std::vector<double> more = values;
+    more.push_back(1000);
+    const Subject s{"published selection",
+                    {published_selection(more), {}},
+                    {published_selection(values), {}},
+                    {},
+                    {selection(1, {1, 0})}};
+    expect_found(s, "selection by the published query", 8, 1.2);
+}
+
+} // namespace
+} // namespace audit

@@ -1,0 +1,310 @@
+#include "question.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+namespace audit {
+
+using namespace dp::privacy;
+
+Epsilon epsilon(const std::string &text) {
+    return *Epsilon::parse(text);
+}
+
+AggregateCall call(Aggregate fn, int column) {
+    AggregateCall c;
+    c.fn = fn;
+    c.argument = column;
+    return c;
+}
+
+// ---- One question on one table ----
+
+Prepared::Prepared(const Question &question, const Policy &policy)
+    : question_(question), policy_(policy), measures_(leaf_measures(question.calls, question.thresholded)) {
+    for (const Measure &m : measures_)
+        sensitivities_.push_back(m.kind == MeasureKind::count ? 1
+                                 : m.kind == MeasureKind::pair
+                                     ? static_cast<std::uint64_t>(pair_one)
+                                     : question.bounds.at(static_cast<std::size_t>(m.argument)).sensitivity());
+}
+
+Decision Prepared::decide() const {
+    const int m = static_cast<int>(measures_.size()), k1 = coordinates_of_one_group(measures_);
+    ChargeRequest request;
+    request.delta = delta_charged(policy_.mechanism, question_.thresholded, policy_.delta);
+    request.eps_star = policy_.mechanism == Mechanism::laplace
+                           ? within_domain_eps_star(policy_.tau, 1, k1, m)
+                           : within_domain_eps_star_gaussian(policy_.tau, 1, k1, m,
+                                                             plan(policy_.candidates.front()).delta_noise.value());
+    request.slack = price_slack;
+    request.candidates = policy_.candidates;
+    request.epsilon_max = policy_.candidates.front();
+    BoundSettings bound;
+    bound.epsilon_total = Epsilon::parse("1000");
+    bound.delta_total = *Delta::parse("0.999");
+    return dp::privacy::decide(request, bound, Totals{}, Totals{});
+}
+
+ReleasePlan Prepared::plan(Epsilon charged) const {
+    return plan_release(policy_.mechanism, measures_, sensitivities_, question_.thresholded, charged,
+                        delta_charged(policy_.mechanism, question_.thresholded, policy_.delta));
+}
+
+std::vector<SvtCandidate> Prepared::svt_candidates() const {
+    return dp::privacy::svt_candidates(
+        policy_.mechanism, measures_, sensitivities_, question_.thresholded, policy_.candidates,
+        delta_charged(policy_.mechanism, question_.thresholded, policy_.delta), policy_.tau_var);
+}
+
+std::vector<std::int64_t> Prepared::contribution(const Measure &measure, const Row &row) const {
+    if (measure.kind == MeasureKind::count)
+        return {1};
+    const auto column = static_cast<std::size_t>(measure.argument);
+    const Bounds &bounds = question_.bounds.at(column);
+    const double v = row.values.at(column);
+    if (measure.kind == MeasureKind::sum)
+        return {bounds.integer_type ? to_sum_point_integer(sum_lattice(bounds), static_cast<std::int64_t>(v))
+                                    : to_sum_point(sum_lattice(bounds), v).value()};
+    const std::int64_t z = to_pair_point(pair_lattice(bounds), v).value();
+    return {z, pair_one - z};
+}
+
+static bool contributes(const Question &question, const Row &row) {
+    return row.matches && row.group < question.groups;
+}
+
+std::vector<std::int64_t> Prepared::sums(const Table &table) const {
+    std::vector<std::int64_t> result(static_cast<std::size_t>(question_.groups) * group_coordinates());
+    for (const Row &row : table) {
+        if (!contributes(question_, row))
+            continue;
+        std::size_t at = static_cast<std::size_t>(row.group) * group_coordinates();
+        for (const Measure &m : measures_)
+            for (std::int64_t z : contribution(m, row))
+                result[at++] += z;
+    }
+    return result;
+}
+
+std::vector<bool> Prepared::present(const Table &table) const {
+    std::vector<bool> result(static_cast<std::size_t>(question_.groups), !question_.thresholded);
+    for (const Row &row : table)
+        if (contributes(question_, row))
+            result[static_cast<std::size_t>(row.group)] = true;
+    return result;
+}
+
+// COUNT and pair: 1; SUM: |z| / D (formulas.md 2, 3.3).
+double Prepared::pis(const Row &row) const {
+    double sum = 0, squares = 0;
+    for (std::size_t j = 0; contributes(question_, row) && j < measures_.size(); ++j) {
+        double part = 1;
+        if (measures_[j].kind == MeasureKind::sum)
+            part = std::fabs(static_cast<double>(contribution(measures_[j], row).front())) /
+                   static_cast<double>(sensitivities_[j]);
+        sum += part;
+        squares += part * part;
+    }
+    return policy_.mechanism == Mechanism::laplace ? sum : std::sqrt(squares);
+}
+
+SelectionSums Prepared::selection_sums(const Table &table, const SvtCandidate &candidate) const {
+    SelectionSums result;
+    for (const Row &row : table) {
+        const int128 point = svt_point(candidate, pis(row));
+        ++result.n;
+        result.s1 += point;
+        result.s2 += point * point;
+    }
+    return result;
+}
+
+// ---- Draws ----
+
+namespace {
+
+constexpr double absent = std::numeric_limits<double>::quiet_NaN();
+
+// Group by group, coordinate by coordinate, as the server does.
+class Releaser {
+  public:
+    Releaser(const Prepared &prepared, const Table &table, const Tampering &tampering)
+        : coordinates_(prepared.group_coordinates()), sums_(prepared.sums(table)), present_(prepared.present(table)),
+          sampler_(tampering.sampler) {
+        for (const Measure &m : prepared.measures())
+            for (int c = 0; c < m.coordinates(); ++c)
+                measure_.push_back(measure_.empty() ? 0 : c == 0 ? measure_.back() + 1 : measure_.back());
+    }
+    std::vector<double> exact() const {
+        std::vector<double> result;
+        for (std::int64_t s : sums_)
+            result.push_back(static_cast<double>(s));
+        return result;
+    }
+    void deny(Outcome &outcome) const {
+        outcome.denied = true;
+        outcome.values.assign(sums_.size(), absent);
+        outcome.present.assign(present_.size(), false);
+    }
+    void draw(BitSource &bits, const ReleasePlan &plan, Outcome &outcome) const {
+        deny(outcome);
+        outcome.denied = false;
+        for (std::size_t g = 0; g < present_.size(); ++g)
+            if (present_[g])
+                draw_group(bits, plan, g, outcome);
+    }
+
+  private:
+    std::size_t coordinates_;
+    std::vector<std::int64_t> sums_;
+    std::vector<bool> present_;
+    std::vector<std::size_t> measure_; // of each coordinate of a group
+    decltype(Tampering::sampler) sampler_;
+
+    int128 noise(BitSource &bits, const MeasureNoise &noise) const {
+        return sampler_ ? sampler_(bits, noise) : dp::privacy::draw(bits, noise);
+    }
+    void draw_group(BitSource &bits, const ReleasePlan &plan, std::size_t g, Outcome &outcome) const {
+        double *values = outcome.values.data() + g * coordinates_;
+        for (std::size_t c = 0; c < coordinates_; ++c)
+            values[c] = static_cast<double>(sums_[g * coordinates_ + c] + noise(bits, plan.noise[measure_[c]]));
+        outcome.present[g] = !plan.threshold || values[0] >= static_cast<double>(*plan.threshold);
+        if (!outcome.present[g])
+            std::fill(values, values + coordinates_, absent);
+    }
+};
+
+ReleasePlan tampered_plan(const Prepared &prepared, Epsilon charged, const Tampering &tampering) {
+    ReleasePlan plan = prepared.plan(charged);
+    if (tampering.plan)
+        tampering.plan(plan);
+    return plan;
+}
+
+Side within_domain(const Prepared &prepared, const Table &table, const Tampering &tampering) {
+    const Releaser releaser(prepared, table, tampering);
+    const Decision decision = prepared.decide();
+    const bool denied = decision.denial != Denial::none && !tampering.epsilon;
+    if (denied)
+        return {[=](BitSource &, Outcome &outcome) { releaser.deny(outcome); }, releaser.exact()};
+    const Epsilon charged = tampering.epsilon ? tampering.epsilon(table) : decision.epsilon;
+    const ReleasePlan plan = tampered_plan(prepared, charged, tampering);
+    return {[=](BitSource &bits, Outcome &outcome) { releaser.draw(bits, plan, outcome); }, releaser.exact()};
+}
+
+// Nothing selected: the largest candidate that always passes, or a denial if there is none.
+Side released(const Prepared &prepared, const Table &table, const Tampering &tampering) {
+    const Releaser releaser(prepared, table, tampering);
+    std::vector<SvtCandidate> candidates = prepared.svt_candidates();
+    const std::size_t tested = tested_candidates(candidates);
+    std::vector<SelectionSums> sums;
+    for (std::size_t j = 0; j < tested; ++j) {
+        sums.push_back(prepared.selection_sums(table, candidates[j]));
+        if (tampering.candidate)
+            tampering.candidate(candidates[j]);
+    }
+    std::vector<ReleasePlan> plans;
+    for (const SvtCandidate &candidate : candidates)
+        plans.push_back(tampered_plan(prepared, candidate.epsilon, tampering));
+    const Epsilon svt = prepared.policy().epsilon_svt;
+    return {[=](BitSource &bits, Outcome &outcome) {
+                const std::size_t selected = svt_select(bits, svt, candidates, sums).value_or(tested);
+                outcome.selected = selected < plans.size() ? static_cast<int>(selected) : -1;
+                if (outcome.selected < 0)
+                    releaser.deny(outcome);
+                else
+                    releaser.draw(bits, plans[selected], outcome);
+            },
+            releaser.exact()};
+}
+
+// What a mean is made of is in the outcome; this is the mean as the analyst sees it.
+void add_means(Subject &s, const Prepared &prepared, const Claim &claim) {
+    std::size_t at = 0;
+    for (const Measure &m : prepared.measures()) {
+        if (m.kind == MeasureKind::pair) {
+            const Bounds bounds = prepared.question().bounds.at(static_cast<std::size_t>(m.argument));
+            s.statistics.push_back({"mean",
+                                    [at, bounds](const Outcome &o) {
+                                        if (std::isnan(o.values[at]))
+                                            return absent;
+                                        return release_pair(static_cast<int128>(o.values[at]),
+                                                            static_cast<int128>(o.values[at + 1]), bounds)
+                                            .avg;
+                                    },
+                                    {bounds.low, bounds.high},
+                                    claim});
+        }
+        at += static_cast<std::size_t>(m.coordinates());
+    }
+}
+
+std::vector<double> scales(const Prepared &prepared) {
+    const ReleasePlan plan = prepared.plan(prepared.policy().candidates.front());
+    std::vector<double> result;
+    for (int g = 0; g < prepared.question().groups; ++g)
+        for (std::size_t j = 0; j < plan.noise.size(); ++j)
+            for (int c = 0; c < prepared.measures()[j].coordinates(); ++c)
+                result.push_back(plan.mechanism == Mechanism::laplace ? plan.noise[j].laplace.value()
+                                                                      : plan.noise[j].gaussian.sigma());
+    return result;
+}
+
+// Selection and release together: ex post epsilon_svt + epsilon_J; whatever was selected: with the largest.
+void add_selections(Subject &s, const Prepared &prepared, double delta) {
+    const double svt = prepared.policy().epsilon_svt.value();
+    const std::vector<SvtCandidate> candidates = prepared.svt_candidates();
+    const std::vector<Statistic> unconditional = s.statistics;
+    for (std::size_t j = 0; j < candidates.size() && j <= tested_candidates(candidates); ++j)
+        for (const Statistic &statistic : unconditional)
+            s.statistics.push_back(
+                given_selection(statistic, static_cast<int>(j), {svt + candidates[j].epsilon.value(), delta}));
+    s.statistics.push_back(selection(static_cast<int>(candidates.size()), {svt, 0}));
+}
+
+// (epsilon, delta) at one small delta says little about Gaussian noise. The rho that goes into the ledger claims more: an
+// epsilon for every delta, of which the larger ones are within reach of a few draws.
+void add_rho_claims(Subject &s, const Prepared &prepared) {
+    const ReleasePlan plan = prepared.plan(prepared.policy().candidates.front());
+    const std::vector<Statistic> base = s.statistics;
+    for (double delta : {0.05, 0.005})
+        for (Statistic statistic : base) {
+            statistic.claim = {eps_from_rho_tight(plan.rho.value(), delta), delta + plan.delta_groups.value()};
+            s.statistics.push_back(statistic);
+        }
+}
+
+} // namespace
+
+Subject subject(const Question &question, const Policy &policy, const Table &x, const Table &y,
+                const Tampering &tampering) {
+    const Prepared prepared(question, policy);
+    const auto side = [&](const Table &table) {
+        const Prepared seen(tampering.question ? tampering.question(question, table) : question, policy);
+        return policy.selecting == Selecting::released ? released(seen, table, tampering)
+                                                       : within_domain(seen, table, tampering);
+    };
+    Subject s;
+    s.name = question.name + (policy.mechanism == Mechanism::laplace ? ", laplace" : ", gaussian") +
+             (policy.selecting == Selecting::released ? ", released" : ", within_domain") + ", epsilon " +
+             policy.candidates.front().text();
+    s.x = side(x);
+    s.y = side(y);
+    s.scale = scales(prepared);
+    Claim claim{policy.candidates.front().value(),
+                delta_charged(policy.mechanism, question.thresholded, policy.delta).value()};
+    if (policy.selecting == Selecting::released)
+        claim.epsilon += policy.epsilon_svt.value();
+    s.statistics = standard_statistics(s, prepared.group_coordinates(), claim);
+    add_means(s, prepared, claim);
+    if (policy.selecting == Selecting::released)
+        add_selections(s, prepared, claim.delta);
+    else if (policy.mechanism == Mechanism::gaussian)
+        add_rho_claims(s, prepared);
+    return s;
+}
+
+} // namespace audit

@@ -1,0 +1,47 @@
+// What the audits and the planted mistakes ask, and of which tables.
+#pragma once
+
+#include <cmath>
+#include <string>
+
+#include "question.hpp"
+
+namespace audit {
+
+using dp::privacy::Aggregate;
+using dp::privacy::Delta;
+using dp::privacy::Mechanism;
+
+// n rows of one group with the same value in the first column.
+inline Table rows(int n, double value = 1, int group = 0) {
+    return Table(static_cast<std::size_t>(n), Row{group, {value}, true});
+}
+
+inline Table with(Table table, const Row &row) {
+    table.push_back(row);
+    return table;
+}
+
+inline Question counting(int groups = 1) {
+    return {"count(*)", {call(Aggregate::count_star)}, {}, groups, false};
+}
+
+inline Question about(Aggregate fn, const std::string &lower, const std::string &upper, bool integer_type = true) {
+    return {(fn == Aggregate::sum ? "sum in [" : "avg in [") + lower + "," + upper + "]",
+            {call(fn, 0)},
+            {dp::privacy::make_bounds(lower, upper, integer_type)},
+            1,
+            false};
+}
+
+inline Question discovered(int groups) {
+    return {"count(*) of discovered groups", {call(Aggregate::count_star)}, {}, groups, true};
+}
+
+// delta 1.05 u^m/(1+u): just enough for the threshold 1 + m at this epsilon (formulas.md 8.5). Epsilon 1 and m 5: 0.00517.
+inline Delta delta_for_threshold(double epsilon, int m) {
+    const double u = std::exp(-epsilon);
+    return Delta::from_double(1.05 * std::pow(u, m) / (1 + u), dp::privacy::Rounding::up);
+}
+
+} // namespace audit
