@@ -20,10 +20,19 @@ ArrayType *array_argument(FunctionCallInfo fcinfo, int argument) {
     return PG_ARGISNULL(argument) ? nullptr : PG_GETARG_ARRAYTYPE_P(argument);
 }
 
+static void refuse(const char *name) {
+    ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("%s is not supported by this version", name),
+                    errhint("Leave it at its default.")));
+}
+
 void refuse_unless_null(FunctionCallInfo fcinfo, int argument, const char *name) {
     if (!PG_ARGISNULL(argument))
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("%s is not supported by this version", name),
-                        errhint("Leave it at its default.")));
+        refuse(name);
+}
+
+void refuse_if_true(FunctionCallInfo fcinfo, int argument, const char *name) {
+    if (!PG_ARGISNULL(argument) && PG_GETARG_BOOL(argument))
+        refuse(name);
 }
 
 void refuse_half_of_groups() {

@@ -13,8 +13,9 @@ void require(FunctionCallInfo fcinfo, int argument, const char *name);
 char *text_argument(FunctionCallInfo fcinfo, int argument); // null for NULL
 ArrayType *array_argument(FunctionCallInfo fcinfo, int argument);
 
-// 0A000 unless the argument is NULL: declared for a later version.
+// 0A000 unless the argument is NULL (or, for booleans, false): declared for a later version.
 void refuse_unless_null(FunctionCallInfo fcinfo, int argument, const char *name);
+void refuse_if_true(FunctionCallInfo fcinfo, int argument, const char *name);
 
 // 22023: group_a without group_b, or the other way round.
 [[noreturn]] void refuse_half_of_groups();
