@@ -214,16 +214,9 @@ struct Tested {
 
 static Selection selection_arguments(FunctionCallInfo fcinfo, int first) {
     require(fcinfo, first + 1, "epsilon_svt");
-    Selection selection = {!PG_ARGISNULL(first), 0,
-                           catalog::checked_epsilon(PG_GETARG_DATUM(first + 1), "epsilon_svt").value()};
-    if (!selection.wanted)
-        return selection;
-    selection.tau_var = PG_GETARG_FLOAT8(first);
-    if (!(selection.tau_var >= 0 && selection.tau_var <= 1)) // NaN fails every comparison
-        ereport(ERROR,
-                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                 errmsg("tau_var must be between 0 and 1, not %s", float8out_internal(selection.tau_var)),
-                 errhint("tau_var is the largest permitted variance of the normalised RDRs, which is at most 0.25.")));
+    Selection selection = {!PG_ARGISNULL(first), 0, checked_epsilon_svt(PG_GETARG_DATUM(first + 1)).value()};
+    if (selection.wanted)
+        selection.tau_var = checked_tau_var(PG_GETARG_FLOAT8(first));
     return selection;
 }
 

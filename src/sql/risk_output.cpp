@@ -43,7 +43,8 @@ static int *columns_of(const Question *question, int *ncolumns) {
                                                : "the declared groups, in the order of their keys";
     ereport(ERROR,
             (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-             errmsg("output must have %d numbers, not %d", ngroups * ncolumns, given),
+             errmsg_plural("output must have %d number, not %d", "output must have %d numbers, not %d",
+                           ngroups * ncolumns, ngroups * ncolumns, given),
              question->leaf->nkeys == 0
                  ? errhint("Pass the aggregates of the query, left to right.")
                  : errhint("Pass, for each of the %d rows of the answer (%s, NULL last), its aggregates, left to "
