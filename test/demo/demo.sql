@@ -54,9 +54,14 @@ SELECT dp_grant('adult_dp', 'analyst', tau => 0.95);
 \echo ' 2. Look at the risk'
 \echo '----------------------------------------------------------------------------------------------------'
 \echo
-\echo '-- How unequal are the disclosure risks of the people behind one count? RDR is each one''s relative'
-\echo '-- disclosure risk, ratio the smallest by the largest. The smaller epsilon, the more equal, and'
-\echo '-- the wider the noise. Looking costs the controller nothing.'
+\echo '-- How unequal are the disclosure risks of the people behind one count? Each bar runs from the'
+\echo '-- smallest to the largest relative disclosure risk (RDR), ratio is the one by the other. The smaller'
+\echo '-- epsilon, the more equal the risks, and the wider the noise. Looking costs the controller nothing.'
+SELECT * FROM dp_risk_summary(
+    $$SELECT count(*) FROM adult_dp WHERE income = '>50K' AND education_num = 13 AND age = 25$$)
+WHERE epsilon IN (10, 1, 0.3, 0.1, 0.05, 0.01);
+
+\echo '-- The same in numbers.'
 SELECT epsilon, rdr_min, rdr_max, ratio, noise_stddev, error95
 FROM dp_risk(
     $$SELECT count(*) FROM adult_dp WHERE income = '>50K' AND education_num = 13 AND age = 25$$,
@@ -73,6 +78,11 @@ SELECT * FROM dp_risk_records(
 CALL dp_find_epsilon(
     $$SELECT count(*) FROM adult_dp WHERE native_country <> 'United-States' AND sex = 'Female'$$,
     tau => 0.95);
+
+\echo '-- A number that no analyst may ask for: what would publishing the median mean?'
+SELECT epsilon, rdr_min, rdr_max, ratio, noise_stddev
+FROM dp_risk($$SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY hours_per_week) FROM adult_dp$$,
+    epsilons => '{10, 1, 0.1}');
 
 \echo
 \echo '----------------------------------------------------------------------------------------------------'
@@ -145,6 +155,19 @@ SELECT dp_set_odometer('adult', 'filter', epsilon_total => 0.35);
 SELECT count(*) FROM adult_dp;
 SELECT count(*) FROM adult_dp;
 \set ON_ERROR_STOP on
+
+\c - controller
+\echo
+\echo '-- Another preference, another bound: tau_var, the largest variance of the risks. Which epsilon meets'
+\echo '-- it is selected from the rows under differential privacy, for a charge of its own (0.1).'
+\t on
+SELECT dp_set_odometer('adult', 'filter', epsilon_total => 2);
+SELECT dp_grant('adult_dp', 'analyst', tau_var => 1e-5);
+\t off
+\c - analyst
+SELECT count(*) FROM adult_dp WHERE native_country <> 'United-States' AND sex = 'Female';
+\echo '-- What it was charged may be known, and so how accurate it is.'
+SELECT column_name, epsilon, epsilon_svt, mechanism, error95 FROM dp_last_release();
 
 \c - controller
 \echo
