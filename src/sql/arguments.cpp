@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "privacy/risk.hpp"
 #include "privacy/sparse_vector.hpp"
 
 namespace dp::sql {
@@ -49,6 +48,15 @@ privacy::Mechanism mechanism_named(const char *name) {
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown mechanism: \"%s\"", name),
                         errhint("Use 'laplace' or 'gaussian'.")));
     return privacy::Mechanism::gaussian;
+}
+
+privacy::Calibration calibration_named(const char *name) {
+    if (strcmp(name, "sound") == 0)
+        return privacy::Calibration::sound;
+    if (strcmp(name, "published") != 0)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown calibration: \"%s\"", name),
+                        errhint("Use 'sound' or 'published'.")));
+    return privacy::Calibration::published;
 }
 
 double checked_tau(double tau) {

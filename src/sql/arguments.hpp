@@ -2,6 +2,7 @@
 #pragma once
 
 #include "privacy/mechanism.hpp"
+#include "privacy/risk.hpp"
 
 #include "catalog/decimals.hpp"
 #include "border/guard.hpp"
@@ -22,6 +23,7 @@ void refuse_if_true(FunctionCallInfo fcinfo, int argument, const char *name);
 
 // 22023 for other names.
 privacy::Mechanism mechanism_named(const char *name);
+privacy::Calibration calibration_named(const char *name);
 // 22023 for NaN or outside 0..1.
 double checked_tau(double tau);
 double checked_tau_var(double tau_var);

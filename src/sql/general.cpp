@@ -25,40 +25,15 @@ static void check_controller(const query::General *general) {
                             errhint("Only the controller may look at the risk; analysts ask through dp_query().")));
 }
 
-// Why the query is no leaf, or null. In a subtransaction, so that whatever the check had open is closed again.
-static ErrorData *why_no_leaf(const query::Parsed &parsed) {
-    MemoryContext context = CurrentMemoryContext;
-    ResourceOwner owner = CurrentResourceOwner;
-    ErrorData *volatile refusal = nullptr;
-    BeginInternalSubTransaction(nullptr);
-    MemoryContextSwitchTo(context);
-    PG_TRY();
-    {
-        query::check_leaf(static_cast<Query *>(copyObject(parsed.query)), parsed.source);
-        ReleaseCurrentSubTransaction();
-    }
-    PG_CATCH();
-    {
-        MemoryContextSwitchTo(context);
-        if (!is_refusal(geterrcode()))
-            PG_RE_THROW();
-        refusal = CopyErrorData();
-        FlushErrorState();
-        RollbackAndReleaseCurrentSubTransaction();
-    }
-    PG_END_TRY();
-    MemoryContextSwitchTo(context);
-    CurrentResourceOwner = owner;
-    return refusal;
-}
-
 GeneralQuestion *general_question(const char *text, bool declared) {
     query::TextScope scope;
     scope.enter(text);
     query::Parsed parsed = query::parse_select(text);
     query::General *general = query::find_facades(parsed.query, parsed.source);
     check_controller(general);
-    ErrorData *refusal = why_no_leaf(parsed);
+    // Why the query is no leaf, or null.
+    ErrorData *refusal =
+        refusal_by([&] { query::check_leaf(static_cast<Query *>(copyObject(parsed.query)), parsed.source); });
     if (refusal != nullptr && !query::is_general(general))
         ReThrowError(refusal);
     GeneralQuestion *question = nullptr;
@@ -94,13 +69,6 @@ struct View {
 
 enum Argument { arg_query, arg_second, arg_mechanism, arg_delta, arg_calibration, arg_exact, arg_sensitivity };
 } // namespace
-
-static privacy::Calibration calibration_named(const char *name) {
-    if (strcmp(name, "sound") != 0 && strcmp(name, "published") != 0)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown calibration: \"%s\"", name),
-                        errhint("Use 'sound' or 'published'.")));
-    return strcmp(name, "sound") == 0 ? privacy::Calibration::sound : privacy::Calibration::published;
-}
 
 static bool read_view(FunctionCallInfo fcinfo, View *view) {
     require(fcinfo, arg_query, "query");

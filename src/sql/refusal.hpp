@@ -1,4 +1,4 @@
-// Errors as answers, for functions that report what others refuse (dp_explain, dp_audit).
+// Errors as answers, for functions that report what others refuse (dp_explain, dp_audit), or that do something else then.
 #pragma once
 
 #include "border/postgres.hpp"
@@ -19,9 +19,9 @@ inline bool is_refusal(int sqlstate) {
     }
 }
 
-// Takes a step that may refuse, and returns why it did, or null. In a subtransaction, so that whatever the step had open is
+// Takes a step that may refuse, and returns its error, or null. In a subtransaction, so that whatever the step had open is
 // closed again.
-template <class Step> const char *refusal_of(Step step) {
+template <class Step> ErrorData *refusal_by(Step step) {
     MemoryContext context = CurrentMemoryContext;
     ResourceOwner owner = CurrentResourceOwner;
     ErrorData *volatile refusal = nullptr;
@@ -44,6 +44,12 @@ template <class Step> const char *refusal_of(Step step) {
     PG_END_TRY();
     MemoryContextSwitchTo(context);
     CurrentResourceOwner = owner;
+    return refusal;
+}
+
+// The error's message alone.
+template <class Step> const char *refusal_of(Step step) {
+    ErrorData *refusal = refusal_by(step);
     return refusal == nullptr ? nullptr : refusal->message;
 }
 

@@ -15,15 +15,6 @@ namespace dp::sql {
 using release::Memo;
 using release::Question;
 
-static privacy::Calibration calibration_named(const char *name) {
-    if (strcmp(name, "sound") == 0)
-        return privacy::Calibration::sound;
-    if (strcmp(name, "published") != 0)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown calibration: \"%s\"", name),
-                        errhint("Use 'sound' or 'published'.")));
-    return privacy::Calibration::published;
-}
-
 View view_of(FunctionCallInfo fcinfo, int mechanism, int delta) {
     require(fcinfo, 0, "query");
     require(fcinfo, mechanism, "mechanism");
