@@ -187,7 +187,8 @@ static char *column_name(const Query *query, Node *expression, int number) {
     ListCell *cell;
     foreach (cell, query->targetList) {
         auto *target = lfirst_node(TargetEntry, cell);
-        if (!target->resjunk && target->resname != nullptr && equal(target->expr, expression))
+        bool named = !target->resjunk && target->resname != nullptr && strcmp(target->resname, "?column?") != 0;
+        if (named && equal(target->expr, expression))
             return target->resname;
     }
     return psprintf("c%d", number);

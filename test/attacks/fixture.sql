@@ -8,6 +8,7 @@ CREATE ROLE attack_team;
 CREATE ROLE attack_analyst LOGIN PASSWORD 'attack';     -- the attacker
 CREATE ROLE attack_colleague LOGIN PASSWORD 'attack' IN ROLE attack_team;   -- colludes; the policy is the team's
 CREATE ROLE attack_finder LOGIN PASSWORD 'attack';      -- may discover groups: delta > 0
+CREATE ROLE attack_selector LOGIN PASSWORD 'attack';    -- epsilon is selected from the rows: tau_var
 CREATE ROLE attack_stranger LOGIN PASSWORD 'attack';    -- may select, has no policy
 CREATE DATABASE attack_with TEMPLATE template0;
 \c attack_with
@@ -41,6 +42,8 @@ SELECT dp_set_groups('person', 'sex', '{Female,Male}'),
 SELECT dp_set_odometer('person', 'none');
 SELECT dp_grant('person_dp', 'attack_analyst', tau => 0.95), dp_grant('person_dp', 'attack_team', tau => 0.9),
        dp_grant('person_dp', 'attack_finder', tau => 0.5, delta => 0.000001);
+-- Of a question about everybody the first candidate is accepted but for a chance of e^-60.
+SELECT dp_grant('person_dp', 'attack_selector', tau_var => 0.01, epsilon_svt => 20, candidates => '{1,0.5}');
 GRANT SELECT ON person_dp TO attack_stranger;
 SELECT dp_protect('person', 'person_few', columns => '{id,age}');
 SELECT dp_grant('person_few', 'attack_analyst', tau => 0.95);

@@ -17,7 +17,7 @@ from worlds import Neighbours, World, build_fixture, log_complaints, numbers, ob
 
 HERE = pathlib.Path(__file__).parent
 HEADER = re.compile(r"-- ([A-DX]\d\d)(?: +([A-Z]+))(?: +([\w|]+))?(?: +@(\w+))?")
-STEP = re.compile(r"(?:(superuser|controller|analyst|colleague|finder|stranger)> )?([!?])? ?(.*)", re.DOTALL)
+STEP = re.compile(r"(?:(superuser|controller|analyst|colleague|finder|selector|stranger)> )?([!?])? ?(.*)", re.DOTALL)
 OUTCOMES = {"REFUSE", "NOLEAK", "SAME", "SHAPE", "CHARGED", "NOCHARGE", "FRESH"}
 
 

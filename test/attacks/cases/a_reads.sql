@@ -431,11 +431,20 @@ SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.person_dp WHERE 
 SELECT dp_rdr.release('SELECT note FROM public.person_dp', NULL, 1)
 SELECT dp_rdr.collect(p) FROM person_dp p
 SELECT dp_rdr.lattice_sum(age, 1, 0, 100) FROM person_dp
+SELECT dp_rdr.selection_sums('\x00', age) FROM person_dp
+SELECT dp_rdr.selection_sums(decode(repeat('00', 96), 'hex'), age) FROM public_city
 SELECT dp_rdr.lattice_sum_step(NULL, 1, 1, 0, 1)
 SELECT * FROM dp_risk('SELECT count(*) FROM person_dp')
 SELECT * FROM dp_risk_records('SELECT count(*) FROM person_dp', 1)
 SELECT * FROM dp_risk_output('SELECT count(*) FROM person_dp', '{1}')
+SELECT * FROM dp_risk_summary('SELECT count(*) FROM person_dp')
+SELECT * FROM dp_risk('SELECT max(age) FROM person_dp', sensitivity => 1)
+SELECT * FROM dp_risk_records('SELECT array_agg(note) FROM person_dp', 1, sensitivity => 1)
 CALL dp_find_epsilon('SELECT count(*) FROM person_dp', 0.5)
+CALL dp_find_epsilon('SELECT max(age) FROM person_dp', 0.5, sensitivity => 1)
+CALL dp_find_epsilon('SELECT count(*) FROM person_dp', 0.5, indicator => 'output')
+CALL dp_find_epsilon('SELECT count(*) FROM person_dp', 0.5, group_a => 'id = 4242', group_b => 'id <> 4242')
+CALL dp_find_and_release_epsilon('SELECT count(*) FROM person_dp', 0.1)
 SELECT dp_set_bounds('person', 'salary', 0, 1e9)
 SELECT dp_grant('person_dp', 'attack_analyst', tau => 0.001)
 SELECT dp_unprotect('person_dp')

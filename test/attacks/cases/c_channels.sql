@@ -273,7 +273,8 @@ SELECT view_definition FROM information_schema.views WHERE table_name = 'person_
 SELECT column_name, data_type, column_default, is_nullable FROM information_schema.columns WHERE table_name = 'person_dp' ORDER BY ordinal_position
 
 -- C17 SAME
-BEGIN
+SELECT pg_stat_force_next_flush()
+  BEGIN
   SELECT sex, sum(salary), avg(height) FROM person_dp GROUP BY sex
   SELECT funcname, calls FROM pg_stat_xact_user_functions ORDER BY 1
 SELECT avg(rate) FROM person_dp

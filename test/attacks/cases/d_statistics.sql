@@ -165,3 +165,34 @@ SELECT greatest(count(*), 0) FROM person_dp WHERE id = 4242
 -- D26 REFUSE 54000
 SELECT id, age, count(*) FROM person_dp GROUP BY id, age
 SELECT id, count(*), sum(salary), avg(height) FROM person_dp GROUP BY id
+
+-- D10 SHAPE
+selector> SELECT count(*) FROM person_dp
+selector> SELECT avg(salary), sum(height) FROM person_dp
+selector> SELECT sex, count(*) FROM person_dp WHERE id = 4242 GROUP BY sex
+selector> SELECT * FROM dp_query('SELECT count(*) FROM person_dp', epsilon => 0.6, weight => 2) AS (n bigint)
+selector> EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT count(*) FROM person_dp
+
+-- D10 SAME
+selector> SELECT count(*) FROM person_dp
+  selector> SELECT * FROM dp_last_release()
+selector> SELECT * FROM dp_explain('SELECT count(*), avg(salary) FROM person_dp WHERE id = 4242')
+selector> SELECT * FROM dp_last_release()
+SELECT count(*), sum(salary) FROM person_dp WHERE id = 4242
+  SELECT * FROM dp_last_release()
+SELECT * FROM dp_last_release()
+
+-- D10 NOCHARGE
+selector> EXPLAIN SELECT count(*) FROM person_dp
+selector> SELECT count(*) FROM person_dp LIMIT 0
+
+-- D18 REFUSE 22023
+SELECT * FROM dp_query('SELECT count(*) FROM person_dp', weight => 'NaN') AS (n bigint)
+SELECT * FROM dp_query('SELECT count(*) FROM person_dp', weight => 'Infinity') AS (n bigint)
+SELECT * FROM dp_query('SELECT count(*) FROM person_dp', weight => -1) AS (n bigint)
+
+-- D18 SAME
+SELECT count(*) FROM dp_query('SELECT count(*) FROM person_dp', weight => 1e300) AS (n bigint)
+  SELECT * FROM dp_last_release()
+SELECT count(*) FROM dp_query('SELECT count(*) FROM person_dp', weight => 1e-300) AS (n bigint)
+  SELECT * FROM dp_last_release()
