@@ -49,9 +49,27 @@ SELECT temporary_blocks('SELECT id, count(*) FROM many GROUP BY id') > 0 AS the_
 SET ROLE regress_analyst;
 SELECT temporary_blocks('SELECT id, count(*) FROM many_dp GROUP BY id') AS all_rows,
        temporary_blocks('SELECT id, count(*) FROM many_dp WHERE id <= 10 GROUP BY id') AS few_rows;
+
+-- Nor are the files in which they waited for a selection that accepts nothing (C18).
+RESET ROLE;
+SELECT dp_grant('many_dp', 'regress_second', tau_var => 0, epsilon_svt => 20, delta => 1e-6);
+CREATE FUNCTION temporary_files() RETURNS bigint LANGUAGE sql
+RETURN (SELECT temp_files FROM pg_stat_database WHERE datname = current_database());
+SELECT pg_stat_force_next_flush();
+SELECT temporary_files() AS before \gset
+SELECT count(*) FROM (SELECT id % 20001, count(*) FROM many GROUP BY 1) g;
+SELECT pg_stat_force_next_flush();
+SELECT temporary_files() - :before AS the_table_tells, temporary_files() AS before \gset
+SELECT :the_table_tells > 0 AS the_table_tells;
+SET ROLE regress_second;
+SELECT id % 20001, count(*) FROM many_dp WHERE id <= 10000 GROUP BY 1;
+RESET ROLE;
+SELECT pg_stat_force_next_flush();
+SELECT temporary_files() - :before AS the_view_does_not;
 RESET work_mem;
 
 -- Scan counters of this session (C07): those of the statements above are still in them, none is added.
+SET ROLE regress_analyst;
 SELECT pg_stat_get_xact_tuples_returned(oid) AS returned, pg_stat_get_xact_numscans(oid) AS scans
 FROM pg_class WHERE relname = 'thick' \gset before_
 BEGIN;
@@ -63,5 +81,8 @@ COMMIT;
 
 SET ROLE regress_controller;
 DROP FUNCTION buffers, temporary_blocks;
+RESET ROLE;
+DROP FUNCTION temporary_files;
+SET ROLE regress_controller;
 DROP TABLE thick, many CASCADE;
 RESET ROLE;

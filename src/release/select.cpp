@@ -70,7 +70,10 @@ Paid select_and_charge(const Question *question, const Terms &terms, Sums *sums)
         *sums = evaluate(question, nullptr);
         return all;
     }
-    return charge_selected(question, terms, paid, first_accepted(question, terms, candidates, paid.first, end, sums));
+    uint64 selected = first_accepted(question, terms, candidates, paid.first, end, sums);
+    if (selected == paid.last)
+        discard(sums); // it will be denied
+    return charge_selected(question, terms, paid, selected);
 }
 
 } // namespace dp::release
