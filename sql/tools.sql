@@ -77,7 +77,7 @@ SELECT charges_since() AS stored_and_expanded;
 \copy (SELECT ward, count(*) FROM stayover_dp GROUP BY ward ORDER BY ward) TO PROGRAM 'cat' WITH (FORMAT csv, HEADER)
 \copy stayover_dp TO STDOUT
 \copy (SELECT * FROM stayover_dp) TO STDOUT
-\copy stayover_dp FROM PROGRAM 'echo 1'
+\copy stayover_dp FROM PROGRAM 'true'
 SELECT charges_since() AS copied;
 \pset format csv
 SELECT ward, count(*) FROM stayover_dp WHERE urgent GROUP BY ward ORDER BY ward \g |cat

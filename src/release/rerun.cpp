@@ -36,7 +36,8 @@ static Node *not_the_row() {
     return reinterpret_cast<Node *>(test);
 }
 
-// The query with the rows of the table, but one, in the place of the view.
+// The query with the rows of the table, but one, in the place of the view. What it puts there stays in the question: not to
+// be called in memory that goes before it does, that of SPI for instance.
 static char *statement_of(const GeneralQuestion *question) {
     ListCell *cell;
     foreach (cell, question->general->facades) {
@@ -70,7 +71,7 @@ struct Run {
 };
 } // namespace
 
-static Run prepare_run(const GeneralQuestion *question) {
+static Run prepare_run(const GeneralQuestion *question, const char *statement) {
     Run run = {};
     run.question = question;
     run.identities = static_cast<Identity *>(palloc0(sizeof(Identity) * (question->ncolumns + 1)));
@@ -89,7 +90,7 @@ static Run prepare_run(const GeneralQuestion *question) {
         fmgr_info(output, &identity->output);
     }
     Oid types[2] = {OIDOID, TIDOID};
-    run.plan = SPI_prepare(statement_of(question), 2, types);
+    run.plan = SPI_prepare(statement, 2, types);
     if (run.plan == nullptr)
         elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
     return run;
@@ -241,6 +242,7 @@ GeneralRisk rerun_risk(const GeneralQuestion *question, privacy::Mechanism mecha
     border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
     PushActiveSnapshot(GetActiveSnapshot());
+    const char *statement = statement_of(question);
     border::Spi spi = border::Spi::connect();
     spi.run(deparse_internal(records.query), true);
     Memo *memo = read_memo(&records, spi, keep_records);
@@ -248,7 +250,7 @@ GeneralRisk rerun_risk(const GeneralQuestion *question, privacy::Mechanism mecha
     SPI_freetuptable(SPI_tuptable);
     count_others(question, spi, memo);
 
-    Run run = prepare_run(question);
+    Run run = prepare_run(question, statement);
     execute(&run, nullptr);
     Result whole = read_result(&run);
     PG_TRY();
@@ -290,8 +292,9 @@ Result run_once(const GeneralQuestion *question) {
     border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
     PushActiveSnapshot(GetActiveSnapshot());
+    const char *statement = statement_of(question);
     border::Spi spi = border::Spi::connect();
-    Run run = prepare_run(question);
+    Run run = prepare_run(question, statement);
     execute(&run, nullptr);
     Result read = read_result(&run);
     MemoryContextSwitchTo(spi.caller);
