@@ -81,6 +81,44 @@ SELECT :epsilon AS epsilon, :epsilon = max(d.epsilon) AS as_expected
 FROM drawn d, (SELECT var_pop(ill::integer) AS v FROM trial) t
 WHERE t.v * (1 - sqrt(d.term / (1 + d.term))) ^ 2 <= 1e-4;
 
+-- The aggregate of the internal statement and the leave-one-out of dp_risk must see the same risks, whatever the values are:
+-- partitions, a view filter, NULL, NaN, infinities, values outside the bounds, FILTER, keys that nobody declared.
+CREATE TABLE reading (id integer, site text, level float8, volts numeric, flag boolean) PARTITION BY RANGE (id);
+CREATE TABLE reading_low PARTITION OF reading FOR VALUES FROM (0) TO (7000);
+CREATE TABLE reading_high PARTITION OF reading FOR VALUES FROM (7000) TO (20000);
+INSERT INTO reading
+SELECT i, 'site ' || i % 4, (ARRAY['NaN', 'Infinity', '-Infinity', NULL, '0', '-1e300', '3.7', '-9', '2.5', '1e-300']::float8[])[1 + i % 10],
+       (ARRAY['NaN', 'Infinity', NULL, '1.005', '-3', '2', '0.0001']::numeric[])[1 + i % 7], (ARRAY[true, false, NULL])[1 + i % 3]
+FROM generate_series(1, 20000 - 1) i;
+SELECT dp_protect('reading', 'reading_dp', filter => 'id % 8 <> 5');
+SELECT dp_set_bounds('reading', 'level', -9.5, 4), dp_set_bounds('reading', 'volts', -2, 2.5), dp_set_groups('reading', 'site', '{site 1,site 3,site 9}'),
+       dp_set_odometer('reading', 'none');
+CREATE TABLE asked (query text, mechanism text, epsilon numeric, expected numeric, certain boolean);
+DO $$
+DECLARE
+    q text;
+    noise text;
+    found numeric;
+    answer jsonb;
+BEGIN
+    FOR q IN VALUES ('SELECT count(*) FROM reading_dp WHERE flag'), ('SELECT count(level), count(volts) FILTER (WHERE flag) FROM reading_dp'),
+        ('SELECT sum(level) FROM reading_dp WHERE flag IS NOT FALSE'), ('SELECT avg(level), sum(volts) FROM reading_dp'),
+        ('SELECT site, sum(volts), avg(level) FILTER (WHERE flag) FROM reading_dp GROUP BY site'),
+        ('SELECT id % 3, count(*), sum(level) FILTER (WHERE volts > 0) FROM reading_dp WHERE site <> ''site 2'' GROUP BY 1'),
+        ('SELECT flag, id / 1000 FROM reading_dp WHERE level < 3 GROUP BY 1, 2') LOOP
+        FOREACH noise IN ARRAY '{laplace,gaussian}'::text[] LOOP
+            CALL dp_find_and_release_epsilon(q, 0.001, 50, found, answer, noise, 1e-6, '{9,5,2,1,0.5,0.2,0.1,0.05,0.01}');
+            INSERT INTO asked SELECT q, noise, found, max(r.epsilon) FILTER (WHERE r.svt_statistic <= 0 OR r.svt_accept = 1),
+                                     min(abs(r.svt_statistic / r.svt_sensitivity)) FILTER (WHERE r.svt_accept < 1) > 2
+            FROM dp_risk(q, '{9,5,2,1,0.5,0.2,0.1,0.05,0.01}', noise, 1e-6, tau_var => 0.001, epsilon_svt => 50) r;
+        END LOOP;
+    END LOOP;
+END $$;
+-- Twice the sensitivity is 61 scales of the noise.
+SELECT mechanism, count(*), count(*) FILTER (WHERE certain) AS certain, count(*) FILTER (WHERE epsilon IS DISTINCT FROM expected) AS wrong,
+       string_agg(epsilon::text, ' ' ORDER BY query) AS epsilons
+FROM asked GROUP BY mechanism ORDER BY mechanism DESC;
+
 -- ---------------------------------------------------------------------------------------------------------------------
 -- What is charged: the selection before its first comparison, and then the epsilon that it found
 -- ---------------------------------------------------------------------------------------------------------------------
