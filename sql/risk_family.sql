@@ -178,7 +178,7 @@ SELECT arguments, attempt('SELECT dp_grant(''family_dp'', ''regress_second'', ' 
     ($$tau => 0.5, selection => 'within_data', group_a => 'b', group_b => 'nobody'$$)) t (arguments);
 SELECT dp_grant('family_dp', 'regress_second', tau => 0.95, selection => 'within_data', group_a => $$h='x'$$, group_b => $$h='y'$$, epsilon_max => 10);
 RESET ROLE;
-SELECT group_a, group_b FROM dp_rdr.policy WHERE grantee = 'regress_second'::regrole;
+SELECT group_a, group_b FROM dp_rdr.policy WHERE (view, grantee) = ('family_dp'::regclass, 'regress_second'::regrole);
 SET ROLE regress_second;
 SELECT count(*) AS answers FROM dp_query('SELECT sum(i) FROM family_dp WHERE b') AS (n bigint);
 SELECT DISTINCT reason, epsilon FROM dp_explain('SELECT sum(i) FROM family_dp WHERE b');

@@ -348,3 +348,7 @@ SELECT dp_rdr.selection_sums(decode(repeat('01', 112), 'hex'), 1);
 SELECT dp_rdr.selection_sums('\x00', 1) OVER ();
 SELECT dp_rdr.selection_sums_step(NULL, '\x00', 1);
 RESET ROLE;
+SET ROLE regress_controller;
+DROP TABLE question, selected, drawn, asked;
+DROP FUNCTION expected_epsilon, candidates, rows_of, total, error_of;
+RESET ROLE;
