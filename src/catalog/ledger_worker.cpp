@@ -221,21 +221,27 @@ std::vector<privacy::Epsilon> candidates_of(const Letter &letter) {
                             : std::vector<privacy::Epsilon>(first, first + letter.request->candidates);
 }
 
+// Core region.
+void set_limits(const Letter &letter, privacy::Delta delta, privacy::Limits *limits) {
+    const Request &request = *letter.request;
+    limits->candidates = candidates_of(letter);
+    if (request.has_epsilon_max)
+        limits->epsilon_max = request.epsilon_max;
+    if (request.has_requested)
+        limits->requested = request.requested;
+    if (request.has_share)
+        limits->share = request.share;
+    limits->delta = delta;
+}
+
 bool decide(const Letter &letter, const Terms &terms, const privacy::Totals &totals, privacy::Epsilon *epsilon) {
     return border::core([&] {
         const Request &request = *letter.request;
         privacy::ChargeRequest asked;
+        set_limits(letter, request.delta, &asked);
         asked.account = request.account;
         asked.eps_star = request.eps_star;
         asked.slack = request.slack;
-        asked.candidates = candidates_of(letter);
-        if (request.has_epsilon_max)
-            asked.epsilon_max = request.epsilon_max;
-        if (request.has_requested)
-            asked.requested = request.requested;
-        if (request.has_share)
-            asked.share = request.share;
-        asked.delta = request.delta;
         asked.selection = request.selection;
         privacy::Decision decision = privacy::decide(asked, terms.bound, totals, terms.role);
         *epsilon = decision.epsilon;
@@ -291,16 +297,9 @@ bool cut(const Letter &letter, const Terms &terms, const privacy::Totals &totals
     return border::core([&] {
         Request &request = *letter.request;
         privacy::SelectionRequest asked;
-        asked.candidates = candidates_of(letter);
+        set_limits(letter, request.delta_after, &asked);
         asked.tested = request.tested;
         asked.epsilon_svt = request.selection;
-        if (request.has_epsilon_max)
-            asked.epsilon_max = request.epsilon_max;
-        if (request.has_requested)
-            asked.requested = request.requested;
-        if (request.has_share)
-            asked.share = request.share;
-        asked.delta = request.delta_after;
         privacy::SelectionRange range = privacy::cut_candidates(asked, terms.bound, totals, terms.role);
         request.first = range.first;
         request.last = range.last;

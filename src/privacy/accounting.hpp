@@ -31,16 +31,20 @@ struct BoundSettings {
     Delta delta_total;
 };
 
-struct ChargeRequest {
-    Account account = Account::public_account;
-    double eps_star = 0;                // what tau permits: 0 none, infinity all
-    double slack = 1e-12;               // relative, on eps_star
+// What the caller's terms permit, before the account is looked at.
+struct Limits {
     std::vector<Epsilon> candidates;    // descending
     std::optional<Epsilon> epsilon_max; // the policy's cap
     std::optional<Epsilon> requested;   // the caller asks for less
-    Delta delta;                        // what the release will charge (8.5)
     std::optional<Epsilon> share;       // the role's share of the total
-    Epsilon selection;                  // what the selection of this epsilon has been charged already (3.3)
+    Delta delta;                        // what the release will charge (8.5)
+};
+
+struct ChargeRequest : Limits {
+    Account account = Account::public_account;
+    double eps_star = 0;  // what tau permits: 0 none, infinity all
+    double slack = 1e-12; // relative, on eps_star
+    Epsilon selection;    // what the selection of this epsilon has been charged already (3.3)
 };
 
 enum class Denial { none, no_candidate, dynamic_bound, epsilon_total, role_share, delta_total };
@@ -55,12 +59,9 @@ Decision decide(const ChargeRequest &request, const BoundSettings &bound, const 
 
 // What a sparse vector selection may choose from, before its first comparison (3.3, "Order"; 5.2). The list that is left is
 // contiguous: what is too large is cut from its front, what `dynamic` forbids from its end.
-struct SelectionRequest {
-    std::vector<Epsilon> candidates; // descending
-    std::size_t tested = 0;          // the first so many are tested, the others pass whatever the data are
+struct SelectionRequest : Limits {
+    std::size_t tested = 0; // the first so many candidates are tested, the others pass whatever the data are
     Epsilon epsilon_svt;
-    std::optional<Epsilon> epsilon_max, requested, share;
-    Delta delta; // what the release will charge
 };
 struct SelectionRange {
     Denial denial = Denial::none;

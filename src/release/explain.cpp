@@ -80,24 +80,31 @@ static void add_earlier(Account *account, const Question *question, const Terms 
 
 // ---- the decision, without the charge ------------------------------------------------------------------------------
 
+// Core region.
+static void set_limits(const Terms &terms, privacy::Delta delta, privacy::Limits *limits) {
+    limits->candidates = *terms.candidates;
+    if (terms.has_epsilon_max)
+        limits->epsilon_max = terms.epsilon_max;
+    if (terms.has_requested)
+        limits->requested = terms.requested;
+    if (terms.has_share)
+        limits->share = terms.share;
+    limits->delta = delta;
+}
+
 static void decide(const Terms &terms, const Permitted &permitted, const Account &account, Estimate *estimate) {
     border::core([&] {
         privacy::ChargeRequest request;
+        set_limits(terms, estimate->delta, &request);
         request.eps_star = permitted.eps_star;
         request.slack = permitted.slack;
-        request.candidates = *terms.candidates;
-        if (terms.has_epsilon_max)
-            request.epsilon_max = terms.epsilon_max;
-        if (terms.has_requested)
-            request.requested = terms.requested;
-        request.delta = estimate->delta;
+        privacy::ChargeRequest alone = request; // the price, whatever has been spent
+        alone.share.reset();
         privacy::BoundSettings unbounded;
         unbounded.bound = privacy::Bound::none;
-        privacy::Decision price = privacy::decide(request, unbounded, privacy::Totals{}, privacy::Totals{});
+        privacy::Decision price = privacy::decide(alone, unbounded, privacy::Totals{}, privacy::Totals{});
         estimate->priced = price.denial == privacy::Denial::none;
         estimate->epsilon = price.epsilon;
-        if (terms.has_share)
-            request.share = terms.share;
         privacy::Decision now = privacy::decide(request, account.bound, account.totals, account.role);
         estimate->denied = now.denial != privacy::Denial::none;
     });
@@ -120,16 +127,9 @@ static double *halfwidths(const Question *question, const Terms &terms, const Es
 static privacy::SelectionRange cut(const Terms &terms, const Account &account, privacy::Delta delta,
                                    const std::vector<privacy::SvtCandidate> &facts) {
     privacy::SelectionRequest request;
-    request.candidates = *terms.candidates;
+    set_limits(terms, delta, &request);
     request.tested = privacy::tested_candidates(facts);
     request.epsilon_svt = terms.epsilon_svt;
-    if (terms.has_epsilon_max)
-        request.epsilon_max = terms.epsilon_max;
-    if (terms.has_requested)
-        request.requested = terms.requested;
-    if (terms.has_share)
-        request.share = terms.share;
-    request.delta = delta;
     return privacy::cut_candidates(request, account.bound, account.totals, account.role);
 }
 
