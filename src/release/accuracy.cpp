@@ -4,7 +4,7 @@
 
 namespace dp::release {
 
-double halfwidth(const Question *question, const privacy::ReleasePlan &plan, int aggregate) {
+double halfwidth(const rows::Question *question, const privacy::ReleasePlan &plan, int aggregate) {
     int j = question->measure_of[aggregate];
     if ((*question->measures)[j].kind != privacy::MeasureKind::pair)
         return privacy::measure_halfwidth(plan.noise[j], question->bounds[j]);

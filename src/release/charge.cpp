@@ -32,7 +32,7 @@ static const char *name_of(privacy::MeasureKind kind) {
     pg_unreachable();
 }
 
-static void describe_measure(StringInfo json, const Question *question, int j) {
+static void describe_measure(StringInfo json, const rows::Question *question, int j) {
     const privacy::Measure &measure = (*question->measures)[j];
     appendStringInfo(json, "{\"kind\": \"%s\"", name_of(measure.kind));
     if (measure.argument >= 0) {
@@ -59,7 +59,7 @@ static void describe_rows(StringInfo json, const Terms &terms) {
 }
 
 // Public facts only: what the price follows from.
-static const char *describe(const Question *question, const Terms &terms) {
+static const char *describe(const rows::Question *question, const Terms &terms) {
     StringInfoData json;
     initStringInfo(&json);
     bool selected = is_selected(terms.algorithm);
@@ -80,7 +80,7 @@ static const char *describe(const Question *question, const Terms &terms) {
     return json.data;
 }
 
-privacy::Delta delta_of(const Question *question, const Terms &terms) {
+privacy::Delta delta_of(const rows::Question *question, const Terms &terms) {
     return border::core([&] { return privacy::delta_charged(terms.mechanism, question->thresholded, terms.delta); });
 }
 
@@ -97,7 +97,7 @@ static const char *guarantee_of(Algorithm algorithm) {
 }
 
 // How delta is split does not depend on epsilon, which is chosen later, under the odometer's lock.
-static void split_delta(const Question *question, const Terms &terms, catalog::Charge *charge) {
+static void split_delta(const rows::Question *question, const Terms &terms, catalog::Charge *charge) {
     privacy::Delta delta = delta_of(question, terms);
     border::core([&] {
         auto plan = privacy::plan_release(terms.mechanism, *question->measures, *question->sensitivities,
@@ -108,7 +108,7 @@ static void split_delta(const Question *question, const Terms &terms, catalog::C
     });
 }
 
-catalog::Charge charge_for(const Question *question, const Terms &terms) {
+catalog::Charge charge_for(const rows::Question *question, const Terms &terms) {
     catalog::Charge charge = {};
     charge.settings = question->settings;
     charge.query = question->text;
@@ -133,7 +133,7 @@ catalog::Charge charge_for(const Question *question, const Terms &terms) {
     return charge;
 }
 
-privacy::Epsilon charge(const Question *question, const Terms &terms, const Permitted &permitted) {
+privacy::Epsilon charge(const rows::Question *question, const Terms &terms, const Permitted &permitted) {
     catalog::Charge charge = charge_for(question, terms);
     charge.eps_star = permitted.eps_star;
     charge.slack = permitted.slack;

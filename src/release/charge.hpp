@@ -6,12 +6,12 @@
 namespace dp::release {
 
 // The delta that such a release charges (formulas.md 8.5).
-privacy::Delta delta_of(const Question *question, const Terms &terms);
+privacy::Delta delta_of(const rows::Question *question, const Terms &terms);
 
 // Everything but the permitted epsilon.
-catalog::Charge charge_for(const Question *question, const Terms &terms);
+catalog::Charge charge_for(const rows::Question *question, const Terms &terms);
 
 // Charges the largest candidate that the preference and the bounds permit, and returns it. Errors: catalog::charge.
-privacy::Epsilon charge(const Question *question, const Terms &terms, const Permitted &permitted);
+privacy::Epsilon charge(const rows::Question *question, const Terms &terms, const Permitted &permitted);
 
 } // namespace dp::release

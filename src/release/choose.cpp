@@ -2,13 +2,13 @@
 
 #include <cmath>
 
-#include "release/change.hpp"
+#include "risk/change.hpp"
 
 namespace dp::release {
 
 // Below sigma = 1 unit the integer noise varies less than its sigma says. The largest candidate up to eps_star whose ratio
 // meets tau with the noise that would be drawn; 0 if there is none. Core region.
-static double gaussian_eps_star(const Question *question, const Terms &terms, double tau, double eps_star,
+static double gaussian_eps_star(const rows::Question *question, const Terms &terms, double tau, double eps_star,
                                 double pis_min, double pis_max, const std::vector<privacy::NoiseMeasure> &measures,
                                 const std::vector<uint64> &sensitivities) {
     for (privacy::Epsilon candidate : *terms.candidates) {
@@ -28,11 +28,11 @@ static double gaussian_eps_star(const Question *question, const Terms &terms, do
 }
 
 // The delta that Gaussian noise is calibrated at (formulas.md, 8.5). Core region.
-static double noise_delta(const Question *question, const Terms &terms) {
+static double noise_delta(const rows::Question *question, const Terms &terms) {
     return terms.delta.value() / (question->thresholded ? 2 : 1);
 }
 
-Permitted from_public_facts(const Question *question, const Terms &terms) {
+Permitted from_public_facts(const rows::Question *question, const Terms &terms) {
     return border::core([&] {
         int m = question->nmeasures, k1 = question->k1;
         if (terms.mechanism == privacy::Mechanism::laplace)
@@ -52,16 +52,16 @@ Permitted from_public_facts(const Question *question, const Terms &terms) {
 
 // ---- from the data -------------------------------------------------------------------------------------------------
 
-static PeopleGroups people_of(const Question *question, const Terms &terms) {
+static risk::PeopleGroups people_of(const rows::Question *question, const Terms &terms) {
     if (terms.group_a == nullptr)
-        return PeopleGroups{};
-    return PeopleGroups{table_condition(question->settings, terms.group_a),
-                        table_condition(question->settings, terms.group_b)};
+        return risk::PeopleGroups{};
+    return risk::PeopleGroups{rows::table_condition(question->settings, terms.group_a),
+                              rows::table_condition(question->settings, terms.group_b)};
 }
 
 // Two groups can be compared if there is somebody in each and nobody in both. An analyst is denied like for any other reason
 // that was found in the rows: false.
-static bool check_people(const Memo *memo, const Terms &terms) {
+static bool check_people(const risk::Memo *memo, const Terms &terms) {
     if (memo->members_a > 0 && memo->members_b > 0 && memo->members_both == 0)
         return true;
     if (terms.grantee != nullptr)
@@ -87,23 +87,23 @@ static privacy::RdrRange range_of(const privacy::ChangeProfile *const *profiles,
 }
 
 // The exact ratio need not fall with epsilon: candidate by candidate.
-static Permitted from_exact_risk(const Question *question, const Terms &terms, const Memo *memo) {
+static Permitted from_exact_risk(const rows::Question *question, const Terms &terms, const risk::Memo *memo) {
     constexpr auto sound = privacy::Calibration::sound;
     bool groups = terms.group_a != nullptr;
     const privacy::ChangeProfile *profiles[2] = {
-        change_profile(question, memo, sound, groups ? People::group_a : People::all),
-        groups ? change_profile(question, memo, sound, People::group_b) : nullptr};
+        risk::change_profile(question, memo, sound, groups ? risk::People::group_a : risk::People::all),
+        groups ? risk::change_profile(question, memo, sound, risk::People::group_b) : nullptr};
     double tau = privacy::weighted_tau(terms.tau, terms.weight), largest = 0;
     for (const privacy::ChangeProfile *profile : profiles)
         if (profile != nullptr)
-            largest = Max(largest, border::core([&] { return largest_released_square(question, *profile); }));
+            largest = Max(largest, border::core([&] { return risk::largest_released_square(question, *profile); }));
     for (std::size_t i = 0; i < terms.candidates->size(); i++) {
         CHECK_FOR_INTERRUPTS();
         privacy::Epsilon candidate = (*terms.candidates)[i]; // they descend
         bool passes = border::core([&] {
             auto plan = privacy::plan_release(terms.mechanism, *question->measures, *question->sensitivities,
                                               question->thresholded, candidate, terms.delta);
-            return range_of(profiles, groups, released_rdr(question, plan, largest)).meets(tau);
+            return range_of(profiles, groups, risk::released_rdr(question, plan, largest)).meets(tau);
         });
         if (passes)
             return Permitted{candidate.value(), privacy::price_slack};
@@ -111,10 +111,10 @@ static Permitted from_exact_risk(const Question *question, const Terms &terms, c
     return Permitted{0, privacy::price_slack};
 }
 
-static Permitted from_bound(const Question *question, const Terms &terms, double pis_min, double pis_max) {
+static Permitted from_bound(const rows::Question *question, const Terms &terms, double pis_min, double pis_max) {
     return border::core([&] {
         double tau = privacy::weighted_tau(terms.tau, terms.weight);
-        auto measures = noise_measures(question);
+        auto measures = risk::noise_measures(question);
         if (terms.mechanism == privacy::Mechanism::laplace)
             return Permitted{privacy::find_eps_sound(pis_min, pis_max, measures, tau, *terms.candidates).eps_star,
                              privacy::sound_slack};
@@ -130,10 +130,10 @@ static Permitted from_bound(const Question *question, const Terms &terms, double
     });
 }
 
-static Permitted from_data(const Question *question, const Terms &terms) {
+static Permitted from_data(const rows::Question *question, const Terms &terms) {
     bool groups = terms.group_a != nullptr;
-    Memo *memo =
-        leave_one_out(question, terms.mechanism, privacy::Calibration::sound, false, people_of(question, terms));
+    risk::Memo *memo =
+        risk::leave_one_out(question, terms.mechanism, privacy::Calibration::sound, false, people_of(question, terms));
     if (groups && !check_people(memo, terms))
         return Permitted{0, privacy::price_slack};
     // An empty table has no RDR: the price from public facts stands in (section 2, edge cases).
@@ -146,7 +146,7 @@ static Permitted from_data(const Question *question, const Terms &terms) {
     return from_bound(question, terms, Min(first, second), Max(first, second));
 }
 
-Permitted choose(const Question *question, const Terms &terms) {
+Permitted choose(const rows::Question *question, const Terms &terms) {
     return terms.algorithm == Algorithm::within_domain ? from_public_facts(question, terms)
                                                        : from_data(question, terms);
 }

@@ -12,9 +12,9 @@ struct Permitted {
 
 // within_domain: no private row is read. within_data, find_epsilon: reads the table (leave_one_out), uncharged.
 // Errors, for the controller's own calls: 55000 for groups of people that are empty or overlap.
-Permitted choose(const Question *question, const Terms &terms);
+Permitted choose(const rows::Question *question, const Terms &terms);
 
 // The price that tau has whatever the rows are.
-Permitted from_public_facts(const Question *question, const Terms &terms);
+Permitted from_public_facts(const rows::Question *question, const Terms &terms);
 
 } // namespace dp::release

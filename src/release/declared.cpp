@@ -2,16 +2,16 @@
 
 #include <cmath>
 
-#include "release/closed_forms.hpp"
+#include "risk/closed_forms.hpp"
 #include "release/random.hpp"
-#include "release/rerun.hpp"
+#include "risk/rerun.hpp"
 
 namespace dp::release {
 
-static double derived_sensitivity(const GeneralQuestion *question, privacy::Mechanism mechanism,
+static double derived_sensitivity(const risk::GeneralQuestion *question, privacy::Mechanism mechanism,
                                   privacy::Calibration calibration, int64 rows) {
-    const ClosedForms *forms = find_closed_forms(question);
-    return forms == nullptr ? get_float8_nan() : largest_change(forms, mechanism, calibration, rows);
+    const risk::ClosedForms *forms = risk::find_closed_forms(question);
+    return forms == nullptr ? get_float8_nan() : risk::largest_change(forms, mechanism, calibration, rows);
 }
 
 [[noreturn]] static void ask_for_sensitivity() {
@@ -24,12 +24,12 @@ static double derived_sensitivity(const GeneralQuestion *question, privacy::Mech
     pg_unreachable();
 }
 
-void check_declared(const GeneralQuestion *question, privacy::Mechanism mechanism, double sensitivity) {
+void check_declared(const risk::GeneralQuestion *question, privacy::Mechanism mechanism, double sensitivity) {
     if (std::isnan(sensitivity) && std::isnan(derived_sensitivity(question, mechanism, privacy::Calibration::sound, 1)))
         ask_for_sensitivity();
 }
 
-privacy::DeclaredVector declared_vector(const GeneralQuestion *question, const GeneralRisk &risk,
+privacy::DeclaredVector declared_vector(const risk::GeneralQuestion *question, const risk::GeneralRisk &risk,
                                         privacy::Mechanism mechanism, privacy::Calibration calibration,
                                         double sensitivity) {
     double change =
@@ -37,7 +37,7 @@ privacy::DeclaredVector declared_vector(const GeneralQuestion *question, const G
     return privacy::DeclaredVector{change, risk.coordinates, risk.changed};
 }
 
-void check_somebody(const GeneralRisk &risk) {
+void check_somebody(const risk::GeneralRisk &risk) {
     if (risk.memo->rows == 0)
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("the table is empty: there is nobody whose risk could be shown")));
@@ -46,7 +46,7 @@ void check_somebody(const GeneralRisk &risk) {
 // ---- choice and charge ---------------------------------------------------------------------------------------------
 
 // All that can be known to be wrong with a declaration.
-static void check_nobody_exceeds(const GeneralRisk &risk, double sensitivity) {
+static void check_nobody_exceeds(const risk::GeneralRisk &risk, double sensitivity) {
     double largest = border::core([&] { return risk.memo->profile->max(); });
     if (largest > sensitivity * (1 + 1e-9)) // rounding
         ereport(ERROR,
@@ -62,8 +62,8 @@ static const char *describe(const Terms &terms, double sensitivity) {
                     float8out_internal(sensitivity));
 }
 
-static privacy::Epsilon charge(const GeneralQuestion *question, const Terms &terms,
-                               const privacy::DeclaredVector &vector, const GeneralRisk &risk) {
+static privacy::Epsilon charge(const risk::GeneralQuestion *question, const Terms &terms,
+                               const privacy::DeclaredVector &vector, const risk::GeneralRisk &risk) {
     auto *measures = border::context_new<std::vector<privacy::Measure>>();
     auto *sensitivities = border::context_new<std::vector<uint64>>();
     catalog::Charge charge = {};
@@ -92,14 +92,14 @@ static privacy::Epsilon charge(const GeneralQuestion *question, const Terms &ter
 
 // ---- noise and rows ------------------------------------------------------------------------------------------------
 
-static TupleDesc describe_answer(const GeneralQuestion *question) {
+static TupleDesc describe_answer(const risk::GeneralQuestion *question) {
     int n = 0;
     for (int i = 0; i < question->ncolumns; i++)
         n += question->columns[i].hidden ? 0 : 1;
     TupleDesc desc = CreateTemplateTupleDesc(n);
     n = 0;
     for (int i = 0; i < question->ncolumns; i++) {
-        const ResultColumn &column = question->columns[i];
+        const risk::ResultColumn &column = question->columns[i];
         if (column.hidden)
             continue;
         TupleDescInitEntry(desc, ++n, column.name, column.coordinate ? FLOAT8OID : column.type,
@@ -111,7 +111,7 @@ static TupleDesc describe_answer(const GeneralQuestion *question) {
 }
 
 // The nearest points of the lattice. Before the charge: a result that is too large for it costs nothing.
-static privacy::int128 *points_of(const GeneralQuestion *question, const Result &result,
+static privacy::int128 *points_of(const risk::GeneralQuestion *question, const risk::Result &result,
                                   const privacy::DeclaredVector &vector) {
     int64 n = result.nrows * question->ncoordinates;
     auto *points =
@@ -136,14 +136,14 @@ static void add_noise(privacy::int128 *points, int64 n, const Terms &terms, cons
     }
 }
 
-static void put_rows(const GeneralQuestion *question, const Result &result, const privacy::int128 *points,
+static void put_rows(const risk::GeneralQuestion *question, const risk::Result &result, const privacy::int128 *points,
                      const privacy::DeclaredLattice &lattice, Answer *answer) {
     auto *values = static_cast<Datum *>(palloc0(sizeof(Datum) * question->ncolumns));
     auto *nulls = static_cast<bool *>(palloc0(sizeof(bool) * question->ncolumns));
     for (int64 i = 0; i < result.nrows; i++) {
         int at = 0, coordinate = 0, identity = 0;
         for (int c = 0; c < question->ncolumns; c++) {
-            const ResultColumn &column = question->columns[c];
+            const risk::ResultColumn &column = question->columns[c];
             if (column.coordinate) {
                 nulls[at] = false;
                 values[at++] = Float8GetDatum(
@@ -161,16 +161,16 @@ static void put_rows(const GeneralQuestion *question, const Result &result, cons
     }
 }
 
-Answer answer_declared(const GeneralQuestion *question, const Terms &terms, double sensitivity) {
+Answer answer_declared(const risk::GeneralQuestion *question, const Terms &terms, double sensitivity) {
     if (std::isnan(sensitivity))
         ask_for_sensitivity();
-    check_delta(question->table, terms.mechanism, terms.delta);
-    GeneralRisk risk = general_risk(question, terms.mechanism, false, "dp_find_epsilon");
+    rows::check_delta(question->table, terms.mechanism, terms.delta);
+    risk::GeneralRisk risk = risk::general_risk(question, terms.mechanism, false, "dp_find_epsilon");
     check_somebody(risk);
     check_nobody_exceeds(risk, sensitivity);
     privacy::DeclaredVector vector =
         declared_vector(question, risk, terms.mechanism, privacy::Calibration::sound, sensitivity);
-    Result result = run_once(question);
+    risk::Result result = risk::run_once(question);
     privacy::int128 *points = points_of(question, result, vector);
     Answer answer = {charge(question, terms, vector, risk), nullptr, describe_answer(question)};
     add_noise(points, result.nrows * question->ncoordinates, terms, vector, answer.epsilon);

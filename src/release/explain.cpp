@@ -48,7 +48,7 @@ static Account read_row(const catalog::Visit &visit) {
     return account;
 }
 
-static Account read_account(const catalog::Reading &reading, const Question *question, const Terms &terms) {
+static Account read_account(const catalog::Reading &reading, const rows::Question *question, const Terms &terms) {
     Oid types[2] = {TEXTOID, TEXTOID};
     Datum values[2] = {CStringGetTextDatum(question->settings->id_text), CStringGetTextDatum(terms.grantee)};
     catalog::Visit visit = catalog::Visit::read(reading);
@@ -65,7 +65,7 @@ static Account read_account(const catalog::Reading &reading, const Question *que
     return account;
 }
 
-static void add_earlier(Account *account, const Question *question, const Terms &terms, const List *earlier) {
+static void add_earlier(Account *account, const rows::Question *question, const Terms &terms, const List *earlier) {
     ListCell *cell;
     foreach (cell, earlier) {
         auto *charge = static_cast<const Earlier *>(lfirst(cell));
@@ -110,7 +110,7 @@ static void decide(const Terms &terms, const Permitted &permitted, const Account
     });
 }
 
-static double *halfwidths(const Question *question, const Terms &terms, const Estimate &estimate) {
+static double *halfwidths(const rows::Question *question, const Terms &terms, const Estimate &estimate) {
     const query::Leaf *leaf = question->leaf;
     auto *error95 = static_cast<double *>(palloc(sizeof(double) * (leaf->noutputs + 1)));
     border::core([&] {
@@ -133,7 +133,7 @@ static privacy::SelectionRange cut(const Terms &terms, const Account &account, p
     return privacy::cut_candidates(request, account.bound, account.totals, account.role);
 }
 
-static void select(const Question *question, const Terms &terms, const Account &account, Estimate *estimate) {
+static void select(const rows::Question *question, const Terms &terms, const Account &account, Estimate *estimate) {
     const auto *facts = selection_candidates(question, terms);
     border::core([&] {
         privacy::SelectionRange range = cut(terms, account, estimate->delta, *facts);
@@ -147,8 +147,9 @@ static void select(const Question *question, const Terms &terms, const Account &
     });
 }
 
-Estimate estimate(const catalog::Reading &reading, const Question *question, const Terms &terms, const List *earlier) {
-    check_delta(question, terms.mechanism, terms.delta);
+Estimate estimate(const catalog::Reading &reading, const rows::Question *question, const Terms &terms,
+                  const List *earlier) {
+    rows::check_delta(question, terms.mechanism, terms.delta);
     Estimate estimate = {};
     estimate.from_data = !is_public(terms.algorithm);
     if (estimate.from_data)

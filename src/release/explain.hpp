@@ -27,6 +27,7 @@ struct Earlier {
 };
 
 // `earlier`: of Earlier *. Errors: as answer() has them before it charges.
-Estimate estimate(const catalog::Reading &reading, const Question *question, const Terms &terms, const List *earlier);
+Estimate estimate(const catalog::Reading &reading, const rows::Question *question, const Terms &terms,
+                  const List *earlier);
 
 } // namespace dp::release

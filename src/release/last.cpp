@@ -6,7 +6,7 @@ namespace dp::release {
 static MemoryContext context = nullptr;
 static const LastRelease *last = nullptr;
 
-static void copy_columns(const Question *question, const double *error95, LastRelease *release) {
+static void copy_columns(const rows::Question *question, const double *error95, LastRelease *release) {
     const query::Leaf *leaf = question->leaf;
     release->columns = static_cast<LastColumn *>(palloc0(sizeof(LastColumn) * (leaf->noutputs + 1)));
     for (int i = 0; i < leaf->noutputs; i++)
@@ -14,7 +14,7 @@ static void copy_columns(const Question *question, const double *error95, LastRe
             release->columns[release->ncolumns++] = LastColumn{pstrdup(leaf->outputs[i].name), error95[i]};
 }
 
-void remember(const Question *question, const Terms &terms, const Paid &paid, privacy::Delta delta,
+void remember(const rows::Question *question, const Terms &terms, const Paid &paid, privacy::Delta delta,
               const double *error95) {
     if (context == nullptr)
         context = AllocSetContextCreate(TopMemoryContext, "dp_rdr last release", ALLOCSET_SMALL_SIZES);

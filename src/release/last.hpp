@@ -21,7 +21,7 @@ struct LastRelease {
 };
 
 // After the last row, when nothing can fail any more. error95: of each output of the leaf.
-void remember(const Question *question, const Terms &terms, const Paid &paid, privacy::Delta delta,
+void remember(const rows::Question *question, const Terms &terms, const Paid &paid, privacy::Delta delta,
               const double *error95);
 
 // Null when this connection has made none.

@@ -6,7 +6,7 @@
 
 #include "catalog/access.hpp"
 #include "catalog/decimals.hpp"
-#include "release/change.hpp"
+#include "risk/change.hpp"
 #include "release/random.hpp"
 #include "release/steps.hpp"
 
@@ -31,11 +31,11 @@ struct Subject {
 // ---- the subject ---------------------------------------------------------------------------------------------------
 
 // Core region, as all of this section.
-static void add_record(const Question *question, const Memo *memo, int64 i, Subject *subject) {
+static void add_record(const rows::Question *question, const risk::Memo *memo, int64 i, Subject *subject) {
     int group = memo->group_of[i];
     std::vector<double> way(subject->width + 1);
     way[0] = group;
-    change_of(question, memo, privacy::Calibration::sound, i, way.data() + 1);
+    risk::change_of(question, memo, privacy::Calibration::sound, i, way.data() + 1);
     bool changes = std::any_of(way.begin() + 1, way.end(), [](double change) { return change != 0; });
     if (group < 0 || !changes) {
         subject->somebody_without = true;
@@ -47,7 +47,7 @@ static void add_record(const Question *question, const Memo *memo, int64 i, Subj
     subject->way.push_back(std::move(way));
 }
 
-static void read_subject(const Question *question, const Memo *memo, Subject *subject) {
+static void read_subject(const rows::Question *question, const risk::Memo *memo, Subject *subject) {
     subject->width = question->ncoordinates;
     subject->ngroups = memo->ngroups;
     subject->sums.assign(static_cast<std::size_t>(memo->ngroups) * subject->width, 0);
@@ -63,7 +63,7 @@ static void read_subject(const Question *question, const Memo *memo, Subject *su
 
 // ---- one draw ------------------------------------------------------------------------------------------------------
 
-static void draw_noise(const Question *question, const privacy::ReleasePlan &plan, StrongBits &bits, int ngroups,
+static void draw_noise(const rows::Question *question, const privacy::ReleasePlan &plan, StrongBits &bits, int ngroups,
                        privacy::int128 *noise) {
     for (int group = 0; group < ngroups; group++)
         for (int j = 0; j < question->nmeasures; j++)
@@ -122,7 +122,7 @@ static privacy::RdrRange output_range(const Subject &subject, privacy::Mechanism
 
 // Under `dynamic` what is consumed already cannot be charged again: such candidates are not tried. Another session's charge
 // may still come in between; then the charge is denied.
-static privacy::Epsilon consumed(const Question *question) {
+static privacy::Epsilon consumed(const rows::Question *question) {
     Oid types[1] = {TEXTOID};
     Datum values[1] = {CStringGetTextDatum(question->settings->id_text)};
     catalog::Visit visit = catalog::Visit::read();
@@ -135,7 +135,7 @@ static privacy::Epsilon consumed(const Question *question) {
 }
 
 // The first candidate whose draw meets tau, its noise in `noise`; 0 if there is none.
-static privacy::Epsilon first_accepted(const Question *question, const Terms &terms, const Subject *subject,
+static privacy::Epsilon first_accepted(const rows::Question *question, const Terms &terms, const Subject *subject,
                                        privacy::int128 *noise) {
     auto *bits = border::context_new<StrongBits>();
     privacy::Epsilon spent = consumed(question);
@@ -155,8 +155,8 @@ static privacy::Epsilon first_accepted(const Question *question, const Terms &te
     return privacy::Epsilon{};
 }
 
-Answer answer_from_output(const Question *question, const Terms &terms) {
-    Memo *memo = leave_one_out(question, terms.mechanism, privacy::Calibration::sound, false);
+Answer answer_from_output(const rows::Question *question, const Terms &terms) {
+    risk::Memo *memo = risk::leave_one_out(question, terms.mechanism, privacy::Calibration::sound, false);
     // Nobody is there whose risk an output could show: the price from public facts stands in, as for the expectation.
     if (memo->rows == 0)
         return write_answer(question, terms, charge(question, terms, from_public_facts(question, terms)), nullptr);

@@ -10,6 +10,6 @@
 namespace dp::release {
 
 // The answer that was drawn and accepted, charged before it is returned. Errors: as answer().
-Answer answer_from_output(const Question *question, const Terms &terms);
+Answer answer_from_output(const rows::Question *question, const Terms &terms);
 
 } // namespace dp::release

@@ -4,7 +4,7 @@
 #include "release/accuracy.hpp"
 #include "release/charge.hpp"
 #include "release/convert.hpp"
-#include "release/evaluate.hpp"
+#include "rows/evaluate.hpp"
 #include "release/last.hpp"
 #include "release/output.hpp"
 #include "release/random.hpp"
@@ -53,7 +53,7 @@ Terms terms_of(const catalog::Policy &policy, const privacy::Epsilon *requested,
 namespace {
 // What turns exact sums into rows.
 struct Writer {
-    const Question *question;
+    const rows::Question *question;
     const privacy::ReleasePlan *plan;
     StrongBits *bits;
     const Drawn *drawn;     // null: draw the noise
@@ -86,7 +86,7 @@ static void add_noise(Writer *writer, const privacy::int128 *exact) {
     });
 }
 
-static int first_coordinate(const Question *question, int measure) {
+static int first_coordinate(const rows::Question *question, int measure) {
     int at = 0;
     for (int j = 0; j < measure; j++)
         at += (*question->measures)[j].coordinates();
@@ -117,7 +117,7 @@ static Datum pair_value(const query::Aggregate &aggregate, const privacy::int128
 }
 
 static Datum aggregate_value(const Writer *writer, int i) {
-    const Question *question = writer->question;
+    const rows::Question *question = writer->question;
     const query::Aggregate &aggregate = question->leaf->aggregates[i];
     int j = question->measure_of[i];
     const privacy::int128 *noisy = writer->noisy + first_coordinate(question, j);
@@ -133,7 +133,7 @@ static Datum aggregate_value(const Writer *writer, int i) {
 }
 
 static void note_accuracy(const Writer *writer, int output) {
-    const Question *question = writer->question;
+    const rows::Question *question = writer->question;
     int aggregate = question->leaf->outputs[output].index, j = question->measure_of[aggregate];
     if (question->leaf->aggregates[aggregate].fn != privacy::Aggregate::avg)
         return; // the same for every row, and known without one
@@ -161,8 +161,8 @@ static void put_row(const Writer *writer, const Datum *keys, const bool *key_nul
     tuplestore_putvalues(writer->answer->rows, writer->answer->desc, values, nulls);
 }
 
-static void put_declared(Writer *writer, const Sums &sums) {
-    const Question *question = writer->question;
+static void put_declared(Writer *writer, const rows::Sums &sums) {
+    const rows::Question *question = writer->question;
     int nkeys = question->leaf->nkeys;
     auto *keys = static_cast<Datum *>(palloc0(sizeof(Datum) * (nkeys + 1)));
     auto *nulls = static_cast<bool *>(palloc0(sizeof(bool) * (nkeys + 1)));
@@ -170,7 +170,7 @@ static void put_declared(Writer *writer, const Sums &sums) {
         CHECK_FOR_INTERRUPTS();
         int rest = group;
         for (int i = nkeys - 1; i >= 0; i--) {
-            const KeyDomain &domain = question->domains[i];
+            const rows::KeyDomain &domain = question->domains[i];
             keys[i] = domain.values[rest % domain.count];
             nulls[i] = domain.nulls[rest % domain.count];
             rest /= domain.count;
@@ -181,7 +181,7 @@ static void put_declared(Writer *writer, const Sums &sums) {
 }
 
 // Canonical order: by the keys' default order, NULL last, whatever the order of the rows was (C12).
-static Tuplesortstate *sort_groups(const Question *question, const Sums &sums) {
+static Tuplesortstate *sort_groups(const rows::Question *question, const rows::Sums &sums) {
     int nkeys = question->leaf->nkeys;
     auto *columns = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber) * nkeys));
     auto *operators = static_cast<Oid *>(palloc0(sizeof(Oid) * nkeys));
@@ -205,7 +205,7 @@ static Tuplesortstate *sort_groups(const Question *question, const Sums &sums) {
 }
 
 // A group whose key nobody declared appears iff its noisy count reaches the charged threshold (8.5).
-static void put_thresholded(Writer *writer, Sums sums) {
+static void put_thresholded(Writer *writer, rows::Sums sums) {
     // trace_sort would tell the number of groups.
     border::SettingsScope settings = border::SettingsScope::enter();
     Tuplesortstate *sort = sort_groups(writer->question, sums);
@@ -216,7 +216,7 @@ static void put_thresholded(Writer *writer, Sums sums) {
         CHECK_FOR_INTERRUPTS();
         MemoryContext old = MemoryContextSwitchTo(per_group);
         slot_getallattrs(slot);
-        read_coordinates(writer->question, slot->tts_values, exact);
+        rows::read_coordinates(writer->question, slot->tts_values, exact);
         add_noise(writer, exact);
         if (writer->noisy[0] >= *writer->plan->threshold)
             put_row(writer, slot->tts_values, slot->tts_isnull);
@@ -226,7 +226,7 @@ static void put_thresholded(Writer *writer, Sums sums) {
     MemoryContextDelete(per_group);
     ExecDropSingleTupleTableSlot(slot);
     tuplesort_end(sort);
-    discard(&sums);
+    rows::discard(&sums);
     settings.leave();
 }
 
@@ -245,15 +245,15 @@ static TupleDesc describe_answer(const query::Leaf *leaf) {
 }
 
 // Charge, then read: what is read before a charge is not there to be answered. (within_data alone chooses from the data.)
-static Paid charge_and_read(const Question *question, const Terms &terms, Sums *sums) {
+static Paid charge_and_read(const rows::Question *question, const Terms &terms, rows::Sums *sums) {
     if (is_selected(terms.algorithm))
         return select_and_charge(question, terms, sums);
     Paid paid = {charge(question, terms, choose(question, terms)), {}};
-    *sums = evaluate(question, nullptr);
+    *sums = rows::evaluate(question, nullptr);
     return paid;
 }
 
-static privacy::ReleasePlan *plan_of(const Question *question, const Terms &terms, privacy::Epsilon epsilon) {
+static privacy::ReleasePlan *plan_of(const rows::Question *question, const Terms &terms, privacy::Epsilon epsilon) {
     privacy::Delta delta = delta_of(question, terms);
     auto *plan = border::context_new<privacy::ReleasePlan>();
     border::core([&] {
@@ -263,7 +263,7 @@ static privacy::ReleasePlan *plan_of(const Question *question, const Terms &term
     return plan;
 }
 
-static double *halfwidths(const Question *question, const privacy::ReleasePlan *plan) {
+static double *halfwidths(const rows::Question *question, const privacy::ReleasePlan *plan) {
     const query::Leaf *leaf = question->leaf;
     auto *error95 = static_cast<double *>(palloc(sizeof(double) * (leaf->noutputs + 1)));
     border::core([&] {
@@ -275,7 +275,7 @@ static double *halfwidths(const Question *question, const privacy::ReleasePlan *
 }
 
 // From exact sums to rows. drawn: null, or noise that is there already.
-static Answer write(const Question *question, const Terms &terms, const Paid &paid, const Sums &sums,
+static Answer write(const rows::Question *question, const Terms &terms, const Paid &paid, const rows::Sums &sums,
                     const Drawn *drawn) {
     Answer answer = {paid.epsilon, tuplestore_begin_heap(false, false, work_mem), describe_answer(question->leaf)};
     const privacy::ReleasePlan *plan = plan_of(question, terms, paid.epsilon);
@@ -295,21 +295,21 @@ static Answer write(const Question *question, const Terms &terms, const Paid &pa
     return answer;
 }
 
-Answer write_answer(const Question *question, const Terms &terms, privacy::Epsilon charged, const Drawn *drawn) {
+Answer write_answer(const rows::Question *question, const Terms &terms, privacy::Epsilon charged, const Drawn *drawn) {
     border::UsageScope usage = border::UsageScope::enter();
-    Sums sums = evaluate(question, nullptr);
+    rows::Sums sums = rows::evaluate(question, nullptr);
     Answer answer = write(question, terms, Paid{charged, {}}, sums, drawn);
     usage.leave();
     return answer;
 }
 
-Answer answer(const Question *question, const Terms &terms) {
-    check_delta(question, terms.mechanism, terms.delta);
+Answer answer(const rows::Question *question, const Terms &terms) {
+    rows::check_delta(question, terms.mechanism, terms.delta);
     if (terms.algorithm == Algorithm::find_from_output)
         return answer_from_output(question, terms);
     // Up to the last row: spilled groups are read again while the noise is added.
     border::UsageScope usage = border::UsageScope::enter();
-    Sums sums;
+    rows::Sums sums;
     Paid paid = charge_and_read(question, terms, &sums);
     Answer answer = write(question, terms, paid, sums, nullptr);
     usage.leave();

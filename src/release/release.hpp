@@ -2,7 +2,7 @@
 #pragma once
 
 #include "catalog/ledger.hpp"
-#include "release/question.hpp"
+#include "rows/question.hpp"
 
 namespace dp::release {
 
@@ -52,6 +52,6 @@ struct Answer {
 };
 
 // Answers a prepared question. Errors: 53400 "query denied"; 55000 (see catalog/ledger.hpp); 55000 "the query failed".
-Answer answer(const Question *question, const Terms &terms);
+Answer answer(const rows::Question *question, const Terms &terms);
 
 } // namespace dp::release

@@ -2,11 +2,11 @@
 
 #include "release/charge.hpp"
 #include "release/random.hpp"
-#include "release/selection_sums.hpp"
+#include "rows/selection_sums.hpp"
 
 namespace dp::release {
 
-const std::vector<privacy::SvtCandidate> *selection_candidates(const Question *question, const Terms &terms) {
+const std::vector<privacy::SvtCandidate> *selection_candidates(const rows::Question *question, const Terms &terms) {
     auto *candidates = border::context_new<std::vector<privacy::SvtCandidate>>();
     privacy::Delta delta = delta_of(question, terms);
     border::core([&] {
@@ -17,7 +17,7 @@ const std::vector<privacy::SvtCandidate> *selection_candidates(const Question *q
 }
 
 // A selection is charged as one: eps_svt-DP by itself, without a look at what it will release.
-static catalog::SelectionCharge charge_selection(const Question *question, const Terms &terms, uint64 tested) {
+static catalog::SelectionCharge charge_selection(const rows::Question *question, const Terms &terms, uint64 tested) {
     catalog::Charge charge = charge_for(question, terms);
     charge.kind = "selection";
     charge.guarantee = "(epsilon, delta)";
@@ -25,13 +25,13 @@ static catalog::SelectionCharge charge_selection(const Question *question, const
 }
 
 // Index of the candidate that the data accept first, `last` when they accept none of [first, last).
-static uint64 first_accepted(const Question *question, const Terms &terms,
+static uint64 first_accepted(const rows::Question *question, const Terms &terms,
                              const std::vector<privacy::SvtCandidate> *candidates, uint64 first, uint64 last,
-                             Sums *sums) {
+                             rows::Sums *sums) {
     auto *selection_sums =
         static_cast<privacy::SelectionSums *>(palloc0(sizeof(privacy::SelectionSums) * (last - first)));
-    Selection selection = {candidates->data() + first, static_cast<int>(last - first), selection_sums};
-    *sums = evaluate(question, &selection);
+    rows::Selection selection = {candidates->data() + first, static_cast<int>(last - first), selection_sums};
+    *sums = rows::evaluate(question, &selection);
     return border::core([&] {
         StrongBits bits;
         const std::vector<privacy::SvtCandidate> tested(selection.tested, selection.tested + selection.ntested);
@@ -43,7 +43,7 @@ static uint64 first_accepted(const Question *question, const Terms &terms,
 
 // The charge that ends the round. A bound that another charge has reached meanwhile may deny it; so does the lack of a
 // candidate, which counts as a denial.
-static Paid charge_selected(const Question *question, const Terms &terms, const catalog::SelectionCharge &paid,
+static Paid charge_selected(const rows::Question *question, const Terms &terms, const catalog::SelectionCharge &paid,
                             uint64 selected) {
     auto *chosen = border::context_new<std::vector<privacy::Epsilon>>();
     if (selected < paid.last)
@@ -57,22 +57,22 @@ static Paid charge_selected(const Question *question, const Terms &terms, const 
     return Paid{catalog::charge(charge), paid.charged};
 }
 
-Paid select_and_charge(const Question *question, const Terms &terms, Sums *sums) {
+Paid select_and_charge(const rows::Question *question, const Terms &terms, rows::Sums *sums) {
     const auto *candidates = selection_candidates(question, terms);
     uint64 tested = privacy::tested_candidates(*candidates);
     if (tested > 0)
-        check_selection_measures(question);
+        rows::check_selection_measures(question);
     catalog::SelectionCharge paid = charge_selection(question, terms, tested);
     uint64 end = Min(tested, paid.last);
     // Nothing to test: the first candidate left passes on every table, and no private row is read for the choice.
     if (paid.first >= end) {
         Paid all = charge_selected(question, terms, paid, paid.first);
-        *sums = evaluate(question, nullptr);
+        *sums = rows::evaluate(question, nullptr);
         return all;
     }
     uint64 selected = first_accepted(question, terms, candidates, paid.first, end, sums);
     if (selected == paid.last)
-        discard(sums); // it will be denied
+        rows::discard(sums); // it will be denied
     return charge_selected(question, terms, paid, selected);
 }
 

@@ -13,6 +13,6 @@ struct Drawn {
 
 // Reads the rows and writes the noisy answer of a charge. `drawn`: null: the noise is drawn here, as it must be wherever the
 // answer is differentially private.
-Answer write_answer(const Question *question, const Terms &terms, privacy::Epsilon charged, const Drawn *drawn);
+Answer write_answer(const rows::Question *question, const Terms &terms, privacy::Epsilon charged, const Drawn *drawn);
 
 } // namespace dp::release

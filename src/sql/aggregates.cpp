@@ -21,15 +21,15 @@
 #include "border/walk.hpp"
 
 #include "release/convert.hpp"
-#include "release/sums.hpp"
+#include "rows/sums.hpp"
 
 namespace dp::sql {
 
 namespace {
 
 using privacy::int128;
-using release::LatticeState;
-using release::ValueKind;
+using rows::LatticeState;
+using rows::ValueKind;
 
 // What the arguments of a call say, apart from the values: the same for every row and group of one execution.
 struct Call {
@@ -80,14 +80,14 @@ Datum constant_argument(FunctionCallInfo fcinfo, const Aggref *aggref, int posit
 }
 
 void read_bounds(FunctionCallInfo fcinfo, const Aggref *aggref, Call &call) {
-    call.kind = release::value_kind(linitial_oid(aggref->aggargtypes));
+    call.kind = rows::value_kind(linitial_oid(aggref->aggargtypes));
     const char *lower = catalog::numeric_text(constant_argument(fcinfo, aggref, 1, "lower bound"));
     const char *upper = catalog::numeric_text(constant_argument(fcinfo, aggref, 2, "upper bound"));
     MemoryContext caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
     call.bounds = border::context_new<privacy::Bounds>();
     MemoryContextSwitchTo(caller);
     border::core([&] {
-        *call.bounds = privacy::make_bounds(lower, upper, release::is_integer(call.kind));
+        *call.bounds = privacy::make_bounds(lower, upper, rows::is_integer(call.kind));
         call.sum = privacy::sum_lattice(*call.bounds);
         call.pair = privacy::pair_lattice(*call.bounds);
     });
@@ -137,41 +137,41 @@ Coordinates with_noise(const Call &call, privacy::MeasureKind kind, std::uint64_
 
 // NaN counts, as it does in count(x).
 DP_FUNCTION(dp_noisy_count_step) {
-    MemoryContext context = release::aggregate_context(fcinfo);
+    MemoryContext context = rows::aggregate_context(fcinfo);
     call_of(fcinfo);
-    LatticeState *state = release::state_argument(fcinfo, 0);
+    LatticeState *state = rows::state_argument(fcinfo, 0);
     if (!PG_ARGISNULL(1)) {
         if (state == nullptr)
-            state = release::new_state(context);
+            state = rows::new_state(context);
         state->rows++;
     }
-    return release::state_result(fcinfo, state);
+    return rows::state_result(fcinfo, state);
 }
 
 DP_FUNCTION(dp_noisy_sum_step) {
-    MemoryContext context = release::aggregate_context(fcinfo);
+    MemoryContext context = rows::aggregate_context(fcinfo);
     const Call &call = call_of(fcinfo);
-    LatticeState *state = release::state_argument(fcinfo, 0);
+    LatticeState *state = rows::state_argument(fcinfo, 0);
     if (!PG_ARGISNULL(1))
-        state = release::add_to_sum(state, context, call.sum, call.kind, PG_GETARG_DATUM(1));
-    return release::state_result(fcinfo, state);
+        state = rows::add_to_sum(state, context, call.sum, call.kind, PG_GETARG_DATUM(1));
+    return rows::state_result(fcinfo, state);
 }
 
 DP_FUNCTION(dp_noisy_avg_step) {
-    MemoryContext context = release::aggregate_context(fcinfo);
+    MemoryContext context = rows::aggregate_context(fcinfo);
     const Call &call = call_of(fcinfo);
-    LatticeState *state = release::state_argument(fcinfo, 0);
+    LatticeState *state = rows::state_argument(fcinfo, 0);
     if (!PG_ARGISNULL(1))
-        state = release::add_to_pair(state, context, call.pair, call.kind, PG_GETARG_DATUM(1));
-    return release::state_result(fcinfo, state);
+        state = rows::add_to_pair(state, context, call.pair, call.kind, PG_GETARG_DATUM(1));
+    return rows::state_result(fcinfo, state);
 }
 
 // The final functions leave the state alone, draw anew for each group, and never return NULL.
 
 DP_FUNCTION(dp_noisy_count) {
-    release::aggregate_context(fcinfo);
+    rows::aggregate_context(fcinfo);
     const Call &call = call_of(fcinfo);
-    const LatticeState *state = release::state_argument(fcinfo, 0);
+    const LatticeState *state = rows::state_argument(fcinfo, 0);
     const int128 rows = state == nullptr ? 0 : state->rows;
     return release::count_result(border::core([&] {
         return with_noise(call, privacy::MeasureKind::count, 1, {rows, 0}).first;
@@ -179,9 +179,9 @@ DP_FUNCTION(dp_noisy_count) {
 }
 
 DP_FUNCTION(dp_noisy_sum) {
-    release::aggregate_context(fcinfo);
+    rows::aggregate_context(fcinfo);
     const Call &call = call_of(fcinfo);
-    const LatticeState *state = release::state_argument(fcinfo, 0);
+    const LatticeState *state = rows::state_argument(fcinfo, 0);
     const int128 sum = state == nullptr ? 0 : state->sum;
     const int128 noisy = border::core([&] {
         return with_noise(call, privacy::MeasureKind::sum, call.bounds->sensitivity(), {sum, 0}).first;
@@ -190,9 +190,9 @@ DP_FUNCTION(dp_noisy_sum) {
 }
 
 DP_FUNCTION(dp_noisy_avg) {
-    release::aggregate_context(fcinfo);
+    rows::aggregate_context(fcinfo);
     const Call &call = call_of(fcinfo);
-    const LatticeState *state = release::state_argument(fcinfo, 0);
+    const LatticeState *state = rows::state_argument(fcinfo, 0);
     const int128 rows = state == nullptr ? 0 : state->rows;
     const int128 s1 = state == nullptr ? 0 : state->sum;
     const double mean = border::core([&] {
@@ -208,12 +208,12 @@ DP_FUNCTION(dp_noisy_avg) {
 // ---------------------------------------------------------------------------------------------------------------------
 
 DP_FUNCTION(dp_marker_step) {
-    release::aggregate_context(fcinfo);
+    rows::aggregate_context(fcinfo);
     PG_RETURN_NULL();
 }
 
 DP_FUNCTION(dp_marker) {
-    release::aggregate_context(fcinfo);
+    rows::aggregate_context(fcinfo);
     const Aggref *aggref = AggGetAggref(fcinfo);
     const char *name = get_func_name(aggref->aggfnoid);
     const bool count = strcmp(name, "dp_count") == 0;

@@ -99,7 +99,7 @@ DP_FUNCTION(release) {
     check_result(leaf, result->setDesc);
     ExecCheckRTPerms(list_make1(leaf->entry), true);
     catalog::Reading reading = catalog::Reading::open();
-    release::Question *question = release::prepare(reading, leaf, text, parameters.list);
+    rows::Question *question = rows::prepare(reading, leaf, text, parameters.list);
     catalog::Policy *policy = catalog::policy_of(reading, *question->settings, GetUserId());
     reading.close();
     release::Answer answer = release::answer(question, requested_terms(fcinfo, policy));

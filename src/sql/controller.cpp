@@ -5,7 +5,7 @@
 #include "catalog/facade.hpp"
 #include "catalog/ledger.hpp"
 #include "query/shape.hpp"
-#include "release/groups.hpp"
+#include "rows/groups.hpp"
 #include "sql/arguments.hpp"
 
 using dp::catalog::Visit;
@@ -359,7 +359,7 @@ DP_FUNCTION(dp_set_groups) {
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("the groups of column \"%s\" are empty", column),
                  errhint("List every group key that may be asked for.")));
     // Cast once, as the controller reads them; stored as the values that this gave.
-    groups = release::canonical_groups(release::declared_domain(groups, type, typmod, collation, column), type);
+    groups = rows::canonical_groups(rows::declared_domain(groups, type, typmod, collation, column), type);
     Oid types[3] = {OIDOID, TEXTOID, TEXTARRAYOID};
     Datum values[3] = {ObjectIdGetDatum(relation), CStringGetTextDatum(column), PointerGetDatum(groups)};
     Visit visit = Visit::write();

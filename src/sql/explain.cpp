@@ -204,7 +204,7 @@ static void explain_leaf(Call *call, const List *earlier, Verdict *verdict, rele
                         errmsg("the declared columns are not those of the query on the restricted view")));
     ExecCheckRTPerms(list_make1(leaf->entry), true);
     catalog::Reading reading = catalog::Reading::open();
-    release::Question *question = release::prepare(reading, leaf, query, nullptr);
+    rows::Question *question = rows::prepare(reading, leaf, query, nullptr);
     catalog::Policy *policy = catalog::policy_of(reading, *question->settings, GetUserId());
     release::Terms terms = terms_of_call(call, policy);
     verdict->mechanism = terms.mechanism == privacy::Mechanism::laplace ? "laplace" : "gaussian";

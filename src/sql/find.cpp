@@ -62,7 +62,7 @@ static release::Terms terms_of_call(FunctionCallInfo fcinfo) {
     return terms;
 }
 
-static Datum answer_general(FunctionCallInfo fcinfo, const release::GeneralQuestion *question,
+static Datum answer_general(FunctionCallInfo fcinfo, const risk::GeneralQuestion *question,
                             const release::Terms &terms) {
     refuse_if_true(fcinfo, find_exact, "exact for a general query");
     refuse_unless_null(fcinfo, find_group_a, "group_a for a general query");
@@ -83,10 +83,10 @@ DP_FUNCTION(dp_find_epsilon) {
     check_indicator(fcinfo, terms);
     catalog::check_can_charge();
     const char *query = text_argument(fcinfo, find_query);
-    release::GeneralQuestion *general = general_question(query, !PG_ARGISNULL(find_sensitivity));
+    risk::GeneralQuestion *general = general_question(query, !PG_ARGISNULL(find_sensitivity));
     if (general != nullptr)
         return answer_general(fcinfo, general, terms);
-    release::Question *question = controllers_question(query);
+    rows::Question *question = controllers_question(query);
     if (!PG_ARGISNULL(find_group_a)) {
         Oid relation = question->settings->relation;
         terms.group_a = query::canonical_condition(text_argument(fcinfo, find_group_a), relation, "group_a");

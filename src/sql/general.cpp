@@ -11,8 +11,8 @@
 
 namespace dp::sql {
 
-using release::GeneralQuestion;
-using release::GeneralRisk;
+using risk::GeneralQuestion;
+using risk::GeneralRisk;
 
 // ---- the question --------------------------------------------------------------------------------------------------
 
@@ -39,7 +39,7 @@ GeneralQuestion *general_question(const char *text, bool declared) {
     GeneralQuestion *question = nullptr;
     if (refusal != nullptr || declared) {
         catalog::Reading reading = catalog::Reading::open();
-        question = release::prepare_general(reading, general, text);
+        question = risk::prepare_general(reading, general, text);
         reading.close();
     }
     scope.leave();
@@ -86,7 +86,7 @@ static bool read_view(FunctionCallInfo fcinfo, View *view) {
     if (view->has_delta)
         view->delta = catalog::checked_delta(PG_GETARG_DATUM(arg_delta), "delta");
     if (view->has_delta || view->calibration == privacy::Calibration::sound)
-        release::check_delta(view->question->table, view->mechanism, view->delta);
+        rows::check_delta(view->question->table, view->mechanism, view->delta);
     release::check_declared(view->question, view->mechanism, view->sensitivity);
     return true;
 }
@@ -125,7 +125,7 @@ bool general_risk(FunctionCallInfo fcinfo) {
     auto *candidates = catalog::candidates_from_array(array_argument(fcinfo, arg_second));
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
-    GeneralRisk risk = release::general_risk(view.question, view.mechanism, false, "dp_risk");
+    GeneralRisk risk = risk::general_risk(view.question, view.mechanism, false, "dp_risk");
     release::check_somebody(risk);
     for (std::size_t i = 0; i < candidates->size(); i++) {
         CHECK_FOR_INTERRUPTS();
@@ -144,14 +144,14 @@ bool general_risk(FunctionCallInfo fcinfo) {
 
 // ---- dp_risk_records -----------------------------------------------------------------------------------------------
 
-static Datum record_json(const release::Memo *memo, const release::Record *record) {
+static Datum record_json(const risk::Memo *memo, const risk::Record *record) {
     HeapTuple tuple = heap_form_tuple(memo->desc, record->columns, record->nulls);
     Datum json = DirectFunctionCall1(row_to_json, HeapTupleGetDatum(tuple));
     return DirectFunctionCall1(jsonb_in, CStringGetDatum(TextDatumGetCString(json)));
 }
 
 static int by_pis_descending(const void *a, const void *b) {
-    double x = static_cast<const release::Record *>(a)->pis, y = static_cast<const release::Record *>(b)->pis;
+    double x = static_cast<const risk::Record *>(a)->pis, y = static_cast<const risk::Record *>(b)->pis;
     return (x < y) - (x > y);
 }
 
@@ -163,10 +163,10 @@ bool general_risk_records(FunctionCallInfo fcinfo) {
     privacy::Epsilon epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(arg_second), "epsilon");
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
-    GeneralRisk risk = release::general_risk(view.question, view.mechanism, true, "dp_risk_records");
-    release::Memo *memo = risk.memo;
+    GeneralRisk risk = risk::general_risk(view.question, view.mechanism, true, "dp_risk_records");
+    risk::Memo *memo = risk.memo;
     double term = memo->rows == 0 ? 0 : noise_of(view, risk, epsilon).term;
-    qsort(memo->records, memo->nrecords, sizeof(release::Record), by_pis_descending);
+    qsort(memo->records, memo->nrecords, sizeof(risk::Record), by_pis_descending);
     for (int64 i = 0; i < memo->nrecords + (memo->outside > 0 ? 1 : 0); i++) {
         CHECK_FOR_INTERRUPTS();
         bool outside = i == memo->nrecords;

@@ -3,14 +3,14 @@
 #pragma once
 
 #include "border/guard.hpp"
-#include "release/general.hpp"
+#include "risk/general.hpp"
 
 namespace dp::sql {
 
 // The query as a general one; null when an analyst could ask it and `declared` is false. Errors: 42501 for anybody but the
 // owner of the tables behind its restricted views, before anything else; those of query::check_leaf for what is neither;
 // those of release::prepare_general.
-release::GeneralQuestion *general_question(const char *text, bool declared);
+risk::GeneralQuestion *general_question(const char *text, bool declared);
 
 // An argument `sensitivity`: NaN for NULL; 22023 unless it is a number above 0.
 double sensitivity_argument(FunctionCallInfo fcinfo, int argument);

@@ -6,7 +6,7 @@
 namespace dp::sql {
 
 // The ownership is checked before anything else is said about the table.
-release::Question *controllers_question(const char *text) {
+rows::Question *controllers_question(const char *text) {
     query::TextScope scope;
     scope.enter(text);
     query::Parsed parsed = query::parse_select(text);
@@ -18,7 +18,7 @@ release::Question *controllers_question(const char *text) {
                         errmsg("must be owner of the table behind %s", catalog::qualified_name(leaf->view)),
                         errhint("Only the controller may look at the risk; analysts ask through dp_query().")));
     catalog::Reading reading = catalog::Reading::open();
-    release::Question *question = release::prepare(reading, leaf, text, nullptr);
+    rows::Question *question = rows::prepare(reading, leaf, text, nullptr);
     reading.close();
     return question;
 }

@@ -1,11 +1,11 @@
 // The query of a controller's call, prepared.
 #pragma once
 
-#include "release/question.hpp"
+#include "rows/question.hpp"
 
 namespace dp::sql {
 
 // Errors: 42501 for anybody but the owner of the table behind the view; those of query::check_leaf and release::prepare.
-release::Question *controllers_question(const char *text);
+rows::Question *controllers_question(const char *text);
 
 } // namespace dp::sql

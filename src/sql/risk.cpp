@@ -4,7 +4,7 @@
 #include "privacy/sparse_vector.hpp"
 
 #include "catalog/decimals.hpp"
-#include "release/change.hpp"
+#include "risk/change.hpp"
 #include "sql/arguments.hpp"
 #include "sql/general.hpp"
 #include "sql/question.hpp"
@@ -12,8 +12,8 @@
 
 namespace dp::sql {
 
-using release::Memo;
-using release::Question;
+using risk::Memo;
+using rows::Question;
 
 View view_of(FunctionCallInfo fcinfo, int mechanism, int delta) {
     require(fcinfo, 0, "query");
@@ -37,7 +37,7 @@ static View view_arguments(FunctionCallInfo fcinfo, int first) {
     view.calibration = calibration;
     view.exact = PG_GETARG_BOOL(first + 3);
     if (view.calibration == privacy::Calibration::sound)
-        release::check_delta(view.question, view.mechanism, view.delta);
+        rows::check_delta(view.question, view.mechanism, view.delta);
     return view;
 }
 
@@ -111,7 +111,7 @@ static Noise aggregate_noise(const View &view, const privacy::ReleasePlan &plan,
 
 // N(eps), or k sigma^2 with the variance of the law that is sampled, both in scaled units.
 static double sound_term(const View &view, const privacy::ReleasePlan &plan, privacy::Epsilon epsilon) {
-    auto measures = release::noise_measures(view.question);
+    auto measures = risk::noise_measures(view.question);
     if (view.mechanism == privacy::Mechanism::laplace)
         return privacy::rdr_noise_term(epsilon.value(), measures);
     double term = 0;
@@ -158,10 +158,10 @@ struct Exact {
 static Exact exact_changes(const View &view, const Memo *memo) {
     if (!view.exact)
         return Exact{nullptr, 0};
-    const privacy::ChangeProfile *changes = release::change_profile(view.question, memo, view.calibration);
+    const privacy::ChangeProfile *changes = risk::change_profile(view.question, memo, view.calibration);
     double largest = border::core([&] {
         return view.calibration == privacy::Calibration::sound
-                   ? release::largest_released_square(view.question, *changes)
+                   ? risk::largest_released_square(view.question, *changes)
                    : privacy::largest_square(*changes, {privacy::CoordinateNoise{}},
                                              std::vector<int>(changes->width(), 0));
     });
@@ -171,7 +171,7 @@ static Exact exact_changes(const View &view, const Memo *memo) {
 // Core region. `published` noise is continuous, and the same on every coordinate.
 static privacy::ExactRdr exact_rdr(const View &view, const Memo *memo, const Exact &exact, privacy::Epsilon epsilon) {
     if (view.calibration == privacy::Calibration::sound)
-        return release::released_rdr(view.question, plan_of(view, epsilon), exact.largest);
+        return risk::released_rdr(view.question, plan_of(view, epsilon), exact.largest);
     privacy::CoordinateNoise noise;
     noise.family =
         view.mechanism == privacy::Mechanism::laplace ? privacy::NoiseFamily::laplace : privacy::NoiseFamily::gaussian;
@@ -264,7 +264,7 @@ DP_FUNCTION(dp_risk) {
     auto *candidates = catalog::candidates_from_array(array_argument(fcinfo, 1));
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
-    Memo *memo = release::leave_one_out(view.question, view.mechanism, view.calibration, false);
+    Memo *memo = risk::leave_one_out(view.question, view.mechanism, view.calibration, false);
     check_not_empty(memo);
     Exact exact = exact_changes(view, memo);
     bool sound = view.calibration == privacy::Calibration::sound;
@@ -286,7 +286,7 @@ DP_FUNCTION(dp_risk) {
 
 // ---- dp_risk_records -----------------------------------------------------------------------------------------------
 
-Datum record_json(const Memo *memo, const release::Record *record) {
+Datum record_json(const Memo *memo, const risk::Record *record) {
     HeapTuple tuple = heap_form_tuple(memo->desc, record->columns, record->nulls);
     Datum json = DirectFunctionCall1(row_to_json, HeapTupleGetDatum(tuple));
     return DirectFunctionCall1(jsonb_in, CStringGetDatum(TextDatumGetCString(json)));
@@ -320,7 +320,7 @@ static Risk *risks_of(const View &view, const Memo *memo, privacy::Epsilon epsil
         std::vector<double> change(exact.changes->width(), 0.0);
         risks[memo->nrecords].rdr = rdr.of(change.data());
         for (int64 i = 0; i < memo->nrecords; i++) {
-            release::change_of(view.question, memo, view.calibration, i, change.data());
+            risk::change_of(view.question, memo, view.calibration, i, change.data());
             risks[i].rdr = rdr.of(change.data());
         }
     });
@@ -336,12 +336,12 @@ DP_FUNCTION(dp_risk_records) {
     View view = view_arguments(fcinfo, 2);
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
-    Memo *memo = release::leave_one_out(view.question, view.mechanism, view.calibration, true);
+    Memo *memo = risk::leave_one_out(view.question, view.mechanism, view.calibration, true);
     const Risk *risks = memo->rows == 0 ? nullptr : risks_of(view, memo, epsilon);
     for (int64 i = 0; i < memo->nrecords + (memo->outside > 0 ? 1 : 0); i++) {
         CHECK_FOR_INTERRUPTS();
         bool outside = i == memo->nrecords;
-        const release::Record *record = outside ? nullptr : &memo->records[risks[i].record];
+        const risk::Record *record = outside ? nullptr : &memo->records[risks[i].record];
         Datum values[4] = {outside ? Datum(0) : record_json(memo, record),
                            Int64GetDatum(outside ? memo->outside : record->individuals), Float8GetDatum(risks[i].pis),
                            Float8GetDatum(risks[i].rdr)};

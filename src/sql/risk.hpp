@@ -3,13 +3,13 @@
 
 #include "privacy/risk_exact.hpp"
 
-#include "release/leave_one_out.hpp"
+#include "risk/leave_one_out.hpp"
 
 namespace dp::sql {
 
 // What is looked at, and how.
 struct View {
-    release::Question *question;
+    rows::Question *question;
     privacy::Mechanism mechanism;
     privacy::Calibration calibration;
     bool exact;
@@ -27,12 +27,12 @@ struct Noise {
     double error95;
 };
 // Core region.
-Noise noise_of(const View &view, const release::Memo *memo, privacy::Epsilon epsilon);
+Noise noise_of(const View &view, const risk::Memo *memo, privacy::Epsilon epsilon);
 
 // 55000 for a table without rows: an RDR is somebody's.
-void check_not_empty(const release::Memo *memo);
+void check_not_empty(const risk::Memo *memo);
 
 // A record as dp_risk_records shows it.
-Datum record_json(const release::Memo *memo, const release::Record *record);
+Datum record_json(const risk::Memo *memo, const risk::Record *record);
 
 } // namespace dp::sql

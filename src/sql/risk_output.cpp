@@ -4,14 +4,14 @@
 #include "privacy/risk_output.hpp"
 
 #include "catalog/decimals.hpp"
-#include "release/change.hpp"
+#include "risk/change.hpp"
 #include "sql/arguments.hpp"
 #include "sql/risk.hpp"
 
 namespace dp::sql {
 
-using release::Memo;
-using release::Question;
+using risk::Memo;
+using rows::Question;
 
 namespace {
 enum OutputArgument { output_query, output_output, output_mechanism, output_epsilon, output_delta };
@@ -89,7 +89,7 @@ static Output read_output(const Question *question, const Memo *memo, ArrayType 
         for (int a = 0; a < output.naggregates; a++) {
             int from = group * ncolumns + columns[a], to = group * output.naggregates + a;
             output.values[to] = output_value(question, elements[from], nulls[from], a);
-            output.exact[to] = release::exact_answer(question, memo, group, a);
+            output.exact[to] = risk::exact_answer(question, memo, group, a);
         }
     return output;
 }
@@ -133,7 +133,7 @@ static double *scales_of_loss(FunctionCallInfo fcinfo, const View &view) {
         ereport(NOTICE, (errmsg("loss is NULL: %s", reason)));
         return nullptr;
     }
-    release::check_delta(view.question, view.mechanism, view.delta);
+    rows::check_delta(view.question, view.mechanism, view.delta);
     return noise_scales(view, epsilon);
 }
 
@@ -179,7 +179,7 @@ static Said said_of(const View &view, const Memo *memo, const Output &output, co
     Said said = {i, rest[group < 0 ? output.ngroups : group], 0};
     for (int a = 0; group >= 0 && a < output.naggregates; a++) {
         int at = group * output.naggregates + a;
-        double without = release::answer_without(view.question, memo, i, a);
+        double without = risk::answer_without(view.question, memo, i, a);
         said.rdr = norm(view, said.rdr, output.values[at] - without);
         if (output.scale != nullptr)
             said.loss +=
@@ -210,7 +210,7 @@ DP_FUNCTION(dp_risk_output) {
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     double *scale = scales_of_loss(fcinfo, view);
     // Grouped as it is released, read as it is printed.
-    Memo *memo = release::leave_one_out(view.question, view.mechanism, privacy::Calibration::sound, true);
+    Memo *memo = risk::leave_one_out(view.question, view.mechanism, privacy::Calibration::sound, true);
     Output output = read_output(view.question, memo, array_argument(fcinfo, output_output));
     output.scale = scale;
     int64 n = memo->nrecords + (memo->outside > 0 ? 1 : 0);
@@ -218,7 +218,7 @@ DP_FUNCTION(dp_risk_output) {
     for (int64 i = 0; i < n; i++) {
         CHECK_FOR_INTERRUPTS();
         bool outside = said[i].record == memo->nrecords;
-        const release::Record *record = outside ? nullptr : &memo->records[said[i].record];
+        const risk::Record *record = outside ? nullptr : &memo->records[said[i].record];
         Datum values[4] = {outside ? Datum(0) : record_json(memo, record),
                            Int64GetDatum(outside ? memo->outside : record->individuals), Float8GetDatum(said[i].rdr),
                            Float8GetDatum(said[i].loss)};

@@ -2,13 +2,13 @@
 #include <cmath>
 
 #include "catalog/decimals.hpp"
-#include "release/change.hpp"
+#include "risk/change.hpp"
 #include "sql/arguments.hpp"
 #include "sql/risk.hpp"
 
 namespace dp::sql {
 
-using release::Memo;
+using risk::Memo;
 
 // ---- plots ---------------------------------------------------------------------------------------------------------
 
@@ -86,7 +86,7 @@ static Truth truth_of(const View &view, const Memo *memo) {
     Truth truth = {};
     for (int group = 0; group < memo->ngroups; group++)
         for (int a = 0; a < view.question->leaf->naggregates; a++, truth.n++) {
-            double value = release::exact_answer(view.question, memo, group, a);
+            double value = risk::exact_answer(view.question, memo, group, a);
             truth.smallest = truth.n == 0 ? value : Min(truth.smallest, value);
             truth.largest = truth.n == 0 ? value : Max(truth.largest, value);
         }
@@ -116,10 +116,10 @@ static Line line_of(const View &view, const Memo *memo, privacy::Epsilon epsilon
 
 DP_FUNCTION(dp_risk_summary) {
     View view = view_of(fcinfo, 1, 2);
-    release::check_delta(view.question, view.mechanism, view.delta);
+    rows::check_delta(view.question, view.mechanism, view.delta);
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
-    Memo *memo = release::leave_one_out(view.question, view.mechanism, view.calibration, false);
+    Memo *memo = risk::leave_one_out(view.question, view.mechanism, view.calibration, false);
     check_not_empty(memo);
     Truth truth = truth_of(view, memo);
     auto *candidates = catalog::candidates_from_array(nullptr);

@@ -4,9 +4,9 @@
 
 #include "privacy/sparse_vector.hpp"
 
-#include "release/question.hpp"
+#include "rows/question.hpp"
 
-namespace dp::release {
+namespace dp::rows {
 
 // What a sparse vector selection asks of the same scan.
 struct Selection {
@@ -33,4 +33,4 @@ void discard(Sums *sums);
 // Sums of one row of the internal statement: ncoordinates numbers (pair: S1, S0).
 void read_coordinates(const Question *question, const Datum *columns, privacy::int128 *values);
 
-} // namespace dp::release
+} // namespace dp::rows

@@ -13,7 +13,7 @@
 
 #include "border/postgres.hpp"
 
-namespace dp::release {
+namespace dp::rows {
 
 // How a column's values are read.
 enum class ValueKind : std::uint8_t { int2, int4, int8, float4, float8, numeric };
@@ -70,4 +70,4 @@ struct Collector {
 // Null ends it. After an error nothing needs to be done: a collector counts in its own subtransaction only.
 void collect_into(Collector *collector);
 
-} // namespace dp::release
+} // namespace dp::rows

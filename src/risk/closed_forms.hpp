@@ -2,9 +2,9 @@
 // aggregates. One grouping statement instead of one statement for each record.
 #pragma once
 
-#include "release/general.hpp"
+#include "risk/general.hpp"
 
-namespace dp::release {
+namespace dp::risk {
 
 struct ClosedForms {
     int naggregates;
@@ -22,4 +22,4 @@ GeneralRisk closed_forms_risk(const GeneralQuestion *question, const ClosedForms
 double largest_change(const ClosedForms *forms, privacy::Mechanism mechanism, privacy::Calibration calibration,
                       int64 rows);
 
-} // namespace dp::release
+} // namespace dp::risk

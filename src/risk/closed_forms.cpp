@@ -1,11 +1,11 @@
-#include "release/closed_forms.hpp"
+#include "risk/closed_forms.hpp"
 
 #include <cmath>
 
 #include "border/scope.hpp"
 #include "border/spi.hpp"
 
-namespace dp::release {
+namespace dp::risk {
 
 // ---- which queries -------------------------------------------------------------------------------------------------
 
@@ -70,7 +70,7 @@ struct Input {
     int value;   // position of the argument, or of "it is there" for a count; -1: count(*)
     int filter;  // position of "the FILTER holds", or -1
     bool number; // the argument is read as a number; otherwise its rank counts
-    ValueKind kind;
+    rows::ValueKind kind;
 };
 
 struct Work {
@@ -116,7 +116,7 @@ static Node *is_present(Node *argument) {
 }
 
 static Input add_input(Work *work, const BareAggregate &aggregate) {
-    Input input = {-1, -1, true, ValueKind::int4};
+    Input input = {-1, -1, true, rows::ValueKind::int4};
     if (aggregate.filter != nullptr)
         input.filter = add_extra(work, is_true(aggregate.filter));
     if (aggregate.argument == nullptr)
@@ -128,7 +128,7 @@ static Input add_input(Work *work, const BareAggregate &aggregate) {
     input.value = add_extra(work, aggregate.argument);
     input.number = aggregate.call.fn != privacy::Statistic::count_distinct;
     if (input.number)
-        input.kind = value_kind(exprType(aggregate.argument));
+        input.kind = rows::value_kind(exprType(aggregate.argument));
     return input;
 }
 
@@ -167,7 +167,7 @@ static void read_record(Work *work, int64 i, const Datum *values, const bool *nu
         Datum value = values[first + input.value];
         work->there[at] = counts ? DatumGetBool(value) : !nulls[first + input.value];
         if (!counts && input.number && work->there[at])
-            work->values[at] = double_value(input.kind, value);
+            work->values[at] = rows::double_value(input.kind, value);
     }
 }
 
@@ -330,4 +330,4 @@ GeneralRisk closed_forms_risk(const GeneralQuestion *question, const ClosedForms
     return GeneralRisk{work.memo, work.ngroups * forms->naggregates, forms->naggregates};
 }
 
-} // namespace dp::release
+} // namespace dp::risk

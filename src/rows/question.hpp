@@ -10,7 +10,7 @@
 #include "catalog/settings.hpp"
 #include "query/leaf.hpp"
 
-namespace dp::release {
+namespace dp::rows {
 
 // The declared values of one key column, in canonical order (default btree order, NULL last).
 struct KeyDomain {
@@ -65,4 +65,4 @@ RangeTblEntry *table_entry(const Question *question);
 // Which rows of the table the view shows, over the table (varno 1); null: all.
 Node *view_condition(const catalog::Settings *settings);
 
-} // namespace dp::release
+} // namespace dp::rows

@@ -1,9 +1,9 @@
 // Declared groups of key columns (formulas.md, 8.5).
 #pragma once
 
-#include "release/question.hpp"
+#include "rows/question.hpp"
 
-namespace dp::release {
+namespace dp::rows {
 
 // The values that the texts (text[]) mean for a column: cast once, sorted, checked for duplicates by the type's equality.
 // Errors: 22023 duplicates, nondeterministic collation; those of the type's input function.
@@ -16,4 +16,4 @@ ArrayType *canonical_groups(const KeyDomain &domain, Oid type);
 KeyDomain type_domain(Oid type, Oid collation, bool nullable);
 bool has_type_domain(Oid type);
 
-} // namespace dp::release
+} // namespace dp::rows

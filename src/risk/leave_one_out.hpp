@@ -4,9 +4,9 @@
 
 #include "privacy/risk.hpp"
 
-#include "release/question.hpp"
+#include "rows/question.hpp"
 
-namespace dp::release {
+namespace dp::risk {
 
 // One distinct projected record and its multiplicity.
 struct Record {
@@ -54,13 +54,13 @@ struct Memo {
 // calibration: `sound` measures the vector that is released (8.6), `published` the aggregates themselves (1.4).
 // keep_records: project every column that the query mentions and keep the records (dp_risk_records); otherwise only what
 // the sensitivities need. Runs through SPI as the table's owner.
-Memo *leave_one_out(const Question *question, privacy::Mechanism mechanism, privacy::Calibration calibration,
+Memo *leave_one_out(const rows::Question *question, privacy::Mechanism mechanism, privacy::Calibration calibration,
                     bool keep_records, const PeopleGroups &people = {});
 
 // `published`: what a record does to one aggregate (1.4); its group must be one of the result.
-double published_pis(const Question *question, const Memo *memo, int64 record, int aggregate);
+double published_pis(const rows::Question *question, const Memo *memo, int64 record, int aggregate);
 
 // k_j and D_j of the released vector, for the noise term N(eps): all declared groups count.
-std::vector<privacy::NoiseMeasure> noise_measures(const Question *question);
+std::vector<privacy::NoiseMeasure> noise_measures(const rows::Question *question);
 
-} // namespace dp::release
+} // namespace dp::risk

@@ -1,10 +1,10 @@
-#include "release/evaluate.hpp"
+#include "rows/evaluate.hpp"
 
 #include "border/scope.hpp"
-#include "release/selection_sums.hpp"
-#include "release/sums.hpp"
+#include "rows/selection_sums.hpp"
+#include "rows/sums.hpp"
 
-namespace dp::release {
+namespace dp::rows {
 
 // ---- building the statement ----------------------------------------------------------------------------------------
 
@@ -384,4 +384,4 @@ Sums evaluate(const Question *question, const Selection *selection) {
     return sums;
 }
 
-} // namespace dp::release
+} // namespace dp::rows

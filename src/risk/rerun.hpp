@@ -1,9 +1,9 @@
 // Leave-one-out by running the query again, once without each distinct record.
 #pragma once
 
-#include "release/general.hpp"
+#include "risk/general.hpp"
 
-namespace dp::release {
+namespace dp::risk {
 
 GeneralRisk rerun_risk(const GeneralQuestion *question, privacy::Mechanism mechanism, bool keep_records,
                        const char *caller);
@@ -20,4 +20,4 @@ struct Result {
 };
 Result run_once(const GeneralQuestion *question);
 
-} // namespace dp::release
+} // namespace dp::risk

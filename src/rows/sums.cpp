@@ -1,4 +1,4 @@
-#include "release/sums.hpp"
+#include "rows/sums.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -13,7 +13,7 @@ extern "C" {
 #include "storage/proc.h"
 }
 
-namespace dp::release {
+namespace dp::rows {
 
 ValueKind value_kind(Oid type) {
     switch (getBaseType(type)) {
@@ -363,4 +363,4 @@ DP_FUNCTION(dp_collect_final) {
     PG_RETURN_INT64(0);
 }
 
-} // namespace dp::release
+} // namespace dp::rows

@@ -1,14 +1,14 @@
-#include "release/change.hpp"
+#include "risk/change.hpp"
 
-namespace dp::release {
+namespace dp::risk {
 
 // ---- changes -------------------------------------------------------------------------------------------------------
 
-int change_width(const Question *question, privacy::Calibration calibration) {
+int change_width(const rows::Question *question, privacy::Calibration calibration) {
     return calibration == privacy::Calibration::sound ? question->k1 : question->leaf->naggregates;
 }
 
-static void released_change(const Question *question, const Contribution *contributions, double *change) {
+static void released_change(const rows::Question *question, const Contribution *contributions, double *change) {
     for (int j = 0; j < question->nmeasures; j++) {
         const Contribution &contribution = contributions[j];
         double there = contribution.there ? 1 : 0, point = static_cast<double>(contribution.point);
@@ -27,7 +27,7 @@ static void released_change(const Question *question, const Contribution *contri
     }
 }
 
-void change_of(const Question *question, const Memo *memo, privacy::Calibration calibration, int64 record,
+void change_of(const rows::Question *question, const Memo *memo, privacy::Calibration calibration, int64 record,
                double *change) {
     for (int c = 0; c < change_width(question, calibration); c++)
         change[c] = 0;
@@ -44,7 +44,7 @@ static bool is_one_of(const Memo *memo, People people, int64 record) {
     return people == People::all || (people == People::group_a ? memo->in_a : memo->in_b)[record];
 }
 
-const privacy::ChangeProfile *change_profile(const Question *question, const Memo *memo,
+const privacy::ChangeProfile *change_profile(const rows::Question *question, const Memo *memo,
                                              privacy::Calibration calibration, People people) {
     int width = change_width(question, calibration);
     auto *profile = border::context_new<privacy::ChangeProfile>(width);
@@ -69,7 +69,7 @@ const privacy::ChangeProfile *change_profile(const Question *question, const Mem
 
 // ---- the exact indicator of what is released -----------------------------------------------------------------------
 
-static std::vector<privacy::CoordinateNoise> released_noise(const Question *question,
+static std::vector<privacy::CoordinateNoise> released_noise(const rows::Question *question,
                                                             const privacy::ReleasePlan *plan) {
     std::vector<privacy::CoordinateNoise> noise;
     for (const privacy::NoiseMeasure &measure : noise_measures(question)) {
@@ -87,24 +87,24 @@ static std::vector<privacy::CoordinateNoise> released_noise(const Question *ques
     return noise;
 }
 
-static std::vector<int> measure_of_coordinate(const Question *question) {
+static std::vector<int> measure_of_coordinate(const rows::Question *question) {
     std::vector<int> measures;
     for (int j = 0; j < question->nmeasures; j++)
         measures.insert(measures.end(), (*question->measures)[j].coordinates(), j);
     return measures;
 }
 
-double largest_released_square(const Question *question, const privacy::ChangeProfile &profile) {
+double largest_released_square(const rows::Question *question, const privacy::ChangeProfile &profile) {
     return privacy::largest_square(profile, released_noise(question, nullptr), measure_of_coordinate(question));
 }
 
-privacy::ExactRdr released_rdr(const Question *question, const privacy::ReleasePlan &plan, double largest) {
+privacy::ExactRdr released_rdr(const rows::Question *question, const privacy::ReleasePlan &plan, double largest) {
     return privacy::ExactRdr(released_noise(question, &plan), measure_of_coordinate(question), largest);
 }
 
 // ---- the exact answer ----------------------------------------------------------------------------------------------
 
-static double value_of(const Question *question, int aggregate, const privacy::GroupState &state) {
+static double value_of(const rows::Question *question, int aggregate, const privacy::GroupState &state) {
     switch (question->leaf->aggregates[aggregate].fn) {
     case privacy::Aggregate::count_star:
     case privacy::Aggregate::count:
@@ -121,15 +121,15 @@ static double value_of(const Question *question, int aggregate, const privacy::G
     return 0;
 }
 
-static const privacy::GroupState &state_of(const Question *question, const Memo *memo, int group, int measure) {
+static const privacy::GroupState &state_of(const rows::Question *question, const Memo *memo, int group, int measure) {
     return memo->states[static_cast<int64>(group) * question->nmeasures + measure];
 }
 
-double exact_answer(const Question *question, const Memo *memo, int group, int aggregate) {
+double exact_answer(const rows::Question *question, const Memo *memo, int group, int aggregate) {
     return value_of(question, aggregate, state_of(question, memo, group, question->measure_of[aggregate]));
 }
 
-double answer_without(const Question *question, const Memo *memo, int64 record, int aggregate) {
+double answer_without(const rows::Question *question, const Memo *memo, int64 record, int aggregate) {
     int measure = question->measure_of[aggregate];
     privacy::GroupState state = state_of(question, memo, memo->group_of[record], measure);
     const Contribution &contribution = memo->contributions[record * question->nmeasures + measure];
@@ -140,4 +140,4 @@ double answer_without(const Question *question, const Memo *memo, int64 record, 
     return value_of(question, aggregate, state);
 }
 
-} // namespace dp::release
+} // namespace dp::risk

@@ -1,4 +1,4 @@
-#include "release/general.hpp"
+#include "risk/general.hpp"
 
 #include <cmath>
 
@@ -7,10 +7,10 @@
 #include "catalog/decimals.hpp"
 #include "catalog/facade.hpp"
 #include "query/fold.hpp"
-#include "release/closed_forms.hpp"
-#include "release/rerun.hpp"
+#include "risk/closed_forms.hpp"
+#include "risk/rerun.hpp"
 
-namespace dp::release {
+namespace dp::risk {
 
 // ---- the columns of the result -------------------------------------------------------------------------------------
 
@@ -71,7 +71,7 @@ static ResultColumn describe_column(const GeneralQuestion *question, const Targe
     column.coordinate = !hidden && is_number(column.type) && !tells_rows_apart(question->general->query, target);
     if (!column.coordinate)
         return column;
-    column.kind = value_kind(column.type);
+    column.kind = rows::value_kind(column.type);
     BareAggregate aggregate;
     if (find_bare_aggregate(question, expression, &aggregate))
         column.z = aggregate.z();
@@ -224,9 +224,10 @@ static void read_bounds(const catalog::Reading &reading, GeneralQuestion *questi
     for (AttrNumber i = 1; i <= columns; i++) {
         Oid type = getBaseType(get_atttype(view, i));
         if (is_number(type))
-            question->bounds[i] = catalog::column_bounds(
-                reading, question->settings->relation,
-                get_attname(question->settings->relation, question->map[i], false), is_integer(value_kind(type)));
+            question->bounds[i] =
+                catalog::column_bounds(reading, question->settings->relation,
+                                       get_attname(question->settings->relation, question->map[i], false),
+                                       rows::is_integer(rows::value_kind(type)));
     }
 }
 
@@ -243,7 +244,7 @@ GeneralQuestion *prepare_general(const catalog::Reading &reading, query::General
                         errmsg("%s is not a registered restricted view", catalog::qualified_name(view)),
                         errhint("Restricted views are made with dp_protect().")));
     catalog::check_protectable(relation);
-    auto *table = static_cast<Question *>(palloc0(sizeof(Question)));
+    auto *table = static_cast<rows::Question *>(palloc0(sizeof(rows::Question)));
     table->settings = question->settings;
     question->table = table;
     question->map = catalog::map_columns(view, relation);
@@ -386,10 +387,10 @@ static Node *row_identity() {
 
 Query *rows_query(const GeneralQuestion *question, Node *condition, bool with_identity) {
     Oid view = question->settings->view;
-    Node *where = make_and_qual(view_condition(question->settings), condition);
-    Query *query = make_select(table_entry(question->table), where);
+    Node *where = make_and_qual(rows::view_condition(question->settings), condition);
+    Query *query = make_select(rows::table_entry(question->table), where);
     for (AttrNumber i = 1; i <= question->nview_columns; i++) {
-        Var *column = table_column(question->table, question->map[i]);
+        Var *column = rows::table_column(question->table, question->map[i]);
         auto *value = reinterpret_cast<Node *>(column);
         add_target(query, question->bounds[i] == nullptr ? value : clamp(column, question->bounds[i]),
                    get_attname(view, i, false));
@@ -516,7 +517,7 @@ void count_others(const GeneralQuestion *question, const border::Spi &spi, Memo 
     memo->rows = inside;
     const query::General *general = question->general;
     if (question->settings->filter != nullptr || (general->one_level && general->query->jointree->quals != nullptr)) {
-        Query *count = make_select(table_entry(question->table), nullptr);
+        Query *count = make_select(rows::table_entry(question->table), nullptr);
         add_aggregate(count, F_COUNT_, INT8OID, nullptr);
         spi.run(deparse_internal(count), true);
         bool isnull;
@@ -550,4 +551,4 @@ GeneralRisk general_risk(const GeneralQuestion *question, privacy::Mechanism mec
                             : rerun_risk(question, mechanism, keep_records, caller);
 }
 
-} // namespace dp::release
+} // namespace dp::risk

@@ -1,10 +1,10 @@
-#include "release/selection_sums.hpp"
+#include "rows/selection_sums.hpp"
 
 #include <cmath>
 
-#include "release/sums.hpp"
+#include "rows/sums.hpp"
 
-namespace dp::release {
+namespace dp::rows {
 
 namespace {
 
@@ -294,4 +294,4 @@ void add_selection_sums(Datum result, privacy::SelectionSums *sums, int width) {
     }
 }
 
-} // namespace dp::release
+} // namespace dp::rows

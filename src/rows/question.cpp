@@ -1,13 +1,13 @@
-#include "release/question.hpp"
+#include "rows/question.hpp"
 
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
 #include "query/shape.hpp"
 #include "query/total.hpp"
-#include "release/groups.hpp"
+#include "rows/groups.hpp"
 
-namespace dp::release {
+namespace dp::rows {
 
 constexpr int max_coordinates = 10000; // formulas.md, 8.5: a public check
 
@@ -258,4 +258,4 @@ void check_delta(const Question *question, privacy::Mechanism mechanism, privacy
                         errhint("Pass delta => 1e-6, for instance.")));
 }
 
-} // namespace dp::release
+} // namespace dp::rows

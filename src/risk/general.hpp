@@ -7,11 +7,11 @@
 #include "privacy/leave_one_out.hpp"
 
 #include "query/general.hpp"
-#include "release/leave_one_out.hpp"
-#include "release/question.hpp"
-#include "release/sums.hpp"
+#include "risk/leave_one_out.hpp"
+#include "rows/question.hpp"
+#include "rows/sums.hpp"
 
-namespace dp::release {
+namespace dp::risk {
 
 // One column of the query's result: a number that may move, or something that tells rows apart.
 struct ResultColumn {
@@ -21,14 +21,14 @@ struct ResultColumn {
     Oid type;
     int32 typmod;
     Oid collation;
-    ValueKind kind; // of a coordinate
-    double z;       // what NULL, or a row that is not there, stands for
+    rows::ValueKind kind; // of a coordinate
+    double z;             // what NULL, or a row that is not there, stands for
 };
 
 struct GeneralQuestion {
     query::General *general;
     catalog::Settings *settings;
-    const Question *table; // the settings and nothing else, for table_entry and table_column
+    const rows::Question *table; // the settings and nothing else, for table_entry and table_column
     const char *text;
     int nview_columns;
     AttrNumber *map;                // columns of the view to columns of the table
@@ -90,4 +90,4 @@ struct GeneralRisk {
 GeneralRisk general_risk(const GeneralQuestion *question, privacy::Mechanism mechanism, bool keep_records,
                          const char *caller);
 
-} // namespace dp::release
+} // namespace dp::risk

@@ -1,13 +1,13 @@
-#include "release/leave_one_out.hpp"
+#include "risk/leave_one_out.hpp"
 
 #include <cmath>
 
 #include "border/scope.hpp"
 #include "border/spi.hpp"
 #include "border/walk.hpp"
-#include "release/sums.hpp"
+#include "rows/sums.hpp"
 
-namespace dp::release {
+namespace dp::risk {
 
 // ---- the memo's statement ------------------------------------------------------------------------------------------
 
@@ -16,7 +16,7 @@ namespace {
 // sensitivities need (keys, arguments), or all that the query mentions; keys: those that are expressions; flags: "the FILTER
 // holds", "the argument of count(x) is there" and "is one of these people".
 struct Projection {
-    const Question *question;
+    const rows::Question *question;
     PeopleGroups people;
     List *columns;       // int: attribute numbers of the table
     int *key_column;     // per key: position of its value among the outputs (0-based)
@@ -67,7 +67,7 @@ static Node *make_flag_of_presence(Var *column) {
 }
 
 static void choose_columns(Projection *projection, bool keep_records) {
-    const Question *question = projection->question;
+    const rows::Question *question = projection->question;
     for (int i = 0; i < question->leaf->nkeys; i++)
         if (question->key_columns[i] != InvalidAttrNumber)
             projection->columns = list_append_unique_int(projection->columns, question->key_columns[i]);
@@ -86,7 +86,7 @@ static void choose_columns(Projection *projection, bool keep_records) {
     collect_columns(reinterpret_cast<Node *>(question->filters), &projection->columns);
 }
 
-static bool groupable(const Question *question, AttrNumber attno) {
+static bool groupable(const rows::Question *question, AttrNumber attno) {
     TypeCacheEntry *type =
         lookup_type_cache(get_atttype(question->settings->relation, attno), TYPECACHE_EQ_OPR | TYPECACHE_LT_OPR);
     return OidIsValid(type->eq_opr) && OidIsValid(type->lt_opr);
@@ -101,7 +101,7 @@ static int position_of(const Projection *projection, AttrNumber column) {
 }
 
 static void add_keys(Projection *projection) {
-    const Question *question = projection->question;
+    const rows::Question *question = projection->question;
     projection->key_column = static_cast<int *>(palloc0(sizeof(int) * (question->leaf->nkeys + 1)));
     for (int k = 0; k < question->leaf->nkeys; k++)
         if (question->key_columns[k] != InvalidAttrNumber)
@@ -113,7 +113,7 @@ static void add_keys(Projection *projection) {
 }
 
 static void add_flags(Projection *projection) {
-    const Question *question = projection->question;
+    const rows::Question *question = projection->question;
     Query *query = projection->query;
     projection->filter_column = static_cast<int *>(palloc0(sizeof(int) * (list_length(question->filters) + 1)));
     ListCell *cell;
@@ -128,8 +128,8 @@ static void add_flags(Projection *projection) {
         if (measure.argument < 0 || question->bounds[j] != nullptr)
             continue;
         projection->present_column[j] = list_length(query->targetList);
-        add_group(query,
-                  make_flag_of_presence(table_column(question, question->argument_columns[measure.calls.front()])));
+        add_group(query, make_flag_of_presence(
+                             rows::table_column(question, question->argument_columns[measure.calls.front()])));
     }
     projection->people_column = list_length(query->targetList);
     if (projection->people.a != nullptr) {
@@ -138,11 +138,11 @@ static void add_flags(Projection *projection) {
     }
 }
 
-static Query *base_query(const Question *question, Node *where) {
+static Query *base_query(const rows::Question *question, Node *where) {
     auto *query = makeNode(Query);
     query->commandType = CMD_SELECT;
     query->canSetTag = true;
-    query->rtable = list_make1(table_entry(question));
+    query->rtable = list_make1(rows::table_entry(question));
     auto *ref = makeNode(RangeTblRef);
     ref->rtindex = 1;
     query->jointree = makeFromExpr(list_make1(ref), static_cast<Node *>(copyObject(where)));
@@ -165,7 +165,7 @@ static void add_row_count(Query *query, Node *condition = nullptr) {
     query->hasAggs = true;
 }
 
-static Projection project(const Question *question, bool keep_records, const PeopleGroups &people) {
+static Projection project(const rows::Question *question, bool keep_records, const PeopleGroups &people) {
     Projection projection = {};
     projection.question = question;
     projection.people = people;
@@ -176,7 +176,7 @@ static Projection project(const Question *question, bool keep_records, const Peo
     foreach (cell, projection.columns)
         if (groupable(question, lfirst_int(cell))) {
             kept = lappend_int(kept, lfirst_int(cell));
-            add_group(projection.query, reinterpret_cast<Node *>(table_column(question, lfirst_int(cell))));
+            add_group(projection.query, reinterpret_cast<Node *>(rows::table_column(question, lfirst_int(cell))));
         }
     projection.columns = kept;
     add_keys(&projection);
@@ -192,12 +192,12 @@ namespace {
 // How the argument of a SUM or AVG is read from a record of the memo.
 struct Argument {
     int position;
-    ValueKind kind;
+    rows::ValueKind kind;
     privacy::SumLattice lattice;
 };
 
 struct Work {
-    const Question *question;
+    const rows::Question *question;
     Projection *projection;
     privacy::Mechanism mechanism;
     privacy::Calibration calibration;
@@ -208,7 +208,7 @@ struct Work {
 } // namespace
 
 static Contribution contribution_of(const Work *work, const Datum *values, const bool *nulls, int j) {
-    const Question *question = work->question;
+    const rows::Question *question = work->question;
     const Argument &argument = work->arguments[j];
     const privacy::Measure &measure = (*question->measures)[j];
     if (measure.filter >= 0 && !DatumGetBool(values[work->projection->filter_column[measure.filter]]))
@@ -219,22 +219,22 @@ static Contribution contribution_of(const Work *work, const Datum *values, const
     if (bounds == nullptr)
         return Contribution{true, 0, 0};
     Datum datum = values[argument.position];
-    double value = nulls[argument.position] ? get_float8_nan() : double_value(argument.kind, datum);
+    double value = nulls[argument.position] ? get_float8_nan() : rows::double_value(argument.kind, datum);
     if (std::isnan(value))
         return Contribution{};
     // As the aggregates of the internal statement read it: a value that is not NaN has a point.
     int64 point;
     if (measure.kind == privacy::MeasureKind::pair)
         point = *privacy::to_pair_point(privacy::pair_lattice(*bounds), value);
-    else if (is_integer(argument.kind) && argument.lattice.scale == 1)
-        point = privacy::to_sum_point_integer(argument.lattice, integer_value(argument.kind, datum));
+    else if (rows::is_integer(argument.kind) && argument.lattice.scale == 1)
+        point = privacy::to_sum_point_integer(argument.lattice, rows::integer_value(argument.kind, datum));
     else
         point = *privacy::to_sum_point(argument.lattice, value);
     return Contribution{true, Min(Max(value, bounds->low), bounds->high), point};
 }
 
 static void read_arguments(Work *work) {
-    const Question *question = work->question;
+    const rows::Question *question = work->question;
     work->arguments = static_cast<Argument *>(palloc0(sizeof(Argument) * (question->nmeasures + 1)));
     for (int j = 0; j < question->nmeasures; j++) {
         if (question->bounds[j] == nullptr)
@@ -242,7 +242,7 @@ static void read_arguments(Work *work) {
         AttrNumber column = question->argument_columns[(*question->measures)[j].calls.front()];
         privacy::SumLattice lattice = border::core([&] { return privacy::sum_lattice(*question->bounds[j]); });
         work->arguments[j] = Argument{position_of(work->projection, column),
-                                      value_kind(get_atttype(question->settings->relation, column)), lattice};
+                                      rows::value_kind(get_atttype(question->settings->relation, column)), lattice};
     }
 }
 
@@ -294,7 +294,7 @@ static void group_by_equality(Work *work) {
 
 // The declared groups: what is released has no others, and a record with another key changes nothing.
 static void group_by_declaration(Work *work) {
-    const Question *question = work->question;
+    const rows::Question *question = work->question;
     int nkeys = question->leaf->nkeys;
     work->memo->ngroups = question->ngroups;
     for (int64 i = 0; i < work->memo->nrecords; i++) {
@@ -309,7 +309,7 @@ static void group_by_declaration(Work *work) {
 }
 
 static void assign_groups(Work *work) {
-    const Question *question = work->question;
+    const rows::Question *question = work->question;
     if (question->leaf->nkeys == 0)
         work->memo->ngroups = 1; // and group_of is all zero
     else if (work->calibration == privacy::Calibration::sound && !question->thresholded)
@@ -344,7 +344,7 @@ static void add_up_groups(Work *work, MemoryContext context) {
 }
 
 static void read_record(Work *work, int64 i, HeapTuple tuple, TupleDesc desc, Datum *values, bool *nulls) {
-    const Question *question = work->question;
+    const rows::Question *question = work->question;
     // By-reference values point into the tuple, which lives as long as SPI's result.
     heap_deform_tuple(tuple, desc, values, nulls);
     work->memo->records[i].individuals = DatumGetInt64(values[work->projection->count_column]);
@@ -378,7 +378,7 @@ static void keep_record(Work *work, int64 i, const Datum *values, const bool *nu
 // ---- sensitivities -------------------------------------------------------------------------------------------------
 
 // `sound`: of the vector that is released, scaled so that every measure has sensitivity 1.
-static double sound_part(const Question *question, const Contribution &contribution, int j) {
+static double sound_part(const rows::Question *question, const Contribution &contribution, int j) {
     if (!contribution.there)
         return 0;
     return (*question->measures)[j].kind == privacy::MeasureKind::sum
@@ -386,7 +386,7 @@ static double sound_part(const Question *question, const Contribution &contribut
                : 1;
 }
 
-double published_pis(const Question *question, const Memo *memo, int64 record, int aggregate) {
+double published_pis(const rows::Question *question, const Memo *memo, int64 record, int aggregate) {
     int j = question->measure_of[aggregate];
     const Contribution &contribution = memo->contributions[record * question->nmeasures + j];
     switch (question->leaf->aggregates[aggregate].fn) {
@@ -410,7 +410,7 @@ static double norm(privacy::Mechanism mechanism, double so_far, double part) {
 }
 
 static double pis_of(const Work *work, int64 i) {
-    const Question *question = work->question;
+    const rows::Question *question = work->question;
     if (work->memo->group_of[i] < 0)
         return 0;
     const Contribution *contributions = work->memo->contributions + i * question->nmeasures;
@@ -425,7 +425,7 @@ static double pis_of(const Work *work, int64 i) {
 }
 
 static int64 smallest_average(const Work *work) {
-    const Question *question = work->question;
+    const rows::Question *question = work->question;
     int64 smallest = 0;
     for (int64 g = 0; g < static_cast<int64>(work->memo->ngroups) * question->nmeasures; g++) {
         const privacy::GroupState &state = work->memo->states[g];
@@ -479,7 +479,7 @@ static TupleDesc describe(const Projection *projection) {
     TupleDesc desc = CreateTemplateTupleDesc(list_length(projection->columns));
     ListCell *cell;
     foreach (cell, projection->columns) {
-        Var *column = table_column(projection->question, lfirst_int(cell));
+        Var *column = rows::table_column(projection->question, lfirst_int(cell));
         TupleDescInitEntry(desc, foreach_current_index(cell) + 1,
                            get_attname(projection->question->settings->relation, lfirst_int(cell), false),
                            column->vartype, column->vartypmod, 0);
@@ -495,7 +495,7 @@ static void read_records(Work *work, const border::Spi &spi, bool keep_records) 
     bool isnull;
     if (memo->nrecords == 1 && DatumGetInt64(border::Spi::value(0, work->projection->count_column + 1, &isnull)) == 0)
         memo->nrecords = 0;
-    const Question *question = work->question;
+    const rows::Question *question = work->question;
     memo->records = allocate<Record>(spi.caller, memo->nrecords);
     memo->group_of = allocate<int>(spi.caller, memo->nrecords);
     memo->contributions = allocate<Contribution>(spi.caller, memo->nrecords * question->nmeasures);
@@ -543,7 +543,7 @@ static void count_people(Work *work, const border::Spi &spi, int64 inside) {
 }
 
 static void run(Work *work, bool keep_records) {
-    const Question *question = work->question;
+    const rows::Question *question = work->question;
     border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
     PushActiveSnapshot(GetActiveSnapshot());
@@ -562,7 +562,7 @@ static void run(Work *work, bool keep_records) {
     settings.leave();
 }
 
-Memo *leave_one_out(const Question *question, privacy::Mechanism mechanism, privacy::Calibration calibration,
+Memo *leave_one_out(const rows::Question *question, privacy::Mechanism mechanism, privacy::Calibration calibration,
                     bool keep_records, const PeopleGroups &people) {
     Projection projection = project(question, keep_records, people);
     auto *memo = static_cast<Memo *>(palloc0(sizeof(Memo)));
@@ -578,7 +578,7 @@ Memo *leave_one_out(const Question *question, privacy::Mechanism mechanism, priv
     return memo;
 }
 
-std::vector<privacy::NoiseMeasure> noise_measures(const Question *question) {
+std::vector<privacy::NoiseMeasure> noise_measures(const rows::Question *question) {
     std::vector<privacy::NoiseMeasure> measures;
     int groups = question->thresholded ? 1 : question->ngroups; // k = k1 when groups are discovered (section 2)
     for (int j = 0; j < question->nmeasures; j++)
@@ -587,4 +587,4 @@ std::vector<privacy::NoiseMeasure> noise_measures(const Question *question) {
     return measures;
 }
 
-} // namespace dp::release
+} // namespace dp::risk

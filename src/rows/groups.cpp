@@ -1,10 +1,10 @@
-#include "release/groups.hpp"
+#include "rows/groups.hpp"
 
 #include <algorithm>
 
 #include "border/scope.hpp"
 
-namespace dp::release {
+namespace dp::rows {
 
 static KeyDomain empty_domain(Oid type, Oid collation, int capacity) {
     TypeCacheEntry *cache = lookup_type_cache(type, TYPECACHE_CMP_PROC_FINFO);
@@ -124,4 +124,4 @@ KeyDomain type_domain(Oid type, Oid collation, bool nullable) {
     return domain;
 }
 
-} // namespace dp::release
+} // namespace dp::rows

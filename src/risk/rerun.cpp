@@ -1,11 +1,11 @@
-#include "release/rerun.hpp"
+#include "risk/rerun.hpp"
 
 #include <cmath>
 
 #include "border/scope.hpp"
 #include "border/spi.hpp"
 
-namespace dp::release {
+namespace dp::risk {
 
 // ---- the statement -------------------------------------------------------------------------------------------------
 
@@ -116,7 +116,7 @@ static int compare_rows(const void *a, const void *b, void *context) {
 }
 
 static double coordinate(const ResultColumn &column, Datum datum, bool isnull) {
-    double value = isnull ? column.z : double_value(column.kind, datum);
+    double value = isnull ? column.z : rows::double_value(column.kind, datum);
     if (!std::isfinite(value))
         ereport(ERROR,
                 (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("the result of the query is not a finite number"),
@@ -309,4 +309,4 @@ Result run_once(const GeneralQuestion *question) {
     return result;
 }
 
-} // namespace dp::release
+} // namespace dp::risk

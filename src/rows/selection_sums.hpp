@@ -10,9 +10,9 @@
 
 #include "privacy/sparse_vector.hpp"
 
-#include "release/question.hpp"
+#include "rows/question.hpp"
 
-namespace dp::release {
+namespace dp::rows {
 
 // More measures than the server passes arguments to an aggregate.
 constexpr int max_selection_measures = FUNC_MAX_ARGS - 2;
@@ -29,4 +29,4 @@ Datum selection_facts(const Question *question, const privacy::SvtCandidate *tes
 // Adds what the aggregate returned for one group. sums: of selection_width elements; n counts the rows.
 void add_selection_sums(Datum result, privacy::SelectionSums *sums, int width);
 
-} // namespace dp::release
+} // namespace dp::rows
