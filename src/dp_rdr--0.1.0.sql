@@ -231,6 +231,15 @@ CREATE AGGREGATE dp_rdr.lattice_pair(value "any", lower double precision, range 
 COMMENT ON AGGREGATE dp_rdr.lattice_pair("any", double precision, double precision)
     IS 'exact sum of values scaled to 0..2^30, and how many values there were';
 
+-- Keys of groups, before they are hashed, compared and shown.
+CREATE FUNCTION dp_rdr.canonical(key anyelement, typmod integer) RETURNS anyelement
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_canonical';
+COMMENT ON FUNCTION dp_rdr.canonical(anyelement, integer)
+    IS 'the one spelling of a group key that is shown; NULL for one of more than 1,000 bytes';
+CREATE FUNCTION dp_rdr.is_short(key anyelement) RETURNS boolean
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_is_short';
+COMMENT ON FUNCTION dp_rdr.is_short(anyelement) IS 'whether a group key has at most 1,000 bytes';
+
 CREATE FUNCTION dp_rdr.selection_sums_step(internal, bytea, VARIADIC "any") RETURNS internal
     AS 'MODULE_PATHNAME', 'dp_selection_sums_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION dp_rdr.selection_sums_step(internal, bytea, "any") IS 'transition function of selection_sums';
@@ -905,6 +914,8 @@ GRANT EXECUTE ON FUNCTION dp_rdr.lattice_sum("any", double precision, bigint, bi
 GRANT EXECUTE ON FUNCTION dp_rdr.lattice_pair("any", double precision, double precision) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.selection_sums(bytea, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.collect(record) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.canonical(anyelement, integer) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.is_short(anyelement) TO PUBLIC;
 -- So do the total replacements, and the list that explains them.
 GRANT EXECUTE ON FUNCTION
     dp_rdr.int2pl(smallint, smallint), dp_rdr.int2mi(smallint, smallint), dp_rdr.int2mul(smallint, smallint),

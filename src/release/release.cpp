@@ -5,6 +5,7 @@
 #include "release/charge.hpp"
 #include "release/convert.hpp"
 #include "rows/evaluate.hpp"
+#include "rows/shown.hpp"
 #include "release/last.hpp"
 #include "release/output.hpp"
 #include "release/random.hpp"
@@ -168,7 +169,7 @@ static void put_declared(Writer *writer, const rows::Sums &sums) {
     auto *nulls = static_cast<bool *>(palloc0(sizeof(bool) * (nkeys + 1)));
     for (int group = 0; group < question->ngroups; group++) {
         CHECK_FOR_INTERRUPTS();
-        int rest = group;
+        int rest = rows::place_of_group(question, group);
         for (int i = nkeys - 1; i >= 0; i--) {
             const rows::KeyDomain &domain = question->domains[i];
             keys[i] = domain.values[rest % domain.count];

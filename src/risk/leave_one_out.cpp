@@ -5,6 +5,7 @@
 #include "border/scope.hpp"
 #include "border/spi.hpp"
 #include "border/walk.hpp"
+#include "rows/shown.hpp"
 #include "rows/sums.hpp"
 
 namespace dp::risk {
@@ -304,7 +305,7 @@ static void group_by_declaration(Work *work) {
             int at = question->domains[k].find(key.value, key.isnull);
             group = at < 0 ? -1 : group * question->domains[k].count + at;
         }
-        work->memo->group_of[i] = group;
+        work->memo->group_of[i] = group < 0 ? -1 : rows::group_at_place(question, group);
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include "border/scope.hpp"
 #include "rows/selection_sums.hpp"
+#include "rows/shown.hpp"
 #include "rows/sums.hpp"
 
 namespace dp::rows {
@@ -256,7 +257,7 @@ void read_coordinates(const Question *question, const Datum *columns, privacy::i
     }
 }
 
-// Index of the group in the product of the declared keys; -1: somebody's key that nobody declared, which changes nothing.
+// Number of the declared group; -1: somebody's key that nobody declared, or that WHERE excludes, which changes nothing.
 static int group_index(const Question *question, const Datum *keys, const bool *nulls) {
     int index = 0;
     for (int i = 0; i < question->leaf->nkeys; i++) {
@@ -265,7 +266,7 @@ static int group_index(const Question *question, const Datum *keys, const bool *
             return -1;
         index = index * question->domains[i].count + at;
     }
-    return index;
+    return group_at_place(question, index);
 }
 
 static void add_to_selection(const Question *question, const Selection *selection, const TupleTableSlot *slot) {

@@ -17,7 +17,7 @@ struct Selection {
 
 // What was read. Lives in backend memory and goes nowhere without noise.
 struct Sums {
-    // Declared groups (or no keys): ngroups x ncoordinates, group-major, all groups of the product in canonical order.
+    // Declared groups (or no keys): ngroups x ncoordinates, group-major, the groups of the answer in canonical order.
     privacy::int128 *values;
     // Thresholded groups: one row per group of the data: the keys, then the measures' columns.
     Tuplestorestate *store;

@@ -5,7 +5,9 @@
 #include "catalog/facade.hpp"
 #include "query/shape.hpp"
 #include "query/total.hpp"
+#include "rows/canonical.hpp"
 #include "rows/groups.hpp"
+#include "rows/shown.hpp"
 
 namespace dp::rows {
 
@@ -156,6 +158,30 @@ static void check_coordinates(const Question *question) {
                         errhint("Group by fewer columns, or declare fewer groups.")));
 }
 
+// Discovered groups show what the rows hold: in one spelling, which is what groups, risks and answers agree on.
+static void make_keys_canonical(Question *question) {
+    for (int i = 0; i < question->leaf->nkeys; i++) {
+        Node *key = canonical_key(question->keys[i], question->leaf->keys[i]);
+        if (key != question->keys[i])
+            question->key_columns[i] = InvalidAttrNumber;
+        question->keys[i] = key;
+    }
+}
+
+// Rows with a key that is longer than any declared group are in no group. They go before they are grouped: two long keys
+// would not fit into one record of the internal statement.
+static void leave_out_long_keys(Question *question) {
+    for (int i = 0; i < question->leaf->nkeys; i++) {
+        Node *condition = short_key_condition(question->keys[i]);
+        if (condition != nullptr)
+            question->where = make_and_qual(condition, question->where);
+        Node *key = compact_key(question->keys[i]);
+        if (key != question->keys[i])
+            question->key_columns[i] = InvalidAttrNumber;
+        question->keys[i] = key;
+    }
+}
+
 // ---- measures ------------------------------------------------------------------------------------------------------
 
 static bool is_integer_type(Oid type) {
@@ -241,6 +267,12 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
     check_asks_something(question);
     find_measures(question);
     check_coordinates(question);
+    if (question->thresholded)
+        make_keys_canonical(question);
+    else {
+        choose_shown(question);
+        leave_out_long_keys(question);
+    }
     find_sensitivities(reading, question);
     return question;
 }
