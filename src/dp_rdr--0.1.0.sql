@@ -64,6 +64,17 @@ CREATE TABLE dp_rdr.policy (
 );
 COMMENT ON TABLE dp_rdr.policy IS 'who may query a restricted view, under which privacy preference';
 
+-- Written by the background worker, lifted by the owner. Roles by name: a role that is dropped does not come back by oid.
+CREATE TABLE dp_rdr.suspension (
+    view         regclass NOT NULL,
+    grantee      regrole NOT NULL,                -- of the policy that was asked under
+    role_name    text NOT NULL,
+    session_role text NOT NULL,
+    at           timestamptz NOT NULL,
+    PRIMARY KEY (view, grantee, role_name, session_role)
+);
+COMMENT ON TABLE dp_rdr.suspension IS 'whose queries failed while they read rows, and who asks no more until dp_resume()';
+
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Ledger: written by the background worker alone, so that no open transaction of anybody blocks or undoes a charge.
 -- Plain text names and oids: one name that does not resolve would empty a table of reg* types when a dump is restored.
@@ -792,6 +803,11 @@ CREATE FUNCTION dp_revoke(view regclass, grantee regrole)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_revoke';
 COMMENT ON FUNCTION dp_revoke(regclass, regrole) IS 'takes a policy and SELECT on the restricted view back';
 
+CREATE FUNCTION dp_resume(view regclass, grantee regrole)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_resume';
+COMMENT ON FUNCTION dp_resume(regclass, regrole)
+    IS 'lifts the suspensions under the policy of a role, or of the role itself, on a restricted view';
+
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Controller: what weakens the protection
 -- ---------------------------------------------------------------------------------------------------------------------
@@ -976,6 +992,9 @@ SELECT pg_catalog.pg_extension_config_dump('dp_rdr.column_bounds',
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.column_groups',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) relation)');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.policy',
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) view)'
+    ' AND EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) grantee)');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.suspension',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) view)'
     ' AND EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) grantee)');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.odometer', '');

@@ -264,6 +264,27 @@ SelectionCharge charge_selection(const Charge &what, privacy::Epsilon epsilon_sv
     return SelectionCharge{verdict.first, verdict.last, verdict.epsilon};
 }
 
+bool commit_suspension(const Settings &settings, const char *query, const char *grantee) {
+    Charge nothing = {};
+    nothing.settings = &settings;
+    nothing.query = query;
+    nothing.grantee = grantee;
+    nothing.algorithm = nothing.guarantee = "none";
+    nothing.kind = "suspension";
+    nothing.parameters = "{}";
+    Request request{};
+    request.kind = RequestKind::suspension;
+    request.relation = settings.relation;
+    request.view = settings.view;
+    request.role = GetUserId();
+    request.session_role = GetSessionUserId();
+    request.account = privacy::Account::public_account;
+    Parcels parcels;
+    parcels.add(key_request, &request, sizeof request);
+    add_texts(parcels, nothing);
+    return deliver(parcels).status == Status::committed;
+}
+
 void create_odometer(const char *id_text, const char *relation_name, const char *owner) {
     Request request{};
     request.kind = RequestKind::create_odometer;

@@ -14,7 +14,7 @@ extern "C" {
 
 namespace dp::catalog {
 
-enum class RequestKind : uint32 { charge, selection, create_odometer };
+enum class RequestKind : uint32 { charge, selection, create_odometer, suspension };
 
 // Only `committed` lets the caller go on. A worker that failed, wherever, leaves `pending`.
 enum class Status : uint32 { pending, committed, denied, changing };

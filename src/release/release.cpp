@@ -4,6 +4,7 @@
 #include "release/accuracy.hpp"
 #include "release/charge.hpp"
 #include "release/convert.hpp"
+#include "rows/caught.hpp"
 #include "rows/evaluate.hpp"
 #include "rows/shown.hpp"
 #include "release/last.hpp"
@@ -207,8 +208,6 @@ static Tuplesortstate *sort_groups(const rows::Question *question, const rows::S
 
 // A group whose key nobody declared appears iff its noisy count reaches the charged threshold (8.5).
 static void put_thresholded(Writer *writer, rows::Sums sums) {
-    // trace_sort would tell the number of groups.
-    border::SettingsScope settings = border::SettingsScope::enter();
     Tuplesortstate *sort = sort_groups(writer->question, sums);
     TupleTableSlot *slot = MakeSingleTupleTableSlot(sums.desc, &TTSOpsMinimalTuple);
     MemoryContext per_group = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr group", ALLOCSET_DEFAULT_SIZES);
@@ -228,7 +227,6 @@ static void put_thresholded(Writer *writer, rows::Sums sums) {
     ExecDropSingleTupleTableSlot(slot);
     tuplesort_end(sort);
     rows::discard(&sums);
-    settings.leave();
 }
 
 static TupleDesc describe_answer(const query::Leaf *leaf) {
@@ -288,10 +286,13 @@ static Answer write(const rows::Question *question, const Terms &terms, const Pa
                      static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * question->ncoordinates)),
                      &answer,
                      halfwidths(question, plan)};
-    if (question->thresholded)
-        put_thresholded(&writer, sums);
-    else
-        put_declared(&writer, sums);
+    // The keys and sums of discovered groups are rows' until their noise is on them.
+    rows::caught(question, [&] {
+        if (question->thresholded)
+            put_thresholded(&writer, sums);
+        else
+            put_declared(&writer, sums);
+    });
     remember(question, terms, paid, plan->delta, writer.error95);
     return answer;
 }

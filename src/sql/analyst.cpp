@@ -101,6 +101,7 @@ DP_FUNCTION(release) {
     catalog::Reading reading = catalog::Reading::open();
     rows::Question *question = rows::prepare(reading, leaf, text, parameters.list);
     catalog::Policy *policy = catalog::policy_of(reading, *question->settings, GetUserId());
+    question->grantee = policy->grantee_name;
     reading.close();
     release::Answer answer = release::answer(question, requested_terms(fcinfo, policy));
 
