@@ -43,6 +43,28 @@ SET ROLE regress_controller;
 SELECT count(*) > 0 AS one_group FROM dp_risk_output('SELECT free, count(*) FROM spelled_dp GROUP BY free', '{2000}', 'laplace', 1, 1e-6);
 SELECT count(*) > 0 AS two_groups FROM dp_risk_output('SELECT long, count(*) FROM spelled_dp GROUP BY long', '{1000,1000}', 'laplace', 1, 1e-6);
 
+-- Equal values have one canonical spelling, and unequal ones have not: pairs for which that is false.
+RESET ROLE;
+CREATE FUNCTION misspelled(type text, spellings text[]) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    n bigint;
+BEGIN
+    EXECUTE format('SELECT count(*) FROM unnest($1) a, unnest($1) b WHERE (a::%1$s = b::%1$s) IS DISTINCT FROM
+        (dp_rdr.canonical(a::%1$s, -1)::text = dp_rdr.canonical(b::%1$s, -1)::text)', type) USING spellings INTO n;
+    RETURN n;
+END $$;
+SELECT t.type, misspelled(t.type, l.spellings) FROM (VALUES
+    ('numeric', '{0,0.00,-0,1,1.0,1.000000000000000000000000,1e0,10,1e1,1e-9,1.0e-9,-1,-1.0,NaN,-Infinity,Infinity,12345678901234567890.10,12345678901234567890.1}'),
+    ('float8', '{0,-0,0e10,1,1.0,NaN,-NaN,Infinity,-Infinity,5e-324,-5e-324}'), ('real', '{0,-0,1,1.0,NaN,-NaN,1e-45}'),
+    ('bpchar', '{"a","a ","a   ",""," ","A","ab"," a"}'), ('text', '{"a","a ",""," ","ä","ä"}'),
+    ('timetz', '{12:00+01,11:00+00,12:00:00+01:00,11:00Z,24:00+00,00:00+00}'),
+    ('inet', '{10.0.0.1,10.0.0.1/32,10.0.0.1/8,10.0.0.0/8,::1,::1/128,0.0.0.1}'), ('cidr', '{10.0.0.0/8,10.0.0.0/9,10.0.0.1/32}'),
+    ('varbit', '{"",0,00,1,10,100}'), ('bytea', '{"","\\x00","\\x0000"}'), ('money', '{0,-0,1,1.00,-1}'),
+    ('"char"', '{"",a,b}'), ('name', '{"",a,"a "}'), ('macaddr', '{08:00:2b:01:02:03,08002b:010203,0800.2b01.0203,08:00:2b:01:02:04}'),
+    ('timestamptz', '{"2020-01-01 12:00+00","2020-01-01 13:00+01","2020-01-01 12:00+01",infinity,-infinity}')) t (type, list), LATERAL (SELECT t.list::text[]) l (spellings);
+DROP FUNCTION misspelled;
+SET ROLE regress_controller;
+
 -- What has several spellings, and no canonical one, is refused.
 CREATE TYPE pair_of_numbers AS (a numeric, b numeric);
 CREATE TABLE unspeakable (id integer, span interval, document jsonb, numbers numeric[], range numrange, pair pair_of_numbers,
@@ -79,6 +101,16 @@ SELECT ward, count(*) > 300 AS many FROM stay_dp WHERE ward IS NULL OR upper(war
 SELECT ward, state, count(*) > -1000 AS answered FROM stay_dp
 WHERE id > 10 AND (state >= 'open' AND (ward > 'm' OR state = 'done') AND ward IS NOT NULL) GROUP BY ward, state ORDER BY ward, state;
 SELECT urgent, count(*) > 1000 AS many FROM stay_dp WHERE NOT urgent GROUP BY urgent;
+-- Under a preference with tau_var, and of a char(n), too.
+SET ROLE regress_controller;
+SELECT dp_grant('stay_dp', 'regress_second', tau_var => 1, epsilon_svt => 20, candidates => '{1,0.5}');
+ALTER TABLE spelled ALTER padded TYPE char(1100);
+SELECT dp_unprotect('spelled_dp'), dp_protect('spelled', 'spelled_dp');
+SELECT dp_set_groups('spelled', 'padded', '{ab,cd,ef}'), dp_grant('spelled_dp', 'regress_analyst', tau => 0.1);
+SET ROLE regress_second;
+SELECT ward, count(*) > 300 AS many FROM stay_dp WHERE ward <> 'icu' GROUP BY ward ORDER BY ward;
+SET ROLE regress_analyst;
+SELECT rtrim(padded) AS padded, count(*) > 1000 AS many FROM spelled_dp WHERE padded < 'e' GROUP BY spelled_dp.padded ORDER BY 1;
 -- Not on keys alone, or on nothing: every group is there.
 SELECT ward, count(*) > -1000 AS answered FROM stay_dp WHERE ward = 'icu' OR id > 5 GROUP BY ward ORDER BY ward;
 SELECT ward, count(*) > -1000 AS answered FROM stay_dp WHERE false GROUP BY ward ORDER BY ward;

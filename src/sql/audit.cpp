@@ -315,6 +315,12 @@ FROM setting s JOIN (VALUES
   ('auto_explain.log_min_duration', '^-1', 'plans and row counts of internal statements get into the server log', '-1'),
   ('pg_stat_statements.track', '^(top|none)$', 'the row counts of statements inside functions are shown to everybody', 'top')
 ) k (name, safe, finding, advice) ON k.name = s.name AND s.value !~* k.safe)sql"},
+    {"warning", R"sql( -- a query failed while it read rows: there may be a way to make a row decide about errors
+SELECT f.name, format('role %s (session of %s) is suspended under the policy of %s, since one of its queries failed',
+                      quote_ident(s.role_name), quote_ident(s.session_role), s.grantee::text),
+       format('SELECT dp_resume(%L, %L); -- once the query of its ledger row of kind suspension is understood', f.name,
+              s.grantee::text)
+FROM facade f JOIN dp_rdr.suspension s ON s.view = f.view)sql"},
     {"info", R"sql(
 SELECT s.name, format('is %s: %s', s.value, k.finding),
        coalesce(s.remedy, format('ALTER SYSTEM SET %s = %L; %s', s.name, k.advice, s.takes_effect))
@@ -382,12 +388,6 @@ FROM permit p JOIN member m ON m.role = p.grantee JOIN pg_roles r ON r.oid = m.m
 WHERE pg_has_role(m.member, p.grantee::oid, 'USAGE')
   AND NOT EXISTS (SELECT FROM permit o WHERE o.view = p.view AND o.grantee = m.member)
 GROUP BY p.name, m.member HAVING count(DISTINCT p.grantee) > 1)sql"},
-    {"warning", R"sql( -- a query failed while it read rows: there may be a way to make a row decide about errors
-SELECT f.name, format('role %s (session of %s) is suspended under the policy of %s, since one of its queries failed',
-                      quote_ident(s.role_name), quote_ident(s.session_role), s.grantee::text),
-       format('SELECT dp_resume(%L, %L); -- once the query of its ledger row of kind suspension is understood', f.name,
-              s.grantee::text)
-FROM facade f JOIN dp_rdr.suspension s ON s.view = f.view)sql"},
     {"info", R"sql( -- a preference that no answer meets
 SELECT p.name, format('tau = 1 denies %s every query', p.grantee_name),
        format('SELECT dp_grant(%L, %L, tau => 0.95);', p.name, p.grantee_name)
