@@ -516,6 +516,8 @@ CREATE FUNCTION dp_rdr.date_part(text, timestamp with time zone) RETURNS double 
 COMMENT ON FUNCTION dp_rdr.date_part(text, timestamp with time zone) IS 'date_part(text, timestamp with time zone), NULL instead of an error';
 CREATE FUNCTION dp_rdr.textcat(text, text) RETURNS text LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_textcat';
 COMMENT ON FUNCTION dp_rdr.textcat(text, text) IS 'textcat(text, text), NULL instead of an error';
+CREATE FUNCTION dp_rdr.up_to_size(anyelement, integer) RETURNS anyelement LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_up_to_size';
+COMMENT ON FUNCTION dp_rdr.up_to_size(anyelement, integer) IS 'the value, NULL if it has more bytes';
 CREATE FUNCTION dp_rdr.int2(text) RETURNS smallint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text_int2';
 COMMENT ON FUNCTION dp_rdr.int2(text) IS 'cast of text to smallint, NULL instead of an error';
 CREATE FUNCTION dp_rdr.int4(text) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text_int4';
@@ -557,7 +559,7 @@ COMMENT ON FUNCTION dp_rdr.text(numeric) IS 'cast of numeric to text, NULL inste
 
 CREATE FUNCTION dp_rdr.total_functions(OUT call text, OUT function regprocedure, OUT replacement regprocedure,
                                        OUT constants integer[], OUT reason text)
-    RETURNS SETOF record LANGUAGE C STABLE PARALLEL SAFE ROWS 260 AS 'MODULE_PATHNAME', 'dp_total_functions';
+    RETURNS SETOF record LANGUAGE C STABLE PARALLEL SAFE ROWS 560 AS 'MODULE_PATHNAME', 'dp_total_functions';
 COMMENT ON FUNCTION dp_rdr.total_functions() IS
     'functions and casts that may be applied to the columns of a restricted view, besides leakproof ones; which arguments must be constants, and why no row can make them fail';
 
@@ -979,7 +981,8 @@ GRANT EXECUTE ON FUNCTION
     dp_rdr.int4(text), dp_rdr.int8(text), dp_rdr.float4(text), dp_rdr.float8(text), dp_rdr.numeric(text),
     dp_rdr.bool(text), dp_rdr.date(text), dp_rdr.timestamp(text), dp_rdr.text(smallint), dp_rdr.text(integer),
     dp_rdr.text(bigint), dp_rdr.text(real), dp_rdr.text(double precision), dp_rdr.text(date), dp_rdr.text(timestamp),
-    dp_rdr.text(uuid), dp_rdr.text(anyenum), dp_rdr.text(numeric), dp_rdr.total_functions() TO PUBLIC;
+    dp_rdr.text(uuid), dp_rdr.text(anyenum), dp_rdr.text(numeric), dp_rdr.up_to_size(anyelement, integer),
+    dp_rdr.total_functions() TO PUBLIC;
 
 -- Dumped with the database, one call a statement. What refers to tables, views or roles leaves out those that are gone.
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.protected_table',

@@ -75,6 +75,7 @@ extern "C" {
 #include <utils/lsyscache.h>
 #include <utils/memutils.h>
 #include <utils/numeric.h>
+#include <utils/pg_locale.h>
 #include <utils/regproc.h>
 #include <utils/rel.h>
 #include <utils/ruleutils.h>

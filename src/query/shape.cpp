@@ -70,6 +70,7 @@ static void check_collation(Oid collation, List *arguments, ParseState *source, 
                             errmsg("could not determine which collation to use for a comparison"),
                             errhint("Use the COLLATE clause to set the collation explicitly."),
                             source ? parser_errposition(source, location) : 0));
+    open_collation(collation, source, location);
 }
 
 static const char *name_of_call(Oid function, List *arguments) {
@@ -175,6 +176,8 @@ static void check_structure(Node *node, ParseState *source) {
     int location = exprLocation(node);
     switch (nodeTag(node)) {
     case T_Const:
+        check_length(castNode(Const, node), source);
+        return;
     case T_List:
     case T_BoolExpr:
     case T_BooleanTest:
@@ -454,8 +457,7 @@ static void check_key_type(Node *key, ParseState *source) {
     bool fine = IsA(key, Var) ? OidIsValid(compare) : OidIsValid(compare) && find_total(compare) != nullptr;
     refuse_if(!fine, psprintf("GROUP BY a value of type %s", format_type_be(type)),
               "Group by values of a type with an order.", source, exprLocation(key));
-    if (!IsA(key, Var))
-        check_collation(exprCollation(key), list_make1(key), source, exprLocation(key));
+    check_collation(exprCollation(key), list_make1(key), source, exprLocation(key));
 }
 
 static void add_key(Leaf *leaf, const Query *query, SortGroupClause *clause, ParseState *source) {

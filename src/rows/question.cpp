@@ -3,6 +3,7 @@
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
+#include "query/cost.hpp"
 #include "query/shape.hpp"
 #include "query/total.hpp"
 #include "rows/canonical.hpp"
@@ -61,37 +62,52 @@ Node *table_condition(const catalog::Settings *settings, const char *text) {
     border::SettingsScope scope = border::SettingsScope::enter();
     Node *condition = query::check_table_condition(text, settings->relation, "condition");
     scope.leave();
-    return query::make_total(condition, nullptr);
+    // It has a limit of its own: whom it selects must not change with the question.
+    query::RowCost cost = {};
+    condition = query::make_total(condition, nullptr, &cost);
+    query::set_size_limit(condition, query::size_limit(&cost));
+    return condition;
 }
 
 Node *view_condition(const catalog::Settings *settings) {
     return settings->filter == nullptr ? nullptr : table_condition(settings, settings->filter);
 }
 
-static Node *map_expression(Node *expression, const AttrNumber *map, ParamListInfo parameters) {
-    return map_vars(query::make_total(expression, parameters), const_cast<AttrNumber *>(map));
+static Node *map_expression(Node *expression, const AttrNumber *map, ParamListInfo parameters, query::RowCost *cost) {
+    return map_vars(query::make_total(expression, parameters, cost), const_cast<AttrNumber *>(map));
 }
 
-static void map_conditions(Question *question, const AttrNumber *map, ParamListInfo parameters) {
-    question->where = map_expression(question->leaf->where, map, parameters);
-    if (question->settings->filter != nullptr)
-        question->where = make_and_qual(view_condition(question->settings), question->where);
+static void map_conditions(Question *question, const AttrNumber *map, ParamListInfo parameters, query::RowCost *cost) {
+    question->where = map_expression(question->leaf->where, map, parameters, cost);
     ListCell *cell;
     foreach (cell, question->leaf->filters)
         question->filters =
-            lappend(question->filters, map_expression(static_cast<Node *>(lfirst(cell)), map, parameters));
+            lappend(question->filters, map_expression(static_cast<Node *>(lfirst(cell)), map, parameters, cost));
+}
+
+// What one row may cost is known when all expressions are; the view's filter comes behind, with its own.
+static void limit_cost(Question *question, const query::RowCost *cost) {
+    int limit = query::size_limit(cost);
+    query::set_size_limit(question->where, limit);
+    query::set_size_limit(reinterpret_cast<Node *>(question->filters), limit);
+    for (int i = 0; i < question->leaf->nkeys; i++)
+        query::set_size_limit(question->keys[i], limit);
 }
 
 static void map_leaf(Question *question, ParamListInfo parameters) {
     query::Leaf *leaf = question->leaf;
     AttrNumber *map = catalog::map_columns(leaf->view, question->settings->relation);
-    map_conditions(question, map, parameters);
+    query::RowCost cost = {};
+    map_conditions(question, map, parameters, &cost);
     question->keys = static_cast<Node **>(palloc0(sizeof(Node *) * (leaf->nkeys + 1)));
     question->key_columns = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber) * (leaf->nkeys + 1)));
     for (int i = 0; i < leaf->nkeys; i++) {
-        question->keys[i] = map_expression(leaf->keys[i].expression, map, parameters);
+        question->keys[i] = map_expression(leaf->keys[i].expression, map, parameters, &cost);
         question->key_columns[i] = map[leaf->keys[i].attno]; // map[0] is 0
     }
+    limit_cost(question, &cost);
+    if (question->settings->filter != nullptr)
+        question->where = make_and_qual(view_condition(question->settings), question->where);
     question->argument_columns = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber) * (leaf->naggregates + 1)));
     for (int i = 0; i < leaf->naggregates; i++)
         if (leaf->aggregates[i].attno > 0)
