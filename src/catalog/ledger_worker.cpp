@@ -336,6 +336,15 @@ const char *name_or(Oid relation, const char *otherwise) {
                            : quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)), name);
 }
 
+// The ledger is kept for ever. Of a long text it has the beginning, and in `parameters` the length and the hash of all of it.
+constexpr int kept_text = 8 * 1024;
+
+const char *beginning_of(const char *text) {
+    static const char mark[] = " ... (cut)";
+    int kept = pg_mbcliplen(text, static_cast<int>(strlen(text)), kept_text - static_cast<int>(strlen(mark)));
+    return psprintf("%s%s", pnstrdup(text, kept), mark);
+}
+
 // Content and hash come from the functions that dp_verify_ledger uses. clock_timestamp() is called once: a CTE that is
 // MATERIALIZED is never folded into the two places that read it.
 const char *const insert_sql = R"sql(
@@ -343,7 +352,9 @@ WITH charge AS MATERIALIZED (
   SELECT $1 AS table_id, clock_timestamp() AS at, $2 AS relation, $3 AS relation_oid, $4 AS view, $5 AS view_oid,
          $6 AS grantee, $7 AS role_name, $8 AS role_oid, $9 AS session_role, $10 AS query, $11 AS account, $12 AS kind,
          $13 AS algorithm, $14 AS mechanism, $15 AS epsilon, $16 AS epsilon_svt, $17 AS epsilon_worst,
-         $18 AS delta, $19 AS delta_noise, $20 AS delta_groups, $21 AS rho, $22::jsonb AS parameters,
+         $18 AS delta, $19 AS delta_noise, $20 AS delta_groups, $21 AS rho,
+         $22::jsonb || CASE WHEN $26 IS NULL THEN '{}' ELSE jsonb_build_object('query_bytes', octet_length($26),
+           'query_sha256', encode(sha256(convert_to($26, getdatabaseencoding())), 'hex')) END AS parameters,
          $23 AS guarantee, $25 AS outcome
 ), sealed AS MATERIALIZED (
   SELECT c.*, 1 AS content_version,
@@ -371,7 +382,9 @@ Datum write_ledger_row(const Spi &spi, const Letter &letter, const Odometer &odo
     row.add_text(role_name(request.role));
     row.add_oid(request.role);
     row.add_text(role_name(request.session_role));
-    row.add_text(letter.text(key_query));
+    const char *query = letter.text(key_query);
+    bool cut = query != nullptr && strlen(query) > kept_text;
+    row.add_text(cut ? beginning_of(query) : query);
     row.add_text(account_prefix(request));
     row.add_text(letter.text(key_kind));
     row.add_text(letter.text(key_algorithm));
@@ -387,6 +400,7 @@ Datum write_ledger_row(const Spi &spi, const Letter &letter, const Odometer &odo
     row.add_text(letter.text(key_guarantee));
     row.add(BYTEAOID, odometer.head);
     row.add_text(suspends ? "suspended" : "charged");
+    row.add_text(cut ? query : nullptr);
     if (run(spi, insert_sql, row) != 1)
         elog(ERROR, "the charge wrote no ledger row");
     bool isnull;
@@ -578,6 +592,10 @@ void work(dsm_handle handle) {
     Letter letter;
     if (!open_letter(handle, arguments, &letter))
         return;
+    if (letter.request->layout != layout_number || letter.request->size != sizeof(Request)) {
+        pg_atomic_write_u32(&letter.request->status, static_cast<uint32>(Status::other_layout));
+        return;
+    }
     // By no name, that is as the bootstrap superuser: the extension's owner need not be allowed to log in.
     BackgroundWorkerInitializeConnectionByOid(arguments.database, InvalidOid, 0);
     force_settings();

@@ -44,8 +44,10 @@ static Level query_of(const RangeTblEntry *entry, const Level *level) {
     return Level{castNode(Query, cte->ctequery), owner};
 }
 
-bool reads_rows(const Level *level) {
+// `seen`: queries of CTEs that are known to read none. Each is looked at once, however many refer to it.
+static bool reads_rows_of(const Level *level, List **seen) {
     check_stack_depth();
+    CHECK_FOR_INTERRUPTS();
     ListCell *cell;
     foreach (cell, level->query->rtable) {
         auto *entry = lfirst_node(RangeTblEntry, cell);
@@ -53,11 +55,20 @@ bool reads_rows(const Level *level) {
             return true;
         Level below = query_of(entry, level);
         // HAVING without an aggregate makes one row of whatever stands below.
-        if (below.query != nullptr && !aggregates(below.query) && below.query->havingQual == nullptr &&
-            reads_rows(&below))
+        if (below.query == nullptr || aggregates(below.query) || below.query->havingQual != nullptr ||
+            list_member_ptr(*seen, below.query))
+            continue;
+        if (reads_rows_of(&below, seen))
             return true;
+        if (entry->rtekind == RTE_CTE)
+            *seen = lappend(*seen, below.query);
     }
     return false;
+}
+
+bool reads_rows(const Level *level) {
+    List *seen = NIL;
+    return reads_rows_of(level, &seen);
 }
 
 // ---- what stands between -------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/settings.hpp"
+#include "query/limits.hpp"
 #include "query/total.hpp"
 
 namespace dp::query {
@@ -19,6 +20,7 @@ static void refuse_if(bool condition, const char *part, const char *remedy, Pars
 // ---- parsing -------------------------------------------------------------------------------------------------------
 
 Parsed parse_select(const char *text, const Oid *types, int ntypes) {
+    check_text(text);
     List *statements = raw_parser(text, RAW_PARSE_DEFAULT);
     if (list_length(statements) != 1)
         ereport(ERROR, (errcode(ERRCODE_SYNTAX_ERROR),
@@ -225,6 +227,7 @@ static void check_structure(Node *node, ParseState *source) {
 
 static bool check_node(Node *node, void *context) {
     auto *source = static_cast<ParseState *>(context);
+    check_stack_depth();
     if (node == nullptr)
         return false;
     switch (nodeTag(node)) {
@@ -270,6 +273,7 @@ void check_condition(Node *condition, ParseState *source) {
 }
 
 Node *check_table_condition(const char *text, Oid relation, const char *name) {
+    check_text(text);
     // Parsed as the only target of a SELECT: a text that is more than one expression shows in the other clauses.
     List *statements = raw_parser(psprintf("SELECT %s", text), RAW_PARSE_DEFAULT);
     auto *select =
@@ -509,6 +513,7 @@ Leaf *check_leaf(Query *query, ParseState *source) {
     auto *leaf = static_cast<Leaf *>(palloc0(sizeof(Leaf)));
     check_level(query, source);
     find_view(leaf, query, source);
+    check_outputs(list_length(query->targetList)); // the keys are among them
     int size = list_length(query->targetList) + list_length(query->groupClause);
     leaf->keys = static_cast<Key *>(palloc0(sizeof(Key) * (size + 1)));
     leaf->aggregates = static_cast<Aggregate *>(palloc0(sizeof(Aggregate) * (size + 1)));

@@ -6,6 +6,7 @@
 #include "border/spi.hpp"
 #include "border/walk.hpp"
 #include "rows/shown.hpp"
+#include "query/limits.hpp"
 #include "rows/sums.hpp"
 
 namespace dp::risk {
@@ -42,6 +43,7 @@ static bool collect_columns(Node *node, void *context) {
 
 static void add_group(Query *query, Node *expression) {
     int number = list_length(query->targetList) + 1;
+    query::check_columns(number);
     auto *target = makeTargetEntry(reinterpret_cast<Expr *>(expression), number, psprintf("c%d", number), false);
     auto *clause = makeNode(SortGroupClause);
     get_sort_group_operators(exprType(expression), false, true, false, &clause->sortop, &clause->eqop, nullptr,

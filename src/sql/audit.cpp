@@ -481,7 +481,11 @@ DP_FUNCTION(dp_audit) {
 // ---- for the checks ------------------------------------------------------------------------------------------------
 
 DP_FUNCTION(dp_is_facade) {
-    PG_RETURN_BOOL(catalog::table_of_facade(PG_GETARG_OID(0)) == PG_GETARG_OID(1));
+    bool is_facade = false;
+    // For the lock on the view, which a look does not keep.
+    const char *refusal =
+        refusal_of([&] { is_facade = catalog::table_of_facade(PG_GETARG_OID(0)) == PG_GETARG_OID(1); });
+    PG_RETURN_BOOL(refusal == nullptr && is_facade);
 }
 
 DP_FUNCTION(dp_facade_fault) {

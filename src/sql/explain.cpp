@@ -87,6 +87,7 @@ static void add_call(const Query *query, int index, Found *found) {
 }
 
 static void look_at(const Query *query, Node *from, Found *found) {
+    check_stack_depth();
     ListCell *cell;
     if (IsA(from, FromExpr)) {
         foreach (cell, castNode(FromExpr, from)->fromlist)
