@@ -18,8 +18,7 @@ bool aggregates(const Query *query) {
 
 // ---- who reads rows ------------------------------------------------------------------------------------------------
 
-// The CTE that an entry refers to, and the level that it belongs to.
-static CommonTableExpr *find_cte(const RangeTblEntry *entry, const Level *level, const Level **owner) {
+CommonTableExpr *find_cte(const RangeTblEntry *entry, const Level *level, const Level **owner) {
     for (Index up = entry->ctelevelsup; up > 0 && level != nullptr; up--)
         level = level->outer;
     if (level == nullptr)

@@ -6,6 +6,7 @@
 #include "catalog/facade.hpp"
 #include "catalog/settings.hpp"
 #include "query/fold.hpp"
+#include "query/rest.hpp"
 #include "query/shape.hpp"
 
 namespace dp::query {
@@ -474,6 +475,8 @@ int rewrite_statement(Query *query, const char *text, const Request *request) {
     Rewrite rewrite = {source, request, NIL, nullptr};
     rewrite_walker(reinterpret_cast<Node *>(query), &rewrite);
     check_dynamic(&rewrite);
+    if (rewrite.views != NIL)
+        mark_used_groups(query);
     return list_length(rewrite.views);
 }
 

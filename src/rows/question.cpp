@@ -213,6 +213,33 @@ static void find_sensitivities(const catalog::Reading &reading, Question *questi
     question->sensitivities = sensitivities;
 }
 
+static int places(const char *decimal) {
+    const char *point = strchr(decimal, '.');
+    return point == nullptr ? 0 : static_cast<int>(strlen(point + 1));
+}
+
+// -1 unless the column is numeric(p, s), or a domain over it: clamped values have no more decimals than this.
+static int decimals_of(const Question *question, int aggregate) {
+    const privacy::Bounds *bounds = question->bounds[question->measure_of[aggregate]];
+    AttrNumber attno = question->argument_columns[aggregate];
+    if (bounds == nullptr || attno == 0 || question->leaf->aggregates[aggregate].fn == privacy::Aggregate::count)
+        return -1;
+    Oid type, collation;
+    int32 typmod;
+    get_atttypetypmodcoll(question->settings->relation, attno, &type, &typmod, &collation);
+    if (getBaseTypeAndTypmod(type, &typmod) != NUMERICOID || typmod < VARHDRSZ)
+        return -1;
+    int scale = (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024; // as numeric.c packs it; may be below 0
+    return Max(scale, Max(places(bounds->lower.c_str()), places(bounds->upper.c_str())));
+}
+
+static void find_decimals(Question *question) {
+    int n = question->leaf->naggregates;
+    question->decimals = static_cast<int *>(palloc0(sizeof(int) * (n + 1)));
+    for (int i = 0; i < n; i++)
+        question->decimals[i] = decimals_of(question, i);
+}
+
 // Keys that nobody declared are an answer in themselves; declared ones are public.
 static void check_asks_something(const Question *question) {
     if (question->leaf->naggregates == 0 && !question->thresholded)
@@ -242,6 +269,7 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
     find_measures(question);
     check_coordinates(question);
     find_sensitivities(reading, question);
+    find_decimals(question);
     return question;
 }
 

@@ -45,6 +45,8 @@ struct Question {
     int ncoordinates; // of one group: k1
     // Measure of each aggregate.
     int *measure_of;
+    // Decimal places that the column's type and its bounds have, of each sum or average of numeric(p, s); else -1.
+    int *decimals;
 };
 
 // Locks the table, checks that the view is a facade whose columns have not changed, reads bounds and groups.

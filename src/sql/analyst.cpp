@@ -3,11 +3,13 @@
 #include "border/scope.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/ledger.hpp"
+#include "query/rest.hpp"
 #include "query/rewrite.hpp"
 #include "query/shape.hpp"
 #include "release/release.hpp"
 #include "sql/arguments.hpp"
 #include "sql/statement.hpp"
+#include "sql/withheld.hpp"
 
 namespace dp::sql {
 
@@ -102,13 +104,16 @@ DP_FUNCTION(release) {
     rows::Question *question = rows::prepare(reading, leaf, text, parameters.list);
     catalog::Policy *policy = catalog::policy_of(reading, *question->settings, GetUserId());
     reading.close();
-    release::Answer answer = release::answer(question, requested_terms(fcinfo, policy));
+    release::Terms terms = requested_terms(fcinfo, policy);
+    release::Answer answer = release::answer(question, terms);
 
     TupleTableSlot *slot = MakeSingleTupleTableSlot(answer.desc, &TTSOpsMinimalTuple);
     while (tuplestore_gettupleslot(answer.rows, true, false, slot))
         tuplestore_puttupleslot(result->setResult, slot);
     ExecDropSingleTupleTableSlot(slot);
     tuplestore_end(answer.rows);
+    if (question->thresholded)
+        tell_withheld(terms, answer, query::uses_groups(fcinfo->flinfo->fn_expr));
     return Datum(0);
 }
 
