@@ -23,7 +23,7 @@ bool uses_groups(Node *call) {
 namespace {
 struct Walk {
     const Level *level;
-    bool used;  // by this level or one further out
+    bool used;   // by this level or one further out
     List *plain; // CTEs that have been visited: once as shown, once as used is enough, however often they are read
     List *computed;
 };

@@ -6,6 +6,7 @@
 #include "catalog/facade.hpp"
 #include "catalog/settings.hpp"
 #include "query/fold.hpp"
+#include "query/remedy.hpp"
 #include "query/rest.hpp"
 #include "query/shape.hpp"
 
@@ -14,6 +15,7 @@ namespace dp::query {
 namespace {
 
 planner_hook_type previous_planner = nullptr;
+TimestampTz loaded_during = 0; // when the statement started that was running when the library was loaded
 
 // One statement being rewritten.
 struct Rewrite {
@@ -391,7 +393,7 @@ static void rewrite_level(const Level *level, Rewrite *rewrite) {
         return;
     }
     if (query->groupingSets != NIL)
-        refuse_part("GROUPING SETS, ROLLUP or CUBE", "Use a plain GROUP BY.", rewrite->source,
+        refuse_part("GROUPING SETS, ROLLUP or CUBE", sets_remedy, rewrite->source,
                     exprLocation(static_cast<Node *>(linitial(query->groupingSets))));
     Folded folded = fold_from(level, rewrite->source);
     split_level(query, &folded, rewrite);
@@ -491,7 +493,13 @@ static PlannedStmt *planner_hook_face(Query *query, const char *text, int option
     return border::core([&] { return plan(query, text, options, parameters); });
 }
 
+bool loaded_by_this_statement() {
+    return loaded_during != 0 && loaded_during == GetCurrentStatementStartTimestamp();
+}
+
 void install_planner_hook() {
+    if (!IsParallelWorker()) // has its leader's statement, which had the library before
+        loaded_during = GetCurrentStatementStartTimestamp();
     previous_planner = planner_hook;
     planner_hook = planner_hook_face;
 }

@@ -140,6 +140,7 @@ static void read_groups(const catalog::Reading &reading, Question *question) {
     for (int i = 0; i < nkeys; i++) {
         if (!read_domain(reading, question, i)) {
             question->thresholded = true; // one key that nobody declared: the whole tuple (8.5)
+            question->undeclared = i;
             question->ngroups = 0;
             return;
         }
@@ -273,14 +274,24 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
     return question;
 }
 
+// What to ask the controller for.
+static const char *groups_remedy(const Question *question) {
+    AttrNumber attno = question->key_columns[question->undeclared];
+    if (attno == InvalidAttrNumber)
+        return "The groups of an expression cannot be declared: ask the controller for a generated column with "
+               "declared "
+               "groups, or for a delta above 0 in dp_grant().";
+    return psprintf("Ask the controller for dp_set_groups('%s', '%s', '{...}'), or for a delta above 0 in dp_grant().",
+                    question->settings->relation_name, get_attname(question->settings->relation, attno, false));
+}
+
 void check_delta(const Question *question, privacy::Mechanism mechanism, privacy::Delta delta) {
     if (delta.units() > 0)
         return;
     if (question->thresholded)
-        ereport(ERROR,
-                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                 errmsg("a key of GROUP BY has no declared groups, and delta is 0"),
-                 errhint("The controller declares the groups with dp_set_groups(), or grants a delta above 0.")));
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("a key of GROUP BY has no declared groups, and delta is 0"),
+                        errhint("%s", groups_remedy(question))));
     if (mechanism == privacy::Mechanism::gaussian)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("Gaussian noise needs a delta above 0"),
                         errhint("Pass delta => 1e-6, for instance.")));

@@ -33,6 +33,7 @@ struct Question {
     AttrNumber *key_columns;      // of the table, per key; 0 for an expression
     AttrNumber *argument_columns; // of the table, per aggregate; 0 for count(*)
     bool thresholded;
+    int undeclared;     // the first key whose groups nobody declared, when thresholded
     KeyDomain *domains; // per key, when not thresholded
     int ngroups;        // product of the domains' counts; 1 without keys; 0 when thresholded
 

@@ -207,7 +207,8 @@ static void explain_leaf(Call *call, const List *earlier, Verdict *verdict, rele
     catalog::Policy *policy = catalog::policy_of(reading, *question->settings, GetUserId());
     release::Terms terms = terms_of_call(call, policy);
     verdict->mechanism = terms.mechanism == privacy::Mechanism::laplace ? "laplace" : "gaussian";
-    verdict->used = question->thresholded && query::uses_groups(reinterpret_cast<Node *>(const_cast<FuncExpr *>(call->function)));
+    verdict->used =
+        question->thresholded && query::uses_groups(reinterpret_cast<Node *>(const_cast<FuncExpr *>(call->function)));
     verdict->cases = terms.delta.units() > 0;
     verdict->estimate = release::estimate(reading, question, terms, earlier);
     reading.close();
@@ -258,10 +259,9 @@ static const char *advice(const Verdict &verdict) {
         return groups_used_reason;
     if (verdict.estimate.filtered < 2)
         return nullptr;
-    return psprintf("%d FILTERs share epsilon: if no row meets two, GROUP BY %s costs as much as one",
-                    verdict.estimate.filtered,
-                    verdict.cases ? "a CASE of them, or a column with declared groups,"
-                                  : "a column with declared groups");
+    return psprintf(
+        "%d FILTERs share epsilon: if no row meets two, GROUP BY %s costs as much as one", verdict.estimate.filtered,
+        verdict.cases ? "a CASE of them, or a column with declared groups," : "a column with declared groups");
 }
 
 static void set_estimate(Row *row, const Verdict &verdict, int column) {
