@@ -887,10 +887,12 @@ COMMENT ON PROCEDURE dp_find_and_release_epsilon(text, float8, numeric, numeric,
 
 CREATE FUNCTION dp_query(query text, epsilon numeric = NULL, weight float8 = 1)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_query';
-COMMENT ON FUNCTION dp_query(text, numeric, float8) IS 'answers an aggregate query on a restricted view with DP noise';
+COMMENT ON FUNCTION dp_query(text, numeric, float8)
+    IS 'answers an aggregate query on a restricted view with DP noise; needs a column list: AS (n bigint)';
 
 CREATE FUNCTION dp_explain(query text, OUT leaf integer, OUT column_name text, OUT accepted boolean, OUT reason text,
-                           OUT epsilon numeric, OUT delta numeric, OUT mechanism text, OUT error95 float8)
+                           OUT epsilon numeric, OUT delta numeric, OUT mechanism text, OUT error95 float8,
+                           OUT threshold bigint)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_explain';
 COMMENT ON FUNCTION dp_explain(text)
     IS 'whether a query would be answered, what each leaf would cost and how accurate it would be; nothing is charged';
@@ -899,7 +901,7 @@ CREATE FUNCTION dp_last_release(OUT column_name text, OUT epsilon numeric, OUT e
                                 OUT mechanism text, OUT error95 float8, OUT reason text)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_last_release';
 COMMENT ON FUNCTION dp_last_release()
-    IS 'what the last answer to the current user in this connection was charged, and how accurate its columns are';
+    IS 'what the last answer to the current role in this connection was charged, and how accurate its columns are; behind a pool of connections it may have been another client''s: ask in the same transaction';
 
 CREATE FUNCTION dp_rdr.deny(relation regclass)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL SAFE AS 'MODULE_PATHNAME', 'deny';

@@ -166,8 +166,10 @@ const char *hint_for(Failure failure) {
 [[noreturn]] void refuse_charge(const Verdict &verdict, const char *relation_name) {
     switch (verdict.status) {
     case Status::denied:
-        // No detail and no hint: what is left is the controller's business.
-        ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("query denied")));
+        // No detail, and one hint for every reason: what is left is the controller's business.
+        ereport(ERROR,
+                (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("query denied"),
+                 errhint("dp_explain() tells what a query would cost now; a cheaper one may still be answered.")));
         break;
     case Status::changing:
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

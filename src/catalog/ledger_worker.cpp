@@ -77,7 +77,7 @@ bool open_letter(dsm_handle handle, const WorkerArguments &arguments, Letter *le
 
 // Parameters of one statement.
 struct Parameters {
-    static constexpr int capacity = 25;
+    static constexpr int capacity = 26;
     Oid types[capacity];
     Datum values[capacity];
     char nulls[capacity];

@@ -2,6 +2,7 @@
 
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
+#include "query/remedy.hpp"
 
 namespace dp::query {
 
@@ -18,8 +19,7 @@ bool aggregates(const Query *query) {
 
 // ---- who reads rows ------------------------------------------------------------------------------------------------
 
-// The CTE that an entry refers to, and the level that it belongs to.
-static CommonTableExpr *find_cte(const RangeTblEntry *entry, const Level *level, const Level **owner) {
+CommonTableExpr *find_cte(const RangeTblEntry *entry, const Level *level, const Level **owner) {
     for (Index up = entry->ctelevelsup; up > 0 && level != nullptr; up--)
         level = level->outer;
     if (level == nullptr)
@@ -100,8 +100,8 @@ static int only_item(const Query *query, ParseState *source) {
     if (list_length(items) == 1 && IsA(linitial(items), RangeTblRef))
         return linitial_node(RangeTblRef, items)->rtindex;
     auto *join = static_cast<JoinExpr *>(items == NIL ? nullptr : linitial(items));
-    refuse_part("a join", "Aggregate over the restricted view alone, and join the answers.", source,
-                join != nullptr && IsA(join, JoinExpr) ? exprLocation(join->quals) : -1);
+    refuse_part("a join", "Aggregate over the restricted view alone, GROUP BY what joins it, and join the answer.",
+                source, join != nullptr && IsA(join, JoinExpr) ? exprLocation(join->quals) : -1);
 }
 
 // A level below the aggregation may project, rename, filter, and sort in vain.
@@ -112,11 +112,11 @@ static void check_projection(const Query *query, ParseState *source) {
     if (query->hasWindowFuncs)
         refuse_window(query, source);
     if (query->distinctClause != NIL)
-        refuse_part("DISTINCT below an aggregation", "Use GROUP BY and aggregate its answer.", source,
+        refuse_part("DISTINCT below an aggregation", distinct_remedy, source,
                     first_location(query->distinctClause, query->targetList));
     if (query->limitCount != nullptr || query->limitOffset != nullptr)
-        refuse_part("LIMIT or OFFSET below an aggregation", "Aggregate first, and cut the answer.", source,
-                    exprLocation(query->limitCount != nullptr ? query->limitCount : query->limitOffset));
+        refuse_part("LIMIT or OFFSET below an aggregation", "Filter with WHERE, or aggregate first and cut the answer.",
+                    source, exprLocation(query->limitCount != nullptr ? query->limitCount : query->limitOffset));
     if (query->hasTargetSRFs)
         refuse_part("a set-returning function below an aggregation", "Aggregate columns of the view.", source, -1);
     if (query->rowMarks != NIL)
@@ -140,7 +140,7 @@ static bool refuse_whole_row(Node *node, void *context) {
     if (IsA(node, Var)) {
         auto *var = castNode(Var, node);
         if (var->varno == whole->index && var->varlevelsup == static_cast<Index>(whole->level) && var->varattno == 0)
-            refuse_part("a whole row", "Name columns.", whole->source, var->location);
+            refuse_part("a whole row", "Name columns; count(*) counts rows.", whole->source, var->location);
         return false;
     }
     if (IsA(node, Query)) {

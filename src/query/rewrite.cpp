@@ -9,6 +9,8 @@
 #include "query/estimates.hpp"
 #include "query/fold.hpp"
 #include "query/limits.hpp"
+#include "query/remedy.hpp"
+#include "query/rest.hpp"
 #include "query/shape.hpp"
 
 namespace dp::query {
@@ -16,6 +18,7 @@ namespace dp::query {
 namespace {
 
 planner_hook_type previous_planner = nullptr;
+TimestampTz loaded_during = 0; // when the statement started that was running when the library was loaded
 
 // One statement being rewritten.
 struct Rewrite {
@@ -400,7 +403,7 @@ static void rewrite_level(const Level *level, Rewrite *rewrite) {
         return;
     }
     if (query->groupingSets != NIL)
-        refuse_part("GROUPING SETS, ROLLUP or CUBE", "Use a plain GROUP BY.", rewrite->source,
+        refuse_part("GROUPING SETS, ROLLUP or CUBE", sets_remedy, rewrite->source,
                     exprLocation(static_cast<Node *>(linitial(query->groupingSets))));
     Folded folded = fold_from(level, rewrite->source);
     split_level(query, &folded, rewrite);
@@ -475,6 +478,8 @@ int rewrite_statement(Query *query, const char *text, const Request *request) {
     Rewrite rewrite = {source, request, NIL, nullptr};
     rewrite_walker(reinterpret_cast<Node *>(query), &rewrite);
     check_dynamic(&rewrite);
+    if (rewrite.views != NIL)
+        mark_used_groups(query);
     return list_length(rewrite.views);
 }
 
@@ -489,7 +494,13 @@ static PlannedStmt *planner_hook_face(Query *query, const char *text, int option
     return border::core([&] { return plan(query, text, options, parameters); });
 }
 
+bool loaded_by_this_statement() {
+    return loaded_during != 0 && loaded_during == GetCurrentStatementStartTimestamp();
+}
+
 void install_planner_hook() {
+    if (!IsParallelWorker()) // has its leader's statement, which had the library before
+        loaded_during = GetCurrentStatementStartTimestamp();
     previous_planner = planner_hook;
     planner_hook = planner_hook_face;
 }

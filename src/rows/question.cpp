@@ -158,6 +158,7 @@ static void read_groups(const catalog::Reading &reading, Question *question) {
     for (int i = 0; i < nkeys; i++) {
         if (!read_domain(reading, question, i)) {
             question->thresholded = true; // one key that nobody declared: the whole tuple (8.5)
+            question->undeclared = i;
             question->ngroups = 0;
             return;
         }
@@ -255,6 +256,33 @@ static void find_sensitivities(const catalog::Reading &reading, Question *questi
     question->sensitivities = sensitivities;
 }
 
+static int places(const char *decimal) {
+    const char *point = strchr(decimal, '.');
+    return point == nullptr ? 0 : static_cast<int>(strlen(point + 1));
+}
+
+// -1 unless the column is numeric(p, s), or a domain over it: clamped values have no more decimals than this.
+static int decimals_of(const Question *question, int aggregate) {
+    const privacy::Bounds *bounds = question->bounds[question->measure_of[aggregate]];
+    AttrNumber attno = question->argument_columns[aggregate];
+    if (bounds == nullptr || attno == 0 || question->leaf->aggregates[aggregate].fn == privacy::Aggregate::count)
+        return -1;
+    Oid type, collation;
+    int32 typmod;
+    get_atttypetypmodcoll(question->settings->relation, attno, &type, &typmod, &collation);
+    if (getBaseTypeAndTypmod(type, &typmod) != NUMERICOID || typmod < VARHDRSZ)
+        return -1;
+    int scale = (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024; // as numeric.c packs it; may be below 0
+    return Max(scale, Max(places(bounds->lower.c_str()), places(bounds->upper.c_str())));
+}
+
+static void find_decimals(Question *question) {
+    int n = question->leaf->naggregates;
+    question->decimals = static_cast<int *>(palloc0(sizeof(int) * (n + 1)));
+    for (int i = 0; i < n; i++)
+        question->decimals[i] = decimals_of(question, i);
+}
+
 // Keys that nobody declared are an answer in themselves; declared ones are public.
 static void check_asks_something(const Question *question) {
     if (question->leaf->naggregates == 0 && !question->thresholded)
@@ -290,17 +318,28 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
         leave_out_long_keys(question);
     }
     find_sensitivities(reading, question);
+    find_decimals(question);
     return question;
+}
+
+// What to ask the controller for.
+static const char *groups_remedy(const Question *question) {
+    AttrNumber attno = question->key_columns[question->undeclared];
+    if (attno == InvalidAttrNumber)
+        return "The groups of an expression cannot be declared: ask the controller for a generated column with "
+               "declared "
+               "groups, or for a delta above 0 in dp_grant().";
+    return psprintf("Ask the controller for dp_set_groups('%s', '%s', '{...}'), or for a delta above 0 in dp_grant().",
+                    question->settings->relation_name, get_attname(question->settings->relation, attno, false));
 }
 
 void check_delta(const Question *question, privacy::Mechanism mechanism, privacy::Delta delta) {
     if (delta.units() > 0)
         return;
     if (question->thresholded)
-        ereport(ERROR,
-                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                 errmsg("a key of GROUP BY has no declared groups, and delta is 0"),
-                 errhint("The controller declares the groups with dp_set_groups(), or grants a delta above 0.")));
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("a key of GROUP BY has no declared groups, and delta is 0"),
+                        errhint("%s", groups_remedy(question))));
     if (mechanism == privacy::Mechanism::gaussian)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("Gaussian noise needs a delta above 0"),
                         errhint("Pass delta => 1e-6, for instance.")));

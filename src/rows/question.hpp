@@ -33,6 +33,7 @@ struct Question {
     AttrNumber *key_columns;      // of the table, per key; 0 for an expression, also one that we have made of a column
     AttrNumber *argument_columns; // of the table, per aggregate; 0 for count(*)
     bool thresholded;
+    int undeclared;      // the first key whose groups nobody declared, when thresholded
     KeyDomain *domains;  // per key, when not thresholded
     int ngroups;         // of the answer: 1 without keys; 0 when thresholded
     int *places;         // of each group of the answer in the product of the domains (rows/shown); null: all are shown
@@ -48,6 +49,8 @@ struct Question {
     int ncoordinates; // of one group: k1
     // Measure of each aggregate.
     int *measure_of;
+    // Decimal places that the column's type and its bounds have, of each sum or average of numeric(p, s); else -1.
+    int *decimals;
 };
 
 // Locks the table, checks that the view is a facade whose columns have not changed, reads bounds and groups.
