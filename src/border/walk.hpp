@@ -28,6 +28,9 @@ inline Node *(*mutator(Mutator f))() {
 inline bool walk_expression(Node *node, Walker f, void *context) {
     return expression_tree_walker(node, walker(f), context);
 }
+inline bool walk_raw(Node *node, Walker f, void *context) {
+    return raw_expression_tree_walker(node, walker(f), context);
+}
 inline bool walk_query(Query *query, Walker f, void *context, int flags) {
     return query_tree_walker(query, walker(f), context, flags);
 }
