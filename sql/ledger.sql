@@ -334,7 +334,8 @@ SELECT attempt($$SELECT * FROM dp_odometer('visit')$$), attempt($$SELECT dp_veri
 SET ROLE regress_controller;
 SELECT DISTINCT relation FROM dp_rdr.ledger WHERE relation <> 'public.adult' ORDER BY 1;
 SET ROLE regress_analyst;
-SELECT attempt('SELECT * FROM dp_rdr.ledger'), attempt('SELECT * FROM dp_rdr.ledger_row'), attempt('SELECT * FROM dp_rdr.odometer'),
+SELECT count(*) AS of_others FROM dp_rdr.ledger;
+SELECT attempt('SELECT * FROM dp_rdr.ledger_row'), attempt('SELECT * FROM dp_rdr.odometer'),
        attempt($$SELECT * FROM dp_odometer('visit')$$), attempt($$SELECT dp_verify_ledger('visit')$$);
 RESET ROLE;
 SELECT count(DISTINCT relation) >= 6 AS superuser_sees_all FROM dp_rdr.ledger;

@@ -178,11 +178,18 @@ LEFT JOIN dp_rdr.protected_table t ON t.id OPERATOR(pg_catalog.=) l.table_id
 LEFT JOIN pg_catalog.pg_class c
        ON c.oid OPERATOR(pg_catalog.=) COALESCE(t.relation::pg_catalog.oid, l.relation_oid)
 LEFT JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
-WHERE (SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER)
-   OR (pg_catalog.pg_has_role(c.relowner, 'USAGE')
-       AND (t.id IS NOT NULL
-            OR pg_catalog.parse_ident(l.relation, false)
-               OPERATOR(pg_catalog.=) ARRAY[n.nspname::pg_catalog.text, c.relname::pg_catalog.text]));
+WHERE ((SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER)
+       OR (pg_catalog.pg_has_role(c.relowner, 'USAGE')
+           AND (t.id IS NOT NULL
+                OR pg_catalog.parse_ident(l.relation, false)
+                   OPERATOR(pg_catalog.=) ARRAY[n.nspname::pg_catalog.text, c.relname::pg_catalog.text])))
+  -- Asked once, before any row is read: EXPLAIN ANALYZE shows how many rows a scan met, and those are others' charges.
+  AND ((SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER)
+       OR EXISTS (SELECT FROM dp_rdr.protected_table p
+                  JOIN pg_catalog.pg_class o ON o.oid OPERATOR(pg_catalog.=) p.relation::pg_catalog.oid
+                  WHERE pg_catalog.pg_has_role(o.relowner, 'USAGE'))
+       OR EXISTS (SELECT FROM dp_rdr.odometer p JOIN pg_catalog.pg_roles r ON r.rolname OPERATOR(pg_catalog.=) p.owner::name
+                  WHERE pg_catalog.pg_has_role(r.oid, 'USAGE')));
 COMMENT ON VIEW dp_rdr.ledger IS 'every charge on the tables of the current user, append-only';
 
 -- Both read as the extension's owner and under settings of their own, and check that the caller owns the table.
@@ -824,7 +831,7 @@ CREATE FUNCTION dp_rdr.is_facade(view oid, relation oid) RETURNS boolean
 COMMENT ON FUNCTION dp_rdr.is_facade(oid, oid) IS 'whether a view has the rule of a restricted view over the table';
 CREATE FUNCTION dp_rdr.facade_fault(view oid, relation oid) RETURNS text
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_facade_fault';
-COMMENT ON FUNCTION dp_rdr.facade_fault(oid, oid) IS 'why no query on a restricted view can be answered; NULL if it can';
+COMMENT ON FUNCTION dp_rdr.facade_fault(oid, oid) IS 'why no query on a restricted view can be answered, and below it a hint; NULL if it can';
 CREATE FUNCTION dp_rdr.ledger_fault(id uuid) RETURNS text
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_ledger_fault';
 COMMENT ON FUNCTION dp_rdr.ledger_fault(uuid) IS 'the first misfit of a ledger or its totals; NULL if they are whole';
@@ -925,6 +932,8 @@ REVOKE ALL ON ALL TABLES IN SCHEMA dp_rdr FROM PUBLIC;
 REVOKE ALL ON ALL SEQUENCES IN SCHEMA dp_rdr FROM PUBLIC;
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA dp_rdr FROM PUBLIC;
 GRANT USAGE ON SCHEMA dp_rdr TO PUBLIC;
+-- It shows everybody the charges on his own tables: a grant to each controller would be DDL with our rights in his session.
+GRANT SELECT ON dp_rdr.ledger TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.deny(regclass) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, "any") TO PUBLIC;

@@ -549,6 +549,7 @@ static void run(Work *work, bool keep_records) {
     const rows::Question *question = work->question;
     border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
+    border::PathScope path = border::PathScope::enter(); // an analyst comes here, too, under within_data
     PushActiveSnapshot(GetActiveSnapshot());
     border::Spi spi = border::Spi::connect();
     spi.run(pg_get_querydef(static_cast<Query *>(copyObject(work->projection->query)), false), true);
@@ -561,6 +562,7 @@ static void run(Work *work, bool keep_records) {
     finish(work, spi.caller);
     spi.finish();
     PopActiveSnapshot();
+    path.leave();
     role.leave();
     settings.leave();
 }

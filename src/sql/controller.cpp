@@ -87,6 +87,7 @@ static const char *resolve_view_name(const char *name, const char **schema, cons
 }
 
 static void append_column(StringInfo sql, const Form_pg_attribute column) {
+    catalog::check_column_type(NameStr(column->attname), column->atttypid);
     if (sql->data[sql->len - 1] != '(')
         appendStringInfoString(sql, ", ");
     appendStringInfo(sql, "%s %s", quote_identifier(NameStr(column->attname)),
@@ -147,12 +148,15 @@ static void forget_dangling(const Visit &visit) {
         "DELETE FROM dp_rdr.protected_table t WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = t.relation)");
 }
 
-// A view over this table that calls deny(): it was protected before, by a catalog that is lost.
+// A view of the owner's over this table that calls deny(): it was protected before, by a catalog that is lost. Anybody can
+// make such a view: another's, or a temporary one, says nothing.
 static bool has_facade(const Visit &visit, Oid relation) {
     uint64 rows = run_with_oid(visit,
                                "SELECT DISTINCT r.ev_class FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid "
                                "WHERE d.classid = 'pg_rewrite'::regclass AND d.refclassid = 'pg_class'::regclass "
-                               "AND d.refobjid = $1 AND r.ev_class <> $1",
+                               "AND d.refobjid = $1 AND EXISTS (SELECT FROM pg_class v JOIN pg_class t ON t.oid = $1 "
+                               "WHERE v.oid = r.ev_class AND v.oid <> t.oid AND v.relowner = t.relowner "
+                               "AND v.relpersistence <> 't')",
                                relation);
     for (uint64 i = 0; i < rows; i++) {
         bool isnull;
@@ -245,13 +249,6 @@ static void freeze(Oid relation) {
                               catalog::qualified_name(relation))));
 }
 
-static void grant_ledger(Oid owner) {
-    Oid ledger = get_relname_relid("ledger", border::extension_schema());
-    if (pg_class_aclcheck(ledger, owner, ACL_SELECT) != ACLCHECK_OK)
-        run_as(border::extension_owner(),
-               psprintf("GRANT SELECT ON dp_rdr.ledger TO %s", quote_identifier(GetUserNameFromId(owner, false))));
-}
-
 static Oid protect(Oid relation, const char *name, ArrayType *columns, const char *filter) {
     const char *schema, *view;
     const char *view_name = resolve_view_name(name, &schema, &view);
@@ -275,7 +272,6 @@ static Oid protect(Oid relation, const char *name, ArrayType *columns, const cha
     else if (identity.history && !identity.known)
         ereport(WARNING, (errmsg("%s goes on with the ledger and the totals of an earlier table of this name",
                                  catalog::qualified_name(relation))));
-    grant_ledger(catalog::relation_owner(relation));
     return facade;
 }
 
