@@ -65,6 +65,10 @@ catalog::Settings *settings_of_view(Oid view) {
     return settings;
 }
 
+void lock_declarations(const Visit &visit, Oid relation) {
+    run_with_oid(visit, "SELECT 1 FROM dp_rdr.protected_table t WHERE t.relation::oid = $1 FOR UPDATE", relation);
+}
+
 // Runs a utility statement with the rights of a role.
 void run_as(Oid role, const char *sql) {
     border::SettingsScope settings = border::SettingsScope::enter();
@@ -116,12 +120,12 @@ static void append_named_columns(StringInfo sql, Relation table, ArrayType *name
     }
 }
 
-static const char *facade_statement(const char *view_name, Oid relation, ArrayType *columns) {
+const char *facade_statement(const char *head, Oid relation, ArrayType *columns) {
     StringInfoData sql;
     initStringInfo(&sql);
     // Names are written for the search_path that the statement runs under, not for the caller's.
     border::SettingsScope settings = border::SettingsScope::enter();
-    appendStringInfo(&sql, "CREATE VIEW %s AS SELECT * FROM dp_rdr.deny(%s::pg_catalog.regclass) AS (", view_name,
+    appendStringInfo(&sql, "%s AS SELECT * FROM dp_rdr.deny(%s::pg_catalog.regclass) AS (", head,
                      quote_literal_cstr(catalog::qualified_name(relation)));
     Relation table = table_open(relation, AccessShareLock);
     if (columns != nullptr)
@@ -221,12 +225,13 @@ static void register_table(const Visit &visit, Oid relation, const Identity &ide
                   values);
 }
 
-static void register_view(const Visit &visit, Oid view, Oid relation, const char *filter) {
-    Oid types[3] = {OIDOID, OIDOID, TEXTOID};
-    Datum values[3] = {ObjectIdGetDatum(view), ObjectIdGetDatum(relation),
-                       filter ? CStringGetTextDatum(filter) : Datum(0)};
-    visit.run("INSERT INTO dp_rdr.restricted_view (view, relation, filter) VALUES ($1::regclass, $2::regclass, $3)", 3,
-              types, values, filter ? "   " : "  n");
+static void register_view(const Visit &visit, Oid view, Oid relation, const char *filter, bool all_columns) {
+    Oid types[4] = {OIDOID, OIDOID, TEXTOID, BOOLOID};
+    Datum values[4] = {ObjectIdGetDatum(view), ObjectIdGetDatum(relation),
+                       filter ? CStringGetTextDatum(filter) : Datum(0), BoolGetDatum(all_columns)};
+    visit.run("INSERT INTO dp_rdr.restricted_view (view, relation, filter, all_columns) "
+              "VALUES ($1::regclass, $2::regclass, $3, $4)",
+              4, types, values, filter ? "    " : "  n ");
 }
 
 // Totals that were lost are not to be spent again: the bound closes at what is known to be consumed on the public account.
@@ -241,7 +246,8 @@ static void freeze(Oid relation) {
     visit.leave();
     ereport(WARNING, (errmsg("%s was protected before, and its totals are lost: no query will be answered",
                              catalog::qualified_name(relation)),
-                      errhint("When you know what has been spent, lift the bound with dp_set_odometer('%s', ...).",
+                      errhint("When you know what has been spent, lift the bound with dp_set_odometer('%s', "
+                              "epsilon_total => ..., delta_total => ...).",
                               catalog::qualified_name(relation))));
 }
 
@@ -261,10 +267,11 @@ static Oid protect(Oid relation, const char *name, ArrayType *columns, const cha
     register_table(visit, relation, identity);
     visit.leave();
 
-    run_as(catalog::relation_owner(relation), facade_statement(view_name, relation, columns));
+    run_as(catalog::relation_owner(relation),
+           facade_statement(psprintf("CREATE VIEW %s", view_name), relation, columns));
     Oid facade = get_relname_relid(view, get_namespace_oid(schema, false));
     visit = Visit::write();
-    register_view(visit, facade, relation, filter);
+    register_view(visit, facade, relation, filter, columns == nullptr);
     visit.leave();
 
     if (!identity.odometer)
@@ -276,6 +283,7 @@ static Oid protect(Oid relation, const char *name, ArrayType *columns, const cha
         ereport(WARNING, (errmsg("%s goes on with the ledger and the totals of an earlier table of this name",
                                  catalog::qualified_name(relation))));
     grant_ledger(catalog::relation_owner(relation));
+    warn_of_many_rows(relation);
     return facade;
 }
 
@@ -298,6 +306,7 @@ DP_FUNCTION(dp_unprotect) {
     require(fcinfo, 0, "view");
     catalog::Settings *settings = settings_of_view(PG_GETARG_OID(0));
     Visit visit = Visit::write();
+    lock_declarations(visit, settings->relation);
     run_with_oid(visit, "DELETE FROM dp_rdr.policy p WHERE p.view::oid = $1", settings->view);
     run_with_oid(visit, "DELETE FROM dp_rdr.restricted_view v WHERE v.view::oid = $1", settings->view);
     visit.leave();
@@ -337,6 +346,7 @@ DP_FUNCTION(dp_set_bounds) {
     Oid types[4] = {OIDOID, TEXTOID, NUMERICOID, NUMERICOID};
     Datum values[4] = {ObjectIdGetDatum(relation), CStringGetTextDatum(column), PG_GETARG_DATUM(2), PG_GETARG_DATUM(3)};
     Visit visit = Visit::write();
+    lock_declarations(visit, relation);
     visit.run(
         "INSERT INTO dp_rdr.column_bounds AS b (relation, column_name, lower, upper) VALUES ($1::regclass, $2, $3, $4) "
         "ON CONFLICT (relation, column_name) DO UPDATE SET lower = excluded.lower, upper = excluded.upper",
@@ -364,6 +374,7 @@ DP_FUNCTION(dp_set_groups) {
     Oid types[3] = {OIDOID, TEXTOID, TEXTARRAYOID};
     Datum values[3] = {ObjectIdGetDatum(relation), CStringGetTextDatum(column), PointerGetDatum(groups)};
     Visit visit = Visit::write();
+    lock_declarations(visit, relation);
     visit.run("INSERT INTO dp_rdr.column_groups AS g (relation, column_name, groups) VALUES ($1::regclass, $2, $3) "
               "ON CONFLICT (relation, column_name) DO UPDATE SET groups = excluded.groups",
               3, types, values);
