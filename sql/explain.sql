@@ -167,7 +167,7 @@ SET ROLE regress_member;
 SELECT accepted, reason, delta FROM dp_explain('SELECT count(*) FROM parcel_dp');
 -- Under dynamic only more than all before together.
 SET ROLE regress_controller;
-SELECT dp_set_odometer('parcel', 'dynamic', NULL);
+SELECT dp_set_odometer('parcel', 'dynamic', 'Infinity');
 SET ROLE regress_analyst;
 SELECT accepted, reason, epsilon FROM dp_explain('SELECT count(*) FROM parcel_dp');
 SELECT DISTINCT accepted, reason, epsilon FROM dp_explain('SELECT count(*), count(id), count(note), sum(pieces) FROM parcel_dp');

@@ -336,11 +336,11 @@ SELECT dp_set_odometer('family', 'filter', (SELECT epsilon + 1 FROM spent), 0.9)
 SELECT attempt($$CALL dp_find_epsilon('SELECT count(*) FROM family_dp WHERE b', 0, candidates => '{2,0.5}', indicator => 'output')$$);
 SELECT epsilon FROM find('SELECT count(*) FROM family_dp WHERE b', 0, false, kind => 'output', of => '{1}', d => 0);
 -- Under dynamic candidates up to what is consumed are not drawn at all.
-SELECT dp_set_odometer('family', 'dynamic', NULL, 0.9);
+SELECT dp_set_odometer('family', 'dynamic', 'Infinity', 0.9);
 SELECT attempt(format($$CALL dp_find_epsilon('SELECT count(*) FROM family_dp WHERE b', 0, candidates => '{90,1}', indicator => 'output')$$));
 CREATE TABLE family_fresh AS SELECT 1 AS v;
 SELECT dp_protect('family_fresh', 'family_fresh_dp');
-SELECT dp_set_odometer('family_fresh', 'dynamic', NULL);
+SELECT dp_set_odometer('family_fresh', 'dynamic', 'Infinity');
 SELECT epsilon FROM find('SELECT count(*) FROM family_fresh_dp', 0, false, kind => 'output', of => '{1}', d => 0);
 SELECT epsilon FROM find('SELECT count(*) FROM family_fresh_dp', 0, false, kind => 'output', of => '{2,1,0.5}', d => 0);
 SELECT attempt($$CALL dp_find_epsilon('SELECT count(*) FROM family_fresh_dp', 0, candidates => '{3,1,0.5}', indicator => 'output')$$);

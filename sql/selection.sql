@@ -209,7 +209,7 @@ RESET ROLE;
 SET ROLE regress_controller;
 CREATE TABLE ballot AS TABLE poll;
 SELECT dp_protect('ballot', 'ballot_dp');
-SELECT dp_set_odometer('ballot', 'dynamic', NULL);
+SELECT dp_set_odometer('ballot', 'dynamic', 'Infinity');
 SELECT dp_grant('ballot_dp', 'regress_analyst', tau_var => 0.2, epsilon_svt => 0.1, epsilon_max => 10, candidates => '{10,2,1,0.05}');
 SET ROLE regress_analyst;
 SELECT n IS NOT NULL AS answered FROM dp_query('SELECT count(*) FROM ballot_dp WHERE id IS NULL', epsilon => 0.05) AS (n bigint);

@@ -377,7 +377,8 @@ FROM pg_default_acl d JOIN role r ON r.oid IN (SELECT a.grantee FROM aclexplode(
 WHERE d.defaclobjtype = 'r' AND d.defaclrole IN (SELECT owner FROM controlled) AND r.oid <> d.defaclrole)sql"},
     {"info", R"sql( -- a restricted view that refuses every query
 SELECT f.name, 'answers no query: ' || f.fault,
-       format('SELECT dp_refresh(%L);', f.name)
+       CASE WHEN f.fault LIKE 'column %' THEN format('SELECT dp_refresh(%L);', f.name)
+            ELSE format('SELECT dp_unprotect(%L); -- then dp_protect() and dp_grant() again', f.name) END
 FROM (SELECT name, dp_rdr.facade_fault(view, relation) AS fault FROM facade
       WHERE exists AND dp_rdr.is_facade(view, relation)) f WHERE f.fault IS NOT NULL)sql"},
     {"info", R"sql( -- columns that came later
@@ -414,10 +415,12 @@ FROM controlled c JOIN dp_rdr.column_bounds b ON b.relation = c.relation
 WHERE greatest(abs(b.lower), abs(b.upper)) > 1e12)sql"},
     {"info", R"sql( -- a new column of that name would have them
 SELECT format('%s.%I', c.name, d.column_name), format('%s are declared for a column that does not exist any more', d.what),
-       format('SELECT dp_refresh(%L);', (SELECT min(f.name) FROM facade f WHERE f.relation = c.relation AND f.exists))
-FROM controlled c JOIN (SELECT relation, column_name, 'bounds' FROM dp_rdr.column_bounds
-  UNION ALL SELECT relation, column_name, 'groups' FROM dp_rdr.column_groups
-) d (relation, column_name, what) ON d.relation = c.relation
+       coalesce((SELECT format('SELECT dp_refresh(%L);', min(f.name)) FROM facade f WHERE f.relation = c.relation AND f.exists
+                 HAVING count(*) > 0),
+                format('DELETE FROM dp_rdr.%I WHERE relation::oid = %s AND column_name = %L;', d.catalog, c.relation, d.column_name))
+FROM controlled c JOIN (SELECT relation, column_name, 'bounds', 'column_bounds' FROM dp_rdr.column_bounds
+  UNION ALL SELECT relation, column_name, 'groups', 'column_groups' FROM dp_rdr.column_groups
+) d (relation, column_name, what, catalog) ON d.relation = c.relation
 WHERE NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.relation AND a.attname = d.column_name AND a.attnum > 0
                   AND NOT a.attisdropped))sql"},
     {"info", R"sql( -- what cannot be hidden
