@@ -153,9 +153,9 @@ SELECT * FROM spent('fresher');
 -- none: counted only. A role's own share still holds, for all its members together; epsilon_max caps every answer.
 SET ROLE regress_controller;
 SELECT dp_set_odometer('fresher', 'none', NULL);
-SELECT dp_grant('fresher_dp', 'regress_analyst', tau => 0.95, epsilon_total => 0.15),
+SELECT dp_revoke('fresher_dp', 'regress_analyst'), dp_grant('fresher_dp', 'regress_analyst', tau => 0.95, epsilon_total => 0.15),
        dp_grant('fresher_dp', 'regress_team', tau => 0.05, epsilon_max => 0.25, epsilon_total => 0.5),
-       dp_grant('fresher_dp', 'regress_second', tau => 0);
+       dp_revoke('fresher_dp', 'regress_second'), dp_grant('fresher_dp', 'regress_second', tau => 0);
 SET ROLE regress_analyst;
 SELECT n, attempt('SELECT count(*) FROM fresher_dp') FROM generate_series(1, 3) n; -- 0.05 were spent before
 SET ROLE regress_member;
@@ -188,7 +188,7 @@ SELECT dp_set_groups('fresher', 'sick', '{false,true}');
 SELECT attempt($$CALL dp_find_epsilon('SELECT count(*) FROM fresher_dp', 0.5)$$);
 ROLLBACK;
 BEGIN;
-SELECT dp_grant('fresher_dp', 'regress_second', tau => 0.1);
+SELECT dp_revoke('fresher_dp', 'regress_second'), dp_grant('fresher_dp', 'regress_second', tau => 0.1);
 SET LOCAL ROLE regress_second;
 SELECT attempt('SELECT count(*) FROM fresher_dp');
 ROLLBACK;

@@ -186,11 +186,11 @@ SET ROLE regress_controller;
 SELECT l.algorithm, l.account, l.guarantee, l.epsilon = f.epsilon AS as_the_controller_finds
 FROM find('SELECT sum(i) FROM family_dp WHERE b', 0.95, false, $$h='x'$$, $$h='y'$$) f, LATERAL (SELECT * FROM dp_rdr.ledger WHERE role_name = 'regress_second' ORDER BY id DESC LIMIT 1) l;
 -- A group without members, or with common ones, is found in the rows: the analyst is denied like for any other reason.
-SELECT dp_grant('family_dp', 'regress_second', tau => 0.95, selection => 'within_data', group_a => 'b', group_b => 'i > 99');
+SELECT dp_revoke('family_dp', 'regress_second'), dp_grant('family_dp', 'regress_second', tau => 0.95, selection => 'within_data', group_a => 'b', group_b => 'i > 99');
 SET ROLE regress_second;
 SELECT attempt('SELECT sum(i) FROM family_dp');
 SET ROLE regress_controller;
-SELECT dp_grant('family_dp', 'regress_second', tau => 0.95, selection => 'within_data', group_a => 'b', group_b => 'i > 3');
+SELECT dp_revoke('family_dp', 'regress_second'), dp_grant('family_dp', 'regress_second', tau => 0.95, selection => 'within_data', group_a => 'b', group_b => 'i > 3');
 SET ROLE regress_second;
 SELECT attempt('SELECT sum(i) FROM family_dp');
 SET ROLE regress_controller;
