@@ -65,7 +65,7 @@ SELECT account, epsilon, releases, denials FROM dp_odometer('adult');
 SELECT attempt($$CALL dp_find_epsilon('SELECT count(*) FROM adult_dp WHERE age > 30', 0.95, candidates => '{0.000000001}')$$);
 
 -- Under dynamic only candidates above what is consumed count: all permitted ones are below.
-SELECT dp_set_odometer('adult', 'dynamic', NULL);
+SELECT dp_set_odometer('adult', 'dynamic', 'Infinity');
 SELECT attempt($$CALL dp_find_epsilon('SELECT count(*) FROM adult_dp WHERE age > 30', 0.5)$$);
 SELECT epsilon FROM find('SELECT count(*) FROM adult_dp WHERE age > 30', 0.25, candidates => '{1.8,1.0,0.2}');
 SELECT attempt($$CALL dp_find_epsilon('SELECT count(*) FROM adult_dp WHERE age > 30', 0.05, candidates => '{2.8,1}')$$);

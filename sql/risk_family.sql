@@ -186,11 +186,11 @@ SET ROLE regress_controller;
 SELECT l.algorithm, l.account, l.guarantee, l.epsilon = f.epsilon AS as_the_controller_finds
 FROM find('SELECT sum(i) FROM family_dp WHERE b', 0.95, false, $$h='x'$$, $$h='y'$$) f, LATERAL (SELECT * FROM dp_rdr.ledger WHERE role_name = 'regress_second' ORDER BY id DESC LIMIT 1) l;
 -- A group without members, or with common ones, is found in the rows: the analyst is denied like for any other reason.
-SELECT dp_grant('family_dp', 'regress_second', tau => 0.95, selection => 'within_data', group_a => 'b', group_b => 'i > 99');
+SELECT dp_revoke('family_dp', 'regress_second'), dp_grant('family_dp', 'regress_second', tau => 0.95, selection => 'within_data', group_a => 'b', group_b => 'i > 99');
 SET ROLE regress_second;
 SELECT attempt('SELECT sum(i) FROM family_dp');
 SET ROLE regress_controller;
-SELECT dp_grant('family_dp', 'regress_second', tau => 0.95, selection => 'within_data', group_a => 'b', group_b => 'i > 3');
+SELECT dp_revoke('family_dp', 'regress_second'), dp_grant('family_dp', 'regress_second', tau => 0.95, selection => 'within_data', group_a => 'b', group_b => 'i > 3');
 SET ROLE regress_second;
 SELECT attempt('SELECT sum(i) FROM family_dp');
 SET ROLE regress_controller;
@@ -336,11 +336,11 @@ SELECT dp_set_odometer('family', 'filter', (SELECT epsilon + 1 FROM spent), 0.9)
 SELECT attempt($$CALL dp_find_epsilon('SELECT count(*) FROM family_dp WHERE b', 0, candidates => '{2,0.5}', indicator => 'output')$$);
 SELECT epsilon FROM find('SELECT count(*) FROM family_dp WHERE b', 0, false, kind => 'output', of => '{1}', d => 0);
 -- Under dynamic candidates up to what is consumed are not drawn at all.
-SELECT dp_set_odometer('family', 'dynamic', NULL, 0.9);
+SELECT dp_set_odometer('family', 'dynamic', 'Infinity', 0.9);
 SELECT attempt(format($$CALL dp_find_epsilon('SELECT count(*) FROM family_dp WHERE b', 0, candidates => '{90,1}', indicator => 'output')$$));
 CREATE TABLE family_fresh AS SELECT 1 AS v;
 SELECT dp_protect('family_fresh', 'family_fresh_dp');
-SELECT dp_set_odometer('family_fresh', 'dynamic', NULL);
+SELECT dp_set_odometer('family_fresh', 'dynamic', 'Infinity');
 SELECT epsilon FROM find('SELECT count(*) FROM family_fresh_dp', 0, false, kind => 'output', of => '{1}', d => 0);
 SELECT epsilon FROM find('SELECT count(*) FROM family_fresh_dp', 0, false, kind => 'output', of => '{2,1,0.5}', d => 0);
 SELECT attempt($$CALL dp_find_epsilon('SELECT count(*) FROM family_fresh_dp', 0, candidates => '{3,1,0.5}', indicator => 'output')$$);

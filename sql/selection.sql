@@ -170,7 +170,7 @@ SELECT dp_verify_ledger('bare'), dp_verify_ledger('trial');
 
 CREATE TABLE poll AS SELECT i AS id, i % 2 = 0 AS yes FROM generate_series(1, 20000) i;
 SELECT dp_protect('poll', 'poll_dp');
-SELECT dp_grant('poll_dp', 'regress_analyst', tau_var => 1e-4, epsilon_svt => 20);
+SELECT dp_grant('poll_dp', 'regress_analyst', tau_var => 1e-4, epsilon_svt => 20, epsilon_min => 0.0001);
 SET ROLE regress_analyst;
 -- Under the default total of 1 no candidate is left beside the selection: denied before anything is charged.
 SELECT count(*) FROM poll_dp WHERE yes;
@@ -198,7 +198,7 @@ SELECT * FROM total('poll');
 -- epsilon_max permits 10, the total leaves 58 beside the selection, the role's share 7.9.
 RESET ROLE;
 SET ROLE regress_controller;
-SELECT dp_grant('poll_dp', 'regress_analyst', tau_var => 0.1, epsilon_svt => 1, epsilon_total => 49, epsilon_max => 10, candidates => '{10,7,6,5,1}');
+SELECT dp_revoke('poll_dp', 'regress_analyst'), dp_grant('poll_dp', 'regress_analyst', tau_var => 0.1, epsilon_svt => 1, epsilon_total => 49, epsilon_max => 10, candidates => '{10,7,6,5,1}');
 SELECT epsilon FROM total('poll');
 SET ROLE regress_analyst;
 SELECT count(*) IS NOT NULL AS answered FROM poll_dp;
@@ -209,7 +209,7 @@ RESET ROLE;
 SET ROLE regress_controller;
 CREATE TABLE ballot AS TABLE poll;
 SELECT dp_protect('ballot', 'ballot_dp');
-SELECT dp_set_odometer('ballot', 'dynamic', NULL);
+SELECT dp_set_odometer('ballot', 'dynamic', 'Infinity');
 SELECT dp_grant('ballot_dp', 'regress_analyst', tau_var => 0.2, epsilon_svt => 0.1, epsilon_max => 10, candidates => '{10,2,1,0.05}');
 SET ROLE regress_analyst;
 SELECT n IS NOT NULL AS answered FROM dp_query('SELECT count(*) FROM ballot_dp WHERE id IS NULL', epsilon => 0.05) AS (n bigint);
@@ -219,7 +219,7 @@ SELECT n IS NOT NULL AS answered FROM dp_query('SELECT count(*) FROM ballot_dp W
 SELECT epsilon FROM total('ballot');
 RESET ROLE;
 SET ROLE regress_controller;
-SELECT dp_grant('ballot_dp', 'regress_analyst', tau_var => 0.2, epsilon_svt => 20, epsilon_max => 10, candidates => '{10,2,1,0.05}');
+SELECT dp_revoke('ballot_dp', 'regress_analyst'), dp_grant('ballot_dp', 'regress_analyst', tau_var => 0.2, epsilon_svt => 20, epsilon_max => 10, candidates => '{10,2,1,0.05}');
 SET ROLE regress_analyst;
 SELECT count(*) IS NOT NULL AS answered FROM ballot_dp WHERE id IS NULL;
 SELECT * FROM total('ballot');
@@ -247,14 +247,14 @@ RESET ROLE;
 SET ROLE regress_controller;
 SELECT parameters ->> 'weight' AS weight, epsilon FROM dp_rdr.ledger WHERE relation = 'public.survey' ORDER BY id;
 -- A policy without weights: everybody weighs 1. One whose least weight is 2: everybody weighs that much.
-SELECT dp_grant('survey_dp', 'regress_analyst', tau => 0.95);
+SELECT dp_revoke('survey_dp', 'regress_analyst'), dp_grant('survey_dp', 'regress_analyst', tau => 0.95);
 SET ROLE regress_analyst;
 SELECT pg_temp.price(2) AS epsilon;
 RESET ROLE;
 SET ROLE regress_controller;
-SELECT dp_grant('survey_dp', 'regress_analyst', tau => 0.95, weight_min => 2, weight_max => 2, mechanism => 'gaussian', delta => 1e-6, epsilon_max => 10); -- no delta left
+SELECT dp_revoke('survey_dp', 'regress_analyst'), dp_grant('survey_dp', 'regress_analyst', tau => 0.95, weight_min => 2, weight_max => 2, mechanism => 'gaussian', delta => 1e-6, epsilon_max => 10); -- no delta left
 SELECT dp_set_odometer('survey', 'filter', 100, 0.01);
-SELECT dp_grant('survey_dp', 'regress_analyst', tau => 0.95, weight_min => 2, weight_max => 2, mechanism => 'gaussian', delta => 1e-6, epsilon_max => 10);
+SELECT dp_revoke('survey_dp', 'regress_analyst'), dp_grant('survey_dp', 'regress_analyst', tau => 0.95, weight_min => 2, weight_max => 2, mechanism => 'gaussian', delta => 1e-6, epsilon_max => 10);
 SELECT dp_grant('survey_dp', 'regress_second', tau => 0.95, mechanism => 'gaussian', delta => 1e-6, epsilon_max => 10);
 SET ROLE regress_analyst;
 SELECT count(*) IS NOT NULL AS answered FROM survey_dp;
@@ -267,14 +267,14 @@ SELECT epsilon, delta, mechanism FROM dp_last_release();
 -- tau_var and the data's own selection weigh as well.
 RESET ROLE;
 SET ROLE regress_controller;
-SELECT dp_grant('survey_dp', 'regress_analyst', tau_var => 0.001, epsilon_svt => 20, epsilon_max => 10, weight_max => 5);
+SELECT dp_revoke('survey_dp', 'regress_analyst'), dp_grant('survey_dp', 'regress_analyst', tau_var => 0.001, epsilon_svt => 20, epsilon_max => 10, weight_max => 5);
 SET ROLE regress_analyst;
 SELECT n IS NOT NULL AS answered FROM dp_query('SELECT count(*) FROM survey_dp WHERE kind = 0', weight => 3) AS (n bigint);
 RESET ROLE;
 SET ROLE regress_controller;
 SELECT DISTINCT parameters ->> 'tau_var' AS tau_var, parameters ->> 'weight' AS weight FROM dp_rdr.ledger
 WHERE relation = 'public.survey' AND algorithm = 'released';
-SELECT dp_grant('survey_dp', 'regress_second', tau => 0.95, selection => 'within_data', weight_max => 4);
+SELECT dp_revoke('survey_dp', 'regress_second'), dp_grant('survey_dp', 'regress_second', tau => 0.95, selection => 'within_data', weight_max => 4);
 SET ROLE regress_second;
 SELECT n IS NOT NULL AS answered FROM dp_query('SELECT count(*) FROM survey_dp WHERE kind = 0', weight => 4) AS (n bigint);
 RESET ROLE;

@@ -132,8 +132,7 @@ AttrNumber *map_columns(Oid view, Oid relation) {
             ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                             errmsg("column %s of %s changed since it was protected",
                                    quote_identifier(NameStr(mine->attname)), qualified_name(relation)),
-                            errhint("The controller can drop the view with dp_unprotect() and create it again with "
-                                    "dp_protect(); the ledger and the totals stay.")));
+                            errhint("The controller makes the view anew with dp_refresh(); its policies stay.")));
         check_column_type(NameStr(mine->attname), mine->atttypid);
         map[mine->attnum] = attno;
     }

@@ -196,12 +196,17 @@ FROM (SELECT name, dp_rdr.ledger_fault(id) AS fault FROM controlled) c WHERE c.f
 SELECT c.name, CASE WHEN c.bound = 'none' THEN 'nothing bounds the total privacy loss'
                     WHEN c.epsilon_total > 10 THEN format('epsilon_total = %s promises next to nothing', c.epsilon_total)
                     ELSE format('with delta_total = %s people may be disclosed outright', c.delta_total) END,
-       format('SELECT dp_set_odometer(%L, %L, 1, 0);', c.name, CASE c.bound WHEN 'dynamic' THEN 'dynamic' ELSE 'filter' END)
+       format('SELECT dp_set_odometer(%L, %s);', c.name, CASE
+              WHEN c.bound = 'none' THEN 'bound => ''filter'', epsilon_total => 1'
+              WHEN c.epsilon_total > 10 THEN 'epsilon_total => 1' ELSE 'delta_total => 0.000001' END)
 FROM controlled c WHERE c.bound = 'none' OR c.epsilon_total > 10 OR c.delta_total > 0.001)sql"},
     {"warning", R"sql( -- the papers' rule alone
 SELECT c.name, 'the bound "dynamic" has no epsilon_total: the loss may reach twice the largest candidate',
-       format('SELECT dp_set_odometer(%L, ''dynamic'', 1, %s);', c.name, c.delta_total)
+       format('SELECT dp_set_odometer(%L, epsilon_total => 1);', c.name)
 FROM controlled c WHERE c.bound = 'dynamic' AND c.epsilon_total IS NULL)sql"},
+    {"warning", R"sql( -- one row is one individual
+SELECT c.name, h.finding, h.remedy
+FROM controlled c, dp_rdr.people_hints(c.relation) h WHERE h.severity = 'warning')sql"},
     {"warning", R"sql( -- answers that are not differentially private
 SELECT p.name, format('answers to %s are not differentially private (within_data)', p.grantee_name) ||
        CASE WHEN d.others IS NULL THEN '' ELSE format(', those to %s are', d.others) END,
@@ -212,7 +217,8 @@ WHERE p.selection = 'within_data' AND p.exists)sql"},
     {"warning", R"sql( -- one answer tells too much
 SELECT p.name, format('one answer to %s may cost %s', p.grantee_name,
        CASE WHEN p.epsilon_max > 10 THEN 'epsilon = ' || p.epsilon_max ELSE 'delta = ' || p.delta END),
-       format('SELECT dp_revoke(%L, %L); -- and dp_grant() with a smaller epsilon_max or delta', p.name, p.grantee_name)
+       format('SELECT dp_grant(%L, %L, %s);', p.name, p.grantee_name,
+              CASE WHEN p.epsilon_max > 10 THEN 'epsilon_max => 1' ELSE 'delta => 0.000001' END)
 FROM permit p WHERE p.exists AND (p.epsilon_max > 10 OR p.delta > 0.001))sql"},
     {"warning", R"sql( -- policies of superusers
 SELECT p.name, format('%s has a policy and is a superuser, who sees everything', p.grantee_name),
@@ -387,12 +393,23 @@ FROM pg_default_acl d JOIN role r ON r.oid IN (SELECT a.grantee FROM aclexplode(
 WHERE d.defaclobjtype = 'r' AND d.defaclrole IN (SELECT owner FROM controlled) AND r.oid <> d.defaclrole)sql"},
     {"info", R"sql( -- a restricted view that refuses every query
 SELECT f.name, 'answers no query: ' || f.fault,
-       CASE WHEN f.hint ~ 'dp_unprotect' THEN
+       CASE WHEN f.hint ~ 'dp_refresh' THEN format('SELECT dp_refresh(%L);', f.name)
+            WHEN f.hint ~ 'dp_unprotect' THEN
             format('SELECT dp_unprotect(%L); -- drops it; then dp_protect() and dp_grant() again', f.name)
             ELSE '-- ' || f.hint END
 FROM (SELECT x.name, split_part(x.fault, E'\n', 1) AS fault, split_part(x.fault, E'\n', 2) AS hint
       FROM (SELECT name, dp_rdr.facade_fault(view, relation) AS fault FROM facade
             WHERE exists AND dp_rdr.is_facade(view, relation)) x WHERE x.fault IS NOT NULL) f)sql"},
+    {"info", R"sql( -- columns that came later
+SELECT f.name, format('lacks columns that %s has got since: %s', f.table_name,
+                      string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum)), format('SELECT dp_refresh(%L);', f.name)
+FROM facade f JOIN dp_rdr.restricted_view v ON v.view = f.view AND v.all_columns
+JOIN pg_attribute a ON a.attrelid = f.relation AND a.attnum > 0 AND NOT a.attisdropped
+WHERE f.exists AND NOT EXISTS (SELECT FROM pg_attribute o WHERE o.attrelid = f.view AND o.attname = a.attname)
+GROUP BY f.name, f.table_name)sql"},
+    {"info", R"sql( -- one row is one individual, as far as the keys tell
+SELECT c.name, h.finding, h.remedy
+FROM controlled c, dp_rdr.people_hints(c.relation) h WHERE h.severity = 'info')sql"},
     {"info", R"sql( -- roles that are refused for having too many policies
 SELECT p.name, format('%s inherits the policies of %s and has none of its own', m.member::regrole,
                       string_agg(DISTINCT p.grantee_name, ', ')),
@@ -417,7 +434,9 @@ FROM controlled c JOIN dp_rdr.column_bounds b ON b.relation = c.relation
 WHERE greatest(abs(b.lower), abs(b.upper)) > 1e12)sql"},
     {"info", R"sql( -- a new column of that name would have them
 SELECT format('%s.%I', c.name, d.column_name), format('%s are declared for a column that does not exist any more', d.what),
-       format('DELETE FROM dp_rdr.%I WHERE relation::oid = %s AND column_name = %L;', d.catalog, c.relation, d.column_name)
+       coalesce((SELECT format('SELECT dp_refresh(%L);', min(f.name)) FROM facade f WHERE f.relation = c.relation AND f.exists
+                 HAVING count(*) > 0),
+                format('DELETE FROM dp_rdr.%I WHERE relation::oid = %s AND column_name = %L;', d.catalog, c.relation, d.column_name))
 FROM controlled c JOIN (SELECT relation, column_name, 'bounds', 'column_bounds' FROM dp_rdr.column_bounds
   UNION ALL SELECT relation, column_name, 'groups', 'column_groups' FROM dp_rdr.column_groups
 ) d (relation, column_name, what, catalog) ON d.relation = c.relation
