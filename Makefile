@@ -5,6 +5,7 @@
 #   make test              every suite on throwaway servers, from a bare Debian 12 on
 #   make demo              a guided tour in the terminal, on a throwaway server
 #   make bench             timings beside PostgreSQL's own plain queries
+#   make mutants           plants mistakes, one at a time: a suite has to see each
 #   make soak              many clients at once for a while, then an audit of the ledger; made-up statements; a long audit
 #   make unit              the unit tests of src/privacy alone (no server)
 #   make unit-sanitize     the same under AddressSanitizer and UBSan
@@ -58,7 +59,7 @@ PG_CPPFLAGS += -DUSE_ASSERT_CHECKING
 endif
 SHLIB_LINK += -lstdc++
 
-# make test, demo, bench and soak install PostgreSQL themselves, so they must work before it is there.
+# make test, demo, bench, soak and mutants install PostgreSQL themselves, so they must work before it is there.
 ifneq (,$(wildcard $(PGXS)))
 include $(PGXS)
 else
@@ -154,6 +155,9 @@ bench:
 soak:
 	@test/soak/run
 
-.PHONY: unit unit-sanitize statistics audit client samplers test demo bench soak
+mutants:
+	@test/mutants/run
+
+.PHONY: unit unit-sanitize statistics audit client samplers test demo bench soak mutants
 
 -include $(OBJS:.o=.d) $(wildcard build/obj/*/*/*.d build/sanitized/*/*/*.d)
