@@ -16,7 +16,8 @@ class Charge:
 
     def __init__(self, kind, epsilon, mechanism, delta_noise, delta_groups, k1, groups, measures):
         self.kind, self.mechanism, self.groups = kind, mechanism, groups
-        self.epsilon, self.delta_noise, self.delta_groups = Fraction(epsilon), float(delta_noise or 0), float(delta_groups or 0)
+        self.epsilon = Fraction(epsilon)
+        self.delta_noise, self.delta_groups = float(delta_noise or 0), float(delta_groups or 0)
         self.k1 = int(k1 or 0)
         parts = [measure.split(" ") for measure in measures.split(",")] if measures else []
         self.measures = [(part[0], int(part[-1])) for part in parts]
@@ -53,7 +54,8 @@ def sensitivity(kind, type_, bounds):
     low, high = (Fraction(bound) for bound in bounds)
     largest = max(abs(low), abs(high))
     unit = Fraction(1)
-    if not (type_ in ("smallint", "integer", "bigint") and low.denominator == high.denominator == 1 and largest <= 2 ** 40):
+    integers = type_ in ("smallint", "integer", "bigint") and low.denominator == high.denominator == 1
+    if not (integers and largest <= 2 ** 40):
         exponent = 0
         while Fraction(2) ** exponent < largest:
             exponent += 1

@@ -98,8 +98,8 @@ class Laplace:
 
 
 class Gaussian:
-    """[8.1] P(z) ~ e^(-z^2/(2 sigma^2)). slack: what its distribution function is not known to, since sigma may be larger by
-    some thousandths (8.4)."""
+    """[8.1] P(z) ~ e^(-z^2/(2 sigma^2)). slack: what its distribution function is not known to, since sigma may be larger
+    by some thousandths (8.4)."""
     slack = 2e-3
 
     def __init__(self, sigma):
@@ -183,7 +183,8 @@ def svt_law(gaps, epsilon_svt):
 def log_binomial(k, n, p):
     if p <= 0 or p >= 1:
         return 0.0 if k == (n if p >= 1 else 0) else -math.inf
-    return (math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) + k * math.log(p) + (n - k) * math.log1p(-p))
+    ways = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+    return ways + k * math.log(p) + (n - k) * math.log1p(-p)
 
 
 def binomial_p(k, n, p):

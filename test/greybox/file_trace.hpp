@@ -1,4 +1,4 @@
-// In the place of src/release/trace.hpp's functions: one line of a file for each thing seen. test/greybox/replay.py reads them.
+// In the place of src/release/trace.hpp's functions: one line of a file for each thing seen, read by test/greybox/replay.py.
 #pragma once
 
 #include <fstream>
