@@ -128,6 +128,13 @@ class Gaussian:
         return self.sigma
 
 
+def discrete_delta(law, epsilon, sensitivity):
+    """[8.4] The exact delta of one coordinate under discrete Gaussian noise."""
+    middle = epsilon * law.sigma ** 2 / sensitivity
+    near, far = (law.tail(math.floor(middle + side * sensitivity / 2) + 1) for side in (-1, 1))
+    return near - math.exp(epsilon) * far
+
+
 def threshold(law, delta):
     """[8.5] T = 1 + the smallest q >= 1 with P(Z >= q) <= delta."""
     if isinstance(law, Laplace):
