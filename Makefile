@@ -139,6 +139,27 @@ client: build/client
 samplers: build/samplers
 	build/samplers
 
+# The library of test/greybox, whose random bits come from a file: the objects of make all, but for those that draw. No
+# other target builds or installs it, and only here is its header on the include path.
+DRAWING := $(shell grep -lE 'release/(random|trace)\.hpp' $(OBJS:.o=.cpp))
+GREYBOX_OBJS := $(DRAWING:%.cpp=build/greybox/%.o)
+GREYBOX_CPPFLAGS = -Itest/greybox -DDP_RDR_BITS_FROM_FILE='"$(CURDIR)/build/greybox"'
+
+build/greybox/%.o: %.cpp
+	@mkdir -p $(@D)
+	$(CXX) $(CXXFLAGS) $(GREYBOX_CPPFLAGS) $(CPPFLAGS) -c -o $@ $<
+
+build/greybox/dp_rdr.so: $(GREYBOX_OBJS) $(filter-out $(DRAWING:.cpp=.o),$(OBJS))
+	$(CXX) $(CXXFLAGS) -shared -o $@ $^ $(LDFLAGS) $(SHLIB_LINK)
+
+# Neighbouring tables asked with the same bits, and what leaves the server measured against its laws: both against the
+# server that PG* points to, where this tree is installed.
+greybox: build/greybox/dp_rdr.so
+	python3 test/greybox/run.py
+
+blackbox:
+	python3 test/blackbox/run.py
+
 # ----------------------------------------------------------------------------------------------------------------------
 # Whole runs on throwaway servers
 # ----------------------------------------------------------------------------------------------------------------------
@@ -158,6 +179,6 @@ soak:
 mutants:
 	@test/mutants/run
 
-.PHONY: unit unit-sanitize statistics audit client samplers test demo bench soak mutants
+.PHONY: unit unit-sanitize statistics audit client samplers greybox blackbox test demo bench soak mutants
 
--include $(OBJS:.o=.d) $(wildcard build/obj/*/*/*.d build/sanitized/*/*/*.d)
+-include $(OBJS:.o=.d) $(wildcard build/obj/*/*/*.d build/sanitized/*/*/*.d build/greybox/src/*/*.d)

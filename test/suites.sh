@@ -56,6 +56,11 @@ run_tap() {
     make_here installcheck REGRESS= ISOLATION= PROVE_FLAGS=--verbose
 }
 
+# The library with random bits from a file is built for this alone, and installed nowhere.
+run_greybox() {
+    make_here -s "${build_options[@]}" build/greybox/dp_rdr.so && on_server -- python3 test/greybox/run.py
+}
+
 # Hostile roles on two neighbouring databases; the server log is searched as well.
 run_attacks() {
     on_server -o logging_collector=on -o log_rotation_size=0 -o autovacuum=off "$@"
@@ -78,6 +83,8 @@ run_suite() {
         tap) make_here installcheck REGRESS= ISOLATION= PROVE_FLAGS=--verbose ${part:+PROVE_TESTS="test/t/$part*.pl"} ;;
         attacks) run_attacks -o "$watched" -- python3 test/attacks/run.py --only "${part:-shared}" ;;
         fuzz) run_fuzz ;;
+        greybox) run_greybox ;;
+        blackbox) on_server -- python3 test/blackbox/run.py ;;
         *) die "no suite is called $name" ;;
     esac
 }

@@ -13,6 +13,7 @@
 #include "release/random.hpp"
 #include "release/select.hpp"
 #include "release/steps.hpp"
+#include "release/trace.hpp"
 
 namespace dp::release {
 
@@ -99,6 +100,7 @@ static void add_noise(Writer *writer, const privacy::int128 *exact) {
         for (int j = 0; j < writer->question->nmeasures; j++)
             for (int c = 0; c < (*writer->question->measures)[j].coordinates(); c++, at++)
                 writer->noisy[at] = exact[at] + privacy::draw(*writer->bits, writer->plan->noise[j]);
+        trace::released(writer->noisy, at);
     });
 }
 
@@ -276,6 +278,7 @@ static privacy::ReleasePlan *plan_of(const rows::Question *question, const Terms
     border::core([&] {
         *plan = privacy::plan_release(terms.mechanism, *question->measures, *question->sensitivities,
                                       question->thresholded, epsilon, delta);
+        trace::planned(*plan);
     });
     return plan;
 }

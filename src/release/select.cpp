@@ -3,6 +3,7 @@
 #include "border/scope.hpp"
 #include "release/charge.hpp"
 #include "release/random.hpp"
+#include "release/trace.hpp"
 #include "rows/selection_sums.hpp"
 
 namespace dp::release {
@@ -38,6 +39,7 @@ static uint64 first_accepted(const rows::Question *question, const Terms &terms,
         const std::vector<privacy::SvtCandidate> tested(selection.tested, selection.tested + selection.ntested);
         const std::vector<privacy::SelectionSums> of_each(selection_sums, selection_sums + selection.ntested);
         auto accepted = privacy::svt_select(bits, terms.epsilon_svt, tested, of_each);
+        trace::selected(tested, of_each, accepted);
         return accepted ? first + *accepted : last;
     });
 }
