@@ -366,6 +366,31 @@ TEST(Gaussian, ScaleIsRoundedUpToTheGrid) {
         EXPECT_THROW(gaussian_scale_up(sigma), InvalidParameter) << sigma;
 }
 
+// Noise so wide that both terms of the formula agree to ten digits and more: c (phi(alpha) - alpha Q(alpha)), c -> 0.
+TEST(Calibration, WideNoise) {
+    for (double eps : {1e-9, 1e-6})
+        for (double alpha : {0.5, 3.0, 7.0, 11.0}) {
+            const double sigma = alpha / eps;
+            const long double a = alpha - 0.0L, pi = 3.14159265358979323846L;
+            const long double limit = (std::exp(-0.5L * a * a) / std::sqrt(2 * pi) -
+                                       a * 0.5L * std::erfc(a / std::sqrt(2.0L))) / sigma;
+            EXPECT_NEAR(delta_balle_wang(eps, sigma, 1) / static_cast<double>(limit), 1, 2e-4 * eps * 1e6 + 1e-7);
+        }
+    // Both ways of computing it agree where they meet.
+    for (double eps : {0.001, 0.01}) {
+        const double below = delta_balle_wang(eps, 1000.1, 1), above = delta_balle_wang(eps, 999.9, 1);
+        EXPECT_NEAR(below / above, std::exp(std::log(below / above)), 1e-9);
+        EXPECT_LT(below, above);
+        EXPECT_NEAR(below / above, 1, 0.03);
+    }
+    // The margin of 8.4 is kept at the ends of the domain.
+    for (const char *delta : {"0.000000000000000000000000000001", "0.00000000000000000001"}) {
+        const double d = Delta::parse(delta).value().value(), sigma = gaussian_release_sigma(1e-9, d, 1).sigma();
+        EXPECT_LE(delta_balle_wang(1e-9, sigma, 1), d * (1 - 0.99e-4));
+        EXPECT_GE(delta_balle_wang(1e-9, sigma, 1), d * (1 - 1.01e-4));
+    }
+}
+
 // delta is 1e-9 and up here: below, differences of two tails lose digits, which gaussian_release_sigma has a margin for.
 TEST(Gaussian, DeltaFallsInSigmaAndEps) {
     for (double eps : {0.001, 0.1, 1.0, 10.0})
