@@ -14,10 +14,12 @@ namespace dp::privacy {
 namespace {
 
 constexpr double pi = 3.14159265358979323846;
-constexpr double wide = 1000;                  // sigma in lattice units: from here on the lattice does not matter
-constexpr std::uint32_t fine_grid = 1U << 20;  // sigma^2 is a multiple of 2^-20 below `wide`, an integer from there on
+constexpr double wide = 1000;                 // sigma in lattice units: from here on the lattice does not matter
+constexpr std::uint32_t fine_grid = 1U << 20; // sigma^2 is a multiple of 2^-20 below `wide`, an integer from there on
 
-double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
+double normal_cdf(double x) {
+    return 0.5 * std::erfc(-x / std::sqrt(2.0));
+}
 
 // ln Phi(y), also where Phi(y) underflows.
 double log_normal_cdf(double y) {
@@ -56,7 +58,9 @@ template <class Function> double smallest_value(Function f, double low, double h
     return std::min(at_left, at_right);
 }
 
-double delta_per_group(double delta, int max_groups) { return -std::expm1(std::log1p(-delta) / max_groups); }
+double delta_per_group(double delta, int max_groups) {
+    return -std::expm1(std::log1p(-delta) / max_groups);
+}
 
 exact::cpp_int ceil_shift(const exact::cpp_int &n, int shift) {
     if (shift >= 0)
@@ -134,9 +138,13 @@ GaussianScale gaussian_release_sigma(double eps, double delta, double sensitivit
     return scale;
 }
 
-double rho_from_pure_eps(double eps) { return eps * std::tanh(0.5 * eps); }
+double rho_from_pure_eps(double eps) {
+    return eps * std::tanh(0.5 * eps);
+}
 
-double eps_from_rho_classic(double rho, double delta) { return rho + 2 * std::sqrt(rho * std::log(1 / delta)); }
+double eps_from_rho_classic(double rho, double delta) {
+    return rho + 2 * std::sqrt(rho * std::log(1 / delta));
+}
 
 // The grid goes further than any useful alpha: a smaller epsilon needs a larger one, up to about 10^11 at 10^-9.
 double eps_from_rho_tight(double rho, double delta) {

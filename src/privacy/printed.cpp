@@ -13,11 +13,17 @@ namespace {
 constexpr double one = static_cast<double>(pair_one);
 constexpr double pi = 3.14159265358979323846;
 
-double normal_density(double x) { return std::exp(-0.5 * x * x) / std::sqrt(2 * pi); }
-double normal_above(double x) { return 0.5 * std::erfc(x / std::sqrt(2.0)); }
+double normal_density(double x) {
+    return std::exp(-0.5 * x * x) / std::sqrt(2 * pi);
+}
+double normal_above(double x) {
+    return 0.5 * std::erfc(x / std::sqrt(2.0));
+}
 
 // E max(0, W - k) and E max(0, W - k)^2 of a standard normal variable.
-double normal_excess(double k) { return std::max(0.0, normal_density(k) - k * normal_above(k)); }
+double normal_excess(double k) {
+    return std::max(0.0, normal_density(k) - k * normal_above(k));
+}
 double normal_excess_square(double k) {
     return std::max(0.0, (1 + k * k) * normal_above(k) - k * normal_density(k));
 }
@@ -48,8 +54,7 @@ PrintedAverage::PrintedAverage(const MeasureNoise &noise, const PairTotals &tota
       scale_(laplace_ ? noise.laplace.value() / one : noise.gaussian.sigma() * std::sqrt(2.0) / one), one_(1 / scale_),
       count_(totals.count / scale_), above_((totals.count - totals.difference) / scale_),
       below_((totals.count + totals.difference) / scale_), difference_(totals.difference / scale_),
-      position_(totals.count > 0 ? totals.difference / totals.count : 0),
-      unit_(scale_ / std::max(1.0, totals.count)) {}
+      position_(totals.count > 0 ? totals.difference / totals.count : 0), unit_(scale_ / std::max(1.0, totals.count)) {}
 
 PrintedAverage::Ends PrintedAverage::ends_at(double u, double offset) const {
     const double noisy = count_ + u;
@@ -67,19 +72,16 @@ double PrintedAverage::beyond(double k, double reach) const {
 double PrintedAverage::distance_at(double u, double offset) const {
     const Ends ends = ends_at(u, offset);
     const double a = std::fabs(u);
-    const double sum =
-        beyond(ends.from, a) + beyond(-ends.from, a) - beyond(-ends.low, a) - beyond(ends.high, a);
+    const double sum = beyond(ends.from, a) + beyond(-ends.from, a) - beyond(-ends.low, a) - beyond(ends.high, a);
     return std::max(0.0, sum) / ends.scale * (laplace_ ? 0.125 : normal_density(u));
 }
 
 // Gaussian noise. ((w - from)^2 minus what the clamp takes off at both ends) / scale^2.
 double PrintedAverage::square_at(double u) const {
     const Ends ends = ends_at(u, 0);
-    const auto taken = [](double k, double way) {
-        return normal_excess_square(k) + 2 * way * normal_excess(k);
-    };
-    const double sum = 1 + ends.from * ends.from - taken(ends.high, ends.high - ends.from) -
-                       taken(-ends.low, ends.from - ends.low);
+    const auto taken = [](double k, double way) { return normal_excess_square(k) + 2 * way * normal_excess(k); };
+    const double sum =
+        1 + ends.from * ends.from - taken(ends.high, ends.high - ends.from) - taken(-ends.low, ends.from - ends.low);
     return std::max(0.0, sum) / ends.scale / ends.scale * normal_density(u);
 }
 
@@ -187,7 +189,9 @@ double combined_distance(double a, double b, double d) {
     return d + (a * a * a * std::exp(-d / a) - far) / ((a - b) * (a + b));
 }
 
-double half_range(const Bounds &bounds) { return 0.5 * bounds.high - 0.5 * bounds.low; }
+double half_range(const Bounds &bounds) {
+    return 0.5 * bounds.high - 0.5 * bounds.low;
+}
 
 } // namespace
 

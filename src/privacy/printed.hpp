@@ -22,13 +22,14 @@ class PrintedAverage {
     PrintedAverage(const MeasureNoise &noise, const PairTotals &totals);
     // E|A - p - offset|, p: the position without noise, |p + offset| <= 1. Relative error below 1e-9 for noise up to 10^6.
     double distance(double offset) const;
-    double square() const;                 // E (A - p)^2
+    double square() const;                  // E (A - p)^2
     double spread() const { return unit_; } // offsets are to be compared with this
 
   private:
     struct Ends {
-        double low, from, high; // where s1 - s0 reaches the lower bound, p + offset, the upper bound; from the exact one
-        double scale;           // max(1, s1 + s0)
+        double low, from,
+            high;     // where s1 - s0 reaches the lower bound, p + offset, the upper bound; from the exact one
+        double scale; // max(1, s1 + s0)
     };
     Ends ends_at(double u, double offset) const;
     double beyond(double k, double reach) const;
@@ -38,7 +39,7 @@ class PrintedAverage {
     template <class Function> double integral(Function f, double offset) const;
 
     bool laplace_;
-    double scale_;                      // what lengths below are measured in, in units of one
+    double scale_;                       // what lengths below are measured in, in units of one
     double one_, count_, above_, below_; // 1, c, and c times the way to the upper and to the lower bound: 2 S0, 2 S1
     double difference_, position_;
     double unit_;

@@ -14,7 +14,9 @@ constexpr int128 one = int128{1} << 30; // 1 = 2^30 units of p
 constexpr std::int64_t billion = 1000000000;
 
 // By value: std::max takes references, and int128 may be less aligned than those may expect.
-static int128 larger(int128 a, int128 b) { return a < b ? b : a; }
+static int128 larger(int128 a, int128 b) {
+    return a < b ? b : a;
+}
 
 static void check_tau_var(double tau_var) {
     if (!(tau_var >= 0 && tau_var <= 1))

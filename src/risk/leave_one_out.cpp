@@ -213,11 +213,11 @@ struct Work {
     privacy::Mechanism mechanism;
     privacy::Calibration calibration;
     Memo *memo;
-    Argument *arguments;   // per measure
-    bool keep;             // records, groups and contributions: there is a second look at each
-    MemoryContext context; // of the memo
-    int64 room;            // for so many records
-    int64 room_groups;     // for the states of so many groups
+    Argument *arguments;         // per measure
+    bool keep;                   // records, groups and contributions: there is a second look at each
+    MemoryContext context;       // of the memo
+    int64 room;                  // for so many records
+    int64 room_groups;           // for the states of so many groups
     Contribution *contributions; // of the record that is read, without keep
     // The group of the last record, where equality tells groups apart: the statement brings them group by group.
     MemoryContext key_context;
@@ -558,10 +558,8 @@ static bool receive(TupleTableSlot *slot, DestReceiver *self) {
     return true;
 }
 
-static void receive_start(DestReceiver *, int, TupleDesc) {
-}
-static void receive_end(DestReceiver *) {
-}
+static void receive_start(DestReceiver *, int, TupleDesc) {}
+static void receive_end(DestReceiver *) {}
 
 static void read_records(Work *work) {
     auto *receiver = static_cast<Receiver *>(palloc0(sizeof(Receiver)));
@@ -605,8 +603,7 @@ static void prepare_work(Work *work, Detail detail) {
     // An average's moves, and all of the published ones, depend on their group: known when all records have been read.
     work->keep = detail != Detail::profile || work->calibration == privacy::Calibration::published ||
                  prints_pairs(work->question);
-    work->contributions =
-        static_cast<Contribution *>(palloc0(sizeof(Contribution) * (work->question->nmeasures + 1)));
+    work->contributions = static_cast<Contribution *>(palloc0(sizeof(Contribution) * (work->question->nmeasures + 1)));
     work->profile = border::context_new<privacy::PisProfile>();
     work->profile_a = border::context_new<privacy::PisProfile>();
     work->profile_b = border::context_new<privacy::PisProfile>();

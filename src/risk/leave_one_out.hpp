@@ -29,14 +29,14 @@ struct PeopleGroups {
 };
 
 struct Memo {
-    int64 rows;           // n: rows of the protected table
-    int64 groups_present; // groups of the query's result
-    int64 smallest_group; // fewest contributing rows of any group and AVG argument (0: none)
+    int64 rows;            // n: rows of the protected table
+    int64 groups_present;  // groups of the query's result
+    int64 smallest_group;  // fewest contributing rows of any group and AVG argument (0: none)
     int64 nrecords;        // 0 with Detail::profile where the profile needs no second look
     Record *records;       // records inside the WHERE, in no order
     Tuplestorestate *kept; // Detail::records: their columns (desc), in the order of records
-    int64 outside;   // rows outside the WHERE: PIS 0
-    TupleDesc desc;  // of the projected columns, with their names
+    int64 outside;         // rows outside the WHERE: PIS 0
+    TupleDesc desc;        // of the projected columns, with their names
     const privacy::PisProfile *profile;
 
     // Where the sensitivities come from. Groups of the result: the declared ones (`sound`), else those present, in canonical

@@ -81,7 +81,8 @@ static double other_noise(const Question *question, const privacy::ReleasePlan &
 }
 
 // Core region. What the pairs of one group print.
-static double pair_noise(const Question *question, const privacy::ReleasePlan &plan, const privacy::GroupState *states) {
+static double pair_noise(const Question *question, const privacy::ReleasePlan &plan,
+                         const privacy::GroupState *states) {
     double term = 0;
     for (int j = 0; j < question->nmeasures; j++)
         if ((*question->measures)[j].kind == MeasureKind::pair)
@@ -108,9 +109,9 @@ double printed_noise_term(const Question *question, const Memo *memo, const priv
     for (int64 group = 0; group < memo->ngroups; group++) {
         CHECK_FOR_INTERRUPTS();
         const privacy::GroupState *states = &state_of(question, memo, group, 0);
-        double one = other + (is_empty(question, states)
-                                  ? empty // of thousands of declared groups most may be
-                                  : border::core([&] { return pair_noise(question, *plan, states); }));
+        double one =
+            other + (is_empty(question, states) ? empty // of thousands of declared groups most may be
+                                                : border::core([&] { return pair_noise(question, *plan, states); }));
         sum += one;
         least = Min(least, one);
     }
@@ -161,8 +162,7 @@ static double offset_without(const Question *question, const privacy::GroupState
 // Averages of one group and measure: E|A - average without the record| - E|A - average|.
 static void add_average(const GroupWork &work, int measure, double *excess) {
     const Question *question = work.question;
-    const privacy::GroupState &state =
-        state_of(question, work.memo, work.memo->group_of[work.records[0]], measure);
+    const privacy::GroupState &state = state_of(question, work.memo, work.memo->group_of[work.records[0]], measure);
     auto *offsets = static_cast<double *>(MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) * work.nrecords));
     double low = 0, high = 0;
     for (int64 i = 0; i < work.nrecords; i++) {
@@ -171,8 +171,8 @@ static void add_average(const GroupWork &work, int measure, double *excess) {
         low = Min(low, offsets[i]);
         high = Max(high, offsets[i]);
     }
-    auto *average = border::context_new<privacy::PrintedAverage>(work.plan->noise[measure],
-                                                                 totals_of(question, state, measure));
+    auto *average =
+        border::context_new<privacy::PrintedAverage>(work.plan->noise[measure], totals_of(question, state, measure));
     auto *distances = border::context_new<privacy::AverageDistances>(*average, low, high, work.nrecords);
     double alone = border::core([&] { return average->distance(0); });
     for (int64 i = 0; i < work.nrecords; i++) {
@@ -219,15 +219,15 @@ static bool prints_average(const Question *question, int measure) {
 
 // Record numbers, group by group: counting sort. starts: ngroups + 1 positions.
 static int64 *records_by_group(const Memo *memo, int64 **starts) {
-    *starts = static_cast<int64 *>(MemoryContextAllocExtended(
-        CurrentMemoryContext, sizeof(int64) * (memo->ngroups + 2), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO));
+    *starts = static_cast<int64 *>(MemoryContextAllocExtended(CurrentMemoryContext, sizeof(int64) * (memo->ngroups + 2),
+                                                              MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO));
     for (int64 i = 0; i < memo->nrecords; i++)
         if (memo->group_of[i] >= 0)
             (*starts)[memo->group_of[i] + 2]++;
     for (int64 group = 0; group < memo->ngroups; group++)
         (*starts)[group + 2] += (*starts)[group + 1];
-    auto *order = static_cast<int64 *>(
-        MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int64) * (memo->nrecords + 1)));
+    auto *order =
+        static_cast<int64 *>(MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int64) * (memo->nrecords + 1)));
     for (int64 i = 0; i < memo->nrecords; i++)
         if (memo->group_of[i] >= 0)
             order[(*starts)[memo->group_of[i] + 1]++] = i;
@@ -236,9 +236,9 @@ static int64 *records_by_group(const Memo *memo, int64 **starts) {
 
 ExactRisks exact_printed_risks(const Question *question, const Memo *memo, const privacy::ReleasePlan *plan) {
     refuse_unless_one_number(question, plan);
-    ExactRisks risks = {0, static_cast<double *>(MemoryContextAllocExtended(
-                               CurrentMemoryContext, sizeof(double) * (memo->nrecords + 1),
-                               MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO))};
+    ExactRisks risks = {
+        0, static_cast<double *>(MemoryContextAllocExtended(CurrentMemoryContext, sizeof(double) * (memo->nrecords + 1),
+                                                            MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO))};
     bool laplace = plan->mechanism == Mechanism::laplace;
     if (laplace)
         risks.noise = printed_noise_term(question, memo, plan);

@@ -217,12 +217,13 @@ static void announce(TimestampTz start, int64 nrecords) {
                      static_cast<double>(nrecords);
     if (seconds < 60)
         return;
-    ereport(NOTICE, (errmsg("the query is run again without each of " INT64_FORMAT " distinct records: about %.0f "
-                            "minutes",
-                            nrecords, Max(seconds / 60, 1)),
-                     errhint("pg_stat_activity shows the progress. A query of one level over the restricted view alone, "
-                             "with plain aggregates, takes one run; so does a join that is stored as a column of the "
-                             "table.")));
+    ereport(NOTICE,
+            (errmsg("the query is run again without each of " INT64_FORMAT " distinct records: about %.0f "
+                    "minutes",
+                    nrecords, Max(seconds / 60, 1)),
+             errhint("pg_stat_activity shows the progress. A query of one level over the restricted view alone, "
+                     "with plain aggregates, takes one run; so does a join that is stored as a column of the "
+                     "table.")));
 }
 
 static void run_without_each(const Run *run, const char **identities, Memo *memo, const Result *whole,

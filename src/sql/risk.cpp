@@ -319,8 +319,8 @@ DP_FUNCTION(dp_risk) {
 
 // Of every record, and behind them of people outside the WHERE.
 static double *indicators_of(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
-    auto *rdr = static_cast<double *>(
-        MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) * (memo->nrecords + 1)));
+    auto *rdr =
+        static_cast<double *>(MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) * (memo->nrecords + 1)));
     if (view.exact && is_printed(view)) {
         risk::ExactRisks risks = exact_printed(view, memo, epsilon);
         for (int64 i = 0; i <= memo->nrecords; i++)
@@ -347,8 +347,8 @@ static double *indicators_of(const View &view, const Memo *memo, privacy::Epsilo
 }
 
 static double *pis_of(const Memo *memo) {
-    auto *pis = static_cast<double *>(
-        MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) * (memo->nrecords + 1)));
+    auto *pis =
+        static_cast<double *>(MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) * (memo->nrecords + 1)));
     for (int64 i = 0; i < memo->nrecords; i++)
         pis[i] = memo->records[i].pis;
     pis[memo->nrecords] = 0;

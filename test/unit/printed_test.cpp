@@ -32,7 +32,8 @@ MeasureNoise noise_of(Mechanism mechanism, const char *epsilon) {
 struct Sample {
     double mean = 0, error = 0; // of the mean
 };
-template <class Function> Sample sample(const MeasureNoise &noise, const PairTotals &totals, const Bounds &b, Function f) {
+template <class Function>
+Sample sample(const MeasureNoise &noise, const PairTotals &totals, const Bounds &b, Function f) {
     std::mt19937_64 random(7);
     std::exponential_distribution<double> exponential;
     std::normal_distribution<double> normal;
@@ -46,7 +47,8 @@ template <class Function> Sample sample(const MeasureNoise &noise, const PairTot
     for (int i = 0; i < n; ++i) {
         const double s1 = 0.5 * (totals.count + totals.difference) * one + draw();
         const double s0 = 0.5 * (totals.count - totals.difference) * one + draw();
-        const double x = f(release_pair(static_cast<int128>(std::llround(s1)), static_cast<int128>(std::llround(s0)), b));
+        const double x =
+            f(release_pair(static_cast<int128>(std::llround(s1)), static_cast<int128>(std::llround(s0)), b));
         sum += x;
         squares += x * x;
     }
@@ -64,7 +66,8 @@ TEST(Printed, AverageAgainstDraws) {
                 const MeasureNoise noise = noise_of(mechanism, epsilon);
                 const PrintedAverage average(noise, t);
                 const double p = t.count > 0 ? t.difference / t.count : 0;
-                for (double at : {p, std::max(-1.0, p - 2 * average.spread()), std::min(1.0, p + 0.7 * average.spread())}) {
+                for (double at :
+                     {p, std::max(-1.0, p - 2 * average.spread()), std::min(1.0, p + 0.7 * average.spread())}) {
                     const Sample drawn =
                         sample(noise, t, unit, [&](const PairRelease &r) { return std::fabs(r.avg - at); });
                     EXPECT_NEAR(average.distance(at - p), drawn.mean, 5 * drawn.error + 1e-9)
@@ -106,7 +109,8 @@ TEST(Printed, ManyValues) {
         const double expected = (a * a + a * b + b * b) / (a + b) / n;
         // At p = -1 half of it is cut off.
         EXPECT_NEAR(PrintedAverage(noise_of(Mechanism::laplace, "1"), {n, p * n}).distance(0),
-                    std::fabs(p) == 1 ? expected / 2 : expected, 1e-6 * expected) << p;
+                    std::fabs(p) == 1 ? expected / 2 : expected, 1e-6 * expected)
+            << p;
     }
 }
 
@@ -115,8 +119,7 @@ TEST(Printed, FallsWithEpsilon) {
         for (const PairTotals &t : totals) {
             double last = 3;
             for (const char *epsilon : {"0.001", "0.01", "0.1", "0.5", "1", "2", "5", "10", "50", "100"}) {
-                const double error =
-                    printed_error(Aggregate::avg, noise_of(mechanism, epsilon), bounds("0", "10"), t);
+                const double error = printed_error(Aggregate::avg, noise_of(mechanism, epsilon), bounds("0", "10"), t);
                 EXPECT_LE(error, last * (1 + 1e-7)) << epsilon << " " << t.count << " " << t.difference;
                 last = error;
             }
@@ -135,14 +138,13 @@ TEST(Printed, CountsAndSumsAgainstDraws) {
                     return std::fabs(static_cast<double>(r.count) - 9 + d);
                 });
                 EXPECT_NEAR(printed_distance(Aggregate::count, laplace, b, d), count.mean, 5 * count.error);
-                const Sample total =
-                    sample(laplace, t, b, [&](const PairRelease &r) { return std::fabs(r.sum - sum + 3 * d) / largest; });
+                const Sample total = sample(
+                    laplace, t, b, [&](const PairRelease &r) { return std::fabs(r.sum - sum + 3 * d) / largest; });
                 EXPECT_NEAR(printed_distance(Aggregate::sum, laplace, b, 3 * d), total.mean, 5 * total.error);
             }
             const MeasureNoise normal = noise_of(Mechanism::gaussian, epsilon);
-            const Sample count = sample(normal, t, b, [&](const PairRelease &r) {
-                return std::pow(static_cast<double>(r.count) - 9, 2);
-            });
+            const Sample count = sample(
+                normal, t, b, [&](const PairRelease &r) { return std::pow(static_cast<double>(r.count) - 9, 2); });
             EXPECT_NEAR(printed_error(Aggregate::count, normal, b, t), count.mean, 5 * count.error);
             const Sample total =
                 sample(normal, t, b, [&](const PairRelease &r) { return std::pow((r.sum - sum) / largest, 2); });
