@@ -47,8 +47,6 @@ LATERAL (
     SELECT 'count' AS name, 'SELECT count(*) FROM trial_dp WHERE ill' AS query, 1 AS m, 1 AS k1,
            (SELECT array_agg(ill::integer::float8) FROM trial) AS pis
     UNION ALL SELECT 'sum', 'SELECT sum(dose) FROM trial_dp', 1, 1, (SELECT array_agg(least(dose, 50) / 50.0) FROM trial)
-    UNION ALL SELECT 'pair', 'SELECT avg(score), sum(score), count(score) FROM trial_dp', 1, 2,
-           (SELECT array_agg((score IS NOT NULL)::integer::float8) FROM trial)
     UNION ALL SELECT 'two measures', 'SELECT count(*), sum(dose) FILTER (WHERE dose > 90) FROM trial_dp WHERE ill OR dose > 80', 2, 2,
            (SELECT array_agg(CASE WHEN ill OR dose > 80 THEN 1 ELSE 0 END + CASE WHEN dose > 90 THEN 1 ELSE 0 END::float8) FROM trial)
     UNION ALL SELECT 'declared groups', 'SELECT arm, count(*) FROM trial_dp GROUP BY arm', 1, 1,
@@ -102,8 +100,8 @@ DECLARE
     answer jsonb;
 BEGIN
     FOR q IN VALUES ('SELECT count(*) FROM reading_dp WHERE flag'), ('SELECT count(level), count(volts) FILTER (WHERE flag) FROM reading_dp'),
-        ('SELECT sum(level) FROM reading_dp WHERE flag IS NOT FALSE'), ('SELECT avg(level), sum(volts) FROM reading_dp'),
-        ('SELECT site, sum(volts), avg(level) FILTER (WHERE flag) FROM reading_dp GROUP BY site'),
+        ('SELECT sum(level) FROM reading_dp WHERE flag IS NOT FALSE'), ('SELECT sum(level), sum(volts) FROM reading_dp'),
+        ('SELECT site, sum(volts), sum(level) FILTER (WHERE flag) FROM reading_dp GROUP BY site'),
         ('SELECT id % 3, count(*), sum(level) FILTER (WHERE volts > 0) FROM reading_dp WHERE site <> ''site 2'' GROUP BY 1'),
         ('SELECT flag, id / 1000 FROM reading_dp WHERE level < 3 GROUP BY 1, 2') LOOP
         FOREACH noise IN ARRAY '{laplace,gaussian}'::text[] LOOP
@@ -158,9 +156,9 @@ SELECT :epsilon AS epsilon;
 CREATE TABLE absent (id integer);
 SELECT dp_protect('absent', 'absent_dp');
 SELECT dp_set_odometer('absent', 'filter', 1000);
-CALL dp_find_and_release_epsilon('SELECT count(*), avg(id) FILTER (WHERE id > 3) FROM absent_dp', 0.01, 20, NULL, NULL);
+CALL dp_find_and_release_epsilon('SELECT count(*), sum(id) FILTER (WHERE id > 3) FROM absent_dp', 0.01, 20, NULL, NULL);
 SELECT dp_set_bounds('absent', 'id', 0, 9);
-CALL dp_find_and_release_epsilon('SELECT count(*), avg(id) FILTER (WHERE id > 3) FROM absent_dp', 0.01, 20, NULL, NULL) \gset
+CALL dp_find_and_release_epsilon('SELECT count(*), sum(id) FILTER (WHERE id > 3) FROM absent_dp', 0.01, 20, NULL, NULL) \gset
 SELECT :epsilon > 0 AS selected;
 SELECT dp_verify_ledger('bare'), dp_verify_ledger('trial');
 

@@ -95,13 +95,15 @@ privacy::Delta delta_of(const rows::Question *question, const Terms &terms) {
     return border::core([&] { return privacy::delta_charged(terms.mechanism, question->thresholded, terms.delta); });
 }
 
-static const char *guarantee_of(Algorithm algorithm) {
+// Groups that nobody declared appear by a threshold: the zCDP of the row holds but for an event of probability delta_groups
+// (formulas.md 5.3, 8.5).
+static const char *guarantee_of(Algorithm algorithm, bool thresholded) {
     switch (algorithm) {
     case Algorithm::within_domain:
-        return "(epsilon, delta)";
+        return thresholded ? "(epsilon, delta); rho but for an event of probability delta_groups" : "(epsilon, delta)";
     case Algorithm::released:
     case Algorithm::find_and_release:
-        return "ex-post";
+        return thresholded ? "ex-post; rho but for an event of probability delta_groups" : "ex-post";
     default:
         return "none: epsilon chosen from the data";
     }
@@ -133,7 +135,7 @@ catalog::Charge charge_for(const rows::Question *question, const Terms &terms) {
     charge.query = question->text;
     charge.grantee = terms.grantee;
     charge.algorithm = name_of(terms.algorithm);
-    charge.guarantee = guarantee_of(terms.algorithm);
+    charge.guarantee = guarantee_of(terms.algorithm, question->thresholded);
     charge.kind = terms.mechanism == privacy::Mechanism::laplace ? "pure" : "gaussian";
     charge.mechanism = terms.mechanism;
     charge.account = is_public(terms.algorithm) ? privacy::Account::public_account : privacy::Account::conditional;

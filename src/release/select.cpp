@@ -8,7 +8,28 @@
 
 namespace dp::release {
 
+// A record's part in a pair has always the same size, whatever its value: the variance that tau_var limits would say nothing
+// about it.
+void check_selectable(const rows::Question *question) {
+    for (int j = 0; j < question->nmeasures; j++) {
+        const privacy::Measure &measure = (*question->measures)[j];
+        if (measure.kind != privacy::MeasureKind::pair)
+            continue;
+        const char *column =
+            get_attname(question->settings->relation, question->argument_columns[measure.calls.front()], false);
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("epsilon cannot be selected by tau_var for avg(%s), nor for count(%s) and sum(%s) "
+                               "together",
+                               column, column, column),
+                        errdetail("They are computed from a pair of sums that every record changes by the same amount: "
+                                  "their variance is no measure of risk."),
+                        errhint("Ask for count(%s) and sum(%s) in two statements, or ask under a policy with tau.",
+                                column, column)));
+    }
+}
+
 const std::vector<privacy::SvtCandidate> *selection_candidates(const rows::Question *question, const Terms &terms) {
+    check_selectable(question);
     auto *candidates = border::context_new<std::vector<privacy::SvtCandidate>>();
     privacy::Delta delta = delta_of(question, terms);
     border::core([&] {
