@@ -5,7 +5,8 @@ SET client_min_messages = warning;
 CREATE EXTENSION dp_rdr;
 CREATE ROLE extreme_analyst;
 CREATE TABLE extreme (t text);
-SELECT dp_protect('extreme', 'extreme_dp'), dp_set_odometer('extreme', 'none'), dp_grant('extreme_dp', 'extreme_analyst', tau => 0.95) \g /dev/null
+SELECT dp_protect('extreme', 'extreme_dp') \g /dev/null
+SELECT dp_set_odometer('extreme', 'none'), dp_grant('extreme_dp', 'extreme_analyst', tau => 0.95) \g /dev/null
 CREATE FUNCTION milliseconds(condition text, bytes integer, sample text) RETURNS numeric LANGUAGE plpgsql AS $$
 DECLARE
     took numeric[] := '{}';
