@@ -125,3 +125,10 @@ DROP TABLE near, far;
 RESET ROLE;
 DROP EXTENSION pg_trgm;
 DROP FUNCTION deep, ask, deepest, locks_on_long_values;
+
+-- Functions of the internal statement that anybody may call: with types that have no header, too.
+SET ROLE regress_stranger;
+SELECT dp_rdr.up_to_size(1, 5), dp_rdr.up_to_size('a'::"char", 5), dp_rdr.up_to_size('a'::name, 0), dp_rdr.up_to_size(1.5::float8, -1),
+       dp_rdr.up_to_size('abc'::text, 2) IS NULL AS too_long, dp_rdr.up_to_size('abc'::text, 3), dp_rdr.up_to_size('abc'::text, -5) IS NULL AS below;
+SELECT dp_rdr.canonical(1, 5), dp_rdr.canonical('(1,2)'::point, 5), dp_rdr.is_short(1), dp_rdr.is_short('(1,2)'::point);
+RESET ROLE;
