@@ -6,7 +6,7 @@ once numbers have been replaced by #, and spaces and rules have been squeezed: n
 of columns, and nothing else. Where nothing is shown nothing but results without an error may come out. What a page needs
 and does not show is in comments, <!-- sql ... -->, which run in their place.
 
-A page is a session of its own, of a superuser, in the order of PAGES: the later ones use the database of README.md.
+A page is a session of its own, of a superuser, in the order of PAGES: the analyst's page uses the database of the controller's.
 The output is TAP.
 """
 import pathlib
@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = ("README.md", "doc/analyst.md", "doc/controller.md", "doc/operations.md", "doc/reference.md", "doc/guarantee.md")
+PAGES = ("README.md", "doc/controller.md", "doc/analyst.md", "doc/operations.md", "doc/reference.md", "doc/guarantee.md")
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$|^<!-- sql\n(.*?)^-->$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#]+)(?:#([^)]*))?\)")
 # Functions that return nothing: their headers are not shown.
