@@ -64,6 +64,17 @@ CREATE TABLE dp_rdr.policy (
 );
 COMMENT ON TABLE dp_rdr.policy IS 'who may query a restricted view, under which privacy preference';
 
+-- Written by the background worker, lifted by the owner. Roles by name: a role that is dropped does not come back by oid.
+CREATE TABLE dp_rdr.suspension (
+    view         regclass NOT NULL,
+    grantee      regrole NOT NULL,                -- of the policy that was asked under
+    role_name    text NOT NULL,
+    session_role text NOT NULL,
+    at           timestamptz NOT NULL,
+    PRIMARY KEY (view, grantee, role_name, session_role)
+);
+COMMENT ON TABLE dp_rdr.suspension IS 'whose queries failed while they read rows, and who asks no more until dp_resume()';
+
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Ledger: written by the background worker alone, so that no open transaction of anybody blocks or undoes a charge.
 -- Plain text names and oids: one name that does not resolve would empty a table of reg* types when a dump is restored.
@@ -230,6 +241,15 @@ CREATE AGGREGATE dp_rdr.lattice_pair(value "any", lower double precision, range 
     DESERIALFUNC = dp_rdr.lattice_deserialize, PARALLEL = SAFE);
 COMMENT ON AGGREGATE dp_rdr.lattice_pair("any", double precision, double precision)
     IS 'exact sum of values scaled to 0..2^30, and how many values there were';
+
+-- Keys of groups, before they are hashed, compared and shown.
+CREATE FUNCTION dp_rdr.canonical(key anyelement, typmod integer) RETURNS anyelement
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_canonical';
+COMMENT ON FUNCTION dp_rdr.canonical(anyelement, integer)
+    IS 'the one spelling of a group key that is shown; NULL for one of more than 1,000 bytes';
+CREATE FUNCTION dp_rdr.is_short(key anyelement) RETURNS boolean
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_is_short';
+COMMENT ON FUNCTION dp_rdr.is_short(anyelement) IS 'whether a group key has at most 1,000 bytes';
 
 CREATE FUNCTION dp_rdr.selection_sums_step(internal, bytea, VARIADIC "any") RETURNS internal
     AS 'MODULE_PATHNAME', 'dp_selection_sums_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -496,6 +516,8 @@ CREATE FUNCTION dp_rdr.date_part(text, timestamp with time zone) RETURNS double 
 COMMENT ON FUNCTION dp_rdr.date_part(text, timestamp with time zone) IS 'date_part(text, timestamp with time zone), NULL instead of an error';
 CREATE FUNCTION dp_rdr.textcat(text, text) RETURNS text LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_textcat';
 COMMENT ON FUNCTION dp_rdr.textcat(text, text) IS 'textcat(text, text), NULL instead of an error';
+CREATE FUNCTION dp_rdr.up_to_size(anyelement, integer) RETURNS anyelement LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_up_to_size';
+COMMENT ON FUNCTION dp_rdr.up_to_size(anyelement, integer) IS 'the value, NULL if it has more bytes';
 CREATE FUNCTION dp_rdr.int2(text) RETURNS smallint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text_int2';
 COMMENT ON FUNCTION dp_rdr.int2(text) IS 'cast of text to smallint, NULL instead of an error';
 CREATE FUNCTION dp_rdr.int4(text) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text_int4';
@@ -537,7 +559,7 @@ COMMENT ON FUNCTION dp_rdr.text(numeric) IS 'cast of numeric to text, NULL inste
 
 CREATE FUNCTION dp_rdr.total_functions(OUT call text, OUT function regprocedure, OUT replacement regprocedure,
                                        OUT constants integer[], OUT reason text)
-    RETURNS SETOF record LANGUAGE C STABLE PARALLEL SAFE ROWS 260 AS 'MODULE_PATHNAME', 'dp_total_functions';
+    RETURNS SETOF record LANGUAGE C STABLE PARALLEL SAFE ROWS 560 AS 'MODULE_PATHNAME', 'dp_total_functions';
 COMMENT ON FUNCTION dp_rdr.total_functions() IS
     'functions and casts that may be applied to the columns of a restricted view, besides leakproof ones; which arguments must be constants, and why no row can make them fail';
 
@@ -783,6 +805,11 @@ CREATE FUNCTION dp_revoke(view regclass, grantee regrole)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_revoke';
 COMMENT ON FUNCTION dp_revoke(regclass, regrole) IS 'takes a policy and SELECT on the restricted view back';
 
+CREATE FUNCTION dp_resume(view regclass, grantee regrole)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_resume';
+COMMENT ON FUNCTION dp_resume(regclass, regrole)
+    IS 'lifts the suspensions under the policy of a role, or of the role itself, on a restricted view';
+
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Controller: what weakens the protection
 -- ---------------------------------------------------------------------------------------------------------------------
@@ -860,10 +887,12 @@ COMMENT ON PROCEDURE dp_find_and_release_epsilon(text, float8, numeric, numeric,
 
 CREATE FUNCTION dp_query(query text, epsilon numeric = NULL, weight float8 = 1)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_query';
-COMMENT ON FUNCTION dp_query(text, numeric, float8) IS 'answers an aggregate query on a restricted view with DP noise';
+COMMENT ON FUNCTION dp_query(text, numeric, float8)
+    IS 'answers an aggregate query on a restricted view with DP noise; needs a column list: AS (n bigint)';
 
 CREATE FUNCTION dp_explain(query text, OUT leaf integer, OUT column_name text, OUT accepted boolean, OUT reason text,
-                           OUT epsilon numeric, OUT delta numeric, OUT mechanism text, OUT error95 float8)
+                           OUT epsilon numeric, OUT delta numeric, OUT mechanism text, OUT error95 float8,
+                           OUT threshold bigint)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_explain';
 COMMENT ON FUNCTION dp_explain(text)
     IS 'whether a query would be answered, what each leaf would cost and how accurate it would be; nothing is charged';
@@ -872,7 +901,7 @@ CREATE FUNCTION dp_last_release(OUT column_name text, OUT epsilon numeric, OUT e
                                 OUT mechanism text, OUT error95 float8, OUT reason text)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_last_release';
 COMMENT ON FUNCTION dp_last_release()
-    IS 'what the last answer to the current user in this connection was charged, and how accurate its columns are';
+    IS 'what the last answer to the current role in this connection was charged, and how accurate its columns are; behind a pool of connections it may have been another client''s: ask in the same transaction';
 
 CREATE FUNCTION dp_rdr.deny(relation regclass)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL SAFE AS 'MODULE_PATHNAME', 'deny';
@@ -905,6 +934,8 @@ GRANT EXECUTE ON FUNCTION dp_rdr.lattice_sum("any", double precision, bigint, bi
 GRANT EXECUTE ON FUNCTION dp_rdr.lattice_pair("any", double precision, double precision) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.selection_sums(bytea, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.collect(record) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.canonical(anyelement, integer) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.is_short(anyelement) TO PUBLIC;
 -- So do the total replacements, and the list that explains them.
 GRANT EXECUTE ON FUNCTION
     dp_rdr.int2pl(smallint, smallint), dp_rdr.int2mi(smallint, smallint), dp_rdr.int2mul(smallint, smallint),
@@ -952,7 +983,8 @@ GRANT EXECUTE ON FUNCTION
     dp_rdr.int4(text), dp_rdr.int8(text), dp_rdr.float4(text), dp_rdr.float8(text), dp_rdr.numeric(text),
     dp_rdr.bool(text), dp_rdr.date(text), dp_rdr.timestamp(text), dp_rdr.text(smallint), dp_rdr.text(integer),
     dp_rdr.text(bigint), dp_rdr.text(real), dp_rdr.text(double precision), dp_rdr.text(date), dp_rdr.text(timestamp),
-    dp_rdr.text(uuid), dp_rdr.text(anyenum), dp_rdr.text(numeric), dp_rdr.total_functions() TO PUBLIC;
+    dp_rdr.text(uuid), dp_rdr.text(anyenum), dp_rdr.text(numeric), dp_rdr.up_to_size(anyelement, integer),
+    dp_rdr.total_functions() TO PUBLIC;
 
 -- Dumped with the database, one call a statement. What refers to tables, views or roles leaves out those that are gone.
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.protected_table',
@@ -965,6 +997,9 @@ SELECT pg_catalog.pg_extension_config_dump('dp_rdr.column_bounds',
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.column_groups',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) relation)');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.policy',
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) view)'
+    ' AND EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) grantee)');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.suspension',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) view)'
     ' AND EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) grantee)');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.odometer', '');

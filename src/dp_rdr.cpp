@@ -1,5 +1,6 @@
 // dp_rdr: differentially private answers over protected tables, at a price set by relative disclosure risk.
 #include "border/postgres.hpp"
+#include "query/estimates.hpp"
 #include "query/rewrite.hpp"
 
 extern "C" {
@@ -12,4 +13,8 @@ PGDLLEXPORT void _PG_init(void);
 extern "C" void _PG_init(void) {
     MarkGUCPrefixReserved("dp_rdr");
     dp::query::install_planner_hook();
+    dp::query::install_relation_hook();
+    // What this session planned before it had the hook would be refused by deny() for ever. Only marks plans; there are none
+    // in the postmaster or a parallel worker.
+    ResetPlanCache();
 }

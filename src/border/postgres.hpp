@@ -27,6 +27,7 @@ extern "C" {
 #include <catalog/pg_proc.h>
 #include <catalog/pg_type.h>
 #include <commands/extension.h>
+#include <common/hashfn.h>
 #include <executor/executor.h>
 #include <executor/instrument.h>
 #include <executor/spi.h>
@@ -38,6 +39,7 @@ extern "C" {
 #include <nodes/makefuncs.h>
 #include <nodes/nodeFuncs.h>
 #include <optimizer/optimizer.h>
+#include <optimizer/plancat.h>
 #include <optimizer/planner.h>
 #include <optimizer/tlist.h>
 #include <parser/analyze.h>
@@ -70,11 +72,14 @@ extern "C" {
 #include <utils/float.h>
 #include <utils/fmgroids.h>
 #include <utils/guc.h>
+#include <utils/hsearch.h>
 #include <utils/json.h>
 #include <utils/jsonb.h>
 #include <utils/lsyscache.h>
 #include <utils/memutils.h>
 #include <utils/numeric.h>
+#include <utils/pg_locale.h>
+#include <utils/plancache.h>
 #include <utils/regproc.h>
 #include <utils/rel.h>
 #include <utils/ruleutils.h>

@@ -60,11 +60,23 @@ const Pin pins[] = {
 };
 } // namespace
 
+// PGC_SUSET: the caller may not set some of these; the pin is ours, not his.
+static void set_pin(const char *name, const char *value) {
+    set_config_option(name, value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+}
+
 SettingsScope SettingsScope::enter() {
     SettingsScope scope{NewGUCNestLevel()};
-    // PGC_SUSET: the caller may not set some of these; the pin is ours, not his.
     for (const Pin &pin : pins)
-        set_config_option(pin.name, pin.value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+        set_pin(pin.name, pin.value);
+    return scope;
+}
+
+SettingsScope SettingsScope::enter_for_catalog() {
+    SettingsScope scope = enter();
+    static const char *const by_index[] = {"enable_indexscan", "enable_indexonlyscan", "enable_bitmapscan"};
+    for (const char *name : by_index)
+        set_pin(name, "on");
     return scope;
 }
 

@@ -18,6 +18,8 @@ struct RoleScope {
 struct SettingsScope {
     int nest_level;
     static SettingsScope enter();
+    // For the extension's own tables: indexes may be used, which for private rows would count them.
+    static SettingsScope enter_for_catalog();
     void leave() const;
 };
 

@@ -25,16 +25,22 @@ inline Node *(*mutator(Mutator f))() {
 }
 #endif
 
+// Every step of every walk comes through one of these four: a statement of any size can be cancelled, and the server's
+// walkers check the depth of the stack.
 inline bool walk_expression(Node *node, Walker f, void *context) {
+    CHECK_FOR_INTERRUPTS();
     return expression_tree_walker(node, walker(f), context);
 }
 inline bool walk_query(Query *query, Walker f, void *context, int flags) {
+    CHECK_FOR_INTERRUPTS();
     return query_tree_walker(query, walker(f), context, flags);
 }
 inline Node *mutate_expression(Node *node, Mutator f, void *context) {
+    CHECK_FOR_INTERRUPTS();
     return expression_tree_mutator(node, mutator(f), context);
 }
 inline Query *mutate_query(Query *query, Mutator f, void *context, int flags) {
+    CHECK_FOR_INTERRUPTS();
     return query_tree_mutator(query, mutator(f), context, flags);
 }
 

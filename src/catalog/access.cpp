@@ -12,7 +12,7 @@ void Reading::close() const {
 
 // A null snapshot: for writing.
 static Visit enter(Snapshot snapshot) {
-    border::SettingsScope settings = border::SettingsScope::enter();
+    border::SettingsScope settings = border::SettingsScope::enter_for_catalog();
     border::RoleScope role = border::RoleScope::enter(border::extension_owner());
     if (snapshot != nullptr)
         PushActiveSnapshot(snapshot);

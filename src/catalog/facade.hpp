@@ -19,6 +19,8 @@ bool is_registered_view(Oid view);
 
 // The same for protected tables.
 bool is_protected_table(Oid relation);
+// And for their partitions and children, at any depth.
+bool is_part_of_protected(Oid relation);
 
 // Checks that the columns of the facade agree with the table's in name, type, typmod and collation, and maps them:
 // result[attno of the view] = attno of the table. 55000 "column %s changed since it was protected" otherwise.

@@ -1,6 +1,7 @@
 // The caller's side of a charge: request, worker, wait, verdict. Nothing here writes to the ledger.
 #include "catalog/ledger.hpp"
 
+#include "border/scope.hpp"
 #include "catalog/ledger_request.hpp"
 
 namespace dp::catalog {
@@ -76,6 +77,8 @@ Mail send(const Parcels &parcels) {
         shm_toc_insert(toc, parcels.items[i].key, copy);
     }
     mail.request = static_cast<Request *>(shm_toc_lookup(toc, key_request, false));
+    mail.request->layout = layout_number;
+    mail.request->size = sizeof(Request);
     pg_atomic_init_u32(&mail.request->status, static_cast<uint32>(Status::pending));
     return mail;
 }
@@ -146,6 +149,10 @@ Verdict deliver(const Parcels &parcels) {
         verdict.failure = verdict.status == Status::pending ? Failure::not_committed : Failure::none;
     }
     dsm_detach(mail.segment);
+    if (verdict.status == Status::other_layout)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("the library of dp_rdr was replaced while this session was running"),
+                        errdetail("Nothing was charged."), errhint("Reconnect.")));
     return verdict;
 }
 
@@ -159,8 +166,10 @@ const char *hint_for(Failure failure) {
 [[noreturn]] void refuse_charge(const Verdict &verdict, const char *relation_name) {
     switch (verdict.status) {
     case Status::denied:
-        // No detail and no hint: what is left is the controller's business.
-        ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("query denied")));
+        // No detail, and one hint for every reason: what is left is the controller's business.
+        ereport(ERROR,
+                (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("query denied"),
+                 errhint("dp_explain() tells what a query would cost now; a cheaper one may still be answered.")));
         break;
     case Status::changing:
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -233,6 +242,25 @@ void add_measures(Parcels &parcels, const Charge &what, uint64 n) {
 
 } // namespace
 
+// One charge of a table at a time: whoever asks, and is denied, all the time has one background worker at most, however many
+// connections he opens. First come, first served, and the wait can be cancelled. No SQL takes a lock of this class: objects
+// of a class have its catalog's OID, and the odometer is none. Whoever holds it waits for his worker and for no other lock,
+// and the worker for locks two seconds at most. An error on the way gives it back.
+static LOCKTAG queue_of(Oid relation) {
+    LOCKTAG tag;
+    Oid odometers = get_relname_relid("odometer", border::extension_schema());
+    SET_LOCKTAG_OBJECT(tag, MyDatabaseId, odometers, relation, 0);
+    return tag;
+}
+
+static Verdict deliver_in_turn(const Parcels &parcels, Oid relation) {
+    LOCKTAG queue = queue_of(relation);
+    (void)LockAcquire(&queue, ExclusiveLock, false, false);
+    Verdict verdict = deliver(parcels);
+    (void)LockRelease(&queue, ExclusiveLock, false);
+    return verdict;
+}
+
 // Runs the request; returns only when it is committed.
 static Verdict commit(const Charge &what, Request *request) {
     check_can_charge();
@@ -241,7 +269,7 @@ static Verdict commit(const Charge &what, Request *request) {
     add_texts(parcels, what);
     parcels.add(key_candidates, what.candidates->data(), what.candidates->size() * sizeof(privacy::Epsilon));
     add_measures(parcels, what, request->measures);
-    Verdict verdict = deliver(parcels);
+    Verdict verdict = deliver_in_turn(parcels, request->relation);
     if (verdict.status != Status::committed)
         refuse_charge(verdict, what.settings->relation_name);
     return verdict;
@@ -262,6 +290,27 @@ SelectionCharge charge_selection(const Charge &what, privacy::Epsilon epsilon_sv
     request.delta = request.delta_noise = request.delta_groups = privacy::Delta();
     Verdict verdict = commit(what, &request);
     return SelectionCharge{verdict.first, verdict.last, verdict.epsilon};
+}
+
+bool commit_suspension(const Settings &settings, const char *query, const char *grantee) {
+    Charge nothing = {};
+    nothing.settings = &settings;
+    nothing.query = query;
+    nothing.grantee = grantee;
+    nothing.algorithm = nothing.guarantee = "none";
+    nothing.kind = "suspension";
+    nothing.parameters = "{}";
+    Request request{};
+    request.kind = RequestKind::suspension;
+    request.relation = settings.relation;
+    request.view = settings.view;
+    request.role = GetUserId();
+    request.session_role = GetSessionUserId();
+    request.account = privacy::Account::public_account;
+    Parcels parcels;
+    parcels.add(key_request, &request, sizeof request);
+    add_texts(parcels, nothing);
+    return deliver(parcels).status == Status::committed;
 }
 
 void create_odometer(const char *id_text, const char *relation_name, const char *owner) {

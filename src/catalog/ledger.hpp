@@ -59,6 +59,9 @@ SelectionCharge charge_selection(const Charge &what, privacy::Epsilon epsilon_sv
 //   55000 "charge was not committed; no answer is released"  with the cause in the hint (no worker slot, lock, crash)
 privacy::Epsilon charge(const Charge &what);
 
+// One try to suspend the current and the session role on a view: false when it was not committed (catalog/suspension).
+bool commit_suspension(const Settings &settings, const char *query, const char *grantee);
+
 // Creates the odometer row of a newly protected table (idempotent), in the worker as well: a rolled back dp_protect then
 // leaves an unused row and nothing else.
 void create_odometer(const char *id_text, const char *relation_name, const char *owner);

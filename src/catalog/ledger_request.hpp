@@ -14,10 +14,14 @@ extern "C" {
 
 namespace dp::catalog {
 
-enum class RequestKind : uint32 { charge, selection, create_odometer };
+enum class RequestKind : uint32 { charge, selection, create_odometer, suspension };
 
-// Only `committed` lets the caller go on. A worker that failed, wherever, leaves `pending`.
-enum class Status : uint32 { pending, committed, denied, changing };
+// A session may have an older library than the worker that it asks for: the file was replaced meanwhile. Whatever changes in
+// this file or in what the segment holds raises this number; a worker serves requests of its own layout alone.
+constexpr uint32 layout_number = 1;
+
+// Only `committed` lets the caller go on. A worker that failed, wherever, leaves `pending`. The numbers stay what they are.
+enum class Status : uint32 { pending = 0, committed = 1, denied = 2, changing = 3, other_layout = 4 };
 
 // Keys of the table of contents. A text that is not there is NULL.
 enum Key : uint64 {
@@ -47,8 +51,12 @@ struct PlannedMeasure {
 
 // The fixed part. The worker writes the answer, then status, after its commit.
 struct Request {
-    RequestKind kind;
+    // These three, key_request and WorkerArguments are the same in every layout.
+    uint32 layout; // layout_number
+    uint32 size;   // of this struct
     pg_atomic_uint32 status;
+
+    RequestKind kind;
     Oid relation, view;
     Oid role, session_role;
     privacy::Mechanism mechanism;
@@ -66,6 +74,8 @@ struct Request {
     privacy::Epsilon epsilon;    // the answer: what was charged
     uint64 first, last;          // the answer to a selection: candidates [first, last) are left
 };
+
+static_assert(offsetof(Request, layout) == 0 && offsetof(Request, size) == 4 && offsetof(Request, status) == 8);
 
 // Memory is shared by copying bytes.
 static_assert(std::is_trivially_copyable_v<privacy::Epsilon> && std::is_trivially_copyable_v<privacy::Delta>);

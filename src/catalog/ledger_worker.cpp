@@ -77,7 +77,7 @@ bool open_letter(dsm_handle handle, const WorkerArguments &arguments, Letter *le
 
 // Parameters of one statement.
 struct Parameters {
-    static constexpr int capacity = 24;
+    static constexpr int capacity = 26;
     Oid types[capacity];
     Datum values[capacity];
     char nulls[capacity];
@@ -336,6 +336,15 @@ const char *name_or(Oid relation, const char *otherwise) {
                            : quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)), name);
 }
 
+// The ledger is kept for ever. Of a long text it has the beginning, and in `parameters` the length and the hash of all of it.
+constexpr int kept_text = 8 * 1024;
+
+const char *beginning_of(const char *text) {
+    static const char mark[] = " ... (cut)";
+    int kept = pg_mbcliplen(text, static_cast<int>(strlen(text)), kept_text - static_cast<int>(strlen(mark)));
+    return psprintf("%s%s", pnstrdup(text, kept), mark);
+}
+
 // Content and hash come from the functions that dp_verify_ledger uses. clock_timestamp() is called once: a CTE that is
 // MATERIALIZED is never folded into the two places that read it.
 const char *const insert_sql = R"sql(
@@ -343,8 +352,10 @@ WITH charge AS MATERIALIZED (
   SELECT $1 AS table_id, clock_timestamp() AS at, $2 AS relation, $3 AS relation_oid, $4 AS view, $5 AS view_oid,
          $6 AS grantee, $7 AS role_name, $8 AS role_oid, $9 AS session_role, $10 AS query, $11 AS account, $12 AS kind,
          $13 AS algorithm, $14 AS mechanism, $15 AS epsilon, $16 AS epsilon_svt, $17 AS epsilon_worst,
-         $18 AS delta, $19 AS delta_noise, $20 AS delta_groups, $21 AS rho, $22::jsonb AS parameters,
-         $23 AS guarantee, 'charged'::text AS outcome
+         $18 AS delta, $19 AS delta_noise, $20 AS delta_groups, $21 AS rho,
+         $22::jsonb || CASE WHEN $26 IS NULL THEN '{}' ELSE jsonb_build_object('query_bytes', octet_length($26),
+           'query_sha256', encode(sha256(convert_to($26, getdatabaseencoding())), 'hex')) END AS parameters,
+         $23 AS guarantee, $25 AS outcome
 ), sealed AS MATERIALIZED (
   SELECT c.*, 1 AS content_version,
          dp_rdr.ledger_content(ROW(0, c.*, 1, '\x', '\x', '\x')::dp_rdr.ledger_row) AS content,
@@ -360,6 +371,7 @@ RETURNING hash)sql";
 // The new head of the chain.
 Datum write_ledger_row(const Spi &spi, const Letter &letter, const Odometer &odometer, const Price &price) {
     const Request &request = *letter.request;
+    const bool suspends = request.kind == RequestKind::suspension;
     Parameters row;
     row.add_uuid(letter.text(key_id));
     row.add_text(name_or(request.relation, letter.text(key_relation_name)));
@@ -370,11 +382,13 @@ Datum write_ledger_row(const Spi &spi, const Letter &letter, const Odometer &odo
     row.add_text(role_name(request.role));
     row.add_oid(request.role);
     row.add_text(role_name(request.session_role));
-    row.add_text(letter.text(key_query));
+    const char *query = letter.text(key_query);
+    bool cut = query != nullptr && strlen(query) > kept_text;
+    row.add_text(cut ? beginning_of(query) : query);
     row.add_text(account_prefix(request));
     row.add_text(letter.text(key_kind));
     row.add_text(letter.text(key_algorithm));
-    row.add_text(request.mechanism == privacy::Mechanism::laplace ? "laplace" : "gaussian");
+    row.add_text(suspends ? "none" : request.mechanism == privacy::Mechanism::laplace ? "laplace" : "gaussian");
     row.add_numeric(price.epsilon);
     row.add_numeric(price.selection);
     row.add_numeric(price.worst);
@@ -385,6 +399,8 @@ Datum write_ledger_row(const Spi &spi, const Letter &letter, const Odometer &odo
     row.add_text(letter.text(key_parameters));
     row.add_text(letter.text(key_guarantee));
     row.add(BYTEAOID, odometer.head);
+    row.add_text(suspends ? "suspended" : "charged");
+    row.add_text(cut ? query : nullptr);
     if (run(spi, insert_sql, row) != 1)
         elog(ERROR, "the charge wrote no ledger row");
     bool isnull;
@@ -477,6 +493,23 @@ Status charge_selection_of(const Spi &spi, const Letter &letter) {
     return Status::committed;
 }
 
+// The role that asked and that of its session ask no more on the view. Nothing is charged: what failed was charged before,
+// and its row stays. The settings may have changed meanwhile; that is no way around it.
+Status suspend_role(const Spi &spi, const Letter &letter) {
+    Odometer odometer = lock_odometer(spi, letter);
+    Parameters parameters;
+    parameters.add_oid(letter.request->view);
+    parameters.add_oid(grantee_of(letter));
+    parameters.add_text(role_name(letter.request->role));
+    parameters.add_text(role_name(letter.request->session_role));
+    if (run(spi,
+            "INSERT INTO dp_rdr.suspension (view, grantee, role_name, session_role, at) "
+            "VALUES ($1::regclass, $2::regrole, $3, $4, clock_timestamp()) ON CONFLICT DO NOTHING",
+            parameters) == 1)
+        write(spi, letter, odometer, Price{});
+    return Status::committed;
+}
+
 // A ledger whose totals are gone, after a restore of a part, gets them back from its rows.
 const char *const create_sql = R"sql(
 INSERT INTO dp_rdr.odometer AS o (id, relation_name, owner, public_epsilon, public_delta, public_releases,
@@ -484,10 +517,10 @@ INSERT INTO dp_rdr.odometer AS o (id, relation_name, owner, public_epsilon, publ
 SELECT $1, $2, $3,
   coalesce(trim_scale(sum(l.epsilon) FILTER (WHERE l.account = 'public')), 0),
   coalesce(trim_scale(sum(l.delta) FILTER (WHERE l.account = 'public')), 0),
-  count(*) FILTER (WHERE l.account = 'public' AND l.kind <> 'selection'),
+  count(*) FILTER (WHERE l.account = 'public' AND l.kind NOT IN ('selection', 'suspension')),
   coalesce(trim_scale(sum(l.epsilon) FILTER (WHERE l.account = 'conditional')), 0),
   coalesce(trim_scale(sum(l.delta) FILTER (WHERE l.account = 'conditional')), 0),
-  count(*) FILTER (WHERE l.account = 'conditional' AND l.kind <> 'selection'),
+  count(*) FILTER (WHERE l.account = 'conditional' AND l.kind NOT IN ('selection', 'suspension')),
   coalesce((SELECT h.hash FROM dp_rdr.ledger_row h WHERE h.table_id = $1 ORDER BY h.id DESC LIMIT 1), '\x')
 FROM dp_rdr.ledger_row l WHERE l.table_id = $1
 ON CONFLICT (id) DO NOTHING)sql";
@@ -524,6 +557,8 @@ Status serve(const Spi &spi, const Letter &letter) {
         return charge_selection_of(spi, letter);
     case RequestKind::create_odometer:
         return create_odometer_row(spi, letter);
+    case RequestKind::suspension:
+        return suspend_role(spi, letter);
     }
     elog(ERROR, "unknown request");
 }
@@ -557,6 +592,10 @@ void work(dsm_handle handle) {
     Letter letter;
     if (!open_letter(handle, arguments, &letter))
         return;
+    if (letter.request->layout != layout_number || letter.request->size != sizeof(Request)) {
+        pg_atomic_write_u32(&letter.request->status, static_cast<uint32>(Status::other_layout));
+        return;
+    }
     // By no name, that is as the bootstrap superuser: the extension's owner need not be allowed to log in.
     BackgroundWorkerInitializeConnectionByOid(arguments.database, InvalidOid, 0);
     force_settings();

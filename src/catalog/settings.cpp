@@ -1,6 +1,7 @@
 #include "catalog/settings.hpp"
 
 #include "catalog/decimals.hpp"
+#include "catalog/suspension.hpp"
 
 namespace dp::catalog {
 
@@ -19,7 +20,8 @@ SELECT encode(sha256(convert_to(jsonb_build_array(
             encode(float8send(p.tau_var), 'hex'), p.selection, p.mechanism, p.delta::text, p.epsilon_max::text,
             p.epsilon_total::text, p.epsilon_svt::text, p.candidates::text, encode(float8send(p.weight_min), 'hex'),
             encode(float8send(p.weight_max), 'hex'), p.group_a, p.group_b) ORDER BY p.grantee::oid)
-     FROM dp_rdr.policy p WHERE p.view::oid = $2)
+     FROM dp_rdr.policy p WHERE p.view::oid = $2),
+  (SELECT count(*) FROM dp_rdr.suspension s WHERE s.view::oid = $2)
 )::text, 'UTF8')), 'hex'))sql";
 
 const char *qualified_name(Oid relation) {
@@ -240,6 +242,7 @@ Policy *policy_of(const Reading &reading, const Settings &settings, Oid role) {
                  errmsg("role \"%s\" inherits several policies on restricted view %s", role_name, settings.view_name),
                  errhint("The controller should grant one to this role with dp_grant().")));
     policy->grantee_name = GetUserNameFromId(policy->grantee, false);
+    check_not_suspended(reading, settings, *policy, role);
     return policy;
 }
 

@@ -62,7 +62,7 @@ const privacy::Bounds *column_bounds(const Reading &reading, Oid relation, const
 ArrayType *column_groups(const Reading &reading, Oid relation, const char *column_name);
 
 // The policy of `role` on the view: its own, else that of the one role it inherits from.
-// Errors: 42501 without any; 55000 when several are inherited and none is its own.
+// Errors: 42501 without any; 55000 when several are inherited and none is its own, and when it is suspended.
 Policy *policy_of(const Reading &reading, const Settings &settings, Oid role);
 
 // The SQL text that computes the fingerprint for ($1 = relation oid, $2 = view oid); used here and by the worker.

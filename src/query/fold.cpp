@@ -2,6 +2,7 @@
 
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
+#include "query/remedy.hpp"
 
 namespace dp::query {
 
@@ -18,8 +19,7 @@ bool aggregates(const Query *query) {
 
 // ---- who reads rows ------------------------------------------------------------------------------------------------
 
-// The CTE that an entry refers to, and the level that it belongs to.
-static CommonTableExpr *find_cte(const RangeTblEntry *entry, const Level *level, const Level **owner) {
+CommonTableExpr *find_cte(const RangeTblEntry *entry, const Level *level, const Level **owner) {
     for (Index up = entry->ctelevelsup; up > 0 && level != nullptr; up--)
         level = level->outer;
     if (level == nullptr)
@@ -44,8 +44,10 @@ static Level query_of(const RangeTblEntry *entry, const Level *level) {
     return Level{castNode(Query, cte->ctequery), owner};
 }
 
-bool reads_rows(const Level *level) {
+// `seen`: queries of CTEs that are known to read none. Each is looked at once, however many refer to it.
+static bool reads_rows_of(const Level *level, List **seen) {
     check_stack_depth();
+    CHECK_FOR_INTERRUPTS();
     ListCell *cell;
     foreach (cell, level->query->rtable) {
         auto *entry = lfirst_node(RangeTblEntry, cell);
@@ -53,11 +55,20 @@ bool reads_rows(const Level *level) {
             return true;
         Level below = query_of(entry, level);
         // HAVING without an aggregate makes one row of whatever stands below.
-        if (below.query != nullptr && !aggregates(below.query) && below.query->havingQual == nullptr &&
-            reads_rows(&below))
+        if (below.query == nullptr || aggregates(below.query) || below.query->havingQual != nullptr ||
+            list_member_ptr(*seen, below.query))
+            continue;
+        if (reads_rows_of(&below, seen))
             return true;
+        if (entry->rtekind == RTE_CTE)
+            *seen = lappend(*seen, below.query);
     }
     return false;
+}
+
+bool reads_rows(const Level *level) {
+    List *seen = NIL;
+    return reads_rows_of(level, &seen);
 }
 
 // ---- what stands between -------------------------------------------------------------------------------------------
@@ -89,8 +100,8 @@ static int only_item(const Query *query, ParseState *source) {
     if (list_length(items) == 1 && IsA(linitial(items), RangeTblRef))
         return linitial_node(RangeTblRef, items)->rtindex;
     auto *join = static_cast<JoinExpr *>(items == NIL ? nullptr : linitial(items));
-    refuse_part("a join", "Aggregate over the restricted view alone, and join the answers.", source,
-                join != nullptr && IsA(join, JoinExpr) ? exprLocation(join->quals) : -1);
+    refuse_part("a join", "Aggregate over the restricted view alone, GROUP BY what joins it, and join the answer.",
+                source, join != nullptr && IsA(join, JoinExpr) ? exprLocation(join->quals) : -1);
 }
 
 // A level below the aggregation may project, rename, filter, and sort in vain.
@@ -101,11 +112,11 @@ static void check_projection(const Query *query, ParseState *source) {
     if (query->hasWindowFuncs)
         refuse_window(query, source);
     if (query->distinctClause != NIL)
-        refuse_part("DISTINCT below an aggregation", "Use GROUP BY and aggregate its answer.", source,
+        refuse_part("DISTINCT below an aggregation", distinct_remedy, source,
                     first_location(query->distinctClause, query->targetList));
     if (query->limitCount != nullptr || query->limitOffset != nullptr)
-        refuse_part("LIMIT or OFFSET below an aggregation", "Aggregate first, and cut the answer.", source,
-                    exprLocation(query->limitCount != nullptr ? query->limitCount : query->limitOffset));
+        refuse_part("LIMIT or OFFSET below an aggregation", "Filter with WHERE, or aggregate first and cut the answer.",
+                    source, exprLocation(query->limitCount != nullptr ? query->limitCount : query->limitOffset));
     if (query->hasTargetSRFs)
         refuse_part("a set-returning function below an aggregation", "Aggregate columns of the view.", source, -1);
     if (query->rowMarks != NIL)
@@ -129,7 +140,7 @@ static bool refuse_whole_row(Node *node, void *context) {
     if (IsA(node, Var)) {
         auto *var = castNode(Var, node);
         if (var->varno == whole->index && var->varlevelsup == static_cast<Index>(whole->level) && var->varattno == 0)
-            refuse_part("a whole row", "Name columns.", whole->source, var->location);
+            refuse_part("a whole row", "Name columns; count(*) counts rows.", whole->source, var->location);
         return false;
     }
     if (IsA(node, Query)) {

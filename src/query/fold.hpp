@@ -23,6 +23,9 @@ struct Folded {
 
 bool aggregates(const Query *query);
 
+// The CTE that an entry refers to, and the level that it belongs to; null if it is not in sight.
+CommonTableExpr *find_cte(const RangeTblEntry *entry, const Level *level, const Level **owner);
+
 // Does a SELECT level have rows of a facade in its FROM, or hand them on in a set operation.
 bool reads_rows(const Level *level);
 

@@ -5,7 +5,12 @@
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/settings.hpp"
+#include "query/distinct.hpp"
+#include "query/estimates.hpp"
 #include "query/fold.hpp"
+#include "query/limits.hpp"
+#include "query/remedy.hpp"
+#include "query/rest.hpp"
 #include "query/shape.hpp"
 
 namespace dp::query {
@@ -13,6 +18,7 @@ namespace dp::query {
 namespace {
 
 planner_hook_type previous_planner = nullptr;
+TimestampTz loaded_during = 0; // when the statement started that was running when the library was loaded
 
 // One statement being rewritten.
 struct Rewrite {
@@ -24,10 +30,10 @@ struct Rewrite {
 
 // One level being split into leaf and rest.
 struct Split {
-    List *keys;       // group key expressions
-    List *aggregates; // distinct aggregates, Aggref *
-    List *arguments;  // expressions that the statement computes for the leaf, distinct, in order of first use
-    int level;        // sublinks deep
+    List *keys;          // group key expressions
+    Distinct aggregates; // Aggref *
+    List *arguments;     // expressions that the statement computes for the leaf, distinct, in order of first use
+    int level;           // sublinks deep
 };
 
 } // namespace
@@ -49,7 +55,8 @@ static bool collect_aggregates(Node *node, void *context) {
             return false;
         auto *outermost = copyObject(call);
         IncrementVarSublevelsUp(reinterpret_cast<Node *>(outermost), -split->level, split->level);
-        split->aggregates = list_append_unique(split->aggregates, outermost);
+        split->aggregates.add(reinterpret_cast<Node *>(outermost));
+        check_outputs(list_length(split->keys) + list_length(split->aggregates.nodes));
         return false;
     }
     if (IsA(node, Query)) {
@@ -69,6 +76,7 @@ static bool is_user_defined(Oid function, void *) {
 
 // Columns, and whatever else has a meaning only at its place; what the closed grammar has to judge where it stands.
 static bool belongs_to_leaf(Node *node, void *) {
+    check_stack_depth();
     if (node == nullptr)
         return false;
     switch (nodeTag(node)) {
@@ -131,6 +139,7 @@ static bool is_argument(Node *node) {
 // The parameter of the leaf that stands for an argument of release().
 static Node *leaf_parameter(Node *argument, Split *split) {
     split->arguments = list_append_unique(split->arguments, copyObject(argument));
+    check_leaf_arguments(list_length(split->arguments));
     ListCell *cell;
     auto *param = makeNode(Param);
     param->paramkind = PARAM_EXTERN;
@@ -215,13 +224,14 @@ static Query *build_leaf(const Query *query, const Folded *folded, Split *split)
     auto *ref = makeNode(RangeTblRef);
     ref->rtindex = 1;
     leaf->jointree = makeFromExpr(list_make1(ref), static_cast<Node *>(copyObject(query->jointree->quals)));
-    leaf->hasAggs = split->aggregates != NIL;
+    leaf->hasAggs = split->aggregates.nodes != NIL;
     ListCell *cell;
     foreach (cell, query->groupClause)
         add_target(leaf, query, static_cast<Node *>(list_nth(split->keys, foreach_current_index(cell))),
                    lfirst_node(SortGroupClause, cell));
-    foreach (cell, split->aggregates)
+    foreach (cell, split->aggregates.nodes)
         add_target(leaf, query, static_cast<Node *>(lfirst(cell)), nullptr);
+    check_parts(leaf);
     return castNode(Query, extract_arguments(reinterpret_cast<Node *>(leaf), split));
 }
 
@@ -253,9 +263,9 @@ static Node *to_rest(Node *node, void *context) {
         foreach (cell, split->keys)
             if (++number && equal(lfirst(cell), here))
                 return released_column(here, number, split->level);
-        foreach (cell, split->aggregates)
-            if (++number && equal(lfirst(cell), here))
-                return released_column(here, number, split->level);
+        int place = IsA(here, Aggref) ? split->aggregates.place_of(here) : 0;
+        if (place > 0)
+            return released_column(here, number + place, split->level);
     }
     if (IsA(node, Query)) {
         split->level++;
@@ -291,6 +301,7 @@ static char *deparse(Query *leaf) {
     border::SettingsScope settings = border::SettingsScope::enter();
     char *text = pg_get_querydef(copyObject(leaf), false);
     settings.leave();
+    check_text(text);
     return on_one_line(text);
 }
 
@@ -361,8 +372,10 @@ static void fold_level(Query *query, const Folded *folded, ParseState *source) {
 }
 
 static void split_level(Query *query, const Folded *folded, Rewrite *rewrite) {
+    check_leaves(list_length(rewrite->views) + 1);
+    check_outputs(list_length(query->groupClause));
     fold_level(query, folded, rewrite->source);
-    Split split = {NIL, NIL, NIL, 0};
+    Split split = {NIL, Distinct::none(), NIL, 0};
     ListCell *cell;
     foreach (cell, query->groupClause)
         split.keys = lappend(
@@ -390,7 +403,7 @@ static void rewrite_level(const Level *level, Rewrite *rewrite) {
         return;
     }
     if (query->groupingSets != NIL)
-        refuse_part("GROUPING SETS, ROLLUP or CUBE", "Use a plain GROUP BY.", rewrite->source,
+        refuse_part("GROUPING SETS, ROLLUP or CUBE", sets_remedy, rewrite->source,
                     exprLocation(static_cast<Node *>(linitial(query->groupingSets))));
     Folded folded = fold_from(level, rewrite->source);
     split_level(query, &folded, rewrite);
@@ -420,15 +433,6 @@ static void refuse_replaced(const RangeTblEntry *entry) {
                     errhint("The controller can drop it with dp_unprotect() and make it again with dp_protect().")));
 }
 
-// Privileges are checked when a plan starts to run, but a planner that was asked to print its plan (debug_print_plan) has
-// shown by then how many rows of the table it expects (C04, C09). So whoever may not read a protected table is told before.
-static void check_protected(const RangeTblEntry *entry) {
-    if (entry->rtekind == RTE_RELATION && entry->requiredPerms != 0 && entry->relid >= FirstNormalObjectId &&
-        (entry->relkind == RELKIND_RELATION || entry->relkind == RELKIND_PARTITIONED_TABLE) &&
-        catalog::is_protected_table(entry->relid))
-        ExecCheckRTPerms(list_make1(const_cast<RangeTblEntry *>(entry)), true);
-}
-
 // The cheap exit: most statements have no facade in them. Before 16 a view is seen as the OLD entry of its expanded rule.
 static bool mentions_facade(Node *node, void *context) {
     if (node == nullptr)
@@ -452,7 +456,7 @@ static bool mentions_facade(Node *node, void *context) {
 // Under `dynamic` an answer must cost more than all before it: the second leaf of a statement would be denied after the
 // first was charged.
 static void check_dynamic(const Rewrite *rewrite) {
-    if (list_length(rewrite->views) < 2)
+    if (list_length(rewrite->views) < 2 || IsInParallelMode()) // there no release is answered
         return;
     ListCell *cell;
     foreach (cell, rewrite->views)
@@ -474,6 +478,8 @@ int rewrite_statement(Query *query, const char *text, const Request *request) {
     Rewrite rewrite = {source, request, NIL, nullptr};
     rewrite_walker(reinterpret_cast<Node *>(query), &rewrite);
     check_dynamic(&rewrite);
+    if (rewrite.views != NIL)
+        mark_used_groups(query);
     return list_length(rewrite.views);
 }
 
@@ -488,7 +494,13 @@ static PlannedStmt *planner_hook_face(Query *query, const char *text, int option
     return border::core([&] { return plan(query, text, options, parameters); });
 }
 
+bool loaded_by_this_statement() {
+    return loaded_during != 0 && loaded_during == GetCurrentStatementStartTimestamp();
+}
+
 void install_planner_hook() {
+    if (!IsParallelWorker()) // has its leader's statement, which had the library before
+        loaded_during = GetCurrentStatementStartTimestamp();
     previous_planner = planner_hook;
     planner_hook = planner_hook_face;
 }

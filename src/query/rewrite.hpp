@@ -9,6 +9,8 @@
 namespace dp::query {
 
 void install_planner_hook();
+// Whether the statement that runs had been planned before the hook was there.
+bool loaded_by_this_statement();
 
 // What dp_query passes on to the leaves of its statement; it applies to the next statement planned and to that alone.
 struct Request {

@@ -4,6 +4,8 @@
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/settings.hpp"
+#include "query/limits.hpp"
+#include "query/remedy.hpp"
 #include "query/total.hpp"
 
 namespace dp::query {
@@ -19,6 +21,7 @@ static void refuse_if(bool condition, const char *part, const char *remedy, Pars
 // ---- parsing -------------------------------------------------------------------------------------------------------
 
 Parsed parse_select(const char *text, const Oid *types, int ntypes) {
+    check_text(text);
     List *statements = raw_parser(text, RAW_PARSE_DEFAULT);
     if (list_length(statements) != 1)
         ereport(ERROR, (errcode(ERRCODE_SYNTAX_ERROR),
@@ -70,6 +73,7 @@ static void check_collation(Oid collation, List *arguments, ParseState *source, 
                             errmsg("could not determine which collation to use for a comparison"),
                             errhint("Use the COLLATE clause to set the collation explicitly."),
                             source ? parser_errposition(source, location) : 0));
+    open_collation(collation, source, location);
 }
 
 static const char *name_of_call(Oid function, List *arguments) {
@@ -90,7 +94,7 @@ static void check_call(Node *node, Oid function, Oid collation, List *arguments,
     bool columns = contains_column(reinterpret_cast<Node *>(arguments));
     const TotalFunction *entry = columns ? find_total(function) : nullptr;
     refuse_if(columns ? entry == nullptr : !is_harmless_on_constants(function), name_of_call(function, arguments),
-              total_hint, source, location);
+              function_remedy(function), source, location);
     check_collation(collation, arguments, source, location);
     if (entry == nullptr)
         return;
@@ -130,9 +134,8 @@ static bool relabels_elements(const ArrayCoerceExpr *expr) {
 }
 
 static bool check_var(Var *var, ParseState *source) {
-    refuse_if(var->varlevelsup > 0, "a column of an outer query", "Write the condition with constants.", source,
-              var->location);
-    refuse_if(var->varattno == 0, "a whole row", "Name columns.", source, var->location);
+    refuse_if(var->varlevelsup > 0, "a column of an outer query", outer_remedy, source, var->location);
+    refuse_if(var->varattno == 0, "a whole row", "Name columns; count(*) counts rows.", source, var->location);
     refuse_if(var->varattno < 0, "a system column", "Name columns of the view.", source, var->location);
     return false;
 }
@@ -175,6 +178,8 @@ static void check_structure(Node *node, ParseState *source) {
     int location = exprLocation(node);
     switch (nodeTag(node)) {
     case T_Const:
+        check_length(castNode(Const, node), source);
+        return;
     case T_List:
     case T_BoolExpr:
     case T_BooleanTest:
@@ -207,7 +212,7 @@ static void check_structure(Node *node, ParseState *source) {
                   "Use the built-in types.", source, location);
         return;
     case T_SubLink:
-        refuse_if(true, "a sub-SELECT in a condition", "Write the condition with constants.", source, location);
+        refuse_if(true, "a sub-SELECT in a condition", subselect_remedy, source, location);
         return;
     case T_Aggref:
     case T_WindowFunc:
@@ -222,6 +227,7 @@ static void check_structure(Node *node, ParseState *source) {
 
 static bool check_node(Node *node, void *context) {
     auto *source = static_cast<ParseState *>(context);
+    check_stack_depth();
     if (node == nullptr)
         return false;
     switch (nodeTag(node)) {
@@ -241,7 +247,7 @@ static bool check_node(Node *node, void *context) {
     }
     case T_FuncExpr: {
         auto *expr = castNode(FuncExpr, node);
-        refuse_if(expr->funcretset, "a set-returning function", "Write the condition with constants.", source,
+        refuse_if(expr->funcretset, "a set-returning function", "Leave it out: a row is in one group.", source,
                   expr->location);
         check_call(node, expr->funcid, expr->inputcollid, expr->args, source);
         break;
@@ -267,6 +273,7 @@ void check_condition(Node *condition, ParseState *source) {
 }
 
 Node *check_table_condition(const char *text, Oid relation, const char *name) {
+    check_text(text);
     // Parsed as the only target of a SELECT: a text that is more than one expression shows in the other clauses.
     List *statements = raw_parser(psprintf("SELECT %s", text), RAW_PARSE_DEFAULT);
     auto *select =
@@ -375,11 +382,12 @@ static int filter_index(Leaf *leaf, Expr *filter, ParseState *source) {
 
 static void check_clauses(const Aggref *call, ParseState *source) {
     int at = call->location;
-    refuse_if(call->aggdistinct != NIL, "DISTINCT in an aggregate", "Use count(*), count(x), sum(x) or avg(x).", source,
+    bool counts = call->aggfnoid == F_COUNT_ANY;
+    refuse_if(call->aggkind != AGGKIND_NORMAL, psprintf("aggregate %s", get_func_name(call->aggfnoid)),
+              aggregate_remedy(call), source, at);
+    refuse_if(call->aggdistinct != NIL, "DISTINCT in an aggregate", counts ? distinct_remedy : "Leave it out.", source,
               at);
     refuse_if(call->aggorder != NIL, "ORDER BY in an aggregate", "Leave it out.", source, at);
-    refuse_if(call->aggkind != AGGKIND_NORMAL, "an ordered-set aggregate", "Use count(*), count(x), sum(x) or avg(x).",
-              source, at);
     refuse_if(call->agglevelsup > 0, "an aggregate of an outer query", "Aggregate in the query that reads the view.",
               source, at);
 }
@@ -387,8 +395,8 @@ static void check_clauses(const Aggref *call, ParseState *source) {
 static void add_aggregate(Leaf *leaf, Aggref *call, ParseState *source) {
     check_clauses(call, source);
     privacy::Aggregate fn;
-    refuse_if(!identify(call, &fn), psprintf("aggregate %s", get_func_name(call->aggfnoid)),
-              "Use count(*), count(x), sum(x) or avg(x).", source, call->location);
+    refuse_if(!identify(call, &fn), psprintf("aggregate %s", get_func_name(call->aggfnoid)), aggregate_remedy(call),
+              source, call->location);
     Aggregate *aggregate = &leaf->aggregates[leaf->naggregates++];
     aggregate->fn = fn;
     aggregate->node = call;
@@ -404,7 +412,7 @@ static void add_aggregate(Leaf *leaf, Aggref *call, ParseState *source) {
             aggregate->fn = privacy::Aggregate::count_star;
             filter = and_present(filter, argument);
         } else {
-            refuse_if(column == nullptr, "a sum or average of an expression", "Aggregate a column of the view.", source,
+            refuse_if(column == nullptr, "a sum or average of an expression", argument_remedy(argument), source,
                       call->location);
             check_var(column, source);
             aggregate->attno = column->varattno;
@@ -420,10 +428,10 @@ static void check_level(const Query *query, ParseState *source) {
     refuse_if(query->cteList != NIL, "WITH", "Write the query without it.", source, -1);
     refuse_if(query->hasWindowFuncs, "a window function", "Aggregate with GROUP BY.", source, -1);
     refuse_if(query->hasTargetSRFs, "a set-returning function", "Select group keys and aggregates.", source, -1);
-    refuse_if(query->hasSubLinks, "a sub-SELECT", "Write the query with constants.", source, -1);
-    refuse_if(query->groupingSets != NIL, "GROUPING SETS, ROLLUP or CUBE", "Use a plain GROUP BY.", source, -1);
+    refuse_if(query->hasSubLinks, "a sub-SELECT", subselect_remedy, source, -1);
+    refuse_if(query->groupingSets != NIL, "GROUPING SETS, ROLLUP or CUBE", sets_remedy, source, -1);
     refuse_if(query->havingQual != nullptr, "HAVING", "Filter the answer.", source, -1);
-    refuse_if(query->distinctClause != NIL, "DISTINCT", "Use GROUP BY.", source, -1);
+    refuse_if(query->distinctClause != NIL, "DISTINCT", "Use SELECT x, count(*) ... GROUP BY x.", source, -1);
     refuse_if(query->limitCount != nullptr || query->limitOffset != nullptr, "LIMIT or OFFSET", "Cut the answer.",
               source, -1);
     refuse_if(query->rowMarks != NIL, "FOR UPDATE or FOR SHARE", "Leave it out.", source, -1);
@@ -454,8 +462,7 @@ static void check_key_type(Node *key, ParseState *source) {
     bool fine = IsA(key, Var) ? OidIsValid(compare) : OidIsValid(compare) && find_total(compare) != nullptr;
     refuse_if(!fine, psprintf("GROUP BY a value of type %s", format_type_be(type)),
               "Group by values of a type with an order.", source, exprLocation(key));
-    if (!IsA(key, Var))
-        check_collation(exprCollation(key), list_make1(key), source, exprLocation(key));
+    check_collation(exprCollation(key), list_make1(key), source, exprLocation(key));
 }
 
 static void add_key(Leaf *leaf, const Query *query, SortGroupClause *clause, ParseState *source) {
@@ -507,13 +514,14 @@ Leaf *check_leaf(Query *query, ParseState *source) {
     auto *leaf = static_cast<Leaf *>(palloc0(sizeof(Leaf)));
     check_level(query, source);
     find_view(leaf, query, source);
+    check_outputs(list_length(query->targetList)); // the keys are among them
     int size = list_length(query->targetList) + list_length(query->groupClause);
     leaf->keys = static_cast<Key *>(palloc0(sizeof(Key) * (size + 1)));
     leaf->aggregates = static_cast<Aggregate *>(palloc0(sizeof(Aggregate) * (size + 1)));
     leaf->outputs = static_cast<Output *>(palloc0(sizeof(Output) * (size + 1)));
     if (!query->hasAggs && query->groupClause == NIL)
         ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("rows of a restricted view are private"),
-                        errhint("Ask for aggregates: count(*), count(x), sum(x), avg(x), with or without GROUP BY.")));
+                        errhint("%s", rows_remedy)));
     leaf->where = query->jointree->quals;
     check_condition(leaf->where, source);
     ListCell *cell;

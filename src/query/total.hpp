@@ -1,9 +1,9 @@
 // Which functions may touch a private row: those that cannot fail, have no effects and cost O(row) (K3; architecture.md, 5).
 // An error, a notice or a delay that only some rows cause would be an answer without noise.
 //
-// Three ways to be one of them: leakproof by PostgreSQL's own account; in the table of total.cpp as it is; in that table
-// with a replacement, a function of ours that returns NULL where the built-in raises an error. Replacements are swapped in
-// when the internal statement is built, and nowhere else: texts that people see say what they wrote.
+// Each is named in total_table.cpp, as it is, or with a replacement, a function of ours that returns NULL where the built-in
+// raises an error. Replacements are swapped in when the internal statement is built, and nowhere else: texts that people see
+// say what they wrote. What a call may cost stands there too, and query/cost.hpp bounds it over the statement.
 #pragma once
 
 #include "border/postgres.hpp"
@@ -16,13 +16,36 @@ enum class Total : uint8 {
     inlined   // an SQL function of the server; folding opens it into functions of this table
 };
 
+// What a call costs beside a fixed time.
+enum class Work : uint8 {
+    flat,  // nothing
+    bytes, // by the byte
+    order, // by the byte under C; elsewhere more, and the library may take the square
+    cases, // by the byte, more where the C library or ICU maps characters
+    trim,  // by the byte and the length of the constant set
+    like,  // by the byte and the longest piece of the pattern between two %
+    ilike  // the same, behind a mapping of cases
+};
+
+struct Reason {
+    const char *text; // why it cannot fail on any stored value
+    Work work = Work::flat;
+    int per_call = 30; // nanoseconds
+    int per_byte = 0;  // nanoseconds for each byte of every value of variable length
+};
+
 struct TotalFunction {
     Oid function;
     Total how;
     uint8 constants;                // bit i: argument i must be free of columns
     bool (*accepts)(const Const *); // the values of these arguments (not NULL), after folding; null: any
-    const char *why;                // it cannot fail on any stored value
+    Reason why;
 };
+
+// Limits on constants, in bytes: parameters and what folding makes included.
+constexpr int longest_value = 64 * 1024;
+constexpr int longest_array = 4 * longest_value; // of IN (...): short texts take four times what is written
+constexpr int longest_pattern = 1000;
 
 // A cast through text (value::text, text::integer), for which PostgreSQL has no function of its own.
 struct TotalCast {
@@ -39,7 +62,7 @@ const TotalCast *total_cast(int index);
 Oid replacement_of(Oid function);
 Oid replacement_of(const TotalCast &cast);
 
-// The entry of a function that may be applied to columns, or null. A leakproof built-in has one as well.
+// The entry of a function that may be applied to columns, or null.
 const TotalFunction *find_total(Oid function);
 const TotalCast *find_total_cast(Oid from, Oid to);
 // May the function be applied to constants and parameters alone: it is evaluated once, as the caller, before the charge.
@@ -49,6 +72,12 @@ bool contains_column(Node *node, void *context = nullptr);
 
 // Why the function is not total under a collation, or null.
 const char *collation_problem(const TotalFunction *entry, Oid collation);
+// Raises 0A000 for a nondeterministic collation (functions refuse it at the first row that they meet, and what it calls equal
+// differs in print). Loads any other one: its first use warns of another version of the library, or fails, and a row must not
+// decide when that is.
+void open_collation(Oid collation, ParseState *source = nullptr, int location = -1);
+// Raises 54000 for a constant that is too long.
+void check_length(const Const *value, ParseState *source = nullptr);
 
 // Raises 22023 if a constant is none of the values that this argument may have; the source tells where it stands.
 void check_constant(const TotalFunction *entry, int argument, const Const *value, ParseState *source = nullptr);
@@ -57,10 +86,13 @@ void check_constant(const TotalFunction *entry, int argument, const Const *value
 inline constexpr char total_hint[] =
     "SELECT * FROM dp_rdr.total_functions() shows what may be applied to columns, besides comparisons.";
 
+struct RowCost;
+
 // What the internal statement may contain, from a checked expression: parameters replaced by their values, functions of
-// constants evaluated (now() and current_date too), partial functions swapped for total ones. Errors, all of them before
-// the charge: 0A000 for what is not total after all, 22023 for a constant argument that is not accepted; the natural ones
-// of functions of constants (division by zero ...).
-Node *make_total(Node *expression, ParamListInfo parameters);
+// constants evaluated (now() and current_date too), partial functions swapped for total ones, values of variable length cut
+// off by size (their limit is set when the cost of the whole statement is known). Errors, all of them before the charge:
+// 0A000 for what is not total after all, 22023 for a constant argument that is not accepted, 54000 for constants that are too
+// long; the natural ones of functions of constants (division by zero ...). Adds what the expression may cost on one row.
+Node *make_total(Node *expression, ParamListInfo parameters, RowCost *cost);
 
 } // namespace dp::query

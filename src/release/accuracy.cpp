@@ -1,18 +1,36 @@
 #include "release/accuracy.hpp"
 
+#include <cmath>
 #include <limits>
 
 namespace dp::release {
 
+constexpr int places_of_average = 6; // beyond those of the values: a million of them is averaged to their own precision
+
+int average_decimals(int decimals) {
+    return decimals < 0 ? -1 : decimals + places_of_average;
+}
+
+double rounding_of(int decimals) {
+    return decimals < 0 ? 0 : 0.5 * std::pow(10, -decimals);
+}
+
+// Exact and printed sum are multiples of the last decimal place, and so is their distance (8.7).
+static double to_places(double width, int decimals) {
+    double places = decimals < 0 ? 0 : std::pow(10, decimals), scaled = width * places;
+    return places > 0 && scaled < 0x1p52 ? std::round(scaled) / places : width;
+}
+
 double halfwidth(const rows::Question *question, const privacy::ReleasePlan &plan, int aggregate) {
     int j = question->measure_of[aggregate];
     if ((*question->measures)[j].kind != privacy::MeasureKind::pair)
-        return privacy::measure_halfwidth(plan.noise[j], question->bounds[j]);
+        return to_places(privacy::measure_halfwidth(plan.noise[j], question->bounds[j]), question->decimals[aggregate]);
     switch (question->leaf->aggregates[aggregate].fn) {
     case privacy::Aggregate::avg:
         return std::numeric_limits<double>::quiet_NaN();
     case privacy::Aggregate::sum:
-        return privacy::pair_sum_halfwidth(plan.noise[j], *question->bounds[j]);
+        return to_places(privacy::pair_sum_halfwidth(plan.noise[j], *question->bounds[j]),
+                         question->decimals[aggregate]);
     default:
         return privacy::pair_count_halfwidth(plan.noise[j]);
     }

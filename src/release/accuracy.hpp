@@ -8,4 +8,9 @@ namespace dp::release {
 // Of one aggregate under a plan. NaN for an average: its width depends on how many rows there are. Core region.
 double halfwidth(const rows::Question *question, const privacy::ReleasePlan &plan, int aggregate);
 
+// Decimals that an average is printed with; of what its sum is. -1: those that there are.
+int average_decimals(int decimals);
+// How far rounding to them moves a number at most; 0 for -1.
+double rounding_of(int decimals);
+
 } // namespace dp::release

@@ -58,23 +58,34 @@ static void describe_rows(StringInfo json, const Terms &terms) {
     escape_json(json, terms.group_b);
 }
 
+// The ledger names the first measures; how many there are follows from k1 and from the text.
+constexpr int described_bytes = 6 * 1024;
+
+static void describe_measures(StringInfo json, const rows::Question *question) {
+    int j = 0;
+    appendStringInfoString(json, "\"measures\": [");
+    for (; j < question->nmeasures && json->len < described_bytes; j++) {
+        if (j > 0)
+            appendStringInfoString(json, ", ");
+        describe_measure(json, question, j);
+    }
+    appendStringInfoChar(json, ']');
+    if (j < question->nmeasures)
+        appendStringInfo(json, ", \"measures_left_out\": %d", question->nmeasures - j);
+}
+
 // Public facts only: what the price follows from.
 static const char *describe(const rows::Question *question, const Terms &terms) {
     StringInfoData json;
     initStringInfo(&json);
     bool selected = is_selected(terms.algorithm);
-    appendStringInfo(&json, "{\"%s\": %s, \"weight\": %s, \"k1\": %d, \"groups\": \"%s\", \"measures\": [",
+    appendStringInfo(&json, "{\"%s\": %s, \"weight\": %s, \"k1\": %d, \"groups\": \"%s\", ",
                      selected ? "tau_var" : "tau", float8out_internal(selected ? terms.tau_var : terms.tau),
                      float8out_internal(terms.weight), question->k1,
                      question->leaf->nkeys == 0 ? "none"
                      : question->thresholded    ? "thresholded"
                                                 : "declared");
-    for (int j = 0; j < question->nmeasures; j++) {
-        if (j > 0)
-            appendStringInfoString(&json, ", ");
-        describe_measure(&json, question, j);
-    }
-    appendStringInfoChar(&json, ']');
+    describe_measures(&json, question);
     describe_rows(&json, terms);
     appendStringInfoChar(&json, '}');
     return json.data;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "risk/change.hpp"
+#include "rows/caught.hpp"
 
 namespace dp::release {
 
@@ -147,8 +148,13 @@ static Permitted from_data(const rows::Question *question, const Terms &terms) {
 }
 
 Permitted choose(const rows::Question *question, const Terms &terms) {
-    return terms.algorithm == Algorithm::within_domain ? from_public_facts(question, terms)
-                                                       : from_data(question, terms);
+    if (terms.algorithm == Algorithm::within_domain)
+        return from_public_facts(question, terms);
+    if (terms.grantee == nullptr) // the controller may see what his rows do
+        return from_data(question, terms);
+    Permitted permitted = {};
+    rows::caught(question, [&] { permitted = from_data(question, terms); });
+    return permitted;
 }
 
 } // namespace dp::release

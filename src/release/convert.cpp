@@ -85,6 +85,12 @@ Datum sum_result(Oid result_type, Int128 noisy_sum, int exponent) {
     }
 }
 
+Datum rounded_result(Oid result_type, Datum value, int decimals) {
+    if (result_type != NUMERICOID || decimals < 0)
+        return value;
+    return DirectFunctionCall2(numeric_round, value, Int32GetDatum(decimals));
+}
+
 Datum real_sum_result(Oid result_type, double noisy_sum) {
     return double_as(result_type, noisy_sum);
 }

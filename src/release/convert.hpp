@@ -13,6 +13,8 @@ namespace dp::release {
 Datum count_result(privacy::int128 noisy_count);
 // noisy_sum * 2^exponent as what sum() returns for the column's type: bigint, numeric (exact), real or double precision.
 Datum sum_result(Oid result_type, privacy::int128 noisy_sum, int exponent);
+// A sum or an average as it is printed: a numeric rounded to its decimals; -1, or another type: as it is.
+Datum rounded_result(Oid result_type, Datum value, int decimals);
 // A sum that is not a number of lattice units (that of a pair), as the same types.
 Datum real_sum_result(Oid result_type, double noisy_sum);
 // A mean as what avg() returns: numeric (15 significant digits) or double precision. With `bounds` a numeric is cut to

@@ -1,6 +1,8 @@
 #include "release/explain.hpp"
 
+#include <algorithm>
 #include <limits>
+#include <map>
 
 #include "catalog/decimals.hpp"
 #include "release/accuracy.hpp"
@@ -110,17 +112,29 @@ static void decide(const Terms &terms, const Permitted &permitted, const Account
     });
 }
 
-static double *halfwidths(const rows::Question *question, const Terms &terms, const Estimate &estimate) {
+// Measures that differ by their FILTER alone; they share epsilon, where groups would not.
+static int filtered_measures(const std::vector<privacy::Measure> &measures) {
+    std::map<std::pair<privacy::MeasureKind, int>, int> filters;
+    int most = 0;
+    for (const privacy::Measure &measure : measures)
+        if (measure.filter >= 0)
+            most = std::max(most, ++filters[{measure.kind, measure.argument}]);
+    return most;
+}
+
+static void foresee(const rows::Question *question, const Terms &terms, Estimate *estimate) {
     const query::Leaf *leaf = question->leaf;
-    auto *error95 = static_cast<double *>(palloc(sizeof(double) * (leaf->noutputs + 1)));
+    double *error95 = static_cast<double *>(palloc(sizeof(double) * (leaf->noutputs + 1)));
     border::core([&] {
         auto plan = privacy::plan_release(terms.mechanism, *question->measures, *question->sensitivities,
-                                          question->thresholded, estimate.epsilon, estimate.delta);
+                                          question->thresholded, estimate->epsilon, estimate->delta);
+        estimate->threshold = plan.threshold.value_or(0);
+        estimate->filtered = filtered_measures(*question->measures);
         for (int i = 0; i < leaf->noutputs; i++)
             error95[i] = leaf->outputs[i].is_key ? std::numeric_limits<double>::quiet_NaN()
                                                  : halfwidth(question, plan, leaf->outputs[i].index);
     });
-    return error95;
+    estimate->error95 = error95;
 }
 
 // The cut that the worker would make, on the candidates that the data decide on and on those that they do not.
@@ -163,7 +177,7 @@ Estimate estimate(const catalog::Reading &reading, const rows::Question *questio
     else
         decide(terms, choose(question, terms), account, &estimate); // from public facts
     if (estimate.priced && !estimate.selected)
-        estimate.error95 = halfwidths(question, terms, estimate);
+        foresee(question, terms, &estimate);
     return estimate;
 }
 

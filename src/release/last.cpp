@@ -4,7 +4,7 @@ namespace dp::release {
 
 // One context for the one release that is remembered; lives as long as the connection.
 static MemoryContext context = nullptr;
-static const LastRelease *last = nullptr;
+static LastRelease *last = nullptr;
 
 static void copy_columns(const rows::Question *question, const double *error95, LastRelease *release) {
     const query::Leaf *leaf = question->leaf;
@@ -32,6 +32,11 @@ void remember(const rows::Question *question, const Terms &terms, const Paid &pa
     copy_columns(question, error95, release);
     MemoryContextSwitchTo(old);
     last = release;
+}
+
+void remember_use_of_groups() {
+    if (last != nullptr)
+        last->groups_used = true;
 }
 
 const LastRelease *last_release() {

@@ -18,11 +18,15 @@ struct LastRelease {
     privacy::Mechanism mechanism;
     int ncolumns; // answered columns; keys are not among them
     LastColumn *columns;
+    bool groups_used; // its statement computed with groups of which small ones were withheld
 };
 
 // After the last row, when nothing can fail any more. error95: of each output of the leaf.
 void remember(const rows::Question *question, const Terms &terms, const Paid &paid, privacy::Delta delta,
               const double *error95);
+
+// What was remembered last is not what the statement shows.
+void remember_use_of_groups();
 
 // Null when this connection has made none.
 const LastRelease *last_release();

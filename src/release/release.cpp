@@ -4,7 +4,9 @@
 #include "release/accuracy.hpp"
 #include "release/charge.hpp"
 #include "release/convert.hpp"
+#include "rows/caught.hpp"
 #include "rows/evaluate.hpp"
+#include "rows/shown.hpp"
 #include "release/last.hpp"
 #include "release/output.hpp"
 #include "release/random.hpp"
@@ -103,14 +105,15 @@ static double average_halfwidth(const privacy::int128 *noisy, const privacy::Bou
     });
 }
 
-static Datum pair_value(const query::Aggregate &aggregate, const privacy::int128 *noisy,
-                        const privacy::Bounds *bounds) {
+static Datum pair_value(const query::Aggregate &aggregate, const privacy::int128 *noisy, const privacy::Bounds *bounds,
+                        int decimals) {
     privacy::PairRelease pair = border::core([&] { return privacy::release_pair(noisy[0], noisy[1], *bounds); });
     switch (aggregate.fn) {
     case privacy::Aggregate::sum:
-        return real_sum_result(aggregate.result_type, pair.sum);
+        return rounded_result(aggregate.result_type, real_sum_result(aggregate.result_type, pair.sum), decimals);
     case privacy::Aggregate::avg:
-        return avg_result(aggregate.result_type, pair.avg, bounds);
+        return rounded_result(aggregate.result_type, avg_result(aggregate.result_type, pair.avg, bounds),
+                              average_decimals(decimals));
     default:
         return count_result(pair.count);
     }
@@ -125,9 +128,11 @@ static Datum aggregate_value(const Writer *writer, int i) {
     case privacy::MeasureKind::count:
         return count_result(*noisy);
     case privacy::MeasureKind::sum:
-        return sum_result(aggregate.result_type, *noisy, question->bounds[j]->exponent);
+        return rounded_result(aggregate.result_type,
+                              sum_result(aggregate.result_type, *noisy, question->bounds[j]->exponent),
+                              question->decimals[i]);
     case privacy::MeasureKind::pair:
-        return pair_value(aggregate, noisy, question->bounds[j]);
+        return pair_value(aggregate, noisy, question->bounds[j], question->decimals[i]);
     }
     pg_unreachable();
 }
@@ -138,7 +143,8 @@ static void note_accuracy(const Writer *writer, int output) {
     if (question->leaf->aggregates[aggregate].fn != privacy::Aggregate::avg)
         return; // the same for every row, and known without one
     double halfwidth =
-        average_halfwidth(writer->noisy + first_coordinate(question, j), *question->bounds[j], writer->plan->noise[j]);
+        average_halfwidth(writer->noisy + first_coordinate(question, j), *question->bounds[j], writer->plan->noise[j]) +
+        rounding_of(average_decimals(question->decimals[aggregate]));
     if (!(halfwidth <= writer->error95[output])) // NaN before the first row
         writer->error95[output] = halfwidth;
 }
@@ -168,7 +174,7 @@ static void put_declared(Writer *writer, const rows::Sums &sums) {
     auto *nulls = static_cast<bool *>(palloc0(sizeof(bool) * (nkeys + 1)));
     for (int group = 0; group < question->ngroups; group++) {
         CHECK_FOR_INTERRUPTS();
-        int rest = group;
+        int rest = rows::place_of_group(question, group);
         for (int i = nkeys - 1; i >= 0; i--) {
             const rows::KeyDomain &domain = question->domains[i];
             keys[i] = domain.values[rest % domain.count];
@@ -206,8 +212,6 @@ static Tuplesortstate *sort_groups(const rows::Question *question, const rows::S
 
 // A group whose key nobody declared appears iff its noisy count reaches the charged threshold (8.5).
 static void put_thresholded(Writer *writer, rows::Sums sums) {
-    // trace_sort would tell the number of groups.
-    border::SettingsScope settings = border::SettingsScope::enter();
     Tuplesortstate *sort = sort_groups(writer->question, sums);
     TupleTableSlot *slot = MakeSingleTupleTableSlot(sums.desc, &TTSOpsMinimalTuple);
     MemoryContext per_group = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr group", ALLOCSET_DEFAULT_SIZES);
@@ -227,7 +231,6 @@ static void put_thresholded(Writer *writer, rows::Sums sums) {
     ExecDropSingleTupleTableSlot(slot);
     tuplesort_end(sort);
     rows::discard(&sums);
-    settings.leave();
 }
 
 static TupleDesc describe_answer(const query::Leaf *leaf) {
@@ -277,7 +280,7 @@ static double *halfwidths(const rows::Question *question, const privacy::Release
 // From exact sums to rows. drawn: null, or noise that is there already.
 static Answer write(const rows::Question *question, const Terms &terms, const Paid &paid, const rows::Sums &sums,
                     const Drawn *drawn) {
-    Answer answer = {paid.epsilon, tuplestore_begin_heap(false, false, work_mem), describe_answer(question->leaf)};
+    Answer answer = {paid.epsilon, tuplestore_begin_heap(false, false, work_mem), describe_answer(question->leaf), 0};
     const privacy::ReleasePlan *plan = plan_of(question, terms, paid.epsilon);
     Writer writer = {question,
                      plan,
@@ -287,11 +290,15 @@ static Answer write(const rows::Question *question, const Terms &terms, const Pa
                      static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * question->ncoordinates)),
                      &answer,
                      halfwidths(question, plan)};
-    if (question->thresholded)
-        put_thresholded(&writer, sums);
-    else
-        put_declared(&writer, sums);
+    // The keys and sums of discovered groups are rows' until their noise is on them.
+    rows::caught(question, [&] {
+        if (question->thresholded)
+            put_thresholded(&writer, sums);
+        else
+            put_declared(&writer, sums);
+    });
     remember(question, terms, paid, plan->delta, writer.error95);
+    answer.threshold = plan->threshold.value_or(0);
     return answer;
 }
 

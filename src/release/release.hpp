@@ -49,6 +49,7 @@ struct Answer {
     privacy::Epsilon epsilon; // charged for its noise
     Tuplestorestate *rows;    // outputs of the leaf, in canonical key order
     TupleDesc desc;
+    int64 threshold; // that the noisy number of rows of a group must reach to appear; 0: all groups do
 };
 
 // Answers a prepared question. Errors: 53400 "query denied"; 55000 (see catalog/ledger.hpp); 55000 "the query failed".

@@ -1,5 +1,6 @@
 #include "release/select.hpp"
 
+#include "border/scope.hpp"
 #include "release/charge.hpp"
 #include "release/random.hpp"
 #include "rows/selection_sums.hpp"
@@ -73,7 +74,11 @@ Paid select_and_charge(const rows::Question *question, const Terms &terms, rows:
     uint64 selected = first_accepted(question, terms, candidates, paid.first, end, sums);
     if (selected == paid.last)
         rows::discard(sums); // it will be denied
-    return charge_selected(question, terms, paid, selected);
+    // Were this charge denied or cancelled, groups that have spilled are dropped without being counted (C18).
+    border::SettingsScope settings = border::SettingsScope::enter();
+    Paid all = charge_selected(question, terms, paid, selected);
+    settings.leave();
+    return all;
 }
 
 } // namespace dp::release

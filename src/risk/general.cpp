@@ -7,6 +7,7 @@
 #include "catalog/decimals.hpp"
 #include "catalog/facade.hpp"
 #include "query/fold.hpp"
+#include "query/limits.hpp"
 #include "risk/closed_forms.hpp"
 #include "risk/rerun.hpp"
 
@@ -82,6 +83,7 @@ static ResultColumn describe_column(const GeneralQuestion *question, const Targe
 // same.)
 static void describe_result(GeneralQuestion *question) {
     Query *query = question->general->query;
+    query::check_outputs(list_length(query->targetList));
     question->columns =
         static_cast<ResultColumn *>(palloc0(sizeof(ResultColumn) * (list_length(query->targetList) + 1)));
     ListCell *cell;
@@ -267,6 +269,7 @@ static Query *make_select(RangeTblEntry *entry, Node *where) {
 }
 
 static TargetEntry *add_target(Query *query, Node *expression, const char *name) {
+    query::check_columns(list_length(query->targetList) + 1);
     auto *target =
         makeTargetEntry(reinterpret_cast<Expr *>(expression), list_length(query->targetList) + 1, pstrdup(name), false);
     query->targetList = lappend(query->targetList, target);

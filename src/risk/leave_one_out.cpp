@@ -5,6 +5,8 @@
 #include "border/scope.hpp"
 #include "border/spi.hpp"
 #include "border/walk.hpp"
+#include "rows/shown.hpp"
+#include "query/limits.hpp"
 #include "rows/sums.hpp"
 
 namespace dp::risk {
@@ -41,6 +43,7 @@ static bool collect_columns(Node *node, void *context) {
 
 static void add_group(Query *query, Node *expression) {
     int number = list_length(query->targetList) + 1;
+    query::check_columns(number);
     auto *target = makeTargetEntry(reinterpret_cast<Expr *>(expression), number, psprintf("c%d", number), false);
     auto *clause = makeNode(SortGroupClause);
     get_sort_group_operators(exprType(expression), false, true, false, &clause->sortop, &clause->eqop, nullptr,
@@ -304,7 +307,7 @@ static void group_by_declaration(Work *work) {
             int at = question->domains[k].find(key.value, key.isnull);
             group = at < 0 ? -1 : group * question->domains[k].count + at;
         }
-        work->memo->group_of[i] = group;
+        work->memo->group_of[i] = group < 0 ? -1 : rows::group_at_place(question, group);
     }
 }
 

@@ -1,7 +1,9 @@
 #include "rows/evaluate.hpp"
 
 #include "border/scope.hpp"
+#include "rows/caught.hpp"
 #include "rows/selection_sums.hpp"
+#include "rows/shown.hpp"
 #include "rows/sums.hpp"
 
 namespace dp::rows {
@@ -197,41 +199,14 @@ static void execute(Query *query, DestReceiver *receiver) {
     FreeQueryDesc(desc);
 }
 
-// Whether an error may reach the client as it is: it says something about the client or the server, nothing of the rows.
-static bool passes(int sqlstate) {
-    return sqlstate == ERRCODE_QUERY_CANCELED || ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_OPERATOR_INTERVENTION;
-}
-
 static void run_as_owner(const Question *question, Query *query, Collector *collector, DestReceiver *receiver) {
-    border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
-    MemoryContext context = CurrentMemoryContext;
-    bool failed = false;
-    PG_TRY();
-    {
-        PushActiveSnapshot(GetActiveSnapshot());
-        collect_into(collector);
-        execute(query, receiver);
-        collect_into(nullptr);
-        PopActiveSnapshot();
-    }
-    PG_CATCH();
-    {
-        MemoryContextSwitchTo(context);
-        collect_into(nullptr);
-        if (passes(geterrcode()))
-            PG_RE_THROW();
-        // Neither the message nor its place may depend on a row.
-        FlushErrorState();
-        failed = true;
-    }
-    PG_END_TRY();
-    // The transaction is lost all the same: this error ends it.
-    if (failed)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the query failed"),
-                        errhint("Its charge stays. The controller finds out more by running the query on the table.")));
+    PushActiveSnapshot(GetActiveSnapshot());
+    collect_into(collector);
+    execute(query, receiver);
+    collect_into(nullptr);
+    PopActiveSnapshot();
     role.leave();
-    settings.leave();
 }
 
 // ---- reading the result --------------------------------------------------------------------------------------------
@@ -256,7 +231,7 @@ void read_coordinates(const Question *question, const Datum *columns, privacy::i
     }
 }
 
-// Index of the group in the product of the declared keys; -1: somebody's key that nobody declared, which changes nothing.
+// Number of the declared group; -1: somebody's key that nobody declared, or that WHERE excludes, which changes nothing.
 static int group_index(const Question *question, const Datum *keys, const bool *nulls) {
     int index = 0;
     for (int i = 0; i < question->leaf->nkeys; i++) {
@@ -265,7 +240,7 @@ static int group_index(const Question *question, const Datum *keys, const bool *
             return -1;
         index = index * question->domains[i].count + at;
     }
-    return index;
+    return group_at_place(question, index);
 }
 
 static void add_to_selection(const Question *question, const Selection *selection, const TupleTableSlot *slot) {
@@ -354,33 +329,51 @@ void discard(Sums *sums) {
     sums->store = nullptr;
 }
 
+// What is read of the one row of the outer statement, besides the groups.
+struct Receiver {
+    Tuplestorestate *store;
+    TupleDesc desc;
+    DestReceiver *destination;
+};
+
+static Receiver receive_row_count(const Question *question, Query *query) {
+    query->hasSubLinks = true;
+    add_target(query, row_count(question));
+    Receiver receiver = {tuplestore_begin_heap(false, false, work_mem), describe(query),
+                         CreateDestReceiver(DestTuplestore)};
+    SetTuplestoreDestReceiverParams(receiver.destination, receiver.store, CurrentMemoryContext, false, nullptr,
+                                    nullptr);
+    return receiver;
+}
+
+static void read_groups(const Question *question, const Selection *selection, Sums *sums) {
+    if (!question->thresholded)
+        sums->values = declared_sums(question, sums->store, sums->desc, selection);
+    else if (selection != nullptr)
+        add_all_groups(question, selection, sums->store, sums->desc);
+}
+
+// From the statement to exact sums, caught as a whole.
+static void read_rows(const Question *question, const Selection *selection, Query *query, Sums *sums) {
+    Collector collector = {sums->store, sums->desc, CurrentMemoryContext};
+    Receiver receiver = {nullptr, nullptr, None_Receiver};
+    if (selection != nullptr)
+        receiver = receive_row_count(question, query);
+    run_as_owner(question, query, &collector, receiver.destination);
+    read_groups(question, selection, sums);
+    if (selection != nullptr) {
+        add_the_others(selection, only_count(receiver.store, receiver.desc));
+        tuplestore_end(receiver.store);
+    }
+    if (!question->thresholded)
+        discard(sums);
+}
+
 Sums evaluate(const Question *question, const Selection *selection) {
     Query *grouped = grouped_query(question, selection);
-    Sums sums = begin_sums(grouped, selection);
-    Collector collector = {sums.store, sums.desc, CurrentMemoryContext};
+    Sums sums = begin_sums(grouped, selection); // outlives the subtransaction of `caught`
     Query *query = collecting_query(grouped);
-    DestReceiver *receiver = None_Receiver;
-    Tuplestorestate *row = nullptr;
-    TupleDesc row_desc = nullptr;
-    if (selection != nullptr) {
-        query->hasSubLinks = true;
-        add_target(query, row_count(question));
-        row_desc = describe(query);
-        row = tuplestore_begin_heap(false, false, work_mem);
-        receiver = CreateDestReceiver(DestTuplestore);
-        SetTuplestoreDestReceiverParams(receiver, row, CurrentMemoryContext, false, nullptr, nullptr);
-    }
-    run_as_owner(question, query, &collector, receiver);
-    if (!question->thresholded)
-        sums.values = declared_sums(question, sums.store, sums.desc, selection);
-    else if (selection != nullptr)
-        add_all_groups(question, selection, sums.store, sums.desc);
-    if (selection != nullptr) {
-        add_the_others(selection, only_count(row, row_desc));
-        tuplestore_end(row);
-    }
-    if (!question->thresholded)
-        discard(&sums);
+    caught(question, [&] { read_rows(question, selection, query, &sums); });
     return sums;
 }
 

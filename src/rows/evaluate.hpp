@@ -17,20 +17,20 @@ struct Selection {
 
 // What was read. Lives in backend memory and goes nowhere without noise.
 struct Sums {
-    // Declared groups (or no keys): ngroups x ncoordinates, group-major, all groups of the product in canonical order.
+    // Declared groups (or no keys): ngroups x ncoordinates, group-major, the groups of the answer in canonical order.
     privacy::int128 *values;
     // Thresholded groups: one row per group of the data: the keys, then the measures' columns.
     Tuplestorestate *store;
     TupleDesc desc;
 };
 
-// Runs the statement as the table's owner under pinned settings, under the active snapshot. Any error inside becomes one
-// constant text (C02); cancel and shutdown pass. selection: null unless epsilon is selected from the same rows.
+// Runs the statement as the table's owner under pinned settings, under the active snapshot, caught as rows/caught says.
+// selection: null unless epsilon is selected from the same rows.
 Sums evaluate(const Question *question, const Selection *selection);
 // Ends the store. Open at the end of the statement, one that did not fit into memory would be counted and reported.
 void discard(Sums *sums);
 
-// Sums of one row of the internal statement: ncoordinates numbers (pair: S1, S0).
+// Inside of caught. Sums of one row of the internal statement: ncoordinates numbers (pair: S1, S0).
 void read_coordinates(const Question *question, const Datum *columns, privacy::int128 *values);
 
 } // namespace dp::rows

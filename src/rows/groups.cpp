@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "border/scope.hpp"
+#include "rows/canonical.hpp"
 
 namespace dp::rows {
 
@@ -77,6 +78,9 @@ KeyDomain declared_domain(ArrayType *groups, Oid type, int32 typmod, Oid collati
             domain.values[i] = OidInputFunctionCall(input, TextDatumGetCString(elements[i]), parameter, typmod);
     }
     domain.count = n;
+    for (int i = 0; i < n; i++)
+        if (!nulls[i])
+            check_declared_length(domain.values[i], type, column_name);
     sort_domain(&domain);
     for (int i = 1; i < n; i++)
         if (compare_keys(&domain, domain.values[i - 1], domain.nulls[i - 1], domain.values[i], domain.nulls[i]) == 0)

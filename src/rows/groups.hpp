@@ -6,7 +6,7 @@
 namespace dp::rows {
 
 // The values that the texts (text[]) mean for a column: cast once, sorted, checked for duplicates by the type's equality.
-// Errors: 22023 duplicates, nondeterministic collation; those of the type's input function.
+// Errors: 22023 duplicates, nondeterministic collation; 54000 a long value; those of the type's input function.
 KeyDomain declared_domain(ArrayType *groups, Oid type, int32 typmod, Oid collation, const char *column_name);
 
 // The same values as texts (text[]) that mean the same under pinned settings, in canonical order.

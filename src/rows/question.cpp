@@ -3,9 +3,12 @@
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
+#include "query/cost.hpp"
 #include "query/shape.hpp"
 #include "query/total.hpp"
+#include "rows/canonical.hpp"
 #include "rows/groups.hpp"
+#include "rows/shown.hpp"
 
 namespace dp::rows {
 
@@ -59,37 +62,52 @@ Node *table_condition(const catalog::Settings *settings, const char *text) {
     border::SettingsScope scope = border::SettingsScope::enter();
     Node *condition = query::check_table_condition(text, settings->relation, "condition");
     scope.leave();
-    return query::make_total(condition, nullptr);
+    // It has a limit of its own: whom it selects must not change with the question.
+    query::RowCost cost = {};
+    condition = query::make_total(condition, nullptr, &cost);
+    query::set_size_limit(condition, query::size_limit(&cost));
+    return condition;
 }
 
 Node *view_condition(const catalog::Settings *settings) {
     return settings->filter == nullptr ? nullptr : table_condition(settings, settings->filter);
 }
 
-static Node *map_expression(Node *expression, const AttrNumber *map, ParamListInfo parameters) {
-    return map_vars(query::make_total(expression, parameters), const_cast<AttrNumber *>(map));
+static Node *map_expression(Node *expression, const AttrNumber *map, ParamListInfo parameters, query::RowCost *cost) {
+    return map_vars(query::make_total(expression, parameters, cost), const_cast<AttrNumber *>(map));
 }
 
-static void map_conditions(Question *question, const AttrNumber *map, ParamListInfo parameters) {
-    question->where = map_expression(question->leaf->where, map, parameters);
-    if (question->settings->filter != nullptr)
-        question->where = make_and_qual(view_condition(question->settings), question->where);
+static void map_conditions(Question *question, const AttrNumber *map, ParamListInfo parameters, query::RowCost *cost) {
+    question->where = map_expression(question->leaf->where, map, parameters, cost);
     ListCell *cell;
     foreach (cell, question->leaf->filters)
         question->filters =
-            lappend(question->filters, map_expression(static_cast<Node *>(lfirst(cell)), map, parameters));
+            lappend(question->filters, map_expression(static_cast<Node *>(lfirst(cell)), map, parameters, cost));
+}
+
+// What one row may cost is known when all expressions are; the view's filter comes behind, with its own.
+static void limit_cost(Question *question, const query::RowCost *cost) {
+    int limit = query::size_limit(cost);
+    query::set_size_limit(question->where, limit);
+    query::set_size_limit(reinterpret_cast<Node *>(question->filters), limit);
+    for (int i = 0; i < question->leaf->nkeys; i++)
+        query::set_size_limit(question->keys[i], limit);
 }
 
 static void map_leaf(Question *question, ParamListInfo parameters) {
     query::Leaf *leaf = question->leaf;
     AttrNumber *map = catalog::map_columns(leaf->view, question->settings->relation);
-    map_conditions(question, map, parameters);
+    query::RowCost cost = {};
+    map_conditions(question, map, parameters, &cost);
     question->keys = static_cast<Node **>(palloc0(sizeof(Node *) * (leaf->nkeys + 1)));
     question->key_columns = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber) * (leaf->nkeys + 1)));
     for (int i = 0; i < leaf->nkeys; i++) {
-        question->keys[i] = map_expression(leaf->keys[i].expression, map, parameters);
+        question->keys[i] = map_expression(leaf->keys[i].expression, map, parameters, &cost);
         question->key_columns[i] = map[leaf->keys[i].attno]; // map[0] is 0
     }
+    limit_cost(question, &cost);
+    if (question->settings->filter != nullptr)
+        question->where = make_and_qual(view_condition(question->settings), question->where);
     question->argument_columns = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber) * (leaf->naggregates + 1)));
     for (int i = 0; i < leaf->naggregates; i++)
         if (leaf->aggregates[i].attno > 0)
@@ -140,6 +158,7 @@ static void read_groups(const catalog::Reading &reading, Question *question) {
     for (int i = 0; i < nkeys; i++) {
         if (!read_domain(reading, question, i)) {
             question->thresholded = true; // one key that nobody declared: the whole tuple (8.5)
+            question->undeclared = i;
             question->ngroups = 0;
             return;
         }
@@ -154,6 +173,30 @@ static void check_coordinates(const Question *question) {
         ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
                         errmsg("the declared groups of the query make more than %d coordinates", max_coordinates),
                         errhint("Group by fewer columns, or declare fewer groups.")));
+}
+
+// Discovered groups show what the rows hold: in one spelling, which is what groups, risks and answers agree on.
+static void make_keys_canonical(Question *question) {
+    for (int i = 0; i < question->leaf->nkeys; i++) {
+        Node *key = canonical_key(question->keys[i], question->leaf->keys[i]);
+        if (key != question->keys[i])
+            question->key_columns[i] = InvalidAttrNumber;
+        question->keys[i] = key;
+    }
+}
+
+// Rows with a key that is longer than any declared group are in no group. They go before they are grouped: two long keys
+// would not fit into one record of the internal statement.
+static void leave_out_long_keys(Question *question) {
+    for (int i = 0; i < question->leaf->nkeys; i++) {
+        Node *condition = short_key_condition(question->keys[i]);
+        if (condition != nullptr)
+            question->where = make_and_qual(condition, question->where);
+        Node *key = compact_key(question->keys[i]);
+        if (key != question->keys[i])
+            question->key_columns[i] = InvalidAttrNumber;
+        question->keys[i] = key;
+    }
 }
 
 // ---- measures ------------------------------------------------------------------------------------------------------
@@ -213,6 +256,33 @@ static void find_sensitivities(const catalog::Reading &reading, Question *questi
     question->sensitivities = sensitivities;
 }
 
+static int places(const char *decimal) {
+    const char *point = strchr(decimal, '.');
+    return point == nullptr ? 0 : static_cast<int>(strlen(point + 1));
+}
+
+// -1 unless the column is numeric(p, s), or a domain over it: clamped values have no more decimals than this.
+static int decimals_of(const Question *question, int aggregate) {
+    const privacy::Bounds *bounds = question->bounds[question->measure_of[aggregate]];
+    AttrNumber attno = question->argument_columns[aggregate];
+    if (bounds == nullptr || attno == 0 || question->leaf->aggregates[aggregate].fn == privacy::Aggregate::count)
+        return -1;
+    Oid type, collation;
+    int32 typmod;
+    get_atttypetypmodcoll(question->settings->relation, attno, &type, &typmod, &collation);
+    if (getBaseTypeAndTypmod(type, &typmod) != NUMERICOID || typmod < VARHDRSZ)
+        return -1;
+    int scale = (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024; // as numeric.c packs it; may be below 0
+    return Max(scale, Max(places(bounds->lower.c_str()), places(bounds->upper.c_str())));
+}
+
+static void find_decimals(Question *question) {
+    int n = question->leaf->naggregates;
+    question->decimals = static_cast<int *>(palloc0(sizeof(int) * (n + 1)));
+    for (int i = 0; i < n; i++)
+        question->decimals[i] = decimals_of(question, i);
+}
+
 // Keys that nobody declared are an answer in themselves; declared ones are public.
 static void check_asks_something(const Question *question) {
     if (question->leaf->naggregates == 0 && !question->thresholded)
@@ -241,18 +311,35 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
     check_asks_something(question);
     find_measures(question);
     check_coordinates(question);
+    if (question->thresholded)
+        make_keys_canonical(question);
+    else {
+        choose_shown(question);
+        leave_out_long_keys(question);
+    }
     find_sensitivities(reading, question);
+    find_decimals(question);
     return question;
+}
+
+// What to ask the controller for.
+static const char *groups_remedy(const Question *question) {
+    AttrNumber attno = question->key_columns[question->undeclared];
+    if (attno == InvalidAttrNumber)
+        return "The groups of an expression cannot be declared: ask the controller for a generated column with "
+               "declared "
+               "groups, or for a delta above 0 in dp_grant().";
+    return psprintf("Ask the controller for dp_set_groups('%s', '%s', '{...}'), or for a delta above 0 in dp_grant().",
+                    question->settings->relation_name, get_attname(question->settings->relation, attno, false));
 }
 
 void check_delta(const Question *question, privacy::Mechanism mechanism, privacy::Delta delta) {
     if (delta.units() > 0)
         return;
     if (question->thresholded)
-        ereport(ERROR,
-                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                 errmsg("a key of GROUP BY has no declared groups, and delta is 0"),
-                 errhint("The controller declares the groups with dp_set_groups(), or grants a delta above 0.")));
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("a key of GROUP BY has no declared groups, and delta is 0"),
+                        errhint("%s", groups_remedy(question))));
     if (mechanism == privacy::Mechanism::gaussian)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("Gaussian noise needs a delta above 0"),
                         errhint("Pass delta => 1e-6, for instance.")));

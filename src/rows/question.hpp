@@ -30,11 +30,15 @@ struct Question {
     Node *where;                  // over the table (varno 1), with the view's filter; or null
     List *filters;                // Node *, over the table
     Node **keys;                  // over the table, per key; like the conditions total, their constants folded
-    AttrNumber *key_columns;      // of the table, per key; 0 for an expression
+    AttrNumber *key_columns;      // of the table, per key; 0 for an expression, also one that we have made of a column
     AttrNumber *argument_columns; // of the table, per aggregate; 0 for count(*)
     bool thresholded;
-    KeyDomain *domains; // per key, when not thresholded
-    int ngroups;        // product of the domains' counts; 1 without keys; 0 when thresholded
+    int undeclared;      // the first key whose groups nobody declared, when thresholded
+    KeyDomain *domains;  // per key, when not thresholded
+    int ngroups;         // of the answer: 1 without keys; 0 when thresholded
+    int *places;         // of each group of the answer in the product of the domains (rows/shown); null: all are shown
+    int *shown;          // per place the number of its group, -1: WHERE excludes it; null: all are shown
+    const char *grantee; // of the policy that it is asked under; null: the controller's own call
 
     // Core objects owned by the memory context.
     const std::vector<privacy::Measure> *measures;
@@ -45,6 +49,8 @@ struct Question {
     int ncoordinates; // of one group: k1
     // Measure of each aggregate.
     int *measure_of;
+    // Decimal places that the column's type and its bounds have, of each sum or average of numeric(p, s); else -1.
+    int *decimals;
 };
 
 // Locks the table, checks that the view is a facade whose columns have not changed, reads bounds and groups.

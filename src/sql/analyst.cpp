@@ -3,11 +3,14 @@
 #include "border/scope.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/ledger.hpp"
+#include "query/remedy.hpp"
+#include "query/rest.hpp"
 #include "query/rewrite.hpp"
 #include "query/shape.hpp"
 #include "release/release.hpp"
 #include "sql/arguments.hpp"
 #include "sql/statement.hpp"
+#include "sql/withheld.hpp"
 
 namespace dp::sql {
 
@@ -15,8 +18,10 @@ namespace dp::sql {
 DP_FUNCTION(deny) {
     ereport(ERROR,
             (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("rows of a restricted view are private"),
-             errhint("Ask for count, sum or avg. If you did: the library was loaded only now, so repeat the statement; "
-                     "a SQL function that asks must be VOLATILE.")));
+             query::loaded_by_this_statement()
+                 ? errhint("The library was loaded only now: if you asked for count, sum or avg, repeat the statement. "
+                           "With session_preload_libraries = 'dp_rdr' connections have it from the start.")
+                 : errhint("%s An SQL function that asks must be VOLATILE.", query::rows_remedy)));
     return Datum(0);
 }
 
@@ -101,14 +106,18 @@ DP_FUNCTION(release) {
     catalog::Reading reading = catalog::Reading::open();
     rows::Question *question = rows::prepare(reading, leaf, text, parameters.list);
     catalog::Policy *policy = catalog::policy_of(reading, *question->settings, GetUserId());
+    question->grantee = policy->grantee_name;
     reading.close();
-    release::Answer answer = release::answer(question, requested_terms(fcinfo, policy));
+    release::Terms terms = requested_terms(fcinfo, policy);
+    release::Answer answer = release::answer(question, terms);
 
     TupleTableSlot *slot = MakeSingleTupleTableSlot(answer.desc, &TTSOpsMinimalTuple);
     while (tuplestore_gettupleslot(answer.rows, true, false, slot))
         tuplestore_puttupleslot(result->setResult, slot);
     ExecDropSingleTupleTableSlot(slot);
     tuplestore_end(answer.rows);
+    if (question->thresholded)
+        tell_withheld(terms, answer, query::uses_groups(fcinfo->flinfo->fn_expr));
     return Datum(0);
 }
 
@@ -130,9 +139,8 @@ void refuse_unprotected(const Query *query) {
     foreach (cell, query->rtable) {
         auto *entry = lfirst_node(RangeTblEntry, cell);
         if (OidIsValid(catalog::expanded_facade(entry)))
-            ereport(ERROR,
-                    (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("rows of a restricted view are private"),
-                     errhint("Ask for aggregates: count(*), count(x), sum(x), avg(x), with or without GROUP BY.")));
+            ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("rows of a restricted view are private"),
+                            errhint("%s", query::rows_remedy)));
         if (entry->rtekind == RTE_RELATION && entry->inFromCl)
             ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                             errmsg("%s is not a restricted view", catalog::qualified_name(entry->relid)),
@@ -188,8 +196,18 @@ static void check_columns(const Query *query, TupleDesc expected) {
                     errhint("Write AS (%s).", columns.data)));
 }
 
+// The result type is declared there, and nowhere else.
+static void check_in_from(FunctionCallInfo fcinfo) {
+    auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    if (result == nullptr || !IsA(result, ReturnSetInfo) || (result->allowedModes & SFRM_Materialize) == 0 ||
+        result->expectedDesc == nullptr)
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("dp_query must be called in FROM"),
+                        errhint("Write SELECT * FROM dp_query(...) AS (n bigint), with the columns of your query.")));
+}
+
 DP_FUNCTION(dp_query) {
     require(fcinfo, 0, "query");
+    check_in_from(fcinfo);
     query::Request request = request_of(fcinfo);
     catalog::check_can_charge();
     const char *text = text_argument(fcinfo, 0);

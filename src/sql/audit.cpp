@@ -315,6 +315,12 @@ FROM setting s JOIN (VALUES
   ('auto_explain.log_min_duration', '^-1', 'plans and row counts of internal statements get into the server log', '-1'),
   ('pg_stat_statements.track', '^(top|none)$', 'the row counts of statements inside functions are shown to everybody', 'top')
 ) k (name, safe, finding, advice) ON k.name = s.name AND s.value !~* k.safe)sql"},
+    {"warning", R"sql( -- a query failed while it read rows: there may be a way to make a row decide about errors
+SELECT f.name, format('role %s (session of %s) is suspended under the policy of %s, since one of its queries failed',
+                      quote_ident(s.role_name), quote_ident(s.session_role), s.grantee::text),
+       format('SELECT dp_resume(%L, %L); -- once the query of its ledger row of kind suspension is understood', f.name,
+              s.grantee::text)
+FROM facade f JOIN dp_rdr.suspension s ON s.view = f.view)sql"},
     {"info", R"sql(
 SELECT s.name, format('is %s: %s', s.value, k.finding),
        coalesce(s.remedy, format('ALTER SYSTEM SET %s = %L; %s', s.name, k.advice, s.takes_effect))
@@ -475,7 +481,11 @@ DP_FUNCTION(dp_audit) {
 // ---- for the checks ------------------------------------------------------------------------------------------------
 
 DP_FUNCTION(dp_is_facade) {
-    PG_RETURN_BOOL(catalog::table_of_facade(PG_GETARG_OID(0)) == PG_GETARG_OID(1));
+    bool is_facade = false;
+    // For the lock on the view, which a look does not keep.
+    const char *refusal =
+        refusal_of([&] { is_facade = catalog::table_of_facade(PG_GETARG_OID(0)) == PG_GETARG_OID(1); });
+    PG_RETURN_BOOL(refusal == nullptr && is_facade);
 }
 
 DP_FUNCTION(dp_facade_fault) {

@@ -138,6 +138,7 @@ static const char *facade_statement(const char *view_name, Oid relation, ArrayTy
 // Rows whose table or view is gone: their oid may be used again some day.
 static void forget_dangling(const Visit &visit) {
     visit.run("DELETE FROM dp_rdr.policy p WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = p.view)");
+    visit.run("DELETE FROM dp_rdr.suspension s WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = s.view)");
     visit.run("DELETE FROM dp_rdr.restricted_view v WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = v.view) "
               "OR NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = v.relation)");
     visit.run("DELETE FROM dp_rdr.column_bounds b WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = b.relation)");
@@ -298,6 +299,7 @@ DP_FUNCTION(dp_unprotect) {
     catalog::Settings *settings = settings_of_view(PG_GETARG_OID(0));
     Visit visit = Visit::write();
     run_with_oid(visit, "DELETE FROM dp_rdr.policy p WHERE p.view::oid = $1", settings->view);
+    run_with_oid(visit, "DELETE FROM dp_rdr.suspension s WHERE s.view::oid = $1", settings->view);
     run_with_oid(visit, "DELETE FROM dp_rdr.restricted_view v WHERE v.view::oid = $1", settings->view);
     visit.leave();
     run_as(catalog::relation_owner(settings->view), psprintf("DROP VIEW %s", settings->view_name));
@@ -575,6 +577,27 @@ DP_FUNCTION(dp_revoke) {
            psprintf("REVOKE SELECT ON %s FROM %s", settings->view_name, grantee));
     if (rows == 0)
         ereport(WARNING, (errmsg("role %s had no policy on %s", grantee, settings->view_name)));
+    PG_RETURN_VOID();
+}
+
+// ---- suspensions ---------------------------------------------------------------------------------------------------
+
+// Lifts all suspensions under the policy of a role, and those of the role itself under whichever policy.
+DP_FUNCTION(dp_resume) {
+    require(fcinfo, 0, "view");
+    require(fcinfo, 1, "grantee");
+    catalog::Settings *settings = settings_of_view(PG_GETARG_OID(0));
+    const char *name = GetUserNameFromId(PG_GETARG_OID(1), false);
+    Oid types[3] = {OIDOID, OIDOID, TEXTOID};
+    Datum values[3] = {ObjectIdGetDatum(settings->view), PG_GETARG_DATUM(1), CStringGetTextDatum(name)};
+    Visit visit = Visit::write();
+    uint64 rows = visit.run("DELETE FROM dp_rdr.suspension s WHERE s.view::oid = $1 AND "
+                            "(s.grantee::oid = $2 OR $3 IN (s.role_name, s.session_role))",
+                            3, types, values);
+    visit.leave();
+    if (rows == 0)
+        ereport(WARNING,
+                (errmsg("nobody was suspended on %s as role %s", settings->view_name, quote_identifier(name))));
     PG_RETURN_VOID();
 }
 

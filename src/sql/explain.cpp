@@ -10,11 +10,13 @@
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
+#include "query/rest.hpp"
 #include "query/rewrite.hpp"
 #include "query/shape.hpp"
 #include "sql/arguments.hpp"
 #include "sql/refusal.hpp"
 #include "sql/statement.hpp"
+#include "sql/withheld.hpp"
 
 namespace dp::sql {
 
@@ -33,6 +35,8 @@ struct Found {
 };
 
 struct Verdict {
+    bool used;  // the statement computes with its groups
+    bool cases; // the policy has a delta: groups may be discovered
     bool known; // false: the text of the leaf is made when the statement is executed
     const char *mechanism;
     release::Estimate estimate;
@@ -47,18 +51,13 @@ enum Column {
     col_delta,
     col_mechanism,
     col_error95,
+    col_threshold,
     ncolumns
 };
 
 } // namespace
 
 // ---- the leaves of a statement -------------------------------------------------------------------------------------
-
-static bool is_release(Oid function) {
-    static const Oid types[4] = {TEXTOID, NUMERICOID, FLOAT8OID, ANYOID};
-    return function == border::internal_function("release", 3, types) ||
-           function == border::internal_function("release", 4, types);
-}
 
 // What the query that scans the release calls the column, if it hands it through.
 static const char *result_name(const Query *query, int index, int column) {
@@ -75,7 +74,7 @@ static const char *result_name(const Query *query, int index, int column) {
 
 static void add_call(const Query *query, int index, Found *found) {
     auto *function = linitial_node(RangeTblFunction, rt_fetch(index, query->rtable)->functions);
-    if (!IsA(function->funcexpr, FuncExpr) || !is_release(castNode(FuncExpr, function->funcexpr)->funcid))
+    if (!IsA(function->funcexpr, FuncExpr) || !query::is_release(castNode(FuncExpr, function->funcexpr)->funcid))
         return;
     auto *call = static_cast<Call *>(palloc0(sizeof(Call)));
     call->function = castNode(FuncExpr, function->funcexpr);
@@ -87,6 +86,7 @@ static void add_call(const Query *query, int index, Found *found) {
 }
 
 static void look_at(const Query *query, Node *from, Found *found) {
+    check_stack_depth();
     ListCell *cell;
     if (IsA(from, FromExpr)) {
         foreach (cell, castNode(FromExpr, from)->fromlist)
@@ -208,6 +208,9 @@ static void explain_leaf(Call *call, const List *earlier, Verdict *verdict, rele
     catalog::Policy *policy = catalog::policy_of(reading, *question->settings, GetUserId());
     release::Terms terms = terms_of_call(call, policy);
     verdict->mechanism = terms.mechanism == privacy::Mechanism::laplace ? "laplace" : "gaussian";
+    verdict->used =
+        question->thresholded && query::uses_groups(reinterpret_cast<Node *>(const_cast<FuncExpr *>(call->function)));
+    verdict->cases = terms.delta.units() > 0;
     verdict->estimate = release::estimate(reading, question, terms, earlier);
     reading.close();
     *charge = release::Earlier{question->settings->relation, terms.grantee,
@@ -251,6 +254,17 @@ static const char *selection_reason(const release::Estimate &estimate) {
                     catalog::numeric_text(catalog::to_numeric(estimate.selection)));
 }
 
+// What an honest analyst should know of an answer that he would get; null: nothing.
+static const char *advice(const Verdict &verdict) {
+    if (verdict.used)
+        return groups_used_reason;
+    if (verdict.estimate.filtered < 2)
+        return nullptr;
+    return psprintf(
+        "%d FILTERs share epsilon: if no row meets two, GROUP BY %s costs as much as one", verdict.estimate.filtered,
+        verdict.cases ? "a CASE of them, or a column with declared groups," : "a column with declared groups");
+}
+
 static void set_estimate(Row *row, const Verdict &verdict, int column) {
     const release::Estimate &estimate = verdict.estimate;
     if (!verdict.known || estimate.from_data) {
@@ -258,7 +272,7 @@ static void set_estimate(Row *row, const Verdict &verdict, int column) {
         return;
     }
     row->set(col_accepted, BoolGetDatum(!estimate.denied));
-    row->set_text(col_reason, estimate.denied ? "query denied" : nullptr);
+    row->set_text(col_reason, estimate.denied ? "query denied" : advice(verdict));
     row->set_text(col_mechanism, verdict.mechanism);
     if (!estimate.priced)
         return;
@@ -269,7 +283,9 @@ static void set_estimate(Row *row, const Verdict &verdict, int column) {
     }
     row->set(col_epsilon, catalog::to_numeric(estimate.epsilon));
     row->set(col_delta, catalog::to_numeric(estimate.delta));
-    if (!std::isnan(estimate.error95[column]))
+    if (estimate.threshold > 0)
+        row->set(col_threshold, Int64GetDatum(estimate.threshold));
+    if (!verdict.used && !std::isnan(estimate.error95[column]))
         row->set(col_error95, Float8GetDatum(estimate.error95[column]));
 }
 

@@ -3,6 +3,7 @@
 
 #include "release/last.hpp"
 #include "sql/arguments.hpp"
+#include "sql/withheld.hpp"
 
 namespace dp::sql {
 
@@ -27,7 +28,9 @@ static void put_column(ReturnSetInfo *result, const release::LastRelease *last, 
         set(col_delta, catalog::to_numeric(last->delta));
         set(col_mechanism,
             CStringGetTextDatum(last->mechanism == privacy::Mechanism::laplace ? "laplace" : "gaussian"));
-        if (!std::isnan(column.error95))
+        if (last->groups_used)
+            set(col_reason, CStringGetTextDatum(groups_used_reason));
+        else if (!std::isnan(column.error95))
             set(col_error95, Float8GetDatum(column.error95));
     }
     tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);

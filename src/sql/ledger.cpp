@@ -108,7 +108,7 @@ const char *const totals_sql = R"sql(
 WITH entry AS (SELECT * FROM dp_rdr.ledger_row l WHERE l.table_id = $1),
 account AS (
   SELECT a.name, coalesce(sum(e.epsilon), 0) AS epsilon, coalesce(sum(e.delta), 0) AS delta,
-         count(e.id) FILTER (WHERE e.kind <> 'selection') AS releases
+         count(e.id) FILTER (WHERE e.kind NOT IN ('selection', 'suspension')) AS releases
   FROM (VALUES ('public'), ('conditional')) a (name) LEFT JOIN entry e ON e.account = a.name GROUP BY a.name),
 stored AS (
   SELECT 'public' AS name, public_epsilon AS epsilon, public_delta AS delta, public_releases AS releases

@@ -19,8 +19,9 @@ inline bool is_refusal(int sqlstate) {
     }
 }
 
-// Takes a step that may refuse, and returns its error, or null. In a subtransaction, so that whatever the step had open is
-// closed again.
+// Takes a step that may refuse, and returns its error, or null. The step only looks: its subtransaction is rolled back in
+// any case, so that whatever it had open is closed, and the locks that it took are given back. A look in a transaction that
+// stays idle afterwards keeps nobody from altering a table.
 template <class Step> ErrorData *refusal_by(Step step) {
     MemoryContext context = CurrentMemoryContext;
     ResourceOwner owner = CurrentResourceOwner;
@@ -30,7 +31,7 @@ template <class Step> ErrorData *refusal_by(Step step) {
     PG_TRY();
     {
         step();
-        ReleaseCurrentSubTransaction();
+        RollbackAndReleaseCurrentSubTransaction();
     }
     PG_CATCH();
     {

@@ -206,17 +206,29 @@ static bool is_special(Numeric value) {
     return numeric_is_nan(value) || numeric_is_inf(value);
 }
 
-// Neither so large nor so long that an operation overflows, or takes long. NaN and infinities are small.
-static bool is_handy(FunctionCallInfo fcinfo, Numeric value) {
-    constexpr Size size = 1024; // four digits in two bytes
-    return is_special(value) || (VARSIZE(value) <= size && within(limits(fcinfo, 0, "-1e1000", "1e1000"), value));
+// Argument i, or null if it is long; what is long is not even fetched.
+static Numeric short_numeric(FunctionCallInfo fcinfo, int i) {
+    constexpr Size size = 128; // four digits in two bytes
+    return toast_raw_datum_size(PG_GETARG_DATUM(i)) <= size ? PG_GETARG_NUMERIC(i) : nullptr;
+}
+
+// Argument i, or null if it is so large, so small or so long that an operation would overflow, or take long. NaN and
+// infinities are small.
+static Numeric handy_numeric(FunctionCallInfo fcinfo, int i) {
+    constexpr int decimals = 300;
+    Numeric value = short_numeric(fcinfo, i);
+    if (value == nullptr || is_special(value))
+        return value;
+    bool is_handy = DatumGetInt32(DirectFunctionCall1(numeric_scale, NumericGetDatum(value))) <= decimals &&
+                    within(limits(fcinfo, 0, "-1e300", "1e300"), value);
+    return is_handy ? value : nullptr;
 }
 
 using NumericOperation = Numeric (*)(Numeric, Numeric, bool *);
 
 static Datum numeric_operation(FunctionCallInfo fcinfo, NumericOperation operation) {
-    Numeric a = PG_GETARG_NUMERIC(0), b = PG_GETARG_NUMERIC(1);
-    if (!is_handy(fcinfo, a) || !is_handy(fcinfo, b))
+    Numeric a = handy_numeric(fcinfo, 0), b = handy_numeric(fcinfo, 1);
+    if (a == nullptr || b == nullptr)
         return null(fcinfo);
     bool failed = false;
     Numeric result = operation(a, b, &failed);
@@ -236,9 +248,10 @@ DP_NUMERIC(mod)
 
 // A function of one numeric, and of one more argument that is handed on.
 static Datum of_handy(FunctionCallInfo fcinfo, PGFunction function) {
-    if (!is_handy(fcinfo, PG_GETARG_NUMERIC(0)))
+    Numeric value = handy_numeric(fcinfo, 0);
+    if (value == nullptr)
         return null(fcinfo);
-    return DirectFunctionCall2(function, PG_GETARG_DATUM(0), PG_NARGS() > 1 ? PG_GETARG_DATUM(1) : Datum(0));
+    return DirectFunctionCall2(function, NumericGetDatum(value), PG_NARGS() > 1 ? PG_GETARG_DATUM(1) : Datum(0));
 }
 
 DP_FUNCTION(dp_total_numeric_floor) {
@@ -256,11 +269,13 @@ DP_FUNCTION(dp_total_numeric_trunc) {
 
 // numeric(precision, scale): the value rounded to the scale must be below 10^(precision - scale).
 DP_FUNCTION(dp_total_numeric) {
-    Numeric value = PG_GETARG_NUMERIC(0);
+    Numeric value = short_numeric(fcinfo, 0);
     int32 typmod = PG_GETARG_INT32(1), bits = typmod - VARHDRSZ;
+    if (value == nullptr)
+        return null(fcinfo);
     if (typmod < static_cast<int32>(VARHDRSZ) || numeric_is_nan(value))
         PG_RETURN_NUMERIC(value);
-    if (numeric_is_inf(value) || VARSIZE(value) > 1024)
+    if (numeric_is_inf(value))
         return null(fcinfo);
     int precision = (bits >> 16) & 0xffff, scale = ((bits & 0x7ff) ^ 1024) - 1024;
     const char *high = psprintf("1e%d", precision - scale);
@@ -290,9 +305,9 @@ DP_FUNCTION(dp_total_width_bucket_float8) {
 }
 
 DP_FUNCTION(dp_total_width_bucket_numeric) {
-    Numeric value = PG_GETARG_NUMERIC(0), low = PG_GETARG_NUMERIC(1), high = PG_GETARG_NUMERIC(2);
-    if (numeric_is_nan(value) || is_special(low) || is_special(high) || !is_bucket_count(PG_GETARG_INT32(3)) ||
-        !is_handy(fcinfo, value) || !is_handy(fcinfo, low) || !is_handy(fcinfo, high) ||
+    Numeric value = handy_numeric(fcinfo, 0), low = handy_numeric(fcinfo, 1), high = handy_numeric(fcinfo, 2);
+    if (value == nullptr || low == nullptr || high == nullptr || numeric_is_nan(value) || is_special(low) ||
+        is_special(high) || !is_bucket_count(PG_GETARG_INT32(3)) ||
         DatumGetBool(DirectFunctionCall2(numeric_eq, NumericGetDatum(low), NumericGetDatum(high))))
         return null(fcinfo);
     return DirectFunctionCall4(width_bucket_numeric, PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), PG_GETARG_DATUM(2),
@@ -314,8 +329,8 @@ template <class To> static Datum rounded(FunctionCallInfo fcinfo, float8 value) 
 }
 
 template <class To> static Datum integer_of_numeric(FunctionCallInfo fcinfo, const char *low, const char *high) {
-    Numeric value = PG_GETARG_NUMERIC(0);
-    if (is_special(value) || VARSIZE(value) > 1024 || !within(limits(fcinfo, 1, low, high), value))
+    Numeric value = short_numeric(fcinfo, 0);
+    if (value == nullptr || is_special(value) || !within(limits(fcinfo, 1, low, high), value))
         return null(fcinfo);
     return narrowed<To>(fcinfo, DatumGetInt64(DirectFunctionCall1(numeric_int8, NumericGetDatum(value))));
 }
@@ -376,9 +391,10 @@ template <class T> static Datum float_of_text(FunctionCallInfo fcinfo, const cha
 }
 
 template <class T> static Datum float_of_numeric(FunctionCallInfo fcinfo) {
-    if (!is_handy(fcinfo, PG_GETARG_NUMERIC(0)))
+    Numeric value = handy_numeric(fcinfo, 0);
+    if (value == nullptr)
         return null(fcinfo);
-    return float_of_text<T>(fcinfo, DatumGetCString(DirectFunctionCall1(numeric_out, PG_GETARG_DATUM(0))));
+    return float_of_text<T>(fcinfo, DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(value))));
 }
 
 DP_FUNCTION(dp_total_numeric_float4) {
@@ -534,11 +550,20 @@ DP_FUNCTION(dp_total_timestamptz_part) {
     return of_name_and_calm(fcinfo, timestamptz_part);
 }
 
+// ---- values of variable length -------------------------------------------------------------------------------------
+
+// The value, or NULL if it is longer: read off its header, whether it is compressed, stored elsewhere or neither.
+DP_FUNCTION(dp_total_up_to_size) {
+    if (toast_raw_datum_size(PG_GETARG_DATUM(0)) > static_cast<Size>(PG_GETARG_INT32(1)) + VARHDRSZ)
+        return null(fcinfo);
+    return PG_GETARG_DATUM(0);
+}
+
 // ---- text ----------------------------------------------------------------------------------------------------------
 
 DP_FUNCTION(dp_total_textcat) {
     constexpr Size longest = 1024 * 1024;
-    if (toast_raw_datum_size(PG_GETARG_DATUM(0)) + toast_raw_datum_size(PG_GETARG_DATUM(1)) > longest)
+    if (toast_raw_datum_size(PG_GETARG_DATUM(0)) + toast_raw_datum_size(PG_GETARG_DATUM(1)) > longest + 2 * VARHDRSZ)
         return null(fcinfo);
     return DirectFunctionCall2(textcat, PG_GETARG_DATUM(0), PG_GETARG_DATUM(1));
 }
@@ -557,9 +582,10 @@ DP_FUNCTION(dp_total_text) {
     PG_RETURN_TEXT_P(cstring_to_text(OutputFunctionCall(output, PG_GETARG_DATUM(0))));
 }
 DP_FUNCTION(dp_total_text_of_numeric) {
-    if (!is_handy(fcinfo, PG_GETARG_NUMERIC(0)))
+    Numeric value = handy_numeric(fcinfo, 0);
+    if (value == nullptr)
         return null(fcinfo);
-    char *digits = DatumGetCString(DirectFunctionCall1(numeric_out, PG_GETARG_DATUM(0)));
+    char *digits = DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(value)));
     PG_RETURN_TEXT_P(cstring_to_text(digits));
 }
 
@@ -738,7 +764,7 @@ DP_FUNCTION(dp_total_functions) {
         const query::TotalFunction *entry = query::total_function(i);
         bool replaced = entry->how == query::Total::replaced;
         put_row(result, CStringGetTextDatum(format_procedure(entry->function)), entry->function,
-                replaced ? query::replacement_of(entry->function) : InvalidOid, entry->constants, entry->why);
+                replaced ? query::replacement_of(entry->function) : InvalidOid, entry->constants, entry->why.text);
     }
     for (int i = 0; query::total_cast(i) != nullptr; i++) {
         const query::TotalCast *cast = query::total_cast(i);

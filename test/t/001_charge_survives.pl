@@ -141,8 +141,11 @@ $cancelled->quit;
 charged('pg_cancel_backend');
 
 (my $killed, $pid) = session_while_reading();
+my $log_so_far = -s $node->logfile;
 kill 'KILL', $pid;
 is(output_of_lost($killed), '', 'a killed backend gives no answer');
+# Until the postmaster has noticed, the server that is about to go still answers.
+$node->wait_for_log(qr/all server processes terminated; reinitializing/, $log_so_far);
 $node->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()') or die 'no recovery';
 charged('kill -9 of the backend');
 

@@ -48,6 +48,8 @@ ask($old, 'data', q{SELECT * FROM dp_query('SELECT count(*) FROM passing_dp') AS
 psql_as($old, 'data', 'leaver', $COUNT);
 psql_as($old, 'data', 'controller', q{CALL dp_find_epsilon('SELECT count(*) FROM people_dp WHERE age > 40', 0.95)});
 psql_as($old, 'data', 'controller', 'DROP TABLE passing CASCADE');
+$old->safe_psql('data', q{INSERT INTO dp_rdr.suspension VALUES
+	('people_dp', 'analyst', 'somebody', 'somebody', '2026-01-02 03:04:05Z'), ('people_dp', 'leaver', 'leaver', 'leaver', now())});
 $old->safe_psql('data', 'DROP OWNED BY leaver; DROP ROLE leaver');
 
 # Everything that must survive, one text a name. The settings of the session must not show in it.
@@ -58,6 +60,8 @@ my %facts = (
 	'bounds' => q{SELECT string_agg(b::text, E'\n' ORDER BY b::text) FROM dp_rdr.column_bounds b
 		WHERE relation IN (SELECT oid FROM pg_class)},
 	'groups' => q{SELECT string_agg(g::text, E'\n' ORDER BY g::text) FROM dp_rdr.column_groups g},
+	'suspensions' => q{SELECT string_agg(s::text, E'\n' ORDER BY s::text) FROM dp_rdr.suspension s
+		WHERE grantee IN (SELECT oid FROM pg_roles)},
 	'policies' => q{SELECT string_agg(p::text, E'\n' ORDER BY p::text) FROM dp_rdr.policy p
 		WHERE grantee IN (SELECT oid FROM pg_roles) AND view IN (SELECT oid FROM pg_class)},
 );

@@ -23,6 +23,12 @@ is(sqlstate($node, 'postgres', 'controller', 'SELECT * FROM people_dp'), '42501'
 is(account($node, 'postgres'), '1|0.05', 'and refusals cost nothing');
 is(sqlstate($node, 'postgres', 'analyst', "$COUNT; $plain"), '', 'after dp_query, ordinary SQL is answered as well');
 
+# What was planned before the library was there is planned again.
+my ($status, $stdout) = $node->psql('postgres', "PREPARE q AS $plain; EXECUTE q; EXECUTE q; $COUNT; EXECUTE q;",
+	on_error_stop => 0, extra_params => [ '-U', 'analyst', '-Atq' ]);
+my @answers = grep { /^-?\d+$/ } split /\n/, $stdout;
+is(scalar(@answers), 2, 'a statement prepared before dp_query loaded the library is answered after it');
+
 # Loaded for every session of the database, which needs no restart; and for the whole server.
 my @ways = (
 	[ 'session_preload_libraries' =>

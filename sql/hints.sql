@@ -1,0 +1,199 @@
+-- What an analyst meets in the first hours: refusals that name the part and a remedy, and each remedy is followed to the letter.
+
+LOAD 'dp_rdr';
+\pset null '-'
+SET ROLE regress_controller;
+CREATE TYPE severity AS ENUM ('low', 'high');
+CREATE TABLE hospital (
+    id integer, patient integer, ward text, sex text, born date, admitted timestamp, discharged timestamp, diagnosis text,
+    cost numeric(12, 2), paid numeric, age smallint, smoker boolean, severity severity, length interval,
+    -- What cannot be declared of an expression can be of a generated column: groups for a month, bounds for a number.
+    month date GENERATED ALWAYS AS (make_date(extract(year FROM admitted)::integer, extract(month FROM admitted)::integer, 1)) STORED,
+    days numeric GENERATED ALWAYS AS (extract(epoch FROM length) / 86400) STORED,
+    cost_squared numeric GENERATED ALWAYS AS (cost * cost) STORED);
+INSERT INTO hospital
+SELECT i, i % 1500, (ARRAY['icu', 'surgery', 'oncology', 'maternity'])[1 + i % 4], (ARRAY['f', 'm'])[1 + i / 2 % 2],
+       date '1930-01-01' + i * 7 % 33000, timestamp '2025-01-01' + i % 365 * interval '1 day',
+       timestamp '2025-01-04' + i % 365 * interval '1 day', 'D' || i % 300, i % 5000 + 0.25, i % 5000 * 1.005, i % 100,
+       i % 3 = 0, 'low', i % 9 * interval '1 day'
+FROM generate_series(1, 6000) i;
+SELECT dp_protect('hospital', 'hospital_dp');
+SELECT dp_set_bounds('hospital', 'cost', 0, 5000), dp_set_bounds('hospital', 'paid', 0, 5000), dp_set_bounds('hospital', 'age', 0, 110),
+       dp_set_bounds('hospital', 'days', 0, 60), dp_set_bounds('hospital', 'cost_squared', 0, 25000000),
+       dp_set_groups('hospital', 'ward', '{icu,surgery,oncology,maternity}'), dp_set_groups('hospital', 'sex', '{f,m}'),
+       dp_set_groups('hospital', 'month', (SELECT array_agg(d::date::text)
+                                       FROM generate_series('2025-01-01', '2025-12-01', interval '1 month') d)),
+       dp_set_odometer('hospital', 'none', NULL, 0.9);
+SELECT dp_grant('hospital_dp', 'regress_analyst', tau => 0.5), dp_grant('hospital_dp', 'regress_second', tau => 0.5, delta => 1e-6);
+
+CREATE FUNCTION refusal(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    remedy text;
+BEGIN
+    EXECUTE statement;
+    RETURN NULL;
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS remedy = PG_EXCEPTION_HINT;
+    RETURN format(E'%s %s\n   %s', sqlstate, sqlerrm, remedy);
+END $$;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- What people write, and the remedy that the hint describes
+-- ---------------------------------------------------------------------------------------------------------------------
+
+CREATE TABLE hint (n integer GENERATED ALWAYS AS IDENTITY, refused text, remedy text);
+COPY hint (refused, remedy) FROM stdin (DELIMITER '|');
+SELECT * FROM hospital_dp LIMIT 10|SELECT ward, count(*) FROM hospital_dp GROUP BY ward
+SELECT DISTINCT ward FROM hospital_dp|SELECT ward, count(*) FROM hospital_dp GROUP BY ward
+SELECT DISTINCT ON (ward) ward, cost FROM hospital_dp|SELECT ward, avg(cost) FROM hospital_dp GROUP BY ward
+TABLE hospital_dp|SELECT count(*) FROM hospital_dp
+SELECT count(DISTINCT ward) FROM hospital_dp|SELECT count(*) FROM (SELECT ward FROM hospital_dp GROUP BY ward HAVING count(*) > 100) g
+SELECT sum(DISTINCT cost) FROM hospital_dp|SELECT sum(cost) FROM hospital_dp
+SELECT sum(cost ORDER BY age) FROM hospital_dp|SELECT sum(cost) FROM hospital_dp
+SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY cost) FROM hospital_dp|SELECT count(*) FILTER (WHERE cost < 1000), count(*) FILTER (WHERE cost < 2000) FROM hospital_dp
+SELECT mode() WITHIN GROUP (ORDER BY ward) FROM hospital_dp|SELECT ward, count(*) FROM hospital_dp GROUP BY ward ORDER BY 2 DESC LIMIT 1
+SELECT max(cost) FROM hospital_dp|SELECT count(*) FILTER (WHERE cost > 4000) FROM hospital_dp
+SELECT min(admitted) FROM hospital_dp|SELECT count(*) FILTER (WHERE admitted < '2025-02-01') FROM hospital_dp
+SELECT stddev(cost) FROM hospital_dp|SELECT avg(cost_squared) - avg(cost) * avg(cost) FROM hospital_dp
+SELECT corr(age, cost) FROM hospital_dp|SELECT avg(age), avg(cost) FROM hospital_dp
+SELECT string_agg(ward, ',') FROM hospital_dp|SELECT ward, count(*) FROM hospital_dp GROUP BY ward
+SELECT array_agg(patient) FROM hospital_dp|SELECT ward, count(*) FROM hospital_dp GROUP BY ward
+SELECT bool_or(smoker) FROM hospital_dp|SELECT count(*) FILTER (WHERE smoker) FROM hospital_dp
+SELECT every(smoker) FROM hospital_dp|SELECT count(*) FILTER (WHERE smoker) FROM hospital_dp
+SELECT avg(length) FROM hospital_dp|SELECT avg(days), count(*) FILTER (WHERE length > interval '3 days') FROM hospital_dp
+SELECT avg(discharged - admitted) FROM hospital_dp|SELECT count(*) FILTER (WHERE discharged - admitted > interval '3 days') FROM hospital_dp
+SELECT avg(extract(epoch FROM length)) FROM hospital_dp|SELECT avg(days) * 86400 FROM hospital_dp
+SELECT sum(cost * 2) FROM hospital_dp|SELECT 2 * sum(cost) FROM hospital_dp
+SELECT sum(cost + paid) FROM hospital_dp|SELECT sum(cost) + sum(paid) FROM hospital_dp
+SELECT sum(CASE WHEN smoker THEN 1 ELSE 0 END) FROM hospital_dp|SELECT count(*) FILTER (WHERE smoker) FROM hospital_dp
+SELECT sum(CASE WHEN smoker THEN cost END) FROM hospital_dp|SELECT sum(cost) FILTER (WHERE smoker) FROM hospital_dp
+SELECT sum(smoker::integer) FROM hospital_dp|SELECT count(*) FILTER (WHERE smoker) FROM hospital_dp
+SELECT sum(age::numeric) FROM hospital_dp|SELECT sum(age)::numeric FROM hospital_dp
+SELECT sum(1) FROM hospital_dp|SELECT 1 * count(*) FROM hospital_dp
+SELECT avg(coalesce(cost, 0)) FROM hospital_dp|SELECT sum(cost) / count(*) FROM hospital_dp
+SELECT ward, sex, count(*) FROM hospital_dp GROUP BY CUBE (ward, sex)|SELECT ward, sex, sum(n) FROM (SELECT ward, sex, count(*) AS n FROM hospital_dp GROUP BY ward, sex) c GROUP BY CUBE (ward, sex)
+SELECT ward, count(*) FROM hospital_dp GROUP BY ROLLUP (ward)|SELECT ward, sum(n) FROM (SELECT ward, count(*) AS n FROM hospital_dp GROUP BY ward) c GROUP BY ROLLUP (ward)
+SELECT grouping(ward), count(*) FROM hospital_dp GROUP BY ward|SELECT 0, count(*) FROM hospital_dp GROUP BY ward
+SELECT date_trunc('month', admitted), count(*) FROM hospital_dp GROUP BY 1|SELECT month, count(*) FROM hospital_dp GROUP BY month
+SELECT to_char(admitted, 'YYYY-MM'), count(*) FROM hospital_dp GROUP BY 1|SELECT to_char(month, 'YYYY-MM'), count(*) FROM hospital_dp GROUP BY month
+SELECT diagnosis, count(*) FROM hospital_dp GROUP BY diagnosis|SELECT sex, count(*) FROM hospital_dp GROUP BY sex
+SELECT count(*) FROM hospital_dp WHERE age(born) > interval '65 years'|SELECT count(*) FROM hospital_dp WHERE born < current_date - interval '65 years'
+SELECT count(*) FROM hospital_dp WHERE diagnosis ~ '^D1'|SELECT count(*) FROM hospital_dp WHERE diagnosis LIKE 'D1%'
+SELECT count(*) FROM hospital_dp WHERE sqrt(cost) > 10|SELECT count(*) FROM hospital_dp WHERE cost > 10 * 10
+SELECT count(*) FROM hospital_dp WHERE random() < 0.5|SELECT count(*) FROM hospital_dp
+SELECT count(*) FROM hospital_dp WHERE ward LIKE ANY (ARRAY['i%', 's%'])|SELECT count(*) FROM hospital_dp WHERE ward LIKE 'i%' OR ward LIKE 's%'
+SELECT count(*) FROM hospital_dp WHERE patient IN (SELECT generate_series(1, 3))|SELECT count(*) FROM hospital_dp WHERE patient IN (1, 2, 3)
+SELECT count(*) FROM hospital_dp WHERE cost > (SELECT avg(cost) FROM hospital_dp)|SELECT count(*) FROM hospital_dp WHERE cost > 2400
+SELECT count(*) FROM hospital_dp JOIN (VALUES ('icu')) m (ward) USING (ward)|SELECT s.n FROM (SELECT ward, count(*) AS n FROM hospital_dp GROUP BY ward) s JOIN (VALUES ('icu')) m (ward) USING (ward)
+SELECT m.ward, (SELECT count(*) FROM hospital_dp s WHERE s.ward = m.ward) FROM (VALUES ('icu')) m (ward)|SELECT ward, s.n FROM (VALUES ('icu')) m (ward) JOIN (SELECT ward, count(*) AS n FROM hospital_dp GROUP BY ward) s USING (ward)
+SELECT ward, row_number() OVER (ORDER BY cost) FROM hospital_dp|SELECT ward, count(*), rank() OVER (ORDER BY count(*) DESC) FROM hospital_dp GROUP BY ward
+SELECT count(*) FROM (SELECT DISTINCT ward FROM hospital_dp) t|SELECT count(*) FROM (SELECT ward FROM hospital_dp GROUP BY ward HAVING count(*) > 100) g
+SELECT avg(cost) FROM (SELECT * FROM hospital_dp ORDER BY cost LIMIT 100) t|SELECT avg(cost) FROM hospital_dp WHERE cost < 100
+SELECT count(*) FROM (SELECT ward FROM hospital_dp UNION ALL SELECT 'gp') t|SELECT sum(n) FROM (SELECT count(*) AS n FROM hospital_dp UNION ALL SELECT 1) t
+SELECT ward FROM hospital_dp GROUP BY ward|SELECT ward, count(*) FROM hospital_dp GROUP BY ward
+SELECT count(hospital_dp) FROM hospital_dp|SELECT count(*) FROM hospital_dp
+SELECT generate_series(1, age), count(*) FROM hospital_dp GROUP BY 1|SELECT count(*) FROM hospital_dp
+WITH RECURSIVE w AS (SELECT ward FROM hospital_dp UNION SELECT ward FROM w) SELECT count(*) FROM w|SELECT count(*) FROM hospital_dp
+SELECT dp_query('SELECT count(*) FROM hospital_dp')|SELECT * FROM dp_query('SELECT count(*) FROM hospital_dp') AS (n bigint)
+SELECT * FROM dp_query('SELECT count(*) FROM hospital_dp') AS (n integer)|SELECT * FROM dp_query('SELECT count(*) FROM hospital_dp') AS (count bigint)
+\.
+GRANT SELECT ON hint TO regress_analyst, regress_second;
+SET ROLE regress_analyst;
+\t on
+\pset format unaligned
+SELECT format(E'%s\n=> %s', refused, refusal(refused)) FROM hint ORDER BY n;
+SELECT count(*) || ' remedies' FROM hint;
+SELECT 'not accepted: ' || remedy || ' ' || refusal(remedy) FROM hint WHERE refusal(remedy) IS NOT NULL ORDER BY n;
+-- With a delta groups may be discovered; the rest is refused alike.
+SET ROLE regress_second;
+SELECT 'answered: ' || refused FROM hint WHERE refusal(refused) IS NULL ORDER BY n;
+SELECT refusal('SELECT width_bucket(cost, 0, 5000, 10), count(*) FROM hospital_dp GROUP BY 1') IS NULL;
+
+-- No bounds, no policy, no privilege, a slip of the pen.
+SELECT refusal('SELECT sum(patient) FROM hospital_dp');
+SELECT refusal('SELECT wrad, count(*) FROM hospital_dp GROUP BY 1');
+SET ROLE regress_stranger;
+SELECT refusal('SELECT count(*) FROM hospital_dp');
+SET ROLE regress_controller;
+GRANT SELECT ON hospital_dp TO regress_stranger;
+SET ROLE regress_stranger;
+SELECT refusal('SELECT count(*) FROM hospital_dp');
+SET ROLE regress_controller;
+SELECT dp_set_odometer('hospital', 'filter', 0.001, 0.9);
+SET ROLE regress_analyst;
+SELECT refusal('SELECT count(*) FROM hospital_dp');
+SET ROLE regress_controller;
+SELECT dp_set_odometer('hospital', 'none', NULL, 0.9);
+\t off
+\pset format aligned
+
+-- The rows of a query that was planned before the library was there; a later statement knows that it is there now.
+\c
+SET ROLE regress_analyst;
+SELECT count(*) FROM hospital_dp;
+SELECT * FROM hospital_dp;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Groups that nobody declared
+-- ---------------------------------------------------------------------------------------------------------------------
+
+SET ROLE regress_second;
+-- Said once in a connection.
+SELECT patient, count(*) FROM hospital_dp WHERE id <= 20 GROUP BY patient;
+SELECT patient, count(*) FROM hospital_dp WHERE id <= 20 GROUP BY patient;
+-- Whoever computes with them is warned, once for a statement. (Groups of one row appear once in a million times.)
+SELECT count(*) FROM (SELECT count(*), patient FROM hospital_dp WHERE id <= 20 GROUP BY patient) t;
+SELECT column_name, epsilon, error95, reason FROM dp_last_release();
+SELECT patient FROM hospital_dp WHERE id <= 20 GROUP BY patient LIMIT 1;
+SELECT patient, sum(count(*)) OVER () FROM hospital_dp WHERE id <= 20 GROUP BY patient;
+SELECT DISTINCT count(*) FROM hospital_dp WHERE id <= 20 GROUP BY patient;
+WITH w AS (SELECT patient, count(*) AS n FROM hospital_dp WHERE id <= 20 GROUP BY 1) SELECT avg(a.n) FROM w a JOIN w b USING (patient);
+SELECT patient FROM hospital_dp WHERE id <= 20 GROUP BY patient EXCEPT SELECT 1;
+SELECT 1 AS one WHERE EXISTS (SELECT patient FROM hospital_dp WHERE id <= 20 GROUP BY patient);
+SELECT count(*) FROM (SELECT * FROM (SELECT patient, age FROM hospital_dp WHERE id <= 20 GROUP BY 1, 2) a UNION ALL SELECT patient, age FROM hospital_dp WHERE id <= 20 GROUP BY 1, 2) b;
+SELECT * FROM dp_query('SELECT count(*) FROM (SELECT patient FROM hospital_dp WHERE id <= 20 GROUP BY patient) t') AS (n bigint);
+PREPARE patients AS SELECT count(*) FROM (SELECT patient FROM hospital_dp WHERE id <= $1 GROUP BY patient) t;
+EXECUTE patients (20);
+EXECUTE patients (30);
+DEALLOCATE patients;
+-- Not for groups that are shown as they are, nor for declared ones.
+SELECT n FROM (SELECT patient, 2 * count(*) AS n FROM hospital_dp WHERE id <= 20 GROUP BY patient) t WHERE n > 500 ORDER BY n;
+SELECT patient FROM hospital_dp WHERE id <= 20 GROUP BY patient UNION ALL SELECT patient FROM hospital_dp WHERE id <= 20 GROUP BY patient;
+SELECT count(*) FROM (SELECT ward, count(*) FROM hospital_dp GROUP BY ward) t;
+-- dp_explain says the same beforehand.
+SELECT * FROM dp_explain('SELECT count(*) FROM (SELECT count(*), patient FROM hospital_dp WHERE id <= 20 GROUP BY patient) t');
+SELECT column_name, error95, threshold, reason FROM dp_explain('SELECT patient, count(*) FROM hospital_dp WHERE id <= 20 GROUP BY patient ORDER BY 2');
+SELECT column_name, error95, threshold, reason FROM dp_explain('SELECT ward, count(*) FROM hospital_dp GROUP BY ward');
+-- Under within_data the threshold is the data's.
+SET ROLE regress_controller;
+SET client_min_messages = error;
+SELECT dp_grant('hospital_dp', 'regress_second', tau => 0.5, selection => 'within_data', delta => 1e-6);
+RESET client_min_messages;
+SET ROLE regress_second;
+SELECT count(*) FROM (SELECT patient FROM hospital_dp WHERE id <= 20 GROUP BY patient) t;
+SELECT column_name, threshold, reason FROM dp_explain('SELECT patient, count(*) FROM hospital_dp WHERE id <= 20 GROUP BY patient');
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- FILTERs share epsilon, groups do not; printed digits
+-- ---------------------------------------------------------------------------------------------------------------------
+
+SET ROLE regress_analyst;
+SELECT DISTINCT epsilon, error95, reason FROM dp_explain($$SELECT count(*) FILTER (WHERE ward = 'icu'), count(*) FILTER (WHERE ward = 'surgery'),
+    count(*) FILTER (WHERE ward = 'oncology') FROM hospital_dp$$);
+SELECT column_name, epsilon, error95, reason FROM dp_explain('SELECT ward, count(*) FROM hospital_dp GROUP BY ward');
+SELECT reason FROM dp_explain('SELECT count(*), count(*) FILTER (WHERE smoker), sum(cost) FILTER (WHERE age > 3) FROM hospital_dp');
+-- A sum of numeric(12, 2) has two decimals, beside an average too; without a scale as many as the bounds give.
+SELECT scale(sum(cost)) AS cost, scale(sum(paid)) AS paid, scale(sum(age)::numeric) AS age, scale(sum(days)) AS days FROM hospital_dp;
+SELECT scale(sum(cost)) AS sum, scale(avg(cost)) AS avg, avg(cost) BETWEEN 0 AND 5000 AS within FROM hospital_dp;
+SELECT column_name, error95 FROM dp_explain('SELECT sum(cost), sum(paid) FROM hospital_dp');
+-- Bounds that are finer than the column are not lost.
+SET ROLE regress_controller;
+SELECT dp_set_bounds('hospital', 'cost', 0, 5000.125);
+SET ROLE regress_analyst;
+SELECT scale(sum(cost)) AS cost FROM hospital_dp;
+SET ROLE regress_controller;
+SELECT dp_unprotect('hospital_dp');
+DROP TABLE hospital, hint;
+DROP TYPE severity;
+DROP FUNCTION refusal(text);
+RESET ROLE;

@@ -1,0 +1,84 @@
+-- What the library does to statements that have nothing to do with a restricted view, and to those that name a protected
+-- table behind somebody's back.
+LOAD 'dp_rdr';
+
+-- In a parallel operation, where no new snapshot may be taken.
+CREATE TABLE plain (x integer);
+INSERT INTO plain SELECT generate_series(1, 10);
+CREATE VIEW plain_view AS SELECT x FROM plain;
+GRANT SELECT ON plain_view TO regress_stranger;
+GRANT SELECT (x) ON plain TO regress_stranger; -- but not on the table
+CREATE FUNCTION sum_of_view() RETURNS bigint LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+BEGIN
+    RETURN (SELECT sum(x) FROM plain_view);
+END $$;
+CREATE FUNCTION sum_of_table() RETURNS bigint LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+BEGIN
+    RETURN (SELECT sum(x) FROM plain);
+END $$;
+SET force_parallel_mode = on;
+SET ROLE regress_stranger;
+SELECT sum_of_view();
+SELECT sum_of_table();
+RESET ROLE;
+RESET force_parallel_mode;
+
+-- Whoever may not read a protected table, or a part of one, is told before the planner could print what it expects.
+SET ROLE regress_controller;
+CREATE TABLE part (x integer, y integer) PARTITION BY RANGE (x);
+CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (0) TO (50);
+CREATE TABLE part_2 PARTITION OF part FOR VALUES FROM (50) TO (100);
+INSERT INTO part SELECT g % 100, g FROM generate_series(1, 1000) g;
+SELECT dp_protect('part', 'part_dp');
+CREATE TABLE own (x integer);
+CREATE VIEW lent AS SELECT count(*) FROM part_1;
+GRANT SELECT ON lent TO regress_stranger;
+RESET ROLE;
+CREATE FUNCTION inlined() RETURNS SETOF integer LANGUAGE sql STABLE AS 'SELECT x FROM part_1';
+CREATE FUNCTION inlined_whole() RETURNS SETOF integer LANGUAGE sql STABLE AS 'SELECT x FROM part';
+CREATE VIEW wrapped WITH (security_barrier) AS SELECT x FROM inlined() x;
+GRANT SELECT ON wrapped TO regress_stranger;
+ANALYZE part;
+SET ROLE regress_stranger;
+SET client_min_messages = log;
+SET debug_print_plan = on;
+SELECT x FROM part;
+SELECT x FROM part_1;
+SELECT x FROM part_1 TABLESAMPLE SYSTEM (10);
+SELECT x FROM inlined() x;
+SELECT x FROM inlined_whole() x WHERE x < 5;
+SELECT x FROM wrapped;
+SELECT (SELECT max(x) FROM inlined() x);
+WITH hidden AS (SELECT x FROM part_2) SELECT count(*) FROM hidden;
+EXPLAIN SELECT x FROM inlined() x;
+CREATE TEMP TABLE copied AS SELECT x FROM part_2;
+PREPARE later AS SELECT x FROM inlined() x;
+EXECUTE later;
+UPDATE part_1 SET y = 1;
+DELETE FROM part_2 WHERE x = 60;
+MERGE INTO part_1 USING (VALUES (1)) v (x) ON part_1.x = v.x WHEN MATCHED THEN DELETE;
+RESET debug_print_plan;
+-- What its owner lends through a view is his business.
+SELECT * FROM lent;
+RESET client_min_messages;
+RESET ROLE;
+
+-- A parent that is not protected itself, of a table that is.
+SET ROLE regress_controller;
+CREATE TABLE parent (x integer, y integer);
+CREATE TABLE child (x integer, y integer);
+INSERT INTO child SELECT g, g FROM generate_series(1, 100) g;
+SELECT dp_protect('child', 'child_dp');
+ALTER TABLE child INHERIT parent;
+SET ROLE regress_stranger;
+SET client_min_messages = log;
+SET debug_print_plan = on;
+SELECT x FROM parent;
+RESET debug_print_plan;
+RESET client_min_messages;
+RESET ROLE;
+
+DROP VIEW wrapped, plain_view, lent;
+DROP FUNCTION inlined, inlined_whole, sum_of_view, sum_of_table;
+SELECT dp_unprotect('child_dp'), dp_unprotect('part_dp');
+DROP TABLE plain, part, own, child, parent;

@@ -1,0 +1,174 @@
+-- The second wall: a query that fails while it reads rows is the last one of its role, until the owner has looked.
+LOAD 'dp_rdr';
+
+SET ROLE regress_controller;
+CREATE TABLE fragile (id integer, long_text text);
+ALTER TABLE fragile ALTER long_text SET STORAGE EXTERNAL;
+INSERT INTO fragile SELECT id, repeat(md5(id::text), 250) FROM generate_series(1, 20000) id;
+SELECT dp_protect('fragile', 'fragile_dp'), dp_protect('fragile', 'other_dp');
+SELECT dp_set_odometer('fragile', 'none'), dp_grant('fragile_dp', 'regress_analyst', tau => 0.95, delta => 1e-6),
+       dp_grant('other_dp', 'regress_analyst', tau => 0.95), dp_grant('fragile_dp', 'regress_team', tau => 0.95);
+RESET ROLE;
+
+-- A hole that nobody knows of, made by the superuser: id + 1 fails for one row, as the setting says and if it says so.
+SELECT pg_get_functiondef('dp_rdr.int4pl(integer, integer)'::regprocedure) AS whole \gset
+CREATE OR REPLACE FUNCTION dp_rdr.int4pl(integer, integer) RETURNS integer LANGUAGE plpgsql IMMUTABLE STRICT AS $$
+BEGIN
+    IF $1 = current_setting('test.victim')::integer THEN
+        -- A cancel that comes with the error is too late.
+        RAISE EXCEPTION 'the victim is %', $1 + CASE current_setting('test.cancel', true) WHEN 'on' THEN pg_cancel_backend(pg_backend_pid())::integer ELSE 0 END USING ERRCODE = current_setting('test.code');
+    END IF;
+    RETURN $1 + $2;
+END $$;
+SET test.victim = 4242;
+SET test.code = 'XX001';
+
+-- Neither a rollback nor an exception block undoes it.
+BEGIN;
+SET LOCAL ROLE regress_analyst;
+SELECT count(*) FROM fragile_dp WHERE id + 1 > 0;
+ROLLBACK;
+SET ROLE regress_analyst;
+SELECT attempt('SELECT count(*) FROM fragile_dp');
+SELECT attempt('SELECT count(*) FROM fragile_dp WHERE id + 1 > 0');
+SELECT accepted, reason FROM dp_explain('SELECT count(*) FROM fragile_dp');
+SELECT attempt($$SELECT * FROM dp_query('SELECT count(*) FROM fragile_dp') AS (n bigint)$$);
+-- Another view is another matter; another role is, but in the same session.
+SELECT attempt('SELECT count(*) FROM other_dp');
+SET ROLE regress_member;
+SELECT attempt('SELECT count(*) FROM fragile_dp');
+SET SESSION AUTHORIZATION regress_member;
+SELECT attempt('SELECT count(*) FROM fragile_dp');
+
+-- The ledger: the charge stays, the suspension has a row of its own and costs nothing.
+RESET SESSION AUTHORIZATION;
+SET ROLE regress_controller;
+SELECT kind, outcome, role_name, session_role = session_user AS this_session, account, algorithm, mechanism, guarantee,
+       epsilon, delta, rho, query FROM dp_rdr.ledger WHERE relation LIKE '%fragile' ORDER BY id LIMIT 2;
+SELECT dp_verify_ledger('fragile');
+SELECT account, releases FROM dp_odometer('fragile');
+SELECT severity, object, replace(finding, session_user, 'session_user') AS finding, remedy FROM dp_audit() WHERE finding LIKE '%suspended%';
+SET ROLE regress_stranger;
+SELECT dp_resume('fragile_dp', 'regress_analyst');
+SELECT * FROM dp_rdr.suspension;
+SET ROLE regress_controller;
+SELECT dp_resume('fragile_dp', 'regress_team');
+SELECT dp_resume('fragile_dp', 'regress_analyst');
+SET ROLE regress_analyst;
+SELECT attempt('SELECT count(*) FROM fragile_dp');
+
+-- Lack of resources and locks suspend nobody.
+RESET ROLE;
+CREATE FUNCTION fails_with(code text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM set_config('test.code', code, false);
+    RETURN attempt('SELECT count(*) FROM public.fragile_dp WHERE id + 1 > 0');
+END $$;
+SET ROLE regress_analyst;
+SELECT code, fails_with(code) FROM unnest('{53100,53200,53400,58030,40P01,55P03}'::text[]) code;
+SELECT attempt('SELECT count(*) FROM fragile_dp');
+-- Everything else does: groups that nobody declared, FILTER, and the selection of an epsilon likewise.
+SELECT fails_with('22012');
+SELECT attempt('SELECT count(*) FROM fragile_dp');
+SET ROLE regress_controller;
+SELECT dp_resume('fragile_dp', 'regress_analyst');
+SET ROLE regress_analyst;
+SET test.cancel = 'on';
+SELECT attempt('SELECT id + 1, count(*) FROM fragile_dp GROUP BY 1');
+RESET test.cancel;
+SELECT attempt('SELECT count(*) FROM fragile_dp');
+SET ROLE regress_controller;
+SELECT dp_resume('fragile_dp', 'regress_analyst');
+SELECT dp_grant('fragile_dp', 'regress_second', selection => 'within_data', tau => 0.5);
+SET ROLE regress_second;
+SELECT attempt('SELECT count(*) FROM fragile_dp WHERE id + 1 > 0');
+SELECT attempt('SELECT count(*) FROM fragile_dp');
+-- The controller's own calls are his.
+SET ROLE regress_controller;
+SELECT dp_resume('fragile_dp', 'regress_second');
+CALL dp_find_epsilon('SELECT count(*) FROM fragile_dp WHERE id + 1 > 0', 0.5);
+SELECT count(*) AS suspended FROM dp_audit() WHERE finding LIKE '%suspended%';
+SELECT dp_revoke('fragile_dp', 'regress_analyst');
+
+-- The third member of a group takes its policy along.
+RESET ROLE;
+CREATE ROLE regress_member_2 IN ROLE regress_team;
+CREATE ROLE regress_member_3 IN ROLE regress_team;
+CREATE ROLE regress_member_4 IN ROLE regress_team;
+SET test.code = 'XX000';
+SET SESSION AUTHORIZATION regress_member;
+SELECT attempt('SELECT count(*) FROM fragile_dp WHERE id + 1 > 0');
+SET SESSION AUTHORIZATION regress_member_2;
+SELECT attempt('SELECT count(*) FROM fragile_dp WHERE id + 1 > 0');
+SET SESSION AUTHORIZATION regress_member_4;
+SELECT attempt('SELECT count(*) FROM fragile_dp');
+SET SESSION AUTHORIZATION regress_member_3;
+SELECT attempt('SELECT count(*) FROM fragile_dp WHERE id + 1 > 0');
+SET SESSION AUTHORIZATION regress_member_4;
+SELECT attempt('SELECT count(*) FROM fragile_dp');
+-- Lifted for one of them, it is two again.
+RESET SESSION AUTHORIZATION;
+SET ROLE regress_controller;
+SELECT dp_resume('fragile_dp', 'regress_member_2');
+RESET ROLE;
+SET SESSION AUTHORIZATION regress_member_4;
+SELECT attempt('SELECT count(*) FROM fragile_dp');
+SET SESSION AUTHORIZATION regress_member_2;
+SELECT attempt('SELECT count(*) FROM fragile_dp');
+SET SESSION AUTHORIZATION regress_member_3;
+SELECT attempt('SELECT count(*) FROM fragile_dp');
+RESET SESSION AUTHORIZATION;
+SET ROLE regress_controller;
+SELECT dp_resume('fragile_dp', 'regress_team');
+SELECT dp_verify_ledger('fragile');
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- How far a failing query came is not to be seen in the buffers of the function that catches its error, nor in the counters
+-- of the database (an error that the owner's server makes, 53200, so that nobody is suspended).
+-- ---------------------------------------------------------------------------------------------------------------------
+SELECT dp_grant('fragile_dp', 'regress_analyst', tau => 0.95, delta => 1e-6);
+RESET ROLE;
+CREATE FUNCTION buffers(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    plan json;
+    least_so_far bigint;
+BEGIN
+    FOR i IN 1..4 LOOP
+        EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT attempt(' || quote_literal(query) || ')' INTO plan;
+        least_so_far = least(least_so_far, (plan->0->'Plan'->>'Shared Hit Blocks')::bigint +
+                                           (plan->0->'Plan'->>'Shared Read Blocks')::bigint);
+    END LOOP;
+    RETURN least_so_far;
+END $$;
+CREATE FUNCTION temporary_files() RETURNS bigint LANGUAGE sql
+RETURN (SELECT temp_files FROM pg_stat_database WHERE datname = current_database());
+SET test.code = '53200';
+SET ROLE regress_analyst;
+SELECT set_config('test.victim', '10', false);
+SELECT buffers($$SELECT count(*) FROM fragile_dp WHERE long_text > 'a' AND id + 1 > 0$$) AS early \gset
+SELECT set_config('test.victim', '4242', false);
+SELECT buffers($$SELECT count(*) FROM fragile_dp WHERE long_text > 'a' AND id + 1 > 0$$) - :early AS buffers_of_a_later_error;
+
+SET work_mem = '64kB';
+SELECT set_config('test.victim', '19999', false);
+RESET ROLE;
+SELECT pg_stat_force_next_flush();
+SELECT temporary_files() AS before \gset
+SET ROLE regress_analyst;
+SELECT attempt('SELECT id, id + 1, count(*) FROM fragile_dp GROUP BY 1, 2');
+SELECT id, id + 1, count(*) FROM fragile_dp GROUP BY 1, 2;
+RESET ROLE;
+SELECT pg_stat_force_next_flush();
+SELECT temporary_files() - :before AS files_of_an_error;
+RESET work_mem;
+
+:whole;
+RESET test.victim;
+RESET test.code;
+DROP FUNCTION buffers, temporary_files, fails_with;
+SET ROLE regress_controller;
+SELECT dp_unprotect('fragile_dp');
+DROP TABLE fragile CASCADE;
+RESET ROLE;
+SELECT count(*) AS left_over FROM dp_rdr.suspension;
+DROP ROLE regress_member_2, regress_member_3, regress_member_4;

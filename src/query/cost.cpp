@@ -1,0 +1,164 @@
+#include "query/cost.hpp"
+
+#include <cmath>
+
+#include "border/scope.hpp"
+#include "border/walk.hpp"
+
+namespace dp::query {
+
+// One row may take five milliseconds longer than another: two of them are for calls, three for the bytes of its values.
+constexpr double most_for_calls = 2e6, most_for_bytes = 3e6;
+constexpr int largest_limit = 1024 * 1024, smallest_limit = 256;
+constexpr int known_size = 1024; // a column declared to be no longer needs no limit
+
+// ---- sizes ---------------------------------------------------------------------------------------------------------
+
+static Node *without_relabeling(Node *node) {
+    while (IsA(node, RelabelType))
+        node = reinterpret_cast<Node *>(castNode(RelabelType, node)->arg);
+    return node;
+}
+
+// The most bytes that the argument has, or -1 if the rows decide.
+static int size_of(Node *argument) {
+    Node *node = without_relabeling(argument);
+    if (IsA(node, Const)) {
+        auto *value = castNode(Const, node);
+        return value->constisnull || value->constlen != -1 ? 0
+                                                           : static_cast<int>(toast_raw_datum_size(value->constvalue));
+    }
+    int32 typmod = exprTypmod(node);
+    Oid type = getBaseTypeAndTypmod(exprType(node), &typmod);
+    if (get_typlen(type) != -1 || type == INETOID || type == CIDROID)
+        return 0;
+    int32 most = IsA(node, Var) ? type_maximum_size(type, typmod) : -1;
+    return most >= 0 && most <= known_size ? most : -1;
+}
+
+// ---- what a byte costs ---------------------------------------------------------------------------------------------
+
+static const char *constant_text(List *arguments) {
+    auto *value = static_cast<Const *>(lsecond(arguments));
+    return list_length(arguments) < 2 || !IsA(value, Const) || value->constisnull
+               ? ""
+               : TextDatumGetCString(value->constvalue);
+}
+
+// After the first % every place of the text may be tried against the piece up to the next one, but no piece twice: a text that
+// ends before a later piece is found ends the search (MatchText).
+static int longest_piece(const char *pattern) {
+    int longest = 0, piece = 0;
+    bool behind = false;
+    for (const char *c = pattern; *c != '\0'; c++) {
+        if (*c == '%') {
+            behind = true;
+            piece = 0;
+            continue;
+        }
+        if (*c == '\\' && c[1] != '\0')
+            c++;
+        piece++;
+        longest = behind ? Max(longest, piece) : longest;
+    }
+    return longest;
+}
+
+static RowCost cost_of_byte(const TotalFunction *entry, Oid collation, List *arguments) {
+    constexpr double libraries_order = 40, libraries_order_squared = 0.1, libraries_case = 45;
+    constexpr double of_set = 8, of_piece = 5;
+    RowCost byte = {0, static_cast<double>(entry->why.per_byte), 0};
+    switch (entry->why.work) {
+    case Work::flat:
+    case Work::bytes:
+        break;
+    case Work::order:
+        if (!lc_collate_is_c(collation))
+            byte = RowCost{0, libraries_order, libraries_order_squared};
+        break;
+    case Work::cases:
+        if (!lc_ctype_is_c(collation))
+            byte.linear = libraries_case;
+        break;
+    case Work::trim:
+        if (list_length(arguments) > 1)
+            byte.linear += of_set * static_cast<double>(strlen(constant_text(arguments)));
+        break;
+    case Work::ilike:
+        byte.linear += libraries_case;
+        [[fallthrough]];
+    case Work::like:
+        byte.linear += of_piece * longest_piece(constant_text(arguments));
+        break;
+    }
+    return byte;
+}
+
+void add_cost(RowCost *cost, const TotalFunction *entry, Oid collation, List *arguments, double times) {
+    cost->calls += times * entry->why.per_call;
+    if (entry->why.per_byte == 0)
+        return;
+    RowCost byte = cost_of_byte(entry, collation, arguments);
+    ListCell *cell;
+    foreach (cell, arguments) {
+        if ((entry->constants & (1 << foreach_current_index(cell))) != 0)
+            continue;
+        double size = size_of(static_cast<Node *>(lfirst(cell)));
+        if (size >= 0)
+            cost->calls += times * size * (byte.linear + byte.quadratic * size);
+        else {
+            cost->linear += times * byte.linear;
+            cost->quadratic += times * byte.quadratic;
+        }
+    }
+}
+
+// ---- the limit -----------------------------------------------------------------------------------------------------
+
+static Oid limiter() {
+    Oid types[2] = {ANYELEMENTOID, INT4OID};
+    return border::internal_function("up_to_size", 2, types);
+}
+
+void limit_arguments(List *arguments) {
+    ListCell *cell;
+    foreach (cell, arguments) {
+        auto *argument = static_cast<Node *>(lfirst(cell));
+        if (size_of(argument) >= 0)
+            continue;
+        auto *limit = makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(largest_limit), false, true);
+        lfirst(cell) = makeFuncExpr(limiter(), exprType(argument), list_make2(argument, limit), exprCollation(argument),
+                                    exprCollation(argument), COERCE_EXPLICIT_CALL);
+    }
+}
+
+int size_limit(const RowCost *cost) {
+    // The root of linear L + quadratic L^2 = most, in the form that needs no quadratic part.
+    double root = std::sqrt(cost->linear * cost->linear + 4 * cost->quadratic * most_for_bytes);
+    double limit = cost->linear + root > 0 ? 2 * most_for_bytes / (cost->linear + root) : largest_limit;
+    if (cost->calls > most_for_calls || limit < smallest_limit)
+        ereport(
+            ERROR,
+            (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("the query could take more than 5 ms on a single row"),
+             errdetail("Its functions may cost %.1f ms for their calls, and %.0f microseconds for texts of %d bytes.",
+                       cost->calls / 1e6, (cost->linear + cost->quadratic * smallest_limit) * smallest_limit / 1e3,
+                       smallest_limit),
+             errhint("Use fewer or shorter patterns, fewer comparisons of texts, or COLLATE \"C\"; or ask several "
+                     "queries.")));
+    return static_cast<int>(Min(limit, largest_limit));
+}
+
+static bool set_limit(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    if (IsA(node, FuncExpr) && castNode(FuncExpr, node)->funcid == limiter())
+        castNode(Const, lsecond(castNode(FuncExpr, node)->args))->constvalue =
+            Int32GetDatum(*static_cast<int *>(context));
+    return border::walk_expression(node, set_limit, context);
+}
+
+void set_size_limit(Node *expression, int limit) {
+    set_limit(expression, &limit);
+}
+
+} // namespace dp::query

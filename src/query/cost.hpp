@@ -1,0 +1,25 @@
+// What a statement may cost on one row (architecture.md, 5). Values of variable length are the only ones whose size the rows
+// decide, so each that a function gets is cut off at a limit: longer ones count as NULL. The limit is a megabyte, and less
+// where a statement does much with them: a function of the statement alone, never of a row.
+#pragma once
+
+#include "query/total.hpp"
+
+namespace dp::query {
+
+// Nanoseconds: of all calls; for each byte of the longest value; for each byte squared.
+struct RowCost {
+    double calls, linear, quadratic;
+};
+
+// Adds `times` calls of the function on these arguments.
+void add_cost(RowCost *cost, const TotalFunction *entry, Oid collation, List *arguments, double times = 1);
+
+// Replaces each argument whose size the rows decide by NULL beyond the limit, which is a megabyte until it is set.
+void limit_arguments(List *arguments);
+// The size in bytes that keeps one row within its time. Raises 54000 if that is too small to be of use.
+int size_limit(const RowCost *cost);
+// Sets it at all places in an expression.
+void set_size_limit(Node *expression, int limit);
+
+} // namespace dp::query

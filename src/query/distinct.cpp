@@ -1,0 +1,94 @@
+#include "query/distinct.hpp"
+
+#include "border/walk.hpp"
+
+namespace dp::query {
+
+namespace {
+struct Entry {
+    uint32 hash;
+    List *places;
+};
+} // namespace
+
+static uint32 hash_constant(const Const *constant) {
+    if (constant->constisnull)
+        return 1;
+    if (constant->constbyval)
+        return hash_bytes_uint32(static_cast<uint32>(constant->constvalue));
+    Size size = datumGetSize(constant->constvalue, constant->constbyval, constant->constlen);
+    return hash_bytes(reinterpret_cast<const unsigned char *>(DatumGetPointer(constant->constvalue)),
+                      static_cast<int>(Min(size, Size{1024})));
+}
+
+// What tells most expressions of one kind apart, of what equal() looks at.
+static uint32 hash_fields(const Node *node) {
+    switch (nodeTag(node)) {
+    case T_Var:
+        return static_cast<uint32>(reinterpret_cast<const Var *>(node)->varattno);
+    case T_Const:
+        return hash_constant(reinterpret_cast<const Const *>(node));
+    case T_Param:
+        return static_cast<uint32>(reinterpret_cast<const Param *>(node)->paramid);
+    case T_Aggref:
+        return reinterpret_cast<const Aggref *>(node)->aggfnoid;
+    case T_FuncExpr:
+        return reinterpret_cast<const FuncExpr *>(node)->funcid;
+    case T_OpExpr:
+        return reinterpret_cast<const OpExpr *>(node)->opno;
+    case T_BoolExpr:
+        return reinterpret_cast<const BoolExpr *>(node)->boolop;
+    default:
+        return 0;
+    }
+}
+
+static bool add_to_hash(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    auto *hash = static_cast<uint32 *>(context);
+    *hash = hash_combine(*hash, hash_combine(static_cast<uint32>(nodeTag(node)), hash_fields(node)));
+    return !IsA(node, Query) && border::walk_expression(node, add_to_hash, context);
+}
+
+static uint32 hash_of(Node *node) {
+    uint32 hash = 0;
+    add_to_hash(node, &hash);
+    return hash;
+}
+
+Distinct Distinct::none() {
+    HASHCTL control = {};
+    control.keysize = sizeof(uint32);
+    control.entrysize = sizeof(Entry);
+    control.hcxt = CurrentMemoryContext;
+    return Distinct{NIL, hash_create("dp_rdr expressions", 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT)};
+}
+
+static int find_among(const List *places, const List *nodes, const Node *node) {
+    ListCell *cell;
+    foreach (cell, places)
+        if (equal(list_nth(nodes, lfirst_int(cell) - 1), node))
+            return lfirst_int(cell);
+    return 0;
+}
+
+int Distinct::place_of(Node *node) const {
+    uint32 hash = hash_of(node);
+    auto *entry = static_cast<Entry *>(hash_search(places, &hash, HASH_FIND, nullptr));
+    return entry == nullptr ? 0 : find_among(entry->places, nodes, node);
+}
+
+void Distinct::add(Node *node) {
+    uint32 hash = hash_of(node);
+    bool found;
+    auto *entry = static_cast<Entry *>(hash_search(places, &hash, HASH_ENTER, &found));
+    if (!found)
+        entry->places = NIL;
+    if (find_among(entry->places, nodes, node) > 0)
+        return;
+    nodes = lappend(nodes, node);
+    entry->places = lappend_int(entry->places, list_length(nodes));
+}
+
+} // namespace dp::query

@@ -1,0 +1,20 @@
+// Distinct expressions, as equal() tells them apart, in order of first use. A look-up does not compare with all of them:
+// a statement may hold any number of aggregates.
+#pragma once
+
+#include "border/postgres.hpp"
+
+namespace dp::query {
+
+struct Distinct {
+    List *nodes;
+    HTAB *places; // hash value -> places in `nodes`
+
+    static Distinct none();
+    // Adds a node if there is no equal one.
+    void add(Node *node);
+    // Counted from 1; 0 if there is no equal node.
+    int place_of(Node *node) const;
+};
+
+} // namespace dp::query

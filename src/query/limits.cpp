@@ -1,0 +1,61 @@
+#include "query/limits.hpp"
+
+#include "border/walk.hpp"
+
+namespace dp::query {
+
+static void refuse_size(const char *what, int limit, const char *unit, const char *remedy) {
+    ereport(ERROR,
+            (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("%s", what),
+             errdetail("The limit for a query on a restricted view is %d %s.", limit, unit), errhint("%s", remedy)));
+}
+
+static void refuse_text() {
+    refuse_size("the query is too long", max_text, "bytes", "Ask in several queries, or write shorter constants.");
+}
+
+void check_text(const char *text) {
+    if (strnlen(text, max_text + 1) > max_text)
+        refuse_text();
+}
+
+void check_outputs(int outputs) {
+    if (outputs > max_outputs)
+        refuse_size("the query has too many group keys and aggregates", max_outputs, "of them together",
+                    "Ask for fewer at a time; GROUP BY gives many counts for the price of one.");
+}
+
+void check_columns(int columns) {
+    if (columns > max_columns)
+        refuse_size("the risk of the query takes too many columns", max_columns,
+                    "columns of keys, arguments and filters", "Ask for fewer aggregates at a time.");
+}
+
+void check_leaves(int leaves) {
+    if (leaves > max_leaves)
+        refuse_size("the statement asks too many queries on restricted views", max_leaves, "in one statement",
+                    "Ask them in several statements.");
+}
+
+void check_leaf_arguments(int arguments) {
+    if (arguments > max_leaf_arguments)
+        refuse_size("the query has too many parameters", max_leaf_arguments, "parameters",
+                    "Write constants, or pass an array: = ANY ($1).");
+}
+
+// Lists are no parts; nearly all else is written with a character at least.
+static bool count_part(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    auto *parts = static_cast<int *>(context);
+    if (!IsA(node, List) && ++*parts > max_text)
+        refuse_text();
+    return border::walk_expression(node, count_part, context);
+}
+
+void check_parts(Query *leaf) {
+    int parts = 0;
+    border::walk_query(leaf, count_part, &parts, 0);
+}
+
+} // namespace dp::query

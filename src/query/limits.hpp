@@ -1,0 +1,24 @@
+// How large a query on a restricted view may be (architecture.md, 5). The limits are looked at before anything else is done
+// with a query, so that its size costs nobody but whoever wrote it. All errors are 54000 and name the limit.
+#pragma once
+
+#include "border/postgres.hpp"
+
+namespace dp::query {
+
+constexpr int max_outputs = 1000;   // group keys and distinct aggregates of a leaf: columns of its internal statement
+constexpr int max_text = 64 * 1024; // bytes of a query that is read from a text: a leaf's, or an argument
+constexpr int max_leaves = 1000;    // of one statement: each is a charge
+constexpr int max_leaf_arguments = 80; // parameters of a leaf; a function has at most FUNC_MAX_ARGS
+
+constexpr int max_columns = 1600; // of any internal statement; a record of PostgreSQL has at most 1664
+
+void check_text(const char *text);
+void check_columns(int columns);
+void check_outputs(int outputs);
+void check_leaves(int leaves);
+void check_leaf_arguments(int arguments);
+// A leaf of so many parts that its text would be too long, told before the text is made.
+void check_parts(Query *leaf);
+
+} // namespace dp::query

@@ -1,0 +1,26 @@
+// What a refusal says instead: words for people, decided by names and shapes alone. test `sql/hints.sql` follows them.
+#pragma once
+
+#include "border/postgres.hpp"
+
+namespace dp::query {
+
+// For an aggregate that is not answered.
+const char *aggregate_remedy(const Aggref *call);
+// For sum or avg of what is no column.
+const char *argument_remedy(Node *argument);
+// For a function that may not be applied to columns.
+const char *function_remedy(Oid function);
+
+inline constexpr char rows_remedy[] =
+    "Ask for count(*), count(x), sum(x) or avg(x), with or without GROUP BY; instead of SELECT DISTINCT x ask for "
+    "SELECT x, count(*) ... GROUP BY x.";
+inline constexpr char sets_remedy[] = "Add up the cells of a plain GROUP BY: SELECT x, y, sum(n) FROM (SELECT x, y, "
+                                      "count(*) AS n FROM ... GROUP BY x, y) c "
+                                      "GROUP BY CUBE (x, y).";
+inline constexpr char distinct_remedy[] =
+    "Count groups that are large enough: SELECT count(*) FROM (SELECT x FROM ... GROUP BY x HAVING count(*) > 100) g.";
+inline constexpr char outer_remedy[] = "GROUP BY the column in a query of its own, and join its answer.";
+inline constexpr char subselect_remedy[] = "Ask for its result first, and write that as constants: x IN (1, 2, 3).";
+
+} // namespace dp::query

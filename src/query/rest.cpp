@@ -1,0 +1,111 @@
+#include "query/rest.hpp"
+
+#include "border/scope.hpp"
+#include "border/walk.hpp"
+#include "query/fold.hpp"
+
+namespace dp::query {
+
+// The mark: a place in the source text that is none. It stays with a plan, nobody else looks at it (below 0 is "unknown"
+// to the server), and whoever calls release() himself has no use for it.
+constexpr int used_groups = -2;
+
+bool is_release(Oid function) {
+    static const Oid types[4] = {TEXTOID, NUMERICOID, FLOAT8OID, ANYOID};
+    return function == border::internal_function("release", 3, types) ||
+           function == border::internal_function("release", 4, types);
+}
+
+bool uses_groups(Node *call) {
+    return call != nullptr && IsA(call, FuncExpr) && castNode(FuncExpr, call)->location == used_groups;
+}
+
+namespace {
+struct Walk {
+    const Level *level;
+    bool used;   // by this level or one further out
+    List *plain; // CTEs that have been visited: once as shown, once as used is enough, however often they are read
+    List *computed;
+};
+} // namespace
+
+static bool mark_walker(Node *node, void *context);
+
+// Whether a level computes with the rows of its FROM. Filters, sorting and expressions over single rows do not.
+static bool computes_with_rows(const Query *query) {
+    List *from = query->jointree == nullptr ? NIL : query->jointree->fromlist;
+    bool join = list_length(from) > 1 || (from != NIL && !IsA(linitial(from), RangeTblRef));
+    return join || aggregates(query) || query->hasWindowFuncs || query->distinctClause != NIL ||
+           query->limitCount != nullptr || query->limitOffset != nullptr;
+}
+
+static bool combines_rows(Node *node) {
+    if (node == nullptr || !IsA(node, SetOperationStmt))
+        return false;
+    auto *operation = castNode(SetOperationStmt, node);
+    return operation->op != SETOP_UNION || !operation->all || combines_rows(operation->larg) ||
+           combines_rows(operation->rarg);
+}
+
+static void mark_query(Query *query, const Level *outer, bool used, Walk *walk);
+
+static void mark_cte(const RangeTblEntry *entry, Walk *walk) {
+    const Level *owner = nullptr;
+    CommonTableExpr *cte = entry->self_reference ? nullptr : find_cte(entry, walk->level, &owner);
+    if (cte == nullptr || list_member_ptr(walk->computed, cte) || (!walk->used && list_member_ptr(walk->plain, cte)))
+        return;
+    List **visited = walk->used ? &walk->computed : &walk->plain;
+    *visited = lappend(*visited, cte);
+    mark_query(castNode(Query, cte->ctequery), owner, walk->used || cte->cterecursive, walk);
+}
+
+static void mark_entry(const RangeTblEntry *entry, Walk *walk) {
+    if (entry->rtekind == RTE_SUBQUERY)
+        mark_query(entry->subquery, walk->level, walk->used, walk);
+    else if (entry->rtekind == RTE_CTE)
+        mark_cte(entry, walk);
+    else if (walk->used && entry->rtekind == RTE_FUNCTION && list_length(entry->functions) == 1) {
+        Node *call = linitial_node(RangeTblFunction, entry->functions)->funcexpr;
+        if (IsA(call, FuncExpr) && is_release(castNode(FuncExpr, call)->funcid))
+            castNode(FuncExpr, call)->location = used_groups;
+    }
+}
+
+static void mark_query(Query *query, const Level *outer, bool used, Walk *walk) {
+    CHECK_FOR_INTERRUPTS();
+    check_stack_depth();
+    const Level level = {query, outer}, *level_before = walk->level;
+    bool used_before = walk->used;
+    walk->level = &level;
+    walk->used = used || computes_with_rows(query) || combines_rows(query->setOperations);
+    ListCell *cell;
+    foreach (cell, query->rtable)
+        mark_entry(lfirst_node(RangeTblEntry, cell), walk);
+    border::walk_query(query, mark_walker, walk, QTW_IGNORE_RT_SUBQUERIES | QTW_IGNORE_CTE_SUBQUERIES);
+    // Executed although nothing may read it.
+    foreach (cell, query->cteList) {
+        auto *statement = castNode(Query, lfirst_node(CommonTableExpr, cell)->ctequery);
+        if (statement->commandType != CMD_SELECT)
+            mark_query(statement, &level, false, walk);
+    }
+    walk->level = level_before;
+    walk->used = used_before;
+}
+
+// What stands in an expression is one value for the level around it: compared, looked up, counted.
+static bool mark_walker(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    if (!IsA(node, Query))
+        return border::walk_expression(node, mark_walker, context);
+    auto *walk = static_cast<Walk *>(context);
+    mark_query(castNode(Query, node), walk->level, true, walk);
+    return false;
+}
+
+void mark_used_groups(Query *query) {
+    Walk walk = {};
+    mark_query(query, nullptr, false, &walk);
+}
+
+} // namespace dp::query

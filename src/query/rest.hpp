@@ -1,0 +1,18 @@
+// What a statement does with the groups of a release: shows them, or computes with them (architecture.md, 3.2).
+//
+// Of groups that nobody declared the small ones are withheld (formulas.md, 8.5). Whoever reads them sees that; whoever
+// counts, joins or cuts them gets a number that looks like an answer about everybody.
+#pragma once
+
+#include "border/postgres.hpp"
+
+namespace dp::query {
+
+bool is_release(Oid function);
+
+// Marks the releases of a rewritten statement whose groups it computes with.
+void mark_used_groups(Query *query);
+// Whether a call of release() was marked.
+bool uses_groups(Node *call);
+
+} // namespace dp::query

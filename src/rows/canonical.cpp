@@ -1,0 +1,244 @@
+#include "rows/canonical.hpp"
+
+#include "border/guard.hpp"
+#include "border/scope.hpp"
+
+namespace dp::rows {
+
+// What a type's equal values have in common.
+enum class Spelling : uint8 {
+    unknown, // nothing that we know of: refused
+    same,    // their bytes, which are few
+    bounded, // their bytes, of which there may be many
+    numeric, // all but trailing zeros behind the point
+    float4,  // all but the sign of zero and the bits of NaN
+    float8,
+    blanks // all but trailing blanks
+};
+
+// One line per type. Equal by the default btree class means equal bytes for what is `same` or `bounded`: timetz compares
+// the zone as well, inet and cidr their family, masks and all bits, name and "char" their characters, bit strings their
+// length and bits, the rest a single number. That does not hold for interval ('1 month' = '30 days'), jsonb, arrays,
+// ranges and records (what they contain), or for types that are not listed.
+static Spelling spelling_of(Oid type) {
+    Oid base = getBaseType(type);
+    switch (base) {
+    case BOOLOID:
+    case INT2OID:
+    case INT4OID:
+    case INT8OID:
+    case OIDOID:
+    case XID8OID:
+    case TIDOID:
+    case PG_LSNOID:
+    case CASHOID:
+    case CHAROID:
+    case NAMEOID:
+    case UUIDOID:
+    case DATEOID:
+    case TIMEOID:
+    case TIMETZOID:
+    case TIMESTAMPOID:
+    case TIMESTAMPTZOID:
+    case INETOID:
+    case CIDROID:
+    case MACADDROID:
+    case MACADDR8OID:
+        return Spelling::same;
+    case TEXTOID:
+    case VARCHAROID:
+    case BYTEAOID:
+    case BITOID:
+    case VARBITOID:
+        return Spelling::bounded;
+    case NUMERICOID:
+        return Spelling::numeric;
+    case FLOAT4OID:
+        return Spelling::float4;
+    case FLOAT8OID:
+        return Spelling::float8;
+    case BPCHAROID:
+        return Spelling::blanks;
+    default:
+        return type_is_enum(base) ? Spelling::same : Spelling::unknown;
+    }
+}
+
+// ---- in the internal statement -------------------------------------------------------------------------------------
+
+static Node *canonical_call(Node *key) {
+    Oid type = exprType(key);
+    int32 typmod = exprTypmod(key);
+    getBaseTypeAndTypmod(type, &typmod);
+    Node *width =
+        reinterpret_cast<Node *>(makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(typmod), false, true));
+    Oid types[2] = {ANYELEMENTOID, INT4OID};
+    return reinterpret_cast<Node *>(makeFuncExpr(border::internal_function("canonical", 2, types), type,
+                                                 list_make2(key, width), exprCollation(key), InvalidOid,
+                                                 COERCE_EXPLICIT_CALL));
+}
+
+Node *canonical_key(Node *key, const query::Key &spec) {
+    Spelling spelling = spelling_of(spec.type);
+    if (spelling == Spelling::unknown)
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("GROUP BY a value of type %s without declared groups is not supported",
+                               format_type_be(spec.type)),
+                        errdetail("Equal values of this type can look different, and one row's would be shown."),
+                        errhint("Group by an expression of another type, such as extract(epoch FROM ...), or have the "
+                                "controller declare the groups of the column with dp_set_groups().")));
+    if (OidIsValid(spec.collation) && !get_collation_isdeterministic(spec.collation))
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("GROUP BY under a nondeterministic collation without declared groups is not supported"),
+                        errdetail("Equal values can look different under it, and one row's would be shown."),
+                        errhint("Add COLLATE \"C\" to the key.")));
+    return spelling == Spelling::same ? key : canonical_call(key);
+}
+
+Node *short_key_condition(Node *key) {
+    if (get_typlen(getBaseType(exprType(key))) != -1)
+        return nullptr;
+    Oid types[1] = {ANYELEMENTOID};
+    auto *test = makeNode(BooleanTest);
+    test->arg = reinterpret_cast<Expr *>(makeFuncExpr(border::internal_function("is_short", 1, types), BOOLOID,
+                                                      list_make1(copyObject(key)), InvalidOid, InvalidOid,
+                                                      COERCE_EXPLICIT_CALL));
+    test->booltesttype = IS_NOT_FALSE; // NULL is a key like others
+    test->location = -1;
+    return reinterpret_cast<Node *>(test);
+}
+
+Node *compact_key(Node *key) {
+    return spelling_of(exprType(key)) == Spelling::blanks ? canonical_call(key) : key;
+}
+
+// ---- values --------------------------------------------------------------------------------------------------------
+
+// Bytes of a variable-length value, from its header: what lies out of line is not fetched.
+static Size length_of(Datum value) {
+    return toast_raw_datum_size(value) - VARHDRSZ;
+}
+
+// Values of char(n) beyond this many bytes are not fetched to look for what is in front of their blanks.
+constexpr Size longest_padded = Size{1} << 20;
+
+// The bytes before the blanks; more than longest_key when they were not looked for.
+static Size length_without_blanks(Datum value) {
+    if (length_of(value) > longest_padded)
+        return longest_padded;
+    BpChar *text = DatumGetBpCharPP(value);
+    return bpchartruelen(VARDATA_ANY(text), static_cast<int>(VARSIZE_ANY_EXHDR(text)));
+}
+
+static bool is_short(Spelling spelling, Datum value) {
+    return (spelling == Spelling::blanks ? length_without_blanks(value) : length_of(value)) <= longest_key;
+}
+
+void check_declared_length(Datum value, Oid type, const char *column_name) {
+    if (get_typlen(getBaseType(type)) == -1 && !is_short(spelling_of(type), value))
+        ereport(ERROR,
+                (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                 errmsg("a group of column %s is longer than %d bytes", quote_identifier(column_name), longest_key),
+                 errhint("Rows with longer keys are in no group. Declare the groups of a shorter column.")));
+}
+
+// char(n) is padded by its n characters, as far as that leaves it short; without an n it stays trimmed.
+static Datum without_blanks(Datum value, int32 typmod, bool *isnull) {
+    Size length = length_without_blanks(value);
+    *isnull = length > longest_key;
+    if (*isnull)
+        return Datum(0);
+    const char *text = VARDATA_ANY(DatumGetBpCharPP(value));
+    int width = typmod - VARHDRSZ, characters = pg_mbstrlen_with_len(text, static_cast<int>(length));
+    int blanks = width > longest_key ? 0 : Max(width - characters, 0);
+    auto *result = static_cast<BpChar *>(palloc(VARHDRSZ + length + blanks));
+    SET_VARSIZE(result, VARHDRSZ + length + blanks);
+    memcpy(VARDATA(result), text, length);
+    memset(VARDATA(result) + length, ' ', blanks);
+    return PointerGetDatum(result);
+}
+
+// Digits behind the point that the type shows; 0 where it does not say.
+static int scale_of(int32 typmod) {
+    if (typmod < VARHDRSZ)
+        return 0;
+#if PG_VERSION_NUM >= 150000 // it may be negative there
+    return (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
+#else
+    return (typmod - VARHDRSZ) & 0xffff;
+#endif
+}
+
+// Without trailing zeros, or with as many as the column shows. Equal numerics have equal digits and headers that differ by
+// some bytes at most.
+static Datum trimmed_numeric(Datum value, int32 typmod, bool *isnull) {
+    *isnull = length_of(value) > 2 * longest_key;
+    if (*isnull)
+        return Datum(0);
+    Datum trimmed = DirectFunctionCall1(numeric_trim_scale, value);
+    Numeric number = DatumGetNumeric(trimmed);
+    if (!numeric_is_nan(number) && !numeric_is_inf(number) &&
+        DatumGetInt32(DirectFunctionCall1(numeric_scale, trimmed)) < scale_of(typmod))
+        trimmed = DirectFunctionCall2(numeric_round, trimmed, Int32GetDatum(scale_of(typmod)));
+    *isnull = length_of(trimmed) > longest_key;
+    return trimmed;
+}
+
+static Datum canonical(Spelling spelling, Datum value, int32 typmod, bool *isnull) {
+    *isnull = false;
+    switch (spelling) {
+    case Spelling::bounded:
+        *isnull = length_of(value) > longest_key;
+        return value;
+    case Spelling::numeric:
+        return trimmed_numeric(value, typmod, isnull);
+    case Spelling::float4: {
+        float4 number = DatumGetFloat4(value);
+        return Float4GetDatum(number != number ? get_float4_nan() : number == 0 ? 0 : number);
+    }
+    case Spelling::float8: {
+        float8 number = DatumGetFloat8(value);
+        return Float8GetDatum(number != number ? get_float8_nan() : number == 0 ? 0 : number);
+    }
+    case Spelling::blanks:
+        return without_blanks(value, typmod, isnull);
+    default:
+        return value;
+    }
+}
+
+// ---- the SQL functions ---------------------------------------------------------------------------------------------
+
+namespace {
+// What is known of a call before its first row.
+struct Site {
+    Spelling spelling;
+    bool variable;
+};
+} // namespace
+
+static const Site &site_of(FunctionCallInfo fcinfo) {
+    if (fcinfo->flinfo->fn_extra == nullptr) {
+        auto *site = static_cast<Site *>(MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(Site)));
+        Oid type = get_fn_expr_argtype(fcinfo->flinfo, 0);
+        site->spelling = spelling_of(type);
+        site->variable = get_typlen(getBaseType(type)) == -1;
+        fcinfo->flinfo->fn_extra = site;
+    }
+    return *static_cast<const Site *>(fcinfo->flinfo->fn_extra);
+}
+
+DP_FUNCTION(dp_canonical) {
+    bool isnull;
+    Datum key = canonical(site_of(fcinfo).spelling, PG_GETARG_DATUM(0), PG_GETARG_INT32(1), &isnull);
+    if (isnull)
+        PG_RETURN_NULL();
+    return key;
+}
+
+DP_FUNCTION(dp_is_short) {
+    const Site &site = site_of(fcinfo);
+    PG_RETURN_BOOL(!site.variable || is_short(site.spelling, PG_GETARG_DATUM(0)));
+}
+
+} // namespace dp::rows

@@ -1,0 +1,25 @@
+// Keys that are read from rows (formulas.md, 8.5). Of several spellings of one value (1.0 and 1.00, 0 and -0, trailing
+// blanks) a group would show that of whichever row came first: one person's. So a key becomes one spelling of its value
+// before it is hashed, compared and printed, and is short: from there on equal keys have equal bytes.
+#pragma once
+
+#include "query/leaf.hpp"
+
+namespace dp::rows {
+
+constexpr int longest_key = 1000; // bytes of a key that is printed; a longer one is the NULL key
+
+// The key of a group that nobody declared, in its one spelling. Errors: 0A000 for types whose equal values cannot be told
+// to look alike, and for nondeterministic collations.
+Node *canonical_key(Node *key, const query::Key &spec);
+
+// A key whose groups are declared: the declaration is printed, but rows are grouped by it all the same.
+// The condition that it is short, or null where it cannot be long: no declared group is longer.
+Node *short_key_condition(Node *key);
+// The key without what makes it long although its value is short (blanks at the end of a wide char(n)).
+Node *compact_key(Node *key);
+
+// 54000 for a value that no row's key can equal.
+void check_declared_length(Datum value, Oid type, const char *column_name);
+
+} // namespace dp::rows

@@ -1,0 +1,34 @@
+#include "rows/caught.hpp"
+
+#include "catalog/suspension.hpp"
+
+namespace dp::rows {
+
+// Whether an error may reach the client as it is: it says something about the client or the server, nothing of the rows.
+static bool passes(int sqlstate) {
+    return sqlstate == ERRCODE_QUERY_CANCELED || ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_OPERATOR_INTERVENTION;
+}
+
+// Disk, memory, files, locks: what others do to the server, and no row alone.
+static bool lacks_resources(int sqlstate) {
+    return ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_INSUFFICIENT_RESOURCES ||
+           ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_SYSTEM_ERROR || sqlstate == ERRCODE_T_R_DEADLOCK_DETECTED ||
+           sqlstate == ERRCODE_LOCK_NOT_AVAILABLE;
+}
+
+void raise_caught(const Question *question, ErrorData *error) {
+    if (passes(error->sqlerrcode)) {
+        RESUME_INTERRUPTS();
+        ReThrowError(error);
+    }
+    // The controller's own calls are his: he may see rows.
+    if (question->grantee != nullptr && !lacks_resources(error->sqlerrcode))
+        catalog::suspend(*question->settings, question->text, question->grantee);
+    RESUME_INTERRUPTS();
+    // Neither the message nor its place may depend on a row. The transaction is lost all the same: this error ends it.
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the query failed"),
+                    errhint("Its charge stays. The controller finds out more by running the query on the table.")));
+    pg_unreachable();
+}
+
+} // namespace dp::rows

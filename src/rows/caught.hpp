@@ -1,0 +1,28 @@
+// The one place where an error about private rows ends (C02). All that touches rows for an analyst runs in here: the
+// internal statement, reading back and sorting its groups, conversions of what it returned, leave-one-out.
+#pragma once
+
+#include "border/attempt.hpp"
+#include "border/scope.hpp"
+#include "rows/question.hpp"
+
+namespace dp::rows {
+
+// Errors: cancel and shutdown as they are, all others as the constant text 55000 "the query failed". Unless it was for lack
+// of resources, a failure suspends the role that asked (formulas.md, 4.1) before the error is raised.
+[[noreturn]] void raise_caught(const Question *question, ErrorData *error);
+
+// What is begun inside ends inside: a tuplestore that is to outlive the work must be begun before it. Buffers are not
+// counted, and whatever the settings count or print is off, also while an error cleans up (C05, C07, C18).
+template <class Work> void caught(const Question *question, Work &&work) {
+    border::UsageScope usage = border::UsageScope::enter();
+    border::SettingsScope settings = border::SettingsScope::enter();
+    ErrorData *error = border::attempt(work);
+    usage.leave();
+    // The settings stay until the error has undone the caller's transaction: what it closes then is not counted either.
+    if (error != nullptr)
+        raise_caught(question, error);
+    settings.leave();
+}
+
+} // namespace dp::rows

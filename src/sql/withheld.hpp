@@ -1,0 +1,15 @@
+// What an analyst is told of discovered groups that do not appear: public facts only, the same on all tables.
+#pragma once
+
+#include "release/release.hpp"
+
+namespace dp::sql {
+
+// Why dp_explain and dp_last_release give no error95 for a statement that computes with such groups.
+inline constexpr char groups_used_reason[] =
+    "small groups are withheld: what is computed from the others leaves them out";
+
+// After a release of discovered groups. `used`: its statement computes with them.
+void tell_withheld(const release::Terms &terms, const release::Answer &answer, bool used);
+
+} // namespace dp::sql
