@@ -36,7 +36,18 @@ INSERT INTO extreme VALUES
     ('timestamp with time zone', '{infinity,-infinity,4714-11-24 00:00:00+00 BC,4714-11-25 12:00:00+00 BC,1700-06-01 00:00:00+00 BC,0001-01-01 00:00:00+00,1970-01-01 00:00:00+00,2000-02-29 23:59:59.999999+00,290000-01-01 00:00:00+00,294276-12-31 00:00:00+00,294276-12-31 23:59:59.999999+00,NULL}'),
     ('interval', '{0,1 day,-1 month,1 microsecond,2147483647 months,-2147483648 months,2147483647 days,-2147483648 days,2562047788:00:54.775807,-2562047788:00:54.775807,1000 years 365000 days 8760000 hours,2147483647 months 2147483647 days 2562047788:00:54.775807,NULL}'),
     ('mood', '{sad,fine,happy,NULL}'),
-    ('uuid', '{00000000-0000-0000-0000-000000000000,ffffffff-ffff-ffff-ffff-ffffffffffff,NULL}');
+    ('uuid', '{00000000-0000-0000-0000-000000000000,ffffffff-ffff-ffff-ffff-ffffffffffff,NULL}'),
+    ('bytea', ARRAY['', '\x00', '\xff', '\x' || repeat('00', 2000), NULL]),
+    ('bit(1)', '{0,1,NULL}'),
+    ('bit varying', ARRAY['', '0', '1', '10', repeat('01', 2000), NULL]),
+    ('"char"', ARRAY['', 'a', NULL]),
+    ('oid', '{0,1,4294967295,NULL}'),
+    ('money', '{-92233720368547758.08,-0.01,0,92233720368547758.07,NULL}'),
+    ('time without time zone', '{00:00,23:59:59.999999,24:00,NULL}'),
+    ('time with time zone', '{00:00+15:59:59,00:00-15:59:59,24:00+00,NULL}'),
+    ('inet', '{0.0.0.0/0,255.255.255.255,::/0,ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff,NULL}'),
+    ('macaddr', '{00:00:00:00:00:00,ff:ff:ff:ff:ff:ff,NULL}'),
+    ('macaddr8', '{00:00:00:00:00:00:00:00,ff:ff:ff:ff:ff:ff:ff:ff,NULL}');
 CREATE FUNCTION column_of(prefix text, type text) RETURNS text LANGUAGE sql IMMUTABLE AS
     $$ SELECT quote_ident(prefix || '_' || type) $$;
 -- No list is longer than 32: a and b run through all pairs.
@@ -51,14 +62,9 @@ SELECT dp_protect('extremes', 'extremes_dp');
 SELECT dp_set_odometer('extremes', 'none'), dp_grant('extremes_dp', 'regress_analyst', tau => 0.95, delta => 0.000001);
 RESET ROLE;
 
--- Every call of the table: columns where columns may stand, constants of many kinds elsewhere. Leakproof functions as well.
+-- Every call of the table: columns where columns may stand, constants of many kinds elsewhere.
 CREATE TABLE total_entry AS
-SELECT call AS entry, function, replacement, constants FROM dp_rdr.total_functions() WHERE function IS NOT NULL
-UNION ALL
-SELECT oid::regprocedure::text, oid, NULL, '{}' FROM pg_proc
-WHERE proleakproof AND provolatile <> 'v' AND prokind = 'f' AND NOT proretset AND pronargs > 0
-  AND pronamespace = 'pg_catalog'::regnamespace
-  AND oid NOT IN (SELECT function FROM dp_rdr.total_functions() WHERE function IS NOT NULL);
+SELECT call AS entry, function, replacement, constants FROM dp_rdr.total_functions() WHERE function IS NOT NULL;
 CREATE TABLE constant_argument (type text, value text);
 INSERT INTO constant_argument VALUES
     ('text', '''year'''), ('text', '''MONTH'''), ('text', '''week'''), ('text', '''microseconds'''), ('text', '''epoch'''),
@@ -68,7 +74,7 @@ INSERT INTO constant_argument VALUES
     ('integer', '(-2147483648)'), ('integer', '(-3)'), ('integer', '0'), ('integer', '3'), ('integer', '10'), ('integer', '327684'), ('integer', 'NULL');
 CREATE FUNCTION stand_in(type oid) RETURNS text LANGUAGE sql STABLE AS
     $$ SELECT CASE format_type(type, NULL) WHEN 'anyenum' THEN 'mood' WHEN 'anynonarray' THEN 'integer'
-              WHEN 'character' THEN 'character(5)' WHEN 'character varying' THEN 'text'
+              WHEN 'character' THEN 'character(5)' WHEN 'bit' THEN 'bit(1)' WHEN 'character varying' THEN 'text'
               WHEN 'timestamp without time zone' THEN 'timestamp' ELSE format_type(type, NULL) END $$;
 CREATE FUNCTION has_column(type oid) RETURNS boolean LANGUAGE sql STABLE AS
     $$ SELECT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'extremes'::regclass
@@ -96,7 +102,7 @@ FROM dp_rdr.total_functions(), regexp_match(call, '^CAST\((.*) AS (.*)\)$') m WH
 ALTER TABLE total_call ADD n integer GENERATED ALWAYS AS IDENTITY, ADD all_rows text, ADD few_rows text, ADD no_rows text;
 GRANT SELECT, UPDATE ON total_call TO regress_analyst;
 
--- None is left out, but leakproof functions of types that are not in the list.
+-- None is left out.
 SELECT call AS left_out FROM dp_rdr.total_functions() WHERE call NOT IN (SELECT entry FROM total_call);
 SELECT count(DISTINCT entry) > 400 AS entries FROM total_call;
 
@@ -167,6 +173,103 @@ SELECT c.entry, v.* FROM total_call c, values_of(call, replacement, 1 + (call ~ 
 WHERE replacement IS NOT NULL AND all_rows = 'accepted';
 SELECT count(DISTINCT entry) AS replaced, sum(wrong) AS wrong, sum(same) > 10000 AS same, sum(null_for_error) > 10000 AS null_for_error FROM total_value;
 SELECT DISTINCT entry AS null_a_little_earlier FROM total_value WHERE null_for_value > 0 ORDER BY 1;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Sizes: what is longer than a megabyte counts as NULL, and nothing waits for it
+-- ---------------------------------------------------------------------------------------------------------------------
+
+SET ROLE regress_controller;
+CREATE COLLATION ignores_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE TABLE giant (id integer, t text, n text COLLATE ignores_case);
+-- One value at a time: more than a gigabyte at once would be a test of the machine.
+INSERT INTO giant VALUES (0, 'small', 'small');
+INSERT INTO giant VALUES (1, repeat('a', 140000000), 'a');
+INSERT INTO giant VALUES (2, repeat('a', 270000000), 'a');
+INSERT INTO giant VALUES (3, repeat('a', 600000000), 'a');
+INSERT INTO giant VALUES (4, repeat('b', 1048576), 'b'), (5, repeat('b', 1048577), 'b');
+SELECT dp_protect('giant', 'giant_dp');
+SELECT dp_set_odometer('giant', 'none'), dp_grant('giant_dp', 'regress_analyst', tau => 0.01, epsilon_max => 100);
+RESET ROLE;
+-- Every accepted call that takes a text, of the column and of an arm of CASE: the same outcome, long before the time is over.
+CREATE TABLE giant_call AS
+SELECT entry, call, regexp_replace(call, '\m[abc]_text\M', a.argument, 'g') AS giant
+FROM total_call, (VALUES ('t'), ('CASE WHEN id = 3 THEN t ELSE ''b'' END')) a (argument)
+WHERE all_rows = 'accepted' AND call ~ '\m[abc]_text\M' AND regexp_replace(call, '\m[abc]_text\M', '', 'g') !~ '\m[abc]_';
+SELECT count(DISTINCT entry) > 40 AS entries FROM giant_call;
+GRANT SELECT ON giant_call TO regress_analyst;
+CREATE FUNCTION answered(statement text) RETURNS text LANGUAGE plpgsql SET statement_timeout = '10s' AS $$
+BEGIN
+    RETURN attempt(statement);
+END $$;
+SET ROLE regress_analyst;
+SELECT n AS first_call, outcome
+FROM (SELECT min(n) AS n, format('SELECT %s FROM giant_dp', string_agg(format('count(%s)', giant), ', ')) AS statement
+      FROM (SELECT row_number() OVER () AS n, giant FROM giant_call) c GROUP BY n / 5) b, answered(statement) outcome
+WHERE outcome <> 'accepted';
+-- What such a text is: NULL for every function, and there all the same.
+CREATE FUNCTION pg_temp.giants(condition text) RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+    n bigint;
+BEGIN
+    EXECUTE format('SELECT * FROM dp_query(%L, 20) AS (n bigint)', 'SELECT count(*) FROM giant_dp WHERE ' || condition) INTO n;
+    RETURN n;
+END $$;
+SELECT condition, pg_temp.giants(condition) FROM (VALUES ('t IS NOT NULL'), ('length(t) IS NULL'), ('length(t) > 1000'), ('t = t'), ('lower(t) IS NOT NULL'),
+    ('t LIKE ''%b'''), ('t IN (''small'', ''b'')'), ('t < ''c'' COLLATE "C"'), ('t IS DISTINCT FROM t'), ('nullif(t, t) IS NULL')) v (condition);
+
+-- Constants: 64 kB, a pattern of 1,000 bytes, written, computed or sent; nothing larger is made on the way.
+SELECT left(condition, 70) AS condition, length(condition), answered('SELECT count(*) FROM giant_dp WHERE ' || condition) AS outcome
+FROM (VALUES ('t = ''' || repeat('a', 65000) || ''''), ('t = ''' || repeat('a', 65537) || ''''), ('t = repeat(''a'', 65536)'), ('t = repeat(''a'', 65537)'),
+    ('btrim(CASE WHEN id = 3 THEN repeat(''a'', 140000000) ELSE ''b'' END) = ''b'''), ('t = repeat(repeat(repeat(''a'', 1000), 1000), 1000)'), ('length(repeat(''a'', 1000000000)) = id'),
+    ('t = replace(repeat(''a'', 60000), ''a'', repeat(''b'', 60000))'), ('t = regexp_replace(repeat(''a'', 60000), ''.*'', ''\&\&\&'')'), ('t = lpad(''a'', 1000000000)'),
+    ('t = repeat(CASE 1 WHEN 1 THEN ''a'' END, 1000000000)'), ('t = repeat(''a''::varchar, 1000000000)'), ('id = ANY (array_fill(1, ARRAY[100000000]))'),
+    ('t = (1e131000::numeric)::text'), ('length(t) = length(jsonb_path_query_array(''[]'', ''$.**'')::text)'),
+    ('t LIKE repeat(''a'', 1000)'), ('t LIKE repeat(''a'', 1001)'), ('t LIKE ''%'' || repeat(''a'', 999)')) v (condition);
+PREPARE sent(text) AS SELECT count(*) FROM giant_dp WHERE t = $1;
+EXECUTE sent(repeat('a', 65537));
+-- What a statement may cost on one row: patterns, comparisons in a library's order, divisions, all of them together.
+SELECT n, left(part, 40) AS times, answered('SELECT count(*) FROM giant_dp WHERE ' || repeat(part || ' OR ', n) || 'false') AS outcome
+FROM (VALUES (20, 't LIKE ''%a_a_a_a_b%'''), (3, 't LIKE ''%' || repeat('a_', 400) || 'b%'''), (1000, 't < ''b'' COLLATE "en-x-icu"'), (50, 't::numeric / 7 = id'),
+    (1000, 't::numeric / 7 = id'), (1000, 'lower(upper(lower(t))) = ''a'''), (1000, 't = ''a''')) v (n, part);
+-- Sub-SELECTs that double a column are counted before they are opened.
+SELECT n, answered(format('SELECT count(*) FROM %s(SELECT t AS a FROM giant_dp)%s WHERE a = ''b''', repeat('(SELECT a || a AS a FROM ', n), repeat(' q)', n) || ' q')) AS outcome
+FROM unnest('{5,14,18,40}'::integer[]) n;
+
+-- Nondeterministic collations meet no row: as a column's own, and written down. Casts compare nothing.
+SELECT DISTINCT how, outcome
+FROM (SELECT DISTINCT ON (entry, how) entry, how, regexp_replace(call, '\m[abc]_text\M', argument, 'g') AS call
+      FROM giant_call, (VALUES ('column', 'n'), ('written', '(t COLLATE ignores_case)')) a (how, argument)
+      WHERE entry !~ '^CAST' ORDER BY entry, how, call) c,
+    LATERAL (SELECT left(attempt(format('SELECT count(%s) FROM giant_dp', call)), 54)) o (outcome)
+ORDER BY 1, 2;
+SELECT statement, left(attempt(statement), 60) AS outcome FROM (VALUES ('SELECT count(*) FROM giant_dp GROUP BY n'), ('SELECT count(*) FROM giant_dp WHERE n IN (''a'', ''b'')'),
+    ('SELECT count(*) FROM giant_dp WHERE n IS DISTINCT FROM ''a'''), ('SELECT count(*) FROM giant_dp WHERE CASE n WHEN ''a'' THEN true END'),
+    ('SELECT count(nullif(n, ''a'')) FROM giant_dp'), ('SELECT count(greatest(n, ''a'')) FROM giant_dp'), ('SELECT count(*) FROM giant_dp WHERE starts_with(n, ''a'')'),
+    ('SELECT count(*) FROM giant_dp WHERE n LIKE ''a'''), ('SELECT count(*) FROM giant_dp WHERE n IS NULL'), ('SELECT count(n) FROM giant_dp')) v (statement);
+RESET ROLE;
+SET ROLE regress_controller;
+SELECT attempt('SELECT dp_protect(''giant'', ''giant_filtered'', filter => ''n = ''''a'''''')');
+
+-- Geometry: areas and lengths overflow with an error, so that nothing of it meets a row. Of constants it is evaluated before.
+CREATE TABLE shapes (id integer, point point, lseg lseg, line line, box box, path path, polygon polygon, circle circle);
+INSERT INTO shapes VALUES (1, '(1e308,-1e308)', '(-1e308,-1e308),(1e308,1e308)', '{1e308,1e-308,NaN}', '(1e308,1e308),(-1e308,-1e308)',
+                           '((0,0),(1e308,1e308),(NaN,Infinity))', '((0,0),(1e308,0),(0,1e308))', '<(0,0),1e200>');
+SELECT dp_protect('shapes', 'shapes_dp');
+SELECT dp_set_odometer('shapes', 'none'), dp_grant('shapes_dp', 'regress_analyst', tau => 0.95);
+RESET ROLE;
+CREATE TABLE shape_call AS
+SELECT format('%s OPERATOR(pg_catalog.%s) %s', l.typname, oprname, r.typname) AS call
+FROM pg_operator o JOIN pg_type r ON r.oid = oprright LEFT JOIN pg_type l ON l.oid = oprleft
+WHERE r.typname IN ('point', 'lseg', 'line', 'box', 'path', 'polygon', 'circle') AND (oprleft = 0 OR l.typname IN ('point', 'lseg', 'line', 'box', 'path', 'polygon', 'circle'));
+GRANT SELECT ON shape_call TO regress_analyst;
+SET ROLE regress_analyst;
+SELECT count(*) > 100 AS calls, count(*) FILTER (WHERE attempt(format('SELECT count(%s) FROM shapes_dp', call)) !~ '^0A000 ') AS not_refused FROM shape_call;
+SELECT call, left(attempt('SELECT count(*) FROM shapes_dp WHERE ' || call), 70) AS outcome FROM (VALUES
+    ('circle ''<(0,0),1e200>'' < circle ''<(0,0),1>'''), ('CASE WHEN id = 1 THEN circle ''<(0,0),1e200>'' END < circle ''<(0,0),1>'''),
+    ('lseg ''(-1e308,-1e308),(1e308,1e308)'' < lseg ''(0,0),(1,1)'''), ('CASE WHEN id = 1 THEN lseg ''(-1e308,-1e308),(1e308,1e308)'' END < lseg ''(0,0),(1,1)'''),
+    ('circle = circle'), ('circle IS DISTINCT FROM ''<(0,0),1>'''), ('nullif(lseg, lseg) IS NULL'), ('CASE circle WHEN ''<(0,0),1>'' THEN true END'), ('greatest(circle, circle) IS NULL'),
+    ('circle IS NULL')) v (call);
+RESET ROLE;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Expressions by shape

@@ -901,7 +901,8 @@ CREATE FUNCTION dp_last_release(OUT column_name text, OUT epsilon numeric, OUT e
                                 OUT mechanism text, OUT error95 float8, OUT reason text)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_last_release';
 COMMENT ON FUNCTION dp_last_release()
-    IS 'what the last answer to the current role in this connection was charged, and how accurate its columns are; behind a pool of connections it may have been another client''s: ask in the same transaction';
+    IS 'what the last answer to the current role in this connection was charged, and how accurate its columns are; '
+       'behind a pool of connections it may have been another client''s: ask in the same transaction';
 
 CREATE FUNCTION dp_rdr.deny(relation regclass)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL SAFE AS 'MODULE_PATHNAME', 'deny';

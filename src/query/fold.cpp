@@ -152,12 +152,73 @@ static bool refuse_whole_row(Node *node, void *context) {
     return border::walk_expression(node, refuse_whole_row, context);
 }
 
+// Each level may name a column of the level below several times, so the text that a few short levels open into doubles with
+// every one of them: it is counted before it is made.
+constexpr int64 most_nodes = 20000; // more than 64 kB of SQL have
+
+static bool count_node(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    CHECK_FOR_INTERRUPTS();
+    ++*static_cast<int64 *>(context);
+    return IsA(node, Query) ? border::walk_query(castNode(Query, node), count_node, context, 0)
+                            : border::walk_expression(node, count_node, context);
+}
+
+namespace {
+struct Growth {
+    int index, level;
+    List *columns;
+    int64 *sizes; // of the columns, counted when they are met
+    int64 nodes;
+};
+} // namespace
+
+static bool add_opened(Node *node, void *context) {
+    auto *growth = static_cast<Growth *>(context);
+    if (node == nullptr)
+        return false;
+    CHECK_FOR_INTERRUPTS();
+    growth->nodes++;
+    if (IsA(node, Var)) {
+        auto *var = castNode(Var, node);
+        int n = var->varattno;
+        if (var->varno != growth->index || var->varlevelsup != static_cast<Index>(growth->level) || n <= 0 ||
+            n > list_length(growth->columns))
+            return false;
+        int64 *size = &growth->sizes[n - 1];
+        if (*size == 0)
+            count_node(static_cast<Node *>(list_nth(growth->columns, n - 1)), size);
+        growth->nodes += *size;
+    } else if (IsA(node, Query)) {
+        growth->level++;
+        border::walk_query(castNode(Query, node), add_opened, context, 0);
+        growth->level--;
+        return false;
+    }
+    return border::walk_expression(node, add_opened, context);
+}
+
+static void check_size(Node *node, const Folded *folded, ParseState *source) {
+    int n = list_length(folded->columns);
+    Growth growth = {folded->index, 0, folded->columns, static_cast<int64 *>(palloc0(sizeof(int64) * (n + 1))), 0};
+    add_opened(node, &growth);
+    if (growth.nodes > most_nodes)
+        ereport(ERROR, (errcode(ERRCODE_STATEMENT_TOO_COMPLEX),
+                        errmsg("the sub-SELECTs of the query open into an expression of more than %d parts",
+                               static_cast<int>(most_nodes)),
+                        errhint("Name a computed column fewer times in the level above it."),
+                        source ? parser_errposition(source, exprLocation(node)) : 0));
+}
+
 Node *on_facade(Node *node, const Folded *folded, ParseState *source, bool *sublinks) {
     WholeRow whole = {folded->index, 0, source};
     refuse_whole_row(node, &whole);
-    if (folded->columns != NIL)
+    if (folded->columns != NIL) {
+        check_size(node, folded, source);
         return ReplaceVarsFromTargetList(node, folded->index, 0, nullptr, folded->columns, REPLACEVARS_REPORT_ERROR, 0,
                                          sublinks);
+    }
     ChangeVarNodes(node, folded->index, 1, 0);
     return node;
 }

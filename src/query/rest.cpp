@@ -6,8 +6,8 @@
 
 namespace dp::query {
 
-// The mark: a place in the source text that is none. It stays with a plan, nobody else looks at it (below 0 is "unknown"
-// to the server), and whoever calls release() himself has no use for it.
+// The mark: a place in the source text that is none. It stays with a plan, nobody else looks at it (below 0 is
+// "unknown" to the server), and whoever calls release() himself has no use for it.
 constexpr int used_groups = -2;
 
 bool is_release(Oid function) {

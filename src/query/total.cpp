@@ -104,6 +104,12 @@ void open_collation(Oid collation, ParseState *source, int location) {
 void check_constant(const TotalFunction *entry, int argument, const Const *value, ParseState *source) {
     if (value->constisnull || entry->accepts == nullptr || entry->accepts(value))
         return;
+    bool pattern = entry->why.work == Work::like || entry->why.work == Work::ilike;
+    if (pattern && toast_raw_datum_size(value->constvalue) > longest_pattern + VARHDRSZ)
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("a pattern in a query on a restricted view is longer than %d bytes", longest_pattern),
+                        errhint("Use a shorter pattern, or several with AND."),
+                        source ? parser_errposition(source, value->location) : 0));
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                     errmsg("argument %d of %s has a value that is not supported in a query on a restricted view",
                            argument + 1, get_func_name(entry->function)),

@@ -15,7 +15,7 @@ static bool is_short(const Const *value) {
 
 // A pattern that ends in its escape character is an error for texts that reach its end, and for no others.
 static bool is_pattern(const Const *value) {
-    if (toast_raw_datum_size(value->constvalue) > longest_pattern + VARHDRSZ)
+    if (toast_raw_datum_size(value->constvalue) > longest_pattern + VARHDRSZ) // said by check_constant
         return false;
     const char *c = TextDatumGetCString(value->constvalue);
     for (; *c != '\0'; c++)
@@ -140,7 +140,7 @@ constexpr Reason part_of_text = {"a part of the text, cut between characters", W
 constexpr Reason trimmed_text = {"a part of the text, cut between characters", Work::trim, 200, 10};
 constexpr Reason text_cast = {"a shorter text, or one of two constants", Work::bytes, 50, 2};
 constexpr Reason padded = {"cut or padded to a constant length", Work::bytes, 100, 2};
-constexpr Reason no_long_text = {"NULL for a result of more than a megabyte", Work::bytes, 100, 1};
+constexpr Reason no_long_text = {"NULL for a result of more than a megabyte", Work::bytes, 200, 1};
 constexpr Reason pattern = {"the pattern is short and whole; matching never backtracks over more than one %",
                             Work::like, 100, 3};
 constexpr Reason pattern_of_cases = {"the pattern is short and whole; matching never backtracks over more than one %",
@@ -368,7 +368,7 @@ static const TotalCast casts[] = {
     {TEXTOID, INT8OID, "int8", "NULL for a text that is no number of the type"},
     {TEXTOID, FLOAT4OID, "float4", "NULL for a text that is no decimal number of the type"},
     {TEXTOID, FLOAT8OID, "float8", "NULL for a text that is no decimal number of the type"},
-    {TEXTOID, NUMERICOID, "numeric", "NULL for a text that is no decimal number, or one of more than 1000 characters"},
+    {TEXTOID, NUMERICOID, "numeric", "NULL for a text that is no decimal number, or of more than 1000 characters"},
     {TEXTOID, BOOLOID, "bool", "NULL for a text that is neither true nor false"},
     {TEXTOID, DATEOID, "date", "NULL for a text that is not YYYY-MM-DD"},
     {TEXTOID, TIMESTAMPOID, "timestamp", "NULL for a text that is not YYYY-MM-DD HH:MM:SS with or without a fraction"},

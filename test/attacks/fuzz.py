@@ -5,7 +5,10 @@ the server that PG* points to.
 What must hold, whatever the statement: the server lives, no internal error, nothing of the canary; what costs nothing gives
 the same result in both databases, to the letter (no row without a charge); what costs gives rows of the same shape.
 
-    fuzz.py [--statements N] [--seconds N] [--seed N] [--sqlsmith]
+With --functions the statements are made from the table of total functions (functions.py): whatever they cost, nothing but
+noise may differ, and every entry has to be in a statement that was answered.
+
+    fuzz.py [--statements N] [--seconds N] [--seed N] [--sqlsmith | --functions]
 
 The output is TAP: one line for every hundred statements, and the kinds of their outcomes. The seed, which the first line
 tells, gives the same statements again.
@@ -19,6 +22,7 @@ import subprocess
 import sys
 import time
 
+from functions import ENTRIES, Grammar, build_table
 from run import Tap
 from worlds import Neighbours, build_fixture, log_complaints, observation, shows_canary
 
@@ -244,18 +248,75 @@ def fuzz(statements, options, tap):
                log_complaints(neighbours.worlds[0].connection("superuser")))
 
 
+def differences(neighbours, statement):
+    """What is wrong with the replies to a statement that has to look the same whether the victim is there or not; and the
+    SQLSTATE."""
+    complaints = []
+    one, other = neighbours.both(lambda world: world.send("analyst", statement))
+    if shows_canary(one) or shows_canary(other):
+        complaints.append("shows the canary")
+    complaints += [f"ends with {error}" for error in internal_errors(one) | internal_errors(other)]
+    here, there = observation(one, statement), observation(other, statement)
+    if here != there:
+        complaints.append(f"differs\n{here}\n{there}")
+    return complaints, other.sqlstate()
+
+
+def fuzz_functions(options, dice, tap):
+    neighbours = Neighbours()
+    for world in neighbours.worlds:
+        world.options = "-c statement_timeout=5s"
+    build_table(neighbours.worlds)
+    grammar = Grammar(neighbours.worlds[0].connection("superuser").must(ENTRIES), dice)
+    covered, outcomes, found, done = set(), collections.Counter(), [], 0
+    deadline = time.monotonic() + options.seconds
+
+    def ask(statement, used):
+        complaints, state = differences(neighbours, statement)
+        outcomes[state or "answered"] += 1
+        if state == "":
+            covered.update(used)
+        return [f"{statement}\n{complaint}" for complaint in complaints]
+
+    while done < options.statements and time.monotonic() < deadline:
+        done += 1
+        found += ask(*grammar.statement())
+        if done % 1000 == 0:
+            tap.report(f"statements up to {done}", found)
+            found = []
+    # What has only met constants that are refused gets some more.
+    for entry in grammar.entries:
+        for _ in range(200):
+            if entry.call in covered:
+                break
+            found += ask(*grammar.statement_of(entry.call))
+    tap.report(f"statements up to {done}, and one of every function", found)
+    print("# " + ", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common()))
+    tap.report(f"every one of {len(grammar.entries)} functions was in a statement that was answered",
+               [entry.call for entry in grammar.entries if entry.call not in covered])
+    tap.report("most statements were answered", [] if outcomes["answered"] > done / 2 else [str(outcomes)])
+    tap.report(f"{options.statements} statements were run", [] if done >= 0.95 * options.statements else [f"only {done}"])
+    tap.report("the server log shows nothing of the canary, and no crash",
+               log_complaints(neighbours.worlds[0].connection("superuser")))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--statements", type=int, default=2000)
     parser.add_argument("--seconds", type=float, default=3600)
     parser.add_argument("--seed", type=int, default=None, help="of the generator; random by default")
     parser.add_argument("--sqlsmith", action="store_true", help="send statements of sqlsmith instead")
+    parser.add_argument("--functions", action="store_true", help="send statements made of every total function instead")
     options = parser.parse_args()
 
     seed = random.SystemRandom().randrange(1 << 31) if options.seed is None else options.seed  # sqlsmith knows no larger one
     print(f"# --seed {seed}", flush=True)
     tap = Tap()
     build_fixture()
+    if options.functions:
+        fuzz_functions(options, random.Random(seed), tap)
+        print(f"1..{tap.count}")
+        return 1 if tap.failed else 0
     fuzz(sqlsmith(options.statements, seed) if options.sqlsmith else generate(random.Random(seed)), options, tap)
     print(f"1..{tap.count}")
     return 1 if tap.failed else 0

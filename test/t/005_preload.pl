@@ -23,11 +23,20 @@ is(sqlstate($node, 'postgres', 'controller', 'SELECT * FROM people_dp'), '42501'
 is(account($node, 'postgres'), '1|0.05', 'and refusals cost nothing');
 is(sqlstate($node, 'postgres', 'analyst', "$COUNT; $plain"), '', 'after dp_query, ordinary SQL is answered as well');
 
-# What was planned before the library was there is planned again.
+# What was planned before the library was there is planned again: the first EXECUTE fails, and loads it.
 my ($status, $stdout) = $node->psql('postgres', "PREPARE q AS $plain; EXECUTE q; EXECUTE q; $COUNT; EXECUTE q;",
 	on_error_stop => 0, extra_params => [ '-U', 'analyst', '-Atq' ]);
 my @answers = grep { /^-?\d+$/ } split /\n/, $stdout;
-is(scalar(@answers), 2, 'a statement prepared before dp_query loaded the library is answered after it');
+is(scalar(@answers), 3, 'a statement prepared before the library was loaded is answered after it');
+# What to do is said according to whether this statement has loaded the library.
+sub complaint
+{
+	my ($sql) = @_;
+	my (undef, undef, $stderr) = $node->psql('postgres', $sql, extra_params => [ '-U', 'analyst' ]);
+	return $stderr;
+}
+like(complaint($plain), qr/HINT:  The library was loaded only now: .*repeat the statement/, 'the first refusal says: repeat');
+like(complaint("$COUNT; SELECT * FROM people_dp"), qr/HINT:  Ask for count/, 'a later one says what to ask for');
 
 # Loaded for every session of the database, which needs no restart; and for the whole server.
 my @ways = (
@@ -47,6 +56,7 @@ for my $way (@ways)
 	like(ask($node, 'postgres'), qr/^-?\d+$/, "$name: dp_query answers");
 	like(ask($node, 'postgres', $plain), qr/^-?\d+$/, "$name: ordinary SQL is answered at once");
 	is(sqlstate($node, 'postgres', 'analyst', 'SELECT * FROM people_dp'), '42501', "$name: the view shows no row");
+	like(complaint('SELECT * FROM people_dp'), qr/HINT:  Ask for count/, "$name: and says what to ask for");
 }
 
 # The noise of different connections of one preloaded server must differ: a generator that was seeded before the fork
