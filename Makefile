@@ -5,6 +5,7 @@
 #   make test              every suite on throwaway servers, from a bare Debian 12 on
 #   make demo              a guided tour in the terminal, on a throwaway server
 #   make bench             timings beside PostgreSQL's own plain queries
+#   make mutants           plants mistakes, one at a time: a suite has to see each
 #   make soak              many clients at once for a while, then an audit of the ledger; made-up statements; a long audit
 #   make unit              the unit tests of src/privacy alone (no server)
 #   make unit-sanitize     the same under AddressSanitizer and UBSan
@@ -58,7 +59,7 @@ PG_CPPFLAGS += -DUSE_ASSERT_CHECKING
 endif
 SHLIB_LINK += -lstdc++
 
-# make test, demo, bench and soak install PostgreSQL themselves, so they must work before it is there.
+# make test, demo, bench, soak and mutants install PostgreSQL themselves, so they must work before it is there.
 ifneq (,$(wildcard $(PGXS)))
 include $(PGXS)
 else
@@ -138,6 +139,27 @@ client: build/client
 samplers: build/samplers
 	build/samplers
 
+# The library of test/greybox, whose random bits come from a file: the objects of make all, but for those that draw. No
+# other target builds or installs it, and only here is its header on the include path.
+DRAWING := $(shell grep -lE 'release/(random|trace)\.hpp' $(OBJS:.o=.cpp))
+GREYBOX_OBJS := $(DRAWING:%.cpp=build/greybox/%.o)
+GREYBOX_CPPFLAGS = -Itest/greybox -DDP_RDR_BITS_FROM_FILE='"$(CURDIR)/build/greybox"'
+
+build/greybox/%.o: %.cpp
+	@mkdir -p $(@D)
+	$(CXX) $(CXXFLAGS) $(GREYBOX_CPPFLAGS) $(CPPFLAGS) -c -o $@ $<
+
+build/greybox/dp_rdr.so: $(GREYBOX_OBJS) $(filter-out $(DRAWING:.cpp=.o),$(OBJS))
+	$(CXX) $(CXXFLAGS) -shared -o $@ $^ $(LDFLAGS) $(SHLIB_LINK)
+
+# Neighbouring tables asked with the same bits, and what leaves the server measured against its laws: both against the
+# server that PG* points to, where this tree is installed.
+greybox: build/greybox/dp_rdr.so
+	python3 test/greybox/run.py
+
+blackbox:
+	python3 test/blackbox/run.py
+
 # ----------------------------------------------------------------------------------------------------------------------
 # Whole runs on throwaway servers
 # ----------------------------------------------------------------------------------------------------------------------
@@ -154,6 +176,9 @@ bench:
 soak:
 	@test/soak/run
 
-.PHONY: unit unit-sanitize statistics audit client samplers test demo bench soak
+mutants:
+	@test/mutants/run
 
--include $(OBJS:.o=.d) $(wildcard build/obj/*/*/*.d build/sanitized/*/*/*.d)
+.PHONY: unit unit-sanitize statistics audit client samplers greybox blackbox test demo bench soak mutants
+
+-include $(OBJS:.o=.d) $(wildcard build/obj/*/*/*.d build/sanitized/*/*/*.d build/greybox/src/*/*.d)

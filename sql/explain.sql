@@ -105,7 +105,7 @@ SELECT * FROM dp_explain('SELECT sum(id) FROM parcel_dp');
 SELECT * FROM dp_explain('SELECT min(id) FROM parcel_dp');
 
 SET ROLE regress_controller;
-SELECT dp_grant('parcel_dp', 'regress_second', tau => 0.5, epsilon_max => 0.3, candidates => '{0.7,0.25}', epsilon_total => 0.4);
+SELECT dp_revoke('parcel_dp', 'regress_second'), dp_grant('parcel_dp', 'regress_second', tau => 0.5, epsilon_max => 0.3, candidates => '{0.7,0.25}', epsilon_total => 0.4, epsilon_min => 0.01);
 SET ROLE regress_second;
 SELECT accepted, epsilon, error95 FROM dp_explain('SELECT count(*) FROM parcel_dp');
 -- The second of two is beyond the role's share.
@@ -118,7 +118,7 @@ FROM dp_explain($$SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.parc
 SELECT leaf, column_name, accepted, reason, epsilon
 FROM dp_explain($$SELECT * FROM dp_rdr.release(current_setting('a.b'), 0.01, 1) AS (n bigint)$$);
 SET ROLE regress_controller;
-SELECT dp_grant('parcel_dp', 'regress_second', tau => 1);
+SELECT dp_revoke('parcel_dp', 'regress_second'), dp_grant('parcel_dp', 'regress_second', tau => 1);
 SET ROLE regress_second;
 SELECT * FROM dp_explain('SELECT count(*) FROM parcel_dp');
 
@@ -167,7 +167,7 @@ SET ROLE regress_member;
 SELECT accepted, reason, delta FROM dp_explain('SELECT count(*) FROM parcel_dp');
 -- Under dynamic only more than all before together.
 SET ROLE regress_controller;
-SELECT dp_set_odometer('parcel', 'dynamic', NULL);
+SELECT dp_set_odometer('parcel', 'dynamic', 'Infinity');
 SET ROLE regress_analyst;
 SELECT accepted, reason, epsilon FROM dp_explain('SELECT count(*) FROM parcel_dp');
 SELECT DISTINCT accepted, reason, epsilon FROM dp_explain('SELECT count(*), count(id), count(note), sum(pieces) FROM parcel_dp');

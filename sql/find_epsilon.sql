@@ -65,7 +65,7 @@ SELECT account, epsilon, releases, denials FROM dp_odometer('adult');
 SELECT attempt($$CALL dp_find_epsilon('SELECT count(*) FROM adult_dp WHERE age > 30', 0.95, candidates => '{0.000000001}')$$);
 
 -- Under dynamic only candidates above what is consumed count: all permitted ones are below.
-SELECT dp_set_odometer('adult', 'dynamic', NULL);
+SELECT dp_set_odometer('adult', 'dynamic', 'Infinity');
 SELECT attempt($$CALL dp_find_epsilon('SELECT count(*) FROM adult_dp WHERE age > 30', 0.5)$$);
 SELECT epsilon FROM find('SELECT count(*) FROM adult_dp WHERE age > 30', 0.25, candidates => '{1.8,1.0,0.2}');
 SELECT attempt($$CALL dp_find_epsilon('SELECT count(*) FROM adult_dp WHERE age > 30', 0.05, candidates => '{2.8,1}')$$);
@@ -85,11 +85,7 @@ INSERT INTO preference VALUES
     ('groups', 'SELECT marital_status, count(*) FROM adult_dp WHERE age > 30 GROUP BY 1', 1, 7, 1),
     ('sum', 'SELECT sum(capital_gain) FROM adult_dp', 1, 1, 99999),
     ('narrow sum', 'SELECT sum(hours_per_week) FROM adult_dp WHERE age > 30', 1, 1, 99),
-    ('average', 'SELECT avg(hours_per_week) FROM adult_dp WHERE age > 30', 1, 2, 2 ^ 30),
-    ('average, count and sum', 'SELECT avg(hours_per_week), count(hours_per_week), sum(hours_per_week) FROM adult_dp WHERE age > 30',
-     1, 2, 2 ^ 30),
-    ('two counts', 'SELECT count(*), count(*) FILTER (WHERE age > 40) FROM adult_dp WHERE age > 30', 2, 2, 1),
-    ('grouped averages', 'SELECT marital_status, avg(hours_per_week) FROM adult_dp WHERE age > 30 GROUP BY 1', 1, 14, 2 ^ 30);
+    ('two counts', 'SELECT count(*), count(*) FILTER (WHERE age > 40) FROM adult_dp WHERE age > 30', 2, 2, 1);
 CREATE TABLE found_for AS
 SELECT p.what, t.tau, f.epsilon,
        (SELECT max(c) FROM unnest('{10,9,8,7,6,5,4,3,2,1,0.9,0.8,0.7,0.6,0.5,0.4,0.3,0.2,0.1,0.09,0.08,0.07,0.06,0.05,0.04,0.03,

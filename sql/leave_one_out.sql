@@ -32,22 +32,21 @@ INSERT INTO asked (query, mentions, key, condition, domain, published, published
     ('SELECT sum(i) FROM sample_dp', '{i}', NULL, 'true', 'true', '{sum(i)}', '{0}', '{sum(i) / 7.0}', '{1}'),
     ('SELECT sum(n) FROM sample_dp WHERE b', '{n,b}', NULL, 'b', 'true', '{sum(n)}', '{0}', '{sum(n) / 2.25}', '{1}'),
     ('SELECT sum(f) FROM sample_dp', '{f}', NULL, 'true', 'true', '{sum(f)}', '{0}', '{sum(f) / 10}', '{1}'),
-    ('SELECT avg(i) FROM sample_dp', '{i}', NULL, 'true', 'true', '{avg(i)}', '{2}', '{sum((i + 3) / 10.0), sum((7 - i) / 10.0)}', '{1,1}'),
-    ('SELECT avg(f) FROM sample_dp WHERE g = ''a''', '{f,g}', NULL, 'g = ''a''', 'true', '{avg(f)}', '{6}', '{sum((f - 2) / 8), sum((10 - f) / 8)}', '{1,1}'),
+    ('SELECT avg(i) FROM sample_dp', '{i}', NULL, 'true', 'true', '{avg(i)}', '{2}', '{avg(i) / 5}', '{1}'),
+    ('SELECT avg(f) FROM sample_dp WHERE g = ''a''', '{f,g}', NULL, 'g = ''a''', 'true', '{avg(f)}', '{6}', '{avg(f) / 4}', '{1}'),
     ('SELECT g, count(*) FROM sample_dp GROUP BY g', '{g}', 'g', 'true', 'g IN (''a'', ''b'') OR g IS NULL', '{count(*)}', '{0}', '{count(*)}', '{1}'),
     ('SELECT g, sum(n) FROM sample_dp WHERE i <> 3 GROUP BY g', '{g,n,i}', 'g', 'i <> 3', 'g IN (''a'', ''b'') OR g IS NULL', '{sum(n)}', '{0}', '{sum(n) / 2.25}', '{1}'),
-    ('SELECT g, avg(i) FROM sample_dp GROUP BY g', '{g,i}', 'g', 'true', 'g IN (''a'', ''b'') OR g IS NULL', '{avg(i)}', '{2}',
-     '{sum((i + 3) / 10.0), sum((7 - i) / 10.0)}', '{1,1}'),
+    ('SELECT g, avg(i) FROM sample_dp GROUP BY g', '{g,i}', 'g', 'true', 'g IN (''a'', ''b'') OR g IS NULL', '{avg(i)}', '{2}', '{avg(i) / 5}', '{1}'),
     ('SELECT b, avg(f), count(f), sum(f) FROM sample_dp GROUP BY b', '{b,f}', 'b', 'true', 'true', '{avg(f), count(f), sum(f)}', '{6,0,0}',
-     '{sum((f - 2) / 8), sum((10 - f) / 8)}', '{1,1}'),
+     '{avg(f) / 4, count(f), sum(f) / 10}', '{1,2,3}'),
     ('SELECT count(*), sum(i), avg(n) FROM sample_dp WHERE b IS NOT TRUE', '{i,n,b}', NULL, 'b IS NOT TRUE', 'true', '{count(*), sum(i), avg(n)}', '{0,0,0.375}',
-     '{count(*), sum(i) / 7.0, sum((n + 1.5) / 3.75), sum((2.25 - n) / 3.75)}', '{1,2,3,3}'),
+     '{count(*), sum(i) / 7.0, avg(n) / 1.875}', '{1,2,3}'),
     ('SELECT g, sum(i) FILTER (WHERE b), count(*) FILTER (WHERE i > 0) FROM sample_dp GROUP BY g', '{g,i,b}', 'g', 'true', 'g IN (''a'', ''b'') OR g IS NULL',
      '{sum(i) FILTER (WHERE b), count(*) FILTER (WHERE i > 0)}', '{0,0}', '{sum(i) FILTER (WHERE b) / 7.0, count(*) FILTER (WHERE i > 0)}', '{1,2}'),
     -- Nobody declared h: the number of records of a group is a measure, too.
     ('SELECT h, count(*) FROM sample_dp GROUP BY h', '{h}', 'h', 'true', 'true', '{count(*)}', '{0}', '{count(*)}', '{1}'),
     ('SELECT h, sum(i) FROM sample_dp WHERE b GROUP BY h', '{h,i,b}', 'h', 'b', 'true', '{sum(i)}', '{0}', '{count(*), sum(i) / 7.0}', '{1,2}'),
-    ('SELECT g, h, avg(f) FROM sample_dp GROUP BY g, h', '{g,h,f}', 'g, h', 'true', 'true', '{avg(f)}', '{6}', '{count(*), sum((f - 2) / 8), sum((10 - f) / 8)}', '{1,2,2}');
+    ('SELECT g, h, avg(f) FROM sample_dp GROUP BY g, h', '{g,h,f}', 'g, h', 'true', 'true', '{avg(f)}', '{6}', '{count(*), avg(f) / 4}', '{1,2}');
 
 -- The distance that each row moves the answer: in l1 within a measure, l1 (laplace) or l2 (gaussian) across measures.
 CREATE FUNCTION brute_force(asked asked, calibration text, gaussian boolean) RETURNS TABLE (record jsonb, individuals bigint, pis float8)
@@ -62,7 +61,9 @@ DECLARE
     distance text := (
         SELECT string_agg(format(CASE WHEN gaussian THEN '(%s)^2' ELSE '%s' END, parts), ' + ')
         FROM (SELECT string_agg(format('abs(coalesce(o.c%s, %s) - coalesce(w.c%s, %s))::float8', j, z, j, z), ' + ') AS parts
-              FROM (SELECT j, CASE WHEN published THEN asked.published_absent[j] ELSE 0 END AS z,
+              FROM (SELECT j, CASE WHEN published THEN asked.published_absent[j]
+                                WHEN numbers[j] LIKE 'avg%' THEN (SELECT z.z FROM (VALUES ('avg(i) / 5', 2 / 5.0), ('avg(f) / 4', 6 / 4.0), ('avg(n) / 1.875', 0.375 / 1.875)) z (n, z) WHERE z.n = numbers[j])
+                                ELSE 0 END AS z,
                            CASE WHEN published THEN j ELSE asked.sound_measure[j] END AS measure FROM generate_subscripts(numbers, 1) j) n
               GROUP BY measure) m);
 BEGIN

@@ -235,7 +235,7 @@ DECLARE
     asked record;
 BEGIN
     SET ROLE regress_controller;
-    PERFORM dp_grant('item_dp', 'regress_analyst', tau => tau, epsilon_max => epsilon_max);
+    PERFORM dp_revoke('item_dp', 'regress_analyst'), dp_grant('item_dp', 'regress_analyst', tau => tau, epsilon_max => epsilon_max);
     COMMIT;
     FOR asked IN SELECT * FROM price ORDER BY price.n LOOP
         SET ROLE regress_analyst;
@@ -267,17 +267,17 @@ SELECT m, k1, max(epsilon) FILTER (WHERE tau = 0.95 AND epsilon_max = 1) AS "0.9
        max(epsilon) FILTER (WHERE epsilon_max = 0.045) AS "max 0.045"
 FROM expected GROUP BY m, k1 ORDER BY m, k1;
 -- tau = 1 is never met; no candidate below the price: denied.
-SELECT dp_grant('item_dp', 'regress_analyst', tau => 1);
+SELECT dp_revoke('item_dp', 'regress_analyst'), dp_grant('item_dp', 'regress_analyst', tau => 1);
 SET ROLE regress_analyst;
 SELECT attempt('SELECT count(*) FROM item_dp');
 SET ROLE regress_controller;
-SELECT dp_grant('item_dp', 'regress_analyst', tau => 0.95, candidates => '{0.06,0.1}');
+SELECT dp_revoke('item_dp', 'regress_analyst'), dp_grant('item_dp', 'regress_analyst', tau => 0.95, candidates => '{0.06,0.1}');
 SET ROLE regress_analyst;
 SELECT attempt('SELECT count(*) FROM item_dp'), attempt('SELECT avg(i4) FROM item_dp');
 
 -- Less than the price is possible, more is not.
 SET ROLE regress_controller;
-SELECT dp_grant('item_dp', 'regress_analyst', tau => 0.95);
+SELECT dp_revoke('item_dp', 'regress_analyst'), dp_grant('item_dp', 'regress_analyst', tau => 0.95, epsilon_min => 0.000000001);
 SET ROLE regress_analyst;
 SELECT e, attempt(format('SELECT * FROM dp_query(''SELECT count(*) FROM item_dp'', %L) AS (n bigint)', e)), (charged('item')).epsilon
 FROM unnest('{NULL,0.02,0.0123456789,0.000000001,0.05,0.06,100}'::numeric[]) e;
@@ -361,7 +361,7 @@ DECLARE
 BEGIN
     FOR asked IN SELECT * FROM gaussian ORDER BY gaussian.n LOOP
         SET ROLE regress_controller;
-        PERFORM dp_grant('town_dp', 'regress_gaussian', tau => asked.tau, delta => 1e-5, mechanism => 'gaussian', epsilon_max => 10);
+        PERFORM dp_revoke('town_dp', 'regress_gaussian'), dp_grant('town_dp', 'regress_gaussian', tau => asked.tau, delta => 1e-5, mechanism => 'gaussian', epsilon_max => 10);
         COMMIT;
         SET ROLE regress_gaussian;
         PERFORM attempt(asked.query);

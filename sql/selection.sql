@@ -47,8 +47,6 @@ LATERAL (
     SELECT 'count' AS name, 'SELECT count(*) FROM trial_dp WHERE ill' AS query, 1 AS m, 1 AS k1,
            (SELECT array_agg(ill::integer::float8) FROM trial) AS pis
     UNION ALL SELECT 'sum', 'SELECT sum(dose) FROM trial_dp', 1, 1, (SELECT array_agg(least(dose, 50) / 50.0) FROM trial)
-    UNION ALL SELECT 'pair', 'SELECT avg(score), sum(score), count(score) FROM trial_dp', 1, 2,
-           (SELECT array_agg((score IS NOT NULL)::integer::float8) FROM trial)
     UNION ALL SELECT 'two measures', 'SELECT count(*), sum(dose) FILTER (WHERE dose > 90) FROM trial_dp WHERE ill OR dose > 80', 2, 2,
            (SELECT array_agg(CASE WHEN ill OR dose > 80 THEN 1 ELSE 0 END + CASE WHEN dose > 90 THEN 1 ELSE 0 END::float8) FROM trial)
     UNION ALL SELECT 'declared groups', 'SELECT arm, count(*) FROM trial_dp GROUP BY arm', 1, 1,
@@ -102,8 +100,8 @@ DECLARE
     answer jsonb;
 BEGIN
     FOR q IN VALUES ('SELECT count(*) FROM reading_dp WHERE flag'), ('SELECT count(level), count(volts) FILTER (WHERE flag) FROM reading_dp'),
-        ('SELECT sum(level) FROM reading_dp WHERE flag IS NOT FALSE'), ('SELECT avg(level), sum(volts) FROM reading_dp'),
-        ('SELECT site, sum(volts), avg(level) FILTER (WHERE flag) FROM reading_dp GROUP BY site'),
+        ('SELECT sum(level) FROM reading_dp WHERE flag IS NOT FALSE'), ('SELECT sum(level), sum(volts) FROM reading_dp'),
+        ('SELECT site, sum(volts), sum(level) FILTER (WHERE flag) FROM reading_dp GROUP BY site'),
         ('SELECT id % 3, count(*), sum(level) FILTER (WHERE volts > 0) FROM reading_dp WHERE site <> ''site 2'' GROUP BY 1'),
         ('SELECT flag, id / 1000 FROM reading_dp WHERE level < 3 GROUP BY 1, 2') LOOP
         FOREACH noise IN ARRAY '{laplace,gaussian}'::text[] LOOP
@@ -158,9 +156,9 @@ SELECT :epsilon AS epsilon;
 CREATE TABLE absent (id integer);
 SELECT dp_protect('absent', 'absent_dp');
 SELECT dp_set_odometer('absent', 'filter', 1000);
-CALL dp_find_and_release_epsilon('SELECT count(*), avg(id) FILTER (WHERE id > 3) FROM absent_dp', 0.01, 20, NULL, NULL);
+CALL dp_find_and_release_epsilon('SELECT count(*), sum(id) FILTER (WHERE id > 3) FROM absent_dp', 0.01, 20, NULL, NULL);
 SELECT dp_set_bounds('absent', 'id', 0, 9);
-CALL dp_find_and_release_epsilon('SELECT count(*), avg(id) FILTER (WHERE id > 3) FROM absent_dp', 0.01, 20, NULL, NULL) \gset
+CALL dp_find_and_release_epsilon('SELECT count(*), sum(id) FILTER (WHERE id > 3) FROM absent_dp', 0.01, 20, NULL, NULL) \gset
 SELECT :epsilon > 0 AS selected;
 SELECT dp_verify_ledger('bare'), dp_verify_ledger('trial');
 
@@ -170,7 +168,7 @@ SELECT dp_verify_ledger('bare'), dp_verify_ledger('trial');
 
 CREATE TABLE poll AS SELECT i AS id, i % 2 = 0 AS yes FROM generate_series(1, 20000) i;
 SELECT dp_protect('poll', 'poll_dp');
-SELECT dp_grant('poll_dp', 'regress_analyst', tau_var => 1e-4, epsilon_svt => 20);
+SELECT dp_grant('poll_dp', 'regress_analyst', tau_var => 1e-4, epsilon_svt => 20, epsilon_min => 0.0001);
 SET ROLE regress_analyst;
 -- Under the default total of 1 no candidate is left beside the selection: denied before anything is charged.
 SELECT count(*) FROM poll_dp WHERE yes;
@@ -198,7 +196,7 @@ SELECT * FROM total('poll');
 -- epsilon_max permits 10, the total leaves 58 beside the selection, the role's share 7.9.
 RESET ROLE;
 SET ROLE regress_controller;
-SELECT dp_grant('poll_dp', 'regress_analyst', tau_var => 0.1, epsilon_svt => 1, epsilon_total => 49, epsilon_max => 10, candidates => '{10,7,6,5,1}');
+SELECT dp_revoke('poll_dp', 'regress_analyst'), dp_grant('poll_dp', 'regress_analyst', tau_var => 0.1, epsilon_svt => 1, epsilon_total => 49, epsilon_max => 10, candidates => '{10,7,6,5,1}');
 SELECT epsilon FROM total('poll');
 SET ROLE regress_analyst;
 SELECT count(*) IS NOT NULL AS answered FROM poll_dp;
@@ -209,7 +207,7 @@ RESET ROLE;
 SET ROLE regress_controller;
 CREATE TABLE ballot AS TABLE poll;
 SELECT dp_protect('ballot', 'ballot_dp');
-SELECT dp_set_odometer('ballot', 'dynamic', NULL);
+SELECT dp_set_odometer('ballot', 'dynamic', 'Infinity');
 SELECT dp_grant('ballot_dp', 'regress_analyst', tau_var => 0.2, epsilon_svt => 0.1, epsilon_max => 10, candidates => '{10,2,1,0.05}');
 SET ROLE regress_analyst;
 SELECT n IS NOT NULL AS answered FROM dp_query('SELECT count(*) FROM ballot_dp WHERE id IS NULL', epsilon => 0.05) AS (n bigint);
@@ -219,7 +217,7 @@ SELECT n IS NOT NULL AS answered FROM dp_query('SELECT count(*) FROM ballot_dp W
 SELECT epsilon FROM total('ballot');
 RESET ROLE;
 SET ROLE regress_controller;
-SELECT dp_grant('ballot_dp', 'regress_analyst', tau_var => 0.2, epsilon_svt => 20, epsilon_max => 10, candidates => '{10,2,1,0.05}');
+SELECT dp_revoke('ballot_dp', 'regress_analyst'), dp_grant('ballot_dp', 'regress_analyst', tau_var => 0.2, epsilon_svt => 20, epsilon_max => 10, candidates => '{10,2,1,0.05}');
 SET ROLE regress_analyst;
 SELECT count(*) IS NOT NULL AS answered FROM ballot_dp WHERE id IS NULL;
 SELECT * FROM total('ballot');
@@ -247,14 +245,14 @@ RESET ROLE;
 SET ROLE regress_controller;
 SELECT parameters ->> 'weight' AS weight, epsilon FROM dp_rdr.ledger WHERE relation = 'public.survey' ORDER BY id;
 -- A policy without weights: everybody weighs 1. One whose least weight is 2: everybody weighs that much.
-SELECT dp_grant('survey_dp', 'regress_analyst', tau => 0.95);
+SELECT dp_revoke('survey_dp', 'regress_analyst'), dp_grant('survey_dp', 'regress_analyst', tau => 0.95);
 SET ROLE regress_analyst;
 SELECT pg_temp.price(2) AS epsilon;
 RESET ROLE;
 SET ROLE regress_controller;
-SELECT dp_grant('survey_dp', 'regress_analyst', tau => 0.95, weight_min => 2, weight_max => 2, mechanism => 'gaussian', delta => 1e-6, epsilon_max => 10); -- no delta left
+SELECT dp_revoke('survey_dp', 'regress_analyst'), dp_grant('survey_dp', 'regress_analyst', tau => 0.95, weight_min => 2, weight_max => 2, mechanism => 'gaussian', delta => 1e-6, epsilon_max => 10); -- no delta left
 SELECT dp_set_odometer('survey', 'filter', 100, 0.01);
-SELECT dp_grant('survey_dp', 'regress_analyst', tau => 0.95, weight_min => 2, weight_max => 2, mechanism => 'gaussian', delta => 1e-6, epsilon_max => 10);
+SELECT dp_revoke('survey_dp', 'regress_analyst'), dp_grant('survey_dp', 'regress_analyst', tau => 0.95, weight_min => 2, weight_max => 2, mechanism => 'gaussian', delta => 1e-6, epsilon_max => 10);
 SELECT dp_grant('survey_dp', 'regress_second', tau => 0.95, mechanism => 'gaussian', delta => 1e-6, epsilon_max => 10);
 SET ROLE regress_analyst;
 SELECT count(*) IS NOT NULL AS answered FROM survey_dp;
@@ -267,14 +265,14 @@ SELECT epsilon, delta, mechanism FROM dp_last_release();
 -- tau_var and the data's own selection weigh as well.
 RESET ROLE;
 SET ROLE regress_controller;
-SELECT dp_grant('survey_dp', 'regress_analyst', tau_var => 0.001, epsilon_svt => 20, epsilon_max => 10, weight_max => 5);
+SELECT dp_revoke('survey_dp', 'regress_analyst'), dp_grant('survey_dp', 'regress_analyst', tau_var => 0.001, epsilon_svt => 20, epsilon_max => 10, weight_max => 5);
 SET ROLE regress_analyst;
 SELECT n IS NOT NULL AS answered FROM dp_query('SELECT count(*) FROM survey_dp WHERE kind = 0', weight => 3) AS (n bigint);
 RESET ROLE;
 SET ROLE regress_controller;
 SELECT DISTINCT parameters ->> 'tau_var' AS tau_var, parameters ->> 'weight' AS weight FROM dp_rdr.ledger
 WHERE relation = 'public.survey' AND algorithm = 'released';
-SELECT dp_grant('survey_dp', 'regress_second', tau => 0.95, selection => 'within_data', weight_max => 4);
+SELECT dp_revoke('survey_dp', 'regress_second'), dp_grant('survey_dp', 'regress_second', tau => 0.95, selection => 'within_data', weight_max => 4);
 SET ROLE regress_second;
 SELECT n IS NOT NULL AS answered FROM dp_query('SELECT count(*) FROM survey_dp WHERE kind = 0', weight => 4) AS (n bigint);
 RESET ROLE;

@@ -116,7 +116,7 @@ SELECT dp_revoke('thing_dp', 'regress_stranger');
 -- SELECT on the view comes and goes with the policy.
 SELECT r AS role, has_table_privilege(r, 'thing_dp', 'SELECT') AS may_select FROM unnest('{regress_analyst,regress_second,regress_stranger}'::text[]) r;
 SELECT dp_revoke('thing_dp', 'regress_second');
-SELECT dp_grant('thing_dp', 'regress_analyst', 0.9); -- replaces the policy
+SELECT dp_grant('thing_dp', 'regress_analyst', 0.9); -- keeps the rest
 SELECT has_table_privilege('regress_second', 'thing_dp', 'SELECT') AS may_select;
 SELECT * FROM settings() WHERE what ~ '^policy';
 

@@ -23,7 +23,8 @@ COMMENT ON TABLE dp_rdr.protected_table IS 'protected tables and the bound of th
 CREATE TABLE dp_rdr.restricted_view (
     view        regclass PRIMARY KEY,
     relation    regclass NOT NULL,
-    filter      text                              -- condition on the rows of the table, NULL = all rows
+    filter      text,                             -- condition on the rows of the table, NULL = all rows
+    all_columns boolean NOT NULL DEFAULT true     -- false: the columns of the view were listed
 );
 COMMENT ON TABLE dp_rdr.restricted_view IS 'restricted views (facades) over protected tables';
 
@@ -60,6 +61,7 @@ CREATE TABLE dp_rdr.policy (
     weight_max    float8 NOT NULL,
     group_a       text,
     group_b       text,
+    epsilon_min   numeric,                        -- NULL: the smallest candidate
     PRIMARY KEY (view, grantee)
 );
 COMMENT ON TABLE dp_rdr.policy IS 'who may query a restricted view, under which privacy preference';
@@ -178,11 +180,18 @@ LEFT JOIN dp_rdr.protected_table t ON t.id OPERATOR(pg_catalog.=) l.table_id
 LEFT JOIN pg_catalog.pg_class c
        ON c.oid OPERATOR(pg_catalog.=) COALESCE(t.relation::pg_catalog.oid, l.relation_oid)
 LEFT JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
-WHERE (SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER)
-   OR (pg_catalog.pg_has_role(c.relowner, 'USAGE')
-       AND (t.id IS NOT NULL
-            OR pg_catalog.parse_ident(l.relation, false)
-               OPERATOR(pg_catalog.=) ARRAY[n.nspname::pg_catalog.text, c.relname::pg_catalog.text]));
+WHERE ((SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER)
+       OR (pg_catalog.pg_has_role(c.relowner, 'USAGE')
+           AND (t.id IS NOT NULL
+                OR pg_catalog.parse_ident(l.relation, false)
+                   OPERATOR(pg_catalog.=) ARRAY[n.nspname::pg_catalog.text, c.relname::pg_catalog.text])))
+  -- Asked once, before any row is read: EXPLAIN ANALYZE shows how many rows a scan met, and those are others' charges.
+  AND ((SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER)
+       OR EXISTS (SELECT FROM dp_rdr.protected_table p
+                  JOIN pg_catalog.pg_class o ON o.oid OPERATOR(pg_catalog.=) p.relation::pg_catalog.oid
+                  WHERE pg_catalog.pg_has_role(o.relowner, 'USAGE'))
+       OR EXISTS (SELECT FROM dp_rdr.odometer p JOIN pg_catalog.pg_roles r ON r.rolname OPERATOR(pg_catalog.=) p.owner::name
+                  WHERE pg_catalog.pg_has_role(r.oid, 'USAGE')));
 COMMENT ON VIEW dp_rdr.ledger IS 'every charge on the tables of the current user, append-only';
 
 -- Both read as the extension's owner and under settings of their own, and check that the caller owns the table.
@@ -773,6 +782,11 @@ CREATE FUNCTION dp_protect(relation regclass, view text, unit text = NULL, colum
 COMMENT ON FUNCTION dp_protect(regclass, text, text, text[], text)
     IS 'protects a table and creates a restricted view over it';
 
+CREATE FUNCTION dp_refresh(view regclass)
+    RETURNS regclass LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_refresh';
+COMMENT ON FUNCTION dp_refresh(regclass)
+    IS 'makes a restricted view anew after its table has changed; policies, rights and the ledger stay';
+
 CREATE FUNCTION dp_unprotect(view regclass)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_unprotect';
 COMMENT ON FUNCTION dp_unprotect(regclass) IS 'drops a restricted view and its policies; the ledger stays';
@@ -786,19 +800,23 @@ CREATE FUNCTION dp_set_groups(relation regclass, column_name text, groups text[]
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_groups';
 COMMENT ON FUNCTION dp_set_groups(regclass, text, text[]) IS 'declares the public group keys of a column';
 
-CREATE FUNCTION dp_set_odometer(relation regclass, bound text = 'filter', epsilon_total numeric = 1,
-                                delta_total numeric = 0)
+-- NULL keeps what is set; 'Infinity' takes the total away.
+CREATE FUNCTION dp_set_odometer(relation regclass, bound text = NULL, epsilon_total numeric = NULL,
+                                delta_total numeric = NULL)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_odometer';
 COMMENT ON FUNCTION dp_set_odometer(regclass, text, numeric, numeric)
     IS 'sets how the total privacy loss of a protected table is bounded';
 
+-- NULL keeps what is set. A new policy has laplace, delta 0, epsilon_max 1, epsilon_svt 0.1, weights 1, the papers'
+-- candidates, and the smallest candidate as epsilon_min.
 CREATE FUNCTION dp_grant(view regclass, grantee regrole, tau float8 = NULL, tau_var float8 = NULL,
-                         selection text = NULL, mechanism text = 'laplace', delta numeric = 0, epsilon_max numeric = 1,
-                         epsilon_total numeric = NULL, epsilon_svt numeric = 0.1, candidates numeric[] = NULL,
-                         weight_min float8 = 1, weight_max float8 = 1, group_a text = NULL, group_b text = NULL)
+                         selection text = NULL, mechanism text = NULL, delta numeric = NULL, epsilon_max numeric = NULL,
+                         epsilon_total numeric = NULL, epsilon_svt numeric = NULL, candidates numeric[] = NULL,
+                         weight_min float8 = NULL, weight_max float8 = NULL, group_a text = NULL, group_b text = NULL,
+                         epsilon_min numeric = NULL)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_grant';
 COMMENT ON FUNCTION dp_grant(regclass, regrole, float8, float8, text, text, numeric, numeric, numeric, numeric, numeric[],
-                             float8, float8, text, text)
+                             float8, float8, text, text, numeric)
     IS 'permits a role to query a restricted view under a privacy preference';
 
 CREATE FUNCTION dp_revoke(view regclass, grantee regrole)
@@ -824,10 +842,46 @@ CREATE FUNCTION dp_rdr.is_facade(view oid, relation oid) RETURNS boolean
 COMMENT ON FUNCTION dp_rdr.is_facade(oid, oid) IS 'whether a view has the rule of a restricted view over the table';
 CREATE FUNCTION dp_rdr.facade_fault(view oid, relation oid) RETURNS text
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_facade_fault';
-COMMENT ON FUNCTION dp_rdr.facade_fault(oid, oid) IS 'why no query on a restricted view can be answered; NULL if it can';
+COMMENT ON FUNCTION dp_rdr.facade_fault(oid, oid) IS 'why no query on a restricted view can be answered, and below it a hint; NULL if it can';
 CREATE FUNCTION dp_rdr.ledger_fault(id uuid) RETURNS text
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_ledger_fault';
 COMMENT ON FUNCTION dp_rdr.ledger_fault(uuid) IS 'the first misfit of a ledger or its totals; NULL if they are whole';
+
+-- What the keys of the tables tell about persons with many rows, or in two protected tables. A unique index over some of
+-- the referencing columns says that no row is referenced twice; a reference to the table itself says nothing.
+CREATE FUNCTION dp_rdr.people_hints(relation oid, OUT severity text, OUT finding text, OUT remedy text) RETURNS SETOF record
+    LANGUAGE sql STABLE STRICT PARALLEL UNSAFE ROWS 2
+BEGIN ATOMIC
+    WITH key AS (
+      SELECT k.conname, k.conrelid, k.confrelid,
+             format('%I (%s)', k.conname, (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY x.place)
+                                           FROM unnest(k.conkey) WITH ORDINALITY x (attnum, place) JOIN pg_attribute a
+                                           ON a.attrelid = k.conrelid AND a.attnum = x.attnum)) AS name,
+             NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = k.conrelid AND i.indisunique AND i.indisvalid
+                         AND i.indpred IS NULL AND i.indexprs IS NULL
+                         AND (i.indkey::int2[])[0:i.indnkeyatts - 1] <@ k.conkey) AS many,
+             EXISTS (SELECT FROM dp_rdr.protected_table t
+                     WHERE t.relation = CASE k.conrelid WHEN $1 THEN k.confrelid ELSE k.conrelid END) AS protected
+      FROM pg_constraint k
+      WHERE k.contype = 'f' AND k.conparentid = 0 AND k.conrelid <> k.confrelid AND $1 IN (k.conrelid, k.confrelid))
+    SELECT 'warning',
+           format('rows of one person may be many, as the foreign key %s to %s, which is protected, is not unique',
+                  k.name, k.confrelid::regclass),
+           'Noise hides one row, not a person with several. Protect a table with one row a person, aggregated first.'
+    FROM key k WHERE k.conrelid = $1 AND k.protected AND k.many
+    UNION ALL
+    SELECT 'info', format('if a row of %s is a person, rows of one may be many, as the foreign key %s is not unique',
+                          k.confrelid::regclass, k.name),
+           'Then protect a table with one row a person instead, aggregated first: noise hides one row.'
+    FROM key k WHERE k.conrelid = $1 AND NOT k.protected AND k.many
+    UNION ALL
+    SELECT 'info', format('a person may be in %s as well, which is protected too (foreign key %s)',
+                          CASE k.conrelid WHEN $1 THEN k.confrelid ELSE k.conrelid END::regclass, k.name),
+           'Each table has totals of its own: what is told about one person is the sum of both.'
+    FROM key k WHERE k.protected AND (k.confrelid = $1 OR NOT k.many)
+    ORDER BY 1 DESC, 2;
+END;
+COMMENT ON FUNCTION dp_rdr.people_hints(oid) IS 'where foreign keys show that rows of one person may be many';
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Controller: look at the risk, choose epsilon
@@ -925,6 +979,8 @@ REVOKE ALL ON ALL TABLES IN SCHEMA dp_rdr FROM PUBLIC;
 REVOKE ALL ON ALL SEQUENCES IN SCHEMA dp_rdr FROM PUBLIC;
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA dp_rdr FROM PUBLIC;
 GRANT USAGE ON SCHEMA dp_rdr TO PUBLIC;
+-- It shows everybody the charges on his own tables: a grant to each controller would be DDL with our rights in his session.
+GRANT SELECT ON dp_rdr.ledger TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.deny(regclass) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, "any") TO PUBLIC;

@@ -18,13 +18,19 @@ extern "C" {
 #include <catalog/dependency.h>
 #include <catalog/namespace.h>
 #include <catalog/pg_aggregate.h>
+#include <catalog/pg_amop.h>
+#include <catalog/pg_amproc.h>
 #include <catalog/pg_authid.h>
 #include <catalog/pg_class.h>
 #include <catalog/pg_collation.h>
 #include <catalog/pg_enum.h>
+#include <catalog/pg_index.h>
 #include <catalog/pg_inherits.h>
+#include <catalog/pg_language.h>
 #include <catalog/pg_namespace.h>
+#include <catalog/pg_partitioned_table.h>
 #include <catalog/pg_proc.h>
+#include <catalog/pg_statistic_ext.h>
 #include <catalog/pg_type.h>
 #include <commands/extension.h>
 #include <common/hashfn.h>
@@ -51,6 +57,7 @@ extern "C" {
 #include <parser/parse_oper.h>
 #include <parser/parse_param.h>
 #include <parser/parse_relation.h>
+#include <parser/parse_type.h>
 #include <parser/parsetree.h>
 #include <postmaster/bgworker.h>
 #include <rewrite/rewriteHandler.h>

@@ -45,6 +45,7 @@ const Pin pins[] = {
     {"parallel_leader_participation", "on"}, //
     {"plan_cache_mode", "auto"},             //
     {"jit", "off"},                          //
+    {"constraint_exclusion", "off"},         // the planner has no business with the expressions of constraints
     {"row_security", "on"},                  //
     {"extra_float_digits", "1"},             // texts that are compared (fingerprint, ledger)
     {"IntervalStyle", "postgres"},           //
@@ -82,6 +83,21 @@ SettingsScope SettingsScope::enter_for_catalog() {
 
 void SettingsScope::leave() const {
     AtEOXact_GUC(false, nest_level);
+}
+
+PathScope PathScope::enter() {
+#if PG_VERSION_NUM < 170000
+    OverrideSearchPath path = {};
+    path.schemas = list_make1_oid(PG_CATALOG_NAMESPACE);
+    PushOverrideSearchPath(&path);
+#endif
+    return PathScope{};
+}
+
+void PathScope::leave() const {
+#if PG_VERSION_NUM < 170000
+    PopOverrideSearchPath();
+#endif
 }
 
 UsageScope UsageScope::enter() {

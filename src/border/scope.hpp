@@ -23,6 +23,13 @@ struct SettingsScope {
     void leave() const;
 };
 
+// No temporary schema on the search path until leave(), not even last: what is planned meanwhile finds nothing of the
+// caller's. From PostgreSQL 17 on the path cannot be set so, and pg_temp stays the last (SettingsScope).
+struct PathScope {
+    static PathScope enter();
+    void leave() const;
+};
+
 // Buffers that internal work touches until leave() are not counted. Out-of-line values and spilled groups make their number a
 // function of the rows, and EXPLAIN (ANALYZE, BUFFERS) and pg_stat_statements would show it (C05, C08).
 struct UsageScope {

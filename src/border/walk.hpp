@@ -31,6 +31,9 @@ inline bool walk_expression(Node *node, Walker f, void *context) {
     CHECK_FOR_INTERRUPTS();
     return expression_tree_walker(node, walker(f), context);
 }
+inline bool walk_raw(Node *node, Walker f, void *context) {
+    return raw_expression_tree_walker(node, walker(f), context);
+}
 inline bool walk_query(Query *query, Walker f, void *context, int flags) {
     CHECK_FOR_INTERRUPTS();
     return query_tree_walker(query, walker(f), context, flags);

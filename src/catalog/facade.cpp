@@ -1,6 +1,7 @@
 #include "catalog/facade.hpp"
 
 #include "border/scope.hpp"
+#include "catalog/foreign_code.hpp"
 #include "catalog/settings.hpp"
 
 namespace dp::catalog {
@@ -131,8 +132,8 @@ AttrNumber *map_columns(Oid view, Oid relation) {
             ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                             errmsg("column %s of %s changed since it was protected",
                                    quote_identifier(NameStr(mine->attname)), qualified_name(relation)),
-                            errhint("The controller can drop the view with dp_unprotect() and create it again with "
-                                    "dp_protect(); the ledger and the totals stay.")));
+                            errhint("The controller makes the view anew with dp_refresh(); its policies stay.")));
+        check_column_type(NameStr(mine->attname), mine->atttypid);
         map[mine->attnum] = attno;
     }
     table_close(facade, NoLock);
@@ -146,17 +147,43 @@ AttrNumber *map_columns(Oid view, Oid relation) {
     pg_unreachable();
 }
 
-static void check_partitions(Oid relation) {
-    ListCell *cell;
-    foreach (cell, find_all_inheritors(relation, AccessShareLock, nullptr)) {
-        char kind = get_rel_relkind(lfirst_oid(cell));
-        if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE)
-            refuse(relation, psprintf("%s is not a plain table", qualified_name(lfirst_oid(cell))),
-                   "Detach partitions and children that are foreign tables.");
-    }
+// One owner for all: else code of the one, or a trigger on his part, would see or move rows of the other.
+static void check_part(Oid relation, Oid part) {
+    const char *name = qualified_name(part), *remedy;
+    char kind = get_rel_relkind(part);
+    if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE)
+        refuse(relation, psprintf("%s is not a plain table", name),
+               "Detach partitions and children that are foreign tables.");
+    if (relation_owner(part) != relation_owner(relation))
+        refuse(relation, psprintf("%s, a part of it, belongs to another role", name),
+               psprintf("ALTER TABLE %s OWNER TO %s, or detach it.", name,
+                        quote_identifier(GetUserNameFromId(relation_owner(relation), false))));
+    const char *code = foreign_code(part, &remedy);
+    if (code != nullptr)
+        refuse(relation, part == relation ? code : psprintf("of its part %s %s", name, code), remedy);
 }
 
-void check_protectable(Oid relation) {
+static List *check_parts(Oid relation) {
+    List *parts = find_all_inheritors(relation, AccessShareLock, nullptr);
+    ListCell *cell;
+    foreach (cell, parts) {
+        CHECK_FOR_INTERRUPTS();
+        check_part(relation, lfirst_oid(cell));
+    }
+    return parts;
+}
+
+void check_column_type(const char *name, Oid type) {
+    if (input_runs_code(type))
+        ereport(ERROR,
+                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                 errmsg("column \"%s\" is of type %s, which a restricted view cannot show", name, format_type_be(type)),
+                 errdetail("Reading a constant of that type may run functions of its owner with the rights of "
+                           "whoever asks."),
+                 errhint("Leave the column out: dp_protect(relation, view, columns => '{...}').")));
+}
+
+List *check_protectable(Oid relation) {
     Relation table = relation_open(relation, AccessShareLock);
     Form_pg_class form = table->rd_rel;
     if (form->relkind != RELKIND_RELATION && form->relkind != RELKIND_PARTITIONED_TABLE)
@@ -172,8 +199,9 @@ void check_protectable(Oid relation) {
     if (form->relispartition || has_superclass(relation))
         refuse(relation, "it is a part of another table",
                "Protect the parent: one individual must not be counted under two budgets.");
-    check_partitions(relation);
+    List *parts = check_parts(relation);
     relation_close(table, NoLock);
+    return parts;
 }
 
 } // namespace dp::catalog

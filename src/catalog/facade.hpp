@@ -28,7 +28,12 @@ bool is_part_of_protected(Oid relation);
 AttrNumber *map_columns(Oid view, Oid relation);
 
 // Refuses (55000) what cannot be protected, or no longer can: not a plain or partitioned table, FORCE ROW LEVEL
-// SECURITY, a child or partition of another table, foreign partitions, system catalogs, temporary tables.
-void check_protectable(Oid relation);
+// SECURITY, a child or partition of another table, foreign partitions and partitions of another owner, system catalogs,
+// temporary tables, and code of a user's that the planner would run (foreign_code.hpp). Returns the table and all its
+// partitions and children, locked: what was checked. Its cost is that of planning: a look at each index and constraint.
+List *check_protectable(Oid relation);
+
+// Refuses (0A000) a column that no restricted view may have: reading a literal of its type may run code of a user's.
+void check_column_type(const char *name, Oid type);
 
 } // namespace dp::catalog

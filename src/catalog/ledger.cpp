@@ -2,6 +2,7 @@
 #include "catalog/ledger.hpp"
 
 #include "border/scope.hpp"
+#include "catalog/decimals.hpp"
 #include "catalog/ledger_request.hpp"
 
 namespace dp::catalog {
@@ -127,6 +128,7 @@ struct Verdict {
     Failure failure;
     privacy::Epsilon epsilon;
     uint64 first, last;
+    Reason reason;
 };
 
 // Runs a request to its end. A cancel while waiting is an error here; the charge may be committed all the same.
@@ -135,7 +137,7 @@ Verdict deliver(const Parcels &parcels) {
     Mail mail = send(parcels);
     BackgroundWorker worker = describe_worker(mail);
     BackgroundWorkerHandle *handle;
-    Verdict verdict{Status::pending, Failure::no_slot, {}, 0, 0};
+    Verdict verdict{Status::pending, Failure::no_slot, {}, 0, 0, {}};
     if (start_worker(&worker, &handle)) {
         // Not only until the status is there: a worker that outlives its caller's statement would keep DROP DATABASE
         // waiting and its slot taken. The postmaster's death ends the wait too; then the status decides as always.
@@ -146,6 +148,7 @@ Verdict deliver(const Parcels &parcels) {
         verdict.epsilon = mail.request->epsilon;
         verdict.first = mail.request->first;
         verdict.last = mail.request->last;
+        verdict.reason = mail.request->reason;
         verdict.failure = verdict.status == Status::pending ? Failure::not_committed : Failure::none;
     }
     dsm_detach(mail.segment);
@@ -163,17 +166,61 @@ const char *hint_for(Failure failure) {
     return "The server log tells what stopped the background worker, for instance a lock on the ledger. Try again.";
 }
 
-[[noreturn]] void refuse_charge(const Verdict &verdict, const char *relation_name) {
-    switch (verdict.status) {
-    case Status::denied:
-        // No detail, and one hint for every reason: what is left is the controller's business.
+template <class Number> const char *printed(Number number) {
+    return numeric_text(to_numeric(number));
+}
+
+// No candidate: by the rows or the preference, or (a selection) by what the bounds leave.
+const char *lack_of_candidates(const Charge &what, const Reason &reason) {
+    if (what.candidates->empty())
+        return "No candidate of epsilon was accepted by the selection.";
+    const char *least = printed(what.candidates->back());
+    if (strcmp(what.kind, "selection") == 0)
+        return psprintf("Epsilon %s is spent of epsilon_total %s: no candidate, from %s on, fits beside epsilon_svt.",
+                        printed(reason.spent), printed(reason.total), least);
+    if (!(what.eps_star > 0))
+        return "No epsilon meets the preference.";
+    return psprintf("The preference permits epsilon up to about %.6g, and the smallest candidate is %s.", what.eps_star,
+                    least);
+}
+
+const char *explain_denial(const Charge &what, const Reason &reason) {
+    switch (reason.denial) {
+    case privacy::Denial::no_candidate:
+        return lack_of_candidates(what, reason);
+    case privacy::Denial::dynamic_bound:
+        return psprintf("The charge would be epsilon %s; under the bound dynamic it must be above what is spent, %s.",
+                        printed(reason.asked), printed(reason.spent));
+    case privacy::Denial::epsilon_total:
+        return psprintf("The charge would be epsilon %s; %s of epsilon_total %s is spent.", printed(reason.asked),
+                        printed(reason.spent), printed(reason.total));
+    case privacy::Denial::delta_total:
+        return psprintf("The charge would be delta %s; %s of delta_total %s is spent.", printed(what.delta),
+                        printed(reason.delta_spent), printed(reason.delta_total));
+    default:
+        return nullptr;
+    }
+}
+
+[[noreturn]] void refuse_denied(const Charge &what, const Reason &reason) {
+    // Analysts get no detail, and one hint for every reason: what is left is the controller's business.
+    const char *detail = what.grantee == nullptr ? explain_denial(what, reason) : nullptr;
+    if (detail == nullptr)
         ereport(ERROR,
                 (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("query denied"),
                  errhint("dp_explain() tells what a query would cost now; a cheaper one may still be answered.")));
+    ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("query denied"), errdetail("%s", detail)));
+    pg_unreachable();
+}
+
+[[noreturn]] void refuse_charge(const Verdict &verdict, const Charge &what) {
+    switch (verdict.status) {
+    case Status::denied:
+        refuse_denied(what, verdict.reason);
         break;
     case Status::changing:
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("the settings of %s are changing", relation_name),
+                        errmsg("the settings of %s are changing", what.settings->relation_name),
                         errhint("Try again after the transaction that changes them has ended.")));
         break;
     default:
@@ -271,7 +318,7 @@ static Verdict commit(const Charge &what, Request *request) {
     add_measures(parcels, what, request->measures);
     Verdict verdict = deliver_in_turn(parcels, request->relation);
     if (verdict.status != Status::committed)
-        refuse_charge(verdict, what.settings->relation_name);
+        refuse_charge(verdict, what);
     return verdict;
 }
 

@@ -54,7 +54,8 @@ struct SelectionCharge {
 SelectionCharge charge_selection(const Charge &what, privacy::Epsilon epsilon_svt, uint64 tested);
 
 // Runs the charge to its end and returns the epsilon that was charged. Errors:
-//   53400 "query denied"                                  a bound or the preference does not allow it (a denial is counted)
+//   53400 "query denied"                                  a bound or the preference does not allow it (a denial is counted);
+//                                                        with the reason for the controller's own call, and for it alone
 //   55000 "the settings are changing"                     nothing charged
 //   55000 "charge was not committed; no answer is released"  with the cause in the hint (no worker slot, lock, crash)
 privacy::Epsilon charge(const Charge &what);

@@ -49,6 +49,13 @@ struct PlannedMeasure {
     int filter;
 };
 
+// Why a controller's own call was denied.
+struct Reason {
+    privacy::Denial denial;
+    privacy::Epsilon asked, spent, total;
+    privacy::Delta delta_spent, delta_total;
+};
+
 // The fixed part. The worker writes the answer, then status, after its commit.
 struct Request {
     // These three, key_request and WorkerArguments are the same in every layout.
@@ -73,6 +80,7 @@ struct Request {
     uint64 candidates, measures; // numbers of elements
     privacy::Epsilon epsilon;    // the answer: what was charged
     uint64 first, last;          // the answer to a selection: candidates [first, last) are left
+    Reason reason;               // the answer when it is denied; of an analyst's request it stays empty
 };
 
 static_assert(offsetof(Request, layout) == 0 && offsetof(Request, size) == 4 && offsetof(Request, status) == 8);

@@ -234,6 +234,20 @@ void set_limits(const Letter &letter, privacy::Delta delta, privacy::Limits *lim
     limits->delta = delta;
 }
 
+// What the controller may know, and nobody else: a policy's charge tells its analyst that it was denied, and no more.
+void tell_reason(const Letter &letter, const Terms &terms, const privacy::Totals &totals, privacy::Denial denial,
+                 privacy::Epsilon asked) {
+    if (letter.text(key_grantee) != nullptr)
+        return;
+    Request &request = *letter.request;
+    request.reason = Reason{denial,
+                            asked,
+                            totals.epsilon(request.account),
+                            terms.bound.epsilon_total.value_or(privacy::Epsilon()),
+                            totals.delta(request.account),
+                            terms.bound.delta_total};
+}
+
 bool decide(const Letter &letter, const Terms &terms, const privacy::Totals &totals, privacy::Epsilon *epsilon) {
     return border::core([&] {
         const Request &request = *letter.request;
@@ -245,6 +259,7 @@ bool decide(const Letter &letter, const Terms &terms, const privacy::Totals &tot
         asked.selection = request.selection;
         privacy::Decision decision = privacy::decide(asked, terms.bound, totals, terms.role);
         *epsilon = decision.epsilon;
+        tell_reason(letter, terms, totals, decision.denial, decision.epsilon);
         return decision.denial == privacy::Denial::none;
     });
 }
@@ -304,6 +319,7 @@ bool cut(const Letter &letter, const Terms &terms, const privacy::Totals &totals
         request.first = range.first;
         request.last = range.last;
         request.epsilon = range.charged;
+        tell_reason(letter, terms, totals, range.denial, {});
         return range.denial == privacy::Denial::none;
     });
 }

@@ -19,7 +19,7 @@ SELECT encode(sha256(convert_to(jsonb_build_array(
   (SELECT jsonb_agg(jsonb_build_array(p.grantee::oid, encode(float8send(p.tau), 'hex'),
             encode(float8send(p.tau_var), 'hex'), p.selection, p.mechanism, p.delta::text, p.epsilon_max::text,
             p.epsilon_total::text, p.epsilon_svt::text, p.candidates::text, encode(float8send(p.weight_min), 'hex'),
-            encode(float8send(p.weight_max), 'hex'), p.group_a, p.group_b) ORDER BY p.grantee::oid)
+            encode(float8send(p.weight_max), 'hex'), p.group_a, p.group_b, p.epsilon_min::text) ORDER BY p.grantee::oid)
      FROM dp_rdr.policy p WHERE p.view::oid = $2),
   (SELECT count(*) FROM dp_rdr.suspension s WHERE s.view::oid = $2)
 )::text, 'UTF8')), 'hex'))sql";
@@ -158,7 +158,8 @@ enum PolicyColumn {
     col_weight_max,
     col_epsilon_svt,
     col_group_a,
-    col_group_b
+    col_group_b,
+    col_epsilon_min
 };
 
 static double float_or(uint64 row, int column, double otherwise) {
@@ -171,6 +172,20 @@ static Selection selection_named(const char *name) {
     if (strcmp(name, "within_domain") == 0)
         return Selection::within_domain;
     return strcmp(name, "within_data") == 0 ? Selection::within_data : Selection::released;
+}
+
+// Candidates from epsilon_min on. dp_grant lets no policy be without one.
+static void cut_below_minimum(Policy *policy, bool has_minimum, privacy::Epsilon minimum) {
+    policy->epsilon_min = has_minimum ? minimum : policy->candidates->back();
+    auto *kept = border::context_new<std::vector<privacy::Epsilon>>();
+    border::core([&] {
+        for (privacy::Epsilon candidate : *policy->candidates)
+            if (candidate >= policy->epsilon_min)
+                kept->push_back(candidate);
+    });
+    if (kept->empty())
+        elog(ERROR, "no candidate of a policy reaches its epsilon_min");
+    policy->candidates = kept;
 }
 
 static void fill_policy(const Visit &visit, uint64 row, Policy *policy) {
@@ -197,6 +212,8 @@ static void fill_policy(const Visit &visit, uint64 row, Policy *policy) {
     Datum candidates = border::Spi::value(row, col_candidates, &isnull);
     MemoryContext old = MemoryContextSwitchTo(visit.spi.caller);
     policy->candidates = candidates_from_array(isnull ? nullptr : DatumGetArrayTypeP(candidates));
+    Datum minimum = border::Spi::value(row, col_epsilon_min, &isnull);
+    cut_below_minimum(policy, !isnull, isnull ? privacy::Epsilon() : to_epsilon(minimum, "epsilon_min"));
     MemoryContextSwitchTo(old);
 }
 
@@ -222,11 +239,11 @@ Policy *policy_of(const Reading &reading, const Settings &settings, Oid role) {
     Visit visit = Visit::read(reading);
     Oid types[1] = {OIDOID};
     Datum values[1] = {ObjectIdGetDatum(settings.view)};
-    uint64 rows =
-        visit.run("SELECT p.grantee::oid, p.tau, p.tau_var, p.selection, p.mechanism, p.delta, p.epsilon_max, "
-                  "p.epsilon_total, p.candidates, p.weight_min, p.weight_max, p.epsilon_svt, p.group_a, p.group_b "
-                  "FROM dp_rdr.policy p WHERE p.view::oid = $1 ORDER BY 1",
-                  1, types, values);
+    uint64 rows = visit.run(
+        "SELECT p.grantee::oid, p.tau, p.tau_var, p.selection, p.mechanism, p.delta, p.epsilon_max, "
+        "p.epsilon_total, p.candidates, p.weight_min, p.weight_max, p.epsilon_svt, p.group_a, p.group_b, p.epsilon_min "
+        "FROM dp_rdr.policy p WHERE p.view::oid = $1 ORDER BY 1",
+        1, types, values);
     int64 row = matching_policy(rows, role);
     if (row >= 0)
         fill_policy(visit, row, policy);

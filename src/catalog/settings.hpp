@@ -31,7 +31,8 @@ struct Policy {
     privacy::Epsilon share;
     double weight_min, weight_max;
     const char *group_a, *group_b; // canonical conditions over the table; or null
-    // Descending; owned by the memory context (border::context_new).
+    privacy::Epsilon epsilon_min;  // the least that an answer is charged
+    // Descending, from epsilon_min on; owned by the memory context (border::context_new).
     const std::vector<privacy::Epsilon> *candidates;
 };
 

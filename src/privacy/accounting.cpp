@@ -42,13 +42,13 @@ Decision decide(const ChargeRequest &request, const BoundSettings &bound, const 
     const Epsilon epsilon = request.requested ? std::min(*permitted, *request.requested) : *permitted;
     // (Beside what the selection of this very epsilon has consumed.)
     if (bound.bound == Bound::dynamic && epsilon <= consumed - request.selection)
-        return {Denial::dynamic_bound, {}};
+        return {Denial::dynamic_bound, epsilon};
     if (exceeds_total(consumed + epsilon, bound))
-        return {Denial::epsilon_total, {}};
+        return {Denial::epsilon_total, epsilon};
     if (request.share && role.epsilon(request.account) + epsilon > *request.share)
-        return {Denial::role_share, {}};
+        return {Denial::role_share, epsilon};
     if (bound.bound != Bound::none && totals.delta(request.account) + request.delta > bound.delta_total)
-        return {Denial::delta_total, {}};
+        return {Denial::delta_total, epsilon};
     return {Denial::none, epsilon};
 }
 

@@ -51,7 +51,7 @@ enum class Denial { none, no_candidate, dynamic_bound, epsilon_total, role_share
 
 struct Decision {
     Denial denial = Denial::none;
-    Epsilon epsilon; // charged when denial is none
+    Epsilon epsilon; // charged when denial is none; otherwise what would have been, 0 without a candidate
 };
 
 // The decision of 5.2, steps 1 to 3; the caller adds the charge to the account. role: the role's own sums.

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include <boost/math/quadrature/gauss.hpp>
+
 #include "privacy/exact.hpp"
 
 namespace dp::privacy {
@@ -12,10 +14,12 @@ namespace dp::privacy {
 namespace {
 
 constexpr double pi = 3.14159265358979323846;
-constexpr double wide = 1000;                  // sigma in lattice units: from here on the lattice does not matter
-constexpr std::uint32_t fine_grid = 1U << 20;  // sigma^2 is a multiple of 2^-20 below `wide`, an integer from there on
+constexpr double wide = 1000;                 // sigma in lattice units: from here on the lattice does not matter
+constexpr std::uint32_t fine_grid = 1U << 20; // sigma^2 is a multiple of 2^-20 below `wide`, an integer from there on
 
-double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
+double normal_cdf(double x) {
+    return 0.5 * std::erfc(-x / std::sqrt(2.0));
+}
 
 // ln Phi(y), also where Phi(y) underflows.
 double log_normal_cdf(double y) {
@@ -54,7 +58,9 @@ template <class Function> double smallest_value(Function f, double low, double h
     return std::min(at_left, at_right);
 }
 
-double delta_per_group(double delta, int max_groups) { return -std::expm1(std::log1p(-delta) / max_groups); }
+double delta_per_group(double delta, int max_groups) {
+    return -std::expm1(std::log1p(-delta) / max_groups);
+}
 
 exact::cpp_int ceil_shift(const exact::cpp_int &n, int shift) {
     if (shift >= 0)
@@ -65,7 +71,25 @@ exact::cpp_int ceil_shift(const exact::cpp_int &n, int shift) {
 
 } // namespace
 
+// The same as an integral of a positive function, for noise so wide that the two terms of the formula nearly cancel
+// (formulas.md 8.4): of phi(alpha + s) (1 - e^(-cs)) over s > 0, c = sensitivity / sigma, alpha = eps/c - c/2.
+static double delta_balle_wang_wide(double eps, double c) {
+    const double alpha = eps / c - 0.5 * c, width = 1 / std::max(1.0, alpha);
+    const auto density = [&](double s) {
+        const double x = alpha + s;
+        return -std::expm1(-c * s) * std::exp(-0.5 * x * x) / std::sqrt(2 * pi);
+    };
+    double sum = 0, from = 0;
+    for (double to : {0.5, 1.5, 3.0, 5.0, 8.0, 12.0, 18.0, 26.0, 38.0}) {
+        sum += boost::math::quadrature::gauss<double, 15>::integrate(density, from * width, to * width);
+        from = to;
+    }
+    return sum;
+}
+
 double delta_balle_wang(double eps, double sigma, double sensitivity) {
+    if (sensitivity < 1e-3 * sigma)
+        return delta_balle_wang_wide(eps, sensitivity / sigma);
     const double a = sensitivity / (2 * sigma), b = eps * sigma / sensitivity;
     return normal_cdf(a - b) - std::exp(eps + log_normal_cdf(-a - b));
 }
@@ -108,14 +132,19 @@ GaussianScale gaussian_release_sigma(double eps, double delta, double sensitivit
     if (continuous >= wide)
         return gaussian_scale_up(analytic_gaussian_sigma(eps, delta * (1 - 1e-4), sensitivity));
     GaussianScale scale = gaussian_scale_up(continuous);
-    while (discrete_gaussian_delta(eps, scale.sigma(), sensitivity) > delta)
+    // Both tails are known to 1e-12, and differ by a thousandth of themselves or more.
+    while (discrete_gaussian_delta(eps, scale.sigma(), sensitivity) > delta * (1 - 1e-8))
         scale.a = (scale.a * 1002001 + 999999) / 1000000;
     return scale;
 }
 
-double rho_from_pure_eps(double eps) { return eps * std::tanh(0.5 * eps); }
+double rho_from_pure_eps(double eps) {
+    return eps * std::tanh(0.5 * eps);
+}
 
-double eps_from_rho_classic(double rho, double delta) { return rho + 2 * std::sqrt(rho * std::log(1 / delta)); }
+double eps_from_rho_classic(double rho, double delta) {
+    return rho + 2 * std::sqrt(rho * std::log(1 / delta));
+}
 
 // The grid goes further than any useful alpha: a smaller epsilon needs a larger one, up to about 10^11 at 10^-9.
 double eps_from_rho_tight(double rho, double delta) {

@@ -1,5 +1,6 @@
 #include "privacy/risk.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -17,15 +18,36 @@ void Moments::add(long double value, std::int64_t weight) {
 void PisProfile::add(double pis, std::int64_t individuals) {
     if (individuals <= 0)
         return;
-    // A NaN would break the order of the map, and with it minimum and maximum.
+    // A NaN would break the order, and with it minimum and maximum.
     if (!(pis >= 0) || std::isinf(pis))
         throw std::logic_error("a per-instance sensitivity must be a number of at least 0");
-    values_[pis] += individuals;
+    added_.emplace_back(pis, individuals);
     moments_.add(pis, individuals);
+    if (added_.size() > 2 * settled_ + 1024)
+        settle();
+}
+
+void PisProfile::settle() const {
+    if (settled_ == added_.size())
+        return;
+    std::sort(added_.begin(), added_.end());
+    std::size_t n = 0;
+    for (std::size_t i = 1; i < added_.size(); ++i)
+        if (added_[i].first == added_[n].first)
+            added_[n].second += added_[i].second;
+        else
+            added_[++n] = added_[i];
+    added_.resize(n + 1);
+    settled_ = added_.size();
+}
+
+const std::vector<std::pair<double, std::int64_t>> &PisProfile::values() const {
+    settle();
+    return added_;
 }
 
 // No default for an empty profile: with p_max = 0 every epsilon would pass.
-static const std::map<double, std::int64_t> &checked_values(const PisProfile &profile) {
+static const std::vector<std::pair<double, std::int64_t>> &checked_values(const PisProfile &profile) {
     if (profile.empty())
         throw std::logic_error("an empty table has no disclosure risk");
     return profile.values();

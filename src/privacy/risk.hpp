@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "privacy/decimal.hpp"
@@ -31,16 +31,18 @@ class Moments {
 class PisProfile {
   public:
     void add(double pis, std::int64_t individuals); // individuals <= 0: ignored; pis: a number >= 0
-    bool empty() const { return values_.empty(); }
+    bool empty() const { return added_.empty(); }
     std::int64_t individuals() const { return moments_.count(); }
     double min() const; // of a non-empty profile: an empty table has no RDR (std::logic_error)
     double max() const;
     double lower_median() const; // the smallest value that at least half of the individuals do not exceed
     long double variance() const { return moments_.variance(); } // population variance of the PIS
-    const std::map<double, std::int64_t> &values() const { return values_; }
+    const std::vector<std::pair<double, std::int64_t>> &values() const; // different ones, ascending
 
   private:
-    std::map<double, std::int64_t> values_;
+    void settle() const; // sorts, and adds up equal values
+    mutable std::vector<std::pair<double, std::int64_t>> added_;
+    mutable std::size_t settled_ = 0; // so many of the first are sorted and different
     Moments moments_;
 };
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "privacy/exact.hpp"
+
 #include "privacy/lattice.hpp"
 
 namespace dp::privacy {
@@ -12,7 +14,9 @@ constexpr int128 one = int128{1} << 30; // 1 = 2^30 units of p
 constexpr std::int64_t billion = 1000000000;
 
 // By value: std::max takes references, and int128 may be less aligned than those may expect.
-static int128 larger(int128 a, int128 b) { return a < b ? b : a; }
+static int128 larger(int128 a, int128 b) {
+    return a < b ? b : a;
+}
 
 static void check_tau_var(double tau_var) {
     if (!(tau_var >= 0 && tau_var <= 1))
@@ -160,10 +164,14 @@ std::int64_t svt_point(const SvtCandidate &candidate, double pis) {
 int128 svt_margin(const SvtCandidate &candidate, const SelectionSums &sums) {
     if (sums.n == 0)
         return 0;
-    const int128 n = sums.n;
-    const int128 excess = n * sums.s2 - sums.s1 * sums.s1 - n * n * candidate.tolerance;
-    // floor(-excess / n)
-    return excess <= 0 ? -excess / n : -((excess + n - 1) / n);
+    // n is private: nothing here may overflow, or raise, for any number of rows (3.4).
+    using wide = boost::multiprecision::int256_t;
+    const wide n = sums.n, s1 = sums.s1;
+    const wide excess = n * wide(sums.s2) - s1 * s1 - n * n * wide(candidate.tolerance);
+    const wide margin = excess <= 0 ? wide(-excess / n) : wide(-((excess + n - 1) / n)); // floor(-excess / n)
+    const wide most = wide(1) << 97;
+    const wide cut = margin > most ? most : margin < -most ? wide(-most) : margin;
+    return static_cast<int128>(cut.convert_to<__int128>());
 }
 
 LaplaceScale svt_threshold_scale(const SvtSplit &split) {

@@ -79,7 +79,7 @@ std::size_t tested_candidates(const std::vector<SvtCandidate> &candidates);
 // p_i of one record in [least, 2^30]; a function of the record and of public constants alone. pis: norm of its scaled parts.
 std::int64_t svt_point(const SvtCandidate &candidate, double pis);
 
-// Sums over all n records of the table, those that the query rejects included (their point is `least`). n < 2^33.
+// Sums over all n records of the table, those that the query rejects included (their point is `least`).
 struct SelectionSums {
     std::int64_t n = 0;
     int128 s1 = 0, s2 = 0; // of p_i and p_i^2

@@ -3,6 +3,7 @@
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
+#include "catalog/foreign_code.hpp"
 #include "catalog/settings.hpp"
 #include "query/limits.hpp"
 #include "query/remedy.hpp"
@@ -272,6 +273,27 @@ void check_condition(Node *condition, ParseState *source) {
     check_node(condition, source);
 }
 
+// Reading a constant may run code of a type's owner (foreign_code.hpp), and a condition is read again by every query, with
+// the rights of whoever asks: types and columns that could do that are refused before the text is analysed.
+static bool has_foreign_literals(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    Oid type = InvalidOid;
+    if (IsA(node, TypeName))
+        type = LookupTypeNameOid(nullptr, castNode(TypeName, node), true);
+    else if (IsA(node, ColumnRef) && IsA(llast(castNode(ColumnRef, node)->fields), String)) {
+        Oid relation = *static_cast<Oid *>(context);
+        AttrNumber column = get_attnum(relation, strVal(llast(castNode(ColumnRef, node)->fields)));
+        type = column > 0 ? get_atttype(relation, column) : InvalidOid;
+    }
+    if (OidIsValid(type) && catalog::input_runs_code(type))
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("a condition must not use type %s", format_type_be(type)),
+                        errdetail("Reading a constant of that type may run functions of its owner with the rights of "
+                                  "whoever asks.")));
+    return border::walk_raw(node, has_foreign_literals, context);
+}
+
 Node *check_table_condition(const char *text, Oid relation, const char *name) {
     check_text(text);
     // Parsed as the only target of a SELECT: a text that is more than one expression shows in the other clauses.
@@ -285,6 +307,7 @@ Node *check_table_condition(const char *text, Oid relation, const char *name) {
         select->lockingClause || select->valuesLists)
         ereport(ERROR, (errcode(ERRCODE_SYNTAX_ERROR), errmsg("the %s is not a condition: %s", name, text),
                         errhint("Write what you would write after WHERE.")));
+    has_foreign_literals(linitial_node(ResTarget, select->targetList)->val, &relation);
     ParseState *state = make_parsestate(nullptr);
     Relation table = table_open(relation, AccessShareLock);
     ParseNamespaceItem *item = addRangeTableEntryForRelation(state, table, AccessShareLock, nullptr, true, true);

@@ -95,16 +95,26 @@ privacy::Delta delta_of(const rows::Question *question, const Terms &terms) {
     return border::core([&] { return privacy::delta_charged(terms.mechanism, question->thresholded, terms.delta); });
 }
 
-static const char *guarantee_of(Algorithm algorithm) {
+// Groups that nobody declared appear by a threshold: the zCDP of the row holds but for an event of probability delta_groups
+// (formulas.md 5.3, 8.5).
+static const char *guarantee_of(Algorithm algorithm, bool thresholded) {
     switch (algorithm) {
     case Algorithm::within_domain:
-        return "(epsilon, delta)";
+        return thresholded ? "(epsilon, delta); rho but for an event of probability delta_groups" : "(epsilon, delta)";
     case Algorithm::released:
     case Algorithm::find_and_release:
-        return "ex-post";
+        return thresholded ? "ex-post; rho but for an event of probability delta_groups" : "ex-post";
     default:
         return "none: epsilon chosen from the data";
     }
+}
+
+// The rho of a release whose groups nobody declared is that of its noise: a key that one person alone has is held back by
+// the threshold, but for an event of probability delta_groups (formulas.md 8.5).
+static const char *with_rho(const char *guarantee, privacy::Delta delta_groups) {
+    if (delta_groups.units() == 0)
+        return guarantee;
+    return psprintf("%s; rho but for an event of probability delta_groups", guarantee);
 }
 
 // How delta is split does not depend on epsilon, which is chosen later, under the odometer's lock.
@@ -125,7 +135,7 @@ catalog::Charge charge_for(const rows::Question *question, const Terms &terms) {
     charge.query = question->text;
     charge.grantee = terms.grantee;
     charge.algorithm = name_of(terms.algorithm);
-    charge.guarantee = guarantee_of(terms.algorithm);
+    charge.guarantee = guarantee_of(terms.algorithm, question->thresholded);
     charge.kind = terms.mechanism == privacy::Mechanism::laplace ? "pure" : "gaussian";
     charge.mechanism = terms.mechanism;
     charge.account = is_public(terms.algorithm) ? privacy::Account::public_account : privacy::Account::conditional;
@@ -137,6 +147,8 @@ catalog::Charge charge_for(const rows::Question *question, const Terms &terms) {
     charge.has_share = terms.has_share;
     charge.share = terms.share;
     split_delta(question, terms, &charge);
+    if (is_public(terms.algorithm))
+        charge.guarantee = with_rho(charge.guarantee, charge.delta_groups);
     charge.measures = question->measures;
     charge.sensitivities = question->sensitivities;
     charge.thresholded = question->thresholded;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "risk/change.hpp"
+#include "risk/printed.hpp"
 #include "rows/caught.hpp"
 
 namespace dp::release {
@@ -131,19 +132,46 @@ static Permitted from_bound(const rows::Question *question, const Terms &terms, 
     });
 }
 
+// An average moves in its own unit, and how far its noise moves it depends on the group (1.2a): candidate by candidate.
+static Permitted from_printed(const rows::Question *question, const Terms &terms, const risk::Memo *memo,
+                              double pis_min, double pis_max) {
+    double tau = border::core([&] { return privacy::weighted_tau(terms.tau, terms.weight); });
+    if (!terms.exact && tau * pis_max <= pis_min)
+        return Permitted{privacy::infinite_epsilon, privacy::price_slack};
+    for (std::size_t i = 0; i < terms.candidates->size() && tau < 1; i++) {
+        CHECK_FOR_INTERRUPTS();
+        privacy::Epsilon candidate = (*terms.candidates)[i]; // they descend
+        const privacy::ReleasePlan *plan = risk::plan_in_context(question, terms.mechanism, candidate, terms.delta);
+        privacy::RdrRange range;
+        if (terms.exact) {
+            risk::ExactRisks risks = risk::exact_printed_risks(question, memo, plan);
+            range = border::core([&] { return risk::range_of(memo, risks, terms.group_a != nullptr); });
+        } else {
+            double term = risk::printed_noise_term(question, memo, plan);
+            range = {privacy::rdr_of(pis_min, terms.mechanism, term), privacy::rdr_of(pis_max, terms.mechanism, term)};
+        }
+        if (range.meets(tau))
+            return Permitted{candidate.value(), privacy::price_slack};
+    }
+    return Permitted{0, privacy::price_slack};
+}
+
 static Permitted from_data(const rows::Question *question, const Terms &terms) {
     bool groups = terms.group_a != nullptr;
     risk::Memo *memo =
-        risk::leave_one_out(question, terms.mechanism, privacy::Calibration::sound, false, people_of(question, terms));
+        risk::leave_one_out(question, terms.mechanism, privacy::Calibration::sound,
+                            terms.exact ? risk::Detail::changes : risk::Detail::profile, people_of(question, terms));
     if (groups && !check_people(memo, terms))
         return Permitted{0, privacy::price_slack};
     // An empty table has no RDR: the price from public facts stands in (section 2, edge cases).
     if (memo->rows == 0)
         return from_public_facts(question, terms);
-    if (terms.exact)
+    if (terms.exact && !risk::prints_pairs(question))
         return from_exact_risk(question, terms, memo);
     double first = groups ? memo->profile_a->lower_median() : memo->profile->min();
     double second = groups ? memo->profile_b->lower_median() : memo->profile->max();
+    if (risk::prints_pairs(question))
+        return from_printed(question, terms, memo, Min(first, second), Max(first, second));
     return from_bound(question, terms, Min(first, second), Max(first, second));
 }
 

@@ -156,7 +156,7 @@ static privacy::Epsilon first_accepted(const rows::Question *question, const Ter
 }
 
 Answer answer_from_output(const rows::Question *question, const Terms &terms) {
-    risk::Memo *memo = risk::leave_one_out(question, terms.mechanism, privacy::Calibration::sound, false);
+    risk::Memo *memo = risk::leave_one_out(question, terms.mechanism, privacy::Calibration::sound, risk::Detail::changes);
     // Nobody is there whose risk an output could show: the price from public facts stands in, as for the expectation.
     if (memo->rows == 0)
         return write_answer(question, terms, charge(question, terms, from_public_facts(question, terms)), nullptr);

@@ -9,6 +9,10 @@
 
 #include "border/postgres.hpp"
 
+#ifdef DP_RDR_BITS_FROM_FILE
+#include "file_bits.hpp" // of test/greybox, which only a library that is never installed has on its include path
+#else
+
 namespace dp::release {
 
 class StrongBits final : public privacy::BitSource {
@@ -39,3 +43,5 @@ class StrongBits final : public privacy::BitSource {
 };
 
 } // namespace dp::release
+
+#endif

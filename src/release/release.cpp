@@ -1,6 +1,7 @@
 #include "release/release.hpp"
 
 #include "border/scope.hpp"
+#include "catalog/decimals.hpp"
 #include "release/accuracy.hpp"
 #include "release/charge.hpp"
 #include "release/convert.hpp"
@@ -12,6 +13,7 @@
 #include "release/random.hpp"
 #include "release/select.hpp"
 #include "release/steps.hpp"
+#include "release/trace.hpp"
 
 namespace dp::release {
 
@@ -27,6 +29,17 @@ static Algorithm algorithm_of(catalog::Selection selection) {
     pg_unreachable();
 }
 
+// Without a least price one total would buy as many answers, and as many rows of the ledger, as anybody cares to ask for.
+static void check_minimum(const catalog::Policy &policy, privacy::Epsilon requested) {
+    if (requested >= policy.epsilon_min)
+        return;
+    const char *least = catalog::numeric_text(catalog::to_numeric(policy.epsilon_min));
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("epsilon %s is less than the policy's minimum %s",
+                           catalog::numeric_text(catalog::to_numeric(requested)), least),
+                    errhint("Ask for epsilon => %s or more, or leave it out.", least)));
+}
+
 Terms terms_of(const catalog::Policy &policy, const privacy::Epsilon *requested, double weight) {
     Terms terms = {};
     terms.algorithm = algorithm_of(policy.selection);
@@ -40,8 +53,10 @@ Terms terms_of(const catalog::Policy &policy, const privacy::Epsilon *requested,
     terms.has_epsilon_max = true;
     terms.epsilon_max = policy.epsilon_max;
     terms.has_requested = requested != nullptr;
-    if (requested != nullptr)
+    if (requested != nullptr) {
+        check_minimum(policy, *requested);
         terms.requested = *requested;
+    }
     terms.has_share = policy.has_share;
     terms.share = policy.share;
     terms.grantee = policy.grantee_name;
@@ -85,6 +100,7 @@ static void add_noise(Writer *writer, const privacy::int128 *exact) {
         for (int j = 0; j < writer->question->nmeasures; j++)
             for (int c = 0; c < (*writer->question->measures)[j].coordinates(); c++, at++)
                 writer->noisy[at] = exact[at] + privacy::draw(*writer->bits, writer->plan->noise[j]);
+        trace::released(writer->noisy, at);
     });
 }
 
@@ -262,6 +278,7 @@ static privacy::ReleasePlan *plan_of(const rows::Question *question, const Terms
     border::core([&] {
         *plan = privacy::plan_release(terms.mechanism, *question->measures, *question->sensitivities,
                                       question->thresholded, epsilon, delta);
+        trace::planned(*plan);
     });
     return plan;
 }

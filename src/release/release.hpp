@@ -36,7 +36,7 @@ struct Terms {
     const char *group_a, *group_b; // canonical conditions of the people whose risks are compared; null: everybody's
 };
 
-// Terms of an analyst's policy. `requested` asks for less; null: not asked.
+// Terms of an analyst's policy. `requested` asks for less; null: not asked. 22023 when it is less than the policy's minimum.
 Terms terms_of(const catalog::Policy &policy, const privacy::Epsilon *requested, double weight);
 
 // What an answer was charged.

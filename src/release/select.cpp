@@ -3,11 +3,33 @@
 #include "border/scope.hpp"
 #include "release/charge.hpp"
 #include "release/random.hpp"
+#include "release/trace.hpp"
 #include "rows/selection_sums.hpp"
 
 namespace dp::release {
 
+// A record's part in a pair has always the same size, whatever its value: the variance that tau_var limits would say nothing
+// about it.
+void check_selectable(const rows::Question *question) {
+    for (int j = 0; j < question->nmeasures; j++) {
+        const privacy::Measure &measure = (*question->measures)[j];
+        if (measure.kind != privacy::MeasureKind::pair)
+            continue;
+        const char *column =
+            get_attname(question->settings->relation, question->argument_columns[measure.calls.front()], false);
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("epsilon cannot be selected by tau_var for avg(%s), nor for count(%s) and sum(%s) "
+                               "together",
+                               column, column, column),
+                        errdetail("They are computed from a pair of sums that every record changes by the same amount: "
+                                  "their variance is no measure of risk."),
+                        errhint("Ask for count(%s) and sum(%s) in two statements, or ask under a policy with tau.",
+                                column, column)));
+    }
+}
+
 const std::vector<privacy::SvtCandidate> *selection_candidates(const rows::Question *question, const Terms &terms) {
+    check_selectable(question);
     auto *candidates = border::context_new<std::vector<privacy::SvtCandidate>>();
     privacy::Delta delta = delta_of(question, terms);
     border::core([&] {
@@ -38,6 +60,7 @@ static uint64 first_accepted(const rows::Question *question, const Terms &terms,
         const std::vector<privacy::SvtCandidate> tested(selection.tested, selection.tested + selection.ntested);
         const std::vector<privacy::SelectionSums> of_each(selection_sums, selection_sums + selection.ntested);
         auto accepted = privacy::svt_select(bits, terms.epsilon_svt, tested, of_each);
+        trace::selected(tested, of_each, accepted);
         return accepted ? first + *accepted : last;
     });
 }

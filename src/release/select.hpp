@@ -7,6 +7,9 @@
 
 namespace dp::release {
 
+// 0A000 for a query that prints a pair (formulas.md 3.2): a public fact, said before anything is charged.
+void check_selectable(const rows::Question *question);
+
 // Public facts of every candidate: what its test compares, and whether there is anything to test.
 const std::vector<privacy::SvtCandidate> *selection_candidates(const rows::Question *question, const Terms &terms);
 

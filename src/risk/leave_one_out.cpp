@@ -5,8 +5,9 @@
 #include "border/scope.hpp"
 #include "border/spi.hpp"
 #include "border/walk.hpp"
-#include "rows/shown.hpp"
 #include "query/limits.hpp"
+#include "risk/printed.hpp"
+#include "rows/shown.hpp"
 #include "rows/sums.hpp"
 
 namespace dp::risk {
@@ -189,6 +190,16 @@ static Projection project(const rows::Question *question, bool keep_records, con
     return projection;
 }
 
+// Group by group, NULL last: in the order in which groups are shown.
+static void order_by_keys(Projection *projection) {
+    Query *query = projection->query;
+    for (int k = 0; k < projection->question->leaf->nkeys; k++) {
+        auto *target = list_nth_node(TargetEntry, query->targetList, projection->key_column[k]);
+        SortGroupClause *clause = get_sortgroupref_clause(target->ressortgroupref, query->groupClause);
+        query->sortClause = list_append_unique(query->sortClause, clause);
+    }
+}
+
 // ---- one record ----------------------------------------------------------------------------------------------------
 
 namespace {
@@ -205,8 +216,19 @@ struct Work {
     privacy::Mechanism mechanism;
     privacy::Calibration calibration;
     Memo *memo;
-    Argument *arguments; // per measure
-    NullableDatum *keys; // nrecords x nkeys
+    Argument *arguments;         // per measure
+    bool keep;                   // records, groups and contributions: there is a second look at each
+    MemoryContext context;       // of the memo
+    int64 room;                  // for so many records
+    int64 room_groups;           // for the states of so many groups
+    Contribution *contributions; // of the record that is read, without keep
+    // The group of the last record, where equality tells groups apart: the statement brings them group by group.
+    MemoryContext key_context;
+    NullableDatum *key; // per key
+    FmgrInfo **compare; // per key
+    int64 inside;       // individuals
+    privacy::PisProfile *profile, *profile_a, *profile_b;
+    int64 inside_a, inside_b;
 };
 } // namespace
 
@@ -251,136 +273,122 @@ static void read_arguments(Work *work) {
 
 // ---- groups of the records -----------------------------------------------------------------------------------------
 
-namespace {
-struct KeyOrder {
-    const Work *work;
-    FmgrInfo **compare; // per key
-};
-} // namespace
-
-static int compare_records(const void *a, const void *b, void *context) {
-    auto *order = static_cast<const KeyOrder *>(context);
-    const query::Leaf *leaf = order->work->question->leaf;
-    const NullableDatum *x = order->work->keys + *static_cast<const int64 *>(a) * leaf->nkeys;
-    const NullableDatum *y = order->work->keys + *static_cast<const int64 *>(b) * leaf->nkeys;
-    for (int k = 0; k < leaf->nkeys; k++) {
-        int result;
-        if (x[k].isnull || y[k].isnull)
-            result = static_cast<int>(x[k].isnull) - static_cast<int>(y[k].isnull);
-        else
-            result =
-                DatumGetInt32(FunctionCall2Coll(order->compare[k], leaf->keys[k].collation, x[k].value, y[k].value));
-        if (result != 0)
-            return result;
-    }
-    return 0;
+static bool by_equality(const Work *work) {
+    return work->question->leaf->nkeys > 0 &&
+           !(work->calibration == privacy::Calibration::sound && !work->question->thresholded);
 }
 
-// The groups of the result: records with equal keys, by the equality that GROUP BY uses (1.0 and 1.00 are one group).
-static void group_by_equality(Work *work) {
+// Groups of the result: records with equal keys, by the equality that GROUP BY uses (1.0 and 1.00 are one group).
+static void prepare_groups(Work *work) {
     const query::Leaf *leaf = work->question->leaf;
-    int64 n = work->memo->nrecords;
-    KeyOrder order = {work, static_cast<FmgrInfo **>(palloc0(sizeof(FmgrInfo *) * leaf->nkeys))};
+    if (!by_equality(work)) {
+        work->memo->ngroups = leaf->nkeys == 0 ? 1 : work->question->ngroups;
+        return;
+    }
+    work->key_context = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr group", ALLOCSET_SMALL_SIZES);
+    work->key = static_cast<NullableDatum *>(palloc0(sizeof(NullableDatum) * leaf->nkeys));
+    work->compare = static_cast<FmgrInfo **>(palloc0(sizeof(FmgrInfo *) * leaf->nkeys));
     for (int k = 0; k < leaf->nkeys; k++)
-        order.compare[k] = &lookup_type_cache(leaf->keys[k].type, TYPECACHE_CMP_PROC_FINFO)->cmp_proc_finfo;
-    auto *sorted = static_cast<int64 *>(MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int64) * (n + 1)));
-    for (int64 i = 0; i < n; i++)
-        sorted[i] = i;
-    qsort_arg(sorted, n, sizeof(int64), compare_records, &order);
-    for (int64 i = 0; i < n; i++) {
-        if (i == 0 || compare_records(&sorted[i - 1], &sorted[i], &order) != 0)
-            work->memo->ngroups++;
-        work->memo->group_of[sorted[i]] = work->memo->ngroups - 1;
-    }
-    pfree(sorted);
+        work->compare[k] = &lookup_type_cache(leaf->keys[k].type, TYPECACHE_CMP_PROC_FINFO)->cmp_proc_finfo;
 }
 
-// The declared groups: what is released has no others, and a record with another key changes nothing.
-static void group_by_declaration(Work *work) {
-    const rows::Question *question = work->question;
-    int nkeys = question->leaf->nkeys;
-    work->memo->ngroups = question->ngroups;
-    for (int64 i = 0; i < work->memo->nrecords; i++) {
-        int group = 0;
-        for (int k = 0; k < nkeys && group >= 0; k++) {
-            NullableDatum key = work->keys[i * nkeys + k];
-            int at = question->domains[k].find(key.value, key.isnull);
-            group = at < 0 ? -1 : group * question->domains[k].count + at;
-        }
-        work->memo->group_of[i] = group < 0 ? -1 : rows::group_at_place(question, group);
-    }
-}
-
-static void assign_groups(Work *work) {
-    const rows::Question *question = work->question;
-    if (question->leaf->nkeys == 0)
-        work->memo->ngroups = 1; // and group_of is all zero
-    else if (work->calibration == privacy::Calibration::sound && !question->thresholded)
-        group_by_declaration(work);
-    else
-        group_by_equality(work);
-}
-
-// Zeroed, however many there are.
-template <class T> static T *allocate(MemoryContext context, int64 n) {
-    return static_cast<T *>(
-        MemoryContextAllocExtended(context, sizeof(T) * (n + 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO));
-}
-
-static void add_up_groups(Work *work, MemoryContext context) {
-    int m = work->question->nmeasures;
-    work->memo->states = allocate<privacy::GroupState>(context, static_cast<int64>(work->memo->ngroups) * m);
-    for (int64 i = 0; i < work->memo->nrecords; i++) {
-        if (work->memo->group_of[i] < 0)
-            continue;
-        int64 individuals = work->memo->records[i].individuals;
-        for (int j = 0; j < m; j++) {
-            privacy::GroupState &state = work->memo->states[static_cast<int64>(work->memo->group_of[i]) * m + j];
-            const Contribution &contribution = work->memo->contributions[i * m + j];
-            state.rows += individuals;
-            if (contribution.there) {
-                state.values += individuals;
-                state.sum += static_cast<long double>(contribution.value) * individuals;
-            }
-        }
-    }
-}
-
-static void read_record(Work *work, int64 i, HeapTuple tuple, TupleDesc desc, Datum *values, bool *nulls) {
-    const rows::Question *question = work->question;
-    // By-reference values point into the tuple, which lives as long as SPI's result.
-    heap_deform_tuple(tuple, desc, values, nulls);
-    work->memo->records[i].individuals = DatumGetInt64(values[work->projection->count_column]);
-    for (int k = 0; k < question->leaf->nkeys; k++) {
+static bool is_same_group(const Work *work, const Datum *values, const bool *nulls) {
+    const query::Leaf *leaf = work->question->leaf;
+    for (int k = 0; k < leaf->nkeys; k++) {
         int at = work->projection->key_column[k];
-        work->keys[i * question->leaf->nkeys + k] = NullableDatum{values[at], nulls[at]};
+        if (nulls[at] != work->key[k].isnull)
+            return false;
+        if (!nulls[at] && DatumGetInt32(FunctionCall2Coll(work->compare[k], leaf->keys[k].collation, values[at],
+                                                          work->key[k].value)) != 0)
+            return false;
     }
-    for (int j = 0; j < question->nmeasures; j++)
-        work->memo->contributions[i * question->nmeasures + j] = contribution_of(work, values, nulls, j);
-    if (work->projection->people.a != nullptr) {
-        work->memo->in_a[i] = DatumGetBool(values[work->projection->people_column]);
-        work->memo->in_b[i] = DatumGetBool(values[work->projection->people_column + 1]);
-    }
+    return true;
 }
 
-static void keep_record(Work *work, int64 i, const Datum *values, const bool *nulls, MemoryContext context) {
-    Record *record = &work->memo->records[i];
-    int n = work->memo->desc->natts;
-    MemoryContext old = MemoryContextSwitchTo(context);
-    record->columns = static_cast<Datum *>(palloc0(sizeof(Datum) * Max(n, 1)));
-    record->nulls = static_cast<bool *>(palloc0(sizeof(bool) * Max(n, 1)));
-    for (int c = 0; c < n; c++) {
-        Form_pg_attribute column = TupleDescAttr(work->memo->desc, c);
-        record->nulls[c] = nulls[c];
-        if (!nulls[c])
-            record->columns[c] = datumCopy(values[c], column->attbyval, column->attlen);
+static void remember_group(Work *work, const Datum *values, const bool *nulls) {
+    const query::Leaf *leaf = work->question->leaf;
+    MemoryContextReset(work->key_context);
+    MemoryContext old = MemoryContextSwitchTo(work->key_context);
+    for (int k = 0; k < leaf->nkeys; k++) {
+        int at = work->projection->key_column[k];
+        TypeCacheEntry *type = lookup_type_cache(leaf->keys[k].type, 0);
+        work->key[k].isnull = nulls[at];
+        work->key[k].value = nulls[at] ? Datum(0) : datumCopy(values[at], type->typbyval, type->typlen);
     }
     MemoryContextSwitchTo(old);
 }
 
+// The declared groups: what is released has no others, and a record with another key (-1) changes nothing.
+static int declared_group(const Work *work, const Datum *values, const bool *nulls) {
+    const rows::Question *question = work->question;
+    int group = 0;
+    for (int k = 0; k < question->leaf->nkeys && group >= 0; k++) {
+        int column = work->projection->key_column[k];
+        int at = question->domains[k].find(values[column], nulls[column]);
+        group = at < 0 ? -1 : group * question->domains[k].count + at;
+    }
+    return group < 0 ? -1 : rows::group_at_place(question, group);
+}
+
+static int group_of(Work *work, const Datum *values, const bool *nulls) {
+    if (!by_equality(work))
+        return declared_group(work, values, nulls);
+    if (work->memo->ngroups == 0 || !is_same_group(work, values, nulls)) {
+        remember_group(work, values, nulls);
+        work->memo->ngroups++;
+    }
+    return work->memo->ngroups - 1;
+}
+
+// Room for n things, zeroed from the old end on.
+template <class T> static T *grown(MemoryContext context, T *old, int64 before, int64 n) {
+    auto *place = static_cast<T *>(old == nullptr ? MemoryContextAllocHuge(context, sizeof(T) * (n + 1))
+                                                  : repalloc_huge(old, sizeof(T) * (n + 1)));
+    memset(static_cast<void *>(place + before), 0, sizeof(T) * (n + 1 - before));
+    return place;
+}
+
+static void make_room_for_groups(Work *work, int64 n) {
+    int m = work->question->nmeasures;
+    if (n <= work->room_groups)
+        return;
+    n = Max(n, work->room_groups * 2);
+    work->memo->states = grown(work->context, work->memo->states, work->room_groups * m, n * m);
+    work->room_groups = n;
+}
+
+static void make_room_for_records(Work *work, int64 n) {
+    Memo *memo = work->memo;
+    int64 before = work->room, m = work->question->nmeasures;
+    if (n <= before)
+        return;
+    n = Max(Max(n, before * 2), int64{64});
+    memo->records = grown(work->context, memo->records, before, n);
+    memo->group_of = grown(work->context, memo->group_of, before, n);
+    memo->contributions = grown(work->context, memo->contributions, before * m, n * m);
+    memo->in_a = grown(work->context, memo->in_a, before, n);
+    memo->in_b = grown(work->context, memo->in_b, before, n);
+    work->room = n;
+}
+
+static void add_to_group(Work *work, int group, const Contribution *contributions, int64 individuals) {
+    int m = work->question->nmeasures;
+    if (group < 0)
+        return;
+    make_room_for_groups(work, static_cast<int64>(group) + 1);
+    for (int j = 0; j < m; j++) {
+        privacy::GroupState &state = work->memo->states[static_cast<int64>(group) * m + j];
+        state.rows += individuals;
+        if (contributions[j].there) {
+            state.values += individuals;
+            state.sum += static_cast<long double>(contributions[j].value) * individuals;
+        }
+    }
+}
+
 // ---- sensitivities -------------------------------------------------------------------------------------------------
 
-// `sound`: of the vector that is released, scaled so that every measure has sensitivity 1.
+// `sound`: of the vector that is released, scaled so that every measure has sensitivity 1. (Of a pair, what it prints.)
 static double sound_part(const rows::Question *question, const Contribution &contribution, int j) {
     if (!contribution.there)
         return 0;
@@ -412,15 +420,19 @@ static double norm(privacy::Mechanism mechanism, double so_far, double part) {
     return mechanism == privacy::Mechanism::laplace ? so_far + part : std::hypot(so_far, part);
 }
 
-static double pis_of(const Work *work, int64 i) {
+static bool is_pair(const rows::Question *question, int j) {
+    return (*question->measures)[j].kind == privacy::MeasureKind::pair;
+}
+
+// Of a record that is in a group, with its contributions. i: its number, where something depends on its group's states.
+static double pis_of(const Work *work, const Contribution *contributions, int64 i) {
     const rows::Question *question = work->question;
-    if (work->memo->group_of[i] < 0)
-        return 0;
-    const Contribution *contributions = work->memo->contributions + i * question->nmeasures;
     double pis = 0;
     if (work->calibration == privacy::Calibration::sound)
         for (int j = 0; j < question->nmeasures; j++)
-            pis = norm(work->mechanism, pis, sound_part(question, contributions[j], j));
+            pis = norm(work->mechanism, pis,
+                       is_pair(question, j) ? printed_part(question, work->memo, work->mechanism, i, j)
+                                            : sound_part(question, contributions[j], j));
     else
         for (int a = 0; a < question->leaf->naggregates; a++)
             pis = norm(work->mechanism, pis, published_pis(question, work->memo, i, a));
@@ -439,39 +451,47 @@ static int64 smallest_average(const Work *work) {
     return smallest;
 }
 
-// A profile that lives as long as the memo.
-static privacy::PisProfile *new_profile(MemoryContext context) {
-    MemoryContext old = MemoryContextSwitchTo(context);
-    auto *profile = border::context_new<privacy::PisProfile>();
-    MemoryContextSwitchTo(old);
-    return profile;
+// Core region.
+static void add_to_profiles(Work *work, double pis, int64 individuals, bool in_a, bool in_b) {
+    work->profile->add(pis, individuals);
+    if (in_a) {
+        work->profile_a->add(pis, individuals);
+        work->inside_a += individuals;
+    }
+    if (in_b) {
+        work->profile_b->add(pis, individuals);
+        work->inside_b += individuals;
+    }
 }
 
-static void finish(Work *work, MemoryContext context) {
+static void look_again(Work *work) {
     Memo *memo = work->memo;
-    auto *profile = new_profile(context), *a = new_profile(context), *b = new_profile(context);
+    for (int64 i = 0; i < memo->nrecords; i++) {
+        CHECK_FOR_INTERRUPTS();
+        Record *record = &memo->records[i];
+        border::core([&] {
+            if (memo->group_of[i] >= 0)
+                record->pis = pis_of(work, memo->contributions + i * work->question->nmeasures, i);
+            // The records themselves are wanted: nobody asks for their profile.
+            if (memo->kept == nullptr)
+                add_to_profiles(work, record->pis, record->individuals, memo->in_a[i], memo->in_b[i]);
+        });
+    }
+}
+
+static void finish(Work *work) {
+    Memo *memo = work->memo;
+    make_room_for_groups(work, memo->ngroups);
+    if (work->keep)
+        look_again(work);
     border::core([&] {
-        int64 outside_a = memo->members_a, outside_b = memo->members_b;
-        for (int64 i = 0; i < memo->nrecords; i++) {
-            const Record &record = memo->records[i];
-            memo->records[i].pis = pis_of(work, i);
-            profile->add(record.pis, record.individuals);
-            if (memo->in_a[i]) {
-                a->add(record.pis, record.individuals);
-                outside_a -= record.individuals;
-            }
-            if (memo->in_b[i]) {
-                b->add(record.pis, record.individuals);
-                outside_b -= record.individuals;
-            }
-        }
-        profile->add(0, memo->outside);
-        a->add(0, outside_a);
-        b->add(0, outside_b);
+        work->profile->add(0, memo->outside);
+        work->profile_a->add(0, memo->members_a - work->inside_a);
+        work->profile_b->add(0, memo->members_b - work->inside_b);
     });
-    memo->profile = profile;
-    memo->profile_a = a;
-    memo->profile_b = b;
+    memo->profile = work->profile;
+    memo->profile_a = work->profile_a;
+    memo->profile_b = work->profile_b;
     memo->groups_present = memo->ngroups;
     memo->smallest_group = smallest_average(work);
 }
@@ -491,43 +511,79 @@ static TupleDesc describe(const Projection *projection) {
     return BlessTupleDesc(desc);
 }
 
-static void read_records(Work *work, const border::Spi &spi, bool keep_records) {
+static void read_record(Work *work, const Datum *values, const bool *nulls) {
     Memo *memo = work->memo;
-    memo->nrecords = SPI_processed;
-    // Without columns to group by there is one row even if there are no records.
-    bool isnull;
-    if (memo->nrecords == 1 && DatumGetInt64(border::Spi::value(0, work->projection->count_column + 1, &isnull)) == 0)
-        memo->nrecords = 0;
     const rows::Question *question = work->question;
-    memo->records = allocate<Record>(spi.caller, memo->nrecords);
-    memo->group_of = allocate<int>(spi.caller, memo->nrecords);
-    memo->contributions = allocate<Contribution>(spi.caller, memo->nrecords * question->nmeasures);
-    memo->in_a = allocate<bool>(spi.caller, memo->nrecords);
-    memo->in_b = allocate<bool>(spi.caller, memo->nrecords);
-    // Needed until SPI_finish only, like the tuples that the keys point into.
-    work->keys = allocate<NullableDatum>(CurrentMemoryContext, memo->nrecords * question->leaf->nkeys);
-    TupleDesc desc = SPI_tuptable->tupdesc;
-    auto *values = static_cast<Datum *>(palloc0(sizeof(Datum) * desc->natts));
-    auto *nulls = static_cast<bool *>(palloc0(sizeof(bool) * desc->natts));
-    MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr record", ALLOCSET_DEFAULT_SIZES);
-    MemoryContext old = MemoryContextSwitchTo(scratch);
-    for (int64 i = 0; i < memo->nrecords; i++) {
-        CHECK_FOR_INTERRUPTS();
-        read_record(work, i, SPI_tuptable->vals[i], desc, values, nulls);
-        if (keep_records)
-            keep_record(work, i, values, nulls, spi.caller);
-        MemoryContextReset(scratch);
+    int64 individuals = DatumGetInt64(values[work->projection->count_column]), i = memo->nrecords;
+    if (individuals == 0) // without columns to group by there is one row even if there are no records
+        return;
+    bool people = work->projection->people.a != nullptr;
+    bool in_a = people && DatumGetBool(values[work->projection->people_column]);
+    bool in_b = people && DatumGetBool(values[work->projection->people_column + 1]);
+    int group = group_of(work, values, nulls);
+    if (work->keep)
+        make_room_for_records(work, i + 1);
+    Contribution *contributions = work->keep ? memo->contributions + i * question->nmeasures : work->contributions;
+    for (int j = 0; j < question->nmeasures; j++)
+        contributions[j] = contribution_of(work, values, nulls, j);
+    add_to_group(work, group, contributions, individuals);
+    work->inside += individuals;
+    if (!work->keep) {
+        border::core(
+            [&] { add_to_profiles(work, group < 0 ? 0 : pis_of(work, contributions, -1), individuals, in_a, in_b); });
+        return;
     }
+    memo->records[i].individuals = individuals;
+    memo->group_of[i] = group;
+    memo->in_a[i] = in_a;
+    memo->in_b[i] = in_b;
+    memo->nrecords++;
+    if (memo->kept != nullptr)
+        tuplestore_putvalues(memo->kept, memo->desc, const_cast<Datum *>(values), const_cast<bool *>(nulls));
+}
+
+namespace {
+// Takes the records as they come: the server keeps none of them.
+struct Receiver {
+    DestReceiver base;
+    Work *work;
+    MemoryContext scratch;
+};
+} // namespace
+
+static bool receive(TupleTableSlot *slot, DestReceiver *self) {
+    auto *receiver = reinterpret_cast<Receiver *>(self);
+    MemoryContext old = MemoryContextSwitchTo(receiver->scratch);
+    slot_getallattrs(slot);
+    read_record(receiver->work, slot->tts_values, slot->tts_isnull);
     MemoryContextSwitchTo(old);
-    assign_groups(work);
-    add_up_groups(work, spi.caller);
+    MemoryContextReset(receiver->scratch);
+    return true;
+}
+
+static void receive_start(DestReceiver *, int, TupleDesc) {}
+static void receive_end(DestReceiver *) {}
+
+static void read_records(Work *work) {
+    auto *receiver = static_cast<Receiver *>(palloc0(sizeof(Receiver)));
+    receiver->base = {receive, receive_start, receive_end, receive_end, DestNone};
+    receiver->work = work;
+    receiver->scratch = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr record", ALLOCSET_DEFAULT_SIZES);
+    SPIExecuteOptions options = {};
+    options.read_only = true;
+    options.dest = &receiver->base;
+    const char *sql = pg_get_querydef(static_cast<Query *>(copyObject(work->projection->query)), false);
+    int rc = SPI_execute_extended(sql, &options);
+    if (rc < 0)
+        elog(ERROR, "SPI_execute_extended failed: %s", SPI_result_code_string(rc));
+    MemoryContextDelete(receiver->scratch);
 }
 
 // Everybody, and the members of people's groups, whether or not the query's WHERE accepts them.
-static void count_people(Work *work, const border::Spi &spi, int64 inside) {
+static void count_people(Work *work, const border::Spi &spi) {
     Memo *memo = work->memo;
     const PeopleGroups &people = work->projection->people;
-    memo->rows = inside;
+    memo->rows = work->inside;
     if (work->question->where == nullptr && people.a == nullptr)
         return;
     Query *query = base_query(work->question, nullptr);
@@ -545,29 +601,41 @@ static void count_people(Work *work, const border::Spi &spi, int64 inside) {
     }
 }
 
-static void run(Work *work, bool keep_records) {
-    const rows::Question *question = work->question;
+static void prepare_work(Work *work, Detail detail) {
+    work->context = CurrentMemoryContext;
+    // An average's moves, and all of the published ones, depend on their group: known when all records have been read.
+    work->keep = detail != Detail::profile || work->calibration == privacy::Calibration::published ||
+                 prints_pairs(work->question);
+    work->contributions = static_cast<Contribution *>(palloc0(sizeof(Contribution) * (work->question->nmeasures + 1)));
+    work->profile = border::context_new<privacy::PisProfile>();
+    work->profile_a = border::context_new<privacy::PisProfile>();
+    work->profile_b = border::context_new<privacy::PisProfile>();
+    if (detail == Detail::records)
+        work->memo->kept = tuplestore_begin_heap(false, false, work_mem);
+    prepare_groups(work);
+    make_room_for_records(work, 1);
+}
+
+static void run(Work *work) {
     border::SettingsScope settings = border::SettingsScope::enter();
-    border::RoleScope role = border::RoleScope::enter(question->settings->owner);
+    border::RoleScope role = border::RoleScope::enter(work->question->settings->owner);
+    border::PathScope path = border::PathScope::enter(); // an analyst comes here, too, under within_data
     PushActiveSnapshot(GetActiveSnapshot());
     border::Spi spi = border::Spi::connect();
-    spi.run(pg_get_querydef(static_cast<Query *>(copyObject(work->projection->query)), false), true);
-    read_records(work, spi, keep_records);
-    int64 inside = 0;
-    for (int64 i = 0; i < work->memo->nrecords; i++)
-        inside += work->memo->records[i].individuals;
-    count_people(work, spi, inside);
-    work->memo->outside = work->memo->rows - inside;
-    finish(work, spi.caller);
+    read_records(work);
+    count_people(work, spi);
+    work->memo->outside = work->memo->rows - work->inside;
     spi.finish();
+    finish(work);
     PopActiveSnapshot();
+    path.leave();
     role.leave();
     settings.leave();
 }
 
 Memo *leave_one_out(const rows::Question *question, privacy::Mechanism mechanism, privacy::Calibration calibration,
-                    bool keep_records, const PeopleGroups &people) {
-    Projection projection = project(question, keep_records, people);
+                    Detail detail, const PeopleGroups &people) {
+    Projection projection = project(question, detail == Detail::records, people);
     auto *memo = static_cast<Memo *>(palloc0(sizeof(Memo)));
     memo->desc = describe(&projection);
     Work work = {};
@@ -576,8 +644,11 @@ Memo *leave_one_out(const rows::Question *question, privacy::Mechanism mechanism
     work.mechanism = mechanism;
     work.calibration = calibration;
     work.memo = memo;
+    if (by_equality(&work))
+        order_by_keys(&projection);
     read_arguments(&work);
-    run(&work, keep_records);
+    prepare_work(&work, detail);
+    run(&work);
     return memo;
 }
 

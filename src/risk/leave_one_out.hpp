@@ -12,7 +12,7 @@ namespace dp::risk {
 struct Record {
     int64 individuals;
     double pis;
-    Datum *columns; // of Memo::desc; null without keep_records
+    Datum *columns; // of Memo::desc; general queries only, if records are kept
     bool *nulls;
 };
 
@@ -29,13 +29,14 @@ struct PeopleGroups {
 };
 
 struct Memo {
-    int64 rows;           // n: rows of the protected table
-    int64 groups_present; // groups of the query's result
-    int64 smallest_group; // fewest contributing rows of any group and AVG argument (0: none)
-    int64 nrecords;
-    Record *records; // records inside the WHERE, in no order
-    int64 outside;   // rows outside the WHERE: PIS 0
-    TupleDesc desc;  // of the projected columns, with their names
+    int64 rows;            // n: rows of the protected table
+    int64 groups_present;  // groups of the query's result
+    int64 smallest_group;  // fewest contributing rows of any group and AVG argument (0: none)
+    int64 nrecords;        // 0 with Detail::profile where the profile needs no second look
+    Record *records;       // records inside the WHERE, in no order
+    Tuplestorestate *kept; // Detail::records: their columns (desc), in the order of records
+    int64 outside;         // rows outside the WHERE: PIS 0
+    TupleDesc desc;        // of the projected columns, with their names
     const privacy::PisProfile *profile;
 
     // Where the sensitivities come from. Groups of the result: the declared ones (`sound`), else those present, in canonical
@@ -51,11 +52,15 @@ struct Memo {
     const privacy::PisProfile *profile_a, *profile_b;
 };
 
+// What is kept of the records, which may be as many as the table has rows: nothing but the profile and the groups' states;
+// what each one contributes; their columns as well (every column that the query mentions is projected), on disk beyond
+// work_mem.
+enum class Detail { profile, changes, records };
+
 // calibration: `sound` measures the vector that is released (8.6), `published` the aggregates themselves (1.4).
-// keep_records: project every column that the query mentions and keep the records (dp_risk_records); otherwise only what
-// the sensitivities need. Runs through SPI as the table's owner.
+// Runs through SPI as the table's owner.
 Memo *leave_one_out(const rows::Question *question, privacy::Mechanism mechanism, privacy::Calibration calibration,
-                    bool keep_records, const PeopleGroups &people = {});
+                    Detail detail, const PeopleGroups &people = {});
 
 // `published`: what a record does to one aggregate (1.4); its group must be one of the result.
 double published_pis(const rows::Question *question, const Memo *memo, int64 record, int aggregate);

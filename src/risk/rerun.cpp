@@ -211,6 +211,21 @@ static void show_progress(const char *caller, int64 done, int64 all) {
     pgstat_report_activity(STATE_RUNNING, text);
 }
 
+// Once for each distinct record: said beforehand where that may take minutes.
+static void announce(TimestampTz start, int64 nrecords) {
+    double seconds = static_cast<double>(TimestampDifferenceMilliseconds(start, GetCurrentTimestamp())) / 1000 *
+                     static_cast<double>(nrecords);
+    if (seconds < 60)
+        return;
+    ereport(NOTICE,
+            (errmsg("the query is run again without each of " INT64_FORMAT " distinct records: about %.0f "
+                    "minutes",
+                    nrecords, Max(seconds / 60, 1)),
+             errhint("pg_stat_activity shows the progress. A query of one level over the restricted view alone, "
+                     "with plain aggregates, takes one run; so does a join that is stored as a column of the "
+                     "table.")));
+}
+
 static void run_without_each(const Run *run, const char **identities, Memo *memo, const Result *whole,
                              privacy::Mechanism mechanism, const char *caller) {
     MemoryContext one = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr run", ALLOCSET_DEFAULT_SIZES);
@@ -251,8 +266,10 @@ GeneralRisk rerun_risk(const GeneralQuestion *question, privacy::Mechanism mecha
     count_others(question, spi, memo);
 
     Run run = prepare_run(question, statement);
+    TimestampTz start = GetCurrentTimestamp();
     execute(&run, nullptr);
     Result whole = read_result(&run);
+    announce(start, memo->nrecords);
     PG_TRY();
     { run_without_each(&run, identities, memo, &whole, mechanism, caller); }
     PG_FINALLY();

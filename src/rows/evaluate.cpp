@@ -1,6 +1,7 @@
 #include "rows/evaluate.hpp"
 
 #include "border/scope.hpp"
+#include "catalog/facade.hpp"
 #include "rows/caught.hpp"
 #include "rows/selection_sums.hpp"
 #include "rows/shown.hpp"
@@ -187,9 +188,21 @@ static TupleDesc describe(const Query *grouped) {
 
 // ---- running it ----------------------------------------------------------------------------------------------------
 
-static void execute(Query *query, DestReceiver *receiver) {
+// A partition may be attached after the check: a plan over other relations than those that were checked is not run.
+static bool reads_only(const PlannedStmt *plan, const List *checked) {
+    ListCell *cell;
+    foreach (cell, plan->relationOids)
+        if (!list_member_oid(checked, lfirst_oid(cell)))
+            return false;
+    return true;
+}
+
+// False: it was not executed.
+static bool execute(Query *query, const List *checked, DestReceiver *receiver) {
     // No text: nothing for pg_stat_statements to record, nothing of the caller's in the log.
     PlannedStmt *plan = pg_plan_query(query, "(dp_rdr)", CURSOR_OPT_PARALLEL_OK, nullptr);
+    if (!reads_only(plan, checked))
+        return false;
     QueryDesc *desc =
         CreateQueryDesc(plan, "(dp_rdr)", GetActiveSnapshot(), InvalidSnapshot, receiver, nullptr, nullptr, 0);
     ExecutorStart(desc, 0);
@@ -197,16 +210,22 @@ static void execute(Query *query, DestReceiver *receiver) {
     ExecutorFinish(desc);
     ExecutorEnd(desc);
     FreeQueryDesc(desc);
+    return true;
 }
 
-static void run_as_owner(const Question *question, Query *query, Collector *collector, DestReceiver *receiver) {
+// False: it was not executed.
+static bool run_as_owner(const Question *question, Query *query, const List *checked, Collector *collector,
+                         DestReceiver *receiver) {
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
+    border::PathScope path = border::PathScope::enter();
     PushActiveSnapshot(GetActiveSnapshot());
     collect_into(collector);
-    execute(query, receiver);
+    bool executed = execute(query, checked, receiver);
     collect_into(nullptr);
     PopActiveSnapshot();
+    path.leave();
     role.leave();
+    return executed;
 }
 
 // ---- reading the result --------------------------------------------------------------------------------------------
@@ -353,13 +372,15 @@ static void read_groups(const Question *question, const Selection *selection, Su
         add_all_groups(question, selection, sums->store, sums->desc);
 }
 
-// From the statement to exact sums, caught as a whole.
-static void read_rows(const Question *question, const Selection *selection, Query *query, Sums *sums) {
+// From the statement to exact sums, caught as a whole. False: nothing was read.
+static bool read_rows(const Question *question, const Selection *selection, Query *query, const List *checked,
+                      Sums *sums) {
     Collector collector = {sums->store, sums->desc, CurrentMemoryContext};
     Receiver receiver = {nullptr, nullptr, None_Receiver};
     if (selection != nullptr)
         receiver = receive_row_count(question, query);
-    run_as_owner(question, query, &collector, receiver.destination);
+    if (!run_as_owner(question, query, checked, &collector, receiver.destination))
+        return false;
     read_groups(question, selection, sums);
     if (selection != nullptr) {
         add_the_others(selection, only_count(receiver.store, receiver.desc));
@@ -367,13 +388,30 @@ static void read_rows(const Question *question, const Selection *selection, Quer
     }
     if (!question->thresholded)
         discard(sums);
+    return true;
+}
+
+// What was checked when the question was resolved, once more: the charge took its time.
+static const List *check_table(const Question *question) {
+    border::SettingsScope settings = border::SettingsScope::enter();
+    border::RoleScope role = border::RoleScope::enter(question->settings->owner);
+    const List *checked = catalog::check_protectable(question->settings->relation);
+    role.leave();
+    settings.leave();
+    return checked;
 }
 
 Sums evaluate(const Question *question, const Selection *selection) {
     Query *grouped = grouped_query(question, selection);
     Sums sums = begin_sums(grouped, selection); // outlives the subtransaction of `caught`
     Query *query = collecting_query(grouped);
-    caught(question, [&] { read_rows(question, selection, query, &sums); });
+    const List *checked = check_table(question);
+    bool read = false;
+    caught(question, [&] { read = read_rows(question, selection, query, checked, &sums); });
+    if (!read)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("partitions of %s changed while it was asked", question->settings->relation_name),
+                        errhint("Its charge stays. Ask again.")));
     return sums;
 }
 

@@ -4,12 +4,13 @@
 
 #include "border/scope.hpp"
 #include "rows/canonical.hpp"
+#include "catalog/foreign_code.hpp"
 
 namespace dp::rows {
 
 static KeyDomain empty_domain(Oid type, Oid collation, int capacity) {
     TypeCacheEntry *cache = lookup_type_cache(type, TYPECACHE_CMP_PROC_FINFO);
-    if (!OidIsValid(cache->cmp_proc))
+    if (!OidIsValid(cache->cmp_proc) || !catalog::is_compiled(cache->cmp_proc))
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                         errmsg("type %s has no order, so it cannot be a group key", format_type_be(type))));
     KeyDomain domain = {};
@@ -70,8 +71,13 @@ KeyDomain declared_domain(ArrayType *groups, Oid type, int32 typmod, Oid collati
     int n;
     deconstruct_array(groups, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &n);
     KeyDomain domain = empty_domain(type, collation, n);
-    Oid input, parameter;
-    getTypeInputInfo(type, &input, &parameter);
+    // As values of the base type: the CHECK of a domain is code of its owner's, and this is read in others' sessions.
+    Oid base = getBaseTypeAndTypmod(type, &typmod), input, parameter;
+    if (catalog::input_runs_code(base))
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("groups of type %s cannot be declared", format_type_be(type)),
+                        errdetail("Reading a value of it may run functions of the type's owner.")));
+    getTypeInputInfo(base, &input, &parameter);
     for (int i = 0; i < n; i++) {
         domain.nulls[i] = nulls[i];
         if (!nulls[i])

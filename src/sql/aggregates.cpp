@@ -18,6 +18,7 @@
 #include "catalog/decimals.hpp"
 #include "border/guard.hpp"
 #include "release/random.hpp"
+#include "release/trace.hpp"
 #include "border/walk.hpp"
 
 #include "release/convert.hpp"
@@ -115,6 +116,7 @@ const Call &call_of(FunctionCallInfo fcinfo) {
 struct Coordinates {
     int128 first, second;
 };
+static_assert(sizeof(Coordinates) == 2 * sizeof(int128), "read as an array");
 
 // Laplace noise on the coordinates of one measure (a pair has two) at the whole epsilon of the call. Core region.
 Coordinates with_noise(const Call &call, privacy::MeasureKind kind, std::uint64_t sensitivity, Coordinates exact) {
@@ -126,6 +128,8 @@ Coordinates with_noise(const Call &call, privacy::MeasureKind kind, std::uint64_
     exact.first += privacy::draw(bits, plan.noise.front());
     if (kind == privacy::MeasureKind::pair)
         exact.second += privacy::draw(bits, plan.noise.front());
+    release::trace::planned(plan);
+    release::trace::released(&exact.first, measure.coordinates());
     return exact;
 }
 

@@ -34,6 +34,10 @@ void refuse_if_true(FunctionCallInfo fcinfo, int argument, const char *name) {
         refuse(name);
 }
 
+bool takes_away(Datum numeric) {
+    return strcmp(catalog::numeric_text(numeric), "Infinity") == 0;
+}
+
 void refuse_half_of_groups() {
     ereport(ERROR,
             (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("group_a and group_b go together"),

@@ -18,6 +18,9 @@ ArrayType *array_argument(FunctionCallInfo fcinfo, int argument);
 void refuse_unless_null(FunctionCallInfo fcinfo, int argument, const char *name);
 void refuse_if_true(FunctionCallInfo fcinfo, int argument, const char *name);
 
+// Whether a numeric is 'Infinity', which takes a total or a share away.
+bool takes_away(Datum numeric);
+
 // 22023: group_a without group_b, or the other way round.
 [[noreturn]] void refuse_half_of_groups();
 

@@ -154,7 +154,7 @@ FROM definer d JOIN uses u ON u.function = d.oid
 JOIN (SELECT oid, relation FROM part UNION SELECT oid, relation FROM reading_view) p ON p.oid = u.relation)sql"},
     {"critical", R"sql( -- a registered view with another rule
 SELECT f.name, format('is no longer a restricted view over %s: its rule was replaced', f.table_name),
-       format('SELECT dp_unprotect(%L); -- then dp_protect() and dp_grant() again', f.name)
+       format('SELECT dp_unprotect(%L); -- drops it; then dp_protect() and dp_grant() again', f.name)
 FROM facade f WHERE f.exists AND NOT dp_rdr.is_facade(f.view, f.relation))sql"},
 
     // ---- the extension itself ----
@@ -167,7 +167,7 @@ WHERE n.nspname IN ('dp_rdr', 'pg_catalog') AND a.privilege_type = 'CREATE' AND 
 SELECT o.name, CASE WHEN o.own THEN format('belongs to %s, and not to the owner of the extension', o.owner::regrole)
                     ELSE 'is in the schema of the extension and not a part of it' END,
        CASE WHEN o.own THEN format('ALTER %s %s OWNER TO %s;', o.kind, o.name, n.nspowner::regrole)
-            ELSE format('DROP %s %s;', o.kind, o.name) END
+            ELSE format('DROP %s %s; -- deletes it', o.kind, o.name) END
 FROM pg_namespace n, LATERAL (
   SELECT CASE c.relkind WHEN 'v' THEN 'VIEW' WHEN 'm' THEN 'MATERIALIZED VIEW' WHEN 'f' THEN 'FOREIGN TABLE'
                         ELSE 'TABLE' END,
@@ -196,12 +196,17 @@ FROM (SELECT name, dp_rdr.ledger_fault(id) AS fault FROM controlled) c WHERE c.f
 SELECT c.name, CASE WHEN c.bound = 'none' THEN 'nothing bounds the total privacy loss'
                     WHEN c.epsilon_total > 10 THEN format('epsilon_total = %s promises next to nothing', c.epsilon_total)
                     ELSE format('with delta_total = %s people may be disclosed outright', c.delta_total) END,
-       format('SELECT dp_set_odometer(%L, %L, 1, 0);', c.name, CASE c.bound WHEN 'dynamic' THEN 'dynamic' ELSE 'filter' END)
+       format('SELECT dp_set_odometer(%L, %s);', c.name, CASE
+              WHEN c.bound = 'none' THEN 'bound => ''filter'', epsilon_total => 1'
+              WHEN c.epsilon_total > 10 THEN 'epsilon_total => 1' ELSE 'delta_total => 0.000001' END)
 FROM controlled c WHERE c.bound = 'none' OR c.epsilon_total > 10 OR c.delta_total > 0.001)sql"},
     {"warning", R"sql( -- the papers' rule alone
 SELECT c.name, 'the bound "dynamic" has no epsilon_total: the loss may reach twice the largest candidate',
-       format('SELECT dp_set_odometer(%L, ''dynamic'', 1, %s);', c.name, c.delta_total)
+       format('SELECT dp_set_odometer(%L, epsilon_total => 1);', c.name)
 FROM controlled c WHERE c.bound = 'dynamic' AND c.epsilon_total IS NULL)sql"},
+    {"warning", R"sql( -- one row is one individual
+SELECT c.name, h.finding, h.remedy
+FROM controlled c, dp_rdr.people_hints(c.relation) h WHERE h.severity = 'warning')sql"},
     {"warning", R"sql( -- answers that are not differentially private
 SELECT p.name, format('answers to %s are not differentially private (within_data)', p.grantee_name) ||
        CASE WHEN d.others IS NULL THEN '' ELSE format(', those to %s are', d.others) END,
@@ -212,7 +217,8 @@ WHERE p.selection = 'within_data' AND p.exists)sql"},
     {"warning", R"sql( -- one answer tells too much
 SELECT p.name, format('one answer to %s may cost %s', p.grantee_name,
        CASE WHEN p.epsilon_max > 10 THEN 'epsilon = ' || p.epsilon_max ELSE 'delta = ' || p.delta END),
-       format('SELECT dp_revoke(%L, %L); -- and dp_grant() with a smaller epsilon_max or delta', p.name, p.grantee_name)
+       format('SELECT dp_grant(%L, %L, %s);', p.name, p.grantee_name,
+              CASE WHEN p.epsilon_max > 10 THEN 'epsilon_max => 1' ELSE 'delta => 0.000001' END)
 FROM permit p WHERE p.exists AND (p.epsilon_max > 10 OR p.delta > 0.001))sql"},
     {"warning", R"sql( -- policies of superusers
 SELECT p.name, format('%s has a policy and is a superuser, who sees everything', p.grantee_name),
@@ -249,7 +255,7 @@ WHERE NOT EXISTS (SELECT FROM uses u WHERE u.function = d.oid AND u.relation = p
   AND d.source ~* ('(^|\W)' || regexp_replace(c.relname, '(\W)', '\\\1', 'g') || '(\W|$)'))sql"},
     {"warning", R"sql( -- rules that hand rows on
 SELECT r.ev_class::regclass, format('its rule %I reads or copies rows of %s', r.rulename, x.relation::regclass),
-       format('DROP RULE %I ON %s;', r.rulename, r.ev_class::regclass)
+       format('DROP RULE %I ON %s; -- deletes it', r.rulename, r.ev_class::regclass)
 FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class JOIN (
   SELECT oid, rulename, relation FROM reader
   UNION SELECT p.oid, w.rulename, p.relation FROM part p JOIN pg_rewrite w ON w.ev_class = p.oid
@@ -259,7 +265,7 @@ SELECT format('publication %I', b.pubname),
        format('sends the rows of %s to its subscribers', string_agg(g.name, ', ' ORDER BY g.name)),
        CASE WHEN bool_and(g.named)
             THEN format('ALTER PUBLICATION %I DROP TABLE %s;', b.pubname, string_agg(g.name, ', ' ORDER BY g.name))
-            ELSE format('DROP PUBLICATION %I;', b.pubname) END
+            ELSE format('DROP PUBLICATION %I; -- deletes it', b.pubname) END
 FROM pg_publication b, LATERAL (
   SELECT p.oid::regclass::text, EXISTS (SELECT FROM pg_publication_rel r WHERE r.prpubid = b.oid AND r.prrelid = p.oid)
   FROM (SELECT DISTINCT oid FROM part) p JOIN pg_get_publication_tables(b.pubname) t ON t.relid = p.oid) g (name, named)
@@ -267,7 +273,7 @@ GROUP BY b.pubname)sql"},
     {"warning", R"sql( -- a foreign key tells him who writes the referring table which keys exist
 SELECT k.conrelid::regclass,
        format('its foreign key %I tells who writes to it which keys of %s exist', k.conname, k.confrelid::regclass),
-       format('ALTER TABLE %s DROP CONSTRAINT %I;', k.conrelid::regclass, k.conname)
+       format('ALTER TABLE %s DROP CONSTRAINT %I; -- deletes it', k.conrelid::regclass, k.conname)
 FROM pg_constraint k JOIN part p ON p.oid = k.confrelid JOIN pg_class c ON c.oid = k.conrelid
 WHERE k.contype = 'f' AND k.conparentid = 0 AND (c.relowner <> p.owner
   OR EXISTS (SELECT FROM aclexplode(c.relacl) a WHERE a.grantee <> p.owner AND a.privilege_type IN ('INSERT', 'UPDATE'))
@@ -275,35 +281,45 @@ WHERE k.contype = 'f' AND k.conparentid = 0 AND (c.relowner <> p.owner
              AND a.privilege_type IN ('INSERT', 'UPDATE'))))sql"},
     {"warning", R"sql( -- code that sees each changed row, and may change others
 SELECT t.tgrelid::regclass, format('its trigger %I sees the rows that change', t.tgname),
-       format('DROP TRIGGER %I ON %s;', t.tgname, t.tgrelid::regclass)
+       format('DROP TRIGGER %I ON %s; -- deletes it', t.tgname, t.tgrelid::regclass)
 FROM pg_trigger t WHERE t.tgrelid IN (SELECT oid FROM part) AND NOT t.tgisinternal AND t.tgparentid = 0)sql"},
     {"warning", R"sql( -- functions that are reached instead of ours when their arguments match better
 SELECT p.oid::regprocedure, 'has the name of a function of dp_rdr and may be called in its place',
-       format('DROP ROUTINE %s;', p.oid::regprocedure)
+       format('DROP ROUTINE %s; -- deletes it', p.oid::regprocedure)
 FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace AND n.nspname !~ '^pg_temp_'
 WHERE ('pg_proc'::regclass, p.oid) NOT IN (SELECT classid, objid FROM own_object)
   AND p.proname IN (SELECT o.proname FROM own_object m JOIN pg_proc o ON m.classid = 'pg_proc'::regclass AND o.oid = m.objid
                     WHERE o.pronamespace = 'pg_catalog'::regnamespace))sql"},
 
     // ---- statistics of the server ----
+    // One call of one of them, or one look at a view that calls it, shows rows, and what others read, write and are charged.
     {"warning", R"sql(
-SELECT 'statistics views', 'PUBLIC may read them: they count the rows of every table and each change of one',
-       format('REVOKE SELECT ON %s FROM PUBLIC;', string_agg(c.oid::regclass::text, ', ' ORDER BY c.relname))
-FROM pg_class c WHERE c.relnamespace = 'pg_catalog'::regnamespace AND c.relkind = 'v'
-  AND c.relname ~ '^pg_stat(io)?_(xact_)?(all|sys|user)_(tables|indexes|sequences)$'
-  AND has_table_privilege('public', c.oid, 'SELECT') HAVING count(*) > 0)sql"},
+SELECT 'statistics functions', format('PUBLIC may call them, and read views like %s: they count %s', v.name, v.what),
+       format('DO $$BEGIN EXECUTE (SELECT string_agg(format(''REVOKE EXECUTE ON FUNCTION %%s FROM PUBLIC'', oid::regprocedure), '';'') '
+              'FROM pg_proc WHERE pronamespace = 11 AND proname ~ ''%s''); END$$;', v.functions)
+FROM pg_proc p JOIN (VALUES
+  ('^pg_stat_get_(xact_)?(numscans|tup|blocks|live|dead|mod|ins)', 'pg_stat_all_tables',
+   'the rows of every table and each change of one, charges and denials too'),
+  ('^pg_stat_get_(buf_|bgw|checkp|slru|(backend_)?(io|wal)$)', 'pg_stat_bgwriter and pg_stat_io',
+   'the buffers that reading long values took'),
+  ('^pg_stat_get_(db|progress)_', 'pg_stat_database', 'what all sessions read and write')
+) v (functions, name, what) ON p.proname ~ v.functions
+WHERE p.pronamespace = 'pg_catalog'::regnamespace AND has_function_privilege('public', p.oid, 'EXECUTE')
+GROUP BY v.functions, v.name, v.what)sql"},
     {"warning", R"sql(
-SELECT 'statistics functions', 'PUBLIC may call them: they count the rows of every table and each change of one',
-       format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC;', string_agg(p.oid::regprocedure::text, ', ' ORDER BY p.proname))
-FROM pg_proc p WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.proname ~ '^pg_stat_get_'
-  AND p.proargtypes = '26' AND has_function_privilege('public', p.oid, 'EXECUTE') HAVING count(*) > 0)sql"},
-    {"warning", R"sql(
-SELECT 'size functions', 'PUBLIC may call them: they tell how large every table is',
-       format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC;',
-              string_agg(p.oid::regprocedure::text, ', ' ORDER BY p.oid::regprocedure::text COLLATE "C"))
+SELECT 'size functions', format('PUBLIC may call %s: they tell how large every table is', string_agg(DISTINCT p.proname, ', ')),
+       'DO $$BEGIN EXECUTE (SELECT string_agg(format(''REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC'', oid::regprocedure), '';'') '
+       'FROM pg_proc WHERE pronamespace = 11 AND proname ~ ''^pg_(table(space)?|indexes|(total_)?relation|database)_size$''); END$$;'
 FROM pg_proc p WHERE p.pronamespace = 'pg_catalog'::regnamespace
-  AND p.proname IN ('pg_relation_size', 'pg_table_size', 'pg_indexes_size', 'pg_total_relation_size', 'pg_database_size')
+  AND p.proname IN ('pg_relation_size', 'pg_table_size', 'pg_indexes_size', 'pg_total_relation_size', 'pg_database_size',
+                    'pg_tablespace_size')
   AND has_function_privilege('public', p.oid, 'EXECUTE') HAVING count(*) > 0)sql"},
+    {"info", R"sql(
+SELECT 'pg_class', 'reltuples and relpages tell everybody how many rows a table has, since its last VACUUM or ANALYZE',
+       'DO $$BEGIN EXECUTE (SELECT format(''REVOKE SELECT ON pg_class FROM PUBLIC; GRANT SELECT (tableoid, %s) ON pg_class '
+       'TO PUBLIC'', string_agg(attname, '','')) FROM pg_attribute WHERE attrelid = 1259 AND attnum > 0 '
+       'AND attname !~ ''^rel(tup|pag|all)''); END$$; -- and psql''s \dt+ fails'
+WHERE has_column_privilege('public', 'pg_class', 'reltuples', 'SELECT'))sql"},
 
     // ---- settings ----
     {"warning", R"sql(
@@ -361,7 +377,7 @@ FROM controlled c JOIN member m ON m.role = c.owner JOIN pg_roles r ON r.oid = m
 WHERE NOT EXISTS (SELECT FROM analyst a WHERE a.relation = c.relation AND a.oid = m.member)
 GROUP BY m.member, m.via, c.owner)sql"},
     {"info", R"sql( -- views and copies that nobody else may read
-SELECT v.name, format('%s %s', v.reads, v.relation::regclass), format('DROP %s %s;', v.kind, v.name)
+SELECT v.name, format('%s %s', v.reads, v.relation::regclass), format('DROP %s %s; -- deletes it', v.kind, v.name)
 FROM reading_view v WHERE NOT EXISTS (SELECT FROM exposed_view x WHERE x.oid = v.oid))sql"},
     {"info", R"sql( -- functions that ask under the policy of their owner
 SELECT d.name,
@@ -377,9 +393,23 @@ FROM pg_default_acl d JOIN role r ON r.oid IN (SELECT a.grantee FROM aclexplode(
 WHERE d.defaclobjtype = 'r' AND d.defaclrole IN (SELECT owner FROM controlled) AND r.oid <> d.defaclrole)sql"},
     {"info", R"sql( -- a restricted view that refuses every query
 SELECT f.name, 'answers no query: ' || f.fault,
-       format('SELECT dp_unprotect(%L); -- then dp_protect() and dp_grant() again', f.name)
-FROM (SELECT name, dp_rdr.facade_fault(view, relation) AS fault FROM facade
-      WHERE exists AND dp_rdr.is_facade(view, relation)) f WHERE f.fault IS NOT NULL)sql"},
+       CASE WHEN f.hint ~ 'dp_refresh' THEN format('SELECT dp_refresh(%L);', f.name)
+            WHEN f.hint ~ 'dp_unprotect' THEN
+            format('SELECT dp_unprotect(%L); -- drops it; then dp_protect() and dp_grant() again', f.name)
+            ELSE '-- ' || f.hint END
+FROM (SELECT x.name, split_part(x.fault, E'\n', 1) AS fault, split_part(x.fault, E'\n', 2) AS hint
+      FROM (SELECT name, dp_rdr.facade_fault(view, relation) AS fault FROM facade
+            WHERE exists AND dp_rdr.is_facade(view, relation)) x WHERE x.fault IS NOT NULL) f)sql"},
+    {"info", R"sql( -- columns that came later
+SELECT f.name, format('lacks columns that %s has got since: %s', f.table_name,
+                      string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum)), format('SELECT dp_refresh(%L);', f.name)
+FROM facade f JOIN dp_rdr.restricted_view v ON v.view = f.view AND v.all_columns
+JOIN pg_attribute a ON a.attrelid = f.relation AND a.attnum > 0 AND NOT a.attisdropped
+WHERE f.exists AND NOT EXISTS (SELECT FROM pg_attribute o WHERE o.attrelid = f.view AND o.attname = a.attname)
+GROUP BY f.name, f.table_name)sql"},
+    {"info", R"sql( -- one row is one individual, as far as the keys tell
+SELECT c.name, h.finding, h.remedy
+FROM controlled c, dp_rdr.people_hints(c.relation) h WHERE h.severity = 'info')sql"},
     {"info", R"sql( -- roles that are refused for having too many policies
 SELECT p.name, format('%s inherits the policies of %s and has none of its own', m.member::regrole,
                       string_agg(DISTINCT p.grantee_name, ', ')),
@@ -404,14 +434,16 @@ FROM controlled c JOIN dp_rdr.column_bounds b ON b.relation = c.relation
 WHERE greatest(abs(b.lower), abs(b.upper)) > 1e12)sql"},
     {"info", R"sql( -- a new column of that name would have them
 SELECT format('%s.%I', c.name, d.column_name), format('%s are declared for a column that does not exist any more', d.what),
-       format('DELETE FROM dp_rdr.%I WHERE relation::oid = %s AND column_name = %L;', d.catalog, c.relation, d.column_name)
+       coalesce((SELECT format('SELECT dp_refresh(%L);', min(f.name)) FROM facade f WHERE f.relation = c.relation AND f.exists
+                 HAVING count(*) > 0),
+                format('DELETE FROM dp_rdr.%I WHERE relation::oid = %s AND column_name = %L;', d.catalog, c.relation, d.column_name))
 FROM controlled c JOIN (SELECT relation, column_name, 'bounds', 'column_bounds' FROM dp_rdr.column_bounds
   UNION ALL SELECT relation, column_name, 'groups', 'column_groups' FROM dp_rdr.column_groups
 ) d (relation, column_name, what, catalog) ON d.relation = c.relation
 WHERE NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.relation AND a.attname = d.column_name AND a.attnum > 0
                   AND NOT a.attisdropped))sql"},
     {"info", R"sql( -- what cannot be hidden
-SELECT 'pg_class', 'reltuples and relpages tell everybody how many rows a table has, since its last VACUUM or ANALYZE',
+SELECT 'server', 'the position in the write-ahead log, waits, running times and the locks of a session show to everybody',
        NULL)sql"},
 };
 
@@ -490,7 +522,7 @@ DP_FUNCTION(dp_is_facade) {
 
 DP_FUNCTION(dp_facade_fault) {
     Oid view = PG_GETARG_OID(0), relation = PG_GETARG_OID(1);
-    const char *refusal = refusal_of([&] {
+    const ErrorData *refusal = refusal_by([&] {
         LockRelationOid(view, AccessShareLock);
         LockRelationOid(relation, AccessShareLock);
         catalog::check_protectable(relation);
@@ -498,7 +530,7 @@ DP_FUNCTION(dp_facade_fault) {
     });
     if (refusal == nullptr)
         PG_RETURN_NULL();
-    return CStringGetTextDatum(refusal);
+    return CStringGetTextDatum(psprintf("%s\n%s", refusal->message, refusal->hint == nullptr ? "" : refusal->hint));
 }
 
 } // namespace dp::sql

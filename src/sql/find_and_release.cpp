@@ -24,7 +24,7 @@ enum FindAndReleaseArgument {
 
 // Said beside the refusal of a query that has no such form (formulas.md 3.3, condition).
 static void explain_refusal(void *) {
-    errcontext("epsilon can be selected for count, sum and avg: elsewhere the sensitivity of one record depends on the "
+    errcontext("epsilon can be selected for count and sum: elsewhere the sensitivity of one record depends on the "
                "others");
 }
 

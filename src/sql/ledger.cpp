@@ -66,7 +66,8 @@ DP_FUNCTION(dp_odometer) {
     Visit visit = Visit::read();
     uint64 rows =
         run_for(visit, table,
-                "SELECT a.account, a.epsilon, a.delta, a.releases, a.denials, t.bound, t.epsilon_total, "
+                "SELECT a.account, a.epsilon, a.delta, a.releases, a.denials, t.bound, "
+                "CASE t.bound WHEN 'none' THEN NULL ELSE t.epsilon_total END, " // it does not bind, but is kept
                 "t.delta_total FROM dp_rdr.odometer o JOIN dp_rdr.protected_table t ON t.id = o.id, LATERAL "
                 "(VALUES (1, 'public', o.public_epsilon, o.public_delta, o.public_releases, o.public_denials), "
                 "(2, 'conditional', o.conditional_epsilon, o.conditional_delta, o.conditional_releases, "

@@ -4,7 +4,9 @@
 #include "privacy/sparse_vector.hpp"
 
 #include "catalog/decimals.hpp"
+#include "release/select.hpp"
 #include "risk/change.hpp"
+#include "risk/printed.hpp"
 #include "sql/arguments.hpp"
 #include "sql/general.hpp"
 #include "sql/question.hpp"
@@ -122,6 +124,7 @@ static double sound_term(const View &view, const privacy::ReleasePlan &plan, pri
     return term;
 }
 
+// Core region.
 static privacy::ReleasePlan plan_of(const View &view, privacy::Epsilon epsilon) {
     const Question *question = view.question;
     return privacy::plan_release(view.mechanism, *question->measures, *question->sensitivities, question->thresholded,
@@ -130,33 +133,42 @@ static privacy::ReleasePlan plan_of(const View &view, privacy::Epsilon epsilon) 
 
 static Noise sound_noise(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
     const Question *question = view.question;
-    privacy::ReleasePlan plan = plan_of(view, epsilon);
-    Noise noise = {sound_term(view, plan, epsilon), 0, 0};
-    for (int i = 0; i < question->leaf->naggregates; i++) {
-        Noise one = aggregate_noise(view, plan, memo, i);
-        noise.stddev = Max(noise.stddev, one.stddev);
-        noise.error95 = Max(noise.error95, one.error95);
-    }
-    return noise;
+    const privacy::ReleasePlan *plan = risk::plan_in_context(question, view.mechanism, epsilon, view.delta);
+    double term = risk::prints_pairs(question) ? risk::printed_noise_term(question, memo, plan)
+                                               : border::core([&] { return sound_term(view, *plan, epsilon); });
+    return border::core([&] {
+        Noise noise = {term, 0, 0};
+        for (int i = 0; i < question->leaf->naggregates; i++) {
+            Noise one = aggregate_noise(view, *plan, memo, i);
+            noise.stddev = Max(noise.stddev, one.stddev);
+            noise.error95 = Max(noise.error95, one.error95);
+        }
+        return noise;
+    });
 }
 
 Noise noise_of(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
-    return view.calibration == privacy::Calibration::published ? published_noise(view, memo, epsilon)
-                                                               : sound_noise(view, memo, epsilon);
+    if (view.calibration == privacy::Calibration::sound)
+        return sound_noise(view, memo, epsilon);
+    return border::core([&] { return published_noise(view, memo, epsilon); });
 }
 
 // ---- the exact indicator -------------------------------------------------------------------------------------------
 
 namespace {
-// Null: the bound is shown.
+// Null: the bound is shown, or what a pair prints.
 struct Exact {
     const privacy::ChangeProfile *changes;
     double largest; // change, squared
 };
 } // namespace
 
+static bool is_printed(const View &view) {
+    return view.calibration == privacy::Calibration::sound && risk::prints_pairs(view.question);
+}
+
 static Exact exact_changes(const View &view, const Memo *memo) {
-    if (!view.exact)
+    if (!view.exact || is_printed(view))
         return Exact{nullptr, 0};
     const privacy::ChangeProfile *changes = risk::change_profile(view.question, memo, view.calibration);
     double largest = border::core([&] {
@@ -178,6 +190,11 @@ static privacy::ExactRdr exact_rdr(const View &view, const Memo *memo, const Exa
     noise.scale = published_scale(view, memo, epsilon);
     noise.k = published_coordinates(view, memo);
     return privacy::ExactRdr({noise}, std::vector<int>(exact.changes->width(), 0), exact.largest);
+}
+
+static risk::ExactRisks exact_printed(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
+    return risk::exact_printed_risks(view.question, memo,
+                                     risk::plan_in_context(view.question, view.mechanism, epsilon, view.delta));
 }
 
 void check_not_empty(const Memo *memo) {
@@ -256,26 +273,40 @@ static void put_candidate(ReturnSetInfo *result, const privacy::RiskRow &row, co
     tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
+static privacy::RiskRow risk_row_of(const View &view, const Memo *memo, const Exact &exact, privacy::Epsilon epsilon,
+                                    const Noise &noise) {
+    if (view.exact && is_printed(view)) {
+        risk::ExactRisks risks = exact_printed(view, memo, epsilon);
+        privacy::RiskRow row = risk::risk_row_of(memo, risks, epsilon);
+        pfree(risks.excess);
+        return row;
+    }
+    return border::core([&] {
+        return view.exact ? privacy::risk_row_exact(*exact.changes, exact_rdr(view, memo, exact, epsilon), epsilon)
+                          : privacy::risk_row(*memo->profile, view.mechanism, epsilon, noise.term);
+    });
+}
+
 DP_FUNCTION(dp_risk) {
     if (general_risk(fcinfo))
         return Datum(0);
     Selection selection = selection_arguments(fcinfo, 7);
     View view = view_arguments(fcinfo, 2);
     auto *candidates = catalog::candidates_from_array(array_argument(fcinfo, 1));
+    if (selection.wanted && view.calibration == privacy::Calibration::sound)
+        release::check_selectable(view.question);
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
-    Memo *memo = risk::leave_one_out(view.question, view.mechanism, view.calibration, false);
+    Memo *memo = risk::leave_one_out(view.question, view.mechanism, view.calibration,
+                                     view.exact ? risk::Detail::changes : risk::Detail::profile);
     check_not_empty(memo);
     Exact exact = exact_changes(view, memo);
     bool sound = view.calibration == privacy::Calibration::sound;
     for (std::size_t i = 0; i < candidates->size(); i++) {
         CHECK_FOR_INTERRUPTS();
         privacy::Epsilon epsilon = (*candidates)[i];
-        Noise noise = border::core([&] { return noise_of(view, memo, epsilon); });
-        privacy::RiskRow row = border::core([&] {
-            return view.exact ? privacy::risk_row_exact(*exact.changes, exact_rdr(view, memo, exact, epsilon), epsilon)
-                              : privacy::risk_row(*memo->profile, view.mechanism, epsilon, noise.term);
-        });
+        Noise noise = noise_of(view, memo, epsilon);
+        privacy::RiskRow row = risk_row_of(view, memo, exact, epsilon, noise);
         Tested tested = {false, row.variance, 0, 0};
         if (sound && selection.wanted)
             tested = border::core([&] { return tested_as(view, memo, selection, epsilon); });
@@ -286,46 +317,42 @@ DP_FUNCTION(dp_risk) {
 
 // ---- dp_risk_records -----------------------------------------------------------------------------------------------
 
-Datum record_json(const Memo *memo, const risk::Record *record) {
-    HeapTuple tuple = heap_form_tuple(memo->desc, record->columns, record->nulls);
-    Datum json = DirectFunctionCall1(row_to_json, HeapTupleGetDatum(tuple));
-    return DirectFunctionCall1(jsonb_in, CStringGetDatum(TextDatumGetCString(json)));
-}
-
-namespace {
-struct Risk {
-    int64 record;
-    double pis, rdr;
-};
-} // namespace
-
-static int by_risk_descending(const void *a, const void *b) {
-    auto *x = static_cast<const Risk *>(a), *y = static_cast<const Risk *>(b);
-    return x->rdr != y->rdr ? (x->rdr < y->rdr) - (x->rdr > y->rdr) : (x->pis < y->pis) - (x->pis > y->pis);
-}
-
-// Riskiest first. The row after the last is that of people outside the WHERE.
-static Risk *risks_of(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
-    auto *risks = static_cast<Risk *>(MemoryContextAllocExtended(
-        CurrentMemoryContext, sizeof(Risk) * (memo->nrecords + 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO));
+// Of every record, and behind them of people outside the WHERE.
+static double *indicators_of(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
+    auto *rdr =
+        static_cast<double *>(MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) * (memo->nrecords + 1)));
+    if (view.exact && is_printed(view)) {
+        risk::ExactRisks risks = exact_printed(view, memo, epsilon);
+        for (int64 i = 0; i <= memo->nrecords; i++)
+            rdr[i] = risks.noise + risks.excess[i];
+        return rdr;
+    }
     Exact exact = exact_changes(view, memo);
+    double term = view.exact ? 0 : noise_of(view, memo, epsilon).term;
     border::core([&] {
-        double term = noise_of(view, memo, epsilon).term;
-        for (int64 i = 0; i < memo->nrecords; i++)
-            risks[i] = Risk{i, memo->records[i].pis, privacy::rdr_of(memo->records[i].pis, view.mechanism, term)};
-        risks[memo->nrecords] = Risk{memo->nrecords, 0, privacy::rdr_of(0, view.mechanism, term)};
-        if (!view.exact)
+        if (!view.exact) {
+            for (int64 i = 0; i <= memo->nrecords; i++)
+                rdr[i] = privacy::rdr_of(i < memo->nrecords ? memo->records[i].pis : 0, view.mechanism, term);
             return;
-        privacy::ExactRdr rdr = exact_rdr(view, memo, exact, epsilon);
+        }
+        privacy::ExactRdr indicator = exact_rdr(view, memo, exact, epsilon);
         std::vector<double> change(exact.changes->width(), 0.0);
-        risks[memo->nrecords].rdr = rdr.of(change.data());
+        rdr[memo->nrecords] = indicator.of(change.data());
         for (int64 i = 0; i < memo->nrecords; i++) {
             risk::change_of(view.question, memo, view.calibration, i, change.data());
-            risks[i].rdr = rdr.of(change.data());
+            rdr[i] = indicator.of(change.data());
         }
     });
-    qsort(risks, memo->nrecords, sizeof(Risk), by_risk_descending);
-    return risks;
+    return rdr;
+}
+
+static double *pis_of(const Memo *memo) {
+    auto *pis =
+        static_cast<double *>(MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) * (memo->nrecords + 1)));
+    for (int64 i = 0; i < memo->nrecords; i++)
+        pis[i] = memo->records[i].pis;
+    pis[memo->nrecords] = 0;
+    return pis;
 }
 
 DP_FUNCTION(dp_risk_records) {
@@ -336,18 +363,9 @@ DP_FUNCTION(dp_risk_records) {
     View view = view_arguments(fcinfo, 2);
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
-    Memo *memo = risk::leave_one_out(view.question, view.mechanism, view.calibration, true);
-    const Risk *risks = memo->rows == 0 ? nullptr : risks_of(view, memo, epsilon);
-    for (int64 i = 0; i < memo->nrecords + (memo->outside > 0 ? 1 : 0); i++) {
-        CHECK_FOR_INTERRUPTS();
-        bool outside = i == memo->nrecords;
-        const risk::Record *record = outside ? nullptr : &memo->records[risks[i].record];
-        Datum values[4] = {outside ? Datum(0) : record_json(memo, record),
-                           Int64GetDatum(outside ? memo->outside : record->individuals), Float8GetDatum(risks[i].pis),
-                           Float8GetDatum(risks[i].rdr)};
-        bool nulls[4] = {outside, false, false, false};
-        tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
-    }
+    Memo *memo = risk::leave_one_out(view.question, view.mechanism, view.calibration, risk::Detail::records);
+    if (memo->rows > 0)
+        put_records(result, memo, RecordNumbers{pis_of(memo), indicators_of(view, memo, epsilon)}, 1);
     return Datum(0);
 }
 

@@ -26,13 +26,18 @@ struct Noise {
     double stddev; // largest of any aggregate, in its own unit
     double error95;
 };
-// Core region.
 Noise noise_of(const View &view, const risk::Memo *memo, privacy::Epsilon epsilon);
 
 // 55000 for a table without rows: an RDR is somebody's.
 void check_not_empty(const risk::Memo *memo);
 
-// A record as dp_risk_records shows it.
-Datum record_json(const risk::Memo *memo, const risk::Record *record);
+// Two numbers of every record and, behind the last record, of people outside the WHERE; columns 3 and 4 of the result. A null
+// pointer: NULL.
+struct RecordNumbers {
+    const double *third, *fourth;
+};
+// (record, individuals, third, fourth), riskiest first: by numbers `by` (0 or 1), then by the others; people outside last. The
+// memo has Detail::records. What does not fit into work_mem is sorted on disk.
+void put_records(ReturnSetInfo *result, const risk::Memo *memo, const RecordNumbers &numbers, int by);
 
 } // namespace dp::sql

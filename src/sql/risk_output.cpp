@@ -141,7 +141,6 @@ static double *scales_of_loss(FunctionCallInfo fcinfo, const View &view) {
 
 namespace {
 struct Said {
-    int64 record; // the number of records: people outside the WHERE
     double rdr, loss;
 };
 } // namespace
@@ -176,7 +175,7 @@ static double *rest_of_groups(const View &view, const Output &output) {
 
 static Said said_of(const View &view, const Memo *memo, const Output &output, const double *rest, int64 i) {
     int group = i < memo->nrecords ? memo->group_of[i] : -1;
-    Said said = {i, rest[group < 0 ? output.ngroups : group], 0};
+    Said said = {rest[group < 0 ? output.ngroups : group], 0};
     for (int a = 0; group >= 0 && a < output.naggregates; a++) {
         int at = group * output.naggregates + a;
         double without = risk::answer_without(view.question, memo, i, a);
@@ -188,19 +187,19 @@ static Said said_of(const View &view, const Memo *memo, const Output &output, co
     return said;
 }
 
-static int by_rdr_descending(const void *a, const void *b) {
-    double x = static_cast<const Said *>(a)->rdr, y = static_cast<const Said *>(b)->rdr;
-    return (x < y) - (x > y);
-}
-
-// Riskiest first.
-static Said *everything_said(const View &view, const Memo *memo, const Output &output, int64 n) {
+// Of every record, and behind them of people outside the WHERE.
+static RecordNumbers everything_said(const View &view, const Memo *memo, const Output &output) {
     const double *rest = rest_of_groups(view, output);
-    auto *said = static_cast<Said *>(MemoryContextAllocHuge(CurrentMemoryContext, sizeof(Said) * (n + 1)));
-    for (int64 i = 0; i < n; i++)
-        said[i] = said_of(view, memo, output, rest, i);
-    qsort(said, n, sizeof(Said), by_rdr_descending);
-    return said;
+    Size size = sizeof(double) * (memo->nrecords + 1);
+    auto *rdr = static_cast<double *>(MemoryContextAllocHuge(CurrentMemoryContext, size));
+    auto *loss = static_cast<double *>(MemoryContextAllocHuge(CurrentMemoryContext, size));
+    for (int64 i = 0; i <= memo->nrecords; i++) {
+        CHECK_FOR_INTERRUPTS();
+        Said said = said_of(view, memo, output, rest, i);
+        rdr[i] = said.rdr;
+        loss[i] = said.loss;
+    }
+    return RecordNumbers{rdr, output.scale == nullptr ? nullptr : loss};
 }
 
 DP_FUNCTION(dp_risk_output) {
@@ -210,21 +209,10 @@ DP_FUNCTION(dp_risk_output) {
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     double *scale = scales_of_loss(fcinfo, view);
     // Grouped as it is released, read as it is printed.
-    Memo *memo = risk::leave_one_out(view.question, view.mechanism, privacy::Calibration::sound, true);
+    Memo *memo = risk::leave_one_out(view.question, view.mechanism, privacy::Calibration::sound, risk::Detail::records);
     Output output = read_output(view.question, memo, array_argument(fcinfo, output_output));
     output.scale = scale;
-    int64 n = memo->nrecords + (memo->outside > 0 ? 1 : 0);
-    const Said *said = everything_said(view, memo, output, n);
-    for (int64 i = 0; i < n; i++) {
-        CHECK_FOR_INTERRUPTS();
-        bool outside = said[i].record == memo->nrecords;
-        const risk::Record *record = outside ? nullptr : &memo->records[said[i].record];
-        Datum values[4] = {outside ? Datum(0) : record_json(memo, record),
-                           Int64GetDatum(outside ? memo->outside : record->individuals), Float8GetDatum(said[i].rdr),
-                           Float8GetDatum(said[i].loss)};
-        bool nulls[4] = {outside, false, false, scale == nullptr};
-        tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
-    }
+    put_records(result, memo, everything_said(view, memo, output), 0);
     return Datum(0);
 }
 

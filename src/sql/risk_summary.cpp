@@ -107,11 +107,19 @@ static const char *range_text(const Truth &truth, double error95) {
 // ---- dp_risk_summary -----------------------------------------------------------------------------------------------
 
 static Line line_of(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
+    Noise noise = noise_of(view, memo, epsilon);
     return border::core([&] {
-        Noise noise = noise_of(view, memo, epsilon);
         privacy::RiskRow row = privacy::risk_row(*memo->profile, view.mechanism, epsilon, noise.term);
         return Line{epsilon, row.rdr_min, row.rdr_max, row.ratio, noise.error95};
     });
+}
+
+// With equal risks the ratio is 1 whatever the noise: nothing is wrong, but tau does not help to choose.
+static void explain_equal_risks(const Memo *memo) {
+    bool equal = border::core([&] { return memo->profile->min() == memo->profile->max(); });
+    if (equal)
+        ereport(NOTICE, (errmsg("everybody's risk is equal for this query: any epsilon meets any tau"),
+                         errhint("Choose epsilon by the accuracy that you need and by what the odometer has left.")));
 }
 
 DP_FUNCTION(dp_risk_summary) {
@@ -119,8 +127,9 @@ DP_FUNCTION(dp_risk_summary) {
     rows::check_delta(view.question, view.mechanism, view.delta);
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
-    Memo *memo = risk::leave_one_out(view.question, view.mechanism, view.calibration, false);
+    Memo *memo = risk::leave_one_out(view.question, view.mechanism, view.calibration, risk::Detail::profile);
     check_not_empty(memo);
+    explain_equal_risks(memo);
     Truth truth = truth_of(view, memo);
     auto *candidates = catalog::candidates_from_array(nullptr);
     int n = static_cast<int>(candidates->size());

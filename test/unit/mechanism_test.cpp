@@ -17,9 +17,15 @@ using reference::json;
 
 constexpr int128 largest = static_cast<int128>(~uint128{0} >> 1);
 
-template <class Number> long units(Number x) { return static_cast<long>(x.units()); }
-Epsilon epsilon(const std::string &text) { return Epsilon::parse(text).value(); }
-Delta delta(const std::string &text) { return Delta::parse(text).value(); }
+template <class Number> long units(Number x) {
+    return static_cast<long>(x.units());
+}
+Epsilon epsilon(const std::string &text) {
+    return Epsilon::parse(text).value();
+}
+Delta delta(const std::string &text) {
+    return Delta::parse(text).value();
+}
 
 // ---- Reference: calibration ----
 
@@ -160,15 +166,17 @@ TEST(Reference, GroupReleasePlan) {
         const bool thresholded = c.arg("thresholded"), gauss = c.arg("mechanism") == "gaussian";
         const auto measures = leaf_measures(calls_of(c.arg("aggregates"), names), thresholded);
         const Delta d = delta(reference::text(c.arg("delta")));
-        const ReleasePlan plan = plan_release(gauss ? Mechanism::gaussian : Mechanism::laplace, measures, sensitivities_of(measures),
-                                              thresholded, epsilon(reference::text(c.arg("eps"))), d);
+        const ReleasePlan plan =
+            plan_release(gauss ? Mechanism::gaussian : Mechanism::laplace, measures, sensitivities_of(measures),
+                         thresholded, epsilon(reference::text(c.arg("eps"))), d);
         EXPECT_EQ(plan.shares, c.expect("shares").get<int>());
         EXPECT_EQ(plan.k1, c.expect("k1").get<int>());
         c.field(plan.delta_noise.value(), "delta_noise");
         c.field(plan.delta_groups.value(), "delta_groups");
         EXPECT_EQ(plan.delta, delta_charged(plan.mechanism, thresholded, d));
         EXPECT_EQ(plan.threshold.has_value(), thresholded);
-        c.field(thresholded ? std::optional<double>(plan.delta_groups.value()) : std::nullopt, "delta_p"); // one group each
+        c.field(thresholded ? std::optional<double>(plan.delta_groups.value()) : std::nullopt,
+                "delta_p"); // one group each
         if (c.expects("T"))
             c.field(plan.threshold ? std::optional<double>(static_cast<double>(*plan.threshold)) : std::nullopt, "T");
         for (const MeasureNoise &noise : plan.noise) {
@@ -195,8 +203,10 @@ AggregateCall call(Aggregate fn, int argument = -1, int filter = -1) {
 }
 
 TEST(Measures, KnowTheirCalls) {
-    const auto measures = leaf_measures({call(Aggregate::sum, 3), call(Aggregate::count_star), call(Aggregate::count, 3), call(Aggregate::avg, 4, 2),
-                                         call(Aggregate::count_star), call(Aggregate::sum, 3, 2)}, false);
+    const auto measures =
+        leaf_measures({call(Aggregate::sum, 3), call(Aggregate::count_star), call(Aggregate::count, 3),
+                       call(Aggregate::avg, 4, 2), call(Aggregate::count_star), call(Aggregate::sum, 3, 2)},
+                      false);
     ASSERT_EQ(measures.size(), 4U);
     EXPECT_EQ(measures[0].calls, (std::vector<int>{0, 2}));
     EXPECT_EQ(measures[0].kind, MeasureKind::pair);
@@ -227,7 +237,8 @@ void expect_formula(const ReleasePlan &plan, const std::vector<std::uint64_t> &d
         const unsigned __int128 native_t = plan.noise[i].laplace.t, native_s = plan.noise[i].laplace.s;
         const cpp_int t = native_t, s = native_s;
         // t/s = D m 10^9 / E, exactly and in lowest terms.
-        EXPECT_EQ(t * cpp_int(units(epsilon(eps))), s * cpp_int(d[i]) * cpp_int(d.size()) * 1000000000) << eps << " " << d[i];
+        EXPECT_EQ(t * cpp_int(units(epsilon(eps))), s * cpp_int(d[i]) * cpp_int(d.size()) * 1000000000)
+            << eps << " " << d[i];
         EXPECT_EQ(gcd(t, s), 1);
         EXPECT_LT(t, cpp_int(1) << 100);
         EXPECT_EQ(plan.noise[i].sensitivity, d[i]);
@@ -236,7 +247,8 @@ void expect_formula(const ReleasePlan &plan, const std::vector<std::uint64_t> &d
 
 TEST(Plan, LaplaceScaleIsTheFormula) {
     for (const char *eps : {"0.000000001", "0.05", "0.052607310", "0.3", "1", "7", "99.999999999", "100"})
-        for (const std::uint64_t d : {std::uint64_t{1}, std::uint64_t{100}, std::uint64_t{999999937}, std::uint64_t{1} << 30, std::uint64_t{1} << 40})
+        for (const std::uint64_t d : {std::uint64_t{1}, std::uint64_t{100}, std::uint64_t{999999937},
+                                      std::uint64_t{1} << 30, std::uint64_t{1} << 40})
             for (int m : {1, 2, 3, 30}) {
                 const std::vector<std::uint64_t> all(static_cast<std::size_t>(m), d);
                 expect_formula(plan_release(Mechanism::laplace, sums(m), all, false, epsilon(eps), Delta()), all, eps);
@@ -251,8 +263,10 @@ TEST(Plan, IsTheSameEachTime) {
         EXPECT_EQ(once.threshold, again.threshold);
         EXPECT_EQ(once.rho, again.rho);
         for (std::size_t i = 0; i < once.noise.size(); ++i) {
-            EXPECT_TRUE(once.noise[i].laplace.t == again.noise[i].laplace.t && once.noise[i].laplace.s == again.noise[i].laplace.s);
-            EXPECT_TRUE(once.noise[i].gaussian.a == again.noise[i].gaussian.a && once.noise[i].gaussian.b == again.noise[i].gaussian.b);
+            EXPECT_TRUE(once.noise[i].laplace.t == again.noise[i].laplace.t &&
+                        once.noise[i].laplace.s == again.noise[i].laplace.s);
+            EXPECT_TRUE(once.noise[i].gaussian.a == again.noise[i].gaussian.a &&
+                        once.noise[i].gaussian.b == again.noise[i].gaussian.b);
         }
     }
 }
@@ -286,16 +300,19 @@ TEST(Plan, RhoIsThatOfTheNoiseRoundedUp) {
     const auto one = plan_release(Mechanism::gaussian, sums(1), {300}, false, epsilon("1"), delta("1e-5"));
     const double sigma = one.noise[0].gaussian.sigma();
     EXPECT_NEAR(one.rho.value(), 300 * 300 / (2 * sigma * sigma), 1.1e-15);
-    const auto many = plan_release(Mechanism::gaussian, sums(3), {1, 1000, std::uint64_t{1} << 40}, false, epsilon("1"), delta("1e-6"));
+    const auto many = plan_release(Mechanism::gaussian, sums(3), {1, 1000, std::uint64_t{1} << 40}, false, epsilon("1"),
+                                   delta("1e-6"));
     EXPECT_LE(many.rho.value(), 0.024355970359538372 * (1 + 1e-9));
     EXPECT_GE(many.rho.value(), 0.024355970359538372 * (1 - 1e-3)); // sigma^2 of a count is rounded up to the grid
     EXPECT_LE(many.rho.value(), rho_cap_tight(1, 1e-6) + 4e-15);
-    EXPECT_EQ(units(plan_release(Mechanism::gaussian, sums(1), {1}, false, epsilon("0.000000001"), delta("1e-30")).rho), 1);
+    EXPECT_EQ(units(plan_release(Mechanism::gaussian, sums(1), {1}, false, epsilon("0.000000001"), delta("1e-30")).rho),
+              1);
 }
 
 TEST(Plan, DeltaIsSplitWithoutRest) {
     const auto measures = leaf_measures({}, true);
-    const auto plan = plan_release(Mechanism::gaussian, measures, {1}, true, epsilon("1"), Delta::from_units(1000000000000000001));
+    const auto plan =
+        plan_release(Mechanism::gaussian, measures, {1}, true, epsilon("1"), Delta::from_units(1000000000000000001));
     EXPECT_EQ(units(plan.delta_noise), 500000000000000000);
     EXPECT_EQ(units(plan.delta_groups), 500000000000000001);
     EXPECT_EQ(units(plan.delta), 1000000000000000001);
@@ -306,7 +323,8 @@ TEST(Plan, DeltaIsSplitWithoutRest) {
 
 std::string refusal(Mechanism mechanism, bool thresholded, const char *eps, const char *d) {
     try {
-        plan_release(mechanism, leaf_measures({call(Aggregate::count_star)}, thresholded), {1}, thresholded, epsilon(eps), delta(d));
+        plan_release(mechanism, leaf_measures({call(Aggregate::count_star)}, thresholded), {1}, thresholded,
+                     epsilon(eps), delta(d));
     } catch (const InvalidParameter &e) {
         return e.what();
     }
@@ -314,10 +332,13 @@ std::string refusal(Mechanism mechanism, bool thresholded, const char *eps, cons
 }
 
 TEST(Plan, RefusesWhatNoReleaseCanHave) {
-    EXPECT_EQ(refusal(Mechanism::laplace, false, "0", "0"), "epsilon 0 is out of range: it must be between 0.000000001 and 100");
-    EXPECT_EQ(refusal(Mechanism::laplace, false, "100.000000001", "0"), "epsilon 100.000000001 is out of range: it must be between 0.000000001 and 100");
+    EXPECT_EQ(refusal(Mechanism::laplace, false, "0", "0"),
+              "epsilon 0 is out of range: it must be between 0.000000001 and 100");
+    EXPECT_EQ(refusal(Mechanism::laplace, false, "100.000000001", "0"),
+              "epsilon 100.000000001 is out of range: it must be between 0.000000001 and 100");
     EXPECT_NE(refusal(Mechanism::laplace, false, "-1", "0"), "");
-    EXPECT_EQ(refusal(Mechanism::laplace, false, "1", "1"), "delta 1 is out of range: it must be at least 0 and below 1");
+    EXPECT_EQ(refusal(Mechanism::laplace, false, "1", "1"),
+              "delta 1 is out of range: it must be at least 0 and below 1");
     EXPECT_NE(refusal(Mechanism::laplace, false, "1", "-0.1"), "");
     EXPECT_EQ(refusal(Mechanism::gaussian, false, "1", "0"), "Gaussian noise needs a delta above 0");
     EXPECT_EQ(refusal(Mechanism::laplace, true, "1", "0"), "groups that are not declared need a delta above 0");
@@ -327,7 +348,9 @@ TEST(Plan, RefusesWhatNoReleaseCanHave) {
     EXPECT_EQ(refusal(Mechanism::gaussian, true, "100", "0.999999"), "");
     EXPECT_THROW(plan_release(Mechanism::laplace, {}, {}, false, epsilon("1"), Delta()), InvalidParameter);
     EXPECT_THROW(plan_release(Mechanism::laplace, sums(1), {0}, false, epsilon("1"), Delta()), InvalidParameter);
-    EXPECT_THROW(plan_release(Mechanism::laplace, sums(1), {(std::uint64_t{1} << 40) + 1}, false, epsilon("1"), Delta()), InvalidParameter);
+    EXPECT_THROW(
+        plan_release(Mechanism::laplace, sums(1), {(std::uint64_t{1} << 40) + 1}, false, epsilon("1"), Delta()),
+        InvalidParameter);
     EXPECT_THROW(plan_release(Mechanism::laplace, sums(1), {1, 1}, false, epsilon("1"), Delta()), std::logic_error);
     EXPECT_THROW(plan_release(Mechanism::laplace, sums(1), {1}, true, epsilon("1"), delta("1e-6")), std::logic_error);
 }
@@ -339,8 +362,9 @@ TEST(Plan, ExtremesCanBeDrawn) {
         for (const char *eps : {"0.000000001", "100"})
             for (int m : {1, 65536}) {
                 std::vector<Measure> measures(static_cast<std::size_t>(m), sums(1).front());
-                const auto plan = plan_release(mechanism, measures, std::vector<std::uint64_t>(static_cast<std::size_t>(m), widest), false,
-                                               epsilon(eps), delta("1e-30"));
+                const auto plan =
+                    plan_release(mechanism, measures, std::vector<std::uint64_t>(static_cast<std::size_t>(m), widest),
+                                 false, epsilon(eps), delta("1e-30"));
                 const double sd = plan.noise[0].stddev();
                 EXPECT_TRUE(std::isfinite(sd) && sd > 0);
                 EXPECT_TRUE(std::isfinite(plan.noise[0].halfwidth(0.05)));
@@ -362,8 +386,34 @@ TEST(Gaussian, ScaleIsRoundedUpToTheGrid) {
         EXPECT_LE(square, cpp_int(scale.a) * one) << sigma;
         EXPECT_GT(square, (cpp_int(scale.a) - 1) * one) << sigma;
     }
-    for (double sigma : {0.0, -1.0, 1e31, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()})
+    for (double sigma :
+         {0.0, -1.0, 1e31, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()})
         EXPECT_THROW(gaussian_scale_up(sigma), InvalidParameter) << sigma;
+}
+
+// Noise so wide that both terms of the formula agree to ten digits and more: c (phi(alpha) - alpha Q(alpha)), c -> 0.
+TEST(Calibration, WideNoise) {
+    for (double eps : {1e-9, 1e-6})
+        for (double alpha : {0.5, 3.0, 7.0, 11.0}) {
+            const double sigma = alpha / eps;
+            const long double a = alpha - 0.0L, pi = 3.14159265358979323846L;
+            const long double limit =
+                (std::exp(-0.5L * a * a) / std::sqrt(2 * pi) - a * 0.5L * std::erfc(a / std::sqrt(2.0L))) / sigma;
+            EXPECT_NEAR(delta_balle_wang(eps, sigma, 1) / static_cast<double>(limit), 1, 2e-4 * eps * 1e6 + 1e-7);
+        }
+    // Both ways of computing it agree where they meet.
+    for (double eps : {0.001, 0.01}) {
+        const double below = delta_balle_wang(eps, 1000.1, 1), above = delta_balle_wang(eps, 999.9, 1);
+        EXPECT_NEAR(below / above, std::exp(std::log(below / above)), 1e-9);
+        EXPECT_LT(below, above);
+        EXPECT_NEAR(below / above, 1, 0.03);
+    }
+    // The margin of 8.4 is kept at the ends of the domain.
+    for (const char *delta : {"0.000000000000000000000000000001", "0.00000000000000000001"}) {
+        const double d = Delta::parse(delta).value().value(), sigma = gaussian_release_sigma(1e-9, d, 1).sigma();
+        EXPECT_LE(delta_balle_wang(1e-9, sigma, 1), d * (1 - 0.99e-4));
+        EXPECT_GE(delta_balle_wang(1e-9, sigma, 1), d * (1 - 1.01e-4));
+    }
 }
 
 // delta is 1e-9 and up here: below, differences of two tails lose digits, which gaussian_release_sigma has a margin for.
@@ -374,7 +424,8 @@ TEST(Gaussian, DeltaFallsInSigmaAndEps) {
             EXPECT_GE(d * (1 + 1e-6) + 1e-15, delta_balle_wang(eps, sigma * 1.5, 1));
             EXPECT_GE(d * (1 + 1e-6) + 1e-15, delta_balle_wang(eps * 1.5, sigma, 1));
         }
-    EXPECT_NEAR(delta_balle_wang(10, 0.48448052626053895, 1), 2.27e-5, 1e-7); // the classic sigma fails its delta of 1e-5
+    EXPECT_NEAR(delta_balle_wang(10, 0.48448052626053895, 1), 2.27e-5,
+                1e-7); // the classic sigma fails its delta of 1e-5
 }
 
 // What no formula of the reference covers: a direct sum over all outputs of max(0, P - e^eps P').
@@ -384,8 +435,10 @@ TEST(Gaussian, DiscreteDeltaIsTheHockeyStickDivergence) {
             for (int d : {1, 3, 10}) {
                 double direct = 0;
                 for (int z = -400; z <= 400; ++z)
-                    direct += std::max(0.0, discrete_gaussian_pmf(sigma, z) - std::exp(eps) * discrete_gaussian_pmf(sigma, z + d));
-                EXPECT_NEAR(discrete_gaussian_delta(eps, sigma, d), direct, 1e-10 * direct + 1e-14) << eps << " " << sigma << " " << d;
+                    direct += std::max(0.0, discrete_gaussian_pmf(sigma, z) -
+                                                std::exp(eps) * discrete_gaussian_pmf(sigma, z + d));
+                EXPECT_NEAR(discrete_gaussian_delta(eps, sigma, d), direct, 1e-10 * direct + 1e-14)
+                    << eps << " " << sigma << " " << d;
             }
 }
 
@@ -394,7 +447,8 @@ TEST(Gaussian, TheSigmaThatIsReleasedKeepsItsDelta) {
         for (double d : {1e-9, 1e-5, 0.01})
             for (double sensitivity : {1.0, 4.0, 100.0, 1e6}) {
                 const GaussianScale scale = gaussian_release_sigma(eps, d, sensitivity);
-                EXPECT_LE(discrete_gaussian_delta(eps, scale.sigma(), sensitivity), d) << eps << " " << d << " " << sensitivity;
+                EXPECT_LE(discrete_gaussian_delta(eps, scale.sigma(), sensitivity), d)
+                    << eps << " " << d << " " << sensitivity;
                 EXPECT_GE(scale.sigma(), analytic_gaussian_sigma(eps, d, sensitivity) * (1 - 1e-9));
             }
 }
@@ -460,15 +514,18 @@ TEST(Pair, AverageStaysBetweenTheBounds) {
 }
 
 TEST(Pair, ExtremesSaturate) {
-    for (const auto &[low, high] : std::vector<std::pair<std::string, std::string>>{{"-1e301", "1e301"}, {"0", "1e301"}, {"-1e301", "-1e300"}, {"-1e-270", "1e-270"}, {"0", "1"}}) {
+    for (const auto &[low, high] : std::vector<std::pair<std::string, std::string>>{
+             {"-1e301", "1e301"}, {"0", "1e301"}, {"-1e301", "-1e300"}, {"-1e-270", "1e-270"}, {"0", "1"}}) {
         const Bounds bounds = make_bounds(low, high, false);
         for (int128 s1 : {largest, -largest - 1, int128{0}, int128{1} << 110})
             for (int128 s0 : {largest, -largest - 1, int128{0}, -(int128{1} << 110)}) {
                 const PairRelease release = release_pair(s1, s0, bounds);
-                EXPECT_TRUE(std::isfinite(release.sum) && std::isfinite(release.avg) && std::isfinite(release.count_exact));
+                EXPECT_TRUE(std::isfinite(release.sum) && std::isfinite(release.avg) &&
+                            std::isfinite(release.count_exact));
                 EXPECT_TRUE(bounds.low <= release.avg && release.avg <= bounds.high);
                 const Interval i = pair_avg_interval(s1, s0, bounds, pair_noise(1e-9));
-                EXPECT_TRUE(bounds.low <= i.lower && i.lower <= release.avg && release.avg <= i.upper && i.upper <= bounds.high);
+                EXPECT_TRUE(bounds.low <= i.lower && i.lower <= release.avg && release.avg <= i.upper &&
+                            i.upper <= bounds.high);
             }
         EXPECT_TRUE(std::isfinite(pair_sum_halfwidth(pair_noise(1e-9), bounds)));
         EXPECT_TRUE(std::isfinite(measure_halfwidth(pair_noise(1e-9), &bounds)));
@@ -482,11 +539,18 @@ TEST(Pair, ExtremesSaturate) {
 // The half-width of U Z1 + L Z0 against its tail, also where the two scales nearly agree.
 TEST(Pair, SumHalfwidthSolvesItsEquation) {
     const MeasureNoise noise = pair_noise(1);
-    for (const auto &[low, high] : std::vector<std::pair<const char *, const char *>>{{"0", "7"}, {"-7", "0"}, {"1", "99"}, {"-98", "99"}, {"98.9999", "99"}, {"-99", "99"}, {"0.000001", "1"}}) {
+    for (const auto &[low, high] : std::vector<std::pair<const char *, const char *>>{{"0", "7"},
+                                                                                      {"-7", "0"},
+                                                                                      {"1", "99"},
+                                                                                      {"-98", "99"},
+                                                                                      {"98.9999", "99"},
+                                                                                      {"-99", "99"},
+                                                                                      {"0.000001", "1"}}) {
         const Bounds bounds = make_bounds(low, high, false);
         const long double t = pair_sum_halfwidth(noise, bounds), a = std::fabs(bounds.high), c = std::fabs(bounds.low);
-        const long double tail = a == c ? (1 + t / (2 * a)) * std::exp(-t / a)
-                                        : (a * a * std::exp(-t / a) - (c == 0 ? 0 : c * c * std::exp(-t / c))) / (a * a - c * c);
+        const long double tail =
+            a == c ? (1 + t / (2 * a)) * std::exp(-t / a)
+                   : (a * a * std::exp(-t / a) - (c == 0 ? 0 : c * c * std::exp(-t / c))) / (a * a - c * c);
         EXPECT_NEAR(static_cast<double>(tail), 0.05, 1e-11) << low << " " << high;
     }
     EXPECT_EQ(pair_count_halfwidth(pair_noise(0.001)), std::floor(4113.004 + 0.5));

@@ -352,4 +352,26 @@ TEST(SvtSelect, TakesTheFirstThatPasses) {
     EXPECT_FALSE(svt_select(random, svt, candidates, {}).has_value());
 }
 
+// More rows than any table has: nothing overflows, neighbours stay within the sensitivity, and the comparison fits 128 bits.
+TEST(SparseVector, AnyNumberOfRows) {
+    const SvtCandidate candidate = svt_candidate_laplace(*Epsilon::parse("1"), 1, 1, 0.01);
+    const int128 unit = int128{1} << 30;
+    for (int bits : {32, 33, 34, 40, 50, 62}) {
+        SelectionSums sums;
+        sums.n = std::int64_t{1} << bits;
+        for (int exposed : {0, 1, 2}) { // nobody, half, everybody
+            sums.s1 = int128(sums.n / 2) * exposed * unit;
+            sums.s2 = sums.s1 * unit;
+            SelectionSums neighbour = sums;
+            neighbour.n++;
+            neighbour.s1 += unit;
+            neighbour.s2 += unit * unit;
+            const int128 margin = svt_margin(candidate, sums), change = svt_margin(candidate, neighbour) - margin;
+            EXPECT_TRUE(change <= candidate.sensitivity && change >= -candidate.sensitivity) << bits << " " << exposed;
+            EXPECT_TRUE(margin <= int128{1} << 97 && margin >= -(int128{1} << 97)) << bits;
+            EXPECT_EQ(svt_accepts(candidate, margin, 0, 0), exposed != 1) << bits << " " << exposed;
+        }
+    }
+}
+
 } // namespace

@@ -118,7 +118,7 @@ SELECT avg(id) FROM person_dp
 controller> SELECT dp_grant('person_dp', 'attack_stranger', tau => 0.5, candidates => '{0.1,Infinity}')
 controller> SELECT dp_grant('person_dp', 'attack_stranger', tau => 0.5, candidates => '{0.1,NaN}')
 controller> SELECT dp_grant('person_dp', 'attack_stranger', tau => 0.5, candidates => '{0.1,-1}')
-controller> SELECT dp_grant('person_dp', 'attack_stranger', tau => 0.5, candidates => '{}')
+controller> SELECT dp_grant('person_dp', 'attack_stranger', tau => 0.5, candidates => '{101}')
 controller> SELECT dp_grant('person_dp', 'attack_stranger', tau => 0.5, candidates => '{0.1,0.1}')
 controller> SELECT dp_grant('person_dp', 'attack_stranger', tau => 0.5, candidates => '{0.1,NULL}')
 controller> SELECT dp_grant('person_dp', 'attack_stranger', tau => 0.5, candidates => (SELECT array_agg(g) FROM generate_series(1, 1000000) g))

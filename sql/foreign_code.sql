@@ -1,0 +1,213 @@
+-- Code of a user's never runs with the rights of a table's owner in an analyst's session, nor with a superuser's in his.
+
+LOAD 'dp_rdr';
+SET client_min_messages = warning;
+DROP ROLE IF EXISTS regress_keeper, regress_reader, regress_other;
+CREATE ROLE regress_keeper;
+CREATE ROLE regress_reader;       -- an analyst
+CREATE ROLE regress_other;        -- another owner of tables, hostile
+CREATE SCHEMA keep;
+CREATE SCHEMA other;
+GRANT ALL ON SCHEMA keep TO regress_keeper, regress_other;
+GRANT ALL ON SCHEMA other TO regress_other;
+GRANT USAGE ON SCHEMA keep, other TO PUBLIC;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- The planner runs what stands in an index, a constraint, statistics, a partition key
+-- ---------------------------------------------------------------------------------------------------------------------
+
+SET ROLE regress_keeper;
+CREATE TABLE keep.cfg (k integer);
+INSERT INTO keep.cfg VALUES (1);
+CREATE TABLE keep.sec (id integer, secret text, born date);
+INSERT INTO keep.sec SELECT g, 'secret ' || g, date '2000-01-01' + g FROM generate_series(1, 100) g;
+CREATE FUNCTION keep.cut(integer) RETURNS integer LANGUAGE plpgsql IMMUTABLE AS
+    $$BEGIN RETURN (SELECT min(k) FROM cfg); END$$;
+CREATE FUNCTION keep.low(integer) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1 < 1000';
+SELECT dp_protect('keep.sec', 'keep.sec_dp');
+SELECT dp_set_odometer('keep.sec', 'none'), dp_set_groups('keep.sec', 'secret', '{secret 1,secret 2}');
+SELECT dp_grant('keep.sec_dp', 'regress_reader', tau => 0.5);
+
+-- The analyst's temporary view waits under the name that the function looks up.
+RESET ROLE;
+SET search_path = keep, public;
+CREATE TABLE public.loot (who name, t text);
+GRANT INSERT, SELECT ON public.loot TO PUBLIC;
+CREATE FUNCTION public.evil() RETURNS integer LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO public.loot SELECT current_user, secret FROM keep.sec;
+    RETURN 1;
+END $$;
+SET ROLE regress_reader;
+CREATE TEMP VIEW cfg AS SELECT 1 AS k, public.evil() AS v;
+RESET ROLE;
+
+-- Each of these was answered, and ran the function. Now: refused, by the name of the object, before anything is charged.
+CREATE FUNCTION refused(ddl text, undo text) RETURNS TABLE (said text, hint text) LANGUAGE plpgsql AS $$
+DECLARE
+    one text;
+    state text;
+BEGIN
+    SET LOCAL ROLE regress_keeper;
+    SET LOCAL search_path = keep, public, pg_temp;
+    EXECUTE ddl;
+    SET LOCAL search_path = keep, public;
+    FOREACH one IN ARRAY ARRAY[
+        $q$SELECT 'answered' FROM dp_query('SELECT count(*) FROM keep.sec_dp WHERE id > 5') AS (n bigint)$q$,
+        $q$SELECT CASE WHEN accepted THEN 'accepted' ELSE reason END FROM dp_explain('SELECT count(*) FROM keep.sec_dp')$q$] LOOP
+        SET LOCAL ROLE regress_reader;
+        hint := NULL;
+        BEGIN
+            EXECUTE one INTO said;
+        EXCEPTION WHEN OTHERS THEN
+            GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, said = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
+            said := state || ' ' || said;
+        END;
+        RETURN NEXT;
+    END LOOP;
+    SET LOCAL ROLE regress_keeper;
+    FOREACH one IN ARRAY ARRAY[
+        $q$SELECT 'answered' FROM dp_risk('SELECT count(*) FROM keep.sec_dp')$q$,
+        $q$SELECT 'answered' FROM dp_risk('SELECT max(id) FROM keep.sec_dp HAVING true')$q$,
+        $q$SELECT dp_protect('keep.sec', 'keep.another_dp')$q$] LOOP
+        BEGIN
+            EXECUTE one INTO said;
+        EXCEPTION WHEN OTHERS THEN
+            GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, said = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
+            said := state || ' ' || said;
+        END;
+        RETURN NEXT;
+    END LOOP;
+    SELECT a.finding, a.remedy INTO said, hint FROM dp_audit() a WHERE a.finding LIKE 'answers no query%';
+    RETURN NEXT;
+    EXECUTE undo;
+    RESET ROLE;
+END $$;
+\pset format unaligned
+\pset footer off
+SELECT * FROM refused('CREATE INDEX i ON keep.sec (id) WHERE id > keep.cut(1)', 'DROP INDEX keep.i');
+SELECT * FROM refused('CREATE INDEX i ON keep.sec ((id + keep.cut(1)))', 'DROP INDEX keep.i');
+SELECT * FROM refused('ALTER TABLE keep.sec ADD CONSTRAINT c CHECK (keep.low(id) AND id > -keep.cut(1))', 'ALTER TABLE keep.sec DROP CONSTRAINT c');
+SELECT * FROM refused('CREATE STATISTICS keep.s ON (id + keep.cut(1)), secret FROM keep.sec', 'DROP STATISTICS keep.s');
+SELECT * FROM refused('CREATE DOMAIN keep.d AS integer CHECK (keep.cut(VALUE) > 0); CREATE INDEX i ON keep.sec ((id::keep.d))', 'DROP INDEX keep.i; DROP DOMAIN keep.d');
+-- So is a part of the table.
+SELECT * FROM refused('CREATE TABLE keep.part () INHERITS (keep.sec); CREATE INDEX i ON keep.part (id) WHERE id > keep.cut(1)', 'DROP TABLE keep.part');
+SELECT * FROM refused('CREATE TABLE keep.part () INHERITS (keep.sec); RESET ROLE; ALTER TABLE keep.part OWNER TO regress_other', 'RESET ROLE; DROP TABLE keep.part');
+DROP VIEW cfg;
+-- What the server brings is no foreign code, and what reading does not run is not either.
+CREATE TYPE keep.mood AS ENUM ('low', 'high');
+CREATE DOMAIN keep.short AS text CHECK (keep.low(length(VALUE)));
+SET ROLE regress_keeper;
+BEGIN;
+ALTER TABLE keep.sec ADD CHECK (length(secret) > 3 AND id BETWEEN 0 AND 100000), ADD m keep.mood DEFAULT 'low', ADD w keep.short,
+    ADD stamp integer DEFAULT keep.cut(1), ADD CHECK (m <> 'high' OR id > 0);
+CREATE INDEX ON keep.sec (lower(secret)) WHERE born > '2000-01-01';
+CREATE INDEX ON keep.sec (w, m);
+CREATE STATISTICS keep.s ON lower(secret), born FROM keep.sec;
+SELECT count(*) > 0 AS answered FROM dp_risk('SELECT count(*) FROM keep.sec_dp');
+ROLLBACK;
+-- A partition key by a function, and one by columns.
+CREATE TABLE keep.by_code (id integer) PARTITION BY RANGE (keep.cut(id));
+SELECT dp_protect('keep.by_code', 'keep.by_code_dp');
+CREATE TABLE keep.by_column (id integer) PARTITION BY RANGE (id);
+CREATE TABLE keep.by_column_1 PARTITION OF keep.by_column FOR VALUES FROM (0) TO (10);
+SELECT dp_protect('keep.by_column', 'keep.by_column_dp');
+RESET ROLE;
+-- It never ran for the analyst.
+SELECT * FROM public.loot;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- A text that names a type of somebody's is read by others
+-- ---------------------------------------------------------------------------------------------------------------------
+
+CREATE FUNCTION other.trap(integer) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO public.loot VALUES (current_user, 'trapped');
+    RETURN true;
+END $$;
+SET ROLE regress_other;
+CREATE DOMAIN other.d AS integer CHECK (other.trap(VALUE));
+CREATE TYPE other.pair AS (a other.d, b integer);
+CREATE FUNCTION other.distance(integer, integer) RETURNS float8 LANGUAGE sql IMMUTABLE AS 'SELECT 0::float8';
+CREATE TYPE other.span AS RANGE (SUBTYPE = integer, SUBTYPE_DIFF = other.distance);
+CREATE TABLE other.t (x other.d, xs other.d[], p other.pair, s other.span, plain integer[]);
+SELECT dp_protect('other.t', 'other.t_dp');
+SELECT dp_protect('other.t', 'other.t_dp', columns => '{x,p}');
+SELECT dp_protect('other.t', 'other.t_dp', columns => '{s}');
+SELECT dp_protect('other.t', 'other.t_dp', columns => '{x,plain}');
+-- The groups of a domain are values of its base type: its CHECK runs neither for its owner nor for a superuser who looks.
+INSERT INTO other.t (x) VALUES (1);
+SELECT DISTINCT * FROM public.loot;
+SELECT dp_set_groups('other.t', 'x', '{1,2,3}'), dp_set_groups('other.t', 'plain', '{"{1,2}"}');
+SELECT dp_set_groups('other.t', 'xs', '{"{1}"}');
+SELECT dp_set_groups('other.t', 'p', '{"(1,2)"}');
+SELECT dp_set_odometer('other.t', 'none');
+SELECT dp_grant('other.t_dp', 'regress_reader', tau => 0.5);
+RESET ROLE;
+TRUNCATE public.loot;
+SELECT count(*) FROM dp_explain('SELECT x, count(*) FROM other.t_dp GROUP BY x');
+SELECT count(*) > 0 AS answered FROM dp_risk('SELECT x, count(*) FROM other.t_dp GROUP BY x');
+SELECT dp_protect('other.t', 'other.u_dp', columns => '{x}', filter => 'xs = ''{7}''');
+SELECT dp_protect('other.t', 'other.u_dp', columns => '{x}', filter => 'CASE WHEN x > 0 THEN ''{7}''::other.d[] END IS NULL');
+SELECT dp_protect('other.t', 'other.u_dp', columns => '{x}', filter => 'x = 7');
+TABLE public.loot;
+-- A column that becomes such a type later answers no more.
+ALTER DOMAIN other.d DROP CONSTRAINT d_check;
+SET ROLE regress_other;
+ALTER TABLE other.t ALTER plain TYPE other.d[] USING NULL;
+RESET ROLE;
+SELECT accepted, reason FROM dp_explain('SELECT count(*) FROM other.t_dp');
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- No DDL as the owner of the extension, and nobody's view stops another's table
+-- ---------------------------------------------------------------------------------------------------------------------
+
+CREATE FUNCTION public.on_ddl() RETURNS event_trigger LANGUAGE plpgsql AS
+    $$BEGIN INSERT INTO public.loot VALUES (current_user, tg_tag); END$$;
+CREATE EVENT TRIGGER on_ddl ON ddl_command_start EXECUTE FUNCTION public.on_ddl();
+SET ROLE regress_keeper;
+CREATE TABLE keep.fresh (id integer);
+SET ROLE regress_other;
+CREATE TABLE other.first (id integer);
+SELECT dp_protect('other.first', 'other.first_dp');
+SELECT dp_grant('other.first_dp', 'regress_reader', tau => 0.5);
+SELECT dp_unprotect('other.first_dp');
+RESET ROLE;
+DROP EVENT TRIGGER on_ddl;
+TABLE public.loot;
+
+-- The ledger shows everybody his own tables, and who has none does not even learn how long it is.
+SET ROLE regress_keeper;
+CALL dp_find_epsilon('SELECT count(*) FROM keep.sec_dp', 0.5) \g /dev/null
+SELECT DISTINCT relation FROM dp_rdr.ledger ORDER BY 1;
+SET ROLE regress_reader;
+SELECT count(*) FROM dp_rdr.ledger;
+CREATE FUNCTION pg_temp.never_executed(query text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN (ANALYZE, TIMING off, COSTS off, SUMMARY off) ' || query LOOP
+        IF line ~ 'on ledger_row' THEN
+            RETURN line ~ 'never executed';
+        END IF;
+    END LOOP;
+END $$;
+SELECT pg_temp.never_executed('SELECT * FROM dp_rdr.ledger');
+
+-- A view of somebody else's over deny() says nothing about the past of a table.
+RESET ROLE;
+SET ROLE regress_keeper;
+CREATE TABLE keep.young (id integer);
+SET ROLE regress_reader;
+CREATE TEMP VIEW frozen AS SELECT * FROM dp_rdr.deny('keep.young') AS (id integer);
+SET ROLE regress_keeper;
+SELECT dp_protect('keep.young', 'keep.young_dp');
+SELECT bound, epsilon_total FROM dp_odometer('keep.young') LIMIT 1;
+RESET ROLE;
+
+DROP FUNCTION refused, public.evil CASCADE;
+DROP SCHEMA keep, other CASCADE;
+DROP FUNCTION public.on_ddl;
+DROP TABLE public.loot;
+DROP OWNED BY regress_keeper, regress_reader, regress_other;
+DROP ROLE regress_keeper, regress_reader, regress_other;

@@ -1,0 +1,139 @@
+-- dp_refresh: a restricted view made anew after its table has changed. Foreign keys that tell of persons with many rows.
+\set VERBOSITY default
+SET ROLE regress_controller;
+CREATE TABLE worker (id integer PRIMARY KEY, age integer, wage numeric(10,2), town text, gone integer);
+INSERT INTO worker SELECT i, 20 + i % 40, 1000 + i, 't' || i % 3, i FROM generate_series(1, 60) i;
+SELECT dp_protect('worker', 'worker_dp', filter => 'age >= 20');
+SELECT dp_protect('worker', 'worker_list', columns => '{town,age}');
+SELECT dp_set_odometer('worker', epsilon_total => 1000);
+SELECT dp_set_bounds('worker', 'wage', 0, 2000), dp_set_bounds('worker', 'gone', 0, 60), dp_set_groups('worker', 'town', '{t0,t1,t2}');
+SELECT dp_grant('worker_dp', 'regress_analyst', tau => 0, epsilon_max => 50, candidates => '{50}');
+SELECT dp_grant('worker_list', 'regress_analyst', tau => 0, epsilon_max => 50, candidates => '{50}');
+GRANT SELECT ON worker_dp TO regress_second WITH GRANT OPTION;
+GRANT SELECT (age, wage) ON worker_dp TO regress_stranger;
+COMMENT ON VIEW worker_dp IS 'what analysts see';
+COMMENT ON COLUMN worker_dp.age IS 'in years';
+RESET ROLE;
+SET ROLE regress_second;
+GRANT SELECT ON worker_dp TO regress_team;
+RESET ROLE;
+CREATE FUNCTION looks(v regclass) RETURNS TABLE (what text, value text) LANGUAGE sql AS $$
+    SELECT 'columns', string_agg(format('%I %s', attname, format_type(atttypid, atttypmod)), ', ' ORDER BY attnum)
+    FROM pg_attribute WHERE attrelid = v AND attnum > 0
+    UNION ALL SELECT 'owner', relowner::regrole::text FROM pg_class WHERE oid = v
+    UNION ALL SELECT 'access', array_to_string(relacl, ' ') FROM pg_class WHERE oid = v
+    UNION ALL SELECT 'access to ' || attname, array_to_string(attacl, ' ') FROM pg_attribute WHERE attrelid = v AND attacl IS NOT NULL
+    UNION ALL SELECT 'comment', obj_description(v, 'pg_class')
+    UNION ALL SELECT 'comment on ' || attname, col_description(v, attnum) FROM pg_attribute WHERE attrelid = v AND col_description(v, attnum) IS NOT NULL
+    UNION ALL SELECT 'options', array_to_string(reloptions, ' ') FROM pg_class WHERE oid = v
+    UNION ALL SELECT 'filter', filter FROM dp_rdr.restricted_view WHERE view = v
+    UNION ALL SELECT 'policy', grantee::text FROM dp_rdr.policy WHERE view = v $$;
+CREATE FUNCTION asks(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE n bigint;
+BEGIN
+    SET LOCAL ROLE regress_analyst;
+    EXECUTE query INTO n;
+    RETURN n;
+EXCEPTION WHEN OTHERS THEN
+    RETURN sqlstate || ' ' || sqlerrm;
+END $$;
+
+-- Nothing has changed: the same view.
+SELECT 'worker_dp'::regclass::oid AS before \gset
+SELECT dp_refresh('worker_dp') = :before AS same;
+
+-- A column is added: it goes behind the others, and the view stays the one that others build on.
+SET ROLE regress_controller;
+CREATE VIEW built AS SELECT count(*) AS n FROM worker_dp;
+ALTER TABLE worker ADD COLUMN shift integer DEFAULT 1;
+SELECT object, finding, remedy FROM dp_audit() WHERE finding ~ 'since' OR remedy ~ 'dp_refresh';
+SELECT dp_refresh('worker_dp') = :before AS same, dp_refresh('worker_list');
+RESET ROLE;
+SELECT * FROM looks('worker_dp');
+SELECT * FROM looks('worker_list');
+SELECT asks('SELECT count(*) FROM worker_dp WHERE shift = 1') ~ '^\d+$' AS answered;
+
+-- Another type, another name, a dropped column: the view must be another, and what depends on it stops that.
+SET ROLE regress_controller;
+ALTER TABLE worker ALTER COLUMN wage TYPE numeric(12,2);
+ALTER TABLE worker RENAME COLUMN shift TO turn;
+ALTER TABLE worker DROP COLUMN gone;
+RESET ROLE;
+SELECT asks('SELECT count(*) FROM worker_dp');
+SET ROLE regress_controller;
+SELECT object, finding, remedy FROM dp_audit() WHERE remedy ~ 'dp_refresh';
+SELECT dp_refresh('worker_dp');
+DROP VIEW built;
+CREATE FUNCTION takes(w worker_dp) RETURNS integer LANGUAGE sql AS 'SELECT 1';
+SELECT dp_refresh('worker_dp');
+DROP FUNCTION takes;
+ALTER VIEW worker_dp SET (security_barrier = true);
+PREPARE wages AS SELECT sum(wage) > 0 AS paid FROM worker_dp;
+SELECT dp_refresh('worker_dp') = :before AS same, dp_refresh('worker_list');
+SELECT object, finding FROM dp_audit() WHERE remedy ~ 'dp_refresh';
+RESET ROLE;
+SELECT * FROM looks('worker_dp');
+SELECT * FROM looks('worker_list');
+SELECT count(*) AS left_behind FROM dp_rdr.policy WHERE view::oid = :before;
+SELECT asks('SELECT count(*) FROM worker_dp WHERE turn = 1') ~ '^\d+$' AS answered, asks('SELECT count(*) FROM worker_list') ~ '^\d+$' AS list;
+SET ROLE regress_analyst;
+EXECUTE wages; -- prepared on the view before
+DEALLOCATE wages;
+RESET ROLE;
+
+-- All of it or nothing.
+SELECT 'worker_dp'::regclass::oid AS before \gset
+BEGIN;
+ALTER TABLE worker RENAME COLUMN turn TO shift;
+SELECT dp_refresh('worker_dp') = :before AS same;
+ROLLBACK;
+SELECT 'worker_dp'::regclass::oid = :before AS same;
+SELECT asks('SELECT count(*) FROM worker_dp WHERE turn = 1') ~ '^\d+$' AS answered;
+
+-- What cannot be made anew stays as it was.
+SET ROLE regress_controller;
+BEGIN;
+ALTER TABLE worker RENAME COLUMN age TO years;
+SELECT dp_refresh('worker_dp'); -- its filter
+ROLLBACK;
+BEGIN;
+ALTER TABLE worker DROP COLUMN town, DROP COLUMN age;
+SELECT dp_refresh('worker_list');
+ROLLBACK;
+SELECT dp_refresh('worker');
+SELECT dp_refresh(NULL);
+RESET ROLE;
+SET ROLE regress_analyst;
+SELECT dp_refresh('worker_dp');
+RESET ROLE;
+-- Views change hands with their tables only when told to; they stay whose they are.
+ALTER TABLE worker OWNER TO regress_team;
+GRANT CREATE ON SCHEMA public TO regress_team;
+ALTER TABLE worker ADD COLUMN extra date;
+SET ROLE regress_controller;
+SELECT dp_refresh('worker_dp');
+SET ROLE regress_member;
+SELECT dp_refresh('worker_dp');
+RESET ROLE;
+SELECT * FROM looks('worker_dp') WHERE what IN ('columns', 'owner');
+REVOKE CREATE ON SCHEMA public FROM regress_team;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Keys that tell of persons with many rows
+-- ---------------------------------------------------------------------------------------------------------------------
+
+ALTER TABLE worker OWNER TO regress_controller;
+SET ROLE regress_controller;
+CREATE TABLE town (name text PRIMARY KEY);
+CREATE TABLE visit (id integer PRIMARY KEY, worker integer REFERENCES worker, boss integer REFERENCES visit, at text REFERENCES town);
+SELECT dp_protect('visit', 'visit_dp');
+CREATE TABLE badge (worker integer UNIQUE REFERENCES worker, town text, day date, UNIQUE (town, day), FOREIGN KEY (town) REFERENCES town);
+SELECT dp_protect('badge', 'badge_dp');
+SELECT dp_unprotect('worker_dp'), dp_unprotect('worker_list');
+SELECT dp_protect('worker', 'worker_dp');
+SELECT severity, object, finding, remedy FROM dp_audit() WHERE finding ~ 'person';
+
+SELECT dp_unprotect('visit_dp'), dp_unprotect('badge_dp'), dp_unprotect('worker_dp');
+DROP TABLE visit, badge, worker, town;
+RESET ROLE;
+DROP FUNCTION looks, asks;

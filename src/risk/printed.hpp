@@ -1,0 +1,38 @@
+// Queries that print averages, or counts and sums of one pair: the controller's indicator is about what is printed
+// (formulas.md 1.2a), not about the two sums that are drawn. For the controller alone: all of it depends on the private rows.
+#pragma once
+
+#include "privacy/printed.hpp"
+#include "privacy/risk_exact.hpp"
+
+#include "risk/leave_one_out.hpp"
+
+namespace dp::risk {
+
+// Whether some measure is a pair.
+bool prints_pairs(const rows::Question *question);
+
+// What a record moves the printed numbers of a pair by, each divided by its largest change; l1 or l2. Core region.
+double printed_part(const rows::Question *question, const Memo *memo, privacy::Mechanism mechanism, int64 record,
+                    int measure);
+
+// The plan of a release, in the current memory context.
+const privacy::ReleasePlan *plan_in_context(const rows::Question *question, privacy::Mechanism mechanism,
+                                            privacy::Epsilon epsilon, privacy::Delta delta);
+
+// What joins the PIS in an RDR: the mean sizes (Laplace) or mean squares (Gaussian) of the errors, over all groups. Of groups
+// that nobody declared: the least of any.
+double printed_noise_term(const rows::Question *question, const Memo *memo, const privacy::ReleasePlan *plan);
+
+// The exact indicator of every record and, behind the last one, of people whom the answer does not contain.
+struct ExactRisks {
+    double noise;   // of whoever changes nothing
+    double *excess; // nrecords + 1; to be added to it
+};
+// 0A000 for Gaussian noise unless the answer is one number.
+ExactRisks exact_printed_risks(const rows::Question *question, const Memo *memo, const privacy::ReleasePlan *plan);
+privacy::RiskRow risk_row_of(const Memo *memo, const ExactRisks &risks, privacy::Epsilon epsilon);
+// Smallest and largest of everybody, or the lower medians of the memo's groups of people. Core region.
+privacy::RdrRange range_of(const Memo *memo, const ExactRisks &risks, bool groups);
+
+} // namespace dp::risk

@@ -1,0 +1,28 @@
+// Steps that the controller's functions share: whose table it is, which one is meant, and acting as its owner.
+#pragma once
+
+#include "catalog/settings.hpp"
+
+namespace dp::sql {
+
+// 42501 unless the caller owns the relation; 42P01 when there is none.
+void check_owner(Oid relation);
+// The protected table that is meant: itself, or the table behind a restricted view. 42501, 55000 "... is not protected".
+Oid protected_relation(Oid relation);
+// 42501 unless the caller owns the table behind the view; 55000 "... is not a restricted view".
+catalog::Settings *settings_of_view(Oid view);
+// Setters of one table wait here for each other, so that none undoes what another has just set.
+void lock_declarations(const catalog::Visit &visit, Oid relation);
+// A statement over the extension's own tables with one oid as its parameter.
+uint64 run_with_oid(const catalog::Visit &visit, const char *sql, Oid oid);
+// Runs a utility statement with the rights of a role.
+void run_as(Oid role, const char *sql);
+
+// What makes the rule of a restricted view: `head` (CREATE VIEW name), then its columns; null: all of the table's.
+const char *facade_statement(const char *head, Oid relation, ArrayType *columns);
+// Says where foreign keys show that rows of one person may be many, or in two protected tables.
+void warn_of_many_rows(Oid relation);
+// 22023 for a total of epsilon that is negative or not a number.
+void check_epsilon_total(Datum total);
+
+} // namespace dp::sql

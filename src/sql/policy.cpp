@@ -1,0 +1,368 @@
+// Who may ask, under which privacy preference (README.md).
+#include "catalog/decimals.hpp"
+#include "query/shape.hpp"
+#include "sql/arguments.hpp"
+#include "sql/controller.hpp"
+extern "C" {
+#include <commands/dbcommands.h>
+}
+
+using dp::catalog::Visit;
+
+namespace dp::sql {
+
+// ---- what is set, and what is passed -------------------------------------------------------------------------------
+
+namespace {
+// Arguments of dp_grant, by position; from arg_tau on also the columns of a policy.
+enum GrantArgument {
+    arg_view,
+    arg_grantee,
+    arg_tau,
+    arg_tau_var,
+    arg_selection,
+    arg_mechanism,
+    arg_delta,
+    arg_epsilon_max,
+    arg_epsilon_total,
+    arg_epsilon_svt,
+    arg_candidates,
+    arg_weight_min,
+    arg_weight_max,
+    arg_group_a,
+    arg_group_b,
+    arg_epsilon_min,
+    narguments
+};
+
+Oid argument_types[narguments] = {OIDOID,     OIDOID,     FLOAT8OID,  FLOAT8OID,  TEXTOID,         TEXTOID,
+                                  NUMERICOID, NUMERICOID, NUMERICOID, NUMERICOID, NUMERICARRAYOID, FLOAT8OID,
+                                  FLOAT8OID,  TEXTOID,    TEXTOID,    NUMERICOID};
+
+// A policy as it is to be stored.
+struct Row {
+    Datum values[narguments];
+    char nulls[narguments + 1]; // as SPI wants them
+    bool has(int argument) const { return nulls[argument] == ' '; }
+    const char *text_of(int argument) const { return has(argument) ? TextDatumGetCString(values[argument]) : nullptr; }
+    void set(int argument, Datum value) {
+        values[argument] = value;
+        nulls[argument] = ' ';
+    }
+    void clear(int argument) {
+        values[argument] = Datum(0);
+        nulls[argument] = 'n';
+    }
+};
+} // namespace
+
+// The role's policy, or what a new one has.
+const char *const stored_sql =
+    "SELECT p.tau, p.tau_var, p.selection, coalesce(p.mechanism, 'laplace'), coalesce(p.delta, 0), "
+    "coalesce(p.epsilon_max, 1), p.epsilon_total, coalesce(p.epsilon_svt, 0.1), p.candidates, "
+    "coalesce(p.weight_min, 1), coalesce(p.weight_max, 1), p.group_a, p.group_b, p.epsilon_min "
+    "FROM (SELECT) one LEFT JOIN dp_rdr.policy p ON p.view::oid = $1 AND p.grantee::oid = $2";
+
+static Row stored_row(const Visit &visit, Oid view, Oid grantee) {
+    Row row = {};
+    row.set(arg_view, ObjectIdGetDatum(view));
+    row.set(arg_grantee, ObjectIdGetDatum(grantee));
+    visit.run(stored_sql, 2, argument_types, row.values);
+    MemoryContext old = MemoryContextSwitchTo(visit.spi.caller);
+    for (int i = arg_tau; i < narguments; i++) {
+        bool isnull;
+        Datum value = border::Spi::value(0, i - arg_tau + 1, &isnull);
+        if (isnull)
+            row.clear(i);
+        else
+            row.set(i, argument_types[i] == FLOAT8OID ? value : PointerGetDatum(PG_DETOAST_DATUM_COPY(value)));
+    }
+    MemoryContextSwitchTo(old);
+    return row;
+}
+
+// Whether an argument takes the option away: 'Infinity' for the share, '' for texts, '{}' for candidates.
+static bool takes_option_away(int argument, Datum value) {
+    if (argument == arg_epsilon_total)
+        return takes_away(value);
+    if (argument == arg_candidates)
+        return ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(value)), ARR_DIMS(DatumGetArrayTypeP(value))) == 0;
+    return argument_types[argument] == TEXTOID && TextDatumGetCString(value)[0] == '\0';
+}
+
+// What is passed replaces what is set; NULL keeps it. Giving tau ends tau_var and the reverse, and either begins with the
+// selection that goes with it.
+static void merge(FunctionCallInfo fcinfo, Row *row) {
+    bool tau = !PG_ARGISNULL(arg_tau), tau_var = !PG_ARGISNULL(arg_tau_var);
+    if (tau && row->has(arg_tau_var)) {
+        row->clear(arg_tau_var);
+        row->clear(arg_selection);
+    }
+    if (tau_var && row->has(arg_tau)) {
+        row->clear(arg_tau);
+        row->clear(arg_selection);
+    }
+    for (int i = arg_tau; i < narguments; i++) {
+        if (PG_ARGISNULL(i))
+            continue;
+        if (takes_option_away(i, PG_GETARG_DATUM(i)))
+            row->clear(i);
+        else
+            row->set(i, PG_GETARG_DATUM(i));
+    }
+    if (!row->has(arg_mechanism))
+        row->set(arg_mechanism, CStringGetTextDatum("laplace"));
+}
+
+// ---- checks --------------------------------------------------------------------------------------------------------
+
+static const char *checked_selection(const Row &row) {
+    if (row.has(arg_tau) == row.has(arg_tau_var))
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("exactly one of tau and tau_var must be given"),
+                 errhint("Pass tau => 0.95, for instance.")));
+    const char *selection = row.text_of(arg_selection);
+    if (!row.has(arg_tau)) {
+        checked_tau_var(DatumGetFloat8(row.values[arg_tau_var]));
+        if (selection != nullptr && strcmp(selection, "released") != 0)
+            ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                            errmsg("selection \"%s\" does not go with tau_var", selection),
+                            errhint("Leave it out: with tau_var epsilon is selected by the sparse vector technique. Or "
+                                    "pass tau.")));
+        return "released";
+    }
+    checked_tau(DatumGetFloat8(row.values[arg_tau]));
+    if (selection == nullptr)
+        return "within_domain";
+    if (strcmp(selection, "within_domain") != 0 && strcmp(selection, "within_data") != 0)
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("selection \"%s\" does not go with tau", selection),
+                 errhint("Use 'within_domain' (differentially private) or 'within_data' (not).")));
+    return selection;
+}
+
+static void check_weights(const Row &row) {
+    double least = checked_weight(DatumGetFloat8(row.values[arg_weight_min]), "weight_min");
+    double most = checked_weight(DatumGetFloat8(row.values[arg_weight_max]), "weight_max");
+    if (least > most)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("weight_min %s is larger than weight_max %s", float8out_internal(least),
+                               float8out_internal(most)),
+                        errhint("Pass weight_min => 0.25, weight_max => 4, for instance.")));
+}
+
+// A delta that no answer could ever pay is a mistake of the policy, not of the analyst.
+static void check_delta_left(const Visit &visit, const catalog::Settings *settings, Datum delta, bool conditional) {
+    Oid types[3] = {TEXTOID, NUMERICOID, BOOLOID};
+    Datum values[3] = {CStringGetTextDatum(settings->id_text), delta, BoolGetDatum(conditional)};
+    uint64 rows = visit.run("SELECT 1 FROM dp_rdr.protected_table t JOIN dp_rdr.odometer o ON o.id = t.id "
+                            "WHERE t.id = $1::uuid AND t.bound <> 'none' AND $2 > t.delta_total - o.public_delta - "
+                            "CASE WHEN $3 THEN o.conditional_delta ELSE 0 END AND $2 > 0",
+                            3, types, values);
+    if (rows == 1)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("delta exceeds what is left of the table's delta_total"),
+                        errhint("Raise it with dp_set_odometer('%s', delta_total => ...), or grant a smaller delta.",
+                                settings->relation_name)));
+}
+
+// An epsilon_min that leaves no candidate would deny every query.
+static void check_candidates(const Row &row) {
+    const auto *candidates = catalog::candidates_from_array(
+        row.has(arg_candidates) ? DatumGetArrayTypeP(row.values[arg_candidates]) : nullptr);
+    privacy::Epsilon most = catalog::checked_epsilon(row.values[arg_epsilon_max], "epsilon_max");
+    if (!row.has(arg_epsilon_min))
+        return;
+    privacy::Epsilon least = catalog::checked_epsilon(row.values[arg_epsilon_min], "epsilon_min");
+    for (privacy::Epsilon candidate : *candidates)
+        if (least <= candidate && candidate <= most)
+            return;
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("no candidate of epsilon is between epsilon_min %s and epsilon_max %s",
+                           catalog::numeric_text(row.values[arg_epsilon_min]),
+                           catalog::numeric_text(row.values[arg_epsilon_max])),
+                    errhint("An answer is charged a candidate between the two, or what is asked for below it.")));
+}
+
+static void check_numbers(const Row &row) {
+    privacy::Mechanism mechanism = mechanism_named(row.text_of(arg_mechanism));
+    privacy::Delta delta = catalog::checked_delta(row.values[arg_delta], "delta");
+    if (mechanism == privacy::Mechanism::gaussian && delta.units() == 0)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("mechanism gaussian needs a delta above 0"),
+                        errhint("Pass delta => 1e-6, for instance.")));
+    checked_epsilon_svt(row.values[arg_epsilon_svt]);
+    if (row.has(arg_epsilon_total))
+        check_epsilon_total(row.values[arg_epsilon_total]);
+    check_candidates(row);
+    check_weights(row);
+}
+
+// Whose medians an epsilon from the data compares; a price from public facts has nobody in it.
+static void check_groups(const Row &row, const char *selection) {
+    if (row.has(arg_group_a) != row.has(arg_group_b))
+        refuse_half_of_groups();
+    if (row.has(arg_group_a) && strcmp(selection, "within_data") != 0)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("group_a and group_b do not go with the selection \"%s\"", selection),
+                        errhint("Leave them out, or take them away with group_a => '', group_b => ''; or use "
+                                "'within_data', which is not differentially private.")));
+}
+
+// ---- storing it ----------------------------------------------------------------------------------------------------
+
+// Conditions that are passed are read now, under the caller's settings; those that are kept were read before.
+static void canonical_groups(FunctionCallInfo fcinfo, Row *row, Oid relation) {
+    const char *const names[] = {"group_a", "group_b"};
+    for (int i : {arg_group_a, arg_group_b})
+        if (!PG_ARGISNULL(i) && row->has(i))
+            row->set(
+                i, CStringGetTextDatum(query::canonical_condition(row->text_of(i), relation, names[i - arg_group_a])));
+}
+
+static void store_policy(const Visit &visit, Row *row) {
+    visit.run("INSERT INTO dp_rdr.policy AS p (view, grantee, tau, tau_var, selection, mechanism, delta, epsilon_max, "
+              "epsilon_total, epsilon_svt, candidates, weight_min, weight_max, group_a, group_b, epsilon_min) "
+              "VALUES ($1::regclass, $2::regrole, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) "
+              "ON CONFLICT (view, grantee) DO UPDATE SET (tau, tau_var, selection, mechanism, delta, epsilon_max, "
+              "epsilon_total, epsilon_svt, candidates, weight_min, weight_max, group_a, group_b, epsilon_min) = "
+              "(excluded.tau, excluded.tau_var, excluded.selection, excluded.mechanism, excluded.delta, "
+              "excluded.epsilon_max, excluded.epsilon_total, excluded.epsilon_svt, excluded.candidates, "
+              "excluded.weight_min, excluded.weight_max, excluded.group_a, excluded.group_b, excluded.epsilon_min)",
+              narguments, argument_types, row->values, row->nulls);
+}
+
+// A view that was refreshed or dropped while this call waited is another one, or none.
+static void check_registered(const Visit &visit, const catalog::Settings *settings) {
+    if (run_with_oid(visit, "SELECT 1 FROM dp_rdr.restricted_view v WHERE v.view::oid = $1", settings->view) != 1)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("%s is being changed by another call", settings->view_name), errhint("Try again.")));
+}
+
+// ---- what the controller should know -------------------------------------------------------------------------------
+
+static void warn_of_data(const char *grantee) {
+    ereport(WARNING,
+            (errmsg("answers to role %s will not be differentially private", grantee),
+             errdetail("Under within_data epsilon is chosen from the private rows: an answer, its noise and a denial "
+                       "can tell whether one person is there. What is shown to %s is outside the guarantee that "
+                       "other roles' answers carry.",
+                       grantee),
+             errhint("selection => 'within_domain' is differentially private.")));
+}
+
+// What lets a role read the table itself; null when nothing does.
+static const char *reads_table(Oid role, Oid relation) {
+    if (superuser_arg(role))
+        return "it is a superuser";
+    Oid owner = catalog::relation_owner(relation);
+    if (has_privs_of_role(role, owner))
+        return psprintf("it may act for %s, the owner", quote_identifier(GetUserNameFromId(owner, false)));
+    if (pg_class_aclcheck(relation, role, ACL_SELECT) == ACLCHECK_OK)
+        return has_privs_of_role(role, ROLE_PG_READ_ALL_DATA) ? "it has the privileges of pg_read_all_data"
+                                                              : "it has SELECT on the table";
+    if (pg_attribute_aclcheck_all(relation, role, ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK)
+        return "it has SELECT on columns of the table";
+    return nullptr;
+}
+
+static void warn_of_reader(Oid role, const char *grantee, const catalog::Settings *settings) {
+    const char *reason = reads_table(role, settings->relation);
+    if (reason != nullptr)
+        ereport(WARNING, (errmsg("role %s can read %s itself: %s", grantee, settings->relation_name, reason),
+                          errdetail("No answer's noise hides anything from who can read the rows."),
+                          errhint("dp_audit() lists what to revoke.")));
+}
+
+// Without these rights the policy is there and every query fails.
+static void warn_of_rights(Oid role, const char *grantee, Oid view) {
+    Oid schema = get_rel_namespace(view);
+    const char *name = quote_identifier(get_namespace_name(schema));
+    if (pg_namespace_aclcheck(schema, role, ACL_USAGE) != ACLCHECK_OK)
+        ereport(WARNING, (errmsg("role %s may not use the schema %s, where the restricted view is", grantee, name),
+                          errhint("GRANT USAGE ON SCHEMA %s TO %s;", name, grantee)));
+    // A role that cannot log in is there for its members, who connect with rights of their own.
+    HeapTuple tuple = SearchSysCache1(AUTHOID, ObjectIdGetDatum(role));
+    bool logs_in = HeapTupleIsValid(tuple) && ((Form_pg_authid)GETSTRUCT(tuple))->rolcanlogin;
+    if (HeapTupleIsValid(tuple))
+        ReleaseSysCache(tuple);
+    if (logs_in && pg_database_aclcheck(MyDatabaseId, role, ACL_CONNECT) != ACLCHECK_OK) {
+        const char *database = quote_identifier(get_database_name(MyDatabaseId));
+        ereport(WARNING, (errmsg("role %s may not connect to the database %s", grantee, database),
+                          errhint("GRANT CONNECT ON DATABASE %s TO %s;", database, grantee)));
+    }
+}
+
+DP_FUNCTION(dp_grant) {
+    require(fcinfo, arg_view, "view");
+    require(fcinfo, arg_grantee, "grantee");
+    catalog::Settings *settings = settings_of_view(PG_GETARG_OID(arg_view));
+    Oid role = PG_GETARG_OID(arg_grantee);
+    const char *grantee = quote_identifier(GetUserNameFromId(role, false));
+    Visit visit = Visit::write();
+    lock_declarations(visit, settings->relation);
+    check_registered(visit, settings);
+    Row row = stored_row(visit, settings->view, role);
+    visit.leave();
+
+    merge(fcinfo, &row);
+    const char *selection = checked_selection(row);
+    row.set(arg_selection, CStringGetTextDatum(selection));
+    check_numbers(row);
+    check_groups(row, selection);
+    canonical_groups(fcinfo, &row, settings->relation);
+
+    visit = Visit::write();
+    bool from_data = strcmp(selection, "within_data") == 0;
+    check_delta_left(visit, settings, row.values[arg_delta], from_data);
+    store_policy(visit, &row);
+    visit.leave();
+    run_as(catalog::relation_owner(settings->view), psprintf("GRANT SELECT ON %s TO %s", settings->view_name, grantee));
+    if (from_data)
+        warn_of_data(grantee);
+    warn_of_reader(role, grantee, settings);
+    warn_of_rights(role, grantee, settings->view);
+    PG_RETURN_VOID();
+}
+
+DP_FUNCTION(dp_revoke) {
+    require(fcinfo, 0, "view");
+    require(fcinfo, 1, "grantee");
+    catalog::Settings *settings = settings_of_view(PG_GETARG_OID(0));
+    const char *grantee = quote_identifier(GetUserNameFromId(PG_GETARG_OID(1), false));
+    Oid types[2] = {OIDOID, OIDOID};
+    Datum values[2] = {ObjectIdGetDatum(settings->view), PG_GETARG_DATUM(1)};
+    Visit visit = Visit::write();
+    lock_declarations(visit, settings->relation);
+    check_registered(visit, settings);
+    uint64 rows =
+        visit.run("DELETE FROM dp_rdr.policy p WHERE p.view::oid = $1 AND p.grantee::oid = $2", 2, types, values);
+    visit.leave();
+    run_as(catalog::relation_owner(settings->view),
+           psprintf("REVOKE SELECT ON %s FROM %s", settings->view_name, grantee));
+    if (rows == 0)
+        ereport(WARNING, (errmsg("role %s had no policy on %s", grantee, settings->view_name)));
+    PG_RETURN_VOID();
+}
+
+// ---- suspensions ---------------------------------------------------------------------------------------------------
+
+// Lifts all suspensions under the policy of a role, and those of the role itself under whichever policy.
+DP_FUNCTION(dp_resume) {
+    require(fcinfo, 0, "view");
+    require(fcinfo, 1, "grantee");
+    catalog::Settings *settings = settings_of_view(PG_GETARG_OID(0));
+    const char *name = GetUserNameFromId(PG_GETARG_OID(1), false);
+    Oid types[3] = {OIDOID, OIDOID, TEXTOID};
+    Datum values[3] = {ObjectIdGetDatum(settings->view), PG_GETARG_DATUM(1), CStringGetTextDatum(name)};
+    Visit visit = Visit::write();
+    uint64 rows = visit.run("DELETE FROM dp_rdr.suspension s WHERE s.view::oid = $1 AND "
+                            "(s.grantee::oid = $2 OR $3 IN (s.role_name, s.session_role))",
+                            3, types, values);
+    visit.leave();
+    if (rows == 0)
+        ereport(WARNING,
+                (errmsg("nobody was suspended on %s as role %s", settings->view_name, quote_identifier(name))));
+    PG_RETURN_VOID();
+}
+
+} // namespace dp::sql

@@ -1,0 +1,320 @@
+// dp_refresh: a restricted view made anew after its table has changed, with all that hangs on it (README.md).
+#include "catalog/facade.hpp"
+#include "query/shape.hpp"
+#include "sql/arguments.hpp"
+#include "sql/controller.hpp"
+extern "C" {
+#include <catalog/indexing.h>
+#include <catalog/pg_attribute.h>
+#include <commands/comment.h>
+}
+
+using dp::catalog::Visit;
+
+namespace dp::sql {
+
+// ---- which columns -------------------------------------------------------------------------------------------------
+
+namespace {
+struct Columns {
+    ArrayType *names;
+    bool in_place; // the view's own columns are as they were: others go behind them
+    bool same;     // there is nothing to do
+};
+
+struct Names {
+    Datum values[MaxHeapAttributeNumber];
+    int n;
+    void add(const char *name) { values[n++] = CStringGetTextDatum(name); }
+};
+} // namespace
+
+static Form_pg_attribute column_named(TupleDesc columns, const char *name) {
+    for (int i = 0; i < columns->natts; i++) {
+        Form_pg_attribute column = TupleDescAttr(columns, i);
+        if (!column->attisdropped && strcmp(NameStr(column->attname), name) == 0)
+            return column;
+    }
+    return nullptr;
+}
+
+static bool is_same(Form_pg_attribute mine, Form_pg_attribute theirs) {
+    return mine->atttypid == theirs->atttypid && mine->atttypmod == theirs->atttypmod &&
+           mine->attcollation == theirs->attcollation;
+}
+
+// The view's columns that the table still has.
+static void add_kept(TupleDesc view, TupleDesc table, Names *names, Columns *columns) {
+    for (int i = 0; i < view->natts; i++) {
+        Form_pg_attribute mine = TupleDescAttr(view, i), theirs = column_named(table, NameStr(mine->attname));
+        if (theirs == nullptr || !is_same(mine, theirs))
+            columns->in_place = columns->same = false;
+        if (theirs != nullptr)
+            names->add(NameStr(mine->attname));
+    }
+}
+
+static void add_others(TupleDesc view, TupleDesc table, Names *names, Columns *columns) {
+    for (int i = 0; i < table->natts; i++) {
+        Form_pg_attribute theirs = TupleDescAttr(table, i);
+        if (theirs->attisdropped || column_named(view, NameStr(theirs->attname)) != nullptr)
+            continue;
+        names->add(NameStr(theirs->attname));
+        columns->same = false;
+    }
+}
+
+// A view that was made with all columns gets all there are now; a list of columns is kept as far as they exist.
+static Columns columns_of(const catalog::Settings *settings, bool all_columns) {
+    Relation view = table_open(settings->view, AccessShareLock), table = table_open(settings->relation, NoLock);
+    auto *names = static_cast<Names *>(palloc0(sizeof(Names)));
+    Columns columns = {nullptr, true, true};
+    add_kept(RelationGetDescr(view), RelationGetDescr(table), names, &columns);
+    if (all_columns && columns.in_place)
+        add_others(RelationGetDescr(view), RelationGetDescr(table), names, &columns);
+    table_close(view, NoLock);
+    table_close(table, NoLock);
+    if (names->n == 0 && !all_columns)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("%s has none of the columns that were listed for %s", settings->relation_name,
+                               settings->view_name),
+                        errhint("Drop the view with dp_unprotect() and make another with dp_protect(); the ledger and "
+                                "the totals stay.")));
+    // Made anew with all columns: in the order of the table.
+    if (!all_columns || columns.in_place)
+        columns.names = construct_array(names->values, names->n, TEXTOID, -1, false, TYPALIGN_INT);
+    return columns;
+}
+
+// ---- what a new view would lose ------------------------------------------------------------------------------------
+
+namespace {
+struct Belongings {
+    Oid view;
+    Datum acl; // 0: none
+    const char *comment;
+    TupleDesc columns;
+    Datum *column_acls;
+    const char **column_comments;
+};
+} // namespace
+
+static Datum copied_acl(int cache, HeapTuple tuple, AttrNumber attribute) {
+    bool isnull;
+    Datum acl = SysCacheGetAttr(cache, tuple, attribute, &isnull);
+    return isnull ? Datum(0) : PointerGetDatum(DatumGetAclPCopy(acl));
+}
+
+static Datum acl_of_view(Oid view) {
+    HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(view));
+    Datum acl = copied_acl(RELOID, tuple, Anum_pg_class_relacl);
+    ReleaseSysCache(tuple);
+    return acl;
+}
+
+static Datum acl_of_column(Oid view, AttrNumber attno) {
+    HeapTuple tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(view), Int16GetDatum(attno));
+    Datum acl = copied_acl(ATTNUM, tuple, Anum_pg_attribute_attacl);
+    ReleaseSysCache(tuple);
+    return acl;
+}
+
+static Belongings belongings_of(Oid oid) {
+    Relation view = table_open(oid, AccessShareLock);
+    Belongings all = {
+        oid,     acl_of_view(oid), GetComment(oid, RelationRelationId, 0), CreateTupleDescCopy(RelationGetDescr(view)),
+        nullptr, nullptr};
+    table_close(view, NoLock);
+    int n = all.columns->natts;
+    all.column_acls = static_cast<Datum *>(palloc0(sizeof(Datum) * (n + 1)));
+    all.column_comments = static_cast<const char **>(palloc0(sizeof(char *) * (n + 1)));
+    for (int i = 0; i < n; i++) {
+        all.column_acls[i] = acl_of_column(oid, i + 1);
+        all.column_comments[i] = GetComment(oid, RelationRelationId, i + 1);
+    }
+    return all;
+}
+
+// Writes an access list as it was, grantors and all; GRANT could only give the owner's own.
+static void put_acl(Oid catalog_id, HeapTuple tuple, AttrNumber attribute, Oid view, AttrNumber attno, Datum before,
+                    Datum acl) {
+    Relation catalog = table_open(catalog_id, RowExclusiveLock);
+    int natts = RelationGetNumberOfAttributes(catalog);
+    auto *values = static_cast<Datum *>(palloc0(sizeof(Datum) * natts));
+    auto *nulls = static_cast<bool *>(palloc0(sizeof(bool) * natts));
+    auto *replaces = static_cast<bool *>(palloc0(sizeof(bool) * natts));
+    values[attribute - 1] = acl;
+    nulls[attribute - 1] = acl == Datum(0);
+    replaces[attribute - 1] = true;
+    HeapTuple changed = heap_modify_tuple(tuple, RelationGetDescr(catalog), values, nulls, replaces);
+    CatalogTupleUpdate(catalog, &changed->t_self, changed);
+    Oid *old_members = nullptr, *new_members = nullptr;
+    int nold = before == Datum(0) ? 0 : aclmembers(DatumGetAclP(before), &old_members);
+    int nnew = acl == Datum(0) ? 0 : aclmembers(DatumGetAclP(acl), &new_members);
+    updateAclDependencies(RelationRelationId, view, attno, catalog::relation_owner(view), nold, old_members, nnew,
+                          new_members);
+    table_close(catalog, RowExclusiveLock);
+}
+
+static void give_back(const Belongings &all, Oid view) {
+    put_acl(RelationRelationId, SearchSysCacheCopy1(RELOID, ObjectIdGetDatum(view)), Anum_pg_class_relacl, view, 0,
+            acl_of_view(view), all.acl);
+    if (all.comment != nullptr)
+        CreateComments(view, RelationRelationId, 0, all.comment);
+    for (int i = 0; i < all.columns->natts; i++) {
+        AttrNumber attno = get_attnum(view, NameStr(TupleDescAttr(all.columns, i)->attname));
+        if (attno <= 0)
+            continue; // the column is gone
+        if (all.column_acls[i] != Datum(0))
+            put_acl(AttributeRelationId, SearchSysCacheCopy2(ATTNUM, ObjectIdGetDatum(view), Int16GetDatum(attno)),
+                    Anum_pg_attribute_attacl, view, attno, acl_of_column(view, attno), all.column_acls[i]);
+        if (all.column_comments[i] != nullptr)
+            CreateComments(view, RelationRelationId, attno, all.column_comments[i]);
+    }
+    CommandCounterIncrement();
+}
+
+// What depends on the view or on its row type, but the view itself.
+const char *const dependents_sql = R"sql(
+SELECT string_agg(x.name, ', ' ORDER BY x.name) FROM (
+  SELECT DISTINCT CASE WHEN r.oid IS NULL THEN pg_describe_object(d.classid, d.objid, d.objsubid)
+                       ELSE pg_describe_object('pg_class'::regclass, r.ev_class, 0) END COLLATE "C" AS name
+  FROM pg_class c JOIN pg_type y ON y.oid = c.reltype
+  JOIN pg_depend d ON (d.refclassid = 'pg_class'::regclass AND d.refobjid = c.oid)
+                   OR (d.refclassid = 'pg_type'::regclass AND d.refobjid IN (y.oid, y.typarray))
+  LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
+  WHERE c.oid = $1 AND d.deptype IN ('n', 'a') AND r.ev_class IS DISTINCT FROM c.oid) x
+HAVING count(*) > 0)sql";
+
+static void check_dependents(const Visit &visit, const catalog::Settings *settings) {
+    if (run_with_oid(visit, dependents_sql, settings->view) == 0)
+        return;
+    ereport(ERROR,
+            (errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+             errmsg("cannot make %s anew: other objects depend on it", settings->view_name),
+             errdetail("They would be lost: %s.", visit.spi.text(0, 1)),
+             errhint("A column was renamed, dropped, or changed its type. Keep the definitions (pg_get_viewdef), "
+                     "drop these objects, call dp_refresh(), and create them again. Policies and rights stay.")));
+}
+
+// Every table of the catalog that is keyed by the view.
+const char *const keyed_sql = R"sql(
+SELECT format('UPDATE dp_rdr.%I SET view = $2::regclass WHERE view::oid = $1', c.relname)
+FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+WHERE c.relnamespace = 'dp_rdr'::regnamespace AND c.relkind = 'r' AND a.attname = 'view' AND NOT a.attisdropped
+  AND a.atttypid = 'regclass'::regtype)sql";
+
+static void move_declarations(Oid from, Oid to) {
+    Visit visit = Visit::write();
+    uint64 rows = visit.run(keyed_sql);
+    List *statements = NIL;
+    for (uint64 i = 0; i < rows; i++)
+        statements = lappend(statements, visit.spi.text(i, 1));
+    Oid types[2] = {OIDOID, OIDOID};
+    Datum values[2] = {ObjectIdGetDatum(from), ObjectIdGetDatum(to)};
+    ListCell *cell;
+    foreach (cell, statements)
+        visit.run(static_cast<const char *>(lfirst(cell)), 2, types, values);
+    visit.leave();
+}
+
+// ---- the view ------------------------------------------------------------------------------------------------------
+
+// " WITH (security_barrier=true)", or nothing.
+static const char *options_of(Oid view) {
+    HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(view));
+    bool isnull;
+    Datum options = SysCacheGetAttr(RELOID, tuple, Anum_pg_class_reloptions, &isnull);
+    const char *with = isnull ? ""
+                              : psprintf(" WITH (%s)", TextDatumGetCString(OidFunctionCall2Coll(
+                                                           F_ARRAY_TO_STRING_ANYARRAY_TEXT, DEFAULT_COLLATION_OID,
+                                                           options, CStringGetTextDatum(", "))));
+    ReleaseSysCache(tuple);
+    return with;
+}
+
+static Oid make_anew(const catalog::Settings *settings, const Columns &columns) {
+    Visit visit = Visit::read();
+    check_dependents(visit, settings);
+    visit.leave();
+    Oid owner = catalog::relation_owner(settings->view), schema = get_rel_namespace(settings->view);
+    const char *name = get_rel_name(settings->view);
+    const char *head = psprintf("CREATE VIEW %s%s", settings->view_name, options_of(settings->view));
+    Belongings all = belongings_of(settings->view);
+    run_as(owner, psprintf("DROP VIEW %s", settings->view_name));
+    run_as(owner, facade_statement(head, settings->relation, columns.names));
+    Oid view = get_relname_relid(name, schema);
+    give_back(all, view);
+    move_declarations(settings->view, view);
+    return view;
+}
+
+// ---- bounds and groups of columns that are gone --------------------------------------------------------------------
+
+// A new column of that name would have them, and nobody declared them for it.
+const char *const forget_sql = R"sql(
+WITH bounds AS (
+  DELETE FROM dp_rdr.column_bounds b WHERE b.relation::oid = $1 AND NOT EXISTS (
+    SELECT FROM pg_attribute a WHERE a.attrelid = $1 AND a.attname = b.column_name AND a.attnum > 0 AND NOT a.attisdropped)
+  RETURNING b.column_name, format('dp_set_bounds(%L, ''...'', %s, %s)', b.relation, b.lower, b.upper) AS again),
+groups AS (
+  DELETE FROM dp_rdr.column_groups g WHERE g.relation::oid = $1 AND NOT EXISTS (
+    SELECT FROM pg_attribute a WHERE a.attrelid = $1 AND a.attname = g.column_name AND a.attnum > 0 AND NOT a.attisdropped)
+  RETURNING g.column_name, format('dp_set_groups(%L, ''...'', %s)', g.relation,
+    CASE WHEN length(g.groups::text) <= 1000 THEN quote_literal(g.groups) ELSE '...' END) AS again)
+SELECT * FROM (SELECT 'bounds' AS what, * FROM bounds UNION ALL SELECT 'groups', * FROM groups) x
+ORDER BY x.column_name COLLATE "C", x.what)sql";
+
+static void forget_gone_columns(const catalog::Settings *settings) {
+    Visit visit = Visit::write();
+    uint64 rows = run_with_oid(visit, forget_sql, settings->relation);
+    auto **texts = static_cast<const char **>(MemoryContextAlloc(visit.spi.caller, sizeof(char *) * (3 * rows + 1)));
+    for (uint64 i = 0; i < 3 * rows; i++)
+        texts[i] = visit.spi.text(i / 3, static_cast<int>(i % 3) + 1);
+    visit.leave(); // under its settings nothing is printed
+    for (uint64 i = 0; i < rows; i++)
+        ereport(NOTICE, (errmsg("the %s of column %s, which %s has no longer, are taken away", texts[3 * i],
+                                quote_identifier(texts[3 * i + 1]), settings->relation_name),
+                         errhint("If it was renamed: SELECT %s;", texts[3 * i + 2])));
+}
+
+static bool has_all_columns(const catalog::Settings *settings) {
+    Visit visit = Visit::write();
+    lock_declarations(visit, settings->relation);
+    if (run_with_oid(visit, "SELECT v.all_columns FROM dp_rdr.restricted_view v WHERE v.view::oid = $1",
+                     settings->view) != 1)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("%s is being changed by another call", settings->view_name), errhint("Try again.")));
+    bool isnull;
+    bool all = DatumGetBool(border::Spi::value(0, 1, &isnull));
+    visit.leave();
+    return all;
+}
+
+DP_FUNCTION(dp_refresh) {
+    require(fcinfo, 0, "view");
+    catalog::Settings *settings = settings_of_view(PG_GETARG_OID(0));
+    LockRelationOid(settings->relation, AccessShareLock);
+    catalog::check_protectable(settings->relation);
+    bool all_columns = has_all_columns(settings);
+    if (catalog::table_of_facade(settings->view) != settings->relation)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("%s is no longer a restricted view over %s: its rule was replaced", settings->view_name,
+                               settings->relation_name),
+                        errhint("Drop it with dp_unprotect() and make another with dp_protect().")));
+    // A filter over a column that is gone fails here, and nothing has been lost.
+    if (settings->filter != nullptr)
+        query::canonical_condition(settings->filter, settings->relation, "filter");
+    Columns columns = columns_of(settings, all_columns);
+    Oid view = settings->view;
+    if (!columns.in_place)
+        view = make_anew(settings, columns);
+    else if (!columns.same)
+        run_as(catalog::relation_owner(view),
+               facade_statement(psprintf("CREATE OR REPLACE VIEW %s%s", settings->view_name, options_of(view)),
+                                settings->relation, columns.names));
+    forget_gone_columns(settings);
+    PG_RETURN_OID(view);
+}
+
+} // namespace dp::sql

@@ -1,0 +1,107 @@
+// The rows of dp_risk_records and dp_risk_output: records, riskiest first.
+#include "sql/risk.hpp"
+
+namespace dp::sql {
+
+using risk::Memo;
+
+namespace {
+// Columns in front of the record's own in what is sorted.
+enum SortColumn { sort_individuals, sort_third, sort_fourth, sort_fixed };
+} // namespace
+
+static TupleDesc sorted_desc(const Memo *memo) {
+    TupleDesc desc = CreateTemplateTupleDesc(sort_fixed + memo->desc->natts);
+    TupleDescInitEntry(desc, sort_individuals + 1, "individuals", INT8OID, -1, 0);
+    TupleDescInitEntry(desc, sort_third + 1, "third", FLOAT8OID, -1, 0);
+    TupleDescInitEntry(desc, sort_fourth + 1, "fourth", FLOAT8OID, -1, 0);
+    for (int c = 0; c < memo->desc->natts; c++)
+        TupleDescCopyEntry(desc, sort_fixed + c + 1, memo->desc, c + 1);
+    return desc;
+}
+
+static Tuplesortstate *begin_sort(TupleDesc desc, int by) {
+    Oid greater = lookup_type_cache(FLOAT8OID, TYPECACHE_GT_OPR)->gt_opr;
+    AttrNumber columns[2] = {static_cast<AttrNumber>(sort_third + by + 1),
+                             static_cast<AttrNumber>(sort_fourth - by + 1)};
+    Oid operators[2] = {greater, greater}, collations[2] = {InvalidOid, InvalidOid};
+    bool nulls_first[2] = {false, false};
+    return tuplesort_begin_heap(desc, 2, columns, operators, collations, nulls_first, work_mem, nullptr,
+                                TUPLESORT_NONE);
+}
+
+static void set_number(TupleTableSlot *slot, int column, const double *numbers, int64 i) {
+    slot->tts_isnull[column] = numbers == nullptr;
+    slot->tts_values[column] = numbers == nullptr ? Datum(0) : Float8GetDatum(numbers[i]);
+}
+
+static void fill_sort(Tuplesortstate *sort, TupleDesc desc, const Memo *memo, const RecordNumbers &numbers) {
+    TupleTableSlot *record = MakeSingleTupleTableSlot(memo->desc, &TTSOpsMinimalTuple);
+    TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
+    int natts = memo->desc->natts;
+    for (int64 i = 0; tuplestore_gettupleslot(memo->kept, true, false, record); i++) {
+        CHECK_FOR_INTERRUPTS();
+        slot_getallattrs(record);
+        ExecClearTuple(slot);
+        slot->tts_values[sort_individuals] = Int64GetDatum(memo->records[i].individuals);
+        slot->tts_isnull[sort_individuals] = false;
+        set_number(slot, sort_third, numbers.third, i);
+        set_number(slot, sort_fourth, numbers.fourth, i);
+        for (int c = 0; c < natts; c++) {
+            slot->tts_values[sort_fixed + c] = record->tts_values[c];
+            slot->tts_isnull[sort_fixed + c] = record->tts_isnull[c];
+        }
+        ExecStoreVirtualTuple(slot);
+        tuplesort_puttupleslot(sort, slot);
+    }
+    ExecDropSingleTupleTableSlot(record);
+    ExecDropSingleTupleTableSlot(slot);
+    tuplestore_end(memo->kept);
+}
+
+static Datum record_json(const Memo *memo, const TupleTableSlot *slot) {
+    HeapTuple tuple = heap_form_tuple(memo->desc, slot->tts_values + sort_fixed, slot->tts_isnull + sort_fixed);
+    Datum json = DirectFunctionCall1(row_to_json, HeapTupleGetDatum(tuple));
+    return DirectFunctionCall1(jsonb_in, CStringGetDatum(TextDatumGetCString(json)));
+}
+
+static void put_outside(ReturnSetInfo *result, const Memo *memo, const RecordNumbers &numbers) {
+    const double *of[2] = {numbers.third, numbers.fourth};
+    Datum values[4] = {Datum(0), Int64GetDatum(memo->outside)};
+    bool nulls[4] = {true, false, of[0] == nullptr, of[1] == nullptr};
+    for (int i = 0; i < 2; i++)
+        if (of[i] != nullptr)
+            values[2 + i] = Float8GetDatum(of[i][memo->nrecords]);
+    tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+static void put_sorted(ReturnSetInfo *result, const Memo *memo, Tuplesortstate *sort, TupleDesc desc) {
+    TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
+    MemoryContext per_row = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr record", ALLOCSET_DEFAULT_SIZES);
+    MemoryContext old = MemoryContextSwitchTo(per_row);
+    while (tuplesort_gettupleslot(sort, true, false, slot, nullptr)) {
+        CHECK_FOR_INTERRUPTS();
+        slot_getallattrs(slot);
+        Datum values[4] = {record_json(memo, slot), slot->tts_values[sort_individuals], slot->tts_values[sort_third],
+                           slot->tts_values[sort_fourth]};
+        bool nulls[4] = {false, false, slot->tts_isnull[sort_third], slot->tts_isnull[sort_fourth]};
+        tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+        MemoryContextReset(per_row);
+    }
+    MemoryContextSwitchTo(old);
+    MemoryContextDelete(per_row);
+    ExecDropSingleTupleTableSlot(slot);
+}
+
+void put_records(ReturnSetInfo *result, const Memo *memo, const RecordNumbers &numbers, int by) {
+    TupleDesc desc = sorted_desc(memo);
+    Tuplesortstate *sort = begin_sort(desc, by);
+    fill_sort(sort, desc, memo, numbers);
+    tuplesort_performsort(sort);
+    put_sorted(result, memo, sort, desc);
+    tuplesort_end(sort);
+    if (memo->outside > 0)
+        put_outside(result, memo, numbers);
+}
+
+} // namespace dp::sql

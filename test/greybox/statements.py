@@ -1,0 +1,175 @@
+"""Made-up rows of the table person, and made-up statements over what README.md says may be asked of it."""
+from typing import NamedTuple
+
+
+class Column(NamedTuple):
+    type: str
+    values: tuple  # literals: ordinary ones, extreme ones, NULL
+    bounds: tuple = ()
+    groups: str = ""
+
+
+# Bounds that cut off some of the values, on either side.
+COLUMNS = {
+    "id": Column("integer", ()),
+    "small": Column("smallint", ("-32768", "32767", "0", "1", "-20", "49", "50", "51", "NULL"), ("-50", "50")),
+    "age": Column("integer", ("0", "17", "30", "31", "42", "59", "60", "90", "119", "2147483647", "-2147483648", "NULL"),
+                  ("0", "120")),
+    "big": Column("bigint", ("1", "-7", "123456789012", "9223372036854775807", "-9223372036854775808", "NULL"),
+                  ("-1000000000000", "2000000000000")),
+    "height": Column("real", ("150.5", "172", "199.99", "'NaN'", "'Infinity'", "'-Infinity'", "1e-45", "3e38", "NULL"),
+                     ("50", "250")),
+    "weight": Column("double precision", ("0.1", "0.3", "0.999999999", "1e-320", "1.7e308", "'-Infinity'", "'Infinity'",
+                                          "'NaN'", "NULL"), ("0", "1")),
+    "rate": Column("numeric", ("0.5", "-0.25", "999999.999", "1e300", "-1e300", "1e-200", "'NaN'", "'Infinity'",
+                               "'-Infinity'", "NULL"), ("-0.5", "1000000.25")),
+    "sex": Column("text", ("'Female'", "'Male'", "'Other'", "''", "NULL"), (), "{Female,Male,NULL}"),
+    "city": Column("text", ("'Ulm'", "'Bern'", "'Oslo'", "'Rome'", "NULL"), ()),
+    "mood": Column("mood", ("'low'", "'fair'", "'high'", "NULL"), ()),
+    "member": Column("boolean", ("true", "false", "NULL"), ()),
+    "born": Column("date", ("date '1980-02-29'", "date '1871-03-17'", "date '2001-09-09'", "'infinity'", "'-infinity'",
+                            "NULL"), ()),
+    "note": Column("text", ("'note 1'", "'Note'", "'%'", "repeat('x', 3000)", "''", "NULL"), ()),
+}
+
+POLICIES = {
+    "regress_dp_laplace": "tau => 0.5",
+    "regress_dp_careful": "tau => 0.95",
+    "regress_dp_gaussian": "tau => 0.9, mechanism => 'gaussian', delta => 0.001",
+    "regress_dp_finder": "tau => 0.5, delta => 0.1",
+    "regress_dp_gfinder": "tau => 0.7, mechanism => 'gaussian', delta => 0.2",
+    "regress_dp_selector": "tau_var => 0.02, epsilon_svt => 1.5, candidates => '{1,0.9,0.8,0.7}'",
+    "regress_dp_gselector": "tau_var => 0.0001, epsilon_svt => 2, candidates => '{1,0.9,0.6,0.2}', mechanism => 'gaussian', "
+                            "delta => 0.001",
+    "regress_dp_sfinder": "tau_var => 0.02, epsilon_svt => 3, candidates => '{1,0.9,0.7}', delta => 0.1",
+    "regress_dp_weighted": "tau => 0.9, weight_min => 0.25, weight_max => 4",
+    "regress_dp_reader": "tau => 0.5",
+}
+
+NUMBERS = ("small", "age", "big", "height", "weight", "rate")
+SUM_TYPES = {"small": "bigint", "age": "bigint", "big": "numeric", "height": "real", "weight": "double precision",
+             "rate": "numeric"}
+AVG_TYPES = {"small": "numeric", "age": "numeric", "big": "numeric", "height": "double precision",
+             "weight": "double precision", "rate": "numeric"}
+
+CONDITIONS = (
+    "age > 30", "age BETWEEN 17 AND 60", "sex = 'Female'", "sex IS DISTINCT FROM 'Male'", "city IN ('Ulm', 'Bern')",
+    "mood >= 'fair'", "member", "member IS NOT TRUE", "NOT member", "note LIKE 'note%'", "note IS NULL",
+    "height < 180", "weight = 'NaN'", "rate > 0.25", "born < date '1990-01-01'", "extract(year FROM born) = 1980",
+    "age / small > 0", "age + 2147483647 > 0", "small * small > 100",
+    "CASE WHEN age > 40 THEN small > 0 ELSE member END", "coalesce(city, 'none') <> 'Rome'",
+    "nullif(age, 42) IS NULL", "greatest(age, small) > 50", "length(note) > 3", "upper(sex) = 'MALE'", "big % 2 = 1",
+    "rate / weight > 1", "id % 3 = 0", "substr(note, 1, 4) = 'Note'", "born + 30 > date '1980-03-01'",
+    "abs(small) = 20", "age::text LIKE '3%'", "round(rate, 1) = 0.5", "weight::real < 0.5",
+    "mood IN ('low', 'high') OR age IS NULL", "false", "true", "id > 20",
+)
+DECLARED = ("sex", "mood", "member", "sex, member", "mood, sex", "member, mood, sex")
+DISCOVERED = (
+    "city", "age / 40", "upper(city)", "sex, city", "city, member", "CASE WHEN age > 42 THEN 'old' ELSE sex END",
+    "born", "length(note)", "extract(century FROM born)",
+)
+
+
+class Statement(NamedTuple):
+    policy: str
+    sql: str
+    leaves: int = 1
+    plain: bool = True  # every row of the leaf is a row of the answer
+    kind: str = ""  # of the reader's aggregates: what their one measure is, its sensitivity and epsilon
+    sensitivity: int = 0
+    epsilon: str = ""
+
+
+def make_row(rng):
+    return ", ".join(rng.choice(column.values) for name, column in COLUMNS.items() if name != "id")
+
+
+def condition(rng, depth=2):
+    pick = rng.random()
+    if depth == 0 or pick < 0.5:
+        return rng.choice(CONDITIONS)
+    if pick < 0.6:
+        return f"NOT ({condition(rng, depth - 1)})"
+    return f"({condition(rng, depth - 1)}) {rng.choice(('AND', 'OR'))} ({condition(rng, depth - 1)})"
+
+
+def aggregate(rng):
+    """Its text and type."""
+    pick = rng.random()
+    column = rng.choice(NUMBERS)
+    prefix = rng.choice(("", "", "", "dp_"))
+    if pick < 0.3:
+        text, type_ = prefix + "count(*)", "bigint"
+    elif pick < 0.45:
+        text, type_ = f"{prefix}count({rng.choice(NUMBERS + ('note', 'city', 'member', 'nullif(age, 30)'))})", "bigint"
+    elif pick < 0.7:
+        text, type_ = f"{prefix}sum({column})", SUM_TYPES[column]
+    else:
+        text, type_ = f"{prefix}avg({column})", AVG_TYPES[column]
+    if rng.random() < 0.25:
+        text += f" FILTER (WHERE {condition(rng, 1)})"
+    return text, type_
+
+
+def leaf(rng, keys):
+    aggregates = [aggregate(rng) for _ in range(rng.choice((1, 1, 1, 2, 2, 3, 5)))]
+    if rng.random() < 0.1:
+        aggregates = [("avg(age)", "numeric"), ("sum(age)", "bigint"), ("count(age)", "bigint")]  # one pair
+    columns = ([keys] if keys else []) + [text for text, _ in aggregates]
+    filtered = f"(SELECT * FROM person_dp WHERE {condition(rng, 0)}) q"
+    source = rng.choice(("person_dp",) * 6 + ("(SELECT * FROM person_dp) q", filtered))
+    where = f" WHERE {condition(rng)}" if rng.random() < 0.7 else ""
+    grouped = f" GROUP BY {keys}" if keys else ""
+    return f"SELECT {', '.join(columns)} FROM {source}{where}{grouped}", [type_ for _, type_ in aggregates]
+
+
+def of_reader(rng):
+    epsilon = rng.choice(("0.5", "1", "0.013"))
+    filtered = f" FILTER (WHERE {rng.choice(CONDITIONS)})" if rng.random() < 0.3 else ""
+    pick = rng.choice(("count", "sum", "avg"))
+    if pick == "count":
+        call, kind, sensitivity = f"dp_count({rng.choice(NUMBERS)}, {epsilon})", "count", 1
+    elif pick == "sum":
+        call, kind, sensitivity = f"dp_sum(age, -10, 120, {epsilon})", "sum", 120
+    else:
+        call, kind, sensitivity = f"dp_avg({rng.choice(NUMBERS)}, 0, 50, {epsilon})", "pair", 2 ** 30
+    return Statement("regress_dp_reader", f"SELECT {call}{filtered} FROM person", 1, False, kind, sensitivity, epsilon)
+
+
+def weighted(rng, policy, sql, types):
+    """Through dp_query, of one row."""
+    columns = ", ".join(f"c{i} {type_}" for i, type_ in enumerate(types))
+    extra = rng.choice(("", ", epsilon => 0.01"))
+    if policy == "regress_dp_weighted":
+        extra = f", weight => {rng.choice(('0.25', '0.7', '2', '9'))}"
+    return Statement(policy, f"SELECT * FROM dp_query($q${sql}$q${extra}) AS ({columns})")
+
+
+def around(rng, policy, sql):
+    """Ordinary SQL over the answer of a leaf, or of two."""
+    pick = rng.randrange(5)
+    if pick == 0:
+        return Statement(policy, f"WITH w AS MATERIALIZED ({sql}) SELECT a FROM w a, w b", 1, False)
+    if pick == 1 and "selector" not in policy and policy != "regress_dp_sfinder":
+        return Statement(policy, f"({sql}) UNION ALL ({sql})", 2, False)
+    if pick == 2:
+        return Statement(policy, f"{sql} ORDER BY 1 LIMIT 2", 1, False)
+    if pick == 3:
+        return Statement(policy, f"SELECT count(*) OVER (), q FROM ({sql}) q", 1, True)
+    return Statement(policy, f"CREATE TEMP TABLE kept AS {sql}", 1, False)
+
+
+def make_statement(rng):
+    policy = rng.choice(tuple(POLICIES) + ("regress_dp_finder", "regress_dp_gfinder"))
+    if policy == "regress_dp_reader":
+        return of_reader(rng)
+    finder = policy.endswith("finder")
+    keys = rng.choice(("", "", "", *DECLARED[:4], *rng.sample(DECLARED, 2)))
+    if finder and rng.random() < 0.75:
+        keys = rng.choice(DISCOVERED)
+    sql, types = leaf(rng, keys)
+    if not keys and rng.random() < (1 if policy == "regress_dp_weighted" else 0.25):
+        return weighted(rng, policy, sql, types)
+    if rng.random() < 0.2:
+        return around(rng, policy, sql)
+    return Statement(policy, sql)

@@ -1,0 +1,99 @@
+# shellcheck shell=bash
+# How each suite is run and counted; shared by test/run and test/mutants/run, which source it after lib.sh.
+
+build_options=(WERROR=1 ASSERTIONS=1)
+
+# Each of these prints "passed failed" for the log of one suite.
+
+count_gtest() {
+    # A test that never reported, or was skipped, has not passed.
+    awk '/^\[==========\] Running/ { ran += $3 }
+         /^\[  PASSED  \]/        { passed += $4 }
+         END                      { print passed + 0, ran - passed }' "$1"
+}
+
+count_regress() {
+    awk '/^test .* \.\.\. +ok/     { passed++ }
+         /^test .* \.\.\. +FAILED/ { failed++ }
+         END                       { print passed + 0, failed + 0 }' "$1"
+}
+
+count_tap() {
+    awk '/^ok [0-9]/     { passed++ }
+         /^not ok [0-9]/ { failed++ }
+         END             { print passed + 0, failed + 0 }' "$1"
+}
+
+# True if a file of the copy matches the pattern.
+have() {
+    compgen -G "$scratch/tree/$1" >/dev/null
+}
+
+make_here() {
+    as_tester make --no-print-directory "$@"
+}
+
+# Builds one C++ suite and runs it, or what a filter of GoogleTest leaves of it.
+run_cpp() {
+    make_here -s -j"$(nproc)" "${build_options[@]}" "build/$1" && as_tester "build/$1" --gtest_filter="${2:-*}"
+}
+
+run_client() {
+    make_here -s -j"$(nproc)" "${build_options[@]}" build/client && on_server -- build/client --gtest_filter="${1:-*}"
+}
+
+# One suite of installcheck each; the other two are switched off by name.
+run_sql() {
+    on_server "$@" -- make --no-print-directory installcheck ISOLATION= TAP_TESTS=
+}
+
+run_isolation() {
+    on_server -- make --no-print-directory installcheck REGRESS= TAP_TESTS=
+}
+
+# These start servers of their own.
+run_tap() {
+    make_here installcheck REGRESS= ISOLATION= PROVE_FLAGS=--verbose
+}
+
+# The library with random bits from a file is built for this alone, and installed nowhere.
+run_greybox() {
+    make_here -s "${build_options[@]}" build/greybox/dp_rdr.so && on_server -- python3 test/greybox/run.py
+}
+
+# Hostile roles on two neighbouring databases; the server log is searched as well.
+run_attacks() {
+    on_server -o logging_collector=on -o log_rotation_size=0 -o autovacuum=off "$@"
+}
+watched='shared_preload_libraries=dp_rdr,pg_stat_statements,auto_explain'
+
+run_fuzz() {
+    run_attacks -o "$watched" -- python3 test/attacks/fuzz.py --statements 2000 --seconds 100
+}
+
+# A suite by name, or a part of it as name:part, for those who want to know only whether it passes.
+run_suite() {
+    local name=${1%%:*} part=''
+    [ "$name" = "$1" ] || part=${1#*:}
+    case $name in
+        unit | statistics | audit) run_cpp "$name" "$part" ;;
+        client) run_client "$part" ;;
+        sql) on_server -- make --no-print-directory installcheck ISOLATION= TAP_TESTS= ${part:+REGRESS="setup ${part//+/ }"} ;;
+        isolation) run_isolation ;;
+        tap) make_here installcheck REGRESS= ISOLATION= PROVE_FLAGS=--verbose ${part:+PROVE_TESTS="test/t/$part*.pl"} ;;
+        attacks) run_attacks -o "$watched" -- python3 test/attacks/run.py --only "${part:-shared}" ;;
+        fuzz) run_fuzz ;;
+        greybox) run_greybox ;;
+        blackbox) on_server -- python3 test/blackbox/run.py ;;
+        *) die "no suite is called $name" ;;
+    esac
+}
+
+# The format in which it reports.
+format_of() {
+    case ${1%%:*} in
+        unit | statistics | audit | client) echo gtest ;;
+        sql | isolation) echo regress ;;
+        *) echo tap ;;
+    esac
+}
