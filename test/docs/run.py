@@ -7,12 +7,14 @@ of columns, and nothing else. Where nothing is shown nothing but results without
 and does not show is in comments, <!-- sql ... -->, which run in their place.
 
 A page is a session of its own, of a superuser, in the order of PAGES: the analyst's page uses the database of the controller's.
-The output is TAP.
+Tables, signatures and names are looked at in facts.py. The output is TAP.
 """
 import pathlib
 import re
 import subprocess
 import sys
+
+import facts
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = ("README.md", "doc/controller.md", "doc/analyst.md", "doc/operations.md", "doc/reference.md", "doc/guarantee.md")
@@ -120,6 +122,7 @@ def main():
         if len(outputs) != len(blocks) + 1:
             tap.report(f"{page}: psql reached the end", outputs[-1:])
         tap.report(f"{page}: links", broken_links(page, text))
+    facts.run(tap)
     readme = (ROOT / "README.md").read_text().count("\n")
     tap.report("README.md has at most 250 lines", [] if readme <= 250 else [str(readme)])
     print(f"1..{tap.count}")
