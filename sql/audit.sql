@@ -142,8 +142,7 @@ SELECT * FROM trial('ALTER VIEW "Odd view" OWNER TO "regress Odd"');
 SELECT * FROM trial('ALTER TABLE "Odd table" ALTER age TYPE bigint');
 SELECT * FROM trial('ALTER TABLE "Odd table" RENAME age TO years', 'ALTER TABLE "Odd table" RENAME years TO age;
                      SELECT dp_refresh(''"Odd view"'')');
-SELECT * FROM trial('ALTER TABLE "Odd table" FORCE ROW LEVEL SECURITY', 'ALTER TABLE "Odd table" NO FORCE ROW LEVEL SECURITY;
-                     SET ROLE regress_keeper; SELECT dp_protect(''"Odd table"'', ''"Odd view"''); RESET ROLE');
+SELECT * FROM trial('ALTER TABLE "Odd table" FORCE ROW LEVEL SECURITY', 'ALTER TABLE "Odd table" NO FORCE ROW LEVEL SECURITY');
 SELECT * FROM trial('DROP VIEW "Odd view"', $$SET ROLE regress_keeper; SELECT dp_protect('"Odd table"', '"Odd view"'); RESET ROLE$$);
 SELECT * FROM trial($$SELECT dp_set_groups('patient', 'note', '{a,b}'); ALTER TABLE patient RENAME note TO remark; SELECT dp_unprotect('patient_dp')$$,
                     $$ALTER TABLE patient RENAME remark TO note; SET ROLE regress_keeper; SELECT dp_protect('patient', 'patient_dp');

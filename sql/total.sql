@@ -113,7 +113,7 @@ CREATE FUNCTION try_keys(first integer, last integer) RETURNS void LANGUAGE plpg
 DECLARE
     middle integer := (first + last) / 2;
     outcome text := attempt(format('SELECT count(*) FROM extremes_dp GROUP BY %s',
-                                   (SELECT string_agg(CASE WHEN entry ~ '^timestamp(tz)?_mi\(' THEN call || ' IS NULL' ELSE call END, ', ' ORDER BY n)
+                                   (SELECT string_agg(CASE WHEN entry ~ '^(timestamp(tz)?_mi|"interval")\(' THEN call || ' IS NULL' ELSE call END, ', ' ORDER BY n)
                                     FROM total_call WHERE n BETWEEN first AND last)));
 BEGIN
     IF outcome = 'accepted' OR first = last THEN

@@ -109,14 +109,6 @@ static const char *guarantee_of(Algorithm algorithm, bool thresholded) {
     }
 }
 
-// The rho of a release whose groups nobody declared is that of its noise: a key that one person alone has is held back by
-// the threshold, but for an event of probability delta_groups (formulas.md 8.5).
-static const char *with_rho(const char *guarantee, privacy::Delta delta_groups) {
-    if (delta_groups.units() == 0)
-        return guarantee;
-    return psprintf("%s; rho but for an event of probability delta_groups", guarantee);
-}
-
 // How delta is split does not depend on epsilon, which is chosen later, under the odometer's lock.
 static void split_delta(const rows::Question *question, const Terms &terms, catalog::Charge *charge) {
     privacy::Delta delta = delta_of(question, terms);
@@ -147,8 +139,6 @@ catalog::Charge charge_for(const rows::Question *question, const Terms &terms) {
     charge.has_share = terms.has_share;
     charge.share = terms.share;
     split_delta(question, terms, &charge);
-    if (is_public(terms.algorithm))
-        charge.guarantee = with_rho(charge.guarantee, charge.delta_groups);
     charge.measures = question->measures;
     charge.sensitivities = question->sensitivities;
     charge.thresholded = question->thresholded;

@@ -204,6 +204,7 @@ struct Comparison {
 } // namespace
 
 static int compare_records(const void *a, const void *b, void *context) {
+    CHECK_FOR_INTERRUPTS(); // a sort of millions of records has no other place for it
     auto *by = static_cast<Comparison *>(context);
     const NullableDatum *x = by->values + *static_cast<const int64 *>(a) * by->n;
     const NullableDatum *y = by->values + *static_cast<const int64 *>(b) * by->n;

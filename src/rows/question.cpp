@@ -158,7 +158,7 @@ static void read_groups(const catalog::Reading &reading, Question *question) {
     for (int i = 0; i < nkeys; i++) {
         if (!read_domain(reading, question, i)) {
             question->thresholded = true; // one key that nobody declared: the whole tuple (8.5)
-            question->undeclared = i;
+            question->undeclared = question->key_columns[i];
             question->ngroups = 0;
             return;
         }
@@ -324,13 +324,12 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
 
 // What to ask the controller for.
 static const char *groups_remedy(const Question *question) {
-    AttrNumber attno = question->key_columns[question->undeclared];
-    if (attno == InvalidAttrNumber)
+    if (question->undeclared == InvalidAttrNumber)
         return "The groups of an expression cannot be declared: ask the controller for a generated column with "
-               "declared "
-               "groups, or for a delta above 0 in dp_grant().";
+               "declared groups, or for a delta above 0 in dp_grant().";
     return psprintf("Ask the controller for dp_set_groups('%s', '%s', '{...}'), or for a delta above 0 in dp_grant().",
-                    question->settings->relation_name, get_attname(question->settings->relation, attno, false));
+                    question->settings->relation_name,
+                    get_attname(question->settings->relation, question->undeclared, false));
 }
 
 void check_delta(const Question *question, privacy::Mechanism mechanism, privacy::Delta delta) {

@@ -33,7 +33,8 @@ struct Question {
     AttrNumber *key_columns;      // of the table, per key; 0 for an expression, also one that we have made of a column
     AttrNumber *argument_columns; // of the table, per aggregate; 0 for count(*)
     bool thresholded;
-    int undeclared;      // the first key whose groups nobody declared, when thresholded
+    AttrNumber
+        undeclared;      // of the table: the first key whose groups nobody declared, when thresholded; 0: an expression
     KeyDomain *domains;  // per key, when not thresholded
     int ngroups;         // of the answer: 1 without keys; 0 when thresholded
     int *places;         // of each group of the answer in the product of the domains (rows/shown); null: all are shown

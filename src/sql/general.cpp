@@ -167,6 +167,8 @@ bool general_risk_records(FunctionCallInfo fcinfo) {
     risk::Memo *memo = risk.memo;
     double term = memo->rows == 0 ? 0 : noise_of(view, risk, epsilon).term;
     qsort(memo->records, memo->nrecords, sizeof(risk::Record), by_pis_descending);
+    MemoryContext per_row = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr record", ALLOCSET_DEFAULT_SIZES);
+    MemoryContext old = MemoryContextSwitchTo(per_row);
     for (int64 i = 0; i < memo->nrecords + (memo->outside > 0 ? 1 : 0); i++) {
         CHECK_FOR_INTERRUPTS();
         bool outside = i == memo->nrecords;
@@ -176,7 +178,9 @@ bool general_risk_records(FunctionCallInfo fcinfo) {
                            Float8GetDatum(privacy::rdr_of(pis, view.mechanism, term))};
         bool nulls[4] = {outside, false, false, false};
         put_row(result, values, nulls, 4);
+        MemoryContextReset(per_row);
     }
+    MemoryContextSwitchTo(old);
     return true;
 }
 

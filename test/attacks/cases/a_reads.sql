@@ -401,7 +401,6 @@ SELECT * FROM dp_query('SELECT max(age) FROM person_dp') AS (n integer)
 SELECT * FROM dp_query('SELECT * FROM dp_query(''SELECT count(*) FROM person_dp'') AS (n bigint)') AS (n bigint)
 
 -- A28 REFUSE 42501
-SELECT * FROM dp_rdr.ledger
 SELECT * FROM dp_rdr.ledger_row
 DELETE FROM dp_rdr.odometer
 UPDATE dp_rdr.odometer SET public_epsilon = 0

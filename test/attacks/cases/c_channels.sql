@@ -334,7 +334,6 @@ SET temp_file_limit = 0
 -- C30 REFUSE 42501
 SELECT * FROM dp_odometer('person')
 SELECT * FROM dp_odometer('scarce')
-SELECT epsilon FROM dp_rdr.ledger
 SELECT public_epsilon FROM dp_rdr.odometer
 
 -- C30 NOLEAK

@@ -9,7 +9,7 @@ controller> CREATE TABLE cfg (k integer)
   CREATE TEMP VIEW cfg AS SELECT pg_temp.evil() AS k
   ! SELECT * FROM dp_query('SELECT count(*) FROM person_dp WHERE id > 5') AS (n bigint)
   ! SELECT count(*) FROM person_dp WHERE id > 5
-  ! SELECT * FROM dp_explain('SELECT count(*) FROM person_dp')
+  SELECT * FROM dp_explain('SELECT count(*) FROM person_dp')
   selector> ! SELECT * FROM dp_query('SELECT count(*) FROM person_dp') AS (n bigint)
   controller> DROP INDEX planted
   controller> ALTER TABLE person ADD CONSTRAINT planted CHECK (id IS NULL OR cut(id) IS NULL OR id > cut(1)) NOT VALID
@@ -35,6 +35,7 @@ superuser> CREATE SCHEMA rival AUTHORIZATION attack_colleague
   colleague> CREATE FUNCTION rival.trap(integer) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN IF current_user NOT IN (''attack_colleague'', ''attack_team'') THEN RAISE EXCEPTION ''trapped %'', current_user; END IF; RETURN true; END'
   colleague> CREATE DOMAIN rival.d AS integer CHECK (rival.trap(VALUE))
   colleague> CREATE TABLE rival.t (x rival.d, xs rival.d[])
+  colleague> INSERT INTO rival.t VALUES (1)
   colleague> ! SELECT dp_protect('rival.t', 'rival.t_dp')
   colleague> SELECT dp_protect('rival.t', 'rival.t_dp', columns => '{x}')
   colleague> SELECT dp_set_groups('rival.t', 'x', '{1,2}')
@@ -68,7 +69,11 @@ controller> CREATE TABLE fresh (id integer)
 
 -- The ledger of others, and its length.
 -- A28 SAME
+SELECT * FROM dp_rdr.ledger
 SELECT count(*) FROM dp_rdr.ledger
+
+-- C30 SAME
+SELECT epsilon FROM dp_rdr.ledger
 
 -- C06 NOLEAK
 EXPLAIN (ANALYZE, TIMING off, SUMMARY off, COSTS off) SELECT * FROM dp_rdr.ledger
