@@ -2,6 +2,7 @@
 
 A table is checked if the line before it is <!-- table: name -->; the functions below say what each column means.
 """
+import json
 import math
 import pathlib
 import re
@@ -223,7 +224,8 @@ def check_make_targets():
     found = []
     for page in pages():
         text = (ROOT / page).read_text()
-        code = re.findall(r"`([^`\n]+)`", text) + re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+        shell = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+        code = re.findall(r"`([^`\n]+)`", text) + [re.sub(r"#.*", "", block) for block in shell]
         for named in re.findall(r"\bmake ([a-z][a-z-]+)", "\n".join(code)):
             found += [] if named in targets else [f"{page}: make {named}"]
     return found
@@ -237,6 +239,30 @@ def check_suites():
         f"only in reference.md: {name}" for name in sorted(shown - run)]
 
 
+def check_names():
+    """Whatever is called dp_... on a page for users is of the extension, or made on that page."""
+    known = {name for name, in psql("""SELECT DISTINCT proname FROM pg_proc WHERE proname ~ '^dp_'
+        UNION SELECT 'dp_rdr' UNION SELECT relname FROM pg_class WHERE relname ~ '^dp_'""")}
+    found = []
+    for page in ("README.md", "CHANGELOG.md", "doc/analyst.md", "doc/controller.md", "doc/operations.md", "doc/reference.md",
+                 "doc/guarantee.md"):
+        text = (ROOT / page).read_text()
+        found += [f"{page}: {name}" for name in sorted(set(re.findall(r"(?<![\w/])dp_[a-z_]+\b", text)) - known)]
+    return found
+
+
+def check_version():
+    """Control file, META.json, changelog and install script agree."""
+    version, = re.findall(r"default_version = '(.*)'", (ROOT / "dp_rdr.control").read_text())
+    meta = json.loads((ROOT / "META.json").read_text())
+    found = [] if meta["version"] == meta["provides"]["dp_rdr"]["version"] == version else ["META.json"]
+    found += [] if (ROOT / meta["provides"]["dp_rdr"]["file"]).exists() else [meta["provides"]["dp_rdr"]["file"]]
+    found += [] if meta["provides"]["dp_rdr"]["file"] == f"src/dp_rdr--{version}.sql" else ["META.json: file"]
+    comment, = re.findall(r"^comment = '(.*)'", (ROOT / "dp_rdr.control").read_text(), re.MULTILINE)
+    found += [] if comment == meta["abstract"][0].lower() + meta["abstract"][1:] else [f"comment: {comment}"]
+    return found + ([] if re.match(f"## {re.escape(version)}\\b", (ROOT / "CHANGELOG.md").read_text()) else ["CHANGELOG.md"])
+
+
 def check_paths():
     """Files of the tree that the pages name."""
     found = []
@@ -247,7 +273,8 @@ def check_paths():
 
 
 CHECKS = (check_short_prices, check_shapes, check_accuracy, check_thresholds, check_gaussian, check_remedies,
-          check_signatures, check_policy_columns, check_make_targets, check_suites, check_paths)
+          check_signatures, check_policy_columns, check_make_targets, check_suites, check_names, check_version,
+          check_paths)
 
 
 def run(tap):
@@ -255,6 +282,6 @@ def run(tap):
     for check in CHECKS:
         try:
             found = check()
-        except (RuntimeError, IndexError, ValueError) as error:
+        except (RuntimeError, OSError, IndexError, ValueError) as error:
             found = [str(error).replace("\n", " / ")]
         tap.report(check.__name__.replace("_", " "), found)
