@@ -15,7 +15,7 @@ static bool has_order(Node *key) {
 
 static bool is_plain(const query::General *general) {
     const Query *query = general->query;
-    return general->one_level && query->groupingSets == NIL && query->havingQual == nullptr &&
+    return general->facade != 0 && query->groupingSets == NIL && query->havingQual == nullptr &&
            query->distinctClause == NIL && query->limitCount == nullptr && query->limitOffset == nullptr &&
            !query->hasWindowFuncs && !query->hasTargetSRFs;
 }
@@ -25,12 +25,13 @@ ClosedForms *find_closed_forms(const GeneralQuestion *question) {
     if (!is_plain(question->general))
         return nullptr;
     auto *forms = static_cast<ClosedForms *>(palloc0(sizeof(ClosedForms)));
+    forms->alone = question->general->one_level;
     forms->aggregates =
         static_cast<BareAggregate *>(palloc0(sizeof(BareAggregate) * (list_length(query->targetList) + 1)));
     ListCell *cell;
     foreach (cell, query->groupClause) {
         Node *key = get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell), query->targetList);
-        if (!has_order(key))
+        if (!has_order(key) || contain_subplans(key))
             return nullptr;
         forms->keys = lappend(forms->keys, key);
     }
@@ -39,14 +40,32 @@ ClosedForms *find_closed_forms(const GeneralQuestion *question) {
         auto *expression = reinterpret_cast<Node *>(target->expr);
         if (target->resjunk || list_member(forms->keys, expression))
             continue;
-        if (!find_bare_aggregate(question, expression, &forms->aggregates[forms->naggregates++]))
+        if (!find_bare_aggregate(question, expression, &forms->aggregates[forms->naggregates++]) ||
+            contain_subplans(expression))
             return nullptr;
     }
     return forms;
 }
 
+bool at_most_once(const GeneralQuestion *question) {
+    if (list_length(question->general->query->rtable) == 1)
+        return true;
+    border::SettingsScope settings = border::SettingsScope::enter();
+    border::RoleScope role = border::RoleScope::enter(question->settings->owner);
+    PushActiveSnapshot(GetActiveSnapshot());
+    border::Spi spi = border::Spi::connect();
+    bool once = spi.run(deparse_internal(multiplied_query(question)), true) == 0;
+    spi.finish();
+    PopActiveSnapshot();
+    role.leave();
+    settings.leave();
+    return once;
+}
+
 double largest_change(const ClosedForms *forms, privacy::Mechanism mechanism, privacy::Calibration calibration,
                       int64 rows) {
+    if (!forms->alone)
+        return get_float8_nan();
     double change = 0;
     for (int a = 0; a < forms->naggregates; a++) {
         const BareAggregate &aggregate = forms->aggregates[a];
@@ -141,7 +160,7 @@ static void plan_columns(Work *work, const GeneralQuestion *question, bool keep_
     work->inputs = static_cast<Input *>(palloc0(sizeof(Input) * (forms->naggregates + 1)));
     for (int a = 0; a < forms->naggregates; a++)
         work->inputs[a] = add_input(work, forms->aggregates[a]);
-    work->records = records_query(question, keep_records, work->extras, false);
+    work->records = joined_records_query(question, keep_records, work->extras);
 }
 
 // ---- reading -------------------------------------------------------------------------------------------------------
@@ -322,13 +341,15 @@ GeneralRisk closed_forms_risk(const GeneralQuestion *question, const ClosedForms
     read_records(&work);
     find_differences(&work);
     work.memo->groups_present = work.ngroups;
-    count_others(question, spi, work.memo);
+    count_others(question, &work.records, spi, work.memo);
     profile_memo(spi, work.memo);
     spi.finish();
     PopActiveSnapshot();
     role.leave();
     settings.leave();
-    return GeneralRisk{work.memo, work.ngroups * forms->naggregates, forms->naggregates};
+    int64 coordinates = work.ngroups * forms->naggregates;
+    // A join may give somebody who is not there several rows, in several groups.
+    return GeneralRisk{work.memo, coordinates, forms->alone ? forms->naggregates : coordinates};
 }
 
 } // namespace dp::risk

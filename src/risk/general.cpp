@@ -413,10 +413,11 @@ char *deparse_internal(Query *query) {
 
 // ---- distinct records ----------------------------------------------------------------------------------------------
 
-static Node *row_column(const Query *rows, AttrNumber attno) {
+// Column of the rows, which are entry `varno` of the query above them.
+static Node *row_column(const Query *rows, int varno, AttrNumber attno) {
     auto *expression = reinterpret_cast<Node *>(list_nth_node(TargetEntry, rows->targetList, attno - 1)->expr);
     return reinterpret_cast<Node *>(
-        makeVar(1, attno, exprType(expression), exprTypmod(expression), exprCollation(expression), 0));
+        makeVar(varno, attno, exprType(expression), exprTypmod(expression), exprCollation(expression), 0));
 }
 
 static void add_group(Query *query, Node *expression) {
@@ -429,7 +430,7 @@ static void add_group(Query *query, Node *expression) {
     query->groupClause = lappend(query->groupClause, clause);
 }
 
-static void add_aggregate(Query *query, Oid function, Oid type, Node *argument) {
+static Node *make_aggregate(Oid function, Oid type, Node *argument) {
     auto *call = makeNode(Aggref);
     call->aggfnoid = function;
     call->aggtype = type;
@@ -442,7 +443,11 @@ static void add_aggregate(Query *query, Oid function, Oid type, Node *argument) 
         call->args = list_make1(makeTargetEntry(reinterpret_cast<Expr *>(argument), 1, nullptr, false));
         call->aggcollid = call->inputcollid = DEFAULT_COLLATION_OID;
     }
-    add_target(query, reinterpret_cast<Node *>(call), psprintf("c%d", list_length(query->targetList) + 1));
+    return reinterpret_cast<Node *>(call);
+}
+
+static void add_aggregate(Query *query, Oid function, Oid type, Node *argument) {
+    add_target(query, make_aggregate(function, type, argument), psprintf("c%d", list_length(query->targetList) + 1));
     query->hasAggs = true;
 }
 
@@ -452,32 +457,94 @@ static Node *groupable(Node *column) {
     return OidIsValid(type->eq_opr) && OidIsValid(type->lt_opr) ? column : as_text(column);
 }
 
-RecordsQuery records_query(const GeneralQuestion *question, bool all_columns, List *extras, bool with_identity) {
-    const query::General *general = question->general;
-    Query *rows = rows_query(question, nullptr, with_identity);
-    Node *where = general->one_level ? static_cast<Node *>(copyObject(general->query->jointree->quals)) : nullptr;
+// The query groups nothing yet; the rows are its entry `varno`.
+static RecordsQuery group_records(const GeneralQuestion *question, Query *query, int varno, bool all_columns,
+                                  List *extras) {
+    List *columns = all_columns ? question->general->columns : NIL;
+    const Query *rows = rt_fetch(varno, query->rtable)->subquery;
     RecordsQuery records = {};
-    records.query = make_select(subquery_entry(rows, "records"), where);
-    records.desc = CreateTemplateTupleDesc(all_columns ? list_length(general->columns) : 0);
+    records.query = query;
+    records.identity_column = -1;
+    records.desc = CreateTemplateTupleDesc(list_length(columns));
     ListCell *cell;
-    foreach (cell, all_columns ? general->columns : NIL) {
-        Node *column = groupable(row_column(rows, lfirst_int(cell)));
-        add_group(records.query, column);
+    foreach (cell, columns) {
+        Node *column = groupable(row_column(rows, varno, lfirst_int(cell)));
+        add_group(query, column);
         AttrNumber number = ++records.nrecord_columns;
         TupleDescInitEntry(records.desc, number, get_attname(question->settings->view, lfirst_int(cell), false),
                            exprType(column), exprTypmod(column), 0);
         TupleDescInitEntryCollation(records.desc, number, exprCollation(column));
     }
     BlessTupleDesc(records.desc);
-    records.first_extra = list_length(records.query->targetList);
+    records.first_extra = list_length(query->targetList);
     foreach (cell, extras)
-        add_group(records.query, static_cast<Node *>(copyObject(lfirst(cell))));
-    records.count_column = list_length(records.query->targetList);
-    add_aggregate(records.query, F_COUNT_, INT8OID, nullptr);
-    records.identity_column = with_identity ? list_length(records.query->targetList) : -1;
-    if (with_identity)
-        add_aggregate(records.query, F_MIN_TEXT, TEXTOID, row_column(rows, list_length(rows->targetList)));
+        add_group(query, static_cast<Node *>(copyObject(lfirst(cell))));
+    records.count_column = list_length(query->targetList);
+    add_aggregate(query, F_COUNT_, INT8OID, nullptr);
     return records;
+}
+
+RecordsQuery records_query(const GeneralQuestion *question) {
+    const query::General *general = question->general;
+    Query *rows = rows_query(question, nullptr, true);
+    Node *where = general->one_level ? static_cast<Node *>(copyObject(general->query->jointree->quals)) : nullptr;
+    Query *query = make_select(subquery_entry(rows, "records"), where);
+    RecordsQuery records = group_records(question, query, 1, true, NIL);
+    records.identity_column = list_length(query->targetList);
+    add_aggregate(query, F_MIN_TEXT, TEXTOID, row_column(rows, 1, list_length(rows->targetList)));
+    records.all_rows = where == nullptr && question->settings->filter == nullptr;
+    return records;
+}
+
+// ---- records of a join ---------------------------------------------------------------------------------------------
+
+void put_rows(RangeTblEntry *view, Query *rows) {
+    RangeTblEntry *entry = subquery_entry(rows, view->eref->aliasname);
+    if (view->alias != nullptr)
+        entry->alias = view->alias;
+    // Under the names that the query knows; an identity comes after them.
+    List *names = entry->eref->colnames;
+    entry->eref = view->eref;
+    entry->eref->colnames =
+        list_concat(entry->eref->colnames, list_copy_tail(names, list_length(entry->eref->colnames)));
+    entry->lateral = view->lateral;
+    *view = *entry;
+}
+
+// FROM and WHERE of the query, over the rows; it selects nothing yet.
+static Query *joined_rows(const GeneralQuestion *question, bool with_identity) {
+    auto *query = static_cast<Query *>(copyObject(question->general->query));
+    put_rows(rt_fetch(question->general->facade, query->rtable), rows_query(question, nullptr, with_identity));
+    query->targetList = query->groupClause = query->sortClause = query->constraintDeps = NIL;
+    query->hasAggs = query->groupDistinct = false;
+    return query;
+}
+
+RecordsQuery joined_records_query(const GeneralQuestion *question, bool all_columns, List *extras) {
+    Query *query = joined_rows(question, false);
+    RecordsQuery records = group_records(question, query, question->general->facade, all_columns, extras);
+    records.all_rows =
+        list_length(query->rtable) == 1 && query->jointree->quals == nullptr && question->settings->filter == nullptr;
+    return records;
+}
+
+static Node *one() {
+    return reinterpret_cast<Node *>(makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(1), false, true));
+}
+
+// SELECT identity ... GROUP BY identity HAVING count(*) > 1 LIMIT 1
+Query *multiplied_query(const GeneralQuestion *question) {
+    Query *query = joined_rows(question, true);
+    int varno = question->general->facade;
+    const Query *rows = rt_fetch(varno, query->rtable)->subquery;
+    add_group(query, row_column(rows, varno, list_length(rows->targetList)));
+    query->hasAggs = true;
+    query->havingQual =
+        reinterpret_cast<Node *>(make_opclause(lookup_type_cache(INT8OID, TYPECACHE_GT_OPR)->gt_opr, BOOLOID, false,
+                                               reinterpret_cast<Expr *>(make_aggregate(F_COUNT_, INT8OID, nullptr)),
+                                               reinterpret_cast<Expr *>(one()), InvalidOid, InvalidOid));
+    query->limitCount = one();
+    return query;
 }
 
 // ---- memo ----------------------------------------------------------------------------------------------------------
@@ -517,13 +584,12 @@ Memo *read_memo(const RecordsQuery *records, const border::Spi &spi, bool keep) 
     return memo;
 }
 
-void count_others(const GeneralQuestion *question, const border::Spi &spi, Memo *memo) {
+void count_others(const GeneralQuestion *question, const RecordsQuery *records, const border::Spi &spi, Memo *memo) {
     int64 inside = 0;
     for (int64 i = 0; i < memo->nrecords; i++)
         inside += memo->records[i].individuals;
     memo->rows = inside;
-    const query::General *general = question->general;
-    if (question->settings->filter != nullptr || (general->one_level && general->query->jointree->quals != nullptr)) {
+    if (!records->all_rows) {
         Query *count = make_select(rows::table_entry(question->table), nullptr);
         add_aggregate(count, F_COUNT_, INT8OID, nullptr);
         spi.run(deparse_internal(count), true);
@@ -554,8 +620,8 @@ void profile_memo(const border::Spi &spi, Memo *memo) {
 GeneralRisk general_risk(const GeneralQuestion *question, privacy::Mechanism mechanism, bool keep_records,
                          const char *caller) {
     const ClosedForms *forms = find_closed_forms(question);
-    return forms != nullptr ? closed_forms_risk(question, forms, mechanism, keep_records)
-                            : rerun_risk(question, mechanism, keep_records, caller);
+    return forms != nullptr && at_most_once(question) ? closed_forms_risk(question, forms, mechanism, keep_records)
+                                                      : rerun_risk(question, mechanism, keep_records, caller);
 }
 
 } // namespace dp::risk

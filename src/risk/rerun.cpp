@@ -40,15 +40,8 @@ static Node *not_the_row() {
 // be called in memory that goes before it does, that of SPI for instance.
 static char *statement_of(const GeneralQuestion *question) {
     ListCell *cell;
-    foreach (cell, question->general->facades) {
-        auto *entry = lfirst_node(RangeTblEntry, cell);
-        RangeTblEntry *rows = subquery_entry(rows_query(question, not_the_row(), false), entry->eref->aliasname);
-        if (entry->alias != nullptr)
-            rows->alias = entry->alias;
-        rows->eref = entry->eref;
-        rows->lateral = entry->lateral;
-        *entry = *rows;
-    }
+    foreach (cell, question->general->facades)
+        put_rows(lfirst_node(RangeTblEntry, cell), rows_query(question, not_the_row(), false));
     return deparse_internal(static_cast<Query *>(copyObject(question->general->query)));
 }
 
@@ -217,13 +210,15 @@ static void announce(TimestampTz start, int64 nrecords) {
                      static_cast<double>(nrecords);
     if (seconds < 60)
         return;
-    ereport(NOTICE,
-            (errmsg("the query is run again without each of " INT64_FORMAT " distinct records: about %.0f "
-                    "minutes",
-                    nrecords, Max(seconds / 60, 1)),
-             errhint("pg_stat_activity shows the progress. A query of one level over the restricted view alone, "
-                     "with plain aggregates, takes one run; so does a join that is stored as a column of the "
-                     "table.")));
+    ereport(
+        NOTICE,
+        (errmsg("the query is run again without each of " INT64_FORMAT " distinct records: about %.0f "
+                "minutes",
+                nrecords, Max(seconds / 60, 1)),
+         errhint(
+             "pg_stat_activity shows the progress. One run is enough for a query of one level with plain aggregates "
+             "over the restricted view, alone or joined with tables of which each of its rows meets at most one "
+             "row, unless an outer join may fill the columns of the view with NULL.")));
 }
 
 static void run_without_each(const Run *run, const char **identities, Memo *memo, const Result *whole,
@@ -253,7 +248,7 @@ static const char **read_identities(const RecordsQuery *records, const Memo *mem
 
 GeneralRisk rerun_risk(const GeneralQuestion *question, privacy::Mechanism mechanism, bool keep_records,
                        const char *caller) {
-    RecordsQuery records = records_query(question, true, NIL, true);
+    RecordsQuery records = records_query(question);
     border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
     PushActiveSnapshot(GetActiveSnapshot());
@@ -263,7 +258,7 @@ GeneralRisk rerun_risk(const GeneralQuestion *question, privacy::Mechanism mecha
     Memo *memo = read_memo(&records, spi, keep_records);
     const char **identities = read_identities(&records, memo);
     SPI_freetuptable(SPI_tuptable);
-    count_others(question, spi, memo);
+    count_others(question, &records, spi, memo);
 
     Run run = prepare_run(question, statement);
     TimestampTz start = GetCurrentTimestamp();
