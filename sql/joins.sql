@@ -152,8 +152,26 @@ SET statement_timeout = '60s';
 SELECT sum(individuals) AS people, max(pis) AS most FROM dp_risk_records('SELECT o.letters % 3, count(*) FROM adult_dp JOIN occupations o USING (occupation) WHERE fnlwgt > 0 GROUP BY 1', 1, sensitivity => 2);
 RESET statement_timeout;
 
+
+-- What takes minutes says so before it does: the first run sleeps for a second, the next one is the last.
+DELETE FROM visit;
+INSERT INTO visit (id) SELECT generate_series(1, 110);
+CREATE SEQUENCE runs;
+CREATE FUNCTION slow() RETURNS integer STABLE LANGUAGE plpgsql AS $$
+BEGIN
+    IF nextval('public.runs') > 1 THEN
+        RAISE EXCEPTION 'run again';
+    END IF;
+    PERFORM pg_sleep(1);
+    RETURN 0;
+END $$;
+\set VERBOSITY terse
+SELECT * FROM dp_risk('SELECT max(id) + slow() FROM visit_dp', '{1}', sensitivity => 200);
+\set VERBOSITY default
+
 SELECT dp_unprotect('visit_dp');
 SET client_min_messages = warning;
 DROP TABLE visit, place, country, price, band, shape, asked, verdict, occupations CASCADE;
 DROP PROCEDURE fill, compare;
-DROP FUNCTION find;
+DROP FUNCTION find, slow;
+DROP SEQUENCE runs;

@@ -204,7 +204,8 @@ static void show_progress(const char *caller, int64 done, int64 all) {
     pgstat_report_activity(STATE_RUNNING, text);
 }
 
-// Once for each distinct record: said beforehand where that may take minutes.
+// Once for each distinct record: said beforehand where that may take minutes. Not to be called inside a SettingsScope, which
+// prints no messages.
 static void announce(TimestampTz start, int64 nrecords) {
     double seconds = static_cast<double>(TimestampDifferenceMilliseconds(start, GetCurrentTimestamp())) / 1000 *
                      static_cast<double>(nrecords);
@@ -264,7 +265,9 @@ GeneralRisk rerun_risk(const GeneralQuestion *question, privacy::Mechanism mecha
     TimestampTz start = GetCurrentTimestamp();
     execute(&run, nullptr);
     Result whole = read_result(&run);
+    settings.leave();
     announce(start, memo->nrecords);
+    settings = border::SettingsScope::enter();
     PG_TRY();
     { run_without_each(&run, identities, memo, &whole, mechanism, caller); }
     PG_FINALLY();
