@@ -78,12 +78,38 @@ INSERT INTO shape (closed, tables) VALUES
     ('never', '(SELECT * FROM visit_dp LIMIT 3) s JOIN place r USING (g) WHERE s.free >= 0'),
     ('never', '(SELECT g AS e, b, i, n, f, free FROM visit_dp) s JOIN place r ON r.g = s.e WHERE s.free >= 0');
 CREATE TABLE asked AS
-SELECT row_number() OVER () AS id, shape.id AS shape, closed, format('SELECT %s FROM %s%s', aggregate, tables, ' GROUP BY ' || keys) AS query
+SELECT row_number() OVER () AS id, shape.id AS shape, closed, format('SELECT %s FROM %s%s /* having */', aggregate, tables, ' GROUP BY ' || keys) AS query
 FROM shape, unnest('{NULL, "r.name", "s.b, r.pop % 2"}'::text[]) keys,
      unnest(ARRAY['count(*), count(r.name)', 'sum(r.pop), avg(r.rate)', 'avg(s.n), avg(r.rate) FILTER (WHERE s.b)', 'var_pop(r.pop), var_samp(s.i)',
                   'stddev(r.rate), stddev_pop(s.f)', 'min(r.pop), max(s.i + r.pop)', 'count(DISTINCT r.name), count(DISTINCT s.i)', 'count(r), count(DISTINCT r)',
                   'percentile_cont(0.4) WITHIN GROUP (ORDER BY r.rate)', 'percentile_disc(0.25) WITHIN GROUP (ORDER BY s.i)',
                   'count(*) FILTER (WHERE r.name = ''north''), sum(r.rate * s.n) FILTER (WHERE s.b IS NOT true)']) aggregate;
+
+-- Names, kinds of tables and places of sub-SELECTs that the statement must get right.
+CREATE TABLE parted (id integer, name text) PARTITION BY LIST (id);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES IN (1, 2);
+CREATE TABLE parted_2 PARTITION OF parted FOR VALUES IN (3, 4);
+INSERT INTO parted SELECT id, 'p' || id FROM generate_series(1, 4) id;
+CREATE VIEW places AS SELECT g, name, area FROM place LEFT JOIN country ON id = country;
+CREATE TABLE odd (closed text, query text);
+INSERT INTO odd VALUES
+    ('always', 'SELECT max(x.ctid) FROM visit_dp s NATURAL JOIN (SELECT g, pop AS ctid FROM place) x WHERE free >= 0 /* having */'),
+    ('always', 'WITH p AS (SELECT g, max(rate) AS most FROM price GROUP BY g) SELECT sum(most) FROM visit_dp JOIN p USING (g) WHERE free >= 0 /* having */'),
+    ('always', 'SELECT g, count(*), sum(u.i) FROM visit_dp JOIN (SELECT id::bigint AS i, area FROM country) u USING (i) WHERE free >= 0 GROUP BY g, i /* having */ ORDER BY count(*), g'),
+    ('always', 'SELECT count(*), sum(area) FROM visit_dp JOIN places USING (g) WHERE free >= 0 GROUP BY upper(name) /* having */ ORDER BY upper(name)'),
+    ('always', 'SELECT name, avg(n) FROM visit_dp LEFT JOIN parted ON i = parted.id WHERE free >= 0 GROUP BY name /* having */'),
+    ('always', 'SELECT u.g, sum(pop) FROM visit_dp JOIN place USING (g) AS u WHERE free >= 0 GROUP BY u.g /* having */'),
+    ('always', 'SELECT sum(x.rate) FROM visit_dp LEFT JOIN (place FULL JOIN (SELECT g, rate FROM price WHERE year = 2020) x USING (g)) ON place.g = visit_dp.g WHERE free >= 0 /* having */'),
+    ('always', 'SELECT max(pop), count(''x'') FROM visit_dp, place AS visit_dp_1 WHERE visit_dp.g = visit_dp_1.g AND free >= 0 /* having */'),
+    ('always', 'SELECT max(pop), i, g FROM visit_dp JOIN place USING (g) WHERE free >= (SELECT min(id) - 1 FROM country) GROUP BY i, g /* having */'),
+    ('always', 'SELECT name, count(DISTINCT place.ctid) FROM visit_dp JOIN place USING (g) WHERE free >= 0 AND row(g, i) IN (SELECT g, year - 2019 FROM price) IS NOT true GROUP BY name /* having */'),
+    ('never', 'SELECT count(*), sum(j.pop) FROM (visit_dp JOIN place USING (g)) AS j WHERE j.free >= 0 /* having */'),
+    ('never', 'SELECT count(*) FILTER (WHERE EXISTS (SELECT FROM price WHERE price.g = visit_dp.g)) FROM visit_dp JOIN place USING (g) WHERE free >= 0 /* having */'),
+    ('never', 'SELECT (SELECT area FROM country WHERE id = i) AS k, sum(pop) FROM visit_dp JOIN place USING (g) WHERE free >= 0 GROUP BY 1 /* having */'),
+    ('never', 'SELECT name, grouping(name) = 1 AS all, sum(pop) FROM visit_dp JOIN place USING (g) WHERE free >= 0 GROUP BY ROLLUP (name) /* having */'),
+    ('never', 'SELECT name, sum(pop) + 1 FROM visit_dp JOIN place USING (g) WHERE free >= 0 GROUP BY name /* having */'),
+    ('never', 'SELECT sum(c) FROM (SELECT count(*) AS c FROM visit_dp JOIN place USING (g) WHERE free >= 0 GROUP BY name) x /* having */');
+INSERT INTO asked SELECT 36 * (row_number() OVER () + 100) - k, NULL, closed, query FROM odd, generate_series(1, 12) k;
 
 CREATE TABLE verdict (round integer, asked bigint, closed boolean, compared bigint, wrong bigint, individuals bigint);
 -- Somebody whose row FROM and WHERE do not give is outside, and moves nothing. Without the row 0 among the records it was a closed form.
@@ -96,7 +122,7 @@ CREATE PROCEDURE compare(round integer) LANGUAGE sql AS $$
     FROM asked a, LATERAL (SELECT CASE WHEN (a.id + round) % 2 = 0 THEN 'laplace' ELSE 'gaussian' END AS law) m,
          LATERAL (SELECT coalesce(record, '"outside"') AS record, individuals, pis FROM dp_risk_records(a.query, 1, law, 1e-6, sensitivity => 1)) c
          FULL JOIN LATERAL (SELECT coalesce(record, '"outside"') AS record, individuals, pis
-                            FROM dp_risk_records(a.query || CASE WHEN query LIKE '%GROUP BY%' THEN '' ELSE ' GROUP BY ()' END || ' HAVING true', 1, law, 1e-6, sensitivity => 1)) r USING (record)
+                            FROM dp_risk_records(replace(a.query, '/* having */', 'HAVING true'), 1, law, 1e-6, sensitivity => 1)) r USING (record)
     WHERE (a.id + round) % 36 = 0
     GROUP BY a.id
 $$;
@@ -171,7 +197,7 @@ SELECT * FROM dp_risk('SELECT max(id) + slow() FROM visit_dp', '{1}', sensitivit
 
 SELECT dp_unprotect('visit_dp');
 SET client_min_messages = warning;
-DROP TABLE visit, place, country, price, band, shape, asked, verdict, occupations CASCADE;
+DROP TABLE visit, place, country, price, band, parted, odd, shape, asked, verdict, occupations CASCADE;
 DROP PROCEDURE fill, compare;
 DROP FUNCTION find, slow;
 DROP SEQUENCE runs;
