@@ -11,6 +11,7 @@
 #include "query/limits.hpp"
 #include "risk/closed_forms.hpp"
 #include "risk/rerun.hpp"
+#include "risk/room.hpp"
 
 namespace dp::risk {
 
@@ -549,39 +550,77 @@ Query *multiplied_query(const GeneralQuestion *question) {
 
 // ---- memo ----------------------------------------------------------------------------------------------------------
 
-static void keep_columns(Record *record, const TupleDesc desc, const Datum *values, const bool *nulls) {
-    record->columns = static_cast<Datum *>(palloc0(sizeof(Datum) * Max(desc->natts, 1)));
-    record->nulls = static_cast<bool *>(palloc0(sizeof(bool) * Max(desc->natts, 1)));
-    for (int c = 0; c < desc->natts; c++) {
-        record->nulls[c] = nulls[c];
-        if (!nulls[c])
-            record->columns[c] = datumCopy(values[c], TupleDescAttr(desc, c)->attbyval, TupleDescAttr(desc, c)->attlen);
+namespace {
+struct Receiver {
+    DestReceiver base;
+    const RecordsQuery *records;
+    Memo *memo;
+    int64 room;            // for so many records
+    MemoryContext context; // of the memo
+    MemoryContext scratch;
+    TakeRecord take;
+    void *reader;
+};
+} // namespace
+
+static void read_record(Receiver *receiver, Datum *values, bool *nulls) {
+    Memo *memo = receiver->memo;
+    int64 individuals = DatumGetInt64(values[receiver->records->count_column]), i = memo->nrecords;
+    if (individuals == 0) // without columns to group by there is one row even if there are no records
+        return;
+    if (i >= receiver->room) {
+        memo->records = grown(receiver->context, memo->records, receiver->room, receiver->room * 2);
+        receiver->room *= 2;
     }
+    memo->records[i].individuals = individuals;
+    memo->nrecords++;
+    if (memo->kept != nullptr)
+        tuplestore_putvalues(memo->kept, memo->desc, values, nulls);
+    receiver->take(receiver->reader, i, values, nulls);
 }
 
-Memo *read_memo(const RecordsQuery *records, const border::Spi &spi, bool keep) {
+static bool receive(TupleTableSlot *slot, DestReceiver *self) {
+    auto *receiver = reinterpret_cast<Receiver *>(self);
+    MemoryContext old = MemoryContextSwitchTo(receiver->scratch);
+    slot_getallattrs(slot);
+    read_record(receiver, slot->tts_values, slot->tts_isnull);
+    MemoryContextSwitchTo(old);
+    MemoryContextReset(receiver->scratch);
+    return true;
+}
+
+static void receive_start(DestReceiver *, int, TupleDesc) {}
+static void receive_end(DestReceiver *) {}
+
+static Memo *empty_memo(const RecordsQuery *records, const border::Spi &spi, bool keep, int64 room) {
     MemoryContext old = MemoryContextSwitchTo(spi.caller);
     auto *memo = static_cast<Memo *>(palloc0(sizeof(Memo)));
     memo->desc = records->desc;
-    memo->nrecords = SPI_processed;
-    // Without columns to group by there is one row even if there are no records.
-    bool isnull;
-    if (memo->nrecords == 1 && DatumGetInt64(border::Spi::value(0, records->count_column + 1, &isnull)) == 0)
-        memo->nrecords = 0;
-    memo->records = static_cast<Record *>(MemoryContextAllocExtended(spi.caller, sizeof(Record) * (memo->nrecords + 1),
-                                                                     MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO));
-    int natts = SPI_tuptable->tupdesc->natts;
-    auto *values = static_cast<Datum *>(palloc0(sizeof(Datum) * natts));
-    auto *nulls = static_cast<bool *>(palloc0(sizeof(bool) * natts));
-    for (int64 i = 0; i < memo->nrecords; i++) {
-        CHECK_FOR_INTERRUPTS();
-        heap_deform_tuple(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, values, nulls);
-        memo->records[i].individuals = DatumGetInt64(values[records->count_column]);
-        if (keep)
-            keep_columns(&memo->records[i], records->desc, values, nulls);
-    }
+    memo->records = grown<Record>(spi.caller, nullptr, 0, room);
+    if (keep)
+        memo->kept = tuplestore_begin_heap(false, false, work_mem);
     MemoryContextSwitchTo(old);
     return memo;
+}
+
+Memo *read_memo(const RecordsQuery *records, const border::Spi &spi, bool keep, TakeRecord take, void *reader) {
+    auto *receiver = static_cast<Receiver *>(palloc0(sizeof(Receiver)));
+    receiver->base = {receive, receive_start, receive_end, receive_end, DestNone};
+    receiver->records = records;
+    receiver->room = 64;
+    receiver->memo = empty_memo(records, spi, keep, receiver->room);
+    receiver->context = spi.caller;
+    receiver->scratch = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr record", ALLOCSET_DEFAULT_SIZES);
+    receiver->take = take;
+    receiver->reader = reader;
+    SPIExecuteOptions options = {};
+    options.read_only = true;
+    options.dest = &receiver->base;
+    int rc = SPI_execute_extended(deparse_internal(records->query), &options);
+    if (rc < 0)
+        elog(ERROR, "SPI_execute_extended failed: %s", SPI_result_code_string(rc));
+    MemoryContextDelete(receiver->scratch);
+    return receiver->memo;
 }
 
 void count_others(const GeneralQuestion *question, const RecordsQuery *records, const border::Spi &spi, Memo *memo) {

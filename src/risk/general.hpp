@@ -81,8 +81,11 @@ RecordsQuery joined_records_query(const GeneralQuestion *question, bool all_colu
 Query *multiplied_query(const GeneralQuestion *question);
 char *deparse_internal(Query *query);
 
-// The records of the last SPI result; kept: with their columns.
-Memo *read_memo(const RecordsQuery *records, const border::Spi &spi, bool keep);
+// What else is done with a record that is read. Its values are gone afterwards.
+using TakeRecord = void (*)(void *reader, int64 record, const Datum *values, const bool *nulls);
+// Runs the statement. The records come one by one, and the server keeps none of them; keep: their columns are kept, on disk
+// beyond work_mem.
+Memo *read_memo(const RecordsQuery *records, const border::Spi &spi, bool keep, TakeRecord take, void *reader);
 // Rows of the protected table, and those of them that no record stands for.
 void count_others(const GeneralQuestion *question, const RecordsQuery *records, const border::Spi &spi, Memo *memo);
 // The profile of finished records, in the caller's memory. 22003 where a PIS is not a finite number.

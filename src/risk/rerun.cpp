@@ -4,6 +4,7 @@
 
 #include "border/scope.hpp"
 #include "border/spi.hpp"
+#include "risk/room.hpp"
 
 namespace dp::risk {
 
@@ -184,14 +185,42 @@ static double distance(const Run *run, const Result *whole, const Result *withou
 
 // ---- running -------------------------------------------------------------------------------------------------------
 
-// identity: text of rows_query, or null: nobody is left out.
-static void execute(const Run *run, const char *identity) {
+namespace {
+// A row of the protected table.
+struct Place {
+    Oid table;
+    ItemPointerData row;
+};
+struct Places {
+    int column; // of the text of rows_query
+    MemoryContext context;
+    int64 room;
+    Place *places; // per record
+};
+} // namespace
+
+// "16384(0,1)"
+static void take_place(void *reader, int64 record, const Datum *values, const bool *) {
+    auto *places = static_cast<Places *>(reader);
+    if (record >= places->room) {
+        int64 room = Max(places->room * 2, int64{64});
+        places->places = grown(places->context, places->places, places->room, room);
+        places->room = room;
+    }
+    char *rest;
+    Place *place = &places->places[record];
+    place->table = strtoul(TextDatumGetCString(values[places->column]), &rest, 10);
+    ItemPointerCopy(reinterpret_cast<ItemPointer>(DatumGetPointer(DirectFunctionCall1(tidin, CStringGetDatum(rest)))),
+                    &place->row);
+}
+
+// place: of the row that is left out, or null: nobody's is.
+static void execute(const Run *run, Place *place) {
     Datum values[2] = {};
-    const char *nulls = identity == nullptr ? "nn" : "  ";
-    if (identity != nullptr) {
-        char *rest;
-        values[0] = ObjectIdGetDatum(strtoul(identity, &rest, 10));
-        values[1] = DirectFunctionCall1(tidin, CStringGetDatum(rest));
+    const char *nulls = place == nullptr ? "nn" : "  ";
+    if (place != nullptr) {
+        values[0] = ObjectIdGetDatum(place->table);
+        values[1] = PointerGetDatum(&place->row);
     }
     int rc = SPI_execute_plan(run->plan, values, nulls, true, 0); // leaves SPI's own memory current
     if (rc != SPI_OK_SELECT)
@@ -222,13 +251,13 @@ static void announce(TimestampTz start, int64 nrecords) {
              "row, unless an outer join may fill the columns of the view with NULL.")));
 }
 
-static void run_without_each(const Run *run, const char **identities, Memo *memo, const Result *whole,
+static void run_without_each(const Run *run, Place *places, Memo *memo, const Result *whole,
                              privacy::Mechanism mechanism, const char *caller) {
     MemoryContext one = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr run", ALLOCSET_DEFAULT_SIZES);
     for (int64 i = 0; i < memo->nrecords; i++) {
         CHECK_FOR_INTERRUPTS();
         show_progress(caller, i, memo->nrecords);
-        execute(run, identities[i]);
+        execute(run, &places[i]);
         MemoryContext old = MemoryContextSwitchTo(one);
         Result without = read_result(run);
         memo->records[i].pis = distance(run, whole, &without, mechanism);
@@ -239,14 +268,6 @@ static void run_without_each(const Run *run, const char **identities, Memo *memo
     MemoryContextDelete(one);
 }
 
-static const char **read_identities(const RecordsQuery *records, const Memo *memo) {
-    auto **identities =
-        static_cast<const char **>(MemoryContextAllocHuge(CurrentMemoryContext, sizeof(char *) * (memo->nrecords + 1)));
-    for (int64 i = 0; i < memo->nrecords; i++)
-        identities[i] = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, records->identity_column + 1);
-    return identities;
-}
-
 GeneralRisk rerun_risk(const GeneralQuestion *question, privacy::Mechanism mechanism, bool keep_records,
                        const char *caller) {
     RecordsQuery records = records_query(question);
@@ -255,10 +276,8 @@ GeneralRisk rerun_risk(const GeneralQuestion *question, privacy::Mechanism mecha
     PushActiveSnapshot(GetActiveSnapshot());
     const char *statement = statement_of(question);
     border::Spi spi = border::Spi::connect();
-    spi.run(deparse_internal(records.query), true);
-    Memo *memo = read_memo(&records, spi, keep_records);
-    const char **identities = read_identities(&records, memo);
-    SPI_freetuptable(SPI_tuptable);
+    Places places = {records.identity_column, CurrentMemoryContext, 0, nullptr};
+    Memo *memo = read_memo(&records, spi, keep_records, take_place, &places);
     count_others(question, &records, spi, memo);
 
     Run run = prepare_run(question, statement);
@@ -269,7 +288,7 @@ GeneralRisk rerun_risk(const GeneralQuestion *question, privacy::Mechanism mecha
     announce(start, memo->nrecords);
     settings = border::SettingsScope::enter();
     PG_TRY();
-    { run_without_each(&run, identities, memo, &whole, mechanism, caller); }
+    { run_without_each(&run, places.places, memo, &whole, mechanism, caller); }
     PG_FINALLY();
     { pgstat_report_activity(STATE_RUNNING, debug_query_string); }
     PG_END_TRY();
