@@ -553,8 +553,20 @@ DP_FUNCTION(dp_total_timestamptz_part) {
 // ---- values of variable length -------------------------------------------------------------------------------------
 
 // The value, or NULL if it is longer: read off its header, whether it is compressed, stored elsewhere or neither.
+// Whether values of the first argument's type begin with their size. Anybody may call a function of any type's values.
+static bool has_size(FunctionCallInfo fcinfo) {
+    auto *known = static_cast<bool *>(fcinfo->flinfo->fn_extra);
+    if (known == nullptr) {
+        known = static_cast<bool *>(MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(bool)));
+        *known = get_typlen(get_fn_expr_argtype(fcinfo->flinfo, 0)) == -1;
+        fcinfo->flinfo->fn_extra = known;
+    }
+    return *known;
+}
+
 DP_FUNCTION(dp_total_up_to_size) {
-    if (toast_raw_datum_size(PG_GETARG_DATUM(0)) > static_cast<Size>(PG_GETARG_INT32(1)) + VARHDRSZ)
+    const int64 longest = PG_GETARG_INT32(1);
+    if (has_size(fcinfo) && static_cast<int64>(toast_raw_datum_size(PG_GETARG_DATUM(0))) - VARHDRSZ > longest)
         return null(fcinfo);
     return PG_GETARG_DATUM(0);
 }
