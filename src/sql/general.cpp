@@ -8,6 +8,7 @@
 #include "release/declared.hpp"
 #include "sql/arguments.hpp"
 #include "sql/refusal.hpp"
+#include "sql/row_json.hpp"
 
 namespace dp::sql {
 
@@ -144,12 +145,6 @@ bool general_risk(FunctionCallInfo fcinfo) {
 
 // ---- dp_risk_records -----------------------------------------------------------------------------------------------
 
-static Datum record_json(const risk::Memo *memo, const risk::Record *record) {
-    HeapTuple tuple = heap_form_tuple(memo->desc, record->columns, record->nulls);
-    Datum json = DirectFunctionCall1(row_to_json, HeapTupleGetDatum(tuple));
-    return DirectFunctionCall1(jsonb_in, CStringGetDatum(TextDatumGetCString(json)));
-}
-
 static int by_pis_descending(const void *a, const void *b) {
     double x = static_cast<const risk::Record *>(a)->pis, y = static_cast<const risk::Record *>(b)->pis;
     return (x < y) - (x > y);
@@ -167,13 +162,14 @@ bool general_risk_records(FunctionCallInfo fcinfo) {
     risk::Memo *memo = risk.memo;
     double term = memo->rows == 0 ? 0 : noise_of(view, risk, epsilon).term;
     qsort(memo->records, memo->nrecords, sizeof(risk::Record), by_pis_descending);
+    JsonColumns columns = json_columns(memo->desc);
     MemoryContext per_row = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr record", ALLOCSET_DEFAULT_SIZES);
     MemoryContext old = MemoryContextSwitchTo(per_row);
     for (int64 i = 0; i < memo->nrecords + (memo->outside > 0 ? 1 : 0); i++) {
         CHECK_FOR_INTERRUPTS();
         bool outside = i == memo->nrecords;
         double pis = outside ? 0 : memo->records[i].pis;
-        Datum values[4] = {outside ? Datum(0) : record_json(memo, &memo->records[i]),
+        Datum values[4] = {outside ? Datum(0) : row_jsonb(columns, memo->records[i].columns, memo->records[i].nulls),
                            Int64GetDatum(outside ? memo->outside : memo->records[i].individuals), Float8GetDatum(pis),
                            Float8GetDatum(privacy::rdr_of(pis, view.mechanism, term))};
         bool nulls[4] = {outside, false, false, false};
