@@ -50,6 +50,29 @@ BEGIN
     RAISE WARNING '%', (SELECT jsonb_agg(g -> 'm') FROM jsonb_array_elements(answer) g);
 END $$;
 
+-- A condition that names such a type as a function: accepted, and then no query could read it, which suspended its analyst.
+SET ROLE regress_hostile;
+CREATE DOMAIN hostile.checked AS integer CHECK (VALUE > 0);
+SELECT dp_grant('hostile.t_dp', 'regress_asker', tau => 0.5, selection => 'within_data', group_b => 'x = 2',
+                group_a => 'CASE WHEN x = 1 THEN hostile._checked(''{3}'') END IS NULL');
+RESET ROLE;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Many declared groups: each query, and the process that charges it, took the square of their number in time.
+-- ---------------------------------------------------------------------------------------------------------------------
+
+SET ROLE regress_hostile;
+CREATE TABLE hostile.many (id integer);
+SELECT dp_protect('hostile.many', 'hostile.many_dp');
+SELECT dp_set_groups('hostile.many', 'id', array_agg(g::text)) FROM generate_series(1, 300000) g;
+SELECT dp_grant('hostile.many_dp', 'regress_asker', tau => 0.5);
+SET ROLE regress_asker;
+SET statement_timeout = '20s';
+SELECT count(*) IS NOT NULL AS answered FROM hostile.many_dp;
+RESET statement_timeout;
+RESET ROLE;
+SELECT dp_unprotect('hostile.many_dp');
+
 -- ---------------------------------------------------------------------------------------------------------------------
 -- With exit_on_error an error about a row went to the client as FATAL: nothing caught it, nobody was suspended.
 -- ---------------------------------------------------------------------------------------------------------------------
