@@ -239,6 +239,49 @@ def check_suites():
         f"only in reference.md: {name}" for name in sorted(shown - run)]
 
 
+LIMITS = {  # row of the table: where the number is
+    "group keys and distinct aggregates": ("src/query/limits.hpp", "max_outputs"),
+    "aggregations over restricted views in a statement": ("src/query/limits.hpp", "max_leaves"),
+    "text of one aggregation": ("src/query/limits.hpp", "max_text"),
+    "parameters of one aggregation": ("src/query/limits.hpp", "max_leaf_arguments"),
+    "a constant, a parameter": ("src/query/total.hpp", "longest_value"),
+    "a pattern of LIKE": ("src/query/total.hpp", "longest_pattern"),
+    "numbers in an answer over declared groups": ("src/rows/question.cpp", "max_coordinates"),
+    "a declared key": ("src/rows/canonical.hpp", "longest_key"),
+    "parts of the expression": ("src/query/fold.cpp", "most_nodes"),
+    "a text, bytea, bit string or numeric": ("src/query/cost.cpp", "largest_limit"),
+}
+
+
+def shown_limit(cell):
+    number, unit = re.match(r"([\d,]+) ?(kB|MB)?", cell).groups()
+    return int(number.replace(",", "")) * {"kB": 1024, "MB": 1024 * 1024, None: 1}[unit]
+
+
+def check_limits():
+    found = []
+    rows = table("doc/reference.md", "limits")
+    for begin, (path, name) in LIMITS.items():
+        cell, = [row[1] for row in rows if row[0].startswith(begin)]
+        source = re.search(rf"constexpr \w+ (?:[^;]*, )?{name} = ([\d *]+)", (ROOT / path).read_text())
+        wanted = math.prod(int(factor) for factor in source[1].split("*"))
+        found += [] if shown_limit(cell) == wanted else [f"{begin}: shown {cell}, found {wanted}"]
+    return found
+
+
+def check_sqlstates():
+    """Whatever the sources raise is in reference.md."""
+    headers = subprocess.run(["pg_config", "--includedir-server"], text=True, stdout=subprocess.PIPE, check=True).stdout.strip()
+    codes = dict(re.findall(r"#define (ERRCODE_\w+) MAKE_SQLSTATE\((.*?)\)",
+                            pathlib.Path(headers, "utils/errcodes.h").read_text()))
+    raised = set()
+    for path in (ROOT / "src").rglob("*.[ch]pp"):
+        raised |= set(re.findall(r"errcode\((ERRCODE_\w+)\)", path.read_text()))
+    text = (ROOT / "doc/reference.md").read_text().split("## SQLSTATEs")[1].split("## Limits")[0]
+    states = {name: re.sub(r"\W", "", codes[name]) for name in raised}
+    return [f"{state} {name}" for name, state in sorted(states.items()) if state not in text]
+
+
 def check_names():
     """Whatever is called dp_... on a page for users is of the extension, or made on that page."""
     known = {name for name, in psql("""SELECT DISTINCT proname FROM pg_proc WHERE proname ~ '^dp_'
@@ -273,7 +316,7 @@ def check_paths():
 
 
 CHECKS = (check_short_prices, check_shapes, check_accuracy, check_thresholds, check_gaussian, check_remedies,
-          check_signatures, check_policy_columns, check_make_targets, check_suites, check_names, check_version,
+          check_signatures, check_policy_columns, check_make_targets, check_suites, check_limits, check_sqlstates, check_names, check_version,
           check_paths)
 
 
@@ -282,6 +325,6 @@ def run(tap):
     for check in CHECKS:
         try:
             found = check()
-        except (RuntimeError, OSError, IndexError, ValueError) as error:
-            found = [str(error).replace("\n", " / ")]
+        except Exception as error:  # whatever keeps a check from its end is what it has found
+            found = [repr(error).replace("\n", " / ")]
         tap.report(check.__name__.replace("_", " "), found)
