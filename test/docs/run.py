@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Runs every ```sql block of README.md and doc/*.md, page by page, through psql on the server that PG* points to.
 
-A block is followed by the ```text block that shows what comes out, if anything is shown. The two must agree line by line
-once numbers have been replaced by #, and spaces and rules have been squeezed: noise moves numbers and with them the width
-of columns, and nothing else. (A block marked ```text exact has no noise: its numbers count.) Where nothing is shown nothing but results without an error may come out. What a page needs
-and does not show is in comments, <!-- sql ... -->, which run in their place.
+A block is followed by the ```text block that shows what comes out, if anything is shown. The two must agree line by
+line once numbers have been replaced by #, and spaces and rules have been squeezed: noise moves numbers and with them
+the width of columns, and nothing else. In a block marked ```text exact there is no noise, and numbers count. Where
+nothing is shown nothing but results without an error may come out. What a page needs and does not show is in comments,
+<!-- sql ... -->, which run in their place.
 
-A page is a session of its own, of a superuser, in the order of PAGES: the analyst's page uses the database of the controller's.
-Tables, signatures and names are looked at in facts.py. The output is TAP.
+A page is a session of its own, of a superuser, in the order of PAGES: the analyst's page uses the database of the
+controller's. Tables, signatures and names are looked at in facts.py. The output is TAP.
 """
 import pathlib
 import re
@@ -17,7 +18,8 @@ import sys
 import facts
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = ("README.md", "doc/controller.md", "doc/analyst.md", "doc/operations.md", "doc/reference.md", "doc/guarantee.md")
+PAGES = ("README.md", "doc/controller.md", "doc/analyst.md", "doc/operations.md", "doc/reference.md",
+         "doc/guarantee.md")
 BLOCK = re.compile(r"^```(\w*)(?: (exact))?\n(.*?)^```$|^<!-- sql\n(.*?)^-->$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#]+)(?:#([^)]*))?\)")
 # Functions that return nothing: their headers are not shown.
@@ -95,7 +97,8 @@ class Tap:
 
 def anchors(text):
     """The fragments that a browser of the repository gives the headings."""
-    headings = re.findall(r"^#+ +(.*)$", re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL), re.MULTILINE)
+    text = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ +(.*)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
