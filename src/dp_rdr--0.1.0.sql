@@ -570,7 +570,7 @@ CREATE FUNCTION dp_rdr.total_functions(OUT call text, OUT function regprocedure,
                                        OUT constants integer[], OUT reason text)
     RETURNS SETOF record LANGUAGE C STABLE PARALLEL SAFE ROWS 560 AS 'MODULE_PATHNAME', 'dp_total_functions';
 COMMENT ON FUNCTION dp_rdr.total_functions() IS
-    'functions and casts that may be applied to the columns of a restricted view, besides leakproof ones; which arguments must be constants, and why no row can make them fail';
+    'functions and casts that may be applied to the columns of a restricted view; which arguments must be constants, and why no row can make them fail';
 
 
 -- ---------------------------------------------------------------------------------------------------------------------

@@ -283,6 +283,8 @@ static bool has_foreign_literals(Node *node, void *context) {
     Oid type = InvalidOid;
     if (IsA(node, TypeName))
         type = LookupTypeNameOid(nullptr, castNode(TypeName, node), true);
+    else if (IsA(node, FuncCall)) // type('literal') is one, too
+        type = LookupTypeNameOid(nullptr, makeTypeNameFromNameList(castNode(FuncCall, node)->funcname), true);
     else if (IsA(node, ColumnRef) && IsA(llast(castNode(ColumnRef, node)->fields), String)) {
         Oid relation = *static_cast<Oid *>(context);
         AttrNumber column = get_attnum(relation, strVal(llast(castNode(ColumnRef, node)->fields)));

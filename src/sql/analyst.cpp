@@ -1,4 +1,4 @@
-// What an analyst meets: the facade's deny(), the release of a leaf, dp_query (README.md).
+// What an analyst meets: the facade's deny(), the release of a leaf, dp_query (doc/analyst.md).
 #include "catalog/decimals.hpp"
 #include "border/scope.hpp"
 #include "catalog/facade.hpp"

@@ -1,4 +1,4 @@
-// What a controller declares of a table: that it is protected, its bounds and groups (README.md).
+// What a controller declares of a table: that it is protected, its bounds and groups (doc/reference.md).
 #include "catalog/decimals.hpp"
 #include "border/scope.hpp"
 #include "catalog/access.hpp"

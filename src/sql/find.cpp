@@ -1,4 +1,4 @@
-// The epsilon that a controller's threshold permits, and the answer that goes with it (README.md).
+// The epsilon that a controller's threshold permits, and the answer that goes with it (doc/reference.md).
 #include "catalog/decimals.hpp"
 #include "query/shape.hpp"
 #include "release/declared.hpp"

@@ -1,5 +1,5 @@
 // The epsilon that a controller's tau_var permits, selected under differential privacy, and the answer that goes with it
-// (README.md).
+// (doc/reference.md).
 #include "catalog/decimals.hpp"
 #include "release/release.hpp"
 #include "sql/answer.hpp"

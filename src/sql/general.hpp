@@ -1,5 +1,5 @@
-// Controllers' calls about general queries (README.md): what dp_risk, dp_risk_records and dp_find_epsilon do with a query
-// that is no leaf.
+// Controllers' calls about general queries (doc/reference.md): what dp_risk, dp_risk_records and dp_find_epsilon do with
+// a query that is no leaf.
 #pragma once
 
 #include "border/guard.hpp"

@@ -1,4 +1,5 @@
-// dp_last_release: what the caller's last answer in this connection was charged, and how accurate it is (README.md).
+// dp_last_release: what the caller's last answer in this connection was charged, and how accurate it is
+// (doc/reference.md).
 #include <cmath>
 
 #include "release/last.hpp"

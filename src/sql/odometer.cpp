@@ -1,4 +1,4 @@
-// The bound of a table's odometer (README.md).
+// The bound of a table's odometer (doc/reference.md).
 #include "catalog/decimals.hpp"
 #include "sql/arguments.hpp"
 #include "sql/controller.hpp"

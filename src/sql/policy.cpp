@@ -1,4 +1,4 @@
-// Who may ask, under which privacy preference (README.md).
+// Who may ask, under which privacy preference (doc/reference.md).
 #include "catalog/decimals.hpp"
 #include "query/shape.hpp"
 #include "sql/arguments.hpp"

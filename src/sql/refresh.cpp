@@ -1,4 +1,4 @@
-// dp_refresh: a restricted view made anew after its table has changed, with all that hangs on it (README.md).
+// dp_refresh: a restricted view made anew after its table has changed, with all that hangs on it (doc/reference.md).
 #include "catalog/facade.hpp"
 #include "query/shape.hpp"
 #include "sql/arguments.hpp"

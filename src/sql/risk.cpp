@@ -1,4 +1,4 @@
-// What a controller looks at: the risk of the people in a table (README.md).
+// What a controller looks at: the risk of the people in a table (doc/reference.md).
 #include <cmath>
 
 #include "privacy/sparse_vector.hpp"

@@ -1,4 +1,4 @@
-// dp_risk_output: what one concrete answer says about each record (README.md).
+// dp_risk_output: what one concrete answer says about each record (doc/reference.md).
 #include <cmath>
 
 #include "privacy/risk_output.hpp"

@@ -1,4 +1,4 @@
-// dp_risk_summary: the risk table as text range plots for a terminal (README.md).
+// dp_risk_summary: the risk table as text range plots for a terminal (doc/reference.md).
 #include <cmath>
 
 #include "catalog/decimals.hpp"

@@ -148,7 +148,7 @@ SELECT account, epsilon, releases, denials, bound, epsilon_total FROM dp_odomete
 
 \echo '-- With the total lowered to what is nearly spent, the next answer is one too many.'
 \t on
-SELECT dp_set_odometer('adult', 'filter', epsilon_total => 0.35);
+SELECT dp_set_odometer('adult', epsilon_total => 0.35);
 \t off
 \c - analyst
 \set ON_ERROR_STOP off
@@ -161,7 +161,7 @@ SELECT count(*) FROM adult_dp;
 \echo '-- Another preference, another bound: tau_var, the largest variance of the risks. Which epsilon meets'
 \echo '-- it is selected from the rows under differential privacy, for a charge of its own (0.1).'
 \t on
-SELECT dp_set_odometer('adult', 'filter', epsilon_total => 2);
+SELECT dp_set_odometer('adult', epsilon_total => 2);
 SELECT dp_grant('adult_dp', 'analyst', tau_var => 1e-5);
 \t off
 \c - analyst

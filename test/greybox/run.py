@@ -4,8 +4,8 @@ tree is installed; `make greybox` builds the library that is loaded in its place
 
     run.py [--statements N] [--seed N]
 
-Made-up statements over all that README.md says may be asked are sent to two neighbouring tables, with the same bits, each in
-a connection of its own. build/greybox/dp_rdr.so is dp_rdr.so, but for StrongBits, which reads build/greybox/bits, and for
+Made-up statements over all that doc/analyst.md says may be asked are sent to two neighbouring tables, with the same bits, each
+in a connection of its own. build/greybox/dp_rdr.so is dp_rdr.so, but for StrongBits, which reads build/greybox/bits, and for
 the trace points of src/release/trace.hpp, which write build/greybox/trace: the plan of each release, its integers before
 conversion with the number of words drawn so far, and what a selection compares. It is loaded by its path, in one database
 that this script makes; nothing is installed, and the library that is has neither file in it, which is tested first.

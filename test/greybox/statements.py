@@ -1,4 +1,4 @@
-"""Made-up rows of the table person, and made-up statements over what README.md says may be asked of it."""
+"""Made-up rows of the table person, and made-up statements over what doc/analyst.md says may be asked of it."""
 from typing import NamedTuple
 
 

@@ -179,7 +179,7 @@ selector> EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT 
 -- D10 SAME
 selector> SELECT count(*) FROM person_dp
   selector> SELECT * FROM dp_last_release()
-selector> SELECT * FROM dp_explain('SELECT count(*), avg(salary) FROM person_dp WHERE id = 4242')
+selector> SELECT * FROM dp_explain('SELECT count(*), sum(salary) FROM person_dp WHERE id = 4242')
 selector> SELECT * FROM dp_last_release()
 SELECT count(*), sum(salary) FROM person_dp WHERE id = 4242
   SELECT * FROM dp_last_release()
