@@ -188,7 +188,7 @@ INSERT INTO giant VALUES (2, repeat('a', 270000000), 'a');
 INSERT INTO giant VALUES (3, repeat('a', 600000000), 'a');
 INSERT INTO giant VALUES (4, repeat('b', 1048576), 'b'), (5, repeat('b', 1048577), 'b');
 SELECT dp_protect('giant', 'giant_dp');
-SELECT dp_set_odometer('giant', 'none'), dp_grant('giant_dp', 'regress_analyst', tau => 0.01, epsilon_max => 100);
+SELECT dp_set_odometer('giant', 'none'), dp_grant('giant_dp', 'regress_analyst', tau => 1e-12, epsilon_max => 100);
 RESET ROLE;
 -- Every accepted call that takes a text, of the column and of an arm of CASE: the same outcome, long before the time is over.
 CREATE TABLE giant_call AS
@@ -285,7 +285,7 @@ SELECT i, i % 90, CASE i % 3 WHEN 0 THEN 'NaN'::float8 ELSE i END, i / 7.0, CASE
 FROM generate_series(0, 999) i;
 SELECT dp_protect('checkup', 'checkup_dp');
 SELECT dp_set_odometer('checkup', 'none'), dp_set_groups('checkup', 'age', '{1,2,3}'), dp_set_bounds('checkup', 'age', 0, 100),
-       dp_grant('checkup_dp', 'regress_analyst', tau => 0.01, delta => 0.000001, epsilon_max => 100);
+       dp_grant('checkup_dp', 'regress_analyst', tau => 1e-12, delta => 0.000001, epsilon_max => 100);
 RESET ROLE;
 
 -- With little noise the answers are the plain ones.

@@ -27,4 +27,13 @@ ErrorData *attempt_call(void (*work)(void *), void *context) {
     return error;
 }
 
+// A frame of that size, and the server's own check below it.
+void check_stack_room() {
+    constexpr int least = 256 * 1024;
+    volatile char room[least];
+    room[0] = 0;
+    check_stack_depth();
+    room[least - 1] = room[0]; // the frame is there during the call
+}
+
 } // namespace dp::border

@@ -16,4 +16,8 @@ template <class Work> ErrorData *attempt(Work &&work) {
     return attempt_call([](void *context) { (*static_cast<std::remove_reference_t<Work> *>(context))(); }, &work);
 }
 
+// Raises the server's error of stack depth unless work over rows has room: patterns go deeper with the text that they meet
+// (LIKE calls itself for each %), and a caller may have come close to the limit before. Asked before a charge (C02).
+void check_stack_room();
+
 } // namespace dp::border

@@ -44,6 +44,7 @@ extern "C" {
 #include <miscadmin.h>
 #include <nodes/makefuncs.h>
 #include <nodes/nodeFuncs.h>
+#include <optimizer/clauses.h>
 #include <optimizer/optimizer.h>
 #include <optimizer/plancat.h>
 #include <optimizer/planner.h>

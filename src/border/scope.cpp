@@ -33,12 +33,21 @@ const Pin pins[] = {
     {"log_executor_stats", "off"},           //
     {"log_statement_stats", "off"},          //
     {"trace_sort", "off"},                   // sizes of sorts
+    {"exit_on_error", "off"},                // an error about rows would be FATAL: nothing catches one, and it is shown
     {"client_min_messages", "error"},        // whatever an internal statement has to say
     {"enable_indexscan", "off"},             // scan counters of an index count matching rows (K6)
     {"enable_indexonlyscan", "off"},         //
     {"enable_bitmapscan", "off"},            //
     {"enable_tidscan", "off"},               //
     {"enable_seqscan", "on"},                //
+    {"seq_page_cost", "1"},                  // with costs of his own the caller would get index scans all the same
+    {"random_page_cost", "4"},               //
+    {"cpu_tuple_cost", "0.01"},              //
+    {"cpu_index_tuple_cost", "0.005"},       //
+    {"cpu_operator_cost", "0.0025"},         //
+    {"gin_fuzzy_search_limit", "0"},         // a GIN index leaves rows out, many or none as one row decides
+    {"temp_file_limit", "-1"},               // with the rest that the caller leaves, one row decides who exceeds it
+    {"exit_on_error", "off"},                // an error would end the session before it is caught (C02)
     {"enable_hashagg", "on"},                //
     {"enable_sort", "on"},                   //
     {"force_parallel_mode", "off"},          //

@@ -5,7 +5,8 @@
 
 namespace dp::catalog {
 
-// jsonb keeps numerics and texts exactly; float8 goes in as its bytes, which no setting formats.
+// jsonb keeps numerics and texts exactly; float8 goes in as its bytes, which no setting formats, and an array as its text:
+// jsonb_agg() takes the square of the time for one with many elements.
 const char *const fingerprint_sql = R"sql(
 SELECT encode(sha256(convert_to(jsonb_build_array(
   (SELECT jsonb_agg(jsonb_build_array(t.id, t.unit, t.bound, t.epsilon_total::text, t.delta_total::text))
@@ -14,7 +15,7 @@ SELECT encode(sha256(convert_to(jsonb_build_array(
      FROM dp_rdr.restricted_view v WHERE v.view::oid = $2),
   (SELECT jsonb_agg(jsonb_build_array(b.column_name, b.lower::text, b.upper::text) ORDER BY b.column_name COLLATE "C")
      FROM dp_rdr.column_bounds b WHERE b.relation::oid = $1),
-  (SELECT jsonb_agg(jsonb_build_array(g.column_name, g.groups) ORDER BY g.column_name COLLATE "C")
+  (SELECT jsonb_agg(jsonb_build_array(g.column_name, g.groups::text) ORDER BY g.column_name COLLATE "C")
      FROM dp_rdr.column_groups g WHERE g.relation::oid = $1),
   (SELECT jsonb_agg(jsonb_build_array(p.grantee::oid, encode(float8send(p.tau), 'hex'),
             encode(float8send(p.tau_var), 'hex'), p.selection, p.mechanism, p.delta::text, p.epsilon_max::text,

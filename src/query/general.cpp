@@ -230,6 +230,47 @@ static bool is_one_level(const General *general) {
            query->setOperations == nullptr && (query->hasAggs || query->groupClause != NIL);
 }
 
+// Whether the node keeps the entry: no outer join above it can fill its columns with NULL.
+static bool keeps(Node *node, int entry) {
+    check_stack_depth();
+    if (IsA(node, RangeTblRef))
+        return castNode(RangeTblRef, node)->rtindex == entry;
+    if (IsA(node, FromExpr)) {
+        ListCell *cell;
+        foreach (cell, castNode(FromExpr, node)->fromlist)
+            if (keeps(static_cast<Node *>(lfirst(cell)), entry))
+                return true;
+        return false;
+    }
+    auto *join = castNode(JoinExpr, node);
+    return (join->jointype != JOIN_RIGHT && join->jointype != JOIN_FULL && keeps(join->larg, entry)) ||
+           (join->jointype != JOIN_LEFT && join->jointype != JOIN_FULL && keeps(join->rarg, entry));
+}
+
+// A join with an alias hides the names of what it joins.
+static bool hides_names(const Query *query) {
+    ListCell *cell;
+    foreach (cell, query->rtable)
+        if (lfirst_node(RangeTblEntry, cell)->rtekind == RTE_JOIN && lfirst_node(RangeTblEntry, cell)->alias != nullptr)
+            return true;
+    return false;
+}
+
+// Named once, in FROM itself, so that nothing else depends on its rows: not a sub-SELECT, not the other tables.
+static int separable_facade(const General *general) {
+    const Query *query = general->query;
+    if (list_length(general->facades) != 1 || query->setOperations != nullptr || hides_names(query) ||
+        (!query->hasAggs && query->groupClause == NIL))
+        return 0;
+    ListCell *cell;
+    foreach (cell, query->rtable) {
+        int entry = foreach_current_index(cell) + 1;
+        if (lfirst(cell) == linitial(general->facades))
+            return keeps(reinterpret_cast<Node *>(query->jointree), entry) ? entry : 0;
+    }
+    return 0;
+}
+
 void check_general(General *general) {
     if (list_length(general->views) > 1)
         refuse_part("a second restricted view", "Ask about one restricted view.", general->source, -1);
@@ -238,6 +279,7 @@ void check_general(General *general) {
     collect_columns(reinterpret_cast<Node *>(general->query), &mention);
     list_sort(general->columns, list_int_cmp);
     general->one_level = is_one_level(general);
+    general->facade = separable_facade(general);
 }
 
 } // namespace dp::query

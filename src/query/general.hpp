@@ -14,6 +14,8 @@ struct General {
     List *facades;  // RangeTblEntry *: where they stand in `query`
     List *columns;  // int: the columns of the one view that the query mentions, ascending (check_general)
     bool one_level; // SELECT ... FROM the view, with nothing between or beside (check_general)
+    int facade; // where the view stands in the range table, if what FROM and WHERE give is the union of what they give for
+                // each of its rows alone, and the query aggregates that (formulas.md 2.1); 0 otherwise (check_general)
 };
 
 // Takes the query (a copy is made), finds the restricted views in it. Refuses nothing.

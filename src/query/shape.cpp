@@ -184,12 +184,14 @@ static void check_structure(Node *node, ParseState *source) {
     case T_List:
     case T_BoolExpr:
     case T_BooleanTest:
-    case T_ArrayExpr:
     case T_CaseExpr:
     case T_CaseWhen:
     case T_CaseTestExpr:
     case T_CoalesceExpr:
     case T_SQLValueFunction:
+        return;
+    case T_ArrayExpr: // raises an error for parts of different dimensions, and for a result beyond a gigabyte
+        refuse_if(contains_column(node), "an array of columns", "Name the columns one by one.", source, location);
         return;
     case T_Param:
         refuse_if(castNode(Param, node)->paramkind != PARAM_EXTERN, "a value from an outer query",
@@ -281,6 +283,8 @@ static bool has_foreign_literals(Node *node, void *context) {
     Oid type = InvalidOid;
     if (IsA(node, TypeName))
         type = LookupTypeNameOid(nullptr, castNode(TypeName, node), true);
+    else if (IsA(node, FuncCall)) // type('literal') is one, too
+        type = LookupTypeNameOid(nullptr, makeTypeNameFromNameList(castNode(FuncCall, node)->funcname), true);
     else if (IsA(node, ColumnRef) && IsA(llast(castNode(ColumnRef, node)->fields), String)) {
         Oid relation = *static_cast<Oid *>(context);
         AttrNumber column = get_attnum(relation, strVal(llast(castNode(ColumnRef, node)->fields)));

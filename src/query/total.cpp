@@ -263,12 +263,13 @@ static Node *to_total(Node *node, void *context) {
     case T_BooleanTest:
     case T_NullTest:
     case T_RelabelType:
-    case T_ArrayExpr:
     case T_CaseExpr:
     case T_CaseWhen:
     case T_CaseTestExpr:
     case T_CoalesceExpr:
         return node;
+    case T_ArrayExpr: // its parts must have the same dimensions, and fit into a gigabyte
+        refuse("an array of columns");
     case T_MinMaxExpr:
         return total_greatest(castNode(MinMaxExpr, node), cost);
     case T_FuncExpr:

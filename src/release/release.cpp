@@ -1,5 +1,6 @@
 #include "release/release.hpp"
 
+#include "border/attempt.hpp"
 #include "border/scope.hpp"
 #include "catalog/decimals.hpp"
 #include "release/accuracy.hpp"
@@ -329,6 +330,7 @@ Answer write_answer(const rows::Question *question, const Terms &terms, privacy:
 
 Answer answer(const rows::Question *question, const Terms &terms) {
     rows::check_delta(question, terms.mechanism, terms.delta);
+    border::check_stack_room();
     if (terms.algorithm == Algorithm::find_from_output)
         return answer_from_output(question, terms);
     // Up to the last row: spilled groups are read again while the noise is added.

@@ -4,6 +4,7 @@
 
 #include "border/scope.hpp"
 #include "border/spi.hpp"
+#include "risk/room.hpp"
 
 namespace dp::risk {
 
@@ -15,7 +16,7 @@ static bool has_order(Node *key) {
 
 static bool is_plain(const query::General *general) {
     const Query *query = general->query;
-    return general->one_level && query->groupingSets == NIL && query->havingQual == nullptr &&
+    return general->facade != 0 && query->groupingSets == NIL && query->havingQual == nullptr &&
            query->distinctClause == NIL && query->limitCount == nullptr && query->limitOffset == nullptr &&
            !query->hasWindowFuncs && !query->hasTargetSRFs;
 }
@@ -25,12 +26,13 @@ ClosedForms *find_closed_forms(const GeneralQuestion *question) {
     if (!is_plain(question->general))
         return nullptr;
     auto *forms = static_cast<ClosedForms *>(palloc0(sizeof(ClosedForms)));
+    forms->alone = question->general->one_level;
     forms->aggregates =
         static_cast<BareAggregate *>(palloc0(sizeof(BareAggregate) * (list_length(query->targetList) + 1)));
     ListCell *cell;
     foreach (cell, query->groupClause) {
         Node *key = get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell), query->targetList);
-        if (!has_order(key))
+        if (!has_order(key) || contain_subplans(key))
             return nullptr;
         forms->keys = lappend(forms->keys, key);
     }
@@ -39,14 +41,32 @@ ClosedForms *find_closed_forms(const GeneralQuestion *question) {
         auto *expression = reinterpret_cast<Node *>(target->expr);
         if (target->resjunk || list_member(forms->keys, expression))
             continue;
-        if (!find_bare_aggregate(question, expression, &forms->aggregates[forms->naggregates++]))
+        if (!find_bare_aggregate(question, expression, &forms->aggregates[forms->naggregates++]) ||
+            contain_subplans(expression))
             return nullptr;
     }
     return forms;
 }
 
+bool at_most_once(const GeneralQuestion *question) {
+    if (list_length(question->general->query->rtable) == 1)
+        return true;
+    border::SettingsScope settings = border::SettingsScope::enter();
+    border::RoleScope role = border::RoleScope::enter(question->settings->owner);
+    PushActiveSnapshot(GetActiveSnapshot());
+    border::Spi spi = border::Spi::connect();
+    bool once = spi.run(deparse_internal(multiplied_query(question)), true) == 0;
+    spi.finish();
+    PopActiveSnapshot();
+    role.leave();
+    settings.leave();
+    return once;
+}
+
 double largest_change(const ClosedForms *forms, privacy::Mechanism mechanism, privacy::Calibration calibration,
                       int64 rows) {
+    if (!forms->alone)
+        return get_float8_nan();
     double change = 0;
     for (int a = 0; a < forms->naggregates; a++) {
         const BareAggregate &aggregate = forms->aggregates[a];
@@ -70,7 +90,15 @@ struct Input {
     int value;   // position of the argument, or of "it is there" for a count; -1: count(*)
     int filter;  // position of "the FILTER holds", or -1
     bool number; // the argument is read as a number; otherwise its rank counts
+    int ordered; // then its place among the ordered values
     rows::ValueKind kind;
+};
+
+// A value that is compared as PostgreSQL does: a key, or what count(DISTINCT) counts.
+struct Ordered {
+    int position; // of the extra
+    int16 length;
+    bool by_value;
 };
 
 struct Work {
@@ -79,12 +107,15 @@ struct Work {
     RecordsQuery records;
     Memo *memo;
     List *extras;
-    int *key_positions;
-    Input *inputs;       // per aggregate
-    NullableDatum *keys; // nrecords x nkeys
-    bool *there;         // nrecords x naggregates: the record brings a value
-    double *values;      // the same
-    int64 *order;        // records by group
+    Input *inputs; // per aggregate
+    int nordered;
+    Ordered *ordered; // the keys, then others
+    MemoryContext context;
+    int64 room;              // for so many records
+    NullableDatum *compared; // nrecords x nordered
+    bool *there;             // nrecords x naggregates: the record brings a value
+    double *values;          // the same
+    int64 *order;            // records by group
     int64 ngroups;
 };
 } // namespace
@@ -115,8 +146,16 @@ static Node *is_present(Node *argument) {
     return reinterpret_cast<Node *>(test);
 }
 
+static int add_ordered(Work *work, int position) {
+    Ordered *ordered = &work->ordered[work->nordered];
+    ordered->position = position;
+    get_typlenbyval(exprType(static_cast<Node *>(list_nth(work->extras, position))), &ordered->length,
+                    &ordered->by_value);
+    return work->nordered++;
+}
+
 static Input add_input(Work *work, const BareAggregate &aggregate) {
-    Input input = {-1, -1, true, rows::ValueKind::int4};
+    Input input = {-1, -1, true, -1, rows::ValueKind::int4};
     if (aggregate.filter != nullptr)
         input.filter = add_extra(work, is_true(aggregate.filter));
     if (aggregate.argument == nullptr)
@@ -129,85 +168,86 @@ static Input add_input(Work *work, const BareAggregate &aggregate) {
     input.number = aggregate.call.fn != privacy::Statistic::count_distinct;
     if (input.number)
         input.kind = rows::value_kind(exprType(aggregate.argument));
+    else
+        input.ordered = add_ordered(work, input.value);
     return input;
 }
 
 static void plan_columns(Work *work, const GeneralQuestion *question, bool keep_records) {
     const ClosedForms *forms = work->forms;
-    work->key_positions = static_cast<int *>(palloc0(sizeof(int) * (list_length(forms->keys) + 1)));
+    work->ordered =
+        static_cast<Ordered *>(palloc0(sizeof(Ordered) * (list_length(forms->keys) + forms->naggregates + 1)));
     ListCell *cell;
     foreach (cell, forms->keys)
-        work->key_positions[foreach_current_index(cell)] = add_extra(work, static_cast<Node *>(lfirst(cell)));
+        add_ordered(work, add_extra(work, static_cast<Node *>(lfirst(cell))));
     work->inputs = static_cast<Input *>(palloc0(sizeof(Input) * (forms->naggregates + 1)));
     for (int a = 0; a < forms->naggregates; a++)
         work->inputs[a] = add_input(work, forms->aggregates[a]);
-    work->records = records_query(question, keep_records, work->extras, false);
+    work->records = joined_records_query(question, keep_records, work->extras);
 }
 
 // ---- reading -------------------------------------------------------------------------------------------------------
 
-static void *allocate(Size size) {
-    return MemoryContextAllocHuge(CurrentMemoryContext, size + 1);
+static void make_room(Work *work, int64 n) {
+    int64 before = work->room, room = Max(before * 2, int64{64});
+    if (n <= before)
+        return;
+    work->compared = grown(work->context, work->compared, before * work->nordered, room * work->nordered);
+    work->there = grown(work->context, work->there, before * work->forms->naggregates, room * work->forms->naggregates);
+    work->values =
+        grown(work->context, work->values, before * work->forms->naggregates, room * work->forms->naggregates);
+    work->room = room;
 }
 
-static void read_record(Work *work, int64 i, const Datum *values, const bool *nulls) {
+static void copy_compared(Work *work, int64 i, const Datum *extras, const bool *nulls) {
+    MemoryContext old = MemoryContextSwitchTo(work->context);
+    for (int k = 0; k < work->nordered; k++) {
+        const Ordered &ordered = work->ordered[k];
+        bool null = nulls[ordered.position];
+        Datum value = null ? Datum(0) : datumCopy(extras[ordered.position], ordered.by_value, ordered.length);
+        work->compared[i * work->nordered + k] = NullableDatum{value, null};
+    }
+    MemoryContextSwitchTo(old);
+}
+
+static void take_record(void *reader, int64 i, const Datum *values, const bool *nulls) {
+    auto *work = static_cast<Work *>(reader);
     const ClosedForms *forms = work->forms;
-    int nkeys = list_length(forms->keys), first = work->records.first_extra;
-    for (int k = 0; k < nkeys; k++)
-        work->keys[i * nkeys + k] =
-            NullableDatum{values[first + work->key_positions[k]], nulls[first + work->key_positions[k]]};
+    values += work->records.first_extra;
+    nulls += work->records.first_extra;
+    make_room(work, i + 1);
+    copy_compared(work, i, values, nulls);
     for (int a = 0; a < forms->naggregates; a++) {
         const Input &input = work->inputs[a];
         int64 at = i * forms->naggregates + a;
         bool counts = forms->aggregates[a].call.fn == privacy::Statistic::count;
         work->values[at] = 0;
-        work->there[at] = input.filter < 0 || DatumGetBool(values[first + input.filter]);
+        work->there[at] = input.filter < 0 || DatumGetBool(values[input.filter]);
         if (input.value < 0 || !work->there[at])
             continue;
-        Datum value = values[first + input.value];
-        work->there[at] = counts ? DatumGetBool(value) : !nulls[first + input.value];
+        work->there[at] = counts ? DatumGetBool(values[input.value]) : !nulls[input.value];
         if (!counts && input.number && work->there[at])
-            work->values[at] = rows::double_value(input.kind, value);
+            work->values[at] = rows::double_value(input.kind, values[input.value]);
     }
-}
-
-static void read_records(Work *work) {
-    int64 n = work->memo->nrecords;
-    int natts = SPI_tuptable->tupdesc->natts, naggregates = work->forms->naggregates;
-    work->keys = static_cast<NullableDatum *>(allocate(sizeof(NullableDatum) * n * list_length(work->forms->keys)));
-    work->there = static_cast<bool *>(allocate(sizeof(bool) * n * naggregates));
-    work->values = static_cast<double *>(allocate(sizeof(double) * n * naggregates));
-    auto *values = static_cast<Datum *>(palloc0(sizeof(Datum) * natts));
-    auto *nulls = static_cast<bool *>(palloc0(sizeof(bool) * natts));
-    MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr record", ALLOCSET_DEFAULT_SIZES);
-    MemoryContext old = MemoryContextSwitchTo(scratch);
-    for (int64 i = 0; i < n; i++) {
-        CHECK_FOR_INTERRUPTS();
-        // By-reference values point into the tuple, which lives as long as SPI's result.
-        heap_deform_tuple(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, values, nulls);
-        read_record(work, i, values, nulls);
-        MemoryContextReset(scratch);
-    }
-    MemoryContextSwitchTo(old);
-    MemoryContextDelete(scratch);
 }
 
 // ---- order ---------------------------------------------------------------------------------------------------------
 
 namespace {
 struct Comparison {
-    int n;
+    int n; // the first so many of `values`
     FmgrInfo **compare;
     Oid *collations;
-    const NullableDatum *values; // n per record
+    const NullableDatum *values; // `stride` per record
+    int stride;
 };
 } // namespace
 
 static int compare_records(const void *a, const void *b, void *context) {
     CHECK_FOR_INTERRUPTS(); // a sort of millions of records has no other place for it
     auto *by = static_cast<Comparison *>(context);
-    const NullableDatum *x = by->values + *static_cast<const int64 *>(a) * by->n;
-    const NullableDatum *y = by->values + *static_cast<const int64 *>(b) * by->n;
+    const NullableDatum *x = by->values + *static_cast<const int64 *>(a) * by->stride;
+    const NullableDatum *y = by->values + *static_cast<const int64 *>(b) * by->stride;
     for (int k = 0; k < by->n; k++) {
         int result = x[k].isnull || y[k].isnull
                          ? static_cast<int>(x[k].isnull) - static_cast<int>(y[k].isnull)
@@ -223,7 +263,7 @@ static FmgrInfo *comparison_of(Oid type) {
 }
 
 static int64 *sorted_records(int64 n, Comparison *by) {
-    auto *order = static_cast<int64 *>(allocate(sizeof(int64) * n));
+    auto *order = static_cast<int64 *>(MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int64) * (n + 1)));
     for (int64 i = 0; i < n; i++)
         order[i] = i;
     qsort_arg(order, n, sizeof(int64), compare_records, by);
@@ -233,7 +273,8 @@ static int64 *sorted_records(int64 n, Comparison *by) {
 static void sort_by_group(Work *work, Comparison *by) {
     List *keys = work->forms->keys;
     by->n = list_length(keys);
-    by->values = work->keys;
+    by->values = work->compared;
+    by->stride = work->nordered;
     by->compare = static_cast<FmgrInfo **>(palloc0(sizeof(FmgrInfo *) * (by->n + 1)));
     by->collations = static_cast<Oid *>(palloc0(sizeof(Oid) * (by->n + 1)));
     ListCell *cell;
@@ -248,13 +289,9 @@ static void sort_by_group(Work *work, Comparison *by) {
 // count(DISTINCT x) of any type: equal values get equal ranks, and ranks are numbers.
 static void rank_values(Work *work, int a) {
     int64 n = work->memo->nrecords;
-    auto *column = static_cast<NullableDatum *>(allocate(sizeof(NullableDatum) * n));
-    int position = work->records.first_extra + work->inputs[a].value + 1;
-    for (int64 i = 0; i < n; i++)
-        column[i].value = border::Spi::value(i, position, &column[i].isnull);
     FmgrInfo *compare = comparison_of(exprType(work->forms->aggregates[a].argument));
     Oid collation = work->forms->aggregates[a].collation;
-    Comparison by = {1, &compare, &collation, column};
+    Comparison by = {1, &compare, &collation, work->compared + work->inputs[a].ordered, work->nordered};
     const int64 *order = sorted_records(n, &by);
     double rank = 0;
     for (int64 i = 0; i < n; i++) {
@@ -317,18 +354,19 @@ GeneralRisk closed_forms_risk(const GeneralQuestion *question, const ClosedForms
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
     PushActiveSnapshot(GetActiveSnapshot());
     border::Spi spi = border::Spi::connect();
-    spi.run(deparse_internal(work.records.query), true);
-    work.memo = read_memo(&work.records, spi, keep_records);
-    read_records(&work);
+    work.context = CurrentMemoryContext;
+    work.memo = read_memo(&work.records, spi, keep_records, take_record, &work);
     find_differences(&work);
     work.memo->groups_present = work.ngroups;
-    count_others(question, spi, work.memo);
+    count_others(question, &work.records, spi, work.memo);
     profile_memo(spi, work.memo);
     spi.finish();
     PopActiveSnapshot();
     role.leave();
     settings.leave();
-    return GeneralRisk{work.memo, work.ngroups * forms->naggregates, forms->naggregates};
+    int64 coordinates = work.ngroups * forms->naggregates;
+    // A join may give somebody who is not there several rows, in several groups.
+    return GeneralRisk{work.memo, coordinates, forms->alone ? forms->naggregates : coordinates};
 }
 
 } // namespace dp::risk

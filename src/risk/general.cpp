@@ -11,6 +11,7 @@
 #include "query/limits.hpp"
 #include "risk/closed_forms.hpp"
 #include "risk/rerun.hpp"
+#include "risk/room.hpp"
 
 namespace dp::risk {
 
@@ -413,10 +414,11 @@ char *deparse_internal(Query *query) {
 
 // ---- distinct records ----------------------------------------------------------------------------------------------
 
-static Node *row_column(const Query *rows, AttrNumber attno) {
+// Column of the rows, which are entry `varno` of the query above them.
+static Node *row_column(const Query *rows, int varno, AttrNumber attno) {
     auto *expression = reinterpret_cast<Node *>(list_nth_node(TargetEntry, rows->targetList, attno - 1)->expr);
     return reinterpret_cast<Node *>(
-        makeVar(1, attno, exprType(expression), exprTypmod(expression), exprCollation(expression), 0));
+        makeVar(varno, attno, exprType(expression), exprTypmod(expression), exprCollation(expression), 0));
 }
 
 static void add_group(Query *query, Node *expression) {
@@ -429,7 +431,7 @@ static void add_group(Query *query, Node *expression) {
     query->groupClause = lappend(query->groupClause, clause);
 }
 
-static void add_aggregate(Query *query, Oid function, Oid type, Node *argument) {
+static Node *make_aggregate(Oid function, Oid type, Node *argument) {
     auto *call = makeNode(Aggref);
     call->aggfnoid = function;
     call->aggtype = type;
@@ -442,7 +444,11 @@ static void add_aggregate(Query *query, Oid function, Oid type, Node *argument) 
         call->args = list_make1(makeTargetEntry(reinterpret_cast<Expr *>(argument), 1, nullptr, false));
         call->aggcollid = call->inputcollid = DEFAULT_COLLATION_OID;
     }
-    add_target(query, reinterpret_cast<Node *>(call), psprintf("c%d", list_length(query->targetList) + 1));
+    return reinterpret_cast<Node *>(call);
+}
+
+static void add_aggregate(Query *query, Oid function, Oid type, Node *argument) {
+    add_target(query, make_aggregate(function, type, argument), psprintf("c%d", list_length(query->targetList) + 1));
     query->hasAggs = true;
 }
 
@@ -452,78 +458,177 @@ static Node *groupable(Node *column) {
     return OidIsValid(type->eq_opr) && OidIsValid(type->lt_opr) ? column : as_text(column);
 }
 
-RecordsQuery records_query(const GeneralQuestion *question, bool all_columns, List *extras, bool with_identity) {
-    const query::General *general = question->general;
-    Query *rows = rows_query(question, nullptr, with_identity);
-    Node *where = general->one_level ? static_cast<Node *>(copyObject(general->query->jointree->quals)) : nullptr;
+// The query groups nothing yet; the rows are its entry `varno`.
+static RecordsQuery group_records(const GeneralQuestion *question, Query *query, int varno, bool all_columns,
+                                  List *extras) {
+    List *columns = all_columns ? question->general->columns : NIL;
+    const Query *rows = rt_fetch(varno, query->rtable)->subquery;
     RecordsQuery records = {};
-    records.query = make_select(subquery_entry(rows, "records"), where);
-    records.desc = CreateTemplateTupleDesc(all_columns ? list_length(general->columns) : 0);
+    records.query = query;
+    records.identity_column = -1;
+    records.desc = CreateTemplateTupleDesc(list_length(columns));
     ListCell *cell;
-    foreach (cell, all_columns ? general->columns : NIL) {
-        Node *column = groupable(row_column(rows, lfirst_int(cell)));
-        add_group(records.query, column);
+    foreach (cell, columns) {
+        Node *column = groupable(row_column(rows, varno, lfirst_int(cell)));
+        add_group(query, column);
         AttrNumber number = ++records.nrecord_columns;
         TupleDescInitEntry(records.desc, number, get_attname(question->settings->view, lfirst_int(cell), false),
                            exprType(column), exprTypmod(column), 0);
         TupleDescInitEntryCollation(records.desc, number, exprCollation(column));
     }
     BlessTupleDesc(records.desc);
-    records.first_extra = list_length(records.query->targetList);
+    records.first_extra = list_length(query->targetList);
     foreach (cell, extras)
-        add_group(records.query, static_cast<Node *>(copyObject(lfirst(cell))));
-    records.count_column = list_length(records.query->targetList);
-    add_aggregate(records.query, F_COUNT_, INT8OID, nullptr);
-    records.identity_column = with_identity ? list_length(records.query->targetList) : -1;
-    if (with_identity)
-        add_aggregate(records.query, F_MIN_TEXT, TEXTOID, row_column(rows, list_length(rows->targetList)));
+        add_group(query, static_cast<Node *>(copyObject(lfirst(cell))));
+    records.count_column = list_length(query->targetList);
+    add_aggregate(query, F_COUNT_, INT8OID, nullptr);
     return records;
+}
+
+RecordsQuery records_query(const GeneralQuestion *question) {
+    const query::General *general = question->general;
+    Query *rows = rows_query(question, nullptr, true);
+    Node *where = general->one_level ? static_cast<Node *>(copyObject(general->query->jointree->quals)) : nullptr;
+    Query *query = make_select(subquery_entry(rows, "records"), where);
+    RecordsQuery records = group_records(question, query, 1, true, NIL);
+    records.identity_column = list_length(query->targetList);
+    add_aggregate(query, F_MIN_TEXT, TEXTOID, row_column(rows, 1, list_length(rows->targetList)));
+    records.all_rows = where == nullptr && question->settings->filter == nullptr;
+    return records;
+}
+
+// ---- records of a join ---------------------------------------------------------------------------------------------
+
+void put_rows(RangeTblEntry *view, Query *rows) {
+    RangeTblEntry *entry = subquery_entry(rows, view->eref->aliasname);
+    if (view->alias != nullptr)
+        entry->alias = view->alias;
+    // Under the names that the query knows; an identity comes after them.
+    List *names = entry->eref->colnames;
+    entry->eref = view->eref;
+    entry->eref->colnames =
+        list_concat(entry->eref->colnames, list_copy_tail(names, list_length(entry->eref->colnames)));
+    entry->lateral = view->lateral;
+    *view = *entry;
+}
+
+// FROM and WHERE of the query, over the rows; it selects nothing yet.
+static Query *joined_rows(const GeneralQuestion *question, bool with_identity) {
+    auto *query = static_cast<Query *>(copyObject(question->general->query));
+    put_rows(rt_fetch(question->general->facade, query->rtable), rows_query(question, nullptr, with_identity));
+    query->targetList = query->groupClause = query->sortClause = query->constraintDeps = NIL;
+    query->hasAggs = query->groupDistinct = false;
+    return query;
+}
+
+RecordsQuery joined_records_query(const GeneralQuestion *question, bool all_columns, List *extras) {
+    Query *query = joined_rows(question, false);
+    RecordsQuery records = group_records(question, query, question->general->facade, all_columns, extras);
+    records.all_rows =
+        list_length(query->rtable) == 1 && query->jointree->quals == nullptr && question->settings->filter == nullptr;
+    return records;
+}
+
+static Node *one() {
+    return reinterpret_cast<Node *>(makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(1), false, true));
+}
+
+// SELECT identity ... GROUP BY identity HAVING count(*) > 1 LIMIT 1
+Query *multiplied_query(const GeneralQuestion *question) {
+    Query *query = joined_rows(question, true);
+    int varno = question->general->facade;
+    const Query *rows = rt_fetch(varno, query->rtable)->subquery;
+    add_group(query, row_column(rows, varno, list_length(rows->targetList)));
+    query->hasAggs = true;
+    query->havingQual =
+        reinterpret_cast<Node *>(make_opclause(lookup_type_cache(INT8OID, TYPECACHE_GT_OPR)->gt_opr, BOOLOID, false,
+                                               reinterpret_cast<Expr *>(make_aggregate(F_COUNT_, INT8OID, nullptr)),
+                                               reinterpret_cast<Expr *>(one()), InvalidOid, InvalidOid));
+    query->limitCount = one();
+    return query;
 }
 
 // ---- memo ----------------------------------------------------------------------------------------------------------
 
-static void keep_columns(Record *record, const TupleDesc desc, const Datum *values, const bool *nulls) {
-    record->columns = static_cast<Datum *>(palloc0(sizeof(Datum) * Max(desc->natts, 1)));
-    record->nulls = static_cast<bool *>(palloc0(sizeof(bool) * Max(desc->natts, 1)));
-    for (int c = 0; c < desc->natts; c++) {
-        record->nulls[c] = nulls[c];
-        if (!nulls[c])
-            record->columns[c] = datumCopy(values[c], TupleDescAttr(desc, c)->attbyval, TupleDescAttr(desc, c)->attlen);
+namespace {
+struct Receiver {
+    DestReceiver base;
+    const RecordsQuery *records;
+    Memo *memo;
+    int64 room;            // for so many records
+    MemoryContext context; // of the memo
+    MemoryContext scratch;
+    TakeRecord take;
+    void *reader;
+};
+} // namespace
+
+static void read_record(Receiver *receiver, Datum *values, bool *nulls) {
+    Memo *memo = receiver->memo;
+    int64 individuals = DatumGetInt64(values[receiver->records->count_column]), i = memo->nrecords;
+    if (individuals == 0) // without columns to group by there is one row even if there are no records
+        return;
+    if (i >= receiver->room) {
+        memo->records = grown(receiver->context, memo->records, receiver->room, receiver->room * 2);
+        receiver->room *= 2;
     }
+    memo->records[i].individuals = individuals;
+    memo->nrecords++;
+    if (memo->kept != nullptr)
+        tuplestore_putvalues(memo->kept, memo->desc, values, nulls);
+    receiver->take(receiver->reader, i, values, nulls);
 }
 
-Memo *read_memo(const RecordsQuery *records, const border::Spi &spi, bool keep) {
+static bool receive(TupleTableSlot *slot, DestReceiver *self) {
+    auto *receiver = reinterpret_cast<Receiver *>(self);
+    MemoryContext old = MemoryContextSwitchTo(receiver->scratch);
+    slot_getallattrs(slot);
+    read_record(receiver, slot->tts_values, slot->tts_isnull);
+    MemoryContextSwitchTo(old);
+    MemoryContextReset(receiver->scratch);
+    return true;
+}
+
+static void receive_start(DestReceiver *, int, TupleDesc) {}
+static void receive_end(DestReceiver *) {}
+
+static Memo *empty_memo(const RecordsQuery *records, const border::Spi &spi, bool keep, int64 room) {
     MemoryContext old = MemoryContextSwitchTo(spi.caller);
     auto *memo = static_cast<Memo *>(palloc0(sizeof(Memo)));
     memo->desc = records->desc;
-    memo->nrecords = SPI_processed;
-    // Without columns to group by there is one row even if there are no records.
-    bool isnull;
-    if (memo->nrecords == 1 && DatumGetInt64(border::Spi::value(0, records->count_column + 1, &isnull)) == 0)
-        memo->nrecords = 0;
-    memo->records = static_cast<Record *>(MemoryContextAllocExtended(spi.caller, sizeof(Record) * (memo->nrecords + 1),
-                                                                     MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO));
-    int natts = SPI_tuptable->tupdesc->natts;
-    auto *values = static_cast<Datum *>(palloc0(sizeof(Datum) * natts));
-    auto *nulls = static_cast<bool *>(palloc0(sizeof(bool) * natts));
-    for (int64 i = 0; i < memo->nrecords; i++) {
-        CHECK_FOR_INTERRUPTS();
-        heap_deform_tuple(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, values, nulls);
-        memo->records[i].individuals = DatumGetInt64(values[records->count_column]);
-        if (keep)
-            keep_columns(&memo->records[i], records->desc, values, nulls);
-    }
+    memo->records = grown<Record>(spi.caller, nullptr, 0, room);
+    if (keep)
+        memo->kept = tuplestore_begin_heap(false, false, work_mem);
     MemoryContextSwitchTo(old);
     return memo;
 }
 
-void count_others(const GeneralQuestion *question, const border::Spi &spi, Memo *memo) {
+Memo *read_memo(const RecordsQuery *records, const border::Spi &spi, bool keep, TakeRecord take, void *reader) {
+    auto *receiver = static_cast<Receiver *>(palloc0(sizeof(Receiver)));
+    receiver->base = {receive, receive_start, receive_end, receive_end, DestNone};
+    receiver->records = records;
+    receiver->room = 64;
+    receiver->memo = empty_memo(records, spi, keep, receiver->room);
+    receiver->context = spi.caller;
+    receiver->scratch = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr record", ALLOCSET_DEFAULT_SIZES);
+    receiver->take = take;
+    receiver->reader = reader;
+    SPIExecuteOptions options = {};
+    options.read_only = true;
+    options.dest = &receiver->base;
+    int rc = SPI_execute_extended(deparse_internal(records->query), &options);
+    if (rc < 0)
+        elog(ERROR, "SPI_execute_extended failed: %s", SPI_result_code_string(rc));
+    MemoryContextDelete(receiver->scratch);
+    return receiver->memo;
+}
+
+void count_others(const GeneralQuestion *question, const RecordsQuery *records, const border::Spi &spi, Memo *memo) {
     int64 inside = 0;
     for (int64 i = 0; i < memo->nrecords; i++)
         inside += memo->records[i].individuals;
     memo->rows = inside;
-    const query::General *general = question->general;
-    if (question->settings->filter != nullptr || (general->one_level && general->query->jointree->quals != nullptr)) {
+    if (!records->all_rows) {
         Query *count = make_select(rows::table_entry(question->table), nullptr);
         add_aggregate(count, F_COUNT_, INT8OID, nullptr);
         spi.run(deparse_internal(count), true);
@@ -554,8 +659,8 @@ void profile_memo(const border::Spi &spi, Memo *memo) {
 GeneralRisk general_risk(const GeneralQuestion *question, privacy::Mechanism mechanism, bool keep_records,
                          const char *caller) {
     const ClosedForms *forms = find_closed_forms(question);
-    return forms != nullptr ? closed_forms_risk(question, forms, mechanism, keep_records)
-                            : rerun_risk(question, mechanism, keep_records, caller);
+    return forms != nullptr && at_most_once(question) ? closed_forms_risk(question, forms, mechanism, keep_records)
+                                                      : rerun_risk(question, mechanism, keep_records, caller);
 }
 
 } // namespace dp::risk

@@ -61,21 +61,33 @@ GeneralQuestion *prepare_general(const catalog::Reading &reading, query::General
 Query *rows_query(const GeneralQuestion *question, Node *condition, bool with_identity);
 RangeTblEntry *subquery_entry(Query *query, const char *name);
 
-// SELECT mentioned columns (all_columns), extras, count(*) [, least row identity] FROM rows [WHERE, of a query of one level]
-// GROUP BY all but the last ones.
+// Puts such a query in the place of the view in FROM.
+void put_rows(RangeTblEntry *view, Query *rows);
+
+// SELECT columns of the record, extras, count(*) [, least row identity] FROM ... GROUP BY all but the last ones.
 struct RecordsQuery {
     Query *query;
     int nrecord_columns;
     int first_extra, count_column, identity_column; // positions (0-based); identity: -1
     TupleDesc desc;                                 // of the record's columns
+    bool all_rows;                                  // each row of the table is in a record
 };
-RecordsQuery records_query(const GeneralQuestion *question, bool all_columns, List *extras, bool with_identity);
+// FROM rows [WHERE, of a query of one level]: the columns that the query mentions, and an identity.
+RecordsQuery records_query(const GeneralQuestion *question);
+// FROM and WHERE of the query itself, whose view is separable (query::General::facade). extras: expressions of the query;
+// all_columns: those that the query mentions, otherwise none.
+RecordsQuery joined_records_query(const GeneralQuestion *question, bool all_columns, List *extras);
+// Of such a query: rows of the protected table that FROM and WHERE give several times; at most one is selected.
+Query *multiplied_query(const GeneralQuestion *question);
 char *deparse_internal(Query *query);
 
-// The records of the last SPI result; kept: with their columns.
-Memo *read_memo(const RecordsQuery *records, const border::Spi &spi, bool keep);
+// What else is done with a record that is read. Its values are gone afterwards.
+using TakeRecord = void (*)(void *reader, int64 record, const Datum *values, const bool *nulls);
+// Runs the statement. The records come one by one, and the server keeps none of them; keep: their columns are kept, on disk
+// beyond work_mem.
+Memo *read_memo(const RecordsQuery *records, const border::Spi &spi, bool keep, TakeRecord take, void *reader);
 // Rows of the protected table, and those of them that no record stands for.
-void count_others(const GeneralQuestion *question, const border::Spi &spi, Memo *memo);
+void count_others(const GeneralQuestion *question, const RecordsQuery *records, const border::Spi &spi, Memo *memo);
 // The profile of finished records, in the caller's memory. 22003 where a PIS is not a finite number.
 void profile_memo(const border::Spi &spi, Memo *memo);
 

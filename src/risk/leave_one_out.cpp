@@ -7,6 +7,7 @@
 #include "border/walk.hpp"
 #include "query/limits.hpp"
 #include "risk/printed.hpp"
+#include "risk/room.hpp"
 #include "rows/shown.hpp"
 #include "rows/sums.hpp"
 
@@ -338,14 +339,6 @@ static int group_of(Work *work, const Datum *values, const bool *nulls) {
         work->memo->ngroups++;
     }
     return work->memo->ngroups - 1;
-}
-
-// Room for n things, zeroed from the old end on.
-template <class T> static T *grown(MemoryContext context, T *old, int64 before, int64 n) {
-    auto *place = static_cast<T *>(old == nullptr ? MemoryContextAllocHuge(context, sizeof(T) * (n + 1))
-                                                  : repalloc_huge(old, sizeof(T) * (n + 1)));
-    memset(static_cast<void *>(place + before), 0, sizeof(T) * (n + 1 - before));
-    return place;
 }
 
 static void make_room_for_groups(Work *work, int64 n) {

@@ -12,8 +12,6 @@ namespace dp::risk {
 struct Record {
     int64 individuals;
     double pis;
-    Datum *columns; // of Memo::desc; general queries only, if records are kept
-    bool *nulls;
 };
 
 // What one record brings to one measure.
@@ -34,7 +32,7 @@ struct Memo {
     int64 smallest_group;  // fewest contributing rows of any group and AVG argument (0: none)
     int64 nrecords;        // 0 with Detail::profile where the profile needs no second look
     Record *records;       // records inside the WHERE, in no order
-    Tuplestorestate *kept; // Detail::records: their columns (desc), in the order of records
+    Tuplestorestate *kept; // if they are to be shown: their columns (desc), in the order of records
     int64 outside;         // rows outside the WHERE: PIS 0
     TupleDesc desc;        // of the projected columns, with their names
     const privacy::PisProfile *profile;

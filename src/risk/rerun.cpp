@@ -4,6 +4,7 @@
 
 #include "border/scope.hpp"
 #include "border/spi.hpp"
+#include "risk/room.hpp"
 
 namespace dp::risk {
 
@@ -40,15 +41,8 @@ static Node *not_the_row() {
 // be called in memory that goes before it does, that of SPI for instance.
 static char *statement_of(const GeneralQuestion *question) {
     ListCell *cell;
-    foreach (cell, question->general->facades) {
-        auto *entry = lfirst_node(RangeTblEntry, cell);
-        RangeTblEntry *rows = subquery_entry(rows_query(question, not_the_row(), false), entry->eref->aliasname);
-        if (entry->alias != nullptr)
-            rows->alias = entry->alias;
-        rows->eref = entry->eref;
-        rows->lateral = entry->lateral;
-        *entry = *rows;
-    }
+    foreach (cell, question->general->facades)
+        put_rows(lfirst_node(RangeTblEntry, cell), rows_query(question, not_the_row(), false));
     return deparse_internal(static_cast<Query *>(copyObject(question->general->query)));
 }
 
@@ -191,14 +185,42 @@ static double distance(const Run *run, const Result *whole, const Result *withou
 
 // ---- running -------------------------------------------------------------------------------------------------------
 
-// identity: text of rows_query, or null: nobody is left out.
-static void execute(const Run *run, const char *identity) {
+namespace {
+// A row of the protected table.
+struct Place {
+    Oid table;
+    ItemPointerData row;
+};
+struct Places {
+    int column; // of the text of rows_query
+    MemoryContext context;
+    int64 room;
+    Place *places; // per record
+};
+} // namespace
+
+// "16384(0,1)"
+static void take_place(void *reader, int64 record, const Datum *values, const bool *) {
+    auto *places = static_cast<Places *>(reader);
+    if (record >= places->room) {
+        int64 room = Max(places->room * 2, int64{64});
+        places->places = grown(places->context, places->places, places->room, room);
+        places->room = room;
+    }
+    char *rest;
+    Place *place = &places->places[record];
+    place->table = strtoul(TextDatumGetCString(values[places->column]), &rest, 10);
+    ItemPointerCopy(reinterpret_cast<ItemPointer>(DatumGetPointer(DirectFunctionCall1(tidin, CStringGetDatum(rest)))),
+                    &place->row);
+}
+
+// place: of the row that is left out, or null: nobody's is.
+static void execute(const Run *run, Place *place) {
     Datum values[2] = {};
-    const char *nulls = identity == nullptr ? "nn" : "  ";
-    if (identity != nullptr) {
-        char *rest;
-        values[0] = ObjectIdGetDatum(strtoul(identity, &rest, 10));
-        values[1] = DirectFunctionCall1(tidin, CStringGetDatum(rest));
+    const char *nulls = place == nullptr ? "nn" : "  ";
+    if (place != nullptr) {
+        values[0] = ObjectIdGetDatum(place->table);
+        values[1] = PointerGetDatum(&place->row);
     }
     int rc = SPI_execute_plan(run->plan, values, nulls, true, 0); // leaves SPI's own memory current
     if (rc != SPI_OK_SELECT)
@@ -211,28 +233,31 @@ static void show_progress(const char *caller, int64 done, int64 all) {
     pgstat_report_activity(STATE_RUNNING, text);
 }
 
-// Once for each distinct record: said beforehand where that may take minutes.
+// Once for each distinct record: said beforehand where that may take minutes. Not to be called inside a SettingsScope, which
+// prints no messages.
 static void announce(TimestampTz start, int64 nrecords) {
     double seconds = static_cast<double>(TimestampDifferenceMilliseconds(start, GetCurrentTimestamp())) / 1000 *
                      static_cast<double>(nrecords);
     if (seconds < 60)
         return;
-    ereport(NOTICE,
-            (errmsg("the query is run again without each of " INT64_FORMAT " distinct records: about %.0f "
-                    "minutes",
-                    nrecords, Max(seconds / 60, 1)),
-             errhint("pg_stat_activity shows the progress. A query of one level over the restricted view alone, "
-                     "with plain aggregates, takes one run; so does a join that is stored as a column of the "
-                     "table.")));
+    ereport(
+        NOTICE,
+        (errmsg("the query is run again without each of " INT64_FORMAT " distinct records: about %.0f "
+                "minutes",
+                nrecords, Max(seconds / 60, 1)),
+         errhint(
+             "pg_stat_activity shows the progress. One run is enough for a query of one level with plain aggregates "
+             "over the restricted view, alone or joined with tables of which each of its rows meets at most one "
+             "row, unless an outer join may fill the columns of the view with NULL.")));
 }
 
-static void run_without_each(const Run *run, const char **identities, Memo *memo, const Result *whole,
+static void run_without_each(const Run *run, Place *places, Memo *memo, const Result *whole,
                              privacy::Mechanism mechanism, const char *caller) {
     MemoryContext one = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr run", ALLOCSET_DEFAULT_SIZES);
     for (int64 i = 0; i < memo->nrecords; i++) {
         CHECK_FOR_INTERRUPTS();
         show_progress(caller, i, memo->nrecords);
-        execute(run, identities[i]);
+        execute(run, &places[i]);
         MemoryContext old = MemoryContextSwitchTo(one);
         Result without = read_result(run);
         memo->records[i].pis = distance(run, whole, &without, mechanism);
@@ -243,35 +268,27 @@ static void run_without_each(const Run *run, const char **identities, Memo *memo
     MemoryContextDelete(one);
 }
 
-static const char **read_identities(const RecordsQuery *records, const Memo *memo) {
-    auto **identities =
-        static_cast<const char **>(MemoryContextAllocHuge(CurrentMemoryContext, sizeof(char *) * (memo->nrecords + 1)));
-    for (int64 i = 0; i < memo->nrecords; i++)
-        identities[i] = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, records->identity_column + 1);
-    return identities;
-}
-
 GeneralRisk rerun_risk(const GeneralQuestion *question, privacy::Mechanism mechanism, bool keep_records,
                        const char *caller) {
-    RecordsQuery records = records_query(question, true, NIL, true);
+    RecordsQuery records = records_query(question);
     border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
     PushActiveSnapshot(GetActiveSnapshot());
     const char *statement = statement_of(question);
     border::Spi spi = border::Spi::connect();
-    spi.run(deparse_internal(records.query), true);
-    Memo *memo = read_memo(&records, spi, keep_records);
-    const char **identities = read_identities(&records, memo);
-    SPI_freetuptable(SPI_tuptable);
-    count_others(question, spi, memo);
+    Places places = {records.identity_column, CurrentMemoryContext, 0, nullptr};
+    Memo *memo = read_memo(&records, spi, keep_records, take_place, &places);
+    count_others(question, &records, spi, memo);
 
     Run run = prepare_run(question, statement);
     TimestampTz start = GetCurrentTimestamp();
     execute(&run, nullptr);
     Result whole = read_result(&run);
+    settings.leave();
     announce(start, memo->nrecords);
+    settings = border::SettingsScope::enter();
     PG_TRY();
-    { run_without_each(&run, identities, memo, &whole, mechanism, caller); }
+    { run_without_each(&run, places.places, memo, &whole, mechanism, caller); }
     PG_FINALLY();
     { pgstat_report_activity(STATE_RUNNING, debug_query_string); }
     PG_END_TRY();

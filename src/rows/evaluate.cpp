@@ -391,11 +391,30 @@ static bool read_rows(const Question *question, const Selection *selection, Quer
     return true;
 }
 
+// Where long values lie is locked before, whatever the rows hold: the lock that fetching one takes would show in pg_locks
+// while it lasts, and might have to wait.
+static void lock_long_values(const List *checked) {
+    ListCell *cell;
+    foreach (cell, checked) {
+        Relation table = table_open(lfirst_oid(cell), AccessShareLock);
+        Oid toast = table->rd_rel->reltoastrelid;
+        table_close(table, NoLock);
+        if (!OidIsValid(toast))
+            continue;
+        Relation values = table_open(toast, AccessShareLock);
+        ListCell *index;
+        foreach (index, RelationGetIndexList(values))
+            LockRelationOid(lfirst_oid(index), AccessShareLock);
+        table_close(values, NoLock);
+    }
+}
+
 // What was checked when the question was resolved, once more: the charge took its time.
 static const List *check_table(const Question *question) {
     border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
     const List *checked = catalog::check_protectable(question->settings->relation);
+    lock_long_values(checked);
     role.leave();
     settings.leave();
     return checked;

@@ -1,6 +1,7 @@
 #include "sql/answer.hpp"
 
 #include "catalog/decimals.hpp"
+#include "sql/row_json.hpp"
 
 namespace dp::sql {
 
@@ -9,12 +10,13 @@ static Datum answer_json(const release::Answer *answer) {
     StringInfoData json;
     initStringInfo(&json);
     appendStringInfoChar(&json, '[');
+    JsonColumns columns = json_columns(answer->desc);
     TupleTableSlot *slot = MakeSingleTupleTableSlot(answer->desc, &TTSOpsMinimalTuple);
     while (tuplestore_gettupleslot(answer->rows, true, false, slot)) {
         if (json.len > 1)
             appendStringInfoChar(&json, ',');
-        Datum row = DirectFunctionCall1(row_to_json, ExecFetchSlotHeapTupleDatum(slot));
-        appendStringInfoString(&json, TextDatumGetCString(row));
+        slot_getallattrs(slot);
+        appendStringInfoString(&json, row_json(columns, slot->tts_values, slot->tts_isnull));
     }
     ExecDropSingleTupleTableSlot(slot);
     tuplestore_end(answer->rows);

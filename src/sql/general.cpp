@@ -8,6 +8,7 @@
 #include "release/declared.hpp"
 #include "sql/arguments.hpp"
 #include "sql/refusal.hpp"
+#include "sql/risk.hpp"
 
 namespace dp::sql {
 
@@ -58,7 +59,7 @@ double sensitivity_argument(FunctionCallInfo fcinfo, int argument) {
 
 namespace {
 // The arguments that dp_risk and dp_risk_records share; of a general query.
-struct View {
+struct GeneralView {
     GeneralQuestion *question;
     privacy::Mechanism mechanism;
     privacy::Calibration calibration;
@@ -70,9 +71,9 @@ struct View {
 enum Argument { arg_query, arg_second, arg_mechanism, arg_delta, arg_calibration, arg_exact, arg_sensitivity };
 } // namespace
 
-static bool read_view(FunctionCallInfo fcinfo, View *view) {
+static bool read_view(FunctionCallInfo fcinfo, GeneralView *view) {
     require(fcinfo, arg_query, "query");
-    *view = View{};
+    *view = GeneralView{};
     view->sensitivity = sensitivity_argument(fcinfo, arg_sensitivity);
     view->question = general_question(text_argument(fcinfo, arg_query), !std::isnan(view->sensitivity));
     if (view->question == nullptr)
@@ -91,7 +92,7 @@ static bool read_view(FunctionCallInfo fcinfo, View *view) {
     return true;
 }
 
-static privacy::DeclaredNoise noise_of(const View &view, const GeneralRisk &risk, privacy::Epsilon epsilon) {
+static privacy::DeclaredNoise noise_of(const GeneralView &view, const GeneralRisk &risk, privacy::Epsilon epsilon) {
     privacy::DeclaredVector vector =
         release::declared_vector(view.question, risk, view.mechanism, view.calibration, view.sensitivity);
     return border::core([&] {
@@ -119,7 +120,7 @@ static void put_row(ReturnSetInfo *result, const Datum *values, const bool *null
 }
 
 bool general_risk(FunctionCallInfo fcinfo) {
-    View view;
+    GeneralView view;
     if (!read_view(fcinfo, &view))
         return false;
     auto *candidates = catalog::candidates_from_array(array_argument(fcinfo, arg_second));
@@ -144,19 +145,20 @@ bool general_risk(FunctionCallInfo fcinfo) {
 
 // ---- dp_risk_records -----------------------------------------------------------------------------------------------
 
-static Datum record_json(const risk::Memo *memo, const risk::Record *record) {
-    HeapTuple tuple = heap_form_tuple(memo->desc, record->columns, record->nulls);
-    Datum json = DirectFunctionCall1(row_to_json, HeapTupleGetDatum(tuple));
-    return DirectFunctionCall1(jsonb_in, CStringGetDatum(TextDatumGetCString(json)));
-}
-
-static int by_pis_descending(const void *a, const void *b) {
-    double x = static_cast<const risk::Record *>(a)->pis, y = static_cast<const risk::Record *>(b)->pis;
-    return (x < y) - (x > y);
+// The PIS and the RDR of every record, and of people outside.
+static RecordNumbers numbers_of(const risk::Memo *memo, privacy::Mechanism mechanism, double term) {
+    Size size = sizeof(double) * (memo->nrecords + 1);
+    auto *pis = static_cast<double *>(MemoryContextAllocHuge(CurrentMemoryContext, size));
+    auto *rdr = static_cast<double *>(MemoryContextAllocHuge(CurrentMemoryContext, size));
+    for (int64 i = 0; i <= memo->nrecords; i++) {
+        pis[i] = i == memo->nrecords ? 0 : memo->records[i].pis;
+        rdr[i] = privacy::rdr_of(pis[i], mechanism, term);
+    }
+    return RecordNumbers{pis, rdr};
 }
 
 bool general_risk_records(FunctionCallInfo fcinfo) {
-    View view;
+    GeneralView view;
     if (!read_view(fcinfo, &view))
         return false;
     require(fcinfo, arg_second, "epsilon");
@@ -166,21 +168,7 @@ bool general_risk_records(FunctionCallInfo fcinfo) {
     GeneralRisk risk = risk::general_risk(view.question, view.mechanism, true, "dp_risk_records");
     risk::Memo *memo = risk.memo;
     double term = memo->rows == 0 ? 0 : noise_of(view, risk, epsilon).term;
-    qsort(memo->records, memo->nrecords, sizeof(risk::Record), by_pis_descending);
-    MemoryContext per_row = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr record", ALLOCSET_DEFAULT_SIZES);
-    MemoryContext old = MemoryContextSwitchTo(per_row);
-    for (int64 i = 0; i < memo->nrecords + (memo->outside > 0 ? 1 : 0); i++) {
-        CHECK_FOR_INTERRUPTS();
-        bool outside = i == memo->nrecords;
-        double pis = outside ? 0 : memo->records[i].pis;
-        Datum values[4] = {outside ? Datum(0) : record_json(memo, &memo->records[i]),
-                           Int64GetDatum(outside ? memo->outside : memo->records[i].individuals), Float8GetDatum(pis),
-                           Float8GetDatum(privacy::rdr_of(pis, view.mechanism, term))};
-        bool nulls[4] = {outside, false, false, false};
-        put_row(result, values, nulls, 4);
-        MemoryContextReset(per_row);
-    }
-    MemoryContextSwitchTo(old);
+    put_records(result, memo, numbers_of(memo, view.mechanism, term), 0);
     return true;
 }
 

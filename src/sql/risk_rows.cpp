@@ -1,5 +1,6 @@
 // The rows of dp_risk_records and dp_risk_output: records, riskiest first.
 #include "sql/risk.hpp"
+#include "sql/row_json.hpp"
 
 namespace dp::sql {
 
@@ -59,12 +60,6 @@ static void fill_sort(Tuplesortstate *sort, TupleDesc desc, const Memo *memo, co
     tuplestore_end(memo->kept);
 }
 
-static Datum record_json(const Memo *memo, const TupleTableSlot *slot) {
-    HeapTuple tuple = heap_form_tuple(memo->desc, slot->tts_values + sort_fixed, slot->tts_isnull + sort_fixed);
-    Datum json = DirectFunctionCall1(row_to_json, HeapTupleGetDatum(tuple));
-    return DirectFunctionCall1(jsonb_in, CStringGetDatum(TextDatumGetCString(json)));
-}
-
 static void put_outside(ReturnSetInfo *result, const Memo *memo, const RecordNumbers &numbers) {
     const double *of[2] = {numbers.third, numbers.fourth};
     Datum values[4] = {Datum(0), Int64GetDatum(memo->outside)};
@@ -77,12 +72,14 @@ static void put_outside(ReturnSetInfo *result, const Memo *memo, const RecordNum
 
 static void put_sorted(ReturnSetInfo *result, const Memo *memo, Tuplesortstate *sort, TupleDesc desc) {
     TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
+    JsonColumns columns = json_columns(memo->desc);
     MemoryContext per_row = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr record", ALLOCSET_DEFAULT_SIZES);
     MemoryContext old = MemoryContextSwitchTo(per_row);
     while (tuplesort_gettupleslot(sort, true, false, slot, nullptr)) {
         CHECK_FOR_INTERRUPTS();
         slot_getallattrs(slot);
-        Datum values[4] = {record_json(memo, slot), slot->tts_values[sort_individuals], slot->tts_values[sort_third],
+        Datum values[4] = {row_jsonb(columns, slot->tts_values + sort_fixed, slot->tts_isnull + sort_fixed),
+                           slot->tts_values[sort_individuals], slot->tts_values[sort_third],
                            slot->tts_values[sort_fourth]};
         bool nulls[4] = {false, false, slot->tts_isnull[sort_third], slot->tts_isnull[sort_fourth]};
         tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);

@@ -552,9 +552,23 @@ DP_FUNCTION(dp_total_timestamptz_part) {
 
 // ---- values of variable length -------------------------------------------------------------------------------------
 
+// Anybody may call it, with a type that has no header. Looked up once.
+static bool has_header(FunctionCallInfo fcinfo) {
+    static constexpr char with = 1, without = 0;
+    if (fcinfo->flinfo->fn_extra == nullptr) {
+        Oid type = get_fn_expr_argtype(fcinfo->flinfo, 0);
+        const char *answer = OidIsValid(type) && get_typlen(type) == -1 ? &with : &without;
+        fcinfo->flinfo->fn_extra = const_cast<char *>(answer);
+    }
+    return fcinfo->flinfo->fn_extra == &with;
+}
+
 // The value, or NULL if it is longer: read off its header, whether it is compressed, stored elsewhere or neither.
 DP_FUNCTION(dp_total_up_to_size) {
-    if (toast_raw_datum_size(PG_GETARG_DATUM(0)) > static_cast<Size>(PG_GETARG_INT32(1)) + VARHDRSZ)
+    if (!has_header(fcinfo))
+        return PG_GETARG_DATUM(0);
+    if (static_cast<int64>(toast_raw_datum_size(PG_GETARG_DATUM(0))) >
+        static_cast<int64>(PG_GETARG_INT32(1)) + VARHDRSZ)
         return null(fcinfo);
     return PG_GETARG_DATUM(0);
 }
