@@ -166,9 +166,12 @@ SELECT greatest(count(*), 0) FROM person_dp WHERE id = 4242
 SELECT id, age, count(*) FROM person_dp GROUP BY id, age
 SELECT id, count(*), sum(salary), avg(height) FROM person_dp GROUP BY id
 
+-- D10 REFUSE 0A000
+selector> SELECT avg(salary), sum(height) FROM person_dp
+
 -- D10 SHAPE
 selector> SELECT count(*) FROM person_dp
-selector> SELECT avg(salary), sum(height) FROM person_dp
+selector> SELECT sum(salary), sum(height) FROM person_dp
 selector> SELECT sex, count(*) FROM person_dp WHERE id = 4242 GROUP BY sex
 selector> SELECT * FROM dp_query('SELECT count(*) FROM person_dp', epsilon => 0.6, weight => 2) AS (n bigint)
 selector> EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT count(*) FROM person_dp
@@ -176,7 +179,7 @@ selector> EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT 
 -- D10 SAME
 selector> SELECT count(*) FROM person_dp
   selector> SELECT * FROM dp_last_release()
-selector> SELECT * FROM dp_explain('SELECT count(*), avg(salary) FROM person_dp WHERE id = 4242')
+selector> SELECT * FROM dp_explain('SELECT count(*), sum(salary) FROM person_dp WHERE id = 4242')
 selector> SELECT * FROM dp_last_release()
 SELECT count(*), sum(salary) FROM person_dp WHERE id = 4242
   SELECT * FROM dp_last_release()

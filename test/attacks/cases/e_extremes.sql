@@ -10,3 +10,17 @@ SELECT count(*) FROM person_dp WHERE CASE WHEN id = 4242 THEN note < 'a' COLLATE
 -- C13 NOLEAK
 SELECT count(*) FROM person_dp WHERE CASE WHEN id = 4242 AND age > 21 THEN repeat('a', 900000) ELSE '' END LIKE '%a_a_a_a_a_b%'
 SELECT count(*) FROM person_dp WHERE CASE WHEN id = 4242 THEN repeat('a', 60000) ELSE '' END LIKE '%a_a_a_a_a_b%'
+
+-- C01 REFUSE 0A000
+SELECT count(ARRAY[note, 'b']) FROM person_dp
+SELECT count(*) FROM person_dp WHERE ARRAY[ARRAY[age], ARRAY[id, age]] IS NOT NULL
+SELECT CASE WHEN id = 4242 THEN ARRAY[note, note] END IS NULL, count(*) FROM person_dp GROUP BY 1
+
+-- C26 SHAPE
+SET cpu_tuple_cost = 1e300
+  SET gin_fuzzy_search_limit = 1
+  SET work_mem = '64kB'
+  SELECT sex, count(*) FROM person_dp WHERE city = 'Atlantis' GROUP BY sex
+
+-- A29 NOCHARGE
+SELECT dp_rdr.up_to_size(1, 5), dp_rdr.up_to_size('a'::name, 5), dp_rdr.up_to_size(1.5::float8, 5)
