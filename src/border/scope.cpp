@@ -33,7 +33,6 @@ const Pin pins[] = {
     {"log_executor_stats", "off"},           //
     {"log_statement_stats", "off"},          //
     {"trace_sort", "off"},                   // sizes of sorts
-    {"exit_on_error", "off"},                // an error about rows would be FATAL: nothing catches one, and it is shown
     {"client_min_messages", "error"},        // whatever an internal statement has to say
     {"enable_indexscan", "off"},             // scan counters of an index count matching rows (K6)
     {"enable_indexonlyscan", "off"},         //
