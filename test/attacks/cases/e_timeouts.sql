@@ -31,6 +31,7 @@ controller> CREATE TABLE lengthy (id integer, t text)
   controller> INSERT INTO lengthy SELECT g, 'a' FROM generate_series(1, 100) g
   controller> SELECT dp_protect('lengthy', 'lengthy_dp')
   controller> SELECT dp_set_odometer('lengthy', 'none'), dp_grant('lengthy_dp', 'attack_analyst', tau => 0.95)
+  SET debug_print_parse = off; SET debug_print_rewritten = off; SET debug_print_plan = off
   SET statement_timeout = '1500ms'
   ? SELECT count(*) FROM lengthy_dp WHERE lower(upper(lower(upper(lower(upper(lower(upper(t)))))))) = 'b'
   ? SELECT count(*) FROM lengthy_dp WHERE t LIKE '%a_a_a_a_a_b%' OR t LIKE '%a_a_a_a_a_c%' OR t LIKE '%a_a_a_a_a_d%' OR t LIKE '%a_a_a_a_a_e%'

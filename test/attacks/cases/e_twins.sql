@@ -1,5 +1,6 @@
 -- A victim that equals other people in every key and looks different, first in the heap. Keys are compared as texts, since
--- numbers are taken for noise. `:database` tells where the victim is.
+-- numbers are taken for noise. `:database` tells where the victim is. Printed trees hold the bytes of the table's oid, which
+-- differ as the table is made in each database: they are off.
 
 -- C12 NOLEAK
 controller> CREATE TABLE twin (id integer, n numeric, m numeric(6,2), f float8, r real, c char(6), t text, i integer, s smallint, b bigint, d date, ts timestamp, tz timestamptz, tm time, bo boolean, u uuid, mo mood, ip inet, mac macaddr, byt bytea, bits varbit, na name, cash money)
@@ -8,6 +9,7 @@ controller> CREATE TABLE twin (id integer, n numeric, m numeric(6,2), f float8, 
   controller> SELECT dp_protect('twin', 'twin_dp')
   controller> SELECT dp_set_odometer('twin', 'none')
   controller> SELECT dp_grant('twin_dp', 'attack_finder', tau => 0.5, delta => 0.000001)
+  finder> SET debug_print_parse = off; SET debug_print_rewritten = off; SET debug_print_plan = off
   finder> SELECT n::text, count(*) FROM twin_dp GROUP BY n
   finder> SELECT m::text, count(*) FROM twin_dp GROUP BY m
   finder> SELECT f::text, count(*) FROM twin_dp GROUP BY f
