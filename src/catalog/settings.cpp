@@ -5,8 +5,8 @@
 
 namespace dp::catalog {
 
-// jsonb keeps numerics and texts exactly; float8 goes in as its bytes, which no setting formats, and an array as its text:
-// jsonb_agg() takes the square of the time for one with many elements.
+// jsonb keeps numerics and texts exactly; float8 goes in as its bytes, which no setting formats, and an array as its
+// text: jsonb_agg() takes the square of the time for one with many elements.
 const char *const fingerprint_sql = R"sql(
 SELECT encode(sha256(convert_to(jsonb_build_array(
   (SELECT jsonb_agg(jsonb_build_array(t.id, t.unit, t.bound, t.epsilon_total::text, t.delta_total::text))

@@ -2,8 +2,8 @@
 
 namespace dp::sql {
 
-// row_to_json() calls the cast to json that a user has made for a type of his own, also within arrays and records, with the
-// rights of whoever looks: a superuser, for instance. The output functions of types are in C.
+// row_to_json() calls the cast to json that a user has made for a type of his own, also within arrays and records, with
+// the rights of whoever looks: a superuser, for instance. The output functions of types are in C.
 static bool may_have_cast(Oid type) {
     Oid base = getBaseType(type), element = get_element_type(base);
     base = OidIsValid(element) ? getBaseType(element) : base;
