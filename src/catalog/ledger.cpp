@@ -26,6 +26,13 @@ void check_can_charge() {
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("cannot query a restricted view in a serializable transaction"),
                         errhint("Use the isolation level READ COMMITTED or REPEATABLE READ.")));
+#if PG_VERSION_NUM < 170000 // removed there
+    // A snapshot that is too old fails at the first page that was changed since, as one row may have changed it.
+    if (OldSnapshotThresholdActive())
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("cannot query a restricted view while old_snapshot_threshold is set"),
+                        errhint("Set old_snapshot_threshold = -1, the default, and restart the server.")));
+#endif
 }
 
 namespace {
