@@ -7,7 +7,7 @@
 
 readonly pg_bin=/usr/lib/postgresql/15/bin
 readonly packages=(
-    g++ make
+    g++ make patch
     postgresql-15 postgresql-server-dev-15 postgresql-common libpq-dev
     libboost-dev
     libgtest-dev nlohmann-json3-dev
