@@ -29,9 +29,12 @@ controller> CREATE TABLE part () INHERITS (person)
   ! SELECT * FROM dp_query('SELECT count(*) FROM person_dp') AS (n bigint)
   superuser> DROP TABLE part
 
+-- Printed trees hold the oids of tables that are made in each database: they are off.
 -- A hostile owner of tables: neither a superuser who looks at them nor another owner runs his code with more than his rights.
 -- A23 NOCHARGE
 superuser> CREATE SCHEMA rival AUTHORIZATION attack_colleague
+  superuser> SET debug_print_parse = off; SET debug_print_rewritten = off; SET debug_print_plan = off
+  colleague> SET debug_print_parse = off; SET debug_print_rewritten = off; SET debug_print_plan = off
   colleague> CREATE FUNCTION rival.trap(integer) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN IF current_user NOT IN (''attack_colleague'', ''attack_team'') THEN RAISE EXCEPTION ''trapped %'', current_user; END IF; RETURN true; END'
   colleague> CREATE DOMAIN rival.d AS integer CHECK (rival.trap(VALUE))
   colleague> CREATE TABLE rival.t (x rival.d, xs rival.d[])
@@ -50,6 +53,8 @@ superuser> CREATE SCHEMA rival AUTHORIZATION attack_colleague
 superuser> CREATE FUNCTION public.watch() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN IF (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user) AND current_user <> session_user THEN RAISE EXCEPTION ''% as %'', tg_tag, current_user; END IF; END'
   superuser> CREATE EVENT TRIGGER watch ON ddl_command_start EXECUTE FUNCTION public.watch()
   superuser> CREATE SCHEMA rival AUTHORIZATION attack_colleague
+  superuser> SET debug_print_parse = off; SET debug_print_rewritten = off; SET debug_print_plan = off
+  colleague> SET debug_print_parse = off; SET debug_print_rewritten = off; SET debug_print_plan = off
   colleague> CREATE TABLE rival.t (x integer)
   colleague> SELECT dp_protect('rival.t', 'rival.t_dp')
   colleague> SELECT dp_grant('rival.t_dp', 'attack_analyst', tau => 0.9)
