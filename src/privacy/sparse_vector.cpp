@@ -161,13 +161,17 @@ std::int64_t svt_point(const SvtCandidate &candidate, double pis) {
     return std::min(std::max(point, static_cast<std::int64_t>(candidate.least)), static_cast<std::int64_t>(one));
 }
 
+using wide = boost::multiprecision::int256_t;
+
+// By value: Boost takes a reference, and int128 may be less aligned than that may expect.
+static wide widened(__int128 x) { return wide(x); }
+
 int128 svt_margin(const SvtCandidate &candidate, const SelectionSums &sums) {
     if (sums.n == 0)
         return 0;
     // n is private: nothing here may overflow, or raise, for any number of rows (3.4).
-    using wide = boost::multiprecision::int256_t;
-    const wide n = sums.n, s1 = sums.s1;
-    const wide excess = n * wide(sums.s2) - s1 * s1 - n * n * wide(candidate.tolerance);
+    const wide n = widened(sums.n), s1 = widened(sums.s1);
+    const wide excess = n * widened(sums.s2) - s1 * s1 - n * n * widened(candidate.tolerance);
     const wide margin = excess <= 0 ? wide(-excess / n) : wide(-((excess + n - 1) / n)); // floor(-excess / n)
     const wide most = wide(1) << 97;
     const wide cut = margin > most ? most : margin < -most ? wide(-most) : margin;
