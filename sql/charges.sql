@@ -236,6 +236,21 @@ SELECT cost('EXECUTE p(3)') AS and_granted;
 DEALLOCATE ALL;
 
 -- ---------------------------------------------------------------------------------------------------------------------
+-- Groups that nobody declared: they come in the order of their keys, NULL last, and their delta is added up.
+-- ---------------------------------------------------------------------------------------------------------------------
+
+SET ROLE regress_controller;
+SELECT dp_set_odometer('meter', delta_total => 0.1);
+SELECT dp_grant('meter_dp', 'regress_second', tau => 0, epsilon_max => 50, candidates => '{50}', delta => 1e-6);
+SET ROLE regress_second;
+SELECT array_agg(k) AS in_order FROM (SELECT nullif(v * 7919 % 10, 5) AS k, count(*) FROM meter_dp GROUP BY 1) g;
+SELECT array_agg(k) AS in_order FROM (SELECT (v * 7)::text AS k, count(*) FROM meter_dp GROUP BY 1) g;
+SET ROLE regress_controller;
+SELECT delta FROM dp_odometer('meter') WHERE account = 'public';
+SET ROLE regress_analyst;
+SELECT charges_since();
+
+-- ---------------------------------------------------------------------------------------------------------------------
 -- Rolled back, charged all the same. The ledger has a row for each charge, in the leaf's own words.
 -- ---------------------------------------------------------------------------------------------------------------------
 
