@@ -18,6 +18,7 @@ extra_packages=()   # that only some suites need; a script that sources this may
 checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 scratch=''
 build_options=()    # variables for make; a script that sources this may set them
+time_limit=''       # seconds that a command may take; a script that sources this may set it
 
 die() {
     echo "${0##*/}: $*" >&2
@@ -81,6 +82,7 @@ make_scratch() {
 as_tester() {
     local clean=(env -i -C "$scratch/tree" "PATH=$pg_bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin" "HOME=$scratch"
         "TMPDIR=$scratch/tmp" "LC_ALL=C.UTF-8" "TERM=${TERM:-dumb}" "TZ=UTC" "PAGER=cat")
+    [ -z "$time_limit" ] || clean+=(timeout -k 10 "$time_limit")
     if [ "$(id -u)" = 0 ]; then
         runuser -u postgres -- "${clean[@]}" "$@"
     else
