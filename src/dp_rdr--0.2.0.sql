@@ -1,0 +1,1065 @@
+-- dp_rdr 0.2.0: differentially private answers over protected tables, at a price set by relative disclosure risk.
+\echo Use "CREATE EXTENSION dp_rdr" to load this file. \quit
+
+-- No IF NOT EXISTS: a schema that somebody planted in advance makes the installation fail.
+CREATE SCHEMA dp_rdr;
+COMMENT ON SCHEMA dp_rdr IS 'catalog and internals of dp_rdr; use the dp_* functions';
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Catalog: what controllers declare. Written by the dp_* functions only, which check that the caller owns the table.
+-- Columns are kept by name: attribute numbers shift when a dump is restored.
+-- ---------------------------------------------------------------------------------------------------------------------
+
+CREATE TABLE dp_rdr.protected_table (
+    relation      regclass PRIMARY KEY,
+    id            uuid NOT NULL UNIQUE,           -- names the protected table, and its odometer, for ever
+    unit          text,                           -- privacy unit: NULL = a row
+    bound         text NOT NULL DEFAULT 'filter' CHECK (bound OPERATOR(pg_catalog.=) ANY ('{filter,dynamic,none}'::text[])),
+    epsilon_total numeric DEFAULT 1,
+    delta_total   numeric NOT NULL DEFAULT 0
+);
+COMMENT ON TABLE dp_rdr.protected_table IS 'protected tables and the bound of their odometers';
+
+CREATE TABLE dp_rdr.restricted_view (
+    view        regclass PRIMARY KEY,
+    relation    regclass NOT NULL,
+    filter      text,                             -- condition on the rows of the table, NULL = all rows
+    all_columns boolean NOT NULL DEFAULT true     -- false: the columns of the view were listed
+);
+COMMENT ON TABLE dp_rdr.restricted_view IS 'restricted views (facades) over protected tables';
+
+CREATE TABLE dp_rdr.column_bounds (
+    relation    regclass NOT NULL,
+    column_name text NOT NULL,
+    lower       numeric NOT NULL,
+    upper       numeric NOT NULL,
+    PRIMARY KEY (relation, column_name)
+);
+COMMENT ON TABLE dp_rdr.column_bounds IS 'public bounds of numeric columns: values are clamped to them';
+
+CREATE TABLE dp_rdr.column_groups (
+    relation    regclass NOT NULL,
+    column_name text NOT NULL,
+    groups      text[] NOT NULL,                  -- a NULL element: the NULL group
+    PRIMARY KEY (relation, column_name)
+);
+COMMENT ON TABLE dp_rdr.column_groups IS 'public sets of group keys';
+
+CREATE TABLE dp_rdr.policy (
+    view          regclass NOT NULL,
+    grantee       regrole NOT NULL,
+    tau           float8,
+    tau_var       float8,
+    selection     text NOT NULL,
+    mechanism     text NOT NULL,
+    delta         numeric NOT NULL,
+    epsilon_max   numeric NOT NULL,
+    epsilon_total numeric,
+    epsilon_svt   numeric NOT NULL,
+    candidates    numeric[],
+    weight_min    float8 NOT NULL,
+    weight_max    float8 NOT NULL,
+    group_a       text,
+    group_b       text,
+    epsilon_min   numeric,                        -- NULL: the smallest candidate
+    PRIMARY KEY (view, grantee)
+);
+COMMENT ON TABLE dp_rdr.policy IS 'who may query a restricted view, under which privacy preference';
+
+-- Written by the background worker, lifted by the owner. Roles by name: a role that is dropped does not come back by oid.
+CREATE TABLE dp_rdr.suspension (
+    view         regclass NOT NULL,
+    grantee      regrole NOT NULL,                -- of the policy that was asked under
+    role_name    text NOT NULL,
+    session_role text NOT NULL,
+    at           timestamptz NOT NULL,
+    PRIMARY KEY (view, grantee, role_name, session_role)
+);
+COMMENT ON TABLE dp_rdr.suspension IS 'whose queries failed while they read rows, and who asks no more until dp_resume()';
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Ledger: written by the background worker alone, so that no open transaction of anybody blocks or undoes a charge.
+-- Plain text names and oids: one name that does not resolve would empty a table of reg* types when a dump is restored.
+-- ---------------------------------------------------------------------------------------------------------------------
+
+CREATE TABLE dp_rdr.odometer (
+    id                    uuid PRIMARY KEY,       -- protected_table.id
+    relation_name         text NOT NULL,          -- qualified, as of the last charge
+    owner                 text NOT NULL,          -- the controller, as of the last charge
+    public_epsilon        numeric NOT NULL DEFAULT 0,
+    public_delta          numeric NOT NULL DEFAULT 0,
+    public_releases       bigint NOT NULL DEFAULT 0,
+    public_denials        bigint NOT NULL DEFAULT 0,
+    conditional_epsilon   numeric NOT NULL DEFAULT 0,
+    conditional_delta     numeric NOT NULL DEFAULT 0,
+    conditional_releases  bigint NOT NULL DEFAULT 0,
+    conditional_denials   bigint NOT NULL DEFAULT 0,
+    head                  bytea NOT NULL DEFAULT '\x' -- hash of the last ledger row
+);
+COMMENT ON TABLE dp_rdr.odometer IS 'running totals of every protected table';
+
+-- Charges under one policy, whoever of the grantee''s members asked.
+CREATE TABLE dp_rdr.odometer_share (
+    id                  uuid NOT NULL,            -- protected_table.id
+    grantee             text NOT NULL,            -- role name
+    public_epsilon      numeric NOT NULL DEFAULT 0,
+    public_delta        numeric NOT NULL DEFAULT 0,
+    conditional_epsilon numeric NOT NULL DEFAULT 0,
+    conditional_delta   numeric NOT NULL DEFAULT 0,
+    PRIMARY KEY (id, grantee)
+);
+COMMENT ON TABLE dp_rdr.odometer_share IS 'running totals of every protected table by the grantee of the policy';
+
+CREATE TABLE dp_rdr.ledger_row (
+    id              bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    table_id        uuid NOT NULL,                -- protected_table.id
+    at              timestamptz NOT NULL,
+    relation        text NOT NULL,
+    relation_oid    oid NOT NULL,
+    view            text NOT NULL,
+    view_oid        oid NOT NULL,
+    grantee         text,                         -- of the policy; NULL: the controller's own call
+    role_name       text NOT NULL,
+    role_oid        oid NOT NULL,
+    session_role    text NOT NULL,
+    query           text NOT NULL,
+    account         text NOT NULL,
+    kind            text NOT NULL,
+    algorithm       text NOT NULL,
+    mechanism       text NOT NULL,
+    epsilon         numeric NOT NULL,
+    epsilon_svt     numeric NOT NULL,
+    epsilon_worst   numeric NOT NULL,
+    delta           numeric NOT NULL,
+    delta_noise     numeric NOT NULL,
+    delta_groups    numeric NOT NULL,
+    rho             numeric NOT NULL,
+    parameters      jsonb NOT NULL,
+    guarantee       text NOT NULL,
+    outcome         text NOT NULL,
+    content_version integer NOT NULL,
+    content         bytea NOT NULL,
+    previous_hash   bytea NOT NULL,
+    hash            bytea NOT NULL
+);
+CREATE INDEX ledger_row_table_id_idx ON dp_rdr.ledger_row (table_id, id);
+COMMENT ON TABLE dp_rdr.ledger_row IS 'every charge, append-only, hash-chained per protected table';
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Ledger: what a row says, and how rows are chained. One definition for the worker that writes and for dp_verify_ledger.
+-- RETURN bodies: parsed once, here, so that nobody's search_path reads them again.
+-- ---------------------------------------------------------------------------------------------------------------------
+
+-- The columns from table_id to outcome as one JSON array of texts (parameters: as JSON). No setting reaches it: numerics
+-- are printed with their own scale, the time in UTC, and all that looks the same after a dump and a restore elsewhere.
+CREATE FUNCTION dp_rdr.ledger_content(entry dp_rdr.ledger_row) RETURNS bytea
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN convert_to(json_build_array(
+        entry.table_id::text, to_char(timezone('UTC', entry.at), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+        entry.relation, entry.relation_oid::text, entry.view, entry.view_oid::text,
+        entry.grantee, entry.role_name, entry.role_oid::text, entry.session_role, entry.query,
+        entry.account, entry.kind, entry.algorithm, entry.mechanism,
+        entry.epsilon::text, entry.epsilon_svt::text, entry.epsilon_worst::text,
+        entry.delta::text, entry.delta_noise::text, entry.delta_groups::text, entry.rho::text,
+        entry.parameters, entry.guarantee, entry.outcome)::text, 'UTF8');
+COMMENT ON FUNCTION dp_rdr.ledger_content(dp_rdr.ledger_row) IS 'canonical text of a ledger row, content version 1';
+
+CREATE FUNCTION dp_rdr.ledger_hash(content_version integer, previous_hash bytea, content bytea) RETURNS bytea
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN sha256(convert_to(content_version::text, 'UTF8') || '\x7c'::bytea || previous_hash || '\x7c'::bytea || content);
+COMMENT ON FUNCTION dp_rdr.ledger_hash(integer, bytea, bytea) IS
+    'SHA-256 of content version, previous hash and content, with a vertical bar between them';
+
+-- A table that is no longer protected is known by oid and name together: after a restore the oid alone may be another's.
+CREATE VIEW dp_rdr.ledger WITH (security_barrier) AS
+SELECT l.id, l.at, l.relation, l.view, l.role_name, l.session_role, l.query, l.account, l.kind, l.algorithm, l.mechanism,
+       l.epsilon, l.epsilon_svt, l.epsilon_worst, l.delta, l.delta_noise, l.delta_groups, l.rho, l.parameters, l.guarantee,
+       l.outcome, l.content_version, l.content, l.previous_hash, l.hash
+FROM dp_rdr.ledger_row l
+LEFT JOIN dp_rdr.protected_table t ON t.id OPERATOR(pg_catalog.=) l.table_id
+LEFT JOIN pg_catalog.pg_class c
+       ON c.oid OPERATOR(pg_catalog.=) COALESCE(t.relation::pg_catalog.oid, l.relation_oid)
+LEFT JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+WHERE ((SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER)
+       OR (pg_catalog.pg_has_role(c.relowner, 'USAGE')
+           AND (t.id IS NOT NULL
+                OR pg_catalog.parse_ident(l.relation, false)
+                   OPERATOR(pg_catalog.=) ARRAY[n.nspname::pg_catalog.text, c.relname::pg_catalog.text])))
+  -- Asked once, before any row is read: EXPLAIN ANALYZE shows how many rows a scan met, and those are others' charges.
+  AND ((SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER)
+       OR EXISTS (SELECT FROM dp_rdr.protected_table p
+                  JOIN pg_catalog.pg_class o ON o.oid OPERATOR(pg_catalog.=) p.relation::pg_catalog.oid
+                  WHERE pg_catalog.pg_has_role(o.relowner, 'USAGE'))
+       OR EXISTS (SELECT FROM dp_rdr.odometer p JOIN pg_catalog.pg_roles r ON r.rolname OPERATOR(pg_catalog.=) p.owner::name
+                  WHERE pg_catalog.pg_has_role(r.oid, 'USAGE')));
+COMMENT ON VIEW dp_rdr.ledger IS 'every charge on the tables of the current user, append-only';
+
+-- Both read as the extension's owner and under settings of their own, and check that the caller owns the table.
+CREATE FUNCTION dp_odometer(relation regclass, OUT account text, OUT epsilon numeric, OUT delta numeric,
+                            OUT releases bigint, OUT denials bigint, OUT bound text,
+                            OUT epsilon_total numeric, OUT delta_total numeric) RETURNS SETOF record
+    LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE ROWS 2 AS 'MODULE_PATHNAME', 'dp_odometer';
+COMMENT ON FUNCTION dp_odometer(regclass) IS 'total privacy loss of a protected table and its bound, by account';
+
+CREATE FUNCTION dp_verify_ledger(relation regclass) RETURNS boolean
+    LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_verify_ledger';
+COMMENT ON FUNCTION dp_verify_ledger(regclass) IS
+    'whether the ledger of a protected table is whole and adds up to its totals; a warning names the first misfit';
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Aggregates of the internal statement. Transition states are internal: nobody can read one, or build an aggregate of
+-- his own on these functions.
+-- ---------------------------------------------------------------------------------------------------------------------
+
+CREATE FUNCTION dp_rdr.lattice_sum_step(internal, "any", double precision, bigint, bigint) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_lattice_sum_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.lattice_sum_step(internal, "any", double precision, bigint, bigint) IS 'transition function of lattice_sum';
+CREATE FUNCTION dp_rdr.lattice_pair_step(internal, "any", double precision, double precision) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_lattice_pair_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.lattice_pair_step(internal, "any", double precision, double precision) IS 'transition function of lattice_pair';
+CREATE FUNCTION dp_rdr.lattice_combine(internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_lattice_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.lattice_combine(internal, internal) IS 'combine function of the lattice sums';
+CREATE FUNCTION dp_rdr.lattice_serialize(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'dp_lattice_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.lattice_serialize(internal) IS 'serialization function of the lattice sums';
+CREATE FUNCTION dp_rdr.lattice_deserialize(bytea, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_lattice_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.lattice_deserialize(bytea, internal) IS 'deserialization function of the lattice sums';
+CREATE FUNCTION dp_rdr.lattice_sum_final(internal) RETURNS numeric
+    AS 'MODULE_PATHNAME', 'dp_lattice_sum_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.lattice_sum_final(internal) IS 'final function of lattice_sum';
+CREATE FUNCTION dp_rdr.lattice_pair_final(internal) RETURNS numeric[]
+    AS 'MODULE_PATHNAME', 'dp_lattice_pair_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.lattice_pair_final(internal) IS 'final function of lattice_pair';
+
+-- FINALFUNC_MODIFY = READ_WRITE, here and below, keeps an aggregate from being used as a window function, where every
+-- row would be an answer of its own.
+CREATE AGGREGATE dp_rdr.lattice_sum(value "any", scale double precision, z_lower bigint, z_upper bigint) (
+    SFUNC = dp_rdr.lattice_sum_step, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.lattice_sum_final, FINALFUNC_MODIFY = READ_WRITE,
+    COMBINEFUNC = dp_rdr.lattice_combine, SERIALFUNC = dp_rdr.lattice_serialize,
+    DESERIALFUNC = dp_rdr.lattice_deserialize, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp_rdr.lattice_sum("any", double precision, bigint, bigint)
+    IS 'exact sum of values rounded to a lattice and clamped, in lattice units';
+
+CREATE AGGREGATE dp_rdr.lattice_pair(value "any", lower double precision, range double precision) (
+    SFUNC = dp_rdr.lattice_pair_step, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.lattice_pair_final, FINALFUNC_MODIFY = READ_WRITE,
+    COMBINEFUNC = dp_rdr.lattice_combine, SERIALFUNC = dp_rdr.lattice_serialize,
+    DESERIALFUNC = dp_rdr.lattice_deserialize, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp_rdr.lattice_pair("any", double precision, double precision)
+    IS 'exact sum of values scaled to 0..2^30, and how many values there were';
+
+-- Keys of groups, before they are hashed, compared and shown.
+CREATE FUNCTION dp_rdr.canonical(key anyelement, typmod integer) RETURNS anyelement
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_canonical';
+COMMENT ON FUNCTION dp_rdr.canonical(anyelement, integer)
+    IS 'the one spelling of a group key that is shown; NULL for one of more than 1,000 bytes';
+CREATE FUNCTION dp_rdr.is_short(key anyelement) RETURNS boolean
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_is_short';
+COMMENT ON FUNCTION dp_rdr.is_short(anyelement) IS 'whether a group key has at most 1,000 bytes';
+
+CREATE FUNCTION dp_rdr.selection_sums_step(internal, bytea, VARIADIC "any") RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_selection_sums_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.selection_sums_step(internal, bytea, "any") IS 'transition function of selection_sums';
+CREATE FUNCTION dp_rdr.selection_sums_combine(internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_selection_sums_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.selection_sums_combine(internal, internal) IS 'combine function of selection_sums';
+CREATE FUNCTION dp_rdr.selection_sums_serialize(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'dp_selection_sums_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.selection_sums_serialize(internal) IS 'serialization function of selection_sums';
+CREATE FUNCTION dp_rdr.selection_sums_deserialize(bytea, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_selection_sums_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.selection_sums_deserialize(bytea, internal) IS 'deserialization function of selection_sums';
+CREATE FUNCTION dp_rdr.selection_sums_final(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'dp_selection_sums_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.selection_sums_final(internal) IS 'final function of selection_sums';
+
+CREATE AGGREGATE dp_rdr.selection_sums(facts bytea, VARIADIC contributions "any") (
+    SFUNC = dp_rdr.selection_sums_step, STYPE = internal, SSPACE = 64,
+    FINALFUNC = dp_rdr.selection_sums_final, FINALFUNC_MODIFY = READ_WRITE,
+    COMBINEFUNC = dp_rdr.selection_sums_combine, SERIALFUNC = dp_rdr.selection_sums_serialize,
+    DESERIALFUNC = dp_rdr.selection_sums_deserialize, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp_rdr.selection_sums(bytea, "any")
+    IS 'sums of the scaled sensitivities of rows and of their squares, for the selection of epsilon';
+
+CREATE FUNCTION dp_rdr.collect_step(internal, record) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_collect_step' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.collect_step(internal, record) IS 'transition function of collect';
+CREATE FUNCTION dp_rdr.collect_final(internal) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'dp_collect_final' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.collect_final(internal) IS 'final function of collect';
+CREATE AGGREGATE dp_rdr.collect(record) (
+    SFUNC = dp_rdr.collect_step, STYPE = internal, SSPACE = 8,
+    FINALFUNC = dp_rdr.collect_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_rdr.collect(record)
+    IS 'hands the rows of the internal statement to the release; the result is always 0';
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Total replacements of partial built-ins. They take their place in the internal statement, where an analyst has written
+-- a / b; each has the name and the arguments of the built-in, or of the cast. All return NULL instead of an error.
+-- ---------------------------------------------------------------------------------------------------------------------
+
+CREATE FUNCTION dp_rdr.int2pl(smallint, smallint) RETURNS smallint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int2pl';
+COMMENT ON FUNCTION dp_rdr.int2pl(smallint, smallint) IS 'int2pl(smallint, smallint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int2mi(smallint, smallint) RETURNS smallint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int2mi';
+COMMENT ON FUNCTION dp_rdr.int2mi(smallint, smallint) IS 'int2mi(smallint, smallint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int2mul(smallint, smallint) RETURNS smallint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int2mul';
+COMMENT ON FUNCTION dp_rdr.int2mul(smallint, smallint) IS 'int2mul(smallint, smallint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int2div(smallint, smallint) RETURNS smallint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int2div';
+COMMENT ON FUNCTION dp_rdr.int2div(smallint, smallint) IS 'int2div(smallint, smallint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int4pl(integer, integer) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int4pl';
+COMMENT ON FUNCTION dp_rdr.int4pl(integer, integer) IS 'int4pl(integer, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int4mi(integer, integer) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int4mi';
+COMMENT ON FUNCTION dp_rdr.int4mi(integer, integer) IS 'int4mi(integer, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int4mul(integer, integer) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int4mul';
+COMMENT ON FUNCTION dp_rdr.int4mul(integer, integer) IS 'int4mul(integer, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int4div(integer, integer) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int4div';
+COMMENT ON FUNCTION dp_rdr.int4div(integer, integer) IS 'int4div(integer, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int8pl(bigint, bigint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int8pl';
+COMMENT ON FUNCTION dp_rdr.int8pl(bigint, bigint) IS 'int8pl(bigint, bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int8mi(bigint, bigint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int8mi';
+COMMENT ON FUNCTION dp_rdr.int8mi(bigint, bigint) IS 'int8mi(bigint, bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int8mul(bigint, bigint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int8mul';
+COMMENT ON FUNCTION dp_rdr.int8mul(bigint, bigint) IS 'int8mul(bigint, bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int8div(bigint, bigint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int8div';
+COMMENT ON FUNCTION dp_rdr.int8div(bigint, bigint) IS 'int8div(bigint, bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int24pl(smallint, integer) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int24pl';
+COMMENT ON FUNCTION dp_rdr.int24pl(smallint, integer) IS 'int24pl(smallint, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int24mi(smallint, integer) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int24mi';
+COMMENT ON FUNCTION dp_rdr.int24mi(smallint, integer) IS 'int24mi(smallint, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int24mul(smallint, integer) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int24mul';
+COMMENT ON FUNCTION dp_rdr.int24mul(smallint, integer) IS 'int24mul(smallint, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int24div(smallint, integer) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int24div';
+COMMENT ON FUNCTION dp_rdr.int24div(smallint, integer) IS 'int24div(smallint, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int42pl(integer, smallint) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int42pl';
+COMMENT ON FUNCTION dp_rdr.int42pl(integer, smallint) IS 'int42pl(integer, smallint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int42mi(integer, smallint) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int42mi';
+COMMENT ON FUNCTION dp_rdr.int42mi(integer, smallint) IS 'int42mi(integer, smallint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int42mul(integer, smallint) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int42mul';
+COMMENT ON FUNCTION dp_rdr.int42mul(integer, smallint) IS 'int42mul(integer, smallint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int42div(integer, smallint) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int42div';
+COMMENT ON FUNCTION dp_rdr.int42div(integer, smallint) IS 'int42div(integer, smallint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int28pl(smallint, bigint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int28pl';
+COMMENT ON FUNCTION dp_rdr.int28pl(smallint, bigint) IS 'int28pl(smallint, bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int28mi(smallint, bigint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int28mi';
+COMMENT ON FUNCTION dp_rdr.int28mi(smallint, bigint) IS 'int28mi(smallint, bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int28mul(smallint, bigint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int28mul';
+COMMENT ON FUNCTION dp_rdr.int28mul(smallint, bigint) IS 'int28mul(smallint, bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int28div(smallint, bigint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int28div';
+COMMENT ON FUNCTION dp_rdr.int28div(smallint, bigint) IS 'int28div(smallint, bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int82pl(bigint, smallint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int82pl';
+COMMENT ON FUNCTION dp_rdr.int82pl(bigint, smallint) IS 'int82pl(bigint, smallint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int82mi(bigint, smallint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int82mi';
+COMMENT ON FUNCTION dp_rdr.int82mi(bigint, smallint) IS 'int82mi(bigint, smallint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int82mul(bigint, smallint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int82mul';
+COMMENT ON FUNCTION dp_rdr.int82mul(bigint, smallint) IS 'int82mul(bigint, smallint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int82div(bigint, smallint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int82div';
+COMMENT ON FUNCTION dp_rdr.int82div(bigint, smallint) IS 'int82div(bigint, smallint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int48pl(integer, bigint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int48pl';
+COMMENT ON FUNCTION dp_rdr.int48pl(integer, bigint) IS 'int48pl(integer, bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int48mi(integer, bigint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int48mi';
+COMMENT ON FUNCTION dp_rdr.int48mi(integer, bigint) IS 'int48mi(integer, bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int48mul(integer, bigint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int48mul';
+COMMENT ON FUNCTION dp_rdr.int48mul(integer, bigint) IS 'int48mul(integer, bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int48div(integer, bigint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int48div';
+COMMENT ON FUNCTION dp_rdr.int48div(integer, bigint) IS 'int48div(integer, bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int84pl(bigint, integer) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int84pl';
+COMMENT ON FUNCTION dp_rdr.int84pl(bigint, integer) IS 'int84pl(bigint, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int84mi(bigint, integer) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int84mi';
+COMMENT ON FUNCTION dp_rdr.int84mi(bigint, integer) IS 'int84mi(bigint, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int84mul(bigint, integer) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int84mul';
+COMMENT ON FUNCTION dp_rdr.int84mul(bigint, integer) IS 'int84mul(bigint, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int84div(bigint, integer) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int84div';
+COMMENT ON FUNCTION dp_rdr.int84div(bigint, integer) IS 'int84div(bigint, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int2mod(smallint, smallint) RETURNS smallint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int2mod';
+COMMENT ON FUNCTION dp_rdr.int2mod(smallint, smallint) IS 'int2mod(smallint, smallint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int2um(smallint) RETURNS smallint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int2um';
+COMMENT ON FUNCTION dp_rdr.int2um(smallint) IS 'int2um(smallint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.abs(smallint) RETURNS smallint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int2abs';
+COMMENT ON FUNCTION dp_rdr.abs(smallint) IS 'abs(smallint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int4mod(integer, integer) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int4mod';
+COMMENT ON FUNCTION dp_rdr.int4mod(integer, integer) IS 'int4mod(integer, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int4um(integer) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int4um';
+COMMENT ON FUNCTION dp_rdr.int4um(integer) IS 'int4um(integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.abs(integer) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int4abs';
+COMMENT ON FUNCTION dp_rdr.abs(integer) IS 'abs(integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int8mod(bigint, bigint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int8mod';
+COMMENT ON FUNCTION dp_rdr.int8mod(bigint, bigint) IS 'int8mod(bigint, bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int8um(bigint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int8um';
+COMMENT ON FUNCTION dp_rdr.int8um(bigint) IS 'int8um(bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.abs(bigint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int8abs';
+COMMENT ON FUNCTION dp_rdr.abs(bigint) IS 'abs(bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float4pl(real, real) RETURNS real LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float4pl';
+COMMENT ON FUNCTION dp_rdr.float4pl(real, real) IS 'float4pl(real, real), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float4mi(real, real) RETURNS real LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float4mi';
+COMMENT ON FUNCTION dp_rdr.float4mi(real, real) IS 'float4mi(real, real), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float4mul(real, real) RETURNS real LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float4mul';
+COMMENT ON FUNCTION dp_rdr.float4mul(real, real) IS 'float4mul(real, real), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float4div(real, real) RETURNS real LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float4div';
+COMMENT ON FUNCTION dp_rdr.float4div(real, real) IS 'float4div(real, real), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float8pl(double precision, double precision) RETURNS double precision LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float8pl';
+COMMENT ON FUNCTION dp_rdr.float8pl(double precision, double precision) IS 'float8pl(double precision, double precision), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float8mi(double precision, double precision) RETURNS double precision LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float8mi';
+COMMENT ON FUNCTION dp_rdr.float8mi(double precision, double precision) IS 'float8mi(double precision, double precision), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float8mul(double precision, double precision) RETURNS double precision LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float8mul';
+COMMENT ON FUNCTION dp_rdr.float8mul(double precision, double precision) IS 'float8mul(double precision, double precision), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float8div(double precision, double precision) RETURNS double precision LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float8div';
+COMMENT ON FUNCTION dp_rdr.float8div(double precision, double precision) IS 'float8div(double precision, double precision), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float48pl(real, double precision) RETURNS double precision LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float48pl';
+COMMENT ON FUNCTION dp_rdr.float48pl(real, double precision) IS 'float48pl(real, double precision), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float48mi(real, double precision) RETURNS double precision LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float48mi';
+COMMENT ON FUNCTION dp_rdr.float48mi(real, double precision) IS 'float48mi(real, double precision), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float48mul(real, double precision) RETURNS double precision LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float48mul';
+COMMENT ON FUNCTION dp_rdr.float48mul(real, double precision) IS 'float48mul(real, double precision), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float48div(real, double precision) RETURNS double precision LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float48div';
+COMMENT ON FUNCTION dp_rdr.float48div(real, double precision) IS 'float48div(real, double precision), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float84pl(double precision, real) RETURNS double precision LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float84pl';
+COMMENT ON FUNCTION dp_rdr.float84pl(double precision, real) IS 'float84pl(double precision, real), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float84mi(double precision, real) RETURNS double precision LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float84mi';
+COMMENT ON FUNCTION dp_rdr.float84mi(double precision, real) IS 'float84mi(double precision, real), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float84mul(double precision, real) RETURNS double precision LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float84mul';
+COMMENT ON FUNCTION dp_rdr.float84mul(double precision, real) IS 'float84mul(double precision, real), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float84div(double precision, real) RETURNS double precision LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float84div';
+COMMENT ON FUNCTION dp_rdr.float84div(double precision, real) IS 'float84div(double precision, real), NULL instead of an error';
+CREATE FUNCTION dp_rdr.numeric_add(numeric, numeric) RETURNS numeric LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_numeric_add';
+COMMENT ON FUNCTION dp_rdr.numeric_add(numeric, numeric) IS 'numeric_add(numeric, numeric), NULL instead of an error';
+CREATE FUNCTION dp_rdr.numeric_sub(numeric, numeric) RETURNS numeric LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_numeric_sub';
+COMMENT ON FUNCTION dp_rdr.numeric_sub(numeric, numeric) IS 'numeric_sub(numeric, numeric), NULL instead of an error';
+CREATE FUNCTION dp_rdr.numeric_mul(numeric, numeric) RETURNS numeric LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_numeric_mul';
+COMMENT ON FUNCTION dp_rdr.numeric_mul(numeric, numeric) IS 'numeric_mul(numeric, numeric), NULL instead of an error';
+CREATE FUNCTION dp_rdr.numeric_div(numeric, numeric) RETURNS numeric LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_numeric_div';
+COMMENT ON FUNCTION dp_rdr.numeric_div(numeric, numeric) IS 'numeric_div(numeric, numeric), NULL instead of an error';
+CREATE FUNCTION dp_rdr.numeric_mod(numeric, numeric) RETURNS numeric LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_numeric_mod';
+COMMENT ON FUNCTION dp_rdr.numeric_mod(numeric, numeric) IS 'numeric_mod(numeric, numeric), NULL instead of an error';
+CREATE FUNCTION dp_rdr.floor(numeric) RETURNS numeric LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_numeric_floor';
+COMMENT ON FUNCTION dp_rdr.floor(numeric) IS 'floor(numeric), NULL instead of an error';
+CREATE FUNCTION dp_rdr.ceil(numeric) RETURNS numeric LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_numeric_ceil';
+COMMENT ON FUNCTION dp_rdr.ceil(numeric) IS 'ceil(numeric), NULL instead of an error';
+CREATE FUNCTION dp_rdr.ceiling(numeric) RETURNS numeric LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_numeric_ceil';
+COMMENT ON FUNCTION dp_rdr.ceiling(numeric) IS 'ceiling(numeric), NULL instead of an error';
+CREATE FUNCTION dp_rdr.round(numeric, integer) RETURNS numeric LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_numeric_round';
+COMMENT ON FUNCTION dp_rdr.round(numeric, integer) IS 'round(numeric, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.trunc(numeric, integer) RETURNS numeric LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_numeric_trunc';
+COMMENT ON FUNCTION dp_rdr.trunc(numeric, integer) IS 'trunc(numeric, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.width_bucket(double precision, double precision, double precision, integer) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_width_bucket_float8';
+COMMENT ON FUNCTION dp_rdr.width_bucket(double precision, double precision, double precision, integer) IS 'width_bucket(double precision, double precision, double precision, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.width_bucket(numeric, numeric, numeric, integer) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_width_bucket_numeric';
+COMMENT ON FUNCTION dp_rdr.width_bucket(numeric, numeric, numeric, integer) IS 'width_bucket(numeric, numeric, numeric, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int2(integer) RETURNS smallint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int4_int2';
+COMMENT ON FUNCTION dp_rdr.int2(integer) IS 'int2(integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int2(bigint) RETURNS smallint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int8_int2';
+COMMENT ON FUNCTION dp_rdr.int2(bigint) IS 'int2(bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int4(bigint) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int8_int4';
+COMMENT ON FUNCTION dp_rdr.int4(bigint) IS 'int4(bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int2(real) RETURNS smallint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float4_int2';
+COMMENT ON FUNCTION dp_rdr.int2(real) IS 'int2(real), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int4(real) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float4_int4';
+COMMENT ON FUNCTION dp_rdr.int4(real) IS 'int4(real), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int8(real) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float4_int8';
+COMMENT ON FUNCTION dp_rdr.int8(real) IS 'int8(real), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int2(double precision) RETURNS smallint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float8_int2';
+COMMENT ON FUNCTION dp_rdr.int2(double precision) IS 'int2(double precision), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int4(double precision) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float8_int4';
+COMMENT ON FUNCTION dp_rdr.int4(double precision) IS 'int4(double precision), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int8(double precision) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float8_int8';
+COMMENT ON FUNCTION dp_rdr.int8(double precision) IS 'int8(double precision), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int2(numeric) RETURNS smallint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_numeric_int2';
+COMMENT ON FUNCTION dp_rdr.int2(numeric) IS 'int2(numeric), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int4(numeric) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_numeric_int4';
+COMMENT ON FUNCTION dp_rdr.int4(numeric) IS 'int4(numeric), NULL instead of an error';
+CREATE FUNCTION dp_rdr.int8(numeric) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_numeric_int8';
+COMMENT ON FUNCTION dp_rdr.int8(numeric) IS 'int8(numeric), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float4(double precision) RETURNS real LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_float8_float4';
+COMMENT ON FUNCTION dp_rdr.float4(double precision) IS 'float4(double precision), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float4(numeric) RETURNS real LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_numeric_float4';
+COMMENT ON FUNCTION dp_rdr.float4(numeric) IS 'float4(numeric), NULL instead of an error';
+CREATE FUNCTION dp_rdr.float8(numeric) RETURNS double precision LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_numeric_float8';
+COMMENT ON FUNCTION dp_rdr.float8(numeric) IS 'float8(numeric), NULL instead of an error';
+CREATE FUNCTION dp_rdr.numeric(numeric, integer) RETURNS numeric LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_numeric';
+COMMENT ON FUNCTION dp_rdr.numeric(numeric, integer) IS 'numeric(numeric, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.date_pli(date, integer) RETURNS date LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_date_pli';
+COMMENT ON FUNCTION dp_rdr.date_pli(date, integer) IS 'date_pli(date, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.date_mii(date, integer) RETURNS date LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_date_mii';
+COMMENT ON FUNCTION dp_rdr.date_mii(date, integer) IS 'date_mii(date, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.date_mi(date, date) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_date_mi';
+COMMENT ON FUNCTION dp_rdr.date_mi(date, date) IS 'date_mi(date, date), NULL instead of an error';
+CREATE FUNCTION dp_rdr.timestamp_mi(timestamp, timestamp) RETURNS interval LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamp_mi';
+COMMENT ON FUNCTION dp_rdr.timestamp_mi(timestamp, timestamp) IS 'timestamp_mi(timestamp, timestamp), NULL instead of an error';
+CREATE FUNCTION dp_rdr.timestamptz_mi(timestamp with time zone, timestamp with time zone) RETURNS interval LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamp_mi';
+COMMENT ON FUNCTION dp_rdr.timestamptz_mi(timestamp with time zone, timestamp with time zone) IS 'timestamptz_mi(timestamp with time zone, timestamp with time zone), NULL instead of an error';
+CREATE FUNCTION dp_rdr.date_pl_interval(date, interval) RETURNS timestamp LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_date_pl_interval';
+COMMENT ON FUNCTION dp_rdr.date_pl_interval(date, interval) IS 'date_pl_interval(date, interval), NULL instead of an error';
+CREATE FUNCTION dp_rdr.timestamp_pl_interval(timestamp, interval) RETURNS timestamp LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamp_pl_interval';
+COMMENT ON FUNCTION dp_rdr.timestamp_pl_interval(timestamp, interval) IS 'timestamp_pl_interval(timestamp, interval), NULL instead of an error';
+CREATE FUNCTION dp_rdr.timestamptz_pl_interval(timestamp with time zone, interval) RETURNS timestamp with time zone LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamptz_pl_interval';
+COMMENT ON FUNCTION dp_rdr.timestamptz_pl_interval(timestamp with time zone, interval) IS 'timestamptz_pl_interval(timestamp with time zone, interval), NULL instead of an error';
+CREATE FUNCTION dp_rdr.date_mi_interval(date, interval) RETURNS timestamp LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_date_mi_interval';
+COMMENT ON FUNCTION dp_rdr.date_mi_interval(date, interval) IS 'date_mi_interval(date, interval), NULL instead of an error';
+CREATE FUNCTION dp_rdr.timestamp_mi_interval(timestamp, interval) RETURNS timestamp LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamp_mi_interval';
+COMMENT ON FUNCTION dp_rdr.timestamp_mi_interval(timestamp, interval) IS 'timestamp_mi_interval(timestamp, interval), NULL instead of an error';
+CREATE FUNCTION dp_rdr.timestamptz_mi_interval(timestamp with time zone, interval) RETURNS timestamp with time zone LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamptz_mi_interval';
+COMMENT ON FUNCTION dp_rdr.timestamptz_mi_interval(timestamp with time zone, interval) IS 'timestamptz_mi_interval(timestamp with time zone, interval), NULL instead of an error';
+CREATE FUNCTION dp_rdr.timestamp(date) RETURNS timestamp LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_date_timestamp';
+COMMENT ON FUNCTION dp_rdr.timestamp(date) IS 'timestamp(date), NULL instead of an error';
+CREATE FUNCTION dp_rdr.timestamptz(date) RETURNS timestamp with time zone LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_date_timestamptz';
+COMMENT ON FUNCTION dp_rdr.timestamptz(date) IS 'timestamptz(date), NULL instead of an error';
+CREATE FUNCTION dp_rdr.timestamptz(timestamp) RETURNS timestamp with time zone LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamp_timestamptz';
+COMMENT ON FUNCTION dp_rdr.timestamptz(timestamp) IS 'timestamptz(timestamp), NULL instead of an error';
+CREATE FUNCTION dp_rdr.timestamp(timestamp with time zone) RETURNS timestamp LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamptz_timestamp';
+COMMENT ON FUNCTION dp_rdr.timestamp(timestamp with time zone) IS 'timestamp(timestamp with time zone), NULL instead of an error';
+CREATE FUNCTION dp_rdr.date(timestamp with time zone) RETURNS date LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamptz_date';
+COMMENT ON FUNCTION dp_rdr.date(timestamp with time zone) IS 'date(timestamp with time zone), NULL instead of an error';
+CREATE FUNCTION dp_rdr.date_trunc(text, timestamp) RETURNS timestamp LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamp_trunc';
+COMMENT ON FUNCTION dp_rdr.date_trunc(text, timestamp) IS 'date_trunc(text, timestamp), NULL instead of an error';
+CREATE FUNCTION dp_rdr.date_trunc(text, timestamp with time zone) RETURNS timestamp with time zone LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamptz_trunc';
+COMMENT ON FUNCTION dp_rdr.date_trunc(text, timestamp with time zone) IS 'date_trunc(text, timestamp with time zone), NULL instead of an error';
+CREATE FUNCTION dp_rdr.timezone(text, timestamp) RETURNS timestamp with time zone LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamp_zone';
+COMMENT ON FUNCTION dp_rdr.timezone(text, timestamp) IS 'timezone(text, timestamp), NULL instead of an error';
+CREATE FUNCTION dp_rdr.timezone(text, timestamp with time zone) RETURNS timestamp LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamptz_zone';
+COMMENT ON FUNCTION dp_rdr.timezone(text, timestamp with time zone) IS 'timezone(text, timestamp with time zone), NULL instead of an error';
+CREATE FUNCTION dp_rdr.extract(text, timestamp with time zone) RETURNS numeric LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_extract_timestamptz';
+COMMENT ON FUNCTION dp_rdr.extract(text, timestamp with time zone) IS 'extract(text, timestamp with time zone), NULL instead of an error';
+CREATE FUNCTION dp_rdr.date_part(text, timestamp with time zone) RETURNS double precision LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamptz_part';
+COMMENT ON FUNCTION dp_rdr.date_part(text, timestamp with time zone) IS 'date_part(text, timestamp with time zone), NULL instead of an error';
+CREATE FUNCTION dp_rdr.textcat(text, text) RETURNS text LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_textcat';
+COMMENT ON FUNCTION dp_rdr.textcat(text, text) IS 'textcat(text, text), NULL instead of an error';
+CREATE FUNCTION dp_rdr.up_to_size(anyelement, integer) RETURNS anyelement LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_up_to_size';
+COMMENT ON FUNCTION dp_rdr.up_to_size(anyelement, integer) IS 'the value, NULL if it has more bytes';
+CREATE FUNCTION dp_rdr.int2(text) RETURNS smallint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text_int2';
+COMMENT ON FUNCTION dp_rdr.int2(text) IS 'cast of text to smallint, NULL instead of an error';
+CREATE FUNCTION dp_rdr.int4(text) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text_int4';
+COMMENT ON FUNCTION dp_rdr.int4(text) IS 'cast of text to integer, NULL instead of an error';
+CREATE FUNCTION dp_rdr.int8(text) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text_int8';
+COMMENT ON FUNCTION dp_rdr.int8(text) IS 'cast of text to bigint, NULL instead of an error';
+CREATE FUNCTION dp_rdr.float4(text) RETURNS real LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text_float4';
+COMMENT ON FUNCTION dp_rdr.float4(text) IS 'cast of text to real, NULL instead of an error';
+CREATE FUNCTION dp_rdr.float8(text) RETURNS double precision LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text_float8';
+COMMENT ON FUNCTION dp_rdr.float8(text) IS 'cast of text to double precision, NULL instead of an error';
+CREATE FUNCTION dp_rdr.numeric(text) RETURNS numeric LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text_numeric';
+COMMENT ON FUNCTION dp_rdr.numeric(text) IS 'cast of text to numeric, NULL instead of an error';
+CREATE FUNCTION dp_rdr.bool(text) RETURNS boolean LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text_bool';
+COMMENT ON FUNCTION dp_rdr.bool(text) IS 'cast of text to boolean, NULL instead of an error';
+CREATE FUNCTION dp_rdr.date(text) RETURNS date LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text_date';
+COMMENT ON FUNCTION dp_rdr.date(text) IS 'cast of text to date, NULL instead of an error';
+CREATE FUNCTION dp_rdr.timestamp(text) RETURNS timestamp LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text_timestamp';
+COMMENT ON FUNCTION dp_rdr.timestamp(text) IS 'cast of text to timestamp, NULL instead of an error';
+CREATE FUNCTION dp_rdr.text(smallint) RETURNS text LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text';
+COMMENT ON FUNCTION dp_rdr.text(smallint) IS 'cast of smallint to text, NULL instead of an error';
+CREATE FUNCTION dp_rdr.text(integer) RETURNS text LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text';
+COMMENT ON FUNCTION dp_rdr.text(integer) IS 'cast of integer to text, NULL instead of an error';
+CREATE FUNCTION dp_rdr.text(bigint) RETURNS text LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text';
+COMMENT ON FUNCTION dp_rdr.text(bigint) IS 'cast of bigint to text, NULL instead of an error';
+CREATE FUNCTION dp_rdr.text(real) RETURNS text LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text';
+COMMENT ON FUNCTION dp_rdr.text(real) IS 'cast of real to text, NULL instead of an error';
+CREATE FUNCTION dp_rdr.text(double precision) RETURNS text LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text';
+COMMENT ON FUNCTION dp_rdr.text(double precision) IS 'cast of double precision to text, NULL instead of an error';
+CREATE FUNCTION dp_rdr.text(date) RETURNS text LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text';
+COMMENT ON FUNCTION dp_rdr.text(date) IS 'cast of date to text, NULL instead of an error';
+CREATE FUNCTION dp_rdr.text(timestamp) RETURNS text LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text';
+COMMENT ON FUNCTION dp_rdr.text(timestamp) IS 'cast of timestamp to text, NULL instead of an error';
+CREATE FUNCTION dp_rdr.text(uuid) RETURNS text LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text';
+COMMENT ON FUNCTION dp_rdr.text(uuid) IS 'cast of uuid to text, NULL instead of an error';
+CREATE FUNCTION dp_rdr.text(anyenum) RETURNS text LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text';
+COMMENT ON FUNCTION dp_rdr.text(anyenum) IS 'cast of anyenum to text, NULL instead of an error';
+CREATE FUNCTION dp_rdr.text(numeric) RETURNS text LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text_of_numeric';
+COMMENT ON FUNCTION dp_rdr.text(numeric) IS 'cast of numeric to text, NULL instead of an error';
+
+CREATE FUNCTION dp_rdr.total_functions(OUT call text, OUT function regprocedure, OUT replacement regprocedure,
+                                       OUT constants integer[], OUT reason text)
+    RETURNS SETOF record LANGUAGE C STABLE PARALLEL SAFE ROWS 560 AS 'MODULE_PATHNAME', 'dp_total_functions';
+COMMENT ON FUNCTION dp_rdr.total_functions() IS
+    'functions and casts that may be applied to the columns of a restricted view; which arguments must be constants, and why no row can make them fail';
+
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Aggregates for owners of the data, with an epsilon of their own. Serial: the final function reads the call's arguments.
+-- PARALLEL RESTRICTED: a worker may scan, the noise is drawn once, by the session itself.
+-- ---------------------------------------------------------------------------------------------------------------------
+
+CREATE FUNCTION dp_rdr.noisy_count_step(internal, "any", numeric) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_noisy_count_step' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.noisy_count_step(internal, "any", numeric) IS 'transition function of dp_count with an epsilon';
+CREATE FUNCTION dp_rdr.noisy_sum_step(internal, "any", numeric, numeric, numeric) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_noisy_sum_step' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.noisy_sum_step(internal, "any", numeric, numeric, numeric) IS 'transition function of dp_sum with an epsilon';
+CREATE FUNCTION dp_rdr.noisy_avg_step(internal, "any", numeric, numeric, numeric) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_noisy_avg_step' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.noisy_avg_step(internal, "any", numeric, numeric, numeric) IS 'transition function of dp_avg with an epsilon';
+CREATE FUNCTION dp_rdr.noisy_count(internal) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'dp_noisy_count' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.noisy_count(internal) IS 'final function of dp_count with an epsilon';
+CREATE FUNCTION dp_rdr.noisy_sum_bigint(internal) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'dp_noisy_sum' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.noisy_sum_bigint(internal) IS 'final function of dp_sum with an epsilon';
+CREATE FUNCTION dp_rdr.noisy_sum_numeric(internal) RETURNS numeric
+    AS 'MODULE_PATHNAME', 'dp_noisy_sum' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.noisy_sum_numeric(internal) IS 'final function of dp_sum with an epsilon';
+CREATE FUNCTION dp_rdr.noisy_sum_real(internal) RETURNS real
+    AS 'MODULE_PATHNAME', 'dp_noisy_sum' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.noisy_sum_real(internal) IS 'final function of dp_sum with an epsilon';
+CREATE FUNCTION dp_rdr.noisy_sum_double(internal) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'dp_noisy_sum' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.noisy_sum_double(internal) IS 'final function of dp_sum with an epsilon';
+CREATE FUNCTION dp_rdr.noisy_avg_numeric(internal) RETURNS numeric
+    AS 'MODULE_PATHNAME', 'dp_noisy_avg' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.noisy_avg_numeric(internal) IS 'final function of dp_avg with an epsilon';
+CREATE FUNCTION dp_rdr.noisy_avg_double(internal) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'dp_noisy_avg' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.noisy_avg_double(internal) IS 'final function of dp_avg with an epsilon';
+
+CREATE AGGREGATE dp_count(value "any", epsilon numeric) (
+    SFUNC = dp_rdr.noisy_count_step, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.noisy_count, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_count("any", numeric)
+    IS 'epsilon-DP number of non-null values, for owners of the data';
+
+CREATE AGGREGATE dp_sum(value smallint, lower numeric, upper numeric, epsilon numeric) (
+    SFUNC = dp_rdr.noisy_sum_step, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.noisy_sum_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_sum(smallint, numeric, numeric, numeric)
+    IS 'epsilon-DP sum of values clamped to the bounds, for owners of the data';
+CREATE AGGREGATE dp_sum(value integer, lower numeric, upper numeric, epsilon numeric) (
+    SFUNC = dp_rdr.noisy_sum_step, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.noisy_sum_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_sum(integer, numeric, numeric, numeric)
+    IS 'epsilon-DP sum of values clamped to the bounds, for owners of the data';
+CREATE AGGREGATE dp_sum(value bigint, lower numeric, upper numeric, epsilon numeric) (
+    SFUNC = dp_rdr.noisy_sum_step, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.noisy_sum_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_sum(bigint, numeric, numeric, numeric)
+    IS 'epsilon-DP sum of values clamped to the bounds, for owners of the data';
+CREATE AGGREGATE dp_sum(value real, lower numeric, upper numeric, epsilon numeric) (
+    SFUNC = dp_rdr.noisy_sum_step, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.noisy_sum_real, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_sum(real, numeric, numeric, numeric)
+    IS 'epsilon-DP sum of values clamped to the bounds, for owners of the data';
+CREATE AGGREGATE dp_sum(value double precision, lower numeric, upper numeric, epsilon numeric) (
+    SFUNC = dp_rdr.noisy_sum_step, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.noisy_sum_double, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_sum(double precision, numeric, numeric, numeric)
+    IS 'epsilon-DP sum of values clamped to the bounds, for owners of the data';
+CREATE AGGREGATE dp_sum(value numeric, lower numeric, upper numeric, epsilon numeric) (
+    SFUNC = dp_rdr.noisy_sum_step, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.noisy_sum_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_sum(numeric, numeric, numeric, numeric)
+    IS 'epsilon-DP sum of values clamped to the bounds, for owners of the data';
+
+CREATE AGGREGATE dp_avg(value smallint, lower numeric, upper numeric, epsilon numeric) (
+    SFUNC = dp_rdr.noisy_avg_step, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.noisy_avg_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_avg(smallint, numeric, numeric, numeric)
+    IS 'epsilon-DP average of values clamped to the bounds, for owners of the data';
+CREATE AGGREGATE dp_avg(value integer, lower numeric, upper numeric, epsilon numeric) (
+    SFUNC = dp_rdr.noisy_avg_step, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.noisy_avg_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_avg(integer, numeric, numeric, numeric)
+    IS 'epsilon-DP average of values clamped to the bounds, for owners of the data';
+CREATE AGGREGATE dp_avg(value bigint, lower numeric, upper numeric, epsilon numeric) (
+    SFUNC = dp_rdr.noisy_avg_step, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.noisy_avg_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_avg(bigint, numeric, numeric, numeric)
+    IS 'epsilon-DP average of values clamped to the bounds, for owners of the data';
+CREATE AGGREGATE dp_avg(value real, lower numeric, upper numeric, epsilon numeric) (
+    SFUNC = dp_rdr.noisy_avg_step, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.noisy_avg_double, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_avg(real, numeric, numeric, numeric)
+    IS 'epsilon-DP average of values clamped to the bounds, for owners of the data';
+CREATE AGGREGATE dp_avg(value double precision, lower numeric, upper numeric, epsilon numeric) (
+    SFUNC = dp_rdr.noisy_avg_step, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.noisy_avg_double, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_avg(double precision, numeric, numeric, numeric)
+    IS 'epsilon-DP average of values clamped to the bounds, for owners of the data';
+CREATE AGGREGATE dp_avg(value numeric, lower numeric, upper numeric, epsilon numeric) (
+    SFUNC = dp_rdr.noisy_avg_step, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.noisy_avg_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_avg(numeric, numeric, numeric, numeric)
+    IS 'epsilon-DP average of values clamped to the bounds, for owners of the data';
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Aggregates of analysts' queries: marks that the extension replaces where a query reads a restricted view.
+-- ---------------------------------------------------------------------------------------------------------------------
+
+CREATE FUNCTION dp_rdr.marker_step(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_marker_step' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.marker_step(internal) IS 'transition function of aggregates without an epsilon';
+CREATE FUNCTION dp_rdr.marker_step(internal, "any") RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_marker_step' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.marker_step(internal, "any") IS 'transition function of aggregates without an epsilon';
+CREATE FUNCTION dp_rdr.marker_bigint(internal) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'dp_marker' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.marker_bigint(internal) IS 'final function of aggregates without an epsilon';
+CREATE FUNCTION dp_rdr.marker_numeric(internal) RETURNS numeric
+    AS 'MODULE_PATHNAME', 'dp_marker' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.marker_numeric(internal) IS 'final function of aggregates without an epsilon';
+CREATE FUNCTION dp_rdr.marker_real(internal) RETURNS real
+    AS 'MODULE_PATHNAME', 'dp_marker' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.marker_real(internal) IS 'final function of aggregates without an epsilon';
+CREATE FUNCTION dp_rdr.marker_double(internal) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'dp_marker' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_rdr.marker_double(internal) IS 'final function of aggregates without an epsilon';
+
+CREATE AGGREGATE dp_count(*) (
+    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
+    FINALFUNC = dp_rdr.marker_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_count(*)
+    IS 'DP number of rows of a restricted view, at the price of the policy';
+CREATE AGGREGATE dp_count("any") (
+    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
+    FINALFUNC = dp_rdr.marker_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_count("any")
+    IS 'DP number of non-null values of a restricted view, at the price of the policy';
+
+CREATE AGGREGATE dp_sum(smallint) (
+    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
+    FINALFUNC = dp_rdr.marker_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_sum(smallint)
+    IS 'DP sum of a restricted view, at the price of the policy';
+CREATE AGGREGATE dp_sum(integer) (
+    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
+    FINALFUNC = dp_rdr.marker_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_sum(integer)
+    IS 'DP sum of a restricted view, at the price of the policy';
+CREATE AGGREGATE dp_sum(bigint) (
+    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
+    FINALFUNC = dp_rdr.marker_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_sum(bigint)
+    IS 'DP sum of a restricted view, at the price of the policy';
+CREATE AGGREGATE dp_sum(real) (
+    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
+    FINALFUNC = dp_rdr.marker_real, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_sum(real)
+    IS 'DP sum of a restricted view, at the price of the policy';
+CREATE AGGREGATE dp_sum(double precision) (
+    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
+    FINALFUNC = dp_rdr.marker_double, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_sum(double precision)
+    IS 'DP sum of a restricted view, at the price of the policy';
+CREATE AGGREGATE dp_sum(numeric) (
+    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
+    FINALFUNC = dp_rdr.marker_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_sum(numeric)
+    IS 'DP sum of a restricted view, at the price of the policy';
+
+CREATE AGGREGATE dp_avg(smallint) (
+    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
+    FINALFUNC = dp_rdr.marker_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_avg(smallint)
+    IS 'DP average of a restricted view, at the price of the policy';
+CREATE AGGREGATE dp_avg(integer) (
+    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
+    FINALFUNC = dp_rdr.marker_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_avg(integer)
+    IS 'DP average of a restricted view, at the price of the policy';
+CREATE AGGREGATE dp_avg(bigint) (
+    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
+    FINALFUNC = dp_rdr.marker_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_avg(bigint)
+    IS 'DP average of a restricted view, at the price of the policy';
+CREATE AGGREGATE dp_avg(real) (
+    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
+    FINALFUNC = dp_rdr.marker_double, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_avg(real)
+    IS 'DP average of a restricted view, at the price of the policy';
+CREATE AGGREGATE dp_avg(double precision) (
+    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
+    FINALFUNC = dp_rdr.marker_double, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_avg(double precision)
+    IS 'DP average of a restricted view, at the price of the policy';
+CREATE AGGREGATE dp_avg(numeric) (
+    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
+    FINALFUNC = dp_rdr.marker_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
+COMMENT ON AGGREGATE dp_avg(numeric)
+    IS 'DP average of a restricted view, at the price of the policy';
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Controller: protect and permit
+-- ---------------------------------------------------------------------------------------------------------------------
+
+CREATE FUNCTION dp_protect(relation regclass, view text, unit text = NULL, columns text[] = NULL, filter text = NULL)
+    RETURNS regclass LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_protect';
+COMMENT ON FUNCTION dp_protect(regclass, text, text, text[], text)
+    IS 'protects a table and creates a restricted view over it';
+
+CREATE FUNCTION dp_refresh(view regclass)
+    RETURNS regclass LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_refresh';
+COMMENT ON FUNCTION dp_refresh(regclass)
+    IS 'makes a restricted view anew after its table has changed; policies, rights and the ledger stay';
+
+CREATE FUNCTION dp_unprotect(view regclass)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_unprotect';
+COMMENT ON FUNCTION dp_unprotect(regclass) IS 'drops a restricted view and its policies; the ledger stays';
+
+CREATE FUNCTION dp_set_bounds(relation regclass, column_name text, lower numeric, upper numeric)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_bounds';
+COMMENT ON FUNCTION dp_set_bounds(regclass, text, numeric, numeric)
+    IS 'declares public bounds of a numeric column: values are clamped to them';
+
+CREATE FUNCTION dp_set_groups(relation regclass, column_name text, groups text[])
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_groups';
+COMMENT ON FUNCTION dp_set_groups(regclass, text, text[]) IS 'declares the public group keys of a column';
+
+-- NULL keeps what is set; 'Infinity' takes the total away.
+CREATE FUNCTION dp_set_odometer(relation regclass, bound text = NULL, epsilon_total numeric = NULL,
+                                delta_total numeric = NULL)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_odometer';
+COMMENT ON FUNCTION dp_set_odometer(regclass, text, numeric, numeric)
+    IS 'sets how the total privacy loss of a protected table is bounded';
+
+-- NULL keeps what is set. A new policy has laplace, delta 0, epsilon_max 1, epsilon_svt 0.1, weights 1, the papers'
+-- candidates, and the smallest candidate as epsilon_min.
+CREATE FUNCTION dp_grant(view regclass, grantee regrole, tau float8 = NULL, tau_var float8 = NULL,
+                         selection text = NULL, mechanism text = NULL, delta numeric = NULL, epsilon_max numeric = NULL,
+                         epsilon_total numeric = NULL, epsilon_svt numeric = NULL, candidates numeric[] = NULL,
+                         weight_min float8 = NULL, weight_max float8 = NULL, group_a text = NULL, group_b text = NULL,
+                         epsilon_min numeric = NULL)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_grant';
+COMMENT ON FUNCTION dp_grant(regclass, regrole, float8, float8, text, text, numeric, numeric, numeric, numeric, numeric[],
+                             float8, float8, text, text, numeric)
+    IS 'permits a role to query a restricted view under a privacy preference';
+
+CREATE FUNCTION dp_revoke(view regclass, grantee regrole)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_revoke';
+COMMENT ON FUNCTION dp_revoke(regclass, regrole) IS 'takes a policy and SELECT on the restricted view back';
+
+CREATE FUNCTION dp_resume(view regclass, grantee regrole)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_resume';
+COMMENT ON FUNCTION dp_resume(regclass, regrole)
+    IS 'lifts the suspensions under the policy of a role, or of the role itself, on a restricted view';
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Controller: what weakens the protection
+-- ---------------------------------------------------------------------------------------------------------------------
+
+CREATE FUNCTION dp_audit(OUT severity text, OUT object text, OUT finding text, OUT remedy text)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 20 AS 'MODULE_PATHNAME', 'dp_audit';
+COMMENT ON FUNCTION dp_audit()
+    IS 'what in this database weakens the protection of the tables of the current user, and how to mend it';
+
+CREATE FUNCTION dp_rdr.is_facade(view oid, relation oid) RETURNS boolean
+    LANGUAGE C STABLE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_is_facade';
+COMMENT ON FUNCTION dp_rdr.is_facade(oid, oid) IS 'whether a view has the rule of a restricted view over the table';
+CREATE FUNCTION dp_rdr.facade_fault(view oid, relation oid) RETURNS text
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_facade_fault';
+COMMENT ON FUNCTION dp_rdr.facade_fault(oid, oid) IS 'why no query on a restricted view can be answered, and below it a hint; NULL if it can';
+CREATE FUNCTION dp_rdr.ledger_fault(id uuid) RETURNS text
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_ledger_fault';
+COMMENT ON FUNCTION dp_rdr.ledger_fault(uuid) IS 'the first misfit of a ledger or its totals; NULL if they are whole';
+
+-- What the keys of the tables tell about persons with many rows, or in two protected tables. A unique index over some of
+-- the referencing columns says that no row is referenced twice; a reference to the table itself says nothing.
+CREATE FUNCTION dp_rdr.people_hints(relation oid, OUT severity text, OUT finding text, OUT remedy text) RETURNS SETOF record
+    LANGUAGE sql STABLE STRICT PARALLEL UNSAFE ROWS 2
+BEGIN ATOMIC
+    WITH key AS (
+      SELECT k.conname, k.conrelid, k.confrelid,
+             format('%I (%s)', k.conname, (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY x.place)
+                                           FROM unnest(k.conkey) WITH ORDINALITY x (attnum, place) JOIN pg_attribute a
+                                           ON a.attrelid = k.conrelid AND a.attnum = x.attnum)) AS name,
+             NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = k.conrelid AND i.indisunique AND i.indisvalid
+                         AND i.indpred IS NULL AND i.indexprs IS NULL
+                         AND (i.indkey::int2[])[0:i.indnkeyatts - 1] <@ k.conkey) AS many,
+             EXISTS (SELECT FROM dp_rdr.protected_table t
+                     WHERE t.relation = CASE k.conrelid WHEN $1 THEN k.confrelid ELSE k.conrelid END) AS protected
+      FROM pg_constraint k
+      WHERE k.contype = 'f' AND k.conparentid = 0 AND k.conrelid <> k.confrelid AND $1 IN (k.conrelid, k.confrelid))
+    SELECT 'warning',
+           format('rows of one person may be many, as the foreign key %s to %s, which is protected, is not unique',
+                  k.name, k.confrelid::regclass),
+           'Noise hides one row, not a person with several. Protect a table with one row a person, aggregated first.'
+    FROM key k WHERE k.conrelid = $1 AND k.protected AND k.many
+    UNION ALL
+    SELECT 'info', format('if a row of %s is a person, rows of one may be many, as the foreign key %s is not unique',
+                          k.confrelid::regclass, k.name),
+           'Then protect a table with one row a person instead, aggregated first: noise hides one row.'
+    FROM key k WHERE k.conrelid = $1 AND NOT k.protected AND k.many
+    UNION ALL
+    SELECT 'info', format('a person may be in %s as well, which is protected too (foreign key %s)',
+                          CASE k.conrelid WHEN $1 THEN k.confrelid ELSE k.conrelid END::regclass, k.name),
+           'Each table has totals of its own: what is told about one person is the sum of both.'
+    FROM key k WHERE k.protected AND (k.confrelid = $1 OR NOT k.many)
+    ORDER BY 1 DESC, 2;
+END;
+COMMENT ON FUNCTION dp_rdr.people_hints(oid) IS 'where foreign keys show that rows of one person may be many';
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Controller: look at the risk, choose epsilon
+-- ---------------------------------------------------------------------------------------------------------------------
+
+CREATE FUNCTION dp_risk(query text, epsilons numeric[] = NULL, mechanism text = 'laplace', delta numeric = NULL,
+                        calibration text = 'sound', exact boolean = false, sensitivity numeric = NULL,
+                        tau_var float8 = NULL, epsilon_svt numeric = 0.1,
+                        OUT epsilon numeric, OUT rdr_min float8, OUT rdr_max float8, OUT ratio float8,
+                        OUT variance float8, OUT noise_stddev float8, OUT error95 float8,
+                        OUT svt_statistic float8, OUT svt_sensitivity float8, OUT svt_accept float8)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 37 AS 'MODULE_PATHNAME', 'dp_risk';
+COMMENT ON FUNCTION dp_risk(text, numeric[], text, numeric, text, boolean, numeric, float8, numeric)
+    IS 'what each epsilon would mean for the people in the table; spends nothing';
+
+CREATE FUNCTION dp_risk_records(query text, epsilon numeric, mechanism text = 'laplace', delta numeric = NULL,
+                                calibration text = 'sound', exact boolean = false, sensitivity numeric = NULL,
+                                OUT record jsonb, OUT individuals bigint, OUT pis float8, OUT rdr float8)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_risk_records';
+COMMENT ON FUNCTION dp_risk_records(text, numeric, text, numeric, text, boolean, numeric)
+    IS 'the risk of every distinct record, riskiest first; spends nothing';
+
+CREATE FUNCTION dp_risk_output(query text, output float8[], mechanism text = 'laplace', epsilon numeric = NULL,
+                               delta numeric = NULL,
+                               OUT record jsonb, OUT individuals bigint, OUT rdr float8, OUT loss float8)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_risk_output';
+COMMENT ON FUNCTION dp_risk_output(text, float8[], text, numeric, numeric)
+    IS 'what one concrete answer (its numbers row by row, aggregates left to right) says about every distinct record';
+
+CREATE FUNCTION dp_risk_summary(query text, mechanism text = 'laplace', delta numeric = NULL,
+                                OUT epsilon numeric, OUT risk text, OUT error95 float8, OUT answer_range text,
+                                OUT ratio float8)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 37 AS 'MODULE_PATHNAME', 'dp_risk_summary';
+COMMENT ON FUNCTION dp_risk_summary(text, text, numeric)
+    IS 'the range of the risks at each epsilon, drawn on one logarithmic scale, beside the error and the exact answer with it';
+
+CREATE PROCEDURE dp_find_epsilon(query text, tau float8, INOUT epsilon numeric = NULL, INOUT answer jsonb = NULL,
+                                 mechanism text = 'laplace', delta numeric = NULL, candidates numeric[] = NULL,
+                                 indicator text = 'expected', exact boolean = false, group_a text = NULL,
+                                 group_b text = NULL, sensitivity numeric = NULL)
+    LANGUAGE C AS 'MODULE_PATHNAME', 'dp_find_epsilon';
+COMMENT ON PROCEDURE dp_find_epsilon(text, float8, numeric, jsonb, text, numeric, numeric[], text, boolean, text, text,
+                                     numeric)
+    IS 'finds the largest epsilon that meets tau on the data, charges it, and answers once, to the controller';
+
+CREATE PROCEDURE dp_find_and_release_epsilon(query text, tau_var float8, epsilon_svt numeric = 0.1,
+                                             INOUT epsilon numeric = NULL, INOUT answer jsonb = NULL,
+                                             mechanism text = 'laplace', delta numeric = NULL,
+                                             candidates numeric[] = NULL)
+    LANGUAGE C AS 'MODULE_PATHNAME', 'dp_find_and_release_epsilon';
+COMMENT ON PROCEDURE dp_find_and_release_epsilon(text, float8, numeric, numeric, jsonb, text, numeric, numeric[])
+    IS 'selects under differential privacy the largest epsilon that meets tau_var, charges it, and answers once';
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Analyst
+-- ---------------------------------------------------------------------------------------------------------------------
+
+CREATE FUNCTION dp_query(query text, epsilon numeric = NULL, weight float8 = 1)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_query';
+COMMENT ON FUNCTION dp_query(text, numeric, float8)
+    IS 'answers an aggregate query on a restricted view with DP noise; needs a column list: AS (n bigint)';
+
+CREATE FUNCTION dp_explain(query text, OUT leaf integer, OUT column_name text, OUT accepted boolean, OUT reason text,
+                           OUT epsilon numeric, OUT delta numeric, OUT mechanism text, OUT error95 float8,
+                           OUT threshold bigint)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_explain';
+COMMENT ON FUNCTION dp_explain(text)
+    IS 'whether a query would be answered, what each leaf would cost and how accurate it would be; nothing is charged';
+
+CREATE FUNCTION dp_last_release(OUT column_name text, OUT epsilon numeric, OUT epsilon_svt numeric, OUT delta numeric,
+                                OUT mechanism text, OUT error95 float8, OUT reason text)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_last_release';
+COMMENT ON FUNCTION dp_last_release()
+    IS 'what the last answer to the current role in this connection was charged, and how accurate its columns are; '
+       'behind a pool of connections it may have been another client''s: ask in the same transaction';
+
+CREATE FUNCTION dp_rdr.deny(relation regclass)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL SAFE AS 'MODULE_PATHNAME', 'deny';
+COMMENT ON FUNCTION dp_rdr.deny(regclass) IS 'the rows of a restricted view: always an error';
+
+CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 AS 'MODULE_PATHNAME', 'release';
+COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8) IS 'checks, charges, evaluates and answers one leaf of a query';
+CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, VARIADIC parameters "any")
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 AS 'MODULE_PATHNAME', 'release';
+COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, "any")
+    IS 'checks, charges, evaluates and answers one leaf of a query with parameters';
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Rights: nothing in dp_rdr is for PUBLIC but what a restricted view needs. The dp_* functions check their caller.
+-- ---------------------------------------------------------------------------------------------------------------------
+
+REVOKE ALL ON SCHEMA dp_rdr FROM PUBLIC;
+REVOKE ALL ON ALL TABLES IN SCHEMA dp_rdr FROM PUBLIC;
+REVOKE ALL ON ALL SEQUENCES IN SCHEMA dp_rdr FROM PUBLIC;
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA dp_rdr FROM PUBLIC;
+GRANT USAGE ON SCHEMA dp_rdr TO PUBLIC;
+-- It shows everybody the charges on his own tables: a grant to each controller would be DDL with our rights in his session.
+GRANT SELECT ON dp_rdr.ledger TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.deny(regclass) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, "any") TO PUBLIC;
+
+-- The internal statement runs as the owner of the protected table, and the executor checks EXECUTE on every aggregate.
+-- They tell a caller nothing about rows that he cannot read himself.
+GRANT EXECUTE ON FUNCTION dp_rdr.lattice_sum("any", double precision, bigint, bigint) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.lattice_pair("any", double precision, double precision) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.selection_sums(bytea, "any") TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.collect(record) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.canonical(anyelement, integer) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.is_short(anyelement) TO PUBLIC;
+-- So do the total replacements, and the list that explains them.
+GRANT EXECUTE ON FUNCTION
+    dp_rdr.int2pl(smallint, smallint), dp_rdr.int2mi(smallint, smallint), dp_rdr.int2mul(smallint, smallint),
+    dp_rdr.int2div(smallint, smallint), dp_rdr.int4pl(integer, integer), dp_rdr.int4mi(integer, integer),
+    dp_rdr.int4mul(integer, integer), dp_rdr.int4div(integer, integer), dp_rdr.int8pl(bigint, bigint),
+    dp_rdr.int8mi(bigint, bigint), dp_rdr.int8mul(bigint, bigint), dp_rdr.int8div(bigint, bigint),
+    dp_rdr.int24pl(smallint, integer), dp_rdr.int24mi(smallint, integer), dp_rdr.int24mul(smallint, integer),
+    dp_rdr.int24div(smallint, integer), dp_rdr.int42pl(integer, smallint), dp_rdr.int42mi(integer, smallint),
+    dp_rdr.int42mul(integer, smallint), dp_rdr.int42div(integer, smallint), dp_rdr.int28pl(smallint, bigint),
+    dp_rdr.int28mi(smallint, bigint), dp_rdr.int28mul(smallint, bigint), dp_rdr.int28div(smallint, bigint),
+    dp_rdr.int82pl(bigint, smallint), dp_rdr.int82mi(bigint, smallint), dp_rdr.int82mul(bigint, smallint),
+    dp_rdr.int82div(bigint, smallint), dp_rdr.int48pl(integer, bigint), dp_rdr.int48mi(integer, bigint),
+    dp_rdr.int48mul(integer, bigint), dp_rdr.int48div(integer, bigint), dp_rdr.int84pl(bigint, integer),
+    dp_rdr.int84mi(bigint, integer), dp_rdr.int84mul(bigint, integer), dp_rdr.int84div(bigint, integer),
+    dp_rdr.int2mod(smallint, smallint), dp_rdr.int2um(smallint), dp_rdr.abs(smallint),
+    dp_rdr.int4mod(integer, integer), dp_rdr.int4um(integer), dp_rdr.abs(integer), dp_rdr.int8mod(bigint, bigint),
+    dp_rdr.int8um(bigint), dp_rdr.abs(bigint), dp_rdr.float4pl(real, real), dp_rdr.float4mi(real, real),
+    dp_rdr.float4mul(real, real), dp_rdr.float4div(real, real), dp_rdr.float8pl(double precision, double precision),
+    dp_rdr.float8mi(double precision, double precision), dp_rdr.float8mul(double precision, double precision),
+    dp_rdr.float8div(double precision, double precision), dp_rdr.float48pl(real, double precision),
+    dp_rdr.float48mi(real, double precision), dp_rdr.float48mul(real, double precision),
+    dp_rdr.float48div(real, double precision), dp_rdr.float84pl(double precision, real),
+    dp_rdr.float84mi(double precision, real), dp_rdr.float84mul(double precision, real),
+    dp_rdr.float84div(double precision, real), dp_rdr.numeric_add(numeric, numeric),
+    dp_rdr.numeric_sub(numeric, numeric), dp_rdr.numeric_mul(numeric, numeric), dp_rdr.numeric_div(numeric, numeric),
+    dp_rdr.numeric_mod(numeric, numeric), dp_rdr.floor(numeric), dp_rdr.ceil(numeric), dp_rdr.ceiling(numeric),
+    dp_rdr.round(numeric, integer), dp_rdr.trunc(numeric, integer),
+    dp_rdr.width_bucket(double precision, double precision, double precision, integer),
+    dp_rdr.width_bucket(numeric, numeric, numeric, integer), dp_rdr.int2(integer), dp_rdr.int2(bigint),
+    dp_rdr.int4(bigint), dp_rdr.int2(real), dp_rdr.int4(real), dp_rdr.int8(real), dp_rdr.int2(double precision),
+    dp_rdr.int4(double precision), dp_rdr.int8(double precision), dp_rdr.int2(numeric), dp_rdr.int4(numeric),
+    dp_rdr.int8(numeric), dp_rdr.float4(double precision), dp_rdr.float4(numeric), dp_rdr.float8(numeric),
+    dp_rdr.numeric(numeric, integer), dp_rdr.date_pli(date, integer), dp_rdr.date_mii(date, integer),
+    dp_rdr.date_mi(date, date), dp_rdr.timestamp_mi(timestamp, timestamp),
+    dp_rdr.timestamptz_mi(timestamp with time zone, timestamp with time zone),
+    dp_rdr.date_pl_interval(date, interval), dp_rdr.timestamp_pl_interval(timestamp, interval),
+    dp_rdr.timestamptz_pl_interval(timestamp with time zone, interval), dp_rdr.date_mi_interval(date, interval),
+    dp_rdr.timestamp_mi_interval(timestamp, interval),
+    dp_rdr.timestamptz_mi_interval(timestamp with time zone, interval), dp_rdr.timestamp(date),
+    dp_rdr.timestamptz(date), dp_rdr.timestamptz(timestamp), dp_rdr.timestamp(timestamp with time zone),
+    dp_rdr.date(timestamp with time zone), dp_rdr.date_trunc(text, timestamp),
+    dp_rdr.date_trunc(text, timestamp with time zone), dp_rdr.timezone(text, timestamp),
+    dp_rdr.timezone(text, timestamp with time zone), dp_rdr.extract(text, timestamp with time zone),
+    dp_rdr.date_part(text, timestamp with time zone), dp_rdr.textcat(text, text), dp_rdr.int2(text),
+    dp_rdr.int4(text), dp_rdr.int8(text), dp_rdr.float4(text), dp_rdr.float8(text), dp_rdr.numeric(text),
+    dp_rdr.bool(text), dp_rdr.date(text), dp_rdr.timestamp(text), dp_rdr.text(smallint), dp_rdr.text(integer),
+    dp_rdr.text(bigint), dp_rdr.text(real), dp_rdr.text(double precision), dp_rdr.text(date), dp_rdr.text(timestamp),
+    dp_rdr.text(uuid), dp_rdr.text(anyenum), dp_rdr.text(numeric), dp_rdr.up_to_size(anyelement, integer),
+    dp_rdr.total_functions() TO PUBLIC;
+
+-- Dumped with the database, one call a statement. What refers to tables, views or roles leaves out those that are gone.
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.protected_table',
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) relation)');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.restricted_view',
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) view)'
+    ' AND EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) relation)');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.column_bounds',
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) relation)');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.column_groups',
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) relation)');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.policy',
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) view)'
+    ' AND EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) grantee)');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.suspension',
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) view)'
+    ' AND EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) grantee)');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.odometer', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.odometer_share', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.ledger_row', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.ledger_row_id_seq', '');
