@@ -60,13 +60,20 @@ extern "C" {
 #include <parser/parse_relation.h>
 #include <parser/parse_type.h>
 #include <parser/parsetree.h>
+#include <pgstat.h>
 #include <postmaster/bgworker.h>
+#include <postmaster/interrupt.h>
 #include <rewrite/rewriteHandler.h>
 #include <rewrite/rewriteManip.h>
+#include <storage/condition_variable.h>
 #include <storage/dsm.h>
 #include <storage/ipc.h>
 #include <storage/latch.h>
 #include <storage/lmgr.h>
+#include <storage/lwlock.h>
+#include <storage/proc.h>
+#include <storage/shmem.h>
+#include <storage/sinval.h>
 #include <tcop/dest.h>
 #include <tcop/tcopprot.h>
 #include <utils/acl.h>
@@ -77,6 +84,7 @@ extern "C" {
 #include <utils/date.h>
 #include <utils/datetime.h>
 #include <utils/datum.h>
+#include <utils/dsa.h>
 #include <utils/float.h>
 #include <utils/fmgroids.h>
 #include <utils/guc.h>
@@ -93,6 +101,7 @@ extern "C" {
 #include <utils/ruleutils.h>
 #include <utils/snapmgr.h>
 #include <utils/syscache.h>
+#include <utils/timeout.h>
 #include <utils/timestamp.h>
 #include <utils/tuplesort.h>
 #include <utils/tuplestore.h>

@@ -6,6 +6,7 @@
 #include "catalog/foreign_code.hpp"
 #include "catalog/settings.hpp"
 #include "query/limits.hpp"
+#include "query/names.hpp"
 #include "query/remedy.hpp"
 #include "query/total.hpp"
 
@@ -21,7 +22,7 @@ static void refuse_if(bool condition, const char *part, const char *remedy, Pars
 
 // ---- parsing -------------------------------------------------------------------------------------------------------
 
-Parsed parse_select(const char *text, const Oid *types, int ntypes) {
+static RawStmt *only_statement(const char *text) {
     check_text(text);
     List *statements = raw_parser(text, RAW_PARSE_DEFAULT);
     if (list_length(statements) != 1)
@@ -32,6 +33,10 @@ Parsed parse_select(const char *text, const Oid *types, int ntypes) {
     if (!IsA(raw->stmt, SelectStmt))
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("the query is not a SELECT"),
                         errhint("Pass exactly one SELECT.")));
+    return raw;
+}
+
+static Parsed analyse(RawStmt *raw, const char *text, const Oid *types, int ntypes) {
     ParseState *source = make_parsestate(nullptr);
     source->p_sourcetext = text;
     if (ntypes > 0)
@@ -41,6 +46,16 @@ Parsed parse_select(const char *text, const Oid *types, int ntypes) {
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("the query is not a plain SELECT"),
                         errhint("Pass a SELECT without INTO and without data-modifying WITH.")));
     return Parsed{query, source};
+}
+
+Parsed parse_select(const char *text, const Oid *types, int ntypes) {
+    return analyse(only_statement(text), text, types, ntypes);
+}
+
+Parsed parse_leaf(const char *text, const Oid *types, int ntypes) {
+    RawStmt *raw = only_statement(text);
+    check_names(raw);
+    return analyse(raw, text, types, ntypes);
 }
 
 static void report_position(void *text) {

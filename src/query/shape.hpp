@@ -13,6 +13,8 @@ struct Parsed {
     ParseState *source; // for error positions
 };
 Parsed parse_select(const char *text, const Oid *types = nullptr, int ntypes = 0);
+// The same for a leaf's text, which names nothing but the server's own (query/names) and its view.
+Parsed parse_leaf(const char *text, const Oid *types, int ntypes);
 
 // Between enter and leave, error positions count in `text`, which the caller passed as an argument, and not in his statement.
 // After an error the server has taken the callback off its stack itself.

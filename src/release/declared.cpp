@@ -172,8 +172,10 @@ Answer answer_declared(const risk::GeneralQuestion *question, const Terms &terms
         declared_vector(question, risk, terms.mechanism, privacy::Calibration::sound, sensitivity);
     risk::Result result = risk::run_once(question);
     privacy::int128 *points = points_of(question, result, vector);
-    Answer answer = {charge(question, terms, vector, risk), nullptr, describe_answer(question), 0};
-    add_noise(points, result.nrows * question->ncoordinates, terms, vector, answer.epsilon);
+    Answer answer = {};
+    answer.facts.paid.epsilon = charge(question, terms, vector, risk);
+    answer.desc = describe_answer(question);
+    add_noise(points, result.nrows * question->ncoordinates, terms, vector, answer.facts.paid.epsilon);
     answer.rows = tuplestore_begin_heap(false, false, work_mem);
     privacy::DeclaredLattice lattice = border::core([&] { return privacy::declared_lattice(vector); });
     put_rows(question, result, points, lattice, &answer);

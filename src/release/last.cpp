@@ -6,16 +6,14 @@ namespace dp::release {
 static MemoryContext context = nullptr;
 static LastRelease *last = nullptr;
 
-static void copy_columns(const rows::Question *question, const double *error95, LastRelease *release) {
-    const query::Leaf *leaf = question->leaf;
+static void copy_columns(const query::Leaf *leaf, const double *error95, LastRelease *release) {
     release->columns = static_cast<LastColumn *>(palloc0(sizeof(LastColumn) * (leaf->noutputs + 1)));
     for (int i = 0; i < leaf->noutputs; i++)
         if (!leaf->outputs[i].is_key)
             release->columns[release->ncolumns++] = LastColumn{pstrdup(leaf->outputs[i].name), error95[i]};
 }
 
-void remember(const rows::Question *question, const Terms &terms, const Paid &paid, privacy::Delta delta,
-              const double *error95) {
+void remember(const query::Leaf *leaf, const Facts &facts) {
     if (context == nullptr)
         context = AllocSetContextCreate(TopMemoryContext, "dp_rdr last release", ALLOCSET_SMALL_SIZES);
     last = nullptr; // should the copy fail
@@ -23,13 +21,13 @@ void remember(const rows::Question *question, const Terms &terms, const Paid &pa
     MemoryContext old = MemoryContextSwitchTo(context);
     auto *release = static_cast<LastRelease *>(palloc0(sizeof(LastRelease)));
     release->role = GetUserId();
-    release->is_public = is_public(terms.algorithm);
-    release->mechanism = terms.mechanism;
+    release->is_public = is_public(facts.algorithm);
+    release->mechanism = facts.mechanism;
     if (release->is_public) {
-        release->paid = paid;
-        release->delta = delta;
+        release->paid = facts.paid;
+        release->delta = facts.delta;
     }
-    copy_columns(question, error95, release);
+    copy_columns(leaf, facts.error95, release);
     MemoryContextSwitchTo(old);
     last = release;
 }

@@ -21,9 +21,8 @@ struct LastRelease {
     bool groups_used; // its statement computed with groups of which small ones were withheld
 };
 
-// After the last row, when nothing can fail any more. error95: of each output of the leaf.
-void remember(const rows::Question *question, const Terms &terms, const Paid &paid, privacy::Delta delta,
-              const double *error95);
+// After the last row, when nothing can fail any more.
+void remember(const query::Leaf *leaf, const Facts &facts);
 
 // What was remembered last is not what the statement shows.
 void remember_use_of_groups();

@@ -1,6 +1,5 @@
 #include "release/release.hpp"
 
-#include "border/attempt.hpp"
 #include "border/scope.hpp"
 #include "catalog/decimals.hpp"
 #include "release/accuracy.hpp"
@@ -10,9 +9,7 @@
 #include "rows/evaluate.hpp"
 #include "rows/shown.hpp"
 #include "release/last.hpp"
-#include "release/output.hpp"
 #include "release/random.hpp"
-#include "release/select.hpp"
 #include "release/steps.hpp"
 #include "release/trace.hpp"
 
@@ -264,15 +261,6 @@ static TupleDesc describe_answer(const query::Leaf *leaf) {
     return BlessTupleDesc(desc);
 }
 
-// Charge, then read: what is read before a charge is not there to be answered. (within_data alone chooses from the data.)
-static Paid charge_and_read(const rows::Question *question, const Terms &terms, rows::Sums *sums) {
-    if (is_selected(terms.algorithm))
-        return select_and_charge(question, terms, sums);
-    Paid paid = {charge(question, terms, choose(question, terms)), {}};
-    *sums = rows::evaluate(question, nullptr);
-    return paid;
-}
-
 static privacy::ReleasePlan *plan_of(const rows::Question *question, const Terms &terms, privacy::Epsilon epsilon) {
     privacy::Delta delta = delta_of(question, terms);
     auto *plan = border::context_new<privacy::ReleasePlan>();
@@ -295,11 +283,23 @@ static double *halfwidths(const rows::Question *question, const privacy::Release
     return error95;
 }
 
-// From exact sums to rows. drawn: null, or noise that is there already.
-static Answer write(const rows::Question *question, const Terms &terms, const Paid &paid, const rows::Sums &sums,
-                    const Drawn *drawn) {
-    Answer answer = {paid.epsilon, tuplestore_begin_heap(false, false, work_mem), describe_answer(question->leaf), 0};
+static Facts facts_of(const rows::Question *question, const Terms &terms, const Paid &paid,
+                      const privacy::ReleasePlan *plan) {
+    return Facts{terms.algorithm,
+                 terms.mechanism,
+                 paid,
+                 plan->delta,
+                 question->thresholded,
+                 plan->threshold.value_or(0),
+                 question->leaf->noutputs,
+                 halfwidths(question, plan)};
+}
+
+Answer write(const rows::Question *question, const Terms &terms, const Paid &paid, const rows::Sums &sums,
+             const Drawn *drawn) {
     const privacy::ReleasePlan *plan = plan_of(question, terms, paid.epsilon);
+    Answer answer = {facts_of(question, terms, paid, plan), tuplestore_begin_heap(false, false, work_mem),
+                     describe_answer(question->leaf)};
     Writer writer = {question,
                      plan,
                      border::context_new<StrongBits>(),
@@ -307,7 +307,7 @@ static Answer write(const rows::Question *question, const Terms &terms, const Pa
                      0,
                      static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * question->ncoordinates)),
                      &answer,
-                     halfwidths(question, plan)};
+                     answer.facts.error95};
     // The keys and sums of discovered groups are rows' until their noise is on them.
     rows::caught(question, [&] {
         if (question->thresholded)
@@ -315,8 +315,6 @@ static Answer write(const rows::Question *question, const Terms &terms, const Pa
         else
             put_declared(&writer, sums);
     });
-    remember(question, terms, paid, plan->delta, writer.error95);
-    answer.threshold = plan->threshold.value_or(0);
     return answer;
 }
 
@@ -325,20 +323,7 @@ Answer write_answer(const rows::Question *question, const Terms &terms, privacy:
     rows::Sums sums = rows::evaluate(question, nullptr);
     Answer answer = write(question, terms, Paid{charged, {}}, sums, drawn);
     usage.leave();
-    return answer;
-}
-
-Answer answer(const rows::Question *question, const Terms &terms) {
-    rows::check_delta(question, terms.mechanism, terms.delta);
-    border::check_stack_room();
-    if (terms.algorithm == Algorithm::find_from_output)
-        return answer_from_output(question, terms);
-    // Up to the last row: spilled groups are read again while the noise is added.
-    border::UsageScope usage = border::UsageScope::enter();
-    rows::Sums sums;
-    Paid paid = charge_and_read(question, terms, &sums);
-    Answer answer = write(question, terms, paid, sums, nullptr);
-    usage.leave();
+    remember(question->leaf, answer.facts);
     return answer;
 }
 

@@ -45,14 +45,25 @@ struct Paid {
     privacy::Epsilon selection; // of epsilon; 0 when nothing was tested
 };
 
-struct Answer {
-    privacy::Epsilon epsilon; // charged for its noise
-    Tuplestorestate *rows;    // outputs of the leaf, in canonical key order
-    TupleDesc desc;
+// What is public of an answer besides its rows.
+struct Facts {
+    Algorithm algorithm;
+    privacy::Mechanism mechanism;
+    Paid paid;
+    privacy::Delta delta;
+    bool thresholded;
     int64 threshold; // that the noisy number of rows of a group must reach to appear; 0: all groups do
+    int noutputs;    // of the leaf
+    double *error95; // of each output; of an average where it is least accurate; NaN: a key
 };
 
-// Answers a prepared question. Errors: 53400 "query denied"; 55000 (see catalog/ledger.hpp); 55000 "the query failed".
+struct Answer {
+    Facts facts;
+    Tuplestorestate *rows; // outputs of the leaf, in canonical key order
+    TupleDesc desc;
+};
+
+// Answers a prepared question of the owner's, in this process. Errors: 53400 "query denied"; 55000 (see catalog/ledger.hpp); 55000 "the query failed".
 Answer answer(const rows::Question *question, const Terms &terms);
 
 } // namespace dp::release

@@ -1,6 +1,5 @@
 #include "release/select.hpp"
 
-#include "border/scope.hpp"
 #include "release/charge.hpp"
 #include "release/random.hpp"
 #include "release/trace.hpp"
@@ -40,20 +39,19 @@ const std::vector<privacy::SvtCandidate> *selection_candidates(const rows::Quest
 }
 
 // A selection is charged as one: eps_svt-DP by itself, without a look at what it will release.
-static catalog::SelectionCharge charge_selection(const rows::Question *question, const Terms &terms, uint64 tested) {
+catalog::Charge selection_charge(const rows::Question *question, const Terms &terms) {
     catalog::Charge charge = charge_for(question, terms);
     charge.kind = "selection";
     charge.guarantee = "(epsilon, delta)";
-    return catalog::charge_selection(charge, terms.epsilon_svt, tested);
+    return charge;
 }
 
-// Index of the candidate that the data accept first, `last` when they accept none of [first, last).
-static uint64 first_accepted(const rows::Question *question, const Terms &terms,
-                             const std::vector<privacy::SvtCandidate> *candidates, uint64 first, uint64 last,
-                             rows::Sums *sums) {
+uint64 first_accepted(const rows::Question *question, const Terms &terms,
+                             const std::vector<privacy::SvtCandidate> *candidates, uint64 first, uint64 end, uint64 last,
+                      rows::Sums *sums) {
     auto *selection_sums =
-        static_cast<privacy::SelectionSums *>(palloc0(sizeof(privacy::SelectionSums) * (last - first)));
-    rows::Selection selection = {candidates->data() + first, static_cast<int>(last - first), selection_sums};
+        static_cast<privacy::SelectionSums *>(palloc0(sizeof(privacy::SelectionSums) * (end - first)));
+    rows::Selection selection = {candidates->data() + first, static_cast<int>(end - first), selection_sums};
     *sums = rows::evaluate(question, &selection);
     return border::core([&] {
         StrongBits bits;
@@ -65,43 +63,18 @@ static uint64 first_accepted(const rows::Question *question, const Terms &terms,
     });
 }
 
-// The charge that ends the round. A bound that another charge has reached meanwhile may deny it; so does the lack of a
-// candidate, which counts as a denial.
-static Paid charge_selected(const rows::Question *question, const Terms &terms, const catalog::SelectionCharge &paid,
-                            uint64 selected) {
+catalog::Charge selected_charge(const rows::Question *question, const Terms &terms, privacy::Epsilon selection,
+                                uint64 first, const privacy::Epsilon *selected) {
     auto *chosen = border::context_new<std::vector<privacy::Epsilon>>();
-    if (selected < paid.last)
-        border::core([&] { chosen->push_back((*terms.candidates)[selected]); });
+    if (selected != nullptr)
+        border::core([&] { chosen->push_back(*selected); });
     catalog::Charge charge = charge_for(question, terms);
     charge.candidates = chosen;
     charge.eps_star = privacy::infinite_epsilon;
     charge.slack = privacy::price_slack;
-    charge.selection = paid.charged;
-    charge.worst = paid.charged + (*terms.candidates)[paid.first];
-    return Paid{catalog::charge(charge), paid.charged};
-}
-
-Paid select_and_charge(const rows::Question *question, const Terms &terms, rows::Sums *sums) {
-    const auto *candidates = selection_candidates(question, terms);
-    uint64 tested = privacy::tested_candidates(*candidates);
-    if (tested > 0)
-        rows::check_selection_measures(question);
-    catalog::SelectionCharge paid = charge_selection(question, terms, tested);
-    uint64 end = Min(tested, paid.last);
-    // Nothing to test: the first candidate left passes on every table, and no private row is read for the choice.
-    if (paid.first >= end) {
-        Paid all = charge_selected(question, terms, paid, paid.first);
-        *sums = rows::evaluate(question, nullptr);
-        return all;
-    }
-    uint64 selected = first_accepted(question, terms, candidates, paid.first, end, sums);
-    if (selected == paid.last)
-        rows::discard(sums); // it will be denied
-    // Were this charge denied or cancelled, groups that have spilled are dropped without being counted (C18).
-    border::SettingsScope settings = border::SettingsScope::enter();
-    Paid all = charge_selected(question, terms, paid, selected);
-    settings.leave();
-    return all;
+    charge.selection = selection;
+    charge.worst = selection + (*terms.candidates)[first];
+    return charge;
 }
 
 } // namespace dp::release

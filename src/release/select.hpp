@@ -3,7 +3,7 @@
 #pragma once
 
 #include "rows/evaluate.hpp"
-#include "release/release.hpp"
+#include "release/charge.hpp"
 
 namespace dp::release {
 
@@ -13,9 +13,14 @@ void check_selectable(const rows::Question *question);
 // Public facts of every candidate: what its test compares, and whether there is anything to test.
 const std::vector<privacy::SvtCandidate> *selection_candidates(const rows::Question *question, const Terms &terms);
 
-// Charges epsilon_svt (unless the largest candidate left passes whatever the data are), reads the rows once, selects, charges
-// the epsilon selected. Errors: 53400 when no candidate is left, or none is selected (epsilon_svt stays
-// charged); 54000 for too many measures; those of catalog::charge.
-Paid select_and_charge(const rows::Question *question, const Terms &terms, rows::Sums *sums);
+// What the selection is charged, and what the candidate that it selects is; null: none was selected, which will be denied.
+catalog::Charge selection_charge(const rows::Question *question, const Terms &terms);
+catalog::Charge selected_charge(const rows::Question *question, const Terms &terms, privacy::Epsilon selection,
+                                uint64 first, const privacy::Epsilon *selected);
+
+// Reads the rows. Index of the candidate that they accept first, `last` when they accept none of [first, end).
+uint64 first_accepted(const rows::Question *question, const Terms &terms,
+                      const std::vector<privacy::SvtCandidate> *candidates, uint64 first, uint64 end, uint64 last,
+                      rows::Sums *sums);
 
 } // namespace dp::release

@@ -1,7 +1,8 @@
-// Steps of answer() for what goes its way in another order (release/output).
+// The last steps of an answer, for release/round, and for what goes its way in another order (release/output).
 #pragma once
 
 #include "release/charge.hpp"
+#include "rows/evaluate.hpp"
 
 namespace dp::release {
 
@@ -11,8 +12,12 @@ struct Drawn {
     int64 ngroups;
 };
 
-// Reads the rows and writes the noisy answer of a charge. `drawn`: null: the noise is drawn here, as it must be wherever the
-// answer is differentially private.
+// From exact sums to noisy rows. `drawn`: null: the noise is drawn here, as it must be wherever the answer is differentially
+// private.
+Answer write(const rows::Question *question, const Terms &terms, const Paid &paid, const rows::Sums &sums,
+             const Drawn *drawn);
+
+// Reads the rows and writes the noisy answer of a charge.
 Answer write_answer(const rows::Question *question, const Terms &terms, privacy::Epsilon charged, const Drawn *drawn);
 
 } // namespace dp::release

@@ -1,6 +1,6 @@
 #include "rows/caught.hpp"
 
-#include "catalog/suspension.hpp"
+#include "rows/reader.hpp"
 
 namespace dp::rows {
 
@@ -17,14 +17,24 @@ static bool lacks_resources(int sqlstate) {
            sqlstate == ERRCODE_LOCK_NOT_AVAILABLE;
 }
 
+static bool suspends = false;
+
+bool take_suspension() {
+    bool was = suspends;
+    suspends = false;
+    return was;
+}
+
 void raise_caught(const Question *question, ErrorData *error) {
     if (passes(error->sqlerrcode)) {
         RESUME_INTERRUPTS();
         ReThrowError(error);
     }
     // The controller's own calls are his: he may see rows.
-    if (question->grantee != nullptr && !lacks_resources(error->sqlerrcode))
-        catalog::suspend(*question->settings, question->text, question->grantee);
+    suspends = question->grantee != nullptr && !lacks_resources(error->sqlerrcode);
+    if (is_keeper())
+        ereport(LOG, (errmsg("reading rows of %s failed with SQLSTATE %s", question->settings->relation_name,
+                             unpack_sql_state(error->sqlerrcode))));
     RESUME_INTERRUPTS();
     // Neither the message nor its place may depend on a row. The transaction is lost all the same: this error ends it.
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the query failed"),

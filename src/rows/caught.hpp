@@ -12,6 +12,9 @@ namespace dp::rows {
 // of resources, a failure suspends the role that asked (formulas.md, 4.1) before the error is raised.
 [[noreturn]] void raise_caught(const Question *question, ErrorData *error);
 
+// Whether the error that was raised last suspends who asked; asked once, by whoever ends his request.
+bool take_suspension();
+
 // What is begun inside ends inside: a tuplestore that is to outlive the work must be begun before it. Buffers are not
 // counted, and whatever the settings count or print is off, also while an error cleans up (C05, C07, C18).
 template <class Work> void caught(const Question *question, Work &&work) {

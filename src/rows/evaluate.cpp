@@ -3,6 +3,7 @@
 #include "border/scope.hpp"
 #include "catalog/facade.hpp"
 #include "rows/caught.hpp"
+#include "rows/reader.hpp"
 #include "rows/selection_sums.hpp"
 #include "rows/shown.hpp"
 #include "rows/sums.hpp"
@@ -421,6 +422,7 @@ static const List *check_table(const Question *question) {
 }
 
 Sums evaluate(const Question *question, const Selection *selection) {
+    check_reader(question);
     Query *grouped = grouped_query(question, selection);
     Sums sums = begin_sums(grouped, selection); // outlives the subtransaction of `caught`
     Query *query = collecting_query(grouped);

@@ -3,11 +3,13 @@
 #include "border/scope.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/ledger.hpp"
+#include "keeper/client.hpp"
 #include "query/remedy.hpp"
 #include "query/rest.hpp"
 #include "query/rewrite.hpp"
 #include "query/shape.hpp"
-#include "release/release.hpp"
+#include "release/ask.hpp"
+#include "release/last.hpp"
 #include "sql/arguments.hpp"
 #include "sql/statement.hpp"
 #include "sql/withheld.hpp"
@@ -58,66 +60,55 @@ static Parameters read_parameters(FunctionCallInfo fcinfo) {
     return parameters;
 }
 
-// The columns that the caller declared for the record are those of the leaf: checked before anything is charged.
-static void check_result(const query::Leaf *leaf, TupleDesc expected) {
-    bool same = expected->natts == leaf->noutputs;
-    for (int i = 0; same && i < leaf->noutputs; i++) {
-        const query::Output &output = leaf->outputs[i];
-        Oid type = output.is_key ? leaf->keys[output.index].type : leaf->aggregates[output.index].result_type;
-        same = TupleDescAttr(expected, i)->atttypid == type;
-    }
-    if (!same)
-        ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-                        errmsg("the declared columns are not those of the query on the restricted view")));
+static Oid *types_of(TupleDesc desc) {
+    auto *types = static_cast<Oid *>(palloc(sizeof(Oid) * (desc->natts + 1)));
+    for (int i = 0; i < desc->natts; i++)
+        types[i] = TupleDescAttr(desc, i)->atttypid;
+    return types;
 }
 
-static query::Leaf *parse_leaf(const char *text, const Parameters &parameters) {
-    // The text was written under pinned settings and is read under the same ones, whatever the caller's are.
-    border::SettingsScope settings = border::SettingsScope::enter();
-    query::TextScope scope;
-    scope.enter(text);
-    query::Parsed parsed = query::parse_select(text, parameters.types, parameters.count);
-    query::Leaf *leaf = query::check_leaf(parsed.query, parsed.source);
-    scope.leave();
-    settings.leave();
-    return leaf;
+static release::Ask ask_of(FunctionCallInfo fcinfo, const Parameters &parameters, TupleDesc expected) {
+    release::Ask ask = {};
+    ask.asker = catalog::current_asker();
+    ask.leaf = text_argument(fcinfo, release_leaf);
+    ask.time_zone = GetConfigOption("TimeZone", false, false);
+    ask.has_epsilon = !PG_ARGISNULL(release_epsilon);
+    if (ask.has_epsilon)
+        ask.epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(release_epsilon), "epsilon");
+    ask.weight = PG_ARGISNULL(release_weight) ? 1 : checked_weight(PG_GETARG_FLOAT8(release_weight), "weight");
+    ask.noutputs = expected->natts;
+    ask.output_types = types_of(expected);
+    ask.parameter_types = parameters.types;
+    ask.parameters = parameters.list;
+    return ask;
 }
 
-static release::Terms requested_terms(FunctionCallInfo fcinfo, const catalog::Policy *policy) {
-    privacy::Epsilon requested;
-    bool has_requested = !PG_ARGISNULL(release_epsilon);
-    if (has_requested)
-        requested = catalog::checked_epsilon(PG_GETARG_DATUM(release_epsilon), "epsilon");
-    double weight = PG_ARGISNULL(release_weight) ? 1 : checked_weight(PG_GETARG_FLOAT8(release_weight), "weight");
-    return release::terms_of(*policy, has_requested ? &requested : nullptr, weight);
+// A keeper reads what is committed. Who has changed settings himself is told so, rather than answered under the old ones.
+static const char *open_settings(Oid view) {
+    if (!TransactionIdIsValid(GetTopTransactionIdIfAny()))
+        return nullptr;
+    catalog::Reading reading = catalog::Reading::open();
+    const catalog::Settings *settings = catalog::read_settings(reading, view);
+    reading.close();
+    return settings == nullptr ? "" : settings->fingerprint;
 }
 
-// The wall: it trusts neither the text nor its caller, who may have called it directly (architecture.md, 3.3).
+// The wall stands in the keeper, which trusts neither the text nor who sends it (architecture.md, 3.3). What is checked here
+// is checked for the place of an error in the text, and for what the caller's own open transaction sees.
 DP_FUNCTION(release) {
     require(fcinfo, release_leaf, "leaf");
     catalog::check_can_charge();
-    const char *text = text_argument(fcinfo, release_leaf);
     Parameters parameters = read_parameters(fcinfo);
     InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
-    query::Leaf *leaf = parse_leaf(text, parameters);
-    check_result(leaf, result->setDesc);
-    ExecCheckRTPerms(list_make1(leaf->entry), true);
-    catalog::Reading reading = catalog::Reading::open();
-    rows::Question *question = rows::prepare(reading, leaf, text, parameters.list);
-    catalog::Policy *policy = catalog::policy_of(reading, *question->settings, GetUserId());
-    question->grantee = policy->grantee_name;
-    reading.close();
-    release::Terms terms = requested_terms(fcinfo, policy);
-    release::Answer answer = release::answer(question, terms);
-
-    TupleTableSlot *slot = MakeSingleTupleTableSlot(answer.desc, &TTSOpsMinimalTuple);
-    while (tuplestore_gettupleslot(answer.rows, true, false, slot))
-        tuplestore_puttupleslot(result->setResult, slot);
-    ExecDropSingleTupleTableSlot(slot);
-    tuplestore_end(answer.rows);
-    if (question->thresholded)
-        tell_withheld(terms, answer, query::uses_groups(fcinfo->flinfo->fn_expr));
+    release::Ask ask = ask_of(fcinfo, parameters, result->setDesc);
+    query::Leaf *leaf = release::check_ask(ask);
+    ask.view = leaf->view;
+    ask.fingerprint = open_settings(leaf->view);
+    release::Facts facts = keeper::ask(ask, result->setResult, result->setDesc);
+    release::remember(leaf, facts);
+    if (facts.thresholded)
+        tell_withheld(facts, query::uses_groups(fcinfo->flinfo->fn_expr));
     return Datum(0);
 }
 

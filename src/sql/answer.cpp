@@ -28,7 +28,7 @@ Datum epsilon_and_answer(FunctionCallInfo fcinfo, const release::Answer *answer)
     TupleDesc desc;
     if (get_call_result_type(fcinfo, nullptr, &desc) != TYPEFUNC_COMPOSITE)
         elog(ERROR, "the procedure must return a row");
-    Datum values[2] = {catalog::to_numeric(answer->epsilon), answer_json(answer)};
+    Datum values[2] = {catalog::to_numeric(answer->facts.paid.epsilon), answer_json(answer)};
     bool nulls[2] = {};
     PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }

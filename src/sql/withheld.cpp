@@ -5,10 +5,10 @@
 namespace dp::sql {
 
 // Under `within_data` the threshold follows from the data, and under `released` from a selection: no number.
-static const char *which_groups(const release::Terms &terms, int64 threshold) {
-    if (terms.algorithm != release::Algorithm::within_domain)
+static const char *which_groups(const release::Facts &facts) {
+    if (facts.algorithm != release::Algorithm::within_domain)
         return "small groups";
-    return psprintf("groups of fewer than about " INT64_FORMAT " rows", threshold);
+    return psprintf("groups of fewer than about " INT64_FORMAT " rows", facts.threshold);
 }
 
 static void warn_of_use(const char *groups) {
@@ -23,10 +23,10 @@ static void notice_once(const char *groups) {
                              "appear. This is said once in a connection.")));
 }
 
-void tell_withheld(const release::Terms &terms, const release::Answer &answer, bool used) {
+void tell_withheld(const release::Facts &facts, bool used) {
     static TimestampTz warned = 0; // the statement that was warned last
     static bool told = false;      // somebody in this connection
-    const char *groups = which_groups(terms, answer.threshold);
+    const char *groups = which_groups(facts);
     if (used)
         release::remember_use_of_groups();
     if (used && warned != GetCurrentStatementStartTimestamp()) {

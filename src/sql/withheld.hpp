@@ -10,6 +10,6 @@ inline constexpr char groups_used_reason[] =
     "small groups are withheld: what is computed from the others leaves them out";
 
 // After a release of discovered groups. `used`: its statement computes with them.
-void tell_withheld(const release::Terms &terms, const release::Answer &answer, bool used);
+void tell_withheld(const release::Facts &facts, bool used);
 
 } // namespace dp::sql

@@ -1,0 +1,225 @@
+#include "keeper/client.hpp"
+
+#include "keeper/queue.hpp"
+#include "keeper/start.hpp"
+
+namespace dp::keeper {
+
+namespace {
+// A request under way.
+struct Conversation {
+    int slot;
+    TimestampTz start;      // of waiting without a keeper
+    const char *part;       // what is there to be read, a copy
+    Size size, at;
+    bool last;
+    StringInfoData buffer;  // of the part
+};
+} // namespace
+
+[[noreturn]] static void refuse_no_slot() {
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("no background worker could be started"),
+                    errdetail("Nothing was charged."),
+                    errhint("All background workers are in use. Try again, or ask the administrator to raise "
+                            "\"max_worker_processes\".")));
+    pg_unreachable();
+}
+
+[[noreturn]] static void refuse_lost() {
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("no answer is released"),
+                    errdetail("The background worker that had the request has ended. A charge may have been committed."),
+                    errhint("The controller sees in the ledger whether it was. Ask again.")));
+    pg_unreachable();
+}
+
+// ---- waiting -------------------------------------------------------------------------------------------------------
+
+constexpr int patience_ms = 2000;
+constexpr long look_ms = 200; // whether a keeper lives
+constexpr long retry_ms = 2;  // for a worker slot: a client without think time would otherwise always be the one to find it
+
+// A keeper lives, or one is on its way; else raises an error after a while.
+static bool keeper_is_there(Conversation *talk) {
+    if (start_keeper() || keeper_lives()) {
+        talk->start = 0;
+        return true;
+    }
+    if (talk->start == 0)
+        talk->start = GetCurrentTimestamp();
+    if (TimestampDifferenceExceeds(talk->start, GetCurrentTimestamp(), patience_ms))
+        refuse_no_slot();
+    return false;
+}
+
+static void wait_a_moment(long milliseconds) {
+    (void)WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, milliseconds, PG_WAIT_EXTENSION);
+    ResetLatch(MyLatch);
+    CHECK_FOR_INTERRUPTS();
+}
+
+static void wait_for_part(Conversation *talk) {
+    bool starts = state_of(pool()->slots[talk->slot]) == State::pending;
+    for (;;) {
+        Size size = part_there(talk->slot, &talk->last);
+        if (size > 0) {
+            resetStringInfo(&talk->buffer);
+            appendBinaryStringInfo(&talk->buffer, buffer_of(pool()->slots[talk->slot]), static_cast<int>(size));
+            part_taken(talk->slot);
+            talk->part = talk->buffer.data;
+            talk->size = size;
+            talk->at = 0;
+            return;
+        }
+        bool there = true;
+        if (starts && state_of(pool()->slots[talk->slot]) == State::pending)
+            there = keeper_is_there(talk);
+        wait_a_moment(there ? look_ms : retry_ms);
+        starts = true;
+    }
+}
+
+// Bytes of the answer, which may go over several parts.
+static void read_bytes(Conversation *talk, void *into, Size size) {
+    auto *to = static_cast<char *>(into);
+    while (size > 0) {
+        if (talk->at == talk->size) {
+            if (talk->last && talk->size > 0)
+                elog(ERROR, "an answer of dp_rdr is cut short");
+            wait_for_part(talk);
+        }
+        Size there = Min(size, talk->size - talk->at);
+        memcpy(to, talk->part + talk->at, there);
+        talk->at += there;
+        to += there;
+        size -= there;
+    }
+}
+
+// ---- a slot --------------------------------------------------------------------------------------------------------
+
+constexpr Size least_buffer = 16 * 1024; // what an answer comes in, part by part
+
+static int wait_for_slot(Kind kind, Oid role, Oid session_role, Size size) {
+    if (size > request_limit)
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("a query on a restricted view and its parameters are longer than %zu bytes together",
+                               request_limit)));
+    int slot = reserve_slot(kind, role, session_role, Max(size, least_buffer));
+    if (slot >= 0)
+        return slot;
+    ConditionVariablePrepareToSleep(slot_freed());
+    while ((slot = reserve_slot(kind, role, session_role, Max(size, least_buffer))) < 0)
+        (void)ConditionVariableTimedSleep(slot_freed(), look_ms, PG_WAIT_EXTENSION);
+    ConditionVariableCancelSleep();
+    return slot;
+}
+
+static void abandon_slot(int, Datum slot) {
+    abandon(DatumGetInt32(slot));
+}
+
+// Sends the bytes, lets `read` take the answer, and frees the slot, whatever happens.
+template <class Read>
+static void converse(Kind kind, Oid role, Oid session_role, const StringInfoData &bytes, Read &&read) {
+    (void)pool();
+    Conversation talk = {};
+    initStringInfo(&talk.buffer);
+    talk.slot = wait_for_slot(kind, role, session_role, bytes.len);
+    PG_ENSURE_ERROR_CLEANUP(abandon_slot, Int32GetDatum(talk.slot));
+    {
+        memcpy(buffer_of(pool()->slots[talk.slot]), bytes.data, bytes.len);
+        if (!submit(talk.slot, bytes.len))
+            (void)start_keeper();
+        read(&talk);
+    }
+    PG_END_ENSURE_ERROR_CLEANUP(abandon_slot, Int32GetDatum(talk.slot));
+    if (talk.last)
+        free_slot(talk.slot);
+    else
+        abandon(talk.slot); // what follows is not wanted
+}
+
+// ---- answers -------------------------------------------------------------------------------------------------------
+
+// A text of the answer that comes as its size and its bytes.
+static border::Reader read_block(Conversation *talk, Size size) {
+    auto *bytes = static_cast<char *>(palloc(size + 1));
+    read_bytes(talk, bytes, size);
+    return border::Reader{bytes, bytes + size};
+}
+
+namespace {
+struct Received {
+    Reply reply;
+    border::Reader block; // an error, or facts, or an entry's outcome
+};
+} // namespace
+
+static Received receive(Conversation *talk) {
+    Received received = {};
+    read_bytes(talk, &received.reply, sizeof received.reply);
+    if (received.reply == Reply::lost)
+        return received;
+    uint32 size;
+    read_bytes(talk, &size, sizeof size);
+    received.block = read_block(talk, size);
+    return received;
+}
+
+// Rows, each behind its length; after the last a 0, or no_row and an error.
+static void receive_rows(Conversation *talk, Tuplestorestate *rows, TupleDesc desc, Received *end) {
+    TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
+    for (;;) {
+        uint32 size;
+        read_bytes(talk, &size, sizeof size);
+        if (size == 0)
+            break;
+        if (size == another_reply) {
+            *end = receive(talk);
+            break;
+        }
+        auto *tuple = static_cast<MinimalTuple>(palloc(size));
+        read_bytes(talk, tuple, size);
+        ExecStoreMinimalTuple(tuple, slot, true);
+        tuplestore_puttupleslot(rows, slot);
+    }
+    ExecDropSingleTupleTableSlot(slot);
+}
+
+[[noreturn]] static void refuse(Received *received) {
+    if (received->reply == Reply::error)
+        raise_error(&received->block);
+    refuse_lost();
+}
+
+release::Facts ask(const release::Ask &what, Tuplestorestate *rows, TupleDesc desc) {
+    border::Writer writer = border::Writer::begin();
+    write_ask(&writer, what);
+    Received received = {};
+    release::Facts facts = {};
+    converse(Kind::answer, what.asker.role, what.asker.session_role, writer.bytes, [&](Conversation *talk) {
+        received = receive(talk);
+        if (received.reply != Reply::answer)
+            return;
+        facts = read_facts(&received.block);
+        receive_rows(talk, rows, desc, &received);
+    });
+    if (received.reply != Reply::answer)
+        refuse(&received);
+    return facts;
+}
+
+void deliver(catalog::Entry *entry) {
+    border::Writer writer = border::Writer::begin();
+    catalog::encode(*entry, &writer.bytes);
+    Received received = {};
+    converse(Kind::charge, entry->what->asker.role, entry->what->asker.session_role, writer.bytes,
+             [&](Conversation *talk) { received = receive(talk); });
+    if (received.reply == Reply::lost)
+        return; // the verdict is what it was: pending
+    if (received.reply != Reply::done)
+        refuse(&received);
+    entry->verdict = received.block.take<catalog::Verdict>();
+}
+
+} // namespace dp::keeper

@@ -1,0 +1,16 @@
+// The client's side: hands a request to a keeper and waits. It holds no private value, and no lock on a protected table.
+#pragma once
+
+#include "keeper/message.hpp"
+
+namespace dp::keeper {
+
+// A row of an answer goes into `rows`, which is of the leaf's columns. Returns the public facts. Errors: those that the
+// keeper raised (release::resolve, catalog::charge, "the query failed"); 55000 when no keeper could be started, or one was
+// lost; cancel and timeouts of the caller's own, which leave a charge standing that was under way.
+release::Facts ask(const release::Ask &ask, Tuplestorestate *rows, TupleDesc desc);
+
+// Has a keeper commit an entry of the ledger: charges of the owner's own calls, new odometers (catalog::deliver_by).
+void deliver(catalog::Entry *entry);
+
+} // namespace dp::keeper

@@ -1,0 +1,123 @@
+// The life of a keeper: a background worker of one database that charges and reads for its analysts (architecture.md, 3.8).
+#include "border/scope.hpp"
+#include "catalog/ledger.hpp"
+#include "catalog/ledger_writer.hpp"
+#include "keeper/queue.hpp"
+#include "keeper/round.hpp"
+#include "keeper/start.hpp"
+#include "rows/reader.hpp"
+
+namespace dp::keeper {
+
+// ---- signals -------------------------------------------------------------------------------------------------------
+
+// SIGINT says that the client of the request that is read now has gone, or that a lock took too long (the server's own
+// timer). Whatever else sends it, pg_cancel_backend() for instance, does nothing.
+static void on_sigint(SIGNAL_ARGS) {
+    int saved = errno;
+    int slot = slot_served();
+    if (get_timeout_indicator(LOCK_TIMEOUT, false) || (slot >= 0 && is_cancelled(slot))) {
+        InterruptPending = true;
+        QueryCancelPending = true;
+    }
+    SetLatch(MyLatch);
+    errno = saved;
+}
+
+static void set_handlers() {
+    pqsignal(SIGTERM, die);
+    pqsignal(SIGINT, on_sigint);
+    pqsignal(SIGHUP, SignalHandlerForConfigReload);
+    BackgroundWorkerUnblockSignals();
+}
+
+// ---- the end -------------------------------------------------------------------------------------------------------
+
+static void leave(int, Datum) {
+    leave_pool();
+    keeper_is_gone();
+}
+
+// A charge of this process's own, for instance one that ends a selection.
+static void commit_here(catalog::Entry *entry) {
+    elog(ERROR, "a keeper charges in its rounds alone");
+}
+
+// DROP DATABASE, or one that copies this database, waits until nobody else is in it: they hold its lock.
+static bool database_is_wanted() {
+    LOCKTAG tag;
+    SET_LOCKTAG_OBJECT(tag, InvalidOid, DatabaseRelationId, MyDatabaseId, 0);
+    if (LockAcquire(&tag, RowExclusiveLock, true, true) == LOCKACQUIRE_NOT_AVAIL)
+        return true;
+    (void)LockRelease(&tag, RowExclusiveLock, true);
+    return false;
+}
+
+// ---- the loop ------------------------------------------------------------------------------------------------------
+
+constexpr int idle_ms = 60 * 1000;
+constexpr long look_ms = 500;
+constexpr uint64 most_requests = 10000; // caches of record types and of plans never shrink
+constexpr Size most_memory = 256 * 1024 * 1024;
+
+static void handle_interrupts() {
+    CHECK_FOR_INTERRUPTS();
+    if (ConfigReloadPending) {
+        ConfigReloadPending = false;
+        ProcessConfigFile(PGC_SIGHUP);
+    }
+    if (catchupInterruptPending)
+        ProcessCatchupInterrupt();
+}
+
+static bool has_served_enough(uint64 rounds) {
+    return rounds >= most_requests || MemoryContextMemAllocated(TopMemoryContext, true) > most_memory;
+}
+
+// Nothing to do for now. False: it is time to go.
+static bool rest(TimestampTz idle_since) {
+    int found = WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, look_ms, PG_WAIT_EXTENSION);
+    ResetLatch(MyLatch);
+    handle_interrupts();
+    if ((found & WL_TIMEOUT) == 0)
+        return true;
+    pgstat_report_stat(true);
+    return !TimestampDifferenceExceeds(idle_since, GetCurrentTimestamp(), idle_ms) && !database_is_wanted() &&
+           !somebody_waits();
+}
+
+static void keep() {
+    TimestampTz idle_since = GetCurrentTimestamp();
+    for (uint64 rounds = 0; !has_served_enough(rounds); rounds++) {
+        handle_interrupts();
+        while (becomes_idle()) {
+            if (!rest(idle_since))
+                return;
+            let_go();
+        }
+        serve();
+        idle_since = GetCurrentTimestamp();
+    }
+}
+
+static void work(Oid database) {
+    set_handlers();
+    rows::become_keeper();
+    // By no name, that is as the bootstrap superuser: the extension's owner need not be allowed to log in.
+    BackgroundWorkerInitializeConnectionByOid(database, InvalidOid, 0);
+    border::force_settings();
+    StartTransactionCommand();
+    (void)pool();
+    CommitTransactionCommand();
+    (void)enter_pool();
+    before_shmem_exit(leave, Datum(0));
+    keep();
+}
+
+} // namespace dp::keeper
+
+extern "C" PGDLLEXPORT void dp_rdr_keeper_main(Datum database);
+
+void dp_rdr_keeper_main(Datum database) {
+    dp::border::core([&] { dp::keeper::work(DatumGetObjectId(database)); });
+}

@@ -1,0 +1,99 @@
+#include "keeper/message.hpp"
+
+namespace dp::keeper {
+
+void write_ask(border::Writer *writer, const release::Ask &ask) {
+    writer->put_text(ask.leaf);
+    writer->put_text(ask.time_zone);
+    writer->put_text(ask.fingerprint);
+    writer->put(ask.view);
+    writer->put(ask.has_epsilon);
+    writer->put(ask.epsilon);
+    writer->put(ask.weight);
+    writer->put(ask.noutputs);
+    writer->put_bytes(ask.output_types, sizeof(Oid) * ask.noutputs);
+    int n = ask.parameters == nullptr ? 0 : ask.parameters->numParams;
+    writer->put(n);
+    for (int i = 0; i < n; i++) {
+        const ParamExternData &parameter = ask.parameters->params[i];
+        writer->put(parameter.ptype);
+        writer->put_datum(parameter.value, parameter.isnull, parameter.ptype);
+    }
+}
+
+static Oid *take_types(border::Reader *reader, int n) {
+    auto *types = static_cast<Oid *>(palloc(sizeof(Oid) * (n + 1)));
+    memcpy(types, reader->take_bytes(sizeof(Oid) * n), sizeof(Oid) * n);
+    return types;
+}
+
+static void take_parameters(border::Reader *reader, release::Ask *ask) {
+    int n = reader->take<int>();
+    ask->parameters = makeParamList(n);
+    ask->parameter_types = static_cast<Oid *>(palloc0(sizeof(Oid) * (n + 1)));
+    for (int i = 0; i < n; i++) {
+        ParamExternData &parameter = ask->parameters->params[i];
+        parameter.ptype = ask->parameter_types[i] = reader->take<Oid>();
+        parameter.pflags = PARAM_FLAG_CONST;
+        parameter.value = reader->take_datum(&parameter.isnull, parameter.ptype);
+    }
+}
+
+release::Ask read_ask(border::Reader *reader, const catalog::Asker &asker) {
+    release::Ask ask = {};
+    ask.asker = asker;
+    ask.leaf = reader->take_text();
+    ask.time_zone = reader->take_text();
+    ask.fingerprint = reader->take_text();
+    ask.view = reader->take<Oid>();
+    ask.has_epsilon = reader->take<bool>();
+    ask.epsilon = reader->take<privacy::Epsilon>();
+    ask.weight = reader->take<double>();
+    ask.noutputs = reader->take<int>();
+    ask.output_types = take_types(reader, ask.noutputs);
+    take_parameters(reader, &ask);
+    return ask;
+}
+
+void write_error(border::Writer *writer, const ErrorData *error) {
+    writer->put(Reply::error);
+    writer->put(error->sqlerrcode);
+    writer->put_text(error->message);
+    writer->put_text(error->detail);
+    writer->put_text(error->hint);
+}
+
+void raise_error(border::Reader *reader) {
+    int sqlstate = reader->take<int>();
+    const char *message = reader->take_text(), *detail = reader->take_text(), *hint = reader->take_text();
+    ereport(ERROR, (errcode(sqlstate), errmsg_internal("%s", message == nullptr ? "" : message),
+                    detail == nullptr ? 0 : errdetail_internal("%s", detail), hint == nullptr ? 0 : errhint("%s", hint)));
+    pg_unreachable();
+}
+
+void write_facts(border::Writer *writer, const release::Facts &facts) {
+    writer->put(facts.algorithm);
+    writer->put(facts.mechanism);
+    writer->put(facts.paid);
+    writer->put(facts.delta);
+    writer->put(facts.threshold);
+    writer->put(facts.thresholded);
+    writer->put(facts.noutputs);
+    writer->put_bytes(facts.error95, sizeof(double) * facts.noutputs);
+}
+
+release::Facts read_facts(border::Reader *reader) {
+    release::Facts facts = {};
+    facts.algorithm = reader->take<release::Algorithm>();
+    facts.mechanism = reader->take<privacy::Mechanism>();
+    facts.paid = reader->take<release::Paid>();
+    facts.delta = reader->take<privacy::Delta>();
+    facts.threshold = reader->take<int64>();
+    facts.thresholded = reader->take<bool>();
+    facts.noutputs = reader->take<int>();
+    facts.error95 = static_cast<double *>(palloc(sizeof(double) * (facts.noutputs + 1)));
+    memcpy(facts.error95, reader->take_bytes(sizeof(double) * facts.noutputs), sizeof(double) * facts.noutputs);
+    return facts;
+}
+
+} // namespace dp::keeper

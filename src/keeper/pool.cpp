@@ -1,0 +1,131 @@
+#include "keeper/pool.hpp"
+
+namespace dp::keeper {
+
+static Directory *the_directory = nullptr;
+static dsa_area *the_area = nullptr;
+static Pool *the_pool = nullptr;
+static DatabaseEntry *the_entry = nullptr;
+
+static const char *directory_name() {
+    static char name[SHMEM_INDEX_KEYSIZE];
+    snprintf(name, sizeof name, "dp_rdr keepers %u", layout_number);
+    return name;
+}
+
+Size directory_size() {
+    return sizeof(Directory);
+}
+
+Directory *directory() {
+    if (the_directory != nullptr)
+        return the_directory;
+    bool found;
+    LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+    auto *made = static_cast<Directory *>(ShmemInitStruct(directory_name(), sizeof(Directory), &found));
+    if (!found) {
+        memset(made, 0, sizeof *made);
+        made->tranche = LWLockNewTrancheId();
+        LWLockInitialize(&made->lock, made->tranche);
+    }
+    LWLockRelease(AddinShmemInitLock);
+    LWLockRegisterTranche(made->tranche, "dp_rdr");
+    return the_directory = made;
+}
+
+static void initialize(Pool *pool, int tranche) {
+    memset(pool, 0, sizeof *pool);
+    LWLockInitialize(&pool->lock, tranche);
+    ConditionVariableInit(&pool->charge_turn);
+    ConditionVariableInit(&pool->slot_freed);
+    pool->charging = -1;
+    for (Keeper &keeper : pool->keepers)
+        keeper.slot = -1;
+    for (Slot &slot : pool->slots)
+        pg_atomic_init_u32(&slot.state, static_cast<uint32>(State::free));
+}
+
+// Under the directory's lock. An error leaves an area that nobody knows, pinned or not, and gives the lock back.
+static void make_pool(Directory *directory, DatabaseEntry *entry) {
+    if (entry->area == 0) {
+        dsa_area *made = dsa_create(directory->tranche);
+        dsa_set_size_limit(made, area_limit);
+        dsa_pin(made);
+        dsa_pin_mapping(made);
+        entry->pool = dsa_allocate(made, sizeof(Pool));
+        entry->area = dsa_get_handle(made);
+        the_area = made;
+    }
+}
+
+static bool database_exists(Oid database) {
+    return SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum(database));
+}
+
+// The entry of the database, else a free one, else that of a database that was dropped, whose memory serves again.
+static DatabaseEntry *find_entry(Directory *directory, Oid *gone, int ngone) {
+    DatabaseEntry *free = nullptr;
+    for (DatabaseEntry &entry : directory->databases) {
+        if (entry.database == MyDatabaseId)
+            return &entry;
+        bool dropped = false;
+        for (int i = 0; i < ngone; i++)
+            dropped = dropped || entry.database == gone[i];
+        if (free == nullptr && (!OidIsValid(entry.database) || (dropped && entry.keepers == 0)))
+            free = &entry;
+    }
+    return free;
+}
+
+// Looked up outside the lock.
+static int dropped_databases(const Directory *directory, Oid *gone) {
+    int n = 0;
+    for (const DatabaseEntry &entry : directory->databases)
+        if (OidIsValid(entry.database) && entry.database != MyDatabaseId && IsTransactionState() &&
+            !database_exists(entry.database))
+            gone[n++] = entry.database;
+    return n;
+}
+
+static void attach(Directory *directory) {
+    Oid gone[max_databases];
+    int ngone = dropped_databases(directory, gone);
+    MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+    LWLockAcquire(&directory->lock, LW_EXCLUSIVE);
+    DatabaseEntry *entry = find_entry(directory, gone, ngone);
+    if (entry == nullptr)
+        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+                        errmsg("more than %d databases use restricted views at the same time", max_databases)));
+    bool fresh = entry->database != MyDatabaseId;
+    make_pool(directory, entry);
+    if (the_area == nullptr) {
+        the_area = dsa_attach(entry->area);
+        dsa_pin_mapping(the_area);
+    }
+    auto *pool = static_cast<Pool *>(dsa_get_address(the_area, entry->pool));
+    if (fresh) {
+        initialize(pool, directory->tranche);
+        entry->database = MyDatabaseId;
+        entry->waiting = false;
+    }
+    LWLockRelease(&directory->lock);
+    MemoryContextSwitchTo(old);
+    the_entry = entry;
+    the_pool = pool;
+}
+
+Pool *pool() {
+    if (the_pool == nullptr)
+        attach(directory());
+    return the_pool;
+}
+
+dsa_area *area() {
+    return the_area;
+}
+
+DatabaseEntry *database_entry() {
+    return the_entry;
+}
+
+} // namespace dp::keeper

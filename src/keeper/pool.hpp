@@ -1,0 +1,114 @@
+// What clients and keepers of one database share: slots for requests and a table of keepers (architecture.md, 3.8).
+//
+// All that is written here is written under the pool's one LWLock, and nothing that can raise an error runs under it.
+// The pool lies in a pinned dynamic shared memory area of its database; a small directory in the main shared memory, found
+// by name, says where. Neither needs the library to be preloaded.
+#pragma once
+
+#include "privacy/decimal.hpp"
+
+#include "border/postgres.hpp"
+
+namespace dp::keeper {
+
+// A session may have another library than a keeper: the file was replaced while it ran. Whatever changes in this file or in
+// a message raises this number, which is part of the directory's name: each layout has a pool of its own.
+constexpr uint32 layout_number = 2;
+
+constexpr int max_databases = 64; // that have a pool at the same time
+constexpr int max_keepers = 16;   // of a database
+constexpr int nslots = 128;       // requests of a database at the same time; who finds none waits
+constexpr int slots_of_login = 96;
+constexpr Size area_limit = 64 * 1024 * 1024; // bytes of all requests and answers under way
+constexpr Size request_limit = 8 * 1024 * 1024;
+
+// free -> writing -> pending -> charging -> charged -> running -> done -> free. From `charging` on a slot belongs to a keeper,
+// before and after to its client. Back to pending: locks that are in the way.
+enum class State : uint32 { free, writing, pending, charging, charged, running, done };
+
+enum class Kind : uint32 {
+    answer, // of a policy
+    charge  // of a controller's own call, or another entry of the ledger
+};
+
+struct Slot {
+    pg_atomic_uint32 state; // State; read without the lock, written under it
+    Kind kind;
+    bool cancelled;   // its client has gone: nobody reads the answer
+    bool alone;       // it may take long before its charge, or wait for a lock: no other request waits for it
+    int keeper;       // that has it
+    int charger;      // the keeper that has charged it, and holds its locks; -1
+    PGPROC *client;   // whose latch is set
+    Oid login, role, session_role;
+    uint64 ticket;    // order of arrival
+    TimestampTz since;  // when it was put
+    TimestampTz retry;  // not taken before
+    // What was charged, for the keeper that reads, which need not be the one that has charged.
+    char fingerprint[65];
+    privacy::Epsilon epsilon;
+    // The request, then the answer, part by part: the client takes one, the keeper writes the next.
+    dsa_pointer buffer;
+    Size capacity, filled;
+    bool last;   // no other part follows
+    bool taken;  // the client has what was there
+};
+
+enum class Life : uint32 { none, starting, idle, woken, busy };
+
+struct Keeper {
+    Life life;
+    int pid;
+    PGPROC *process;
+    TimestampTz since; // of `starting`
+    Oid reading_for;   // the login whose request it reads rows for
+    int slot;          // that it is at, -1
+    uint64 requests, charges, commits;
+};
+
+struct Pool {
+    LWLock lock;
+    uint64 tickets;
+    int charging; // the keeper that commits charges; -1
+    ConditionVariable charge_turn, slot_freed;
+    Keeper keepers[max_keepers];
+    Slot slots[nslots];
+};
+
+struct DatabaseEntry {
+    Oid database;
+    dsa_handle area;
+    dsa_pointer pool;
+    int keepers;  // that live or start
+    bool waiting; // a client finds no worker slot
+};
+
+struct Directory {
+    LWLock lock;
+    int tranche;
+    DatabaseEntry databases[max_databases];
+};
+
+// The directory, made by whoever comes first. Needs no transaction.
+Directory *directory();
+// So much shared memory is asked for where the library is preloaded; elsewhere it fits into what the server leaves over.
+Size directory_size();
+
+// The pool of this process's database, attached for the life of the process. 53200 when there is no room for it.
+Pool *pool();
+dsa_area *area();
+DatabaseEntry *database_entry();
+
+inline State state_of(const Slot &slot) {
+    auto state = static_cast<State>(pg_atomic_read_u32(const_cast<pg_atomic_uint32 *>(&slot.state)));
+    pg_read_barrier();
+    return state;
+}
+inline void set_state(Slot &slot, State state) {
+    pg_write_barrier();
+    pg_atomic_write_u32(&slot.state, static_cast<uint32>(state));
+}
+inline char *buffer_of(const Slot &slot) {
+    return static_cast<char *>(dsa_get_address(area(), slot.buffer));
+}
+
+} // namespace dp::keeper

@@ -1,0 +1,511 @@
+#include "keeper/queue.hpp"
+
+#include <algorithm>
+
+#include "keeper/start.hpp"
+
+namespace dp::keeper {
+
+static int self = -1; // of a keeper: its place in the table
+
+int this_keeper() {
+    return self;
+}
+
+static void lock() {
+    LWLockAcquire(&pool()->lock, LW_EXCLUSIVE);
+}
+
+static void unlock() {
+    LWLockRelease(&pool()->lock);
+}
+
+static Slot &slot_at(int slot) {
+    return pool()->slots[slot];
+}
+
+ConditionVariable *slot_freed() {
+    return &pool()->slot_freed;
+}
+
+// ---- clients -------------------------------------------------------------------------------------------------------
+
+// Under the lock. What one login has under way is bounded: the others find room.
+static int free_slot_for(Oid login, Size size) {
+    int held = 0, found = -1;
+    Size bytes = 0;
+    for (int i = 0; i < nslots; i++) {
+        Slot &slot = slot_at(i);
+        if (state_of(slot) == State::free)
+            found = found < 0 ? i : found;
+        else if (slot.login == login) {
+            held++;
+            bytes += slot.capacity;
+        }
+    }
+    return held < slots_of_login && bytes + size <= area_limit / 2 ? found : -1;
+}
+
+int reserve_slot(Kind kind, Oid role, Oid session_role, Size size) {
+    dsa_pointer buffer = dsa_allocate_extended(area(), size, DSA_ALLOC_NO_OOM);
+    if (!DsaPointerIsValid(buffer))
+        return -1;
+    lock();
+    int found = free_slot_for(GetAuthenticatedUserId(), size);
+    if (found >= 0) {
+        Slot &slot = slot_at(found);
+        slot.kind = kind;
+        slot.cancelled = slot.alone = slot.last = false;
+        slot.taken = true;
+        slot.keeper = slot.charger = -1;
+        slot.client = MyProc;
+        slot.login = GetAuthenticatedUserId();
+        slot.role = role;
+        slot.session_role = session_role;
+        slot.buffer = buffer;
+        slot.capacity = size;
+        slot.filled = 0;
+        slot.retry = 0;
+        set_state(slot, State::writing);
+    }
+    unlock();
+    if (found < 0)
+        dsa_free(area(), buffer);
+    return found;
+}
+
+// Under the lock.
+static bool wake_idle_keeper() {
+    for (Keeper &keeper : pool()->keepers)
+        if (keeper.life == Life::idle) {
+            keeper.life = Life::woken;
+            SetLatch(&keeper.process->procLatch);
+            return true;
+        }
+    return false;
+}
+
+bool submit(int index, Size size) {
+    lock();
+    Slot &slot = slot_at(index);
+    slot.filled = size;
+    slot.ticket = ++pool()->tickets;
+    slot.since = GetCurrentTimestamp();
+    set_state(slot, State::pending);
+    bool woken = wake_idle_keeper();
+    unlock();
+    return woken;
+}
+
+Size part_there(int index, bool *last) {
+    Size size = 0;
+    LWLockAcquire(&pool()->lock, LW_SHARED);
+    const Slot &slot = slot_at(index);
+    if (!slot.taken) {
+        size = slot.filled;
+        *last = slot.last;
+    }
+    unlock();
+    return size;
+}
+
+void part_taken(int index) {
+    lock();
+    Slot &slot = slot_at(index);
+    slot.taken = true;
+    if (!slot.last && slot.keeper >= 0)
+        SetLatch(&pool()->keepers[slot.keeper].process->procLatch);
+    unlock();
+}
+
+static void forget(int index) {
+    dsa_free(area(), slot_at(index).buffer);
+    lock();
+    Slot &slot = slot_at(index);
+    slot.client = nullptr;
+    slot.buffer = InvalidDsaPointer;
+    slot.keeper = -1;
+    set_state(slot, State::free);
+    unlock();
+    ConditionVariableBroadcast(slot_freed());
+}
+
+void free_slot(int slot) {
+    forget(slot);
+}
+
+void abandon(int index) {
+    bool mine = false;
+    lock();
+    Slot &slot = slot_at(index);
+    switch (state_of(slot)) {
+    case State::free:
+        break;
+    case State::writing:
+    case State::pending:
+    case State::done:
+        mine = true;
+        set_state(slot, State::writing); // no keeper takes it
+        break;
+    default:
+        slot.cancelled = true;
+        slot.client = nullptr;
+        if (slot.keeper >= 0 && state_of(slot) == State::running)
+            kill(pool()->keepers[slot.keeper].pid, SIGINT);
+    }
+    unlock();
+    if (mine)
+        forget(index);
+}
+
+// ---- keepers: what comes next --------------------------------------------------------------------------------------
+
+namespace {
+struct Candidate {
+    int slot;
+    uint64 ticket;
+    Oid login;
+    int round; // how many requests of the same login are older
+};
+} // namespace
+
+// Under the lock. One login never has all keepers read for it, if there can be more than one.
+static bool may_read_for(Oid login) {
+    int reading = 0;
+    for (const Keeper &keeper : pool()->keepers)
+        reading += keeper.life == Life::busy && keeper.reading_for == login;
+    return reading < Max(1, most_keepers() - 1);
+}
+
+static int idle_keepers() {
+    int idle = 0;
+    for (const Keeper &keeper : pool()->keepers)
+        idle += keeper.life == Life::idle || keeper.life == Life::woken;
+    return idle;
+}
+
+static int waiting(State state, TimestampTz now, Candidate *candidates) {
+    int n = 0;
+    for (int i = 0; i < nslots; i++) {
+        const Slot &slot = slot_at(i);
+        if (state_of(slot) == state && slot.retry <= now)
+            candidates[n++] = Candidate{i, slot.ticket, slot.login, 0};
+    }
+    std::sort(candidates, candidates + n, [](const Candidate &a, const Candidate &b) { return a.ticket < b.ticket; });
+    return n;
+}
+
+// Everybody's first request comes before anybody's second.
+static void order_by_turns(Candidate *candidates, int n) {
+    for (int i = 0; i < n; i++)
+        for (int j = i - 1; j >= 0; j--)
+            if (candidates[j].login == candidates[i].login) {
+                candidates[i].round = candidates[j].round + 1;
+                break;
+            }
+    std::sort(candidates, candidates + n, [](const Candidate &a, const Candidate &b) {
+        return a.round != b.round ? a.round < b.round : a.ticket < b.ticket;
+    });
+}
+
+static void take(Slot &slot, State state) {
+    slot.keeper = self;
+    set_state(slot, state);
+}
+
+int take_pending(int *slots) {
+    Candidate candidates[nslots];
+    int taken = 0;
+    lock();
+    int n = waiting(State::pending, GetCurrentTimestamp(), candidates);
+    order_by_turns(candidates, n);
+    // A part of them when others are free to take the rest.
+    int most = Min(most_in_batch, (n + idle_keepers()) / (1 + idle_keepers()));
+    for (int i = 0; i < n && taken < most; i++) {
+        Slot &slot = slot_at(candidates[i].slot);
+        if (slot.alone && (taken > 0 || !may_read_for(slot.login)))
+            continue;
+        take(slot, State::charging);
+        slots[taken++] = candidates[i].slot;
+        if (slot.alone) {
+            pool()->keepers[self].reading_for = slot.login;
+            break;
+        }
+    }
+    unlock();
+    return taken;
+}
+
+int take_charged() {
+    Candidate candidates[nslots];
+    int found = -1;
+    lock();
+    int n = waiting(State::charged, GetCurrentTimestamp(), candidates);
+    for (int i = 0; i < n; i++) {
+        const Slot &slot = slot_at(candidates[i].slot);
+        bool own = slot.keeper == self;
+        if ((found < 0 || own) && may_read_for(slot.login))
+            found = candidates[i].slot;
+        if (found >= 0 && own)
+            break;
+    }
+    if (found >= 0) {
+        take(slot_at(found), State::running);
+        pool()->keepers[self].reading_for = slot_at(found).login;
+        pool()->keepers[self].slot = found;
+    }
+    unlock();
+    return found;
+}
+
+constexpr int retry_ms = 20;
+
+void put_back(int index) {
+    lock();
+    Slot &slot = slot_at(index);
+    slot.keeper = -1;
+    slot.alone = true;
+    slot.retry = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), retry_ms);
+    bool cancelled = slot.cancelled;
+    if (!cancelled)
+        set_state(slot, State::pending);
+    unlock();
+    if (cancelled)
+        forget(index);
+}
+
+void mark_running(int index) {
+    lock();
+    pool()->keepers[self].slot = index;
+    set_state(slot_at(index), State::running);
+    unlock();
+}
+
+void mark_charged(int index, const char *fingerprint, privacy::Epsilon epsilon) {
+    lock();
+    Slot &slot = slot_at(index);
+    slot.charger = self;
+    strlcpy(slot.fingerprint, fingerprint, sizeof slot.fingerprint);
+    slot.epsilon = epsilon;
+    set_state(slot, State::charged);
+    unlock();
+}
+
+void give_back_charged(int index) {
+    lock();
+    Slot &slot = slot_at(index);
+    slot.keeper = slot.charger;
+    slot.retry = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), retry_ms);
+    set_state(slot, State::charged);
+    if (slot.charger >= 0 && slot.charger != self)
+        SetLatch(&pool()->keepers[slot.charger].process->procLatch);
+    unlock();
+}
+
+bool is_cancelled(int index) {
+    return slot_at(index).cancelled;
+}
+
+bool is_over(int index, uint64 ticket) {
+    LWLockAcquire(&pool()->lock, LW_SHARED);
+    const Slot &slot = slot_at(index);
+    State state = state_of(slot);
+    bool over = slot.ticket != ticket || (state != State::charged && state != State::running);
+    unlock();
+    return over;
+}
+
+// Nobody holds a keeper up by not taking what it asked for.
+constexpr int taking_ms = 10000;
+
+static bool wait_until_taken(Slot &slot) {
+    TimestampTz start = GetCurrentTimestamp();
+    for (;;) {
+        ResetLatch(MyLatch);
+        pg_memory_barrier();
+        if (slot.cancelled)
+            return false;
+        if (slot.taken)
+            return true;
+        if (TimestampDifferenceExceeds(start, GetCurrentTimestamp(), taking_ms))
+            return false;
+        (void)WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, 1000, PG_WAIT_EXTENSION);
+        CHECK_FOR_INTERRUPTS();
+    }
+}
+
+// Under the lock.
+static void finish(Slot &slot) {
+    pool()->keepers[self].slot = -1;
+    slot.keeper = -1;
+    if (slot.charger >= 0 && slot.charger != self) // gives its locks back
+        SetLatch(&pool()->keepers[slot.charger].process->procLatch);
+    set_state(slot, State::done);
+}
+
+bool send_part(int index, const void *bytes, Size size, bool last) {
+    Slot &slot = slot_at(index);
+    Assert(size > 0 && size <= slot.capacity);
+    if (!slot.taken && !wait_until_taken(slot))
+        return false;
+    memcpy(buffer_of(slot), bytes, size);
+    lock();
+    bool cancelled = slot.cancelled;
+    if (!cancelled) {
+        slot.filled = size;
+        slot.last = last;
+        slot.taken = false;
+        if (last)
+            finish(slot);
+        SetLatch(&slot.client->procLatch);
+    }
+    unlock();
+    return !cancelled;
+}
+
+// Under the lock. Its client is told; a slot whose client has gone is freed.
+static bool fail(Slot &slot) {
+    slot.keeper = -1;
+    if (slot.cancelled) {
+        set_state(slot, State::writing);
+        return false;
+    }
+    *buffer_of(slot) = 0; // Reply::lost: the client says what it means
+    slot.filled = 1;
+    slot.last = true;
+    slot.taken = false;
+    set_state(slot, State::done);
+    SetLatch(&slot.client->procLatch);
+    return true;
+}
+
+void give_up(int index) {
+    lock();
+    pool()->keepers[self].slot = -1;
+    bool told = fail(slot_at(index));
+    unlock();
+    if (!told)
+        forget(index);
+}
+
+void wake_another() {
+    lock();
+    for (const Slot &slot : pool()->slots)
+        if (state_of(slot) == State::charged || state_of(slot) == State::pending) {
+            (void)wake_idle_keeper();
+            break;
+        }
+    unlock();
+}
+
+// ---- the table of keepers ------------------------------------------------------------------------------------------
+
+int enter_pool() {
+    lock();
+    int place = -1;
+    for (int i = 0; i < max_keepers && place < 0; i++)
+        if (pool()->keepers[i].life == Life::starting)
+            place = i;
+    for (int i = 0; i < max_keepers && place < 0; i++)
+        if (pool()->keepers[i].life == Life::none)
+            place = i;
+    if (place >= 0) {
+        Keeper &keeper = pool()->keepers[place];
+        keeper.life = Life::busy;
+        keeper.pid = MyProcPid;
+        keeper.process = MyProc;
+        keeper.reading_for = InvalidOid;
+        keeper.slot = -1;
+        keeper.requests = keeper.charges = keeper.commits = 0;
+    }
+    unlock();
+    if (place < 0)
+        ereport(FATAL, (errcode(ERRCODE_INSUFFICIENT_RESOURCES), errmsg("there are %d keepers already", max_keepers)));
+    return self = place;
+}
+
+void leave_pool() {
+    if (self < 0)
+        return;
+    LWLockReleaseAll();
+    int orphans[nslots], norphans = 0;
+    lock();
+    for (int i = 0; i < nslots; i++) {
+        Slot &slot = slot_at(i);
+        State state = state_of(slot);
+        if (slot.charger == self && state != State::free)
+            slot.charger = -1;
+        if (slot.keeper != self)
+            continue;
+        if (state == State::charged)
+            slot.keeper = -1; // any other reads it
+        else if ((state == State::charging || state == State::running) && !fail(slot))
+            orphans[norphans++] = i;
+    }
+    if (pool()->charging == self)
+        pool()->charging = -1;
+    pool()->keepers[self].life = Life::none;
+    pool()->keepers[self].process = nullptr;
+    (void)wake_idle_keeper();
+    unlock();
+    for (int i = 0; i < norphans; i++)
+        forget(orphans[i]);
+    ConditionVariableBroadcast(&pool()->charge_turn);
+    self = -1;
+}
+
+bool becomes_idle() {
+    bool work = false;
+    lock();
+    Keeper &keeper = pool()->keepers[self];
+    TimestampTz now = GetCurrentTimestamp();
+    keeper.reading_for = InvalidOid;
+    keeper.slot = -1;
+    for (const Slot &slot : pool()->slots) {
+        State state = state_of(slot);
+        if ((state == State::pending || (state == State::charged && may_read_for(slot.login))) && slot.retry <= now)
+            work = true;
+    }
+    keeper.life = work ? Life::busy : Life::idle;
+    unlock();
+    return !work;
+}
+
+void becomes_busy() {
+    lock();
+    pool()->keepers[self].life = Life::busy;
+    unlock();
+}
+
+static bool try_turn() {
+    lock();
+    bool mine = pool()->charging < 0;
+    if (mine)
+        pool()->charging = self;
+    unlock();
+    return mine;
+}
+
+void take_charge_turn() {
+    ConditionVariablePrepareToSleep(&pool()->charge_turn);
+    while (!try_turn())
+        (void)ConditionVariableTimedSleep(&pool()->charge_turn, 100, PG_WAIT_EXTENSION);
+    ConditionVariableCancelSleep();
+}
+
+void give_charge_turn() {
+    lock();
+    if (pool()->charging == self)
+        pool()->charging = -1;
+    unlock();
+    ConditionVariableSignal(&pool()->charge_turn);
+}
+
+void count_charges(int charges) {
+    lock();
+    pool()->keepers[self].charges += charges;
+    pool()->keepers[self].commits++;
+    unlock();
+}
+
+} // namespace dp::keeper

@@ -1,0 +1,62 @@
+// The way of a request through its slot. Each function takes the pool's lock for a moment and raises nothing under it.
+#pragma once
+
+#include "keeper/pool.hpp"
+
+namespace dp::keeper {
+
+// ---- clients ----
+
+// A slot in state `writing` with a buffer of at least `size` bytes; -1 when there is none, or no memory, for this login now.
+int reserve_slot(Kind kind, Oid role, Oid session_role, Size size);
+// The request is in its buffer. Returns false when no idle keeper was there to be woken.
+bool submit(int slot, Size size);
+// What the keeper has written and the client not yet taken: its size, 0: nothing yet. `last`: nothing follows.
+Size part_there(int slot, bool *last);
+void part_taken(int slot);
+// After the last part, or before the slot was submitted.
+void free_slot(int slot);
+// The client goes, whatever the state. From `charging` on the keeper frees the slot when it is through with it.
+void abandon(int slot);
+// Broadcast whenever a slot comes free.
+ConditionVariable *slot_freed();
+
+// ---- keepers ----
+
+constexpr int most_in_batch = 16;
+
+// Takes requests to be charged, by turns of the logins, at most most_in_batch of them: into `charging`. One that is `alone`
+// comes alone.
+int take_pending(int *slots);
+// Takes one that is charged, own ones first: into `running`; -1: none that this keeper may read now.
+int take_charged();
+// Locks of somebody else are in the way: later, alone.
+void put_back(int slot);
+// The keeper that has it goes on with it.
+void mark_running(int slot);
+// Charged; any keeper may read it.
+void mark_charged(int slot, const char *fingerprint, privacy::Epsilon epsilon);
+// One that was taken although charged by another keeper, and cannot be read here.
+void give_back_charged(int slot);
+bool is_cancelled(int slot);
+// A part of the answer; false when nobody takes it any more, or not in time.
+bool send_part(int slot, const void *bytes, Size size, bool last);
+// The client has gone, or does not take its answer.
+void give_up(int slot);
+// Whether a request that this keeper has charged has had its answer.
+bool is_over(int slot, uint64 ticket);
+// After a request: another keeper may go on with what is left.
+void wake_another();
+
+// ---- the table of keepers ----
+
+int enter_pool();           // index of this process; 0: the first. FATAL when there is no place
+void leave_pool();          // at the end of the process: fails what it is at
+int this_keeper();
+bool becomes_idle();        // false: there is work
+void becomes_busy();
+void take_charge_turn();    // one keeper commits charges at a time
+void give_charge_turn();
+void count_charges(int charges);
+
+} // namespace dp::keeper

@@ -1,0 +1,465 @@
+// The way of requests through a keeper. This file is where "durable before read" can be seen: serve() prepares (public facts
+// alone), commit() returns when the charges are on disk, and answer() is the only place that calls what reads rows, for
+// a round that is paid, or selects under a charge of its own. (within_data alone searches the rows while it prepares.)
+#include "keeper/round.hpp"
+
+#include "border/scope.hpp"
+#include "catalog/ledger_bytes.hpp"
+#include "catalog/ledger_writer.hpp"
+#include "keeper/queue.hpp"
+#include "keeper/stream.hpp"
+#include "release/round.hpp"
+#include "rows/caught.hpp"
+
+namespace dp::keeper {
+
+namespace {
+// A request in this keeper. Lives in a memory context of its own, over several transactions.
+struct Request {
+    int slot;
+    uint64 ticket;
+    Kind kind;
+    Oid role, session_role;
+    bool alone; // nobody else waits for it
+    MemoryContext memory;
+    release::Ask ask;
+    rows::Question *question;
+    release::Terms terms;
+    release::Round *round;
+    catalog::Entry *entry; // what is charged next
+    List *locked;          // LockRelId *, to the end of the request
+};
+} // namespace
+
+static int served = -1;
+
+int slot_served() {
+    return served;
+}
+
+// ---- requests ------------------------------------------------------------------------------------------------------
+
+static Request *open_request(int slot) {
+    const Slot &shared = pool()->slots[slot];
+    MemoryContext memory = AllocSetContextCreate(TopMemoryContext, "dp_rdr request", ALLOCSET_DEFAULT_SIZES);
+    auto *request = static_cast<Request *>(MemoryContextAllocZero(memory, sizeof(Request)));
+    request->slot = slot;
+    request->ticket = shared.ticket;
+    request->kind = shared.kind;
+    request->role = shared.role;
+    request->session_role = shared.session_role;
+    request->alone = shared.alone;
+    request->memory = memory;
+    return request;
+}
+
+static void close_request(Request *request) {
+    ListCell *cell;
+    foreach (cell, request->locked)
+        UnlockRelationIdForSession(static_cast<LockRelId *>(lfirst(cell)), AccessShareLock);
+    MemoryContextDelete(request->memory);
+}
+
+// A transaction of the request's own, as who asks. An error is returned, and the transaction gone.
+template <class Work> static ErrorData *in_transaction(Request *request, const char *lock_timeout, Work &&work) {
+    ErrorData *volatile error = nullptr;
+    served = request->slot;
+    PG_TRY();
+    {
+        if (is_cancelled(request->slot))
+            ereport(ERROR, (errcode(ERRCODE_QUERY_CANCELED), errmsg("the client has gone")));
+        SetCurrentStatementStartTimestamp();
+        StartTransactionCommand();
+        PushActiveSnapshot(GetTransactionSnapshot());
+        border::set_locally("lock_timeout", lock_timeout);
+        border::RoleScope role = border::RoleScope::enter(request->role);
+        MemoryContextSwitchTo(request->memory);
+        work();
+        role.leave();
+        PopActiveSnapshot();
+        CommitTransactionCommand();
+    }
+    PG_CATCH();
+    {
+        HOLD_INTERRUPTS();
+        MemoryContextSwitchTo(request->memory);
+        error = CopyErrorData();
+        FlushErrorState();
+        AbortCurrentTransaction();
+        RESUME_INTERRUPTS();
+    }
+    PG_END_TRY();
+    served = -1;
+    MemoryContextSwitchTo(request->memory);
+    return error;
+}
+
+// ---- what goes back ------------------------------------------------------------------------------------------------
+
+static void reply_error(Request *request, const ErrorData *error) {
+    border::Writer writer = border::Writer::begin();
+    write_error(&writer, error);
+    Stream stream = open_stream(request->slot);
+    put_reply(&stream, Reply::error, writer.bytes);
+    close_stream(&stream);
+}
+
+// An error that refuse() raises, as data.
+template <class Raise> static ErrorData *error_of(Request *request, Raise &&raise) {
+    ErrorData *volatile error = nullptr;
+    PG_TRY();
+    {
+        raise();
+    }
+    PG_CATCH();
+    {
+        MemoryContextSwitchTo(request->memory);
+        error = CopyErrorData();
+        FlushErrorState();
+    }
+    PG_END_TRY();
+    return error;
+}
+
+static void reply_outcome(Request *request) {
+    border::Writer writer = border::Writer::begin();
+    writer.put(request->entry->verdict);
+    Stream stream = open_stream(request->slot);
+    put_reply(&stream, Reply::done, writer.bytes);
+    close_stream(&stream);
+}
+
+// ---- before the charge: public facts -------------------------------------------------------------------------------
+
+// The client may hold a lock that this keeper would wait for, and waits for the keeper itself: no deadlock detector sees it.
+[[noreturn]] static void refuse_locked() {
+    ereport(ERROR, (errcode(ERRCODE_LOCK_NOT_AVAILABLE), errmsg("a lock is in the way")));
+    pg_unreachable();
+}
+
+// What was checked stays as it is until it has been read, over the transactions in between.
+static void lock_for_request(Request *request) {
+    ListCell *cell;
+    foreach (cell, find_all_inheritors(request->question->settings->relation, AccessShareLock, nullptr)) {
+        auto *lock = static_cast<LockRelId *>(palloc(sizeof(LockRelId)));
+        lock->relId = lfirst_oid(cell);
+        lock->dbId = MyDatabaseId;
+        LockRelationIdForSession(lock, AccessShareLock);
+        request->locked = lappend(request->locked, lock);
+    }
+}
+
+// Whether it may take long to find the price: a search in the rows, a calibration of Gaussian noise for each candidate.
+static bool takes_long(const release::Terms &terms) {
+    return terms.algorithm != release::Algorithm::within_domain || terms.mechanism != privacy::Mechanism::laplace;
+}
+
+// False: not in a batch.
+static bool prepare_answer(Request *request) {
+    const Slot &slot = pool()->slots[request->slot];
+    border::Reader reader = {buffer_of(slot), buffer_of(slot) + slot.capacity};
+    request->ask = read_ask(&reader, catalog::Asker{request->role, request->session_role});
+    if (!ConditionalLockRelationOid(request->ask.view, AccessShareLock))
+        refuse_locked();
+    border::set_locally("TimeZone", request->ask.time_zone);
+    query::Leaf *leaf = release::check_ask(request->ask);
+    release::Resolved resolved = release::resolve(request->ask, leaf);
+    request->question = resolved.question;
+    request->terms = resolved.terms;
+    if (takes_long(resolved.terms) && !request->alone)
+        return false;
+    border::check_stack_room();
+    request->round = release::begin(resolved.question, resolved.terms);
+    request->entry = release::due(request->round);
+    lock_for_request(request);
+    return true;
+}
+
+static void prepare_charge(Request *request) {
+    const Slot &slot = pool()->slots[request->slot];
+    request->entry = catalog::decode(buffer_of(slot), slot.filled);
+}
+
+constexpr int patience_ms = 2000;
+
+static bool out_of_patience(const Request *request) {
+    return TimestampDifferenceExceeds(pool()->slots[request->slot].since, GetCurrentTimestamp(), patience_ms);
+}
+
+// Others wait with a request of a batch, so it waits for nobody.
+static const char *lock_timeout_of(const Request *request) {
+    return request->alone ? "2s" : "10ms";
+}
+
+static ErrorData *locked_error(Request *request) {
+    return error_of(request, [] {
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("the restricted view or its table is locked by another transaction"),
+                        errdetail("Nothing was charged."),
+                        errhint("Ask again when the change of the table has ended. A transaction that has locked the "
+                                "table itself cannot ask.")));
+    });
+}
+
+// The request is answered or put back: nothing more is done with it now. Null, for in_batch.
+static Request *end_unprepared(Request *request, ErrorData *error) {
+    bool waits = error == nullptr || error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE;
+    if (waits && !out_of_patience(request))
+        put_back(request->slot);
+    else
+        reply_error(request, waits ? locked_error(request) : error);
+    close_request(request);
+    return nullptr;
+}
+
+// A request that can be charged; null: it is through with already, or comes again alone.
+static Request *prepare(int slot) {
+    Request *request = open_request(slot);
+    bool ready = true;
+    ErrorData *error = in_transaction(request, lock_timeout_of(request), [&] {
+        if (request->kind == Kind::charge)
+            prepare_charge(request);
+        else
+            ready = prepare_answer(request);
+    });
+    if (error != nullptr || !ready)
+        return end_unprepared(request, error);
+    return request;
+}
+
+// ---- the charge ----------------------------------------------------------------------------------------------------
+
+// Returns when what is committed is durable.
+static void commit(catalog::Entry **entries, int n) {
+    take_charge_turn();
+    catalog::commit_charges(entries, n);
+    give_charge_turn();
+    count_charges(n);
+}
+
+// Of a request that was not charged, or whose charge is all that was asked for. False: it goes on.
+static bool ends_with_charge(Request *request) {
+    if (request->entry->verdict.outcome == catalog::Outcome::busy && !out_of_patience(request)) {
+        put_back(request->slot);
+        return true;
+    }
+    if (request->kind == Kind::charge) {
+        reply_outcome(request);
+        return true;
+    }
+    if (request->entry->verdict.outcome == catalog::Outcome::committed)
+        return false;
+    reply_error(request, error_of(request, [&] { catalog::refuse(*request->entry); }));
+    return true;
+}
+
+// ---- after the charge: the rows ------------------------------------------------------------------------------------
+
+// A failure that may tell something about a row ends what its role may ask (architecture.md, 3.6).
+static void suspend(Request *request) {
+    catalog::Charge nothing = catalog::suspension_of(*request->question->settings, request->question->asker,
+                                                     request->question->text, request->question->grantee);
+    catalog::Entry entry = catalog::entry_for(nothing);
+    entry.kind = catalog::RequestKind::suspension;
+    catalog::Entry *entries[1] = {&entry};
+    commit(entries, 1);
+    if (entry.verdict.outcome != catalog::Outcome::committed)
+        ereport(LOG, (errmsg("a role could not be suspended on %s", request->question->settings->view_name)));
+}
+
+static void send_rows(Stream *stream, const release::Answer &answer) {
+    border::Writer facts = border::Writer::begin();
+    write_facts(&facts, answer.facts);
+    put_reply(stream, Reply::answer, facts.bytes);
+    TupleTableSlot *slot = MakeSingleTupleTableSlot(answer.desc, &TTSOpsMinimalTuple);
+    while (stream->taken && tuplestore_gettupleslot(answer.rows, true, false, slot)) {
+        bool copied;
+        MinimalTuple row = ExecFetchSlotMinimalTuple(slot, &copied);
+        put_row(stream, row);
+        if (copied)
+            heap_free_minimal_tuple(row);
+    }
+    ExecDropSingleTupleTableSlot(slot);
+    tuplestore_end(answer.rows);
+    end_rows(stream);
+}
+
+// Reads the rows. What was charged stays, whatever happens here.
+static void answer(Request *request) {
+    Stream stream = open_stream(request->slot);
+    ErrorData *error = in_transaction(request, "2s", [&] {
+        border::set_locally("TimeZone", request->ask.time_zone);
+        send_rows(&stream, release::finish(request->round));
+    });
+    if (rows::take_suspension())
+        suspend(request);
+    if (error != nullptr) {
+        border::Writer writer = border::Writer::begin();
+        write_error(&writer, error);
+        uint32 mark = another_reply;
+        if (stream.begun)
+            put_bytes(&stream, &mark, sizeof mark);
+        else
+            stream.filled = 0;
+        put_reply(&stream, Reply::error, writer.bytes);
+    }
+    close_stream(&stream);
+}
+
+// Selects epsilon from the rows, under the charge of the selection, and charges what was selected. False: it has ended.
+static bool select_and_charge(Request *request) {
+    ErrorData *error = in_transaction(request, "2s", [&] {
+        border::set_locally("TimeZone", request->ask.time_zone);
+        release::select(request->round);
+    });
+    if (rows::take_suspension())
+        suspend(request);
+    if (error != nullptr) {
+        reply_error(request, error);
+        return false;
+    }
+    request->entry = release::due(request->round);
+    commit(&request->entry, 1);
+    if (request->entry->verdict.outcome == catalog::Outcome::committed)
+        return true;
+    reply_error(request, error_of(request, [&] { catalog::refuse(*request->entry); }));
+    return false;
+}
+
+// From the first charge to the last, for a request whose charges depend on the rows.
+static bool pay_the_rest(Request *request) {
+    release::charged(request->round);
+    while (!release::is_paid(request->round)) {
+        if (release::must_select(request->round)) {
+            if (!select_and_charge(request))
+                return false;
+        } else {
+            request->entry = release::due(request->round);
+            commit(&request->entry, 1);
+            if (request->entry->verdict.outcome != catalog::Outcome::committed) {
+                reply_error(request, error_of(request, [&] { catalog::refuse(*request->entry); }));
+                return false;
+            }
+        }
+        release::charged(request->round);
+    }
+    return true;
+}
+
+// ---- charged requests ----------------------------------------------------------------------------------------------
+
+// What this keeper has charged and somebody has yet to read: its locks stand until then.
+static Request *held[nslots];
+
+static void hold(Request *request) {
+    held[request->slot] = request;
+    mark_charged(request->slot, request->question->settings->fingerprint, request->entry->verdict.epsilon);
+}
+
+static void let_go() {
+    for (Request *&request : held)
+        if (request != nullptr && is_over(request->slot, request->ticket)) {
+            close_request(request);
+            request = nullptr;
+        }
+}
+
+static Request *find_held(int slot) {
+    Request *request = held[slot];
+    if (request == nullptr || request->ticket != pool()->slots[slot].ticket)
+        return nullptr;
+    held[slot] = nullptr;
+    return request;
+}
+
+[[noreturn]] static void refuse_changed() {
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("the table or its settings changed while it was asked"),
+                    errhint("Its charge stays. Ask again.")));
+    pg_unreachable();
+}
+
+// Charged by another keeper: checked again here, and read under the very settings that were charged. Null: not here, not now.
+static Request *resume(int slot) {
+    Request *request = open_request(slot);
+    bool same = false;
+    request->alone = false;
+    ErrorData *error = in_transaction(request, lock_timeout_of(request), [&] {
+        if (!prepare_answer(request))
+            return;
+        const Slot &shared = pool()->slots[slot];
+        same = strcmp(shared.fingerprint, request->question->settings->fingerprint) == 0;
+        if (same)
+            release::continue_charged(request->round, shared.epsilon);
+    });
+    if (error == nullptr && same)
+        return request;
+    if (pool()->slots[slot].charger >= 0 && pool()->slots[slot].charger != this_keeper())
+        give_back_charged(slot);
+    else
+        reply_error(request, error_of(request, [] { refuse_changed(); }));
+    close_request(request);
+    return nullptr;
+}
+
+static void answer_charged(int slot) {
+    Request *request = find_held(slot);
+    if (request == nullptr)
+        request = resume(slot);
+    if (request == nullptr)
+        return;
+    wake_another();
+    answer(request);
+    close_request(request);
+}
+
+// ---- serving -------------------------------------------------------------------------------------------------------
+
+static void charge_batch(Request **requests, int n) {
+    auto **entries = static_cast<catalog::Entry **>(palloc(sizeof(catalog::Entry *) * n));
+    for (int i = 0; i < n; i++)
+        entries[i] = requests[i]->entry;
+    commit(entries, n);
+    for (int i = 0; i < n; i++) {
+        Request *request = requests[i];
+        if (ends_with_charge(request)) {
+            close_request(request);
+        } else if (request->alone && takes_long(request->terms)) {
+            mark_running(request->slot);
+            if (pay_the_rest(request))
+                answer(request);
+            close_request(request);
+        } else {
+            release::charged(request->round);
+            hold(request);
+        }
+    }
+}
+
+static int prepare_batch(Request **requests) {
+    int slots[most_in_batch], n = 0;
+    int taken = take_pending(slots);
+    for (int i = 0; i < taken; i++) {
+        Request *request = prepare(slots[i]);
+        if (request != nullptr)
+            requests[n++] = request;
+    }
+    return n;
+}
+
+void serve() {
+    MemoryContext memory = AllocSetContextCreate(TopMemoryContext, "dp_rdr batch", ALLOCSET_DEFAULT_SIZES);
+    MemoryContextSwitchTo(memory);
+    Request *requests[most_in_batch];
+    int n = prepare_batch(requests);
+    MemoryContextSwitchTo(memory);
+    if (n > 0)
+        charge_batch(requests, n);
+    for (int slot = take_charged(); slot >= 0; slot = take_charged())
+        answer_charged(slot);
+    let_go();
+    MemoryContextSwitchTo(TopMemoryContext);
+    MemoryContextDelete(memory);
+}
+
+} // namespace dp::keeper

@@ -1,0 +1,15 @@
+// Requests on their way through a keeper: prepared, charged, and only then read.
+#pragma once
+
+#include "border/postgres.hpp"
+
+namespace dp::keeper {
+
+// Takes what is pending, charges it in one commit, and answers all that is charged and may be read by this keeper.
+// Raises nothing but what ends the process.
+void serve();
+
+// The slot that is served now, -1: none. For the handler of SIGINT.
+int slot_served();
+
+} // namespace dp::keeper

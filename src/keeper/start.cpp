@@ -1,0 +1,132 @@
+#include "keeper/start.hpp"
+
+// The library that a keeper loads. That of test/greybox is another one.
+#ifndef DP_RDR_LIBRARY
+#define DP_RDR_LIBRARY "$libdir/dp_rdr"
+#endif
+
+namespace dp::keeper {
+
+static int setting = 3;
+
+void define_settings() {
+    DefineCustomIntVariable("dp_rdr.keepers", "Background workers that answer the analysts of one database, at most.",
+                            "All databases together have at most half of max_worker_processes.", &setting, 3, 1,
+                            max_keepers, PGC_SIGHUP, 0, nullptr, nullptr, nullptr);
+}
+
+int most_keepers() {
+    return setting;
+}
+
+// One that was to start and has not for so long never will.
+constexpr int starting_ms = 5000;
+
+// Under the pool's lock.
+static int count_keepers(bool *starting) {
+    int n = 0;
+    *starting = false;
+    TimestampTz now = GetCurrentTimestamp();
+    for (Keeper &keeper : pool()->keepers) {
+        if (keeper.life == Life::starting && TimestampDifferenceExceeds(keeper.since, now, starting_ms))
+            keeper.life = Life::none;
+        n += keeper.life != Life::none;
+        *starting = *starting || keeper.life == Life::starting;
+    }
+    return n;
+}
+
+static int living_keepers() {
+    bool starting;
+    LWLockAcquire(&pool()->lock, LW_EXCLUSIVE);
+    int n = count_keepers(&starting);
+    LWLockRelease(&pool()->lock);
+    return n;
+}
+
+bool keeper_lives() {
+    return living_keepers() > 0;
+}
+
+// The place is taken before the worker is asked for: else every client that finds none starts one.
+static int reserve_place() {
+    int place = -1;
+    bool starting;
+    LWLockAcquire(&pool()->lock, LW_EXCLUSIVE);
+    if (count_keepers(&starting) < most_keepers() && !starting)
+        for (int i = 0; i < max_keepers && place < 0; i++)
+            if (pool()->keepers[i].life == Life::none) {
+                place = i;
+                pool()->keepers[i].life = Life::starting;
+                pool()->keepers[i].since = GetCurrentTimestamp();
+            }
+    LWLockRelease(&pool()->lock);
+    return place;
+}
+
+static void give_place(int place) {
+    LWLockAcquire(&pool()->lock, LW_EXCLUSIVE);
+    if (pool()->keepers[place].life == Life::starting)
+        pool()->keepers[place].life = Life::none;
+    LWLockRelease(&pool()->lock);
+}
+
+// All databases together leave half of the slots to others. What this one has is counted anew each time: a worker that never
+// came to life, or died without a word, is not counted for ever.
+static bool reserve_worker() {
+    int others = 0, own = living_keepers();
+    LWLockAcquire(&directory()->lock, LW_EXCLUSIVE);
+    for (const DatabaseEntry &entry : directory()->databases)
+        if (&entry != database_entry())
+            others += entry.keepers;
+    bool room = others + own <= Max(1, max_worker_processes / 2);
+    database_entry()->keepers = room ? own : own - 1;
+    database_entry()->waiting = !room && own == 1;
+    LWLockRelease(&directory()->lock);
+    return room;
+}
+
+void keeper_is_gone() {
+    int own = living_keepers();
+    LWLockAcquire(&directory()->lock, LW_EXCLUSIVE);
+    database_entry()->keepers = own;
+    LWLockRelease(&directory()->lock);
+}
+
+bool somebody_waits() {
+    bool waits = false;
+    LWLockAcquire(&directory()->lock, LW_SHARED);
+    for (const DatabaseEntry &entry : directory()->databases)
+        waits = waits || (entry.waiting && entry.database != MyDatabaseId);
+    LWLockRelease(&directory()->lock);
+    return waits;
+}
+
+static BackgroundWorker describe_worker() {
+    BackgroundWorker worker;
+    memset(&worker, 0, sizeof worker);
+    strlcpy(worker.bgw_name, "dp_rdr keeper", BGW_MAXLEN);
+    strlcpy(worker.bgw_type, "dp_rdr keeper", BGW_MAXLEN);
+    worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+    worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
+    worker.bgw_restart_time = BGW_NEVER_RESTART;
+    strlcpy(worker.bgw_library_name, DP_RDR_LIBRARY, sizeof worker.bgw_library_name);
+    strlcpy(worker.bgw_function_name, "dp_rdr_keeper_main", BGW_MAXLEN);
+    worker.bgw_main_arg = ObjectIdGetDatum(MyDatabaseId);
+    worker.bgw_notify_pid = 0;
+    return worker;
+}
+
+bool start_keeper() {
+    int place = reserve_place();
+    if (place < 0)
+        return true; // enough, or on their way
+    BackgroundWorker worker = describe_worker();
+    if (reserve_worker() && RegisterDynamicBackgroundWorker(&worker, nullptr))
+        return true;
+    give_place(place);
+    keeper_is_gone();
+    return false;
+}
+
+} // namespace dp::keeper

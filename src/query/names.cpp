@@ -1,0 +1,71 @@
+#include "query/names.hpp"
+
+#include "border/walk.hpp"
+
+namespace dp::query {
+
+[[noreturn]] static void refuse(const char *what, List *name, int location) {
+    ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                    errmsg("%s %s is not supported in a query on a restricted view", what, NameListToString(name)),
+                    errhint("Use what PostgreSQL brings along."), location >= 0 ? errposition(location + 1) : 0));
+    pg_unreachable();
+}
+
+// Unqualified names are looked for in pg_catalog alone: the text is read under a pinned search_path.
+static bool is_servers(List *name) {
+    return list_length(name) < 2 || (list_length(name) == 2 && strcmp(strVal(linitial(name)), "pg_catalog") == 0);
+}
+
+static bool is_enum(const TypeName *name) {
+    Type type = LookupTypeName(nullptr, name, nullptr, true);
+    if (type == nullptr)
+        return false;
+    Oid oid = typeTypeId(type), element = get_element_type(oid);
+    ReleaseSysCache(type);
+    return type_is_enum(OidIsValid(element) ? element : oid);
+}
+
+static void check_type(const TypeName *name) {
+    if (name->setof || name->pct_type || (!is_servers(name->names) && !is_enum(name)))
+        refuse("type", name->names, name->location);
+}
+
+static bool check_node(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    CHECK_FOR_INTERRUPTS();
+    switch (nodeTag(node)) {
+    case T_TypeName:
+        check_type(castNode(TypeName, node));
+        break;
+    case T_FuncCall:
+        if (!is_servers(castNode(FuncCall, node)->funcname))
+            refuse("function", castNode(FuncCall, node)->funcname, castNode(FuncCall, node)->location);
+        break;
+    case T_A_Expr:
+        if (!is_servers(castNode(A_Expr, node)->name))
+            refuse("operator", castNode(A_Expr, node)->name, castNode(A_Expr, node)->location);
+        break;
+    case T_CollateClause:
+        if (!is_servers(castNode(CollateClause, node)->collname))
+            refuse("collation", castNode(CollateClause, node)->collname, castNode(CollateClause, node)->location);
+        break;
+    case T_SubLink: // x op ANY (...): its operator
+        if (!is_servers(castNode(SubLink, node)->operName))
+            refuse("operator", castNode(SubLink, node)->operName, castNode(SubLink, node)->location);
+        break;
+    case T_SortBy:
+        if (!is_servers(castNode(SortBy, node)->useOp))
+            refuse("operator", castNode(SortBy, node)->useOp, castNode(SortBy, node)->location);
+        break;
+    default:
+        break;
+    }
+    return border::walk_raw(node, check_node, context);
+}
+
+void check_names(RawStmt *statement) {
+    (void)check_node(statement->stmt, nullptr);
+}
+
+} // namespace dp::query

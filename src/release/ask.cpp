@@ -1,0 +1,54 @@
+#include "release/ask.hpp"
+
+#include "border/scope.hpp"
+#include "query/shape.hpp"
+
+namespace dp::release {
+
+// The text was written under pinned settings and is read under the same ones, whatever the caller's are.
+static query::Leaf *parse_leaf(const Ask &ask) {
+    border::SettingsScope settings = border::SettingsScope::enter();
+    query::TextScope scope;
+    scope.enter(ask.leaf);
+    query::Parsed parsed = query::parse_leaf(ask.leaf, ask.parameter_types, ask.parameters->numParams);
+    query::Leaf *leaf = query::check_leaf(parsed.query, parsed.source);
+    scope.leave();
+    settings.leave();
+    return leaf;
+}
+
+// The columns that the caller declared for the record are those of the leaf: checked before anything is charged.
+static void check_outputs(const query::Leaf *leaf, const Ask &ask) {
+    bool same = ask.noutputs == leaf->noutputs;
+    for (int i = 0; same && i < leaf->noutputs; i++) {
+        const query::Output &output = leaf->outputs[i];
+        same = ask.output_types[i] ==
+               (output.is_key ? leaf->keys[output.index].type : leaf->aggregates[output.index].result_type);
+    }
+    if (!same)
+        ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+                        errmsg("the declared columns are not those of the query on the restricted view")));
+}
+
+query::Leaf *check_ask(const Ask &ask) {
+    query::Leaf *leaf = parse_leaf(ask);
+    check_outputs(leaf, ask);
+    ExecCheckRTPerms(list_make1(leaf->entry), true);
+    return leaf;
+}
+
+Resolved resolve(const Ask &ask, query::Leaf *leaf) {
+    catalog::Reading reading = catalog::Reading::open();
+    rows::Question *question = rows::prepare(reading, leaf, ask.leaf, ask.parameters);
+    if (ask.fingerprint != nullptr && strcmp(ask.fingerprint, question->settings->fingerprint) != 0)
+        catalog::refuse_changing(*question->settings);
+    question->asker = ask.asker;
+    catalog::Policy *policy = catalog::policy_of(reading, *question->settings, ask.asker);
+    question->grantee = policy->grantee_name;
+    reading.close();
+    Terms terms = terms_of(*policy, ask.has_epsilon ? &ask.epsilon : nullptr, ask.weight);
+    rows::check_delta(question, terms.mechanism, terms.delta);
+    return Resolved{question, terms};
+}
+
+} // namespace dp::release

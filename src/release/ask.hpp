@@ -1,0 +1,36 @@
+// A question as it arrives: a leaf's text, and what it is asked for. It is resolved where the rows are read, whatever its
+// sender has checked (architecture.md, 3.3).
+#pragma once
+
+#include "release/release.hpp"
+
+namespace dp::release {
+
+struct Ask {
+    catalog::Asker asker;
+    const char *leaf;        // written and read under pinned settings
+    const char *time_zone;   // the asker's: some types are compared in it
+    const char *fingerprint; // of the settings that an open transaction of the asker's sees; null: it has changed nothing
+    Oid view;                // the facade, as the asker has read it
+    bool has_epsilon;
+    privacy::Epsilon epsilon; // asks for less
+    double weight;
+    int noutputs; // columns that the asker expects
+    Oid *output_types;
+    Oid *parameter_types;
+    ParamListInfo parameters; // $1 ... of the leaf
+};
+
+struct Resolved {
+    rows::Question *question;
+    Terms terms;
+};
+
+// Parses and checks the leaf, its columns, and the caller's SELECT on the view (as the current role). Errors: those of
+// query::parse_select and check_leaf; 42804 for other columns; 42501.
+query::Leaf *check_ask(const Ask &ask);
+// The leaf under the settings and the policy that are committed now, for the current role. Reads no private row. Errors:
+// those of rows::prepare, catalog::policy_of, terms_of; 55000 when the asker has changed settings and not committed it.
+Resolved resolve(const Ask &ask, query::Leaf *leaf);
+
+} // namespace dp::release

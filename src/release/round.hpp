@@ -1,0 +1,28 @@
+// One answer, from its price to its rows, as steps: what is charged next, and what may be read once that is durable. Who
+// takes the steps (a keeper for analysts, the owner's own call) commits the charges in between.
+#pragma once
+
+#include "release/release.hpp"
+#include "release/steps.hpp"
+
+namespace dp::release {
+
+struct Round;
+
+// Looks at public facts alone; under within_data and find_epsilon at the rows (choose). Lives in CurrentMemoryContext.
+Round *begin(const rows::Question *question, const Terms &terms);
+// The charge that comes next.
+catalog::Entry *due(Round *round);
+// It is committed. From here on the rows that it pays for may be read.
+void charged(Round *round);
+// Whether rows are read before the next charge, which they decide on; false: the answer can be written.
+bool must_select(const Round *round);
+bool is_paid(const Round *round);
+void select(Round *round);
+// Reads the rows, unless they have been, and writes the noisy answer.
+Answer finish(Round *round);
+
+// What was charged by another process: the round is where charged() would leave it.
+void continue_charged(Round *round, privacy::Epsilon epsilon);
+
+} // namespace dp::release
