@@ -573,6 +573,16 @@ COMMENT ON FUNCTION dp_rdr.total_functions() IS
     'functions and casts that may be applied to the columns of a restricted view; which arguments must be constants, and why no row can make them fail';
 
 
+-- The processes that read rows for analysts, for an administrator to look at (doc/operations.md).
+CREATE FUNCTION dp_rdr.keepers(OUT pid integer, OUT state text, OUT charges bigint, OUT commits bigint)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 3 AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_rdr.keepers() IS
+    'background workers that charge and answer the queries of this database, with the charges and commits of each';
+CREATE FUNCTION dp_rdr.charge_times(OUT microseconds double precision, OUT charges bigint)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 50 AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_rdr.charge_times() IS
+    'how many charges took so long at most, and longer than the row before says, since the server started';
+
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Aggregates for owners of the data, with an epsilon of their own. Serial: the final function reads the call's arguments.
 -- PARALLEL RESTRICTED: a worker may scan, the noise is drawn once, by the session itself.

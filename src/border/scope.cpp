@@ -117,6 +117,10 @@ void UsageScope::leave() const {
     pgWalUsage = wal;
 }
 
+void set_locally(const char *name, const char *value) {
+    set_config_option(name, value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
+}
+
 Oid extension_schema(bool missing_ok) {
     return get_namespace_oid("dp_rdr", missing_ok);
 }

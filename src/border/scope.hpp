@@ -39,6 +39,9 @@ struct UsageScope {
     void leave() const;
 };
 
+// To the end of the transaction, whatever the caller may set.
+void set_locally(const char *name, const char *value);
+
 // The owner of the extension's schema: owns catalog and ledger.
 Oid extension_owner();
 Oid extension_schema(bool missing_ok = false);

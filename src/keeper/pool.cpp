@@ -34,7 +34,7 @@ Directory *directory() {
 }
 
 static void initialize(Pool *pool, int tranche) {
-    memset(pool, 0, sizeof *pool);
+    memset(static_cast<void *>(pool), 0, sizeof *pool);
     LWLockInitialize(&pool->lock, tranche);
     ConditionVariableInit(&pool->charge_turn);
     ConditionVariableInit(&pool->slot_freed);

@@ -62,8 +62,12 @@ struct Keeper {
     TimestampTz since; // of `starting`
     Oid reading_for;   // the login whose request it reads rows for
     int slot;          // that it is at, -1
-    uint64 requests, charges, commits;
+    uint64 charges, commits;
 };
+
+// How long charges took, from the end of their preparation to their being durable: four classes to each doubling, from a
+// microsecond on. Of all keepers together, since the pool was made.
+constexpr int nclasses = 96;
 
 struct Pool {
     LWLock lock;
@@ -71,6 +75,7 @@ struct Pool {
     int charging; // the keeper that commits charges; -1
     ConditionVariable charge_turn, slot_freed;
     Keeper keepers[max_keepers];
+    uint64 charge_times[nclasses];
     Slot slots[nslots];
 };
 

@@ -1,6 +1,7 @@
 #include "keeper/queue.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "keeper/start.hpp"
 
@@ -416,7 +417,7 @@ int enter_pool() {
         keeper.process = MyProc;
         keeper.reading_for = InvalidOid;
         keeper.slot = -1;
-        keeper.requests = keeper.charges = keeper.commits = 0;
+        keeper.charges = keeper.commits = 0;
     }
     unlock();
     if (place < 0)
@@ -501,10 +502,12 @@ void give_charge_turn() {
     ConditionVariableSignal(&pool()->charge_turn);
 }
 
-void count_charges(int charges) {
+void count_charges(int charges, double microseconds) {
+    int time_class = microseconds <= 1 ? 0 : Min(nclasses - 1, static_cast<int>(std::log2(microseconds) * 4));
     lock();
     pool()->keepers[self].charges += charges;
     pool()->keepers[self].commits++;
+    pool()->charge_times[time_class] += charges;
     unlock();
 }
 

@@ -57,6 +57,7 @@ bool becomes_idle();        // false: there is work
 void becomes_busy();
 void take_charge_turn();    // one keeper commits charges at a time
 void give_charge_turn();
-void count_charges(int charges);
+// How long the charges of one commit took.
+void count_charges(int charges, double microseconds);
 
 } // namespace dp::keeper
