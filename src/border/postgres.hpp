@@ -45,6 +45,7 @@ extern "C" {
 #include <nodes/makefuncs.h>
 #include <nodes/nodeFuncs.h>
 #include <optimizer/clauses.h>
+#include <optimizer/cost.h>
 #include <optimizer/optimizer.h>
 #include <optimizer/plancat.h>
 #include <optimizer/planner.h>
@@ -60,6 +61,7 @@ extern "C" {
 #include <parser/parse_relation.h>
 #include <parser/parse_type.h>
 #include <parser/parsetree.h>
+#include <pgstat.h>
 #include <postmaster/bgworker.h>
 #include <rewrite/rewriteHandler.h>
 #include <rewrite/rewriteManip.h>

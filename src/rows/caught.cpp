@@ -24,7 +24,7 @@ void raise_caught(const Question *question, ErrorData *error) {
     }
     // The controller's own calls are his: he may see rows.
     if (question->grantee != nullptr && !lacks_resources(error->sqlerrcode))
-        catalog::suspend(*question->settings, question->text, question->grantee);
+        catalog::suspend(*question->settings, question->asker, question->text, question->grantee);
     RESUME_INTERRUPTS();
     // Neither the message nor its place may depend on a row. The transaction is lost all the same: this error ends it.
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the query failed"),

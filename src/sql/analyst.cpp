@@ -105,7 +105,8 @@ DP_FUNCTION(release) {
     ExecCheckRTPerms(list_make1(leaf->entry), true);
     catalog::Reading reading = catalog::Reading::open();
     rows::Question *question = rows::prepare(reading, leaf, text, parameters.list);
-    catalog::Policy *policy = catalog::policy_of(reading, *question->settings, GetUserId());
+    question->asker = catalog::current_asker();
+    catalog::Policy *policy = catalog::policy_of(reading, *question->settings, question->asker);
     question->grantee = policy->grantee_name;
     reading.close();
     release::Terms terms = requested_terms(fcinfo, policy);
