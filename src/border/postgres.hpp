@@ -23,6 +23,7 @@ extern "C" {
 #include <catalog/pg_authid.h>
 #include <catalog/pg_class.h>
 #include <catalog/pg_collation.h>
+#include <catalog/pg_database.h>
 #include <catalog/pg_enum.h>
 #include <catalog/pg_index.h>
 #include <catalog/pg_inherits.h>
@@ -45,6 +46,7 @@ extern "C" {
 #include <nodes/makefuncs.h>
 #include <nodes/nodeFuncs.h>
 #include <optimizer/clauses.h>
+#include <optimizer/cost.h>
 #include <optimizer/optimizer.h>
 #include <optimizer/plancat.h>
 #include <optimizer/planner.h>

@@ -19,11 +19,10 @@ struct Pin {
     const char *value;
 };
 
-// Each line closes a door.
+// For all internal work. Each line closes a door.
 const Pin pins[] = {
     {"search_path", "pg_catalog, pg_temp"},  // pg_temp is searched first for types unless named last (A24)
-    {"track_counts", "off"},                 // pg_stat_xact_* would count the matching rows (C07)
-    {"track_functions", "none"},             // and calls of helper functions (C17)
+    {"track_functions", "none"},             // pg_stat_xact_* would count calls of helper functions (C17)
     {"track_io_timing", "off"},              //
     {"debug_print_parse", "off"},            // plans and constants sent to the client (C09)
     {"debug_print_rewritten", "off"},        //
@@ -34,10 +33,6 @@ const Pin pins[] = {
     {"log_statement_stats", "off"},          //
     {"trace_sort", "off"},                   // sizes of sorts
     {"client_min_messages", "error"},        // whatever an internal statement has to say
-    {"enable_indexscan", "off"},             // scan counters of an index count matching rows (K6)
-    {"enable_indexonlyscan", "off"},         //
-    {"enable_bitmapscan", "off"},            //
-    {"enable_tidscan", "off"},               //
     {"enable_seqscan", "on"},                //
     {"seq_page_cost", "1"},                  // with costs of his own the caller would get index scans all the same
     {"random_page_cost", "4"},               //
@@ -54,38 +49,102 @@ const Pin pins[] = {
     {"plan_cache_mode", "auto"},             //
     {"jit", "off"},                          //
     {"constraint_exclusion", "off"},         // the planner has no business with the expressions of constraints
-    {"row_security", "on"},                  //
     {"extra_float_digits", "1"},             // texts that are compared (fingerprint, ledger)
     {"IntervalStyle", "postgres"},           //
     {"DateStyle", "ISO, YMD"},               //
     {"bytea_output", "hex"},                 //
     {"xmlbinary", "base64"},                 //
-    {"quote_all_identifiers", "off"},        // deparsed texts
+    {"quote_all_identifiers", "off"},        // deparsed texts, names in the ledger
     {"standard_conforming_strings", "on"},   //
     {"escape_string_warning", "off"},        //
     {"backslash_quote", "safe_encoding"},    //
     {"transform_null_equals", "off"},        // the same text must mean the same query
     {"array_nulls", "on"},                   //
 };
+
+// Where private rows are read: nothing counts them.
+const Pin reading_pins[] = {
+    {"track_counts", "off"},         // pg_stat_xact_* would count the matching rows (C07)
+    {"enable_indexscan", "off"},     // scan counters of an index count matching rows (K6)
+    {"enable_indexonlyscan", "off"}, //
+    {"enable_bitmapscan", "off"},    //
+    {"enable_tidscan", "off"},       //
+    {"row_security", "on"},          //
+};
+
+// For the extension's own tables.
+const Pin catalog_pins[] = {
+    {"track_counts", "off"},     {"enable_indexscan", "on"}, {"enable_indexonlyscan", "on"},
+    {"enable_bitmapscan", "on"}, {"enable_tidscan", "off"},  {"row_security", "on"},
+};
+
+// A process of ours starts with what the server, ALTER DATABASE and ALTER ROLE say. None of it may weaken a charge or
+// follow rows. With `pins`, for its whole life.
+const Pin process_pins[] = {
+    {"synchronous_commit", "on"},                        // a charge that a crash can lose is none
+    {"default_transaction_read_only", "off"},            //
+    {"default_transaction_deferrable", "off"},           //
+    {"default_transaction_isolation", "read committed"}, // decisions read what is committed once the lock is held
+    {"session_replication_role", "origin"},              // triggers that copy the ledger elsewhere fire
+    {"row_security", "off"},                             // an error rather than a ledger seen in part
+    {"track_counts", "on"},                              // or autovacuum never sees the odometer
+    {"enable_indexscan", "on"},                          // the ledger is read by its keys
+    {"enable_indexonlyscan", "on"},                      //
+    {"enable_bitmapscan", "on"},                         //
+    {"enable_tidscan", "off"},                           //
+    {"lock_timeout", "2s"},                              // others wait for this process, on no lock of theirs
+    {"statement_timeout", "0"},                          //
+    {"idle_in_transaction_session_timeout", "0"},        //
+    {"idle_session_timeout", "0"},                       //
+#if PG_VERSION_NUM >= 170000
+    {"transaction_timeout", "0"}, //
+#endif
+    {"TimeZone", "UTC"}, // texts, should one depend on it
+};
+
+bool forced = false;
 } // namespace
 
 // PGC_SUSET: the caller may not set some of these; the pin is ours, not his.
-static void set_pin(const char *name, const char *value) {
-    set_config_option(name, value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+static void set_pin(const Pin &pin) {
+    set_config_option(pin.name, pin.value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+}
+
+// PGC_S_OVERRIDE: above ALTER DATABASE, ALTER ROLE and a reload, and what ResetAllOptions() returns to.
+static void force(const Pin &pin) {
+    set_config_option(pin.name, pin.value, PGC_SUSET, PGC_S_OVERRIDE, GUC_ACTION_SET, true, 0, false);
+}
+
+void force_settings() {
+    for (const Pin &pin : pins)
+        force(pin);
+    for (const Pin &pin : process_pins)
+        force(pin);
+    forced = true;
+}
+
+bool settings_are_forced() {
+    return forced;
 }
 
 SettingsScope SettingsScope::enter() {
     SettingsScope scope{NewGUCNestLevel()};
-    for (const Pin &pin : pins)
-        set_pin(pin.name, pin.value);
+    if (!forced)
+        for (const Pin &pin : pins)
+            set_pin(pin);
+    for (const Pin &pin : reading_pins)
+        set_pin(pin);
     return scope;
 }
 
 SettingsScope SettingsScope::enter_for_catalog() {
-    SettingsScope scope = enter();
-    static const char *const by_index[] = {"enable_indexscan", "enable_indexonlyscan", "enable_bitmapscan"};
-    for (const char *name : by_index)
-        set_pin(name, "on");
+    SettingsScope scope{NewGUCNestLevel()};
+    if (!forced)
+        for (const Pin &pin : pins)
+            set_pin(pin);
+    if (!forced || !enable_indexscan) // else these are as they were forced
+        for (const Pin &pin : catalog_pins)
+            set_pin(pin);
     return scope;
 }
 

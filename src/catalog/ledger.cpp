@@ -1,9 +1,7 @@
-// The caller's side of a charge: request, worker, wait, verdict. Nothing here writes to the ledger.
+// The caller's side of a charge: entry, verdict, refusal. Nothing here writes to the ledger.
 #include "catalog/ledger.hpp"
 
-#include "border/scope.hpp"
 #include "catalog/decimals.hpp"
-#include "catalog/ledger_request.hpp"
 
 namespace dp::catalog {
 
@@ -15,17 +13,12 @@ static void check_not_in_recovery() {
                         errhint("Restricted views are answered by the primary server.")));
 }
 
-void check_can_charge() {
+void check_can_ask() {
     check_not_in_recovery();
     if (IsInParallelMode() || IsParallelWorker())
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("cannot charge a privacy loss during a parallel operation"),
                         errhint("Declare functions that query restricted views PARALLEL UNSAFE.")));
-    // Its predicate locks, shown to everyone in pg_locks, count the pages and rows that an answer has read.
-    if (IsolationIsSerializable())
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("cannot query a restricted view in a serializable transaction"),
-                        errhint("Use the isolation level READ COMMITTED or REPEATABLE READ.")));
 #if PG_VERSION_NUM < 170000 // removed there
     // A snapshot that is too old fails at the first page that was changed since, as one row may have changed it.
     if (OldSnapshotThresholdActive())
@@ -35,143 +28,16 @@ void check_can_charge() {
 #endif
 }
 
-namespace {
-
-// The parts of a request, before they have a segment to live in.
-struct Parcels {
-    struct Parcel {
-        Key key;
-        const void *data;
-        Size size;
-    };
-    static constexpr int capacity = 16;
-    Parcel items[capacity];
-    int n = 0;
-
-    void add(Key key, const void *data, Size size) {
-        Assert(n < capacity);
-        if (size > 0)
-            items[n++] = Parcel{key, data, size};
-    }
-    void add_text(Key key, const char *text) {
-        if (text != nullptr)
-            add(key, text, strlen(text) + 1);
-    }
-};
-
-// A request on its way. The segment belongs to the transaction's resource owner: an error on the caller's side, a cancel
-// for instance, detaches it; a worker that has attached keeps its own mapping, one that comes later finds nothing.
-struct Mail {
-    dsm_segment *segment;
-    uint64 nonce;
-    Request *request;
-};
-
-Mail send(const Parcels &parcels) {
-    Mail mail;
-    if (!pg_strong_random(&mail.nonce, sizeof mail.nonce))
-        ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random values")));
-    shm_toc_estimator estimator;
-    shm_toc_initialize_estimator(&estimator);
-    for (int i = 0; i < parcels.n; i++)
-        shm_toc_estimate_chunk(&estimator, parcels.items[i].size);
-    shm_toc_estimate_keys(&estimator, parcels.n);
-    Size size = shm_toc_estimate(&estimator);
-    mail.segment = dsm_create(size, 0);
-    shm_toc *toc = shm_toc_create(mail.nonce, dsm_segment_address(mail.segment), size);
-    for (int i = 0; i < parcels.n; i++) {
-        void *copy = shm_toc_allocate(toc, parcels.items[i].size);
-        memcpy(copy, parcels.items[i].data, parcels.items[i].size);
-        shm_toc_insert(toc, parcels.items[i].key, copy);
-    }
-    mail.request = static_cast<Request *>(shm_toc_lookup(toc, key_request, false));
-    mail.request->layout = layout_number;
-    mail.request->size = sizeof(Request);
-    pg_atomic_init_u32(&mail.request->status, static_cast<uint32>(Status::pending));
-    return mail;
-}
-
-BackgroundWorker describe_worker(const Mail &mail) {
-    BackgroundWorker worker;
-    memset(&worker, 0, sizeof worker);
-    strlcpy(worker.bgw_name, "dp_rdr charge", BGW_MAXLEN);
-    strlcpy(worker.bgw_type, "dp_rdr charge", BGW_MAXLEN);
-    worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
-    worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
-    worker.bgw_restart_time = BGW_NEVER_RESTART;
-    strlcpy(worker.bgw_library_name, "$libdir/dp_rdr", BGW_MAXLEN);
-    strlcpy(worker.bgw_function_name, "dp_rdr_charge_worker", BGW_MAXLEN);
-    worker.bgw_main_arg = UInt32GetDatum(dsm_segment_handle(mail.segment));
-    WorkerArguments arguments;
-    memset(&arguments, 0, sizeof arguments);
-    arguments.database = MyDatabaseId;
-    arguments.nonce = mail.nonce;
-    static_assert(sizeof arguments <= BGW_EXTRALEN);
-    memcpy(worker.bgw_extra, &arguments, sizeof arguments);
-    worker.bgw_notify_pid = MyProcPid;
-    return worker;
-}
-
-constexpr int slot_patience_ms = 2000;
-constexpr int slot_retry_ms = 2; // a client without think time would otherwise always be the one to find the slot
-
-// Charges take a few milliseconds, so a slot is worth a short wait; false when none came free.
-bool start_worker(BackgroundWorker *worker, BackgroundWorkerHandle **handle) {
-    TimestampTz start = GetCurrentTimestamp();
-    while (!RegisterDynamicBackgroundWorker(worker, handle)) {
-        CHECK_FOR_INTERRUPTS();
-        if (TimestampDifferenceExceeds(start, GetCurrentTimestamp(), slot_patience_ms))
-            return false;
-        (void)WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, slot_retry_ms, PG_WAIT_EXTENSION);
-        ResetLatch(MyLatch);
-    }
-    return true;
-}
-
-enum class Failure { none, no_slot, not_committed };
-
-struct Verdict {
-    Status status;
-    Failure failure;
-    privacy::Epsilon epsilon;
-    uint64 first, last;
-    Reason reason;
-};
-
-// Runs a request to its end. A cancel while waiting is an error here; the charge may be committed all the same.
-Verdict deliver(const Parcels &parcels) {
-    check_not_in_recovery();
-    Mail mail = send(parcels);
-    BackgroundWorker worker = describe_worker(mail);
-    BackgroundWorkerHandle *handle;
-    Verdict verdict{Status::pending, Failure::no_slot, {}, 0, 0, {}};
-    if (start_worker(&worker, &handle)) {
-        // Not only until the status is there: a worker that outlives its caller's statement would keep DROP DATABASE
-        // waiting and its slot taken. The postmaster's death ends the wait too; then the status decides as always.
-        (void)WaitForBackgroundWorkerShutdown(handle);
-        pfree(handle);
-        verdict.status = static_cast<Status>(pg_atomic_read_u32(&mail.request->status));
-        pg_read_barrier();
-        verdict.epsilon = mail.request->epsilon;
-        verdict.first = mail.request->first;
-        verdict.last = mail.request->last;
-        verdict.reason = mail.request->reason;
-        verdict.failure = verdict.status == Status::pending ? Failure::not_committed : Failure::none;
-    }
-    dsm_detach(mail.segment);
-    if (verdict.status == Status::other_layout)
+void check_can_charge() {
+    check_can_ask();
+    // Its predicate locks, shown to everyone in pg_locks, count the pages and rows that an answer has read.
+    if (IsolationIsSerializable())
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("the library of dp_rdr was replaced while this session was running"),
-                        errdetail("Nothing was charged."), errhint("Reconnect.")));
-    return verdict;
+                        errmsg("cannot read a protected table in a serializable transaction"),
+                        errhint("Use the isolation level READ COMMITTED or REPEATABLE READ.")));
 }
 
-const char *hint_for(Failure failure) {
-    if (failure == Failure::no_slot)
-        return "All background workers are in use. Try again, or ask the administrator to raise "
-               "\"max_worker_processes\".";
-    return "The server log tells what stopped the background worker, for instance a lock on the ledger. Try again.";
-}
+namespace {
 
 template <class Number> const char *printed(Number number) {
     return numeric_text(to_numeric(number));
@@ -220,167 +86,117 @@ const char *explain_denial(const Charge &what, const Reason &reason) {
     pg_unreachable();
 }
 
-[[noreturn]] void refuse_charge(const Verdict &verdict, const Charge &what) {
-    switch (verdict.status) {
-    case Status::denied:
-        refuse_denied(what, verdict.reason);
+const char *const log_tells =
+    "The server log tells what stopped the background worker, for instance a lock on the ledger. Try again.";
+
+const char *hint_for(const Entry &entry) {
+    if (entry.verdict.outcome == Outcome::busy)
+        return "Another transaction holds the odometer of the table. Try again.";
+    return entry.hint != nullptr ? entry.hint : log_tells;
+}
+
+Deliver delivery;
+
+} // namespace
+
+void deliver_by(Deliver deliver) {
+    delivery = deliver;
+}
+
+void refuse_changing(const Settings &settings) {
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("the settings of %s are changing", settings.relation_name),
+                    errhint("Try again after the transaction that changes them has ended.")));
+    pg_unreachable();
+}
+
+void refuse(const Entry &entry) {
+    switch (entry.verdict.outcome) {
+    case Outcome::denied:
+        refuse_denied(*entry.what, entry.verdict.reason);
         break;
-    case Status::changing:
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("the settings of %s are changing", what.settings->relation_name),
-                        errhint("Try again after the transaction that changes them has ended.")));
-        break;
+    case Outcome::changing:
+        refuse_changing(*entry.what->settings);
     default:
-        ereport(ERROR,
-                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                 errmsg("charge was not committed; no answer is released"), errhint("%s", hint_for(verdict.failure))));
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("charge was not committed; no answer is released"), errhint("%s", hint_for(entry))));
     }
     pg_unreachable();
 }
 
-Request request_of(const Charge &what) {
-    Request request{};
-    request.kind = RequestKind::charge;
-    request.relation = what.settings->relation;
-    request.view = what.settings->view;
-    request.role = GetUserId();
-    request.session_role = GetSessionUserId();
-    request.mechanism = what.mechanism;
-    request.account = what.account;
-    request.eps_star = what.eps_star;
-    request.slack = what.slack;
-    request.has_epsilon_max = what.has_epsilon_max;
-    request.epsilon_max = what.epsilon_max;
-    request.has_requested = what.has_requested;
-    request.requested = what.requested;
-    request.has_share = what.has_share;
-    request.share = what.share;
-    request.delta = what.delta;
-    request.delta_noise = what.delta_noise;
-    request.delta_groups = what.delta_groups;
-    request.thresholded = what.thresholded;
-    request.selection = what.selection;
-    request.worst = what.worst;
-    request.candidates = what.candidates->size();
-    request.measures = what.measures == nullptr ? 0 : what.measures->size();
-    return request;
+Entry entry_for(const Charge &what) {
+    Entry entry = {};
+    entry.kind = RequestKind::charge;
+    entry.what = &what;
+    return entry;
 }
 
-void add_texts(Parcels &parcels, const Charge &what) {
-    parcels.add_text(key_id, what.settings->id_text);
-    parcels.add_text(key_relation_name, what.settings->relation_name);
-    parcels.add_text(key_owner, GetUserNameFromId(what.settings->owner, false));
-    parcels.add_text(key_view_name, what.settings->view_name);
-    parcels.add_text(key_fingerprint, what.settings->fingerprint);
-    parcels.add_text(key_query, what.query);
-    parcels.add_text(key_grantee, what.grantee);
-    parcels.add_text(key_algorithm, what.algorithm);
-    parcels.add_text(key_guarantee, what.guarantee);
-    parcels.add_text(key_kind, what.kind);
-    parcels.add_text(key_parameters, what.parameters);
+Entry entry_for_selection(const Charge &what, privacy::Epsilon epsilon_svt, uint64 tested) {
+    Entry entry = entry_for(what);
+    entry.kind = RequestKind::selection;
+    entry.epsilon_svt = epsilon_svt;
+    entry.tested = tested;
+    return entry;
 }
 
-void add_measures(Parcels &parcels, const Charge &what, uint64 n) {
-    if (n == 0)
-        return;
-    if (what.sensitivities->size() != n)
-        elog(ERROR, "%zu sensitivities for " UINT64_FORMAT " measures", what.sensitivities->size(), n);
-    auto *measures = static_cast<PlannedMeasure *>(palloc(n * sizeof(PlannedMeasure)));
-    for (uint64 i = 0; i < n; i++) {
-        const privacy::Measure &measure = (*what.measures)[i];
-        measures[i] = PlannedMeasure{measure.kind, measure.argument, measure.filter};
-    }
-    parcels.add(key_measures, measures, n * sizeof(PlannedMeasure));
-    parcels.add(key_sensitivities, what.sensitivities->data(), n * sizeof(uint64));
-}
-
-} // namespace
-
-// One charge of a table at a time: whoever asks, and is denied, all the time has one background worker at most, however many
-// connections he opens. First come, first served, and the wait can be cancelled. No SQL takes a lock of this class: objects
-// of a class have its catalog's OID, and the odometer is none. Whoever holds it waits for his worker and for no other lock,
-// and the worker for locks two seconds at most. An error on the way gives it back.
-static LOCKTAG queue_of(Oid relation) {
-    LOCKTAG tag;
-    Oid odometers = get_relname_relid("odometer", border::extension_schema());
-    SET_LOCKTAG_OBJECT(tag, MyDatabaseId, odometers, relation, 0);
-    return tag;
-}
-
-static Verdict deliver_in_turn(const Parcels &parcels, Oid relation) {
-    LOCKTAG queue = queue_of(relation);
-    (void)LockAcquire(&queue, ExclusiveLock, false, false);
-    Verdict verdict = deliver(parcels);
-    (void)LockRelease(&queue, ExclusiveLock, false);
-    return verdict;
-}
-
-// Runs the request; returns only when it is committed.
-static Verdict commit(const Charge &what, Request *request) {
+void commit(Entry *entry) {
     check_can_charge();
-    Parcels parcels;
-    parcels.add(key_request, request, sizeof *request);
-    add_texts(parcels, what);
-    parcels.add(key_candidates, what.candidates->data(), what.candidates->size() * sizeof(privacy::Epsilon));
-    add_measures(parcels, what, request->measures);
-    Verdict verdict = deliver_in_turn(parcels, request->relation);
-    if (verdict.status != Status::committed)
-        refuse_charge(verdict, what);
-    return verdict;
+    delivery(entry);
+    if (entry->verdict.outcome != Outcome::committed)
+        refuse(*entry);
 }
 
 privacy::Epsilon charge(const Charge &what) {
-    Request request = request_of(what);
-    return commit(what, &request).epsilon;
+    Entry entry = entry_for(what);
+    commit(&entry);
+    return entry.verdict.epsilon;
 }
 
 SelectionCharge charge_selection(const Charge &what, privacy::Epsilon epsilon_svt, uint64 tested) {
-    Request request = request_of(what);
-    request.kind = RequestKind::selection;
-    request.selection = epsilon_svt;
-    request.tested = tested;
-    // The row of the selection carries no delta: it is pure.
-    request.delta_after = what.delta;
-    request.delta = request.delta_noise = request.delta_groups = privacy::Delta();
-    Verdict verdict = commit(what, &request);
-    return SelectionCharge{verdict.first, verdict.last, verdict.epsilon};
+    Entry entry = entry_for_selection(what, epsilon_svt, tested);
+    commit(&entry);
+    return SelectionCharge{entry.verdict.first, entry.verdict.last, entry.verdict.epsilon};
 }
 
-bool commit_suspension(const Settings &settings, const char *query, const char *grantee) {
+Charge suspension_of(const Settings &settings, const Asker &asker, const char *query, const char *grantee) {
     Charge nothing = {};
     nothing.settings = &settings;
+    nothing.asker = asker;
     nothing.query = query;
     nothing.grantee = grantee;
     nothing.algorithm = nothing.guarantee = "none";
     nothing.kind = "suspension";
     nothing.parameters = "{}";
-    Request request{};
-    request.kind = RequestKind::suspension;
-    request.relation = settings.relation;
-    request.view = settings.view;
-    request.role = GetUserId();
-    request.session_role = GetSessionUserId();
-    request.account = privacy::Account::public_account;
-    Parcels parcels;
-    parcels.add(key_request, &request, sizeof request);
-    add_texts(parcels, nothing);
-    return deliver(parcels).status == Status::committed;
+    nothing.account = privacy::Account::public_account;
+    return nothing;
+}
+
+bool commit_suspension(const Settings &settings, const Asker &asker, const char *query, const char *grantee) {
+    Charge nothing = suspension_of(settings, asker, query, grantee);
+    Entry entry = entry_for(nothing);
+    entry.kind = RequestKind::suspension;
+    check_not_in_recovery();
+    delivery(&entry);
+    return entry.verdict.outcome == Outcome::committed;
 }
 
 void create_odometer(const char *id_text, const char *relation_name, const char *owner) {
-    Request request{};
-    request.kind = RequestKind::create_odometer;
-    Parcels parcels;
-    parcels.add(key_request, &request, sizeof request);
-    parcels.add_text(key_id, id_text);
-    parcels.add_text(key_relation_name, relation_name);
-    parcels.add_text(key_owner, owner);
-    Verdict verdict = deliver(parcels);
-    if (verdict.status != Status::committed)
+    Settings settings = {};
+    settings.id_text = id_text;
+    settings.relation_name = relation_name;
+    settings.owner_name = owner;
+    Charge nothing = {};
+    nothing.settings = &settings;
+    nothing.asker = current_asker();
+    Entry entry = entry_for(nothing);
+    entry.kind = RequestKind::create_odometer;
+    check_not_in_recovery();
+    delivery(&entry);
+    if (entry.verdict.outcome != Outcome::committed)
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("could not create the odometer of %s", relation_name),
-                        errhint("%s", verdict.failure == Failure::no_slot
-                                          ? hint_for(verdict.failure)
+                        errhint("%s", entry.hint != nullptr
+                                          ? entry.hint
                                           : "If CREATE EXTENSION dp_rdr ran in this transaction, commit it first; "
                                             "otherwise the server log tells the cause.")));
 }

@@ -1,13 +1,15 @@
-// The write half of the catalog: charges, in a background worker of their own (architecture.md, 7).
+// The write half of the catalog as its callers see it: what is to be charged, and the verdict (architecture.md, 7).
 //
-// A charge made in the caller's transaction would die with its rollback. So one dynamic background worker per charge locks
-// the table's odometer row, decides (privacy/accounting), writes the ledger row and commits; only "committed" lets the
-// caller go on. A worker that dies, a timeout, a cancel: an error and no answer, the charge may stand.
+// A charge made in the caller's transaction would die with its rollback. So whoever charges hands an entry to a process
+// that commits it in a transaction of its own (ledger_writer); how it gets there and back is set once per process
+// (deliver_by). Only "committed" lets the caller go on. A writer that dies, a timeout, a cancel: an error and no answer,
+// the charge may stand.
 #pragma once
 
 #include "privacy/accounting.hpp"
 
 #include "border/guard.hpp"
+#include "catalog/asker.hpp"
 #include "catalog/settings.hpp"
 
 namespace dp::catalog {
@@ -15,6 +17,7 @@ namespace dp::catalog {
 // What is to be charged. Texts live in the caller's memory.
 struct Charge {
     const Settings *settings;
+    Asker asker;
     const char *query;     // the analyst's or controller's query (as the ledger shows it)
     const char *grantee;   // of the policy, or null: the controller's own call
     const char *algorithm; // within_domain, released, within_data, find_epsilon, find_and_release ...
@@ -43,6 +46,60 @@ struct Charge {
     privacy::Epsilon selection, worst;
 };
 
+enum class RequestKind : uint32 { charge, selection, create_odometer, suspension };
+
+// Only `committed` lets the caller go on; whatever fails leaves `pending`. busy: somebody else holds the odometer, nothing was
+// done, and it may be tried again.
+enum class Outcome : uint32 { pending = 0, committed = 1, denied = 2, changing = 3, busy = 4 };
+
+// Why a controller's own call was denied. Of an analyst's request it stays empty.
+struct Reason {
+    privacy::Denial denial;
+    privacy::Epsilon asked, spent, total;
+    privacy::Delta delta_spent, delta_total;
+};
+
+// What became of a request. Flat bytes, so that it can stand in shared memory.
+struct Verdict {
+    Outcome outcome;
+    privacy::Epsilon epsilon; // what was charged
+    uint64 first, last;       // of a selection: candidates [first, last) are left
+    Reason reason;
+};
+
+// One request on its way to the ledger.
+struct Entry {
+    RequestKind kind;
+    const Charge *what;
+    privacy::Epsilon epsilon_svt; // of a selection: what it costs,
+    uint64 tested;                // and how many candidates the data decide on
+    Verdict verdict;
+    const char *hint; // when it stays pending: the remedy, if the one who delivers knows it; or null
+};
+
+Entry entry_for(const Charge &what);
+Entry entry_for_selection(const Charge &what, privacy::Epsilon epsilon_svt, uint64 tested);
+
+// Runs one entry to its end and leaves its verdict, or raises.
+using Deliver = void (*)(Entry *entry);
+// Set when the library is loaded, or at the start of a process that commits its charges itself.
+void deliver_by(Deliver deliver);
+
+// The error for an entry that was not committed:
+//   53400 "query denied"                                  a bound or the preference does not allow it (a denial is counted);
+//                                                        with the reason for the controller's own call, and for it alone
+//   55000 "the settings are changing"                     nothing charged
+//   55000 "charge was not committed; no answer is released"  with the cause in the hint (no worker slot, lock, crash)
+[[noreturn]] void refuse(const Entry &entry);
+
+// Runs the entry to its end; raises refuse() when it is not committed.
+void commit(Entry *entry);
+// 55000: somebody is changing what the charge rests on.
+[[noreturn]] void refuse_changing(const Settings &settings);
+
+// Runs the charge to its end and returns the epsilon that was charged. Errors: refuse(), check_can_charge().
+privacy::Epsilon charge(const Charge &what);
+
 // What is left to select from, by the public account, and what its selection was charged.
 struct SelectionCharge {
     uint64 first, last; // candidates [first, last) of what.candidates
@@ -53,21 +110,18 @@ struct SelectionCharge {
 // those that the data decide on; what.delta: of the release that follows. Errors as for charge().
 SelectionCharge charge_selection(const Charge &what, privacy::Epsilon epsilon_svt, uint64 tested);
 
-// Runs the charge to its end and returns the epsilon that was charged. Errors:
-//   53400 "query denied"                                  a bound or the preference does not allow it (a denial is counted);
-//                                                        with the reason for the controller's own call, and for it alone
-//   55000 "the settings are changing"                     nothing charged
-//   55000 "charge was not committed; no answer is released"  with the cause in the hint (no worker slot, lock, crash)
-privacy::Epsilon charge(const Charge &what);
+// The charge of nothing with which the ledger says that the asker's roles are suspended on the view.
+Charge suspension_of(const Settings &settings, const Asker &asker, const char *query, const char *grantee);
+// One try to suspend the asker's roles: false when it was not committed (catalog/suspension).
+bool commit_suspension(const Settings &settings, const Asker &asker, const char *query, const char *grantee);
 
-// One try to suspend the current and the session role on a view: false when it was not committed (catalog/suspension).
-bool commit_suspension(const Settings &settings, const char *query, const char *grantee);
-
-// Creates the odometer row of a newly protected table (idempotent), in the worker as well: a rolled back dp_protect then
+// Creates the odometer row of a newly protected table (idempotent), in the writer as well: a rolled back dp_protect then
 // leaves an unused row and nothing else.
 void create_odometer(const char *id_text, const char *relation_name, const char *owner);
 
-// Refuses where no charge can be made: recovery, parallel workers, SERIALIZABLE (55000, with hint).
+// Refuses where nothing can be asked: recovery, parallel workers (55000, with hint).
+void check_can_ask();
+// The same, and SERIALIZABLE: for calls that read rows in their own process.
 void check_can_charge();
 
 } // namespace dp::catalog

@@ -73,6 +73,7 @@ Settings *read_settings(const Reading &reading, Oid view) {
     settings->view_name = qualified_name(view);
     settings->relation_name = qualified_name(settings->relation);
     settings->owner = relation_owner(settings->relation);
+    settings->owner_name = GetUserNameFromId(settings->owner, false);
     return settings;
 }
 
@@ -235,7 +236,7 @@ static int64 matching_policy(uint64 rows, Oid role) {
     return inherited;
 }
 
-Policy *policy_of(const Reading &reading, const Settings &settings, Oid role) {
+Policy *policy_of(const Reading &reading, const Settings &settings, const Asker &asker) {
     auto *policy = static_cast<Policy *>(palloc0(sizeof(Policy)));
     Visit visit = Visit::read(reading);
     Oid types[1] = {OIDOID};
@@ -245,11 +246,11 @@ Policy *policy_of(const Reading &reading, const Settings &settings, Oid role) {
         "p.epsilon_total, p.candidates, p.weight_min, p.weight_max, p.epsilon_svt, p.group_a, p.group_b, p.epsilon_min "
         "FROM dp_rdr.policy p WHERE p.view::oid = $1 ORDER BY 1",
         1, types, values);
-    int64 row = matching_policy(rows, role);
+    int64 row = matching_policy(rows, asker.role);
     if (row >= 0)
         fill_policy(visit, row, policy);
     visit.leave();
-    const char *role_name = GetUserNameFromId(role, false);
+    const char *role_name = GetUserNameFromId(asker.role, false);
     if (row == -1)
         ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
                         errmsg("role \"%s\" has no policy on restricted view %s", role_name, settings.view_name),
@@ -260,7 +261,7 @@ Policy *policy_of(const Reading &reading, const Settings &settings, Oid role) {
                  errmsg("role \"%s\" inherits several policies on restricted view %s", role_name, settings.view_name),
                  errhint("The controller should grant one to this role with dp_grant().")));
     policy->grantee_name = GetUserNameFromId(policy->grantee, false);
-    check_not_suspended(reading, settings, *policy, role);
+    check_not_suspended(reading, settings, *policy, asker);
     return policy;
 }
 

@@ -11,6 +11,7 @@
 
 #include "border/guard.hpp"
 #include "catalog/access.hpp"
+#include "catalog/asker.hpp"
 
 namespace dp::catalog {
 
@@ -43,10 +44,11 @@ struct Settings {
     const char *view_name;     // qualified and quoted
     const char *relation_name; // qualified and quoted
     Oid owner;                 // of the relation
+    const char *owner_name;
     pg_uuid_t id;
     const char *id_text;
     const char *filter; // or null
-    // SHA-256 (hex) over everything above and below that a charge depends on; the worker computes it again under the
+    // SHA-256 (hex) over everything above and below that a charge depends on; the writer computes it again under the
     // odometer's lock and refuses when it differs.
     const char *fingerprint;
 };
@@ -62,11 +64,11 @@ const privacy::Bounds *column_bounds(const Reading &reading, Oid relation, const
 // Declared groups of a column (text[]); null if none.
 ArrayType *column_groups(const Reading &reading, Oid relation, const char *column_name);
 
-// The policy of `role` on the view: its own, else that of the one role it inherits from.
+// The policy of the asker's role on the view: its own, else that of the one role it inherits from.
 // Errors: 42501 without any; 55000 when several are inherited and none is its own, and when it is suspended.
-Policy *policy_of(const Reading &reading, const Settings &settings, Oid role);
+Policy *policy_of(const Reading &reading, const Settings &settings, const Asker &asker);
 
-// The SQL text that computes the fingerprint for ($1 = relation oid, $2 = view oid); used here and by the worker.
+// The SQL text that computes the fingerprint for ($1 = relation oid, $2 = view oid); used here and by the writer.
 extern const char *const fingerprint_sql;
 
 // The 37 candidates of the papers for a null array, else its elements, checked and sorted (22023 otherwise).

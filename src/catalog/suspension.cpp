@@ -1,29 +1,8 @@
 #include "catalog/suspension.hpp"
 
-#include "border/attempt.hpp"
 #include "catalog/ledger.hpp"
 
 namespace dp::catalog {
-
-// About a minute in which worker slots, locks and segments may come free.
-constexpr int suspension_tries = 30;
-constexpr long pause_us = 100 * 1000;
-
-void suspend(const Settings &settings, const char *query, const char *grantee) {
-    for (int i = 0; i < suspension_tries; i++) {
-        bool committed = false;
-        ErrorData *error = border::attempt([&] { committed = commit_suspension(settings, query, grantee); });
-        if (error != nullptr) // its hold of interrupts takes the place of the caller's, which an error clears
-            FreeErrorData(error);
-        if (committed)
-            return;
-        pg_usleep(pause_us);
-    }
-    ereport(LOG, (errmsg("role \"%s\" could not be suspended on %s", GetUserNameFromId(GetUserId(), true),
-                         settings.view_name),
-                  errdetail("A query of it failed while it read rows, and its suspension was not committed."),
-                  errhint("Look at what stopped the background worker, and dp_revoke() the policy meanwhile.")));
-}
 
 [[noreturn]] static void refuse(const Settings &settings, const char *grantee, const char *whose) {
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -34,12 +13,12 @@ void suspend(const Settings &settings, const char *query, const char *grantee) {
     pg_unreachable();
 }
 
-void check_not_suspended(const Reading &reading, const Settings &settings, const Policy &policy, Oid role) {
-    const char *role_name = GetUserNameFromId(role, false);
+void check_not_suspended(const Reading &reading, const Settings &settings, const Policy &policy, const Asker &asker) {
+    const char *role_name = GetUserNameFromId(asker.role, false);
     Oid types[4] = {OIDOID, OIDOID, TEXTOID, TEXTOID};
     Datum values[4] = {ObjectIdGetDatum(settings.view), ObjectIdGetDatum(policy.grantee),
                        CStringGetTextDatum(role_name),
-                       CStringGetTextDatum(GetUserNameFromId(GetSessionUserId(), false))};
+                       CStringGetTextDatum(GetUserNameFromId(asker.session_role, false))};
     Visit visit = Visit::read(reading);
     visit.run("SELECT min(s.grantee::text) FILTER (WHERE $3 IN (s.role_name, s.session_role) OR "
               "$4 IN (s.role_name, s.session_role)), count(*) FILTER (WHERE s.grantee::oid = $2) "

@@ -2,6 +2,7 @@
 // An error that only some rows cause is a bit about them; this makes it the only one.
 #pragma once
 
+#include "catalog/asker.hpp"
 #include "catalog/settings.hpp"
 
 namespace dp::catalog {
@@ -9,11 +10,7 @@ namespace dp::catalog {
 // Failures under one policy after which nobody asks under it.
 constexpr int suspended_members = 3;
 
-// Suspends the current and the session role on the view, in a transaction of the ledger's worker, with a row of the ledger.
-// To be called with interrupts held: whoever asked must not be able to avoid it. Tries for a while; never raises an error.
-void suspend(const Settings &settings, const char *query, const char *grantee);
-
-// 55000 when the role, the session's role, or the whole policy is suspended on the view.
-void check_not_suspended(const Reading &reading, const Settings &settings, const Policy &policy, Oid role);
+// 55000 when the asker's role, that of his session, or the whole policy is suspended on the view.
+void check_not_suspended(const Reading &reading, const Settings &settings, const Policy &policy, const Asker &asker);
 
 } // namespace dp::catalog

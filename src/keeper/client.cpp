@@ -1,5 +1,6 @@
 #include "keeper/client.hpp"
 
+#include "catalog/ledger_bytes.hpp"
 #include "keeper/queue.hpp"
 #include "keeper/start.hpp"
 

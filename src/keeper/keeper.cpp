@@ -38,8 +38,8 @@ static void leave(int, Datum) {
     keeper_is_gone();
 }
 
-// A charge of this process's own, for instance one that ends a selection.
-static void commit_here(catalog::Entry *entry) {
+// Nothing that a keeper calls may charge behind its rounds' back.
+[[noreturn]] static void charge_in_rounds_alone(catalog::Entry *) {
     elog(ERROR, "a keeper charges in its rounds alone");
 }
 
@@ -103,6 +103,7 @@ static void keep() {
 static void work(Oid database) {
     set_handlers();
     rows::become_keeper();
+    catalog::deliver_by(charge_in_rounds_alone);
     // By no name, that is as the bootstrap superuser: the extension's owner need not be allowed to log in.
     BackgroundWorkerInitializeConnectionByOid(database, InvalidOid, 0);
     border::force_settings();

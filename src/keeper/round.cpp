@@ -360,7 +360,7 @@ static void hold(Request *request) {
     mark_charged(request->slot, request->question->settings->fingerprint, request->entry->verdict.epsilon);
 }
 
-static void let_go() {
+void let_go() {
     for (Request *&request : held)
         if (request != nullptr && is_over(request->slot, request->ticket)) {
             close_request(request);

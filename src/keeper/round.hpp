@@ -9,6 +9,9 @@ namespace dp::keeper {
 // Raises nothing but what ends the process.
 void serve();
 
+// Gives the locks and the memory of requests back that another keeper has answered.
+void let_go();
+
 // The slot that is served now, -1: none. For the handler of SIGINT.
 int slot_served();
 

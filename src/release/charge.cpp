@@ -124,6 +124,7 @@ static void split_delta(const rows::Question *question, const Terms &terms, cata
 catalog::Charge charge_for(const rows::Question *question, const Terms &terms) {
     catalog::Charge charge = {};
     charge.settings = question->settings;
+    charge.asker = question->asker;
     charge.query = question->text;
     charge.grantee = terms.grantee;
     charge.algorithm = name_of(terms.algorithm);

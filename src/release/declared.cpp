@@ -77,6 +77,7 @@ static privacy::Epsilon charge(const risk::GeneralQuestion *question, const Term
     });
     charge.slack = privacy::sound_slack;
     charge.settings = question->settings;
+    charge.asker = catalog::current_asker(); // general queries are the controller's own
     charge.query = question->text;
     charge.algorithm = "find_epsilon";
     charge.guarantee = "declared sensitivity";

@@ -5,6 +5,7 @@
 #include "release/last.hpp"
 #include "release/output.hpp"
 #include "release/select.hpp"
+#include "rows/selection_sums.hpp"
 
 namespace dp::release {
 

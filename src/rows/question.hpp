@@ -39,7 +39,8 @@ struct Question {
     int ngroups;         // of the answer: 1 without keys; 0 when thresholded
     int *places;         // of each group of the answer in the product of the domains (rows/shown); null: all are shown
     int *shown;          // per place the number of its group, -1: WHERE excludes it; null: all are shown
-    const char *grantee; // of the policy that it is asked under; null: the controller's own call
+    catalog::Asker asker; // whose it is
+    const char *grantee;  // of the policy that it is asked under; null: the controller's own call
 
     // Core objects owned by the memory context.
     const std::vector<privacy::Measure> *measures;

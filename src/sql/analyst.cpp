@@ -97,7 +97,7 @@ static const char *open_settings(Oid view) {
 // is checked for the place of an error in the text, and for what the caller's own open transaction sees.
 DP_FUNCTION(release) {
     require(fcinfo, release_leaf, "leaf");
-    catalog::check_can_charge();
+    catalog::check_can_ask();
     Parameters parameters = read_parameters(fcinfo);
     InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
@@ -200,7 +200,7 @@ DP_FUNCTION(dp_query) {
     require(fcinfo, 0, "query");
     check_in_from(fcinfo);
     query::Request request = request_of(fcinfo);
-    catalog::check_can_charge();
+    catalog::check_can_ask();
     const char *text = text_argument(fcinfo, 0);
     InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);

@@ -19,6 +19,7 @@ rows::Question *controllers_question(const char *text) {
                         errhint("Only the controller may look at the risk; analysts ask through dp_query().")));
     catalog::Reading reading = catalog::Reading::open();
     rows::Question *question = rows::prepare(reading, leaf, text, nullptr);
+    question->asker = catalog::current_asker();
     reading.close();
     return question;
 }

@@ -15,8 +15,8 @@ use Time::HiRes qw(sleep);
 
 # A table of contents (shm_toc): magic number, lock, two sizes, the number of entries; then entries of key and offset.
 my ($entry_count, $entries) = (32, 40);
-# A request has key 0 and begins with layout, size and status.
-my $key_request = 0;
+# The mail has key 0 and begins with layout, size and status.
+my $key_mail = 0;
 
 my $node = new_server('layout', 'dynamic_shared_memory_type = mmap');
 protect_people($node, 'postgres');
@@ -32,11 +32,11 @@ sub request_at
 {
 	my ($bytes) = @_;
 	my $count = unpack('L', substr($bytes, $entry_count, 4));
-	return if $count < 10 || $count > 20;
+	return if $count != 2;
 	for my $i (0 .. $count - 1)
 	{
 		my ($key, $offset) = unpack('QQ', substr($bytes, $entries + 16 * $i, 16));
-		next if $key != $key_request;
+		next if $key != $key_mail;
 		my ($layout, $size, $status) = unpack('LLL', substr($bytes, $offset, 12));
 		return $offset if $layout > 0 && $size > 100 && $size < 10_000 && $status == 0;
 	}

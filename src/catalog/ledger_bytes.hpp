@@ -1,0 +1,19 @@
+// An entry of the ledger as flat bytes: so it travels through shared memory to the process that commits it.
+#pragma once
+
+#include "catalog/ledger.hpp"
+
+extern "C" {
+#include <lib/stringinfo.h>
+}
+
+namespace dp::catalog {
+
+// Appends the entry, with its charge and all that commit_charges() needs of the settings. The verdict does not travel.
+void encode(const Entry &entry, StringInfo buffer);
+
+// The entry in CurrentMemoryContext. Null when a library of another layout has written it: the file was replaced while its
+// session was running. Bytes that are no entry: an error.
+Entry *decode(const char *bytes, Size size);
+
+} // namespace dp::catalog
