@@ -56,7 +56,6 @@ release::Ask read_ask(border::Reader *reader, const catalog::Asker &asker) {
 }
 
 void write_error(border::Writer *writer, const ErrorData *error) {
-    writer->put(Reply::error);
     writer->put(error->sqlerrcode);
     writer->put_text(error->message);
     writer->put_text(error->detail);

@@ -137,6 +137,13 @@ static void reply_outcome(Request *request) {
     pg_unreachable();
 }
 
+[[noreturn]] static void refuse_uncommitted() {
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("the restricted view was made in a transaction that has not been committed"),
+                    errhint("Commit it, and ask again: only what is committed is answered about.")));
+    pg_unreachable();
+}
+
 // What was checked stays as it is until it has been read, over the transactions in between.
 static void lock_for_request(Request *request) {
     ListCell *cell;
@@ -161,6 +168,8 @@ static bool prepare_answer(Request *request) {
     request->ask = read_ask(&reader, catalog::Asker{request->role, request->session_role});
     if (!ConditionalLockRelationOid(request->ask.view, AccessShareLock))
         refuse_locked();
+    if (get_rel_name(request->ask.view) == nullptr)
+        refuse_uncommitted();
     border::set_locally("TimeZone", request->ask.time_zone);
     query::Leaf *leaf = release::check_ask(request->ask);
     release::Resolved resolved = release::resolve(request->ask, leaf);

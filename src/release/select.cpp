@@ -47,7 +47,7 @@ catalog::Charge selection_charge(const rows::Question *question, const Terms &te
 }
 
 uint64 first_accepted(const rows::Question *question, const Terms &terms,
-                             const std::vector<privacy::SvtCandidate> *candidates, uint64 first, uint64 end, uint64 last,
+                             const std::vector<privacy::SvtCandidate> *candidates, uint64 first, uint64 end,
                       rows::Sums *sums) {
     auto *selection_sums =
         static_cast<privacy::SelectionSums *>(palloc0(sizeof(privacy::SelectionSums) * (end - first)));
@@ -59,7 +59,7 @@ uint64 first_accepted(const rows::Question *question, const Terms &terms,
         const std::vector<privacy::SelectionSums> of_each(selection_sums, selection_sums + selection.ntested);
         auto accepted = privacy::svt_select(bits, terms.epsilon_svt, tested, of_each);
         trace::selected(tested, of_each, accepted);
-        return accepted ? first + *accepted : last;
+        return accepted ? first + *accepted : end;
     });
 }
 

@@ -18,9 +18,9 @@ catalog::Charge selection_charge(const rows::Question *question, const Terms &te
 catalog::Charge selected_charge(const rows::Question *question, const Terms &terms, privacy::Epsilon selection,
                                 uint64 first, const privacy::Epsilon *selected);
 
-// Reads the rows. Index of the candidate that they accept first, `last` when they accept none of [first, end).
+// Reads the rows. Index of the candidate that they accept first, `end` when they accept none of [first, end).
 uint64 first_accepted(const rows::Question *question, const Terms &terms,
-                      const std::vector<privacy::SvtCandidate> *candidates, uint64 first, uint64 end, uint64 last,
+                      const std::vector<privacy::SvtCandidate> *candidates, uint64 first, uint64 end,
                       rows::Sums *sums);
 
 } // namespace dp::release

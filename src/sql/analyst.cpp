@@ -83,6 +83,14 @@ static release::Ask ask_of(FunctionCallInfo fcinfo, const Parameters &parameters
     return ask;
 }
 
+// A temporary view is this session's alone.
+static void check_not_temporary(Oid view) {
+    if (isAnyTempNamespace(get_rel_namespace(view)))
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("%s is not a registered restricted view", catalog::qualified_name(view)),
+                        errhint("Restricted views are made with dp_protect().")));
+}
+
 // A keeper reads what is committed. Who has changed settings himself is told so, rather than answered under the old ones.
 static const char *open_settings(Oid view) {
     if (!TransactionIdIsValid(GetTopTransactionIdIfAny()))
@@ -103,6 +111,7 @@ DP_FUNCTION(release) {
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     release::Ask ask = ask_of(fcinfo, parameters, result->setDesc);
     query::Leaf *leaf = release::check_ask(ask);
+    check_not_temporary(leaf->view);
     ask.view = leaf->view;
     ask.fingerprint = open_settings(leaf->view);
     release::Facts facts = keeper::ask(ask, result->setResult, result->setDesc);
