@@ -90,6 +90,8 @@ template <class Work> static ErrorData *in_transaction(Request *request, const c
     }
     PG_END_TRY();
     served = -1;
+    // A cancel that came too late ends nothing that follows: not a suspension, not the charges of others.
+    QueryCancelPending = false;
     MemoryContextSwitchTo(request->memory);
     return error;
 }
@@ -127,6 +129,34 @@ static void reply_outcome(Request *request) {
     Stream stream = open_stream(request->slot);
     put_reply(&stream, Reply::done, writer.bytes);
     close_stream(&stream);
+}
+
+// ---- commits -------------------------------------------------------------------------------------------------------
+
+// Returns when what is committed is durable.
+static void commit(catalog::Entry **entries, int n) {
+    instr_time start, time;
+    INSTR_TIME_SET_CURRENT(start);
+    take_charge_turn();
+    catalog::commit_charges(entries, n);
+    give_charge_turn();
+    INSTR_TIME_SET_CURRENT(time);
+    INSTR_TIME_SUBTRACT(time, start);
+    count_charges(n, INSTR_TIME_GET_DOUBLE(time) * 1e6);
+}
+
+// A failure that may tell something about a row ends what its role may ask (architecture.md, 3.6).
+static void suspend_if_due(Request *request) {
+    if (!rows::take_suspension())
+        return;
+    catalog::Charge nothing = catalog::suspension_of(*request->question->settings, request->question->asker,
+                                                     request->question->text, request->question->grantee);
+    catalog::Entry entry = catalog::entry_for(nothing);
+    entry.kind = catalog::RequestKind::suspension;
+    catalog::Entry *entries[1] = {&entry};
+    commit(entries, 1);
+    if (entry.verdict.outcome != catalog::Outcome::committed)
+        ereport(LOG, (errmsg("a role could not be suspended on %s", request->question->settings->view_name)));
 }
 
 // ---- before the charge: public facts -------------------------------------------------------------------------------
@@ -231,24 +261,13 @@ static Request *prepare(int slot) {
         else
             ready = prepare_answer(request);
     });
+    suspend_if_due(request); // within_data searches the rows for its price
     if (error != nullptr || !ready)
         return end_unprepared(request, error);
     return request;
 }
 
 // ---- the charge ----------------------------------------------------------------------------------------------------
-
-// Returns when what is committed is durable.
-static void commit(catalog::Entry **entries, int n) {
-    instr_time start, time;
-    INSTR_TIME_SET_CURRENT(start);
-    take_charge_turn();
-    catalog::commit_charges(entries, n);
-    give_charge_turn();
-    INSTR_TIME_SET_CURRENT(time);
-    INSTR_TIME_SUBTRACT(time, start);
-    count_charges(n, INSTR_TIME_GET_DOUBLE(time) * 1e6);
-}
 
 // Of a request that was not charged, or whose charge is all that was asked for. False: it goes on.
 static bool ends_with_charge(Request *request) {
@@ -267,18 +286,6 @@ static bool ends_with_charge(Request *request) {
 }
 
 // ---- after the charge: the rows ------------------------------------------------------------------------------------
-
-// A failure that may tell something about a row ends what its role may ask (architecture.md, 3.6).
-static void suspend(Request *request) {
-    catalog::Charge nothing = catalog::suspension_of(*request->question->settings, request->question->asker,
-                                                     request->question->text, request->question->grantee);
-    catalog::Entry entry = catalog::entry_for(nothing);
-    entry.kind = catalog::RequestKind::suspension;
-    catalog::Entry *entries[1] = {&entry};
-    commit(entries, 1);
-    if (entry.verdict.outcome != catalog::Outcome::committed)
-        ereport(LOG, (errmsg("a role could not be suspended on %s", request->question->settings->view_name)));
-}
 
 static void send_rows(Stream *stream, const release::Answer &answer) {
     border::Writer facts = border::Writer::begin();
@@ -304,8 +311,7 @@ static void answer(Request *request) {
         border::set_locally("TimeZone", request->ask.time_zone);
         send_rows(&stream, release::finish(request->round));
     });
-    if (rows::take_suspension())
-        suspend(request);
+    suspend_if_due(request);
     if (error != nullptr) {
         border::Writer writer = border::Writer::begin();
         write_error(&writer, error);
@@ -325,8 +331,7 @@ static bool select_and_charge(Request *request) {
         border::set_locally("TimeZone", request->ask.time_zone);
         release::select(request->round);
     });
-    if (rows::take_suspension())
-        suspend(request);
+    suspend_if_due(request);
     if (error != nullptr) {
         reply_error(request, error);
         return false;
