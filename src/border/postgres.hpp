@@ -24,6 +24,7 @@ extern "C" {
 #include <catalog/pg_class.h>
 #include <catalog/pg_collation.h>
 #include <catalog/pg_enum.h>
+#include <catalog/pg_extension.h>
 #include <catalog/pg_index.h>
 #include <catalog/pg_inherits.h>
 #include <catalog/pg_language.h>
@@ -82,6 +83,7 @@ extern "C" {
 #include <utils/guc.h>
 #include <utils/hsearch.h>
 #include <utils/json.h>
+#include <utils/inval.h>
 #include <utils/jsonb.h>
 #include <utils/lsyscache.h>
 #include <utils/memutils.h>

@@ -93,7 +93,7 @@ static release::Terms requested_terms(FunctionCallInfo fcinfo, const catalog::Po
 }
 
 // The wall: it trusts neither the text nor its caller, who may have called it directly (architecture.md, 3.3).
-DP_FUNCTION(release) {
+DP_CALL(release) {
     require(fcinfo, release_leaf, "leaf");
     catalog::check_can_charge();
     const char *text = text_argument(fcinfo, release_leaf);
@@ -205,7 +205,7 @@ static void check_in_from(FunctionCallInfo fcinfo) {
                         errhint("Write SELECT * FROM dp_query(...) AS (n bigint), with the columns of your query.")));
 }
 
-DP_FUNCTION(dp_query) {
+DP_CALL(dp_query) {
     require(fcinfo, 0, "query");
     check_in_from(fcinfo);
     query::Request request = request_of(fcinfo);
