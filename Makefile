@@ -9,6 +9,7 @@
 #   make soak              many clients at once for a while, then an audit of the ledger; made-up statements; a long audit
 #   make dist              the archive for PGXN, build/dp_rdr-VERSION.zip
 #   make deb               a Debian package, build/deb/*.deb, and a look at it
+#   make container         builds and tries doc/Containerfile
 #   make unit              the unit tests of src/privacy alone (no server)
 #   make unit-sanitize     the same under AddressSanitizer and UBSan
 #   make installcheck      the SQL, isolation and TAP suites against the server that PG* points to
@@ -191,7 +192,11 @@ dist:
 deb:
 	@test/packages/deb
 
-.PHONY: dist deb
+# What doc/Containerfile says, built and tried.
+container:
+	@test/packages/container
+
+.PHONY: dist deb container
 
 .PHONY: unit unit-sanitize statistics audit client samplers greybox blackbox test demo bench soak mutants
 
