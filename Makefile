@@ -7,6 +7,9 @@
 #   make bench             timings beside PostgreSQL's own plain queries
 #   make mutants           plants mistakes, one at a time: a suite has to see each
 #   make soak              many clients at once for a while, then an audit of the ledger; made-up statements; a long audit
+#   make dist              the archive for PGXN, build/dp_rdr-VERSION.zip
+#   make deb               a Debian package, build/deb/*.deb, and a look at it
+#   make container         builds and tries doc/Containerfile
 #   make unit              the unit tests of src/privacy alone (no server)
 #   make unit-sanitize     the same under AddressSanitizer and UBSan
 #   make installcheck      the SQL, isolation and TAP suites against the server that PG* points to
@@ -178,6 +181,22 @@ soak:
 
 mutants:
 	@test/mutants/run
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Packages, in build/: the archive for PGXN, and a Debian package that is checked on a server of its own.
+# ----------------------------------------------------------------------------------------------------------------------
+
+dist:
+	@test/packages/dist
+
+deb:
+	@test/packages/deb
+
+# What doc/Containerfile says, built and tried.
+container:
+	@test/packages/container
+
+.PHONY: dist deb container
 
 .PHONY: unit unit-sanitize statistics audit client samplers greybox blackbox test demo bench soak mutants
 

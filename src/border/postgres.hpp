@@ -25,6 +25,7 @@ extern "C" {
 #include <catalog/pg_collation.h>
 #include <catalog/pg_database.h>
 #include <catalog/pg_enum.h>
+#include <catalog/pg_extension.h>
 #include <catalog/pg_index.h>
 #include <catalog/pg_inherits.h>
 #include <catalog/pg_language.h>
@@ -92,6 +93,7 @@ extern "C" {
 #include <utils/guc.h>
 #include <utils/hsearch.h>
 #include <utils/json.h>
+#include <utils/inval.h>
 #include <utils/jsonb.h>
 #include <utils/lsyscache.h>
 #include <utils/memutils.h>

@@ -473,6 +473,7 @@ int rewrite_statement(Query *query, const char *text, const Request *request) {
     mentions_facade(reinterpret_cast<Node *>(query), &found);
     if (!found)
         return 0;
+    border::check_version(); // the call of release() that is built below is that of this version
     ParseState *source = make_parsestate(nullptr);
     source->p_sourcetext = text;
     Rewrite rewrite = {source, request, NIL, nullptr};

@@ -103,7 +103,7 @@ static const char *open_settings(Oid view) {
 
 // The wall stands in the keeper, which trusts neither the text nor who sends it (architecture.md, 3.3). What is checked here
 // is checked for the place of an error in the text, and for what the caller's own open transaction sees.
-DP_FUNCTION(release) {
+DP_CALL(release) {
     require(fcinfo, release_leaf, "leaf");
     catalog::check_can_ask();
     Parameters parameters = read_parameters(fcinfo);
@@ -205,7 +205,7 @@ static void check_in_from(FunctionCallInfo fcinfo) {
                         errhint("Write SELECT * FROM dp_query(...) AS (n bigint), with the columns of your query.")));
 }
 
-DP_FUNCTION(dp_query) {
+DP_CALL(dp_query) {
     require(fcinfo, 0, "query");
     check_in_from(fcinfo);
     query::Request request = request_of(fcinfo);

@@ -284,7 +284,7 @@ static Oid protect(Oid relation, const char *name, ArrayType *columns, const cha
     return facade;
 }
 
-DP_FUNCTION(dp_protect) {
+DP_CALL(dp_protect) {
     require(fcinfo, 0, "relation");
     require(fcinfo, 1, "view");
     Oid relation = PG_GETARG_OID(0);
@@ -299,7 +299,7 @@ DP_FUNCTION(dp_protect) {
     PG_RETURN_OID(protect(relation, text_argument(fcinfo, 1), array_argument(fcinfo, 3), filter));
 }
 
-DP_FUNCTION(dp_unprotect) {
+DP_CALL(dp_unprotect) {
     require(fcinfo, 0, "view");
     catalog::Settings *settings = settings_of_view(PG_GETARG_OID(0));
     Visit visit = Visit::write();
@@ -332,7 +332,7 @@ static bool is_integer_column(Oid relation, const char *name) {
     return integer;
 }
 
-DP_FUNCTION(dp_set_bounds) {
+DP_CALL(dp_set_bounds) {
     const char *const names[] = {"relation", "column_name", "lower", "upper"};
     for (int i = 0; i < 4; i++)
         require(fcinfo, i, names[i]);
@@ -353,7 +353,7 @@ DP_FUNCTION(dp_set_bounds) {
     PG_RETURN_VOID();
 }
 
-DP_FUNCTION(dp_set_groups) {
+DP_CALL(dp_set_groups) {
     const char *const names[] = {"relation", "column_name", "groups"};
     for (int i = 0; i < 3; i++)
         require(fcinfo, i, names[i]);

@@ -304,7 +304,7 @@ static void put_leaf(ReturnSetInfo *result, int number, const Call *call, const 
     }
 }
 
-DP_FUNCTION(dp_explain) {
+DP_CALL(dp_explain) {
     require(fcinfo, 0, "query");
     const char *text = text_argument(fcinfo, 0);
     InitMaterializedSRF(fcinfo, 0);

@@ -58,7 +58,7 @@ uint64 run_for(const Visit &visit, const ProtectedTable &table, const char *sql)
 
 } // namespace
 
-DP_FUNCTION(dp_odometer) {
+DP_CALL(dp_odometer) {
     constexpr int columns = 8;
     ProtectedTable table = controlled_table(PG_GETARG_OID(0));
     InitMaterializedSRF(fcinfo, 0);
@@ -152,7 +152,7 @@ char *first_misfit(Datum id) {
 
 } // namespace
 
-DP_FUNCTION(dp_verify_ledger) {
+DP_CALL(dp_verify_ledger) {
     ProtectedTable table = controlled_table(PG_GETARG_OID(0));
     const char *misfit = first_misfit(table.id);
     if (misfit != nullptr)

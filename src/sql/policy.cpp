@@ -292,7 +292,7 @@ static void warn_of_rights(Oid role, const char *grantee, Oid view) {
     }
 }
 
-DP_FUNCTION(dp_grant) {
+DP_CALL(dp_grant) {
     require(fcinfo, arg_view, "view");
     require(fcinfo, arg_grantee, "grantee");
     catalog::Settings *settings = settings_of_view(PG_GETARG_OID(arg_view));
@@ -324,7 +324,7 @@ DP_FUNCTION(dp_grant) {
     PG_RETURN_VOID();
 }
 
-DP_FUNCTION(dp_revoke) {
+DP_CALL(dp_revoke) {
     require(fcinfo, 0, "view");
     require(fcinfo, 1, "grantee");
     catalog::Settings *settings = settings_of_view(PG_GETARG_OID(0));
@@ -347,7 +347,7 @@ DP_FUNCTION(dp_revoke) {
 // ---- suspensions ---------------------------------------------------------------------------------------------------
 
 // Lifts all suspensions under the policy of a role, and those of the role itself under whichever policy.
-DP_FUNCTION(dp_resume) {
+DP_CALL(dp_resume) {
     require(fcinfo, 0, "view");
     require(fcinfo, 1, "grantee");
     catalog::Settings *settings = settings_of_view(PG_GETARG_OID(0));
