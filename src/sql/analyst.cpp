@@ -106,7 +106,7 @@ DP_FUNCTION(release) {
     catalog::Reading reading = catalog::Reading::open();
     rows::Question *question = rows::prepare(reading, leaf, text, parameters.list);
     question->asker = catalog::current_asker();
-    catalog::Policy *policy = catalog::policy_of(reading, *question->settings, question->asker);
+    catalog::Policy *policy = catalog::policy_of(reading, question->settings, question->asker);
     question->grantee = policy->grantee_name;
     reading.close();
     release::Terms terms = requested_terms(fcinfo, policy);
