@@ -20,6 +20,7 @@ extern "C" {
 #include <catalog/pg_aggregate.h>
 #include <catalog/pg_amop.h>
 #include <catalog/pg_amproc.h>
+#include <catalog/pg_auth_members.h>
 #include <catalog/pg_authid.h>
 #include <catalog/pg_class.h>
 #include <catalog/pg_collation.h>
@@ -91,6 +92,7 @@ extern "C" {
 #include <utils/float.h>
 #include <utils/fmgroids.h>
 #include <utils/guc.h>
+#include <utils/guc_tables.h>
 #include <utils/hsearch.h>
 #include <utils/json.h>
 #include <utils/inval.h>

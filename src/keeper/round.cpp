@@ -364,9 +364,15 @@ static bool pay_the_rest(Request *request) {
 // What this keeper has charged and somebody has yet to read: its locks stand until then.
 static Request *held[nslots];
 
+// To be compared in another keeper.
+static uint64 versions_hash(const Request *request) {
+    const char *versions = release::versions_of(*request->question->settings);
+    return hash_bytes_extended(reinterpret_cast<const unsigned char *>(versions), static_cast<int>(strlen(versions)), 0);
+}
+
 static void hold(Request *request) {
     held[request->slot] = request;
-    mark_charged(request->slot, request->question->settings->fingerprint, request->entry->verdict.epsilon);
+    mark_charged(request->slot, versions_hash(request), request->entry->verdict.epsilon);
 }
 
 void let_go() {
@@ -401,7 +407,7 @@ static Request *resume(int slot) {
         if (!prepare_answer(request))
             return;
         const Slot &shared = pool()->slots[slot];
-        same = strcmp(shared.fingerprint, request->question->settings->fingerprint) == 0;
+        same = shared.versions == versions_hash(request);
         if (same)
             release::continue_charged(request->round, shared.epsilon);
     });
