@@ -4,6 +4,7 @@
 #include "keeper/round.hpp"
 
 #include "border/scope.hpp"
+#include "border/version.hpp"
 #include "catalog/ledger_bytes.hpp"
 #include "catalog/ledger_writer.hpp"
 #include "keeper/queue.hpp"
@@ -165,6 +166,7 @@ static bool takes_long(const release::Terms &terms) {
 static bool prepare_answer(Request *request) {
     const Slot &slot = pool()->slots[request->slot];
     border::Reader reader = {buffer_of(slot), buffer_of(slot) + slot.capacity};
+    border::check_version();
     request->ask = read_ask(&reader, catalog::Asker{request->role, request->session_role});
     if (!ConditionalLockRelationOid(request->ask.view, AccessShareLock))
         refuse_locked();
