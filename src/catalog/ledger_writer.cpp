@@ -6,39 +6,14 @@
 #include "border/scope.hpp"
 #include "border/spi.hpp"
 #include "catalog/decimals.hpp"
+#include "catalog/ledger_row.hpp"
+#include "catalog/parameters.hpp"
 
 namespace dp::catalog {
 
 namespace {
 
 using border::Spi;
-
-// Parameters of one statement.
-struct Parameters {
-    static constexpr int capacity = 26;
-    Oid types[capacity];
-    Datum values[capacity];
-    char nulls[capacity];
-    int n = 0;
-
-    void add(Oid type, Datum value, bool isnull = false) {
-        Assert(n < capacity);
-        types[n] = type;
-        values[n] = value;
-        nulls[n++] = isnull ? 'n' : ' ';
-    }
-    void add_text(const char *text) {
-        add(TEXTOID, text == nullptr ? Datum{0} : CStringGetTextDatum(text), text == nullptr);
-    }
-    void add_oid(Oid oid) { add(OIDOID, ObjectIdGetDatum(oid)); }
-    void add_uuid(const char *text) { add(UUIDOID, DirectFunctionCall1(uuid_in, CStringGetDatum(text))); }
-    void add_count(int64 count) { add(INT8OID, Int64GetDatum(count)); }
-    template <int Places> void add_numeric(privacy::Decimal<Places> value) { add(NUMERICOID, to_numeric(value)); }
-};
-
-uint64 run(const Spi &spi, border::Statement &statement, Parameters &parameters) {
-    return spi.run(statement, false, parameters.n, parameters.types, parameters.values, parameters.nulls);
-}
 
 // Column of the only row of the last result; nothing for NULL.
 privacy::Epsilon epsilon_at(int column, bool *isnull) {
@@ -209,15 +184,6 @@ bool agreed(const Basis &basis, const Charge &what) {
 
 // ---- the decision ----
 
-// What one charge comes to.
-struct Price {
-    privacy::Epsilon epsilon;
-    privacy::Epsilon selection; // what of it paid for a selection
-    privacy::Epsilon worst;     // the most that the round could have come to
-    privacy::Rho rho;
-    privacy::Delta delta, delta_noise, delta_groups;
-};
-
 // Core region.
 void set_limits(const Charge &what, privacy::Limits *limits) {
     limits->candidates = *what.candidates;
@@ -331,101 +297,6 @@ Price price_of_selection(const Charge &what, const Verdict &verdict) {
 
 // ---- what is written ----
 
-const char *account_name(const Charge &what) {
-    return what.account == privacy::Account::public_account ? "public" : "conditional";
-}
-
-const char *role_name(Oid role) {
-    const char *name = GetUserNameFromId(role, true);
-    return name != nullptr ? name : psprintf("%u", role);
-}
-
-// As it is now, quoted as this process quotes; what the caller called it, should it be gone by now.
-const char *name_or(Oid relation, const char *otherwise) {
-    const char *name = get_rel_name(relation);
-    return name == nullptr ? otherwise
-                           : quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)), name);
-}
-
-// The ledger is kept for ever. Of a long text it has the beginning, and in `parameters` the length and the hash of all of it.
-constexpr int kept_text = 8 * 1024;
-
-const char *beginning_of(const char *text) {
-    static const char mark[] = " ... (cut)";
-    int kept = pg_mbcliplen(text, static_cast<int>(strlen(text)), kept_text - static_cast<int>(strlen(mark)));
-    return psprintf("%s%s", pnstrdup(text, kept), mark);
-}
-
-// Content and hash come from the functions that dp_verify_ledger uses. clock_timestamp() is called once: a CTE that is
-// MATERIALIZED is never folded into the two places that read it.
-border::Statement insert_statement(R"sql(
-WITH charge AS MATERIALIZED (
-  SELECT $1 AS table_id, clock_timestamp() AS at, $2 AS relation, $3 AS relation_oid, $4 AS view, $5 AS view_oid,
-         $6 AS grantee, $7 AS role_name, $8 AS role_oid, $9 AS session_role, $10 AS query, $11 AS account, $12 AS kind,
-         $13 AS algorithm, $14 AS mechanism, $15 AS epsilon, $16 AS epsilon_svt, $17 AS epsilon_worst,
-         $18 AS delta, $19 AS delta_noise, $20 AS delta_groups, $21 AS rho,
-         $22::jsonb || CASE WHEN $26 IS NULL THEN '{}' ELSE jsonb_build_object('query_bytes', octet_length($26),
-           'query_sha256', encode(sha256(convert_to($26, getdatabaseencoding())), 'hex')) END AS parameters,
-         $23 AS guarantee, $25 AS outcome
-), sealed AS MATERIALIZED (
-  SELECT c.*, 1 AS content_version,
-         dp_rdr.ledger_content(ROW(0, c.*, 1, '\x', '\x', '\x')::dp_rdr.ledger_row) AS content,
-         $24::bytea AS previous_hash
-  FROM charge c
-)
-INSERT INTO dp_rdr.ledger_row (table_id, at, relation, relation_oid, view, view_oid, grantee, role_name, role_oid,
-  session_role, query, account, kind, algorithm, mechanism, epsilon, epsilon_svt, epsilon_worst, delta, delta_noise,
-  delta_groups, rho, parameters, guarantee, outcome, content_version, content, previous_hash, hash)
-SELECT s.*, dp_rdr.ledger_hash(s.content_version, s.previous_hash, s.content) FROM sealed s
-RETURNING hash)sql");
-
-void add_names(Parameters *row, const Charge &what) {
-    const Settings &settings = *what.settings;
-    row->add_uuid(settings.id_text);
-    row->add_text(name_or(settings.relation, settings.relation_name));
-    row->add_oid(settings.relation);
-    row->add_text(name_or(settings.view, settings.view_name));
-    row->add_oid(settings.view);
-    row->add_text(what.grantee);
-    row->add_text(role_name(what.asker.role));
-    row->add_oid(what.asker.role);
-    row->add_text(role_name(what.asker.session_role));
-}
-
-void add_price(Parameters *row, const Price &price) {
-    row->add_numeric(price.epsilon);
-    row->add_numeric(price.selection);
-    row->add_numeric(price.worst);
-    row->add_numeric(price.delta);
-    row->add_numeric(price.delta_noise);
-    row->add_numeric(price.delta_groups);
-    row->add_numeric(price.rho);
-}
-
-// Moves the head of the chain.
-void write_ledger_row(const Spi &spi, const Entry &entry, const Price &price, Odometer *odometer) {
-    const Charge &what = *entry.what;
-    const bool suspends = entry.kind == RequestKind::suspension;
-    Parameters row;
-    add_names(&row, what);
-    bool cut = what.query != nullptr && strlen(what.query) > kept_text;
-    row.add_text(cut ? beginning_of(what.query) : what.query);
-    row.add_text(account_name(what));
-    row.add_text(what.kind);
-    row.add_text(what.algorithm);
-    row.add_text(suspends ? "none" : what.mechanism == privacy::Mechanism::laplace ? "laplace" : "gaussian");
-    add_price(&row, price);
-    row.add_text(what.parameters);
-    row.add_text(what.guarantee);
-    row.add(BYTEAOID, odometer->head);
-    row.add_text(suspends ? "suspended" : "charged");
-    row.add_text(cut ? what.query : nullptr);
-    if (run(spi, insert_statement, row) != 1)
-        elog(ERROR, "the charge wrote no ledger row");
-    bool isnull;
-    odometer->head = Spi::value(0, 1, &isnull);
-}
-
 // Core region in all but name: nothing here can fail.
 void add_to(privacy::Totals *totals, privacy::Account account, const Price &price) {
     if (account == privacy::Account::public_account) {
@@ -440,7 +311,7 @@ void add_to(privacy::Totals *totals, privacy::Account account, const Price &pric
 // The row at once, the sums in memory: those that come after it in the batch are decided on them.
 void write(const Spi &spi, const Entry &entry, const Price &price, Share *share, Odometer *odometer) {
     const Charge &what = *entry.what;
-    write_ledger_row(spi, entry, price, odometer);
+    odometer->head = write_ledger_row(spi, entry, price, odometer->head);
     odometer->names = what.settings;
     add_to(&odometer->totals, what.account, price);
     add_to(&odometer->added, what.account, price);

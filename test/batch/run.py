@@ -21,6 +21,7 @@ from tap import Tap  # noqa: E402
 
 LIBRARY = HERE.parent.parent / "build" / "batch" / "batch"
 DATABASE = "regress_dp_batch"
+MEASURED_ROUNDS = 1000
 ROLES = ("regress_dp_one", "regress_dp_two", "regress_dp_three")
 
 
@@ -35,8 +36,10 @@ def prepare():
     postgres.close()
     owner = Connection(dbname=DATABASE)
     owner.must("CREATE EXTENSION dp_rdr")
-    owner.must("CREATE FUNCTION batch(text[], oid[], text[], numeric[], integer) RETURNS text[] "
-               f"AS '{LIBRARY}', 'dp_test_batch' LANGUAGE C")
+    for signature, returns in (("batch(text[], oid[], text[], numeric[])", "text[]"), ("measured()", "float8"),
+                               ("measure(text[], oid[], text[], numeric[], integer)", "void")):
+        name = signature.split("(")[0]
+        owner.must(f"CREATE FUNCTION {signature} RETURNS {returns} AS '{LIBRARY}', 'dp_test_{name}' LANGUAGE C")
     for table in ("people", "others"):
         owner.must(f"CREATE TABLE {table} AS SELECT g AS age FROM generate_series(1, 10) g")
         owner.must(f"SELECT dp_protect('{table}', '{table}_dp')")
@@ -54,13 +57,15 @@ def array(items, type_name):
     return "ARRAY[" + ", ".join(f"'{item}'" for item in items) + f"]::{type_name}[]"
 
 
-def commit(owner, entries, rounds=1):
-    """What became of each entry, and the microseconds of a round."""
+def arguments_of(entries):
     kinds, tables, roles, epsilons = zip(*entries)
     views = "ARRAY[" + ", ".join(f"'{table}_dp'::regclass::oid" for table in tables) + "]"
-    rows = owner.must(f"SELECT unnest(batch({array(kinds, 'text')}, {views}, {array(roles, 'text')}, "
-                      f"{array(epsilons, 'numeric')}, {rounds}))")
-    return [row[0] for row in rows[:-1]], float(rows[-1][0])
+    return f"{array(kinds, 'text')}, {views}, {array(roles, 'text')}, {array(epsilons, 'numeric')}"
+
+
+def commit(owner, entries):
+    """What became of each entry."""
+    return [outcome for outcome, in owner.must(f"SELECT unnest(batch({arguments_of(entries)}))")]
 
 
 class Table:
@@ -87,7 +92,7 @@ class Table:
 def expect(tap, owner, name, entries, wanted, moves):
     """moves: what each table's epsilon, releases and denials gain."""
     tables = {table: Table(owner, table) for table in moves}
-    outcomes, _ = commit(owner, entries)
+    outcomes = commit(owner, entries)
     complaints = [] if outcomes == wanted else [f"{outcomes}, not {wanted}"]
     for table, gains in moves.items():
         complaints += tables[table].complaints(*gains)
@@ -148,7 +153,7 @@ def test_locks(tap, owner):
     other.must("BEGIN")
     other.must("LOCK TABLE dp_rdr.ledger_row IN SHARE MODE")
     begun = time.time()
-    outcomes, _ = commit(owner, [charge("0.01")] * 4)
+    outcomes = commit(owner, [charge("0.01")] * 4)
     taken = time.time() - begun
     other.must("ROLLBACK")
     other.close()
@@ -156,19 +161,28 @@ def test_locks(tap, owner):
                [f"{outcomes} after {taken} s"] * (outcomes != ["busy 0"] * 4 or taken > 3.5))
 
 
+def rows_of(owner, table):
+    return int(owner.must(f"SELECT count(*) FROM dp_rdr.ledger WHERE relation = 'public.{table}'")[0][0])
+
+
 def test_suspension(tap, owner):
     expect(tap, owner, "a suspension is seen by those behind it",
            [charge("0.01"), charge("0.01", "regress_dp_three", kind="suspension"), charge("0.01")],
            ["committed 0.01", "committed 0", "changing 0"], {"people": (0.01, 1, 0)})
-    expect(tap, owner, "who is suspended already stays so, without a row", [charge("0", kind="suspension")] * 2,
-           ["committed 0"] * 2, {"others": (0, 0, 0)})
+    before = rows_of(owner, "others")
+    expect(tap, owner, "a role is suspended once",
+           [charge("0", "regress_dp_three", "others", "suspension")] * 2, ["committed 0"] * 2, {"others": (0, 0, 0)})
+    gained = rows_of(owner, "others") - before
+    tap.report("with one row in the ledger", [f"{gained} rows"] * (gained != 1))
 
 
 def measure(owner):
     print("entries  us per commit  us per entry")
     for n in (1, 4, 16):
         entries = [charge("0.000001", ROLES[0 if i % 4 else 2]) for i in range(n)]
-        _, microseconds = commit(owner, entries, 400)
+        owner.must(f"SELECT measure({arguments_of(entries)}, {MEASURED_ROUNDS})")
+        while not (microseconds := float(owner.must("SELECT measured()")[0][0])):
+            time.sleep(0.2)
         print(f"{n:7}  {microseconds:13.1f}  {microseconds / n:12.1f}")
 
 
