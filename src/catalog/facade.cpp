@@ -1,6 +1,7 @@
 #include "catalog/facade.hpp"
 
 #include "border/scope.hpp"
+#include "border/versions.hpp"
 #include "catalog/foreign_code.hpp"
 #include "catalog/settings.hpp"
 
@@ -61,7 +62,7 @@ static bool has_key(const char *table, Oid value) {
     if (!OidIsValid(catalog))
         return false;
     Relation relation = table_open(catalog, AccessShareLock);
-    Oid index = RelationGetPrimaryKeyIndex(relation);
+    Oid index = border::primary_key_index(relation);
     ScanKeyData key;
     ScanKeyInit(&key, 1, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(value));
     // No snapshot: the scan takes the catalog's, which is as recent as the latest one, and may be taken in a parallel

@@ -48,8 +48,6 @@ RangeTblEntry *table_entry(const Question *question) {
     entry->rellockmode = AccessShareLock;
     entry->inh = true; // false would mean FROM ONLY
     entry->inFromCl = true;
-    // Privileges were checked on the facade; the statement runs as the table's owner.
-    entry->requiredPerms = 0;
     List *names = NIL;
     for (int i = 0; i < RelationGetDescr(table)->natts; i++)
         names = lappend(names, makeString(pstrdup(NameStr(TupleDescAttr(RelationGetDescr(table), i)->attname))));

@@ -1,6 +1,8 @@
 // What an analyst meets: the facade's deny(), the release of a leaf, dp_query (doc/analyst.md).
 #include "catalog/decimals.hpp"
+#include "border/permissions.hpp"
 #include "border/scope.hpp"
+#include "border/versions.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/ledger.hpp"
 #include "query/remedy.hpp"
@@ -102,7 +104,7 @@ DP_FUNCTION(release) {
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     query::Leaf *leaf = parse_leaf(text, parameters);
     check_result(leaf, result->setDesc);
-    ExecCheckRTPerms(list_make1(leaf->entry), true);
+    border::check_permissions(leaf->query);
     catalog::Reading reading = catalog::Reading::open();
     rows::Question *question = rows::prepare(reading, leaf, text, parameters.list);
     catalog::Policy *policy = catalog::policy_of(reading, *question->settings, GetUserId());
@@ -160,7 +162,7 @@ static void execute(PlannedStmt *plan, const char *text, ReturnSetInfo *result) 
     PushActiveSnapshot(GetActiveSnapshot());
     QueryDesc *desc = CreateQueryDesc(plan, text, GetActiveSnapshot(), InvalidSnapshot, receiver, nullptr, nullptr, 0);
     ExecutorStart(desc, 0);
-    ExecutorRun(desc, ForwardScanDirection, 0, true);
+    border::run_plan(desc);
     ExecutorFinish(desc);
     ExecutorEnd(desc);
     FreeQueryDesc(desc);
