@@ -71,6 +71,33 @@ inline void open_locale(Oid collation) {
         pg_newlocale_from_collation(collation);
 }
 
+// No row holds NULL in the column. From 18 on attnotnull does not say it: the constraint may be NOT VALID.
+inline bool is_never_null(TupleDesc desc, int column) {
+#if PG_VERSION_NUM >= 180000
+    return TupleDescCompactAttr(desc, column)->attnullability == ATTNULLABLE_VALID;
+#else
+    return TupleDescAttr(desc, column)->attnotnull;
+#endif
+}
+
+// Not stored, but computed whenever a row is read.
+inline bool is_virtual(const FormData_pg_attribute *column) {
+#if PG_VERSION_NUM >= 180000
+    return column->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL;
+#else
+    return false;
+#endif
+}
+
+// Where the column stands in a row, if that was the same in all rows so far.
+inline void forget_offset(TupleDesc desc, int column) {
+#if PG_VERSION_NUM >= 180000
+    TupleDescCompactAttr(desc, column)->attcacheoff = -1;
+#else
+    TupleDescAttr(desc, column)->attcacheoff = -1;
+#endif
+}
+
 // All rows, and nothing runs it a second time.
 inline void run_plan(QueryDesc *desc) {
 #if PG_VERSION_NUM >= 180000
