@@ -2,6 +2,9 @@
 // latter (Min, Max, foreach, _ ...) cannot reach into library headers. Include this file after all others.
 #pragma once
 
+// From Boost 1.81 on it names std::snprintf, which the server's macro would rename.
+#include <boost/assert/source_location.hpp>
+
 extern "C" {
 #include <postgres.h>
 

@@ -24,6 +24,12 @@ struct Pin {
     const char *text = nullptr;
 };
 
+#if PG_VERSION_NUM >= 160000
+const char *const forced_parallel = "debug_parallel_query";
+#else
+const char *const forced_parallel = "force_parallel_mode";
+#endif
+
 // For all internal work. Each line closes a door.
 Pin pins[] = {
     {"search_path", "pg_catalog, pg_temp"},  // pg_temp is searched first for types unless named last (A24)
@@ -48,7 +54,7 @@ Pin pins[] = {
     {"exit_on_error", "off"},                // an error would end the session before it is caught (C02)
     {"enable_hashagg", "on"},                //
     {"enable_sort", "on"},                   //
-    {"force_parallel_mode", "off"},          //
+    {forced_parallel, "off"},                //
     {"parallel_leader_participation", "on"}, //
     {"plan_cache_mode", "auto"},             //
     {"jit", "off"},                          //

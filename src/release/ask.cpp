@@ -1,5 +1,6 @@
 #include "release/ask.hpp"
 
+#include "border/permissions.hpp"
 #include "border/scope.hpp"
 #include "query/shape.hpp"
 
@@ -33,7 +34,7 @@ static void check_outputs(const query::Leaf *leaf, const Ask &ask) {
 query::Leaf *check_ask(const Ask &ask) {
     query::Leaf *leaf = parse_leaf(ask);
     check_outputs(leaf, ask);
-    ExecCheckRTPerms(list_make1(leaf->entry), true);
+    border::check_permissions(leaf->query);
     return leaf;
 }
 

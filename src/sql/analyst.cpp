@@ -1,6 +1,8 @@
 // What an analyst meets: the facade's deny(), the release of a leaf, dp_query (doc/analyst.md).
 #include "catalog/decimals.hpp"
+#include "border/permissions.hpp"
 #include "border/scope.hpp"
+#include "border/versions.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/ledger.hpp"
 #include "keeper/client.hpp"
@@ -162,7 +164,7 @@ static void execute(PlannedStmt *plan, const char *text, ReturnSetInfo *result) 
     PushActiveSnapshot(GetActiveSnapshot());
     QueryDesc *desc = CreateQueryDesc(plan, text, GetActiveSnapshot(), InvalidSnapshot, receiver, nullptr, nullptr, 0);
     ExecutorStart(desc, 0);
-    ExecutorRun(desc, ForwardScanDirection, 0, true);
+    border::run_plan(desc);
     ExecutorFinish(desc);
     ExecutorEnd(desc);
     FreeQueryDesc(desc);
