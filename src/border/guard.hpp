@@ -16,7 +16,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "border/postgres.hpp"
+#include "border/version.hpp"
 
 namespace dp::border {
 
@@ -59,12 +59,18 @@ template <class T, class... Args> T *context_new(Args &&...args) {
 } // namespace dp::border
 
 // Declares an SQL-callable function. Its body is a backend region; the guard is for the exception nobody thought of.
-#define DP_FUNCTION(name)                                                                                              \
+#define DP_FUNCTION(name) DP_GUARDED(name, name##_body(fcinfo))
+
+// The same for what somebody calls by himself, so with the arguments of the version that his database has: before it reads
+// one, the versions are compared (version.hpp). Not for what runs on each row.
+#define DP_CALL(name) DP_GUARDED(name, (dp::border::check_version(), name##_body(fcinfo)))
+
+#define DP_GUARDED(name, call)                                                                                         \
     extern "C" {                                                                                                       \
     PG_FUNCTION_INFO_V1(name);                                                                                         \
     }                                                                                                                  \
     static Datum name##_body(FunctionCallInfo fcinfo);                                                                 \
     extern "C" PGDLLEXPORT Datum name(PG_FUNCTION_ARGS) {                                                              \
-        return dp::border::core([&] { return name##_body(fcinfo); });                                                  \
+        return dp::border::core([&] { return call; });                                                                 \
     }                                                                                                                  \
     static Datum name##_body(FunctionCallInfo fcinfo)

@@ -2,6 +2,9 @@
 // latter (Min, Max, foreach, _ ...) cannot reach into library headers. Include this file after all others.
 #pragma once
 
+// From Boost 1.81 on it names std::snprintf, which the server's macro would rename.
+#include <boost/assert/source_location.hpp>
+
 extern "C" {
 #include <postgres.h>
 
@@ -20,11 +23,13 @@ extern "C" {
 #include <catalog/pg_aggregate.h>
 #include <catalog/pg_amop.h>
 #include <catalog/pg_amproc.h>
+#include <catalog/pg_auth_members.h>
 #include <catalog/pg_authid.h>
 #include <catalog/pg_class.h>
 #include <catalog/pg_collation.h>
 #include <catalog/pg_database.h>
 #include <catalog/pg_enum.h>
+#include <catalog/pg_extension.h>
 #include <catalog/pg_index.h>
 #include <catalog/pg_inherits.h>
 #include <catalog/pg_language.h>
@@ -90,8 +95,10 @@ extern "C" {
 #include <utils/float.h>
 #include <utils/fmgroids.h>
 #include <utils/guc.h>
+#include <utils/guc_tables.h>
 #include <utils/hsearch.h>
 #include <utils/json.h>
+#include <utils/inval.h>
 #include <utils/jsonb.h>
 #include <utils/lsyscache.h>
 #include <utils/memutils.h>

@@ -110,6 +110,7 @@ static void work(Oid database) {
     StartTransactionCommand();
     (void)pool();
     CommitTransactionCommand();
+    get_ready();
     (void)enter_pool();
     before_shmem_exit(leave, Datum(0));
     keep();

@@ -4,6 +4,7 @@
 #include "keeper/round.hpp"
 
 #include "border/scope.hpp"
+#include "border/version.hpp"
 #include "catalog/ledger_bytes.hpp"
 #include "catalog/ledger_writer.hpp"
 #include "keeper/queue.hpp"
@@ -28,6 +29,7 @@ struct Request {
     release::Round *round;
     catalog::Entry *entry; // what is charged next
     List *locked;          // LockRelId *, to the end of the request
+    uint64 locked_after;   // so many aborts
 };
 } // namespace
 
@@ -53,9 +55,24 @@ static Request *open_request(int slot) {
     return request;
 }
 
+// The abort of a transaction releases the locks of the whole session: those of all requests.
+static uint64 aborts = 0;
+
+static void count_abort(XactEvent event, void *) {
+    aborts += event == XACT_EVENT_ABORT;
+}
+
+void get_ready() {
+    RegisterXactCallback(count_abort, nullptr);
+}
+
+static bool has_its_locks(const Request *request) {
+    return request->locked_after == aborts;
+}
+
 static void close_request(Request *request) {
     ListCell *cell;
-    foreach (cell, request->locked)
+    foreach (cell, has_its_locks(request) ? request->locked : NIL)
         UnlockRelationIdForSession(static_cast<LockRelId *>(lfirst(cell)), AccessShareLock);
     MemoryContextDelete(request->memory);
 }
@@ -176,6 +193,7 @@ static void suspend_if_due(Request *request) {
 
 // What was checked stays as it is until it has been read, over the transactions in between.
 static void lock_for_request(Request *request) {
+    request->locked_after = aborts;
     ListCell *cell;
     foreach (cell, find_all_inheritors(request->question->settings->relation, AccessShareLock, nullptr)) {
         auto *lock = static_cast<LockRelId *>(palloc(sizeof(LockRelId)));
@@ -195,6 +213,7 @@ static bool takes_long(const release::Terms &terms) {
 static bool prepare_answer(Request *request) {
     const Slot &slot = pool()->slots[request->slot];
     border::Reader reader = {buffer_of(slot), buffer_of(slot) + slot.capacity};
+    border::check_version();
     request->ask = read_ask(&reader, catalog::Asker{request->role, request->session_role});
     if (!ConditionalLockRelationOid(request->ask.view, AccessShareLock))
         refuse_locked();
@@ -369,9 +388,15 @@ static bool pay_the_rest(Request *request) {
 // What this keeper has charged and somebody has yet to read: its locks stand until then.
 static Request *held[nslots];
 
+// To be compared in another keeper.
+static uint64 versions_hash(const Request *request) {
+    const char *versions = release::versions_of(*request->question->settings);
+    return hash_bytes_extended(reinterpret_cast<const unsigned char *>(versions), static_cast<int>(strlen(versions)), 0);
+}
+
 static void hold(Request *request) {
     held[request->slot] = request;
-    mark_charged(request->slot, request->question->settings->fingerprint, request->entry->verdict.epsilon);
+    mark_charged(request->slot, versions_hash(request), request->entry->verdict.epsilon);
 }
 
 void let_go() {
@@ -382,12 +407,16 @@ void let_go() {
         }
 }
 
+// Without its locks the table may be another one by now: null as well, and it is checked again.
 static Request *find_held(int slot) {
     Request *request = held[slot];
     if (request == nullptr || request->ticket != pool()->slots[slot].ticket)
         return nullptr;
     held[slot] = nullptr;
-    return request;
+    if (has_its_locks(request))
+        return request;
+    close_request(request);
+    return nullptr;
 }
 
 [[noreturn]] static void refuse_changed() {
@@ -397,7 +426,7 @@ static Request *find_held(int slot) {
     pg_unreachable();
 }
 
-// Charged by another keeper: checked again here, and read under the very settings that were charged. Null: not here, not now.
+// Charged by another keeper, or its locks are gone: checked again here, and read under the very settings that were charged. Null: not here, not now.
 static Request *resume(int slot) {
     Request *request = open_request(slot);
     bool same = false;
@@ -406,7 +435,7 @@ static Request *resume(int slot) {
         if (!prepare_answer(request))
             return;
         const Slot &shared = pool()->slots[slot];
-        same = strcmp(shared.fingerprint, request->question->settings->fingerprint) == 0;
+        same = shared.versions == versions_hash(request);
         if (same)
             release::continue_charged(request->round, shared.epsilon);
     });

@@ -5,6 +5,9 @@
 
 namespace dp::keeper {
 
+// Once, before anything is served.
+void get_ready();
+
 // Takes what is pending, charges it in one commit, and answers all that is charged and may be read by this keeper.
 // Raises nothing but what ends the process.
 void serve();

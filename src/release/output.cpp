@@ -125,10 +125,11 @@ static privacy::RdrRange output_range(const Subject &subject, privacy::Mechanism
 static privacy::Epsilon consumed(const rows::Question *question) {
     Oid types[1] = {TEXTOID};
     Datum values[1] = {CStringGetTextDatum(question->settings->id_text)};
+    static border::Statement statement(
+        "SELECT o.public_epsilon + o.conditional_epsilon FROM dp_rdr.protected_table t "
+        "JOIN dp_rdr.odometer o ON o.id = t.id WHERE t.id = $1::uuid AND t.bound = 'dynamic'");
     catalog::Visit visit = catalog::Visit::read();
-    uint64 rows = visit.run("SELECT o.public_epsilon + o.conditional_epsilon FROM dp_rdr.protected_table t "
-                            "JOIN dp_rdr.odometer o ON o.id = t.id WHERE t.id = $1::uuid AND t.bound = 'dynamic'",
-                            1, types, values);
+    uint64 rows = visit.run(statement, 1, types, values);
     const char *text = rows == 1 ? visit.spi.text(0, 1) : nullptr;
     visit.leave();
     return text == nullptr ? privacy::Epsilon{} : catalog::to_epsilon(catalog::text_numeric(text), "epsilon");
@@ -156,7 +157,8 @@ static privacy::Epsilon first_accepted(const rows::Question *question, const Ter
 }
 
 Answer answer_from_output(const rows::Question *question, const Terms &terms) {
-    risk::Memo *memo = risk::leave_one_out(question, terms.mechanism, privacy::Calibration::sound, risk::Detail::changes);
+    risk::Memo *memo =
+        risk::leave_one_out(question, terms.mechanism, privacy::Calibration::sound, risk::Detail::changes);
     // Nobody is there whose risk an output could show: the price from public facts stands in, as for the expectation.
     if (memo->rows == 0)
         return write_answer(question, terms, charge(question, terms, from_public_facts(question, terms)), nullptr);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "border/permissions.hpp"
 #include "border/scope.hpp"
 #include "border/spi.hpp"
 #include "catalog/decimals.hpp"
@@ -267,6 +268,7 @@ static Query *make_select(RangeTblEntry *entry, Node *where) {
     query->commandType = CMD_SELECT;
     query->canSetTag = true;
     query->rtable = list_make1(entry);
+    border::set_permission(query, entry, 0);
     auto *ref = makeNode(RangeTblRef);
     ref->rtindex = 1;
     query->jointree = makeFromExpr(list_make1(ref), where);

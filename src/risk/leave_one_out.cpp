@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "border/permissions.hpp"
 #include "border/scope.hpp"
 #include "border/spi.hpp"
 #include "border/walk.hpp"
@@ -148,6 +149,7 @@ static Query *base_query(const rows::Question *question, Node *where) {
     query->commandType = CMD_SELECT;
     query->canSetTag = true;
     query->rtable = list_make1(rows::table_entry(question));
+    border::set_permission(query, linitial_node(RangeTblEntry, query->rtable), 0);
     auto *ref = makeNode(RangeTblRef);
     ref->rtindex = 1;
     query->jointree = makeFromExpr(list_make1(ref), static_cast<Node *>(copyObject(where)));

@@ -486,7 +486,7 @@ const char *all_checks() {
 
 } // namespace
 
-DP_FUNCTION(dp_audit) {
+DP_CALL(dp_audit) {
     Oid caller = GetUserId(), owner = border::extension_owner();
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);

@@ -1,6 +1,7 @@
 // What a controller declares of a table: that it is protected, its bounds and groups (doc/reference.md).
 #include "catalog/decimals.hpp"
 #include "border/scope.hpp"
+#include "border/versions.hpp"
 #include "catalog/access.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/ledger.hpp"
@@ -18,7 +19,7 @@ namespace dp::sql {
 void check_owner(Oid relation) {
     if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relation)))
         ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relation)));
-    if (!pg_class_ownercheck(relation, GetUserId()))
+    if (!border::owns_relation(relation, GetUserId()))
         ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
                         errmsg("must be owner of %s", catalog::qualified_name(relation)),
                         errhint("The controller of a table is its owner.")));
@@ -84,7 +85,7 @@ void run_as(Oid role, const char *sql) {
 
 // "schema.view" as the caller means it: his search_path decides where an unqualified view goes.
 static const char *resolve_view_name(const char *name, const char **schema, const char **view) {
-    RangeVar *range = makeRangeVarFromNameList(stringToQualifiedNameList(name));
+    RangeVar *range = makeRangeVarFromNameList(border::qualified_name_list(name));
     Oid in = RangeVarGetCreationNamespace(range);
     *schema = get_namespace_name(in);
     *view = range->relname;
@@ -284,7 +285,7 @@ static Oid protect(Oid relation, const char *name, ArrayType *columns, const cha
     return facade;
 }
 
-DP_FUNCTION(dp_protect) {
+DP_CALL(dp_protect) {
     require(fcinfo, 0, "relation");
     require(fcinfo, 1, "view");
     Oid relation = PG_GETARG_OID(0);
@@ -299,7 +300,7 @@ DP_FUNCTION(dp_protect) {
     PG_RETURN_OID(protect(relation, text_argument(fcinfo, 1), array_argument(fcinfo, 3), filter));
 }
 
-DP_FUNCTION(dp_unprotect) {
+DP_CALL(dp_unprotect) {
     require(fcinfo, 0, "view");
     catalog::Settings *settings = settings_of_view(PG_GETARG_OID(0));
     Visit visit = Visit::write();
@@ -332,7 +333,7 @@ static bool is_integer_column(Oid relation, const char *name) {
     return integer;
 }
 
-DP_FUNCTION(dp_set_bounds) {
+DP_CALL(dp_set_bounds) {
     const char *const names[] = {"relation", "column_name", "lower", "upper"};
     for (int i = 0; i < 4; i++)
         require(fcinfo, i, names[i]);
@@ -353,7 +354,7 @@ DP_FUNCTION(dp_set_bounds) {
     PG_RETURN_VOID();
 }
 
-DP_FUNCTION(dp_set_groups) {
+DP_CALL(dp_set_groups) {
     const char *const names[] = {"relation", "column_name", "groups"};
     for (int i = 0; i < 3; i++)
         require(fcinfo, i, names[i]);

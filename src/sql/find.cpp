@@ -74,7 +74,7 @@ static Datum answer_general(FunctionCallInfo fcinfo, const risk::GeneralQuestion
     return epsilon_and_answer(fcinfo, &answer);
 }
 
-DP_FUNCTION(dp_find_epsilon) {
+DP_CALL(dp_find_epsilon) {
     require(fcinfo, find_query, "query");
     require(fcinfo, find_tau, "tau");
     require(fcinfo, find_mechanism, "mechanism");

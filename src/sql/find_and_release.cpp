@@ -36,7 +36,7 @@ static rows::Question *question_of(const char *text) {
     return question;
 }
 
-DP_FUNCTION(dp_find_and_release_epsilon) {
+DP_CALL(dp_find_and_release_epsilon) {
     require(fcinfo, arg_query, "query");
     require(fcinfo, arg_tau_var, "tau_var");
     require(fcinfo, arg_epsilon_svt, "epsilon_svt");

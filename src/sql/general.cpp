@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "border/versions.hpp"
 #include "catalog/decimals.hpp"
 #include "catalog/facade.hpp"
 #include "query/shape.hpp"
@@ -20,7 +21,7 @@ using risk::GeneralRisk;
 static void check_controller(const query::General *general) {
     ListCell *cell;
     foreach (cell, general->views)
-        if (!pg_class_ownercheck(catalog::table_of_facade(lfirst_oid(cell)), GetUserId()))
+        if (!border::owns_relation(catalog::table_of_facade(lfirst_oid(cell)), GetUserId()))
             ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
                             errmsg("must be owner of the table behind %s", catalog::qualified_name(lfirst_oid(cell))),
                             errhint("Only the controller may look at the risk; analysts ask through dp_query().")));

@@ -37,7 +37,7 @@ static void put_column(ReturnSetInfo *result, const release::LastRelease *last, 
     tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
-DP_FUNCTION(dp_last_release) {
+DP_CALL(dp_last_release) {
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     const release::LastRelease *last = release::last_release();

@@ -1,5 +1,6 @@
 // dp_odometer and dp_verify_ledger: what a controller asks of the ledger.
 #include "border/guard.hpp"
+#include "border/versions.hpp"
 #include "catalog/access.hpp"
 #include "catalog/settings.hpp"
 
@@ -41,7 +42,7 @@ ProtectedTable controlled_table(Oid argument) {
     const char *name = get_rel_name(relation);
     if (name == nullptr)
         ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relation)));
-    if (!pg_class_ownercheck(relation, GetUserId()))
+    if (!dp::border::owns_relation(relation, GetUserId()))
         aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(relation)), name);
     table.name = dp::catalog::qualified_name(relation);
     if (!OidIsValid(table.relation))
@@ -58,7 +59,7 @@ uint64 run_for(const Visit &visit, const ProtectedTable &table, const char *sql)
 
 } // namespace
 
-DP_FUNCTION(dp_odometer) {
+DP_CALL(dp_odometer) {
     constexpr int columns = 8;
     ProtectedTable table = controlled_table(PG_GETARG_OID(0));
     InitMaterializedSRF(fcinfo, 0);
@@ -152,7 +153,7 @@ char *first_misfit(Datum id) {
 
 } // namespace
 
-DP_FUNCTION(dp_verify_ledger) {
+DP_CALL(dp_verify_ledger) {
     ProtectedTable table = controlled_table(PG_GETARG_OID(0));
     const char *misfit = first_misfit(table.id);
     if (misfit != nullptr)

@@ -147,7 +147,7 @@ static List *policy_warnings(Oid relation, List *warnings) {
     return warnings;
 }
 
-DP_FUNCTION(dp_set_odometer) {
+DP_CALL(dp_set_odometer) {
     require(fcinfo, odometer_relation, "relation");
     Oid relation = protected_relation(PG_GETARG_OID(odometer_relation));
     Visit visit = Visit::write();

@@ -291,7 +291,7 @@ static bool has_all_columns(const catalog::Settings *settings) {
     return all;
 }
 
-DP_FUNCTION(dp_refresh) {
+DP_CALL(dp_refresh) {
     require(fcinfo, 0, "view");
     catalog::Settings *settings = settings_of_view(PG_GETARG_OID(0));
     LockRelationOid(settings->relation, AccessShareLock);

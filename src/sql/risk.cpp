@@ -287,7 +287,7 @@ static privacy::RiskRow risk_row_of(const View &view, const Memo *memo, const Ex
     });
 }
 
-DP_FUNCTION(dp_risk) {
+DP_CALL(dp_risk) {
     if (general_risk(fcinfo))
         return Datum(0);
     Selection selection = selection_arguments(fcinfo, 7);
@@ -355,7 +355,7 @@ static double *pis_of(const Memo *memo) {
     return pis;
 }
 
-DP_FUNCTION(dp_risk_records) {
+DP_CALL(dp_risk_records) {
     if (general_risk_records(fcinfo))
         return Datum(0);
     require(fcinfo, 1, "epsilon");

@@ -202,7 +202,7 @@ static RecordNumbers everything_said(const View &view, const Memo *memo, const O
     return RecordNumbers{rdr, output.scale == nullptr ? nullptr : loss};
 }
 
-DP_FUNCTION(dp_risk_output) {
+DP_CALL(dp_risk_output) {
     require(fcinfo, output_output, "output");
     View view = view_of(fcinfo, output_mechanism, output_delta);
     InitMaterializedSRF(fcinfo, 0);

@@ -122,7 +122,7 @@ static void explain_equal_risks(const Memo *memo) {
                          errhint("Choose epsilon by the accuracy that you need and by what the odometer has left.")));
 }
 
-DP_FUNCTION(dp_risk_summary) {
+DP_CALL(dp_risk_summary) {
     View view = view_of(fcinfo, 1, 2);
     rows::check_delta(view.question, view.mechanism, view.delta);
     InitMaterializedSRF(fcinfo, 0);

@@ -18,6 +18,9 @@ import sys
 import facts
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test/packages"))
+import meta  # noqa: E402
+
 PAGES = ("README.md", "doc/controller.md", "doc/analyst.md", "doc/operations.md", "doc/reference.md",
          "doc/guarantee.md")
 BLOCK = re.compile(r"^```(\w*)(?: (exact))?\n(.*?)^```$|^<!-- sql\n(.*?)^-->$", re.MULTILINE | re.DOTALL)
@@ -129,6 +132,7 @@ def main():
     for page in facts.pages():
         tap.report(f"{page}: links", broken_links(page, (ROOT / page).read_text()))
     facts.run(tap)
+    tap.report("META.json is one of PGXN's", meta.faults())
     readme = (ROOT / "README.md").read_text().count("\n")
     tap.report("README.md has at most 250 lines", [] if readme <= 250 else [str(readme)])
     print(f"1..{tap.count}")
