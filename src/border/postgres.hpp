@@ -60,6 +60,7 @@ extern "C" {
 #include <parser/parse_relation.h>
 #include <parser/parse_type.h>
 #include <parser/parsetree.h>
+#include <port/pg_bswap.h>
 #include <postmaster/bgworker.h>
 #include <rewrite/rewriteHandler.h>
 #include <rewrite/rewriteManip.h>
