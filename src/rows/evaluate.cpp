@@ -234,7 +234,7 @@ static bool execute(Query *query, const List *checked, Tuplestorestate *store) {
     QueryDesc *desc =
         CreateQueryDesc(plan, "(dp_rdr)", GetActiveSnapshot(), InvalidSnapshot, receiver, nullptr, nullptr, 0);
     standard_ExecutorStart(desc, 0);
-    border::run_plan(desc);
+    border::run_plan_unhooked(desc);
     standard_ExecutorFinish(desc);
     standard_ExecutorEnd(desc);
     FreeQueryDesc(desc);
