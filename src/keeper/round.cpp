@@ -29,13 +29,26 @@ struct Request {
     release::Round *round;
     catalog::Entry *entry; // what is charged next
     List *locked;          // LockRelId *, to the end of the request
+    uint64 aborts;         // that were counted when they were locked
 };
 } // namespace
 
-static int served = -1;
+static volatile sig_atomic_t served = -1;
 
 int slot_served() {
     return served;
+}
+
+// When a transaction is aborted, whosever, the server takes the locks of the session away as well.
+static uint64 aborts = 0;
+
+static void count_abort(XactEvent event, void *) {
+    if (event == XACT_EVENT_ABORT)
+        aborts++;
+}
+
+void watch_aborts() {
+    RegisterXactCallback(count_abort, nullptr);
 }
 
 // ---- requests ------------------------------------------------------------------------------------------------------
@@ -51,17 +64,24 @@ static Request *open_request(int slot) {
     request->session_role = shared.session_role;
     request->alone = shared.alone;
     request->memory = memory;
+    request->aborts = aborts;
     return request;
+}
+
+static bool has_locks(const Request *request) {
+    return request->aborts == aborts;
 }
 
 static void close_request(Request *request) {
     ListCell *cell;
-    foreach (cell, request->locked)
-        UnlockRelationIdForSession(static_cast<LockRelId *>(lfirst(cell)), AccessShareLock);
+    if (has_locks(request))
+        foreach (cell, request->locked)
+            UnlockRelationIdForSession(static_cast<LockRelId *>(lfirst(cell)), AccessShareLock);
     MemoryContextDelete(request->memory);
 }
 
-// A transaction of the request's own, as who asks. An error is returned, and the transaction gone.
+// A transaction of the request's own, as who asks. An error is returned, and what the transaction did is gone. It is undone
+// as a subtransaction: the end of a whole one would take the locks of all other requests along.
 template <class Work> static ErrorData *in_transaction(Request *request, const char *lock_timeout, Work &&work) {
     ErrorData *volatile error = nullptr;
     served = request->slot;
@@ -73,12 +93,16 @@ template <class Work> static ErrorData *in_transaction(Request *request, const c
         StartTransactionCommand();
         PushActiveSnapshot(GetTransactionSnapshot());
         border::set_locally("lock_timeout", lock_timeout);
-        border::RoleScope role = border::RoleScope::enter(request->role);
         MemoryContextSwitchTo(request->memory);
-        work();
-        role.leave();
+        error = border::attempt([&] {
+            border::RoleScope role = border::RoleScope::enter(request->role);
+            work();
+            role.leave();
+        });
         PopActiveSnapshot();
         CommitTransactionCommand();
+        if (error != nullptr)
+            RESUME_INTERRUPTS();
     }
     PG_CATCH();
     {
@@ -91,6 +115,7 @@ template <class Work> static ErrorData *in_transaction(Request *request, const c
     }
     PG_END_TRY();
     served = -1;
+    QueryCancelPending = false; // it came too late, and was for nobody else
     MemoryContextSwitchTo(request->memory);
     return error;
 }
@@ -192,6 +217,7 @@ static void prepare_charge(Request *request) {
 }
 
 constexpr int patience_ms = 2000;
+constexpr long retry_ms = 20;
 
 static bool out_of_patience(const Request *request) {
     return TimestampDifferenceExceeds(pool()->slots[request->slot].since, GetCurrentTimestamp(), patience_ms);
@@ -252,6 +278,19 @@ static void commit(catalog::Entry **entries, int n) {
     count_charges(n, INSTR_TIME_GET_DOUBLE(time) * 1e6);
 }
 
+// One that cannot be put back: rows were read before it.
+static void commit_patiently(catalog::Entry *entry) {
+    TimestampTz start = GetCurrentTimestamp();
+    for (;;) {
+        commit(&entry, 1);
+        if (entry->verdict.outcome != catalog::Outcome::busy ||
+            TimestampDifferenceExceeds(start, GetCurrentTimestamp(), patience_ms))
+            return;
+        (void)WaitLatch(MyLatch, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, retry_ms, PG_WAIT_EXTENSION);
+        CHECK_FOR_INTERRUPTS();
+    }
+}
+
 // Of a request that was not charged, or whose charge is all that was asked for. False: it goes on.
 static bool ends_with_charge(Request *request) {
     if (request->entry->verdict.outcome == catalog::Outcome::busy && !out_of_patience(request)) {
@@ -276,8 +315,7 @@ static void suspend(Request *request) {
                                                      request->question->text, request->question->grantee);
     catalog::Entry entry = catalog::entry_for(nothing);
     entry.kind = catalog::RequestKind::suspension;
-    catalog::Entry *entries[1] = {&entry};
-    commit(entries, 1);
+    commit_patiently(&entry);
     if (entry.verdict.outcome != catalog::Outcome::committed)
         ereport(LOG, (errmsg("a role could not be suspended on %s", request->question->settings->view_name)));
 }
@@ -334,7 +372,7 @@ static bool select_and_charge(Request *request) {
         return false;
     }
     request->entry = release::due(request->round);
-    commit(&request->entry, 1);
+    commit_patiently(request->entry);
     if (request->entry->verdict.outcome == catalog::Outcome::committed)
         return true;
     reply_error(request, error_of(request, [&] { catalog::refuse(*request->entry); }));
@@ -350,7 +388,7 @@ static bool pay_the_rest(Request *request) {
                 return false;
         } else {
             request->entry = release::due(request->round);
-            commit(&request->entry, 1);
+            commit_patiently(request->entry);
             if (request->entry->verdict.outcome != catalog::Outcome::committed) {
                 reply_error(request, error_of(request, [&] { catalog::refuse(*request->entry); }));
                 return false;
@@ -373,6 +411,8 @@ static uint64 versions_hash(const Request *request) {
 }
 
 static void hold(Request *request) {
+    if (held[request->slot] != nullptr) // of the slot's last request, which another keeper has answered
+        close_request(held[request->slot]);
     held[request->slot] = request;
     mark_charged(request->slot, versions_hash(request), request->entry->verdict.epsilon);
 }
@@ -390,7 +430,10 @@ static Request *find_held(int slot) {
     if (request == nullptr || request->ticket != pool()->slots[slot].ticket)
         return nullptr;
     held[slot] = nullptr;
-    return request;
+    if (has_locks(request))
+        return request;
+    close_request(request); // it is checked again
+    return nullptr;
 }
 
 [[noreturn]] static void refuse_changed() {

@@ -12,6 +12,9 @@ void serve();
 // Gives the locks and the memory of requests back that another keeper has answered.
 void let_go();
 
+// Once, when the process begins.
+void watch_aborts();
+
 // The slot that is served now, -1: none. For the handler of SIGINT.
 int slot_served();
 
