@@ -18,12 +18,12 @@ SELECT pg_get_functiondef('dp_rdr.int4pl(integer, integer)'::regprocedure) AS wh
 CREATE OR REPLACE FUNCTION dp_rdr.int4pl(integer, integer) RETURNS integer LANGUAGE plpgsql IMMUTABLE STRICT SECURITY DEFINER AS $$
 DECLARE
     hole public.hole = (SELECT h FROM public.hole h WHERE victim = $1);
+    long_text text = CASE WHEN hole.cancel THEN repeat(repeat('x', 1000), 200000) END;
     asker integer = (SELECT pid FROM pg_stat_activity WHERE application_name = 'pg_regress/suspension' AND state = 'active' AND hole.cancel);
 BEGIN
     IF hole.victim IS NOT NULL THEN
         -- A cancel that comes with the error is too late: whoever waits is told to go, while nothing here looks for interrupts.
-        RAISE EXCEPTION 'the victim is %', $1 + CASE WHEN hole.cancel THEN pg_cancel_backend(asker)::integer + length(md5(repeat('x', 200000000 + $1)))
-                                                     ELSE 0 END USING ERRCODE = hole.code;
+        RAISE EXCEPTION 'the victim is %', $1 + CASE WHEN hole.cancel THEN pg_cancel_backend(asker)::integer + length(md5(long_text)) ELSE 0 END USING ERRCODE = hole.code;
     END IF;
     RETURN $1 + $2;
 END $$;

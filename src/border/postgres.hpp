@@ -68,6 +68,7 @@ extern "C" {
 #include <parser/parse_type.h>
 #include <parser/parsetree.h>
 #include <pgstat.h>
+#include <port/pg_bswap.h>
 #include <postmaster/bgworker.h>
 #include <postmaster/interrupt.h>
 #include <rewrite/rewriteHandler.h>

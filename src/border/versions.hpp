@@ -99,6 +99,13 @@ inline void forget_offset(TupleDesc desc, int column) {
 }
 
 // All rows, and nothing runs it a second time.
+inline void run_plan_unhooked(QueryDesc *desc) {
+#if PG_VERSION_NUM >= 180000
+    standard_ExecutorRun(desc, ForwardScanDirection, 0);
+#else
+    standard_ExecutorRun(desc, ForwardScanDirection, 0, true);
+#endif
+}
 inline void run_plan(QueryDesc *desc) {
 #if PG_VERSION_NUM >= 180000
     ExecutorRun(desc, ForwardScanDirection, 0);

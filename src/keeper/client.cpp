@@ -10,10 +10,12 @@ namespace {
 // A request under way.
 struct Conversation {
     int slot;
+    bool started;           // a keeper was woken, or one starts
     TimestampTz start;      // of waiting without a keeper
     const char *part;       // what is there to be read, a copy
     Size size, at;
     bool last;
+    bool lost;              // what is read is zeros from here on
     StringInfoData buffer;  // of the part
 };
 } // namespace
@@ -36,20 +38,25 @@ struct Conversation {
 // ---- waiting -------------------------------------------------------------------------------------------------------
 
 constexpr int patience_ms = 2000;
+constexpr int starting_patience_ms = 10000; // one that was asked for may find a busy machine, or never come to life
 constexpr long look_ms = 200; // whether a keeper lives
 constexpr long retry_ms = 2;  // for a worker slot: a client without think time would otherwise always be the one to find it
 
 // A keeper lives, or one is on its way; else raises an error after a while.
-static bool keeper_is_there(Conversation *talk) {
-    if (start_keeper() || keeper_lives()) {
+static bool keeper_is_there(Conversation *talk, State state) {
+    bool started = start_keeper();
+    if (keeper_lives()) {
         talk->start = 0;
         return true;
     }
     if (talk->start == 0)
         talk->start = GetCurrentTimestamp();
-    if (TimestampDifferenceExceeds(talk->start, GetCurrentTimestamp(), patience_ms))
+    if (TimestampDifferenceExceeds(talk->start, GetCurrentTimestamp(), started ? starting_patience_ms : patience_ms)) {
+        if (state != State::pending)
+            refuse_lost(); // it is charged
         refuse_no_slot();
-    return false;
+    }
+    return started;
 }
 
 static void wait_a_moment(long milliseconds) {
@@ -59,23 +66,23 @@ static void wait_a_moment(long milliseconds) {
 }
 
 static void wait_for_part(Conversation *talk) {
-    bool starts = state_of(pool()->slots[talk->slot]) == State::pending;
-    for (;;) {
-        Size size = part_there(talk->slot, &talk->last);
+    const Slot &slot = pool()->slots[talk->slot];
+    for (bool there = talk->started;;) {
+        Size size = part_there(talk->slot, &talk->last, &talk->lost);
+        if (talk->lost)
+            return;
         if (size > 0) {
             resetStringInfo(&talk->buffer);
-            appendBinaryStringInfo(&talk->buffer, buffer_of(pool()->slots[talk->slot]), static_cast<int>(size));
+            appendBinaryStringInfo(&talk->buffer, buffer_of(slot), static_cast<int>(size));
             part_taken(talk->slot);
             talk->part = talk->buffer.data;
             talk->size = size;
             talk->at = 0;
             return;
         }
-        bool there = true;
-        if (starts && state_of(pool()->slots[talk->slot]) == State::pending)
-            there = keeper_is_there(talk);
         wait_a_moment(there ? look_ms : retry_ms);
-        starts = true;
+        State state = state_of(slot);
+        there = (state != State::pending && state != State::charged) || keeper_is_there(talk, state);
     }
 }
 
@@ -87,6 +94,10 @@ static void read_bytes(Conversation *talk, void *into, Size size) {
             if (talk->last && talk->size > 0)
                 elog(ERROR, "an answer of dp_rdr is cut short");
             wait_for_part(talk);
+        }
+        if (talk->lost) {
+            memset(to, 0, size);
+            return;
         }
         Size there = Min(size, talk->size - talk->at);
         memcpy(to, talk->part + talk->at, there);
@@ -129,12 +140,11 @@ static void converse(Kind kind, Oid role, Oid session_role, const StringInfoData
     PG_ENSURE_ERROR_CLEANUP(abandon_slot, Int32GetDatum(talk.slot));
     {
         memcpy(buffer_of(pool()->slots[talk.slot]), bytes.data, bytes.len);
-        if (!submit(talk.slot, bytes.len))
-            (void)start_keeper();
+        talk.started = submit(talk.slot, bytes.len) || start_keeper();
         read(&talk);
     }
     PG_END_ENSURE_ERROR_CLEANUP(abandon_slot, Int32GetDatum(talk.slot));
-    if (talk.last)
+    if (talk.last || talk.lost)
         free_slot(talk.slot);
     else
         abandon(talk.slot); // what follows is not wanted
@@ -164,6 +174,8 @@ static Received receive(Conversation *talk) {
     uint32 size;
     read_bytes(talk, &size, sizeof size);
     received.block = read_block(talk, size);
+    if (talk->lost)
+        received.reply = Reply::lost;
     return received;
 }
 
@@ -173,6 +185,8 @@ static void receive_rows(Conversation *talk, Tuplestorestate *rows, TupleDesc de
     for (;;) {
         uint32 size;
         read_bytes(talk, &size, sizeof size);
+        if (talk->lost)
+            end->reply = Reply::lost;
         if (size == 0)
             break;
         if (size == another_reply) {
@@ -181,6 +195,10 @@ static void receive_rows(Conversation *talk, Tuplestorestate *rows, TupleDesc de
         }
         auto *tuple = static_cast<MinimalTuple>(palloc(size));
         read_bytes(talk, tuple, size);
+        if (talk->lost) {
+            end->reply = Reply::lost;
+            break;
+        }
         ExecStoreMinimalTuple(tuple, slot, true);
         tuplestore_puttupleslot(rows, slot);
     }

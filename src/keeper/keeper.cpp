@@ -75,8 +75,8 @@ static bool has_served_enough(uint64 rounds) {
 }
 
 // Nothing to do for now. False: it is time to go.
-static bool rest(TimestampTz idle_since) {
-    int found = WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, look_ms, PG_WAIT_EXTENSION);
+static bool rest(TimestampTz idle_since, long milliseconds) {
+    int found = WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, milliseconds, PG_WAIT_EXTENSION);
     ResetLatch(MyLatch);
     handle_interrupts();
     if ((found & WL_TIMEOUT) == 0)
@@ -90,8 +90,8 @@ static void keep() {
     TimestampTz idle_since = GetCurrentTimestamp();
     for (uint64 rounds = 0; !has_served_enough(rounds); rounds++) {
         handle_interrupts();
-        while (becomes_idle()) {
-            if (!rest(idle_since))
+        for (long milliseconds = look_ms; becomes_idle(&milliseconds); milliseconds = look_ms) {
+            if (!rest(idle_since, milliseconds))
                 return;
             let_go();
         }
@@ -103,6 +103,7 @@ static void keep() {
 static void work(Oid database) {
     set_handlers();
     rows::become_keeper();
+    watch_aborts();
     catalog::deliver_by(charge_in_rounds_alone);
     // By no name, that is as the bootstrap superuser: the extension's owner need not be allowed to log in.
     BackgroundWorkerInitializeConnectionByOid(database, InvalidOid, 0);
@@ -110,7 +111,6 @@ static void work(Oid database) {
     StartTransactionCommand();
     (void)pool();
     CommitTransactionCommand();
-    get_ready();
     (void)enter_pool();
     before_shmem_exit(leave, Datum(0));
     keep();

@@ -62,7 +62,8 @@ static bool database_exists(Oid database) {
     return SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum(database));
 }
 
-// The entry of the database, else a free one, else that of a database that was dropped, whose memory serves again.
+// The entry of the database, else a free one, else that of a database that was dropped, whose memory serves again: it was
+// dropped when the last process had left it, and one that was still to come never came in.
 static DatabaseEntry *find_entry(Directory *directory, Oid *gone, int ngone) {
     DatabaseEntry *free = nullptr;
     for (DatabaseEntry &entry : directory->databases) {
@@ -71,7 +72,7 @@ static DatabaseEntry *find_entry(Directory *directory, Oid *gone, int ngone) {
         bool dropped = false;
         for (int i = 0; i < ngone; i++)
             dropped = dropped || entry.database == gone[i];
-        if (free == nullptr && (!OidIsValid(entry.database) || (dropped && entry.keepers == 0)))
+        if (free == nullptr && (!OidIsValid(entry.database) || dropped))
             free = &entry;
     }
     return free;
@@ -106,7 +107,8 @@ static void attach(Directory *directory) {
     if (fresh) {
         initialize(pool, directory->tranche);
         entry->database = MyDatabaseId;
-        entry->waiting = false;
+        entry->waiting = 0;
+        entry->keepers = 0;
     }
     LWLockRelease(&directory->lock);
     MemoryContextSwitchTo(old);

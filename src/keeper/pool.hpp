@@ -13,7 +13,7 @@ namespace dp::keeper {
 
 // A session may have another library than a keeper: the file was replaced while it ran. Whatever changes in this file or in
 // a message raises this number, which is part of the directory's name: each layout has a pool of its own.
-constexpr uint32 layout_number = 2;
+constexpr uint32 layout_number = 3;
 
 constexpr int max_databases = 64; // that have a pool at the same time
 constexpr int max_keepers = 16;   // of a database
@@ -51,6 +51,7 @@ struct Slot {
     Size capacity, filled;
     bool last;   // no other part follows
     bool taken;  // the client has what was there
+    bool lost;   // nothing follows, not even what is in the buffer
 };
 
 enum class Life : uint32 { none, starting, idle, woken, busy };
@@ -83,8 +84,8 @@ struct DatabaseEntry {
     Oid database;
     dsa_handle area;
     dsa_pointer pool;
-    int keepers;  // that live or start
-    bool waiting; // a client finds no worker slot
+    int keepers;         // that live or start
+    TimestampTz waiting; // when a client last found no worker slot
 };
 
 struct Directory {

@@ -56,7 +56,7 @@ int reserve_slot(Kind kind, Oid role, Oid session_role, Size size) {
     if (found >= 0) {
         Slot &slot = slot_at(found);
         slot.kind = kind;
-        slot.cancelled = slot.alone = slot.last = false;
+        slot.cancelled = slot.alone = slot.last = slot.lost = false;
         slot.taken = true;
         slot.keeper = slot.charger = -1;
         slot.client = MyProc;
@@ -98,11 +98,12 @@ bool submit(int index, Size size) {
     return woken;
 }
 
-Size part_there(int index, bool *last) {
+Size part_there(int index, bool *last, bool *lost) {
     Size size = 0;
     LWLockAcquire(&pool()->lock, LW_SHARED);
     const Slot &slot = slot_at(index);
-    if (!slot.taken) {
+    *lost = slot.lost;
+    if (!slot.lost && !slot.taken) {
         size = slot.filled;
         *last = slot.last;
     }
@@ -151,7 +152,7 @@ void abandon(int index) {
     default:
         slot.cancelled = true;
         slot.client = nullptr;
-        if (slot.keeper >= 0 && state_of(slot) == State::running)
+        if (slot.keeper >= 0) // which goes on if it is at another request, or commits this one's charge
             kill(pool()->keepers[slot.keeper].pid, SIGINT);
     }
     unlock();
@@ -364,17 +365,15 @@ bool send_part(int index, const void *bytes, Size size, bool last) {
     return !cancelled;
 }
 
-// Under the lock. Its client is told; a slot whose client has gone is freed.
+// Under the lock. Its client is told; a slot whose client has gone is freed. The buffer stays as it is: the client may be
+// about to copy it.
 static bool fail(Slot &slot) {
     slot.keeper = -1;
     if (slot.cancelled) {
         set_state(slot, State::writing);
         return false;
     }
-    *buffer_of(slot) = 0; // Reply::lost: the client says what it means
-    slot.filled = 1;
-    slot.last = true;
-    slot.taken = false;
+    slot.lost = true;
     set_state(slot, State::done);
     SetLatch(&slot.client->procLatch);
     return true;
@@ -429,6 +428,7 @@ void leave_pool() {
     if (self < 0)
         return;
     LWLockReleaseAll();
+    ConditionVariableCancelSleep(); // before its memory is gone
     int orphans[nslots], norphans = 0;
     lock();
     for (int i = 0; i < nslots; i++) {
@@ -436,6 +436,8 @@ void leave_pool() {
         State state = state_of(slot);
         if (slot.charger == self && state != State::free)
             slot.charger = -1;
+        if (slot.client != nullptr && (state == State::charged || state == State::pending))
+            SetLatch(&slot.client->procLatch); // it looks whether there is a keeper, and starts one
         if (slot.keeper != self)
             continue;
         if (state == State::charged)
@@ -455,18 +457,28 @@ void leave_pool() {
     self = -1;
 }
 
-bool becomes_idle() {
+// Under the lock. Whether this keeper may take it; *milliseconds is at most the time until it may be taken again.
+static bool is_work(const Slot &slot, TimestampTz now, long *milliseconds) {
+    State state = state_of(slot);
+    if (state != State::charged && state != State::pending)
+        return false;
+    if ((state == State::charged || slot.alone) && !may_read_for(slot.login))
+        return false;
+    if (slot.retry <= now)
+        return true;
+    *milliseconds = Min(*milliseconds, TimestampDifferenceMilliseconds(now, slot.retry) + 1);
+    return false;
+}
+
+bool becomes_idle(long *milliseconds) {
     bool work = false;
     lock();
     Keeper &keeper = pool()->keepers[self];
     TimestampTz now = GetCurrentTimestamp();
     keeper.reading_for = InvalidOid;
     keeper.slot = -1;
-    for (const Slot &slot : pool()->slots) {
-        State state = state_of(slot);
-        if ((state == State::pending || (state == State::charged && may_read_for(slot.login))) && slot.retry <= now)
-            work = true;
-    }
+    for (const Slot &slot : pool()->slots)
+        work = work || is_work(slot, now, milliseconds);
     keeper.life = work ? Life::busy : Life::idle;
     unlock();
     return !work;

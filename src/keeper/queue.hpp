@@ -11,8 +11,9 @@ namespace dp::keeper {
 int reserve_slot(Kind kind, Oid role, Oid session_role, Size size);
 // The request is in its buffer. Returns false when no idle keeper was there to be woken.
 bool submit(int slot, Size size);
-// What the keeper has written and the client not yet taken: its size, 0: nothing yet. `last`: nothing follows.
-Size part_there(int slot, bool *last);
+// What the keeper has written and the client not yet taken: its size, 0: nothing yet. `last`: nothing follows. `lost`: nothing
+// comes any more, and what came before is no answer.
+Size part_there(int slot, bool *last, bool *lost);
 void part_taken(int slot);
 // After the last part, or before the slot was submitted.
 void free_slot(int slot);
@@ -53,7 +54,7 @@ void wake_another();
 int enter_pool();           // index of this process; 0: the first. FATAL when there is no place
 void leave_pool();          // at the end of the process: fails what it is at
 int this_keeper();
-bool becomes_idle();        // false: there is work
+bool becomes_idle(long *milliseconds); // false: there is work; true: look again after so long at the latest
 void becomes_busy();
 void take_charge_turn();    // one keeper commits charges at a time
 void give_charge_turn();

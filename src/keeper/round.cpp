@@ -29,14 +29,26 @@ struct Request {
     release::Round *round;
     catalog::Entry *entry; // what is charged next
     List *locked;          // LockRelId *, to the end of the request
-    uint64 locked_after;   // so many aborts
+    uint64 aborts;         // that were counted when they were locked
 };
 } // namespace
 
-static int served = -1;
+static volatile sig_atomic_t served = -1;
 
 int slot_served() {
     return served;
+}
+
+// When a transaction is aborted, whosever, the server takes the locks of the session away as well.
+static uint64 aborts = 0;
+
+static void count_abort(XactEvent event, void *) {
+    if (event == XACT_EVENT_ABORT)
+        aborts++;
+}
+
+void watch_aborts() {
+    RegisterXactCallback(count_abort, nullptr);
 }
 
 // ---- requests ------------------------------------------------------------------------------------------------------
@@ -52,32 +64,24 @@ static Request *open_request(int slot) {
     request->session_role = shared.session_role;
     request->alone = shared.alone;
     request->memory = memory;
+    request->aborts = aborts;
     return request;
 }
 
-// The abort of a transaction releases the locks of the whole session: those of all requests.
-static uint64 aborts = 0;
-
-static void count_abort(XactEvent event, void *) {
-    aborts += event == XACT_EVENT_ABORT;
-}
-
-void get_ready() {
-    RegisterXactCallback(count_abort, nullptr);
-}
-
-static bool has_its_locks(const Request *request) {
-    return request->locked_after == aborts;
+static bool has_locks(const Request *request) {
+    return request->aborts == aborts;
 }
 
 static void close_request(Request *request) {
     ListCell *cell;
-    foreach (cell, has_its_locks(request) ? request->locked : NIL)
-        UnlockRelationIdForSession(static_cast<LockRelId *>(lfirst(cell)), AccessShareLock);
+    if (has_locks(request))
+        foreach (cell, request->locked)
+            UnlockRelationIdForSession(static_cast<LockRelId *>(lfirst(cell)), AccessShareLock);
     MemoryContextDelete(request->memory);
 }
 
-// A transaction of the request's own, as who asks. An error is returned, and the transaction gone.
+// A transaction of the request's own, as who asks. An error is returned, and what the transaction did is gone. It is undone
+// as a subtransaction: the end of a whole one would take the locks of all other requests along.
 template <class Work> static ErrorData *in_transaction(Request *request, const char *lock_timeout, Work &&work) {
     ErrorData *volatile error = nullptr;
     served = request->slot;
@@ -89,12 +93,16 @@ template <class Work> static ErrorData *in_transaction(Request *request, const c
         StartTransactionCommand();
         PushActiveSnapshot(GetTransactionSnapshot());
         border::set_locally("lock_timeout", lock_timeout);
-        border::RoleScope role = border::RoleScope::enter(request->role);
         MemoryContextSwitchTo(request->memory);
-        work();
-        role.leave();
+        error = border::attempt([&] {
+            border::RoleScope role = border::RoleScope::enter(request->role);
+            work();
+            role.leave();
+        });
         PopActiveSnapshot();
         CommitTransactionCommand();
+        if (error != nullptr)
+            RESUME_INTERRUPTS();
     }
     PG_CATCH();
     {
@@ -107,8 +115,7 @@ template <class Work> static ErrorData *in_transaction(Request *request, const c
     }
     PG_END_TRY();
     served = -1;
-    // A cancel that came too late ends nothing that follows: not a suspension, not the charges of others.
-    QueryCancelPending = false;
+    QueryCancelPending = false; // it came too late, and was for nobody else
     MemoryContextSwitchTo(request->memory);
     return error;
 }
@@ -148,34 +155,6 @@ static void reply_outcome(Request *request) {
     close_stream(&stream);
 }
 
-// ---- commits -------------------------------------------------------------------------------------------------------
-
-// Returns when what is committed is durable.
-static void commit(catalog::Entry **entries, int n) {
-    instr_time start, time;
-    INSTR_TIME_SET_CURRENT(start);
-    take_charge_turn();
-    catalog::commit_charges(entries, n);
-    give_charge_turn();
-    INSTR_TIME_SET_CURRENT(time);
-    INSTR_TIME_SUBTRACT(time, start);
-    count_charges(n, INSTR_TIME_GET_DOUBLE(time) * 1e6);
-}
-
-// A failure that may tell something about a row ends what its role may ask (architecture.md, 3.6).
-static void suspend_if_due(Request *request) {
-    if (!rows::take_suspension())
-        return;
-    catalog::Charge nothing = catalog::suspension_of(*request->question->settings, request->question->asker,
-                                                     request->question->text, request->question->grantee);
-    catalog::Entry entry = catalog::entry_for(nothing);
-    entry.kind = catalog::RequestKind::suspension;
-    catalog::Entry *entries[1] = {&entry};
-    commit(entries, 1);
-    if (entry.verdict.outcome != catalog::Outcome::committed)
-        ereport(LOG, (errmsg("a role could not be suspended on %s", request->question->settings->view_name)));
-}
-
 // ---- before the charge: public facts -------------------------------------------------------------------------------
 
 // The client may hold a lock that this keeper would wait for, and waits for the keeper itself: no deadlock detector sees it.
@@ -193,7 +172,6 @@ static void suspend_if_due(Request *request) {
 
 // What was checked stays as it is until it has been read, over the transactions in between.
 static void lock_for_request(Request *request) {
-    request->locked_after = aborts;
     ListCell *cell;
     foreach (cell, find_all_inheritors(request->question->settings->relation, AccessShareLock, nullptr)) {
         auto *lock = static_cast<LockRelId *>(palloc(sizeof(LockRelId)));
@@ -239,6 +217,7 @@ static void prepare_charge(Request *request) {
 }
 
 constexpr int patience_ms = 2000;
+constexpr long retry_ms = 20;
 
 static bool out_of_patience(const Request *request) {
     return TimestampDifferenceExceeds(pool()->slots[request->slot].since, GetCurrentTimestamp(), patience_ms);
@@ -270,6 +249,8 @@ static Request *end_unprepared(Request *request, ErrorData *error) {
     return nullptr;
 }
 
+static void suspend(Request *request);
+
 // A request that can be charged; null: it is through with already, or comes again alone.
 static Request *prepare(int slot) {
     Request *request = open_request(slot);
@@ -280,13 +261,39 @@ static Request *prepare(int slot) {
         else
             ready = prepare_answer(request);
     });
-    suspend_if_due(request); // within_data searches the rows for its price
+    if (rows::take_suspension()) // within_data searches the rows for its price
+        suspend(request);
     if (error != nullptr || !ready)
         return end_unprepared(request, error);
     return request;
 }
 
 // ---- the charge ----------------------------------------------------------------------------------------------------
+
+// Returns when what is committed is durable.
+static void commit(catalog::Entry **entries, int n) {
+    instr_time start, time;
+    INSTR_TIME_SET_CURRENT(start);
+    take_charge_turn();
+    catalog::commit_charges(entries, n);
+    give_charge_turn();
+    INSTR_TIME_SET_CURRENT(time);
+    INSTR_TIME_SUBTRACT(time, start);
+    count_charges(n, INSTR_TIME_GET_DOUBLE(time) * 1e6);
+}
+
+// One that cannot be put back: rows were read before it.
+static void commit_patiently(catalog::Entry *entry) {
+    TimestampTz start = GetCurrentTimestamp();
+    for (;;) {
+        commit(&entry, 1);
+        if (entry->verdict.outcome != catalog::Outcome::busy ||
+            TimestampDifferenceExceeds(start, GetCurrentTimestamp(), patience_ms))
+            return;
+        (void)WaitLatch(MyLatch, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, retry_ms, PG_WAIT_EXTENSION);
+        CHECK_FOR_INTERRUPTS();
+    }
+}
 
 // Of a request that was not charged, or whose charge is all that was asked for. False: it goes on.
 static bool ends_with_charge(Request *request) {
@@ -305,6 +312,17 @@ static bool ends_with_charge(Request *request) {
 }
 
 // ---- after the charge: the rows ------------------------------------------------------------------------------------
+
+// A failure that may tell something about a row ends what its role may ask (architecture.md, 3.6).
+static void suspend(Request *request) {
+    catalog::Charge nothing = catalog::suspension_of(*request->question->settings, request->question->asker,
+                                                     request->question->text, request->question->grantee);
+    catalog::Entry entry = catalog::entry_for(nothing);
+    entry.kind = catalog::RequestKind::suspension;
+    commit_patiently(&entry);
+    if (entry.verdict.outcome != catalog::Outcome::committed)
+        ereport(LOG, (errmsg("a role could not be suspended on %s", request->question->settings->view_name)));
+}
 
 static void send_rows(Stream *stream, const release::Answer &answer) {
     border::Writer facts = border::Writer::begin();
@@ -330,7 +348,8 @@ static void answer(Request *request) {
         border::set_locally("TimeZone", request->ask.time_zone);
         send_rows(&stream, release::finish(request->round));
     });
-    suspend_if_due(request);
+    if (rows::take_suspension())
+        suspend(request);
     if (error != nullptr) {
         border::Writer writer = border::Writer::begin();
         write_error(&writer, error);
@@ -350,13 +369,14 @@ static bool select_and_charge(Request *request) {
         border::set_locally("TimeZone", request->ask.time_zone);
         release::select(request->round);
     });
-    suspend_if_due(request);
+    if (rows::take_suspension())
+        suspend(request);
     if (error != nullptr) {
         reply_error(request, error);
         return false;
     }
     request->entry = release::due(request->round);
-    commit(&request->entry, 1);
+    commit_patiently(request->entry);
     if (request->entry->verdict.outcome == catalog::Outcome::committed)
         return true;
     reply_error(request, error_of(request, [&] { catalog::refuse(*request->entry); }));
@@ -372,7 +392,7 @@ static bool pay_the_rest(Request *request) {
                 return false;
         } else {
             request->entry = release::due(request->round);
-            commit(&request->entry, 1);
+            commit_patiently(request->entry);
             if (request->entry->verdict.outcome != catalog::Outcome::committed) {
                 reply_error(request, error_of(request, [&] { catalog::refuse(*request->entry); }));
                 return false;
@@ -395,6 +415,8 @@ static uint64 versions_hash(const Request *request) {
 }
 
 static void hold(Request *request) {
+    if (held[request->slot] != nullptr) // of the slot's last request, which another keeper has answered
+        close_request(held[request->slot]);
     held[request->slot] = request;
     mark_charged(request->slot, versions_hash(request), request->entry->verdict.epsilon);
 }
@@ -407,15 +429,14 @@ void let_go() {
         }
 }
 
-// Without its locks the table may be another one by now: null as well, and it is checked again.
 static Request *find_held(int slot) {
     Request *request = held[slot];
     if (request == nullptr || request->ticket != pool()->slots[slot].ticket)
         return nullptr;
     held[slot] = nullptr;
-    if (has_its_locks(request))
+    if (has_locks(request))
         return request;
-    close_request(request);
+    close_request(request); // it is checked again
     return nullptr;
 }
 
@@ -426,7 +447,7 @@ static Request *find_held(int slot) {
     pg_unreachable();
 }
 
-// Charged by another keeper, or its locks are gone: checked again here, and read under the very settings that were charged. Null: not here, not now.
+// Charged by another keeper: checked again here, and read under the very settings that were charged. Null: not here, not now.
 static Request *resume(int slot) {
     Request *request = open_request(slot);
     bool same = false;

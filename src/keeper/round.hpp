@@ -5,15 +5,15 @@
 
 namespace dp::keeper {
 
-// Once, before anything is served.
-void get_ready();
-
 // Takes what is pending, charges it in one commit, and answers all that is charged and may be read by this keeper.
 // Raises nothing but what ends the process.
 void serve();
 
 // Gives the locks and the memory of requests back that another keeper has answered.
 void let_go();
+
+// Once, when the process begins.
+void watch_aborts();
 
 // The slot that is served now, -1: none. For the handler of SIGINT.
 int slot_served();

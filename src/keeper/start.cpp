@@ -45,7 +45,12 @@ static int living_keepers() {
 }
 
 bool keeper_lives() {
-    return living_keepers() > 0;
+    bool lives = false;
+    LWLockAcquire(&pool()->lock, LW_SHARED);
+    for (const Keeper &keeper : pool()->keepers)
+        lives = lives || (keeper.life != Life::none && keeper.life != Life::starting);
+    LWLockRelease(&pool()->lock);
+    return lives;
 }
 
 // The place is taken before the worker is asked for: else every client that finds none starts one.
@@ -81,7 +86,6 @@ static bool reserve_worker() {
             others += entry.keepers;
     bool room = others + own <= Max(1, max_worker_processes / 2);
     database_entry()->keepers = room ? own : own - 1;
-    database_entry()->waiting = !room && own == 1;
     LWLockRelease(&directory()->lock);
     return room;
 }
@@ -93,11 +97,24 @@ void keeper_is_gone() {
     LWLockRelease(&directory()->lock);
 }
 
+// Who waits says so again and again.
+constexpr int waiting_ms = 1000;
+
+static void say_waiting() {
+    if (keeper_lives())
+        return;
+    LWLockAcquire(&directory()->lock, LW_EXCLUSIVE);
+    database_entry()->waiting = GetCurrentTimestamp();
+    LWLockRelease(&directory()->lock);
+}
+
 bool somebody_waits() {
     bool waits = false;
+    TimestampTz now = GetCurrentTimestamp();
     LWLockAcquire(&directory()->lock, LW_SHARED);
     for (const DatabaseEntry &entry : directory()->databases)
-        waits = waits || (entry.waiting && entry.database != MyDatabaseId);
+        waits = waits || (entry.waiting != 0 && entry.database != MyDatabaseId &&
+                          !TimestampDifferenceExceeds(entry.waiting, now, waiting_ms));
     LWLockRelease(&directory()->lock);
     return waits;
 }
@@ -126,6 +143,7 @@ bool start_keeper() {
         return true;
     give_place(place);
     keeper_is_gone();
+    say_waiting();
     return false;
 }
 

@@ -12,7 +12,7 @@ void define_settings();
 // Starts one more keeper of this database unless there are enough, or one is starting. False when the server has no worker
 // slot for it now.
 bool start_keeper();
-// Whether one lives or is starting.
+// Whether one lives; one that is starting does not yet.
 bool keeper_lives();
 // Called by a keeper that goes; gives its place in the sum over all databases back.
 void keeper_is_gone();

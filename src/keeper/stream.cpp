@@ -48,8 +48,6 @@ void end_rows(Stream *stream) {
 }
 
 void close_stream(Stream *stream) {
-    if (stream->taken && stream->filled == 0) // a part is never empty
-        put(stream, Reply::lost);
     if (stream->taken)
         flush(stream, true);
     if (!stream->taken)
