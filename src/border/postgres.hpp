@@ -33,6 +33,7 @@ extern "C" {
 #include <catalog/pg_statistic_ext.h>
 #include <catalog/pg_type.h>
 #include <commands/extension.h>
+#include <commands/tablespace.h>
 #include <common/hashfn.h>
 #include <executor/executor.h>
 #include <executor/instrument.h>
@@ -60,10 +61,12 @@ extern "C" {
 #include <parser/parse_relation.h>
 #include <parser/parse_type.h>
 #include <parser/parsetree.h>
+#include <pgstat.h>
 #include <postmaster/bgworker.h>
 #include <rewrite/rewriteHandler.h>
 #include <rewrite/rewriteManip.h>
 #include <storage/dsm.h>
+#include <storage/fd.h>
 #include <storage/ipc.h>
 #include <storage/latch.h>
 #include <storage/lmgr.h>
