@@ -94,18 +94,34 @@ static bool is_empty(const Question *question, const privacy::GroupState *states
     return true;
 }
 
-double printed_noise_term(const Question *question, const Memo *memo, const privacy::ReleasePlan *plan) {
+namespace {
+// What the pairs of a group without values print: of thousands of declared groups most may be such.
+struct Empty {
+    bool known;
+    double noise;
+};
+} // namespace
+
+static double noise_of_nobody(const Question *question, const privacy::ReleasePlan *plan, Empty *empty) {
+    if (empty->known)
+        return empty->noise;
     auto *nobody = static_cast<privacy::GroupState *>(palloc0(sizeof(privacy::GroupState) * (question->nmeasures + 1)));
-    double empty = border::core([&] { return pair_noise(question, *plan, nobody); });
+    *empty = Empty{true, border::core([&] { return pair_noise(question, *plan, nobody); })};
+    pfree(nobody);
+    return empty->noise;
+}
+
+double printed_noise_term(const Question *question, const Memo *memo, const privacy::ReleasePlan *plan) {
+    Empty empty = {};
     double other = border::core([&] { return other_noise(question, *plan); });
     if (memo->ngroups == 0)
-        return empty + other;
+        return noise_of_nobody(question, plan, &empty) + other;
     double sum = 0, least = get_float8_infinity();
     for (int64 group = 0; group < memo->ngroups; group++) {
         CHECK_FOR_INTERRUPTS();
         const privacy::GroupState *states = memo->states.at(group);
         double one =
-            other + (is_empty(question, states) ? empty // of thousands of declared groups most may be
+            other + (is_empty(question, states) ? noise_of_nobody(question, plan, &empty)
                                                 : border::core([&] { return pair_noise(question, *plan, states); }));
         sum += one;
         least = Min(least, one);
