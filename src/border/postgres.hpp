@@ -39,6 +39,7 @@ extern "C" {
 #include <catalog/pg_statistic_ext.h>
 #include <catalog/pg_type.h>
 #include <commands/extension.h>
+#include <commands/tablespace.h>
 #include <common/hashfn.h>
 #include <executor/executor.h>
 #include <executor/instrument.h>
@@ -75,6 +76,7 @@ extern "C" {
 #include <rewrite/rewriteManip.h>
 #include <storage/condition_variable.h>
 #include <storage/dsm.h>
+#include <storage/fd.h>
 #include <storage/ipc.h>
 #include <storage/latch.h>
 #include <storage/lmgr.h>

@@ -40,10 +40,10 @@ static int size_of(Node *argument) {
 // ---- what a byte costs ---------------------------------------------------------------------------------------------
 
 static const char *constant_text(List *arguments) {
+    if (list_length(arguments) < 2)
+        return "";
     auto *value = static_cast<Const *>(lsecond(arguments));
-    return list_length(arguments) < 2 || !IsA(value, Const) || value->constisnull
-               ? ""
-               : TextDatumGetCString(value->constvalue);
+    return !IsA(value, Const) || value->constisnull ? "" : TextDatumGetCString(value->constvalue);
 }
 
 // After the first % every place of the text may be tried against the piece up to the next one, but no piece twice: a text that
