@@ -72,6 +72,14 @@ run_fuzz() {
     run_attacks -o "$watched" -- python3 test/attacks/fuzz.py --statements 2000 --seconds 100
 }
 
+# Citus is in no archive of Debian: it is tried where somebody has built it for this server.
+has_citus() {
+    [ -e "$("$pg_bin/pg_config" --pkglibdir)/citus.so" ]
+}
+run_citus() {
+    as_tester env PG_BIN="$pg_bin" python3 test/citus/run.py
+}
+
 # A suite by name, or a part of it as name:part, for those who want to know only whether it passes.
 run_suite() {
     local name=${1%%:*} part=''
@@ -85,6 +93,7 @@ run_suite() {
         attacks) run_attacks -o "$watched" -- python3 test/attacks/run.py --only "${part:-shared}" ;;
         fuzz) run_fuzz ;;
         greybox) run_greybox ;;
+        citus) run_citus ;;
         blackbox) on_server -- python3 test/blackbox/run.py ;;
         *) die "no suite is called $name" ;;
     esac

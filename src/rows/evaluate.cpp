@@ -90,9 +90,8 @@ static List *pair_columns(Node *column, const privacy::Bounds *bounds, Node *fil
         Node *point = lattice_point("pair_point", column, facts);
         return list_make2(sum_of_points(point, filter), count_aggregate(another(point), another(filter)));
     }
-    return list_make2(
-        lattice_aggregate("lattice_pair", NUMERICOID, column, facts, filter),
-        lattice_aggregate("lattice_rows", INT8OID, another(column), another(facts), another(filter)));
+    return list_make2(lattice_aggregate("lattice_pair", NUMERICOID, column, facts, filter),
+                      lattice_aggregate("lattice_rows", INT8OID, another(column), another(facts), another(filter)));
 }
 
 // As many columns as the measure has coordinates: a count, a sum, or the pair's sum and count.
@@ -381,8 +380,8 @@ static bool run_as_owner(const Question *question, Query *grouped, const List *c
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
     border::PathScope path = border::PathScope::enter();
     PushActiveSnapshot(GetActiveSnapshot());
-    bool executed = (count == nullptr || execute(row_count(question), checked, count)) &&
-                    execute(grouped, checked, sums->store);
+    bool executed =
+        (count == nullptr || execute(row_count(question), checked, count)) && execute(grouped, checked, sums->store);
     PopActiveSnapshot();
     path.leave();
     role.leave();

@@ -172,7 +172,7 @@ template <Lattice which, ValueKind kind, bool whole> Datum add(FunctionCallInfo 
     const auto *site = static_cast<const Site *>(fcinfo->flinfo->fn_extra);
     std::optional<std::int64_t> point;
     if (whole)
-        point = privacy::clamp(integer_value(kind, PG_GETARG_DATUM(1)), site->sum.z_lower, site->sum.z_upper);
+        point = privacy::to_sum_point_whole(site->sum, integer_value(kind, PG_GETARG_DATUM(1)));
     else if (which == Lattice::sum)
         point = sum_point(site->sum, kind, PG_GETARG_DATUM(1));
     else
@@ -187,7 +187,7 @@ template <Lattice which, ValueKind kind, bool whole> Datum add(FunctionCallInfo 
 
 template <Lattice which, ValueKind kind> PGFunction adder_of_kind(const Site *site) {
     if (which == Lattice::sum && is_integer(kind) && site->sum.scale == 1)
-        return add<which, kind, which == Lattice::sum && is_integer(kind)>;
+        return add < which, kind, which == Lattice::sum && is_integer(kind) > ;
     return add<which, kind, false>;
 }
 
