@@ -73,6 +73,7 @@ COMMIT;
 SELECT * FROM dp_explain(NULL);
 -- What else the statement reads must be readable, too.
 SELECT accepted, reason FROM dp_explain('SELECT n, (SELECT count(*) FROM parcel) FROM (SELECT count(*) AS n FROM parcel_dp) s');
+-- Accepted, since a keeper reads.
 BEGIN ISOLATION LEVEL SERIALIZABLE;
 SELECT accepted, reason FROM dp_explain('SELECT count(*) FROM parcel_dp');
 COMMIT;

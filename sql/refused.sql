@@ -293,9 +293,17 @@ SELECT attempt('SELECT count(*) FROM person_dp') AS two_inherited_policies;
 RESET ROLE;
 SELECT attempt('SELECT count(*) FROM person_dp') LIKE '42501 role % has no policy on restricted view public.person_dp' AS superuser;
 SET ROLE regress_analyst;
+-- In a serializable transaction, too, since a keeper reads: no predicate lock, shown to everybody, counts what was read.
 BEGIN ISOLATION LEVEL SERIALIZABLE;
 SELECT attempt('SELECT count(*) FROM person_dp');
+SELECT count(*) AS predicate_locks FROM pg_locks WHERE mode = 'SIReadLock' AND relation = 'person'::regclass;
 ROLLBACK;
+-- The owner's own calls read in his session: refused there.
+SET ROLE regress_controller;
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+CALL dp_find_epsilon('SELECT count(*) FROM person_dp', 0.5);
+ROLLBACK;
+SET ROLE regress_analyst;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- dp_query takes one SELECT over a restricted view (A27)

@@ -249,6 +249,8 @@ static Request *end_unprepared(Request *request, ErrorData *error) {
     return nullptr;
 }
 
+static void suspend(Request *request);
+
 // A request that can be charged; null: it is through with already, or comes again alone.
 static Request *prepare(int slot) {
     Request *request = open_request(slot);
@@ -259,6 +261,8 @@ static Request *prepare(int slot) {
         else
             ready = prepare_answer(request);
     });
+    if (rows::take_suspension()) // within_data searches the rows for its price
+        suspend(request);
     if (error != nullptr || !ready)
         return end_unprepared(request, error);
     return request;
