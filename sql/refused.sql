@@ -249,7 +249,7 @@ INSERT INTO attack (id, statement) VALUES
     ('', 'SELECT count(*) FROM (SELECT age FROM person_dp LIMIT 1) l'),
     ('', 'SELECT count(*) FROM (SELECT DISTINCT age FROM person_dp) l');
 UPDATE attack SET outcome = observe(statement) WHERE outcome IS NULL;
-SELECT id, statement, outcome FROM attack WHERE n > 54 ORDER BY n;
+SELECT id, statement, outcome FROM attack WHERE n > 53 ORDER BY n;
 
 -- Not an internal error.
 SELECT left(observe('SELECT sex, GROUPING(sex), count(*) FROM person_dp GROUP BY sex'), 5) AS grouping;
