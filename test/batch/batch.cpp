@@ -26,6 +26,7 @@ struct Batch {
 
 struct Arguments {
     ArrayType *kinds, *views, *roles, *epsilons;
+    const char *query; // or null: the number of the entry
     int n;
 };
 
@@ -62,7 +63,7 @@ catalog::Charge make_charge(const Arguments &arguments, int i) {
     }
     reading.close();
     charge.settings = settings;
-    charge.query = psprintf("entry %d", i + 1);
+    charge.query = arguments.query != nullptr ? arguments.query : psprintf("entry %d", i + 1);
     charge.algorithm = "within_domain";
     charge.guarantee = "(epsilon, delta)";
     charge.kind = "pure";
@@ -136,9 +137,13 @@ Datum describe(Batch *batch) {
 
 } // namespace
 
-static dsm_segment *make_batch(FunctionCallInfo fcinfo, int rounds) {
-    Arguments arguments = {PG_GETARG_ARRAYTYPE_P(0), PG_GETARG_ARRAYTYPE_P(1), PG_GETARG_ARRAYTYPE_P(2),
-                           PG_GETARG_ARRAYTYPE_P(3), 0};
+static dsm_segment *make_batch(FunctionCallInfo fcinfo, const char *query, int rounds) {
+    Arguments arguments = {PG_GETARG_ARRAYTYPE_P(0),
+                           PG_GETARG_ARRAYTYPE_P(1),
+                           PG_GETARG_ARRAYTYPE_P(2),
+                           PG_GETARG_ARRAYTYPE_P(3),
+                           query,
+                           0};
     arguments.n = ArrayGetNItems(ARR_NDIM(arguments.kinds), ARR_DIMS(arguments.kinds));
     StringInfoData bytes;
     initStringInfo(&bytes);
@@ -155,21 +160,21 @@ static dsm_segment *make_batch(FunctionCallInfo fcinfo, int rounds) {
     return segment;
 }
 
-// (kinds text[], views oid[], roles text[], epsilons numeric[]): what became of each entry.
+// (kinds text[], views oid[], roles text[], epsilons numeric[], query text): what became of each entry.
 DP_FUNCTION(dp_test_batch) {
-    dsm_segment *segment = make_batch(fcinfo, 1);
+    dsm_segment *segment = make_batch(fcinfo, PG_ARGISNULL(4) ? nullptr : text_to_cstring(PG_GETARG_TEXT_PP(4)), 1);
     (void)WaitForBackgroundWorkerShutdown(start_worker(segment));
     Datum result = describe(static_cast<Batch *>(dsm_segment_address(segment)));
     dsm_detach(segment);
     return result;
 }
 
-// The same, rounds: starts a measurement and does not wait for it, since a transaction that waits keeps old versions of the
+// The same with a number of rounds for the query: starts a measurement and does not wait for it, since a transaction that waits keeps old versions of the
 // odometer's row in the way. Then dp_test_measured(): microseconds of a commit, 0 until they are known.
 static Batch *measured;
 
 DP_FUNCTION(dp_test_measure) {
-    dsm_segment *segment = make_batch(fcinfo, PG_GETARG_INT32(4));
+    dsm_segment *segment = make_batch(fcinfo, nullptr, PG_GETARG_INT32(4));
     dsm_pin_mapping(segment);
     measured = static_cast<Batch *>(dsm_segment_address(segment));
     (void)start_worker(segment);
