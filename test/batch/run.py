@@ -36,7 +36,7 @@ def prepare(database, encoding="UTF8"):
     postgres.close()
     owner = Connection(dbname=database)
     owner.must("CREATE EXTENSION dp_rdr")
-    for signature, returns in (("batch(text[], oid[], text[], numeric[], text)", "text[]"), ("measured()", "float8"),
+    for signature, returns in (("batch(text[], oid[], text[], numeric[], text)", "text[]"), ("measured()", "float8"), ("cpu()", "float8"),
                                ("measure(text[], oid[], text[], numeric[], integer)", "void")):
         name = signature.split("(")[0]
         owner.must(f"CREATE FUNCTION {signature} RETURNS {returns} AS '{LIBRARY}', 'dp_test_{name}' LANGUAGE C")
@@ -206,13 +206,14 @@ def test_content(tap):
 
 
 def measure(owner):
-    print("entries  us per commit  us per entry")
+    print("entries  us per commit  us per entry  us of processor per commit")
     for n in (1, 4, 16):
         entries = [charge("0.000001", ROLES[0 if i % 4 else 2]) for i in range(n)]
         owner.must(f"SELECT measure({arguments_of(entries)}, {MEASURED_ROUNDS})")
         while not (microseconds := float(owner.must("SELECT measured()")[0][0])):
             time.sleep(0.2)
-        print(f"{n:7}  {microseconds:13.1f}  {microseconds / n:12.1f}")
+        cpu = float(owner.must("SELECT cpu()")[0][0])
+        print(f"{n:7}  {microseconds:13.1f}  {microseconds / n:12.1f}  {cpu:26.1f}")
 
 
 def main():
