@@ -62,6 +62,11 @@ run_greybox() {
     make_here -s "${build_options[@]}" build/greybox/dp_rdr.so && on_server -- python3 test/greybox/run.py
 }
 
+# Several charges in one commit, by a library that is built for this alone.
+run_batch() {
+    make_here -s "${build_options[@]}" build/batch/batch.so && on_server -- python3 test/batch/run.py
+}
+
 # Hostile roles on two neighbouring databases; the server log is searched as well.
 run_attacks() {
     on_server -o logging_collector=on -o log_rotation_size=0 -o autovacuum=off "$@"
@@ -94,6 +99,7 @@ run_suite() {
         fuzz) run_fuzz ;;
         greybox) run_greybox ;;
         citus) run_citus ;;
+        batch) run_batch ;;
         blackbox) on_server -- python3 test/blackbox/run.py ;;
         *) die "no suite is called $name" ;;
     esac
