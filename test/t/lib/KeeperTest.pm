@@ -15,8 +15,8 @@ use Time::HiRes qw(time usleep);
 our @EXPORT = qw(keepers wait_for_keepers session start_question finish_question hold_workers release_workers
   $SLOW protect_slow timed releases rows_of_ledger);
 
-# A question whose pattern goes a long way through each row.
-our $SLOW = q{SELECT * FROM dp_query($q$SELECT count(*) FROM slow_dp WHERE t LIKE '%a%a%a%b'$q$) AS (n bigint)};
+# A question that takes 50 ms for each row of slow, and fails if one of them is -1.
+our $SLOW = q{SELECT * FROM dp_query('SELECT count(*) FROM slow_dp WHERE id + 1 > 0') AS (n bigint)};
 
 # The pids of the keepers that live, the oldest place first.
 sub keepers
@@ -54,20 +54,30 @@ sub finish_question
 	my ($session) = @_;
 	$session->{stderr} = '';
 	my $answer = $session->query('SELECT');
+	$answer =~ s/^asked\s*//;
 	return $1 if $session->{stderr} =~ /(?:ERROR|FATAL):\s+(\w{5})/;
 	return $answer;
 }
 
-# A view slow_dp of so many rows; each takes some milliseconds under $SLOW.
+# A view slow_dp of so many rows. What adds in it is replaced by the superuser: no analyst could.
 sub protect_slow
 {
 	my ($node, $database, $rows) = @_;
 	psql_as($node, $database, 'controller', qq{
-		CREATE TABLE slow (t text COLLATE "C");
-		INSERT INTO slow SELECT repeat('a', 300) FROM generate_series(1, $rows);
+		CREATE TABLE slow (id integer);
+		INSERT INTO slow SELECT g FROM generate_series(1, $rows) g;
 		SELECT dp_protect('slow', 'slow_dp');
 		SELECT dp_set_odometer('slow', 'none');
 		SELECT dp_grant('slow_dp', 'analyst', tau => 0.95);});
+	$node->safe_psql($database, q{
+		CREATE OR REPLACE FUNCTION dp_rdr.int4pl(integer, integer) RETURNS integer LANGUAGE plpgsql IMMUTABLE STRICT AS $$
+		BEGIN
+			PERFORM pg_catalog.pg_sleep(0.05);
+			IF $1 = -1 THEN
+				RAISE EXCEPTION 'the row that fails';
+			END IF;
+			RETURN $1 OPERATOR(pg_catalog.+) $2;
+		END $$;});
 	return;
 }
 
