@@ -1,8 +1,9 @@
 # dp_rdr: build, install and test.
 #
-#   make                   the library dp_rdr.so, against PostgreSQL 15
+#   make                   the library dp_rdr.so, against PostgreSQL 15 to 18
 #   make install           as root; then CREATE EXTENSION dp_rdr
 #   make test              every suite on throwaway servers, from a bare Debian 12 on
+#   make test-matrix       the same on PostgreSQL 15, 17 and 18, and pg_upgrade between them; as root
 #   make demo              a guided tour in the terminal, on a throwaway server
 #   make bench             timings beside PostgreSQL's own plain queries
 #   make mutants           plants mistakes, one at a time: a suite has to see each
@@ -14,10 +15,13 @@
 #   make unit-sanitize     the same under AddressSanitizer and UBSan
 #   make installcheck      the SQL, isolation and TAP suites against the server that PG* points to
 #
+# PGVERSION says which version of PostgreSQL to build against and to test with, 15 unless set.
 # WERROR=1 turns warnings into errors, ASSERTIONS=1 compiles the assertions in; make test uses both.
 
+PGVERSION ?= 15
+export PGVERSION
 # On Debian /usr/bin/pg_config may be the one of libpq-dev, which knows no server.
-PG_CONFIG ?= $(firstword $(wildcard /usr/lib/postgresql/15/bin/pg_config) pg_config)
+PG_CONFIG ?= $(firstword $(wildcard /usr/lib/postgresql/$(PGVERSION)/bin/pg_config) pg_config)
 PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
 
 MODULE_big = dp_rdr
@@ -67,7 +71,7 @@ ifneq (,$(wildcard $(PGXS)))
 include $(PGXS)
 else
 all install uninstall installcheck clean:
-	@echo "PostgreSQL's extension makefile was not found: install postgresql-server-dev-15, or pass PG_CONFIG=" >&2; exit 1
+	@echo "PostgreSQL's extension makefile was not found: install postgresql-server-dev-$(PGVERSION), or pass PG_CONFIG=" >&2; exit 1
 endif
 
 # The mathematics stays portable: strict C++17, and no PostgreSQL header within reach.
@@ -160,6 +164,18 @@ build/greybox/dp_rdr.so: $(GREYBOX_OBJS) $(filter-out $(DRAWING:.cpp=.o),$(OBJS)
 greybox: build/greybox/dp_rdr.so
 	python3 test/greybox/run.py
 
+# The library of test/batch: the objects of make all but for the module itself, and a function that hands several charges
+# to the ledger's writer at once. No other target builds it, and none installs it.
+build/batch/%.o: %.cpp
+	@mkdir -p $(@D)
+	$(CXX) $(CXXFLAGS) -DDP_RDR_BATCH_LIBRARY='"$(CURDIR)/build/batch/batch"' $(CPPFLAGS) -c -o $@ $<
+
+build/batch/batch.so: build/batch/test/batch/batch.o $(filter-out src/dp_rdr.o,$(OBJS))
+	$(CXX) $(CXXFLAGS) -shared -Wl,-Bsymbolic -o $@ $^ $(LDFLAGS) $(SHLIB_LINK)
+
+batch: build/batch/batch.so
+	python3 test/batch/run.py
+
 blackbox:
 	python3 test/blackbox/run.py
 
@@ -169,6 +185,9 @@ blackbox:
 
 test:
 	@test/run
+
+test-matrix:
+	@test/matrix/run
 
 demo:
 	@test/demo/run
@@ -198,6 +217,6 @@ container:
 
 .PHONY: dist deb container
 
-.PHONY: unit unit-sanitize statistics audit client samplers greybox blackbox test demo bench soak mutants
+.PHONY: unit unit-sanitize statistics audit client samplers greybox blackbox batch test test-matrix demo bench soak mutants
 
--include $(OBJS:.o=.d) $(wildcard build/obj/*/*/*.d build/sanitized/*/*/*.d build/greybox/src/*/*.d)
+-include $(OBJS:.o=.d) $(wildcard build/obj/*/*/*.d build/sanitized/*/*/*.d build/greybox/src/*/*.d build/batch/test/*/*.d)

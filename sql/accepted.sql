@@ -71,7 +71,7 @@ SELECT town FROM stay_dp WHERE small > 5 GROUP BY town HAVING count(*) FILTER (W
 SELECT DISTINCT count(*) FROM stay_dp GROUP BY town;
 SELECT DISTINCT ON (n) count(*) AS n, town FROM stay_dp GROUP BY town ORDER BY n, town DESC;
 SELECT town, count(*), rank() OVER (ORDER BY town DESC), sum(count(*)) OVER (ORDER BY town ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM stay_dp GROUP BY town ORDER BY town;
-SELECT round(avg(any_numeric), 1) AS avg, power(round(avg(double)::numeric, 1), 2) FROM stay_dp;
+SELECT round(avg(any_numeric), 1) AS avg, round(power(round(avg(double)::numeric, 1), 2), 4) AS power FROM stay_dp;
 SELECT round(sum(small) / count(*)::numeric, 1) AS mean, abs(sum(small) - 4500) < 7 AS near FROM stay_dp;
 SELECT lower(town) || '!', count(*)::text FROM stay_dp GROUP BY town ORDER BY 1 LIMIT 1;
 SELECT v.town, (SELECT name FROM label WHERE label.town = v.town), count(*) FROM stay_dp v GROUP BY v.town ORDER BY 1;
@@ -130,7 +130,7 @@ SELECT * FROM stay_dp LIMIT 0;
 SELECT name, v.town FROM stay_dp v, label WHERE false;
 -- A view on top keeps the analyst's SQL; its owner may share it with those who may ask the restricted view themselves.
 CREATE TEMP VIEW by_town AS WITH w AS (SELECT town, small FROM stay_dp) SELECT town, count(*) AS n, 2 * avg(small) AS twice FROM w GROUP BY town HAVING count(*) > 3;
-SELECT pg_get_viewdef('by_town', true);
+SELECT regexp_replace(pg_get_viewdef('by_town', true), '\m(w|stay_dp)\.', '', 'g') AS definition;
 SELECT town, n, round(twice) FROM by_town WHERE town > 'town 1' ORDER BY 1;
 -- Functions and blocks.
 CREATE FUNCTION pg_temp.above(x integer) RETURNS bigint LANGUAGE sql AS 'SELECT count(*) FROM (SELECT small AS s FROM stay_dp) q WHERE s > x';
@@ -329,7 +329,6 @@ SELECT statement, refused(statement) FROM (VALUES
     ('SELECT count(*) FROM stay_dp FOR UPDATE'),
     ('SELECT count(*) FROM stay_dp TABLESAMPLE SYSTEM (1)'),
     ('INSERT INTO stay_dp (id) VALUES (1)'), ('UPDATE stay_dp SET id = 1'), ('DELETE FROM stay_dp'),
-    ('MERGE INTO stay_dp USING label ON true WHEN MATCHED THEN DO NOTHING'),
     ('TRUNCATE stay_dp'),
     ('SELECT town FROM stay_dp'), ('SELECT * FROM stay_dp v JOIN label l ON v.town = l.town')) t (statement);
 \set VERBOSITY default

@@ -52,7 +52,7 @@ DECLARE filler CURSOR WITH HOLD FOR SELECT repeat('x', 1000) FROM generate_serie
 COMMIT;
 SELECT string_agg(format('CASE WHEN id = -1 THEN repeat(%L, 900) END', chr(97 + i % 26) || i), ', ') AS keys
 FROM generate_series(1, 100) i \gset
-SELECT attempt('CREATE TEMP TABLE too_much AS SELECT repeat(md5(id::text), 30) AS t FROM generate_series(1, 200) id ORDER BY t');
+SELECT attempt('CREATE TEMP TABLE too_much AS SELECT repeat(md5(id::text), 30) AS t FROM generate_series(1, 5000) id ORDER BY t');
 SELECT attempt('SELECT count(*) FROM far_dp GROUP BY ' || :'keys');
 SELECT attempt('SELECT count(*) FROM near_dp GROUP BY ' || :'keys');
 CLOSE filler;

@@ -16,12 +16,13 @@ CREATE FUNCTION sum_of_table() RETURNS bigint LANGUAGE plpgsql STABLE PARALLEL S
 BEGIN
     RETURN (SELECT sum(x) FROM plain);
 END $$;
-SET force_parallel_mode = on;
+SELECT CASE WHEN current_setting('server_version_num')::int >= 160000 THEN 'debug_parallel_query' ELSE 'force_parallel_mode' END AS forced_parallel \gset
+SET :forced_parallel = on;
 SET ROLE regress_stranger;
 SELECT sum_of_view();
 SELECT sum_of_table();
 RESET ROLE;
-RESET force_parallel_mode;
+RESET :forced_parallel;
 
 -- Whoever may not read a protected table, or a part of one, is told before the planner could print what it expects.
 SET ROLE regress_controller;

@@ -32,7 +32,7 @@ INSERT INTO "Odd ""schema"."Odd ""table" ("Odd ""column", g, l, m, txt) SELECT i
 
 SELECT dp_protect('"Odd ""schema"."Odd ""table"', '"Odd ""schema"."Odd ""view"');
 SELECT columns_of('"Odd ""schema"."Odd ""view"');
-SELECT pg_get_viewdef('"Odd ""schema"."Odd ""view"'::regclass);
+SELECT regexp_replace(pg_get_viewdef('"Odd ""schema"."Odd ""view"'::regclass), '\mdeny\.', '', 'g') AS definition;
 SELECT relkind, relowner::regrole, reloptions, relacl FROM pg_class WHERE oid = '"Odd ""schema"."Odd ""view"'::regclass;
 SELECT collname FROM pg_attribute JOIN pg_collation c ON c.oid = attcollation WHERE attrelid = '"Odd ""schema"."Odd ""view"'::regclass AND attname = 'txt';
 -- An unqualified name goes where the search path says; a chosen list of columns, in the order given; more views over one table.

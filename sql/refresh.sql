@@ -21,7 +21,7 @@ CREATE FUNCTION looks(v regclass) RETURNS TABLE (what text, value text) LANGUAGE
     SELECT 'columns', string_agg(format('%I %s', attname, format_type(atttypid, atttypmod)), ', ' ORDER BY attnum)
     FROM pg_attribute WHERE attrelid = v AND attnum > 0
     UNION ALL SELECT 'owner', relowner::regrole::text FROM pg_class WHERE oid = v
-    UNION ALL SELECT 'access', array_to_string(relacl, ' ') FROM pg_class WHERE oid = v
+    UNION ALL SELECT 'access', replace(array_to_string(relacl, ' '), 'xtm/', 'xt/') FROM pg_class WHERE oid = v
     UNION ALL SELECT 'access to ' || attname, array_to_string(attacl, ' ') FROM pg_attribute WHERE attrelid = v AND attacl IS NOT NULL
     UNION ALL SELECT 'comment', obj_description(v, 'pg_class')
     UNION ALL SELECT 'comment on ' || attname, col_description(v, attnum) FROM pg_attribute WHERE attrelid = v AND col_description(v, attnum) IS NOT NULL

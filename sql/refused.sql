@@ -110,7 +110,6 @@ INSERT INTO attack (id, statement) VALUES
     ('A15', 'UPDATE own SET note = p.note FROM person_dp p WHERE p.age = own.age RETURNING *'),
     ('A15', 'DELETE FROM own USING person_dp p WHERE p.age = own.age RETURNING p.note'),
     ('A15', 'MERGE INTO own USING person_dp p ON p.age = own.age WHEN MATCHED THEN UPDATE SET note = p.note'),
-    ('A15', 'CREATE MATERIALIZED VIEW pg_temp.m AS SELECT * FROM person_dp'),
     ('A15', 'UPDATE person_dp SET note = ''x'''),
     ('A15', 'INSERT INTO person_dp (id) VALUES (1)'),
     ('A15', 'DELETE FROM person_dp'),

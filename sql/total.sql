@@ -146,9 +146,10 @@ SELECT statement FROM total_batch WHERE attempt(statement) <> outcome;
 RESET ROLE;
 
 -- A replacement has the value of the built-in; where that raises an error, and in few other cases, it is NULL.
+SELECT CASE WHEN current_setting('server_version_num')::int >= 160000 THEN 'debug_parallel_query' ELSE 'force_parallel_mode' END AS forced_parallel \gset
 CREATE FUNCTION values_of(builtin text, replacement text, arguments integer, OUT same bigint, OUT null_for_error bigint, OUT null_for_value bigint,
                           OUT wrong bigint) LANGUAGE plpgsql
-SET force_parallel_mode = off /* a process for each value would take many minutes */ AS $$
+SET :forced_parallel = off /* a process for each value would take many minutes */ AS $$
 DECLARE
     r record;
     expected text;

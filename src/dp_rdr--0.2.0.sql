@@ -211,12 +211,12 @@ COMMENT ON FUNCTION dp_verify_ledger(regclass) IS
 -- his own on these functions.
 -- ---------------------------------------------------------------------------------------------------------------------
 
-CREATE FUNCTION dp_rdr.lattice_sum_step(internal, "any", double precision, bigint, bigint) RETURNS internal
-    AS 'MODULE_PATHNAME', 'dp_lattice_sum_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.lattice_sum_step(internal, "any", double precision, bigint, bigint) IS 'transition function of lattice_sum';
-CREATE FUNCTION dp_rdr.lattice_pair_step(internal, "any", double precision, double precision) RETURNS internal
-    AS 'MODULE_PATHNAME', 'dp_lattice_pair_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.lattice_pair_step(internal, "any", double precision, double precision) IS 'transition function of lattice_pair';
+CREATE FUNCTION dp_rdr.lattice_add_sum(internal, "any", bytea) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_lattice_add_sum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.lattice_add_sum(internal, "any", bytea) IS 'transition function of lattice_sum';
+CREATE FUNCTION dp_rdr.lattice_add_pair(internal, "any", bytea) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_lattice_add_pair' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.lattice_add_pair(internal, "any", bytea) IS 'transition function of lattice_pair and lattice_rows';
 CREATE FUNCTION dp_rdr.lattice_combine(internal, internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'dp_lattice_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION dp_rdr.lattice_combine(internal, internal) IS 'combine function of the lattice sums';
@@ -228,28 +228,42 @@ CREATE FUNCTION dp_rdr.lattice_deserialize(bytea, internal) RETURNS internal
 COMMENT ON FUNCTION dp_rdr.lattice_deserialize(bytea, internal) IS 'deserialization function of the lattice sums';
 CREATE FUNCTION dp_rdr.lattice_sum_final(internal) RETURNS numeric
     AS 'MODULE_PATHNAME', 'dp_lattice_sum_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.lattice_sum_final(internal) IS 'final function of lattice_sum';
-CREATE FUNCTION dp_rdr.lattice_pair_final(internal) RETURNS numeric[]
-    AS 'MODULE_PATHNAME', 'dp_lattice_pair_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.lattice_pair_final(internal) IS 'final function of lattice_pair';
+COMMENT ON FUNCTION dp_rdr.lattice_sum_final(internal) IS 'final function of lattice_sum and lattice_pair';
+CREATE FUNCTION dp_rdr.lattice_rows_final(internal) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'dp_lattice_rows_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.lattice_rows_final(internal) IS 'final function of lattice_rows';
 
--- FINALFUNC_MODIFY = READ_WRITE, here and below, keeps an aggregate from being used as a window function, where every
--- row would be an answer of its own.
-CREATE AGGREGATE dp_rdr.lattice_sum(value "any", scale double precision, z_lower bigint, z_upper bigint) (
-    SFUNC = dp_rdr.lattice_sum_step, STYPE = internal, SSPACE = 48,
+-- FINALFUNC_MODIFY keeps an aggregate from being used as a window function, where every row would be an answer of its
+-- own: READ_WRITE, here and below, or SHAREABLE, so that lattice_pair and lattice_rows of the same values share one state.
+CREATE AGGREGATE dp_rdr.lattice_sum(value "any", facts bytea) (
+    SFUNC = dp_rdr.lattice_add_sum, STYPE = internal, SSPACE = 48,
     FINALFUNC = dp_rdr.lattice_sum_final, FINALFUNC_MODIFY = READ_WRITE,
     COMBINEFUNC = dp_rdr.lattice_combine, SERIALFUNC = dp_rdr.lattice_serialize,
     DESERIALFUNC = dp_rdr.lattice_deserialize, PARALLEL = SAFE);
-COMMENT ON AGGREGATE dp_rdr.lattice_sum("any", double precision, bigint, bigint)
+COMMENT ON AGGREGATE dp_rdr.lattice_sum("any", bytea)
     IS 'exact sum of values rounded to a lattice and clamped, in lattice units';
 
-CREATE AGGREGATE dp_rdr.lattice_pair(value "any", lower double precision, range double precision) (
-    SFUNC = dp_rdr.lattice_pair_step, STYPE = internal, SSPACE = 48,
-    FINALFUNC = dp_rdr.lattice_pair_final, FINALFUNC_MODIFY = READ_WRITE,
+CREATE AGGREGATE dp_rdr.lattice_pair(value "any", facts bytea) (
+    SFUNC = dp_rdr.lattice_add_pair, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.lattice_sum_final, FINALFUNC_MODIFY = SHAREABLE,
     COMBINEFUNC = dp_rdr.lattice_combine, SERIALFUNC = dp_rdr.lattice_serialize,
     DESERIALFUNC = dp_rdr.lattice_deserialize, PARALLEL = SAFE);
-COMMENT ON AGGREGATE dp_rdr.lattice_pair("any", double precision, double precision)
-    IS 'exact sum of values scaled to 0..2^30, and how many values there were';
+COMMENT ON AGGREGATE dp_rdr.lattice_pair("any", bytea) IS 'exact sum of values scaled to 0..2^30';
+
+CREATE AGGREGATE dp_rdr.lattice_rows(value "any", facts bytea) (
+    SFUNC = dp_rdr.lattice_add_pair, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.lattice_rows_final, FINALFUNC_MODIFY = SHAREABLE,
+    COMBINEFUNC = dp_rdr.lattice_combine, SERIALFUNC = dp_rdr.lattice_serialize,
+    DESERIALFUNC = dp_rdr.lattice_deserialize, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp_rdr.lattice_rows("any", bytea) IS 'how many values lattice_pair has added up';
+
+-- Where other nodes keep the rows, sum(bigint) adds up what these make of each.
+CREATE FUNCTION dp_rdr.sum_point(value "any", facts bytea) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'dp_sum_point' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.sum_point("any", bytea) IS 'a value rounded to a lattice and clamped, in lattice units';
+CREATE FUNCTION dp_rdr.pair_point(value "any", facts bytea) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'dp_pair_point' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.pair_point("any", bytea) IS 'a value scaled to 0..2^30';
 
 -- Keys of groups, before they are hashed, compared and shown.
 CREATE FUNCTION dp_rdr.canonical(key anyelement, typmod integer) RETURNS anyelement
@@ -283,18 +297,6 @@ CREATE AGGREGATE dp_rdr.selection_sums(facts bytea, VARIADIC contributions "any"
     DESERIALFUNC = dp_rdr.selection_sums_deserialize, PARALLEL = SAFE);
 COMMENT ON AGGREGATE dp_rdr.selection_sums(bytea, "any")
     IS 'sums of the scaled sensitivities of rows and of their squares, for the selection of epsilon';
-
-CREATE FUNCTION dp_rdr.collect_step(internal, record) RETURNS internal
-    AS 'MODULE_PATHNAME', 'dp_collect_step' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dp_rdr.collect_step(internal, record) IS 'transition function of collect';
-CREATE FUNCTION dp_rdr.collect_final(internal) RETURNS bigint
-    AS 'MODULE_PATHNAME', 'dp_collect_final' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dp_rdr.collect_final(internal) IS 'final function of collect';
-CREATE AGGREGATE dp_rdr.collect(record) (
-    SFUNC = dp_rdr.collect_step, STYPE = internal, SSPACE = 8,
-    FINALFUNC = dp_rdr.collect_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
-COMMENT ON AGGREGATE dp_rdr.collect(record)
-    IS 'hands the rows of the internal statement to the release; the result is always 0';
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Total replacements of partial built-ins. They take their place in the internal statement, where an analyst has written
@@ -997,10 +999,12 @@ GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, "any") TO PUBLIC
 
 -- The internal statement runs as the owner of the protected table, and the executor checks EXECUTE on every aggregate.
 -- They tell a caller nothing about rows that he cannot read himself.
-GRANT EXECUTE ON FUNCTION dp_rdr.lattice_sum("any", double precision, bigint, bigint) TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.lattice_pair("any", double precision, double precision) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.lattice_sum("any", bytea) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.lattice_pair("any", bytea) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.lattice_rows("any", bytea) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.sum_point("any", bytea) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.pair_point("any", bytea) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.selection_sums(bytea, "any") TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.collect(record) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.canonical(anyelement, integer) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.is_short(anyelement) TO PUBLIC;
 -- So do the total replacements, and the list that explains them.

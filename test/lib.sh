@@ -5,10 +5,11 @@
 # Everything runs in the scratch copy, as the user postgres when started by root: servers and the TAP suite refuse to run
 # as root, and postgres may be unable to read the checkout. The checkout itself is never written to.
 
-readonly pg_bin=/usr/lib/postgresql/15/bin
+readonly pg_version=${PGVERSION:-15}
+readonly pg_bin=/usr/lib/postgresql/$pg_version/bin
 readonly packages=(
     g++ make patch
-    postgresql-15 postgresql-server-dev-15 postgresql-common libpq-dev
+    "postgresql-$pg_version" "postgresql-server-dev-$pg_version" postgresql-common libpq-dev libicu-dev
     libboost-dev
     libgtest-dev nlohmann-json3-dev
     perl libipc-run-perl python3
@@ -49,7 +50,7 @@ missing_packages() {
 
 ensure_packages() {
     local missing
-    command -v dpkg-query >/dev/null || die "needs Debian 12, or its packages: ${packages[*]}"
+    command -v dpkg-query >/dev/null || die "needs Debian, or its packages: ${packages[*]}"
     mapfile -t missing < <(missing_packages)
     [ ${#missing[@]} -gt 0 ] || return 0
     echo "== installing ${missing[*]}"
@@ -81,7 +82,7 @@ make_scratch() {
 # variables of the caller may reach the suites.
 as_tester() {
     local clean=(env -i -C "$scratch/tree" "PATH=$pg_bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin" "HOME=$scratch"
-        "TMPDIR=$scratch/tmp" "LC_ALL=C.UTF-8" "TERM=${TERM:-dumb}" "TZ=UTC" "PAGER=cat")
+        "TMPDIR=$scratch/tmp" "LC_ALL=C.UTF-8" "TERM=${TERM:-dumb}" "TZ=UTC" "PAGER=cat" "PGVERSION=$pg_version")
     [ -z "$time_limit" ] || clean+=(timeout -k 10 "$time_limit")
     if [ "$(id -u)" = 0 ]; then
         runuser -u postgres -- "${clean[@]}" "$@"
@@ -94,12 +95,13 @@ as_tester() {
 build_and_install() {
     echo '== build and install'
     as_tester make --no-print-directory -s -j"$(nproc)" "${build_options[@]}" all &&
-        as_root make --no-print-directory -s -C "$scratch/tree" "${build_options[@]}" install
+        as_root make --no-print-directory -s -C "$scratch/tree" "PGVERSION=$pg_version" "${build_options[@]}" \
+            install
 }
 
 # on_server [-o setting=value]... [--] command...: runs the command with PG* pointing to a new server, which is gone
 # afterwards. pg_virtualenv turns fsync off for speed; a charge must be durable, so it is on here.
 on_server() {
-    as_tester pg_virtualenv -v 15 -c '--locale C.UTF-8 --encoding UTF8' -o fsync=on -o timezone=UTC \
+    as_tester pg_virtualenv -v "$pg_version" -c '--locale C.UTF-8 --encoding UTF8' -o fsync=on -o timezone=UTC \
         -o max_worker_processes=32 -o max_prepared_transactions=2 "$@"
 }

@@ -12,10 +12,11 @@ count_gtest() {
          END                      { print passed + 0, ran - passed }' "$1"
 }
 
+# From PostgreSQL 16 on pg_regress speaks TAP.
 count_regress() {
-    awk '/^test .* \.\.\. +ok/     { passed++ }
-         /^test .* \.\.\. +FAILED/ { failed++ }
-         END                       { print passed + 0, failed + 0 }' "$1"
+    awk '/^test .* \.\.\. +ok/ || /^ok [0-9]/         { passed++ }
+         /^test .* \.\.\. +FAILED/ || /^not ok [0-9]/ { failed++ }
+         END                                          { print passed + 0, failed + 0 }' "$1"
 }
 
 count_tap() {

@@ -74,3 +74,10 @@ template <class T, class... Args> T *context_new(Args &&...args) {
         return dp::border::core([&] { return call; });                                                                 \
     }                                                                                                                  \
     static Datum name##_body(FunctionCallInfo fcinfo)
+
+// The same for a function that is called for every row and whose body calls no C++ that may throw: without the guard.
+#define DP_ROW_FUNCTION(name)                                                                                          \
+    extern "C" {                                                                                                       \
+    PG_FUNCTION_INFO_V1(name);                                                                                         \
+    }                                                                                                                  \
+    extern "C" PGDLLEXPORT Datum name(PG_FUNCTION_ARGS)

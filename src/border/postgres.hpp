@@ -2,6 +2,9 @@
 // latter (Min, Max, foreach, _ ...) cannot reach into library headers. Include this file after all others.
 #pragma once
 
+// From Boost 1.81 on it names std::snprintf, which the server's macro would rename.
+#include <boost/assert/source_location.hpp>
+
 extern "C" {
 #include <postgres.h>
 
@@ -20,6 +23,7 @@ extern "C" {
 #include <catalog/pg_aggregate.h>
 #include <catalog/pg_amop.h>
 #include <catalog/pg_amproc.h>
+#include <catalog/pg_auth_members.h>
 #include <catalog/pg_authid.h>
 #include <catalog/pg_class.h>
 #include <catalog/pg_collation.h>
@@ -35,6 +39,7 @@ extern "C" {
 #include <catalog/pg_statistic_ext.h>
 #include <catalog/pg_type.h>
 #include <commands/extension.h>
+#include <commands/tablespace.h>
 #include <common/hashfn.h>
 #include <executor/executor.h>
 #include <executor/instrument.h>
@@ -64,12 +69,14 @@ extern "C" {
 #include <parser/parse_type.h>
 #include <parser/parsetree.h>
 #include <pgstat.h>
+#include <port/pg_bswap.h>
 #include <postmaster/bgworker.h>
 #include <postmaster/interrupt.h>
 #include <rewrite/rewriteHandler.h>
 #include <rewrite/rewriteManip.h>
 #include <storage/condition_variable.h>
 #include <storage/dsm.h>
+#include <storage/fd.h>
 #include <storage/ipc.h>
 #include <storage/latch.h>
 #include <storage/lmgr.h>
@@ -91,6 +98,7 @@ extern "C" {
 #include <utils/float.h>
 #include <utils/fmgroids.h>
 #include <utils/guc.h>
+#include <utils/guc_tables.h>
 #include <utils/hsearch.h>
 #include <utils/json.h>
 #include <utils/inval.h>

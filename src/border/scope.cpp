@@ -14,13 +14,24 @@ void RoleScope::leave() const {
 }
 
 namespace {
+// The server's record of a setting, and the value that the pin means, once it was set: what has it already is left alone.
 struct Pin {
     const char *name;
     const char *value;
+    config_generic *record = nullptr;
+    bool known = false;
+    double number = 0;
+    const char *text = nullptr;
 };
 
+#if PG_VERSION_NUM >= 160000
+const char *const forced_parallel = "debug_parallel_query";
+#else
+const char *const forced_parallel = "force_parallel_mode";
+#endif
+
 // For all internal work. Each line closes a door.
-const Pin pins[] = {
+Pin pins[] = {
     {"search_path", "pg_catalog, pg_temp"},  // pg_temp is searched first for types unless named last (A24)
     {"track_functions", "none"},             // pg_stat_xact_* would count calls of helper functions (C17)
     {"track_io_timing", "off"},              //
@@ -33,7 +44,6 @@ const Pin pins[] = {
     {"log_statement_stats", "off"},          //
     {"trace_sort", "off"},                   // sizes of sorts
     {"client_min_messages", "error"},        // whatever an internal statement has to say
-    {"enable_seqscan", "on"},                //
     {"seq_page_cost", "1"},                  // with costs of his own the caller would get index scans all the same
     {"random_page_cost", "4"},               //
     {"cpu_tuple_cost", "0.01"},              //
@@ -44,7 +54,7 @@ const Pin pins[] = {
     {"exit_on_error", "off"},                // an error would end the session before it is caught (C02)
     {"enable_hashagg", "on"},                //
     {"enable_sort", "on"},                   //
-    {"force_parallel_mode", "off"},          //
+    {forced_parallel, "off"},                //
     {"parallel_leader_participation", "on"}, //
     {"plan_cache_mode", "auto"},             //
     {"jit", "off"},                          //
@@ -63,17 +73,18 @@ const Pin pins[] = {
 };
 
 // Where private rows are read: nothing counts them.
-const Pin reading_pins[] = {
+Pin reading_pins[] = {
     {"track_counts", "off"},         // pg_stat_xact_* would count the matching rows (C07)
     {"enable_indexscan", "off"},     // scan counters of an index count matching rows (K6)
     {"enable_indexonlyscan", "off"}, //
     {"enable_bitmapscan", "off"},    //
     {"enable_tidscan", "off"},       //
+    {"enable_seqscan", "on"},        //
     {"row_security", "on"},          //
 };
 
 // For the extension's own tables.
-const Pin catalog_pins[] = {
+Pin catalog_pins[] = {
     {"track_counts", "off"},     {"enable_indexscan", "on"}, {"enable_indexonlyscan", "on"},
     {"enable_bitmapscan", "on"}, {"enable_tidscan", "off"},  {"row_security", "on"},
 };
@@ -92,6 +103,7 @@ const Pin process_pins[] = {
     {"enable_indexonlyscan", "on"},                      //
     {"enable_bitmapscan", "on"},                         //
     {"enable_tidscan", "off"},                           //
+    {"enable_seqscan", "off"},                           //
     {"lock_timeout", "2s"},                              // others wait for this process, on no lock of theirs
     {"statement_timeout", "0"},                          //
     {"idle_in_transaction_session_timeout", "0"},        //
@@ -105,9 +117,72 @@ const Pin process_pins[] = {
 bool forced = false;
 } // namespace
 
+#if PG_VERSION_NUM >= 160000
+static config_generic *record_of(const char *name) {
+    return find_option(name, false, true, ERROR);
+}
+#else
+static config_generic *record_of(const char *name) {
+    config_generic **records = get_guc_variables();
+    for (int i = 0; i < GetNumConfigOptions(); i++)
+        if (strcmp(records[i]->name, name) == 0)
+            return records[i];
+    return nullptr;
+}
+#endif
+
+static double number_of(const config_generic *record) {
+    switch (record->vartype) {
+    case PGC_BOOL:
+        return *reinterpret_cast<const config_bool *>(record)->variable ? 1 : 0;
+    case PGC_INT:
+        return *reinterpret_cast<const config_int *>(record)->variable;
+    case PGC_REAL:
+        return *reinterpret_cast<const config_real *>(record)->variable;
+    case PGC_ENUM:
+        return *reinterpret_cast<const config_enum *>(record)->variable;
+    case PGC_STRING:
+        break;
+    }
+    return 0;
+}
+
+static const char *text_of(const config_generic *record) {
+    return record->vartype == PGC_STRING ? *reinterpret_cast<const config_string *>(record)->variable : nullptr;
+}
+
+static bool is_set(const Pin &pin) {
+    if (!pin.known || number_of(pin.record) != pin.number)
+        return false;
+    const char *text = text_of(pin.record);
+    return text == nullptr || pin.text == nullptr ? text == pin.text : strcmp(text, pin.text) == 0;
+}
+
+// What the value has become, in the server's own spelling.
+static void remember(Pin &pin) {
+    if (pin.record == nullptr)
+        pin.record = record_of(pin.name);
+    if (pin.record == nullptr)
+        return;
+    pin.number = number_of(pin.record);
+    const char *text = text_of(pin.record);
+    pin.text = text == nullptr ? nullptr : MemoryContextStrdup(TopMemoryContext, text);
+    pin.known = true;
+}
+
 // PGC_SUSET: the caller may not set some of these; the pin is ours, not his.
-static void set_pin(const Pin &pin) {
+static void set_pin(Pin &pin) {
+    if (is_set(pin))
+        return;
     set_config_option(pin.name, pin.value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+    if (!pin.known)
+        remember(pin);
+}
+
+void prefer_indexes(bool prefer) {
+    if (enable_seqscan != !prefer)
+        set_config_option("enable_seqscan", prefer ? "off" : "on", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
+                          false);
 }
 
 // PGC_S_OVERRIDE: above ALTER DATABASE, ALTER ROLE and a reload, and what ResetAllOptions() returns to.
@@ -130,9 +205,9 @@ bool settings_are_forced() {
 SettingsScope SettingsScope::enter() {
     SettingsScope scope{NewGUCNestLevel()};
     if (!forced)
-        for (const Pin &pin : pins)
+        for (Pin &pin : pins)
             set_pin(pin);
-    for (const Pin &pin : reading_pins)
+    for (Pin &pin : reading_pins)
         set_pin(pin);
     return scope;
 }
@@ -140,10 +215,10 @@ SettingsScope SettingsScope::enter() {
 SettingsScope SettingsScope::enter_for_catalog() {
     SettingsScope scope{NewGUCNestLevel()};
     if (!forced)
-        for (const Pin &pin : pins)
+        for (Pin &pin : pins)
             set_pin(pin);
     if (!forced || !enable_indexscan) // else these are as they were forced
-        for (const Pin &pin : catalog_pins)
+        for (Pin &pin : catalog_pins)
             set_pin(pin);
     return scope;
 }

@@ -29,6 +29,10 @@ struct SettingsScope {
     void leave() const;
 };
 
+// Inside a scope for the catalog: whether small tables are read by their keys as well, which is right for statements whose
+// plan is kept while the tables grow, and wrong for those that read all of them.
+void prefer_indexes(bool prefer);
+
 // No temporary schema on the search path until leave(), not even last: what is planned meanwhile finds nothing of the
 // caller's. From PostgreSQL 17 on the path cannot be set so, and pg_temp stays the last (SettingsScope).
 struct PathScope {

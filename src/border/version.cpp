@@ -53,7 +53,10 @@ static char *installed_version() {
             (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
              errmsg("extension dp_rdr in this database is version %s, the library is %s", installed, library_version),
              older ? errhint("A superuser can run ALTER EXTENSION dp_rdr UPDATE in this database.")
-                   : errhint("Reconnect; if that does not help, install the library of version %s.", installed)));
+                   : errhint("Reconnect, after a restart of the server if it preloads the library; if that does not "
+                             "help, install "
+                             "the library of version %s.",
+                             installed)));
     pg_unreachable();
 }
 

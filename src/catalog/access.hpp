@@ -31,6 +31,10 @@ struct Visit {
                const char *nulls = nullptr) const {
         return spi.run(sql, reading, nargs, types, values, nulls);
     }
+    uint64 run(border::Statement &statement, int nargs = 0, Oid *types = nullptr, Datum *values = nullptr,
+               const char *nulls = nullptr) const {
+        return spi.run(statement, reading, nargs, types, values, nulls);
+    }
 };
 
 } // namespace dp::catalog

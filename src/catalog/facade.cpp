@@ -1,6 +1,7 @@
 #include "catalog/facade.hpp"
 
 #include "border/scope.hpp"
+#include "border/versions.hpp"
 #include "catalog/foreign_code.hpp"
 #include "catalog/settings.hpp"
 
@@ -61,7 +62,7 @@ static bool has_key(const char *table, Oid value) {
     if (!OidIsValid(catalog))
         return false;
     Relation relation = table_open(catalog, AccessShareLock);
-    Oid index = RelationGetPrimaryKeyIndex(relation);
+    Oid index = border::primary_key_index(relation);
     ScanKeyData key;
     ScanKeyInit(&key, 1, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(value));
     // No snapshot: the scan takes the catalog's, which is as recent as the latest one, and may be taken in a parallel
@@ -147,6 +148,18 @@ AttrNumber *map_columns(Oid view, Oid relation) {
     pg_unreachable();
 }
 
+// Its expression is computed for each row that is read, and may fail there: an error that the row decides.
+static const char *virtual_column(Oid part) {
+    Relation table = table_open(part, NoLock);
+    TupleDesc columns = RelationGetDescr(table);
+    const char *name = nullptr;
+    for (int i = 0; i < columns->natts && name == nullptr; i++)
+        if (border::is_virtual(TupleDescAttr(columns, i)))
+            name = pstrdup(NameStr(TupleDescAttr(columns, i)->attname));
+    table_close(table, NoLock);
+    return name;
+}
+
 // One owner for all: else code of the one, or a trigger on his part, would see or move rows of the other.
 static void check_part(Oid relation, Oid part) {
     const char *name = qualified_name(part), *remedy;
@@ -158,6 +171,12 @@ static void check_part(Oid relation, Oid part) {
         refuse(relation, psprintf("%s, a part of it, belongs to another role", name),
                psprintf("ALTER TABLE %s OWNER TO %s, or detach it.", name,
                         quote_identifier(GetUserNameFromId(relation_owner(relation), false))));
+    const char *computed = virtual_column(part);
+    if (computed != nullptr)
+        refuse(relation,
+               psprintf("column %s%s%s is a virtual generated column", quote_identifier(computed),
+                        part == relation ? "" : " of ", part == relation ? "" : name),
+               "Make it a stored one (GENERATED ALWAYS AS (...) STORED), or drop it.");
     const char *code = foreign_code(part, &remedy);
     if (code != nullptr)
         refuse(relation, part == relation ? code : psprintf("of its part %s %s", name, code), remedy);

@@ -7,7 +7,7 @@ namespace dp::catalog {
 namespace {
 
 // Whatever changes in this file, or in what it copies, raises this number.
-constexpr uint32 layout_number = 2;
+constexpr uint32 layout_number = 3;
 
 // What plan_release needs of a privacy::Measure.
 struct PlannedMeasure {
@@ -96,15 +96,16 @@ void restore(const Fixed &fixed, Entry *entry, Charge *what, Settings *settings)
 }
 
 // The texts, in the one order in which they are written and read.
-constexpr int ntexts = 12;
+constexpr int ntexts = 13;
 struct Texts {
     const char **place[ntexts];
 };
 
 Texts texts_of(Charge *what, Settings *settings) {
     return Texts{&settings->id_text,     &settings->relation_name, &settings->owner_name, &settings->view_name,
-                 &settings->fingerprint, &settings->filter,        &what->query,          &what->grantee,
-                 &what->algorithm,       &what->guarantee,         &what->kind,           &what->parameters};
+                 &settings->fingerprint, &settings->policies,      &settings->filter,     &what->query,
+                 &what->grantee,         &what->algorithm,         &what->guarantee,      &what->kind,
+                 &what->parameters};
 }
 
 // Its length with the ending zero, 0 for null, then its bytes.

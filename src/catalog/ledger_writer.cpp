@@ -6,39 +6,14 @@
 #include "border/scope.hpp"
 #include "border/spi.hpp"
 #include "catalog/decimals.hpp"
+#include "catalog/ledger_row.hpp"
+#include "catalog/parameters.hpp"
 
 namespace dp::catalog {
 
 namespace {
 
 using border::Spi;
-
-// Parameters of one statement.
-struct Parameters {
-    static constexpr int capacity = 26;
-    Oid types[capacity];
-    Datum values[capacity];
-    char nulls[capacity];
-    int n = 0;
-
-    void add(Oid type, Datum value, bool isnull = false) {
-        Assert(n < capacity);
-        types[n] = type;
-        values[n] = value;
-        nulls[n++] = isnull ? 'n' : ' ';
-    }
-    void add_text(const char *text) {
-        add(TEXTOID, text == nullptr ? Datum{0} : CStringGetTextDatum(text), text == nullptr);
-    }
-    void add_oid(Oid oid) { add(OIDOID, ObjectIdGetDatum(oid)); }
-    void add_uuid(const char *text) { add(UUIDOID, DirectFunctionCall1(uuid_in, CStringGetDatum(text))); }
-    void add_count(int64 count) { add(INT8OID, Int64GetDatum(count)); }
-    template <int Places> void add_numeric(privacy::Decimal<Places> value) { add(NUMERICOID, to_numeric(value)); }
-};
-
-uint64 run(const Spi &spi, const char *sql, Parameters &parameters) {
-    return spi.run(sql, false, parameters.n, parameters.types, parameters.values, parameters.nulls);
-}
 
 // Column of the only row of the last result; nothing for NULL.
 privacy::Epsilon epsilon_at(int column, bool *isnull) {
@@ -71,14 +46,12 @@ struct Share {
     bool moved;
 };
 
-// What the requests of a batch rest on that ask about one view under one policy.
-struct Terms {
-    Oid relation, view;
+// What the requests of a batch rest on that one role asks on one view under one policy.
+struct Basis {
+    Oid view, role;
     const char *grantee; // or null
-    const char *fingerprint;
-    bool permitted; // the policy is there
-    privacy::BoundSettings bound;
-    Share *share; // null without a grantee
+    const Terms *terms;  // null: the view is not registered any more
+    Share *share;        // null without a grantee
 };
 
 // Entries and releases that the odometer counts, by account.
@@ -92,7 +65,7 @@ struct Odometer {
     Counts of_public, of_conditional;
     Datum head;            // of the chain, as the rows written so far leave it
     const Settings *names; // of the last row written; null: none was
-    List *terms;           // Terms *
+    List *bases;           // Basis *
     List *shares;          // Share *
     Counts &counts(privacy::Account account) {
         return account == privacy::Account::public_account ? of_public : of_conditional;
@@ -103,19 +76,19 @@ enum class Lock { held, busy, missing };
 
 // From here on this process is the only one that charges this table.
 Lock lock_odometer(const Spi &spi, Odometer *odometer) {
+    static border::Statement lock(
+        "SELECT o.public_epsilon, o.public_delta, o.conditional_epsilon, o.conditional_delta, o.head "
+        "FROM dp_rdr.odometer o WHERE o.id = $1 FOR UPDATE SKIP LOCKED");
+    static border::Statement look("SELECT FROM dp_rdr.odometer o WHERE o.id = $1");
     Parameters parameters;
     parameters.add_uuid(odometer->id);
-    uint64 rows = run(spi,
-                      "SELECT o.public_epsilon, o.public_delta, o.conditional_epsilon, o.conditional_delta, o.head "
-                      "FROM dp_rdr.odometer o WHERE o.id = $1 FOR UPDATE SKIP LOCKED",
-                      parameters);
-    if (rows == 1) {
+    if (run(spi, lock, parameters) == 1) {
         bool isnull;
         odometer->totals = totals_at(1);
         odometer->head = Spi::value(0, 5, &isnull);
         return Lock::held;
     }
-    return run(spi, "SELECT FROM dp_rdr.odometer o WHERE o.id = $1", parameters) == 1 ? Lock::busy : Lock::missing;
+    return run(spi, look, parameters) == 1 ? Lock::busy : Lock::missing;
 }
 
 bool same_text(const char *a, const char *b) {
@@ -153,95 +126,63 @@ Share *known_share(Odometer *odometer, const char *grantee, const privacy::Total
     return share;
 }
 
-enum TermsColumn { col_fingerprint = 1, col_permitted, col_bound, col_epsilon_total, col_delta_total, col_role };
-
-void read_bound(const Spi &spi, privacy::BoundSettings *bound) {
-    const char *name = spi.text(0, col_bound);
-    bool isnull;
-    privacy::Epsilon epsilon_total = epsilon_at(col_epsilon_total, &isnull);
-    if (!isnull)
-        bound->epsilon_total = epsilon_total;
-    bound->delta_total = delta_at(col_delta_total, &isnull);
-    bool known = border::core([&] {
-        auto parsed = privacy::bound_from_name(name);
-        bound->bound = parsed.value_or(privacy::Bound::filter);
-        return parsed.has_value();
-    });
-    if (!known)
-        elog(ERROR, "unknown bound \"%s\"", name);
-}
-
 Oid grantee_of(const Charge &what) {
     return what.grantee == nullptr ? InvalidOid : get_role_oid(what.grantee, true);
 }
 
-// One statement, one snapshot, taken while the lock is held: what it returns is what a charge rests on. The grantee is asked
-// for by name among the committed policies, or a role renamed in an open transaction would start with a share of its own.
-// No fingerprint: the table is not protected under this id.
-Terms *read_terms(const Spi &spi, const Charge &what, Odometer *odometer) {
-    const Settings &settings = *what.settings;
+privacy::Totals read_share(const Spi &spi, const Odometer &odometer, const char *grantee) {
+    static border::Statement statement(
+        "SELECT s.public_epsilon, s.public_delta, s.conditional_epsilon, s.conditional_delta "
+        "FROM dp_rdr.odometer_share s WHERE s.id = $1 AND s.grantee = $2");
     Parameters parameters;
-    parameters.add_oid(settings.relation);
-    parameters.add_oid(settings.view);
-    parameters.add_text(what.grantee);
-    parameters.add_uuid(settings.id_text);
-    parameters.add_oid(grantee_of(what));
-    uint64 rows = run(spi,
-                      psprintf("SELECT (%s), $3 IS NULL OR EXISTS (SELECT FROM dp_rdr.policy p "
-                               "WHERE p.view::oid = $2 AND p.grantee::oid = $5), "
-                               "t.bound, t.epsilon_total, t.delta_total, "
-                               "s.public_epsilon, s.public_delta, s.conditional_epsilon, s.conditional_delta "
-                               "FROM dp_rdr.protected_table t "
-                               "LEFT JOIN dp_rdr.odometer_share s ON s.id = t.id AND s.grantee = $3 "
-                               "WHERE t.relation::oid = $1 AND t.id = $4",
-                               fingerprint_sql),
-                      parameters);
-    auto *terms = static_cast<Terms *>(palloc0(sizeof(Terms)));
-    terms->relation = settings.relation;
-    terms->view = settings.view;
-    terms->grantee = what.grantee;
-    if (rows != 1)
-        return terms;
-    bool isnull;
-    terms->fingerprint = pstrdup(spi.text(0, col_fingerprint));
-    terms->permitted = DatumGetBool(Spi::value(0, col_permitted, &isnull));
-    read_bound(spi, &terms->bound);
+    parameters.add_uuid(odometer.id);
+    parameters.add_text(grantee);
+    return run(spi, statement, parameters) == 1 ? totals_at(1) : privacy::Totals();
+}
+
+// One snapshot, taken while the lock is held: what it shows is what a charge rests on. The grantee is asked for by name among
+// the committed policies, or a role renamed in an open transaction would start with a share of its own.
+Basis *read_basis(const Spi &spi, const Charge &what, Odometer *odometer) {
+    auto *basis = static_cast<Basis *>(palloc0(sizeof(Basis)));
+    basis->view = what.settings->view;
+    basis->role = what.asker.role;
+    basis->grantee = what.grantee;
+    Oid grantee = grantee_of(what);
+    CommandCounterIncrement();
+    PushActiveSnapshot(GetLatestSnapshot());
+    basis->terms = read_terms(spi, basis->view, basis->role, grantee);
+    PopActiveSnapshot();
     if (what.grantee != nullptr)
-        terms->share = known_share(odometer, what.grantee, totals_at(col_role));
-    return terms;
+        basis->share = known_share(odometer, what.grantee, read_share(spi, *odometer, what.grantee));
+    return basis;
 }
 
 // Read once for all requests of the batch that rest on the same: nobody else can charge meanwhile.
-const Terms *terms_of(const Spi &spi, const Charge &what, Odometer *odometer) {
+const Basis *basis_of(const Spi &spi, const Charge &what, Odometer *odometer) {
     ListCell *cell;
-    foreach (cell, odometer->terms) {
-        auto *terms = static_cast<Terms *>(lfirst(cell));
-        if (terms->relation == what.settings->relation && terms->view == what.settings->view &&
-            same_text(terms->grantee, what.grantee))
-            return terms;
+    foreach (cell, odometer->bases) {
+        auto *basis = static_cast<Basis *>(lfirst(cell));
+        if (basis->view == what.settings->view && basis->role == what.asker.role &&
+            same_text(basis->grantee, what.grantee))
+            return basis;
     }
-    Terms *terms = read_terms(spi, what, odometer);
-    odometer->terms = lappend(odometer->terms, terms);
-    return terms;
+    Basis *basis = read_basis(spi, what, odometer);
+    odometer->bases = lappend(odometer->bases, basis);
+    return basis;
 }
 
 // Whether they are what the caller has seen: false when they have changed meanwhile or are not committed yet.
-bool agreed(const Terms *terms, const Charge &what) {
-    if (terms->fingerprint == nullptr || !terms->permitted)
+bool agreed(const Basis &basis, const Charge &what) {
+    const Terms *terms = basis.terms;
+    const Settings &settings = *what.settings;
+    if (terms == nullptr || terms->relation != settings.relation || strcmp(terms->id_text, settings.id_text) != 0)
         return false;
-    return same_text(terms->fingerprint, what.settings->fingerprint);
+    if (what.grantee != nullptr && !terms->permitted)
+        return false;
+    return same_text(terms->fingerprint, settings.fingerprint) && same_text(terms->policies, settings.policies);
 }
 
 // ---- the decision ----
-
-// What one charge comes to.
-struct Price {
-    privacy::Epsilon epsilon;
-    privacy::Epsilon selection; // what of it paid for a selection
-    privacy::Epsilon worst;     // the most that the round could have come to
-    privacy::Rho rho;
-    privacy::Delta delta, delta_noise, delta_groups;
-};
 
 // Core region.
 void set_limits(const Charge &what, privacy::Limits *limits) {
@@ -256,24 +197,24 @@ void set_limits(const Charge &what, privacy::Limits *limits) {
 }
 
 // What the controller may know, and nobody else: a policy's charge tells its analyst that it was denied, and no more.
-Reason reason_for(const Charge &what, const Terms &terms, const privacy::Totals &totals, privacy::Denial denial,
+Reason reason_for(const Charge &what, const Basis &basis, const privacy::Totals &totals, privacy::Denial denial,
                   privacy::Epsilon asked) {
     if (what.grantee != nullptr)
         return Reason{};
     return Reason{denial,
                   asked,
                   totals.epsilon(what.account),
-                  terms.bound.epsilon_total.value_or(privacy::Epsilon()),
+                  basis.terms->bound.epsilon_total.value_or(privacy::Epsilon()),
                   totals.delta(what.account),
-                  terms.bound.delta_total};
+                  basis.terms->bound.delta_total};
 }
 
 // The sums of the role; none of the controller's own call.
-privacy::Totals role_totals(const Terms &terms) {
-    return terms.share == nullptr ? privacy::Totals() : terms.share->totals;
+privacy::Totals role_totals(const Basis &basis) {
+    return basis.share == nullptr ? privacy::Totals() : basis.share->totals;
 }
 
-bool decide(const Charge &what, const Terms &terms, const Odometer &odometer, Verdict *verdict) {
+bool decide(const Charge &what, const Basis &basis, const Odometer &odometer, Verdict *verdict) {
     return border::core([&] {
         privacy::ChargeRequest asked;
         set_limits(what, &asked);
@@ -281,9 +222,9 @@ bool decide(const Charge &what, const Terms &terms, const Odometer &odometer, Ve
         asked.eps_star = what.eps_star;
         asked.slack = what.slack;
         asked.selection = what.selection;
-        privacy::Decision decision = privacy::decide(asked, terms.bound, odometer.totals, role_totals(terms));
+        privacy::Decision decision = privacy::decide(asked, basis.terms->bound, odometer.totals, role_totals(basis));
         verdict->epsilon = decision.epsilon;
-        verdict->reason = reason_for(what, terms, odometer.totals, decision.denial, decision.epsilon);
+        verdict->reason = reason_for(what, basis, odometer.totals, decision.denial, decision.epsilon);
         return decision.denial == privacy::Denial::none;
     });
 }
@@ -325,7 +266,7 @@ Price price_of(const Charge &what, privacy::Epsilon charged) {
     });
 }
 
-bool cut(const Entry &entry, const Terms &terms, const Odometer &odometer, Verdict *verdict) {
+bool cut(const Entry &entry, const Basis &basis, const Odometer &odometer, Verdict *verdict) {
     return border::core([&] {
         const Charge &what = *entry.what;
         privacy::SelectionRequest asked;
@@ -333,11 +274,11 @@ bool cut(const Entry &entry, const Terms &terms, const Odometer &odometer, Verdi
         asked.tested = entry.tested;
         asked.epsilon_svt = entry.epsilon_svt;
         privacy::SelectionRange range =
-            privacy::cut_candidates(asked, terms.bound, odometer.totals, role_totals(terms));
+            privacy::cut_candidates(asked, basis.terms->bound, odometer.totals, role_totals(basis));
         verdict->first = range.first;
         verdict->last = range.last;
         verdict->epsilon = range.charged;
-        verdict->reason = reason_for(what, terms, odometer.totals, range.denial, {});
+        verdict->reason = reason_for(what, basis, odometer.totals, range.denial, {});
         return range.denial == privacy::Denial::none;
     });
 }
@@ -356,101 +297,6 @@ Price price_of_selection(const Charge &what, const Verdict &verdict) {
 
 // ---- what is written ----
 
-const char *account_name(const Charge &what) {
-    return what.account == privacy::Account::public_account ? "public" : "conditional";
-}
-
-const char *role_name(Oid role) {
-    const char *name = GetUserNameFromId(role, true);
-    return name != nullptr ? name : psprintf("%u", role);
-}
-
-// As it is now, quoted as this process quotes; what the caller called it, should it be gone by now.
-const char *name_or(Oid relation, const char *otherwise) {
-    const char *name = get_rel_name(relation);
-    return name == nullptr ? otherwise
-                           : quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)), name);
-}
-
-// The ledger is kept for ever. Of a long text it has the beginning, and in `parameters` the length and the hash of all of it.
-constexpr int kept_text = 8 * 1024;
-
-const char *beginning_of(const char *text) {
-    static const char mark[] = " ... (cut)";
-    int kept = pg_mbcliplen(text, static_cast<int>(strlen(text)), kept_text - static_cast<int>(strlen(mark)));
-    return psprintf("%s%s", pnstrdup(text, kept), mark);
-}
-
-// Content and hash come from the functions that dp_verify_ledger uses. clock_timestamp() is called once: a CTE that is
-// MATERIALIZED is never folded into the two places that read it.
-const char *const insert_sql = R"sql(
-WITH charge AS MATERIALIZED (
-  SELECT $1 AS table_id, clock_timestamp() AS at, $2 AS relation, $3 AS relation_oid, $4 AS view, $5 AS view_oid,
-         $6 AS grantee, $7 AS role_name, $8 AS role_oid, $9 AS session_role, $10 AS query, $11 AS account, $12 AS kind,
-         $13 AS algorithm, $14 AS mechanism, $15 AS epsilon, $16 AS epsilon_svt, $17 AS epsilon_worst,
-         $18 AS delta, $19 AS delta_noise, $20 AS delta_groups, $21 AS rho,
-         $22::jsonb || CASE WHEN $26 IS NULL THEN '{}' ELSE jsonb_build_object('query_bytes', octet_length($26),
-           'query_sha256', encode(sha256(convert_to($26, getdatabaseencoding())), 'hex')) END AS parameters,
-         $23 AS guarantee, $25 AS outcome
-), sealed AS MATERIALIZED (
-  SELECT c.*, 1 AS content_version,
-         dp_rdr.ledger_content(ROW(0, c.*, 1, '\x', '\x', '\x')::dp_rdr.ledger_row) AS content,
-         $24::bytea AS previous_hash
-  FROM charge c
-)
-INSERT INTO dp_rdr.ledger_row (table_id, at, relation, relation_oid, view, view_oid, grantee, role_name, role_oid,
-  session_role, query, account, kind, algorithm, mechanism, epsilon, epsilon_svt, epsilon_worst, delta, delta_noise,
-  delta_groups, rho, parameters, guarantee, outcome, content_version, content, previous_hash, hash)
-SELECT s.*, dp_rdr.ledger_hash(s.content_version, s.previous_hash, s.content) FROM sealed s
-RETURNING hash)sql";
-
-void add_names(Parameters *row, const Charge &what) {
-    const Settings &settings = *what.settings;
-    row->add_uuid(settings.id_text);
-    row->add_text(name_or(settings.relation, settings.relation_name));
-    row->add_oid(settings.relation);
-    row->add_text(name_or(settings.view, settings.view_name));
-    row->add_oid(settings.view);
-    row->add_text(what.grantee);
-    row->add_text(role_name(what.asker.role));
-    row->add_oid(what.asker.role);
-    row->add_text(role_name(what.asker.session_role));
-}
-
-void add_price(Parameters *row, const Price &price) {
-    row->add_numeric(price.epsilon);
-    row->add_numeric(price.selection);
-    row->add_numeric(price.worst);
-    row->add_numeric(price.delta);
-    row->add_numeric(price.delta_noise);
-    row->add_numeric(price.delta_groups);
-    row->add_numeric(price.rho);
-}
-
-// Moves the head of the chain.
-void write_ledger_row(const Spi &spi, const Entry &entry, const Price &price, Odometer *odometer) {
-    const Charge &what = *entry.what;
-    const bool suspends = entry.kind == RequestKind::suspension;
-    Parameters row;
-    add_names(&row, what);
-    bool cut = what.query != nullptr && strlen(what.query) > kept_text;
-    row.add_text(cut ? beginning_of(what.query) : what.query);
-    row.add_text(account_name(what));
-    row.add_text(what.kind);
-    row.add_text(what.algorithm);
-    row.add_text(suspends ? "none" : what.mechanism == privacy::Mechanism::laplace ? "laplace" : "gaussian");
-    add_price(&row, price);
-    row.add_text(what.parameters);
-    row.add_text(what.guarantee);
-    row.add(BYTEAOID, odometer->head);
-    row.add_text(suspends ? "suspended" : "charged");
-    row.add_text(cut ? what.query : nullptr);
-    if (run(spi, insert_sql, row) != 1)
-        elog(ERROR, "the charge wrote no ledger row");
-    bool isnull;
-    odometer->head = Spi::value(0, 1, &isnull);
-}
-
 // Core region in all but name: nothing here can fail.
 void add_to(privacy::Totals *totals, privacy::Account account, const Price &price) {
     if (account == privacy::Account::public_account) {
@@ -465,7 +311,7 @@ void add_to(privacy::Totals *totals, privacy::Account account, const Price &pric
 // The row at once, the sums in memory: those that come after it in the batch are decided on them.
 void write(const Spi &spi, const Entry &entry, const Price &price, Share *share, Odometer *odometer) {
     const Charge &what = *entry.what;
-    write_ledger_row(spi, entry, price, odometer);
+    odometer->head = write_ledger_row(spi, entry, price, odometer->head);
     odometer->names = what.settings;
     add_to(&odometer->totals, what.account, price);
     add_to(&odometer->added, what.account, price);
@@ -486,14 +332,14 @@ void add_totals(Parameters *parameters, const privacy::Totals &totals) {
 }
 
 // Head and names stay what they are when nothing but denials was counted.
-const char *const move_odometer_sql = R"sql(
+border::Statement move_odometer_statement(R"sql(
 UPDATE dp_rdr.odometer SET
   public_epsilon = trim_scale(public_epsilon + $2), public_delta = trim_scale(public_delta + $3),
   conditional_epsilon = trim_scale(conditional_epsilon + $4), conditional_delta = trim_scale(conditional_delta + $5),
   public_releases = public_releases + $6, public_denials = public_denials + $7,
   conditional_releases = conditional_releases + $8, conditional_denials = conditional_denials + $9,
   head = coalesce($10, head), relation_name = coalesce($11, relation_name), owner = coalesce($12, owner)
-WHERE id = $1)sql";
+WHERE id = $1)sql");
 
 void move_odometer(const Spi &spi, const Odometer &odometer) {
     const Counts &of_public = odometer.of_public, &of_conditional = odometer.of_conditional;
@@ -510,24 +356,24 @@ void move_odometer(const Spi &spi, const Odometer &odometer) {
     parameters.add(BYTEAOID, odometer.head, names == nullptr);
     parameters.add_text(names == nullptr ? nullptr : name_or(names->relation, names->relation_name));
     parameters.add_text(names == nullptr ? nullptr : names->owner_name);
-    if (run(spi, move_odometer_sql, parameters) != 1)
+    if (run(spi, move_odometer_statement, parameters) != 1)
         elog(ERROR, "the charge moved no odometer");
 }
 
-const char *const move_share_sql = R"sql(
+border::Statement move_share_statement(R"sql(
 INSERT INTO dp_rdr.odometer_share AS s
   (id, grantee, public_epsilon, public_delta, conditional_epsilon, conditional_delta)
 VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (id, grantee) DO UPDATE SET
   public_epsilon = trim_scale(s.public_epsilon + $3), public_delta = trim_scale(s.public_delta + $4),
-  conditional_epsilon = trim_scale(s.conditional_epsilon + $5), conditional_delta = trim_scale(s.conditional_delta + $6))sql";
+  conditional_epsilon = trim_scale(s.conditional_epsilon + $5), conditional_delta = trim_scale(s.conditional_delta + $6))sql");
 
 void move_share(const Spi &spi, const Odometer &odometer, const Share &share) {
     Parameters parameters;
     parameters.add_uuid(odometer.id);
     parameters.add_text(share.grantee);
     add_totals(&parameters, share.added);
-    if (run(spi, move_share_sql, parameters) != 1)
+    if (run(spi, move_share_statement, parameters) != 1)
         elog(ERROR, "the charge moved no share");
 }
 
@@ -535,30 +381,30 @@ void move_share(const Spi &spi, const Odometer &odometer, const Share &share) {
 
 Outcome charge_table(const Spi &spi, const Entry &entry, Odometer *odometer, Verdict *verdict) {
     const Charge &what = *entry.what;
-    const Terms *terms = terms_of(spi, what, odometer);
-    if (!agreed(terms, what))
+    const Basis *basis = basis_of(spi, what, odometer);
+    if (!agreed(*basis, what))
         return Outcome::changing;
-    if (!decide(what, *terms, *odometer, verdict)) {
+    if (!decide(what, *basis, *odometer, verdict)) {
         odometer->counts(what.account).denials++;
         verdict->epsilon = privacy::Epsilon();
         return Outcome::denied;
     }
-    write(spi, entry, price_of(what, verdict->epsilon), terms->share, odometer);
+    write(spi, entry, price_of(what, verdict->epsilon), basis->share, odometer);
     return Outcome::committed;
 }
 
 // Cuts the candidates by what the public account leaves, and charges their selection.
 Outcome charge_selection_of(const Spi &spi, const Entry &entry, Odometer *odometer, Verdict *verdict) {
     const Charge &what = *entry.what;
-    const Terms *terms = terms_of(spi, what, odometer);
-    if (!agreed(terms, what))
+    const Basis *basis = basis_of(spi, what, odometer);
+    if (!agreed(*basis, what))
         return Outcome::changing;
-    if (!cut(entry, *terms, *odometer, verdict)) {
+    if (!cut(entry, *basis, *odometer, verdict)) {
         odometer->counts(what.account).denials++;
         return Outcome::denied;
     }
     if (verdict->epsilon.units() > 0)
-        write(spi, entry, price_of_selection(what, *verdict), terms->share, odometer);
+        write(spi, entry, price_of_selection(what, *verdict), basis->share, odometer);
     return Outcome::committed;
 }
 
@@ -566,23 +412,23 @@ Outcome charge_selection_of(const Spi &spi, const Entry &entry, Odometer *odomet
 // and its row stays. The settings may have changed meanwhile; that is no way around it.
 Outcome suspend_role(const Spi &spi, const Entry &entry, Odometer *odometer) {
     const Charge &what = *entry.what;
+    static border::Statement statement(
+        "INSERT INTO dp_rdr.suspension (view, grantee, role_name, session_role, at) "
+        "VALUES ($1::regclass, $2::regrole, $3, $4, clock_timestamp()) ON CONFLICT DO NOTHING");
     Parameters parameters;
     parameters.add_oid(what.settings->view);
     parameters.add_oid(grantee_of(what));
     parameters.add_text(role_name(what.asker.role));
     parameters.add_text(role_name(what.asker.session_role));
-    if (run(spi,
-            "INSERT INTO dp_rdr.suspension (view, grantee, role_name, session_role, at) "
-            "VALUES ($1::regclass, $2::regrole, $3, $4, clock_timestamp()) ON CONFLICT DO NOTHING",
-            parameters) == 0)
+    if (run(spi, statement, parameters) == 0)
         return Outcome::committed;
     write(spi, entry, Price{}, share_of(odometer, what.grantee), odometer);
-    odometer->terms = NIL; // suspensions are among them: who asks on this view is told that they are changing
+    odometer->bases = NIL; // suspensions are among them: who asks on this view is told that they are changing
     return Outcome::committed;
 }
 
 // A ledger whose totals are gone, after a restore of a part, gets them back from its rows.
-const char *const create_sql = R"sql(
+border::Statement create_statement(R"sql(
 INSERT INTO dp_rdr.odometer AS o (id, relation_name, owner, public_epsilon, public_delta, public_releases,
   conditional_epsilon, conditional_delta, conditional_releases, head)
 SELECT $1, $2, $3,
@@ -594,9 +440,9 @@ SELECT $1, $2, $3,
   count(*) FILTER (WHERE l.account = 'conditional' AND l.kind NOT IN ('selection', 'suspension')),
   coalesce((SELECT h.hash FROM dp_rdr.ledger_row h WHERE h.table_id = $1 ORDER BY h.id DESC LIMIT 1), '\x')
 FROM dp_rdr.ledger_row l WHERE l.table_id = $1
-ON CONFLICT (id) DO NOTHING)sql";
+ON CONFLICT (id) DO NOTHING)sql");
 
-const char *const create_shares_sql = R"sql(
+border::Statement create_shares_statement(R"sql(
 INSERT INTO dp_rdr.odometer_share AS s (id, grantee, public_epsilon, public_delta, conditional_epsilon, conditional_delta)
 SELECT $1, l.grantee,
   coalesce(trim_scale(sum(l.epsilon) FILTER (WHERE l.account = 'public')), 0),
@@ -605,17 +451,17 @@ SELECT $1, l.grantee,
   coalesce(trim_scale(sum(l.delta) FILTER (WHERE l.account = 'conditional')), 0)
 FROM dp_rdr.ledger_row l WHERE l.table_id = $1 AND l.grantee IS NOT NULL GROUP BY l.grantee
 ON CONFLICT (id, grantee) DO UPDATE SET (public_epsilon, public_delta, conditional_epsilon, conditional_delta) =
-  (EXCLUDED.public_epsilon, EXCLUDED.public_delta, EXCLUDED.conditional_epsilon, EXCLUDED.conditional_delta))sql";
+  (EXCLUDED.public_epsilon, EXCLUDED.public_delta, EXCLUDED.conditional_epsilon, EXCLUDED.conditional_delta))sql");
 
 Outcome create_odometer_row(const Spi &spi, const Settings &settings) {
     Parameters parameters;
     parameters.add_uuid(settings.id_text);
     parameters.add_text(settings.relation_name);
     parameters.add_text(settings.owner_name);
-    if (run(spi, create_sql, parameters) == 1) {
+    if (run(spi, create_statement, parameters) == 1) {
         Parameters id;
         id.add_uuid(settings.id_text);
-        run(spi, create_shares_sql, id);
+        run(spi, create_shares_statement, id);
     }
     return Outcome::committed;
 }

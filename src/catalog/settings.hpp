@@ -48,9 +48,10 @@ struct Settings {
     pg_uuid_t id;
     const char *id_text;
     const char *filter; // or null
-    // SHA-256 (hex) over everything above and below that a charge depends on; the writer computes it again under the
-    // odometer's lock and refuses when it differs.
+    // Which versions of the rows a charge depends on were read: the writer looks again under the odometer's lock and refuses
+    // when they differ. `policies` are those that the asker might ask under (policy_of); null: the controller's own call.
     const char *fingerprint;
+    const char *policies;
 };
 
 // Settings of a registered view. Null when `view` is not registered (then the caller says 55000).
@@ -66,10 +67,21 @@ ArrayType *column_groups(const Reading &reading, Oid relation, const char *colum
 
 // The policy of the asker's role on the view: its own, else that of the one role it inherits from.
 // Errors: 42501 without any; 55000 when several are inherited and none is its own, and when it is suspended.
-Policy *policy_of(const Reading &reading, const Settings &settings, const Asker &asker);
+// Leaves in settings->policies which versions of policies that rests on.
+Policy *policy_of(const Reading &reading, Settings *settings, const Asker &asker);
 
-// The SQL text that computes the fingerprint for ($1 = relation oid, $2 = view oid); used here and by the writer.
-extern const char *const fingerprint_sql;
+// What the writer compares and decides on, read in one go.
+struct Terms {
+    Oid relation;
+    const char *id_text;
+    const char *fingerprint;
+    const char *policies; // null without a grantee
+    bool permitted;       // the grantee has a policy among them
+    privacy::BoundSettings bound;
+};
+// The terms of a view for the role and, unless it is InvalidOid, the grantee whose policy it asks under. All is read under the
+// active snapshot, by the extension's owner. Null when the view is not registered.
+Terms *read_terms(const border::Spi &spi, Oid view, Oid role, Oid grantee);
 
 // The 37 candidates of the papers for a null array, else its elements, checked and sorted (22023 otherwise).
 const std::vector<privacy::Epsilon> *candidates_from_array(ArrayType *array);

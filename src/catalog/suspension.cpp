@@ -14,16 +14,17 @@ namespace dp::catalog {
 }
 
 void check_not_suspended(const Reading &reading, const Settings &settings, const Policy &policy, const Asker &asker) {
+    static border::Statement statement(
+        "SELECT min(s.grantee::text) FILTER (WHERE $3 IN (s.role_name, s.session_role) OR "
+        "$4 IN (s.role_name, s.session_role)), count(*) FILTER (WHERE s.grantee::oid = $2) "
+        "FROM dp_rdr.suspension s WHERE s.view::oid = $1");
     const char *role_name = GetUserNameFromId(asker.role, false);
     Oid types[4] = {OIDOID, OIDOID, TEXTOID, TEXTOID};
     Datum values[4] = {ObjectIdGetDatum(settings.view), ObjectIdGetDatum(policy.grantee),
                        CStringGetTextDatum(role_name),
                        CStringGetTextDatum(GetUserNameFromId(asker.session_role, false))};
     Visit visit = Visit::read(reading);
-    visit.run("SELECT min(s.grantee::text) FILTER (WHERE $3 IN (s.role_name, s.session_role) OR "
-              "$4 IN (s.role_name, s.session_role)), count(*) FILTER (WHERE s.grantee::oid = $2) "
-              "FROM dp_rdr.suspension s WHERE s.view::oid = $1",
-              4, types, values);
+    visit.run(statement, 4, types, values);
     const char *grantee = visit.spi.text(0, 1); // of the policy under which this role or this session has failed
     bool isnull;
     int64 members = DatumGetInt64(border::Spi::value(0, 2, &isnull));

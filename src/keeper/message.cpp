@@ -5,7 +5,7 @@ namespace dp::keeper {
 void write_ask(border::Writer *writer, const release::Ask &ask) {
     writer->put_text(ask.leaf);
     writer->put_text(ask.time_zone);
-    writer->put_text(ask.fingerprint);
+    writer->put_text(ask.versions);
     writer->put(ask.view);
     writer->put(ask.has_epsilon);
     writer->put(ask.epsilon);
@@ -44,7 +44,7 @@ release::Ask read_ask(border::Reader *reader, const catalog::Asker &asker) {
     ask.asker = asker;
     ask.leaf = reader->take_text();
     ask.time_zone = reader->take_text();
-    ask.fingerprint = reader->take_text();
+    ask.versions = reader->take_text();
     ask.view = reader->take<Oid>();
     ask.has_epsilon = reader->take<bool>();
     ask.epsilon = reader->take<privacy::Epsilon>();

@@ -44,7 +44,7 @@ struct Slot {
     TimestampTz since;  // when it was put
     TimestampTz retry;  // not taken before
     // What was charged, for the keeper that reads, which need not be the one that has charged.
-    char fingerprint[65];
+    uint64 versions; // a hash of release::versions_of
     privacy::Epsilon epsilon;
     // The request, then the answer, part by part: the client takes one, the keeper writes the next.
     dsa_pointer buffer;

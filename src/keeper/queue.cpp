@@ -283,11 +283,11 @@ void mark_running(int index) {
     unlock();
 }
 
-void mark_charged(int index, const char *fingerprint, privacy::Epsilon epsilon) {
+void mark_charged(int index, uint64 versions, privacy::Epsilon epsilon) {
     lock();
     Slot &slot = slot_at(index);
     slot.charger = self;
-    strlcpy(slot.fingerprint, fingerprint, sizeof slot.fingerprint);
+    slot.versions = versions;
     slot.epsilon = epsilon;
     set_state(slot, State::charged);
     unlock();

@@ -36,7 +36,7 @@ void put_back(int slot);
 // The keeper that has it goes on with it.
 void mark_running(int slot);
 // Charged; any keeper may read it.
-void mark_charged(int slot, const char *fingerprint, privacy::Epsilon epsilon);
+void mark_charged(int slot, uint64 versions, privacy::Epsilon epsilon);
 // One that was taken although charged by another keeper, and cannot be read here.
 void give_back_charged(int slot);
 bool is_cancelled(int slot);

@@ -4,6 +4,7 @@
 #include "keeper/round.hpp"
 
 #include "border/scope.hpp"
+#include "border/version.hpp"
 #include "catalog/ledger_bytes.hpp"
 #include "catalog/ledger_writer.hpp"
 #include "keeper/queue.hpp"
@@ -190,6 +191,7 @@ static bool takes_long(const release::Terms &terms) {
 static bool prepare_answer(Request *request) {
     const Slot &slot = pool()->slots[request->slot];
     border::Reader reader = {buffer_of(slot), buffer_of(slot) + slot.capacity};
+    border::check_version();
     request->ask = read_ask(&reader, catalog::Asker{request->role, request->session_role});
     if (!ConditionalLockRelationOid(request->ask.view, AccessShareLock))
         refuse_locked();
@@ -402,11 +404,17 @@ static bool pay_the_rest(Request *request) {
 // What this keeper has charged and somebody has yet to read: its locks stand until then.
 static Request *held[nslots];
 
+// To be compared in another keeper.
+static uint64 versions_hash(const Request *request) {
+    const char *versions = release::versions_of(*request->question->settings);
+    return hash_bytes_extended(reinterpret_cast<const unsigned char *>(versions), static_cast<int>(strlen(versions)), 0);
+}
+
 static void hold(Request *request) {
     if (held[request->slot] != nullptr) // of the slot's last request, which another keeper has answered
         close_request(held[request->slot]);
     held[request->slot] = request;
-    mark_charged(request->slot, request->question->settings->fingerprint, request->entry->verdict.epsilon);
+    mark_charged(request->slot, versions_hash(request), request->entry->verdict.epsilon);
 }
 
 void let_go() {
@@ -444,7 +452,7 @@ static Request *resume(int slot) {
         if (!prepare_answer(request))
             return;
         const Slot &shared = pool()->slots[slot];
-        same = strcmp(shared.fingerprint, request->question->settings->fingerprint) == 0;
+        same = shared.versions == versions_hash(request);
         if (same)
             release::continue_charged(request->round, shared.epsilon);
     });

@@ -90,18 +90,6 @@ void check_bounds(const Bounds &b, const Ratio &lower, const Ratio &upper, const
                                " are too small: one of them must be at least 2^-900 (about 1e-271) in magnitude");
 }
 
-std::int64_t clamp(std::int64_t z, std::int64_t low, std::int64_t high) { return std::min(std::max(z, low), high); }
-
-// To the nearest integer, half away from zero; beyond +-2^62 (and for a NaN, which nobody sends) some integer.
-std::int64_t to_integer(double x) {
-    constexpr double limit = 4611686018427387904.0;
-    if (!(x < limit))
-        return std::int64_t{1} << 62;
-    if (x <= -limit)
-        return -(std::int64_t{1} << 62);
-    return static_cast<std::int64_t>(std::round(x));
-}
-
 } // namespace
 
 double Bounds::unit() const { return std::ldexp(1.0, exponent); }
@@ -135,26 +123,6 @@ SumLattice sum_lattice(const Bounds &bounds) {
 }
 
 PairLattice pair_lattice(const Bounds &bounds) { return {bounds.low, bounds.high - bounds.low}; }
-
-// The clamp on the integer comes last in each of these: the sensitivity holds whatever the conversion before it did.
-
-std::optional<std::int64_t> to_sum_point(const SumLattice &lattice, double v) {
-    if (std::isnan(v))
-        return std::nullopt;
-    return clamp(to_integer(v * lattice.scale), lattice.z_lower, lattice.z_upper);
-}
-
-std::int64_t to_sum_point_integer(const SumLattice &lattice, std::int64_t v) {
-    const std::int64_t z = lattice.scale == 1 ? v : to_integer(static_cast<double>(v) * lattice.scale);
-    return clamp(z, lattice.z_lower, lattice.z_upper);
-}
-
-std::optional<std::int64_t> to_pair_point(const PairLattice &lattice, double v) {
-    if (std::isnan(v))
-        return std::nullopt;
-    const double w = (v - lattice.lower) / lattice.range; // 0/0 if the bounds are the same double: any point will do
-    return clamp(to_integer(w * static_cast<double>(pair_one)), 0, pair_one);
-}
 
 std::string scaled_text(int128 n, int exponent) {
     const bool negative = n < 0;

@@ -2,6 +2,7 @@
 // integer, then summed in 128 bits. Sums do not depend on the order of rows or on parallel plans.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
@@ -46,12 +47,46 @@ PairLattice pair_lattice(const Bounds &bounds);
 
 constexpr std::int64_t pair_one = std::int64_t{1} << 30; // 1 = 2^30 units of w
 
+// Once per row, hence here. The clamp on the integer comes last in each: the sensitivity holds whatever the conversion
+// before it did.
+
+inline std::int64_t clamp(std::int64_t z, std::int64_t low, std::int64_t high) {
+    return z < low ? low : z > high ? high : z;
+}
+
+// To the nearest integer, half away from zero, as std::round does (a call of the library, where the compiler may not assume
+// newer processors): what truncation leaves is exact. Beyond +-2^62 (and for a NaN, which nobody sends) some integer.
+inline std::int64_t to_integer(double x) {
+    constexpr double limit = 4611686018427387904.0;
+    if (!(x < limit))
+        return std::int64_t{1} << 62;
+    if (x <= -limit)
+        return -(std::int64_t{1} << 62);
+    const auto z = static_cast<std::int64_t>(x);
+    const double rest = x - static_cast<double>(z);
+    return z + static_cast<int>(rest >= 0.5) - static_cast<int>(rest <= -0.5);
+}
+
 // One value -> lattice point in [zL, zU]; NaN -> no value (contributes to nothing); infinities go to the bounds.
+inline std::optional<std::int64_t> to_sum_point(const SumLattice &lattice, double v) {
+    if (std::isnan(v))
+        return std::nullopt;
+    return clamp(to_integer(v * lattice.scale), lattice.z_lower, lattice.z_upper);
+}
+
 // The integer overload is exact when the unit is 1.
-std::optional<std::int64_t> to_sum_point(const SumLattice &lattice, double v);
-std::int64_t to_sum_point_integer(const SumLattice &lattice, std::int64_t v);
+inline std::int64_t to_sum_point_integer(const SumLattice &lattice, std::int64_t v) {
+    const std::int64_t z = lattice.scale == 1 ? v : to_integer(static_cast<double>(v) * lattice.scale);
+    return clamp(z, lattice.z_lower, lattice.z_upper);
+}
+
 // z1 of the AVG pair in [0, 2^30]; z0 = 2^30 - z1.
-std::optional<std::int64_t> to_pair_point(const PairLattice &lattice, double v);
+inline std::optional<std::int64_t> to_pair_point(const PairLattice &lattice, double v) {
+    if (std::isnan(v))
+        return std::nullopt;
+    const double w = (v - lattice.lower) / lattice.range; // 0/0 if the bounds are the same double: any point will do
+    return clamp(to_integer(w * static_cast<double>(pair_one)), 0, pair_one);
+}
 
 // Exact decimal text of n * 2^exponent, rounded (half away from zero) to the first decimal place that is not coarser
 // than the unit 2^exponent; no exponent notation; integers when exponent >= 0.

@@ -35,6 +35,7 @@ struct StatisticCall {
 // The values of one argument in one group: distinct, ascending (NaN last, as PostgreSQL orders it), with multiplicities.
 class ValueSet {
   public:
+    void reserve(std::size_t n) { values_.reserve(n); }
     void add(double value, std::int64_t individuals);
     void finish(); // after the last add, before anything else
 

@@ -28,13 +28,13 @@ double normal_excess_square(double k) {
     return std::max(0.0, (1 + k * k) * normal_above(k) - k * normal_density(k));
 }
 
-// The integral of max(0, w - k) e^(-max(a, |w|)) over w, a >= 0.
-double laplace_excess(double k, double a) {
+// The integral of max(0, w - k) e^(-max(a, |w|)) over w, a >= 0. falling: e^-a, which four ends share.
+double laplace_excess(double k, double a, double falling) {
     if (k >= a)
         return std::exp(-k);
     if (k >= -a)
-        return std::exp(-a) * (0.5 * (a - k) * (a - k) + (a - k) + 1);
-    return -k * 2 * (1 + a) * std::exp(-a) + std::exp(k);
+        return falling * (0.5 * (a - k) * (a - k) + (a - k) + 1);
+    return -k * 2 * (1 + a) * falling + std::exp(k);
 }
 
 } // namespace
@@ -64,15 +64,16 @@ PrintedAverage::Ends PrintedAverage::ends_at(double u, double offset) const {
     return {-below_ - u, position_ * u + offset * noisy, above_ + u, noisy};
 }
 
-double PrintedAverage::beyond(double k, double reach) const {
-    return laplace_ ? laplace_excess(k, reach) : normal_excess(k);
+double PrintedAverage::beyond(double k, double reach, double falling) const {
+    return laplace_ ? laplace_excess(k, reach, falling) : normal_excess(k);
 }
 
 // (|w - from| minus what lies beyond the bounds) / scale, integrated over w.
 double PrintedAverage::distance_at(double u, double offset) const {
     const Ends ends = ends_at(u, offset);
-    const double a = std::fabs(u);
-    const double sum = beyond(ends.from, a) + beyond(-ends.from, a) - beyond(-ends.low, a) - beyond(ends.high, a);
+    const double a = std::fabs(u), e = laplace_ ? std::exp(-a) : 0;
+    const double sum =
+        beyond(ends.from, a, e) + beyond(-ends.from, a, e) - beyond(-ends.low, a, e) - beyond(ends.high, a, e);
     return std::max(0.0, sum) / ends.scale * (laplace_ ? 0.125 : normal_density(u));
 }
 

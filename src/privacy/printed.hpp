@@ -32,7 +32,7 @@ class PrintedAverage {
         double scale; // max(1, s1 + s0)
     };
     Ends ends_at(double u, double offset) const;
-    double beyond(double k, double reach) const;
+    double beyond(double k, double reach, double falling) const;
     double distance_at(double u, double offset) const;
     double square_at(double u) const;
     std::vector<double> pieces(double offset) const;

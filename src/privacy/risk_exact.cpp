@@ -97,21 +97,36 @@ void ChangeProfile::add(const double *change, std::int64_t individuals) {
     individuals_.push_back(individuals);
 }
 
+void ChangeProfile::reserve(std::size_t n) {
+    changes_.reserve(n * width_);
+    individuals_.reserve(n);
+}
+
+// Sorted where they are: of millions of changes there is no room for a second list.
 void ChangeProfile::finish() {
     std::vector<std::size_t> order(size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
         return std::lexicographical_compare(change(a), change(a) + width_, change(b), change(b) + width_);
     });
-    ChangeProfile distinct(width_);
-    for (std::size_t i : order) {
-        const std::size_t n = distinct.size();
-        if (n > 0 && std::equal(change(i), change(i) + width_, distinct.change(n - 1)))
-            distinct.individuals_.back() += individuals_[i];
-        else
-            distinct.add(change(i), individuals_[i]);
-    }
-    *this = std::move(distinct);
+    const auto place = [this](std::size_t i) { return changes_.begin() + static_cast<std::ptrdiff_t>(i) * width_; };
+    // Cycle by cycle: place i gets what is at order[i].
+    for (std::size_t first = 0; first < order.size(); ++first)
+        for (std::size_t i = first, from; (from = std::exchange(order[i], i)) != first; i = from) {
+            std::swap_ranges(place(i), place(i) + width_, place(from));
+            std::swap(individuals_[i], individuals_[from]);
+        }
+    std::size_t n = 0;
+    for (std::size_t i = 1; i < size(); ++i)
+        if (std::equal(change(i), change(i) + width_, change(n)))
+            individuals_[n] += individuals_[i];
+        else {
+            ++n;
+            std::copy(place(i), place(i) + width_, place(n));
+            individuals_[n] = individuals_[i];
+        }
+    individuals_.resize(std::min(size(), n + 1));
+    changes_.resize(size() * width_);
 }
 
 double largest_square(const ChangeProfile &profile, const std::vector<CoordinateNoise> &noise,

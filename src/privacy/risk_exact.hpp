@@ -36,6 +36,7 @@ struct CoordinateNoise {
 class ChangeProfile {
   public:
     explicit ChangeProfile(int width) : width_(width) {}
+    void reserve(std::size_t n);                              // room for so many
     void add(const double *change, std::int64_t individuals); // signs are dropped; individuals <= 0: ignored
     void finish();                                            // after the last add(), before anything below
     int width() const { return width_; }

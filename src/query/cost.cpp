@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "border/scope.hpp"
+#include "border/versions.hpp"
 #include "border/walk.hpp"
 
 namespace dp::query {
@@ -39,10 +40,10 @@ static int size_of(Node *argument) {
 // ---- what a byte costs ---------------------------------------------------------------------------------------------
 
 static const char *constant_text(List *arguments) {
+    if (list_length(arguments) < 2)
+        return "";
     auto *value = static_cast<Const *>(lsecond(arguments));
-    return list_length(arguments) < 2 || !IsA(value, Const) || value->constisnull
-               ? ""
-               : TextDatumGetCString(value->constvalue);
+    return !IsA(value, Const) || value->constisnull ? "" : TextDatumGetCString(value->constvalue);
 }
 
 // After the first % every place of the text may be tried against the piece up to the next one, but no piece twice: a text that
@@ -73,11 +74,11 @@ static RowCost cost_of_byte(const TotalFunction *entry, Oid collation, List *arg
     case Work::bytes:
         break;
     case Work::order:
-        if (!lc_collate_is_c(collation))
+        if (!border::orders_by_bytes(collation))
             byte = RowCost{0, libraries_order, libraries_order_squared};
         break;
     case Work::cases:
-        if (!lc_ctype_is_c(collation))
+        if (!border::maps_bytes(collation))
             byte.linear = libraries_case;
         break;
     case Work::trim:

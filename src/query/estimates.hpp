@@ -10,7 +10,7 @@
 namespace dp::query {
 
 // An entry of a statement that the planner is about to see.
-void check_protected(const RangeTblEntry *entry);
+void check_protected(const Query *query, const RangeTblEntry *entry);
 
 // The same for what the planner finds by itself: the body of a SQL function that it inlines, partitions and children.
 void install_relation_hook();

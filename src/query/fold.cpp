@@ -1,5 +1,6 @@
 #include "query/fold.hpp"
 
+#include "border/versions.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
 #include "query/remedy.hpp"
@@ -216,33 +217,21 @@ Node *on_facade(Node *node, const Folded *folded, ParseState *source, bool *subl
     refuse_whole_row(node, &whole);
     if (folded->columns != NIL) {
         check_size(node, folded, source);
-        return ReplaceVarsFromTargetList(node, folded->index, 0, nullptr, folded->columns, REPLACEVARS_REPORT_ERROR, 0,
-                                         sublinks);
+        return border::replace_columns(node, folded->index, folded->columns, sublinks);
     }
     ChangeVarNodes(node, folded->index, 1, 0);
     return node;
-}
-
-// Before PostgreSQL 16 a view leaves the entries OLD and NEW in the range table of its query. The executor checks the
-// permissions that they record, as the role that they record, and a plan dies with the view.
-static List *view_entries(const Query *query) {
-    List *entries = NIL;
-    ListCell *cell;
-    foreach (cell, query->rtable)
-        if (lfirst_node(RangeTblEntry, cell)->rtekind == RTE_RELATION) {
-            auto *entry = copyObject(lfirst_node(RangeTblEntry, cell));
-            entry->inFromCl = false;
-            entries = lappend(entries, entry);
-        }
-    return entries;
 }
 
 // `dropped`: nothing else will refer to the entry, so that a CTE that is not used any more is not planned either.
 static Folded fold_entry(const RangeTblEntry *entry, const Level *level, ParseState *source, bool dropped) {
     check_stack_depth();
     Oid view = catalog::expanded_facade(entry);
-    if (OidIsValid(view))
-        return Folded{view, 0, NIL, nullptr, view_entries(entry->subquery)};
+    if (OidIsValid(view)) {
+        Folded folded = {view, 0, NIL, nullptr, {}};
+        folded.views.add(level->query, entry, entry->subquery);
+        return folded;
+    }
     if (entry->rtekind == RTE_CTE) {
         const Level *owner = nullptr;
         CommonTableExpr *cte = find_cte(entry, level, &owner);
@@ -264,7 +253,7 @@ static Folded fold_entry(const RangeTblEntry *entry, const Level *level, ParseSt
         on_facade(reinterpret_cast<Node *>(copyObject(query->targetList)), &inner, source, &sublinks));
     folded.condition = make_and_qual(
         inner.condition, on_facade(static_cast<Node *>(copyObject(query->jointree->quals)), &inner, source, &sublinks));
-    folded.permissions = list_concat(view_entries(query), inner.permissions);
+    folded.views.add(level->query, entry, query);
     return folded;
 }
 

@@ -2,7 +2,7 @@
 // are folded onto it (architecture.md, 3.2). Looks at shapes; what may stand in a leaf is decided in query/shape.
 #pragma once
 
-#include "border/postgres.hpp"
+#include "border/permissions.hpp"
 
 namespace dp::query {
 
@@ -15,10 +15,10 @@ struct Level {
 // The facade stands as varno 1 in columns and condition.
 struct Folded {
     Oid view;
-    int index;         // of the FROM item in the level's range table
-    List *columns;     // TargetEntry *: what the columns of the FROM item are; NIL: those of the facade
-    Node *condition;   // what has been filtered on the way, or null
-    List *permissions; // RangeTblEntry *: the views on the way; not read, their permissions are checked
+    int index;                 // of the FROM item in the level's range table
+    List *columns;             // TargetEntry *: what the columns of the FROM item are; NIL: those of the facade
+    Node *condition;           // what has been filtered on the way, or null
+    border::PassedViews views; // on the way; not read, their permissions are checked
 };
 
 bool aggregates(const Query *query);

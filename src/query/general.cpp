@@ -1,5 +1,7 @@
 #include "query/general.hpp"
 
+#include "border/grouping.hpp"
+#include "border/permissions.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/settings.hpp"
@@ -48,8 +50,7 @@ static void expand_view(RangeTblEntry *entry, Query *query) {
     entry->relkind = 0;
     entry->rellockmode = 0;
     entry->inh = false;
-    entry->requiredPerms = 0;
-    entry->selectedCols = nullptr;
+    border::forget_permission(entry);
     if (entry->alias == nullptr)
         entry->alias = makeAlias(entry->eref->aliasname, NIL);
 }
@@ -82,6 +83,7 @@ General *find_facades(const Query *query, ParseState *source) {
     general->query = copyObject(const_cast<Query *>(query));
     general->source = source;
     collect_facades(reinterpret_cast<Node *>(general->query), general);
+    border::flatten_all_grouping(general->query);
     return general;
 }
 

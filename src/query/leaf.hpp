@@ -35,7 +35,7 @@ struct Output {
 
 struct Leaf {
     Oid view;
-    RangeTblEntry *entry; // the facade's, with the columns that the query selects (for the permission check)
+    const Query *query; // as parsed; its permission check is that of the facade, with the columns that it selects
     int nkeys;
     Key *keys;
     int naggregates;

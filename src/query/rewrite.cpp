@@ -1,6 +1,8 @@
 #include "query/rewrite.hpp"
 
 #include "catalog/decimals.hpp"
+#include "border/grouping.hpp"
+#include "border/permissions.hpp"
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
@@ -182,7 +184,6 @@ static RangeTblEntry *facade_entry(Oid view) {
     entry->rellockmode = AccessShareLock;
     entry->inh = true; // false would be deparsed as FROM ONLY
     entry->inFromCl = true;
-    entry->requiredPerms = ACL_SELECT;
     List *names = NIL;
     for (int i = 0; i < RelationGetDescr(relation)->natts; i++)
         names = lappend(names, makeString(pstrdup(NameStr(TupleDescAttr(RelationGetDescr(relation), i)->attname))));
@@ -221,6 +222,7 @@ static Query *build_leaf(const Query *query, const Folded *folded, Split *split)
     leaf->commandType = CMD_SELECT;
     leaf->canSetTag = true;
     leaf->rtable = list_make1(facade_entry(folded->view));
+    border::set_permission(leaf, linitial_node(RangeTblEntry, leaf->rtable), ACL_SELECT);
     auto *ref = makeNode(RangeTblRef);
     ref->rtindex = 1;
     leaf->jointree = makeFromExpr(list_make1(ref), static_cast<Node *>(copyObject(query->jointree->quals)));
@@ -356,7 +358,7 @@ static void replace_by_release(Query *query, RangeTblEntry *release, const Folde
     query->groupClause = NIL;
     query->groupDistinct = false;
     query->hasAggs = false;
-    query->rtable = lcons(release, folded->permissions);
+    folded->views.keep(query, release);
     auto *ref = makeNode(RangeTblRef);
     ref->rtindex = 1;
     query->jointree = makeFromExpr(list_make1(ref), having);
@@ -374,6 +376,7 @@ static void fold_level(Query *query, const Folded *folded, ParseState *source) {
 static void split_level(Query *query, const Folded *folded, Rewrite *rewrite) {
     check_leaves(list_length(rewrite->views) + 1);
     check_outputs(list_length(query->groupClause));
+    border::flatten_grouping(query);
     fold_level(query, folded, rewrite->source);
     Split split = {NIL, Distinct::none(), NIL, 0};
     ListCell *cell;
@@ -445,7 +448,7 @@ static bool mentions_facade(Node *node, void *context) {
                 *static_cast<bool *>(context) = true;
             else {
                 refuse_replaced(entry);
-                check_protected(entry);
+                check_protected(castNode(Query, node), entry);
             }
         }
         return border::walk_query(castNode(Query, node), mentions_facade, context, 0);

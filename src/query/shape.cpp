@@ -1,5 +1,6 @@
 #include "query/shape.hpp"
 
+#include "border/grouping.hpp"
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
@@ -493,7 +494,7 @@ static void find_view(Leaf *leaf, const Query *query, ParseState *source) {
                         errmsg("%s is not a restricted view", catalog::qualified_name(entry->relid)),
                         errhint("Query a view that was made with dp_protect().")));
     leaf->view = entry->relid;
-    leaf->entry = entry;
+    leaf->query = query;
 }
 
 // Groups are matched and ordered by the type's default btree operators, which must be built-in; for an expression, where
@@ -554,6 +555,7 @@ static void add_outputs(Leaf *leaf, const Query *query, ParseState *source) {
 
 Leaf *check_leaf(Query *query, ParseState *source) {
     auto *leaf = static_cast<Leaf *>(palloc0(sizeof(Leaf)));
+    border::flatten_grouping(query);
     check_level(query, source);
     find_view(leaf, query, source);
     check_outputs(list_length(query->targetList)); // the keys are among them

@@ -1,6 +1,7 @@
 #include "query/total.hpp"
 
 #include "border/scope.hpp"
+#include "border/versions.hpp"
 #include "border/walk.hpp"
 #include "query/constants.hpp"
 #include "query/cost.hpp"
@@ -88,9 +89,7 @@ void open_collation(Oid collation, ParseState *source, int location) {
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                         errmsg("a nondeterministic collation is not supported in a query on a restricted view"),
                         errhint("Add COLLATE \"C\"."), source ? parser_errposition(source, location) : 0));
-    bool plain = lc_collate_is_c(collation);
-    if (!lc_ctype_is_c(collation) || !plain)
-        pg_newlocale_from_collation(collation);
+    border::open_locale(collation);
 }
 
 // ---- from a checked expression to a total one ----------------------------------------------------------------------

@@ -1,5 +1,6 @@
 #include "release/ask.hpp"
 
+#include "border/permissions.hpp"
 #include "border/scope.hpp"
 #include "query/shape.hpp"
 
@@ -33,19 +34,23 @@ static void check_outputs(const query::Leaf *leaf, const Ask &ask) {
 query::Leaf *check_ask(const Ask &ask) {
     query::Leaf *leaf = parse_leaf(ask);
     check_outputs(leaf, ask);
-    ExecCheckRTPerms(list_make1(leaf->entry), true);
+    border::check_permissions(leaf->query);
     return leaf;
+}
+
+const char *versions_of(const catalog::Settings &settings) {
+    return psprintf("%s|%s", settings.fingerprint, settings.policies == nullptr ? "" : settings.policies);
 }
 
 Resolved resolve(const Ask &ask, query::Leaf *leaf) {
     catalog::Reading reading = catalog::Reading::open();
     rows::Question *question = rows::prepare(reading, leaf, ask.leaf, ask.parameters);
-    if (ask.fingerprint != nullptr && strcmp(ask.fingerprint, question->settings->fingerprint) != 0)
-        catalog::refuse_changing(*question->settings);
     question->asker = ask.asker;
-    catalog::Policy *policy = catalog::policy_of(reading, *question->settings, ask.asker);
+    catalog::Policy *policy = catalog::policy_of(reading, question->settings, ask.asker);
     question->grantee = policy->grantee_name;
     reading.close();
+    if (ask.versions != nullptr && strcmp(ask.versions, versions_of(*question->settings)) != 0)
+        catalog::refuse_changing(*question->settings);
     Terms terms = terms_of(*policy, ask.has_epsilon ? &ask.epsilon : nullptr, ask.weight);
     rows::check_delta(question, terms.mechanism, terms.delta);
     return Resolved{question, terms};

@@ -10,7 +10,7 @@ struct Ask {
     catalog::Asker asker;
     const char *leaf;        // written and read under pinned settings
     const char *time_zone;   // the asker's: some types are compared in it
-    const char *fingerprint; // of the settings that an open transaction of the asker's sees; null: it has changed nothing
+    const char *versions;    // of the settings that an open transaction of the asker's sees; null: it has changed nothing
     Oid view;                // the facade, as the asker has read it
     bool has_epsilon;
     privacy::Epsilon epsilon; // asks for less
@@ -20,6 +20,9 @@ struct Ask {
     Oid *parameter_types;
     ParamListInfo parameters; // $1 ... of the leaf
 };
+
+// Which versions of settings and policies a question rests on (catalog::read_settings, policy_of), as one text.
+const char *versions_of(const catalog::Settings &settings);
 
 struct Resolved {
     rows::Question *question;

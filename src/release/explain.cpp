@@ -53,12 +53,12 @@ static Account read_row(const catalog::Visit &visit) {
 static Account read_account(const catalog::Reading &reading, const rows::Question *question, const Terms &terms) {
     Oid types[2] = {TEXTOID, TEXTOID};
     Datum values[2] = {CStringGetTextDatum(question->settings->id_text), CStringGetTextDatum(terms.grantee)};
+    static border::Statement statement(
+        "SELECT t.bound, t.epsilon_total, t.delta_total, o.public_epsilon, o.public_delta, "
+        "s.public_epsilon FROM dp_rdr.protected_table t JOIN dp_rdr.odometer o ON o.id = t.id "
+        "LEFT JOIN dp_rdr.odometer_share s ON s.id = t.id AND s.grantee = $2 WHERE t.id = $1::uuid");
     catalog::Visit visit = catalog::Visit::read(reading);
-    uint64 rows = visit.run("SELECT t.bound, t.epsilon_total, t.delta_total, o.public_epsilon, o.public_delta, "
-                            "s.public_epsilon FROM dp_rdr.protected_table t JOIN dp_rdr.odometer o ON o.id = t.id "
-                            "LEFT JOIN dp_rdr.odometer_share s ON s.id = t.id AND s.grantee = $2 "
-                            "WHERE t.id = $1::uuid",
-                            2, types, values);
+    uint64 rows = visit.run(statement, 2, types, values);
     Account account = rows == 1 ? read_row(visit) : Account{};
     visit.leave();
     if (rows != 1)

@@ -30,12 +30,11 @@ struct Subject {
 
 // ---- the subject ---------------------------------------------------------------------------------------------------
 
-// Core region, as all of this section.
-static void add_record(const rows::Question *question, const risk::Memo *memo, int64 i, Subject *subject) {
-    int group = memo->group_of[i];
-    std::vector<double> way(subject->width + 1);
+// Core region. change: of the record, with room for its group in front.
+static void add_record(const risk::Record &record, const double *change, Subject *subject) {
+    int group = record.group;
+    std::vector<double> way(change, change + subject->width + 1);
     way[0] = group;
-    risk::change_of(question, memo, privacy::Calibration::sound, i, way.data() + 1);
     bool changes = std::any_of(way.begin() + 1, way.end(), [](double change) { return change != 0; });
     if (group < 0 || !changes) {
         subject->somebody_without = true;
@@ -43,11 +42,12 @@ static void add_record(const rows::Question *question, const risk::Memo *memo, i
     }
     for (int c = 0; c < subject->width; c++)
         subject->sums[static_cast<std::size_t>(group) * subject->width + c] +=
-            static_cast<native128>(way[c + 1]) * memo->records[i].individuals;
+            static_cast<native128>(way[c + 1]) * record.individuals;
     subject->way.push_back(std::move(way));
 }
 
-static void read_subject(const rows::Question *question, const risk::Memo *memo, Subject *subject) {
+// Core region.
+static void begin_subject(const rows::Question *question, const risk::Memo *memo, Subject *subject) {
     subject->width = question->ncoordinates;
     subject->ngroups = memo->ngroups;
     subject->sums.assign(static_cast<std::size_t>(memo->ngroups) * subject->width, 0);
@@ -55,10 +55,24 @@ static void read_subject(const rows::Question *question, const risk::Memo *memo,
         subject->units.insert(subject->units.end(), (*question->measures)[j].coordinates(),
                               static_cast<double>((*question->sensitivities)[j]));
     subject->somebody_without = memo->outside > 0;
-    for (int64 i = 0; i < memo->nrecords; i++)
-        add_record(question, memo, i, subject);
+}
+
+// Core region.
+static void keep_different_ways(Subject *subject) {
     std::sort(subject->way.begin(), subject->way.end());
     subject->way.erase(std::unique(subject->way.begin(), subject->way.end()), subject->way.end());
+}
+
+static void read_subject(const rows::Question *question, const risk::Memo *memo, Subject *subject) {
+    border::core([&] { begin_subject(question, memo, subject); });
+    auto *change = static_cast<double *>(palloc0(sizeof(double) * (subject->width + 1)));
+    for (int64 i = 0; i < memo->nrecords; i++) {
+        CHECK_FOR_INTERRUPTS();
+        risk::change_of(question, memo, privacy::Calibration::sound, i, change + 1);
+        border::core([&] { add_record(*memo->records.at(i), change, subject); });
+    }
+    border::core([&] { keep_different_ways(subject); });
+    pfree(change);
 }
 
 // ---- one draw ------------------------------------------------------------------------------------------------------
@@ -125,10 +139,11 @@ static privacy::RdrRange output_range(const Subject &subject, privacy::Mechanism
 static privacy::Epsilon consumed(const rows::Question *question) {
     Oid types[1] = {TEXTOID};
     Datum values[1] = {CStringGetTextDatum(question->settings->id_text)};
+    static border::Statement statement(
+        "SELECT o.public_epsilon + o.conditional_epsilon FROM dp_rdr.protected_table t "
+        "JOIN dp_rdr.odometer o ON o.id = t.id WHERE t.id = $1::uuid AND t.bound = 'dynamic'");
     catalog::Visit visit = catalog::Visit::read();
-    uint64 rows = visit.run("SELECT o.public_epsilon + o.conditional_epsilon FROM dp_rdr.protected_table t "
-                            "JOIN dp_rdr.odometer o ON o.id = t.id WHERE t.id = $1::uuid AND t.bound = 'dynamic'",
-                            1, types, values);
+    uint64 rows = visit.run(statement, 1, types, values);
     const char *text = rows == 1 ? visit.spi.text(0, 1) : nullptr;
     visit.leave();
     return text == nullptr ? privacy::Epsilon{} : catalog::to_epsilon(catalog::text_numeric(text), "epsilon");
@@ -156,12 +171,13 @@ static privacy::Epsilon first_accepted(const rows::Question *question, const Ter
 }
 
 Answer answer_from_output(const rows::Question *question, const Terms &terms) {
-    risk::Memo *memo = risk::leave_one_out(question, terms.mechanism, privacy::Calibration::sound, risk::Detail::changes);
+    risk::Memo *memo =
+        risk::leave_one_out(question, terms.mechanism, privacy::Calibration::sound, risk::Detail::changes);
     // Nobody is there whose risk an output could show: the price from public facts stands in, as for the expectation.
     if (memo->rows == 0)
         return write_answer(question, terms, charge(question, terms, from_public_facts(question, terms)), nullptr);
     auto *subject = border::context_new<Subject>();
-    border::core([&] { read_subject(question, memo, subject); });
+    read_subject(question, memo, subject);
     auto *noise = static_cast<privacy::int128 *>(MemoryContextAllocExtended(
         CurrentMemoryContext, sizeof(privacy::int128) * (subject->sums.size() + 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO));
     privacy::Epsilon accepted = first_accepted(question, terms, subject, noise);

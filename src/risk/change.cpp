@@ -1,5 +1,7 @@
 #include "risk/change.hpp"
 
+#include <algorithm>
+
 namespace dp::risk {
 
 // ---- changes -------------------------------------------------------------------------------------------------------
@@ -31,39 +33,41 @@ void change_of(const rows::Question *question, const Memo *memo, privacy::Calibr
                double *change) {
     for (int c = 0; c < change_width(question, calibration); c++)
         change[c] = 0;
-    if (memo->group_of[record] < 0)
+    if (memo->records.at(record)->group < 0)
         return;
     if (calibration == privacy::Calibration::sound)
-        released_change(question, memo->contributions + record * question->nmeasures, change);
+        released_change(question, memo->contributions.at(record), change);
     else
         for (int a = 0; a < question->leaf->naggregates; a++)
             change[a] = published_pis(question, memo, record, a);
 }
 
-static bool is_one_of(const Memo *memo, People people, int64 record) {
-    return people == People::all || (people == People::group_a ? memo->in_a : memo->in_b)[record];
+static bool is_one_of(const Record *record, People people) {
+    return people == People::all || (people == People::group_a ? record->in_a : record->in_b);
 }
 
 const privacy::ChangeProfile *change_profile(const rows::Question *question, const Memo *memo,
                                              privacy::Calibration calibration, People people) {
     int width = change_width(question, calibration);
     auto *profile = border::context_new<privacy::ChangeProfile>(width);
+    auto *change = static_cast<double *>(palloc(sizeof(double) * Max(width, 1)));
+    int64 outside = people == People::all ? memo->rows : people == People::group_a ? memo->members_a : memo->members_b;
+    border::core([&] { profile->reserve(memo->nrecords + 1); });
+    for (int64 i = 0; i < memo->nrecords; i++) {
+        CHECK_FOR_INTERRUPTS();
+        const Record *record = memo->records.at(i);
+        if (!is_one_of(record, people))
+            continue;
+        change_of(question, memo, calibration, i, change);
+        border::core([&] { profile->add(change, record->individuals); });
+        outside -= record->individuals;
+    }
+    std::fill(change, change + width, 0.0);
     border::core([&] {
-        std::vector<double> change(width, 0.0);
-        int64 outside = people == People::all       ? memo->rows
-                        : people == People::group_a ? memo->members_a
-                                                    : memo->members_b;
-        for (int64 i = 0; i < memo->nrecords; i++) {
-            if (!is_one_of(memo, people, i))
-                continue;
-            change_of(question, memo, calibration, i, change.data());
-            profile->add(change.data(), memo->records[i].individuals);
-            outside -= memo->records[i].individuals;
-        }
-        std::fill(change.begin(), change.end(), 0.0);
-        profile->add(change.data(), outside);
+        profile->add(change, outside);
         profile->finish();
     });
+    pfree(change);
     return profile;
 }
 
@@ -121,18 +125,14 @@ static double value_of(const rows::Question *question, int aggregate, const priv
     return 0;
 }
 
-static const privacy::GroupState &state_of(const rows::Question *question, const Memo *memo, int group, int measure) {
-    return memo->states[static_cast<int64>(group) * question->nmeasures + measure];
-}
-
 double exact_answer(const rows::Question *question, const Memo *memo, int group, int aggregate) {
-    return value_of(question, aggregate, state_of(question, memo, group, question->measure_of[aggregate]));
+    return value_of(question, aggregate, memo->states.at(group)[question->measure_of[aggregate]]);
 }
 
 double answer_without(const rows::Question *question, const Memo *memo, int64 record, int aggregate) {
     int measure = question->measure_of[aggregate];
-    privacy::GroupState state = state_of(question, memo, memo->group_of[record], measure);
-    const Contribution &contribution = memo->contributions[record * question->nmeasures + measure];
+    privacy::GroupState state = memo->states.at(memo->records.at(record)->group)[measure];
+    const Contribution &contribution = memo->contributions.at(record)[measure];
     if (contribution.there) {
         state.values--;
         state.sum -= contribution.value;

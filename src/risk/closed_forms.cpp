@@ -99,8 +99,15 @@ struct Ordered {
     int position; // of the extra
     int16 length;
     bool by_value;
+    FmgrInfo *compare;
+    Oid collation;
+    bool comes_in_order;   // within its group
+    NullableDatum last;    // of a key, and of what comes in order
+    double rank;           // of `last`
+    NullableDatum *values; // otherwise: per record of the group
 };
 
+// The records come group by group. What a group's records bring stays until the next group begins.
 struct Work {
     const ClosedForms *forms;
     privacy::Mechanism mechanism;
@@ -108,14 +115,16 @@ struct Work {
     Memo *memo;
     List *extras;
     Input *inputs; // per aggregate
-    int nordered;
-    Ordered *ordered; // the keys, then others
-    MemoryContext context;
-    int64 room;              // for so many records
-    NullableDatum *compared; // nrecords x nordered
-    bool *there;             // nrecords x naggregates: the record brings a value
-    double *values;          // the same
-    int64 *order;            // records by group
+    int nkeys, nordered;
+    Ordered *ordered;      // the keys, then others
+    MemoryContext context; // of the arrays
+    MemoryContext group;   // of copies of values
+    MemoryContext lasts;   // of `last`
+    int64 room;            // for so many records of a group
+    int64 first;           // record of the group
+    int64 group_records;   // so many so far
+    bool *there;           // records of the group x naggregates: the record brings a value
+    double *values;        // the same
     int64 ngroups;
 };
 } // namespace
@@ -146,11 +155,18 @@ static Node *is_present(Node *argument) {
     return reinterpret_cast<Node *>(test);
 }
 
-static int add_ordered(Work *work, int position) {
+// Equal values get equal numbers. The first that is no key comes in order, so that none of its values is kept.
+static int add_ordered(Work *work, int position, Oid collation) {
+    for (int k = work->nkeys; k < work->nordered; k++)
+        if (work->ordered[k].position == position && work->ordered[k].collation == collation)
+            return k;
+    auto *value = static_cast<Node *>(list_nth(work->extras, position));
     Ordered *ordered = &work->ordered[work->nordered];
     ordered->position = position;
-    get_typlenbyval(exprType(static_cast<Node *>(list_nth(work->extras, position))), &ordered->length,
-                    &ordered->by_value);
+    ordered->collation = collation;
+    ordered->compare = &lookup_type_cache(exprType(value), TYPECACHE_CMP_PROC_FINFO)->cmp_proc_finfo;
+    ordered->comes_in_order = work->nordered <= work->nkeys && collation == exprCollation(value);
+    get_typlenbyval(exprType(value), &ordered->length, &ordered->by_value);
     return work->nordered++;
 }
 
@@ -169,8 +185,21 @@ static Input add_input(Work *work, const BareAggregate &aggregate) {
     if (input.number)
         input.kind = rows::value_kind(exprType(aggregate.argument));
     else
-        input.ordered = add_ordered(work, input.value);
+        input.ordered = add_ordered(work, input.value, aggregate.collation);
     return input;
+}
+
+// Group by group, and what the first count(DISTINCT) counts in order.
+static void order_records(Work *work) {
+    Query *query = work->records.query;
+    for (int k = 0; k < work->nordered; k++) {
+        const Ordered &ordered = work->ordered[k];
+        if (k >= work->nkeys && !ordered.comes_in_order)
+            continue;
+        auto *target = list_nth_node(TargetEntry, query->targetList, work->records.first_extra + ordered.position);
+        SortGroupClause *clause = get_sortgroupref_clause(target->ressortgroupref, query->groupClause);
+        query->sortClause = list_append_unique(query->sortClause, clause);
+    }
 }
 
 static void plan_columns(Work *work, const GeneralQuestion *question, bool keep_records) {
@@ -178,12 +207,17 @@ static void plan_columns(Work *work, const GeneralQuestion *question, bool keep_
     work->ordered =
         static_cast<Ordered *>(palloc0(sizeof(Ordered) * (list_length(forms->keys) + forms->naggregates + 1)));
     ListCell *cell;
-    foreach (cell, forms->keys)
-        add_ordered(work, add_extra(work, static_cast<Node *>(lfirst(cell))));
+    foreach (cell, forms->keys) {
+        auto *key = static_cast<Node *>(lfirst(cell));
+        work->nkeys = work->nordered; // no key is compared with another
+        add_ordered(work, add_extra(work, key), exprCollation(key));
+    }
+    work->nkeys = work->nordered;
     work->inputs = static_cast<Input *>(palloc0(sizeof(Input) * (forms->naggregates + 1)));
     for (int a = 0; a < forms->naggregates; a++)
         work->inputs[a] = add_input(work, forms->aggregates[a]);
     work->records = joined_records_query(question, keep_records, work->extras);
+    order_records(work);
 }
 
 // ---- reading -------------------------------------------------------------------------------------------------------
@@ -192,156 +226,156 @@ static void make_room(Work *work, int64 n) {
     int64 before = work->room, room = Max(before * 2, int64{64});
     if (n <= before)
         return;
-    work->compared = grown(work->context, work->compared, before * work->nordered, room * work->nordered);
     work->there = grown(work->context, work->there, before * work->forms->naggregates, room * work->forms->naggregates);
     work->values =
         grown(work->context, work->values, before * work->forms->naggregates, room * work->forms->naggregates);
+    for (int k = work->nkeys; k < work->nordered; k++)
+        if (!work->ordered[k].comes_in_order)
+            work->ordered[k].values = grown(work->context, work->ordered[k].values, before, room);
     work->room = room;
 }
 
-static void copy_compared(Work *work, int64 i, const Datum *extras, const bool *nulls) {
-    MemoryContext old = MemoryContextSwitchTo(work->context);
-    for (int k = 0; k < work->nordered; k++) {
-        const Ordered &ordered = work->ordered[k];
-        bool null = nulls[ordered.position];
-        Datum value = null ? Datum(0) : datumCopy(extras[ordered.position], ordered.by_value, ordered.length);
-        work->compared[i * work->nordered + k] = NullableDatum{value, null};
-    }
+static NullableDatum copy_of(const Ordered *ordered, MemoryContext context, Datum value, bool null) {
+    MemoryContext old = MemoryContextSwitchTo(context);
+    Datum copy = null ? Datum(0) : datumCopy(value, ordered->by_value, ordered->length);
     MemoryContextSwitchTo(old);
+    return NullableDatum{copy, null};
 }
+
+static int compare_values(const Ordered *ordered, NullableDatum a, NullableDatum b) {
+    return a.isnull || b.isnull
+               ? static_cast<int>(a.isnull) - static_cast<int>(b.isnull)
+               : DatumGetInt32(FunctionCall2Coll(ordered->compare, ordered->collation, a.value, b.value));
+}
+
+static void remember(Work *work, const Datum *extras, const bool *nulls) {
+    MemoryContextReset(work->lasts);
+    for (int k = 0; k < work->nordered; k++) {
+        Ordered *ordered = &work->ordered[k];
+        if (k < work->nkeys || ordered->comes_in_order)
+            ordered->last = copy_of(ordered, work->lasts, extras[ordered->position], nulls[ordered->position]);
+    }
+}
+
+static bool is_as_before(const Ordered *ordered, const Datum *extras, const bool *nulls) {
+    NullableDatum value = {extras[ordered->position], nulls[ordered->position]};
+    return compare_values(ordered, ordered->last, value) == 0;
+}
+
+static void take_ordered(Work *work, int64 i, const Datum *extras, const bool *nulls) {
+    bool changed = i == work->first;
+    for (int k = work->nkeys; k < work->nordered; k++) {
+        Ordered *ordered = &work->ordered[k];
+        if (!ordered->comes_in_order)
+            ordered->values[i - work->first] =
+                copy_of(ordered, work->group, extras[ordered->position], nulls[ordered->position]);
+        else if (i > work->first && !is_as_before(ordered, extras, nulls)) {
+            ordered->rank++;
+            changed = true;
+        }
+    }
+    if (changed)
+        remember(work, extras, nulls);
+}
+
+static void take_value(Work *work, int64 at, int a, const Datum *extras, const bool *nulls) {
+    const Input &input = work->inputs[a];
+    bool counts = work->forms->aggregates[a].call.fn == privacy::Statistic::count;
+    work->values[at] = 0;
+    work->there[at] = input.filter < 0 || DatumGetBool(extras[input.filter]);
+    if (input.value < 0 || !work->there[at])
+        return;
+    work->there[at] = counts ? DatumGetBool(extras[input.value]) : !nulls[input.value];
+    if (counts || !work->there[at])
+        return;
+    work->values[at] =
+        input.number ? rows::double_value(input.kind, extras[input.value]) : work->ordered[input.ordered].rank;
+}
+
+static void finish_group(Work *work);
 
 static void take_record(void *reader, int64 i, const Datum *values, const bool *nulls) {
     auto *work = static_cast<Work *>(reader);
-    const ClosedForms *forms = work->forms;
-    values += work->records.first_extra;
+    const Datum *extras = values + work->records.first_extra;
     nulls += work->records.first_extra;
-    make_room(work, i + 1);
-    copy_compared(work, i, values, nulls);
-    for (int a = 0; a < forms->naggregates; a++) {
-        const Input &input = work->inputs[a];
-        int64 at = i * forms->naggregates + a;
-        bool counts = forms->aggregates[a].call.fn == privacy::Statistic::count;
-        work->values[at] = 0;
-        work->there[at] = input.filter < 0 || DatumGetBool(values[input.filter]);
-        if (input.value < 0 || !work->there[at])
-            continue;
-        work->there[at] = counts ? DatumGetBool(values[input.value]) : !nulls[input.value];
-        if (!counts && input.number && work->there[at])
-            work->values[at] = rows::double_value(input.kind, values[input.value]);
-    }
+    for (int k = 0; k < work->nkeys && work->group_records > 0; k++)
+        if (!is_as_before(&work->ordered[k], extras, nulls)) {
+            finish_group(work);
+            work->first = i;
+        }
+    make_room(work, ++work->group_records);
+    take_ordered(work, i, extras, nulls);
+    for (int a = 0; a < work->forms->naggregates; a++)
+        take_value(work, (i - work->first) * work->forms->naggregates + a, a, extras, nulls);
 }
 
-// ---- order ---------------------------------------------------------------------------------------------------------
-
-namespace {
-struct Comparison {
-    int n; // the first so many of `values`
-    FmgrInfo **compare;
-    Oid *collations;
-    const NullableDatum *values; // `stride` per record
-    int stride;
-};
-} // namespace
+// ---- ranks ---------------------------------------------------------------------------------------------------------
 
 static int compare_records(const void *a, const void *b, void *context) {
     CHECK_FOR_INTERRUPTS(); // a sort of millions of records has no other place for it
-    auto *by = static_cast<Comparison *>(context);
-    const NullableDatum *x = by->values + *static_cast<const int64 *>(a) * by->stride;
-    const NullableDatum *y = by->values + *static_cast<const int64 *>(b) * by->stride;
-    for (int k = 0; k < by->n; k++) {
-        int result = x[k].isnull || y[k].isnull
-                         ? static_cast<int>(x[k].isnull) - static_cast<int>(y[k].isnull)
-                         : DatumGetInt32(FunctionCall2Coll(by->compare[k], by->collations[k], x[k].value, y[k].value));
-        if (result != 0)
-            return result;
-    }
-    return 0;
+    auto *ordered = static_cast<const Ordered *>(context);
+    return compare_values(ordered, ordered->values[*static_cast<const int64 *>(a)],
+                          ordered->values[*static_cast<const int64 *>(b)]);
 }
 
-static FmgrInfo *comparison_of(Oid type) {
-    return &lookup_type_cache(type, TYPECACHE_CMP_PROC_FINFO)->cmp_proc_finfo;
-}
-
-static int64 *sorted_records(int64 n, Comparison *by) {
-    auto *order = static_cast<int64 *>(MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int64) * (n + 1)));
+// count(DISTINCT x) of any type: equal values of a group get equal ranks, and ranks are numbers.
+static void rank_values(Work *work, int64 n, int a) {
+    Ordered *ordered = &work->ordered[work->inputs[a].ordered];
+    auto *order = static_cast<int64 *>(MemoryContextAllocHuge(work->group, sizeof(int64) * (n + 1)));
     for (int64 i = 0; i < n; i++)
         order[i] = i;
-    qsort_arg(order, n, sizeof(int64), compare_records, by);
-    return order;
-}
-
-static void sort_by_group(Work *work, Comparison *by) {
-    List *keys = work->forms->keys;
-    by->n = list_length(keys);
-    by->values = work->compared;
-    by->stride = work->nordered;
-    by->compare = static_cast<FmgrInfo **>(palloc0(sizeof(FmgrInfo *) * (by->n + 1)));
-    by->collations = static_cast<Oid *>(palloc0(sizeof(Oid) * (by->n + 1)));
-    ListCell *cell;
-    foreach (cell, keys) {
-        auto *key = static_cast<Node *>(lfirst(cell));
-        by->compare[foreach_current_index(cell)] = comparison_of(exprType(key));
-        by->collations[foreach_current_index(cell)] = exprCollation(key);
-    }
-    work->order = sorted_records(work->memo->nrecords, by);
-}
-
-// count(DISTINCT x) of any type: equal values get equal ranks, and ranks are numbers.
-static void rank_values(Work *work, int a) {
-    int64 n = work->memo->nrecords;
-    FmgrInfo *compare = comparison_of(exprType(work->forms->aggregates[a].argument));
-    Oid collation = work->forms->aggregates[a].collation;
-    Comparison by = {1, &compare, &collation, work->compared + work->inputs[a].ordered, work->nordered};
-    const int64 *order = sorted_records(n, &by);
+    qsort_arg(order, n, sizeof(int64), compare_records, ordered);
     double rank = 0;
     for (int64 i = 0; i < n; i++) {
-        if (i > 0 && compare_records(&order[i - 1], &order[i], &by) != 0)
+        if (i > 0 && compare_records(&order[i - 1], &order[i], ordered) != 0)
             rank++;
         work->values[order[i] * work->forms->naggregates + a] = rank;
     }
+    pfree(order);
 }
 
 // ---- sensitivities -------------------------------------------------------------------------------------------------
 
-// Core region. What the records from..to of the order, one group, move one aggregate by.
-static void add_differences(Work *work, int64 from, int64 to, int a) {
+// What the n records of the group move one aggregate by.
+static void add_differences(Work *work, int64 n, int a) {
     const BareAggregate &aggregate = work->forms->aggregates[a];
     int naggregates = work->forms->naggregates;
-    privacy::ValueSet values;
-    for (int64 i = from; i < to; i++)
-        if (work->there[work->order[i] * naggregates + a])
-            values.add(work->values[work->order[i] * naggregates + a], work->memo->records[work->order[i]].individuals);
-    values.finish();
-    const privacy::LeaveOneOut without(aggregate.call, values, aggregate.z());
-    for (int64 i = from; i < to; i++) {
-        int64 at = work->order[i] * naggregates + a;
-        if (!work->there[at])
+    MemoryContext old = MemoryContextSwitchTo(work->group);
+    auto *values = border::context_new<privacy::ValueSet>();
+    int64 there = 0;
+    for (int64 i = 0; i < n; i++)
+        there += work->there[i * naggregates + a] ? 1 : 0;
+    border::core([&] { values->reserve(there); });
+    for (int64 i = 0; i < n; i++)
+        if (work->there[i * naggregates + a]) {
+            int64 individuals = work->memo->records.at(work->first + i)->individuals;
+            border::core([&] { values->add(work->values[i * naggregates + a], individuals); });
+        }
+    border::core([&] { values->finish(); });
+    auto *without = border::context_new<privacy::LeaveOneOut>(aggregate.call, *values, aggregate.z());
+    for (int64 i = 0; i < n; i++) {
+        if (!work->there[i * naggregates + a])
             continue;
-        double part = without.difference(values.find(work->values[at]));
-        double &pis = work->memo->records[work->order[i]].pis;
+        double part =
+            border::core([&] { return without->difference(values->find(work->values[i * naggregates + a])); });
+        double &pis = work->memo->records.change(work->first + i)->pis;
         pis = work->mechanism == privacy::Mechanism::laplace ? pis + part : std::hypot(pis, part);
     }
+    MemoryContextSwitchTo(old);
+    MemoryContextReset(work->group);
 }
 
-static void find_differences(Work *work) {
-    Comparison by = {};
-    sort_by_group(work, &by);
+static void finish_group(Work *work) {
+    CHECK_FOR_INTERRUPTS();
+    int64 n = work->group_records;
     for (int a = 0; a < work->forms->naggregates; a++)
-        if (work->inputs[a].value >= 0 && !work->inputs[a].number)
-            rank_values(work, a);
-    for (int64 from = 0, to; from < work->memo->nrecords; from = to) {
-        CHECK_FOR_INTERRUPTS();
-        for (to = from + 1; to < work->memo->nrecords; to++)
-            if (compare_records(&work->order[from], &work->order[to], &by) != 0)
-                break;
-        border::core([&] {
-            for (int a = 0; a < work->forms->naggregates; a++)
-                add_differences(work, from, to, a);
-        });
-        work->ngroups++;
-    }
-    if (work->forms->keys == NIL)
-        work->ngroups = 1; // also of no rows at all
+        if (work->inputs[a].value >= 0 && !work->inputs[a].number &&
+            !work->ordered[work->inputs[a].ordered].comes_in_order)
+            rank_values(work, n, a);
+    for (int a = 0; a < work->forms->naggregates; a++)
+        add_differences(work, n, a);
+    work->ngroups++;
+    work->group_records = 0;
 }
 
 GeneralRisk closed_forms_risk(const GeneralQuestion *question, const ClosedForms *forms, privacy::Mechanism mechanism,
@@ -355,10 +389,15 @@ GeneralRisk closed_forms_risk(const GeneralQuestion *question, const ClosedForms
     PushActiveSnapshot(GetActiveSnapshot());
     border::Spi spi = border::Spi::connect();
     work.context = CurrentMemoryContext;
-    work.memo = read_memo(&work.records, spi, keep_records, take_record, &work);
-    find_differences(&work);
+    work.group = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr group", ALLOCSET_DEFAULT_SIZES);
+    work.lasts = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr group", ALLOCSET_SMALL_SIZES);
+    work.memo = begin_memo(&work.records, spi, keep_records);
+    read_memo(question, &work.records, work.memo, take_record, &work);
+    if (work.group_records > 0)
+        finish_group(&work);
+    if (forms->keys == NIL)
+        work.ngroups = 1; // also of no rows at all
     work.memo->groups_present = work.ngroups;
-    count_others(question, &work.records, spi, work.memo);
     profile_memo(spi, work.memo);
     spi.finish();
     PopActiveSnapshot();

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "border/permissions.hpp"
 #include "border/scope.hpp"
 #include "border/spi.hpp"
 #include "catalog/decimals.hpp"
@@ -11,7 +12,7 @@
 #include "query/limits.hpp"
 #include "risk/closed_forms.hpp"
 #include "risk/rerun.hpp"
-#include "risk/room.hpp"
+#include "risk/statement.hpp"
 
 namespace dp::risk {
 
@@ -267,6 +268,7 @@ static Query *make_select(RangeTblEntry *entry, Node *where) {
     query->commandType = CMD_SELECT;
     query->canSetTag = true;
     query->rtable = list_make1(entry);
+    border::set_permission(query, entry, 0);
     auto *ref = makeNode(RangeTblRef);
     ref->rtindex = 1;
     query->jointree = makeFromExpr(list_make1(ref), where);
@@ -551,96 +553,58 @@ Query *multiplied_query(const GeneralQuestion *question) {
 // ---- memo ----------------------------------------------------------------------------------------------------------
 
 namespace {
-struct Receiver {
-    DestReceiver base;
+struct Reader {
     const RecordsQuery *records;
     Memo *memo;
-    int64 room;            // for so many records
-    MemoryContext context; // of the memo
-    MemoryContext scratch;
+    int64 individuals; // of all records
     TakeRecord take;
     void *reader;
 };
 } // namespace
 
-static void read_record(Receiver *receiver, Datum *values, bool *nulls) {
-    Memo *memo = receiver->memo;
-    int64 individuals = DatumGetInt64(values[receiver->records->count_column]), i = memo->nrecords;
+static void read_record(void *context, Datum *values, bool *nulls) {
+    auto *reader = static_cast<Reader *>(context);
+    Memo *memo = reader->memo;
+    int64 individuals = DatumGetInt64(values[reader->records->count_column]);
     if (individuals == 0) // without columns to group by there is one row even if there are no records
         return;
-    if (i >= receiver->room) {
-        memo->records = grown(receiver->context, memo->records, receiver->room, receiver->room * 2);
-        receiver->room *= 2;
-    }
-    memo->records[i].individuals = individuals;
-    memo->nrecords++;
+    *memo->records.append() = Record{individuals, 0, 0, false, false};
+    reader->individuals += individuals;
     if (memo->kept != nullptr)
         tuplestore_putvalues(memo->kept, memo->desc, values, nulls);
-    receiver->take(receiver->reader, i, values, nulls);
+    reader->take(reader->reader, memo->nrecords++, values, nulls);
 }
 
-static bool receive(TupleTableSlot *slot, DestReceiver *self) {
-    auto *receiver = reinterpret_cast<Receiver *>(self);
-    MemoryContext old = MemoryContextSwitchTo(receiver->scratch);
-    slot_getallattrs(slot);
-    read_record(receiver, slot->tts_values, slot->tts_isnull);
-    MemoryContextSwitchTo(old);
-    MemoryContextReset(receiver->scratch);
-    return true;
-}
-
-static void receive_start(DestReceiver *, int, TupleDesc) {}
-static void receive_end(DestReceiver *) {}
-
-static Memo *empty_memo(const RecordsQuery *records, const border::Spi &spi, bool keep, int64 room) {
+Memo *begin_memo(const RecordsQuery *records, const border::Spi &spi, bool keep) {
     MemoryContext old = MemoryContextSwitchTo(spi.caller);
     auto *memo = static_cast<Memo *>(palloc0(sizeof(Memo)));
     memo->desc = records->desc;
-    memo->records = grown<Record>(spi.caller, nullptr, 0, room);
+    memo->records = border::Spill<Record>::make(1, share_of_memory());
     if (keep)
         memo->kept = tuplestore_begin_heap(false, false, work_mem);
     MemoryContextSwitchTo(old);
     return memo;
 }
 
-Memo *read_memo(const RecordsQuery *records, const border::Spi &spi, bool keep, TakeRecord take, void *reader) {
-    auto *receiver = static_cast<Receiver *>(palloc0(sizeof(Receiver)));
-    receiver->base = {receive, receive_start, receive_end, receive_end, DestNone};
-    receiver->records = records;
-    receiver->room = 64;
-    receiver->memo = empty_memo(records, spi, keep, receiver->room);
-    receiver->context = spi.caller;
-    receiver->scratch = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr record", ALLOCSET_DEFAULT_SIZES);
-    receiver->take = take;
-    receiver->reader = reader;
-    SPIExecuteOptions options = {};
-    options.read_only = true;
-    options.dest = &receiver->base;
-    int rc = SPI_execute_extended(deparse_internal(records->query), &options);
-    if (rc < 0)
-        elog(ERROR, "SPI_execute_extended failed: %s", SPI_result_code_string(rc));
-    MemoryContextDelete(receiver->scratch);
-    return receiver->memo;
-}
-
-void count_others(const GeneralQuestion *question, const RecordsQuery *records, const border::Spi &spi, Memo *memo) {
-    int64 inside = 0;
-    for (int64 i = 0; i < memo->nrecords; i++)
-        inside += memo->records[i].individuals;
-    memo->rows = inside;
+void read_memo(const GeneralQuestion *question, const RecordsQuery *records, Memo *memo, TakeRecord take,
+               void *reader) {
+    Reader of_records = {records, memo, 0, take, reader};
+    Oid table = records->all_rows ? InvalidOid : question->settings->relation;
+    int64 met = run_text(deparse_internal(records->query), table, read_record, &of_records);
+    memo->rows = of_records.individuals;
     if (!records->all_rows) {
         Query *count = make_select(rows::table_entry(question->table), nullptr);
         add_aggregate(count, F_COUNT_, INT8OID, nullptr);
-        spi.run(deparse_internal(count), true);
-        bool isnull;
-        memo->rows = DatumGetInt64(border::Spi::value(0, 1, &isnull));
+        memo->rows = met;
+        if (met == not_known)
+            run_counts(count, &memo->rows);
     }
-    memo->outside = memo->rows - inside;
+    memo->outside = memo->rows - of_records.individuals;
 }
 
 void profile_memo(const border::Spi &spi, Memo *memo) {
     for (int64 i = 0; i < memo->nrecords; i++)
-        if (!std::isfinite(memo->records[i].pis))
+        if (!std::isfinite(memo->records.at(i)->pis))
             ereport(ERROR,
                     (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
                      errmsg("the result of the query is not a finite number"),
@@ -648,11 +612,12 @@ void profile_memo(const border::Spi &spi, Memo *memo) {
     MemoryContext old = MemoryContextSwitchTo(spi.caller);
     auto *profile = border::context_new<privacy::PisProfile>();
     MemoryContextSwitchTo(old);
-    border::core([&] {
-        for (int64 i = 0; i < memo->nrecords; i++)
-            profile->add(memo->records[i].pis, memo->records[i].individuals);
-        profile->add(0, memo->outside);
-    });
+    for (int64 i = 0; i < memo->nrecords; i++) {
+        CHECK_FOR_INTERRUPTS();
+        const Record *record = memo->records.at(i);
+        border::core([&] { profile->add(record->pis, record->individuals); });
+    }
+    border::core([&] { profile->add(0, memo->outside); });
     memo->profile = profile;
 }
 

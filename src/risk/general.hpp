@@ -83,11 +83,11 @@ char *deparse_internal(Query *query);
 
 // What else is done with a record that is read. Its values are gone afterwards.
 using TakeRecord = void (*)(void *reader, int64 record, const Datum *values, const bool *nulls);
-// Runs the statement. The records come one by one, and the server keeps none of them; keep: their columns are kept, on disk
-// beyond work_mem.
-Memo *read_memo(const RecordsQuery *records, const border::Spi &spi, bool keep, TakeRecord take, void *reader);
-// Rows of the protected table, and those of them that no record stands for.
-void count_others(const GeneralQuestion *question, const RecordsQuery *records, const border::Spi &spi, Memo *memo);
+// keep: their columns are kept, on disk beyond work_mem.
+Memo *begin_memo(const RecordsQuery *records, const border::Spi &spi, bool keep);
+// Runs the statement. The records come one by one, and the server keeps none of them. Rows of the protected table, and those
+// of them that no record stands for, are counted on the way where the plan's scans tell.
+void read_memo(const GeneralQuestion *question, const RecordsQuery *records, Memo *memo, TakeRecord take, void *reader);
 // The profile of finished records, in the caller's memory. 22003 where a PIS is not a finite number.
 void profile_memo(const border::Spi &spi, Memo *memo);
 

@@ -2,12 +2,12 @@
 
 #include <cmath>
 
+#include "border/permissions.hpp"
 #include "border/scope.hpp"
-#include "border/spi.hpp"
 #include "border/walk.hpp"
 #include "query/limits.hpp"
 #include "risk/printed.hpp"
-#include "risk/room.hpp"
+#include "risk/statement.hpp"
 #include "rows/shown.hpp"
 #include "rows/sums.hpp"
 
@@ -148,6 +148,7 @@ static Query *base_query(const rows::Question *question, Node *where) {
     query->commandType = CMD_SELECT;
     query->canSetTag = true;
     query->rtable = list_make1(rows::table_entry(question));
+    border::set_permission(query, linitial_node(RangeTblEntry, query->rtable), 0);
     auto *ref = makeNode(RangeTblRef);
     ref->rtindex = 1;
     query->jointree = makeFromExpr(list_make1(ref), static_cast<Node *>(copyObject(where)));
@@ -219,10 +220,7 @@ struct Work {
     Memo *memo;
     Argument *arguments;         // per measure
     bool keep;                   // records, groups and contributions: there is a second look at each
-    MemoryContext context;       // of the memo
-    int64 room;                  // for so many records
-    int64 room_groups;           // for the states of so many groups
-    Contribution *contributions; // of the record that is read, without keep
+    Contribution *contributions; // of the record that is read
     // The group of the last record, where equality tells groups apart: the statement brings them group by group.
     MemoryContext key_context;
     NullableDatum *key; // per key
@@ -341,27 +339,13 @@ static int group_of(Work *work, const Datum *values, const bool *nulls) {
     return work->memo->ngroups - 1;
 }
 
-static void make_room_for_groups(Work *work, int64 n) {
-    int m = work->question->nmeasures;
-    if (n <= work->room_groups)
-        return;
-    n = Max(n, work->room_groups * 2);
-    work->memo->states = grown(work->context, work->memo->states, work->room_groups * m, n * m);
-    work->room_groups = n;
+Size share_of_memory() {
+    return static_cast<Size>(work_mem) * 1024 / 4;
 }
 
-static void make_room_for_records(Work *work, int64 n) {
-    Memo *memo = work->memo;
-    int64 before = work->room, m = work->question->nmeasures;
-    if (n <= before)
-        return;
-    n = Max(Max(n, before * 2), int64{64});
-    memo->records = grown(work->context, memo->records, before, n);
-    memo->group_of = grown(work->context, memo->group_of, before, n);
-    memo->contributions = grown(work->context, memo->contributions, before * m, n * m);
-    memo->in_a = grown(work->context, memo->in_a, before, n);
-    memo->in_b = grown(work->context, memo->in_b, before, n);
-    work->room = n;
+static void make_room_for_groups(Work *work, int64 n) {
+    while (work->memo->states.count() < n)
+        work->memo->states.append();
 }
 
 static void add_to_group(Work *work, int group, const Contribution *contributions, int64 individuals) {
@@ -369,8 +353,9 @@ static void add_to_group(Work *work, int group, const Contribution *contribution
     if (group < 0)
         return;
     make_room_for_groups(work, static_cast<int64>(group) + 1);
+    privacy::GroupState *states = work->memo->states.change(group);
     for (int j = 0; j < m; j++) {
-        privacy::GroupState &state = work->memo->states[static_cast<int64>(group) * m + j];
+        privacy::GroupState &state = states[j];
         state.rows += individuals;
         if (contributions[j].there) {
             state.values += individuals;
@@ -392,7 +377,7 @@ static double sound_part(const rows::Question *question, const Contribution &con
 
 double published_pis(const rows::Question *question, const Memo *memo, int64 record, int aggregate) {
     int j = question->measure_of[aggregate];
-    const Contribution &contribution = memo->contributions[record * question->nmeasures + j];
+    const Contribution &contribution = memo->contributions.at(record)[j];
     switch (question->leaf->aggregates[aggregate].fn) {
     case privacy::Aggregate::count_star:
     case privacy::Aggregate::count:
@@ -401,9 +386,8 @@ double published_pis(const rows::Question *question, const Memo *memo, int64 rec
         return privacy::leave_one_out_sum(contribution.there, contribution.value);
     case privacy::Aggregate::avg: {
         const privacy::Bounds &bounds = *question->bounds[j];
-        return privacy::leave_one_out_avg(
-            memo->states[static_cast<int64>(memo->group_of[record]) * question->nmeasures + j], contribution.there,
-            contribution.value, bounds.low + (bounds.high - bounds.low) / 2);
+        return privacy::leave_one_out_avg(memo->states.at(memo->records.at(record)->group)[j], contribution.there,
+                                          contribution.value, bounds.low + (bounds.high - bounds.low) / 2);
     }
     }
     return 0;
@@ -435,11 +419,13 @@ static double pis_of(const Work *work, const Contribution *contributions, int64 
 static int64 smallest_average(const Work *work) {
     const rows::Question *question = work->question;
     int64 smallest = 0;
-    for (int64 g = 0; g < static_cast<int64>(work->memo->ngroups) * question->nmeasures; g++) {
-        const privacy::GroupState &state = work->memo->states[g];
-        if ((*question->measures)[g % question->nmeasures].kind == privacy::MeasureKind::pair && state.values > 0 &&
-            (smallest == 0 || state.values < smallest))
-            smallest = state.values;
+    if (!prints_pairs(question))
+        return 0;
+    for (int64 group = 0; group < work->memo->ngroups; group++) {
+        const privacy::GroupState *states = work->memo->states.at(group);
+        for (int j = 0; j < question->nmeasures; j++)
+            if (is_pair(question, j) && states[j].values > 0 && (smallest == 0 || states[j].values < smallest))
+                smallest = states[j].values;
     }
     return smallest;
 }
@@ -461,14 +447,12 @@ static void look_again(Work *work) {
     Memo *memo = work->memo;
     for (int64 i = 0; i < memo->nrecords; i++) {
         CHECK_FOR_INTERRUPTS();
-        Record *record = &memo->records[i];
-        border::core([&] {
-            if (memo->group_of[i] >= 0)
-                record->pis = pis_of(work, memo->contributions + i * work->question->nmeasures, i);
-            // The records themselves are wanted: nobody asks for their profile.
-            if (memo->kept == nullptr)
-                add_to_profiles(work, record->pis, record->individuals, memo->in_a[i], memo->in_b[i]);
-        });
+        Record *record = memo->records.change(i);
+        if (record->group >= 0)
+            record->pis = pis_of(work, memo->contributions.at(i), i);
+        // The records themselves are wanted: nobody asks for their profile.
+        if (memo->kept == nullptr)
+            border::core([&] { add_to_profiles(work, record->pis, record->individuals, record->in_a, record->in_b); });
     }
 }
 
@@ -507,77 +491,47 @@ static TupleDesc describe(const Projection *projection) {
 static void read_record(Work *work, const Datum *values, const bool *nulls) {
     Memo *memo = work->memo;
     const rows::Question *question = work->question;
-    int64 individuals = DatumGetInt64(values[work->projection->count_column]), i = memo->nrecords;
+    int64 individuals = DatumGetInt64(values[work->projection->count_column]);
     if (individuals == 0) // without columns to group by there is one row even if there are no records
         return;
     bool people = work->projection->people.a != nullptr;
     bool in_a = people && DatumGetBool(values[work->projection->people_column]);
     bool in_b = people && DatumGetBool(values[work->projection->people_column + 1]);
     int group = group_of(work, values, nulls);
-    if (work->keep)
-        make_room_for_records(work, i + 1);
-    Contribution *contributions = work->keep ? memo->contributions + i * question->nmeasures : work->contributions;
+    Contribution *contributions = work->keep ? memo->contributions.append() : work->contributions;
     for (int j = 0; j < question->nmeasures; j++)
         contributions[j] = contribution_of(work, values, nulls, j);
     add_to_group(work, group, contributions, individuals);
     work->inside += individuals;
     if (!work->keep) {
-        border::core(
-            [&] { add_to_profiles(work, group < 0 ? 0 : pis_of(work, contributions, -1), individuals, in_a, in_b); });
+        double pis = group < 0 ? 0 : pis_of(work, contributions, -1);
+        border::core([&] { add_to_profiles(work, pis, individuals, in_a, in_b); });
         return;
     }
-    memo->records[i].individuals = individuals;
-    memo->group_of[i] = group;
-    memo->in_a[i] = in_a;
-    memo->in_b[i] = in_b;
+    *memo->records.append() = Record{individuals, 0, group, in_a, in_b};
     memo->nrecords++;
     if (memo->kept != nullptr)
         tuplestore_putvalues(memo->kept, memo->desc, const_cast<Datum *>(values), const_cast<bool *>(nulls));
 }
 
-namespace {
-// Takes the records as they come: the server keeps none of them.
-struct Receiver {
-    DestReceiver base;
-    Work *work;
-    MemoryContext scratch;
-};
-} // namespace
-
-static bool receive(TupleTableSlot *slot, DestReceiver *self) {
-    auto *receiver = reinterpret_cast<Receiver *>(self);
-    MemoryContext old = MemoryContextSwitchTo(receiver->scratch);
-    slot_getallattrs(slot);
-    read_record(receiver->work, slot->tts_values, slot->tts_isnull);
-    MemoryContextSwitchTo(old);
-    MemoryContextReset(receiver->scratch);
-    return true;
+static void take_record(void *reader, Datum *values, bool *nulls) {
+    read_record(static_cast<Work *>(reader), values, nulls);
 }
 
-static void receive_start(DestReceiver *, int, TupleDesc) {}
-static void receive_end(DestReceiver *) {}
-
-static void read_records(Work *work) {
-    auto *receiver = static_cast<Receiver *>(palloc0(sizeof(Receiver)));
-    receiver->base = {receive, receive_start, receive_end, receive_end, DestNone};
-    receiver->work = work;
-    receiver->scratch = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr record", ALLOCSET_DEFAULT_SIZES);
-    SPIExecuteOptions options = {};
-    options.read_only = true;
-    options.dest = &receiver->base;
-    const char *sql = pg_get_querydef(static_cast<Query *>(copyObject(work->projection->query)), false);
-    int rc = SPI_execute_extended(sql, &options);
-    if (rc < 0)
-        elog(ERROR, "SPI_execute_extended failed: %s", SPI_result_code_string(rc));
-    MemoryContextDelete(receiver->scratch);
+// How many rows the table has follows from the statement where its scans tell; otherwise another one counts them.
+static int64 read_records(Work *work) {
+    const rows::Question *question = work->question;
+    bool asked = question->where != nullptr && work->projection->people.a == nullptr;
+    return run_query(static_cast<Query *>(copyObject(work->projection->query)),
+                     asked ? question->settings->relation : InvalidOid, take_record, work);
 }
 
 // Everybody, and the members of people's groups, whether or not the query's WHERE accepts them.
-static void count_people(Work *work, const border::Spi &spi) {
+static void count_people(Work *work, int64 met) {
     Memo *memo = work->memo;
     const PeopleGroups &people = work->projection->people;
-    memo->rows = work->inside;
-    if (work->question->where == nullptr && people.a == nullptr)
+    memo->rows = met == not_known ? work->inside : met;
+    if (work->question->where == nullptr ? people.a == nullptr : met != not_known)
         return;
     Query *query = base_query(work->question, nullptr);
     add_row_count(query);
@@ -586,16 +540,17 @@ static void count_people(Work *work, const border::Spi &spi) {
         add_row_count(query, people.b);
         add_row_count(query, reinterpret_cast<Node *>(makeBoolExpr(AND_EXPR, list_make2(people.a, people.b), -1)));
     }
-    spi.run(pg_get_querydef(query, false), true);
-    int64 *counts[4] = {&memo->rows, &memo->members_a, &memo->members_b, &memo->members_both};
-    for (int i = 0; i < list_length(query->targetList); i++) {
-        bool isnull;
-        *counts[i] = DatumGetInt64(border::Spi::value(0, i + 1, &isnull));
-    }
+    int64 counts[4] = {};
+    run_counts(query, counts);
+    memo->rows = counts[0];
+    memo->members_a = counts[1];
+    memo->members_b = counts[2];
+    memo->members_both = counts[3];
 }
 
 static void prepare_work(Work *work, Detail detail) {
-    work->context = CurrentMemoryContext;
+    Memo *memo = work->memo;
+    int m = work->question->nmeasures;
     // An average's moves, and all of the published ones, depend on their group: known when all records have been read.
     work->keep = detail != Detail::profile || work->calibration == privacy::Calibration::published ||
                  prints_pairs(work->question);
@@ -604,9 +559,13 @@ static void prepare_work(Work *work, Detail detail) {
     work->profile_a = border::context_new<privacy::PisProfile>();
     work->profile_b = border::context_new<privacy::PisProfile>();
     if (detail == Detail::records)
-        work->memo->kept = tuplestore_begin_heap(false, false, work_mem);
+        memo->kept = tuplestore_begin_heap(false, false, work_mem);
+    memo->records = border::Spill<Record>::make(1, share_of_memory());
+    memo->contributions = border::Spill<Contribution>::make(m, share_of_memory());
+    memo->states = border::Spill<privacy::GroupState>::make(m, share_of_memory());
+    memo->excess = border::Spill<double>::make(1, share_of_memory());
+    memo->by_group = by_equality(work);
     prepare_groups(work);
-    make_room_for_records(work, 1);
 }
 
 static void run(Work *work) {
@@ -614,11 +573,8 @@ static void run(Work *work) {
     border::RoleScope role = border::RoleScope::enter(work->question->settings->owner);
     border::PathScope path = border::PathScope::enter(); // an analyst comes here, too, under within_data
     PushActiveSnapshot(GetActiveSnapshot());
-    border::Spi spi = border::Spi::connect();
-    read_records(work);
-    count_people(work, spi);
+    count_people(work, read_records(work));
     work->memo->outside = work->memo->rows - work->inside;
-    spi.finish();
     finish(work);
     PopActiveSnapshot();
     path.leave();

@@ -4,6 +4,7 @@
 
 #include "privacy/risk.hpp"
 
+#include "border/spill.hpp"
 #include "rows/question.hpp"
 
 namespace dp::risk {
@@ -12,6 +13,8 @@ namespace dp::risk {
 struct Record {
     int64 individuals;
     double pis;
+    int group; // -1: a key that nobody declared, the record changes nothing
+    bool in_a, in_b;
 };
 
 // What one record brings to one measure.
@@ -26,29 +29,33 @@ struct PeopleGroups {
     Node *a, *b;
 };
 
+// Lists as long as the table may have rows are on disk beyond their share of work_mem (border/spill).
 struct Memo {
-    int64 rows;            // n: rows of the protected table
-    int64 groups_present;  // groups of the query's result
-    int64 smallest_group;  // fewest contributing rows of any group and AVG argument (0: none)
-    int64 nrecords;        // 0 with Detail::profile where the profile needs no second look
-    Record *records;       // records inside the WHERE, in no order
-    Tuplestorestate *kept; // if they are to be shown: their columns (desc), in the order of records
-    int64 outside;         // rows outside the WHERE: PIS 0
-    TupleDesc desc;        // of the projected columns, with their names
+    int64 rows;                    // n: rows of the protected table
+    int64 groups_present;          // groups of the query's result
+    int64 smallest_group;          // fewest contributing rows of any group and AVG argument (0: none)
+    int64 nrecords;                // 0 with Detail::profile where the profile needs no second look
+    border::Spill<Record> records; // inside the WHERE, in no order; group by group where by_group
+    Tuplestorestate *kept;         // if they are to be shown: their columns (desc), in the order of records
+    int64 outside;                 // rows outside the WHERE: PIS 0
+    TupleDesc desc;                // of the projected columns, with their names
     const privacy::PisProfile *profile;
 
     // Where the sensitivities come from. Groups of the result: the declared ones (`sound`), else those present, in canonical
     // order.
     int ngroups;
-    int *group_of;               // per record; -1: a key that nobody declared, the record changes nothing
-    Contribution *contributions; // nrecords x measures
-    privacy::GroupState *states; // ngroups x measures: what the groups add up to
+    bool by_group;
+    border::Spill<Contribution> contributions; // per record, of each measure
+    border::Spill<privacy::GroupState> states; // per group, of each measure: what it adds up to
+    border::Spill<double> excess;              // of exact_printed_risks
 
     // With people's groups: members among the records, and in the whole table.
-    bool *in_a, *in_b;
     int64 members_a, members_b, members_both;
     const privacy::PisProfile *profile_a, *profile_b;
 };
+
+// Of the arrays that are kept at the same time, a part of work_mem each.
+Size share_of_memory();
 
 // What is kept of the records, which may be as many as the table has rows: nothing but the profile and the groups' states;
 // what each one contributes; their columns as well (every column that the query mentions is projected), on disk beyond
@@ -56,7 +63,7 @@ struct Memo {
 enum class Detail { profile, changes, records };
 
 // calibration: `sound` measures the vector that is released (8.6), `published` the aggregates themselves (1.4).
-// Runs through SPI as the table's owner.
+// Runs as the table's owner.
 Memo *leave_one_out(const rows::Question *question, privacy::Mechanism mechanism, privacy::Calibration calibration,
                     Detail detail, const PeopleGroups &people = {});
 

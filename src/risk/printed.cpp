@@ -31,15 +31,14 @@ const privacy::ReleasePlan *plan_in_context(const Question *question, Mechanism 
 // ---- what a record moves -------------------------------------------------------------------------------------------
 
 static double change_of_printed(const Question *question, const Memo *memo, int64 record, int measure, Aggregate fn) {
-    const Contribution &contribution = memo->contributions[record * question->nmeasures + measure];
+    const Contribution &contribution = memo->contributions.at(record)[measure];
     const privacy::Bounds &bounds = *question->bounds[measure];
     switch (fn) {
     case Aggregate::sum:
         return privacy::leave_one_out_sum(contribution.there, contribution.value);
     case Aggregate::avg:
-        return privacy::leave_one_out_avg(
-            memo->states[static_cast<int64>(memo->group_of[record]) * question->nmeasures + measure],
-            contribution.there, contribution.value, 0.5 * bounds.low + 0.5 * bounds.high);
+        return privacy::leave_one_out_avg(memo->states.at(memo->records.at(record)->group)[measure], contribution.there,
+                                          contribution.value, 0.5 * bounds.low + 0.5 * bounds.high);
     default:
         return privacy::leave_one_out_count(contribution.there);
     }
@@ -57,10 +56,6 @@ double printed_part(const Question *question, const Memo *memo, Mechanism mechan
 }
 
 // ---- the noise of all groups ---------------------------------------------------------------------------------------
-
-static const privacy::GroupState &state_of(const Question *question, const Memo *memo, int64 group, int measure) {
-    return memo->states[group * question->nmeasures + measure];
-}
 
 static privacy::PairTotals totals_of(const Question *question, const privacy::GroupState &state, int measure) {
     return privacy::pair_totals(*question->bounds[measure], static_cast<double>(state.values), state.sum);
@@ -99,18 +94,34 @@ static bool is_empty(const Question *question, const privacy::GroupState *states
     return true;
 }
 
-double printed_noise_term(const Question *question, const Memo *memo, const privacy::ReleasePlan *plan) {
+namespace {
+// What the pairs of a group without values print: of thousands of declared groups most may be such.
+struct Empty {
+    bool known;
+    double noise;
+};
+} // namespace
+
+static double noise_of_nobody(const Question *question, const privacy::ReleasePlan *plan, Empty *empty) {
+    if (empty->known)
+        return empty->noise;
     auto *nobody = static_cast<privacy::GroupState *>(palloc0(sizeof(privacy::GroupState) * (question->nmeasures + 1)));
-    double empty = border::core([&] { return pair_noise(question, *plan, nobody); });
+    *empty = Empty{true, border::core([&] { return pair_noise(question, *plan, nobody); })};
+    pfree(nobody);
+    return empty->noise;
+}
+
+double printed_noise_term(const Question *question, const Memo *memo, const privacy::ReleasePlan *plan) {
+    Empty empty = {};
     double other = border::core([&] { return other_noise(question, *plan); });
     if (memo->ngroups == 0)
-        return empty + other;
+        return noise_of_nobody(question, plan, &empty) + other;
     double sum = 0, least = get_float8_infinity();
     for (int64 group = 0; group < memo->ngroups; group++) {
         CHECK_FOR_INTERRUPTS();
-        const privacy::GroupState *states = &state_of(question, memo, group, 0);
+        const privacy::GroupState *states = memo->states.at(group);
         double one =
-            other + (is_empty(question, states) ? empty // of thousands of declared groups most may be
+            other + (is_empty(question, states) ? noise_of_nobody(question, plan, &empty)
                                                 : border::core([&] { return pair_noise(question, *plan, states); }));
         sum += one;
         least = Min(least, one);
@@ -119,17 +130,6 @@ double printed_noise_term(const Question *question, const Memo *memo, const priv
 }
 
 // ---- the exact indicator -------------------------------------------------------------------------------------------
-
-namespace {
-// What the records of one group have in common.
-struct GroupWork {
-    const Question *question;
-    const Memo *memo;
-    const privacy::ReleasePlan *plan;
-    const int64 *records; // of the group
-    int64 nrecords;
-};
-} // namespace
 
 static void refuse_unless_one_number(const Question *question, const privacy::ReleasePlan *plan) {
     if (plan->mechanism == Mechanism::laplace ||
@@ -159,36 +159,12 @@ static double offset_without(const Question *question, const privacy::GroupState
     return Min(Max(offset, -1 - position_of(with)), 1 - position_of(with));
 }
 
-// Averages of one group and measure: E|A - average without the record| - E|A - average|.
-static void add_average(const GroupWork &work, int measure, double *excess) {
-    const Question *question = work.question;
-    const privacy::GroupState &state = state_of(question, work.memo, work.memo->group_of[work.records[0]], measure);
-    auto *offsets = static_cast<double *>(MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) * work.nrecords));
-    double low = 0, high = 0;
-    for (int64 i = 0; i < work.nrecords; i++) {
-        offsets[i] = offset_without(question, state,
-                                    work.memo->contributions[work.records[i] * question->nmeasures + measure], measure);
-        low = Min(low, offsets[i]);
-        high = Max(high, offsets[i]);
-    }
-    auto *average =
-        border::context_new<privacy::PrintedAverage>(work.plan->noise[measure], totals_of(question, state, measure));
-    auto *distances = border::context_new<privacy::AverageDistances>(*average, low, high, work.nrecords);
-    double alone = border::core([&] { return average->distance(0); });
-    for (int64 i = 0; i < work.nrecords; i++) {
-        CHECK_FOR_INTERRUPTS();
-        if (offsets[i] != 0)
-            excess[work.records[i]] += border::core([&] { return (*distances)(offsets[i]); }) - alone;
-    }
-    pfree(offsets);
-}
-
-// Counts and sums, of a pair or of their own, for Laplace noise. Core region.
+// Counts and sums, of a pair or of their own, for Laplace noise.
 static double excess_of_others(const Question *question, const Memo *memo, const privacy::ReleasePlan &plan,
                                int64 record) {
     double excess = 0;
     for (int j = 0; j < question->nmeasures; j++) {
-        const Contribution &contribution = memo->contributions[record * question->nmeasures + j];
+        const Contribution contribution = memo->contributions.at(record)[j];
         const privacy::Measure &measure = (*question->measures)[j];
         if (!contribution.there)
             continue;
@@ -217,98 +193,154 @@ static bool prints_average(const Question *question, int measure) {
     return false;
 }
 
-// Record numbers, group by group: counting sort. starts: ngroups + 1 positions.
-static int64 *records_by_group(const Memo *memo, int64 **starts) {
-    *starts = static_cast<int64 *>(MemoryContextAllocExtended(CurrentMemoryContext, sizeof(int64) * (memo->ngroups + 2),
-                                                              MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO));
-    for (int64 i = 0; i < memo->nrecords; i++)
-        if (memo->group_of[i] >= 0)
-            (*starts)[memo->group_of[i] + 2]++;
-    for (int64 group = 0; group < memo->ngroups; group++)
-        (*starts)[group + 2] += (*starts)[group + 1];
-    auto *order =
-        static_cast<int64 *>(MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int64) * (memo->nrecords + 1)));
-    for (int64 i = 0; i < memo->nrecords; i++)
-        if (memo->group_of[i] >= 0)
-            order[(*starts)[memo->group_of[i] + 1]++] = i;
-    return order;
+namespace {
+// The average of one group: E|A - average without the record| - E|A - average| for each of its records.
+struct Average {
+    double low, high; // of the offsets
+    int64 nrecords;
+    privacy::AverageDistances *distances; // null: nobody is in the group
+    double alone;
+};
+
+// A run of records whose groups are all known at its end: of one group, or of all declared ones.
+struct Run {
+    const Question *question;
+    const Memo *memo;
+    const privacy::ReleasePlan *plan;
+    int64 from, to;
+    int first_group, ngroups;
+};
+} // namespace
+
+static double offset_of(const Run &run, int64 record, int group, int measure) {
+    return offset_without(run.question, run.memo->states.at(group)[measure],
+                          run.memo->contributions.at(record)[measure], measure);
+}
+
+static Average *averages_of(const Run &run, int measure) {
+    auto *averages = static_cast<Average *>(palloc0(sizeof(Average) * Max(run.ngroups, 1)));
+    for (int64 i = run.from; i < run.to; i++) {
+        int group = run.memo->records.at(i)->group;
+        if (group < 0)
+            continue;
+        Average *average = &averages[group - run.first_group];
+        double offset = offset_of(run, i, group, measure);
+        average->low = Min(average->low, offset);
+        average->high = Max(average->high, offset);
+        average->nrecords++;
+    }
+    for (int g = 0; g < run.ngroups; g++) {
+        Average *average = &averages[g];
+        if (average->nrecords == 0)
+            continue;
+        const privacy::GroupState state = run.memo->states.at(run.first_group + g)[measure];
+        auto *printed = border::context_new<privacy::PrintedAverage>(run.plan->noise[measure],
+                                                                     totals_of(run.question, state, measure));
+        average->distances =
+            border::context_new<privacy::AverageDistances>(*printed, average->low, average->high, average->nrecords);
+        average->alone = border::core([&] { return printed->distance(0); });
+    }
+    return averages;
+}
+
+static void add_averages(const Run &run, int measure, const border::Spill<double> &excess) {
+    const Average *averages = averages_of(run, measure);
+    for (int64 i = run.from; i < run.to; i++) {
+        CHECK_FOR_INTERRUPTS();
+        int group = run.memo->records.at(i)->group;
+        if (group < 0)
+            continue;
+        const Average *average = &averages[group - run.first_group];
+        double offset = offset_of(run, i, group, measure);
+        if (offset != 0)
+            *excess.change(i) += border::core([&] { return (*average->distances)(offset); }) - average->alone;
+    }
+}
+
+// Run by run: group by group where the records come so, else all groups at once, which are the declared ones.
+static void add_all_averages(const Question *question, const Memo *memo, const privacy::ReleasePlan *plan,
+                             const border::Spill<double> &excess) {
+    MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr averages", ALLOCSET_DEFAULT_SIZES);
+    MemoryContext old = MemoryContextSwitchTo(scratch);
+    for (int64 from = 0, to; from < memo->nrecords; from = to) {
+        int first = memo->by_group ? memo->records.at(from)->group : 0;
+        for (to = from; to < memo->nrecords && (!memo->by_group || memo->records.at(to)->group == first);)
+            to = memo->by_group ? to + 1 : memo->nrecords;
+        Run run = {question, memo, plan, from, to, first, memo->by_group ? 1 : memo->ngroups};
+        for (int j = 0; j < question->nmeasures; j++)
+            if (prints_average(question, j))
+                add_averages(run, j, excess);
+        MemoryContextReset(scratch);
+    }
+    MemoryContextSwitchTo(old);
+    MemoryContextDelete(scratch);
 }
 
 ExactRisks exact_printed_risks(const Question *question, const Memo *memo, const privacy::ReleasePlan *plan) {
     refuse_unless_one_number(question, plan);
-    ExactRisks risks = {
-        0, static_cast<double *>(MemoryContextAllocExtended(CurrentMemoryContext, sizeof(double) * (memo->nrecords + 1),
-                                                            MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO))};
+    ExactRisks risks = {0, memo->excess};
+    border::empty_spill(risks.excess.bytes);
     bool laplace = plan->mechanism == Mechanism::laplace;
     if (laplace)
         risks.noise = printed_noise_term(question, memo, plan);
-    else
-        risks.noise = border::core([&] {
-            return privacy::PrintedAverage(plan->noise[0], totals_of(question, state_of(question, memo, 0, 0), 0))
-                .distance(0);
-        });
-    for (int64 i = 0; i < memo->nrecords && laplace; i++) {
+    else {
+        const privacy::GroupState state = memo->states.at(0)[0];
+        risks.noise = border::core(
+            [&] { return privacy::PrintedAverage(plan->noise[0], totals_of(question, state, 0)).distance(0); });
+    }
+    for (int64 i = 0; i <= memo->nrecords; i++) {
         CHECK_FOR_INTERRUPTS();
-        if (memo->group_of[i] >= 0)
-            risks.excess[i] = border::core([&] { return excess_of_others(question, memo, *plan, i); });
+        bool somebody = laplace && i < memo->nrecords && memo->records.at(i)->group >= 0;
+        *risks.excess.append() = somebody ? excess_of_others(question, memo, *plan, i) : 0;
     }
-    MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr averages", ALLOCSET_DEFAULT_SIZES);
-    MemoryContext old = MemoryContextSwitchTo(scratch);
-    int64 *starts;
-    const int64 *order = records_by_group(memo, &starts);
-    for (int64 group = 0; group < memo->ngroups; group++) {
-        GroupWork work = {question, memo, plan, order + starts[group], starts[group + 1] - starts[group]};
-        for (int j = 0; j < question->nmeasures && work.nrecords > 0; j++)
-            if (prints_average(question, j))
-                add_average(work, j, risks.excess);
-    }
-    MemoryContextSwitchTo(old);
-    MemoryContextDelete(scratch);
+    add_all_averages(question, memo, plan, risks.excess);
     return risks;
 }
 
 privacy::RiskRow risk_row_of(const Memo *memo, const ExactRisks &risks, privacy::Epsilon epsilon) {
-    return border::core([&] {
-        privacy::RiskRow row;
-        row.epsilon = epsilon;
-        privacy::RdrRange range = range_of(memo, risks, false);
-        privacy::Moments moments;
-        for (int64 i = 0; i < memo->nrecords; i++)
-            moments.add(risks.excess[i], memo->records[i].individuals);
-        if (memo->outside > 0)
-            moments.add(0, memo->outside);
-        row.rdr_min = range.min;
-        row.rdr_max = range.max;
-        if (row.rdr_max > 0) {
-            row.ratio = row.rdr_min / row.rdr_max;
-            row.variance = static_cast<double>(moments.variance() / row.rdr_max / row.rdr_max);
+    privacy::RiskRow row;
+    row.epsilon = epsilon;
+    privacy::RdrRange range = range_of(memo, risks, false);
+    privacy::Moments moments;
+    for (int64 i = 0; i < memo->nrecords; i++)
+        moments.add(*risks.excess.at(i), memo->records.at(i)->individuals);
+    if (memo->outside > 0)
+        moments.add(0, memo->outside);
+    row.rdr_min = range.min;
+    row.rdr_max = range.max;
+    if (row.rdr_max > 0) {
+        row.ratio = row.rdr_min / row.rdr_max;
+        row.variance = static_cast<double>(moments.variance() / row.rdr_max / row.rdr_max);
+    }
+    return row;
+}
+
+static double median_of(const Memo *memo, const ExactRisks &risks, bool Record::*in, int64 members) {
+    auto *profile = border::context_new<privacy::PisProfile>();
+    for (int64 i = 0; i < memo->nrecords; i++) {
+        const Record *record = memo->records.at(i);
+        if (record->*in) {
+            double risk = Max(risks.noise + *risks.excess.at(i), 0.0);
+            border::core([&] { profile->add(risk, record->individuals); });
+            members -= record->individuals;
         }
-        return row;
+    }
+    return border::core([&] {
+        profile->add(risks.noise, members);
+        return profile->lower_median();
     });
 }
 
-static double median_of(const Memo *memo, const ExactRisks &risks, const bool *in, int64 members) {
-    privacy::PisProfile profile;
-    for (int64 i = 0; i < memo->nrecords; i++)
-        if (in[i]) {
-            profile.add(Max(risks.noise + risks.excess[i], 0.0), memo->records[i].individuals);
-            members -= memo->records[i].individuals;
-        }
-    profile.add(risks.noise, members);
-    return profile.lower_median();
-}
-
-// Core region.
 privacy::RdrRange range_of(const Memo *memo, const ExactRisks &risks, bool groups) {
     if (groups) {
-        double a = median_of(memo, risks, memo->in_a, memo->members_a);
-        double b = median_of(memo, risks, memo->in_b, memo->members_b);
+        double a = median_of(memo, risks, &Record::in_a, memo->members_a);
+        double b = median_of(memo, risks, &Record::in_b, memo->members_b);
         return privacy::RdrRange{Min(a, b), Max(a, b)};
     }
     privacy::RdrRange range = {privacy::infinite_epsilon, 0};
     for (int64 i = 0; i < memo->nrecords + (memo->outside > 0 ? 1 : 0); i++) {
-        range.min = Min(range.min, risks.noise + risks.excess[i]);
-        range.max = Max(range.max, risks.noise + risks.excess[i]);
+        range.min = Min(range.min, risks.noise + *risks.excess.at(i));
+        range.max = Max(range.max, risks.noise + *risks.excess.at(i));
     }
     return range;
 }

@@ -12,7 +12,7 @@ namespace dp::risk {
 // Whether some measure is a pair.
 bool prints_pairs(const rows::Question *question);
 
-// What a record moves the printed numbers of a pair by, each divided by its largest change; l1 or l2. Core region.
+// What a record moves the printed numbers of a pair by, each divided by its largest change; l1 or l2.
 double printed_part(const rows::Question *question, const Memo *memo, privacy::Mechanism mechanism, int64 record,
                     int measure);
 
@@ -26,13 +26,13 @@ double printed_noise_term(const rows::Question *question, const Memo *memo, cons
 
 // The exact indicator of every record and, behind the last one, of people whom the answer does not contain.
 struct ExactRisks {
-    double noise;   // of whoever changes nothing
-    double *excess; // nrecords + 1; to be added to it
+    double noise;                 // of whoever changes nothing
+    border::Spill<double> excess; // nrecords + 1, to be added to it; the memo's, until the next candidate's
 };
 // 0A000 for Gaussian noise unless the answer is one number.
 ExactRisks exact_printed_risks(const rows::Question *question, const Memo *memo, const privacy::ReleasePlan *plan);
 privacy::RiskRow risk_row_of(const Memo *memo, const ExactRisks &risks, privacy::Epsilon epsilon);
-// Smallest and largest of everybody, or the lower medians of the memo's groups of people. Core region.
+// Smallest and largest of everybody, or the lower medians of the memo's groups of people.
 privacy::RdrRange range_of(const Memo *memo, const ExactRisks &risks, bool groups);
 
 } // namespace dp::risk

@@ -260,7 +260,7 @@ static void run_without_each(const Run *run, Place *places, Memo *memo, const Re
         execute(run, &places[i]);
         MemoryContext old = MemoryContextSwitchTo(one);
         Result without = read_result(run);
-        memo->records[i].pis = distance(run, whole, &without, mechanism);
+        memo->records.change(i)->pis = distance(run, whole, &without, mechanism);
         SPI_freetuptable(SPI_tuptable);
         MemoryContextSwitchTo(old); // of SPI, which is left as it was
         MemoryContextReset(one);
@@ -277,8 +277,8 @@ GeneralRisk rerun_risk(const GeneralQuestion *question, privacy::Mechanism mecha
     const char *statement = statement_of(question);
     border::Spi spi = border::Spi::connect();
     Places places = {records.identity_column, CurrentMemoryContext, 0, nullptr};
-    Memo *memo = read_memo(&records, spi, keep_records, take_place, &places);
-    count_others(question, &records, spi, memo);
+    Memo *memo = begin_memo(&records, spi, keep_records);
+    read_memo(question, &records, memo, take_place, &places);
 
     Run run = prepare_run(question, statement);
     TimestampTz start = GetCurrentTimestamp();

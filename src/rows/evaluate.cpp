@@ -1,8 +1,11 @@
 #include "rows/evaluate.hpp"
 
+#include "border/permissions.hpp"
 #include "border/scope.hpp"
+#include "border/versions.hpp"
 #include "catalog/facade.hpp"
 #include "rows/caught.hpp"
+#include "rows/engine.hpp"
 #include "rows/reader.hpp"
 #include "rows/selection_sums.hpp"
 #include "rows/shown.hpp"
@@ -33,46 +36,80 @@ static Aggref *make_aggregate(Oid function, Oid result_type, List *arguments, No
     return call;
 }
 
-static Node *float_constant(double value) {
-    return reinterpret_cast<Node *>(
-        makeConst(FLOAT8OID, -1, InvalidOid, sizeof(double), Float8GetDatum(value), false, FLOAT8PASSBYVAL));
+static Node *facts_constant(Datum facts) {
+    return reinterpret_cast<Node *>(makeConst(BYTEAOID, -1, InvalidOid, -1, facts, false, false));
 }
 
-static Node *bigint_constant(int64 value) {
-    return reinterpret_cast<Node *>(
-        makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(value), false, FLOAT8PASSBYVAL));
+static Node *count_aggregate(Node *argument, Node *filter) {
+    if (argument == nullptr)
+        return reinterpret_cast<Node *>(make_aggregate(F_COUNT_, INT8OID, NIL, filter));
+    return reinterpret_cast<Node *>(make_aggregate(F_COUNT_ANY, INT8OID, list_make1(argument), filter));
 }
 
-static Aggref *sum_aggregate(Node *column, const privacy::Bounds *bounds, Node *filter) {
+// An aggregate of ours: name(column, facts).
+static Node *lattice_aggregate(const char *name, Oid result_type, Node *column, Node *facts, Node *filter) {
+    Oid types[2] = {ANYOID, BYTEAOID};
+    return reinterpret_cast<Node *>(
+        make_aggregate(border::internal_function(name, 2, types), result_type, list_make2(column, facts), filter));
+}
+
+static Node *lattice_point(const char *name, Node *column, Node *facts) {
+    Oid types[2] = {ANYOID, BYTEAOID};
+    return reinterpret_cast<Node *>(makeFuncExpr(border::internal_function(name, 2, types), INT8OID,
+                                                 list_make2(column, facts), InvalidOid, InvalidOid,
+                                                 COERCE_EXPLICIT_CALL));
+}
+
+// COALESCE(sum(point), 0)
+static Node *sum_of_points(Node *point, Node *filter) {
+    auto *zero = makeConst(NUMERICOID, -1, InvalidOid, -1, NumericGetDatum(int64_to_numeric(0)), false, false);
+    auto *choice = makeNode(CoalesceExpr);
+    choice->coalescetype = NUMERICOID;
+    choice->args = list_make2(make_aggregate(F_SUM_INT8, NUMERICOID, list_make1(point), filter), zero);
+    choice->location = -1;
+    return reinterpret_cast<Node *>(choice);
+}
+
+// The planner may write to the nodes that it is given: none stands in two places.
+static Node *another(Node *node) {
+    return static_cast<Node *>(copyObject(node));
+}
+
+static List *sum_columns(Node *column, const privacy::Bounds *bounds, Node *filter, bool elsewhere) {
     privacy::SumLattice lattice = border::core([&] { return privacy::sum_lattice(*bounds); });
-    Oid types[4] = {ANYOID, FLOAT8OID, INT8OID, INT8OID};
-    return make_aggregate(border::internal_function("lattice_sum", 4, types), NUMERICOID,
-                          list_make4(column, float_constant(lattice.scale), bigint_constant(lattice.z_lower),
-                                     bigint_constant(lattice.z_upper)),
-                          filter);
+    Node *facts = facts_constant(sum_facts(lattice));
+    if (elsewhere)
+        return list_make1(sum_of_points(lattice_point("sum_point", column, facts), filter));
+    return list_make1(lattice_aggregate("lattice_sum", NUMERICOID, column, facts, filter));
 }
 
-static Aggref *pair_aggregate(Node *column, const privacy::Bounds *bounds, Node *filter) {
+static List *pair_columns(Node *column, const privacy::Bounds *bounds, Node *filter, bool elsewhere) {
     privacy::PairLattice lattice = border::core([&] { return privacy::pair_lattice(*bounds); });
-    Oid types[3] = {ANYOID, FLOAT8OID, FLOAT8OID};
-    return make_aggregate(border::internal_function("lattice_pair", 3, types), NUMERICARRAYOID,
-                          list_make3(column, float_constant(lattice.lower), float_constant(lattice.range)), filter);
+    Node *facts = facts_constant(pair_facts(lattice));
+    if (elsewhere) {
+        Node *point = lattice_point("pair_point", column, facts);
+        return list_make2(sum_of_points(point, filter), count_aggregate(another(point), another(filter)));
+    }
+    return list_make2(
+        lattice_aggregate("lattice_pair", NUMERICOID, column, facts, filter),
+        lattice_aggregate("lattice_rows", INT8OID, another(column), another(facts), another(filter)));
 }
 
-static Aggref *measure_aggregate(const Question *question, int j) {
+// As many columns as the measure has coordinates: a count, a sum, or the pair's sum and count.
+static List *measure_columns(const Question *question, int j, bool elsewhere) {
     const privacy::Measure &measure = (*question->measures)[j];
     auto *filter =
         measure.filter < 0 ? nullptr : static_cast<Node *>(copyObject(list_nth(question->filters, measure.filter)));
     if (measure.argument < 0)
-        return make_aggregate(F_COUNT_, INT8OID, NIL, filter);
+        return list_make1(count_aggregate(nullptr, filter));
     auto *column = reinterpret_cast<Node *>(table_column(question, question->argument_columns[measure.calls.front()]));
     switch (measure.kind) {
     case privacy::MeasureKind::count:
-        return make_aggregate(F_COUNT_ANY, INT8OID, list_make1(column), filter);
+        return list_make1(count_aggregate(column, filter));
     case privacy::MeasureKind::sum:
-        return sum_aggregate(column, question->bounds[j], filter);
+        return sum_columns(column, question->bounds[j], filter, elsewhere);
     case privacy::MeasureKind::pair:
-        return pair_aggregate(column, question->bounds[j], filter);
+        return pair_columns(column, question->bounds[j], filter, elsewhere);
     }
     pg_unreachable();
 }
@@ -102,7 +139,7 @@ static Node *contribution(const Question *question, int j) {
 
 static Aggref *selection_aggregate(const Question *question, const Selection *selection) {
     Datum facts = selection_facts(question, selection->tested, selection->ntested);
-    List *arguments = list_make1(makeConst(BYTEAOID, -1, InvalidOid, -1, facts, false, false));
+    List *arguments = list_make1(facts_constant(facts));
     for (int j = 0; j < question->nmeasures; j++)
         arguments = lappend(arguments, contribution(question, j));
     Oid types[2] = {BYTEAOID, ANYOID};
@@ -121,6 +158,7 @@ static Query *make_query(RangeTblEntry *entry, Node *where) {
     query->canSetTag = true;
     query->hasAggs = true;
     query->rtable = list_make1(entry);
+    border::set_permission(query, entry, 0); // the facade's was checked; the statement runs as the table's owner
     auto *ref = makeNode(RangeTblRef);
     ref->rtindex = 1;
     query->jointree = makeFromExpr(list_make1(ref), where);
@@ -137,41 +175,21 @@ static Query *grouped_query(const Question *question, const Selection *selection
         llast_node(TargetEntry, query->targetList)->ressortgroupref = i + 1;
         query->groupClause = lappend(query->groupClause, clause);
     }
-    for (int j = 0; j < question->nmeasures; j++)
-        add_target(query, reinterpret_cast<Node *>(measure_aggregate(question, j)));
+    bool elsewhere = is_on_other_nodes(question->settings->relation);
+    for (int j = 0; j < question->nmeasures; j++) {
+        ListCell *cell;
+        foreach (cell, measure_columns(question, j, elsewhere))
+            add_target(query, static_cast<Node *>(lfirst(cell)));
+    }
     if (selection != nullptr)
         add_target(query, reinterpret_cast<Node *>(selection_aggregate(question, selection)));
     return query;
 }
 
-// (SELECT count(*) FROM table): n, which takes part in every variance.
-static Node *row_count(const Question *question) {
+// SELECT count(*) FROM table: n, which takes part in every variance.
+static Query *row_count(const Question *question) {
     Query *query = make_query(table_entry(question), nullptr);
-    add_target(query, reinterpret_cast<Node *>(make_aggregate(F_COUNT_, INT8OID, NIL, nullptr)));
-    auto *link = makeNode(SubLink);
-    link->subLinkType = EXPR_SUBLINK;
-    link->subselect = reinterpret_cast<Node *>(query);
-    link->location = -1;
-    return reinterpret_cast<Node *>(link);
-}
-
-// SELECT dp_rdr.collect(g) FROM (grouped) g: one row, and its value is always 0.
-static Query *collecting_query(Query *grouped) {
-    auto *entry = makeNode(RangeTblEntry);
-    entry->rtekind = RTE_SUBQUERY;
-    entry->subquery = grouped;
-    entry->inh = false;
-    entry->inFromCl = true;
-    List *names = NIL;
-    ListCell *cell;
-    foreach (cell, grouped->targetList)
-        names = lappend(names, makeString(lfirst_node(TargetEntry, cell)->resname));
-    entry->eref = makeAlias("g", names);
-    Query *query = make_query(entry, nullptr);
-    Oid types[1] = {RECORDOID};
-    Var *row = makeVar(1, InvalidAttrNumber, RECORDOID, -1, InvalidOid, 0);
-    add_target(query, reinterpret_cast<Node *>(make_aggregate(border::internal_function("collect", 1, types), INT8OID,
-                                                              list_make1(row), nullptr)));
+    add_target(query, count_aggregate(nullptr, nullptr));
     return query;
 }
 
@@ -198,35 +216,30 @@ static bool reads_only(const PlannedStmt *plan, const List *checked) {
     return true;
 }
 
-// False: it was not executed.
-static bool execute(Query *query, const List *checked, DestReceiver *receiver) {
-    // No text: nothing for pg_stat_statements to record, nothing of the caller's in the log.
+// What a value of a row was stored as must not be needed to read it later: out-of-line values are fetched.
+static DestReceiver *into(Tuplestorestate *store) {
+    DestReceiver *receiver = CreateDestReceiver(DestTuplestore);
+    SetTuplestoreDestReceiverParams(receiver, store, CurrentMemoryContext, true, nullptr, nullptr);
+    return receiver;
+}
+
+// The rows of a statement into a store. False: it was not executed. The executor is called past the hooks of other
+// extensions: the number of rows, and what auto_explain shows of the nodes below, are private (K6, C08).
+static bool execute(Query *query, const List *checked, Tuplestorestate *store) {
+    // No text: nothing of the caller's in the log.
     PlannedStmt *plan = pg_plan_query(query, "(dp_rdr)", CURSOR_OPT_PARALLEL_OK, nullptr);
     if (!reads_only(plan, checked))
         return false;
+    DestReceiver *receiver = into(store);
     QueryDesc *desc =
         CreateQueryDesc(plan, "(dp_rdr)", GetActiveSnapshot(), InvalidSnapshot, receiver, nullptr, nullptr, 0);
-    ExecutorStart(desc, 0);
-    ExecutorRun(desc, ForwardScanDirection, 0, true);
-    ExecutorFinish(desc);
-    ExecutorEnd(desc);
+    standard_ExecutorStart(desc, 0);
+    border::run_plan_unhooked(desc);
+    standard_ExecutorFinish(desc);
+    standard_ExecutorEnd(desc);
     FreeQueryDesc(desc);
+    receiver->rDestroy(receiver);
     return true;
-}
-
-// False: it was not executed.
-static bool run_as_owner(const Question *question, Query *query, const List *checked, Collector *collector,
-                         DestReceiver *receiver) {
-    border::RoleScope role = border::RoleScope::enter(question->settings->owner);
-    border::PathScope path = border::PathScope::enter();
-    PushActiveSnapshot(GetActiveSnapshot());
-    collect_into(collector);
-    bool executed = execute(query, checked, receiver);
-    collect_into(nullptr);
-    PopActiveSnapshot();
-    path.leave();
-    role.leave();
-    return executed;
 }
 
 // ---- reading the result --------------------------------------------------------------------------------------------
@@ -242,9 +255,9 @@ void read_coordinates(const Question *question, const Datum *columns, privacy::i
             *values++ = sum_of(*column);
             break;
         case privacy::MeasureKind::pair: {
-            PairSums pair = pair_of(*column);
-            *values++ = pair.s1;
-            *values++ = pair.s0;
+            privacy::int128 s1 = sum_of(*column++);
+            *values++ = s1;
+            *values++ = DatumGetInt64(*column) * privacy::int128(privacy::pair_one) - s1;
             break;
         }
         }
@@ -264,7 +277,7 @@ static int group_index(const Question *question, const Datum *keys, const bool *
 }
 
 static void add_to_selection(const Question *question, const Selection *selection, const TupleTableSlot *slot) {
-    int column = question->leaf->nkeys + question->nmeasures;
+    int column = question->leaf->nkeys + question->ncoordinates;
     if (selection == nullptr || slot->tts_isnull[column]) // the one group of no rows
         return;
     add_selection_sums(slot->tts_values[column], selection->sums,
@@ -275,17 +288,23 @@ static privacy::int128 *declared_sums(const Question *question, Tuplestorestate 
                                       const Selection *selection) {
     auto *values =
         static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * question->ngroups * question->ncoordinates));
+    // The data may have any number of groups that nobody declared, and comparing keys may copy them.
+    MemoryContext per_group = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr group", ALLOCSET_DEFAULT_SIZES);
     TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
     while (tuplestore_gettupleslot(store, true, false, slot)) {
         CHECK_FOR_INTERRUPTS();
         slot_getallattrs(slot);
+        MemoryContext old = MemoryContextSwitchTo(per_group);
         int group = group_index(question, slot->tts_values, slot->tts_isnull);
-        if (group < 0)
-            continue;
-        read_coordinates(question, slot->tts_values, values + static_cast<int64>(group) * question->ncoordinates);
-        add_to_selection(question, selection, slot);
+        if (group >= 0) {
+            read_coordinates(question, slot->tts_values, values + static_cast<int64>(group) * question->ncoordinates);
+            add_to_selection(question, selection, slot);
+        }
+        MemoryContextSwitchTo(old);
+        MemoryContextReset(per_group);
     }
     ExecDropSingleTupleTableSlot(slot);
+    MemoryContextDelete(per_group);
     return values;
 }
 
@@ -328,7 +347,7 @@ static int64 only_count(Tuplestorestate *store, TupleDesc desc) {
     bool isnull = true;
     int64 count = 0;
     if (tuplestore_gettupleslot(store, true, false, slot))
-        count = DatumGetInt64(slot_getattr(slot, 2, &isnull));
+        count = DatumGetInt64(slot_getattr(slot, 1, &isnull));
     ExecDropSingleTupleTableSlot(slot);
     if (isnull)
         elog(ERROR, "the internal statement returned no row count");
@@ -349,23 +368,6 @@ void discard(Sums *sums) {
     sums->store = nullptr;
 }
 
-// What is read of the one row of the outer statement, besides the groups.
-struct Receiver {
-    Tuplestorestate *store;
-    TupleDesc desc;
-    DestReceiver *destination;
-};
-
-static Receiver receive_row_count(const Question *question, Query *query) {
-    query->hasSubLinks = true;
-    add_target(query, row_count(question));
-    Receiver receiver = {tuplestore_begin_heap(false, false, work_mem), describe(query),
-                         CreateDestReceiver(DestTuplestore)};
-    SetTuplestoreDestReceiverParams(receiver.destination, receiver.store, CurrentMemoryContext, false, nullptr,
-                                    nullptr);
-    return receiver;
-}
-
 static void read_groups(const Question *question, const Selection *selection, Sums *sums) {
     if (!question->thresholded)
         sums->values = declared_sums(question, sums->store, sums->desc, selection);
@@ -373,19 +375,31 @@ static void read_groups(const Question *question, const Selection *selection, Su
         add_all_groups(question, selection, sums->store, sums->desc);
 }
 
+// What the owner's rights are needed for. False: something was not executed.
+static bool run_as_owner(const Question *question, Query *grouped, const List *checked, const Sums *sums,
+                         Tuplestorestate *count) {
+    border::RoleScope role = border::RoleScope::enter(question->settings->owner);
+    border::PathScope path = border::PathScope::enter();
+    PushActiveSnapshot(GetActiveSnapshot());
+    bool executed = (count == nullptr || execute(row_count(question), checked, count)) &&
+                    execute(grouped, checked, sums->store);
+    PopActiveSnapshot();
+    path.leave();
+    role.leave();
+    return executed;
+}
+
 // From the statement to exact sums, caught as a whole. False: nothing was read.
-static bool read_rows(const Question *question, const Selection *selection, Query *query, const List *checked,
+static bool read_rows(const Question *question, const Selection *selection, Query *grouped, const List *checked,
                       Sums *sums) {
-    Collector collector = {sums->store, sums->desc, CurrentMemoryContext};
-    Receiver receiver = {nullptr, nullptr, None_Receiver};
-    if (selection != nullptr)
-        receiver = receive_row_count(question, query);
-    if (!run_as_owner(question, query, checked, &collector, receiver.destination))
+    Tuplestorestate *count = selection == nullptr ? nullptr : tuplestore_begin_heap(false, false, work_mem);
+    TupleDesc count_desc = selection == nullptr ? nullptr : describe(row_count(question));
+    if (!run_as_owner(question, grouped, checked, sums, count))
         return false;
     read_groups(question, selection, sums);
     if (selection != nullptr) {
-        add_the_others(selection, only_count(receiver.store, receiver.desc));
-        tuplestore_end(receiver.store);
+        add_the_others(selection, only_count(count, count_desc));
+        tuplestore_end(count);
     }
     if (!question->thresholded)
         discard(sums);
@@ -425,10 +439,9 @@ Sums evaluate(const Question *question, const Selection *selection) {
     check_reader(question);
     Query *grouped = grouped_query(question, selection);
     Sums sums = begin_sums(grouped, selection); // outlives the subtransaction of `caught`
-    Query *query = collecting_query(grouped);
     const List *checked = check_table(question);
     bool read = false;
-    caught(question, [&] { read = read_rows(question, selection, query, checked, &sums); });
+    caught(question, [&] { read = read_rows(question, selection, grouped, checked, &sums); });
     if (!read)
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("partitions of %s changed while it was asked", question->settings->relation_name),

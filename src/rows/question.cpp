@@ -1,6 +1,7 @@
 #include "rows/question.hpp"
 
 #include "border/scope.hpp"
+#include "border/versions.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
 #include "query/cost.hpp"
@@ -48,8 +49,6 @@ RangeTblEntry *table_entry(const Question *question) {
     entry->rellockmode = AccessShareLock;
     entry->inh = true; // false would mean FROM ONLY
     entry->inFromCl = true;
-    // Privileges were checked on the facade; the statement runs as the table's owner.
-    entry->requiredPerms = 0;
     List *names = NIL;
     for (int i = 0; i < RelationGetDescr(table)->natts; i++)
         names = lappend(names, makeString(pstrdup(NameStr(TupleDescAttr(RelationGetDescr(table), i)->attname))));
@@ -117,11 +116,9 @@ static void map_leaf(Question *question, ParamListInfo parameters) {
 // ---- groups --------------------------------------------------------------------------------------------------------
 
 static bool column_nullable(Oid relation, AttrNumber attno) {
-    HeapTuple tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(relation), Int16GetDatum(attno));
-    if (!HeapTupleIsValid(tuple))
-        elog(ERROR, "cache lookup failed for attribute %d of relation %u", attno, relation);
-    bool nullable = !((Form_pg_attribute)GETSTRUCT(tuple))->attnotnull;
-    ReleaseSysCache(tuple);
+    Relation table = table_open(relation, NoLock);
+    bool nullable = !border::is_never_null(RelationGetDescr(table), attno - 1);
+    table_close(table, NoLock);
     return nullable;
 }
 

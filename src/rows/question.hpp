@@ -69,6 +69,7 @@ Node *table_condition(const catalog::Settings *settings, const char *text);
 
 // A column of the protected table.
 Var *table_column(const Question *question, AttrNumber attno);
+// For a query that needs no permission on it (border/permissions): whoever asks was checked.
 RangeTblEntry *table_entry(const Question *question);
 // Which rows of the table the view shows, over the table (varno 1); null: all.
 Node *view_condition(const catalog::Settings *settings);

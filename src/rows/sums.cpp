@@ -1,5 +1,6 @@
 #include "rows/sums.hpp"
 
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -8,10 +9,7 @@
 
 #include "catalog/decimals.hpp"
 #include "border/guard.hpp"
-
-extern "C" {
-#include "storage/proc.h"
-}
+#include "border/numeric.hpp"
 
 namespace dp::rows {
 
@@ -36,62 +34,25 @@ ValueKind value_kind(Oid type) {
     }
 }
 
-int64 integer_value(ValueKind kind, Datum value) {
-    switch (kind) {
-    case ValueKind::int2:
-        return DatumGetInt16(value);
-    case ValueKind::int4:
-        return DatumGetInt32(value);
-    default:
-        return DatumGetInt64(value);
-    }
-}
-
-// The next 16 bits of a binary value, in network order.
-static uint16 next_word(const unsigned char *&bytes) {
-    const uint16 word = static_cast<uint16>(bytes[0] << 8 | bytes[1]);
-    bytes += 2;
-    return word;
-}
-
-// The server's own way is to print the number and to read the text, which takes longer than all the rest of a row. The
-// binary format (documented for clients) gives the same double where its digits make an integer below 2^53 that one
-// multiplication or division by a power of ten puts in place: both are exact then, so that the result is the nearest.
-static double numeric_value(Datum value) {
+// The server's own way is to print the number and to read the text, which takes longer than all the rest of a row. Its
+// digits give the same double where they make an integer below 2^53 that one multiplication or division by a power of ten
+// puts in place: both are exact then, so that the result is the nearest.
+double numeric_value(Datum value) {
     static const double power_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                           1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    const bytea *binary = DatumGetByteaPP(DirectFunctionCall1(numeric_send, value));
-    auto *bytes = reinterpret_cast<const unsigned char *>(VARDATA_ANY(binary));
-    const int ndigits = next_word(bytes); // to the base 10000
-    const int weight = static_cast<int16>(next_word(bytes));
-    const uint16 sign = next_word(bytes);
-    next_word(bytes); // display scale
-    const int exponent = 4 * (weight - ndigits + 1);
-    const bool negative = sign == 0x4000;
-    if (ndigits <= 4 && std::abs(exponent) <= 22 && (sign == 0 || negative)) {
+    border::NumericDigits stored;
+    if (border::read_numeric(value, &stored) && stored.count <= 4) {
+        const int exponent = 4 * (stored.weight - stored.count + 1);
         int64 digits = 0;
-        for (int i = 0; i < ndigits; i++)
-            digits = 10000 * digits + next_word(bytes);
-        if (digits < int64{1} << 53) {
+        for (int i = 0; i < stored.count; i++)
+            digits = 10000 * digits + stored.digit(i);
+        if (std::abs(exponent) <= 22 && digits < int64{1} << 53) {
             const double magnitude = exponent < 0 ? digits / power_of_ten[-exponent] : digits * power_of_ten[exponent];
-            return negative ? -magnitude : magnitude;
+            return stored.negative ? -magnitude : magnitude;
         }
     }
     // The plain cast would raise for what a double cannot hold; an error would tell that such a value is there.
     return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, value));
-}
-
-double double_value(ValueKind kind, Datum value) {
-    switch (kind) {
-    case ValueKind::float4:
-        return DatumGetFloat4(value);
-    case ValueKind::float8:
-        return DatumGetFloat8(value);
-    case ValueKind::numeric:
-        return numeric_value(value);
-    default:
-        return static_cast<double>(integer_value(kind, value));
-    }
 }
 
 MemoryContext aggregate_context(FunctionCallInfo fcinfo) {
@@ -108,26 +69,51 @@ MemoryContext aggregate_context(FunctionCallInfo fcinfo) {
     }
 }
 
-static LatticeState *add_point(LatticeState *state, MemoryContext context, int64 z) {
-    if (state == nullptr)
-        state = new_state(context);
-    state->sum += z;
-    state->rows++;
-    return state;
+// ---- facts ---------------------------------------------------------------------------------------------------------
+
+// Words of 64 bits in network order.
+static Datum facts_of(const uint64 *words, int count) {
+    auto *facts = static_cast<bytea *>(palloc(VARHDRSZ + sizeof(uint64) * count));
+    SET_VARSIZE(facts, VARHDRSZ + sizeof(uint64) * count);
+    for (int i = 0; i < count; i++) {
+        const uint64 word = pg_hton64(words[i]);
+        memcpy(VARDATA(facts) + sizeof word * i, &word, sizeof word);
+    }
+    return PointerGetDatum(facts);
 }
 
-LatticeState *add_to_sum(LatticeState *state, MemoryContext context, const privacy::SumLattice &lattice, ValueKind kind,
-                         Datum value) {
-    if (is_integer(kind) && lattice.scale == 1)
-        return add_point(state, context, privacy::to_sum_point_integer(lattice, integer_value(kind, value)));
-    const auto z = privacy::to_sum_point(lattice, double_value(kind, value));
-    return z ? add_point(state, context, *z) : state;
+static uint64 bits_of(double value) {
+    uint64 bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
 }
 
-LatticeState *add_to_pair(LatticeState *state, MemoryContext context, const privacy::PairLattice &lattice,
-                          ValueKind kind, Datum value) {
-    const auto z = privacy::to_pair_point(lattice, double_value(kind, value));
-    return z ? add_point(state, context, *z) : state;
+static double double_of(uint64 bits) {
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+Datum sum_facts(const privacy::SumLattice &lattice) {
+    const uint64 words[] = {bits_of(lattice.scale), static_cast<uint64>(lattice.z_lower),
+                            static_cast<uint64>(lattice.z_upper)};
+    return facts_of(words, lengthof(words));
+}
+
+Datum pair_facts(const privacy::PairLattice &lattice) {
+    const uint64 words[] = {bits_of(lattice.lower), bits_of(lattice.range)};
+    return facts_of(words, lengthof(words));
+}
+
+static void read_words(Datum facts, uint64 *words, int count) {
+    const bytea *bytes = DatumGetByteaPP(facts);
+    if (VARSIZE_ANY_EXHDR(bytes) != sizeof(uint64) * count)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("lattice of a sum has a wrong size")));
+    for (int i = 0; i < count; i++) {
+        uint64 word;
+        memcpy(&word, VARDATA_ANY(bytes) + sizeof word * i, sizeof word);
+        words[i] = pg_ntoh64(word);
+    }
 }
 
 namespace {
@@ -135,22 +121,100 @@ namespace {
 // What is known of a call before its first row.
 struct Site {
     ValueKind kind;
+    privacy::SumLattice sum; // one of the two
+    privacy::PairLattice pair;
 };
 
-const Site &site_of(FunctionCallInfo fcinfo) {
-    if (fcinfo->flinfo->fn_extra == nullptr) {
-        auto *site = static_cast<Site *>(MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(Site)));
-        site->kind = value_kind(get_fn_expr_argtype(fcinfo->flinfo, 1));
-        fcinfo->flinfo->fn_extra = site;
-    }
-    return *static_cast<Site *>(fcinfo->flinfo->fn_extra);
+enum class Lattice : std::uint8_t { sum, pair };
+
+// Anybody may call the aggregates on rows of his own. Whatever he gives, something is added up that fits into 128 bits.
+template <Lattice which> Site *read_site(FunctionCallInfo fcinfo, int value) {
+    if (PG_ARGISNULL(value + 1))
+        ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("lattice of a sum must not be null")));
+    const ValueKind kind = value_kind(get_fn_expr_argtype(fcinfo->flinfo, value));
+    uint64 words[3];
+    read_words(PG_GETARG_DATUM(value + 1), words, which == Lattice::sum ? 3 : 2);
+    auto *site = static_cast<Site *>(MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(Site)));
+    site->kind = kind;
+    if (which == Lattice::sum)
+        site->sum = {double_of(words[0]), static_cast<int64>(words[1]), static_cast<int64>(words[2])};
+    else
+        site->pair = {double_of(words[0]), double_of(words[1])};
+    fcinfo->flinfo->fn_extra = site;
+    return site;
 }
 
-// Arguments from the second on say how to read a value; they are never NULL in a statement of ours.
-void check_lattice(FunctionCallInfo fcinfo) {
-    for (int i = 2; i < PG_NARGS(); i++)
-        if (PG_ARGISNULL(i))
-            ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("lattice of a sum must not be null")));
+template <Lattice which> inline std::optional<std::int64_t> point_of(const Site *site, Datum value) {
+    return which == Lattice::sum ? sum_point(site->sum, site->kind, value) : pair_point(site->pair, site->kind, value);
+}
+
+template <Lattice which> Datum point_result(FunctionCallInfo fcinfo) {
+    const auto *site = static_cast<const Site *>(fcinfo->flinfo->fn_extra);
+    if (site == nullptr)
+        site = read_site<which>(fcinfo, 0);
+    const std::optional<std::int64_t> point = point_of<which>(site, PG_GETARG_DATUM(0));
+    if (!point)
+        PG_RETURN_NULL();
+    PG_RETURN_INT64(*point);
+}
+
+// The first value of a group, or no value.
+template <Lattice which> pg_noinline Datum add_with_care(FunctionCallInfo fcinfo) {
+    if (PG_ARGISNULL(1))
+        return add_point(fcinfo, std::nullopt);
+    return add_point(fcinfo, point_of<which>(static_cast<const Site *>(fcinfo->flinfo->fn_extra), PG_GETARG_DATUM(1)));
+}
+
+// Every row of a table comes by here, so there is one function for each kind of value. whole: integers of unit 1.
+template <Lattice which, ValueKind kind, bool whole> Datum add(FunctionCallInfo fcinfo) {
+    if (unlikely(PG_ARGISNULL(0) || PG_ARGISNULL(1)))
+        return add_with_care<which>(fcinfo);
+    const auto *site = static_cast<const Site *>(fcinfo->flinfo->fn_extra);
+    std::optional<std::int64_t> point;
+    if (whole)
+        point = privacy::clamp(integer_value(kind, PG_GETARG_DATUM(1)), site->sum.z_lower, site->sum.z_upper);
+    else if (which == Lattice::sum)
+        point = sum_point(site->sum, kind, PG_GETARG_DATUM(1));
+    else
+        point = pair_point(site->pair, kind, PG_GETARG_DATUM(1));
+    if (likely(point.has_value())) {
+        auto *state = reinterpret_cast<LatticeState *>(PG_GETARG_POINTER(0));
+        state->sum += *point;
+        state->rows++;
+    }
+    return PG_GETARG_DATUM(0);
+}
+
+template <Lattice which, ValueKind kind> PGFunction adder_of_kind(const Site *site) {
+    if (which == Lattice::sum && is_integer(kind) && site->sum.scale == 1)
+        return add<which, kind, which == Lattice::sum && is_integer(kind)>;
+    return add<which, kind, false>;
+}
+
+template <Lattice which> PGFunction adder(const Site *site) {
+    switch (site->kind) {
+    case ValueKind::int2:
+        return adder_of_kind<which, ValueKind::int2>(site);
+    case ValueKind::int4:
+        return adder_of_kind<which, ValueKind::int4>(site);
+    case ValueKind::int8:
+        return adder_of_kind<which, ValueKind::int8>(site);
+    case ValueKind::float4:
+        return adder_of_kind<which, ValueKind::float4>(site);
+    case ValueKind::float8:
+        return adder_of_kind<which, ValueKind::float8>(site);
+    case ValueKind::numeric:
+        return adder_of_kind<which, ValueKind::numeric>(site);
+    }
+    pg_unreachable();
+}
+
+// The first row of a call reads the facts and puts the function for its kind of value in the place of this one.
+template <Lattice which> Datum add_first(FunctionCallInfo fcinfo) {
+    aggregate_context(fcinfo);
+    if (!PG_ARGISNULL(1))
+        fcinfo->flinfo->fn_addr = adder<which>(read_site<which>(fcinfo, 1));
+    return add_with_care<which>(fcinfo);
 }
 
 Datum numeric_of(privacy::int128 value) {
@@ -161,74 +225,51 @@ Datum numeric_of(privacy::int128 value) {
     return catalog::text_numeric(text);
 }
 
-// Of a numeric that numeric_of made.
-privacy::int128 int128_of(Datum numeric) {
-    const char *text = catalog::numeric_text(numeric);
-    const bool negative = *text == '-';
-    privacy::int128 value = 0;
-    for (text += negative; *text != '\0'; text++) {
-        if (*text < '0' || *text > '9')
-            elog(ERROR, "unexpected result of an internal aggregate");
-        value = value * 10 + (*text - '0');
-    }
-    return negative ? -value : value;
-}
-
 } // namespace
 
-privacy::int128 sum_of(Datum lattice_sum) {
-    return int128_of(lattice_sum);
-}
-
-PairSums pair_of(Datum lattice_pair) {
-    Datum *elements;
-    int n;
-    deconstruct_array(DatumGetArrayTypeP(lattice_pair), NUMERICOID, -1, false, TYPALIGN_INT, &elements, nullptr, &n);
-    if (n != 2)
+privacy::int128 sum_of(Datum numeric) {
+    border::NumericDigits digits;
+    // 10 digits to the base 10000 hold every 128-bit integer.
+    if (!border::read_numeric(numeric, &digits) || digits.count > digits.weight + 1 || digits.weight > 9)
         elog(ERROR, "unexpected result of an internal aggregate");
-    PairSums pair;
-    pair.s1 = int128_of(elements[0]);
-    pair.rows = int128_of(elements[1]);
-    pair.s0 = pair.rows * privacy::pair_one - pair.s1;
-    return pair;
+    privacy::int128 value = 0;
+    for (int i = 0; digits.count > 0 && i <= digits.weight; i++)
+        value = value * 10000 + (i < digits.count ? digits.digit(i) : 0);
+    return digits.negative ? -value : value;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Sums. One state serves both aggregates: partial sums are combined, sent and received alike.
+// Sums. One state serves all aggregates: partial sums are combined, sent and received alike.
 // ---------------------------------------------------------------------------------------------------------------------
 
-DP_FUNCTION(dp_lattice_sum_step) {
-    MemoryContext context = aggregate_context(fcinfo);
-    LatticeState *state = state_argument(fcinfo, 0);
-    if (!PG_ARGISNULL(1)) {
-        check_lattice(fcinfo);
-        const privacy::SumLattice lattice{PG_GETARG_FLOAT8(2), PG_GETARG_INT64(3), PG_GETARG_INT64(4)};
-        state = add_to_sum(state, context, lattice, site_of(fcinfo).kind, PG_GETARG_DATUM(1));
-    }
-    return state_result(fcinfo, state);
+DP_FUNCTION(dp_lattice_add_sum) {
+    return add_first<Lattice::sum>(fcinfo);
 }
 
-DP_FUNCTION(dp_lattice_pair_step) {
-    MemoryContext context = aggregate_context(fcinfo);
-    LatticeState *state = state_argument(fcinfo, 0);
-    if (!PG_ARGISNULL(1)) {
-        check_lattice(fcinfo);
-        const privacy::PairLattice lattice{PG_GETARG_FLOAT8(2), PG_GETARG_FLOAT8(3)};
-        state = add_to_pair(state, context, lattice, site_of(fcinfo).kind, PG_GETARG_DATUM(1));
-    }
-    return state_result(fcinfo, state);
+DP_FUNCTION(dp_lattice_add_pair) {
+    return add_first<Lattice::pair>(fcinfo);
+}
+
+DP_ROW_FUNCTION(dp_sum_point) {
+    return point_result<Lattice::sum>(fcinfo);
+}
+
+DP_ROW_FUNCTION(dp_pair_point) {
+    return point_result<Lattice::pair>(fcinfo);
 }
 
 DP_FUNCTION(dp_lattice_combine) {
     MemoryContext context = aggregate_context(fcinfo);
     LatticeState *state = state_argument(fcinfo, 0);
     const LatticeState *other = state_argument(fcinfo, 1);
-    if (other == nullptr)
-        return state_result(fcinfo, state);
-    if (state == nullptr) // a worker's state does not live as long as the aggregation
-        state = new_state(context);
-    state->sum += other->sum;
-    state->rows += other->rows;
+    if (other != nullptr) {
+        if (state == nullptr) // a worker's state does not live as long as the aggregation
+            state = new_state(context);
+        state->sum += other->sum;
+        state->rows += other->rows;
+    }
+    if (state == nullptr)
+        PG_RETURN_NULL();
     PG_RETURN_POINTER(state);
 }
 
@@ -258,109 +299,10 @@ DP_FUNCTION(dp_lattice_sum_final) {
     return numeric_of(state == nullptr ? 0 : state->sum);
 }
 
-DP_FUNCTION(dp_lattice_pair_final) {
+DP_FUNCTION(dp_lattice_rows_final) {
     aggregate_context(fcinfo);
     const LatticeState *state = state_argument(fcinfo, 0);
-    Datum elements[] = {numeric_of(state == nullptr ? 0 : state->sum), numeric_of(state == nullptr ? 0 : state->rows)};
-    PG_RETURN_ARRAYTYPE_P(construct_array(elements, 2, NUMERICOID, -1, false, TYPALIGN_INT));
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
-// Collecting rows
-// ---------------------------------------------------------------------------------------------------------------------
-
-namespace {
-
-struct Collecting {
-    Collector target;
-    Oid type; // of the records seen last
-    int32 typmod;
-    TupleDesc desc;
-    Datum *values;
-    bool *nulls;
-};
-
-// Collecting belongs to the subtransaction that began it. On an error that one is rolled back and `collecting` is left
-// dangling, but nothing that runs later has the same two numbers.
-Collecting *collecting = nullptr;
-LocalTransactionId collecting_transaction;
-SubTransactionId collecting_subtransaction;
-
-LocalTransactionId current_transaction() {
-#if PG_VERSION_NUM >= 170000 // it moved into a struct there
-    return MyProc->vxid.lxid;
-#else
-    return MyProc->lxid;
-#endif
-}
-
-Collecting *current_collecting() {
-    const bool live = collecting != nullptr && collecting_transaction == current_transaction() &&
-                      collecting_subtransaction == GetCurrentSubTransactionId();
-    return live ? collecting : nullptr;
-}
-
-// Looks the record's columns up, once per record type.
-void describe_record(Collecting &c, HeapTupleHeader record) {
-    const Oid type = HeapTupleHeaderGetTypeId(record);
-    const int32 typmod = HeapTupleHeaderGetTypMod(record);
-    if (c.desc != nullptr && c.type == type && c.typmod == typmod)
-        return;
-    MemoryContext caller = MemoryContextSwitchTo(c.target.context);
-    TupleDesc desc = lookup_rowtype_tupdesc_copy(type, typmod);
-    MemoryContextSwitchTo(caller);
-    bool fits = desc->natts == c.target.desc->natts;
-    for (int i = 0; fits && i < desc->natts; i++)
-        fits = TupleDescAttr(desc, i)->atttypid == TupleDescAttr(c.target.desc, i)->atttypid;
-    if (!fits)
-        elog(ERROR, "unexpected columns of an internal statement");
-    c.desc = desc;
-    c.type = type;
-    c.typmod = typmod;
-}
-
-} // namespace
-
-void collect_into(Collector *collector) {
-    collecting = nullptr;
-    if (collector == nullptr)
-        return;
-    const Size natts = collector->desc->natts;
-    MemoryContext context = collector->context;
-    auto *next = static_cast<Collecting *>(MemoryContextAllocZero(context, sizeof(Collecting)));
-    next->target = *collector;
-    next->values = static_cast<Datum *>(MemoryContextAlloc(context, natts * sizeof(Datum)));
-    next->nulls = static_cast<bool *>(MemoryContextAlloc(context, natts * sizeof(bool)));
-    collecting_transaction = current_transaction();
-    collecting_subtransaction = GetCurrentSubTransactionId();
-    collecting = next;
-}
-
-// The state stays NULL. What detoasting takes is freed with the executor's per-tuple context, in which this runs.
-DP_FUNCTION(dp_collect_step) {
-    aggregate_context(fcinfo);
-    Collecting *c = current_collecting();
-    if (c == nullptr)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("collect is an internal function of dp_rdr")));
-    if (PG_ARGISNULL(1))
-        PG_RETURN_NULL();
-    HeapTupleHeader record = PG_GETARG_HEAPTUPLEHEADER(1);
-    describe_record(*c, record);
-    HeapTupleData tuple;
-    tuple.t_len = HeapTupleHeaderGetDatumLength(record);
-    ItemPointerSetInvalid(&tuple.t_self);
-    tuple.t_tableOid = InvalidOid;
-    tuple.t_data = record;
-    heap_deform_tuple(&tuple, c->desc, c->values, c->nulls);
-    tuplestore_putvalues(c->target.store, c->target.desc, c->values, c->nulls);
-    PG_RETURN_NULL();
-}
-
-// Always 0: how many rows there were is private.
-DP_FUNCTION(dp_collect_final) {
-    aggregate_context(fcinfo);
-    PG_RETURN_INT64(0);
+    PG_RETURN_INT64(state == nullptr ? 0 : state->rows);
 }
 
 } // namespace dp::rows

@@ -1,13 +1,17 @@
 // The aggregates of the release's internal statement: exact integers whatever the order of rows or the plan.
 //
-//   dp_rdr.lattice_sum(value, scale float8, z_lower bigint, z_upper bigint) -> numeric    sum of z (formulas.md 8.2)
-//   dp_rdr.lattice_pair(value, lower float8, range float8) -> numeric[]                   {sum of z1, contributing rows}
-//   dp_rdr.collect(record) -> bigint                                                      rows into a tuplestore, always 0
+//   dp_rdr.lattice_sum(value, facts bytea) -> numeric        sum of z (formulas.md 8.2)
+//   dp_rdr.lattice_pair(value, facts bytea) -> numeric       sum of z1
+//   dp_rdr.lattice_rows(value, facts bytea) -> bigint        rows that contributed to it: shares the state of lattice_pair
+//   dp_rdr.sum_point(value, facts bytea) -> bigint           z alone, where the server's own sum has to add (rows/engine)
+//   dp_rdr.pair_point(value, facts bytea) -> bigint          z1 alone
 //
-// The clamp lives in the transition function: an SQL-level helper per row would be counted by track_functions (C17).
+// facts: the lattice, a public constant that is read once. The clamp lives in the transition function: an SQL-level helper
+// per row would be counted by track_functions (C17).
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "privacy/lattice.hpp"
 
@@ -23,8 +27,24 @@ ValueKind value_kind(Oid type);
 constexpr bool is_integer(ValueKind kind) {
     return kind <= ValueKind::int8;
 }
-int64 integer_value(ValueKind kind, Datum value); // of an integer kind
-double double_value(ValueKind kind, Datum value); // NaN and infinities as such; numeric beyond double: infinity
+inline int64 integer_value(ValueKind kind, Datum value) { // of an integer kind
+    return kind == ValueKind::int2   ? DatumGetInt16(value)
+           : kind == ValueKind::int4 ? DatumGetInt32(value)
+                                     : DatumGetInt64(value);
+}
+double numeric_value(Datum value); // NaN and infinities as such; beyond double: infinity
+inline double double_value(ValueKind kind, Datum value) {
+    switch (kind) {
+    case ValueKind::float4:
+        return DatumGetFloat4(value);
+    case ValueKind::float8:
+        return DatumGetFloat8(value);
+    case ValueKind::numeric:
+        return numeric_value(value);
+    default:
+        return static_cast<double>(integer_value(kind, value));
+    }
+}
 
 // The context of transition states. Errors: 0A000 unless called by an aggregation (not as a window function).
 MemoryContext aggregate_context(FunctionCallInfo fcinfo);
@@ -42,32 +62,36 @@ inline LatticeState *new_state(MemoryContext context) {
 inline LatticeState *state_argument(FunctionCallInfo fcinfo, int i) {
     return PG_ARGISNULL(i) ? nullptr : reinterpret_cast<LatticeState *>(PG_GETARG_POINTER(i));
 }
-inline Datum state_result(FunctionCallInfo fcinfo, LatticeState *state) {
-    if (state == nullptr)
-        PG_RETURN_NULL();
-    PG_RETURN_POINTER(state);
+
+// Nothing where the value does not contribute.
+inline std::optional<std::int64_t> sum_point(const privacy::SumLattice &lattice, ValueKind kind, Datum value) {
+    if (is_integer(kind))
+        return privacy::to_sum_point_integer(lattice, integer_value(kind, value));
+    return privacy::to_sum_point(lattice, double_value(kind, value));
 }
-// The state with one more value; made in `context` when the first value contributes, so that groups cost nothing before.
-LatticeState *add_to_sum(LatticeState *state, MemoryContext context, const privacy::SumLattice &lattice, ValueKind kind,
-                         Datum value);
-LatticeState *add_to_pair(LatticeState *state, MemoryContext context, const privacy::PairLattice &lattice,
-                          ValueKind kind, Datum value);
+inline std::optional<std::int64_t> pair_point(const privacy::PairLattice &lattice, ValueKind kind, Datum value) {
+    return privacy::to_pair_point(lattice, double_value(kind, value));
+}
 
-// What the two aggregates returned.
-privacy::int128 sum_of(Datum lattice_sum);
-struct PairSums {
-    privacy::int128 s1 = 0, s0 = 0; // s0 = 2^30 rows - s1
-    privacy::int128 rows = 0;
-};
-PairSums pair_of(Datum lattice_pair);
+// The first argument, a state, with one point more. Made when the first one comes, so that groups cost nothing before; who
+// calls a transition function outside of an aggregation has no state, so this alone has to look.
+inline Datum add_point(FunctionCallInfo fcinfo, const std::optional<std::int64_t> &point) {
+    LatticeState *state = state_argument(fcinfo, 0);
+    if (point) {
+        if (state == nullptr)
+            state = new_state(aggregate_context(fcinfo));
+        state->sum += *point;
+        state->rows++;
+    }
+    fcinfo->isnull = state == nullptr;
+    return PointerGetDatum(state);
+}
 
-// Where dp_rdr.collect puts its rows. desc: the record's columns, one by one.
-struct Collector {
-    Tuplestorestate *store;
-    TupleDesc desc;
-    MemoryContext context; // for what collect keeps between rows
-};
-// Null ends it. After an error nothing needs to be done: a collector counts in its own subtransaction only.
-void collect_into(Collector *collector);
+// Constants of the two lattices, the same bytes on every architecture.
+Datum sum_facts(const privacy::SumLattice &lattice);
+Datum pair_facts(const privacy::PairLattice &lattice);
+
+// What lattice_sum or lattice_pair returned, or sum(bigint).
+privacy::int128 sum_of(Datum numeric);
 
 } // namespace dp::rows

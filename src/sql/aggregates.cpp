@@ -11,6 +11,7 @@
 // The forms without epsilon are marks for queries over restricted views, where the extension replaces them.
 #include <cstdint>
 #include <cstring>
+#include <optional>
 
 #include "privacy/lattice.hpp"
 #include "privacy/mechanism.hpp"
@@ -98,6 +99,7 @@ void read_bounds(FunctionCallInfo fcinfo, const Aggref *aggref, Call &call) {
 const Call &call_of(FunctionCallInfo fcinfo) {
     FmgrInfo *function = fcinfo->flinfo;
     if (function->fn_extra == nullptr) {
+        rows::aggregate_context(fcinfo);
         const Aggref *aggref = AggGetAggref(fcinfo);
         Call call{};
         call.result_type = aggref->aggtype;
@@ -141,33 +143,20 @@ Coordinates with_noise(const Call &call, privacy::MeasureKind kind, std::uint64_
 
 // NaN counts, as it does in count(x).
 DP_FUNCTION(dp_noisy_count_step) {
-    MemoryContext context = rows::aggregate_context(fcinfo);
     call_of(fcinfo);
-    LatticeState *state = rows::state_argument(fcinfo, 0);
-    if (!PG_ARGISNULL(1)) {
-        if (state == nullptr)
-            state = rows::new_state(context);
-        state->rows++;
-    }
-    return rows::state_result(fcinfo, state);
+    return rows::add_point(fcinfo, PG_ARGISNULL(1) ? std::nullopt : std::optional<std::int64_t>(0));
 }
 
 DP_FUNCTION(dp_noisy_sum_step) {
-    MemoryContext context = rows::aggregate_context(fcinfo);
     const Call &call = call_of(fcinfo);
-    LatticeState *state = rows::state_argument(fcinfo, 0);
-    if (!PG_ARGISNULL(1))
-        state = rows::add_to_sum(state, context, call.sum, call.kind, PG_GETARG_DATUM(1));
-    return rows::state_result(fcinfo, state);
+    return rows::add_point(fcinfo, PG_ARGISNULL(1) ? std::nullopt
+                                                 : rows::sum_point(call.sum, call.kind, PG_GETARG_DATUM(1)));
 }
 
 DP_FUNCTION(dp_noisy_avg_step) {
-    MemoryContext context = rows::aggregate_context(fcinfo);
     const Call &call = call_of(fcinfo);
-    LatticeState *state = rows::state_argument(fcinfo, 0);
-    if (!PG_ARGISNULL(1))
-        state = rows::add_to_pair(state, context, call.pair, call.kind, PG_GETARG_DATUM(1));
-    return rows::state_result(fcinfo, state);
+    return rows::add_point(fcinfo, PG_ARGISNULL(1) ? std::nullopt
+                                                 : rows::pair_point(call.pair, call.kind, PG_GETARG_DATUM(1)));
 }
 
 // The final functions leave the state alone, draw anew for each group, and never return NULL.

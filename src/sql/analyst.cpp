@@ -1,6 +1,8 @@
 // What an analyst meets: the facade's deny(), the release of a leaf, dp_query (doc/analyst.md).
 #include "catalog/decimals.hpp"
+#include "border/permissions.hpp"
 #include "border/scope.hpp"
+#include "border/versions.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/ledger.hpp"
 #include "keeper/client.hpp"
@@ -92,13 +94,15 @@ static void check_not_temporary(Oid view) {
 }
 
 // A keeper reads what is committed. Who has changed settings himself is told so, rather than answered under the old ones.
-static const char *open_settings(Oid view) {
+static const char *open_settings(Oid view, const catalog::Asker &asker) {
     if (!TransactionIdIsValid(GetTopTransactionIdIfAny()))
         return nullptr;
     catalog::Reading reading = catalog::Reading::open();
-    const catalog::Settings *settings = catalog::read_settings(reading, view);
+    catalog::Settings *settings = catalog::read_settings(reading, view);
+    if (settings != nullptr)
+        (void)catalog::policy_of(reading, settings, asker);
     reading.close();
-    return settings == nullptr ? "" : settings->fingerprint;
+    return settings == nullptr ? "" : release::versions_of(*settings);
 }
 
 // The wall stands in the keeper, which trusts neither the text nor who sends it (architecture.md, 3.3). What is checked here
@@ -113,7 +117,7 @@ DP_CALL(release) {
     query::Leaf *leaf = release::check_ask(ask);
     check_not_temporary(leaf->view);
     ask.view = leaf->view;
-    ask.fingerprint = open_settings(leaf->view);
+    ask.versions = open_settings(leaf->view, ask.asker);
     release::Facts facts = keeper::ask(ask, result->setResult, result->setDesc);
     release::remember(leaf, facts);
     if (facts.thresholded)
@@ -160,7 +164,7 @@ static void execute(PlannedStmt *plan, const char *text, ReturnSetInfo *result) 
     PushActiveSnapshot(GetActiveSnapshot());
     QueryDesc *desc = CreateQueryDesc(plan, text, GetActiveSnapshot(), InvalidSnapshot, receiver, nullptr, nullptr, 0);
     ExecutorStart(desc, 0);
-    ExecutorRun(desc, ForwardScanDirection, 0, true);
+    border::run_plan(desc);
     ExecutorFinish(desc);
     ExecutorEnd(desc);
     FreeQueryDesc(desc);

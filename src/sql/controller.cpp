@@ -1,6 +1,7 @@
 // What a controller declares of a table: that it is protected, its bounds and groups (doc/reference.md).
 #include "catalog/decimals.hpp"
 #include "border/scope.hpp"
+#include "border/versions.hpp"
 #include "catalog/access.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/ledger.hpp"
@@ -18,7 +19,7 @@ namespace dp::sql {
 void check_owner(Oid relation) {
     if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relation)))
         ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relation)));
-    if (!pg_class_ownercheck(relation, GetUserId()))
+    if (!border::owns_relation(relation, GetUserId()))
         ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
                         errmsg("must be owner of %s", catalog::qualified_name(relation)),
                         errhint("The controller of a table is its owner.")));
@@ -84,7 +85,7 @@ void run_as(Oid role, const char *sql) {
 
 // "schema.view" as the caller means it: his search_path decides where an unqualified view goes.
 static const char *resolve_view_name(const char *name, const char **schema, const char **view) {
-    RangeVar *range = makeRangeVarFromNameList(stringToQualifiedNameList(name));
+    RangeVar *range = makeRangeVarFromNameList(border::qualified_name_list(name));
     Oid in = RangeVarGetCreationNamespace(range);
     *schema = get_namespace_name(in);
     *view = range->relname;

@@ -7,6 +7,8 @@
 
 #include "release/explain.hpp"
 
+#include "border/grouping.hpp"
+#include "border/permissions.hpp"
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
@@ -131,7 +133,7 @@ static bool check_permissions(Node *node, void *context) {
         return false;
     if (!IsA(node, Query))
         return border::walk_expression(node, check_permissions, context);
-    ExecCheckRTPerms(castNode(Query, node)->rtable, true);
+    border::check_permissions(castNode(Query, node));
     return walk_parts(castNode(Query, node), check_permissions, context);
 }
 
@@ -169,6 +171,7 @@ static void name_columns(const Query *leaf, Call *call) {
 static query::Leaf *read_leaf(const char *text, Call *call) {
     border::SettingsScope settings = border::SettingsScope::enter();
     query::Parsed parsed = query::parse_select(text);
+    border::flatten_grouping(parsed.query);
     name_columns(parsed.query, call);
     query::Leaf *leaf = query::check_leaf(parsed.query, parsed.source);
     settings.leave();
@@ -202,11 +205,11 @@ static void explain_leaf(Call *call, const List *earlier, Verdict *verdict, rele
     if (leaf->noutputs != call->ncolumns)
         ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
                         errmsg("the declared columns are not those of the query on the restricted view")));
-    ExecCheckRTPerms(list_make1(leaf->entry), true);
+    border::check_permissions(leaf->query);
     catalog::Reading reading = catalog::Reading::open();
     rows::Question *question = rows::prepare(reading, leaf, query, nullptr);
     question->asker = catalog::current_asker();
-    catalog::Policy *policy = catalog::policy_of(reading, *question->settings, question->asker);
+    catalog::Policy *policy = catalog::policy_of(reading, question->settings, question->asker);
     release::Terms terms = terms_of_call(call, policy);
     verdict->mechanism = terms.mechanism == privacy::Mechanism::laplace ? "laplace" : "gaussian";
     verdict->used =

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "border/versions.hpp"
 #include "catalog/decimals.hpp"
 #include "catalog/facade.hpp"
 #include "query/shape.hpp"
@@ -20,7 +21,7 @@ using risk::GeneralRisk;
 static void check_controller(const query::General *general) {
     ListCell *cell;
     foreach (cell, general->views)
-        if (!pg_class_ownercheck(catalog::table_of_facade(lfirst_oid(cell)), GetUserId()))
+        if (!border::owns_relation(catalog::table_of_facade(lfirst_oid(cell)), GetUserId()))
             ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
                             errmsg("must be owner of the table behind %s", catalog::qualified_name(lfirst_oid(cell))),
                             errhint("Only the controller may look at the risk; analysts ask through dp_query().")));
@@ -145,16 +146,19 @@ bool general_risk(FunctionCallInfo fcinfo) {
 
 // ---- dp_risk_records -----------------------------------------------------------------------------------------------
 
-// The PIS and the RDR of every record, and of people outside.
-static RecordNumbers numbers_of(const risk::Memo *memo, privacy::Mechanism mechanism, double term) {
-    Size size = sizeof(double) * (memo->nrecords + 1);
-    auto *pis = static_cast<double *>(MemoryContextAllocHuge(CurrentMemoryContext, size));
-    auto *rdr = static_cast<double *>(MemoryContextAllocHuge(CurrentMemoryContext, size));
-    for (int64 i = 0; i <= memo->nrecords; i++) {
-        pis[i] = i == memo->nrecords ? 0 : memo->records[i].pis;
-        rdr[i] = privacy::rdr_of(pis[i], mechanism, term);
-    }
-    return RecordNumbers{pis, rdr};
+namespace {
+struct Indicator {
+    const risk::Memo *memo;
+    privacy::Mechanism mechanism;
+    double term;
+};
+} // namespace
+
+// The PIS and the RDR.
+static void numbers_of(void *context, int64 record, double *pis, double *rdr) {
+    auto *indicator = static_cast<const Indicator *>(context);
+    *pis = record == indicator->memo->nrecords ? 0 : indicator->memo->records.at(record)->pis;
+    *rdr = privacy::rdr_of(*pis, indicator->mechanism, indicator->term);
 }
 
 bool general_risk_records(FunctionCallInfo fcinfo) {
@@ -168,7 +172,8 @@ bool general_risk_records(FunctionCallInfo fcinfo) {
     GeneralRisk risk = risk::general_risk(view.question, view.mechanism, true, "dp_risk_records");
     risk::Memo *memo = risk.memo;
     double term = memo->rows == 0 ? 0 : noise_of(view, risk, epsilon).term;
-    put_records(result, memo, numbers_of(memo, view.mechanism, term), 0);
+    Indicator indicator = {memo, view.mechanism, term};
+    put_records(result, memo, RecordNumbers{numbers_of, &indicator, true}, 0);
     return true;
 }
 

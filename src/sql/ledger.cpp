@@ -1,5 +1,6 @@
 // dp_odometer and dp_verify_ledger: what a controller asks of the ledger.
 #include "border/guard.hpp"
+#include "border/versions.hpp"
 #include "catalog/access.hpp"
 #include "catalog/settings.hpp"
 
@@ -41,7 +42,7 @@ ProtectedTable controlled_table(Oid argument) {
     const char *name = get_rel_name(relation);
     if (name == nullptr)
         ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relation)));
-    if (!pg_class_ownercheck(relation, GetUserId()))
+    if (!dp::border::owns_relation(relation, GetUserId()))
         aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(relation)), name);
     table.name = dp::catalog::qualified_name(relation);
     if (!OidIsValid(table.relation))

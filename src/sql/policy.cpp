@@ -1,4 +1,5 @@
 // Who may ask, under which privacy preference (doc/reference.md).
+#include "border/versions.hpp"
 #include "catalog/decimals.hpp"
 #include "query/shape.hpp"
 #include "sql/arguments.hpp"
@@ -277,7 +278,7 @@ static void warn_of_reader(Oid role, const char *grantee, const catalog::Setting
 static void warn_of_rights(Oid role, const char *grantee, Oid view) {
     Oid schema = get_rel_namespace(view);
     const char *name = quote_identifier(get_namespace_name(schema));
-    if (pg_namespace_aclcheck(schema, role, ACL_USAGE) != ACLCHECK_OK)
+    if (!border::may_use_schema(schema, role))
         ereport(WARNING, (errmsg("role %s may not use the schema %s, where the restricted view is", grantee, name),
                           errhint("GRANT USAGE ON SCHEMA %s TO %s;", name, grantee)));
     // A role that cannot log in is there for its members, who connect with rights of their own.
@@ -285,7 +286,7 @@ static void warn_of_rights(Oid role, const char *grantee, Oid view) {
     bool logs_in = HeapTupleIsValid(tuple) && ((Form_pg_authid)GETSTRUCT(tuple))->rolcanlogin;
     if (HeapTupleIsValid(tuple))
         ReleaseSysCache(tuple);
-    if (logs_in && pg_database_aclcheck(MyDatabaseId, role, ACL_CONNECT) != ACLCHECK_OK) {
+    if (logs_in && !border::may_connect(MyDatabaseId, role)) {
         const char *database = quote_identifier(get_database_name(MyDatabaseId));
         ereport(WARNING, (errmsg("role %s may not connect to the database %s", grantee, database),
                           errhint("GRANT CONNECT ON DATABASE %s TO %s;", database, grantee)));

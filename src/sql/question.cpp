@@ -1,5 +1,6 @@
 #include "sql/question.hpp"
 
+#include "border/versions.hpp"
 #include "catalog/facade.hpp"
 #include "query/shape.hpp"
 
@@ -13,7 +14,7 @@ rows::Question *controllers_question(const char *text) {
     query::Leaf *leaf = query::check_leaf(parsed.query, parsed.source);
     scope.leave();
     Oid relation = catalog::table_of_facade(leaf->view);
-    if (!pg_class_ownercheck(relation, GetUserId()))
+    if (!border::owns_relation(relation, GetUserId()))
         ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
                         errmsg("must be owner of the table behind %s", catalog::qualified_name(leaf->view)),
                         errhint("Only the controller may look at the risk; analysts ask through dp_query().")));

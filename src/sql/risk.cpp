@@ -1,5 +1,7 @@
 // What a controller looks at: the risk of the people in a table (doc/reference.md).
+#include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "privacy/sparse_vector.hpp"
 
@@ -277,9 +279,7 @@ static privacy::RiskRow risk_row_of(const View &view, const Memo *memo, const Ex
                                     const Noise &noise) {
     if (view.exact && is_printed(view)) {
         risk::ExactRisks risks = exact_printed(view, memo, epsilon);
-        privacy::RiskRow row = risk::risk_row_of(memo, risks, epsilon);
-        pfree(risks.excess);
-        return row;
+        return risk::risk_row_of(memo, risks, epsilon);
     }
     return border::core([&] {
         return view.exact ? privacy::risk_row_exact(*exact.changes, exact_rdr(view, memo, exact, epsilon), epsilon)
@@ -317,42 +317,55 @@ DP_CALL(dp_risk) {
 
 // ---- dp_risk_records -----------------------------------------------------------------------------------------------
 
-// Of every record, and behind them of people outside the WHERE.
-static double *indicators_of(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
-    auto *rdr =
-        static_cast<double *>(MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) * (memo->nrecords + 1)));
-    if (view.exact && is_printed(view)) {
-        risk::ExactRisks risks = exact_printed(view, memo, epsilon);
-        for (int64 i = 0; i <= memo->nrecords; i++)
-            rdr[i] = risks.noise + risks.excess[i];
-        return rdr;
+namespace {
+// What the indicator of one record is computed from.
+struct Indicator {
+    const View *view;
+    const Memo *memo;
+    double term;                   // of the bound's
+    const risk::ExactRisks *risks; // exact, of what pairs print; or null
+    privacy::ExactRdr *exact;      // or null
+    double *change;                // then room for one
+};
+} // namespace
+
+static Indicator indicator_of(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
+    Indicator indicator = {&view, memo, 0, nullptr, nullptr, nullptr};
+    if (!view.exact) {
+        indicator.term = noise_of(view, memo, epsilon).term;
+        return indicator;
+    }
+    if (is_printed(view)) {
+        auto *risks = static_cast<risk::ExactRisks *>(palloc(sizeof(risk::ExactRisks)));
+        *risks = exact_printed(view, memo, epsilon);
+        indicator.risks = risks;
+        return indicator;
     }
     Exact exact = exact_changes(view, memo);
-    double term = view.exact ? 0 : noise_of(view, memo, epsilon).term;
-    border::core([&] {
-        if (!view.exact) {
-            for (int64 i = 0; i <= memo->nrecords; i++)
-                rdr[i] = privacy::rdr_of(i < memo->nrecords ? memo->records[i].pis : 0, view.mechanism, term);
-            return;
-        }
-        privacy::ExactRdr indicator = exact_rdr(view, memo, exact, epsilon);
-        std::vector<double> change(exact.changes->width(), 0.0);
-        rdr[memo->nrecords] = indicator.of(change.data());
-        for (int64 i = 0; i < memo->nrecords; i++) {
-            risk::change_of(view.question, memo, view.calibration, i, change.data());
-            rdr[i] = indicator.of(change.data());
-        }
-    });
-    return rdr;
+    auto *made = border::context_new<std::optional<privacy::ExactRdr>>();
+    indicator.exact = border::core([&] { return &made->emplace(exact_rdr(view, memo, exact, epsilon)); });
+    indicator.change = static_cast<double *>(palloc(sizeof(double) * exact.changes->width()));
+    return indicator;
 }
 
-static double *pis_of(const Memo *memo) {
-    auto *pis =
-        static_cast<double *>(MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) * (memo->nrecords + 1)));
-    for (int64 i = 0; i < memo->nrecords; i++)
-        pis[i] = memo->records[i].pis;
-    pis[memo->nrecords] = 0;
-    return pis;
+// The PIS and the RDR.
+static void numbers_of(void *context, int64 record, double *pis, double *rdr) {
+    auto *indicator = static_cast<const Indicator *>(context);
+    const Memo *memo = indicator->memo;
+    bool outside = record == memo->nrecords;
+    *pis = outside ? 0 : memo->records.at(record)->pis;
+    if (indicator->risks != nullptr)
+        *rdr = indicator->risks->noise + *indicator->risks->excess.at(record);
+    else if (indicator->exact == nullptr)
+        *rdr = privacy::rdr_of(*pis, indicator->view->mechanism, indicator->term);
+    else {
+        if (outside)
+            std::fill_n(indicator->change, risk::change_width(indicator->view->question, indicator->view->calibration),
+                        0.0);
+        else
+            risk::change_of(indicator->view->question, memo, indicator->view->calibration, record, indicator->change);
+        *rdr = border::core([&] { return indicator->exact->of(indicator->change); });
+    }
 }
 
 DP_CALL(dp_risk_records) {
@@ -364,8 +377,10 @@ DP_CALL(dp_risk_records) {
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     Memo *memo = risk::leave_one_out(view.question, view.mechanism, view.calibration, risk::Detail::records);
-    if (memo->rows > 0)
-        put_records(result, memo, RecordNumbers{pis_of(memo), indicators_of(view, memo, epsilon)}, 1);
+    if (memo->rows > 0) {
+        Indicator indicator = indicator_of(view, memo, epsilon);
+        put_records(result, memo, RecordNumbers{numbers_of, &indicator, true}, 1);
+    }
     return Datum(0);
 }
 

@@ -31,10 +31,11 @@ Noise noise_of(const View &view, const risk::Memo *memo, privacy::Epsilon epsilo
 // 55000 for a table without rows: an RDR is somebody's.
 void check_not_empty(const risk::Memo *memo);
 
-// Two numbers of every record and, behind the last record, of people outside the WHERE; columns 3 and 4 of the result. A null
-// pointer: NULL.
+// Two numbers of a record, or of people outside the WHERE (record memo->nrecords): columns 3 and 4 of the result.
 struct RecordNumbers {
-    const double *third, *fourth;
+    void (*of)(void *context, int64 record, double *third, double *fourth);
+    void *context;
+    bool has_fourth; // else NULL
 };
 // (record, individuals, third, fourth), riskiest first: by numbers `by` (0 or 1), then by the others; people outside last. The
 // memo has Detail::records. What does not fit into work_mem is sorted on disk.

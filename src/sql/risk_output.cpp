@@ -159,7 +159,7 @@ static double distance_in(const View &view, const Output &output, int group) {
 
 // || output - q(x) || without one group, for each group; for people who are in none, behind them, all of it.
 static double *rest_of_groups(const View &view, const Output &output) {
-    auto *rest = static_cast<double *>(palloc0(sizeof(double) * (output.ngroups + 1)));
+    auto *rest = static_cast<double *>(palloc0(sizeof(double) * (static_cast<Size>(output.ngroups) + 1)));
     double before = 0, after = 0;
     for (int group = 0; group < output.ngroups; group++) {
         rest[group] = before;
@@ -174,7 +174,7 @@ static double *rest_of_groups(const View &view, const Output &output) {
 }
 
 static Said said_of(const View &view, const Memo *memo, const Output &output, const double *rest, int64 i) {
-    int group = i < memo->nrecords ? memo->group_of[i] : -1;
+    int group = i < memo->nrecords ? memo->records.at(i)->group : -1;
     Said said = {rest[group < 0 ? output.ngroups : group], 0};
     for (int a = 0; group >= 0 && a < output.naggregates; a++) {
         int at = group * output.naggregates + a;
@@ -187,19 +187,20 @@ static Said said_of(const View &view, const Memo *memo, const Output &output, co
     return said;
 }
 
-// Of every record, and behind them of people outside the WHERE.
-static RecordNumbers everything_said(const View &view, const Memo *memo, const Output &output) {
-    const double *rest = rest_of_groups(view, output);
-    Size size = sizeof(double) * (memo->nrecords + 1);
-    auto *rdr = static_cast<double *>(MemoryContextAllocHuge(CurrentMemoryContext, size));
-    auto *loss = static_cast<double *>(MemoryContextAllocHuge(CurrentMemoryContext, size));
-    for (int64 i = 0; i <= memo->nrecords; i++) {
-        CHECK_FOR_INTERRUPTS();
-        Said said = said_of(view, memo, output, rest, i);
-        rdr[i] = said.rdr;
-        loss[i] = said.loss;
-    }
-    return RecordNumbers{rdr, output.scale == nullptr ? nullptr : loss};
+namespace {
+struct Sayings {
+    const View *view;
+    const Memo *memo;
+    const Output *output;
+    const double *rest;
+};
+} // namespace
+
+static void numbers_of(void *context, int64 record, double *rdr, double *loss) {
+    auto *sayings = static_cast<const Sayings *>(context);
+    Said said = said_of(*sayings->view, sayings->memo, *sayings->output, sayings->rest, record);
+    *rdr = said.rdr;
+    *loss = said.loss;
 }
 
 DP_CALL(dp_risk_output) {
@@ -212,7 +213,8 @@ DP_CALL(dp_risk_output) {
     Memo *memo = risk::leave_one_out(view.question, view.mechanism, privacy::Calibration::sound, risk::Detail::records);
     Output output = read_output(view.question, memo, array_argument(fcinfo, output_output));
     output.scale = scale;
-    put_records(result, memo, everything_said(view, memo, output), 0);
+    Sayings sayings = {&view, memo, &output, rest_of_groups(view, output)};
+    put_records(result, memo, RecordNumbers{numbers_of, &sayings, output.scale != nullptr}, 0);
     return Datum(0);
 }
 

@@ -31,9 +31,13 @@ static Tuplesortstate *begin_sort(TupleDesc desc, int by) {
                                 TUPLESORT_NONE);
 }
 
-static void set_number(TupleTableSlot *slot, int column, const double *numbers, int64 i) {
-    slot->tts_isnull[column] = numbers == nullptr;
-    slot->tts_values[column] = numbers == nullptr ? Datum(0) : Float8GetDatum(numbers[i]);
+static void set_numbers(Datum *values, bool *nulls, const RecordNumbers &numbers, int64 record) {
+    double third = 0, fourth = 0;
+    numbers.of(numbers.context, record, &third, &fourth);
+    values[0] = Float8GetDatum(third);
+    nulls[0] = false;
+    values[1] = numbers.has_fourth ? Float8GetDatum(fourth) : Datum(0);
+    nulls[1] = !numbers.has_fourth;
 }
 
 static void fill_sort(Tuplesortstate *sort, TupleDesc desc, const Memo *memo, const RecordNumbers &numbers) {
@@ -44,10 +48,9 @@ static void fill_sort(Tuplesortstate *sort, TupleDesc desc, const Memo *memo, co
         CHECK_FOR_INTERRUPTS();
         slot_getallattrs(record);
         ExecClearTuple(slot);
-        slot->tts_values[sort_individuals] = Int64GetDatum(memo->records[i].individuals);
+        slot->tts_values[sort_individuals] = Int64GetDatum(memo->records.at(i)->individuals);
         slot->tts_isnull[sort_individuals] = false;
-        set_number(slot, sort_third, numbers.third, i);
-        set_number(slot, sort_fourth, numbers.fourth, i);
+        set_numbers(slot->tts_values + sort_third, slot->tts_isnull + sort_third, numbers, i);
         for (int c = 0; c < natts; c++) {
             slot->tts_values[sort_fixed + c] = record->tts_values[c];
             slot->tts_isnull[sort_fixed + c] = record->tts_isnull[c];
@@ -61,12 +64,9 @@ static void fill_sort(Tuplesortstate *sort, TupleDesc desc, const Memo *memo, co
 }
 
 static void put_outside(ReturnSetInfo *result, const Memo *memo, const RecordNumbers &numbers) {
-    const double *of[2] = {numbers.third, numbers.fourth};
     Datum values[4] = {Datum(0), Int64GetDatum(memo->outside)};
-    bool nulls[4] = {true, false, of[0] == nullptr, of[1] == nullptr};
-    for (int i = 0; i < 2; i++)
-        if (of[i] != nullptr)
-            values[2 + i] = Float8GetDatum(of[i][memo->nrecords]);
+    bool nulls[4] = {true};
+    set_numbers(values + 2, nulls + 2, numbers, memo->nrecords);
     tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 

@@ -1,5 +1,7 @@
 #include "sql/row_json.hpp"
 
+#include "border/versions.hpp"
+
 namespace dp::sql {
 
 // row_to_json() calls the cast to json that a user has made for a type of his own, also within arrays and records, with
@@ -15,7 +17,7 @@ JsonColumns json_columns(TupleDesc desc) {
                            static_cast<bool *>(palloc0(desc->natts))};
     for (int i = 0; i < desc->natts; i++) {
         Form_pg_attribute column = TupleDescAttr(desc, i);
-        TupleDescAttr(columns.desc, i)->attcacheoff = -1; // of a row without these texts
+        border::forget_offset(columns.desc, i); // it is that of a row without these texts
         columns.as_text[i] = may_have_cast(column->atttypid);
         if (!columns.as_text[i])
             continue;

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from worlds import Neighbours, World, build_fixture, log_complaints, numbers, observation, shows_canary
 
 HERE = pathlib.Path(__file__).parent
-HEADER = re.compile(r"-- ([A-DX]\d\d)(?: +([A-Z]+))(?: +([\w|]+))?(?: +@(\w+))?")
+HEADER = re.compile(r"-- ([A-DX]\d\d)(?: +([A-Z]+))(?: +([\w|]+))?(?: +@(\w+))?(?: +>=(\d+))?")
 STEP = re.compile(r"(?:(superuser|controller|analyst|colleague|finder|selector|stranger)> )?([!?])? ?(.*)", re.DOTALL)
 OUTCOMES = {"REFUSE", "NOLEAK", "SAME", "SHAPE", "CHARGED", "NOCHARGE", "FRESH"}
 
@@ -34,7 +34,7 @@ CONFIGURATIONS = (
     Configuration("cold", False, exact=False, fresh=True),
     Configuration("session", False, system=(("session_preload_libraries", "dp_rdr"),)),
     Configuration("shared", True),
-    Configuration("parallel", True, "-c force_parallel_mode=on -c max_parallel_workers_per_gather=1"),
+    Configuration("parallel", True, "-c :forced_parallel=on -c max_parallel_workers_per_gather=1"),
     Configuration("forced", True, "-c plan_cache_mode=force_generic_plan -c jit=on -c jit_above_cost=0"),
     Configuration("serializable", True, "-c default_transaction_isolation=serializable", exact=False),
     Configuration("watched", True, "-c client_min_messages=log -c debug_print_parse=on -c debug_print_rewritten=on "
@@ -57,6 +57,7 @@ class Case(NamedTuple):
     outcome: str
     argument: str  # SQLSTATEs, or the number of charges
     only: str      # the one configuration that it is for
+    since: int     # the version of PostgreSQL that it needs
     steps: tuple
 
     def __str__(self):
@@ -77,7 +78,7 @@ def read_cases(path):
 
     def finish():
         if steps:
-            yield Case(header[1], header[2], header[3] or "", header[4] or "", tuple(steps))
+            yield Case(header[1], header[2], header[3] or "", header[4] or "", int(header[5] or 0), tuple(steps))
             steps.clear()
 
     for line in path.read_text().replace("\\\n", "").splitlines():
@@ -218,7 +219,7 @@ def run_configuration(tap, neighbours, configuration, cases):
     begun = time.monotonic()
     configure(neighbours, configuration)
     for case in cases:
-        if case.only in ("", configuration.name):
+        if case.only in ("", configuration.name) and case.since <= neighbours.version:
             runs = neighbours.both(lambda world: run_case(case, world, configuration.fresh))
             tap.report(f"{configuration.name}: {case}", judge(case, runs, configuration.exact))
     for world in neighbours.worlds:

@@ -26,6 +26,8 @@ VOLATILE = (
 )
 LARGE_NUMBERS = re.compile(r"\d{4,}|-?\d+\.\d+")
 NUMBERS = re.compile(r"-?\d+(\.\d+)?")
+# A setting that has changed its name.
+FORCED_PARALLEL = {True: "debug_parallel_query", False: "force_parallel_mode"}
 # Log messages show plans; how many rows a catalog seems to have depends on what other cases have left there.
 READS_CATALOGS = re.compile(r"pg_|_to_xml|information_schema|dp_rdr\.|\bown\b|\bmine\b|'s'|EXECUTE|EXPLAIN")
 
@@ -84,6 +86,7 @@ class World:
         self._connections = {}
         self._superuser = Connection(dbname=database)
         self.account()  # the connection's first call loads the library
+        self.version = int(self._superuser.must("SHOW server_version_num")[0][0]) // 10000
 
     def connection(self, role):
         if role not in self._connections:
@@ -91,14 +94,17 @@ class World:
                 self._connections[role] = Connection(dbname=self.database)
             else:
                 self._connections[role] = Connection(dbname=self.database, user=f"attack_{role}", password="attack",
-                                                     options=f"-c statement_timeout=20s {self.options}")
+                                                     options=self.filled(f"-c statement_timeout=20s {self.options}"))
         return self._connections[role]
+
+    def filled(self, text):
+        return text.replace(":database", self.database).replace(":forced_parallel", FORCED_PARALLEL[self.version >= 16])
 
     def send(self, role, sql):
         connection = self.connection(role)
         if role == "controller":
             connection.must("SET ROLE attack_controller")
-        reply = connection.send(sql.replace(":database", self.database))
+        reply = connection.send(self.filled(sql))
         if not connection.alive():
             connection.close()
             del self._connections[role]
@@ -129,6 +135,7 @@ class Neighbours:
 
     def __init__(self):
         self.worlds = [World(database) for database in DATABASES]
+        self.version = self.worlds[0].version
         self._pool = ThreadPoolExecutor(len(self.worlds))
 
     def both(self, action):

@@ -1,149 +1,227 @@
 #!/usr/bin/env python3
-"""Medians of dp_rdr's calls and of the plain queries they are held against, on the server that PG* points to.
+"""What answers cost in time and memory, beside PostgreSQL's own plain queries, on the server that PG* points to.
 
-For every size of Adult and each of six queries: the plain query on the table, a plain GROUP BY of the columns that the
-query reads (the floor of everything that looks at each distinct record), dp_risk, dp_find_epsilon, dp_query, and dp_query
-under a policy with tau_var, which reads the number of rows as well and makes two charges; for the median, which is a
-general query, the first three. The calls take turns, so that a slow minute of the machine hits all of them, and the first
-round is thrown away.
+For each size of Adult and each query of questions.py: the plain query, a plain GROUP BY of the columns that it reads (the
+floor of everything that looks at each distinct record), the same in ordinary SQL on the restricted view, by dp_query, under a
+policy with tau_var (`released`, two charges), dp_risk and dp_find_epsilon. The calls take turns, so that a slow minute of the
+machine hits all of them alike; the first round warms up and is thrown away; the rest are medians. A call that has used its
+share of time (--budget) is not repeated, one that exceeds --limit is given up. Memory is measured afterwards, each call once
+in a connection of its own. Nothing is asserted: the numbers are for reading.
 
-Then, for the first size, the same count in ordinary SQL through the restricted view and through dp_query, in turns: the
-difference is what the rewriting of statements costs.
+Every number is also a line of the file --csv.
 """
 import argparse
-import re
+import csv
+import math
+import os
+import pathlib
 import statistics
 import subprocess
-from typing import NamedTuple
+import sys
+import time
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test/attacks"))
 
-class Query(NamedTuple):
-    name: str
-    text: str       # {} is the table or the restricted view
-    projected: str  # the columns it reads
-    result: str     # column definition list for dp_query; '' for a general query
+import charges  # noqa: E402
+import libpq  # noqa: E402
+import machine  # noqa: E402
+from questions import CALLS, QUERIES, SETUP, statement  # noqa: E402
 
-
-QUERIES = (
-    Query("Q1", "SELECT count(*) FROM {} WHERE income = '>50K' AND education_num = 13 AND age = 25",
-          "income, education_num, age", "n bigint"),
-    Query("Q2", "SELECT marital_status, count(*) FROM {} WHERE race = 'Asian-Pac-Islander' AND age BETWEEN 30 AND 40 "
-          "GROUP BY marital_status", "marital_status, race, age", "marital_status text, n bigint"),
-    Query("Q3", "SELECT count(*) FROM {} WHERE native_country <> 'United-States' AND sex = 'Female'",
-          "native_country, sex", "n bigint"),
-    Query("Q4", "SELECT avg(hours_per_week) FROM {} WHERE workclass IN ('Federal-gov', 'Local-gov', 'State-gov')",
-          "hours_per_week, workclass", "a numeric"),
-    Query("Q5", "SELECT sum(capital_gain) FROM {}", "capital_gain", "s bigint"),
-    Query("median", "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY hours_per_week) FROM {}", "hours_per_week", ""),
-)
-
-# The odometer only counts here: no total would last for all rounds.
-SETUP = """
-CREATE ROLE bench_analyst;
-CREATE ROLE bench_selected;
-\\set data test/data
-\\i test/data/adult.sql
-TRUNCATE adult;
-\\copy adult from program 'test/data/scale_adult.py {rows}' csv header
-VACUUM ANALYZE adult;
-CREATE EXTENSION dp_rdr;
-SELECT dp_protect('adult', 'adult_dp');
-SELECT dp_set_bounds('adult', 'hours_per_week', 1, 99);
-SELECT dp_set_bounds('adult', 'capital_gain', 0, 99999);
-SELECT dp_set_groups('adult', 'marital_status', '{{Divorced,Married-AF-spouse,Married-civ-spouse,'
-    'Married-spouse-absent,Never-married,Separated,Widowed}}');
-SELECT dp_set_odometer('adult', 'none');
-SELECT dp_grant('adult_dp', 'bench_analyst', tau => 0.95);
-SELECT dp_grant('adult_dp', 'bench_selected', tau_var => 1e-4);
-"""
+DATABASE = "bench"
+CALL_NAMES = tuple(CALLS)
 
 
 def psql(database, script):
-    """Runs a psql script and returns what it prints."""
-    command = ["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", database]
-    return subprocess.run(command, input=script, text=True, stdout=subprocess.PIPE, check=True).stdout
+    command = ["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-v", f"password={os.environ.get('PGPASSWORD', '')}",
+               "-d", database]
+    subprocess.run(command, input=script, text=True, stdout=subprocess.DEVNULL, check=True)
 
 
-def calls(query):
-    """(name, role, statement) of everything that is measured for one query."""
-    private = query.text.format("adult_dp")
-    yield "plain", None, query.text.format("adult")
-    yield "group by", None, f"SELECT {query.projected}, count(*) FROM adult GROUP BY {query.projected}"
-    yield "dp_risk", None, f"SELECT * FROM dp_risk($${private}$$)"
-    if not query.result:
-        return
-    yield "dp_find_epsilon", None, f"CALL dp_find_epsilon($${private}$$, 0.95)"
-    yield "dp_query", "bench_analyst", f"SELECT * FROM dp_query($${private}$$) AS ({query.result})"
-    yield "released", "bench_selected", f"SELECT * FROM dp_query($${private}$$) AS ({query.result})"
+class Record:
+    """The lines of the CSV file."""
+    FIELDS = ("section", "rows", "query", "call", "clients", "metric", "value", "unit")
+
+    def __init__(self):
+        self.lines = []
+
+    def __call__(self, section, **fields):
+        self.lines.append({"section": section, **fields})
+
+    def write(self, path):
+        with open(path, "w", newline="", encoding="utf-8") as file:
+            out = csv.DictWriter(file, self.FIELDS)
+            out.writeheader()
+            out.writerows(self.lines)
 
 
-def measuring_script(repeat):
-    """A psql script that labels each timing: the first line of a pair is the label, the second what \\timing says."""
-    lines = ["\\o /dev/null"]
-    for _ in range(repeat + 1):
+# ---- time -----------------------------------------------------------------------------------------------------------
+
+
+def connect(call, limit):
+    connection = libpq.Connection(dbname=DATABASE)
+    connection.must(f"SET statement_timeout = '{limit}s'")
+    connection.must("SET client_min_messages = error")
+    # Without preloading the first statement on a view loads the library and is refused.
+    connection.must("LOAD 'dp_rdr'")
+    if CALLS[call] is not None:
+        connection.must(f"SET ROLE {CALLS[call]}")
+    return connection
+
+
+def attempt(connection, sql):
+    """Milliseconds, or why there are none."""
+    begun = time.perf_counter()
+    reply = connection.send(sql)
+    took = (time.perf_counter() - begun) * 1000
+    failed = reply.sqlstate()
+    return (None, failed + " " + reply.results[-1].field("M")) if failed else (took, "")
+
+
+def measure(options):
+    """{(query, call): median in ms}, and of those that failed the reason."""
+    connections = {call: connect(call, options.limit) for call in CALLS}
+    times = {(query.name, call): [] for query in QUERIES for call in CALLS}
+    reasons = {}
+    for _ in range(options.repeat + 1):
         for query in QUERIES:
-            for name, role, statement in calls(query):
-                lines += [f"SET ROLE {role or 'none'};", f"\\echo {query.name}/{name}",
-                          "\\timing on", f"{statement};", "\\timing off"]
-    return "\n".join(lines)
+            for call in CALLS:
+                key = (query.name, call)
+                if key in reasons or (len(times[key]) > 1 and sum(times[key]) > options.budget * 1000):
+                    continue
+                took, reason = attempt(connections[call], statement(query, call))
+                if reason:
+                    reasons[key] = reason
+                else:
+                    times[key].append(took)
+    for connection in connections.values():
+        connection.close()
+    return {key: statistics.median(took[1:] or took) for key, took in times.items() if took}, reasons
 
 
-def facade_script(repeat):
-    """The same, for one question that is asked in both ways."""
-    count = "SELECT count(*) FROM adult_dp WHERE age > 60"
-    lines = ["\\o /dev/null", "SET ROLE bench_analyst;"]
-    for _ in range(repeat + 1):
-        for label, statement in (("dp_query", f"SELECT * FROM dp_query($${count}$$) AS (n bigint)"), ("view", count)):
-            lines += [f"\\echo {label}", "\\timing on", f"{statement};", "\\timing off"]
-    return "\n".join(lines)
+# ---- memory ---------------------------------------------------------------------------------------------------------
 
 
-def measure(database, script):
-    """Milliseconds by label, the first round left out."""
-    times = {}
-    label = None
-    for line in psql(database, script).splitlines():
-        timing = re.match(r"Time: ([\d.]+) ms", line)
-        if timing:
-            times.setdefault(label, []).append(float(timing.group(1)))
-        else:
-            label = line
-    return {label: statistics.median(values[1:]) for label, values in times.items()}
+def peaks(query, call, limit):
+    """Megabytes of the connection's process, and of the processes that read rows for it together; None if there are none."""
+    admin = libpq.Connection(dbname=DATABASE)
+    connection = connect(call, limit)
+    pid = int(connection.must("SELECT pg_backend_pid()")[0][0])
+    before = machine.keepers(admin)
+    for process in [pid, *before]:
+        machine.forget_peak(process)
+    _, reason = attempt(connection, statement(query, call))
+    mine = None if reason else machine.private_peak(pid)
+    theirs = [machine.private_peak(keeper) or 0 for keeper in machine.keepers(admin)]
+    connection.close()
+    admin.close()
+    return mine, max(theirs, default=None)
 
 
-def report(rows, medians):
+# ---- what is printed ------------------------------------------------------------------------------------------------
+
+
+def cell(value, form):
+    return format(value, form) if value is not None and not math.isnan(value) else "-"
+
+
+def table(title, values, form, calls=CALL_NAMES):
+    """Queries down, calls across."""
+    print(f"\n{title}")
+    print(f"{'':>8}" + "".join(f"{call:>16}" for call in calls))
     for query in QUERIES:
-        ms = {name: medians[f"{query.name}/{name}"] for name, _, _ in calls(query)}
-        line = (f"{rows:>9} {query.name:>6} {ms['plain']:>9.1f} {ms['group by']:>9.1f} "
-                f"{ms['dp_risk']:>9.1f} {ms['dp_risk'] / ms['group by']:>9.2f}")
-        if query.result:
-            line += (f" {ms['dp_find_epsilon']:>12.1f} {ms['dp_find_epsilon'] / ms['group by']:>9.2f} "
-                     f"{ms['dp_query']:>9.1f} {ms['dp_query'] / ms['plain']:>8.2f} "
-                     f"{ms['released']:>9.1f} {ms['released'] / ms['plain']:>8.2f}")
-        else:
-            line += f"   (dp_risk/plain {ms['dp_risk'] / ms['plain']:.2f})"
-        print(line, flush=True)
+        print(f"{query.name:>8}" + "".join(f"{cell(values.get((query.name, call)), form):>16}" for call in calls), flush=True)
+
+
+def ratios(medians, floor):
+    return {(query, call): took / medians[query, floor] for (query, call), took in medians.items() if (query, floor) in medians}
+
+
+def report_size(rows, medians, reasons, record):
+    table(f"{rows} rows: medians, ms", medians, ".1f")
+    by_plain, by_groups = ratios(medians, "plain"), ratios(medians, "group by")
+    table(f"{rows} rows: times the plain query", by_plain, ".2f", CALL_NAMES[2:])
+    table(f"{rows} rows: times the plain GROUP BY of what is read", by_groups, ".2f", ("dp_risk", "dp_find_epsilon"))
+    for (query, call), reason in reasons.items():
+        print(f"  no {query} {call}: {reason}")
+    for metric, values, unit in (("median", medians, "ms"), ("ratio to plain", by_plain, ""),
+                                 ("ratio to group by", by_groups, "")):
+        for (query, call), value in values.items():
+            record("queries", rows=rows, query=query, call=call, metric=metric, value=value, unit=unit)
+
+
+def report_memory(rows, options, record):
+    mine, theirs = {}, {}
+    for query in QUERIES:
+        for call in CALLS:
+            mine[query.name, call], theirs[query.name, call] = peaks(query, call, options.limit)
+    table(f"{rows} rows: peak of the connection's process without shared memory, MB", mine, ".0f")
+    if any(value is not None for value in theirs.values()):
+        table(f"{rows} rows: highest peak of a dp_rdr keeper, MB", theirs, ".0f")
+    for metric, values in (("peak of the backend", mine), ("peak of a keeper", theirs)):
+        for (query, call), value in values.items():
+            if value is not None:
+                record("memory", rows=rows, query=query, call=call, metric=metric, value=value, unit="MB")
+
+
+def report_growth(by_size, record):
+    """The exponent e of time ~ rows^e, between each size and the next."""
+    sizes = sorted(by_size)
+    for small, large in zip(sizes, sizes[1:]):
+        exponents = {key: math.log(by_size[large][key] / by_size[small][key]) / math.log(large / small)
+                     for key in by_size[small] if key in by_size[large]}
+        table(f"growth from {small} to {large} rows: exponent", exponents, ".2f")
+        for (query, call), value in exponents.items():
+            record("growth", rows=large, query=query, call=call, metric="exponent", value=value, unit="")
+
+
+def report_environment(record):
+    admin = libpq.Connection(dbname="postgres")
+    print("environment")
+    for name, value in machine.environment(admin):
+        print(f"{name:>34}  {value}")
+        record("environment", metric=name, value=value, unit="")
+    flush, slow = machine.flush_times(admin.must("SHOW data_directory")[0][0])
+    print(f"{'write and flush 8 kB':>34}  {flush:.3f} ms p50, {slow:.3f} ms p99", flush=True)
+    record("environment", metric="flush p50", value=flush, unit="ms")
+    record("environment", metric="flush p99", value=slow, unit="ms")
+    admin.close()
+
+
+def bench_sizes(options, record):
+    by_size = {}
+    for rows in options.rows:
+        psql("postgres", f"SET client_min_messages = warning;\nDROP DATABASE IF EXISTS {DATABASE} WITH (FORCE);\n"
+             f"DROP ROLE IF EXISTS bench_analyst, bench_selected;\nCREATE DATABASE {DATABASE};")
+        psql(DATABASE, SETUP.format(rows=rows))
+        by_size[rows], reasons = measure(options)
+        report_size(rows, by_size[rows], reasons, record)
+        report_memory(rows, options, record)
+    report_growth(by_size, record)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("rows", type=int, nargs="+")
-    parser.add_argument("--repeat", type=int, default=7)
-    parser.add_argument("--statements", type=int, default=400, help="of each kind, for the comparison of view and dp_query")
+    parser.add_argument("rows", type=int, nargs="*", help="sizes of the table")
+    parser.add_argument("--repeat", type=int, default=7, help="measurements of each call")
+    parser.add_argument("--budget", type=float, default=20, help="seconds after which a call is not repeated")
+    parser.add_argument("--limit", type=int, default=600, help="seconds after which a call is given up")
+    parser.add_argument("--seconds", type=int, default=5, help="of each run with many clients; 0: none")
+    parser.add_argument("--csv", default="build/bench.csv")
     options = parser.parse_args()
 
-    print("medians in ms; ratios to the plain GROUP BY of the projected columns, and of dp_query to the plain query\n")
-    print(f"{'rows':>9} {'query':>6} {'plain':>9} {'group by':>9} {'dp_risk':>9} {'/group by':>9} "
-          f"{'find_epsilon':>12} {'/group by':>9} {'dp_query':>9} {'/plain':>8} {'released':>9} {'/plain':>8}")
-    for rows in options.rows:
-        psql("postgres", "SET client_min_messages = warning;\nDROP DATABASE IF EXISTS bench;\n"
-             "DROP ROLE IF EXISTS bench_analyst, bench_selected;\nCREATE DATABASE bench;")
-        psql("bench", SETUP.format(rows=rows))
-        report(rows, measure("bench", measuring_script(options.repeat)))
-        if rows == options.rows[0]:
-            facade = measure("bench", facade_script(options.statements))
-    print(f"\na count of {options.rows[0]} rows, medians of {options.statements}: through the view {facade['view']:.2f} ms, "
-          f"by dp_query {facade['dp_query']:.2f} ms, difference {facade['view'] - facade['dp_query']:+.2f} ms")
+    record = Record()
+    try:
+        report_environment(record)
+        if options.seconds:
+            psql("postgres", f"CREATE DATABASE {charges.DATABASE}")
+            psql(charges.DATABASE, charges.SETUP)
+            charges.first_answers(5, record)
+            charges.many_clients(options.seconds, record)
+        bench_sizes(options, record)
+    finally:
+        pathlib.Path(options.csv).parent.mkdir(exist_ok=True)
+        record.write(options.csv)
 
 
 if __name__ == "__main__":

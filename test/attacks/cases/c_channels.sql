@@ -307,12 +307,12 @@ SELECT sum(salary::int8 * 126000000000) FROM person_dp
 SELECT sum(rate * 1e100000) FROM person_dp
 
 -- C26 SHAPE
-SET force_parallel_mode = on
+SET :forced_parallel = on
   SET parallel_setup_cost = 0
   SET parallel_tuple_cost = 0
   SET min_parallel_table_scan_size = 0
   SELECT sex, avg(salary), sum(height), count(*) FROM person_dp GROUP BY sex
-SET force_parallel_mode = regress
+SET :forced_parallel = regress
   SELECT count(*) FROM person_dp
 SET max_parallel_workers_per_gather = 0
   SELECT avg(rate) FROM person_dp

@@ -1,0 +1,14 @@
+// From PostgreSQL 18 on the parser adds an entry for the grouping to the range table, and target list and HAVING name the keys
+// as its columns. We look for keys as expressions over what is in FROM, as every version before says it.
+#pragma once
+
+#include "border/postgres.hpp"
+
+namespace dp::border {
+
+// One level, in place. Not for one with grouping sets that the planner will see: there a key is not its expression.
+void flatten_grouping(Query *level);
+// All levels, for what is deparsed and parsed anew.
+void flatten_all_grouping(Query *query);
+
+} // namespace dp::border

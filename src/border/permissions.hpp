@@ -1,0 +1,40 @@
+// What the executor checks before a statement runs. Up to PostgreSQL 15 it is a part of each entry of the range table; from
+// 16 on it stands in a list of the query's, which the entry points into, and a view that has been expanded
+// keeps its own entry in place of OLD and NEW in the view's query.
+#pragma once
+
+#include "border/postgres.hpp"
+
+namespace dp::border {
+
+struct Permission {
+    Oid role;       // whose privileges count; InvalidOid: of whoever runs the statement
+    AclMode needed; // 0: nothing is checked
+};
+
+// Of an entry of the query's range table.
+Permission permission_of(const Query *query, const RangeTblEntry *entry);
+
+// For an entry that was made by hand, once it is in the query's range table. An entry that is no relation has none.
+void set_permission(Query *query, RangeTblEntry *entry, AclMode needed);
+// For an entry that is no relation any more.
+void forget_permission(RangeTblEntry *entry);
+
+// The executor's checks of one level, and of one entry of it: its error 42501 if they fail.
+void check_permissions(const Query *query);
+void check_permission(const Query *query, const RangeTblEntry *entry);
+
+// Views that a statement reads through and that leave its range table: their permissions are still checked, and a plan dies
+// with each of them.
+struct PassedViews {
+    List *entries; // RangeTblEntry *, plain relations that nothing refers to
+    List *infos;   // from 16 on: RTEPermissionInfo *, one for each
+
+    // From the innermost to the outermost. `entry` of `query` is what was made of the view, or any other sub-SELECT; `below` is
+    // the query that it stands for.
+    void add(const Query *query, const RangeTblEntry *entry, const Query *below);
+    // The query's range table becomes `first` and they.
+    void keep(Query *query, RangeTblEntry *first) const;
+};
+
+} // namespace dp::border

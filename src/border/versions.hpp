@@ -1,0 +1,126 @@
+// What PostgreSQL calls differently from version to version, under one name each. A difference of meaning, rather than of
+// spelling, has a file of its own: permissions.hpp (16), grouping.hpp (18).
+#pragma once
+
+#include "border/postgres.hpp"
+
+namespace dp::border {
+
+inline bool owns_relation(Oid relation, Oid role) {
+#if PG_VERSION_NUM >= 160000
+    return object_ownercheck(RelationRelationId, relation, role);
+#else
+    return pg_class_ownercheck(relation, role);
+#endif
+}
+
+inline bool may_use_schema(Oid schema, Oid role) {
+#if PG_VERSION_NUM >= 160000
+    return object_aclcheck(NamespaceRelationId, schema, role, ACL_USAGE) == ACLCHECK_OK;
+#else
+    return pg_namespace_aclcheck(schema, role, ACL_USAGE) == ACLCHECK_OK;
+#endif
+}
+
+inline bool may_connect(Oid database, Oid role) {
+#if PG_VERSION_NUM >= 160000
+    return object_aclcheck(DatabaseRelationId, database, role, ACL_CONNECT) == ACLCHECK_OK;
+#else
+    return pg_database_aclcheck(database, role, ACL_CONNECT) == ACLCHECK_OK;
+#endif
+}
+
+inline List *qualified_name_list(const char *name) {
+#if PG_VERSION_NUM >= 160000
+    return stringToQualifiedNameList(name, nullptr);
+#else
+    return stringToQualifiedNameList(name);
+#endif
+}
+
+// Of one that is not deferrable.
+inline Oid primary_key_index(Relation relation) {
+#if PG_VERSION_NUM >= 180000
+    return RelationGetPrimaryKeyIndex(relation, false);
+#else
+    return RelationGetPrimaryKeyIndex(relation);
+#endif
+}
+
+// Whether a collation orders texts, or maps their cases, as C does. No collation is none of them.
+inline bool orders_by_bytes(Oid collation) {
+#if PG_VERSION_NUM >= 180000
+    return OidIsValid(collation) && pg_newlocale_from_collation(collation)->collate_is_c;
+#else
+    return lc_collate_is_c(collation);
+#endif
+}
+
+inline bool maps_bytes(Oid collation) {
+#if PG_VERSION_NUM >= 180000
+    return OidIsValid(collation) && pg_newlocale_from_collation(collation)->ctype_is_c;
+#else
+    return lc_ctype_is_c(collation);
+#endif
+}
+
+// Loads what the collation needs, or raises what keeps it from being loaded; C needs nothing.
+inline void open_locale(Oid collation) {
+    bool plain = orders_by_bytes(collation);
+    if (!maps_bytes(collation) || !plain)
+        pg_newlocale_from_collation(collation);
+}
+
+// No row holds NULL in the column. From 18 on attnotnull does not say it: the constraint may be NOT VALID.
+inline bool is_never_null(TupleDesc desc, int column) {
+#if PG_VERSION_NUM >= 180000
+    return TupleDescCompactAttr(desc, column)->attnullability == ATTNULLABLE_VALID;
+#else
+    return TupleDescAttr(desc, column)->attnotnull;
+#endif
+}
+
+// Not stored, but computed whenever a row is read.
+inline bool is_virtual(const FormData_pg_attribute *column) {
+#if PG_VERSION_NUM >= 180000
+    return column->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL;
+#else
+    return false;
+#endif
+}
+
+// Where the column stands in a row, if that was the same in all rows so far.
+inline void forget_offset(TupleDesc desc, int column) {
+#if PG_VERSION_NUM >= 180000
+    TupleDescCompactAttr(desc, column)->attcacheoff = -1;
+#else
+    TupleDescAttr(desc, column)->attcacheoff = -1;
+#endif
+}
+
+// All rows, and nothing runs it a second time.
+inline void run_plan_unhooked(QueryDesc *desc) {
+#if PG_VERSION_NUM >= 180000
+    standard_ExecutorRun(desc, ForwardScanDirection, 0);
+#else
+    standard_ExecutorRun(desc, ForwardScanDirection, 0, true);
+#endif
+}
+inline void run_plan(QueryDesc *desc) {
+#if PG_VERSION_NUM >= 180000
+    ExecutorRun(desc, ForwardScanDirection, 0);
+#else
+    ExecutorRun(desc, ForwardScanDirection, 0, true);
+#endif
+}
+
+// Columns of entry `varno` become what the target list says they are; one that it does not have is an error.
+inline Node *replace_columns(Node *node, int varno, List *targets, bool *sublinks) {
+#if PG_VERSION_NUM >= 180000
+    return ReplaceVarsFromTargetList(node, varno, 0, nullptr, targets, 0, REPLACEVARS_REPORT_ERROR, 0, sublinks);
+#else
+    return ReplaceVarsFromTargetList(node, varno, 0, nullptr, targets, REPLACEVARS_REPORT_ERROR, 0, sublinks);
+#endif
+}
+
+} // namespace dp::border

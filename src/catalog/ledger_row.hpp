@@ -1,0 +1,25 @@
+// One row of the ledger: what it says, and its place in the chain.
+#pragma once
+
+#include "border/spi.hpp"
+#include "catalog/ledger.hpp"
+
+namespace dp::catalog {
+
+// What one charge comes to.
+struct Price {
+    privacy::Epsilon epsilon;
+    privacy::Epsilon selection; // what of it paid for a selection
+    privacy::Epsilon worst;     // the most that the round could have come to
+    privacy::Rho rho;
+    privacy::Delta delta, delta_noise, delta_groups;
+};
+
+// Writes the row behind the one with the hash `head`, a bytea, and returns its own hash.
+Datum write_ledger_row(const border::Spi &spi, const Entry &entry, const Price &price, Datum head);
+
+// Names as they are now, or what stands for what is gone.
+const char *role_name(Oid role);
+const char *name_or(Oid relation, const char *otherwise);
+
+} // namespace dp::catalog

@@ -1,0 +1,177 @@
+#include "risk/statement.hpp"
+
+namespace dp::risk {
+
+// ---- receiving -----------------------------------------------------------------------------------------------------
+
+namespace {
+struct Receiver {
+    DestReceiver base;
+    TakeRow take;
+    void *reader;
+    MemoryContext scratch;
+};
+} // namespace
+
+static bool receive(TupleTableSlot *slot, DestReceiver *self) {
+    auto *receiver = reinterpret_cast<Receiver *>(self);
+    MemoryContext old = MemoryContextSwitchTo(receiver->scratch);
+    slot_getallattrs(slot);
+    receiver->take(receiver->reader, slot->tts_values, slot->tts_isnull);
+    MemoryContextSwitchTo(old);
+    MemoryContextReset(receiver->scratch);
+    return true;
+}
+
+static void receive_start(DestReceiver *, int, TupleDesc) {}
+static void receive_end(DestReceiver *) {}
+
+// ---- rows that the scans met -----------------------------------------------------------------------------------------
+
+namespace {
+struct Met {
+    const List *parts; // oid: where the table's rows are
+    List *seen;        // of these
+    List *entries;     // range table
+    int64 rows;
+};
+} // namespace
+
+static List *parts_with_rows(Oid table) {
+    List *parts = NIL;
+    ListCell *cell;
+    foreach (cell, find_all_inheritors(table, NoLock, nullptr))
+        if (get_rel_relkind(lfirst_oid(cell)) != RELKIND_PARTITIONED_TABLE)
+            parts = lappend_oid(parts, lfirst_oid(cell));
+    return parts;
+}
+
+// What passed its condition and what did not: ntuples and nfiltered1, of the leader and, when Gather has ended, of all its
+// workers. Each part is scanned once, and to its end: nothing above it stops early or starts again.
+static bool add_scan(PlanState *state, Met *met) {
+    Oid part = rt_fetch(reinterpret_cast<Scan *>(state->plan)->scanrelid, met->entries)->relid;
+    Instrumentation *counted = state->instrument;
+    if (!list_member_oid(met->parts, part) || list_member_oid(met->seen, part))
+        return false;
+    InstrEndLoop(counted);
+    if (counted->nloops < 1)
+        return false;
+    met->seen = lappend_oid(met->seen, part);
+    met->rows += static_cast<int64>(counted->ntuples + counted->nfiltered1);
+    return true;
+}
+
+static bool add_scans(PlanState *state, Met *met);
+
+static bool add_all(PlanState **states, int n, Met *met) {
+    for (int i = 0; i < n; i++)
+        if (!add_scans(states[i], met))
+            return false;
+    return true;
+}
+
+// The closed list of shapes that tell. Joins may leave a side before its end, a Result with a condition may not begin its
+// input, and what is pruned while it runs is not read.
+static bool add_scans(PlanState *state, Met *met) {
+    if (state == nullptr || state->instrument == nullptr)
+        return false;
+    check_stack_depth();
+    switch (nodeTag(state)) {
+    case T_SeqScanState:
+        return add_scan(state, met);
+    case T_AggState:
+    case T_GroupState:
+    case T_SortState:
+    case T_IncrementalSortState:
+    case T_GatherState:
+    case T_GatherMergeState:
+        return add_scans(outerPlanState(state), met);
+    case T_ResultState:
+        return castNode(Result, state->plan)->resconstantqual == nullptr && add_scans(outerPlanState(state), met);
+    case T_SubqueryScanState:
+        return add_scans(castNode(SubqueryScanState, state)->subplan, met);
+    case T_AppendState: {
+        auto *append = castNode(AppendState, state);
+        return append->as_prune_state == nullptr && add_all(append->appendplans, append->as_nplans, met);
+    }
+    case T_MergeAppendState: {
+        auto *append = castNode(MergeAppendState, state);
+        return append->ms_prune_state == nullptr && add_all(append->mergeplans, append->ms_nplans, met);
+    }
+    default:
+        return false;
+    }
+}
+
+static int64 rows_met(QueryDesc *desc, Oid table) {
+    Met met = {parts_with_rows(table), NIL, desc->plannedstmt->rtable, 0};
+    bool known = add_scans(desc->planstate, &met) && list_length(met.seen) == list_length(met.parts);
+    return known ? met.rows : not_known;
+}
+
+// ---- running -------------------------------------------------------------------------------------------------------
+
+static int64 execute(Query *query, Oid table, DestReceiver *receiver) {
+    // No text: nothing for pg_stat_statements to record, nothing of the caller's in the log.
+    PlannedStmt *plan = pg_plan_query(query, "(dp_rdr)", CURSOR_OPT_PARALLEL_OK, nullptr);
+    bool asked = OidIsValid(table);
+    QueryDesc *desc = CreateQueryDesc(plan, "(dp_rdr)", GetActiveSnapshot(), InvalidSnapshot, receiver, nullptr,
+                                      nullptr, asked ? INSTRUMENT_ROWS : 0);
+    ExecutorStart(desc, 0);
+    ExecutorRun(desc, ForwardScanDirection, 0, true);
+    int64 met = asked ? rows_met(desc, table) : not_known;
+    ExecutorFinish(desc);
+    ExecutorEnd(desc);
+    FreeQueryDesc(desc);
+    return met;
+}
+
+// Where the rows are counted each part must be read, whatever the conditions say about it. The setting goes with the
+// SettingsScope around the statement.
+static void read_all_parts() {
+    set_config_option("enable_partition_pruning", "off", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+}
+
+int64 run_query(Query *query, Oid table, TakeRow take, void *reader) {
+    MemoryContext memory = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr statement", ALLOCSET_DEFAULT_SIZES);
+    MemoryContext old = MemoryContextSwitchTo(memory);
+    if (OidIsValid(table))
+        read_all_parts();
+    Receiver receiver = {{receive, receive_start, receive_end, receive_end, DestNone},
+                         take,
+                         reader,
+                         AllocSetContextCreate(memory, "dp_rdr row", ALLOCSET_DEFAULT_SIZES)};
+    int64 met = execute(query, table, &receiver.base);
+    MemoryContextSwitchTo(old);
+    MemoryContextDelete(memory);
+    return met;
+}
+
+// Parsed without the hooks of other extensions: nothing is recorded.
+int64 run_text(const char *text, Oid table, TakeRow take, void *reader) {
+    ParseState *source = make_parsestate(nullptr);
+    source->p_sourcetext = text;
+    Query *query = transformTopLevelStmt(source, linitial_node(RawStmt, pg_parse_query(text)));
+    free_parsestate(source);
+    return run_query(linitial_node(Query, pg_rewrite_query(query)), table, take, reader);
+}
+
+namespace {
+struct Counts {
+    int n;
+    int64 *counts;
+};
+} // namespace
+
+static void take_counts(void *reader, Datum *values, bool *) {
+    auto *taken = static_cast<Counts *>(reader);
+    for (int i = 0; i < taken->n; i++)
+        taken->counts[i] = DatumGetInt64(values[i]);
+}
+
+void run_counts(Query *query, int64 *counts) {
+    Counts taken = {list_length(query->targetList), counts};
+    run_query(query, InvalidOid, take_counts, &taken);
+}
+
+} // namespace dp::risk

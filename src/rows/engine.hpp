@@ -1,0 +1,12 @@
+// Who keeps a table's rows, where that decides how exact sums are asked for.
+#pragma once
+
+#include "border/postgres.hpp"
+
+namespace dp::rows {
+
+// Whether Citus keeps the table's rows on other nodes. It has partial sums computed there of aggregates that it knows, such
+// as sum(bigint); those of others it calls for each row in a way that costs more than the row, or gathers the rows.
+bool is_on_other_nodes(Oid table);
+
+} // namespace dp::rows

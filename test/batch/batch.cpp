@@ -1,0 +1,211 @@
+// Several charges handed to the ledger's writer at once, as a busy server does by chance: a library of its own, for
+// test/batch/run.py alone. It is linked from the objects of the extension and installed nowhere.
+#include "catalog/ledger_bytes.hpp"
+#include "catalog/ledger_writer.hpp"
+
+#include "border/scope.hpp"
+#include "catalog/decimals.hpp"
+
+extern "C" {
+PG_MODULE_MAGIC;
+PGDLLEXPORT void dp_test_batch_worker(Datum handle);
+}
+
+namespace {
+
+using namespace dp;
+
+// In the segment; behind it n verdicts, then each entry with its size before it.
+struct Batch {
+    int n, rounds;
+    volatile double microseconds; // of one commit; 0 until it is known
+    Size bytes;
+    catalog::Verdict *verdicts() { return reinterpret_cast<catalog::Verdict *>(this + 1); }
+    char *entries() { return reinterpret_cast<char *>(verdicts() + n); }
+};
+
+struct Arguments {
+    ArrayType *kinds, *views, *roles, *epsilons;
+    int n;
+};
+
+Datum element(ArrayType *array, int i, Oid type) {
+    int16 length;
+    bool by_value, isnull;
+    char align;
+    get_typlenbyvalalign(type, &length, &by_value, &align);
+    int index = i + 1;
+    return array_ref(array, 1, &index, -1, length, by_value, align, &isnull);
+}
+
+char *text_element(ArrayType *array, int i) {
+    return text_to_cstring(DatumGetTextPP(element(array, i, TEXTOID)));
+}
+
+// One candidate, which every preference permits.
+catalog::Charge make_charge(const Arguments &arguments, int i) {
+    Oid view = DatumGetObjectId(element(arguments.views, i, OIDOID));
+    const char *role = text_element(arguments.roles, i);
+    catalog::Charge charge = {};
+    charge.asker = catalog::current_asker();
+    if (*role != '\0')
+        charge.asker.role = get_role_oid(role, false);
+    catalog::Reading reading = catalog::Reading::open();
+    catalog::Settings *settings = catalog::read_settings(reading, view);
+    if (settings == nullptr)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("not a restricted view")));
+    if (*role != '\0') {
+        catalog::Policy *policy = catalog::policy_of(reading, settings, charge.asker);
+        charge.grantee = policy->grantee_name;
+        charge.has_share = policy->has_share;
+        charge.share = policy->share;
+    }
+    reading.close();
+    charge.settings = settings;
+    charge.query = psprintf("entry %d", i + 1);
+    charge.algorithm = "within_domain";
+    charge.guarantee = "(epsilon, delta)";
+    charge.kind = "pure";
+    charge.parameters = "{}";
+    charge.eps_star = privacy::infinite_epsilon;
+    auto *candidates = border::context_new<std::vector<privacy::Epsilon>>();
+    privacy::Epsilon epsilon = catalog::to_epsilon(element(arguments.epsilons, i, NUMERICOID), "epsilon");
+    border::core([&] { candidates->push_back(epsilon); });
+    charge.candidates = candidates;
+    return charge;
+}
+
+void append_entry(const Arguments &arguments, int i, StringInfo bytes) {
+    catalog::Charge charge = make_charge(arguments, i);
+    catalog::Settings settings = *charge.settings;
+    charge.settings = &settings;
+    catalog::Entry entry = catalog::entry_for(charge);
+    const char *kind = text_element(arguments.kinds, i);
+    if (strcmp(kind, "suspension") == 0) {
+        charge = catalog::suspension_of(settings, charge.asker, charge.query, charge.grantee);
+        entry.kind = catalog::RequestKind::suspension;
+    } else if (strcmp(kind, "selection") == 0) {
+        entry = catalog::entry_for_selection(charge, charge.candidates->front(), 1);
+        charge.kind = kind;
+    } else if (strcmp(kind, "stale") == 0)
+        settings.fingerprint = "stale";
+    else if (strcmp(kind, "lost") == 0) // no odometer has this id
+        settings.id_text = "00000000-0000-0000-0000-000000000000";
+    else if (strcmp(kind, "broken") == 0) // an error that no rule foresees
+        charge.mechanism = privacy::Mechanism::gaussian;
+    StringInfoData entry_bytes;
+    initStringInfo(&entry_bytes);
+    catalog::encode(entry, &entry_bytes);
+    Size size = entry_bytes.len;
+    appendBinaryStringInfo(bytes, reinterpret_cast<const char *>(&size), sizeof size);
+    appendBinaryStringInfo(bytes, entry_bytes.data, entry_bytes.len);
+}
+
+BackgroundWorkerHandle *start_worker(dsm_segment *segment) {
+    BackgroundWorker worker;
+    memset(&worker, 0, sizeof worker);
+    strlcpy(worker.bgw_name, "dp_rdr test batch", BGW_MAXLEN);
+    worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+    worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
+    worker.bgw_restart_time = BGW_NEVER_RESTART;
+    strlcpy(worker.bgw_library_name, DP_RDR_BATCH_LIBRARY, BGW_MAXLEN);
+    strlcpy(worker.bgw_function_name, "dp_test_batch_worker", BGW_MAXLEN);
+    worker.bgw_main_arg = UInt32GetDatum(dsm_segment_handle(segment));
+    memcpy(worker.bgw_extra, &MyDatabaseId, sizeof MyDatabaseId);
+    worker.bgw_notify_pid = MyProcPid;
+    BackgroundWorkerHandle *handle;
+    if (!RegisterDynamicBackgroundWorker(&worker, &handle))
+        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_RESOURCES), errmsg("no worker slot")));
+    return handle;
+}
+
+const char *name_of(catalog::Outcome outcome) {
+    static const char *const names[] = {"pending", "committed", "denied", "changing", "busy"};
+    return names[static_cast<uint32>(outcome)];
+}
+
+Datum describe(Batch *batch) {
+    auto *texts = static_cast<Datum *>(palloc(batch->n * sizeof(Datum)));
+    for (int i = 0; i < batch->n; i++) {
+        const catalog::Verdict &verdict = batch->verdicts()[i];
+        texts[i] = CStringGetTextDatum(
+            psprintf("%s %s", name_of(verdict.outcome), catalog::numeric_text(catalog::to_numeric(verdict.epsilon))));
+    }
+    return PointerGetDatum(construct_array(texts, batch->n, TEXTOID, -1, false, TYPALIGN_INT));
+}
+
+} // namespace
+
+static dsm_segment *make_batch(FunctionCallInfo fcinfo, int rounds) {
+    Arguments arguments = {PG_GETARG_ARRAYTYPE_P(0), PG_GETARG_ARRAYTYPE_P(1), PG_GETARG_ARRAYTYPE_P(2),
+                           PG_GETARG_ARRAYTYPE_P(3), 0};
+    arguments.n = ArrayGetNItems(ARR_NDIM(arguments.kinds), ARR_DIMS(arguments.kinds));
+    StringInfoData bytes;
+    initStringInfo(&bytes);
+    for (int i = 0; i < arguments.n; i++)
+        append_entry(arguments, i, &bytes);
+    Size size = sizeof(Batch) + arguments.n * sizeof(catalog::Verdict) + bytes.len;
+    dsm_segment *segment = dsm_create(size, 0);
+    auto *batch = static_cast<Batch *>(dsm_segment_address(segment));
+    memset(static_cast<void *>(batch), 0, size);
+    batch->n = arguments.n;
+    batch->rounds = rounds;
+    batch->bytes = bytes.len;
+    memcpy(batch->entries(), bytes.data, bytes.len);
+    return segment;
+}
+
+// (kinds text[], views oid[], roles text[], epsilons numeric[]): what became of each entry.
+DP_FUNCTION(dp_test_batch) {
+    dsm_segment *segment = make_batch(fcinfo, 1);
+    (void)WaitForBackgroundWorkerShutdown(start_worker(segment));
+    Datum result = describe(static_cast<Batch *>(dsm_segment_address(segment)));
+    dsm_detach(segment);
+    return result;
+}
+
+// The same, rounds: starts a measurement and does not wait for it, since a transaction that waits keeps old versions of the
+// odometer's row in the way. Then dp_test_measured(): microseconds of a commit, 0 until they are known.
+static Batch *measured;
+
+DP_FUNCTION(dp_test_measure) {
+    dsm_segment *segment = make_batch(fcinfo, PG_GETARG_INT32(4));
+    dsm_pin_mapping(segment);
+    measured = static_cast<Batch *>(dsm_segment_address(segment));
+    (void)start_worker(segment);
+    PG_RETURN_VOID();
+}
+
+DP_FUNCTION(dp_test_measured) {
+    PG_RETURN_FLOAT8(measured->microseconds);
+}
+
+void dp_test_batch_worker(Datum handle) {
+    pqsignal(SIGTERM, die);
+    BackgroundWorkerUnblockSignals();
+    Oid database;
+    memcpy(&database, MyBgworkerEntry->bgw_extra, sizeof database);
+    BackgroundWorkerInitializeConnectionByOid(database, InvalidOid, 0);
+    border::force_settings();
+    dsm_segment *segment = dsm_attach(DatumGetUInt32(handle));
+    auto *batch = static_cast<Batch *>(dsm_segment_address(segment));
+    auto **entries = static_cast<catalog::Entry **>(palloc(batch->n * sizeof(catalog::Entry *)));
+    const char *at = batch->entries();
+    for (int i = 0; i < batch->n; i++) {
+        Size size;
+        memcpy(&size, at, sizeof size);
+        entries[i] = catalog::decode(at + sizeof size, size);
+        at += sizeof size + size;
+    }
+    catalog::commit_charges(entries, batch->n);
+    for (int i = 0; i < batch->n; i++)
+        batch->verdicts()[i] = entries[i]->verdict;
+    instr_time begun, taken;
+    INSTR_TIME_SET_CURRENT(begun);
+    for (int i = 1; i < batch->rounds; i++)
+        catalog::commit_charges(entries, batch->n);
+    INSTR_TIME_SET_CURRENT(taken);
+    INSTR_TIME_SUBTRACT(taken, begun);
+    if (batch->rounds > 1)
+        batch->microseconds = INSTR_TIME_GET_MICROSEC(taken) / (batch->rounds - 1.0);
+}

@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""Several charges in one commit: each is decided on what those before it leave, the chain goes through all of them, and none
+fails another. Against the server that PG* points to, where this tree is installed; `make batch` builds the library.
+
+    run.py [--measure]
+
+--measure prints what a commit takes instead, for batches of 1, 4 and 16. Whether charges meet in one commit is a matter of
+chance on a server, so build/batch/batch.so hands them to the ledger's writer, in a background worker of its own.
+"""
+import argparse
+import pathlib
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+for folder in ("attacks", "blackbox"):
+    sys.path.insert(0, str(HERE.parent / folder))
+
+from libpq import Connection  # noqa: E402
+from tap import Tap  # noqa: E402
+
+LIBRARY = HERE.parent.parent / "build" / "batch" / "batch"
+DATABASE = "regress_dp_batch"
+MEASURED_ROUNDS = 1000
+ROLES = ("regress_dp_one", "regress_dp_two", "regress_dp_three")
+
+
+def prepare():
+    postgres = Connection(dbname="postgres")
+    postgres.send(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
+    for role in ROLES:
+        postgres.send(f"DROP ROLE IF EXISTS {role}")
+    postgres.must(f"CREATE DATABASE {DATABASE} TEMPLATE template0")
+    for role in ROLES:
+        postgres.must(f"CREATE ROLE {role}")
+    postgres.close()
+    owner = Connection(dbname=DATABASE)
+    owner.must("CREATE EXTENSION dp_rdr")
+    for signature, returns in (("batch(text[], oid[], text[], numeric[])", "text[]"), ("measured()", "float8"),
+                               ("measure(text[], oid[], text[], numeric[], integer)", "void")):
+        name = signature.split("(")[0]
+        owner.must(f"CREATE FUNCTION {signature} RETURNS {returns} AS '{LIBRARY}', 'dp_test_{name}' LANGUAGE C")
+    for table in ("people", "others"):
+        owner.must(f"CREATE TABLE {table} AS SELECT g AS age FROM generate_series(1, 10) g")
+        owner.must(f"SELECT dp_protect('{table}', '{table}_dp')")
+        owner.must(f"SELECT dp_grant('{table}_dp', 'regress_dp_one', tau => 0.95)")
+        owner.must(f"SELECT dp_grant('{table}_dp', 'regress_dp_two', tau => 0.95, epsilon_total => 0.1)")
+        owner.must(f"SELECT dp_grant('{table}_dp', 'regress_dp_three', tau => 0.95)")
+    return owner
+
+
+def charge(epsilon, role="regress_dp_one", table="people", kind="charge"):
+    return kind, table, role, epsilon
+
+
+def array(items, type_name):
+    return "ARRAY[" + ", ".join(f"'{item}'" for item in items) + f"]::{type_name}[]"
+
+
+def arguments_of(entries):
+    kinds, tables, roles, epsilons = zip(*entries)
+    views = "ARRAY[" + ", ".join(f"'{table}_dp'::regclass::oid" for table in tables) + "]"
+    return f"{array(kinds, 'text')}, {views}, {array(roles, 'text')}, {array(epsilons, 'numeric')}"
+
+
+def commit(owner, entries):
+    """What became of each entry."""
+    return [outcome for outcome, in owner.must(f"SELECT unnest(batch({arguments_of(entries)}))")]
+
+
+class Table:
+    """The totals of one table before and after a batch."""
+
+    def __init__(self, owner, name):
+        self.owner, self.name = owner, name
+        self.before = self.totals()
+
+    def totals(self):
+        return [float(value) for value in self.owner.must(
+            f"SELECT epsilon, releases, denials FROM dp_odometer('{self.name}') WHERE account = 'public'")[0]]
+
+    def complaints(self, epsilon, releases, denials):
+        moved = [round(after - before, 9) for after, before in zip(self.totals(), self.before)]
+        wanted = [epsilon, releases, denials]
+        found = [] if moved == wanted else [f"{self.name} moved by {moved}, not {wanted}"]
+        reply = self.owner.send(f"SELECT dp_verify_ledger('{self.name}')")
+        if reply.results[-1].rows != (("t",),):
+            found.append(f"{self.name} does not verify: {reply.notices}")
+        return found
+
+
+def expect(tap, owner, name, entries, wanted, moves):
+    """moves: what each table's epsilon, releases and denials gain."""
+    tables = {table: Table(owner, table) for table in moves}
+    outcomes = commit(owner, entries)
+    complaints = [] if outcomes == wanted else [f"{outcomes}, not {wanted}"]
+    for table, gains in moves.items():
+        complaints += tables[table].complaints(*gains)
+    tap.report(name, complaints)
+
+
+def bound(owner, table, total):
+    """Room for so much more."""
+    spent = owner.must(f"SELECT epsilon FROM dp_odometer('{table}') WHERE account = 'public'")[0][0]
+    owner.must(f"SELECT dp_set_odometer('{table}', 'filter', {spent} + {total})")
+
+
+def test_running_totals(tap, owner):
+    expect(tap, owner, "without a bound all are committed, in one chain", [charge("0.01")] * 5,
+           ["committed 0.01"] * 5, {"people": (0.05, 5, 0)})
+    bound(owner, "people", "0.5")
+    expect(tap, owner, "each is decided on what those before it leave",
+           [charge("0.2"), charge("0.2"), charge("0.2"), charge("0.1"), charge("0.1")],
+           ["committed 0.2", "committed 0.2", "denied 0", "committed 0.1", "denied 0"], {"people": (0.5, 3, 2)})
+    owner.must("SELECT dp_set_odometer('people', 'none')")
+    expect(tap, owner, "also on what they leave of a role's share",
+           [charge("0.06", "regress_dp_two"), charge("0.06", "regress_dp_two"), charge("0.06"),
+            charge("0.04", "regress_dp_two")],
+           ["committed 0.06", "denied 0", "committed 0.06", "committed 0.04"], {"people": (0.16, 3, 1)})
+    bound(owner, "people", "0.3")
+    expect(tap, owner, "a selection counts as well", [charge("0.25", kind="selection"), charge("0.1"), charge("0.05")],
+           ["denied 0", "committed 0.1", "committed 0.05"], {"people": (0.15, 2, 1)})
+    owner.must("SELECT dp_set_odometer('people', 'none')")
+
+
+def test_two_tables(tap, owner):
+    expect(tap, owner, "two tables in turn", [charge("0.01"), charge("0.02", table="others")] * 3,
+           ["committed 0.01", "committed 0.02"] * 3, {"people": (0.03, 3, 0), "others": (0.06, 3, 0)})
+    texts = owner.must("SELECT query FROM dp_rdr.ledger WHERE relation = 'public.others' ORDER BY id DESC LIMIT 3")
+    tap.report("rows come in the order of the requests",
+               [str(texts)] * ([text for text, in texts] != ["entry 6", "entry 4", "entry 2"]))
+
+
+def test_none_fails_another(tap, owner):
+    expect(tap, owner, "settings that have changed", [charge("0.01"), charge("0.01", kind="stale"), charge("0.01")],
+           ["committed 0.01", "changing 0", "committed 0.01"], {"people": (0.02, 2, 0)})
+    expect(tap, owner, "an odometer that is not there", [charge("0.01"), charge("0.01", kind="lost"), charge("0.01")],
+           ["committed 0.01", "pending 0", "committed 0.01"], {"people": (0.02, 2, 0)})
+    expect(tap, owner, "an unexpected error", [charge("0.01"), charge("0.01", kind="broken"), charge("0.01")],
+           ["committed 0.01", "pending 0", "committed 0.01"], {"people": (0.02, 2, 0)})
+
+
+def test_locks(tap, owner):
+    other = Connection(dbname=DATABASE)
+    other.must("BEGIN")
+    other.must("SELECT FROM dp_rdr.odometer o JOIN dp_rdr.protected_table t USING (id) "
+               "WHERE t.relation = 'people'::regclass FOR UPDATE OF o")
+    begun = time.time()
+    expect(tap, owner, "an odometer that somebody holds stalls nobody else", [charge("0.01"), charge("0.01", table="others")],
+           ["busy 0", "committed 0.01"], {"people": (0, 0, 0), "others": (0.01, 1, 0)})
+    tap.report("and is not waited for", [f"{time.time() - begun} s"] * (time.time() - begun > 1.5))
+    other.must("ROLLBACK")
+    other.must("BEGIN")
+    other.must("LOCK TABLE dp_rdr.ledger_row IN SHARE MODE")
+    begun = time.time()
+    outcomes = commit(owner, [charge("0.01")] * 4)
+    taken = time.time() - begun
+    other.must("ROLLBACK")
+    other.close()
+    tap.report("a lock on the ledger costs a batch two seconds, once",
+               [f"{outcomes} after {taken} s"] * (outcomes != ["busy 0"] * 4 or taken > 3.5))
+
+
+def rows_of(owner, table):
+    return int(owner.must(f"SELECT count(*) FROM dp_rdr.ledger WHERE relation = 'public.{table}'")[0][0])
+
+
+def test_suspension(tap, owner):
+    expect(tap, owner, "a suspension is seen by those behind it",
+           [charge("0.01"), charge("0.01", "regress_dp_three", kind="suspension"), charge("0.01")],
+           ["committed 0.01", "committed 0", "changing 0"], {"people": (0.01, 1, 0)})
+    before = rows_of(owner, "others")
+    expect(tap, owner, "a role is suspended once",
+           [charge("0", "regress_dp_three", "others", "suspension")] * 2, ["committed 0"] * 2, {"others": (0, 0, 0)})
+    gained = rows_of(owner, "others") - before
+    tap.report("with one row in the ledger", [f"{gained} rows"] * (gained != 1))
+
+
+def measure(owner):
+    print("entries  us per commit  us per entry")
+    for n in (1, 4, 16):
+        entries = [charge("0.000001", ROLES[0 if i % 4 else 2]) for i in range(n)]
+        owner.must(f"SELECT measure({arguments_of(entries)}, {MEASURED_ROUNDS})")
+        while not (microseconds := float(owner.must("SELECT measured()")[0][0])):
+            time.sleep(0.2)
+        print(f"{n:7}  {microseconds:13.1f}  {microseconds / n:12.1f}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--measure", action="store_true")
+    arguments = parser.parse_args()
+    owner = prepare()
+    if arguments.measure:
+        owner.must("SELECT dp_set_odometer('people', 'none')")
+        measure(owner)
+        return 0
+    owner.must("SELECT dp_set_odometer('people', 'none')")
+    owner.must("SELECT dp_set_odometer('others', 'none')")
+    tap = Tap()
+    for test in (test_running_totals, test_two_tables, test_none_fails_another, test_locks, test_suspension):
+        test(tap, owner)
+    print(f"1..{tap.count}")
+    return 1 if tap.failed else 0
+
+
+sys.exit(main())
