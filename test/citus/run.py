@@ -29,7 +29,7 @@ sys.path.insert(0, str(HERE.parent / "blackbox"))
 from tap import Tap  # noqa: E402
 
 BIN = pathlib.Path(os.environ.get("PG_BIN", "/usr/lib/postgresql/15/bin"))
-FIRST_PORT = int(os.environ.get("CITUS_PORT", "54710"))
+FIRST_PORT = int(os.environ.get("CITUS_PORT", "23710"))
 SLOWEST = 1.5  # times the plain distributed query
 
 CONFIGURATION = """

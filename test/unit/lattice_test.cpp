@@ -187,8 +187,9 @@ TEST(Points, AreRoundedAsTheLibraryDoes) {
         double x;
         const std::uint64_t word = bits();
         std::memcpy(&x, &word, sizeof x);
-        if (!std::isnan(x))
+        if (!std::isnan(x)) {
             ASSERT_EQ(dp::privacy::to_integer(x), rounded(x)) << x;
+        }
         const double half = static_cast<double>(static_cast<std::int64_t>(word) >> (word % 60)) / 2;
         ASSERT_EQ(dp::privacy::to_integer(half), rounded(half)) << half;
     }
