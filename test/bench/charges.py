@@ -1,9 +1,8 @@
 """How long a charge takes and how many answers a second there are, with one client and with many.
 
-From outside a charge cannot be told from the rest of an answer. A table of one row gives nothing to read, so an answer on it
-is parsing, checking, choosing, the charge, and one row of noise; dp_explain of the same query is the same without the charge
-and the row. Their difference is a little more than a charge.
-"""
+From outside a charge cannot be told from the rest of an answer. A table of one row gives nothing to read, so an answer
+on it is parsing, checking, choosing, the charge, and one row of noise; dp_explain of the same query is the same without
+the charge and the row. Their difference is a little more than a charge. """
 import os
 import pathlib
 import subprocess
@@ -45,8 +44,8 @@ def run(script, clients, seconds):
         begun = time.monotonic()
         running = []
         for i in range(logins):
-            command = ["pgbench", "-n", "-c", str(clients // logins), "-j", "1", "-T", str(seconds), "-f", str(path), "-l",
-                       f"--log-prefix={directory}/log{i}", DATABASE]
+            command = ["pgbench", "-n", "-c", str(clients // logins), "-j", "1", "-T", str(seconds), "-f", str(path),
+                       "-l", f"--log-prefix={directory}/log{i}", DATABASE]
             environment = {**os.environ, "PGUSER": f"bench_login_{i}"}
             running.append(subprocess.Popen(command, env=environment, text=True, stdout=subprocess.PIPE,
                                             stderr=subprocess.STDOUT))
@@ -66,8 +65,9 @@ def many_clients(seconds, record):
             took, lasted, errors = run(script, clients, seconds)
             p50, p99 = percentile(took, 50), percentile(took, 99)
             alone.setdefault(name, (p50, p99))
-            print(f"{name:>24} {clients:>8} {p50:>9.2f} {p99:>9.2f} {len(took) / lasted:>11.0f} {errors:>7}", flush=True)
-            for metric, value, unit in (("p50", p50, "ms"), ("p99", p99, "ms"), ("rate", len(took) / lasted, "1/s"),
+            rate = len(took) / lasted
+            print(f"{name:>24} {clients:>8} {p50:>9.2f} {p99:>9.2f} {rate:>11.0f} {errors:>7}", flush=True)
+            for metric, value, unit in (("p50", p50, "ms"), ("p99", p99, "ms"), ("rate", rate, "1/s"),
                                         ("errors", errors, "clients")):
                 record("many clients", call=name, clients=clients, metric=metric, value=value, unit=unit)
     charge = alone["answer on one row"][0] - alone["dp_explain"][0]
