@@ -146,11 +146,12 @@ client: build/client
 samplers: build/samplers
 	build/samplers
 
-# The library of test/greybox, whose random bits come from a file: the objects of make all, but for those that draw. No
-# other target builds or installs it, and only here is its header on the include path.
-DRAWING := $(shell grep -lE 'release/(random|trace)\.hpp' $(OBJS:.o=.cpp))
+# The library of test/greybox, whose random bits come from a file: the objects of make all, but for those that draw, and the
+# one that names the library that a keeper loads. No other target builds or installs it, and only here is its header on the
+# include path.
+DRAWING := $(shell grep -lE 'release/(random|trace)\.hpp|DP_RDR_LIBRARY' $(OBJS:.o=.cpp))
 GREYBOX_OBJS := $(DRAWING:%.cpp=build/greybox/%.o)
-GREYBOX_CPPFLAGS = -Itest/greybox -DDP_RDR_BITS_FROM_FILE='"$(CURDIR)/build/greybox"'
+GREYBOX_CPPFLAGS = -Itest/greybox -DDP_RDR_BITS_FROM_FILE='"$(CURDIR)/build/greybox"' -DDP_RDR_LIBRARY='"$(CURDIR)/build/greybox/dp_rdr"'
 
 build/greybox/%.o: %.cpp
 	@mkdir -p $(@D)

@@ -1,6 +1,7 @@
 -- Settings, limits and the depth of the stack are the caller's; none of them reaches the reading of rows, which is a keeper's.
--- keepers.sql asks the same of the settings of a database and a role, with which a keeper might start.
+-- Nor do those of the database, with which a keeper starts.
 LOAD 'dp_rdr';
+\set new_keepers 'SELECT bool_and(pg_terminate_backend(pid, 5000)) AS others_start FROM pg_stat_activity WHERE backend_type = ''dp_rdr keeper'' AND datname = current_database()'
 
 -- Two neighbours of 60,000 rows: `near` has one row more, which holds every extreme.
 SET client_min_messages = warning;
@@ -38,6 +39,18 @@ RESET enable_bitmapscan;
 RESET enable_seqscan;
 RESET cpu_tuple_cost;
 RESET gin_fuzzy_search_limit;
+RESET ROLE;
+SELECT format('ALTER DATABASE %I SET %s', current_database(), s)
+FROM unnest('{enable_indexscan = off,enable_bitmapscan = off,cpu_tuple_cost = 1e300,gin_fuzzy_search_limit = 333}'::text[]) s \gexec
+:new_keepers;
+SET ROLE regress_analyst;
+SELECT count(*) BETWEEN 1900 AND 2100 AS all_of_them FROM far_dp WHERE word LIKE '%common%rare%';
+SELECT count(*) BETWEEN 1900 AND 2100 AS all_of_them FROM near_dp WHERE word LIKE '%common%rare%';
+RESET ROLE;
+SELECT format('ALTER DATABASE %I RESET %s', current_database(), s)
+FROM unnest('{enable_indexscan,enable_bitmapscan,cpu_tuple_cost,gin_fuzzy_search_limit}'::text[]) s \gexec
+:new_keepers;
+SET ROLE regress_analyst;
 
 -- An array of columns has an error for rows of other dimensions, and for those that are too long.
 SELECT attempt($$SELECT count(ARRAY[list, '{1,2}']) FROM near_dp$$), attempt($$SELECT count(ARRAY[list, '{1,2}']) FROM far_dp$$);
@@ -63,6 +76,15 @@ CLOSE filler;
 RESET work_mem;
 RESET ROLE;
 RESET temp_file_limit;
+-- A limit of the database, which these keys and the ids beside them exceed.
+SELECT format('ALTER DATABASE %I SET %s', current_database(), s) FROM unnest('{temp_file_limit = ''100kB'',work_mem = ''64kB''}'::text[]) s \gexec
+:new_keepers;
+SET ROLE regress_analyst;
+SELECT attempt('SELECT count(*) FROM far_dp GROUP BY id, ' || :'keys');
+SELECT attempt('SELECT count(*) FROM near_dp GROUP BY id, ' || :'keys');
+RESET ROLE;
+SELECT format('ALTER DATABASE %I RESET %s', current_database(), s) FROM unnest('{temp_file_limit,work_mem}'::text[]) s \gexec
+:new_keepers;
 
 -- LIKE calls itself for each % that a text lets it pass. From how deep may one ask? As deep as one likes, or not at all.
 CREATE FUNCTION deep(depth integer, statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -131,8 +153,17 @@ BEGIN
     END IF;
     RETURN $1 + $2;
 END $$;
--- The session ends, as it asked for, by an error that says nothing of the row; the keeper has suspended its role before.
+-- The session ends, as it asked for, by an error that says nothing of the row; the keeper has suspended its role before. It
+-- does not end by the setting itself: with that of the database neither.
 \setenv PGDATABASE :DBNAME
+SELECT format('ALTER DATABASE %I SET exit_on_error = on', current_database()) AS exits,
+       format('ALTER DATABASE %I RESET exit_on_error', current_database()) AS usual \gset
+:exits;
+:new_keepers;
+SET ROLE regress_analyst;
+SELECT attempt('SELECT count(*) FROM near_dp') AS by_a_new_keeper;
+RESET ROLE;
+:usual;
 \! psql -X -q -c "LOAD 'dp_rdr'; SET ROLE regress_analyst; SET exit_on_error = on" -c "SELECT count(*) FROM near_dp WHERE id + 1 > 0" -c "SELECT 'the session goes on'" 2>&1 | head -n 2
 SET ROLE regress_analyst;
 SELECT attempt('SELECT count(*) FROM near_dp');

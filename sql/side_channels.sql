@@ -1,4 +1,5 @@
--- What other than an answer could show how many rows a query has read: buffers and scan counters of the same transaction.
+-- What other than an answer could show how many rows a query has read: buffers and scan counters of the same transaction, and
+-- what a keeper, which reads, passes on to everybody when it is idle.
 LOAD 'dp_rdr';
 
 SET ROLE regress_controller;
@@ -61,14 +62,27 @@ SELECT count(*) FROM (SELECT id % 20001, count(*) FROM many GROUP BY 1) g;
 SELECT pg_stat_force_next_flush();
 SELECT temporary_files() - :before AS the_table_tells, temporary_files() AS before \gset
 SELECT :the_table_tells > 0 AS the_table_tells;
+SELECT format('ALTER DATABASE %I SET work_mem = %L', current_database(), '64kB') AS small,
+       format('ALTER DATABASE %I RESET work_mem', current_database()) AS usual,
+       'SELECT bool_and(pg_terminate_backend(pid, 5000)) AS others_start FROM pg_stat_activity
+        WHERE backend_type = ''dp_rdr keeper'' AND datname = current_database()' AS new_keepers \gset
+:small;
+:new_keepers;
 SET ROLE regress_second;
 SELECT id % 20001, count(*) FROM many_dp WHERE id <= 10000 GROUP BY 1;
 RESET ROLE;
+SELECT FROM pg_sleep(1.5);
 SELECT pg_stat_force_next_flush();
 SELECT temporary_files() - :before AS the_view_does_not;
+:usual;
+:new_keepers;
 RESET work_mem;
 
--- Scan counters of this session (C07): those of the statements above are still in them, none is added.
+-- Scan counters of this session (C07): those of the statements above are still in them, none is added. Nor to those of the
+-- server, once the keeper has passed on what it has counted; those of its ledger are there.
+SELECT pg_stat_force_next_flush();
+SELECT pg_stat_get_tuples_returned('thick'::regclass) AS returned, pg_stat_get_numscans('thick'::regclass) AS scans,
+       pg_stat_get_tuples_inserted('dp_rdr.ledger_row'::regclass) AS charges \gset server_
 SET ROLE regress_analyst;
 SELECT pg_stat_get_xact_tuples_returned(oid) AS returned, pg_stat_get_xact_numscans(oid) AS scans
 FROM pg_class WHERE relname = 'thick' \gset before_
@@ -78,6 +92,11 @@ SELECT pg_stat_get_xact_tuples_returned(oid) - :before_returned AS returned,
        pg_stat_get_xact_numscans(oid) - :before_scans AS scans
 FROM pg_class WHERE relname = 'thick';
 COMMIT;
+RESET ROLE;
+SELECT FROM pg_sleep(1.5);
+SELECT pg_stat_get_tuples_returned('thick'::regclass) - :server_returned AS returned,
+       pg_stat_get_numscans('thick'::regclass) - :server_scans AS scans,
+       pg_stat_get_tuples_inserted('dp_rdr.ledger_row'::regclass) - :server_charges AS charges;
 
 SET ROLE regress_controller;
 DROP FUNCTION buffers, temporary_blocks;

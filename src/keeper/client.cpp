@@ -28,6 +28,15 @@ struct Conversation {
     pg_unreachable();
 }
 
+// The server has taken one on, which does not join those of this library.
+[[noreturn]] static void refuse_not_started() {
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("no background worker could be started"),
+                    errdetail("Nothing was charged."),
+                    errhint("If the library of dp_rdr was replaced while this session was running, reconnect. Otherwise "
+                            "the server's log says why none has started.")));
+    pg_unreachable();
+}
+
 [[noreturn]] static void refuse_lost() {
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("no answer is released"),
                     errdetail("The background worker that had the request has ended. A charge may have been committed."),
@@ -54,6 +63,8 @@ static bool keeper_is_there(Conversation *talk, State state) {
     if (TimestampDifferenceExceeds(talk->start, GetCurrentTimestamp(), started ? starting_patience_ms : patience_ms)) {
         if (state != State::pending)
             refuse_lost(); // it is charged
+        if (started)
+            refuse_not_started();
         refuse_no_slot();
     }
     return started;

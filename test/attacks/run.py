@@ -36,7 +36,7 @@ CONFIGURATIONS = (
     Configuration("shared", True),
     Configuration("parallel", True, "-c :forced_parallel=on -c max_parallel_workers_per_gather=1"),
     Configuration("forced", True, "-c plan_cache_mode=force_generic_plan -c jit=on -c jit_above_cost=0"),
-    Configuration("serializable", True, "-c default_transaction_isolation=serializable", exact=False),
+    Configuration("serializable", True, "-c default_transaction_isolation=serializable"),
     Configuration("watched", True, "-c client_min_messages=log -c debug_print_parse=on -c debug_print_rewritten=on "
                                    "-c debug_print_plan=on -c trace_sort=on -c trace_notify=on",
                   (("track_functions", "all"), ("track_io_timing", "on"), ("pg_stat_statements.track", "all"),

@@ -17,8 +17,6 @@ class Cancel : public ProtectedTable {
         holder.must("BEGIN");
         holder.must("SELECT id FROM dp_rdr.odometer FOR UPDATE");
     }
-
-    bool charge_waits() { return wait_until("EXISTS (SELECT FROM pg_locks WHERE NOT granted)", 1500ms); }
 };
 
 TEST_F(Cancel, WhileTheChargeWaits) {
@@ -45,7 +43,7 @@ TEST_F(Cancel, ChargeThatCannotCommit) {
     Session holder(database);
     Session asking = analyst_session();
     hold_the_odometer(holder);
-    const Result result = asking.run(count_question); // ends by the lock timeout of the charge
+    const Result result = asking.run(count_question); // ends when nobody waits for the charge any longer
     EXPECT_FALSE(result.answered());
     EXPECT_EQ(result.sqlstate(), "55000") << result.message();
     holder.must("ROLLBACK");
@@ -72,6 +70,30 @@ TEST_F(Cancel, AtAnyMoment) {
     ASSERT_TRUE(quiet());
     EXPECT_LE(answers, releases());
     EXPECT_LE(releases(), attempts);
+    EXPECT_TRUE(verified());
+}
+
+// More clients give up than there are places for requests: each gives its place back, before the charge and after it.
+TEST_F(Cancel, PlacesOfThoseWhoWentComeFree) {
+    constexpr int attempts = 140;
+    count_without_bound();
+    Session holder(database);
+    Session asking = analyst_session();
+    hold_the_odometer(holder);
+    asking.must("SET statement_timeout = '15ms'");
+    for (int i = 0; i < attempts; ++i)
+        EXPECT_EQ(asking.run(count_question).sqlstate(), "57014") << i;
+    holder.must("ROLLBACK");
+    ASSERT_TRUE(quiet());
+    owner().must("INSERT INTO people SELECT g % 90 FROM generate_series(1, 100000) g");
+    asking.must("SET statement_timeout = '5ms'");
+    int answers = 0;
+    for (int i = 0; i < attempts; ++i)
+        answers += asking.run(count_question).answered();
+    asking.must("SET statement_timeout = '20s'");
+    EXPECT_TRUE(asking.run(count_question).answered());
+    ASSERT_TRUE(quiet());
+    EXPECT_LE(answers + 1, releases());
     EXPECT_TRUE(verified());
 }
 

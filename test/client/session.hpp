@@ -133,10 +133,26 @@ class ProtectedTable : public ::testing::Test {
         return false;
     }
 
-    // Charges whose client has gone may still commit: wait for the processes that make them, and for other sessions.
+    // Charges whose client has gone may still commit: wait for the other sessions, and until all keepers have nothing to do,
+    // twice, since one may just be between two transactions.
     bool quiet() {
-        return wait_until("NOT EXISTS (SELECT FROM pg_stat_activity WHERE datname = '" + std::string(database) +
-                          "' AND state IS DISTINCT FROM 'idle')");
+        for (int looks = 0; looks < 2; looks++) {
+            if (!wait_until("NOT EXISTS (SELECT FROM pg_stat_activity WHERE datname = '" + std::string(database) +
+                            "' AND CASE backend_type WHEN 'dp_rdr keeper' THEN wait_event_type IS DISTINCT FROM 'Extension' "
+                            "ELSE state IS DISTINCT FROM 'idle' END)"))
+                return false;
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        }
+        return true;
+    }
+
+    // Until somebody waits for a keeper, and for some tries of its charge more.
+    bool charge_waits() {
+        if (!wait_until("EXISTS (SELECT FROM pg_stat_activity WHERE datname = '" + std::string(database) +
+                        "' AND backend_type = 'client backend' AND state = 'active' AND wait_event_type = 'Extension')"))
+            return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        return true;
     }
 
   private:

@@ -265,7 +265,7 @@ LIMITS = {  # row of the table: where the number is
     "numbers in an answer over declared groups": ("src/rows/question.cpp", "max_coordinates"),
     "a declared key": ("src/rows/canonical.hpp", "longest_key"),
     "parts of the expression": ("src/query/fold.cpp", "most_nodes"),
-    "text of a query in the ledger": ("src/catalog/ledger_worker.cpp", "kept_text"),
+    "text of a query in the ledger": ("src/catalog/ledger_row.cpp", "kept_text"),
     "stack that must be left": ("src/border/attempt.cpp", "least"),
     "a text, bytea, bit string or numeric": ("src/query/cost.cpp", "largest_limit"),
 }

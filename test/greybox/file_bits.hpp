@@ -1,5 +1,6 @@
 // In the place of src/release/random.hpp's class: the random bits of a process come from a file, one 64-bit word after the
-// other, so that two neighbouring tables can be asked with the same bits. Every object goes on where the last one stopped.
+// other, so that two neighbouring tables can be asked with the same bits. Every object goes on where the last one stopped; the process
+// is a keeper, or the session of an owner, and run.py sees to it that each statement has a new one.
 #pragma once
 
 #include <cstdio>

@@ -5,7 +5,7 @@ tree is installed; `make greybox` builds the library that is loaded in its place
     run.py [--statements N] [--seed N]
 
 Made-up statements over all that doc/analyst.md says may be asked are sent to two neighbouring tables, with the same bits, each
-in a connection of its own. build/greybox/dp_rdr.so is dp_rdr.so, but for StrongBits, which reads build/greybox/bits, and for
+in a connection of its own and with one keeper of its own. build/greybox/dp_rdr.so is dp_rdr.so, but for StrongBits, which reads build/greybox/bits, and for
 the trace points of src/release/trace.hpp, which write build/greybox/trace: the plan of each release, its integers before
 conversion with the number of words drawn so far, and what a selection compares. It is loaded by its path, in one database
 that this script makes; nothing is installed, and the library that is has neither file in it, which is tested first.
@@ -69,7 +69,12 @@ def prepare():
     # The functions of this database alone: by the path of the library that is tested.
     owner.must(f"UPDATE pg_proc SET probin = '{library}' WHERE probin = '$libdir/dp_rdr'")
     owner.must(f"ALTER DATABASE {DATABASE} SET session_preload_libraries = '{library}'")
+    owner.must(f"ALTER DATABASE {DATABASE} SET max_parallel_workers_per_gather = 0")
     owner.close()
+    # One process draws for all leaves of a statement.
+    postgres.must("LOAD 'dp_rdr'")
+    postgres.must("ALTER SYSTEM SET dp_rdr.keepers = 1")
+    postgres.must("SELECT pg_reload_conf()")
     postgres.close()
     owner = Connection(dbname=DATABASE)
     owner.must("CREATE TYPE mood AS ENUM ('low', 'fair', 'high')")
@@ -88,6 +93,12 @@ def prepare():
     return owner
 
 
+def end_keeper(owner):
+    """The next one begins with the first bit of the file."""
+    owner.must("SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity "
+               f"WHERE backend_type = 'dp_rdr keeper' AND datname = '{DATABASE}'")
+
+
 def installed_library(owner):
     folder = owner.must("SELECT setting FROM pg_config WHERE name = 'PKGLIBDIR'")[0][0]
     return pathlib.Path(folder, "dp_rdr.so").read_bytes()
@@ -102,10 +113,10 @@ class Observed:
     def __init__(self, owner, statement, bits):
         self.statement = statement
         before = last_charge(owner)
+        end_keeper(owner)
         (BUILD / "trace").write_text("")
         session = Connection(dbname=DATABASE)
         session.must(f"SET ROLE {statement.policy}")
-        session.must("SET max_parallel_workers_per_gather = 0")
         self.reply = session.send(statement.sql)
         session.close()
         self.events = read_trace((BUILD / "trace").read_text())
@@ -397,6 +408,9 @@ def main():
     print(f"1..{tap.count}")
     owner.close()
     postgres = Connection(dbname="postgres")
+    postgres.send("LOAD 'dp_rdr'")
+    postgres.send("ALTER SYSTEM RESET dp_rdr.keepers")
+    postgres.send("SELECT pg_reload_conf()")
     postgres.send(f"DROP DATABASE {DATABASE} WITH (FORCE)")
     for policy in POLICIES:
         postgres.send(f"DROP ROLE {policy}")

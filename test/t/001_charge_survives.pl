@@ -138,6 +138,17 @@ like($cancelled->{stderr}, qr/57014/, 'but an error that says so');
 $cancelled->quit;
 charged('pg_cancel_backend');
 
+# The keeper that reads goes: its client hears that an answer is lost, and its charge stays.
+my ($abandoned) = session_while_reading();
+my $reading = $node->safe_psql('postgres', q{
+	SELECT pid FROM pg_stat_activity WHERE backend_type = 'dp_rdr keeper' AND backend_xmin IS NOT NULL});
+like($reading, qr/^\d+$/, 'one keeper reads');
+$node->safe_psql('postgres', "SELECT pg_terminate_backend($reading)");
+is($abandoned->query('SELECT 1'), '1', 'a keeper that is terminated gives no answer');
+like($abandoned->{stderr}, qr/55000/, 'but an error that says so');
+$abandoned->quit;
+charged('pg_terminate_backend on the keeper');
+
 (my $killed, $pid) = session_while_reading();
 my $log_so_far = -s $node->logfile;
 kill 'KILL', $pid;

@@ -1,4 +1,5 @@
-# Without a free worker process no charge can be committed: an error soon, no answer, and nothing charged.
+# Without a free worker process no keeper can start: an error soon, no answer, and nothing charged. One that lives needs no
+# other slot.
 
 use strict;
 use warnings;
@@ -33,6 +34,19 @@ $node->append_conf('postgresql.conf', 'max_worker_processes = 8');
 $node->restart;
 like(ask($node, 'postgres'), qr/^-?\d+$/, 'with slots again, the question is answered');
 is(account($node, 'postgres'), '2|0.1', 'and charged');
+
+# All slots but one are taken by others: the keeper answers one after the other, for owners as well.
+$node->append_conf('postgresql.conf', 'max_worker_processes = 2');
+$node->restart;
+for my $n (3 .. 5)
+{
+	like(ask($node, 'postgres'), qr/^-?\d+$/, 'with one slot for a keeper, a question is answered');
+	is(account($node, 'postgres'), $n . '|' . 0.05 * $n, 'and charged');
+}
+is($node->safe_psql('postgres', "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'dp_rdr keeper'"), 1,
+	'by one keeper');
+psql_as($node, 'postgres', 'controller', q{CALL dp_find_epsilon('SELECT count(*) FROM people_dp', 0.5)});
+is((split /\|/, account($node, 'postgres', 'people', 'conditional'))[0], 1, 'which charges what the owner asks himself');
 
 $node->stop;
 done_testing();

@@ -1,6 +1,9 @@
-# A session whose library is not that of the worker: the file was replaced meanwhile. The worker knows it by the number at
-# the head of the request, refuses, and nothing is charged. Here the postmaster is stopped, so that no worker starts, while
-# the number is changed where the request is: in a segment of shared memory that is a file.
+# A session whose library is not that of the keepers: the file was replaced while it ran. The layout of what they share is
+# part of its name, so the two never meet in one piece of memory. As long as keepers of the session's own library live it is
+# answered; afterwards it hears soon that it has to reconnect, and nothing is charged.
+#
+# The server runs from a copy of the installation, whose library can be replaced: by the same one, with another name of what
+# is shared.
 
 use strict;
 use warnings;
@@ -9,105 +12,79 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 
 use DpTest;
+use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(sleep);
+use Time::HiRes qw(time);
 
-# A table of contents (shm_toc): magic number, lock, two sizes, the number of entries; then entries of key and offset.
-my ($entry_count, $entries) = (32, 40);
-# The mail has key 0 and begins with layout, size and status.
-my $key_mail = 0;
+# A program looks for libraries and other files beside itself.
+sub copied_installation
+{
+	my $copy = PostgreSQL::Test::Utils::tempdir;
+	my ($bin, $lib, $share) = map { my $path = `pg_config --$_`; chomp $path; $path } qw(bindir pkglibdir sharedir);
+	for my $folder ($bin, $lib)
+	{
+		system_or_bail('mkdir', '-p', "$copy$folder");
+		system_or_bail('sh', '-c', "cp -a '$folder/.' '$copy$folder'");
+	}
+	my $parent = $share =~ s{/[^/]+$}{}r;
+	system_or_bail('mkdir', '-p', "$copy$parent");
+	symlink($share, "$copy$share") or die "$copy$share: $!";
+	return ("$copy$bin", "$copy$lib/dp_rdr.so");
+}
 
-my $node = new_server('layout', 'dynamic_shared_memory_type = mmap');
+# The library with another name for what sessions and keepers share, in place of the one that is there: those who have that
+# one open keep it.
+sub replace_library
+{
+	my ($file) = @_;
+	my $bytes = slurp_file($file);
+	die 'the name is not there once' if ($bytes =~ s/dp_rdr keepers %u/dp_rdr KEEPERS %u/g) != 1;
+	unlink $file or die "$file: $!";
+	open(my $handle, '>:raw', $file) or die "$file: $!";
+	print $handle $bytes;
+	close $handle or die "$file: $!";
+	return;
+}
+
+my ($bin, $library) = copied_installation();
+$ENV{PATH} = "$bin:$ENV{PATH}";
+my $node = new_server('layout', '');
 protect_people($node, 'postgres');
-my $postmaster = (split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0];
 
-sub segments
+sub new_session
 {
-	return glob($node->data_dir . '/pg_dynshmem/mmap.*');
-}
-
-# Where in a segment a request is that waits; nothing if there is none.
-sub request_at
-{
-	my ($bytes) = @_;
-	my $count = unpack('L', substr($bytes, $entry_count, 4));
-	return if $count != 2;
-	for my $i (0 .. $count - 1)
-	{
-		my ($key, $offset) = unpack('QQ', substr($bytes, $entries + 16 * $i, 16));
-		next if $key != $key_mail;
-		my ($layout, $size, $status) = unpack('LLL', substr($bytes, $offset, 12));
-		return $offset if $layout > 0 && $size > 100 && $size < 10_000 && $status == 0;
-	}
-	return;
-}
-
-# The one request that waits, as file and position.
-sub waiting_request
-{
-	for (1 .. 100)
-	{
-		for my $segment (segments())
-		{
-			my $at = request_at(slurp_file($segment));
-			return ($segment, $at) if defined $at;
-		}
-		sleep 0.1;
-	}
-	die 'no request came';
-}
-
-sub add_to_number
-{
-	my ($file, $at, $more) = @_;
-	open(my $handle, '+<:raw', $file) or die "$file: $!";
-	sysseek($handle, $at, 0);
-	sysread($handle, my $bytes, 4) == 4 or die "$file: $!";
-	sysseek($handle, $at, 0);
-	syswrite($handle, pack('L', unpack('L', $bytes) + $more)) == 4 or die "$file: $!";
-	close $handle;
-	return;
-}
-
-# What the analyst gets whose request has its number at this distance from the head changed: the answer and the error.
-sub answer_after
-{
-	my ($distance, $more) = @_;
 	my $session = $node->background_psql('postgres', on_error_stop => 0,
 		extra_params => [ '-U', 'analyst', '-v', 'VERBOSITY=verbose' ]);
 	$session->query('SELECT 1');
-	kill 'STOP', $postmaster;
-	$session->query_until(qr/asked/, "\\echo asked\n$COUNT;\n");
-	my $changed = eval {
-		my ($file, $at) = waiting_request();
-		add_to_number($file, $at + $distance, $more);
-		1;
-	};
-	kill 'CONT', $postmaster;
-	die $@ if !$changed;
-	my $answer = $session->query('SELECT 1');
-	my $error = $session->{stderr};
-	$session->quit;
-	return ($answer, $error);
+	return $session;
 }
 
-my ($answer, $error) = answer_after(0, 0);
-like($answer, qr/^-?\d+\n1$/, 'a request that waits and is not changed is answered');
+my $session = new_session();
+like($session->query("$COUNT;"), qr/^-?\d+$/, 'a session is answered');
 is(account($node, 'postgres'), '1|0.05', 'and charged');
 
-for my $case ([ 0, 1, 'of a later layout' ], [ 0, 7, 'of a much later layout' ], [ 4, 8, 'of another size' ])
-{
-	my ($distance, $more, $name) = @$case;
-	($answer, $error) = answer_after($distance, $more);
-	is($answer, '1', "a request $name is not answered");
-	like($error, qr/ERROR:  55000: the library of dp_rdr was replaced while this session was running/, 'which the error says');
-	like($error, qr/HINT:  Reconnect/, 'and what to do');
-	is(account($node, 'postgres'), '1|0.05', 'and nothing is charged');
-}
+replace_library($library);
+like($session->query("$COUNT;"), qr/^-?\d+$/, 'after the library was replaced it is, too, by the keeper that lives');
+my $later = new_session();
+like($later->query("$COUNT;"), qr/^-?\d+$/, 'and so is a later session, by a keeper of its own');
+is(account($node, 'postgres'), '3|0.15', 'each is charged');
+my $keepers = q{FROM pg_stat_activity WHERE backend_type = 'dp_rdr keeper'};
+is($node->safe_psql('postgres', "SELECT count(*) $keepers"), 2, 'there is one of each library');
 
-like(ask($node, 'postgres'), qr/^-?\d+$/, 'a new session is answered');
-ok(verified($node, 'postgres'), 'and the ledger is whole');
+$node->safe_psql('postgres', "SELECT pg_terminate_backend(pid, 5000) $keepers");
+my $begun = time;
+is($session->query("$COUNT;"), '', 'without a keeper of its own the old session is not answered');
+my $duration = time - $begun;
+like($session->{stderr}, qr/ERROR:  55000: no background worker could be started/, 'which the error says');
+like($session->{stderr}, qr/HINT:.*reconnect/i, 'and what to do');
+cmp_ok($duration, '<', 20, sprintf('after %.1f seconds', $duration));
+is(account($node, 'postgres'), '3|0.15', 'and nothing is charged');
+like($later->query("$COUNT;"), qr/^-?\d+$/, 'the later session is answered');
+is(account($node, 'postgres'), '4|0.2', 'and charged');
+$_->quit for $session, $later;
+
+ok(verified($node, 'postgres'), 'the ledger is whole');
 
 $node->stop;
 done_testing();

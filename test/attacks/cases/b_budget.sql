@@ -101,11 +101,17 @@ BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY
   SELECT count(*) FROM person_dp
   ROLLBACK
 
--- B08 REFUSE 55000
+-- B08 CHARGED 1
 BEGIN ISOLATION LEVEL SERIALIZABLE
   SELECT count(*) FROM person_dp
+  ROLLBACK
 BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY DEFERRABLE
   SELECT count(*) FROM person_dp
+
+-- C18 SAME
+BEGIN ISOLATION LEVEL SERIALIZABLE
+  SELECT count(*) FROM person_dp WHERE age = 90
+  SELECT locktype, relation::regclass, page, tuple FROM pg_locks WHERE mode = 'SIReadLock' AND relation IN (SELECT oid FROM pg_class WHERE relname ~ '^(person|scarce)')
 
 -- B09 FRESH 8
 PREPARE p AS SELECT count(*) FROM person_dp
