@@ -88,6 +88,16 @@ SET ROLE regress_reader;
 EXECUTE ask;
 DEALLOCATE ask;
 
+-- 16: pg_stat_io, and 18: the same of one backend, count what reading long values took. The audit's remedy closes them.
+RESET ROLE;
+BEGIN;
+SET LOCAL client_min_messages = warning;
+SELECT remedy FROM dp_audit() WHERE object = 'statistics functions' \gexec
+SET ROLE regress_reader;
+SELECT outcome(16, 'SELECT * FROM pg_stat_io', '^42501') AS server, outcome(18, 'SELECT * FROM pg_stat_get_backend_io(pg_backend_pid())', '^42501') AS backend,
+       outcome(18, 'SELECT * FROM pg_stat_get_backend_wal(pg_backend_pid())', '^42501') AS wal;
+ROLLBACK;
+
 -- 17: who may have a table maintained may have its rows counted.
 RESET ROLE;
 SELECT since(17, 'GRANT MAINTAIN ON age.elder TO regress_reader');

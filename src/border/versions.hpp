@@ -104,7 +104,8 @@ inline void forget_offset(TupleDesc desc, int column) {
 // digits. No white space around it.
 inline bool read_integer(const char *text, int64 *value) {
 #if PG_VERSION_NUM >= 160000
-    ErrorSaveContext errors = {T_ErrorSaveContext};
+    ErrorSaveContext errors = {};
+    errors.type = T_ErrorSaveContext;
     *value = pg_strtoint64_safe(text, reinterpret_cast<Node *>(&errors));
     return !errors.error_occurred;
 #else

@@ -12,7 +12,8 @@ use DpTest;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $old = new_server('old', '', install_path => $ENV{DP_OLD});
+my $conf = "session_preload_libraries = 'dp_rdr'\n";
+my $old = new_server('old', $conf, install_path => $ENV{DP_OLD});
 $old->safe_psql('postgres', 'CREATE DATABASE data');
 protect_people($old, 'data', bound => 'filter');
 
@@ -40,7 +41,7 @@ psql_as($old, 'data', 'controller', q{
 
 my $exact = q{SELECT "Of age", count(*) FROM "Odd schema"."Vi""ew" GROUP BY 1 ORDER BY 1};
 ask($old, 'data');
-my $answer = psql_as($old, 'data', 'precise', "LOAD 'dp_rdr'; $exact");
+my $answer = psql_as($old, 'data', 'precise', $exact);
 is($answer, "f|50\nt|50\n|0", 'an exact answer');
 ask($old, 'data', q{SELECT * FROM dp_query('SELECT count(*) FROM passing_dp') AS (n bigint)});
 psql_as($old, 'data', 'leaver', $COUNT);
@@ -54,7 +55,7 @@ my %before = map { $_ => fact($old, 'data', $_) } keys %FACTS;
 my $account = account($old, 'data');
 $old->stop;
 
-my $new = new_server('new', '', install_path => $ENV{DP_NEW});
+my $new = new_server('new', $conf, install_path => $ENV{DP_NEW});
 $new->stop;
 chdir PostgreSQL::Test::Utils::tempdir() or die $!;
 command_ok([ "$ENV{DP_NEW}/bin/pg_upgrade", '-d', $old->data_dir, '-D', $new->data_dir, '-b', "$ENV{DP_OLD}/bin",
@@ -74,14 +75,14 @@ is($new->safe_psql('data', q{SELECT count(*) FROM dp_audit() WHERE finding ~ 'le
 is(account($new, 'data'), $account, 'the totals before');
 like(ask($new, 'data'), qr/^-?\d+$/, 'a count is answered');
 isnt(account($new, 'data'), $account, 'and charged');
-is(psql_as($new, 'data', 'precise', "LOAD 'dp_rdr'; $exact"), $answer, 'the exact answer is the same');
+is(psql_as($new, 'data', 'precise', $exact), $answer, 'the exact answer is the same');
 is(sqlstate($new, 'data', 'failed', $COUNT), '55000', 'the suspended role is refused still');
-is(sqlstate($new, 'data', 'analyst', "LOAD 'dp_rdr'; SELECT age FROM people_dp"), '42501', 'rows are private');
+is(sqlstate($new, 'data', 'analyst', 'SELECT age FROM people_dp'), '42501', 'rows are private');
 is(sqlstate($new, 'data', 'analyst', 'SELECT age FROM people'), '42501', 'the table is, too');
 ok(verified($new, 'data'), 'the chain goes on');
 is($new->safe_psql('data', 'SELECT count(*) = count(DISTINCT id) AND max(id) = count(*) FROM dp_rdr.ledger_row'),
 	't', 'the numbers of the ledger go on');
 psql_as($new, 'data', 'controller', q{SELECT dp_unprotect('"Odd schema"."Vi""ew"')});
-is(sqlstate($new, 'data', 'precise', "LOAD 'dp_rdr'; $exact"), '42P01', 'what was protected before can be given up');
+is(sqlstate($new, 'data', 'precise', $exact), '42P01', 'what was protected before can be given up');
 
 done_testing();
