@@ -71,6 +71,8 @@ static void handle_interrupts() {
 }
 
 static bool has_served_enough(uint64 rounds) {
+    if (rounds % 64 != 0) // to add up all contexts takes longer than many an answer
+        return false;
     return rounds >= most_requests || MemoryContextMemAllocated(TopMemoryContext, true) > most_memory;
 }
 
