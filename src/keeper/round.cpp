@@ -74,6 +74,8 @@ static bool has_locks(const Request *request) {
 
 static void close_request(Request *request) {
     ListCell *cell;
+    if (request->round != nullptr)
+        release::discard(request->round);
     if (has_locks(request))
         foreach (cell, request->locked)
             UnlockRelationIdForSession(static_cast<LockRelId *>(lfirst(cell)), AccessShareLock);

@@ -353,8 +353,11 @@ static int64 only_count(Tuplestorestate *store, TupleDesc desc) {
     return count;
 }
 
+// In a keeper the charge of what a selection has selected is a transaction of its own: what was read for it outlives that, and
+// is ended by discard() alone.
 static Sums begin_sums(const Query *grouped, const Selection *selection) {
-    return Sums{nullptr, tuplestore_begin_heap(selection != nullptr, false, work_mem), describe(grouped)};
+    bool selects = selection != nullptr;
+    return Sums{nullptr, tuplestore_begin_heap(selects, selects && is_keeper(), work_mem), describe(grouped)};
 }
 
 void discard(Sums *sums) {
