@@ -95,7 +95,7 @@ SELECT * FROM trial('GRANT regress_keeper TO regress_colleague; GRANT regress_co
                     'REVOKE regress_colleague FROM "regress Odd"');
 SELECT * FROM trial('GRANT pg_read_all_data TO regress_reader');
 SELECT * FROM trial('GRANT pg_monitor, pg_write_all_data, pg_read_server_files TO regress_colleague');
-SELECT * FROM trial('ALTER ROLE regress_reader REPLICATION; ALTER ROLE "regress Odd" BYPASSRLS CREATEROLE');
+SELECT * FROM trial('ALTER ROLE regress_reader REPLICATION; ALTER ROLE "regress Odd" BYPASSRLS');
 SELECT * FROM trial($$SELECT dp_grant('patient_dp', 'regress_root', tau => 0.5)$$);
 
 -- Views, also on top of each other, and copies.

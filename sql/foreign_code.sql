@@ -22,7 +22,7 @@ INSERT INTO keep.cfg VALUES (1);
 CREATE TABLE keep.sec (id integer, secret text, born date);
 INSERT INTO keep.sec SELECT g, 'secret ' || g, date '2000-01-01' + g FROM generate_series(1, 100) g;
 CREATE FUNCTION keep.cut(integer) RETURNS integer LANGUAGE plpgsql IMMUTABLE AS
-    $$BEGIN RETURN CASE WHEN current_setting('keep.building', true) = 'on' THEN 1 ELSE (SELECT min(k) FROM cfg) END; END$$;
+    $$BEGIN IF current_setting('keep.building', true) = 'on' THEN RETURN 1; END IF; RETURN (SELECT min(k) FROM cfg); END$$;
 CREATE FUNCTION keep.low(integer) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1 < 1000';
 SELECT dp_protect('keep.sec', 'keep.sec_dp');
 SELECT dp_set_odometer('keep.sec', 'none'), dp_set_groups('keep.sec', 'secret', '{secret 1,secret 2}');

@@ -146,7 +146,7 @@ CREATE INDEX ledger_row_table_id_idx ON dp_rdr.ledger_row (table_id, id);
 COMMENT ON TABLE dp_rdr.ledger_row IS 'every charge, append-only, hash-chained per protected table';
 
 -- ---------------------------------------------------------------------------------------------------------------------
--- Ledger: what a row says, and how rows are chained. One definition for the worker that writes and for dp_verify_ledger.
+-- Ledger: what a row says, and how rows are chained. This is what dp_verify_ledger recomputes; the writer makes the same bytes.
 -- RETURN bodies: parsed once, here, so that nobody's search_path reads them again.
 -- ---------------------------------------------------------------------------------------------------------------------
 

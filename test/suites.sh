@@ -62,6 +62,11 @@ run_greybox() {
     make_here -s "${build_options[@]}" build/greybox/dp_rdr.so && on_server -- python3 test/greybox/run.py
 }
 
+# Several charges in one commit, by a library that is built for this alone.
+run_batch() {
+    make_here -s "${build_options[@]}" build/batch/batch.so && on_server -- python3 test/batch/run.py
+}
+
 # Hostile roles on two neighbouring databases; the server log is searched as well.
 run_attacks() {
     on_server -o logging_collector=on -o log_rotation_size=0 -o autovacuum=off "$@"
@@ -70,6 +75,14 @@ watched='shared_preload_libraries=dp_rdr,pg_stat_statements,auto_explain'
 
 run_fuzz() {
     run_attacks -o "$watched" -- python3 test/attacks/fuzz.py --statements 2000 --seconds 100
+}
+
+# Citus is in no archive of Debian: it is tried where somebody has built it for this server.
+has_citus() {
+    [ -e "$("$pg_bin/pg_config" --pkglibdir)/citus.so" ]
+}
+run_citus() {
+    as_tester env PG_BIN="$pg_bin" python3 test/citus/run.py
 }
 
 # A suite by name, or a part of it as name:part, for those who want to know only whether it passes.
@@ -85,6 +98,8 @@ run_suite() {
         attacks) run_attacks -o "$watched" -- python3 test/attacks/run.py --only "${part:-shared}" ;;
         fuzz) run_fuzz ;;
         greybox) run_greybox ;;
+        citus) run_citus ;;
+        batch) run_batch ;;
         blackbox) on_server -- python3 test/blackbox/run.py ;;
         *) die "no suite is called $name" ;;
     esac

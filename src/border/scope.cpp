@@ -223,6 +223,20 @@ SettingsScope SettingsScope::enter_for_catalog() {
     return scope;
 }
 
+UncountedScope UncountedScope::enter() {
+    if (!pgstat_track_counts)
+        return UncountedScope{0};
+    UncountedScope scope{NewGUCNestLevel()};
+    static Pin pin = {"track_counts", "off"};
+    set_pin(pin);
+    return scope;
+}
+
+void UncountedScope::leave() const {
+    if (nest_level > 0)
+        AtEOXact_GUC(false, nest_level);
+}
+
 void SettingsScope::leave() const {
     AtEOXact_GUC(false, nest_level);
 }

@@ -33,6 +33,13 @@ struct SettingsScope {
 // plan is kept while the tables grow, and wrong for those that read all of them.
 void prefer_indexes(bool prefer);
 
+// The counters that everybody may read do not count until leave(): for look-ups that use no planner and run no code.
+struct UncountedScope {
+    int nest_level; // 0: they do not count anyway
+    static UncountedScope enter();
+    void leave() const;
+};
+
 // No temporary schema on the search path until leave(), not even last: what is planned meanwhile finds nothing of the
 // caller's. From PostgreSQL 17 on the path cannot be set so, and pg_temp stays the last (SettingsScope).
 struct PathScope {

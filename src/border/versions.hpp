@@ -2,6 +2,8 @@
 // spelling, has a file of its own: permissions.hpp (16), grouping.hpp (18).
 #pragma once
 
+#include <cerrno>
+
 #include "border/postgres.hpp"
 
 namespace dp::border {
@@ -95,6 +97,24 @@ inline void forget_offset(TupleDesc desc, int column) {
     TupleDescCompactAttr(desc, column)->attcacheoff = -1;
 #else
     TupleDescAttr(desc, column)->attcacheoff = -1;
+#endif
+}
+
+// An integer as the server reads it, but without an error: from 16 on it may be hexadecimal, octal or binary, with _ between
+// digits. No white space around it.
+inline bool read_integer(const char *text, int64 *value) {
+#if PG_VERSION_NUM >= 160000
+    ErrorSaveContext errors = {};
+    errors.type = T_ErrorSaveContext;
+    *value = pg_strtoint64_safe(text, reinterpret_cast<Node *>(&errors));
+    return !errors.error_occurred;
+#else
+    const char *first = text + (*text == '+' || *text == '-' ? 1 : 0), *end = first;
+    while (*end >= '0' && *end <= '9')
+        end++;
+    errno = 0;
+    *value = strtoll(text, nullptr, 10);
+    return end != first && *end == '\0' && errno == 0;
 #endif
 }
 

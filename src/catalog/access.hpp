@@ -9,7 +9,7 @@ namespace dp::catalog {
 // One snapshot for everything that one query reads of its settings (architecture.md, decision 9): what is fingerprinted
 // is what is used, also when somebody changes a setting and changes it back meanwhile. The latest snapshot, not the
 // transaction's: a policy revoked a moment ago must not be honoured by an old REPEATABLE READ transaction (B19). It shows
-// the caller's own open changes as well; the worker does not see those and refuses ("the settings are changing").
+// the caller's own open changes as well; the writer does not see those and refuses ("the settings are changing").
 struct Reading {
     Snapshot snapshot;
     static Reading open();

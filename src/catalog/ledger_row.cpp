@@ -94,7 +94,8 @@ Datum parameters_of(const Charge &what, bool is_cut) {
     if (!is_cut)
         return parameters;
     Datum hash = sha256_of(what.query, strlen(what.query));
-    const char *hex = DatumGetCString(DirectFunctionCall1(byteaout, hash)) + 2; // behind its mark: bytea_output is forced
+    const char *hex =
+        DatumGetCString(DirectFunctionCall1(byteaout, hash)) + 2; // behind its mark: bytea_output is forced
     Datum more = json_of(psprintf("{\"query_bytes\": %zu, \"query_sha256\": \"%s\"}", strlen(what.query), hex));
     return DirectFunctionCall2(jsonb_concat, parameters, more);
 }

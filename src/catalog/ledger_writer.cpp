@@ -7,6 +7,7 @@
 #include "border/spi.hpp"
 #include "catalog/decimals.hpp"
 #include "catalog/ledger_row.hpp"
+#include "catalog/lookup.hpp"
 #include "catalog/parameters.hpp"
 
 namespace dp::catalog {
@@ -130,35 +131,38 @@ Oid grantee_of(const Charge &what) {
     return what.grantee == nullptr ? InvalidOid : get_role_oid(what.grantee, true);
 }
 
-privacy::Totals read_share(const Spi &spi, const Odometer &odometer, const char *grantee) {
-    static border::Statement statement(
-        "SELECT s.public_epsilon, s.public_delta, s.conditional_epsilon, s.conditional_delta "
-        "FROM dp_rdr.odometer_share s WHERE s.id = $1 AND s.grantee = $2");
-    Parameters parameters;
-    parameters.add_uuid(odometer.id);
-    parameters.add_text(grantee);
-    return run(spi, statement, parameters) == 1 ? totals_at(1) : privacy::Totals();
+privacy::Totals read_share(const Reading &reading, const char *id, const char *grantee) {
+    privacy::Totals totals;
+    Lookup shares = Lookup::open("odometer_share", reading);
+    const Row *row = only(shares.rows(DirectFunctionCall1(uuid_in, CStringGetDatum(id)), grantee));
+    if (row != nullptr) {
+        totals.public_epsilon = to_epsilon(row->value("public_epsilon"), "a total of epsilon");
+        totals.public_delta = to_delta(row->value("public_delta"), "a total of delta");
+        totals.conditional_epsilon = to_epsilon(row->value("conditional_epsilon"), "a total of epsilon");
+        totals.conditional_delta = to_delta(row->value("conditional_delta"), "a total of delta");
+    }
+    shares.close();
+    return totals;
 }
 
 // One snapshot, taken while the lock is held: what it shows is what a charge rests on. The grantee is asked for by name among
 // the committed policies, or a role renamed in an open transaction would start with a share of its own.
-Basis *read_basis(const Spi &spi, const Charge &what, Odometer *odometer) {
+Basis *read_basis(const Charge &what, Odometer *odometer) {
     auto *basis = static_cast<Basis *>(palloc0(sizeof(Basis)));
     basis->view = what.settings->view;
     basis->role = what.asker.role;
     basis->grantee = what.grantee;
-    Oid grantee = grantee_of(what);
     CommandCounterIncrement();
-    PushActiveSnapshot(GetLatestSnapshot());
-    basis->terms = read_terms(spi, basis->view, basis->role, grantee);
-    PopActiveSnapshot();
+    Reading reading = Reading::open();
+    basis->terms = read_terms(reading, basis->view, basis->role, grantee_of(what));
     if (what.grantee != nullptr)
-        basis->share = known_share(odometer, what.grantee, read_share(spi, *odometer, what.grantee));
+        basis->share = known_share(odometer, what.grantee, read_share(reading, odometer->id, what.grantee));
+    reading.close();
     return basis;
 }
 
 // Read once for all requests of the batch that rest on the same: nobody else can charge meanwhile.
-const Basis *basis_of(const Spi &spi, const Charge &what, Odometer *odometer) {
+const Basis *basis_of(const Charge &what, Odometer *odometer) {
     ListCell *cell;
     foreach (cell, odometer->bases) {
         auto *basis = static_cast<Basis *>(lfirst(cell));
@@ -166,7 +170,7 @@ const Basis *basis_of(const Spi &spi, const Charge &what, Odometer *odometer) {
             same_text(basis->grantee, what.grantee))
             return basis;
     }
-    Basis *basis = read_basis(spi, what, odometer);
+    Basis *basis = read_basis(what, odometer);
     odometer->bases = lappend(odometer->bases, basis);
     return basis;
 }
@@ -381,7 +385,7 @@ void move_share(const Spi &spi, const Odometer &odometer, const Share &share) {
 
 Outcome charge_table(const Spi &spi, const Entry &entry, Odometer *odometer, Verdict *verdict) {
     const Charge &what = *entry.what;
-    const Basis *basis = basis_of(spi, what, odometer);
+    const Basis *basis = basis_of(what, odometer);
     if (!agreed(*basis, what))
         return Outcome::changing;
     if (!decide(what, *basis, *odometer, verdict)) {
@@ -396,7 +400,7 @@ Outcome charge_table(const Spi &spi, const Entry &entry, Odometer *odometer, Ver
 // Cuts the candidates by what the public account leaves, and charges their selection.
 Outcome charge_selection_of(const Spi &spi, const Entry &entry, Odometer *odometer, Verdict *verdict) {
     const Charge &what = *entry.what;
-    const Basis *basis = basis_of(spi, what, odometer);
+    const Basis *basis = basis_of(what, odometer);
     if (!agreed(*basis, what))
         return Outcome::changing;
     if (!cut(entry, *basis, *odometer, verdict)) {

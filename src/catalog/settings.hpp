@@ -79,9 +79,9 @@ struct Terms {
     bool permitted;       // the grantee has a policy among them
     privacy::BoundSettings bound;
 };
-// The terms of a view for the role and, unless it is InvalidOid, the grantee whose policy it asks under. All is read under the
-// active snapshot, by the extension's owner. Null when the view is not registered.
-Terms *read_terms(const border::Spi &spi, Oid view, Oid role, Oid grantee);
+// The terms of a view for the role and, unless it is InvalidOid, the grantee whose policy it asks under. Null when the view is not
+// registered.
+Terms *read_terms(const Reading &reading, Oid view, Oid role, Oid grantee);
 
 // The 37 candidates of the papers for a null array, else its elements, checked and sorted (22023 otherwise).
 const std::vector<privacy::Epsilon> *candidates_from_array(ArrayType *array);

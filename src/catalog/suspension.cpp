@@ -1,6 +1,7 @@
 #include "catalog/suspension.hpp"
 
 #include "catalog/ledger.hpp"
+#include "catalog/lookup.hpp"
 
 namespace dp::catalog {
 
@@ -13,25 +14,38 @@ namespace dp::catalog {
     pg_unreachable();
 }
 
+// The grantee, as it is quoted, of the policy under which one of these roles has failed; or null.
+static const char *suspended_under(List *rows, const char *role, const char *session_role) {
+    ListCell *cell;
+    foreach (cell, rows) {
+        auto *row = static_cast<const Row *>(lfirst(cell));
+        const char *names[] = {row->string("role_name"), row->string("session_role")};
+        for (const char *name : names)
+            if (strcmp(name, role) == 0 || strcmp(name, session_role) == 0)
+                return DatumGetCString(DirectFunctionCall1(regroleout, row->value("grantee")));
+    }
+    return nullptr;
+}
+
+static int failures_under(List *rows, Oid grantee) {
+    int failures = 0;
+    ListCell *cell;
+    foreach (cell, rows)
+        if (DatumGetObjectId(static_cast<const Row *>(lfirst(cell))->value("grantee")) == grantee)
+            failures++;
+    return failures;
+}
+
 void check_not_suspended(const Reading &reading, const Settings &settings, const Policy &policy, const Asker &asker) {
-    static border::Statement statement(
-        "SELECT min(s.grantee::text) FILTER (WHERE $3 IN (s.role_name, s.session_role) OR "
-        "$4 IN (s.role_name, s.session_role)), count(*) FILTER (WHERE s.grantee::oid = $2) "
-        "FROM dp_rdr.suspension s WHERE s.view::oid = $1");
     const char *role_name = GetUserNameFromId(asker.role, false);
-    Oid types[4] = {OIDOID, OIDOID, TEXTOID, TEXTOID};
-    Datum values[4] = {ObjectIdGetDatum(settings.view), ObjectIdGetDatum(policy.grantee),
-                       CStringGetTextDatum(role_name),
-                       CStringGetTextDatum(GetUserNameFromId(asker.session_role, false))};
-    Visit visit = Visit::read(reading);
-    visit.run(statement, 4, types, values);
-    const char *grantee = visit.spi.text(0, 1); // of the policy under which this role or this session has failed
-    bool isnull;
-    int64 members = DatumGetInt64(border::Spi::value(0, 2, &isnull));
-    visit.leave();
+    Lookup lookup = Lookup::open("suspension", reading);
+    List *rows = lookup.rows(ObjectIdGetDatum(settings.view));
+    const char *grantee = suspended_under(rows, role_name, GetUserNameFromId(asker.session_role, false));
+    int failures = failures_under(rows, policy.grantee);
+    lookup.close();
     if (grantee != nullptr)
         refuse(settings, grantee, psprintf("queries of role \"%s\"", role_name));
-    if (members >= suspended_members)
+    if (failures >= suspended_members)
         refuse(settings, quote_identifier(policy.grantee_name),
                psprintf("queries under the policy of \"%s\"", policy.grantee_name));
 }

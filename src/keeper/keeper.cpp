@@ -71,7 +71,19 @@ static void handle_interrupts() {
 }
 
 static bool has_served_enough(uint64 rounds) {
-    return rounds >= most_requests || MemoryContextMemAllocated(TopMemoryContext, true) > most_memory;
+    constexpr uint64 between_looks = 256;
+    return rounds >= most_requests || (rounds % between_looks == 0 &&
+                                       MemoryContextMemAllocated(TopMemoryContext, true) > most_memory);
+}
+
+// A database under constant load does not keep all worker slots from another one.
+static bool gives_way(TimestampTz start, TimestampTz *last_look) {
+    constexpr int turn_ms = 1000, between_looks_ms = 100;
+    TimestampTz now = GetCurrentTimestamp();
+    if (!TimestampDifferenceExceeds(*last_look, now, between_looks_ms))
+        return false;
+    *last_look = now;
+    return TimestampDifferenceExceeds(start, now, turn_ms) && somebody_waits();
 }
 
 // Nothing to do for now. False: it is time to go.
@@ -87,8 +99,8 @@ static bool rest(TimestampTz idle_since, long milliseconds) {
 }
 
 static void keep() {
-    TimestampTz idle_since = GetCurrentTimestamp();
-    for (uint64 rounds = 0; !has_served_enough(rounds); rounds++) {
+    TimestampTz start = GetCurrentTimestamp(), idle_since = start, last_look = start;
+    for (uint64 rounds = 0; !has_served_enough(rounds) && !gives_way(start, &last_look); rounds++) {
         handle_interrupts();
         for (long milliseconds = look_ms; becomes_idle(&milliseconds); milliseconds = look_ms) {
             if (!rest(idle_since, milliseconds))

@@ -74,6 +74,8 @@ static bool has_locks(const Request *request) {
 
 static void close_request(Request *request) {
     ListCell *cell;
+    if (request->round != nullptr)
+        release::discard(request->round);
     if (has_locks(request))
         foreach (cell, request->locked)
             UnlockRelationIdForSession(static_cast<LockRelId *>(lfirst(cell)), AccessShareLock);
@@ -456,7 +458,9 @@ static Request *resume(int slot) {
     Request *request = open_request(slot);
     bool same = false;
     request->alone = false;
-    ErrorData *error = in_transaction(request, lock_timeout_of(request), [&] {
+    int charger = pool()->slots[slot].charger;
+    bool elsewhere = charger >= 0 && charger != this_keeper(); // there it can be read as well
+    ErrorData *error = in_transaction(request, elsewhere ? "10ms" : "2s", [&] {
         if (!prepare_answer(request))
             return;
         const Slot &shared = pool()->slots[slot];

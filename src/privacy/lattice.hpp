@@ -74,10 +74,12 @@ inline std::optional<std::int64_t> to_sum_point(const SumLattice &lattice, doubl
     return clamp(to_integer(v * lattice.scale), lattice.z_lower, lattice.z_upper);
 }
 
-// The integer overload is exact when the unit is 1.
+// An integer where the unit is 1: exact.
+inline std::int64_t to_sum_point_whole(const SumLattice &lattice, std::int64_t v) {
+    return clamp(v, lattice.z_lower, lattice.z_upper);
+}
 inline std::int64_t to_sum_point_integer(const SumLattice &lattice, std::int64_t v) {
-    const std::int64_t z = lattice.scale == 1 ? v : to_integer(static_cast<double>(v) * lattice.scale);
-    return clamp(z, lattice.z_lower, lattice.z_upper);
+    return to_sum_point_whole(lattice, lattice.scale == 1 ? v : to_integer(static_cast<double>(v) * lattice.scale));
 }
 
 // z1 of the AVG pair in [0, 2^30]; z0 = 2^30 - z1.

@@ -95,13 +95,19 @@ bool is_paid(const Round *round) {
     return round->stage == Stage::paid;
 }
 
+void discard(Round *round) {
+    if (round->read)
+        rows::discard(&round->sums);
+    round->read = false;
+}
+
 Answer finish(Round *round) {
     if (!is_paid(round))
         elog(ERROR, "an answer is asked for that was not charged");
-    if (!round->read)
-        round->sums = rows::evaluate(round->question, nullptr);
-    round->read = true;
-    return write(round->question, round->terms, round->paid, round->sums, nullptr);
+    rows::Sums sums = round->read ? round->sums : rows::evaluate(round->question, nullptr);
+    Answer answer = write(round->question, round->terms, round->paid, sums, nullptr);
+    round->read = false; // what was read has been ended with the last row
+    return answer;
 }
 
 void continue_charged(Round *round, privacy::Epsilon epsilon) {

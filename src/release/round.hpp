@@ -22,6 +22,9 @@ void select(Round *round);
 // Reads the rows, unless they have been, and writes the noisy answer.
 Answer finish(Round *round);
 
+// What was read and not answered goes. In a keeper a round that has selected must come to finish() or here.
+void discard(Round *round);
+
 // What was charged by another process: the round is where charged() would leave it.
 void continue_charged(Round *round, privacy::Epsilon epsilon);
 

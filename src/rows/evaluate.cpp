@@ -90,9 +90,8 @@ static List *pair_columns(Node *column, const privacy::Bounds *bounds, Node *fil
         Node *point = lattice_point("pair_point", column, facts);
         return list_make2(sum_of_points(point, filter), count_aggregate(another(point), another(filter)));
     }
-    return list_make2(
-        lattice_aggregate("lattice_pair", NUMERICOID, column, facts, filter),
-        lattice_aggregate("lattice_rows", INT8OID, another(column), another(facts), another(filter)));
+    return list_make2(lattice_aggregate("lattice_pair", NUMERICOID, column, facts, filter),
+                      lattice_aggregate("lattice_rows", INT8OID, another(column), another(facts), another(filter)));
 }
 
 // As many columns as the measure has coordinates: a count, a sum, or the pair's sum and count.
@@ -354,8 +353,11 @@ static int64 only_count(Tuplestorestate *store, TupleDesc desc) {
     return count;
 }
 
+// In a keeper the charge of what a selection has selected is a transaction of its own: what was read for it outlives that, and
+// is ended by discard() alone.
 static Sums begin_sums(const Query *grouped, const Selection *selection) {
-    return Sums{nullptr, tuplestore_begin_heap(selection != nullptr, false, work_mem), describe(grouped)};
+    bool selects = selection != nullptr;
+    return Sums{nullptr, tuplestore_begin_heap(selects, selects && is_keeper(), work_mem), describe(grouped)};
 }
 
 void discard(Sums *sums) {
@@ -381,8 +383,8 @@ static bool run_as_owner(const Question *question, Query *grouped, const List *c
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
     border::PathScope path = border::PathScope::enter();
     PushActiveSnapshot(GetActiveSnapshot());
-    bool executed = (count == nullptr || execute(row_count(question), checked, count)) &&
-                    execute(grouped, checked, sums->store);
+    bool executed =
+        (count == nullptr || execute(row_count(question), checked, count)) && execute(grouped, checked, sums->store);
     PopActiveSnapshot();
     path.leave();
     role.leave();

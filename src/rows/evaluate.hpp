@@ -1,4 +1,4 @@
-// The internal statement of a release: one scan of the protected table, exact integer sums, one row whatever the data
+// The internal statement of a release: one scan of the protected table, exact integer sums, its rows for nobody but us
 // (architecture.md, 3.6; K2, K6).
 #pragma once
 
@@ -19,7 +19,7 @@ struct Selection {
 struct Sums {
     // Declared groups (or no keys): ngroups x ncoordinates, group-major, the groups of the answer in canonical order.
     privacy::int128 *values;
-    // Thresholded groups: one row per group of the data: the keys, then the measures' columns.
+    // Thresholded groups: one row per group of the data: the keys, then a column for each coordinate.
     Tuplestorestate *store;
     TupleDesc desc;
 };

@@ -123,6 +123,7 @@ struct Site {
     ValueKind kind;
     privacy::SumLattice sum; // one of the two
     privacy::PairLattice pair;
+    PGFunction add; // the transition function for this kind of value
 };
 
 enum class Lattice : std::uint8_t { sum, pair };
@@ -172,7 +173,7 @@ template <Lattice which, ValueKind kind, bool whole> Datum add(FunctionCallInfo 
     const auto *site = static_cast<const Site *>(fcinfo->flinfo->fn_extra);
     std::optional<std::int64_t> point;
     if (whole)
-        point = privacy::clamp(integer_value(kind, PG_GETARG_DATUM(1)), site->sum.z_lower, site->sum.z_upper);
+        point = privacy::to_sum_point_whole(site->sum, integer_value(kind, PG_GETARG_DATUM(1)));
     else if (which == Lattice::sum)
         point = sum_point(site->sum, kind, PG_GETARG_DATUM(1));
     else
@@ -187,7 +188,7 @@ template <Lattice which, ValueKind kind, bool whole> Datum add(FunctionCallInfo 
 
 template <Lattice which, ValueKind kind> PGFunction adder_of_kind(const Site *site) {
     if (which == Lattice::sum && is_integer(kind) && site->sum.scale == 1)
-        return add<which, kind, which == Lattice::sum && is_integer(kind)>;
+        return add < which, kind, which == Lattice::sum && is_integer(kind) > ;
     return add<which, kind, false>;
 }
 
@@ -209,11 +210,18 @@ template <Lattice which> PGFunction adder(const Site *site) {
     pg_unreachable();
 }
 
-// The first row of a call reads the facts and puts the function for its kind of value in the place of this one.
+// The first value of a call makes its site, and puts the function for its kind of value in the place of this one. Compiled
+// expressions do not notice that (jit): they come by here each time.
 template <Lattice which> Datum add_first(FunctionCallInfo fcinfo) {
+    const auto *known = static_cast<const Site *>(fcinfo->flinfo->fn_extra);
+    if (known != nullptr)
+        return known->add(fcinfo);
     aggregate_context(fcinfo);
-    if (!PG_ARGISNULL(1))
-        fcinfo->flinfo->fn_addr = adder<which>(read_site<which>(fcinfo, 1));
+    if (!PG_ARGISNULL(1)) {
+        Site *site = read_site<which>(fcinfo, 1);
+        site->add = adder<which>(site);
+        fcinfo->flinfo->fn_addr = site->add;
+    }
     return add_with_care<which>(fcinfo);
 }
 

@@ -149,14 +149,14 @@ DP_FUNCTION(dp_noisy_count_step) {
 
 DP_FUNCTION(dp_noisy_sum_step) {
     const Call &call = call_of(fcinfo);
-    return rows::add_point(fcinfo, PG_ARGISNULL(1) ? std::nullopt
-                                                 : rows::sum_point(call.sum, call.kind, PG_GETARG_DATUM(1)));
+    return rows::add_point(fcinfo,
+                           PG_ARGISNULL(1) ? std::nullopt : rows::sum_point(call.sum, call.kind, PG_GETARG_DATUM(1)));
 }
 
 DP_FUNCTION(dp_noisy_avg_step) {
     const Call &call = call_of(fcinfo);
-    return rows::add_point(fcinfo, PG_ARGISNULL(1) ? std::nullopt
-                                                 : rows::pair_point(call.pair, call.kind, PG_GETARG_DATUM(1)));
+    return rows::add_point(fcinfo,
+                           PG_ARGISNULL(1) ? std::nullopt : rows::pair_point(call.pair, call.kind, PG_GETARG_DATUM(1)));
 }
 
 // The final functions leave the state alone, draw anew for each group, and never return NULL.

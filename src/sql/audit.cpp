@@ -51,6 +51,7 @@ power AS ( -- what lets a role without any grant reach every table
   SELECT r.oid, r.oid::regrole::text AS name, k.power,
          format('REVOKE %s FROM %s;', m.via::regrole, r.oid::regrole) AS remedy
   FROM (VALUES ('pg_read_all_data', 'may read every table'), ('pg_write_all_data', 'may write every table'),
+               ('pg_maintain', 'may have the rows of every table counted (VACUUM VERBOSE)'),
                ('pg_read_server_files', 'may read the files of the server'),
                ('pg_write_server_files', 'may write the files of the server'),
                ('pg_execute_server_program', 'may run programs on the server'),
@@ -63,7 +64,8 @@ power AS ( -- what lets a role without any grant reach every table
   FROM pg_roles r, LATERAL (VALUES
     (r.rolreplication, 'may copy the whole server by replication', 'NOREPLICATION'),
     (r.rolbypassrls, 'is not held by row-level security', 'NOBYPASSRLS'),
-    (r.rolcreaterole, 'may make itself a member of the owner''s role', 'NOCREATEROLE')) k (has, power, remedy)
+    (r.rolcreaterole AND current_setting('server_version_num')::integer < 160000, -- from there on of roles that it administers
+     'may make itself a member of the owner''s role', 'NOCREATEROLE')) k (has, power, remedy)
   WHERE k.has AND NOT r.rolsuper AND r.oid >= 16384),
 reader AS ( -- relations whose rules read the tables, through whatever is in between
   SELECT r.ev_class AS oid, r.rulename, p.relation, p.owner
@@ -124,10 +126,11 @@ struct Check {
 
 const Check checks[] = {
     // ---- who reaches the rows ----
-    {"critical", R"sql( -- rights to read, to attach a trigger that reads, to probe keys by a foreign key
+    // MAINTAIN (from 17 on): VACUUM VERBOSE says how many rows there are.
+    {"critical", R"sql( -- rights to read, to count, to attach a trigger that reads, to probe keys by a foreign key
 SELECT g.oid::regclass, format('%s has %s', g.grantee, string_agg(g.rights, ', ' ORDER BY g.rights)),
        format('REVOKE %s ON %s FROM %s;', string_agg(g.rights, ', ' ORDER BY g.rights), g.oid::regclass, g.grantee)
-FROM granted g WHERE g.privilege IN ('SELECT', 'REFERENCES', 'TRIGGER') GROUP BY g.oid, g.grantee)sql"},
+FROM granted g WHERE g.privilege IN ('SELECT', 'MAINTAIN', 'REFERENCES', 'TRIGGER') GROUP BY g.oid, g.grantee)sql"},
     {"critical", R"sql( -- a partition of another's
 SELECT p.oid::regclass, format('belongs to %s, and not to %s, who owns %s', c.relowner::regrole, p.owner::regrole,
        p.relation::regclass), format('ALTER TABLE %s OWNER TO %s;', p.oid::regclass, p.owner::regrole)
@@ -242,7 +245,7 @@ FROM facade f JOIN pg_class c ON c.oid = f.view WHERE f.exists AND c.relowner <>
     {"warning", R"sql( -- rights to write: rows that somebody made, counted like all others
 SELECT g.oid::regclass, format('%s has %s', g.grantee, string_agg(g.rights, ', ' ORDER BY g.rights)),
        format('REVOKE %s ON %s FROM %s;', string_agg(g.rights, ', ' ORDER BY g.rights), g.oid::regclass, g.grantee)
-FROM granted g WHERE g.privilege NOT IN ('SELECT', 'REFERENCES', 'TRIGGER') GROUP BY g.oid, g.grantee)sql"},
+FROM granted g WHERE g.privilege NOT IN ('SELECT', 'MAINTAIN', 'REFERENCES', 'TRIGGER') GROUP BY g.oid, g.grantee)sql"},
     {"warning", R"sql( -- powerful roles that are no analysts
 SELECT DISTINCT p.name, p.power, p.remedy FROM power p WHERE p.oid NOT IN (SELECT oid FROM analyst))sql"},
     {"warning", R"sql( -- functions whose text names the table: a string body leaves no dependency

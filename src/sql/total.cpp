@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "border/guard.hpp"
+#include "border/versions.hpp"
 #include "query/total.hpp"
 
 namespace dp::sql {
@@ -656,12 +657,8 @@ template <class T> static Datum integer_of_text(FunctionCallInfo fcinfo) {
     const char *text = trimmed(fcinfo);
     if (text == nullptr)
         return null(fcinfo);
-    const char *first = text + (*text == '+' || *text == '-' ? 1 : 0), *end = skip_digits(first);
-    if (end == first || *end != '\0')
-        return null(fcinfo);
-    errno = 0;
-    int64 value = strtoll(text, nullptr, 10);
-    return errno != 0 ? null(fcinfo) : narrowed<T>(fcinfo, value);
+    int64 value;
+    return border::read_integer(text, &value) ? narrowed<T>(fcinfo, value) : null(fcinfo);
 }
 
 template <class T> static Datum float_of_any_text(FunctionCallInfo fcinfo) {

@@ -1,5 +1,7 @@
 // Several charges handed to the ledger's writer at once, as a busy server does by chance: a library of its own, for
 // test/batch/run.py alone. It is linked from the objects of the extension and installed nowhere.
+#include <ctime>
+
 #include "catalog/ledger_bytes.hpp"
 #include "catalog/ledger_writer.hpp"
 
@@ -18,6 +20,7 @@ using namespace dp;
 // In the segment; behind it n verdicts, then each entry with its size before it.
 struct Batch {
     int n, rounds;
+    double cpu;                   // the same of the processor, which a busy machine does not change
     volatile double microseconds; // of one commit; 0 until it is known
     Size bytes;
     catalog::Verdict *verdicts() { return reinterpret_cast<catalog::Verdict *>(this + 1); }
@@ -26,6 +29,7 @@ struct Batch {
 
 struct Arguments {
     ArrayType *kinds, *views, *roles, *epsilons;
+    const char *query; // or null: the number of the entry
     int n;
 };
 
@@ -62,7 +66,7 @@ catalog::Charge make_charge(const Arguments &arguments, int i) {
     }
     reading.close();
     charge.settings = settings;
-    charge.query = psprintf("entry %d", i + 1);
+    charge.query = arguments.query != nullptr ? arguments.query : psprintf("entry %d", i + 1);
     charge.algorithm = "within_domain";
     charge.guarantee = "(epsilon, delta)";
     charge.kind = "pure";
@@ -136,9 +140,13 @@ Datum describe(Batch *batch) {
 
 } // namespace
 
-static dsm_segment *make_batch(FunctionCallInfo fcinfo, int rounds) {
-    Arguments arguments = {PG_GETARG_ARRAYTYPE_P(0), PG_GETARG_ARRAYTYPE_P(1), PG_GETARG_ARRAYTYPE_P(2),
-                           PG_GETARG_ARRAYTYPE_P(3), 0};
+static dsm_segment *make_batch(FunctionCallInfo fcinfo, const char *query, int rounds) {
+    Arguments arguments = {PG_GETARG_ARRAYTYPE_P(0),
+                           PG_GETARG_ARRAYTYPE_P(1),
+                           PG_GETARG_ARRAYTYPE_P(2),
+                           PG_GETARG_ARRAYTYPE_P(3),
+                           query,
+                           0};
     arguments.n = ArrayGetNItems(ARR_NDIM(arguments.kinds), ARR_DIMS(arguments.kinds));
     StringInfoData bytes;
     initStringInfo(&bytes);
@@ -155,21 +163,21 @@ static dsm_segment *make_batch(FunctionCallInfo fcinfo, int rounds) {
     return segment;
 }
 
-// (kinds text[], views oid[], roles text[], epsilons numeric[]): what became of each entry.
+// (kinds text[], views oid[], roles text[], epsilons numeric[], query text): what became of each entry.
 DP_FUNCTION(dp_test_batch) {
-    dsm_segment *segment = make_batch(fcinfo, 1);
+    dsm_segment *segment = make_batch(fcinfo, PG_ARGISNULL(4) ? nullptr : text_to_cstring(PG_GETARG_TEXT_PP(4)), 1);
     (void)WaitForBackgroundWorkerShutdown(start_worker(segment));
     Datum result = describe(static_cast<Batch *>(dsm_segment_address(segment)));
     dsm_detach(segment);
     return result;
 }
 
-// The same, rounds: starts a measurement and does not wait for it, since a transaction that waits keeps old versions of the
+// The same with a number of rounds for the query: starts a measurement and does not wait for it, since a transaction that waits keeps old versions of the
 // odometer's row in the way. Then dp_test_measured(): microseconds of a commit, 0 until they are known.
 static Batch *measured;
 
 DP_FUNCTION(dp_test_measure) {
-    dsm_segment *segment = make_batch(fcinfo, PG_GETARG_INT32(4));
+    dsm_segment *segment = make_batch(fcinfo, nullptr, PG_GETARG_INT32(4));
     dsm_pin_mapping(segment);
     measured = static_cast<Batch *>(dsm_segment_address(segment));
     (void)start_worker(segment);
@@ -178,6 +186,10 @@ DP_FUNCTION(dp_test_measure) {
 
 DP_FUNCTION(dp_test_measured) {
     PG_RETURN_FLOAT8(measured->microseconds);
+}
+
+DP_FUNCTION(dp_test_cpu) {
+    PG_RETURN_FLOAT8(measured->cpu);
 }
 
 void dp_test_batch_worker(Datum handle) {
@@ -201,11 +213,13 @@ void dp_test_batch_worker(Datum handle) {
     for (int i = 0; i < batch->n; i++)
         batch->verdicts()[i] = entries[i]->verdict;
     instr_time begun, taken;
+    clock_t clocks = clock();
     INSTR_TIME_SET_CURRENT(begun);
     for (int i = 1; i < batch->rounds; i++)
         catalog::commit_charges(entries, batch->n);
     INSTR_TIME_SET_CURRENT(taken);
     INSTR_TIME_SUBTRACT(taken, begun);
+    batch->cpu = (clock() - clocks) * (1e6 / CLOCKS_PER_SEC) / Max(batch->rounds - 1, 1);
     if (batch->rounds > 1)
         batch->microseconds = INSTR_TIME_GET_MICROSEC(taken) / (batch->rounds - 1.0);
 }

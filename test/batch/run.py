@@ -25,18 +25,18 @@ MEASURED_ROUNDS = 1000
 ROLES = ("regress_dp_one", "regress_dp_two", "regress_dp_three")
 
 
-def prepare():
+def prepare(database, encoding="UTF8"):
     postgres = Connection(dbname="postgres")
-    postgres.send(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
+    postgres.send(f"DROP DATABASE IF EXISTS {database} WITH (FORCE)")
     for role in ROLES:
         postgres.send(f"DROP ROLE IF EXISTS {role}")
-    postgres.must(f"CREATE DATABASE {DATABASE} TEMPLATE template0")
+    postgres.must(f"CREATE DATABASE {database} TEMPLATE template0 ENCODING '{encoding}' LC_COLLATE 'C' LC_CTYPE 'C'")
     for role in ROLES:
         postgres.must(f"CREATE ROLE {role}")
     postgres.close()
-    owner = Connection(dbname=DATABASE)
+    owner = Connection(dbname=database)
     owner.must("CREATE EXTENSION dp_rdr")
-    for signature, returns in (("batch(text[], oid[], text[], numeric[])", "text[]"), ("measured()", "float8"),
+    for signature, returns in (("batch(text[], oid[], text[], numeric[], text)", "text[]"), ("measured()", "float8"), ("cpu()", "float8"),
                                ("measure(text[], oid[], text[], numeric[], integer)", "void")):
         name = signature.split("(")[0]
         owner.must(f"CREATE FUNCTION {signature} RETURNS {returns} AS '{LIBRARY}', 'dp_test_{name}' LANGUAGE C")
@@ -46,7 +46,16 @@ def prepare():
         owner.must(f"SELECT dp_grant('{table}_dp', 'regress_dp_one', tau => 0.95)")
         owner.must(f"SELECT dp_grant('{table}_dp', 'regress_dp_two', tau => 0.95, epsilon_total => 0.1)")
         owner.must(f"SELECT dp_grant('{table}_dp', 'regress_dp_three', tau => 0.95)")
+        owner.must(f"SELECT dp_set_odometer('{table}', 'none')")
     return owner
+
+
+def forget(owner, database):
+    """The roles are made anew for the next database."""
+    owner.close()
+    postgres = Connection(dbname="postgres")
+    postgres.must(f"DROP DATABASE {database} WITH (FORCE)")
+    postgres.close()
 
 
 def charge(epsilon, role="regress_dp_one", table="people", kind="charge"):
@@ -65,7 +74,7 @@ def arguments_of(entries):
 
 def commit(owner, entries):
     """What became of each entry."""
-    return [outcome for outcome, in owner.must(f"SELECT unnest(batch({arguments_of(entries)}))")]
+    return [outcome for outcome, in owner.must(f"SELECT unnest(batch({arguments_of(entries)}, NULL))")]
 
 
 class Table:
@@ -176,30 +185,50 @@ def test_suspension(tap, owner):
     tap.report("with one row in the ledger", [f"{gained} rows"] * (gained != 1))
 
 
+def test_content(tap):
+    """What the writer says of a row is what dp_rdr.ledger_content() says, in every encoding."""
+    for encoding in ("UTF8", "LATIN1", "SQL_ASCII"):
+        database = f"regress_dp_batch_{encoding.lower()}"
+        owner = prepare(database, encoding)
+        owner.must("SET standard_conforming_strings = on")
+        owner.must("ALTER TABLE people RENAME TO \"caf\u00e9 \"\"au\"\" lait\\\"")
+        owner.must("ALTER VIEW people_dp RENAME TO \"t\u00e9 / th\u00e9\"")
+        owner.must("CREATE FUNCTION verified() RETURNS boolean BEGIN ATOMIC SELECT dp_verify_ledger(relation) "
+                   "FROM dp_rdr.protected_table WHERE relation::text LIKE '%lait%'; END")
+        view = "(SELECT view::oid FROM dp_rdr.restricted_view WHERE view::text LIKE '%/%')"
+        for text in ("", "SELECT '\u00e9\t\u0001\\ \" \n'", "\u00e9" * 5000, "x" * 9000):
+            quoted = text.replace("'", "''")
+            owner.must(f"SELECT batch(ARRAY['charge','charge'], ARRAY[{view}, {view}], ARRAY['regress_dp_one',''], "
+                       f"ARRAY[0.000000001, 12.5]::numeric[], '{quoted}')")
+        rows = owner.must("SELECT count(*), verified() FROM dp_rdr.ledger")
+        tap.report(f"rows with all sorts of texts verify, in {encoding}", [str(rows)] * (rows != (("8", "t"),)))
+        forget(owner, database)
+
+
 def measure(owner):
-    print("entries  us per commit  us per entry")
+    print("entries  us per commit  us per entry  us of processor per commit")
     for n in (1, 4, 16):
         entries = [charge("0.000001", ROLES[0 if i % 4 else 2]) for i in range(n)]
         owner.must(f"SELECT measure({arguments_of(entries)}, {MEASURED_ROUNDS})")
         while not (microseconds := float(owner.must("SELECT measured()")[0][0])):
             time.sleep(0.2)
-        print(f"{n:7}  {microseconds:13.1f}  {microseconds / n:12.1f}")
+        cpu = float(owner.must("SELECT cpu()")[0][0])
+        print(f"{n:7}  {microseconds:13.1f}  {microseconds / n:12.1f}  {cpu:26.1f}")
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--measure", action="store_true")
     arguments = parser.parse_args()
-    owner = prepare()
+    owner = prepare(DATABASE)
     if arguments.measure:
-        owner.must("SELECT dp_set_odometer('people', 'none')")
         measure(owner)
         return 0
-    owner.must("SELECT dp_set_odometer('people', 'none')")
-    owner.must("SELECT dp_set_odometer('others', 'none')")
     tap = Tap()
     for test in (test_running_totals, test_two_tables, test_none_fails_another, test_locks, test_suspension):
         test(tap, owner)
+    forget(owner, DATABASE)
+    test_content(tap)
     print(f"1..{tap.count}")
     return 1 if tap.failed else 0
 

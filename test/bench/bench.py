@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """What answers cost in time and memory, beside PostgreSQL's own plain queries, on the server that PG* points to.
 
-For each size of Adult and each query of questions.py: the plain query, a plain GROUP BY of the columns that it reads (the
-floor of everything that looks at each distinct record), the same in ordinary SQL on the restricted view, by dp_query, under a
-policy with tau_var (`released`, two charges), dp_risk and dp_find_epsilon. The calls take turns, so that a slow minute of the
-machine hits all of them alike; the first round warms up and is thrown away; the rest are medians. A call that has used its
-share of time (--budget) is not repeated, one that exceeds --limit is given up. Memory is measured afterwards, each call once
-in a connection of its own. Nothing is asserted: the numbers are for reading.
+For each size of Adult and each query of questions.py: the plain query, a plain GROUP BY of the columns that it reads
+(the floor of everything that looks at each distinct record), the same in ordinary SQL on the restricted view, by
+dp_query, under a policy with tau_var (`released`, two charges), dp_risk and dp_find_epsilon. The calls take turns, so
+that a slow minute of the machine hits all of them alike; the first round warms up and is thrown away; the rest are
+medians. A call that has used its share of time (--budget) is not repeated, one that exceeds --limit is given up. Memory
+is measured afterwards, each call once in a connection of its own. Nothing is asserted: the numbers are for reading.
 
 Every number is also a line of the file --csv.
 """
@@ -33,8 +33,8 @@ CALL_NAMES = tuple(CALLS)
 
 
 def psql(database, script):
-    command = ["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-v", f"password={os.environ.get('PGPASSWORD', '')}",
-               "-d", database]
+    password = os.environ.get("PGPASSWORD", "")
+    command = ["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-v", f"password={password}", "-d", database]
     subprocess.run(command, input=script, text=True, stdout=subprocess.DEVNULL, check=True)
 
 
@@ -103,7 +103,7 @@ def measure(options):
 
 
 def peaks(query, call, limit):
-    """Megabytes of the connection's process, and of the processes that read rows for it together; None if there are none."""
+    """Megabytes of the connection's process, and the most of one that reads rows for it; None if there is none."""
     admin = libpq.Connection(dbname=DATABASE)
     connection = connect(call, limit)
     pid = int(connection.must("SELECT pg_backend_pid()")[0][0])
@@ -130,11 +130,13 @@ def table(title, values, form, calls=CALL_NAMES):
     print(f"\n{title}")
     print(f"{'':>8}" + "".join(f"{call:>16}" for call in calls))
     for query in QUERIES:
-        print(f"{query.name:>8}" + "".join(f"{cell(values.get((query.name, call)), form):>16}" for call in calls), flush=True)
+        cells = (cell(values.get((query.name, call)), form) for call in calls)
+        print(f"{query.name:>8}" + "".join(f"{text:>16}" for text in cells), flush=True)
 
 
 def ratios(medians, floor):
-    return {(query, call): took / medians[query, floor] for (query, call), took in medians.items() if (query, floor) in medians}
+    return {(query, call): took / medians[query, floor] for (query, call), took in medians.items()
+            if (query, floor) in medians}
 
 
 def report_size(rows, medians, reasons, record):

@@ -68,7 +68,7 @@ def forget_peak(pid):
 
 
 def private_peak(pid):
-    """Megabytes: the peak of the resident memory (VmHWM) without what is shared, buffers above all; None if it has ended."""
+    """Megabytes: the peak of resident memory without what is shared, buffers above all; None if it has ended."""
     try:
         status = pathlib.Path(f"/proc/{pid}/status").read_text()
     except OSError:

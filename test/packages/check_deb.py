@@ -82,8 +82,8 @@ def check_lintian():
         report("lintian # SKIP it is not installed", True)
         return
     source, = DIRECTORY.glob("*.dsc")
-    _, said = run("lintian", "--no-cfg", "--fail-on", "error,warning", "--suppress-tags", "initial-upload-closes-no-bugs",
-                  source, PACKAGE, env={**os.environ, "LC_ALL": "C.UTF-8"})
+    _, said = run("lintian", "--no-cfg", "--suppress-tags", "initial-upload-closes-no-bugs", source, PACKAGE,
+                  env={**os.environ, "LC_ALL": "C.UTF-8"})
     complaints = [line for line in said.splitlines() if re.match("[EW]: ", line)]
     report("lintian has neither errors nor warnings", not complaints, said)
 
@@ -106,8 +106,7 @@ def check_install(root):
         status, said = run(binaries / "psql", "-X", "-q", "-At", "-v", "ON_ERROR_STOP=1", "-h", root, "-U", "postgres",
                            "-d", "postgres", input=ASK)
         report("CREATE EXTENSION works, an analyst is answered and charged",
-               status == 0 and re.search(r"answer -?\d+\ncharged 0\.05\nwhole true\nversion " + re.escape(VERSION), said),
-               said)
+               status == 0 and re.search(rf"answer -?\d+\ncharged 0.05\nwhole true\nversion {VERSION}", said), said)
     finally:
         run(binaries / "pg_ctl", "-D", data, "-w", "-m", "fast", "stop")
 

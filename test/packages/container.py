@@ -150,7 +150,8 @@ def ask(command):
         if status == 0 or "ERROR" in said:
             break
         time.sleep(1)
-    report("CREATE EXTENSION works and an analyst is answered by a view", status == 0 and "answer " in said and "whole true" in said, said)
+    report("CREATE EXTENSION works and an analyst is answered by a view",
+           status == 0 and "answer " in said and "whole true" in said, said)
 
 
 PSQL = ["psql", "-X", "-q", "-At", "-v", "ON_ERROR_STOP=1", "-d", "postgres"]

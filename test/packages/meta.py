@@ -13,6 +13,7 @@ TERM = re.compile(r"[^\s/\\\x00-\x1f]{2,}")
 LICENSES = {"agpl_3", "apache_1_1", "apache_2_0", "artistic_1", "artistic_2", "bsd", "freebsd", "gfdl_1_2", "gfdl_1_3",
             "gpl_1", "gpl_2", "gpl_3", "lgpl_2_1", "lgpl_3_0", "mit", "mozilla_1_0", "mozilla_1_1", "openssl", "perl_5",
             "postgresql", "qpl_1_0", "ssleay", "sun", "zlib", "open_source", "restricted", "unrestricted", "unknown"}
+SPEC = "https://pgxn.org/meta/spec.txt"
 REQUIRED = {"abstract", "maintainer", "license", "provides", "name", "version", "meta-spec"}
 OPTIONAL = {"description", "generated_by", "tags", "no_index", "prereqs", "release_status", "resources"}
 PHASES = {"configure", "build", "test", "runtime", "develop"}
@@ -31,7 +32,8 @@ def texts(value):
 
 def check_keys(meta):
     yield from (f"{key} is missing" for key in REQUIRED - meta.keys())
-    yield from (f"{key} is not of the spec" for key in meta.keys() - REQUIRED - OPTIONAL if not key.lower().startswith("x_"))
+    yield from (f"{key} is not of the spec" for key in meta.keys() - REQUIRED - OPTIONAL
+                if not key.lower().startswith("x_"))
 
 
 def check_values(meta):
@@ -51,7 +53,7 @@ def check_values(meta):
     if any(not is_text(tag) or len(tag) > 255 or "/" in tag or "\\" in tag for tag in meta.get("tags", [])):
         yield "tags"
     spec = meta["meta-spec"]
-    if spec.get("version") != "1.0.0" or spec.get("url", "https://pgxn.org/meta/spec.txt") != "https://pgxn.org/meta/spec.txt":
+    if spec.get("version") != "1.0.0" or spec.get("url", SPEC) != SPEC:
         yield "meta-spec"
 
 
@@ -75,7 +77,7 @@ def check_provides(meta):
             continue
         default, = re.findall(r"^default_version = '(.*)'", control.read_text(), re.MULTILINE)
         if not extension.get("version") == meta["version"] == default:
-            yield f"{name}: version {extension.get('version')}, of the distribution {meta['version']}, default {default}"
+            yield f"{name}: version {extension.get('version')}, distribution {meta['version']}, default {default}"
         if extension.get("file") != f"src/{name}--{default}.sql":
             yield f"{name}: file is {extension.get('file')}"
         yield from (f"{name}: {key} {extension[key]} is not there" for key in ("file", "docfile")

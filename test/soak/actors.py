@@ -1,8 +1,7 @@
 """Who takes part in a soak: analysts that count their answers, a controller who changes everything, and who kills.
 
-Each question has a number of its own in its WHERE (age > -number, which holds for every row), so that its charges are found
-in the ledger. A question that was answered must have its charge there; one that was refused must have none.
-"""
+Each question has a number of its own in its WHERE (age > -number, which holds for every row), so that its charges are
+found in the ledger. A question that was answered must have its charge there; one that was refused must have none. """
 import collections
 import itertools
 import os
@@ -96,7 +95,8 @@ def savepoint(number):
 
 
 def in_time(number):
-    return [f"SET statement_timeout = {random.choice((1, 5, 20, 60, 200, 1000))}", *view(number), "RESET statement_timeout"]
+    limit = random.choice((1, 5, 20, 60, 200, 1000))
+    return [f"SET statement_timeout = {limit}", *view(number), "RESET statement_timeout"]
 
 
 def parallel(number):
@@ -107,8 +107,8 @@ def parallel(number):
 
 def prepared(number):
     # Its plan is kept; the parameter is not the number.
-    return [f"PREPARE q (integer) AS SELECT count(*) FROM people_dp WHERE age > $1 AND age > -{number}", "EXECUTE q(-1)",
-            "EXECUTE q(-2)", "EXECUTE q(-3)", "DEALLOCATE q"]
+    return [f"PREPARE q (integer) AS SELECT count(*) FROM people_dp WHERE age > $1 AND age > -{number}",
+            "EXECUTE q(-1)", "EXECUTE q(-2)", "EXECUTE q(-3)", "DEALLOCATE q"]
 
 
 def denied(number):
@@ -123,8 +123,8 @@ def released(number):
     return [DP.format(count(number), "n bigint")]
 
 
-QUESTIONS = (view, by_text, average, declared, discovered, partitioned, rolled_back, savepoint, in_time, parallel, prepared,
-             denied, not_allowed)
+QUESTIONS = (view, by_text, average, declared, discovered, partitioned, rolled_back, savepoint, in_time, parallel,
+             prepared, denied, not_allowed)
 
 
 def asks(statement, number):
@@ -133,7 +133,7 @@ def asks(statement, number):
 
 
 class Analyst(threading.Thread):
-    """Asks until it is told to stop; comes back when its connection is lost. A pool: logs in as one, asks as another."""
+    """Asks until it is told to stop; comes back when its connection is lost. A pool logs in as one, asks as another."""
 
     def __init__(self, tally, login, role=None, questions=QUESTIONS):
         super().__init__(name=login, daemon=True)
@@ -194,9 +194,10 @@ class Controller(threading.Thread):
 
     def partition(self):
         part = next(self.parts)
-        return [f"CREATE TABLE visit_part_{part} (LIKE visit)", f"INSERT INTO visit_part_{part} SELECT {part}, g, g % 90 FROM "
-                "generate_series(1, 500) g", f"ALTER TABLE visit ATTACH PARTITION visit_part_{part} FOR VALUES IN ({part})"] + (
-            [f"DROP TABLE IF EXISTS visit_part_{part - 3}"] if part > 13 else [])
+        old = [f"DROP TABLE IF EXISTS visit_part_{part - 3}"] if part > 13 else []
+        return [f"CREATE TABLE visit_part_{part} (LIKE visit)",
+                f"INSERT INTO visit_part_{part} SELECT {part}, g, g % 90 FROM generate_series(1, 500) g",
+                f"ALTER TABLE visit ATTACH PARTITION visit_part_{part} FOR VALUES IN ({part})", *old]
 
     def changes(self):
         number = next(numbers)
@@ -206,7 +207,8 @@ class Controller(threading.Thread):
         yield "rows", ["INSERT INTO people SELECT g % 90, g % 5000, 'Rome', g FROM generate_series(1, 200) g",
                        f"UPDATE people SET pay = pay + 1 WHERE age = {random.randrange(90)}",
                        "DELETE FROM people WHERE ctid IN (SELECT ctid FROM people LIMIT 200)"]
-        yield "column", ["ALTER TABLE people ADD COLUMN IF NOT EXISTS more integer", "ALTER TABLE people DROP COLUMN IF EXISTS more"]
+        yield "column", ["ALTER TABLE people ADD COLUMN IF NOT EXISTS more integer",
+                         "ALTER TABLE people DROP COLUMN IF EXISTS more"]
         yield "partition", self.partition()
         yield "index", ["CREATE INDEX IF NOT EXISTS people_age ON people (age)", "DROP INDEX IF EXISTS people_age"]
         yield "concurrent index", ["CREATE INDEX CONCURRENTLY IF NOT EXISTS visit_1_age ON visit_1 (age)",

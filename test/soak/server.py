@@ -45,8 +45,9 @@ ASKED_FOR = {"42501": "rows of a restricted view are private|permission denied f
 # Lines of the server's own, without a statement.
 QUIET = re.compile("|".join((
     r"LOG:  (starting PostgreSQL|listening on|database system|checkpoint|received|shutting down|aborting any active"
-    r"|background worker|server process|terminating any other|all server processes|redo|invalid record length|unexpected EOF"
-    r"|could not send data|could not receive data|process \d+ still waiting|automatic recovery|entering standby|selected new"
+    r"|background worker|server process|terminating any other|all server processes|redo|invalid record length"
+    r"|unexpected EOF|could not send data|could not receive data|process \d+ still waiting|automatic recovery"
+    r"|entering standby|selected new"
     r"|connection to client lost|parallel worker|terminating logical|worker process)",
     r"WARNING:  terminating connection because of crash",
     r"WARNING:  PID \d+ is not a PostgreSQL backend process",

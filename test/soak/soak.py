@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Analysts of many kinds, a controller who changes everything, and somebody who cancels, terminates, kills and shuts down,
-side by side on a server of this script's own; then an audit: has every answer that a client got its charge, do the totals
-agree with the ledger, is every chain whole, is the log clean? Then many answers in a row: does memory stay flat?
+"""Analysts of many kinds, a controller who changes everything, and somebody who cancels, terminates, kills and shuts
+down, side by side on a server of this script's own; then an audit: has every answer that a client got its charge, do
+the totals agree with the ledger, is every chain whole, is the log clean? Then many answers in a row: does memory stay
+flat?
 
 Every line of the report is a check; the exit status is 1 if any has failed.
 """
@@ -33,7 +34,8 @@ CREATE ROLE chooser LOGIN;
 GRANT CREATE ON SCHEMA public TO controller;
 SET ROLE controller;
 CREATE TABLE people (age integer, pay integer, city text, fill integer);
-INSERT INTO people SELECT g % 90, g % 5000, (ARRAY['Oslo', 'Pisa', 'Rome'])[1 + g % 3], g FROM generate_series(1, 20000) g;
+INSERT INTO people SELECT g % 90, g % 5000, (ARRAY['Oslo', 'Pisa', 'Rome'])[1 + g % 3], g
+    FROM generate_series(1, 20000) g;
 CREATE TABLE visit (day integer, person integer, age integer) PARTITION BY LIST (day);
 CREATE TABLE visit_1 PARTITION OF visit FOR VALUES IN (1);
 CREATE TABLE visit_2 PARTITION OF visit FOR VALUES IN (2);
@@ -46,7 +48,8 @@ SELECT dp_set_bounds('people', 'pay', 0, 5000), dp_set_groups('people', 'city', 
 SELECT dp_set_odometer('people', 'none', delta_total => 0.9), dp_set_odometer('visit', 'none'),
     dp_set_odometer('tight', 'filter', epsilon_total => 1);
 SELECT dp_grant(v, a, tau => 0.95, delta => CASE v WHEN 'people_dp'::regclass THEN 1e-9 ELSE 0 END)
-    FROM unnest('{people_dp,visit_dp,tight_dp}'::regclass[]) v, unnest('{analyst_1,analyst_2,analyst_3,team}'::regrole[]) a;
+    FROM unnest('{people_dp,visit_dp,tight_dp}'::regclass[]) v,
+         unnest('{analyst_1,analyst_2,analyst_3,team}'::regrole[]) a;
 SELECT dp_grant('people_dp', 'chooser', tau_var => 0.0001);
 """
 
@@ -102,9 +105,10 @@ def audit_clients(tally, changed, killed):
 
 def audit_charges(tally):
     """Each answer has its charge; each refusal has none; nothing was charged that nobody has asked."""
-    rows = [line.split("|") for line in psql(
-        r"SELECT number, kind, count(*) FROM (SELECT DISTINCT l.id, kind, (regexp_matches(query, '-(1\d{8})\M', 'g'))[1] AS "
-        "number FROM dp_rdr.ledger_row l) r GROUP BY 1, 2", "soak").splitlines()]
+    listed = psql("SELECT number, kind, count(*) FROM (SELECT DISTINCT id, kind, "
+                  r"(regexp_matches(query, '-(1\d{8})\M', 'g'))[1] AS number FROM dp_rdr.ledger_row) r GROUP BY 1, 2",
+                  "soak")
+    rows = [line.split("|") for line in listed.splitlines()]
     charges, selections = collections.Counter(), collections.Counter()
     for number, kind, times in rows:
         (selections if kind == "selection" else charges)[int(number)] += int(times)
@@ -188,7 +192,8 @@ def audit_memory(answers, clients=8):
     for kind, weights in scale.weights.items():
         third = max(1, len(weights) // 3)
         early, late = max(weights[:third], default=0), max(weights[-third:], default=0)
-        check(f"no {kind} gets heavier", late < early + 8, f"heaviest {early:.1f} MB in the first third, {late:.1f} MB in the last")
+        check(f"no {kind} gets heavier", late < early + 8,
+              f"heaviest {early:.1f} MB in the first third, {late:.1f} MB in the last")
 
 
 def audit_log(server):

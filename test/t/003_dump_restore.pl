@@ -52,29 +52,6 @@ $old->safe_psql('data', q{INSERT INTO dp_rdr.suspension VALUES
 	('people_dp', 'analyst', 'somebody', 'somebody', '2026-01-02 03:04:05Z'), ('people_dp', 'leaver', 'leaver', 'leaver', now())});
 $old->safe_psql('data', 'DROP OWNED BY leaver; DROP ROLE leaver');
 
-# Everything that must survive, one text a name. The settings of the session must not show in it.
-my %facts = (
-	'ledger' => q{SELECT string_agg(r::text, E'\n' ORDER BY id) FROM dp_rdr.ledger_row r},
-	'totals of people' => q{SELECT string_agg(o::text, E'\n') FROM dp_odometer('people') o},
-	'totals of the odd table' => q{SELECT string_agg(o::text, E'\n') FROM dp_odometer('"Odd schema"."Ta""ble"') o},
-	'bounds' => q{SELECT string_agg(b::text, E'\n' ORDER BY b::text) FROM dp_rdr.column_bounds b
-		WHERE relation IN (SELECT oid FROM pg_class)},
-	'groups' => q{SELECT string_agg(g::text, E'\n' ORDER BY g::text) FROM dp_rdr.column_groups g},
-	'suspensions' => q{SELECT string_agg(s::text, E'\n' ORDER BY s::text) FROM dp_rdr.suspension s
-		WHERE grantee IN (SELECT oid FROM pg_roles)},
-	'policies' => q{SELECT string_agg(p::text, E'\n' ORDER BY p::text) FROM dp_rdr.policy p
-		WHERE grantee IN (SELECT oid FROM pg_roles) AND view IN (SELECT oid FROM pg_class)},
-);
-
-sub fact
-{
-	my ($node, $name) = @_;
-	return $node->safe_psql('data', qq{
-		SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SET bytea_output = 'hex'; SET extra_float_digits = 1;
-		SET search_path = public;
-		$facts{$name}});
-}
-
 my $dump = PostgreSQL::Test::Utils::tempdir() . '/data.dump';
 $old->command_ok([ 'pg_dump', '-Fc', '-f', $dump, 'data' ], 'pg_dump');
 
@@ -95,11 +72,11 @@ $new->safe_psql('postgres', q{
 	ALTER DATABASE data SET search_path = nowhere, public;});
 $new->command_ok([ 'pg_restore', '--exit-on-error', '-d', 'data', $dump ], 'pg_restore');
 
-for my $name (sort keys %facts)
+for my $name (sort keys %FACTS)
 {
-	my $before = fact($old, $name);
+	my $before = fact($old, 'data', $name);
 	isnt($before, '', "$name: something to compare");
-	is(fact($new, $name), $before, "$name: the same after the restore");
+	is(fact($new, 'data', $name), $before, "$name: the same after the restore");
 }
 ok(verified($new, 'data'), 'the ledger of people is whole');
 ok(verified($new, 'data', '"Odd schema"."Ta""ble"'), 'and that of the odd table');

@@ -1,4 +1,4 @@
-# Keepers among other processes: what one login may hold of them, and who does not have to wait for them.
+# The life of keepers: where they come from, how many there are, when they go, and what stands without them.
 
 use strict;
 use warnings;
@@ -7,58 +7,133 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 
 use DpTest;
+use KeeperTest;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(time);
+use Time::HiRes qw(time usleep);
 
-my $node = new_server('keepers', 'max_parallel_workers_per_gather = 0');
-protect_people($node, 'postgres', rows => 1_000_000);
-$node->safe_psql('postgres', 'CREATE ROLE colleague LOGIN');
-psql_as($node, 'postgres', 'controller', q{SELECT dp_grant('people_dp', 'colleague', tau => 0.95)});
+my $node = new_server('keepers', q{
+	max_worker_processes = 8
+	max_connections = 100
+	log_min_messages = log
+});
+protect_people($node, 'postgres');
 
-# Every row passes every one of these comparisons: some seconds.
-my $conditions = join(' AND ', map { 'age <> ' . (1000 + $_) } 1 .. 900);
-my $slow = qq{SELECT * FROM dp_query('SELECT count(*) FROM people_dp WHERE $conditions') AS (n bigint)};
-my $asking = q{FROM pg_stat_activity WHERE usename = 'analyst' AND state = 'active'};
-my $reading = q{FROM pg_stat_activity WHERE backend_type = 'dp_rdr keeper' AND backend_xmin IS NOT NULL
-	AND xact_start < clock_timestamp() - interval '100 ms'};
+# ---- the first one ----
 
-# Four long questions of one login: two of the three keepers are all that it gets, and the third answers somebody else.
-my @sessions = map { $node->background_psql('postgres', on_error_stop => 0, extra_params => [ '-U', 'analyst' ]) } 1 .. 4;
-$_->query_until(qr/asked/, "\\echo asked\n$slow;\n") for @sessions;
-$node->poll_query_until('postgres', "SELECT count(*) >= 2 $reading") or die 'nobody reads';
-like(psql_as($node, 'postgres', 'colleague', $COUNT), qr/^-?\d+$/, 'somebody else is answered');
-is($node->safe_psql('postgres', "SELECT count(*) $asking"), 4, 'before any of four long questions of one login');
-is($node->safe_psql('postgres', "SELECT count(*) $reading"), 2, 'for which two of three keepers read');
-like($_->query('SELECT 1'), qr/^-?\d+\n1$/, 'a long question is answered as well') for @sessions;
-$_->quit for @sessions;
-is(account($node, 'postgres'), '5|0.25', 'and all are charged');
+is($node->safe_psql('postgres', 'SELECT count(*) >= 0 FROM dp_rdr.keepers()'), 't', 'dp_rdr.keepers() answers before anybody asked');
+like(ask($node, 'postgres'), qr/^-?\d+$/, 'nothing is preloaded: the first question is answered');
+cmp_ok(scalar(keepers($node)), '>=', 1, 'and a keeper lives');
+my ($answer, $seconds) = timed(sub { ask($node, 'postgres') });
+like($answer, qr/^-?\d+$/, 'it answers the second as well');
 
-# A database can be dropped, and copied, beside its idle keepers.
-$node->safe_psql('postgres', 'CREATE DATABASE other');
-protect_people_again($node, 'other');
-like(ask($node, 'other'), qr/^-?\d+$/, 'a question in another database');
-my $keepers = q{FROM pg_stat_activity WHERE backend_type = 'dp_rdr keeper' AND datname = 'other'};
-is($node->safe_psql('postgres', "SELECT count(*) > 0 $keepers"), 't', 'has keepers of its own');
-my $begun = time;
-$node->safe_psql('postgres', 'CREATE DATABASE copy TEMPLATE other; DROP DATABASE other');
-cmp_ok(time - $begun, '<', 15, 'which do not hinder its copy and its end');
-like(ask($node, 'copy'), qr/^-?\d+$/, 'the copy answers');
-ok(verified($node, 'copy'), 'and its ledger is whole');
+# ---- many clients, few workers ----
 
-# Roles are the cluster's.
-sub protect_people_again
+my $before = releases($node);
+my $script = $node->basedir . '/count.sql';
+append_to_file($script, "$COUNT;\n");
+$node->command_checks_all(
+	[ 'pgbench', '-n', '-U', 'analyst', '-c', '64', '-j', '2', '-t', '20', '-f', $script, 'postgres' ],
+	0, [qr/number of transactions actually processed: 1280\/1280/], [qr/^(?!.*(?:ERROR|aborted)).*$/s],
+	'64 clients and 8 worker processes: every question is answered');
+is(releases($node) - $before, 1280, 'each is charged once');
+is(rows_of_ledger($node), releases($node), 'with a row of its own in the ledger');
+is($node->safe_psql('postgres', q{SELECT epsilon = 0.05 * releases FROM dp_odometer('people') WHERE account = 'public'}),
+	't', 'the odometer is exact');
+ok(verified($node, 'postgres'), 'the chain is whole');
+cmp_ok(scalar(keepers($node)), '<=', 3, 'there are as many keepers as the setting says at most');
+my ($charges, $commits) = split /\|/, $node->safe_psql('postgres', 'SELECT sum(charges), sum(commits) FROM dp_rdr.keepers()');
+cmp_ok($commits, '<', $charges, "charges share commits: $charges in $commits");
+
+# ---- no worker to be had ----
+
+my @holders = hold_workers($node, 8);
+like(ask($node, 'postgres'), qr/^-?\d+$/, 'a keeper that lives answers although all other workers are taken');
+# Gone are the keepers, and somebody else has their places.
+sub end_keepers
 {
-	my ($server, $database) = @_;
-	$server->safe_psql($database, 'CREATE EXTENSION dp_rdr; GRANT CREATE ON SCHEMA public TO controller');
-	psql_as($server, $database, 'controller', q{
-		CREATE TABLE people AS SELECT g % 90 AS age FROM generate_series(1, 1000) g;
-		SELECT dp_protect('people', 'people_dp');
-		SELECT dp_set_odometer('people', 'none');
-		SELECT dp_grant('people_dp', 'analyst', tau => 0.95);});
+	my @pids = keepers($node);
+	kill 'TERM', @pids;
+	wait_for_keepers($node, 0) or die 'keepers stay';
 	return;
 }
+end_keepers();
+push @holders, hold_workers($node, 3);
+$before = releases($node);
+my $state;
+($state, $seconds) = timed(sub { sqlstate($node, 'postgres', 'analyst', $COUNT) });
+is($state, '55000', 'no worker at all: an error');
+cmp_ok($seconds, '<', 6, sprintf('after %.1f seconds', $seconds));
+is(releases($node), $before, 'uncharged');
+release_workers($node, @holders);
+like(ask($node, 'postgres'), qr/^-?\d+$/, 'with workers again, there is an answer');
+is(releases($node), $before + 1, 'and a charge');
 
-ok(verified($node, 'postgres'), 'the ledger is whole');
+# ---- the setting ----
+
+$node->append_conf('postgresql.conf', 'dp_rdr.keepers = 1');
+$node->reload;
+end_keepers();
+ask($node, 'postgres');
+$node->command_ok([ 'pgbench', '-n', '-U', 'analyst', '-c', '16', '-t', '20', '-f', $script, 'postgres' ],
+	'16 clients with one keeper');
+is(scalar(keepers($node)), 1, 'it stays alone');
+$node->append_conf('postgresql.conf', 'dp_rdr.keepers = 3');
+$node->reload;
+
+# ---- databases that go ----
+
+sub dropped
+{
+	my ($sql, $name) = @_;
+	my ($result, $took) = timed(sub { $node->safe_psql('template1', $sql) });
+	cmp_ok($took, '<', 5, sprintf('%s: %.1f seconds', $name, $took));
+	return;
+}
+ask($node, 'postgres');
+dropped('CREATE DATABASE copy TEMPLATE postgres', 'CREATE DATABASE beside an idle keeper');
+like(ask($node, 'copy'), qr/^-?\d+$/, 'the copy answers');
+dropped('DROP DATABASE copy', 'DROP DATABASE beside an idle keeper');
+
+# More databases than the server has room for at the same time: what was dropped serves again.
+for my $i (1 .. 70)
+{
+	last if $ENV{DP_FEW_DATABASES} && $i > 3;
+	$node->safe_psql('template1', "CREATE DATABASE d$i TEMPLATE postgres STRATEGY file_copy") if $i <= 2;
+	$node->safe_psql('template1', "CREATE DATABASE d$i TEMPLATE d2") if $i > 2;
+	# Its pool is made by who looks at it; only some ask.
+	$i % 10 <= 2 ? ask($node, "d$i") : $node->safe_psql("d$i", 'SELECT FROM dp_rdr.keepers()');
+	$node->safe_psql('template1', "DROP DATABASE d$i") if $i != 2;
+}
+like(ask($node, 'd2'), qr/^-?\d+$/, '70 databases, one after the other');
+$node->safe_psql('template1', 'DROP DATABASE d2 WITH (FORCE)');
+pass('DROP DATABASE WITH (FORCE) ends keepers');
+
+# ---- many databases ----
+
+$node->append_conf('postgresql.conf', 'max_worker_processes = 4');
+$node->restart;
+$node->safe_psql('template1', "CREATE DATABASE $_ TEMPLATE postgres") for qw(a b c);
+for my $database (qw(postgres a b c a postgres))
+{
+	($answer, $seconds) = timed(sub { ask($node, $database) });
+	like($answer, qr/^-?\d+$/, sprintf('four databases take turns: %s after %.1f seconds', $database, $seconds));
+	my $all = $node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'dp_rdr keeper'});
+	cmp_ok($all, '<=', 2, 'keepers of all databases have at most half of the workers');
+}
+
+# ---- preloaded ----
+
+$node->append_conf('postgresql.conf', q{shared_preload_libraries = 'dp_rdr'});
+$node->restart;
+like(ask($node, 'postgres'), qr/^-?\d+$/, 'preloaded: the first question is answered');
+$node->command_ok([ 'pgbench', '-n', '-U', 'analyst', '-c', '32', '-t', '5', '-f', $script, 'postgres' ],
+	'preloaded: many clients');
+ok(verified($node, 'postgres'), 'the chain is whole');
+
+# Every line of the log is one of these.
+my $log = slurp_file($node->logfile);
+unlike($log, qr/PANIC|TRAP|was terminated by signal|terminated abnormally|WARNING:  you don't own/, 'nothing broke');
+
 $node->stop;
 done_testing();

@@ -1,5 +1,6 @@
-# ALTER EXTENSION dp_rdr UPDATE from 0.1.0: what was declared, spent and written stays; what comes out is, object by object,
-# what a fresh installation has; and until it is done every use says which version is missing, and nothing else is stopped.
+# ALTER EXTENSION dp_rdr UPDATE from 0.1.0: what was declared, spent and written stays; what comes out is, object by
+# object, what a fresh installation has; and until it is done every use says which version is missing, and nothing else
+# is stopped.
 #
 # test/update/0.1.0.sql is the dump of a database in which the library of 0.1.0 worked.
 
@@ -63,7 +64,8 @@ sub contents
 {
 	my ($database, %columns) = @_;
 	return map {
-		$_ => $node->safe_psql($database, "SELECT string_agg(r::text, E'\\n' ORDER BY r::text) FROM (SELECT $columns{$_} FROM $_) r")
+		$_ => $node->safe_psql($database, qq{
+			SELECT string_agg(r::text, E'\\n' ORDER BY r::text) FROM (SELECT $columns{$_} FROM $_) r})
 	} keys %columns;
 }
 
@@ -93,9 +95,10 @@ sub goes_on
 	ok($node->safe_psql($database, "SELECT dp_verify_ledger('people')") eq 't', "$name: the chain goes on from its head");
 	is(sqlstate($node, $database, 'member', $COUNT), '53400', "$name: a share that was spent is spent");
 	is(sqlstate($node, $database, 'leaver', $COUNT), '55000', "$name: who was suspended is suspended");
-	is($node->safe_psql($database, "SELECT DISTINCT bound || ' ' || epsilon_total || ' ' || delta_total FROM dp_odometer('people')"),
-		'filter 3 0.00001', "$name: bound and totals are there");
-	psql_as($node, $database, 'controller', q{SELECT dp_resume('people_dp', 'leaver'), dp_set_odometer('people', epsilon_total => 9)});
+	is($node->safe_psql($database, q{SELECT DISTINCT bound, epsilon_total, delta_total FROM dp_odometer('people')}),
+		'filter|3|0.00001', "$name: bound and totals are there");
+	psql_as($node, $database, 'controller',
+		q{SELECT dp_resume('people_dp', 'leaver'), dp_set_odometer('people', epsilon_total => 9)});
 	like(psql_as($node, $database, 'leaver', $COUNT), qr/^-?\d+$/, "$name: until the controller resumes him");
 	like(psql_as($node, $database, 'chooser', $COUNT), qr/^-?\d+$/, "$name: a policy with tau_var works");
 	my $groups = q{SELECT * FROM dp_query('SELECT city, sum(pay) FROM people_dp GROUP BY city') AS (c text, s bigint)};
@@ -146,8 +149,9 @@ says_version($updated, 'analyst', "$plain; EXPLAIN $plain", 'and EXPLAIN of a qu
 is(sqlstate($node, $updated, 'analyst', 'SELECT * FROM people_dp'), '42501', 'its rows are as private as ever');
 
 # Other statements, dumps and the end of the extension have no need of the library.
-$node->safe_psql($updated, q{LOAD 'dp_rdr'; SELECT count(*) FROM people; ANALYZE people; ALTER TABLE people ADD COLUMN x integer;
-	ALTER TABLE people DROP COLUMN x; CREATE VIEW asks AS SELECT count(*) FROM people_dp; DROP VIEW asks});
+$node->safe_psql($updated, q{LOAD 'dp_rdr'; SELECT count(*) FROM people; ANALYZE people;
+	ALTER TABLE people ADD COLUMN x integer; ALTER TABLE people DROP COLUMN x; 
+	CREATE VIEW asks AS SELECT count(*) FROM people_dp; DROP VIEW asks});
 my $dump = $node->basedir . '/0.1.0.sql';
 $node->command_ok([ 'pg_dump', '-d', $node->connstr($updated), '-f', $dump ], 'a database with 0.1.0 is dumped');
 my $dropped = database('dropped', q{CREATE EXTENSION dp_rdr VERSION '0.1.0'});
@@ -214,7 +218,8 @@ cmp_ok(scalar(@fresh), '>', 1000, 'a fresh installation is described by many fac
 is_deeply([ grep { /^not described/ } @fresh ], [], 'of every kind of object that it has');
 for my $old (sort keys %tagged)
 {
-	my $name = database('from_' . $old =~ tr/./_/r, "CREATE EXTENSION dp_rdr VERSION '$old'", 'ALTER EXTENSION dp_rdr UPDATE');
+	my $name = database('from_' . $old =~ tr/./_/r, "CREATE EXTENSION dp_rdr VERSION '$old'",
+		'ALTER EXTENSION dp_rdr UPDATE');
 	is_deeply([ misfits(\@fresh, [ shape($name) ]) ], [], "an update from $old gives the same");
 }
 is_deeply([ misfits(\@fresh, [ shape($updated) ]) ], [], 'and so does one of a database in use');
@@ -235,7 +240,8 @@ my @changes = (
 	q{ALTER VIEW dp_rdr.ledger RESET (security_barrier)},
 	q{COMMENT ON TABLE dp_rdr.policy IS 'another'},
 	q{COMMENT ON COLUMN dp_rdr.policy.delta IS 'another'},
-	q{CREATE FUNCTION dp_rdr.more() RETURNS integer LANGUAGE sql RETURN 1; ALTER EXTENSION dp_rdr ADD FUNCTION dp_rdr.more()},
+	q{CREATE FUNCTION dp_rdr.more() RETURNS integer LANGUAGE sql RETURN 1;
+	  ALTER EXTENSION dp_rdr ADD FUNCTION dp_rdr.more()},
 	q{CREATE TABLE dp_rdr.more (x integer); ALTER EXTENSION dp_rdr ADD TABLE dp_rdr.more},
 	q{CREATE TYPE dp_rdr.more AS ENUM ('a'); ALTER EXTENSION dp_rdr ADD TYPE dp_rdr.more},
 	q{ALTER EXTENSION dp_rdr DROP FUNCTION dp_rdr.lattice_combine(internal, internal)},
@@ -268,9 +274,9 @@ for my $old (sort keys %tagged)
 	my (%old, %new);
 	for my $line (split /\n/, $node->safe_psql($name, $symbols))    { my ($s, $a) = split /=/, $line, 2; $old{$s}{$a} = 1 }
 	for my $line (split /\n/, $node->safe_psql('fresh', $symbols)) { my ($s, $a) = split /=/, $line, 2; $new{$s}{$a} = 1 }
-	my @wrong = grep { $new{$_} && !$checked{$_} && join(';', sort keys %{ $old{$_} }) ne join(';', sort keys %{ $new{$_} }) }
-		sort keys %old;
-	is_deeply(\@wrong, [], "functions that share a symbol with $old take the same arguments, or compare the versions first");
+	my @shared = grep { $new{$_} && !$checked{$_} } sort keys %old;
+	my @wrong = grep { join(';', sort keys %{ $old{$_} }) ne join(';', sort keys %{ $new{$_} }) } @shared;
+	is_deeply(\@wrong, [], "functions that share a symbol with $old take its arguments, or compare the versions first");
 }
 
 $node->stop;

@@ -169,6 +169,46 @@ TEST(Bounds, MessagesNameTheValueAndWhatIsAllowed) {
 
 // ---- Points ----
 
+// The library's rounding, which a row does not wait for.
+std::int64_t rounded(double x) {
+    const double limit = std::ldexp(1, 62);
+    return x >= limit ? std::int64_t{1} << 62 : x <= -limit ? -(std::int64_t{1} << 62) : static_cast<std::int64_t>(std::round(x));
+}
+
+TEST(Points, AreRoundedAsTheLibraryDoes) {
+    for (const double x : {0.0, -0.0, 0.5, 1.5, 2.5, 4503599627370495.5, 4503599627370496.0, 4503599627370497.0, 1e300, infinity}) {
+        for (const double y : {std::nextafter(x, -infinity), x, std::nextafter(x, infinity)}) {
+            EXPECT_EQ(dp::privacy::to_integer(y), rounded(y)) << y;
+            EXPECT_EQ(dp::privacy::to_integer(-y), rounded(-y)) << -y;
+        }
+    }
+    std::mt19937_64 bits(7);
+    for (int i = 0; i < 1000000; ++i) {
+        double x;
+        const std::uint64_t word = bits();
+        std::memcpy(&x, &word, sizeof x);
+        if (!std::isnan(x)) {
+            ASSERT_EQ(dp::privacy::to_integer(x), rounded(x)) << x;
+        }
+        const double half = static_cast<double>(static_cast<std::int64_t>(word) >> (word % 60)) / 2;
+        ASSERT_EQ(dp::privacy::to_integer(half), rounded(half)) << half;
+    }
+}
+
+// Every value of a smallint between several bounds.
+TEST(Points, OfAPairForEveryValue) {
+    const char *const bounds[][2] = {{"-32768", "32767"}, {"0", "99"}, {"-20", "100"}, {"1", "3"}, {"-0.1", "0.3"}, {"17", "99999"}};
+    for (const auto &pair : bounds) {
+        const Bounds b = make_bounds(pair[0], pair[1], true);
+        const auto lattice = pair_lattice(b);
+        for (int v = -32768; v <= 32767; ++v) {
+            const double scaled = std::round((v - b.low) / (b.high - b.low) * std::ldexp(1, 30));
+            const double want = std::min(std::max(scaled, 0.0), std::ldexp(1, 30));
+            ASSERT_EQ(to_pair_point(lattice, v).value(), static_cast<std::int64_t>(want)) << v;
+        }
+    }
+}
+
 TEST(SumPoint, IsClampedWhateverTheValue) {
     const auto lattice = sum_lattice(make_bounds("-3", "1000", true));
     EXPECT_EQ(to_sum_point_integer(lattice, smallest), -3);

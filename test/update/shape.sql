@@ -1,6 +1,7 @@
--- What the extension in this database consists of, one fact a line, without what differs between two databases anyway (oids,
--- files, statistics) or between a table that was made and one that was altered (numbers of columns that follow a dropped
--- one, values that old rows lack). For test/t/020_update.pl, which compares an update with a fresh installation.
+-- What the extension in this database consists of, one fact a line, without what differs between two databases anyway
+-- (oids, files, statistics) or between a table that was made and one that was altered (numbers of columns that follow a
+-- dropped one, values that old rows lack). For test/t/020_update.pl, which compares an update with a fresh
+-- installation.
 SET search_path = pg_catalog;
 
 CREATE FUNCTION pg_temp.sorted(list jsonb) RETURNS jsonb LANGUAGE sql
@@ -16,10 +17,12 @@ WHERE d.deptype = 'e' AND e.extname = 'dp_rdr';
 CREATE TEMP VIEW relation AS
 SELECT c.oid, c.oid::regclass AS name FROM pg_class c
 WHERE c.oid IN (SELECT objid FROM member WHERE classid = 'pg_class'::regclass)
-   OR c.oid IN (SELECT i.indexrelid FROM pg_index i JOIN member m ON m.classid = 'pg_class'::regclass AND i.indrelid = m.objid);
+   OR c.oid IN (SELECT i.indexrelid FROM pg_index i
+                JOIN member m ON m.classid = 'pg_class'::regclass AND i.indrelid = m.objid);
 
 CREATE TEMP VIEW fact AS
-SELECT 'extension' AS kind, e.extname::text AS name, jsonb_build_array(e.extversion, e.extrelocatable, e.extnamespace::regnamespace)::text AS fact
+SELECT 'extension' AS kind, e.extname::text AS name,
+       jsonb_build_array(e.extversion, e.extrelocatable, e.extnamespace::regnamespace)::text AS fact
 FROM pg_extension e WHERE e.extname = 'dp_rdr'
 UNION ALL
 SELECT 'member', m.identity, m.type FROM member m
@@ -28,11 +31,14 @@ SELECT 'schema', n.nspname, jsonb_build_array(n.nspowner::regrole, pg_temp.sorte
 FROM pg_namespace n JOIN member m ON m.classid = 'pg_namespace'::regclass AND m.objid = n.oid
 UNION ALL
 SELECT 'function', p.oid::regprocedure::text,
-       (to_jsonb(p) - '{oid,pronamespace,proowner,prolang,prorettype,proargtypes,proallargtypes,proargdefaults,prosqlbody,proacl,provariadic}'::text[]
+       (to_jsonb(p) - string_to_array('oid pronamespace proowner prolang prorettype proargtypes proallargtypes '
+                                       'proargdefaults prosqlbody proacl provariadic', ' ')
         || jsonb_build_object('arguments', pg_get_function_arguments(p.oid), 'result', pg_get_function_result(p.oid),
-                              'owner', p.proowner::regrole, 'language', l.lanname, 'body', pg_get_function_sqlbody(p.oid),
-                              'variadic', p.provariadic::regtype, 'acl', pg_temp.sorted(to_jsonb(p.proacl))))::text
-FROM pg_proc p JOIN member m ON m.classid = 'pg_proc'::regclass AND m.objid = p.oid JOIN pg_language l ON l.oid = p.prolang
+                              'owner', p.proowner::regrole, 'language', l.lanname,
+                              'body', pg_get_function_sqlbody(p.oid), 'variadic', p.provariadic::regtype,
+                              'acl', pg_temp.sorted(to_jsonb(p.proacl))))::text
+FROM pg_proc p JOIN member m ON m.classid = 'pg_proc'::regclass AND m.objid = p.oid
+JOIN pg_language l ON l.oid = p.prolang
 UNION ALL
 SELECT 'aggregate', a.aggfnoid::regprocedure::text,
        (to_jsonb(a) - '{aggfnoid,aggsortop,aggtranstype,aggmtranstype}'::text[]
@@ -41,18 +47,23 @@ SELECT 'aggregate', a.aggfnoid::regprocedure::text,
 FROM pg_aggregate a JOIN member m ON m.classid = 'pg_proc'::regclass AND m.objid = a.aggfnoid
 UNION ALL
 SELECT 'relation', r.name::text,
-       (to_jsonb(c) - '{oid,relnamespace,reltype,reloftype,relowner,relam,relfilenode,relpages,reltuples,relallvisible,relallfrozen,reltoastrelid,relnatts,relrewrite,relfrozenxid,relminmxid,relacl}'::text[]
+       (to_jsonb(c) - string_to_array('oid relnamespace reltype reloftype relowner relam relfilenode relpages '
+                                       'reltuples relallvisible relallfrozen reltoastrelid relnatts relrewrite '
+                                       'relfrozenxid relminmxid relacl', ' ')
         || jsonb_build_object('owner', c.relowner::regrole, 'method', am.amname, 'toasted', c.reltoastrelid <> 0,
                               'acl', pg_temp.sorted(to_jsonb(c.relacl))))::text
 FROM pg_class c JOIN relation r ON r.oid = c.oid LEFT JOIN pg_am am ON am.oid = c.relam
 UNION ALL
 SELECT 'column', a.attrelid::regclass || ' ' || row_number() OVER (PARTITION BY a.attrelid ORDER BY a.attnum),
-       (to_jsonb(a) - '{attrelid,attnum,atttypid,attcollation,attcacheoff,atthasmissing,attmissingval,attacl,attoptions}'::text[]
+       (to_jsonb(a) - string_to_array('attrelid attnum atttypid attcollation attcacheoff atthasmissing attmissingval '
+                                       'attacl attoptions', ' ')
         || jsonb_build_object('type', format_type(a.atttypid, a.atttypmod),
                               -- Some servers stamp each table's columns with a number of their own.
-                              'options', (SELECT jsonb_agg(o ORDER BY o) FROM unnest(a.attoptions) o WHERE o NOT LIKE 'pg\_attver=%'),
+                              'options', (SELECT jsonb_agg(o ORDER BY o) FROM unnest(a.attoptions) o
+                                          WHERE o NOT LIKE 'pg\_attver=%'),
                               'collation', a.attcollation::regcollation,
-                              'default', pg_get_expr(d.adbin, d.adrelid), 'acl', pg_temp.sorted(to_jsonb(a.attacl))))::text
+                              'default', pg_get_expr(d.adbin, d.adrelid),
+                              'acl', pg_temp.sorted(to_jsonb(a.attacl))))::text
 FROM pg_attribute a JOIN relation r ON r.oid = a.attrelid
 LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
 WHERE a.attnum > 0 AND NOT a.attisdropped
@@ -61,9 +72,11 @@ SELECT 'constraint', c.conrelid::regclass || ' ' || c.conname,
        jsonb_build_array(pg_get_constraintdef(c.oid), c.convalidated, c.connoinherit, c.condeferrable)::text
 FROM pg_constraint c JOIN relation r ON r.oid = c.conrelid
 UNION ALL
-SELECT 'view', r.name::text, pg_get_viewdef(r.oid) FROM relation r JOIN pg_class c ON c.oid = r.oid WHERE c.relkind IN ('v', 'm')
+SELECT 'view', r.name::text, pg_get_viewdef(r.oid)
+FROM relation r JOIN pg_class c ON c.oid = r.oid WHERE c.relkind IN ('v', 'm')
 UNION ALL
-SELECT 'index', r.name::text, pg_get_indexdef(r.oid) FROM relation r JOIN pg_class c ON c.oid = r.oid WHERE c.relkind = 'i'
+SELECT 'index', r.name::text, pg_get_indexdef(r.oid)
+FROM relation r JOIN pg_class c ON c.oid = r.oid WHERE c.relkind = 'i'
 UNION ALL
 SELECT 'sequence', s.seqrelid::regclass::text,
        (to_jsonb(s) - '{seqrelid,seqtypid}'::text[] || jsonb_build_object('type', s.seqtypid::regtype,
@@ -82,12 +95,15 @@ SELECT 'policy', p.polrelid::regclass || ' ' || p.polname, jsonb_build_array(p.p
 FROM pg_policy p JOIN relation r ON r.oid = p.polrelid
 UNION ALL
 SELECT 'type', t.oid::regtype::text,
-       (to_jsonb(t) - '{oid,typnamespace,typowner,typrelid,typelem,typarray,typbasetype,typcollation,typdefaultbin,typacl}'::text[]
-        || jsonb_build_object('owner', t.typowner::regrole, 'element', t.typelem::regtype, 'base', t.typbasetype::regtype,
-                              'collation', t.typcollation::regcollation, 'acl', pg_temp.sorted(to_jsonb(t.typacl)),
-                              'labels', (SELECT jsonb_agg(l.enumlabel ORDER BY l.enumsortorder) FROM pg_enum l WHERE l.enumtypid = t.oid),
-                              'checks', (SELECT jsonb_agg(pg_get_constraintdef(c.oid) ORDER BY c.conname) FROM pg_constraint c
-                                         WHERE c.contypid = t.oid)))::text
+       (to_jsonb(t) - string_to_array('oid typnamespace typowner typrelid typelem typarray typbasetype typcollation '
+                                       'typdefaultbin typacl', ' ')
+        || jsonb_build_object('owner', t.typowner::regrole, 'element', t.typelem::regtype,
+                              'base', t.typbasetype::regtype, 'collation', t.typcollation::regcollation,
+                              'acl', pg_temp.sorted(to_jsonb(t.typacl)),
+                              'labels', (SELECT jsonb_agg(l.enumlabel ORDER BY l.enumsortorder) FROM pg_enum l
+                                         WHERE l.enumtypid = t.oid),
+                              'checks', (SELECT jsonb_agg(pg_get_constraintdef(c.oid) ORDER BY c.conname)
+                                         FROM pg_constraint c WHERE c.contypid = t.oid)))::text
 FROM pg_type t JOIN member m ON m.classid = 'pg_type'::regclass AND m.objid = t.oid
 UNION ALL
 -- Comments of members and of their columns, constraints and the like.

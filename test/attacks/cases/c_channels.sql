@@ -306,6 +306,20 @@ SELECT sum(salary * 100) FROM person_dp
 SELECT sum(salary::int8 * 126000000000) FROM person_dp
 SELECT sum(rate * 1e100000) FROM person_dp
 
+-- Counters of the whole server's and of a backend's reading and writing, which the fetches of long values move: functions
+-- that everybody may call until the remedy of dp_audit() is applied.
+-- C06 REFUSE 42501 @shared >=16
+superuser> REVOKE EXECUTE ON FUNCTION pg_stat_get_io() FROM PUBLIC
+  SELECT backend_type, reads, hits FROM pg_stat_io
+-- C06 REFUSE 42501 @shared >=18
+superuser> REVOKE EXECUTE ON FUNCTION pg_stat_get_backend_io(integer), pg_stat_get_backend_wal(integer) FROM PUBLIC
+  SELECT * FROM pg_stat_get_backend_io(pg_backend_pid())
+SELECT * FROM pg_stat_get_backend_wal(pg_backend_pid())
+-- C06 NOCHARGE @shared >=16
+superuser> GRANT EXECUTE ON FUNCTION pg_stat_get_io() TO PUBLIC
+-- C06 NOCHARGE @shared >=18
+superuser> GRANT EXECUTE ON FUNCTION pg_stat_get_backend_io(integer), pg_stat_get_backend_wal(integer) TO PUBLIC
+
 -- C26 SHAPE
 SET :forced_parallel = on
   SET parallel_setup_cost = 0

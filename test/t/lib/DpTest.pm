@@ -10,16 +10,32 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw($COUNT new_server protect_people ask psql_as sqlstate account verified);
+our @EXPORT = qw($COUNT %FACTS new_server protect_people ask psql_as sqlstate account verified fact);
 
 # A question that costs 0.05 at the preference that protect_people grants.
 our $COUNT = q{SELECT * FROM dp_query('SELECT count(*) FROM people_dp WHERE age > 40') AS (n bigint)};
 
-# A server with these lines in its configuration, started. Further parameters go to init().
+# Everything that must survive a move to another server, one text a name.
+our %FACTS = (
+	'ledger' => q{SELECT string_agg(r::text, E'\n' ORDER BY id) FROM dp_rdr.ledger_row r},
+	'totals of people' => q{SELECT string_agg(o::text, E'\n') FROM dp_odometer('people') o},
+	'totals of the odd table' => q{SELECT string_agg(o::text, E'\n') FROM dp_odometer('"Odd schema"."Ta""ble"') o},
+	'bounds' => q{SELECT string_agg(b::text, E'\n' ORDER BY b::text) FROM dp_rdr.column_bounds b
+		WHERE relation IN (SELECT oid FROM pg_class)},
+	'groups' => q{SELECT string_agg(g::text, E'\n' ORDER BY g::text) FROM dp_rdr.column_groups g},
+	'suspensions' => q{SELECT string_agg(s::text, E'\n' ORDER BY s::text) FROM dp_rdr.suspension s
+		WHERE grantee IN (SELECT oid FROM pg_roles)},
+	'policies' => q{SELECT string_agg(p::text, E'\n' ORDER BY p::text) FROM dp_rdr.policy p
+		WHERE grantee IN (SELECT oid FROM pg_roles) AND view IN (SELECT oid FROM pg_class)},
+);
+
+# A server with these lines in its configuration, started. Further parameters go to init(), but for install_path: where the
+# server's programs are.
 sub new_server
 {
 	my ($name, $conf, %params) = @_;
-	my $node = PostgreSQL::Test::Cluster->new($name);
+	my $path = delete $params{install_path};
+	my $node = PostgreSQL::Test::Cluster->new($name, defined $path ? (install_path => $path) : ());
 	# The encoding of every test database, whatever the machine's locale.
 	$node->init(%params, extra => [ '--no-locale', '--encoding=UTF8' ]);
 	$node->append_conf('postgresql.conf', $conf);
@@ -92,6 +108,16 @@ sub verified
 	my ($node, $database, $table) = @_;
 	$table //= 'people';
 	return $node->safe_psql($database, "SELECT dp_verify_ledger('$table')") eq 't';
+}
+
+# One of %FACTS. The settings of the session must not show in it.
+sub fact
+{
+	my ($node, $database, $name) = @_;
+	return $node->safe_psql($database, qq{
+		SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SET bytea_output = 'hex'; SET extra_float_digits = 1;
+		SET search_path = public;
+		$FACTS{$name}});
 }
 
 1;

@@ -1,0 +1,99 @@
+#include "catalog/lookup.hpp"
+
+namespace dp::catalog {
+
+Datum Row::value(const char *column, bool *isnull) const {
+    for (int i = 0; i < columns->natts; i++) {
+        Form_pg_attribute attribute = TupleDescAttr(columns, i);
+        if (!attribute->attisdropped && strcmp(NameStr(attribute->attname), column) == 0)
+            return heap_getattr(tuple, i + 1, columns, isnull);
+    }
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("the extension dp_rdr in this database is older than its library: no column \"%s\"", column),
+                    errhint("ALTER EXTENSION dp_rdr UPDATE;")));
+    pg_unreachable();
+}
+
+Datum Row::value(const char *column) const {
+    bool isnull;
+    Datum found = value(column, &isnull);
+    if (isnull)
+        elog(ERROR, "column \"%s\" is null", column);
+    return found;
+}
+
+char *Row::string(const char *column) const {
+    bool isnull;
+    Datum found = value(column, &isnull);
+    return isnull ? nullptr : TextDatumGetCString(found);
+}
+
+double Row::number(const char *column, double otherwise) const {
+    bool isnull;
+    Datum found = value(column, &isnull);
+    return isnull ? otherwise : DatumGetFloat8(found);
+}
+
+void Row::append_version(StringInfo versions) const {
+    appendStringInfo(versions, "%u/%u/%u ", HeapTupleHeaderGetRawXmin(tuple->t_data),
+                     ItemPointerGetBlockNumber(&tuple->t_self), ItemPointerGetOffsetNumber(&tuple->t_self));
+}
+
+static Oid primary_key(Relation table) {
+#if PG_VERSION_NUM >= 180000
+    return RelationGetPrimaryKeyIndex(table, false);
+#else
+    return RelationGetPrimaryKeyIndex(table);
+#endif
+}
+
+Lookup Lookup::open(const char *table, const Reading &reading) {
+    border::UncountedScope uncounted = border::UncountedScope::enter();
+    Oid relation = get_relname_relid(table, border::extension_schema());
+    if (!OidIsValid(relation))
+        elog(ERROR, "dp_rdr.%s is missing", table);
+    Relation opened = table_open(relation, AccessShareLock);
+    return Lookup{uncounted, opened, primary_key(opened), reading.snapshot};
+}
+
+void Lookup::close() const {
+    table_close(table, AccessShareLock);
+    uncounted.leave();
+}
+
+static List *scan(const Lookup &lookup, int nkeys, ScanKey keys) {
+    List *rows = NIL;
+    SysScanDesc scan =
+        systable_beginscan(lookup.table, lookup.key, OidIsValid(lookup.key), lookup.snapshot, nkeys, keys);
+    for (HeapTuple tuple = systable_getnext(scan); HeapTupleIsValid(tuple); tuple = systable_getnext(scan)) {
+        CHECK_FOR_INTERRUPTS();
+        auto *row = static_cast<Row *>(palloc(sizeof(Row)));
+        *row = Row{heap_copytuple(tuple), RelationGetDescr(lookup.table)};
+        rows = lappend(rows, row);
+    }
+    systable_endscan(scan);
+    return rows;
+}
+
+// The first column of a key is an oid (regclass, regrole) or a uuid.
+static void set_first(const Lookup &lookup, ScanKey key, Datum value) {
+    bool is_uuid = TupleDescAttr(RelationGetDescr(lookup.table), 0)->atttypid == UUIDOID;
+    ScanKeyInit(key, 1, BTEqualStrategyNumber, is_uuid ? F_UUID_EQ : F_OIDEQ, value);
+}
+
+List *Lookup::rows(Datum first, Oid second) const {
+    ScanKeyData keys[2];
+    set_first(*this, &keys[0], first);
+    ScanKeyInit(&keys[1], 2, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(second));
+    return scan(*this, OidIsValid(second) ? 2 : 1, keys);
+}
+
+List *Lookup::rows(Datum first, const char *second) const {
+    ScanKeyData keys[2];
+    set_first(*this, &keys[0], first);
+    ScanKeyEntryInitialize(&keys[1], 0, 2, BTEqualStrategyNumber, InvalidOid, DEFAULT_COLLATION_OID, F_TEXTEQ,
+                           CStringGetTextDatum(second));
+    return scan(*this, 2, keys);
+}
+
+} // namespace dp::catalog
