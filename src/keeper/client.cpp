@@ -10,13 +10,13 @@ namespace {
 // A request under way.
 struct Conversation {
     int slot;
-    bool started;           // a keeper was woken, or one starts
-    TimestampTz start;      // of waiting without a keeper
-    const char *part;       // what is there to be read, a copy
+    bool started;      // a keeper was woken, or one starts
+    TimestampTz start; // of waiting without a keeper
+    const char *part;  // what is there to be read, a copy
     Size size, at;
     bool last;
-    bool lost;              // what is read is zeros from here on
-    StringInfoData buffer;  // of the part
+    bool lost;             // what is read is zeros from here on
+    StringInfoData buffer; // of the part
 };
 } // namespace
 
@@ -30,17 +30,19 @@ struct Conversation {
 
 // The server has taken one on, which does not join those of this library.
 [[noreturn]] static void refuse_not_started() {
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("no background worker could be started"),
-                    errdetail("Nothing was charged."),
-                    errhint("If the library of dp_rdr was replaced while this session was running, reconnect. Otherwise "
-                            "the server's log says why none has started.")));
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("no background worker could be started"),
+             errdetail("Nothing was charged."),
+             errhint("If the library of dp_rdr was replaced while this session was running, reconnect. Otherwise "
+                     "the server's log says why none has started.")));
     pg_unreachable();
 }
 
 [[noreturn]] static void refuse_lost() {
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("no answer is released"),
-                    errdetail("The background worker that had the request has ended. A charge may have been committed."),
-                    errhint("The controller sees in the ledger whether it was. Ask again.")));
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("no answer is released"),
+             errdetail("The background worker that had the request has ended. A charge may have been committed."),
+             errhint("The controller sees in the ledger whether it was. Ask again.")));
     pg_unreachable();
 }
 
@@ -48,8 +50,9 @@ struct Conversation {
 
 constexpr int patience_ms = 2000;
 constexpr int starting_patience_ms = 10000; // one that was asked for may find a busy machine, or never come to life
-constexpr long look_ms = 200; // whether a keeper lives
-constexpr long retry_ms = 2;  // for a worker slot: a client without think time would otherwise always be the one to find it
+constexpr long look_ms = 200;               // whether a keeper lives
+constexpr long retry_ms =
+    2; // for a worker slot: a client without think time would otherwise always be the one to find it
 
 // A keeper lives, or one is on its way; else raises an error after a while.
 static bool keeper_is_there(Conversation *talk, State state) {

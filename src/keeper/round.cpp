@@ -136,9 +136,7 @@ static void reply_error(Request *request, const ErrorData *error) {
 template <class Raise> static ErrorData *error_of(Request *request, Raise &&raise) {
     ErrorData *volatile error = nullptr;
     PG_TRY();
-    {
-        raise();
-    }
+    { raise(); }
     PG_CATCH();
     {
         MemoryContextSwitchTo(request->memory);
@@ -365,6 +363,16 @@ static void answer(Request *request) {
     close_stream(&stream);
 }
 
+// Charges what is due. False: it has ended.
+static bool charge_next(Request *request) {
+    request->entry = release::due(request->round);
+    commit_patiently(request->entry);
+    if (request->entry->verdict.outcome == catalog::Outcome::committed)
+        return true;
+    reply_error(request, error_of(request, [&] { catalog::refuse(*request->entry); }));
+    return false;
+}
+
 // Selects epsilon from the rows, under the charge of the selection, and charges what was selected. False: it has ended.
 static bool select_and_charge(Request *request) {
     ErrorData *error = in_transaction(request, "2s", [&] {
@@ -377,30 +385,25 @@ static bool select_and_charge(Request *request) {
         reply_error(request, error);
         return false;
     }
-    request->entry = release::due(request->round);
-    commit_patiently(request->entry);
-    if (request->entry->verdict.outcome == catalog::Outcome::committed)
-        return true;
-    reply_error(request, error_of(request, [&] { catalog::refuse(*request->entry); }));
-    return false;
+    return charge_next(request);
+}
+
+// The round goes on behind a charge. What it charges next may name columns, so it needs a transaction. False: it has ended.
+static bool go_on(Request *request) {
+    ErrorData *error = in_transaction(request, "2s", [&] { release::charged(request->round); });
+    if (error != nullptr)
+        reply_error(request, error);
+    return error == nullptr;
 }
 
 // From the first charge to the last, for a request whose charges depend on the rows.
 static bool pay_the_rest(Request *request) {
-    release::charged(request->round);
+    if (!go_on(request))
+        return false;
     while (!release::is_paid(request->round)) {
-        if (release::must_select(request->round)) {
-            if (!select_and_charge(request))
-                return false;
-        } else {
-            request->entry = release::due(request->round);
-            commit_patiently(request->entry);
-            if (request->entry->verdict.outcome != catalog::Outcome::committed) {
-                reply_error(request, error_of(request, [&] { catalog::refuse(*request->entry); }));
-                return false;
-            }
-        }
-        release::charged(request->round);
+        bool charged = release::must_select(request->round) ? select_and_charge(request) : charge_next(request);
+        if (!charged || !go_on(request))
+            return false;
     }
     return true;
 }
@@ -413,7 +416,8 @@ static Request *held[nslots];
 // To be compared in another keeper.
 static uint64 versions_hash(const Request *request) {
     const char *versions = release::versions_of(*request->question->settings);
-    return hash_bytes_extended(reinterpret_cast<const unsigned char *>(versions), static_cast<int>(strlen(versions)), 0);
+    return hash_bytes_extended(reinterpret_cast<const unsigned char *>(versions), static_cast<int>(strlen(versions)),
+                               0);
 }
 
 static void hold(Request *request) {
@@ -443,9 +447,9 @@ static Request *find_held(int slot) {
 }
 
 [[noreturn]] static void refuse_changed() {
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("the table or its settings changed while it was asked"),
-                    errhint("Its charge stays. Ask again.")));
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+             errmsg("the table or its settings changed while it was asked"), errhint("Its charge stays. Ask again.")));
     pg_unreachable();
 }
 

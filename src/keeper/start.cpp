@@ -127,7 +127,8 @@ static BackgroundWorker describe_worker() {
     worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
     worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
     worker.bgw_restart_time = BGW_NEVER_RESTART;
-    static_assert(sizeof DP_RDR_LIBRARY <= sizeof worker.bgw_library_name, "the library's path is too long for a worker");
+    static_assert(sizeof DP_RDR_LIBRARY <= sizeof worker.bgw_library_name,
+                  "the library's path is too long for a worker");
     strlcpy(worker.bgw_library_name, DP_RDR_LIBRARY, sizeof worker.bgw_library_name);
     strlcpy(worker.bgw_function_name, "dp_rdr_keeper_main", BGW_MAXLEN);
     worker.bgw_main_arg = ObjectIdGetDatum(MyDatabaseId);

@@ -34,7 +34,7 @@ controller> CREATE TABLE part () INHERITS (person)
 -- A23 NOCHARGE
 superuser> CREATE SCHEMA rival AUTHORIZATION attack_colleague
   superuser> SET debug_print_parse = off; SET debug_print_rewritten = off; SET debug_print_plan = off
-  colleague> SET debug_print_parse = off; SET debug_print_rewritten = off; SET debug_print_plan = off
+  colleague> SET debug_print_parse = off; SET debug_print_rewritten = off; SET debug_print_plan = off; SET default_transaction_isolation = 'read committed'
   colleague> CREATE FUNCTION rival.trap(integer) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN IF current_user NOT IN (''attack_colleague'', ''attack_team'') THEN RAISE EXCEPTION ''trapped %'', current_user; END IF; RETURN true; END'
   colleague> CREATE DOMAIN rival.d AS integer CHECK (rival.trap(VALUE))
   colleague> CREATE TABLE rival.t (x rival.d, xs rival.d[])
@@ -54,7 +54,7 @@ superuser> CREATE FUNCTION public.watch() RETURNS event_trigger LANGUAGE plpgsql
   superuser> CREATE EVENT TRIGGER watch ON ddl_command_start EXECUTE FUNCTION public.watch()
   superuser> CREATE SCHEMA rival AUTHORIZATION attack_colleague
   superuser> SET debug_print_parse = off; SET debug_print_rewritten = off; SET debug_print_plan = off
-  colleague> SET debug_print_parse = off; SET debug_print_rewritten = off; SET debug_print_plan = off
+  colleague> SET debug_print_parse = off; SET debug_print_rewritten = off; SET debug_print_plan = off; SET default_transaction_isolation = 'read committed'
   colleague> CREATE TABLE rival.t (x integer)
   colleague> SELECT dp_protect('rival.t', 'rival.t_dp')
   colleague> SELECT dp_grant('rival.t_dp', 'attack_analyst', tau => 0.9)

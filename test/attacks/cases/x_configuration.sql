@@ -56,7 +56,13 @@ controller> BEGIN
   controller> CREATE OR REPLACE VIEW person_dp AS SELECT * FROM person
   controller> SELECT note FROM person_dp LIMIT 1
 
+-- A keeper sees what is committed, and waits for no lock: neither he who changes the table nor anybody else is answered.
 -- X07 REFUSE 55000
+controller> BEGIN
+  controller> ALTER TABLE person ALTER age TYPE bigint
+  SELECT avg(age) FROM person_dp
+
+-- X07 REFUSE 42501|55000
 controller> BEGIN
   controller> ALTER TABLE person ALTER age TYPE bigint
   superuser> SELECT 1
