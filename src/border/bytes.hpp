@@ -31,8 +31,8 @@ struct Reader {
         memcpy(&value, take_bytes(sizeof value), sizeof value);
         return value;
     }
-    const char *take_text();                    // a copy
-    Datum take_datum(bool *isnull, Oid type);   // a copy
+    const char *take_text();                  // a copy
+    Datum take_datum(bool *isnull, Oid type); // a copy
 };
 
 } // namespace dp::border

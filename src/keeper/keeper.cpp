@@ -72,8 +72,8 @@ static void handle_interrupts() {
 
 static bool has_served_enough(uint64 rounds) {
     constexpr uint64 between_looks = 256;
-    return rounds >= most_requests || (rounds % between_looks == 0 &&
-                                       MemoryContextMemAllocated(TopMemoryContext, true) > most_memory);
+    return rounds >= most_requests ||
+           (rounds % between_looks == 0 && MemoryContextMemAllocated(TopMemoryContext, true) > most_memory);
 }
 
 // A database under constant load does not keep all worker slots from another one.

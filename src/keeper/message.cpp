@@ -65,8 +65,9 @@ void write_error(border::Writer *writer, const ErrorData *error) {
 void raise_error(border::Reader *reader) {
     int sqlstate = reader->take<int>();
     const char *message = reader->take_text(), *detail = reader->take_text(), *hint = reader->take_text();
-    ereport(ERROR, (errcode(sqlstate), errmsg_internal("%s", message == nullptr ? "" : message),
-                    detail == nullptr ? 0 : errdetail_internal("%s", detail), hint == nullptr ? 0 : errhint("%s", hint)));
+    ereport(ERROR,
+            (errcode(sqlstate), errmsg_internal("%s", message == nullptr ? "" : message),
+             detail == nullptr ? 0 : errdetail_internal("%s", detail), hint == nullptr ? 0 : errhint("%s", hint)));
     pg_unreachable();
 }
 

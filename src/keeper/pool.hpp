@@ -34,24 +34,24 @@ enum class Kind : uint32 {
 struct Slot {
     pg_atomic_uint32 state; // State; read without the lock, written under it
     Kind kind;
-    bool cancelled;   // its client has gone: nobody reads the answer
-    bool alone;       // it may take long before its charge, or wait for a lock: no other request waits for it
-    int keeper;       // that has it
-    int charger;      // the keeper that has charged it, and holds its locks; -1
-    PGPROC *client;   // whose latch is set
+    bool cancelled; // its client has gone: nobody reads the answer
+    bool alone;     // it may take long before its charge, or wait for a lock: no other request waits for it
+    int keeper;     // that has it
+    int charger;    // the keeper that has charged it, and holds its locks; -1
+    PGPROC *client; // whose latch is set
     Oid login, role, session_role;
-    uint64 ticket;    // order of arrival
-    TimestampTz since;  // when it was put
-    TimestampTz retry;  // not taken before
+    uint64 ticket;     // order of arrival
+    TimestampTz since; // when it was put
+    TimestampTz retry; // not taken before
     // What was charged, for the keeper that reads, which need not be the one that has charged.
     uint64 versions; // a hash of release::versions_of
     privacy::Epsilon epsilon;
     // The request, then the answer, part by part: the client takes one, the keeper writes the next.
     dsa_pointer buffer;
     Size capacity, filled;
-    bool last;   // no other part follows
-    bool taken;  // the client has what was there
-    bool lost;   // nothing follows, not even what is in the buffer
+    bool last;  // no other part follows
+    bool taken; // the client has what was there
+    bool lost;  // nothing follows, not even what is in the buffer
 };
 
 enum class Life : uint32 { none, starting, idle, woken, busy };

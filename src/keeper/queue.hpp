@@ -51,12 +51,12 @@ void wake_another();
 
 // ---- the table of keepers ----
 
-int enter_pool();           // index of this process; 0: the first. FATAL when there is no place
-void leave_pool();          // at the end of the process: fails what it is at
+int enter_pool();  // index of this process; 0: the first. FATAL when there is no place
+void leave_pool(); // at the end of the process: fails what it is at
 int this_keeper();
 bool becomes_idle(long *milliseconds); // false: there is work; true: look again after so long at the latest
 void becomes_busy();
-void take_charge_turn();    // one keeper commits charges at a time
+void take_charge_turn(); // one keeper commits charges at a time
 void give_charge_turn();
 // How long the charges of one commit took.
 void count_charges(int charges, double microseconds);

@@ -46,6 +46,11 @@ static bool check_node(Node *node, void *context) {
         if (!is_servers(castNode(A_Expr, node)->name))
             refuse("operator", castNode(A_Expr, node)->name, castNode(A_Expr, node)->location);
         break;
+    case T_SQLValueFunction: // of the process that reads; ordinary SQL passes the asker's as a value
+        if (castNode(SQLValueFunction, node)->op == SVFOP_SESSION_USER)
+            refuse("function", list_make1(makeString(pstrdup("session_user"))),
+                   castNode(SQLValueFunction, node)->location);
+        break;
     case T_CollateClause:
         if (!is_servers(castNode(CollateClause, node)->collname))
             refuse("collation", castNode(CollateClause, node)->collname, castNode(CollateClause, node)->location);

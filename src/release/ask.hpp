@@ -8,10 +8,10 @@ namespace dp::release {
 
 struct Ask {
     catalog::Asker asker;
-    const char *leaf;        // written and read under pinned settings
-    const char *time_zone;   // the asker's: some types are compared in it
-    const char *versions;    // of the settings that an open transaction of the asker's sees; null: it has changed nothing
-    Oid view;                // the facade, as the asker has read it
+    const char *leaf;      // written and read under pinned settings
+    const char *time_zone; // the asker's: some types are compared in it
+    const char *versions;  // of the settings that an open transaction of the asker's sees; null: it has changed nothing
+    Oid view;              // the facade, as the asker has read it
     bool has_epsilon;
     privacy::Epsilon epsilon; // asks for less
     double weight;

@@ -14,7 +14,7 @@ enum class Stage { price, selection, selected, paid };
 struct Round {
     const rows::Question *question;
     Terms terms;
-    Stage stage;         // price, or selection and selected: what is charged next; paid: nothing
+    Stage stage; // price, or selection and selected: what is charged next; paid: nothing
     catalog::Charge charge;
     catalog::Entry entry; // of that charge
     Paid paid;
@@ -55,8 +55,9 @@ catalog::Entry *due(Round *round) {
 // A selection ends with the charge of what it selected. A bound that another charge has reached meanwhile may deny it; so
 // does the lack of a candidate, which counts as a denial.
 static void charge_selected(Round *round) {
-    round->charge = selected_charge(round->question, round->terms, round->paid.selection, round->first,
-                                    round->selected < round->last ? &(*round->terms.candidates)[round->selected] : nullptr);
+    round->charge =
+        selected_charge(round->question, round->terms, round->paid.selection, round->first,
+                        round->selected < round->last ? &(*round->terms.candidates)[round->selected] : nullptr);
     round->entry = catalog::entry_for(round->charge);
     round->stage = Stage::selected;
 }

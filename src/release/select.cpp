@@ -47,7 +47,7 @@ catalog::Charge selection_charge(const rows::Question *question, const Terms &te
 }
 
 uint64 first_accepted(const rows::Question *question, const Terms &terms,
-                             const std::vector<privacy::SvtCandidate> *candidates, uint64 first, uint64 end,
+                      const std::vector<privacy::SvtCandidate> *candidates, uint64 first, uint64 end,
                       rows::Sums *sums) {
     auto *selection_sums =
         static_cast<privacy::SelectionSums *>(palloc0(sizeof(privacy::SelectionSums) * (end - first)));

@@ -53,13 +53,16 @@ for my $name (sort keys %bad)
 is($node->safe_psql('postgres', 'SHOW max_worker_processes'), '8', 'the restart was needed for worker processes');
 like(ask($node, 'postgres'), qr/^-?\d+$/, 'and questions are answered');
 
-# With it a query can fail at a page that one row has changed: nothing is answered, and nothing charged.
-$node->append_conf('postgresql.conf', 'old_snapshot_threshold = 0');
-$node->restart;
-my $before = account($node, 'postgres');
-is(sqlstate($node, 'postgres', 'analyst', "SELECT * FROM dp_query('SELECT count(*) FROM people_dp') AS (n bigint)"),
-	'55000', 'old_snapshot_threshold: refused');
-is(account($node, 'postgres'), $before, 'old_snapshot_threshold: and not charged');
+# PostgreSQL 17 has done without it. With it a query can fail at a page that one row has changed: nothing is answered, and nothing charged.
+if ($node->safe_psql('postgres', 'SHOW server_version_num') < 170000)
+{
+	$node->append_conf('postgresql.conf', 'old_snapshot_threshold = 0');
+	$node->restart;
+	my $before = account($node, 'postgres');
+	is(sqlstate($node, 'postgres', 'analyst', "SELECT * FROM dp_query('SELECT count(*) FROM people_dp') AS (n bigint)"),
+		'55000', 'old_snapshot_threshold: refused');
+	is(account($node, 'postgres'), $before, 'old_snapshot_threshold: and not charged');
+}
 
 $node->stop;
 done_testing();

@@ -193,7 +193,7 @@ CREATE TEMP TABLE mine (a integer)
 CREATE TEMP TABLE mine (a integer)
   CREATE RULE r AS ON INSERT TO mine DO ALSO SELECT note FROM person_dp
   INSERT INTO mine VALUES (1)
-CREATE FUNCTION pg_temp.f(a integer) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT note FROM person_dp WHERE id = a'
+CREATE FUNCTION pg_temp.f(a integer) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT note FROM public.person_dp WHERE id = a'
   CREATE TEMP TABLE mine AS SELECT 4242 AS a
   CREATE INDEX ON mine (pg_temp.f(a))
 CREATE FUNCTION pg_temp.f() RETURNS text LANGUAGE sql AS 'SELECT note FROM person_dp WHERE id = 4242'

@@ -3,8 +3,8 @@
 -- The controller's own function in an index, a constraint, statistics; what it looks up is a temporary view of the attacker's.
 -- A24 NOCHARGE
 controller> CREATE TABLE cfg (k integer)
-  controller> CREATE FUNCTION cut(integer) RETURNS integer LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN (SELECT min(k) FROM cfg); END'
-  controller> CREATE INDEX planted ON person (id) WHERE id > cut(1)
+  controller> CREATE FUNCTION cut(integer) RETURNS integer LANGUAGE plpgsql IMMUTABLE AS 'BEGIN IF current_setting(''cut.builds'', true) = ''on'' THEN RETURN 1; END IF; RETURN (SELECT min(k) FROM cfg); END'
+  controller> SET cut.builds = on; CREATE INDEX planted ON person (id) WHERE id > cut(1); SET cut.builds = off
   CREATE FUNCTION pg_temp.evil() RETURNS integer LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''%'', (SELECT string_agg(note, '','') FROM public.person WHERE id = 4242); END'
   CREATE TEMP VIEW cfg AS SELECT pg_temp.evil() AS k
   ! SELECT * FROM dp_query('SELECT count(*) FROM person_dp WHERE id > 5') AS (n bigint)
