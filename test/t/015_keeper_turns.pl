@@ -27,6 +27,10 @@ my $reading = q{FROM pg_stat_activity WHERE backend_type = 'dp_rdr keeper' AND b
 my @sessions = map { $node->background_psql('postgres', on_error_stop => 0, extra_params => [ '-U', 'analyst' ]) } 1 .. 4;
 $_->query_until(qr/asked/, "\\echo asked\n$slow;\n") for @sessions;
 $node->poll_query_until('postgres', "SELECT count(*) >= 2 $reading") or die 'nobody reads';
+# All that may be there are, and have had the time to take a question.
+$node->poll_query_until('postgres', "SELECT count(*) = 3 FROM pg_stat_activity WHERE backend_type = 'dp_rdr keeper'")
+  or die 'not all keepers come';
+$node->safe_psql('postgres', 'SELECT pg_sleep(1)');
 like(psql_as($node, 'postgres', 'colleague', $COUNT), qr/^-?\d+$/, 'somebody else is answered');
 is($node->safe_psql('postgres', "SELECT count(*) $asking"), 4, 'before any of four long questions of one login');
 is($node->safe_psql('postgres', "SELECT count(*) $reading"), 2, 'for which two of three keepers read');
