@@ -108,7 +108,7 @@ my $duration = time - $begun;
 charged('slow question');
 note sprintf('the slow question takes %.0f ms', 1000 * $duration);
 
-is(sqlstate($node, 'postgres', 'analyst', sprintf('SET statement_timeout = %d; %s', 500 * $duration, $slow)),
+is(sqlstate($node, 'postgres', 'analyst', sprintf('SET statement_timeout = %d; %s', 250 * $duration, $slow)),
 	'57014', 'statement_timeout gives no answer');
 charged('statement_timeout');
 
