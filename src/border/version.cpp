@@ -6,13 +6,16 @@ namespace dp::border {
 
 // Found equal, and nothing was heard since that an update could have said.
 static bool known_equal = false;
+static bool heard = false; // of a change, since the last look began
 
 static void forget_relation(Datum, Oid) {
     known_equal = false;
+    heard = true;
 }
 
 static void forget_function(Datum, int, uint32) {
     known_equal = false;
+    heard = true;
 }
 
 static void listen() {
@@ -64,15 +67,13 @@ void check_version() {
     if (known_equal)
         return;
     listen();
-    // Set before looking: opening pg_extension hears of changes, and may take it back.
-    known_equal = true;
+    heard = false;
     char *installed = installed_version();
-    if (installed == nullptr || strcmp(installed, library_version) != 0)
-        known_equal = false;
     if (installed == nullptr)
         return;
     if (strcmp(installed, library_version) != 0)
         refuse(installed);
+    known_equal = !heard; // opening pg_extension hears of changes, which may be such
     pfree(installed);
 }
 

@@ -1,5 +1,7 @@
 #include "keeper/message.hpp"
 
+#include "query/names.hpp"
+
 namespace dp::keeper {
 
 void write_ask(border::Writer *writer, const release::Ask &ask) {
@@ -33,7 +35,10 @@ static void take_parameters(border::Reader *reader, release::Ask *ask) {
     ask->parameter_types = static_cast<Oid *>(palloc0(sizeof(Oid) * (n + 1)));
     for (int i = 0; i < n; i++) {
         ParamExternData &parameter = ask->parameters->params[i];
-        parameter.ptype = ask->parameter_types[i] = reader->take<Oid>();
+        auto type = reader->take<Oid>();
+        if (query::parameter_type(type) != type)
+            elog(ERROR, "a parameter is of a domain");
+        parameter.ptype = ask->parameter_types[i] = type;
         parameter.pflags = PARAM_FLAG_CONST;
         parameter.value = reader->take_datum(&parameter.isnull, parameter.ptype);
     }

@@ -19,6 +19,7 @@ constexpr int max_databases = 64; // that have a pool at the same time
 constexpr int max_keepers = 16;   // of a database
 constexpr int nslots = 128;       // requests of a database at the same time; who finds none waits
 constexpr int slots_of_login = 96;
+constexpr int slots_kept = 16; // for logins that hold none
 constexpr Size area_limit = 64 * 1024 * 1024; // bytes of all requests and answers under way
 constexpr Size request_limit = 8 * 1024 * 1024;
 

@@ -31,20 +31,23 @@ ConditionVariable *slot_freed() {
 
 // ---- clients -------------------------------------------------------------------------------------------------------
 
-// Under the lock. What one login has under way is bounded: the others find room.
+// Under the lock. What one login has under way is bounded, and the last slots are for those who have none: the others find
+// room.
 static int free_slot_for(Oid login, Size size) {
-    int held = 0, found = -1;
+    int held = 0, found = -1, left = 0;
     Size bytes = 0;
     for (int i = 0; i < nslots; i++) {
         Slot &slot = slot_at(i);
-        if (state_of(slot) == State::free)
+        if (state_of(slot) == State::free) {
             found = found < 0 ? i : found;
-        else if (slot.login == login) {
+            left++;
+        } else if (slot.login == login) {
             held++;
             bytes += slot.capacity;
         }
     }
-    return held < slots_of_login && bytes + size <= area_limit / 2 ? found : -1;
+    bool room = held < slots_of_login && (held == 0 || left > slots_kept) && bytes + size <= area_limit / 2;
+    return room ? found : -1;
 }
 
 int reserve_slot(Kind kind, Oid role, Oid session_role, Size size) {

@@ -5,6 +5,7 @@
 
 #include "border/scope.hpp"
 #include "border/version.hpp"
+#include "catalog/facade.hpp"
 #include "catalog/ledger_bytes.hpp"
 #include "catalog/ledger_writer.hpp"
 #include "keeper/queue.hpp"
@@ -84,7 +85,9 @@ static void close_request(Request *request) {
 
 // A transaction of the request's own, as who asks. An error is returned, and what the transaction did is gone. It is undone
 // as a subtransaction: the end of a whole one would take the locks of all other requests along.
-template <class Work> static ErrorData *in_transaction(Request *request, const char *lock_timeout, Work &&work) {
+// limit_ms: after so long it is cancelled; 0: never.
+template <class Work>
+static ErrorData *in_transaction(Request *request, const char *lock_timeout, int limit_ms, Work &&work) {
     ErrorData *volatile error = nullptr;
     served = request->slot;
     PG_TRY();
@@ -96,11 +99,14 @@ template <class Work> static ErrorData *in_transaction(Request *request, const c
         PushActiveSnapshot(GetTransactionSnapshot());
         border::set_locally("lock_timeout", lock_timeout);
         MemoryContextSwitchTo(request->memory);
+        if (limit_ms > 0)
+            enable_timeout_after(STATEMENT_TIMEOUT, limit_ms);
         error = border::attempt([&] {
             border::RoleScope role = border::RoleScope::enter(request->role);
             work();
             role.leave();
         });
+        disable_timeout(STATEMENT_TIMEOUT, false);
         PopActiveSnapshot();
         CommitTransactionCommand();
         if (error != nullptr)
@@ -112,6 +118,7 @@ template <class Work> static ErrorData *in_transaction(Request *request, const c
         MemoryContextSwitchTo(request->memory);
         error = CopyErrorData();
         FlushErrorState();
+        disable_timeout(STATEMENT_TIMEOUT, false);
         AbortCurrentTransaction();
         RESUME_INTERRUPTS();
     }
@@ -187,6 +194,20 @@ static bool takes_long(const release::Terms &terms) {
     return terms.algorithm != release::Algorithm::within_domain || terms.mechanism != privacy::Mechanism::laplace;
 }
 
+// Before the text is analysed, which reads its literals as of the types of the columns beside them: anybody may make a view that
+// looks like a restricted one, over columns whose types run his code.
+static void check_view(Oid view) {
+    if (!catalog::is_registered_view(view))
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("%s is not a registered restricted view", catalog::qualified_name(view)),
+                        errhint("Restricted views are made with dp_protect().")));
+    Relation relation = table_open(view, NoLock);
+    TupleDesc columns = RelationGetDescr(relation);
+    for (int i = 0; i < columns->natts; i++)
+        catalog::check_column_type(NameStr(TupleDescAttr(columns, i)->attname), TupleDescAttr(columns, i)->atttypid);
+    table_close(relation, NoLock);
+}
+
 // False: not in a batch.
 static bool prepare_answer(Request *request) {
     const Slot &slot = pool()->slots[request->slot];
@@ -197,9 +218,12 @@ static bool prepare_answer(Request *request) {
         refuse_locked();
     if (get_rel_name(request->ask.view) == nullptr)
         refuse_uncommitted();
+    check_view(request->ask.view);
     border::set_locally("TimeZone", request->ask.time_zone);
     query::Leaf *leaf = release::check_ask(request->ask);
     release::Resolved resolved = release::resolve(request->ask, leaf);
+    if (request->alone) // how long it takes to find the price is bounded elsewhere, if at all
+        disable_timeout(STATEMENT_TIMEOUT, false);
     request->question = resolved.question;
     request->terms = resolved.terms;
     if (takes_long(resolved.terms) && !request->alone)
@@ -214,6 +238,8 @@ static bool prepare_answer(Request *request) {
 static void prepare_charge(Request *request) {
     const Slot &slot = pool()->slots[request->slot];
     request->entry = catalog::decode(buffer_of(slot), slot.filled);
+    if (request->entry == nullptr)
+        elog(ERROR, "a charge is of another layout");
 }
 
 constexpr int patience_ms = 2000;
@@ -228,6 +254,31 @@ static const char *lock_timeout_of(const Request *request) {
     return request->alone ? "2s" : "10ms";
 }
 
+[[noreturn]] static void refuse_changed() {
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+             errmsg("the table or its settings changed while it was asked"), errhint("Its charge stays. Ask again.")));
+    pg_unreachable();
+}
+
+// What a text may take until its price is known, its constants folded: others wait with a request of a batch, and even
+// alone it does not hold a keeper for as long as it likes.
+static int limit_of(const Request *request) {
+    return request->alone ? 5000 : 200;
+}
+
+static bool took_too_long(const Request *request, const ErrorData *error) {
+    return error != nullptr && error->sqlerrcode == ERRCODE_QUERY_CANCELED && !is_cancelled(request->slot);
+}
+
+static ErrorData *long_error(Request *request) {
+    return error_of(request, [] {
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("the query takes too long before it reads a row"), errdetail("Nothing was charged."),
+                        errhint("Compute what is constant in it beforehand, and pass the value.")));
+    });
+}
+
 static ErrorData *locked_error(Request *request) {
     return error_of(request, [] {
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -240,11 +291,12 @@ static ErrorData *locked_error(Request *request) {
 
 // The request is answered or put back: nothing more is done with it now. Null, for in_batch.
 static Request *end_unprepared(Request *request, ErrorData *error) {
+    bool too_long = took_too_long(request, error);
     bool waits = error == nullptr || error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE;
-    if (waits && !out_of_patience(request))
+    if ((waits && !out_of_patience(request)) || (too_long && !request->alone))
         put_back(request->slot);
     else
-        reply_error(request, waits ? locked_error(request) : error);
+        reply_error(request, waits ? locked_error(request) : too_long ? long_error(request) : error);
     close_request(request);
     return nullptr;
 }
@@ -255,7 +307,7 @@ static void suspend(Request *request);
 static Request *prepare(int slot) {
     Request *request = open_request(slot);
     bool ready = true;
-    ErrorData *error = in_transaction(request, lock_timeout_of(request), [&] {
+    ErrorData *error = in_transaction(request, lock_timeout_of(request), limit_of(request), [&] {
         if (request->kind == Kind::charge)
             prepare_charge(request);
         else
@@ -344,7 +396,7 @@ static void send_rows(Stream *stream, const release::Answer &answer) {
 // Reads the rows. What was charged stays, whatever happens here.
 static void answer(Request *request) {
     Stream stream = open_stream(request->slot);
-    ErrorData *error = in_transaction(request, "2s", [&] {
+    ErrorData *error = in_transaction(request, "2s", 0, [&] {
         border::set_locally("TimeZone", request->ask.time_zone);
         send_rows(&stream, release::finish(request->round));
     });
@@ -375,10 +427,11 @@ static bool charge_next(Request *request) {
 
 // Selects epsilon from the rows, under the charge of the selection, and charges what was selected. False: it has ended.
 static bool select_and_charge(Request *request) {
-    ErrorData *error = in_transaction(request, "2s", [&] {
+    ErrorData *error = in_transaction(request, "2s", 0, [&] {
         border::set_locally("TimeZone", request->ask.time_zone);
         release::select(request->round);
     });
+    rows::discard_unfinished();
     if (rows::take_suspension())
         suspend(request);
     if (error != nullptr) {
@@ -390,7 +443,7 @@ static bool select_and_charge(Request *request) {
 
 // The round goes on behind a charge. What it charges next may name columns, so it needs a transaction. False: it has ended.
 static bool go_on(Request *request) {
-    ErrorData *error = in_transaction(request, "2s", [&] { release::charged(request->round); });
+    ErrorData *error = in_transaction(request, "2s", 0, [&] { release::charged(request->round); });
     if (error != nullptr)
         reply_error(request, error);
     return error == nullptr;
@@ -446,13 +499,6 @@ static Request *find_held(int slot) {
     return nullptr;
 }
 
-[[noreturn]] static void refuse_changed() {
-    ereport(ERROR,
-            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-             errmsg("the table or its settings changed while it was asked"), errhint("Its charge stays. Ask again.")));
-    pg_unreachable();
-}
-
 // Charged by another keeper: checked again here, and read under the very settings that were charged. Null: not here, not now.
 static Request *resume(int slot) {
     Request *request = open_request(slot);
@@ -460,7 +506,7 @@ static Request *resume(int slot) {
     request->alone = false;
     int charger = pool()->slots[slot].charger;
     bool elsewhere = charger >= 0 && charger != this_keeper(); // there it can be read as well
-    ErrorData *error = in_transaction(request, elsewhere ? "10ms" : "2s", [&] {
+    ErrorData *error = in_transaction(request, elsewhere ? "10ms" : "2s", elsewhere ? 200 : 0, [&] {
         if (!prepare_answer(request))
             return;
         const Slot &shared = pool()->slots[slot];
@@ -502,7 +548,9 @@ static void charge_batch(Request **requests, int n) {
             close_request(request);
         } else if (request->alone && takes_long(request->terms)) {
             mark_running(request->slot);
-            if (pay_the_rest(request))
+            if (!has_locks(request)) // an error of the commit took them
+                reply_error(request, error_of(request, [] { refuse_changed(); }));
+            else if (pay_the_rest(request))
                 answer(request);
             close_request(request);
         } else {

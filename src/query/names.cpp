@@ -73,4 +73,47 @@ void check_names(RawStmt *statement) {
     (void)check_node(statement->stmt, nullptr);
 }
 
+static bool is_second_select(Node *node, void *top) {
+    if (node == nullptr)
+        return false;
+    if (IsA(node, SelectStmt) && node != top)
+        return true;
+    return border::walk_raw(node, is_second_select, top);
+}
+
+void check_reads_only(RawStmt *statement, Oid relation) {
+    auto *select = castNode(SelectStmt, statement->stmt);
+    bool single = select->op == SETOP_NONE && select->withClause == nullptr && list_length(select->fromClause) == 1 &&
+                  IsA(linitial(select->fromClause), RangeVar) && !is_second_select(statement->stmt, select);
+    if (!single || RangeVarGetRelid(linitial_node(RangeVar, select->fromClause), NoLock, true) != relation)
+        ereport(ERROR,
+                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("the text reads something else than one restricted view"),
+                 errhint("Ask with ordinary SQL on the view, or with dp_query().")));
+}
+
+// Down to what a value is made of.
+static Oid part_of(Oid type) {
+    for (;;) {
+        Oid inner = get_element_type(type);
+        if (!OidIsValid(inner))
+            inner = get_range_subtype(type);
+        if (!OidIsValid(inner))
+            inner = get_range_subtype(get_multirange_range(type));
+        if (!OidIsValid(inner))
+            return type;
+        type = inner;
+    }
+}
+
+Oid parameter_type(Oid type) {
+    Oid base = getBaseType(type), part = part_of(base);
+    bool servers = base < FirstNormalObjectId && part < FirstNormalObjectId && get_typtype(part) == TYPTYPE_BASE;
+    if (!servers && !type_is_enum(part))
+        ereport(ERROR,
+                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                 errmsg("a parameter of type %s is not supported in a query on a restricted view", format_type_be(type)),
+                 errhint("Cast it to a type that PostgreSQL brings along, or to an enum.")));
+    return base;
+}
+
 } // namespace dp::query

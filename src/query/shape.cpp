@@ -53,9 +53,11 @@ Parsed parse_select(const char *text, const Oid *types, int ntypes) {
     return analyse(only_statement(text), text, types, ntypes);
 }
 
-Parsed parse_leaf(const char *text, const Oid *types, int ntypes) {
+Parsed parse_leaf(const char *text, const Oid *types, int ntypes, Oid only_view) {
     RawStmt *raw = only_statement(text);
     check_names(raw);
+    if (OidIsValid(only_view))
+        check_reads_only(raw, only_view);
     return analyse(raw, text, types, ntypes);
 }
 

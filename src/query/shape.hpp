@@ -14,7 +14,8 @@ struct Parsed {
 };
 Parsed parse_select(const char *text, const Oid *types = nullptr, int ntypes = 0);
 // The same for a leaf's text, which names nothing but the server's own (query/names) and its view.
-Parsed parse_leaf(const char *text, const Oid *types, int ntypes);
+// only_view: it must read that and nothing else (check_reads_only); InvalidOid: whatever its shape permits.
+Parsed parse_leaf(const char *text, const Oid *types, int ntypes, Oid only_view);
 
 // Between enter and leave, error positions count in `text`, which the caller passed as an argument, and not in his statement.
 // After an error the server has taken the callback off its stack itself.

@@ -11,7 +11,7 @@ static query::Leaf *parse_leaf(const Ask &ask) {
     border::SettingsScope settings = border::SettingsScope::enter();
     query::TextScope scope;
     scope.enter(ask.leaf);
-    query::Parsed parsed = query::parse_leaf(ask.leaf, ask.parameter_types, ask.parameters->numParams);
+    query::Parsed parsed = query::parse_leaf(ask.leaf, ask.parameter_types, ask.parameters->numParams, ask.view);
     query::Leaf *leaf = query::check_leaf(parsed.query, parsed.source);
     scope.leave();
     settings.leave();

@@ -11,7 +11,7 @@ struct Ask {
     const char *leaf;      // written and read under pinned settings
     const char *time_zone; // the asker's: some types are compared in it
     const char *versions;  // of the settings that an open transaction of the asker's sees; null: it has changed nothing
-    Oid view;              // the facade, as the asker has read it
+    Oid view;              // the facade, as the asker has read it; InvalidOid: not known yet
     bool has_epsilon;
     privacy::Epsilon epsilon; // asks for less
     double weight;

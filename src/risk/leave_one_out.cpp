@@ -8,6 +8,7 @@
 #include "query/limits.hpp"
 #include "risk/printed.hpp"
 #include "risk/statement.hpp"
+#include "rows/reader.hpp"
 #include "rows/shown.hpp"
 #include "rows/sums.hpp"
 
@@ -584,6 +585,7 @@ static void run(Work *work) {
 
 Memo *leave_one_out(const rows::Question *question, privacy::Mechanism mechanism, privacy::Calibration calibration,
                     Detail detail, const PeopleGroups &people) {
+    rows::check_reader(question);
     Projection projection = project(question, detail == Detail::records, people);
     auto *memo = static_cast<Memo *>(palloc0(sizeof(Memo)));
     memo->desc = describe(&projection);

@@ -360,6 +360,13 @@ static Sums begin_sums(const Query *grouped, const Selection *selection) {
     return Sums{nullptr, tuplestore_begin_heap(selects, selects && is_keeper(), work_mem), describe(grouped)};
 }
 
+// Of an evaluation under way whose store outlives its transaction.
+static Sums unfinished;
+
+void discard_unfinished() {
+    discard(&unfinished);
+}
+
 void discard(Sums *sums) {
     if (sums->store == nullptr)
         return;
@@ -441,6 +448,8 @@ Sums evaluate(const Question *question, const Selection *selection) {
     check_reader(question);
     Query *grouped = grouped_query(question, selection);
     Sums sums = begin_sums(grouped, selection); // outlives the subtransaction of `caught`
+    if (selection != nullptr && is_keeper())
+        unfinished = sums;
     const List *checked = check_table(question);
     bool read = false;
     caught(question, [&] { read = read_rows(question, selection, grouped, checked, &sums); });
@@ -448,6 +457,7 @@ Sums evaluate(const Question *question, const Selection *selection) {
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("partitions of %s changed while it was asked", question->settings->relation_name),
                         errhint("Its charge stays. Ask again.")));
+    unfinished.store = nullptr;
     return sums;
 }
 

@@ -30,6 +30,9 @@ Sums evaluate(const Question *question, const Selection *selection);
 // Ends the store. Open at the end of the statement, one that did not fit into memory would be counted and reported.
 void discard(Sums *sums);
 
+// In a keeper, after an evaluation for a selection that has raised an error: ends what it left.
+void discard_unfinished();
+
 // Inside of caught. Sums of one row of the internal statement: ncoordinates numbers (pair: S1, S0).
 void read_coordinates(const Question *question, const Datum *columns, privacy::int128 *values);
 

@@ -6,6 +6,7 @@
 #include "catalog/facade.hpp"
 #include "catalog/ledger.hpp"
 #include "keeper/client.hpp"
+#include "query/names.hpp"
 #include "query/remedy.hpp"
 #include "query/rest.hpp"
 #include "query/rewrite.hpp"
@@ -53,6 +54,7 @@ static Parameters read_parameters(FunctionCallInfo fcinfo) {
         if (!OidIsValid(parameters.types[i]))
             ereport(ERROR, (errcode(ERRCODE_INDETERMINATE_DATATYPE),
                             errmsg("could not determine the type of parameter $%d", i + 1)));
+        parameters.types[i] = query::parameter_type(parameters.types[i]);
         ParamExternData *value = &parameters.list->params[i];
         value->isnull = PG_ARGISNULL(argument);
         value->value = value->isnull ? Datum(0) : PG_GETARG_DATUM(argument);

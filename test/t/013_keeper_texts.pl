@@ -31,7 +31,8 @@ psql_as($node, 'postgres', 'analyst', q{
 		$$ BEGIN RAISE LOG 'shouted'; RETURN true; END $$;
 	CREATE CAST (e AS boolean) WITH FUNCTION e_to_bool(e) AS IMPLICIT;
 	CREATE OPERATOR === (LEFTARG = integer, RIGHTARG = integer, FUNCTION = shout_two);
-	CREATE COLLATION mine FROM "C";});
+	CREATE COLLATION mine FROM "C";
+	CREATE VIEW forged AS SELECT * FROM dp_rdr.deny('pg_class') AS (x d[]);});
 
 my $conditions = join "\n", (
 	q{age = '1'::public.d}, q{age = ANY ('{1}'::public.d[])}, q{('(1)'::public.c).x = age}, q{'{1}'::public.d[] IS NOT NULL},
@@ -55,6 +56,14 @@ for my $sql (
 	q{SELECT * FROM dp_rdr.release('RESET ROLE', NULL, 1) AS (n bigint)},
 	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM people_dp', NULL, 1) AS (n bigint)},
 	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.people_dp WHERE $1 IS NULL', NULL, 1, ROW(1)::c) AS (n bigint)},
+	# Values that mean something in the process that made them alone, and literals that are read as of a parameter's type.
+	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.people_dp WHERE $1 < $2', NULL, 1, ARRAY[ROW(1, 'x'::text)], ARRAY[ROW(1, 'y'::text)]) AS (n bigint)},
+	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.people_dp WHERE $1 = $2', NULL, 1, ARRAY[ROW(1)::c], ARRAY[ROW(1)::c]) AS (n bigint)},
+	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.people_dp WHERE $1 = ''{1}''', NULL, 1, ARRAY[1]::d[]) AS (n bigint)},
+	# A view that looks like a restricted one, over a column whose type runs his code.
+	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.forged WHERE x = ''{1}''', NULL, 1) AS (n bigint)},
+	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM (SELECT age FROM public.people_dp) p', NULL, 1) AS (n bigint)},
+	q{SELECT * FROM dp_rdr.release('WITH p AS (SELECT age FROM public.people_dp) SELECT count(*) FROM p', NULL, 1) AS (n bigint)},
 	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.people_dp WHERE ' || repeat('age > 1 AND ', 20000) || 'true', NULL, 1) AS (n bigint)},
 	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.people_dp WHERE ' || repeat('(', 60000), NULL, 1) AS (n bigint)})
 {
@@ -70,6 +79,14 @@ my @shouts = grep { /shouted/ && /LOG/ && !/statement:/ } split /\n/, slurp_file
 my %keepers = map { $_ => 1 } keepers($node);
 is(scalar(grep { /\[(\d+)\]/ && $keepers{$1} } @shouts), 0, 'nothing of the analyst ran in a keeper');
 like(ask($node, 'postgres'), qr/^-?\d+$/, 'and good questions are answered');
+
+# What is constant is computed before the charge, and not for as long as the asker likes.
+my $long = q{(repeat('a', 5000) || 'b' || repeat('a', 5001) || 'c') ~ '^(a+)(a+)(a+)(a+)b\\1\\2\\3\\4c$'};
+my $began = time;
+is(sqlstate($node, 'postgres', 'analyst', "SELECT * FROM dp_rdr.release(\$t\$SELECT count(*) FROM public.people_dp WHERE $long\$t\$, NULL, 1) AS (n bigint)"),
+	'54000', 'constants that take too long to compute');
+cmp_ok(time - $began, '<', 60, 'and the keeper is free again');
+like(ask($node, 'postgres'), qr/^-?\d+$/, 'for good questions');
 
 # ---- role changes ----
 
