@@ -5,6 +5,7 @@
 #include "release/last.hpp"
 #include "release/output.hpp"
 #include "release/select.hpp"
+#include "rows/engine.hpp"
 #include "rows/selection_sums.hpp"
 
 namespace dp::release {
@@ -26,6 +27,7 @@ struct Round {
 };
 
 Round *begin(const rows::Question *question, const Terms &terms) {
+    rows::check_nodes(question->settings->relation, question->settings->owner);
     auto *round = static_cast<Round *>(palloc0(sizeof(Round)));
     round->question = question;
     round->terms = terms;
