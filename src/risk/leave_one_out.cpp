@@ -576,6 +576,7 @@ static void run(Work *work) {
     border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope role = border::RoleScope::enter(work->question->settings->owner);
     border::PathScope path = border::PathScope::enter(); // an analyst comes here, too, under within_data
+    rows::pin_nodes(work->question->settings->relation);
     PushActiveSnapshot(GetActiveSnapshot());
     count_people(work, read_records(work));
     work->memo->outside = work->memo->rows - work->inside;

@@ -1,6 +1,7 @@
 #include "rows/engine.hpp"
 
 #include "border/scope.hpp"
+#include "border/spi.hpp"
 #include "catalog/access.hpp"
 
 namespace dp::rows {
@@ -18,6 +19,27 @@ bool is_on_other_nodes(Oid table) {
     systable_endscan(scan);
     table_close(relation, AccessShareLock);
     return found;
+}
+
+// ---- while rows are read -------------------------------------------------------------------------------------------
+
+// What a table's owner may set, of border/scope.cpp. Index scans would be counted there by the rows that match.
+static const char *const node_settings[] = {
+    "SET LOCAL enable_indexscan TO off",    "SET LOCAL enable_indexonlyscan TO off",
+    "SET LOCAL enable_bitmapscan TO off",   "SET LOCAL enable_tidscan TO off",
+    "SET LOCAL enable_seqscan TO on",       "SET LOCAL jit TO off",
+    "SET LOCAL constraint_exclusion TO off"};
+
+// Citus sends them along where a transaction begins on a node.
+void pin_nodes(Oid table) {
+    if (!is_on_other_nodes(table))
+        return;
+    (void)set_config_option("citus.propagate_set_commands", "local", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
+                            false);
+    border::Spi spi = border::Spi::connect();
+    for (const char *setting : node_settings)
+        (void)spi.run(setting, false);
+    spi.finish();
 }
 
 // ---- before the charge ---------------------------------------------------------------------------------------------

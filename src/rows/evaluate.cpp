@@ -511,6 +511,7 @@ static bool run_as_owner(const Question *question, const Selection *selection, Q
                          const Sums *sums, int64 *rows) {
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
     border::PathScope path = border::PathScope::enter();
+    pin_nodes(question->settings->relation);
     PushActiveSnapshot(GetActiveSnapshot());
     bool executed = selection == nullptr ? execute(grouped, checked, into(sums->store))
                                          : run_selection(question, grouped, checked, sums, rows);
