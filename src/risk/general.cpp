@@ -650,11 +650,12 @@ void profile_memo(const border::Spi &spi, Memo *memo) {
 // A place in a file tells one row from others on one server alone.
 static void check_rerun(const GeneralQuestion *question) {
     if (rows::is_on_other_nodes(question->settings->relation))
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("rows of %s are kept on several nodes, and the query would be run without one of them",
-                               question->settings->relation_name),
-                        errhint("Ask for what needs no such run: one level of count, sum, avg, variance, stddev, min, max "
-                                "and percentiles of columns, without HAVING.")));
+        ereport(ERROR,
+                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                 errmsg("rows of %s are kept on several nodes, and the query would be run without one of them",
+                        question->settings->relation_name),
+                 errhint("Ask for what needs no such run: one level of count, sum, avg, variance, stddev, min, max "
+                         "and percentiles of columns, without HAVING.")));
 }
 
 GeneralRisk general_risk(const GeneralQuestion *question, privacy::Mechanism mechanism, bool keep_records,

@@ -91,7 +91,8 @@ static bool all_answer(Oid table, Oid owner) {
         return true;
     uint64 count;
     Node *nodes = read_nodes(table, &count);
-    border::SettingsScope settings = border::SettingsScope::enter(); // what Citus says of a node is for the server's log
+    border::SettingsScope settings =
+        border::SettingsScope::enter(); // what Citus says of a node is for the server's log
     border::RoleScope role = border::RoleScope::enter(owner);
     (void)set_config_option("citus.node_connection_timeout", "2s", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
                             false);

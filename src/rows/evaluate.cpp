@@ -142,8 +142,9 @@ static Node *contribution(const Question *question, int j) {
         measure.argument < 0
             ? makeBoolConst(true, false)
             : reinterpret_cast<Node *>(table_column(question, question->argument_columns[measure.calls.front()]));
-    return measure.filter < 0 ? value
-                              : value_where(another(static_cast<Node *>(list_nth(question->filters, measure.filter))), value);
+    return measure.filter < 0
+               ? value
+               : value_where(another(static_cast<Node *>(list_nth(question->filters, measure.filter))), value);
 }
 
 // The facts of some candidates, and what a row contributes.
@@ -236,7 +237,8 @@ static void add_everybody(Query *query, const Question *question) {
         add_target(query, count_aggregate(nullptr, nullptr));
     else if (question->where != nullptr) {
         auto *clause = makeNode(SortGroupClause);
-        get_sort_group_operators(BOOLOID, false, true, false, &clause->sortop, &clause->eqop, nullptr, &clause->hashable);
+        get_sort_group_operators(BOOLOID, false, true, false, &clause->sortop, &clause->eqop, nullptr,
+                                 &clause->hashable);
         add_target(query, is_true(question->where));
         group_by_last(query, clause);
     }
@@ -490,7 +492,8 @@ static void read_groups(const Question *question, const Selection *selection, Su
 
 // How many rows the table has: of the statement itself where each node answers for its rows at a moment of its own, so that
 // they are in all of its numbers or in none. Elsewhere one snapshot serves two statements.
-static bool run_selection(const Question *question, Query *grouped, const List *checked, const Sums *sums, int64 *rows) {
+static bool run_selection(const Question *question, Query *grouped, const List *checked, const Sums *sums,
+                          int64 *rows) {
     bool executed;
     Counter everybody;
     if (is_on_other_nodes(question->settings->relation)) {
@@ -500,7 +503,8 @@ static bool run_selection(const Question *question, Query *grouped, const List *
         executed = execute(grouped, checked, &everybody.base);
     } else {
         everybody = counter(nullptr, 0, -1);
-        executed = execute(row_count(question), checked, &everybody.base) && execute(grouped, checked, into(sums->store));
+        executed =
+            execute(row_count(question), checked, &everybody.base) && execute(grouped, checked, into(sums->store));
     }
     *rows = everybody.rows;
     return executed;

@@ -186,7 +186,8 @@ static Site *read_site(FunctionCallInfo fcinfo, int facts_at) {
     memcpy(bytes, VARDATA_ANY(facts), size);
     turn_words(bytes, size);
     memcpy(&header, bytes, sizeof header);
-    if (header.measures != PG_NARGS() - facts_at - 1 || header.measures < 1 || header.candidates < 1 || header.candidates > 64 ||
+    if (header.measures != PG_NARGS() - facts_at - 1 || header.measures < 1 || header.candidates < 1 ||
+        header.candidates > 64 ||
         size != sizeof header + sizeof(MeasureFacts) * header.measures + sizeof(CandidateFacts) * header.candidates)
         refuse_facts();
     auto *site = static_cast<Site *>(MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(Site)));
