@@ -411,12 +411,26 @@ static Node *as_text(Node *value) {
     return reinterpret_cast<Node *>(cast);
 }
 
-static Node *row_identity() {
+static Node *joined_texts(Node *a, Node *b) {
+    return reinterpret_cast<Node *>(makeFuncExpr(F_TEXTCAT, TEXTOID, list_make2(a, b), DEFAULT_COLLATION_OID,
+                                                 DEFAULT_COLLATION_OID, COERCE_EXPLICIT_CALL));
+}
+
+static Node *row_identity(const rows::Question *question) {
     auto *table = makeVar(1, TableOidAttributeNumber, OIDOID, -1, InvalidOid, 0);
     auto *place = makeVar(1, SelfItemPointerAttributeNumber, TIDOID, -1, InvalidOid, 0);
-    List *parts = list_make2(as_text(reinterpret_cast<Node *>(table)), as_text(reinterpret_cast<Node *>(place)));
-    return reinterpret_cast<Node *>(
-        makeFuncExpr(F_TEXTCAT, TEXTOID, parts, DEFAULT_COLLATION_OID, DEFAULT_COLLATION_OID, COERCE_EXPLICIT_CALL));
+    Node *identity = joined_texts(as_text(reinterpret_cast<Node *>(table)), as_text(reinterpret_cast<Node *>(place)));
+    AttrNumber distribution = rows::distribution_column(question->settings->relation);
+    if (distribution == InvalidAttrNumber)
+        return identity;
+    auto *nothing = makeNode(CoalesceExpr);
+    nothing->coalescetype = TEXTOID;
+    nothing->coalescecollid = DEFAULT_COLLATION_OID;
+    nothing->args =
+        list_make2(as_text(reinterpret_cast<Node *>(rows::table_column(question, distribution))),
+                   makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum(""), false, false));
+    nothing->location = -1;
+    return joined_texts(identity, reinterpret_cast<Node *>(nothing));
 }
 
 Query *rows_query(const GeneralQuestion *question, Node *condition, bool with_identity) {
@@ -430,7 +444,7 @@ Query *rows_query(const GeneralQuestion *question, Node *condition, bool with_id
                    get_attname(view, i, false));
     }
     if (with_identity) // a name that no column can have
-        add_target(query, row_identity(), "ctid");
+        add_target(query, row_identity(question->table), "ctid");
     return query;
 }
 

@@ -21,6 +21,23 @@ bool is_on_other_nodes(Oid table) {
     return found;
 }
 
+AttrNumber distribution_column(Oid table) {
+    if (!is_on_other_nodes(table))
+        return InvalidAttrNumber;
+    catalog::Visit visit = catalog::Visit::read();
+    Oid types[1] = {OIDOID};
+    Datum values[1] = {ObjectIdGetDatum(table)};
+    bool isnull;
+    uint64 found =
+        visit.run("SELECT a.attnum FROM pg_dist_partition p JOIN pg_attribute a ON a.attrelid = p.logicalrelid "
+                  "AND a.attname = column_to_column_name(p.logicalrelid, p.partkey) "
+                  "WHERE p.logicalrelid = $1 AND p.partkey IS NOT NULL",
+                  1, types, values);
+    AttrNumber column = found > 0 ? DatumGetInt16(visit.spi.value(0, 1, &isnull)) : InvalidAttrNumber;
+    visit.leave();
+    return column;
+}
+
 // ---- while rows are read -------------------------------------------------------------------------------------------
 
 // What a table's owner may set, of border/scope.cpp. Index scans would be counted there by the rows that match.

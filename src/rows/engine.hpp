@@ -9,6 +9,10 @@ namespace dp::rows {
 // sum(bigint). Others it calls for each row in a way that costs more than the row, or it gathers the rows.
 bool is_on_other_nodes(Oid table);
 
+// By which Citus tells where a row belongs: rows that differ in it may lie in the same place of different nodes.
+// InvalidAttrNumber where all rows are in one place.
+AttrNumber distribution_column(Oid table);
+
 // Within a scope of settings, before rows of such a table are read: the other nodes plan their part as this server would,
 // without indexes (K6). For tables of this server nothing is done.
 void pin_nodes(Oid table);
