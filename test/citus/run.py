@@ -204,7 +204,8 @@ def cluster(top):
         yield nodes
     finally:
         for node in nodes:
-            node.control("stop", "immediate")
+            if (node.data / "postmaster.pid").exists():
+                node.control("stop", "immediate")
 
 
 def asked(question, columns):
@@ -351,7 +352,8 @@ def held_up(coordinator, worker):
     """Nobody reads a shard on this worker."""
     shard = coordinator.psql("SELECT min(shardid) FROM pg_dist_shard_placement JOIN pg_dist_shard USING (shardid) "
                              f"WHERE nodeport = {worker.port} AND logicalrelid = 'few'::regclass")
-    holder = worker.started(f"SET application_name = 'holder'; BEGIN; LOCK TABLE public.few_{shard}; SELECT pg_sleep(60)")
+    holder = worker.started("SET application_name = 'holder'; SET citus.enable_manual_changes_to_shards TO on; BEGIN; "
+                            f"LOCK TABLE public.few_{shard}; SELECT pg_sleep(60)")
     within(10, lambda: worker.psql("SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE l.granted "
                                    "AND l.mode = 'AccessExclusiveLock' AND a.application_name = 'holder'") != "0")
     try:
@@ -420,6 +422,8 @@ def check_ends(tap, nodes):
     check_keeper_death(tap, nodes[0], nodes[1])
     check_outage(tap, nodes[0], nodes[1])
     kept = nodes[0].psql("SELECT count(*) > 0 FROM dp_rdr.keepers()")
+    for worker in nodes[1:]:
+        worker.control("stop")  # their daemons look for deadlocks in the database
     said = "dropped"
     try:
         nodes[0].psql("SET statement_timeout = '60s'; DROP DATABASE people", database="postgres")
