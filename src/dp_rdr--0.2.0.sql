@@ -264,6 +264,11 @@ COMMENT ON FUNCTION dp_rdr.sum_point("any", bytea) IS 'a value rounded to a latt
 CREATE FUNCTION dp_rdr.pair_point(value "any", facts bytea) RETURNS bigint
     AS 'MODULE_PATHNAME', 'dp_pair_point' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_rdr.pair_point("any", bytea) IS 'a value scaled to 0..2^30';
+-- Partitions on other servers are asked by it whether they are there and fit, before a charge.
+CREATE FUNCTION dp_rdr.is_other_node(facts text) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'dp_is_other_node' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.is_other_node(text)
+    IS 'false, or an error if this server has another dp_rdr or encoding than the one that asks';
 
 -- Keys of groups, before they are hashed, compared and shown.
 CREATE FUNCTION dp_rdr.canonical(key anyelement, typmod integer) RETURNS anyelement
@@ -1004,6 +1009,7 @@ GRANT EXECUTE ON FUNCTION dp_rdr.lattice_pair("any", bytea) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.lattice_rows("any", bytea) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.sum_point("any", bytea) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.pair_point("any", bytea) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.is_other_node(text) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.selection_sums(bytea, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.canonical(anyelement, integer) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.is_short(anyelement) TO PUBLIC;

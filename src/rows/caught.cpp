@@ -17,6 +17,14 @@ static bool lacks_resources(int sqlstate) {
            sqlstate == ERRCODE_LOCK_NOT_AVAILABLE;
 }
 
+// What another server says of itself: that it is away, goes, or was told to stop. No row decides about it. Its own words may be
+// about rows all the same.
+static bool is_about_a_server(int sqlstate) {
+    return ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_CONNECTION_EXCEPTION ||
+           ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_OPERATOR_INTERVENTION ||
+           sqlstate == ERRCODE_FDW_UNABLE_TO_ESTABLISH_CONNECTION;
+}
+
 static bool suspends = false;
 
 bool take_suspension() {
@@ -25,21 +33,39 @@ bool take_suspension() {
     return was;
 }
 
-void raise_caught(const Question *question, ErrorData *error) {
-    if (passes(error->sqlerrcode)) {
-        RESUME_INTERRUPTS();
-        ReThrowError(error);
-    }
-    // The controller's own calls are his: he may see rows.
-    suspends = question->grantee != nullptr && !lacks_resources(error->sqlerrcode);
+static void log_failure(const Question *question, const ErrorData *error) {
     if (is_keeper())
         ereport(LOG, (errmsg("reading rows of %s failed with SQLSTATE %s", question->settings->relation_name,
                              unpack_sql_state(error->sqlerrcode))));
-    RESUME_INTERRUPTS();
+}
+
+[[noreturn]] static void raise_failed() {
     // Neither the message nor its place may depend on a row. The transaction is lost all the same: this error ends it.
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the query failed"),
                     errhint("Its charge stays. The controller finds out more by running the query on the table.")));
     pg_unreachable();
+}
+
+void raise_caught(const Question *question, ErrorData *error) {
+    // A cancel that comes back from another server has its text. In a keeper nobody waits for that of his own any more.
+    bool ours = !question->remote || !is_keeper();
+    if (ours && passes(error->sqlerrcode)) {
+        RESUME_INTERRUPTS();
+        ReThrowError(error);
+    }
+    // The controller's own calls are his: he may see rows.
+    suspends = question->grantee != nullptr && !lacks_resources(error->sqlerrcode) &&
+               !(question->remote && is_about_a_server(error->sqlerrcode));
+    log_failure(question, error);
+    RESUME_INTERRUPTS();
+    raise_failed();
+}
+
+void replace_remote_error(const Question *question, const ErrorData *error) {
+    if (!question->remote || error->sqlerrcode == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE)
+        return;
+    log_failure(question, error);
+    raise_failed();
 }
 
 } // namespace dp::rows

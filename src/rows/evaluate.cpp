@@ -4,9 +4,13 @@
 #include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "catalog/facade.hpp"
+#include "catalog/foreign_part.hpp"
 #include "rows/caught.hpp"
 #include "rows/engine.hpp"
+#include "rows/leaves.hpp"
+#include "rows/nodes.hpp"
 #include "rows/reader.hpp"
+#include "rows/remote.hpp"
 #include "rows/selection_sums.hpp"
 #include "rows/shown.hpp"
 #include "rows/sums.hpp"
@@ -14,27 +18,6 @@
 namespace dp::rows {
 
 // ---- building the statement ----------------------------------------------------------------------------------------
-
-static Aggref *make_aggregate(Oid function, Oid result_type, List *arguments, Node *filter) {
-    auto *call = makeNode(Aggref);
-    call->aggfnoid = function;
-    call->aggtype = result_type;
-    call->aggtranstype = InvalidOid; // the planner fills it in
-    call->aggstar = arguments == NIL;
-    call->aggkind = AGGKIND_NORMAL;
-    call->aggsplit = AGGSPLIT_SIMPLE;
-    call->aggno = call->aggtransno = -1;
-    call->location = -1;
-    call->aggfilter = reinterpret_cast<Expr *>(filter);
-    ListCell *cell;
-    foreach (cell, arguments) {
-        auto *argument = static_cast<Node *>(lfirst(cell));
-        call->aggargtypes = lappend_oid(call->aggargtypes, exprType(argument));
-        call->args = lappend(call->args, makeTargetEntry(reinterpret_cast<Expr *>(argument),
-                                                         list_length(call->args) + 1, nullptr, false));
-    }
-    return call;
-}
 
 static Node *facts_constant(Datum facts) {
     return reinterpret_cast<Node *>(makeConst(BYTEAOID, -1, InvalidOid, -1, facts, false, false));
@@ -60,16 +43,6 @@ static Node *lattice_point(const char *name, Node *column, Node *facts) {
                                                  COERCE_EXPLICIT_CALL));
 }
 
-// COALESCE(sum(point), 0)
-static Node *sum_of_points(Node *point, Node *filter) {
-    auto *zero = makeConst(NUMERICOID, -1, InvalidOid, -1, NumericGetDatum(int64_to_numeric(0)), false, false);
-    auto *choice = makeNode(CoalesceExpr);
-    choice->coalescetype = NUMERICOID;
-    choice->args = list_make2(make_aggregate(F_SUM_INT8, NUMERICOID, list_make1(point), filter), zero);
-    choice->location = -1;
-    return reinterpret_cast<Node *>(choice);
-}
-
 // The planner may write to the nodes that it is given: none stands in two places.
 static Node *another(Node *node) {
     return static_cast<Node *>(copyObject(node));
@@ -79,7 +52,7 @@ static List *sum_columns(Node *column, const privacy::Bounds *bounds, Node *filt
     privacy::SumLattice lattice = border::core([&] { return privacy::sum_lattice(*bounds); });
     Node *facts = facts_constant(sum_facts(lattice));
     if (elsewhere)
-        return list_make1(sum_of_points(lattice_point("sum_point", column, facts), filter));
+        return list_make1(make_exact_sum(lattice_point("sum_point", column, facts), filter));
     return list_make1(lattice_aggregate("lattice_sum", NUMERICOID, column, facts, filter));
 }
 
@@ -88,7 +61,7 @@ static List *pair_columns(Node *column, const privacy::Bounds *bounds, Node *fil
     Node *facts = facts_constant(pair_facts(lattice));
     if (elsewhere) {
         Node *point = lattice_point("pair_point", column, facts);
-        return list_make2(sum_of_points(point, filter), count_aggregate(another(point), another(filter)));
+        return list_make2(make_exact_sum(point, filter), count_aggregate(another(point), another(filter)));
     }
     return list_make2(lattice_aggregate("lattice_pair", NUMERICOID, column, facts, filter),
                       lattice_aggregate("lattice_rows", INT8OID, another(column), another(facts), another(filter)));
@@ -145,28 +118,9 @@ static Aggref *selection_aggregate(const Question *question, const Selection *se
     return make_aggregate(border::internal_function("selection_sums", 2, types), BYTEAOID, arguments, nullptr);
 }
 
-static void add_target(Query *query, Node *expression) {
-    int number = list_length(query->targetList) + 1;
-    query->targetList = lappend(query->targetList, makeTargetEntry(reinterpret_cast<Expr *>(expression), number,
-                                                                   psprintf("c%d", number), false));
-}
-
-static Query *make_query(RangeTblEntry *entry, Node *where) {
-    auto *query = makeNode(Query);
-    query->commandType = CMD_SELECT;
-    query->canSetTag = true;
-    query->hasAggs = true;
-    query->rtable = list_make1(entry);
-    border::set_permission(query, entry, 0); // the facade's was checked; the statement runs as the table's owner
-    auto *ref = makeNode(RangeTblRef);
-    ref->rtindex = 1;
-    query->jointree = makeFromExpr(list_make1(ref), where);
-    return query;
-}
-
 // SELECT keys, measures [, selection_sums] FROM table WHERE ... GROUP BY keys
-static Query *grouped_query(const Question *question, const Selection *selection) {
-    Query *query = make_query(table_entry(question), static_cast<Node *>(copyObject(question->where)));
+static Query *grouped_query(const Question *question, const Selection *selection, bool elsewhere) {
+    Query *query = make_aggregation(table_entry(question), static_cast<Node *>(copyObject(question->where)));
     for (int i = 0; i < question->leaf->nkeys; i++) {
         add_target(query, static_cast<Node *>(copyObject(question->keys[i])));
         auto *clause = copyObject(question->leaf->keys[i].clause);
@@ -174,7 +128,6 @@ static Query *grouped_query(const Question *question, const Selection *selection
         llast_node(TargetEntry, query->targetList)->ressortgroupref = i + 1;
         query->groupClause = lappend(query->groupClause, clause);
     }
-    bool elsewhere = is_on_other_nodes(question->settings->relation);
     for (int j = 0; j < question->nmeasures; j++) {
         ListCell *cell;
         foreach (cell, measure_columns(question, j, elsewhere))
@@ -187,7 +140,7 @@ static Query *grouped_query(const Question *question, const Selection *selection
 
 // SELECT count(*) FROM table: n, which takes part in every variance.
 static Query *row_count(const Question *question) {
-    Query *query = make_query(table_entry(question), nullptr);
+    Query *query = make_aggregation(table_entry(question), nullptr);
     add_target(query, count_aggregate(nullptr, nullptr));
     return query;
 }
@@ -215,6 +168,13 @@ static bool reads_only(const PlannedStmt *plan, const List *checked) {
     return true;
 }
 
+static PlannedStmt *plan_statement(Query *query, const List *checked) {
+    if (catalog::has_foreign_table(checked))
+        return plan_remotely(over_leaves(query, checked));
+    // No text: nothing of the caller's in the log.
+    return pg_plan_query(query, "(dp_rdr)", CURSOR_OPT_PARALLEL_OK, nullptr);
+}
+
 // What a value of a row was stored as must not be needed to read it later: out-of-line values are fetched.
 static DestReceiver *into(Tuplestorestate *store) {
     DestReceiver *receiver = CreateDestReceiver(DestTuplestore);
@@ -225,9 +185,8 @@ static DestReceiver *into(Tuplestorestate *store) {
 // The rows of a statement into a store. False: it was not executed. The executor is called past the hooks of other
 // extensions: the number of rows, and what auto_explain shows of the nodes below, are private (K6, C08).
 static bool execute(Query *query, const List *checked, Tuplestorestate *store) {
-    // No text: nothing of the caller's in the log.
-    PlannedStmt *plan = pg_plan_query(query, "(dp_rdr)", CURSOR_OPT_PARALLEL_OK, nullptr);
-    if (!reads_only(plan, checked))
+    PlannedStmt *plan = plan_statement(query, checked);
+    if (!reads_only(plan, checked) || fetches_rows(plan))
         return false;
     DestReceiver *receiver = into(store);
     QueryDesc *desc =
@@ -444,13 +403,17 @@ static const List *check_table(const Question *question) {
     return checked;
 }
 
+static bool is_kept_elsewhere(const Question *question, const List *checked) {
+    return catalog::has_foreign_table(checked) || is_on_other_nodes(question->settings->relation);
+}
+
 Sums evaluate(const Question *question, const Selection *selection) {
     check_reader(question);
-    Query *grouped = grouped_query(question, selection);
+    const List *checked = check_table(question);
+    Query *grouped = grouped_query(question, selection, is_kept_elsewhere(question, checked));
     Sums sums = begin_sums(grouped, selection); // outlives the subtransaction of `caught`
     if (selection != nullptr && is_keeper())
         unfinished = sums;
-    const List *checked = check_table(question);
     bool read = false;
     caught(question, [&] { read = read_rows(question, selection, grouped, checked, &sums); });
     if (!read)
@@ -459,6 +422,11 @@ Sums evaluate(const Question *question, const Selection *selection) {
                         errhint("Its charge stays. Ask again.")));
     unfinished.store = nullptr;
     return sums;
+}
+
+void check_remote_parts(const Question *question, const Selection *selection) {
+    if (question->remote)
+        check_remote_parts(question, grouped_query(question, selection, true));
 }
 
 } // namespace dp::rows
