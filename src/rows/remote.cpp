@@ -142,14 +142,14 @@ static ParamListInfo facts_parameter() {
 // ---- asking for nothing --------------------------------------------------------------------------------------------
 
 static bool is_sent(const Query *part) {
-    return !fetches_rows(plan_remotely(static_cast<Query *>(copyObject(part))));
+    return !fetches_rows(plan_remotely(static_cast<Query *>(copyObjectImpl(part))));
 }
 
 // Which part of a statement would make rows travel; null: none.
 static const char *not_sent(const Query *part) {
     if (is_sent(part))
         return nullptr;
-    auto *smaller = static_cast<Query *>(copyObject(part));
+    auto *smaller = static_cast<Query *>(copyObjectImpl(part));
     smaller->targetList = smaller->groupClause = NIL;
     add_target(smaller, reinterpret_cast<Node *>(make_aggregate(F_COUNT_, INT8OID, NIL, nullptr)));
     if (!is_sent(smaller))
