@@ -1,5 +1,6 @@
 #include "rows/leaves.hpp"
 
+#include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "catalog/foreign_part.hpp"
 #include "rows/nodes.hpp"
@@ -59,6 +60,16 @@ static Node *plain_test(const BooleanTest *test, Node *argument) {
     return choice_of(argument, test->booltesttype == IS_TRUE || test->booltesttype == IS_FALSE);
 }
 
+// A column, or one that passes the limit of its size: it may stand in two places.
+static bool is_column(const Node *node) {
+    if (IsA(node, FuncExpr)) {
+        const auto *call = reinterpret_cast<const FuncExpr *>(node);
+        Oid types[2] = {ANYELEMENTOID, INT4OID};
+        return call->funcid == border::internal_function("up_to_size", 2, types) && IsA(linitial(call->args), Var);
+    }
+    return IsA(node, Var);
+}
+
 // Nor COALESCE: where all but the last are columns it is a CASE that computes nothing twice.
 static Node *plain_coalesce(const CoalesceExpr *coalesce) {
     auto *choice = makeNode(CaseExpr);
@@ -72,7 +83,7 @@ static Node *plain_coalesce(const CoalesceExpr *coalesce) {
             choice->defresult = argument;
             break;
         }
-        if (!IsA(argument, Var))
+        if (!is_column(reinterpret_cast<Node *>(argument)))
             return nullptr;
         auto *test = makeNode(NullTest);
         test->arg = static_cast<Expr *>(copyObject(argument));

@@ -239,6 +239,15 @@ static bool is_away(int sqlstate) {
     pg_unreachable();
 }
 
+// In a keeper, which others wait for: so long for each.
+static void start_timer() {
+    constexpr int patience_ms = 5000;
+    if (!is_keeper())
+        return;
+    disable_timeout(STATEMENT_TIMEOUT, false);
+    enable_timeout_after(STATEMENT_TIMEOUT, patience_ms);
+}
+
 void check_remote_parts(const Question *question, const Query *statement) {
     const List *parts = find_all_inheritors(question->settings->relation, NoLock, nullptr);
     ListCell *cell;
@@ -247,6 +256,7 @@ void check_remote_parts(const Question *question, const Query *statement) {
         const char *fault;
         if (!catalog::is_foreign_table(leaf))
             continue;
+        start_timer();
         ErrorData *error = try_leaf(question, statement, leaf, &fault);
         if (error != nullptr)
             refuse_leaf(question, leaf, error);

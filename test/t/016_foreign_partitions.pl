@@ -166,7 +166,7 @@ sub same_answer
 same_answer('a count', 'analyst', 'SELECT count(*) FROM TABLE', 'n bigint');
 same_answer('WHERE', 'analyst', q{SELECT count(*) FROM TABLE WHERE age + 1 > 40 AND city IN ('Oslo', 'Pisa') AND code = 'c1'}, 'n bigint');
 same_answer('IS TRUE, COALESCE, CASE', 'analyst',
-	q{SELECT count(*) FROM TABLE WHERE (age > 40) IS NOT TRUE AND coalesce(age, pay) > 3 AND CASE WHEN pay > 2500 THEN city <> 'Oslo' ELSE true END},
+	q{SELECT count(*) FROM TABLE WHERE (age > 40) IS NOT TRUE AND coalesce(age, pay) > 3 AND coalesce(city, 'x') <> 'Pisa' AND CASE WHEN pay > 2500 THEN city <> 'Oslo' ELSE true END},
 	'n bigint');
 same_answer('FILTER and count of a column', 'analyst', 'SELECT count(age), count(*) FILTER (WHERE (age > 40) IS NOT FALSE) FROM TABLE',
 	'a bigint, b bigint');
