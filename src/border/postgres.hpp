@@ -30,6 +30,7 @@ extern "C" {
 #include <catalog/pg_database.h>
 #include <catalog/pg_enum.h>
 #include <catalog/pg_extension.h>
+#include <catalog/pg_foreign_data_wrapper.h>
 #include <catalog/pg_index.h>
 #include <catalog/pg_inherits.h>
 #include <catalog/pg_language.h>
@@ -38,6 +39,7 @@ extern "C" {
 #include <catalog/pg_proc.h>
 #include <catalog/pg_statistic_ext.h>
 #include <catalog/pg_type.h>
+#include <commands/defrem.h>
 #include <commands/extension.h>
 #include <commands/tablespace.h>
 #include <common/hashfn.h>
@@ -46,6 +48,7 @@ extern "C" {
 #include <executor/spi.h>
 #include <executor/tstoreReceiver.h>
 #include <fmgr.h>
+#include <foreign/foreign.h>
 #include <funcapi.h>
 #include <mb/pg_wchar.h>
 #include <miscadmin.h>
@@ -57,6 +60,7 @@ extern "C" {
 #include <optimizer/clauses.h>
 #include <optimizer/cost.h>
 #include <optimizer/optimizer.h>
+#include <optimizer/paths.h>
 #include <optimizer/plancat.h>
 #include <optimizer/planner.h>
 #include <optimizer/tlist.h>
@@ -109,6 +113,7 @@ extern "C" {
 #include <utils/lsyscache.h>
 #include <utils/memutils.h>
 #include <utils/numeric.h>
+#include <utils/partcache.h>
 #include <utils/pg_locale.h>
 #include <utils/plancache.h>
 #include <utils/regproc.h>
@@ -121,6 +126,7 @@ extern "C" {
 #include <utils/tuplesort.h>
 #include <utils/tuplestore.h>
 #include <utils/uuid.h>
+#include <utils/varlena.h>
 #include <utils/typcache.h>
 #include <utils/wait_event.h>
 }

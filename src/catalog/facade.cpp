@@ -3,6 +3,7 @@
 #include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "catalog/foreign_code.hpp"
+#include "catalog/foreign_part.hpp"
 #include "catalog/settings.hpp"
 
 namespace dp::catalog {
@@ -160,13 +161,24 @@ static const char *virtual_column(Oid part) {
     return name;
 }
 
+// A partition may be kept by another server; a child of a table that is not partitioned may not.
+static void check_kind(Oid relation, Oid part) {
+    const char *name = qualified_name(part), *remedy;
+    char kind = get_rel_relkind(part);
+    if (kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE)
+        return;
+    if (kind != RELKIND_FOREIGN_TABLE || get_rel_relkind(relation) != RELKIND_PARTITIONED_TABLE)
+        refuse(relation, psprintf("%s is not a plain table", name),
+               "Detach children that are foreign tables, or make them partitions.");
+    const char *fault = fault_of_foreign_part(part, relation_owner(relation), &remedy);
+    if (fault != nullptr)
+        refuse(relation, psprintf("%s %s", name, fault), remedy);
+}
+
 // One owner for all: else code of the one, or a trigger on his part, would see or move rows of the other.
 static void check_part(Oid relation, Oid part) {
     const char *name = qualified_name(part), *remedy;
-    char kind = get_rel_relkind(part);
-    if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE)
-        refuse(relation, psprintf("%s is not a plain table", name),
-               "Detach partitions and children that are foreign tables.");
+    check_kind(relation, part);
     if (relation_owner(part) != relation_owner(relation))
         refuse(relation, psprintf("%s, a part of it, belongs to another role", name),
                psprintf("ALTER TABLE %s OWNER TO %s, or detach it.", name,
@@ -189,6 +201,10 @@ static List *check_parts(Oid relation) {
         CHECK_FOR_INTERRUPTS();
         check_part(relation, lfirst_oid(cell));
     }
+    Oid repeated = repeated_foreign_part(parts);
+    if (OidIsValid(repeated))
+        refuse(relation, psprintf("%s names the same remote table as another partition", qualified_name(repeated)),
+               "Detach one of them: each row of it would be counted twice.");
     return parts;
 }
 

@@ -155,6 +155,14 @@ template <class Raise> static ErrorData *error_of(Request *request, Raise &&rais
     return error;
 }
 
+// What a reading has raised outside of rows/caught, without the words of other servers.
+static const ErrorData *presentable(Request *request, const ErrorData *error) {
+    if (!request->question->remote)
+        return error;
+    const ErrorData *replaced = error_of(request, [&] { rows::replace_remote_error(request->question, error); });
+    return replaced == nullptr ? error : replaced;
+}
+
 static void reply_outcome(Request *request) {
     border::Writer writer = border::Writer::begin();
     writer.put(request->entry->verdict);
@@ -190,9 +198,11 @@ static void lock_for_request(Request *request) {
     }
 }
 
-// Whether it may take long to find the price: a search in the rows, a calibration of Gaussian noise for each candidate.
-static bool takes_long(const release::Terms &terms) {
-    return terms.algorithm != release::Algorithm::within_domain || terms.mechanism != privacy::Mechanism::laplace;
+// Whether it may take long to find the price: a search in the rows, a calibration of Gaussian noise for each candidate, other
+// servers that are asked whether they are there.
+static bool takes_long(const Request *request) {
+    return request->terms.algorithm != release::Algorithm::within_domain ||
+           request->terms.mechanism != privacy::Mechanism::laplace || request->question->remote;
 }
 
 // Before the text is analysed, which reads its literals as of the types of the columns beside them: anybody may make a view that
@@ -223,11 +233,12 @@ static bool prepare_answer(Request *request) {
     border::set_locally("TimeZone", request->ask.time_zone);
     query::Leaf *leaf = release::check_ask(request->ask);
     release::Resolved resolved = release::resolve(request->ask, leaf);
-    if (request->alone) // how long it takes to find the price is bounded elsewhere, if at all
-        disable_timeout(STATEMENT_TIMEOUT, false);
     request->question = resolved.question;
     request->terms = resolved.terms;
-    if (takes_long(resolved.terms) && !request->alone)
+    if (request->alone &&
+        !resolved.question->remote) // how long it takes to find the price is bounded elsewhere, if at all
+        disable_timeout(STATEMENT_TIMEOUT, false);
+    if (takes_long(request) && !request->alone)
         return false;
     border::check_stack_room();
     request->round = release::begin(resolved.question, resolved.terms);
@@ -290,9 +301,25 @@ static ErrorData *locked_error(Request *request) {
     });
 }
 
+// Nothing of what another server has said while the transaction of the preparation ended.
+static ErrorData *away_error(Request *request) {
+    return error_of(request, [&] {
+        ereport(ERROR, (errcode(ERRCODE_FDW_UNABLE_TO_ESTABLISH_CONNECTION),
+                        errmsg("a partition of %s cannot be reached", request->question->settings->relation_name),
+                        errdetail("Nothing was charged."), errhint("Ask again later.")));
+    });
+}
+
+static bool is_away(const Request *request, const ErrorData *error) {
+    return error != nullptr && request->question != nullptr && request->question->remote &&
+           ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_CONNECTION_EXCEPTION;
+}
+
 // The request is answered or put back: nothing more is done with it now. Null, for in_batch.
 static Request *end_unprepared(Request *request, ErrorData *error) {
     bool too_long = took_too_long(request, error);
+    if (is_away(request, error))
+        error = away_error(request);
     bool waits = error == nullptr || error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE;
     if ((waits && !out_of_patience(request)) || (too_long && !request->alone))
         put_back(request->slot);
@@ -405,7 +432,7 @@ static void answer(Request *request) {
         suspend(request);
     if (error != nullptr) {
         border::Writer writer = border::Writer::begin();
-        write_error(&writer, error);
+        write_error(&writer, presentable(request, error));
         uint32 mark = another_reply;
         if (stream.begun)
             put_bytes(&stream, &mark, sizeof mark);
@@ -436,7 +463,7 @@ static bool select_and_charge(Request *request) {
     if (rows::take_suspension())
         suspend(request);
     if (error != nullptr) {
-        reply_error(request, error);
+        reply_error(request, presentable(request, error));
         return false;
     }
     return charge_next(request);
@@ -547,7 +574,7 @@ static void charge_batch(Request **requests, int n) {
         Request *request = requests[i];
         if (ends_with_charge(request)) {
             close_request(request);
-        } else if (request->alone && takes_long(request->terms)) {
+        } else if (request->alone && takes_long(request)) {
             mark_running(request->slot);
             if (!has_locks(request)) // an error of the commit took them
                 reply_error(request, error_of(request, [] { refuse_changed(); }));

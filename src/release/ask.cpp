@@ -42,6 +42,16 @@ const char *versions_of(const catalog::Settings &settings) {
     return psprintf("%s|%s", settings.fingerprint, settings.policies == nullptr ? "" : settings.policies);
 }
 
+// The search of within_data looks at single rows, here: those of other servers would travel for it.
+static void check_searchable(const rows::Question *question, const Terms &terms) {
+    if (question->remote && terms.algorithm == Algorithm::within_data)
+        ereport(ERROR,
+                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                 errmsg("within_data is not supported where partitions are foreign tables"),
+                 errdetail("%s has some; their rows would have to be fetched.", question->settings->relation_name),
+                 errhint("The controller grants another preference: within_domain or released.")));
+}
+
 Resolved resolve(const Ask &ask, query::Leaf *leaf) {
     catalog::Reading reading = catalog::Reading::open();
     rows::Question *question = rows::prepare(reading, leaf, ask.leaf, ask.parameters);
@@ -53,6 +63,7 @@ Resolved resolve(const Ask &ask, query::Leaf *leaf) {
         catalog::refuse_changing(*question->settings);
     Terms terms = terms_of(*policy, ask.has_epsilon ? &ask.epsilon : nullptr, ask.weight);
     rows::check_delta(question, terms.mechanism, terms.delta);
+    check_searchable(question, terms);
     return Resolved{question, terms};
 }
 

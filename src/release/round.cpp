@@ -37,9 +37,12 @@ Round *begin(const rows::Question *question, const Terms &terms) {
         round->tested = privacy::tested_candidates(*round->candidates);
         if (round->tested > 0)
             rows::check_selection_measures(question);
+        rows::Selection selection = {round->candidates->data(), static_cast<int>(round->tested), nullptr};
+        rows::check_remote_parts(question, round->tested > 0 ? &selection : nullptr);
         round->charge = selection_charge(question, terms);
         round->entry = catalog::entry_for_selection(round->charge, terms.epsilon_svt, round->tested);
     } else {
+        rows::check_remote_parts(question, nullptr);
         round->stage = Stage::price;
         round->charge = charge_for(question, terms);
         Permitted permitted = choose(question, terms);
@@ -122,8 +125,10 @@ void continue_charged(Round *round, privacy::Epsilon epsilon) {
 Answer answer(const rows::Question *question, const Terms &terms) {
     rows::check_delta(question, terms.mechanism, terms.delta);
     border::check_stack_room();
-    if (terms.algorithm == Algorithm::find_from_output)
+    if (terms.algorithm == Algorithm::find_from_output) {
+        rows::check_remote_parts(question, nullptr);
         return answer_from_output(question, terms);
+    }
     // Up to the last row: spilled groups are read again while the noise is added.
     border::UsageScope usage = border::UsageScope::enter();
     Round *round = begin(question, terms);

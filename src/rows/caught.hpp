@@ -12,6 +12,10 @@ namespace dp::rows {
 // of resources, a failure suspends the role that asked (formulas.md, 4.1) before the error is raised.
 [[noreturn]] void raise_caught(const Question *question, ErrorData *error);
 
+// Behind the work, what was begun on other servers is ended: the error of that, which comes from there, becomes the constant text
+// as well. It suspends nobody, since all rows have been read. Returns for errors that are ours.
+void replace_remote_error(const Question *question, const ErrorData *error);
+
 // Whether the error that was raised last suspends who asked; asked once, by whoever ends his request.
 bool take_suspension();
 

@@ -4,37 +4,24 @@
 #include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "catalog/facade.hpp"
+#include "catalog/foreign_part.hpp"
 #include "rows/caught.hpp"
 #include "rows/engine.hpp"
+#include "rows/leaves.hpp"
+#include "rows/nodes.hpp"
 #include "rows/reader.hpp"
+#include "rows/remote.hpp"
 #include "rows/selection_sums.hpp"
 #include "rows/shown.hpp"
 #include "rows/sums.hpp"
 
 namespace dp::rows {
 
-// ---- building the statement ----------------------------------------------------------------------------------------
+namespace {
+enum class Keeping : std::uint8_t { here, by_foreign_servers, by_citus }; // of the rows
+} // namespace
 
-static Aggref *make_aggregate(Oid function, Oid result_type, List *arguments, Node *filter) {
-    auto *call = makeNode(Aggref);
-    call->aggfnoid = function;
-    call->aggtype = result_type;
-    call->aggtranstype = InvalidOid; // the planner fills it in
-    call->aggstar = arguments == NIL;
-    call->aggkind = AGGKIND_NORMAL;
-    call->aggsplit = AGGSPLIT_SIMPLE;
-    call->aggno = call->aggtransno = -1;
-    call->location = -1;
-    call->aggfilter = reinterpret_cast<Expr *>(filter);
-    ListCell *cell;
-    foreach (cell, arguments) {
-        auto *argument = static_cast<Node *>(lfirst(cell));
-        call->aggargtypes = lappend_oid(call->aggargtypes, exprType(argument));
-        call->args = lappend(call->args, makeTargetEntry(reinterpret_cast<Expr *>(argument),
-                                                         list_length(call->args) + 1, nullptr, false));
-    }
-    return call;
-}
+// ---- building the statement ----------------------------------------------------------------------------------------
 
 static Node *facts_constant(Datum facts) {
     return reinterpret_cast<Node *>(makeConst(BYTEAOID, -1, InvalidOid, -1, facts, false, false));
@@ -60,16 +47,6 @@ static Node *lattice_point(const char *name, Node *column, Node *facts) {
                                                  COERCE_EXPLICIT_CALL));
 }
 
-// COALESCE(sum(point), 0)
-static Node *sum_of_points(Node *point, Node *filter) {
-    auto *zero = makeConst(NUMERICOID, -1, InvalidOid, -1, NumericGetDatum(int64_to_numeric(0)), false, false);
-    auto *choice = makeNode(CoalesceExpr);
-    choice->coalescetype = NUMERICOID;
-    choice->args = list_make2(make_aggregate(F_SUM_INT8, NUMERICOID, list_make1(point), filter), zero);
-    choice->location = -1;
-    return reinterpret_cast<Node *>(choice);
-}
-
 // The planner may write to the nodes that it is given: none stands in two places.
 static Node *another(Node *node) {
     return static_cast<Node *>(copyObject(node));
@@ -79,7 +56,7 @@ static List *sum_columns(Node *column, const privacy::Bounds *bounds, Node *filt
     privacy::SumLattice lattice = border::core([&] { return privacy::sum_lattice(*bounds); });
     Node *facts = facts_constant(sum_facts(lattice));
     if (elsewhere)
-        return list_make1(sum_of_points(lattice_point("sum_point", column, facts), filter));
+        return list_make1(make_exact_sum(lattice_point("sum_point", column, facts), filter));
     return list_make1(lattice_aggregate("lattice_sum", NUMERICOID, column, facts, filter));
 }
 
@@ -88,7 +65,7 @@ static List *pair_columns(Node *column, const privacy::Bounds *bounds, Node *fil
     Node *facts = facts_constant(pair_facts(lattice));
     if (elsewhere) {
         Node *point = lattice_point("pair_point", column, facts);
-        return list_make2(sum_of_points(point, filter), count_aggregate(another(point), another(filter)));
+        return list_make2(make_exact_sum(point, filter), count_aggregate(another(point), another(filter)));
     }
     return list_make2(lattice_aggregate("lattice_pair", NUMERICOID, column, facts, filter),
                       lattice_aggregate("lattice_rows", INT8OID, another(column), another(facts), another(filter)));
@@ -163,14 +140,14 @@ static Oid selection_function(const char *name) {
 static Node *sum_of_selection(const Question *question, const privacy::SvtCandidate *candidate, const char *name,
                               Node *among) {
     List *arguments = selection_arguments(question, candidate, 1);
-    return sum_of_points(reinterpret_cast<Node *>(makeFuncExpr(selection_function(name), INT8OID, arguments, InvalidOid,
-                                                               InvalidOid, COERCE_EXPLICIT_CALL)),
-                         another(among));
+    return make_exact_sum(reinterpret_cast<Node *>(makeFuncExpr(selection_function(name), INT8OID, arguments,
+                                                                InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL)),
+                          another(among));
 }
 
 // One column; where other nodes keep the rows a count(*), then sums of points and of squares.
-static List *selection_columns(const Question *question, const Selection *selection, bool elsewhere, Node *among) {
-    if (!elsewhere) {
+static List *selection_columns(const Question *question, const Selection *selection, bool points, Node *among) {
+    if (!points) {
         List *arguments = selection_arguments(question, selection->tested, selection->ntested);
         return list_make1(make_aggregate(selection_function("selection_sums"), BYTEAOID, arguments, nullptr));
     }
@@ -180,25 +157,6 @@ static List *selection_columns(const Question *question, const Selection *select
         columns = lappend(columns, sum_of_selection(question, &selection->tested[j], "selection_square", among));
     }
     return columns;
-}
-
-static void add_target(Query *query, Node *expression) {
-    int number = list_length(query->targetList) + 1;
-    query->targetList = lappend(query->targetList, makeTargetEntry(reinterpret_cast<Expr *>(expression), number,
-                                                                   psprintf("c%d", number), false));
-}
-
-static Query *make_query(RangeTblEntry *entry, Node *where) {
-    auto *query = makeNode(Query);
-    query->commandType = CMD_SELECT;
-    query->canSetTag = true;
-    query->hasAggs = true;
-    query->rtable = list_make1(entry);
-    border::set_permission(query, entry, 0); // the facade's was checked; the statement runs as the table's owner
-    auto *ref = makeNode(RangeTblRef);
-    ref->rtindex = 1;
-    query->jointree = makeFromExpr(list_make1(ref), where);
-    return query;
 }
 
 static void add_targets(Query *query, const List *expressions) {
@@ -244,17 +202,17 @@ static void add_everybody(Query *query, const Question *question) {
     }
 }
 
-// SELECT keys, measures [, selection] FROM table WHERE ... GROUP BY keys. everybody: WHERE leaves nobody out, but is a
-// condition of the measures or of the keys.
-static Query *grouped_query(const Question *question, const Selection *selection, bool everybody) {
-    bool elsewhere = is_on_other_nodes(question->settings->relation);
+// SELECT keys, measures [, selection] FROM table WHERE ... GROUP BY keys. Where a selection counts everybody (by_citus)
+// WHERE leaves nobody out, but is a condition of the measures or of the keys.
+static Query *grouped_query(const Question *question, const Selection *selection, Keeping keeping) {
+    bool elsewhere = keeping != Keeping::here, everybody = selection != nullptr && keeping == Keeping::by_citus;
     Node *among = everybody ? question->where : nullptr, *of_measures = question->leaf->nkeys == 0 ? among : nullptr;
-    Query *query = make_query(table_entry(question), everybody ? nullptr : another(question->where));
+    Query *query = make_aggregation(table_entry(question), everybody ? nullptr : another(question->where));
     add_keys(query, question, among);
     for (int j = 0; j < question->nmeasures; j++)
         add_targets(query, measure_columns(question, j, elsewhere, of_measures));
     if (selection != nullptr)
-        add_targets(query, selection_columns(question, selection, elsewhere, of_measures));
+        add_targets(query, selection_columns(question, selection, everybody, of_measures));
     if (everybody)
         add_everybody(query, question);
     return query;
@@ -262,7 +220,7 @@ static Query *grouped_query(const Question *question, const Selection *selection
 
 // SELECT count(*) FROM table: n, which takes part in every variance.
 static Query *row_count(const Question *question) {
-    Query *query = make_query(table_entry(question), nullptr);
+    Query *query = make_aggregation(table_entry(question), nullptr);
     add_target(query, count_aggregate(nullptr, nullptr));
     return query;
 }
@@ -288,6 +246,13 @@ static bool reads_only(const PlannedStmt *plan, const List *checked) {
         if (!list_member_oid(checked, lfirst_oid(cell)))
             return false;
     return true;
+}
+
+static PlannedStmt *plan_statement(Query *query, const List *checked) {
+    if (catalog::has_foreign_table(checked))
+        return plan_remotely(over_leaves(query, checked));
+    // No text: nothing of the caller's in the log.
+    return pg_plan_query(query, "(dp_rdr)", CURSOR_OPT_PARALLEL_OK, nullptr);
 }
 
 // What a value of a row was stored as must not be needed to read it later: out-of-line values are fetched.
@@ -341,9 +306,8 @@ static Counter counter(DestReceiver *to, int count, int mark) {
 // The rows of a statement to where they are wanted. False: it was not executed. The executor is called past the hooks of other
 // extensions: the number of rows, and what auto_explain shows of the nodes below, are private (K6, C08).
 static bool execute(Query *query, const List *checked, DestReceiver *receiver) {
-    // No text: nothing of the caller's in the log.
-    PlannedStmt *plan = pg_plan_query(query, "(dp_rdr)", CURSOR_OPT_PARALLEL_OK, nullptr);
-    if (!reads_only(plan, checked))
+    PlannedStmt *plan = plan_statement(query, checked);
+    if (!reads_only(plan, checked) || fetches_rows(plan))
         return false;
     QueryDesc *desc =
         CreateQueryDesc(plan, "(dp_rdr)", GetActiveSnapshot(), InvalidSnapshot, receiver, nullptr, nullptr, 0);
@@ -577,14 +541,19 @@ static const List *check_table(const Question *question) {
     return checked;
 }
 
+static Keeping keeping_of(const Question *question, const List *checked) {
+    return catalog::has_foreign_table(checked)               ? Keeping::by_foreign_servers
+           : is_on_other_nodes(question->settings->relation) ? Keeping::by_citus
+                                                             : Keeping::here;
+}
+
 Sums evaluate(const Question *question, const Selection *selection) {
     check_reader(question);
-    bool everybody = selection != nullptr && is_on_other_nodes(question->settings->relation);
-    Query *grouped = grouped_query(question, selection, everybody);
+    const List *checked = check_table(question);
+    Query *grouped = grouped_query(question, selection, keeping_of(question, checked));
     Sums sums = begin_sums(grouped, selection); // outlives the subtransaction of `caught`
     if (selection != nullptr && is_keeper())
         unfinished = sums;
-    const List *checked = check_table(question);
     bool read = false;
     caught(question, [&] { read = read_rows(question, selection, grouped, checked, &sums); });
     if (!read)
@@ -593,6 +562,11 @@ Sums evaluate(const Question *question, const Selection *selection) {
                         errhint("Its charge stays. Ask again.")));
     unfinished.store = nullptr;
     return sums;
+}
+
+void check_remote_parts(const Question *question, const Selection *selection) {
+    if (question->remote)
+        check_remote_parts(question, grouped_query(question, selection, Keeping::by_foreign_servers));
 }
 
 } // namespace dp::rows

@@ -4,6 +4,7 @@
 #include "border/versions.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
+#include "catalog/foreign_part.hpp"
 #include "query/cost.hpp"
 #include "query/shape.hpp"
 #include "query/total.hpp"
@@ -302,7 +303,7 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("%s is not a registered restricted view", catalog::qualified_name(leaf->view)),
                         errhint("Restricted views are made with dp_protect().")));
-    catalog::check_protectable(relation);
+    question->remote = catalog::has_foreign_table(catalog::check_protectable(relation));
     map_leaf(question, parameters);
     read_groups(reading, question);
     check_asks_something(question);

@@ -26,6 +26,7 @@ struct KeyDomain {
 struct Question {
     query::Leaf *leaf;
     catalog::Settings *settings;
+    bool remote;                  // partitions are kept by other servers
     const char *text;             // what the ledger shows
     Node *where;                  // over the table (varno 1), with the view's filter; or null
     List *filters;                // Node *, over the table

@@ -290,17 +290,16 @@ static Datum state_bytes(const State *state) {
     return PointerGetDatum(bytes);
 }
 
-// A copy: the bytes of a datum are not aligned.
-static State *state_from(Datum datum, MemoryContext context) {
-    const bytea *bytes = DatumGetByteaPP(datum);
-    Size size = VARSIZE_ANY_EXHDR(bytes);
-    if (size < offsetof(State, sums) || (size - offsetof(State, sums)) % sizeof(Sums128) != 0)
+// A copy: bytes are not aligned. `size`: what is there, of which the state takes its part.
+static State *state_from(const char *bytes, Size size, MemoryContext context) {
+    State head;
+    if (size < offsetof(State, sums))
         elog(ERROR, "unexpected size of a transition state");
-    State *state = make_state(context, (size - offsetof(State, sums)) / sizeof(Sums128));
-    int64 width = state->width;
-    memcpy(state, VARDATA_ANY(bytes), size);
-    if (state->width != width)
+    memcpy(&head, bytes, offsetof(State, sums));
+    if (head.width < 0 || head.width > 64 || size < state_size(head.width))
         elog(ERROR, "unexpected size of a transition state");
+    State *state = make_state(context, head.width);
+    memcpy(state, bytes, state_size(head.width));
     return state;
 }
 
@@ -311,7 +310,8 @@ DP_FUNCTION(dp_selection_sums_serialize) {
 
 DP_FUNCTION(dp_selection_sums_deserialize) {
     aggregate_context(fcinfo);
-    PG_RETURN_POINTER(state_from(PG_GETARG_DATUM(0), CurrentMemoryContext));
+    const bytea *bytes = PG_GETARG_BYTEA_PP(0);
+    PG_RETURN_POINTER(state_from(VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes), CurrentMemoryContext));
 }
 
 // NULL without rows.
@@ -323,8 +323,7 @@ DP_FUNCTION(dp_selection_sums_final) {
     return state_bytes(state);
 }
 
-void add_selection_sums(Datum result, privacy::SelectionSums *sums, int width) {
-    const State *state = state_from(result, CurrentMemoryContext);
+static void add_state(const State *state, privacy::SelectionSums *sums, int width) {
     if (state->width != width)
         elog(ERROR, "unexpected result of an internal aggregate");
     for (int j = 0; j < width; j++) {
@@ -332,6 +331,13 @@ void add_selection_sums(Datum result, privacy::SelectionSums *sums, int width) {
         sums[j].s1 += state->sums[j].s1;
         sums[j].s2 += state->sums[j].s2;
     }
+}
+
+void add_selection_sums(Datum result, privacy::SelectionSums *sums, int width) {
+    const bytea *bytes = DatumGetByteaPP(result);
+    Size size = VARSIZE_ANY_EXHDR(bytes);
+    for (Size at = 0; at < size; at += state_size(width))
+        add_state(state_from(VARDATA_ANY(bytes) + at, size - at, CurrentMemoryContext), sums, width);
 }
 
 void add_selection_columns(const Datum *columns, privacy::SelectionSums *sums, int width) {

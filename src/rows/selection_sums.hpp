@@ -29,7 +29,7 @@ void check_selection_measures(const Question *question);
 // The first argument. tested: the candidates that are compared, at least one.
 Datum selection_facts(const Question *question, const privacy::SvtCandidate *tested, int ntested);
 
-// Adds what the aggregate returned for one group. sums: of selection_width elements; n counts the rows.
+// Adds what the aggregate returned for one group, or what it returned for parts of the group, one behind the other. sums: of selection_width elements; n counts the rows.
 void add_selection_sums(Datum result, privacy::SelectionSums *sums, int width);
 // The same where points were summed one by one: count(*), then the sums of points and of squares for each of the width.
 void add_selection_columns(const Datum *columns, privacy::SelectionSums *sums, int width);

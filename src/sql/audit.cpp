@@ -100,6 +100,9 @@ definer AS ( -- functions with their owner's rights that others may call
 uses AS ( -- functions and what their parsed bodies refer to
   SELECT d.objid AS function, d.refobjid AS relation FROM pg_depend d
   WHERE d.classid = 'pg_proc'::regclass AND d.refclassid = 'pg_class'::regclass),
+remote AS ( -- partitions that another server keeps
+  SELECT p.oid, p.owner, s.oid AS server, s.srvname, s.srvowner, s.srvacl, s.srvoptions
+  FROM part p JOIN pg_foreign_table t ON t.ftrelid = p.oid JOIN pg_foreign_server s ON s.oid = t.ftserver),
 own_object AS ( -- members of the extension
   SELECT d.classid, d.objid FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'dp_rdr'
   WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'),
@@ -155,6 +158,17 @@ JOIN (SELECT oid, relation FROM part UNION SELECT oid, relation FROM reading_vie
 SELECT f.name, format('is no longer a restricted view over %s: its rule was replaced', f.table_name),
        format('SELECT dp_unprotect(%L); -- drops it; then dp_protect() and dp_grant() again', f.name)
 FROM facade f WHERE f.exists AND NOT dp_rdr.is_facade(f.view, f.relation))sql"},
+
+    {"critical", R"sql( -- who may connect there makes a foreign table of his own
+SELECT DISTINCT format('foreign server %I', f.srvname),
+       format('%s may use it, and has the user mapping of %s: the rows of %s for a foreign table of its own', r.name,
+              CASE m.umuser WHEN 0 THEN 'PUBLIC' ELSE r.name END, f.oid::regclass),
+       CASE m.umuser WHEN 0 THEN format('DROP USER MAPPING FOR PUBLIC SERVER %I; -- and one for the owner alone', f.srvname)
+            ELSE format('REVOKE USAGE ON FOREIGN SERVER %I FROM %s; -- if it is mapped to a user who sees the rows',
+                        f.srvname, r.name) END
+FROM remote f, aclexplode(f.srvacl) a JOIN role r ON r.oid = a.grantee AND NOT r.super
+JOIN pg_user_mappings m ON m.umuser IN (0, a.grantee)
+WHERE m.srvid = f.server AND a.grantee <> f.owner)sql"},
 
     // ---- the extension itself ----
     {"critical", R"sql( -- who may create in the schemas that the extension trusts
@@ -289,6 +303,28 @@ FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace AND n.nspname !~ '^
 WHERE ('pg_proc'::regclass, p.oid) NOT IN (SELECT classid, objid FROM own_object)
   AND p.proname IN (SELECT o.proname FROM own_object m JOIN pg_proc o ON m.classid = 'pg_proc'::regclass AND o.oid = m.objid
                     WHERE o.pronamespace = 'pg_catalog'::regnamespace))sql"},
+
+    // ---- partitions on other servers ----
+    {"warning", R"sql( -- he may have the owner's connections, passwords and all, go elsewhere
+SELECT DISTINCT format('foreign server %I', f.srvname),
+       format('belongs to %s, who may let it point elsewhere', f.srvowner::regrole),
+       format('ALTER SERVER %I OWNER TO %s;', f.srvname, f.owner::regrole)
+FROM remote f JOIN pg_roles r ON r.oid = f.srvowner AND NOT r.rolsuper WHERE f.srvowner <> f.owner)sql"},
+    {"warning", R"sql( -- what a keeper waits for cannot be interrupted
+SELECT DISTINCT format('foreign server %I', f.srvname), 'has no connect_timeout: while it is away each question holds a keeper',
+       format('ALTER SERVER %I OPTIONS (ADD connect_timeout ''2'');', f.srvname)
+FROM remote f WHERE NOT EXISTS (SELECT FROM unnest(f.srvoptions) o WHERE o ~ '^connect_timeout=[1-9]'))sql"},
+    {"warning", R"sql( -- exact sums on the way
+SELECT DISTINCT format('foreign server %I', f.srvname), 'exact sums and keys come from it over a network, and nothing says that they are encrypted',
+       format('ALTER SERVER %I OPTIONS (ADD sslmode ''verify-full'');', f.srvname)
+FROM remote f WHERE NOT EXISTS (SELECT FROM unnest(f.srvoptions) o
+  WHERE o ~ '^sslmode=(require|verify-ca|verify-full)$' OR o ~ '^host=(/|localhost$|127[.]|::1$)'))sql"},
+    {"info", R"sql( -- what is seen there
+SELECT format('foreign server %I', f.srvname),
+       format('its administrators see the rows of %s, and its log, activity and pg_stat_statements show the conditions of questions and how many groups they had',
+              string_agg(f.oid::regclass::text, ', ' ORDER BY f.oid::regclass::text)),
+       'ALTER ROLE ... SET log_statement = ''none''; -- there, for the user of the mapping'
+FROM remote f GROUP BY f.srvname)sql"},
 
     // ---- statistics of the server ----
     // One call of one of them, or one look at a view that calls it, shows rows, and what others read, write and are charged.

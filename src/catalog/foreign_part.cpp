@@ -1,0 +1,114 @@
+#include "catalog/foreign_part.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "border/versions.hpp"
+
+namespace dp::catalog {
+
+bool is_foreign_table(Oid relation) {
+    return get_rel_relkind(relation) == RELKIND_FOREIGN_TABLE;
+}
+
+bool has_foreign_table(const List *relations) {
+    ListCell *cell;
+    foreach (cell, relations)
+        if (is_foreign_table(lfirst_oid(cell)))
+            return true;
+    return false;
+}
+
+static const char *text_option(const List *options, const char *name) {
+    ListCell *cell;
+    foreach (cell, options)
+        if (strcmp(lfirst_node(DefElem, cell)->defname, name) == 0)
+            return defGetString(lfirst_node(DefElem, cell));
+    return nullptr;
+}
+
+// Whoever may make a wrapper is a superuser, so its extension says what it does.
+static bool is_postgres_fdw(Oid wrapper) {
+    Oid extension = get_extension_oid("postgres_fdw", true);
+    return OidIsValid(extension) && getExtensionOfObject(ForeignDataWrapperRelationId, wrapper) == extension;
+}
+
+// The option `extensions`: whose functions postgres_fdw sends to the server instead of fetching rows for them.
+static bool ships_our_functions(const ForeignServer *server) {
+    const char *names = text_option(server->options, "extensions");
+    List *list = NIL;
+    if (names == nullptr || !SplitIdentifierString(pstrdup(names), ',', &list))
+        return false;
+    ListCell *cell;
+    foreach (cell, list)
+        if (strcmp(static_cast<const char *>(lfirst(cell)), "dp_rdr") == 0)
+            return true;
+    return false;
+}
+
+static bool has_mapping(Oid role, Oid server) {
+    return SearchSysCacheExists2(USERMAPPINGUSERSERVER, ObjectIdGetDatum(role), ObjectIdGetDatum(server));
+}
+
+const char *fault_of_foreign_part(Oid part, Oid owner, const char **remedy) {
+    const ForeignServer *server = GetForeignServer(GetForeignTable(part)->serverid);
+    const char *name = quote_identifier(server->servername), *role = quote_identifier(GetUserNameFromId(owner, false));
+    if (!is_postgres_fdw(server->fdwid)) {
+        *remedy = "Detach it. Partitions may be foreign tables of postgres_fdw alone.";
+        return "is a foreign table of another wrapper than postgres_fdw";
+    }
+    if (!ships_our_functions(server)) {
+        *remedy = psprintf("Install dp_rdr there, CREATE EXTENSION dp_rdr, and here ALTER SERVER %s OPTIONS (ADD "
+                           "extensions 'dp_rdr').",
+                           name);
+        return psprintf("is on foreign server %s, whose option \"extensions\" does not name dp_rdr", name);
+    }
+    // The empty user stands for PUBLIC.
+    if (!has_mapping(owner, server->serverid) && !has_mapping(InvalidOid, server->serverid)) {
+        *remedy = psprintf("CREATE USER MAPPING FOR %s SERVER %s OPTIONS (...).", role, name);
+        return psprintf("is on foreign server %s, where the owner %s has no user mapping", name, role);
+    }
+    return nullptr;
+}
+
+namespace {
+struct Place {
+    Oid part, server;
+    const char *schema, *table;
+};
+} // namespace
+
+static Place place_of(Oid part) {
+    const ForeignTable *table = GetForeignTable(part);
+    const char *schema_name = text_option(table->options, "schema_name");
+    const char *table_name = text_option(table->options, "table_name");
+    return Place{part, table->serverid, schema_name ? schema_name : get_namespace_name(get_rel_namespace(part)),
+                 table_name ? table_name : get_rel_name(part)};
+}
+
+static int compare(const Place &a, const Place &b) {
+    int order = a.server < b.server ? -1 : a.server > b.server;
+    if (order == 0)
+        order = strcmp(a.table, b.table);
+    return order != 0 ? order : strcmp(a.schema, b.schema);
+}
+
+Oid repeated_foreign_part(const List *parts) {
+    auto *places = static_cast<Place *>(palloc(sizeof(Place) * (list_length(parts) + 1)));
+    int n = 0;
+    ListCell *cell;
+    foreach (cell, parts)
+        if (is_foreign_table(lfirst_oid(cell)))
+            places[n++] = place_of(lfirst_oid(cell));
+    std::sort(places, places + n, [](const Place &a, const Place &b) { return compare(a, b) < 0; });
+    for (int i = 1; i < n; i++)
+        if (compare(places[i - 1], places[i]) == 0)
+            return places[i].part;
+    return InvalidOid;
+}
+
+const char *server_name(Oid foreign_table) {
+    return quote_identifier(GetForeignServer(GetForeignTable(foreign_table)->serverid)->servername);
+}
+
+} // namespace dp::catalog

@@ -1,0 +1,23 @@
+// Partitions that are foreign tables: of postgres_fdw, on a server that is told that it has dp_rdr as well, and that the table's
+// owner may connect to. All of it stands in public catalogs.
+#pragma once
+
+#include "border/postgres.hpp"
+
+namespace dp::catalog {
+
+bool is_foreign_table(Oid relation);
+// Of a list of tables, whether one is a foreign table.
+bool has_foreign_table(const List *relations);
+
+// Why a foreign table cannot be a part of a protected table of the owner's, and what to do about it; null: it can be.
+const char *fault_of_foreign_part(Oid part, Oid owner, const char **remedy);
+
+// The first foreign table of the list that names the same remote table of the same server as another one, so that each row
+// would be counted twice; InvalidOid: none does. Two servers that are one cannot be told apart.
+Oid repeated_foreign_part(const List *parts);
+
+// As in pg_foreign_server.
+const char *server_name(Oid foreign_table);
+
+} // namespace dp::catalog

@@ -1,0 +1,57 @@
+#include "rows/nodes.hpp"
+
+#include "border/permissions.hpp"
+
+namespace dp::rows {
+
+Aggref *make_aggregate(Oid function, Oid result_type, List *arguments, Node *filter) {
+    auto *call = makeNode(Aggref);
+    call->aggfnoid = function;
+    call->aggtype = result_type;
+    call->aggtranstype = InvalidOid; // the planner fills it in
+    call->aggstar = arguments == NIL;
+    call->aggkind = AGGKIND_NORMAL;
+    call->aggsplit = AGGSPLIT_SIMPLE;
+    call->aggno = call->aggtransno = -1;
+    call->location = -1;
+    call->aggfilter = reinterpret_cast<Expr *>(filter);
+    ListCell *cell;
+    foreach (cell, arguments) {
+        auto *argument = static_cast<Node *>(lfirst(cell));
+        call->aggargtypes = lappend_oid(call->aggargtypes, exprType(argument));
+        call->args = lappend(call->args, makeTargetEntry(reinterpret_cast<Expr *>(argument),
+                                                         list_length(call->args) + 1, nullptr, false));
+    }
+    return call;
+}
+
+Node *make_exact_sum(Node *argument, Node *filter) {
+    Oid sum = exprType(argument) == INT8OID ? F_SUM_INT8 : F_SUM_NUMERIC;
+    auto *zero = makeConst(NUMERICOID, -1, InvalidOid, -1, NumericGetDatum(int64_to_numeric(0)), false, false);
+    auto *choice = makeNode(CoalesceExpr);
+    choice->coalescetype = NUMERICOID;
+    choice->args = list_make2(make_aggregate(sum, NUMERICOID, list_make1(argument), filter), zero);
+    choice->location = -1;
+    return reinterpret_cast<Node *>(choice);
+}
+
+Query *make_aggregation(RangeTblEntry *entry, Node *where) {
+    auto *query = makeNode(Query);
+    query->commandType = CMD_SELECT;
+    query->canSetTag = true;
+    query->hasAggs = true;
+    query->rtable = list_make1(entry);
+    border::set_permission(query, entry, 0); // the facade's was checked; the statement runs as the table's owner
+    auto *ref = makeNode(RangeTblRef);
+    ref->rtindex = 1;
+    query->jointree = makeFromExpr(list_make1(ref), where);
+    return query;
+}
+
+void add_target(Query *query, Node *expression) {
+    int number = list_length(query->targetList) + 1;
+    query->targetList = lappend(query->targetList, makeTargetEntry(reinterpret_cast<Expr *>(expression), number,
+                                                                   psprintf("c%d", number), false));
+}
+
+} // namespace dp::rows

@@ -1,0 +1,17 @@
+// Nodes of internal statements. What is passed becomes a part of the result: none may stand in two places, since the planner
+// writes to them.
+#pragma once
+
+#include "border/postgres.hpp"
+
+namespace dp::rows {
+
+// Without arguments: name(*).
+Aggref *make_aggregate(Oid function, Oid result_type, List *arguments, Node *filter);
+// COALESCE(sum(argument), 0), a numeric; of bigint or numeric.
+Node *make_exact_sum(Node *argument, Node *filter);
+// SELECT FROM entry WHERE ..., with aggregates.
+Query *make_aggregation(RangeTblEntry *entry, Node *where);
+void add_target(Query *query, Node *expression);
+
+} // namespace dp::rows

@@ -1,0 +1,268 @@
+#include "rows/remote.hpp"
+
+#include "border/attempt.hpp"
+#include "border/scope.hpp"
+#include "border/versions.hpp"
+#include "catalog/facade.hpp"
+#include "catalog/foreign_part.hpp"
+#include "rows/leaves.hpp"
+#include "rows/nodes.hpp"
+#include "rows/reader.hpp"
+
+namespace dp::rows {
+
+// ---- planning ------------------------------------------------------------------------------------------------------
+
+static set_rel_pathlist_hook_type hook_before = nullptr;
+
+// Fetching rows costs more than anything else. postgres_fdw computes the cost of an aggregation from that of the remote scan,
+// not from these paths; what it cannot send is then seen in the plan.
+static void make_fetching_dear(PlannerInfo *root, RelOptInfo *relation, Index index, RangeTblEntry *entry) {
+    constexpr Cost dear = 1e30;
+    if (hook_before != nullptr)
+        hook_before(root, relation, index, entry);
+    if (entry->rtekind != RTE_RELATION || entry->relkind != RELKIND_FOREIGN_TABLE)
+        return;
+    ListCell *cell;
+    foreach (cell, relation->pathlist) {
+        auto *path = static_cast<Path *>(lfirst(cell));
+        path->startup_cost += dear;
+        path->total_cost += dear;
+    }
+}
+
+PlannedStmt *plan_remotely(Query *query) {
+    PlannedStmt *plan = nullptr;
+    hook_before = set_rel_pathlist_hook;
+    set_rel_pathlist_hook = make_fetching_dear;
+    PG_TRY();
+    {
+        // No text: nothing of the caller's in the log.
+        plan = pg_plan_query(query, "(dp_rdr)", CURSOR_OPT_PARALLEL_OK, nullptr);
+    }
+    PG_FINALLY();
+    { set_rel_pathlist_hook = hook_before; }
+    PG_END_TRY();
+    return plan;
+}
+
+static bool fetches(const Plan *plan);
+
+static bool any_fetches(const List *plans) {
+    ListCell *cell;
+    foreach (cell, plans)
+        if (fetches(static_cast<const Plan *>(lfirst(cell))))
+            return true;
+    return false;
+}
+
+// A scan of a foreign table itself; one that stands for an aggregation has no entry of the range table.
+static bool fetches(const Plan *plan) {
+    if (plan == nullptr)
+        return false;
+    check_stack_depth();
+    if (IsA(plan, ForeignScan))
+        return reinterpret_cast<const ForeignScan *>(plan)->scan.scanrelid != 0;
+    if (IsA(plan, Append))
+        return any_fetches(reinterpret_cast<const Append *>(plan)->appendplans);
+    if (IsA(plan, MergeAppend))
+        return any_fetches(reinterpret_cast<const MergeAppend *>(plan)->mergeplans);
+    if (IsA(plan, SubqueryScan))
+        return fetches(reinterpret_cast<const SubqueryScan *>(plan)->subplan);
+    return fetches(plan->lefttree) || fetches(plan->righttree);
+}
+
+bool fetches_rows(const PlannedStmt *plan) {
+    return fetches(plan->planTree) || any_fetches(plan->subplans);
+}
+
+// ---- what a server must have in common with this one ---------------------------------------------------------------
+
+static const char *node_facts() {
+    return psprintf("dp_rdr %s, %s, %s", border::library_version, GetDatabaseEncodingName(),
+#ifdef WORDS_BIGENDIAN
+                    "big-endian"
+#else
+                    "little-endian"
+#endif
+    );
+}
+
+// false. Called on another server, with its parameter known when it plans: it finds then that it has no row to read.
+DP_CALL(dp_is_other_node) {
+    const char *theirs = text_to_cstring(PG_GETARG_TEXT_PP(0)), *ours = node_facts();
+    if (strcmp(theirs, ours) != 0)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("this server has %s, and the one that asks has %s", ours, theirs),
+                        errhint("Both need the same version of dp_rdr, and databases of the same encoding.")));
+    PG_RETURN_BOOL(false);
+}
+
+// CASE WHEN dp_rdr.is_other_node($1) THEN column IS NULL ELSE false END: false, and not before it is sent. The column makes
+// it a condition on the table, which goes along.
+static Node *condition_of_nobody(Oid leaf) {
+    auto *facts = makeNode(Param);
+    facts->paramkind = PARAM_EXTERN;
+    facts->paramid = 1;
+    facts->paramtype = TEXTOID;
+    facts->paramtypmod = -1;
+    facts->location = -1;
+    Oid types[1] = {TEXTOID}, type, collation;
+    int32 typmod;
+    AttrNumber attno = 1;
+    while (get_attname(leaf, attno, true) == nullptr) // dropped ones
+        attno++;
+    get_atttypetypmodcoll(leaf, attno, &type, &typmod, &collation);
+    auto *null = makeNode(NullTest);
+    null->arg = reinterpret_cast<Expr *>(makeVar(1, attno, type, typmod, collation, 0));
+    null->nulltesttype = IS_NULL;
+    null->location = -1;
+    auto *when = makeNode(CaseWhen);
+    when->expr =
+        reinterpret_cast<Expr *>(makeFuncExpr(border::internal_function("is_other_node", 1, types), BOOLOID,
+                                              list_make1(facts), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
+    when->result = reinterpret_cast<Expr *>(null);
+    when->location = -1;
+    auto *choice = makeNode(CaseExpr);
+    choice->casetype = BOOLOID;
+    choice->args = list_make1(when);
+    choice->defresult = reinterpret_cast<Expr *>(makeBoolConst(false, false));
+    choice->location = -1;
+    return reinterpret_cast<Node *>(choice);
+}
+
+static ParamListInfo facts_parameter() {
+    ParamListInfo parameters = makeParamList(1);
+    parameters->params[0].ptype = TEXTOID;
+    parameters->params[0].pflags = PARAM_FLAG_CONST;
+    parameters->params[0].value = CStringGetTextDatum(node_facts());
+    return parameters;
+}
+
+// ---- asking for nothing --------------------------------------------------------------------------------------------
+
+static bool is_sent(const Query *part) {
+    return !fetches_rows(plan_remotely(static_cast<Query *>(copyObjectImpl(part))));
+}
+
+// Which part of a statement would make rows travel; null: none.
+static const char *not_sent(const Query *part) {
+    if (is_sent(part))
+        return nullptr;
+    auto *smaller = static_cast<Query *>(copyObjectImpl(part));
+    smaller->targetList = smaller->groupClause = NIL;
+    add_target(smaller, reinterpret_cast<Node *>(make_aggregate(F_COUNT_, INT8OID, NIL, nullptr)));
+    if (!is_sent(smaller))
+        return "a condition of WHERE or of the view's filter";
+    ListCell *cell;
+    foreach (cell, part->targetList)
+        if (lfirst_node(TargetEntry, cell)->ressortgroupref > 0)
+            smaller->targetList = lappend(smaller->targetList, copyObject(lfirst(cell)));
+    foreach (cell, smaller->targetList)
+        lfirst_node(TargetEntry, cell)->resno = static_cast<AttrNumber>(foreach_current_index(cell) + 1);
+    smaller->groupClause = static_cast<List *>(copyObject(part->groupClause));
+    return is_sent(smaller) ? "an aggregate, its argument or its FILTER" : "a key of GROUP BY";
+}
+
+static void ask_for_nothing(Query *part, Oid leaf) {
+    part->jointree->quals = make_and_qual(part->jointree->quals, condition_of_nobody(leaf));
+    PlannedStmt *plan = plan_remotely(part);
+    if (fetches_rows(plan))
+        elog(ERROR, "a foreign table would be read to ask whether it is there");
+    QueryDesc *desc = CreateQueryDesc(plan, "(dp_rdr)", GetActiveSnapshot(), InvalidSnapshot, None_Receiver,
+                                      facts_parameter(), nullptr, 0);
+    standard_ExecutorStart(desc, 0);
+    border::run_plan_unhooked(desc);
+    standard_ExecutorFinish(desc);
+    standard_ExecutorEnd(desc);
+    FreeQueryDesc(desc);
+}
+
+// As the owner, under the settings of the internal statement. `fault`: what is not sent.
+static ErrorData *try_leaf(const Question *question, const Query *statement, Oid leaf, const char **fault) {
+    *fault = nullptr;
+    return border::attempt([&] {
+        border::SettingsScope settings = border::SettingsScope::enter();
+        border::RoleScope role = border::RoleScope::enter(question->settings->owner);
+        border::PathScope path = border::PathScope::enter();
+        Query *part = over_leaf(statement, leaf);
+        *fault = not_sent(part);
+        if (*fault == nullptr)
+            ask_for_nothing(part, leaf);
+        path.leave();
+        role.leave();
+        settings.leave();
+    });
+}
+
+[[noreturn]] static void refuse_fetching(const Question *question, Oid leaf, const char *fault) {
+    ereport(ERROR,
+            (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+             errmsg("the query cannot be computed where the rows of %s are", question->settings->relation_name),
+             errdetail("postgres_fdw does not send %s to foreign server %s of partition %s, so rows would "
+                       "travel. Nothing was charged.",
+                       fault, catalog::server_name(leaf), catalog::qualified_name(leaf)),
+             errhint("Use columns of built-in types, comparisons, AND, OR, NOT, IS NULL, IN, CASE, and functions "
+                     "whose result depends on no setting such as the time zone.")));
+    pg_unreachable();
+}
+
+// That a server is away, or that asking it takes too long.
+static bool is_away(int sqlstate) {
+    return ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_CONNECTION_EXCEPTION ||
+           ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_OPERATOR_INTERVENTION ||
+           sqlstate == ERRCODE_FDW_UNABLE_TO_ESTABLISH_CONNECTION;
+}
+
+// Who asks learns which partition it is; hosts, users and the server's own words are for the log, and for the owner.
+[[noreturn]] static void refuse_leaf(const Question *question, Oid leaf, ErrorData *error) {
+    RESUME_INTERRUPTS();
+    if (question->grantee == nullptr && !is_keeper())
+        ReThrowError(error);
+    const char *name = catalog::qualified_name(leaf), *server = catalog::server_name(leaf);
+    ereport(LOG, (errmsg("partition %s on foreign server %s cannot be asked: %s", name, server, error->message),
+                  error->detail == nullptr ? 0 : errdetail_internal("%s", error->detail)));
+    if (is_away(error->sqlerrcode))
+        ereport(ERROR, (errcode(ERRCODE_FDW_UNABLE_TO_ESTABLISH_CONNECTION),
+                        errmsg("partition %s of %s cannot be reached", name, question->settings->relation_name),
+                        errdetail("Nothing was charged."),
+                        errhint("Ask again later. The controller finds out more by SELECT count(*) FROM %s.", name)));
+    ereport(
+        ERROR,
+        (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+         errmsg("partition %s of %s cannot be asked", name, question->settings->relation_name),
+         errdetail("Foreign server %s answered with SQLSTATE %s. Nothing was charged.", server,
+                   unpack_sql_state(error->sqlerrcode)),
+         errhint("The controller finds out more by dp_find_epsilon() or SELECT count(*) FROM %s: the remote table, the "
+                 "version of dp_rdr and the encoding there must fit.",
+                 name)));
+    pg_unreachable();
+}
+
+// In a keeper, which others wait for: so long for each.
+static void start_timer() {
+    constexpr int patience_ms = 5000;
+    if (!is_keeper())
+        return;
+    disable_timeout(STATEMENT_TIMEOUT, false);
+    enable_timeout_after(STATEMENT_TIMEOUT, patience_ms);
+}
+
+void check_remote_parts(const Question *question, const Query *statement) {
+    const List *parts = find_all_inheritors(question->settings->relation, NoLock, nullptr);
+    ListCell *cell;
+    foreach (cell, leaves_to_read(statement, parts)) {
+        Oid leaf = lfirst_oid(cell);
+        const char *fault;
+        if (!catalog::is_foreign_table(leaf))
+            continue;
+        start_timer();
+        ErrorData *error = try_leaf(question, statement, leaf, &fault);
+        if (error != nullptr)
+            refuse_leaf(question, leaf, error);
+        if (fault != nullptr)
+            refuse_fetching(question, leaf, fault);
+    }
+}
+
+} // namespace dp::rows

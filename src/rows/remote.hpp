@@ -1,0 +1,20 @@
+// Partitions on other servers (postgres_fdw). What is asked of them is an aggregation or nothing: a plan that would fetch their
+// rows is not run. Before the charge each is asked once for nothing, so that a server that is away costs nobody anything.
+#pragma once
+
+#include "rows/question.hpp"
+
+namespace dp::rows {
+
+// The plan of an internal statement in which foreign tables are aggregated where they are, whatever that is estimated to cost.
+PlannedStmt *plan_remotely(Query *query);
+// Whether a plan fetches rows of a foreign table.
+bool fetches_rows(const PlannedStmt *plan);
+
+// Before the charge of a question about such a table: plans the statement of each foreign leaf, and runs it with a condition
+// that its server knows to be false. No row is read. Errors: 0A000 when rows would travel; HV00N when a server cannot be
+// reached; 55000 when it cannot be asked, because its dp_rdr, its encoding or its tables are not what they should be.
+// The owner sees what the server has said.
+void check_remote_parts(const Question *question, const Query *statement);
+
+} // namespace dp::rows
