@@ -10,10 +10,11 @@ static bool passes(int sqlstate) {
     return sqlstate == ERRCODE_QUERY_CANCELED || ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_OPERATOR_INTERVENTION;
 }
 
-// Disk, memory, files, locks: not for a query alone, and outside of what is promised (formulas.md, 4.1). Who can use them up
-// to the last page learns something by it.
+// Disk, memory, files, locks, connections: not for a query alone, and outside of what is promised (formulas.md, 4.1). Who can
+// use them up to the last page learns something by it.
 static bool lacks_resources(int sqlstate) {
     return ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_INSUFFICIENT_RESOURCES ||
+           ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_CONNECTION_EXCEPTION ||
            ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_SYSTEM_ERROR || sqlstate == ERRCODE_T_R_DEADLOCK_DETECTED ||
            sqlstate == ERRCODE_LOCK_NOT_AVAILABLE;
 }

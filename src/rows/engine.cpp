@@ -40,12 +40,9 @@ AttrNumber distribution_column(Oid table) {
 
 // ---- while rows are read -------------------------------------------------------------------------------------------
 
-// What a table's owner may set, of border/scope.cpp. Index scans would be counted there by the rows that match.
+// What a table's owner may set. Index scans would be counted there by the rows that match.
 static const char *const node_settings[] = {
-    "SET LOCAL enable_indexscan TO off",    "SET LOCAL enable_indexonlyscan TO off",
-    "SET LOCAL enable_bitmapscan TO off",   "SET LOCAL enable_tidscan TO off",
-    "SET LOCAL enable_seqscan TO on",       "SET LOCAL jit TO off",
-    "SET LOCAL constraint_exclusion TO off"};
+    "SET LOCAL enable_indexscan TO off", "SET LOCAL enable_indexonlyscan TO off", "SET LOCAL enable_bitmapscan TO off"};
 
 // Citus sends them along where a transaction begins on a node.
 void pin_nodes(Oid table) {

@@ -65,7 +65,9 @@ static List *pair_columns(Node *column, const privacy::Bounds *bounds, Node *fil
     Node *facts = facts_constant(pair_facts(lattice));
     if (elsewhere) {
         Node *point = lattice_point("pair_point", column, facts);
-        return list_make2(make_exact_sum(point, filter), count_aggregate(another(point), another(filter)));
+        // Integers contribute wherever there are any.
+        Node *counted = another(is_integer(value_kind(exprType(column))) ? column : point);
+        return list_make2(make_exact_sum(point, filter), count_aggregate(counted, another(filter)));
     }
     return list_make2(lattice_aggregate("lattice_pair", NUMERICOID, column, facts, filter),
                       lattice_aggregate("lattice_rows", INT8OID, another(column), another(facts), another(filter)));
