@@ -368,13 +368,18 @@ void discard_unfinished() {
 }
 
 void discard(Sums *sums) {
-    if (sums->store == nullptr)
+    Tuplestorestate *store = sums->store;
+    if (store == nullptr)
         return;
-    // Within the scope: what a spilled store wrote is not to be counted in pg_stat_database (C18).
-    border::SettingsScope settings = border::SettingsScope::enter();
-    tuplestore_end(sums->store);
-    settings.leave();
     sums->store = nullptr;
+    if (unfinished.store == store)
+        unfinished.store = nullptr;
+    // What a spilled store wrote is not to be counted in pg_stat_database (C18). Not by a setting: those change within a
+    // transaction alone, and a keeper discards between two. Closing raises nothing.
+    bool counts = pgstat_track_counts;
+    pgstat_track_counts = false;
+    tuplestore_end(store);
+    pgstat_track_counts = counts;
 }
 
 static void read_groups(const Question *question, const Selection *selection, Sums *sums) {
