@@ -16,7 +16,8 @@ namespace dp::keeper {
 static void on_sigint(SIGNAL_ARGS) {
     int saved = errno;
     int slot = slot_served();
-    if (get_timeout_indicator(LOCK_TIMEOUT, false) || get_timeout_indicator(STATEMENT_TIMEOUT, false) || (slot >= 0 && is_cancelled(slot))) {
+    if (get_timeout_indicator(LOCK_TIMEOUT, false) || get_timeout_indicator(STATEMENT_TIMEOUT, false) ||
+        (slot >= 0 && is_cancelled(slot))) {
         InterruptPending = true;
         QueryCancelPending = true;
     }
@@ -36,6 +37,12 @@ static void set_handlers() {
 static void leave(int, Datum) {
     leave_pool();
     keeper_is_gone();
+}
+
+// The server gives locks of a session back when a transaction is aborted, and a keeper may end between two while it holds those
+// of requests that others read: nobody else would ever release them. Behind the end of an open transaction.
+static void release_locks(int, Datum) {
+    LockReleaseAll(DEFAULT_LOCKMETHOD, true);
 }
 
 // Nothing that a keeper calls may charge behind its rounds' back.
@@ -117,6 +124,7 @@ static void work(Oid database) {
     rows::become_keeper();
     watch_aborts();
     catalog::deliver_by(charge_in_rounds_alone);
+    before_shmem_exit(release_locks, Datum(0)); // the last of these that runs: the connection's own come behind it
     // By no name, that is as the bootstrap superuser: the extension's owner need not be allowed to log in.
     BackgroundWorkerInitializeConnectionByOid(database, InvalidOid, 0);
     border::force_settings();
