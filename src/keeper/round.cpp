@@ -263,8 +263,10 @@ static const char *lock_timeout_of(const Request *request) {
 
 // What a text may take until its price is known, its constants folded: others wait with a request of a batch, and even
 // alone it does not hold a keeper for as long as it likes.
+constexpr int batch_ms = 200;
+
 static int limit_of(const Request *request) {
-    return request->alone ? 5000 : 200;
+    return request->alone ? 5000 : batch_ms;
 }
 
 static bool took_too_long(const Request *request, const ErrorData *error) {
@@ -564,7 +566,13 @@ static void charge_batch(Request **requests, int n) {
 static int prepare_batch(Request **requests) {
     int slots[most_in_batch], n = 0;
     int taken = take_pending(slots);
+    TimestampTz start = GetCurrentTimestamp();
     for (int i = 0; i < taken; i++) {
+        // One that takes long is enough for those that wait with it.
+        if (i > 0 && TimestampDifferenceExceeds(start, GetCurrentTimestamp(), batch_ms)) {
+            hand_back(slots[i]);
+            continue;
+        }
         Request *request = prepare(slots[i]);
         if (request != nullptr)
             requests[n++] = request;
