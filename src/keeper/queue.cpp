@@ -269,6 +269,8 @@ static void back_to_pending(int index, bool alone, TimestampTz retry) {
     lock();
     Slot &slot = slot_at(index);
     slot.keeper = -1;
+    if (alone && !slot.alone)
+        slot.since = GetCurrentTimestamp();
     slot.alone = slot.alone || alone;
     slot.retry = retry;
     bool cancelled = slot.cancelled;

@@ -245,8 +245,10 @@ static void prepare_charge(Request *request) {
 constexpr int patience_ms = 2000;
 constexpr long retry_ms = 20;
 
+// What is in the way is waited for from the first time on that it is met: not how long keepers had no time before.
 static bool out_of_patience(const Request *request) {
-    return TimestampDifferenceExceeds(pool()->slots[request->slot].since, GetCurrentTimestamp(), patience_ms);
+    return request->alone &&
+           TimestampDifferenceExceeds(pool()->slots[request->slot].since, GetCurrentTimestamp(), patience_ms);
 }
 
 // Others wait with a request of a batch, so it waits for nobody.
