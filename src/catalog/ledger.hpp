@@ -120,7 +120,7 @@ void create_odometer(const char *id_text, const char *relation_name, const char 
 
 // Refuses where nothing can be asked: recovery, parallel workers (55000, with hint).
 void check_can_ask();
-// The same, and SERIALIZABLE: for calls that read rows in their own process.
+// The same, and SERIALIZABLE: for calls that charge, and read rows in their own process.
 void check_can_charge();
 
 } // namespace dp::catalog

@@ -33,8 +33,16 @@ static void set_handlers() {
 
 // ---- the end -------------------------------------------------------------------------------------------------------
 
+// A process that ends outside a transaction leaves its session's locks to whoever gets its place in shared memory: until that
+// one ends, nobody alters the tables. Requests that were charged here, and are read elsewhere, are locked there as well.
+static void give_back_locks() {
+    AbortOutOfAnyTransaction();
+    LockReleaseAll(DEFAULT_LOCKMETHOD, true);
+}
+
 static void leave(int, Datum) {
     leave_pool();
+    give_back_locks();
     keeper_is_gone();
 }
 
