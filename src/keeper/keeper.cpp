@@ -34,15 +34,17 @@ static void set_handlers() {
 
 // ---- the end -------------------------------------------------------------------------------------------------------
 
-static void leave(int, Datum) {
-    leave_pool();
-    keeper_is_gone();
+// A process that ends outside a transaction leaves its session's locks to whoever gets its place in shared memory: until that
+// one ends, nobody alters the tables. Requests that were charged here, and are read elsewhere, are locked there as well.
+static void give_back_locks() {
+    AbortOutOfAnyTransaction();
+    LockReleaseAll(DEFAULT_LOCKMETHOD, true);
 }
 
-// The server gives locks of a session back when a transaction is aborted, and a keeper may end between two while it holds those
-// of requests that others read: nobody else would ever release them. Behind the end of an open transaction.
-static void release_locks(int, Datum) {
-    LockReleaseAll(DEFAULT_LOCKMETHOD, true);
+static void leave(int, Datum) {
+    leave_pool();
+    give_back_locks();
+    keeper_is_gone();
 }
 
 // Nothing that a keeper calls may charge behind its rounds' back.
@@ -124,14 +126,14 @@ static void work(Oid database) {
     rows::become_keeper();
     watch_aborts();
     catalog::deliver_by(charge_in_rounds_alone);
-    before_shmem_exit(release_locks, Datum(0)); // the last of these that runs: the connection's own come behind it
     // By no name, that is as the bootstrap superuser: the extension's owner need not be allowed to log in.
     BackgroundWorkerInitializeConnectionByOid(database, InvalidOid, 0);
     border::force_settings();
     StartTransactionCommand();
     (void)pool();
     CommitTransactionCommand();
-    (void)enter_pool();
+    if (enter_pool() < 0)
+        return;
     before_shmem_exit(leave, Datum(0));
     keep();
 }
