@@ -302,7 +302,7 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("%s is not a registered restricted view", catalog::qualified_name(leaf->view)),
                         errhint("Restricted views are made with dp_protect().")));
-    catalog::check_protectable(relation);
+    question->checked = catalog::check_protectable(relation);
     map_leaf(question, parameters);
     read_groups(reading, question);
     check_asks_something(question);
