@@ -16,7 +16,8 @@ namespace dp::keeper {
 static void on_sigint(SIGNAL_ARGS) {
     int saved = errno;
     int slot = slot_served();
-    if (get_timeout_indicator(LOCK_TIMEOUT, false) || get_timeout_indicator(STATEMENT_TIMEOUT, false) || (slot >= 0 && is_cancelled(slot))) {
+    if (get_timeout_indicator(LOCK_TIMEOUT, false) || get_timeout_indicator(STATEMENT_TIMEOUT, false) ||
+        (slot >= 0 && is_cancelled(slot))) {
         InterruptPending = true;
         QueryCancelPending = true;
     }
@@ -131,7 +132,8 @@ static void work(Oid database) {
     StartTransactionCommand();
     (void)pool();
     CommitTransactionCommand();
-    (void)enter_pool();
+    if (enter_pool() < 0)
+        return;
     before_shmem_exit(leave, Datum(0));
     keep();
 }

@@ -527,7 +527,7 @@ static int64 read_records(Work *work) {
     bool asked = question->where != nullptr && work->projection->people.a == nullptr &&
                  !rows::is_on_other_nodes(question->settings->relation);
     return run_query(static_cast<Query *>(copyObject(work->projection->query)),
-                     asked ? question->settings->relation : InvalidOid, take_record, work);
+                     asked ? question->settings->relation : InvalidOid, take_record, work, question->checked);
 }
 
 // Everybody, and the members of people's groups, whether or not the query's WHERE accepts them.
@@ -545,7 +545,7 @@ static void count_people(Work *work, int64 met) {
         add_row_count(query, reinterpret_cast<Node *>(makeBoolExpr(AND_EXPR, list_make2(people.a, people.b), -1)));
     }
     int64 counts[4] = {};
-    run_counts(query, counts);
+    run_counts(query, counts, work->question->checked);
     memo->rows = Max(counts[0], work->inside); // on other nodes rows may have gone since those were read
     memo->members_a = counts[1];
     memo->members_b = counts[2];
