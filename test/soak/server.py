@@ -46,6 +46,7 @@ ASKED_FOR = {"42501": "rows of a restricted view are private|permission denied f
 QUIET = re.compile("|".join((
     r"LOG:  (starting PostgreSQL|listening on|database system|checkpoint|received|shutting down|aborting any active"
     r"|background worker|server process|terminating any other|all server processes|redo|invalid record length"
+    r"|invalid magic number|record with incorrect prev-link"
     r"|unexpected EOF|could not send data|could not receive data|process \d+ still waiting|automatic recovery"
     r"|entering standby|selected new"
     r"|connection to client lost|parallel worker|terminating logical|worker process)",
