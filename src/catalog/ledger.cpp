@@ -175,15 +175,6 @@ Charge suspension_of(const Settings &settings, const Asker &asker, const char *q
     return nothing;
 }
 
-bool commit_suspension(const Settings &settings, const Asker &asker, const char *query, const char *grantee) {
-    Charge nothing = suspension_of(settings, asker, query, grantee);
-    Entry entry = entry_for(nothing);
-    entry.kind = RequestKind::suspension;
-    check_not_in_recovery();
-    delivery(&entry);
-    return entry.verdict.outcome == Outcome::committed;
-}
-
 void create_odometer(const char *id_text, const char *relation_name, const char *owner) {
     Settings settings = {};
     settings.id_text = id_text;

@@ -131,7 +131,8 @@ static void work(Oid database) {
     StartTransactionCommand();
     (void)pool();
     CommitTransactionCommand();
-    (void)enter_pool();
+    if (enter_pool() < 0)
+        return;
     before_shmem_exit(leave, Datum(0));
     keep();
 }

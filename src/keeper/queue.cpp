@@ -174,12 +174,24 @@ struct Candidate {
 };
 } // namespace
 
+constexpr int no_worker_ms = 10000; // for so long no other keeper is counted on
+
+// Under the lock. How many keepers there can be now.
+static int possible_keepers(int living) {
+    int possible = Min(most_keepers(), most_workers());
+    if (TimestampDifferenceExceeds(pool()->no_worker, GetCurrentTimestamp(), no_worker_ms))
+        return possible;
+    return Min(possible, living);
+}
+
 // Under the lock. One login never has all keepers read for it, if there can be more than one.
 static bool may_read_for(Oid login) {
-    int reading = 0;
-    for (const Keeper &keeper : pool()->keepers)
+    int reading = 0, living = 0;
+    for (const Keeper &keeper : pool()->keepers) {
         reading += keeper.life == Life::busy && keeper.reading_for == login;
-    return reading < Max(1, most_keepers() - 1);
+        living += keeper.life != Life::none && keeper.life != Life::starting;
+    }
+    return reading < Max(1, possible_keepers(living) - 1);
 }
 
 static int idle_keepers() {
@@ -246,6 +258,7 @@ int take_charged() {
     int found = -1;
     lock();
     int n = waiting(State::charged, GetCurrentTimestamp(), candidates);
+    order_by_turns(candidates, n);
     for (int i = 0; i < n; i++) {
         const Slot &slot = slot_at(candidates[i].slot);
         bool own = slot.keeper == self;
@@ -403,15 +416,22 @@ void wake_another() {
 
 // ---- the table of keepers ------------------------------------------------------------------------------------------
 
+// Under the lock. The place that a client has reserved. A keeper that is started by a session with the library of before, and
+// has loaded the new one, finds none: it stays where there are too few, and goes without a word where there are enough.
+static int place_to_enter() {
+    int reserved = -1, empty = -1, living = 0;
+    for (int i = max_keepers - 1; i >= 0; i--) {
+        Life life = pool()->keepers[i].life;
+        reserved = life == Life::starting ? i : reserved;
+        empty = life == Life::none ? i : empty;
+        living += life != Life::starting && life != Life::none;
+    }
+    return reserved >= 0 ? reserved : living < most_keepers() ? empty : -1;
+}
+
 int enter_pool() {
     lock();
-    int place = -1;
-    for (int i = 0; i < max_keepers && place < 0; i++)
-        if (pool()->keepers[i].life == Life::starting)
-            place = i;
-    for (int i = 0; i < max_keepers && place < 0; i++)
-        if (pool()->keepers[i].life == Life::none)
-            place = i;
+    int place = place_to_enter();
     if (place >= 0) {
         Keeper &keeper = pool()->keepers[place];
         keeper.life = Life::busy;
@@ -422,8 +442,6 @@ int enter_pool() {
         keeper.charges = keeper.commits = 0;
     }
     unlock();
-    if (place < 0)
-        ereport(FATAL, (errcode(ERRCODE_INSUFFICIENT_RESOURCES), errmsg("there are %d keepers already", max_keepers)));
     return self = place;
 }
 

@@ -51,7 +51,7 @@ void wake_another();
 
 // ---- the table of keepers ----
 
-int enter_pool();  // index of this process; 0: the first. FATAL when there is no place
+int enter_pool();  // index of this process; -1: there are enough, and nobody of this library has asked for one
 void leave_pool(); // at the end of the process: fails what it is at
 int this_keeper();
 bool becomes_idle(long *milliseconds); // false: there is work; true: look again after so long at the latest

@@ -399,8 +399,15 @@ static void suspend(Request *request) {
     catalog::Entry entry = catalog::entry_for(nothing);
     entry.kind = catalog::RequestKind::suspension;
     commit_patiently(&entry);
-    if (entry.verdict.outcome != catalog::Outcome::committed)
-        ereport(LOG, (errmsg("a role could not be suspended on %s", request->question->settings->view_name)));
+    if (entry.verdict.outcome == catalog::Outcome::committed)
+        return;
+    // Somebody may hold the odometer for as long as he likes; the suspension does not wait for it.
+    entry.kind = catalog::RequestKind::bare_suspension;
+    commit_patiently(&entry);
+    bool suspended = entry.verdict.outcome == catalog::Outcome::committed;
+    ereport(LOG, (errmsg(suspended ? "a role is suspended on %s without a row in the ledger"
+                                   : "a role could not be suspended on %s",
+                         request->question->settings->view_name)));
 }
 
 static void send_rows(Stream *stream, const release::Answer &answer) {

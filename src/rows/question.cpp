@@ -303,7 +303,8 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("%s is not a registered restricted view", catalog::qualified_name(leaf->view)),
                         errhint("Restricted views are made with dp_protect().")));
-    question->remote = catalog::has_foreign_table(catalog::check_protectable(relation));
+    question->checked = catalog::check_protectable(relation);
+    question->remote = catalog::has_foreign_table(question->checked);
     map_leaf(question, parameters);
     read_groups(reading, question);
     check_asks_something(question);
