@@ -264,6 +264,12 @@ COMMENT ON FUNCTION dp_rdr.sum_point("any", bytea) IS 'a value rounded to a latt
 CREATE FUNCTION dp_rdr.pair_point(value "any", facts bytea) RETURNS bigint
     AS 'MODULE_PATHNAME', 'dp_pair_point' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_rdr.pair_point("any", bytea) IS 'a value scaled to 0..2^30';
+CREATE FUNCTION dp_rdr.selection_point(facts bytea, VARIADIC contributions "any") RETURNS bigint
+    AS 'MODULE_PATHNAME', 'dp_selection_point' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.selection_point(bytea, "any") IS 'scaled sensitivity of a row, for the selection of epsilon';
+CREATE FUNCTION dp_rdr.selection_square(facts bytea, VARIADIC contributions "any") RETURNS bigint
+    AS 'MODULE_PATHNAME', 'dp_selection_square' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.selection_square(bytea, "any") IS 'its square';
 -- Partitions on other servers are asked by it whether they are there and fit, before a charge.
 CREATE FUNCTION dp_rdr.is_other_node(facts text) RETURNS boolean
     AS 'MODULE_PATHNAME', 'dp_is_other_node' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -1009,6 +1015,8 @@ GRANT EXECUTE ON FUNCTION dp_rdr.lattice_pair("any", bytea) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.lattice_rows("any", bytea) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.sum_point("any", bytea) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.pair_point("any", bytea) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.selection_point(bytea, "any") TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.selection_square(bytea, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.is_other_node(text) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.selection_sums(bytea, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.canonical(anyelement, integer) TO PUBLIC;

@@ -16,7 +16,8 @@ namespace dp::keeper {
 static void on_sigint(SIGNAL_ARGS) {
     int saved = errno;
     int slot = slot_served();
-    if (get_timeout_indicator(LOCK_TIMEOUT, false) || get_timeout_indicator(STATEMENT_TIMEOUT, false) || (slot >= 0 && is_cancelled(slot))) {
+    if (get_timeout_indicator(LOCK_TIMEOUT, false) || get_timeout_indicator(STATEMENT_TIMEOUT, false) ||
+        (slot >= 0 && is_cancelled(slot))) {
         InterruptPending = true;
         QueryCancelPending = true;
     }

@@ -42,7 +42,7 @@ struct Slot {
     PGPROC *client; // whose latch is set
     Oid login, role, session_role;
     uint64 ticket;     // order of arrival
-    TimestampTz since; // when it was put
+    TimestampTz since; // when it was put, or first put back
     TimestampTz retry; // not taken before
     // What was charged, for the keeper that reads, which need not be the one that has charged.
     uint64 versions; // a hash of release::versions_of

@@ -278,18 +278,31 @@ int take_charged() {
 
 constexpr int retry_ms = 20;
 
-void put_back(int index) {
+static void back_to_pending(int index, bool alone, TimestampTz retry) {
     lock();
     Slot &slot = slot_at(index);
     slot.keeper = -1;
-    slot.alone = true;
-    slot.retry = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), retry_ms);
+    if (alone && !slot.alone)
+        slot.since = GetCurrentTimestamp();
+    slot.alone = slot.alone || alone;
+    slot.retry = retry;
     bool cancelled = slot.cancelled;
-    if (!cancelled)
+    if (!cancelled) {
         set_state(slot, State::pending);
+        if (retry == 0)
+            (void)wake_idle_keeper();
+    }
     unlock();
     if (cancelled)
         forget(index);
+}
+
+void put_back(int index) {
+    back_to_pending(index, true, TimestampTzPlusMilliseconds(GetCurrentTimestamp(), retry_ms));
+}
+
+void hand_back(int index) {
+    back_to_pending(index, false, 0);
 }
 
 void mark_running(int index) {

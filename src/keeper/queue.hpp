@@ -33,6 +33,8 @@ int take_pending(int *slots);
 int take_charged();
 // Locks of somebody else are in the way: later, alone.
 void put_back(int slot);
+// Untouched, to be taken with the next ones.
+void hand_back(int slot);
 // The keeper that has it goes on with it.
 void mark_running(int slot);
 // Charged; any keeper may read it.

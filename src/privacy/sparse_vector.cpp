@@ -156,7 +156,7 @@ std::int64_t svt_point(const SvtCandidate &candidate, double pis) {
     double r = pis / candidate.m;
     if (candidate.mechanism == Mechanism::gaussian)
         r = std::sqrt((pis * pis + candidate.noise_term) / (candidate.m + candidate.noise_term));
-    const auto point = static_cast<std::int64_t>(std::floor(std::ldexp(r, 30) + 0.5));
+    const auto point = static_cast<std::int64_t>(r * static_cast<double>(one) + 0.5); // r >= 0: cutting rounds down
     // The sensitivity must hold whatever the last bit of a square root does.
     return std::min(std::max(point, static_cast<std::int64_t>(candidate.least)), static_cast<std::int64_t>(one));
 }

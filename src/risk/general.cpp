@@ -5,6 +5,7 @@
 #include "border/permissions.hpp"
 #include "border/scope.hpp"
 #include "border/spi.hpp"
+#include "border/walk.hpp"
 #include "catalog/decimals.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/foreign_code.hpp"
@@ -13,6 +14,7 @@
 #include "risk/closed_forms.hpp"
 #include "risk/rerun.hpp"
 #include "risk/statement.hpp"
+#include "rows/engine.hpp"
 
 namespace dp::risk {
 
@@ -239,6 +241,27 @@ static void read_bounds(const catalog::Reading &reading, GeneralQuestion *questi
     }
 }
 
+// Citus would bring together rows of this server and of others by writing some to files.
+static bool check_places(Node *node, void *context) {
+    auto table = *static_cast<const Oid *>(context);
+    if (node == nullptr)
+        return false;
+    if (!IsA(node, Query))
+        return border::walk_expression(node, check_places, context);
+    ListCell *cell;
+    foreach (cell, castNode(Query, node)->rtable) {
+        auto *entry = lfirst_node(RangeTblEntry, cell);
+        if (entry->rtekind == RTE_RELATION && entry->relkind != RELKIND_VIEW &&
+            rows::is_on_other_nodes(entry->relid) != rows::is_on_other_nodes(table))
+            ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                            errmsg("one of %s and %s is kept on other nodes, and the other is not", get_rel_name(table),
+                                   get_rel_name(entry->relid)),
+                            errhint("Distribute both, or make a table that is not protected a reference table with "
+                                    "create_reference_table().")));
+    }
+    return border::walk_query(castNode(Query, node), check_places, context, 0);
+}
+
 GeneralQuestion *prepare_general(const catalog::Reading &reading, query::General *general, const char *text) {
     query::check_general(general);
     auto *question = static_cast<GeneralQuestion *>(palloc0(sizeof(GeneralQuestion)));
@@ -252,6 +275,7 @@ GeneralQuestion *prepare_general(const catalog::Reading &reading, query::General
                         errmsg("%s is not a registered restricted view", catalog::qualified_name(view)),
                         errhint("Restricted views are made with dp_protect().")));
     catalog::check_protectable(relation);
+    check_places(reinterpret_cast<Node *>(general->query), &relation);
     auto *table = static_cast<rows::Question *>(palloc0(sizeof(rows::Question)));
     table->settings = question->settings;
     question->table = table;
@@ -387,12 +411,26 @@ static Node *as_text(Node *value) {
     return reinterpret_cast<Node *>(cast);
 }
 
-static Node *row_identity() {
+static Node *joined_texts(Node *a, Node *b) {
+    return reinterpret_cast<Node *>(makeFuncExpr(F_TEXTCAT, TEXTOID, list_make2(a, b), DEFAULT_COLLATION_OID,
+                                                 DEFAULT_COLLATION_OID, COERCE_EXPLICIT_CALL));
+}
+
+static Node *row_identity(const rows::Question *question) {
     auto *table = makeVar(1, TableOidAttributeNumber, OIDOID, -1, InvalidOid, 0);
     auto *place = makeVar(1, SelfItemPointerAttributeNumber, TIDOID, -1, InvalidOid, 0);
-    List *parts = list_make2(as_text(reinterpret_cast<Node *>(table)), as_text(reinterpret_cast<Node *>(place)));
-    return reinterpret_cast<Node *>(
-        makeFuncExpr(F_TEXTCAT, TEXTOID, parts, DEFAULT_COLLATION_OID, DEFAULT_COLLATION_OID, COERCE_EXPLICIT_CALL));
+    Node *identity = joined_texts(as_text(reinterpret_cast<Node *>(table)), as_text(reinterpret_cast<Node *>(place)));
+    AttrNumber distribution = rows::distribution_column(question->settings->relation);
+    if (distribution == InvalidAttrNumber)
+        return identity;
+    auto *nothing = makeNode(CoalesceExpr);
+    nothing->coalescetype = TEXTOID;
+    nothing->coalescecollid = DEFAULT_COLLATION_OID;
+    nothing->args =
+        list_make2(as_text(reinterpret_cast<Node *>(rows::table_column(question, distribution))),
+                   makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum(""), false, false));
+    nothing->location = -1;
+    return joined_texts(identity, reinterpret_cast<Node *>(nothing));
 }
 
 Query *rows_query(const GeneralQuestion *question, Node *condition, bool with_identity) {
@@ -406,7 +444,7 @@ Query *rows_query(const GeneralQuestion *question, Node *condition, bool with_id
                    get_attname(view, i, false));
     }
     if (with_identity) // a name that no column can have
-        add_target(query, row_identity(), "ctid");
+        add_target(query, row_identity(question->table), "ctid");
     return query;
 }
 
@@ -589,7 +627,8 @@ Memo *begin_memo(const RecordsQuery *records, const border::Spi &spi, bool keep)
 void read_memo(const GeneralQuestion *question, const RecordsQuery *records, Memo *memo, TakeRecord take,
                void *reader) {
     Reader of_records = {records, memo, 0, take, reader};
-    Oid table = records->all_rows ? InvalidOid : question->settings->relation;
+    bool elsewhere = rows::is_on_other_nodes(question->settings->relation);
+    Oid table = records->all_rows || elsewhere ? InvalidOid : question->settings->relation;
     int64 met = run_text(deparse_internal(records->query), table, read_record, &of_records);
     memo->rows = of_records.individuals;
     if (!records->all_rows) {
@@ -598,6 +637,7 @@ void read_memo(const GeneralQuestion *question, const RecordsQuery *records, Mem
         memo->rows = met;
         if (met == not_known)
             run_counts(count, &memo->rows);
+        memo->rows = Max(memo->rows, of_records.individuals); // on other nodes some may have gone meanwhile
     }
     memo->outside = memo->rows - of_records.individuals;
 }
@@ -621,11 +661,24 @@ void profile_memo(const border::Spi &spi, Memo *memo) {
     memo->profile = profile;
 }
 
+// A place in a file tells one row from others on one server alone.
+static void check_rerun(const GeneralQuestion *question) {
+    if (rows::is_on_other_nodes(question->settings->relation))
+        ereport(ERROR,
+                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                 errmsg("rows of %s are kept on several nodes, and the query would be run without one of them",
+                        question->settings->relation_name),
+                 errhint("Ask for what needs no such run: one level of count, sum, avg, variance, stddev, min, max "
+                         "and percentiles of columns, without HAVING.")));
+}
+
 GeneralRisk general_risk(const GeneralQuestion *question, privacy::Mechanism mechanism, bool keep_records,
                          const char *caller) {
     const ClosedForms *forms = find_closed_forms(question);
-    return forms != nullptr && at_most_once(question) ? closed_forms_risk(question, forms, mechanism, keep_records)
-                                                      : rerun_risk(question, mechanism, keep_records, caller);
+    if (forms != nullptr && at_most_once(question))
+        return closed_forms_risk(question, forms, mechanism, keep_records);
+    check_rerun(question);
+    return rerun_risk(question, mechanism, keep_records, caller);
 }
 
 } // namespace dp::risk

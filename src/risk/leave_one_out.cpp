@@ -8,6 +8,7 @@
 #include "query/limits.hpp"
 #include "risk/printed.hpp"
 #include "risk/statement.hpp"
+#include "rows/engine.hpp"
 #include "rows/reader.hpp"
 #include "rows/shown.hpp"
 #include "rows/sums.hpp"
@@ -522,7 +523,9 @@ static void take_record(void *reader, Datum *values, bool *nulls) {
 // How many rows the table has follows from the statement where its scans tell; otherwise another one counts them.
 static int64 read_records(Work *work) {
     const rows::Question *question = work->question;
-    bool asked = question->where != nullptr && work->projection->people.a == nullptr;
+    // Other nodes would count by running the statement under EXPLAIN ANALYZE, and would keep its plan.
+    bool asked = question->where != nullptr && work->projection->people.a == nullptr &&
+                 !rows::is_on_other_nodes(question->settings->relation);
     return run_query(static_cast<Query *>(copyObject(work->projection->query)),
                      asked ? question->settings->relation : InvalidOid, take_record, work, question->checked);
 }
@@ -543,7 +546,7 @@ static void count_people(Work *work, int64 met) {
     }
     int64 counts[4] = {};
     run_counts(query, counts, work->question->checked);
-    memo->rows = counts[0];
+    memo->rows = Max(counts[0], work->inside); // on other nodes rows may have gone since those were read
     memo->members_a = counts[1];
     memo->members_b = counts[2];
     memo->members_both = counts[3];
@@ -573,6 +576,7 @@ static void run(Work *work) {
     border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope role = border::RoleScope::enter(work->question->settings->owner);
     border::PathScope path = border::PathScope::enter(); // an analyst comes here, too, under within_data
+    rows::pin_nodes(work->question->settings->relation);
     PushActiveSnapshot(GetActiveSnapshot());
     count_people(work, read_records(work));
     work->memo->outside = work->memo->rows - work->inside;

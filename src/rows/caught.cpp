@@ -1,5 +1,6 @@
 #include "rows/caught.hpp"
 
+#include "rows/engine.hpp"
 #include "rows/reader.hpp"
 
 namespace dp::rows {
@@ -9,10 +10,11 @@ static bool passes(int sqlstate) {
     return sqlstate == ERRCODE_QUERY_CANCELED || ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_OPERATOR_INTERVENTION;
 }
 
-// Disk, memory, files, locks: not for a query alone, and outside of what is promised (formulas.md, 4.1). Who can use them up
-// to the last page learns something by it.
+// Disk, memory, files, locks, connections: not for a query alone, and outside of what is promised (formulas.md, 4.1). Who can
+// use them up to the last page learns something by it.
 static bool lacks_resources(int sqlstate) {
     return ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_INSUFFICIENT_RESOURCES ||
+           ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_CONNECTION_EXCEPTION ||
            ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_SYSTEM_ERROR || sqlstate == ERRCODE_T_R_DEADLOCK_DETECTED ||
            sqlstate == ERRCODE_LOCK_NOT_AVAILABLE;
 }
@@ -42,20 +44,23 @@ static void log_failure(const Question *question, const ErrorData *error) {
 [[noreturn]] static void raise_failed() {
     // Neither the message nor its place may depend on a row. The transaction is lost all the same: this error ends it.
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the query failed"),
-                    errhint("Its charge stays. The controller finds out more by running the query on the table.")));
+                    errhint("What was charged stays. The controller finds out more by running the query on the table.")));
     pg_unreachable();
 }
 
 void raise_caught(const Question *question, ErrorData *error) {
     // A cancel that comes back from another server has its text. In a keeper nobody waits for that of his own any more.
-    bool ours = !question->remote || !is_keeper();
+    bool elsewhere = question->remote || is_on_other_nodes(question->settings->relation);
+    bool ours = !elsewhere || !is_keeper();
     if (ours && passes(error->sqlerrcode)) {
         RESUME_INTERRUPTS();
         ReThrowError(error);
     }
     // The controller's own calls are his: he may see rows.
     suspends = question->grantee != nullptr && !lacks_resources(error->sqlerrcode) &&
-               !(question->remote && is_about_a_server(error->sqlerrcode));
+               !(elsewhere && is_about_a_server(error->sqlerrcode));
+    if (is_about_a_server(error->sqlerrcode))
+        forget_nodes();
     log_failure(question, error);
     RESUME_INTERRUPTS();
     raise_failed();

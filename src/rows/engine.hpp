@@ -9,4 +9,17 @@ namespace dp::rows {
 // sum(bigint). Others it calls for each row in a way that costs more than the row, or it gathers the rows.
 bool is_on_other_nodes(Oid table);
 
+// By which Citus tells where a row belongs: rows that differ in it may lie in the same place of different nodes.
+// InvalidAttrNumber where all rows are in one place.
+AttrNumber distribution_column(Oid table);
+
+// Within a scope of settings, before rows of such a table are read: the other nodes plan their part as this server would,
+// without indexes (K6). For tables of this server nothing is done.
+void pin_nodes(Oid table);
+
+// Before a charge: 55000 if a node that alone keeps some of the table's rows does not answer the owner. Nothing is read, and
+// for tables of this server nothing is done. One look serves a second of questions about a table, unless one fails.
+void check_nodes(Oid table, Oid owner);
+void forget_nodes();
+
 } // namespace dp::rows

@@ -17,6 +17,10 @@
 
 namespace dp::rows {
 
+namespace {
+enum class Keeping : std::uint8_t { here, by_foreign_servers, by_citus }; // of the rows
+} // namespace
+
 // ---- building the statement ----------------------------------------------------------------------------------------
 
 static Node *facts_constant(Datum facts) {
@@ -61,17 +65,25 @@ static List *pair_columns(Node *column, const privacy::Bounds *bounds, Node *fil
     Node *facts = facts_constant(pair_facts(lattice));
     if (elsewhere) {
         Node *point = lattice_point("pair_point", column, facts);
-        return list_make2(make_exact_sum(point, filter), count_aggregate(another(point), another(filter)));
+        // Integers contribute wherever there are any.
+        Node *counted = another(is_integer(value_kind(exprType(column))) ? column : point);
+        return list_make2(make_exact_sum(point, filter), count_aggregate(counted, another(filter)));
     }
     return list_make2(lattice_aggregate("lattice_pair", NUMERICOID, column, facts, filter),
                       lattice_aggregate("lattice_rows", INT8OID, another(column), another(facts), another(filter)));
 }
 
-// As many columns as the measure has coordinates: a count, a sum, or the pair's sum and count.
-static List *measure_columns(const Question *question, int j, bool elsewhere) {
+// Both conditions, either of which may be missing.
+static Node *both(Node *a, Node *b) {
+    return a == nullptr || b == nullptr ? another(a == nullptr ? b : a) : make_and_qual(another(a), another(b));
+}
+
+// As many columns as the measure has coordinates: a count, a sum, or the pair's sum and count. among: whom it is asked about,
+// unless that is in the statement's WHERE.
+static List *measure_columns(const Question *question, int j, bool elsewhere, Node *among) {
     const privacy::Measure &measure = (*question->measures)[j];
-    auto *filter =
-        measure.filter < 0 ? nullptr : static_cast<Node *>(copyObject(list_nth(question->filters, measure.filter)));
+    Node *filter =
+        both(among, measure.filter < 0 ? nullptr : static_cast<Node *>(list_nth(question->filters, measure.filter)));
     if (measure.argument < 0)
         return list_make1(count_aggregate(nullptr, filter));
     auto *column = reinterpret_cast<Node *>(table_column(question, question->argument_columns[measure.calls.front()]));
@@ -86,17 +98,10 @@ static List *measure_columns(const Question *question, int j, bool elsewhere) {
     pg_unreachable();
 }
 
-// CASE WHEN the filter holds THEN the argument END: NULL where the row does not contribute to the measure.
-static Node *contribution(const Question *question, int j) {
-    const privacy::Measure &measure = (*question->measures)[j];
-    Node *value =
-        measure.argument < 0
-            ? makeBoolConst(true, false)
-            : reinterpret_cast<Node *>(table_column(question, question->argument_columns[measure.calls.front()]));
-    if (measure.filter < 0)
-        return value;
+// CASE WHEN the condition holds THEN the value END
+static Node *value_where(Node *condition, Node *value) {
     auto *when = makeNode(CaseWhen);
-    when->expr = reinterpret_cast<Expr *>(copyObject(list_nth(question->filters, measure.filter)));
+    when->expr = reinterpret_cast<Expr *>(condition);
     when->result = reinterpret_cast<Expr *>(value);
     when->location = -1;
     auto *choice = makeNode(CaseExpr);
@@ -109,32 +114,109 @@ static Node *contribution(const Question *question, int j) {
     return reinterpret_cast<Node *>(choice);
 }
 
-static Aggref *selection_aggregate(const Question *question, const Selection *selection) {
-    Datum facts = selection_facts(question, selection->tested, selection->ntested);
-    List *arguments = list_make1(facts_constant(facts));
-    for (int j = 0; j < question->nmeasures; j++)
-        arguments = lappend(arguments, contribution(question, j));
-    Oid types[2] = {BYTEAOID, ANYOID};
-    return make_aggregate(border::internal_function("selection_sums", 2, types), BYTEAOID, arguments, nullptr);
+// The argument where the filter holds: NULL where the row does not contribute to the measure.
+static Node *contribution(const Question *question, int j) {
+    const privacy::Measure &measure = (*question->measures)[j];
+    Node *value =
+        measure.argument < 0
+            ? makeBoolConst(true, false)
+            : reinterpret_cast<Node *>(table_column(question, question->argument_columns[measure.calls.front()]));
+    return measure.filter < 0
+               ? value
+               : value_where(another(static_cast<Node *>(list_nth(question->filters, measure.filter))), value);
 }
 
-// SELECT keys, measures [, selection_sums] FROM table WHERE ... GROUP BY keys
-static Query *grouped_query(const Question *question, const Selection *selection, bool elsewhere) {
-    Query *query = make_aggregation(table_entry(question), static_cast<Node *>(copyObject(question->where)));
+// The facts of some candidates, and what a row contributes.
+static List *selection_arguments(const Question *question, const privacy::SvtCandidate *tested, int ntested) {
+    List *arguments = list_make1(facts_constant(selection_facts(question, tested, ntested)));
+    for (int j = 0; j < question->nmeasures; j++)
+        arguments = lappend(arguments, contribution(question, j));
+    return arguments;
+}
+
+static Oid selection_function(const char *name) {
+    Oid types[2] = {BYTEAOID, ANYOID};
+    return border::internal_function(name, 2, types);
+}
+
+static Node *sum_of_selection(const Question *question, const privacy::SvtCandidate *candidate, const char *name,
+                              Node *among) {
+    List *arguments = selection_arguments(question, candidate, 1);
+    return make_exact_sum(reinterpret_cast<Node *>(makeFuncExpr(selection_function(name), INT8OID, arguments,
+                                                                InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL)),
+                          another(among));
+}
+
+// One column; where other nodes keep the rows a count(*), then sums of points and of squares.
+static List *selection_columns(const Question *question, const Selection *selection, bool points, Node *among) {
+    if (!points) {
+        List *arguments = selection_arguments(question, selection->tested, selection->ntested);
+        return list_make1(make_aggregate(selection_function("selection_sums"), BYTEAOID, arguments, nullptr));
+    }
+    List *columns = list_make1(count_aggregate(nullptr, another(among)));
+    for (int j = 0; j < selection_width(selection->tested->mechanism, selection->ntested); j++) {
+        columns = lappend(columns, sum_of_selection(question, &selection->tested[j], "selection_point", among));
+        columns = lappend(columns, sum_of_selection(question, &selection->tested[j], "selection_square", among));
+    }
+    return columns;
+}
+
+static void add_targets(Query *query, const List *expressions) {
+    ListCell *cell;
+    foreach (cell, expressions)
+        add_target(query, static_cast<Node *>(lfirst(cell)));
+}
+
+// Groups by what was added last.
+static void group_by_last(Query *query, SortGroupClause *clause) {
+    auto *target = llast_node(TargetEntry, query->targetList);
+    clause->tleSortGroupRef = target->ressortgroupref = target->resno;
+    query->groupClause = lappend(query->groupClause, clause);
+}
+
+static Node *is_true(const Node *condition) {
+    auto *test = makeNode(BooleanTest);
+    test->arg = reinterpret_cast<Expr *>(copyObject(const_cast<Node *>(condition)));
+    test->booltesttype = IS_TRUE;
+    test->location = -1;
+    return reinterpret_cast<Node *>(test);
+}
+
+static void add_keys(Query *query, const Question *question, Node *among) {
     for (int i = 0; i < question->leaf->nkeys; i++) {
-        add_target(query, static_cast<Node *>(copyObject(question->keys[i])));
-        auto *clause = copyObject(question->leaf->keys[i].clause);
-        clause->tleSortGroupRef = i + 1;
-        llast_node(TargetEntry, query->targetList)->ressortgroupref = i + 1;
-        query->groupClause = lappend(query->groupClause, clause);
+        Node *key = another(question->keys[i]);
+        add_target(query, among == nullptr ? key : value_where(another(among), key));
+        group_by_last(query, copyObject(question->leaf->keys[i].clause));
     }
-    for (int j = 0; j < question->nmeasures; j++) {
-        ListCell *cell;
-        foreach (cell, measure_columns(question, j, elsewhere))
-            add_target(query, static_cast<Node *>(lfirst(cell)));
+}
+
+// The last column where everybody is asked about: how many rows there are, or, with keys, whether those of the group are in
+// the answer. Those that are not make a group of their own.
+static void add_everybody(Query *query, const Question *question) {
+    if (question->leaf->nkeys == 0)
+        add_target(query, count_aggregate(nullptr, nullptr));
+    else if (question->where != nullptr) {
+        auto *clause = makeNode(SortGroupClause);
+        get_sort_group_operators(BOOLOID, false, true, false, &clause->sortop, &clause->eqop, nullptr,
+                                 &clause->hashable);
+        add_target(query, is_true(question->where));
+        group_by_last(query, clause);
     }
+}
+
+// SELECT keys, measures [, selection] FROM table WHERE ... GROUP BY keys. Where a selection counts everybody (by_citus)
+// WHERE leaves nobody out, but is a condition of the measures or of the keys.
+static Query *grouped_query(const Question *question, const Selection *selection, Keeping keeping) {
+    bool elsewhere = keeping != Keeping::here, everybody = selection != nullptr && keeping == Keeping::by_citus;
+    Node *among = everybody ? question->where : nullptr, *of_measures = question->leaf->nkeys == 0 ? among : nullptr;
+    Query *query = make_aggregation(table_entry(question), everybody ? nullptr : another(question->where));
+    add_keys(query, question, among);
+    for (int j = 0; j < question->nmeasures; j++)
+        add_targets(query, measure_columns(question, j, elsewhere, of_measures));
     if (selection != nullptr)
-        add_target(query, reinterpret_cast<Node *>(selection_aggregate(question, selection)));
+        add_targets(query, selection_columns(question, selection, everybody, of_measures));
+    if (everybody)
+        add_everybody(query, question);
     return query;
 }
 
@@ -182,14 +264,54 @@ static DestReceiver *into(Tuplestorestate *store) {
     return receiver;
 }
 
-// The rows of a statement into a store. False: it was not executed. The executor is called past the hooks of other
+namespace {
+// Adds up a count of the rows that it passes on. Where a column tells who is in the answer, the others are only counted.
+struct Counter {
+    DestReceiver base;
+    DestReceiver *to; // null: nobody wants the rows
+    int count, mark;  // columns; no mark: -1
+    int64 rows;
+};
+} // namespace
+
+static bool count_and_pass(TupleTableSlot *slot, DestReceiver *self) {
+    auto *counter = reinterpret_cast<Counter *>(self);
+    slot_getallattrs(slot);
+    counter->rows += DatumGetInt64(slot->tts_values[counter->count]);
+    if (counter->to == nullptr || (counter->mark >= 0 && !DatumGetBool(slot->tts_values[counter->mark])))
+        return true;
+    return counter->to->receiveSlot(slot, counter->to);
+}
+
+static void start_counter(DestReceiver *self, int operation, TupleDesc desc) {
+    DestReceiver *to = reinterpret_cast<Counter *>(self)->to;
+    if (to != nullptr)
+        to->rStartup(to, operation, desc);
+}
+
+static void end_counter(DestReceiver *self) {
+    DestReceiver *to = reinterpret_cast<Counter *>(self)->to;
+    if (to != nullptr)
+        to->rShutdown(to);
+}
+
+static void destroy_counter(DestReceiver *self) {
+    DestReceiver *to = reinterpret_cast<Counter *>(self)->to;
+    if (to != nullptr)
+        to->rDestroy(to);
+}
+
+static Counter counter(DestReceiver *to, int count, int mark) {
+    return Counter{{count_and_pass, start_counter, end_counter, destroy_counter, DestNone}, to, count, mark, 0};
+}
+
+// The rows of a statement to where they are wanted. False: it was not executed. The executor is called past the hooks of other
 // extensions: the number of rows, and what auto_explain shows of the nodes below, are private (K6, C08).
-static bool execute(Query *query, const List *checked, Tuplestorestate *store) {
+static bool execute(Query *query, const List *checked, DestReceiver *receiver) {
     PlannedStmt *plan = plan_statement(query, checked);
     if (!reads_only(plan, checked) || fetches_rows(plan))
         return false;
     border::forget_empty_permissions(plan);
-    DestReceiver *receiver = into(store);
     QueryDesc *desc =
         CreateQueryDesc(plan, "(dp_rdr)", GetActiveSnapshot(), InvalidSnapshot, receiver, nullptr, nullptr, 0);
     standard_ExecutorStart(desc, 0);
@@ -239,8 +361,11 @@ static void add_to_selection(const Question *question, const Selection *selectio
     int column = question->leaf->nkeys + question->ncoordinates;
     if (selection == nullptr || slot->tts_isnull[column]) // the one group of no rows
         return;
-    add_selection_sums(slot->tts_values[column], selection->sums,
-                       selection_width(selection->tested->mechanism, selection->ntested));
+    int width = selection_width(selection->tested->mechanism, selection->ntested);
+    if (TupleDescAttr(slot->tts_tupleDescriptor, column)->atttypid == BYTEAOID)
+        add_selection_sums(slot->tts_values[column], selection->sums, width);
+    else
+        add_selection_columns(slot->tts_values + column, selection->sums, width);
 }
 
 static privacy::int128 *declared_sums(const Question *question, Tuplestorestate *store, TupleDesc desc,
@@ -301,18 +426,6 @@ static void add_the_others(const Selection *selection, int64 rows) {
     }
 }
 
-static int64 only_count(Tuplestorestate *store, TupleDesc desc) {
-    TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
-    bool isnull = true;
-    int64 count = 0;
-    if (tuplestore_gettupleslot(store, true, false, slot))
-        count = DatumGetInt64(slot_getattr(slot, 1, &isnull));
-    ExecDropSingleTupleTableSlot(slot);
-    if (isnull)
-        elog(ERROR, "the internal statement returned no row count");
-    return count;
-}
-
 // In a keeper the charge of what a selection has selected is a transaction of its own: what was read for it outlives that, and
 // is ended by discard() alone.
 static Sums begin_sums(const Query *grouped, const Selection *selection) {
@@ -328,22 +441,18 @@ void discard_unfinished() {
 }
 
 void discard(Sums *sums) {
-    if (sums->store == nullptr)
+    Tuplestorestate *store = sums->store;
+    if (store == nullptr)
         return;
-    MemoryContext old = CurrentMemoryContext;
-    bool between = !IsTransactionState(); // of a keeper; settings change within a transaction alone
-    HOLD_INTERRUPTS();
-    if (between)
-        StartTransactionCommand();
-    // Within the scope: what a spilled store wrote is not to be counted in pg_stat_database (C18).
-    border::SettingsScope settings = border::SettingsScope::enter();
-    tuplestore_end(sums->store);
-    settings.leave();
-    if (between)
-        CommitTransactionCommand();
-    RESUME_INTERRUPTS();
-    MemoryContextSwitchTo(old);
     sums->store = nullptr;
+    if (unfinished.store == store)
+        unfinished.store = nullptr;
+    // What a spilled store wrote is not to be counted in pg_stat_database (C18). Not by a setting: those change within a
+    // transaction alone, and a keeper discards between two. Closing raises nothing.
+    bool counts = pgstat_track_counts;
+    pgstat_track_counts = false;
+    tuplestore_end(store);
+    pgstat_track_counts = counts;
 }
 
 static void read_groups(const Question *question, const Selection *selection, Sums *sums) {
@@ -353,14 +462,35 @@ static void read_groups(const Question *question, const Selection *selection, Su
         add_all_groups(question, selection, sums->store, sums->desc);
 }
 
-// What the owner's rights are needed for. False: something was not executed.
-static bool run_as_owner(const Question *question, Query *grouped, const List *checked, const Sums *sums,
-                         Tuplestorestate *count) {
+// How many rows the table has: of the statement itself where each node answers for its rows at a moment of its own, so that
+// they are in all of its numbers or in none. Elsewhere one snapshot serves two statements.
+static bool run_selection(const Question *question, Query *grouped, const List *checked, const Sums *sums,
+                          int64 *rows) {
+    bool executed;
+    Counter everybody;
+    if (is_on_other_nodes(question->settings->relation)) {
+        int last = sums->desc->natts - 1, nkeys = question->leaf->nkeys;
+        everybody = counter(into(sums->store), nkeys == 0 ? last : nkeys + question->ncoordinates,
+                            nkeys == 0 || question->where == nullptr ? -1 : last);
+        executed = execute(grouped, checked, &everybody.base);
+    } else {
+        everybody = counter(nullptr, 0, -1);
+        executed =
+            execute(row_count(question), checked, &everybody.base) && execute(grouped, checked, into(sums->store));
+    }
+    *rows = everybody.rows;
+    return executed;
+}
+
+// What the owner's rights are needed for. rows: of the table, for a selection. False: something was not executed.
+static bool run_as_owner(const Question *question, const Selection *selection, Query *grouped, const List *checked,
+                         const Sums *sums, int64 *rows) {
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
     border::PathScope path = border::PathScope::enter();
+    pin_nodes(question->settings->relation);
     PushActiveSnapshot(GetActiveSnapshot());
-    bool executed =
-        (count == nullptr || execute(row_count(question), checked, count)) && execute(grouped, checked, sums->store);
+    bool executed = selection == nullptr ? execute(grouped, checked, into(sums->store))
+                                         : run_selection(question, grouped, checked, sums, rows);
     PopActiveSnapshot();
     path.leave();
     role.leave();
@@ -370,15 +500,12 @@ static bool run_as_owner(const Question *question, Query *grouped, const List *c
 // From the statement to exact sums, caught as a whole. False: nothing was read.
 static bool read_rows(const Question *question, const Selection *selection, Query *grouped, const List *checked,
                       Sums *sums) {
-    Tuplestorestate *count = selection == nullptr ? nullptr : tuplestore_begin_heap(false, false, work_mem);
-    TupleDesc count_desc = selection == nullptr ? nullptr : describe(row_count(question));
-    if (!run_as_owner(question, grouped, checked, sums, count))
+    int64 rows = 0;
+    if (!run_as_owner(question, selection, grouped, checked, sums, &rows))
         return false;
     read_groups(question, selection, sums);
-    if (selection != nullptr) {
-        add_the_others(selection, only_count(count, count_desc));
-        tuplestore_end(count);
-    }
+    if (selection != nullptr)
+        add_the_others(selection, rows);
     if (!question->thresholded)
         discard(sums);
     return true;
@@ -413,14 +540,16 @@ static const List *check_table(const Question *question) {
     return checked;
 }
 
-static bool is_kept_elsewhere(const Question *question, const List *checked) {
-    return catalog::has_foreign_table(checked) || is_on_other_nodes(question->settings->relation);
+static Keeping keeping_of(const Question *question, const List *checked) {
+    return catalog::has_foreign_table(checked)               ? Keeping::by_foreign_servers
+           : is_on_other_nodes(question->settings->relation) ? Keeping::by_citus
+                                                             : Keeping::here;
 }
 
 Sums evaluate(const Question *question, const Selection *selection) {
     check_reader(question);
     const List *checked = check_table(question);
-    Query *grouped = grouped_query(question, selection, is_kept_elsewhere(question, checked));
+    Query *grouped = grouped_query(question, selection, keeping_of(question, checked));
     Sums sums = begin_sums(grouped, selection); // outlives the subtransaction of `caught`
     if (selection != nullptr && is_keeper())
         unfinished = sums;
@@ -436,7 +565,7 @@ Sums evaluate(const Question *question, const Selection *selection) {
 
 void check_remote_parts(const Question *question, const Selection *selection) {
     if (question->remote)
-        check_remote_parts(question, grouped_query(question, selection, true));
+        check_remote_parts(question, grouped_query(question, selection, Keeping::by_foreign_servers));
 }
 
 } // namespace dp::rows

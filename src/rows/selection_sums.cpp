@@ -8,12 +8,12 @@ namespace dp::rows {
 
 namespace {
 
-// The facts as bytes: a header, the measures, the candidates. Written and read by the same build of the library.
+// The facts as bytes: a header, the measures, the candidates. All of it are words of 64 bits, in network order: they may be
+// read on another node.
 struct Header {
-    int32 gaussian;
-    int32 measures;
-    int32 candidates;
-    int32 unused;
+    int64 gaussian;
+    int64 measures;
+    int64 candidates;
 };
 
 struct MeasureFacts {
@@ -28,6 +28,10 @@ struct CandidateFacts {
     int64 least;
 };
 
+static_assert(sizeof(Header) == 3 * sizeof(uint64) && sizeof(MeasureFacts) == 6 * sizeof(uint64) &&
+                  sizeof(CandidateFacts) == 2 * sizeof(uint64),
+              "words, and nothing between them");
+
 // Partial sums of some rows.
 struct Sums128 {
     privacy::int128 s1, s2;
@@ -41,6 +45,7 @@ struct State {
 // What is known of a call before its first row.
 struct Site {
     bool gaussian;
+    int first; // argument that is a contribution; the facts come before it
     int nmeasures, width;
     MeasureFacts *measures;
     ValueKind *kinds;
@@ -65,6 +70,16 @@ State *state_at(FunctionCallInfo fcinfo, int i) {
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                     errmsg("selection_sums is an internal function of dp_rdr")));
     pg_unreachable();
+}
+
+// From the order of this machine to that of the network, or back.
+void turn_words(char *bytes, Size size) {
+    for (Size i = 0; i < size; i += sizeof(uint64)) {
+        uint64 word;
+        memcpy(&word, bytes + i, sizeof word);
+        word = pg_hton64(word);
+        memcpy(bytes + i, &word, sizeof word);
+    }
 }
 
 } // namespace
@@ -109,11 +124,12 @@ Datum selection_facts(const Question *question, const privacy::SvtCandidate *tes
         CandidateFacts facts = {tested[j].noise_term, static_cast<int64>(tested[j].least)};
         appendBinaryStringInfo(&bytes, reinterpret_cast<const char *>(&facts), sizeof facts);
     }
+    turn_words(bytes.data + VARHDRSZ, bytes.len - VARHDRSZ);
     SET_VARSIZE(bytes.data, bytes.len);
     return PointerGetDatum(bytes.data);
 }
 
-// ---- the aggregate -------------------------------------------------------------------------------------------------
+// ---- the point of a row -------------------------------------------------------------------------------------------------
 
 // Anybody may call the aggregate on rows of his own: what it is told is checked as if he had.
 static bool plausible(const MeasureFacts &facts) {
@@ -137,7 +153,7 @@ static void read_measures(FunctionCallInfo fcinfo, Site *site, const char *bytes
         // Of a count any type will do.
         site->kinds[j] = site->measures[j].counts_nan && !site->measures[j].is_sum
                              ? ValueKind::int4
-                             : value_kind(get_fn_expr_argtype(fcinfo->flinfo, j + 2));
+                             : value_kind(get_fn_expr_argtype(fcinfo->flinfo, site->first + j));
     }
 }
 
@@ -157,26 +173,31 @@ static void read_candidates(FunctionCallInfo fcinfo, Site *site, const char *byt
     }
 }
 
-static Site *read_site(FunctionCallInfo fcinfo) {
-    if (PG_ARGISNULL(1))
+// facts_at: the argument that has the facts.
+static Site *read_site(FunctionCallInfo fcinfo, int facts_at) {
+    if (PG_ARGISNULL(facts_at))
         refuse_facts();
-    const bytea *facts = PG_GETARG_BYTEA_PP(1);
-    const char *bytes = VARDATA_ANY(facts);
+    const bytea *facts = PG_GETARG_BYTEA_PP(facts_at);
     Size size = VARSIZE_ANY_EXHDR(facts);
     Header header;
-    if (size < sizeof header)
+    if (size < sizeof header || size % sizeof(uint64) != 0)
         refuse_facts();
+    auto *bytes = static_cast<char *>(palloc(size));
+    memcpy(bytes, VARDATA_ANY(facts), size);
+    turn_words(bytes, size);
     memcpy(&header, bytes, sizeof header);
-    if (header.measures != PG_NARGS() - 2 || header.measures < 1 || header.candidates < 1 || header.candidates > 64 ||
+    if (header.measures != PG_NARGS() - facts_at - 1 || header.measures < 1 || header.candidates < 1 ||
+        header.candidates > 64 ||
         size != sizeof header + sizeof(MeasureFacts) * header.measures + sizeof(CandidateFacts) * header.candidates)
         refuse_facts();
     auto *site = static_cast<Site *>(MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(Site)));
     site->gaussian = header.gaussian != 0;
-    site->nmeasures = header.measures;
-    site->width = header.candidates;
-    bytes += sizeof header;
-    read_measures(fcinfo, site, bytes);
-    read_candidates(fcinfo, site, bytes + sizeof(MeasureFacts) * header.measures);
+    site->first = facts_at + 1;
+    site->nmeasures = static_cast<int>(header.measures);
+    site->width = static_cast<int>(header.candidates);
+    const char *measures = bytes + sizeof header;
+    read_measures(fcinfo, site, measures);
+    read_candidates(fcinfo, site, measures + sizeof(MeasureFacts) * header.measures);
     fcinfo->flinfo->fn_extra = site;
     return site;
 }
@@ -198,19 +219,38 @@ static double part_of(const MeasureFacts &facts, ValueKind kind, Datum value) {
 static double pis_of(FunctionCallInfo fcinfo, const Site *site) {
     double sum = 0;
     for (int j = 0; j < site->nmeasures; j++) {
-        if (PG_ARGISNULL(j + 2))
+        if (PG_ARGISNULL(site->first + j))
             continue;
-        double part = part_of(site->measures[j], site->kinds[j], PG_GETARG_DATUM(j + 2));
+        double part = part_of(site->measures[j], site->kinds[j], PG_GETARG_DATUM(site->first + j));
         sum += site->gaussian ? part * part : part;
     }
     return site->gaussian ? std::sqrt(sum) : sum;
 }
 
+// Of the first candidate.
+static int64 point_of(FunctionCallInfo fcinfo) {
+    auto *site = static_cast<const Site *>(fcinfo->flinfo->fn_extra);
+    if (site == nullptr)
+        site = read_site(fcinfo, 0);
+    return privacy::svt_point(site->candidates[0], pis_of(fcinfo, site));
+}
+
+DP_ROW_FUNCTION(dp_selection_point) {
+    PG_RETURN_INT64(point_of(fcinfo));
+}
+
+DP_ROW_FUNCTION(dp_selection_square) {
+    const int64 point = point_of(fcinfo);
+    PG_RETURN_INT64(point * point);
+}
+
+// ---- the aggregate -------------------------------------------------------------------------------------------------
+
 DP_FUNCTION(dp_selection_sums_step) {
     MemoryContext context = aggregate_context(fcinfo);
     auto *site = static_cast<Site *>(fcinfo->flinfo->fn_extra);
     if (site == nullptr)
-        site = read_site(fcinfo);
+        site = read_site(fcinfo, 1);
     State *state = state_at(fcinfo, 0);
     if (state == nullptr)
         state = make_state(context, site->width);
@@ -298,6 +338,15 @@ void add_selection_sums(Datum result, privacy::SelectionSums *sums, int width) {
     Size size = VARSIZE_ANY_EXHDR(bytes);
     for (Size at = 0; at < size; at += state_size(width))
         add_state(state_from(VARDATA_ANY(bytes) + at, size - at, CurrentMemoryContext), sums, width);
+}
+
+void add_selection_columns(const Datum *columns, privacy::SelectionSums *sums, int width) {
+    int64 rows = DatumGetInt64(*columns++);
+    for (int j = 0; j < width; j++) {
+        sums[j].n += rows;
+        sums[j].s1 += sum_of(*columns++);
+        sums[j].s2 += sum_of(*columns++);
+    }
 }
 
 } // namespace dp::rows

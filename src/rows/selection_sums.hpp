@@ -3,6 +3,9 @@
 //
 //   dp_rdr.selection_sums(facts bytea, VARIADIC "any") -> bytea      facts: public constants; then one argument a measure
 //
+//   dp_rdr.selection_point(facts bytea, VARIADIC "any") -> bigint    p_i alone, where the server's own sum has to add (rows/engine)
+//   dp_rdr.selection_square(facts bytea, VARIADIC "any") -> bigint   its square, at most 2^60
+//
 // An argument is NULL where the row does not contribute to the measure, otherwise the value that is counted or summed.
 #pragma once
 
@@ -28,5 +31,7 @@ Datum selection_facts(const Question *question, const privacy::SvtCandidate *tes
 
 // Adds what the aggregate returned for one group, or what it returned for parts of the group, one behind the other. sums: of selection_width elements; n counts the rows.
 void add_selection_sums(Datum result, privacy::SelectionSums *sums, int width);
+// The same where points were summed one by one: count(*), then the sums of points and of squares for each of the width.
+void add_selection_columns(const Datum *columns, privacy::SelectionSums *sums, int width);
 
 } // namespace dp::rows

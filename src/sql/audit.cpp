@@ -4,6 +4,7 @@
 #include "border/guard.hpp"
 #include "catalog/access.hpp"
 #include "catalog/facade.hpp"
+#include "sql/audit.hpp"
 #include "sql/refusal.hpp"
 
 namespace dp::sql {
@@ -121,11 +122,6 @@ setting AS ( -- reset_val: what a session begins with; our own settings are pinn
   FROM pg_settings s
   WHERE NOT EXISTS (SELECT FROM stored_setting x WHERE x.name = s.name AND x.setrole = 0))
 )sql";
-
-struct Check {
-    const char *severity;
-    const char *sql;
-};
 
 const Check checks[] = {
     // ---- who reaches the rows ----
@@ -508,16 +504,31 @@ uint64 run_for(const Visit &visit, Oid caller, const char *sql) {
     return visit.run(psprintf("%s%s", subject_sql, sql), 1, types, values);
 }
 
-// The checks in one statement, so that all of them see one state of the database. Their order is that of the list.
+void add_check(StringInfo sql, int place, const Check &check) {
+    appendStringInfo(sql,
+                     "%s SELECT %d AS place, %s AS severity, object::text, finding::text, remedy::text "
+                     "FROM (%s\n) x (object, finding, remedy)\n",
+                     place > 0 ? "UNION ALL" : "SELECT severity, object, finding, remedy FROM (", place,
+                     quote_literal_cstr(check.severity), check.sql);
+}
+
+bool is_severe(const Check &check, const char *severity) {
+    return strcmp(check.severity, severity) == 0;
+}
+
+// The checks in one statement, so that all of them see one state of the database. Their order is that of the list; those of
+// Citus come before what else is no more severe.
 const char *all_checks() {
+    constexpr int citus_place = 100, place_of_others = 200, last_place = 400;
     StringInfoData sql;
     initStringInfo(&sql);
+    bool citus = OidIsValid(get_relname_relid("pg_dist_partition", PG_CATALOG_NAMESPACE));
+    if (citus)
+        appendStringInfoString(&sql, citus_subject_sql);
     for (int i = 0; i < static_cast<int>(lengthof(checks)); i++)
-        appendStringInfo(&sql,
-                         "%s SELECT %d AS place, %s AS severity, object::text, finding::text, remedy::text "
-                         "FROM (%s\n) x (object, finding, remedy)\n",
-                         i > 0 ? "UNION ALL" : "SELECT severity, object, finding, remedy FROM (", i,
-                         quote_literal_cstr(checks[i].severity), checks[i].sql);
+        add_check(&sql, is_severe(checks[i], "critical") ? i : place_of_others + i, checks[i]);
+    for (int i = 0; citus && i < ncitus_checks; i++)
+        add_check(&sql, is_severe(citus_checks[i], "info") ? last_place + i : citus_place + i, citus_checks[i]);
     appendStringInfoString(&sql,
                            ") x ORDER BY place, object COLLATE \"C\", finding COLLATE \"C\", remedy COLLATE \"C\"");
     return sql.data;

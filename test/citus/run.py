@@ -4,12 +4,18 @@
 
 What is looked at:
 
-  answers       counts, sums, averages, declared and discovered groups, epsilon selected from the rows and dp_risk, at an
-                epsilon that leaves hardly any noise, against the plain query
-  pushed down   what the workers are asked for while a release is answered: aggregates of shards, never rows
-  files         no intermediate result of Citus is written on any node
-  time          a sum and an average through the restricted view, against the plain distributed query (in turns,
-                medians, without what a charge takes)
+  answers       counts, sums, averages, declared and discovered groups, at an epsilon that leaves hardly any noise, against
+                the plain query; epsilon selected from the rows
+  pushed down   what the workers are asked for while a release is answered: aggregates of shards, never rows, and each
+                shard once; no index scan, which would be counted there
+  files         no intermediate result of Citus, and no temporary file, is written on any node
+  risk          dp_risk and its kin against those of a copy on one server; their records come grouped by the shards; what
+                Citus would write to files, or get wrong, is refused
+  audit         what dp_audit says of nodes, and that its remedies work
+  ends          in mid-read: a client that gives up, a keeper that dies, a node that dies; a node that is away before the
+                charge; a database that is dropped beside a keeper with open connections
+  time          answers and dp_risk, against the plain distributed query (in turns, medians, answers without what a charge
+                takes); a selection reads more than its query asks for, and has a limit of its own
 
     run.py [--rows N] [--rounds N]
 """
@@ -22,6 +28,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "blackbox"))
@@ -31,6 +38,7 @@ from tap import Tap  # noqa: E402
 BIN = pathlib.Path(os.environ.get("PG_BIN", "/usr/lib/postgresql/15/bin"))
 FIRST_PORT = int(os.environ.get("CITUS_PORT", "23710"))
 SLOWEST = 1.5  # times the plain distributed query
+SLOWEST_SELECTION = 3.0
 
 CONFIGURATION = """
 shared_preload_libraries = 'citus'
@@ -40,6 +48,8 @@ fsync = on
 max_connections = 60
 log_statement = 'all'
 log_min_duration_statement = -1
+log_temp_files = 0
+autovacuum = off
 """
 
 SETUP = """
@@ -55,18 +65,31 @@ CREATE TABLE people (id bigint, age integer, pay integer, score double precision
 SELECT create_distributed_table('people', 'id', shard_count => 8);
 INSERT INTO people SELECT g, g % 90, g % 5000, (g % 1000) / 8.0, (g % 1000) / 100.0, (ARRAY['Oslo', 'Pisa', 'Rome'])[1 + g % 3],
     'job' || g % 20 FROM generate_series(1, {rows}) g;
+CREATE INDEX ON people (age);
 ANALYZE people;
 SELECT dp_protect('people', 'people_dp');
 SELECT dp_set_bounds('people', 'age', 0, 100), dp_set_bounds('people', 'pay', 0, 5000),
        dp_set_bounds('people', 'score', 0, 125), dp_set_bounds('people', 'fee', 0, 10);
 SELECT dp_set_groups('people', 'city', '{{Oslo,Pisa,Rome}}');
 SELECT dp_set_odometer('people', 'none');
+CREATE TABLE few (id bigint, age integer, pay integer, city text);
+SELECT create_distributed_table('few', 'id', shard_count => 4);
+INSERT INTO few SELECT g, g % 90, g % 50, (ARRAY['Oslo', 'Pisa', 'Rome'])[1 + g % 3] FROM generate_series(1, 300) g;
+CREATE TABLE one_place AS SELECT * FROM few;
+CREATE TABLE town (name text, region integer);
+INSERT INTO town VALUES ('Oslo', 1), ('Rome', 2);
+CREATE TABLE town_copied AS TABLE town;
+SELECT create_reference_table('town_copied');
+SELECT dp_protect(t, t || '_dp') FROM unnest('{{few,one_place}}'::text[]) t;
+SELECT dp_set_bounds(t, 'pay', 0, 5000), dp_set_odometer(t, 'none'), dp_set_groups(t, 'city', '{{Oslo,Pisa,Rome}}')
+FROM unnest('{{few,one_place}}'::text[]) t;
 CREATE TABLE desk AS SELECT 1 AS pay;
 SELECT dp_protect('desk', 'desk_dp'), dp_set_bounds('desk', 'pay', 0, 5000);
 SELECT dp_set_odometer('desk', 'none');
 SELECT dp_grant('desk_dp', 'analyst', tau => 0, epsilon_max => 100, candidates => '{{100}}');
 SELECT dp_grant('people_dp', 'analyst', tau => 0, delta => 1e-6, epsilon_max => 100, candidates => '{{100}}');
 SELECT dp_grant('people_dp', 'selector', tau_var => 1e-4, delta => 1e-6);
+SELECT dp_grant('few_dp', 'analyst', tau => 0, epsilon_max => 1, candidates => '{{1}}');
 """
 
 # A question, its columns for dp_query, and how far from the plain answer each number may be.
@@ -78,6 +101,38 @@ QUESTIONS = (
     ("a filter", "SELECT sum(pay) FILTER (WHERE age < 30), avg(age) FILTER (WHERE age < 0) FROM {}", "a bigint, b numeric", 60000),
     ("declared groups", "SELECT city, count(*), sum(age) FROM {} GROUP BY city ORDER BY 1", "c text, n bigint, s bigint", 500),
     ("discovered groups", "SELECT job, count(*), avg(age) FROM {} GROUP BY job ORDER BY 1", "j text, n bigint, a numeric", 20),
+)
+
+# The same under a policy that selects epsilon from the rows.
+SELECTED = (
+    ("count", "SELECT count(*) FROM {}", "n bigint", 3000),
+    ("count of some", "SELECT count(*) FROM {} WHERE age > 40 AND city = 'Pisa'", "n bigint", 3000),
+    ("sum", "SELECT sum(pay) FROM {}", "a bigint", 6000000),
+    ("sums of some", "SELECT sum(pay) FILTER (WHERE age < 60), count(*) FROM {} WHERE age > 50", "a bigint, n bigint", 6000000),
+    ("declared groups of sums", "SELECT city, sum(pay) FROM {} WHERE age > 50 GROUP BY city ORDER BY 1", "c text, s bigint",
+     6000000),
+    ("discovered groups", "SELECT job, count(*) FROM {} WHERE age > 50 GROUP BY job ORDER BY 1", "j text, n bigint", 3000),
+)
+
+# What a controller asks, on a distributed table and on a copy of it on one server.
+RISKS = (
+    ("sum", "SELECT * FROM dp_risk('SELECT sum(pay) FROM {}')"),
+    ("sum of some", "SELECT * FROM dp_risk('SELECT sum(pay) FROM {} WHERE age > 20')"),
+    ("groups", "SELECT * FROM dp_risk('SELECT city, count(*), sum(pay) FROM {} WHERE age > 20 GROUP BY city')"),
+    ("average, exact", "SELECT * FROM dp_risk('SELECT avg(pay) FROM {}', exact => true)"),
+    ("published", "SELECT * FROM dp_risk('SELECT avg(pay) FROM {} WHERE age > 20', calibration => 'published')"),
+    ("records", "SELECT individuals, pis, rdr FROM dp_risk_records('SELECT sum(pay) FROM {} WHERE age > 20', 1) ORDER BY 2, 3, 1"),
+    ("median", "SELECT * FROM dp_risk('SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY pay) FROM {} WHERE age > 20')"),
+)
+REFUSED = (
+    ("a rerun", "SELECT * FROM dp_risk('SELECT max(pay) FROM few_dp HAVING true', sensitivity => 50)", "kept on several nodes"),
+    ("a rerun with noise", "CALL dp_find_epsilon('SELECT max(pay) FROM few_dp HAVING true', 0.5, sensitivity => 50)",
+     "kept on several nodes"),
+    ("a local table beside", "SELECT * FROM dp_risk('SELECT sum(pay) FROM few_dp JOIN town ON name = city', sensitivity => 50)",
+     "kept on other nodes, and the other is not"),
+    ("a distributed table beside",
+     "SELECT * FROM dp_risk('SELECT sum(pay) FROM one_place_dp JOIN town_copied ON name = city', sensitivity => 50)",
+     "kept on other nodes, and the other is not"),
 )
 
 
@@ -99,13 +154,28 @@ class Node:
         self.psql("CREATE DATABASE people", database="postgres")
         self.psql("CREATE EXTENSION citus")
 
-    def control(self, action):
-        subprocess.run([BIN / "pg_ctl", "-D", self.data, "-l", self.log, "-w", "-m", "fast", action], check=True,
+    def control(self, action, mode="fast"):
+        subprocess.run([BIN / "pg_ctl", "-D", self.data, "-l", self.log, "-w", "-m", mode, action], check=True,
                        stdout=subprocess.DEVNULL)
 
+    def command(self, role, database):
+        return [BIN / "psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", str(self.port),
+                "-U", role, "-d", database]
+
+    def started(self, script, role="postgres"):
+        """A session that goes on by itself."""
+        return subprocess.Popen([*self.command(role, "people"), "-c", script], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                text=True)
+
+    def error(self, script, role):
+        """What was said, whether or not it was an error."""
+        try:
+            return self.psql(script, role)
+        except RuntimeError as error:
+            return str(error)
+
     def psql(self, script, role="postgres", database="people"):
-        command = [BIN / "psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", str(self.port),
-                   "-U", role, "-d", database]
+        command = self.command(role, database)
         done = subprocess.run(command, input=script, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
         if done.returncode != 0:
             raise RuntimeError(f"{script[:200]}: {done.stderr.strip()}")
@@ -134,7 +204,8 @@ def cluster(top):
         yield nodes
     finally:
         for node in nodes:
-            node.control("stop")
+            if (node.data / "postmaster.pid").exists():
+                node.control("stop", "immediate")
 
 
 def asked(question, columns):
@@ -162,51 +233,262 @@ def check_answers(tap, coordinator):
         plain = coordinator.psql(question.format("people"), "controller")
         private = coordinator.psql(asked(question, columns), "analyst")
         tap.report(f"answer: {name}", differences(plain, private, tolerance))
-    counted = coordinator.psql(asked("SELECT count(*) FROM {}", "n bigint"), "selector")
-    tap.report("answer: an epsilon that was selected", [] if counted == "" or re.fullmatch(r"-?\d+", counted) else [counted])
-    risks = coordinator.psql("SELECT count(*) > 0 FROM dp_risk('SELECT sum(pay) FROM people_dp')", "controller")
-    tap.report("answer: dp_risk", [] if risks == "t" else [risks])
+    for name, question, columns, tolerance in SELECTED:
+        plain = coordinator.psql(question.format("people"), "controller")
+        private = coordinator.psql(asked(question, columns), "selector")
+        tap.report(f"answer: epsilon was selected: {name}", differences(plain, private, tolerance) if private else [])
 
 
-def shard_statements(nodes, offsets):
+def check_risk(tap, nodes):
+    coordinator = nodes[0]
+    for name, question in RISKS:
+        offsets = [node.log.stat().st_size for node in nodes]
+        distributed = coordinator.psql(question.format("few_dp"), "controller")
+        statements = shard_statements(nodes, offsets, "few")
+        one_place = coordinator.psql(question.format("one_place_dp"), "controller")
+        tap.report(f"risk: {name}", [] if distributed == one_place != "" else [distributed[:200], one_place[:200]])
+        complaints = [s for s in statements if not re.search(r"GROUP BY|SELECT count\(", s) or re.search(r"explain|COPY", s)]
+        tap.report(f"risk: {name}: shards group their rows", complaints[:3] or ([] if statements else ["no statement"]))
+    for name, question, message in REFUSED:
+        said = coordinator.error(question, "controller")
+        tap.report(f"risk: {name} is refused", [] if message in said else [said])
+    joined = "SELECT * FROM dp_risk('SELECT sum(pay), region FROM {} JOIN {} ON name = city GROUP BY region', sensitivity => 50)"
+    answers = {coordinator.psql(joined.format(*tables), "controller")
+               for tables in (("few_dp", "town_copied"), ("one_place_dp", "town"))}
+    tap.report("risk: a reference table beside", [] if len(answers) == 1 else sorted(answers))
+
+
+def shard_statements(nodes, offsets, table="people"):
     """What the workers were asked about shards of the table."""
     statements = []
     for node, offset in zip(nodes, offsets):
-        statements += re.findall(r"LOG:  (?:statement|execute [^:]*): (.*people_\d+.*(?:\n\t.*)*)", node.logged(offset))
+        statements += re.findall(r"LOG:  (?:statement|execute [^:]*): (.*%s_\d+.*(?:\n\t.*)*)" % table, node.logged(offset))
     return statements
 
 
-def check_pushed_down(tap, nodes):
-    for name, question, columns, _ in QUESTIONS:
+def check_questions(tap, nodes, questions, role, kind):
+    for name, question, columns, _ in questions:
         offsets = [node.log.stat().st_size for node in nodes]
-        nodes[0].psql(asked(question, columns), "analyst")
+        nodes[0].psql(asked(question, columns), role)
         statements = shard_statements(nodes, offsets)
-        complaints = [] if len(statements) >= 8 else [f"{len(statements)} statements on 8 shards"]
+        complaints = [] if len(statements) == 8 else [f"{len(statements)} statements on 8 shards"]
         complaints += [s for s in statements if not re.match(r"SELECT .*\b(count|sum)\(", s, re.S)]
         complaints += [s for s in statements if re.search(r"intermediate_result|COPY", s)]
-        tap.report(f"pushed down: {name}", complaints[:3])
-        tap.report(f"files: {name}", [path for node in nodes for path in node.intermediate_files()])
+        if kind == "selection" and "sum" in name:
+            complaints += [s for s in statements if "sum(dp_rdr.selection_square(" not in s]
+        tap.report(f"pushed down: {kind}: {name}", complaints[:3])
+        written = [path for node in nodes for path in node.intermediate_files()]
+        written += [line for node, offset in zip(nodes, offsets) for line in node.logged(offset).splitlines()
+                    if "temporary file" in line]
+        tap.report(f"files: {kind}: {name}", written)
+
+
+def check_pushed_down(tap, nodes):
+    check_questions(tap, nodes, QUESTIONS, "analyst", "answer")
+    check_questions(tap, nodes, SELECTED, "selector", "selection")
     facts = "'\\x3ff000000000000000000000000000000000000000001388'"
     plan = nodes[0].psql(f"EXPLAIN (COSTS OFF) SELECT sum(dp_rdr.sum_point(pay, {facts})) FROM people", "controller")
     tap.report("pushed down: the plan of a task has the aggregate",
                [] if re.search(r"Task Count: 8.*->  Aggregate\n *->  Seq Scan on people_\d+", plan, re.S) else [plan])
+    check_scans(tap, nodes[0])
+
+
+def check_scans(tap, coordinator):
+    """What a node counts of index scans is for all eyes, so there are none."""
+    scans = ("SELECT string_agg(result, ' ') FROM run_command_on_workers($$SELECT coalesce(sum(idx_scan), 0) "
+             "FROM pg_stat_all_indexes WHERE relname LIKE 'people_%'$$)")
+    question = "SELECT count(*) FROM {} WHERE age = 50"
+    counts = []
+    for statement, role in ((question.format("people"), "controller"), (asked(question, "n bigint"), "analyst"),
+                            (question.format("people"), "controller")):
+        coordinator.psql(statement, role)
+        time.sleep(1.5)  # counters are sent once a second, by a session with something to do
+        counts.append(coordinator.psql(scans))
+    tap.report("pushed down: no index scan is counted on a shard",
+               [] if counts[0] == counts[1] and counts[1] != counts[2] else counts)
+
+
+def check_audit(tap, coordinator):
+    def found():
+        return coordinator.psql("SELECT DISTINCT object FROM dp_audit() WHERE object ~ 'itus|nodes|^(analyst|selector|controller)$'",
+                                "controller").split("\n")
+
+    expected = ["analyst", "citus.node_conninfo", "functions of Citus", "other nodes", "selector"]
+    tap.report("audit: what Citus shows", [] if sorted(found()) == expected else found())
+    seen = "SELECT count(*) FROM run_command_on_workers('SELECT 1') WHERE success"
+    before = coordinator.psql(seen, "analyst")
+    coordinator.psql("SELECT remedy FROM dp_audit() WHERE object IN ('functions of Citus', 'analyst') \\gexec")
+    after = coordinator.error(seen, "analyst")
+    tap.report("audit: nobody asks nodes in his own name", [] if before == "2" and "permission denied" in after else [before, after])
+    login = coordinator.psql("SELECT string_agg(result, ' ') FROM run_command_on_workers($$SELECT rolcanlogin FROM pg_roles "
+                             "WHERE rolname = 'analyst'$$)")
+    tap.report("audit: an analyst stays away from other nodes", [] if login == "f f" else [login])
+    tap.report("audit: the remedy is seen", [] if "functions of Citus" not in found() else found())
+    coordinator.psql("ALTER ROLE controller NOLOGIN")
+    finding = coordinator.psql("SELECT count(*) FROM dp_audit() WHERE finding ~ 'may not log in, but Citus connects'")
+    coordinator.psql("ALTER ROLE controller LOGIN")
+    tap.report("audit: an owner whom nodes do not let in", [] if finding == "1" else [finding])
+    counted = coordinator.psql(asked("SELECT count(*) FROM {}", "n bigint"), "analyst")
+    tap.report("audit: answers go on after the remedies", [] if re.fullmatch(r"\d+", counted) else [counted])
+
+
+# ---- ends ----------------------------------------------------------------------------------------------------------------
+
+def within(seconds, condition):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def charges(coordinator):
+    return int(coordinator.psql("SELECT releases FROM dp_odometer('few') WHERE account = 'public'", "controller"))
+
+
+@contextlib.contextmanager
+def held_up(coordinator, worker):
+    """Nobody reads a shard on this worker."""
+    shard = coordinator.psql("SELECT min(shardid) FROM pg_dist_shard_placement JOIN pg_dist_shard USING (shardid) "
+                             f"WHERE nodeport = {worker.port} AND logicalrelid = 'few'::regclass")
+    holder = worker.started("SET application_name = 'holder'; SET citus.enable_manual_changes_to_shards TO on; BEGIN; "
+                            f"LOCK TABLE public.few_{shard}; SELECT pg_sleep(60)")
+    within(10, lambda: worker.psql("SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE l.granted "
+                                   "AND l.mode = 'AccessExclusiveLock' AND a.application_name = 'holder'") != "0")
+    try:
+        yield
+    finally:
+        if worker.error("SELECT 1", "postgres") == "1":
+            worker.psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'holder'")
+        holder.communicate()
+
+
+def waits(worker):
+    return worker.psql("SELECT count(*) FROM pg_locks WHERE NOT granted") != "0"
+
+
+ONE = asked("SELECT sum(pay) FROM {}", "s bigint").replace("people_dp", "few_dp")
+
+
+def answered(coordinator):
+    said = coordinator.error(ONE, "analyst")
+    return [] if re.fullmatch(r"-?\d+", said) else [said]
+
+
+def check_cancel(tap, coordinator, worker):
+    before = charges(coordinator)
+    with held_up(coordinator, worker):
+        said = coordinator.error("SET statement_timeout = '2s'; " + ONE, "analyst")
+        tap.report("ends: a client that gives up in mid-read", [] if "statement timeout" in said else [said])
+        tap.report("ends: nothing goes on at the node", [] if within(5, lambda: not waits(worker)) else ["it still waits"])
+    tap.report("ends: its charge stays", [] if charges(coordinator) == before + 1 else [str(charges(coordinator) - before)])
+    tap.report("ends: the next one is answered", answered(coordinator))
+
+
+def check_keeper_death(tap, coordinator, worker):
+    before = charges(coordinator)
+    with held_up(coordinator, worker):
+        client = coordinator.started(ONE, "analyst")
+        reads = within(10, lambda: waits(worker))
+        coordinator.psql("SELECT pg_terminate_backend(pid) FROM dp_rdr.keepers()")
+        said = client.communicate()[0] if reads else "nobody reads"
+        tap.report("ends: a keeper that dies in mid-read", [] if "no answer is released" in said else [said])
+        tap.report("ends: nothing goes on at the node then", [] if within(5, lambda: not waits(worker)) else ["it still waits"])
+    tap.report("ends: the charge stays then", [] if charges(coordinator) == before + 1 else [str(charges(coordinator) - before)])
+    tap.report("ends: another keeper answers", answered(coordinator))
+
+
+def check_outage(tap, coordinator, worker):
+    before = charges(coordinator)
+    with held_up(coordinator, worker):
+        client = coordinator.started(ONE, "analyst")
+        reads = within(10, lambda: waits(worker))
+        worker.control("stop", "immediate")
+        said = client.communicate()[0] if reads else "nobody reads"
+        tap.report("ends: a node that dies in mid-read", [] if "the query failed" in said else [said])
+    tap.report("ends: that costs a charge", [] if charges(coordinator) == before + 1 else [str(charges(coordinator) - before)])
+    said = coordinator.error(ONE, "analyst")
+    tap.report("ends: a node that is away", [] if "does not answer" in said and "Nothing was charged" in said else [said])
+    tap.report("ends: that costs nothing", [] if charges(coordinator) == before + 1 else [str(charges(coordinator) - before)])
+    worker.control("start")
+    suspended = coordinator.psql("SELECT count(*) FROM dp_rdr.suspension")
+    tap.report("ends: nobody is suspended", [] if suspended == "0" else [suspended])
+    tap.report("ends: answers go on when the node is back", answered(coordinator))
+
+
+def check_ends(tap, nodes):
+    check_cancel(tap, nodes[0], nodes[1])
+    check_keeper_death(tap, nodes[0], nodes[1])
+    check_outage(tap, nodes[0], nodes[1])
+    kept = nodes[0].psql("SELECT count(*) > 0 FROM dp_rdr.keepers()")
+    for worker in nodes[1:]:
+        worker.control("stop")  # their daemons look for deadlocks in the database
+    said = "dropped"
+    try:
+        nodes[0].psql("SET statement_timeout = '60s'; DROP DATABASE people", database="postgres")
+    except RuntimeError as error:
+        said = str(error)
+    tap.report("ends: a database is dropped beside a keeper", [] if (kept, said) == ("t", "dropped") else [kept, said])
+
+
+# ---- time ----------------------------------------------------------------------------------------------------------------
+
+def medians(coordinator, turn, rounds):
+    """Of each statement, in turns, without the first turn."""
+    script = "\\o /dev/null\n\\timing on\n" + "".join(f"{statement};\n" for _ in range(rounds + 1) for statement in turn)
+    times = [float(t) for t in re.findall(r"Time: ([\d.]+) ms", coordinator.psql(script))]
+    return [statistics.median(times[len(turn) + i::len(turn)]) for i in range(len(turn))]
+
+
+def check_ratio(tap, name, slowest, measure):
+    """measure() returns two times. Others may work on this machine: the best of three tries counts."""
+    best = None
+    for _ in range(3):
+        plain, private = measure()
+        print(f"# {name}: plain {plain:.1f} ms, private {private:.1f} ms: {private / plain:.2f} x")
+        best = private / plain if best is None else min(best, private / plain)
+        if best <= slowest:
+            break
+    tap.report(f"time: {name}", [] if best <= slowest else [f"{best:.2f} times the plain query"])
+
+
+ASKED_FOR_TIME = (
+    ("count", "SELECT count(*) FROM {}", "n bigint"),
+    ("sum", "SELECT sum(pay) FROM {}", "s bigint"),
+    ("average", "SELECT avg(pay) FROM {}", "a numeric"),
+    ("discovered groups", "SELECT job, count(*) FROM {} GROUP BY job", "j text, n bigint"),
+    ("selection", "SELECT sum(pay) FROM {}", "s bigint"),
+    ("selection of some", "SELECT sum(pay) FROM {} WHERE age > 50", "s bigint"),
+)
+RISKS_FOR_TIME = (
+    ("dp_risk", "SELECT pay, count(*) FROM people GROUP BY pay", "SELECT sum(pay) FROM people_dp"),
+    ("dp_risk with WHERE", "SELECT pay, count(*) FROM people WHERE age > 40 GROUP BY pay",
+     "SELECT sum(pay) FROM people_dp WHERE age > 40"),
+    ("dp_risk of discovered groups", "SELECT job, age, count(*) FROM people GROUP BY job, age",
+     "SELECT job, sum(age) FROM people_dp GROUP BY job"),
+)
+
+
+def time_of_answer(coordinator, question, columns, role, rounds):
+    """What a charge takes is measured on a table of one row that stays on the coordinator, and left out."""
+    desk = asked("SELECT sum(pay) FROM {}", "s bigint").replace("people_dp", "desk_dp")
+    turn = ("RESET ROLE", question.format("people"), f"SET ROLE {role}", asked(question, columns), "SET ROLE analyst", desk)
+    times = medians(coordinator, turn, rounds)
+    return times[1], times[3] - times[5]
+
+
+def time_of_risk(coordinator, plain, question, rounds):
+    turn = ("SET ROLE controller", plain, f"SELECT * FROM dp_risk($${question}$$, delta => 1e-6)")
+    return medians(coordinator, turn, rounds)[1:]
 
 
 def check_time(tap, coordinator, rounds):
-    """What a charge takes is measured on a table of one row that stays on the coordinator, and left out."""
-    def private(table, question, columns):
-        return asked(question, columns).replace("people_dp", table + "_dp")
-
-    for name, question, columns in (("sum", "SELECT sum(pay) FROM {}", "s bigint"), ("avg", "SELECT avg(pay) FROM {}", "a numeric"),
-                                    ("count", "SELECT count(*) FROM {}", "n bigint")):
-        turn = ("RESET ROLE", question.format("people"), "SET ROLE analyst", private("people", question, columns),
-                private("desk", question, columns))
-        script = "\\o /dev/null\n\\timing on\n" + "".join(f"{statement};\n" for _ in range(rounds + 1) for statement in turn)
-        times = [float(t) for t in re.findall(r"Time: ([\d.]+) ms", coordinator.psql(script))]
-        plain, answer, charge = (statistics.median(times[len(turn) + i::len(turn)]) for i in (1, 3, 4))
-        ratio = (answer - charge) / plain
-        print(f"# {name}: plain {plain:.1f} ms, private {answer:.1f} ms, on a table of one row {charge:.1f} ms: {ratio:.2f} x")
-        tap.report(f"time: {name}", [] if ratio <= SLOWEST else [f"{ratio:.2f} times the plain query"])
+    for name, question, columns in ASKED_FOR_TIME:
+        role, slowest = ("selector", SLOWEST_SELECTION) if "selection" in name else ("analyst", SLOWEST)
+        check_ratio(tap, name, slowest, lambda: time_of_answer(coordinator, question, columns, role, rounds))
+    for name, plain, question in RISKS_FOR_TIME:
+        check_ratio(tap, name, SLOWEST, lambda: time_of_risk(coordinator, plain, question, rounds))
 
 
 def main():
@@ -222,7 +504,10 @@ def main():
         nodes[0].psql(TABLE.format(rows=options.rows), "controller")
         check_answers(tap, nodes[0])
         check_pushed_down(tap, nodes)
+        check_risk(tap, nodes)
         check_time(tap, nodes[0], options.rounds)
+        check_audit(tap, nodes[0])
+        check_ends(tap, nodes)
     print(f"1..{tap.count}")
     return tap.failed > 0
 

@@ -1,0 +1,16 @@
+// A check of dp_audit: a SELECT of (object, finding, remedy) over the names that audit.cpp gives it.
+#pragma once
+
+namespace dp::sql {
+
+struct Check {
+    const char *severity;
+    const char *sql;
+};
+
+// Where Citus is installed: one name more for its checks, and these, none where it keeps no protected table.
+extern const char *const citus_subject_sql;
+extern const Check citus_checks[];
+extern const int ncitus_checks;
+
+} // namespace dp::sql
