@@ -1,6 +1,7 @@
 #include "rows/remote.hpp"
 
 #include "border/attempt.hpp"
+#include "border/permissions.hpp"
 #include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "catalog/facade.hpp"
@@ -169,6 +170,7 @@ static void ask_for_nothing(Query *part, Oid leaf) {
     PlannedStmt *plan = plan_remotely(part);
     if (fetches_rows(plan))
         elog(ERROR, "a foreign table would be read to ask whether it is there");
+    border::forget_empty_permissions(plan);
     QueryDesc *desc = CreateQueryDesc(plan, "(dp_rdr)", GetActiveSnapshot(), InvalidSnapshot, None_Receiver,
                                       facts_parameter(), nullptr, 0);
     standard_ExecutorStart(desc, 0);
@@ -249,9 +251,8 @@ static void start_timer() {
 }
 
 void check_remote_parts(const Question *question, const Query *statement) {
-    const List *parts = find_all_inheritors(question->settings->relation, NoLock, nullptr);
     ListCell *cell;
-    foreach (cell, leaves_to_read(statement, parts)) {
+    foreach (cell, leaves_to_read(statement, question->checked)) {
         Oid leaf = lfirst_oid(cell);
         const char *fault;
         if (!catalog::is_foreign_table(leaf))
