@@ -336,10 +336,32 @@ static void rank_values(Work *work, int64 n, int a) {
 
 // ---- sensitivities -------------------------------------------------------------------------------------------------
 
+static void add_difference(Work *work, int64 i, double part) {
+    double &pis = work->memo->records.change(work->first + i)->pis;
+    pis = work->mechanism == privacy::Mechanism::laplace ? pis + part : std::hypot(pis, part);
+}
+
+// Counts and sums: what one record moves them by depends on no other.
+static bool add_own_differences(Work *work, int64 n, int a) {
+    privacy::Statistic fn = work->forms->aggregates[a].call.fn;
+    int naggregates = work->forms->naggregates;
+    if (fn != privacy::Statistic::count && fn != privacy::Statistic::sum)
+        return false;
+    for (int64 i = 0; i < n; i++)
+        if (work->there[i * naggregates + a])
+            add_difference(work, i,
+                           fn == privacy::Statistic::count
+                               ? privacy::leave_one_out_count(true)
+                               : privacy::leave_one_out_sum(true, work->values[i * naggregates + a]));
+    return true;
+}
+
 // What the n records of the group move one aggregate by.
 static void add_differences(Work *work, int64 n, int a) {
     const BareAggregate &aggregate = work->forms->aggregates[a];
     int naggregates = work->forms->naggregates;
+    if (add_own_differences(work, n, a))
+        return;
     MemoryContext old = MemoryContextSwitchTo(work->group);
     auto *values = border::context_new<privacy::ValueSet>();
     int64 there = 0;
@@ -358,8 +380,7 @@ static void add_differences(Work *work, int64 n, int a) {
             continue;
         double part =
             border::core([&] { return without->difference(values->find(work->values[i * naggregates + a])); });
-        double &pis = work->memo->records.change(work->first + i)->pis;
-        pis = work->mechanism == privacy::Mechanism::laplace ? pis + part : std::hypot(pis, part);
+        add_difference(work, i, part);
     }
     MemoryContextSwitchTo(old);
     MemoryContextReset(work->group);
