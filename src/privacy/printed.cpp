@@ -125,6 +125,25 @@ double PrintedAverage::distance(double offset) const {
     return integral([&](double u) { return distance_at(u, offset); }, offset);
 }
 
+PrintedAverage::Parts PrintedAverage::parts() const {
+    const auto density = [](double sum, const Ends &ends) { return sum / ends.scale * 0.125; };
+    const double uncut = integral(
+        [&](double u) {
+            const Ends ends = ends_at(u, 0);
+            const double a = std::fabs(u), e = std::exp(-a);
+            return density(laplace_excess(ends.from, a, e) + laplace_excess(-ends.from, a, e), ends);
+        },
+        0);
+    const double cut = integral(
+        [&](double u) {
+            const Ends ends = ends_at(u, 0);
+            const double a = std::fabs(u), e = std::exp(-a);
+            return density(laplace_excess(-ends.low, a, e) + laplace_excess(ends.high, a, e), ends);
+        },
+        0);
+    return {uncut, cut};
+}
+
 double PrintedAverage::square() const {
     if (laplace_)
         throw std::logic_error("the indicator of Laplace noise has no mean square");

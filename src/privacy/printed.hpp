@@ -22,7 +22,13 @@ class PrintedAverage {
     PrintedAverage(const MeasureNoise &noise, const PairTotals &totals);
     // E|A - p - offset|, p: the position without noise, |p + offset| <= 1. Relative error below 1e-9 for noise up to 10^6.
     double distance(double offset) const;
-    double square() const;                  // E (A - p)^2
+    double square() const; // E (A - p)^2
+    // Laplace: distance(0) is uncut - cut, what the ends of the range take off. Of one count each of them is a convex function
+    // of p: both are means of |x| and max(0, x) of what changes with p along a straight line.
+    struct Parts {
+        double uncut, cut;
+    };
+    Parts parts() const;
     double spread() const { return unit_; } // offsets are to be compared with this
 
   private:

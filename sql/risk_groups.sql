@@ -1,0 +1,76 @@
+-- Many groups in what a controller looks at: the least error of an average is found without looking at every group, and an
+-- answer of many rows waits on disk until it is one value.
+
+LOAD 'dp_rdr';
+CREATE TABLE crowd AS
+SELECT i AS id, (i % 300) + CASE WHEN i > 3000 THEN 150 ELSE 0 END AS g, sqrt(i) AS w, i % 11 AS few FROM generate_series(0, 3500) i;
+ANALYZE crowd;
+SELECT dp_protect('crowd', 'crowd_dp'), dp_set_bounds('crowd', 'w', 0, 60), dp_set_bounds('crowd', 'few', 0, 10);
+SELECT dp_set_odometer('crowd', 'none');
+-- Row 0 is in no answer: the smallest risk is what the noise alone makes. Of all groups it is that of the best of them.
+CREATE FUNCTION noise(query text) RETURNS TABLE (epsilon numeric, noise float8) LANGUAGE sql AS $$
+    SELECT epsilon, rdr_min FROM dp_risk(query, '{50,10,1,0.3,0.1,0.01,0.001}', 'laplace', 1e-6)
+$$;
+CREATE TABLE of_all AS
+SELECT aggregates, n.*
+FROM unnest('{avg(w),"avg(w), count(w), count(*)","avg(few), sum(few)","count(w), sum(w)"}'::text[]) aggregates,
+     noise(format('SELECT g, %s FROM crowd_dp WHERE id > 0 GROUP BY g', aggregates)) n;
+CREATE TABLE of_each AS
+SELECT aggregates, n.*
+FROM unnest('{avg(w),"avg(w), count(w), count(*)","avg(few), sum(few)","count(w), sum(w)"}'::text[]) aggregates, (SELECT DISTINCT g FROM crowd) s,
+     noise(format('SELECT g, %s FROM crowd_dp WHERE id > 0 AND g = %s GROUP BY g', aggregates, g)) n;
+SELECT aggregates, count(*) AS compared, count(*) FILTER (WHERE a.noise <> e.noise) AS different
+FROM of_all a JOIN (SELECT aggregates, epsilon, min(noise) AS noise FROM of_each GROUP BY aggregates, epsilon) e USING (aggregates, epsilon)
+GROUP BY aggregates ORDER BY aggregates;
+
+-- An answer as one value is what its text says, also for the functions that look into it.
+CREATE TABLE found (name text, epsilon numeric, answer jsonb, same boolean);
+CREATE PROCEDURE find(name text, query text) LANGUAGE plpgsql AS $$
+DECLARE
+    e numeric;
+    a jsonb;
+BEGIN
+    CALL dp_find_epsilon(query, 0, e, a, candidates => '{100}', sensitivity => 1);
+    INSERT INTO found VALUES (name, e, a);
+    IF name <> 'large' THEN
+        UPDATE found SET same = a = a::text::jsonb AND pg_column_size(a) = pg_column_size(a::text::jsonb)
+        WHERE found.name = find.name;
+    END IF;
+END $$;
+CALL find('many', 'SELECT g, count(*) AS n, ''a"'' || g AS "t ""x""" FROM crowd_dp GROUP BY g');
+CALL find('nobody', 'SELECT g, count(*) AS n FROM crowd_dp WHERE id < 0 GROUP BY g');
+CALL find('one', 'SELECT count(DISTINCT g) AS n FROM crowd_dp');
+-- What has no order, and what is NULL.
+CALL find('json', 'SELECT nullif(g, 7) AS g, count(*) AS n, (''{"a": [1, "b"]}''::json) AS j FROM crowd_dp WHERE g < 40 GROUP BY 1');
+CALL find('hidden', 'SELECT count(*) AS n FROM crowd_dp WHERE g < 40 GROUP BY g');
+SELECT name, epsilon, jsonb_array_length(answer) AS rows, same,
+       answer -> 33 -> 'g' AS g, answer -> 39 #> '{j,a,1}' AS b, answer -> -1 ? 'g' AS with_g FROM found;
+SELECT answer -> 0 ->> E't "x"' AS text, round((answer -> 0 ->> 'n')::numeric) AS n FROM found WHERE name = 'many';
+SELECT name, count(*) AS compared, count(*) FILTER (WHERE (round((e.row ->> 'n')::numeric) = c.n AND (e.row ->> 'g')::integer IS NOT DISTINCT FROM c.g) IS NOT TRUE) AS different
+FROM found, jsonb_array_elements(answer) WITH ORDINALITY AS e (row, at)
+     JOIN (SELECT row_number() OVER (ORDER BY g) AS at, g, n FROM (SELECT g, count(*) AS n FROM crowd GROUP BY g) s) c USING (at)
+WHERE name = 'many' GROUP BY name;
+TRUNCATE found;
+
+-- The most that this process has ever had in memory, in MB.
+CREATE FUNCTION peak() RETURNS numeric LANGUAGE sql AS $$
+    SELECT substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\s+(\d+)')::numeric / 1024
+$$;
+SELECT dp_unprotect('crowd_dp');
+DROP TABLE crowd;
+CREATE TABLE crowd AS SELECT i AS id, i / 2 AS g FROM generate_series(1, 200000) i;
+ANALYZE crowd;
+SELECT dp_protect('crowd', 'crowd_dp'), dp_set_odometer('crowd', 'none');
+SET work_mem = '4MB';
+SET max_parallel_workers_per_gather = 0;
+SELECT count(*) FROM (SELECT g, count(*) FROM crowd GROUP BY g OFFSET 0) s;
+SELECT peak() AS before \gset
+CALL find('large', 'SELECT g, count(*) AS n FROM crowd_dp GROUP BY g');
+SELECT peak() - :before < 60 AS on_disk, jsonb_array_length(answer) AS rows, pg_column_size(answer) > 1000000 AS large FROM found;
+RESET work_mem;
+RESET max_parallel_workers_per_gather;
+
+DROP FUNCTION peak, noise;
+DROP PROCEDURE find;
+SELECT dp_unprotect('crowd_dp');
+DROP TABLE of_all, of_each, found, crowd;
