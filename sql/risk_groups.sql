@@ -5,23 +5,26 @@ LOAD 'dp_rdr';
 CREATE TABLE crowd AS
 SELECT i AS id, (i % 300) + CASE WHEN i > 3000 THEN 150 ELSE 0 END AS g, sqrt(i) AS w, i % 11 AS few FROM generate_series(0, 3500) i;
 ANALYZE crowd;
-SELECT dp_protect('crowd', 'crowd_dp'), dp_set_bounds('crowd', 'w', 0, 60), dp_set_bounds('crowd', 'few', 0, 10);
+SELECT dp_protect('crowd', 'crowd_dp'), dp_set_bounds('crowd', 'w', 0, 60), dp_set_bounds('crowd', 'few', 0, 10), dp_set_bounds('crowd', 'id', 0, 3500);
 SELECT dp_set_odometer('crowd', 'none');
 -- Row 0 is in no answer: the smallest risk is what the noise alone makes. Of all groups it is that of the best of them.
-CREATE FUNCTION noise(query text) RETURNS TABLE (epsilon numeric, noise float8) LANGUAGE sql AS $$
-    SELECT epsilon, rdr_min FROM dp_risk(query, '{50,10,1,0.3,0.1,0.01,0.001}', 'laplace', 1e-6)
+CREATE FUNCTION noise(query text, mechanism text) RETURNS TABLE (epsilon numeric, noise float8) LANGUAGE sql AS $$
+    SELECT epsilon, rdr_min FROM dp_risk(query, '{50,10,1,0.3,0.1,0.01,0.001}', mechanism, 1e-6)
 $$;
+CREATE TABLE asked (mechanism text, aggregates text);
+INSERT INTO asked VALUES ('laplace', 'avg(w)'), ('laplace', 'avg(w), count(w), count(*)'), ('laplace', 'avg(few), sum(few)'),
+    ('laplace', 'count(w), sum(w)'), ('gaussian', 'avg(w), sum(id)'), ('gaussian', 'avg(few), count(few)');
 CREATE TABLE of_all AS
-SELECT aggregates, n.*
-FROM unnest('{avg(w),"avg(w), count(w), count(*)","avg(few), sum(few)","count(w), sum(w)"}'::text[]) aggregates,
-     noise(format('SELECT g, %s FROM crowd_dp WHERE id > 0 GROUP BY g', aggregates)) n;
+SELECT a.*, n.*
+FROM asked a, noise(format('SELECT g, %s FROM crowd_dp WHERE id > 0 GROUP BY g', aggregates), mechanism) n;
 CREATE TABLE of_each AS
-SELECT aggregates, n.*
-FROM unnest('{avg(w),"avg(w), count(w), count(*)","avg(few), sum(few)","count(w), sum(w)"}'::text[]) aggregates, (SELECT DISTINCT g FROM crowd) s,
-     noise(format('SELECT g, %s FROM crowd_dp WHERE id > 0 AND g = %s GROUP BY g', aggregates, g)) n;
-SELECT aggregates, count(*) AS compared, count(*) FILTER (WHERE a.noise <> e.noise) AS different
-FROM of_all a JOIN (SELECT aggregates, epsilon, min(noise) AS noise FROM of_each GROUP BY aggregates, epsilon) e USING (aggregates, epsilon)
-GROUP BY aggregates ORDER BY aggregates;
+SELECT a.*, n.*
+FROM asked a, (SELECT DISTINCT g FROM crowd) s,
+     noise(format('SELECT g, %s FROM crowd_dp WHERE id > 0 AND g = %s GROUP BY g', aggregates, g), mechanism) n;
+SELECT mechanism, aggregates, count(*) AS compared, count(*) FILTER (WHERE a.noise <> e.noise) AS different
+FROM of_all a JOIN (SELECT mechanism, aggregates, epsilon, min(noise) AS noise FROM of_each GROUP BY mechanism, aggregates, epsilon) e
+     USING (mechanism, aggregates, epsilon)
+GROUP BY mechanism, aggregates ORDER BY mechanism, aggregates;
 
 -- An answer as one value is what its text says, also for the functions that look into it.
 CREATE TABLE found (name text, epsilon numeric, answer jsonb, same boolean);
@@ -73,4 +76,4 @@ RESET max_parallel_workers_per_gather;
 DROP FUNCTION peak, noise;
 DROP PROCEDURE find;
 SELECT dp_unprotect('crowd_dp');
-DROP TABLE of_all, of_each, found, crowd;
+DROP TABLE asked, of_all, of_each, found, crowd;

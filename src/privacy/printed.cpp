@@ -126,22 +126,25 @@ double PrintedAverage::distance(double offset) const {
 }
 
 PrintedAverage::Parts PrintedAverage::parts() const {
-    const auto density = [](double sum, const Ends &ends) { return sum / ends.scale * 0.125; };
-    const double uncut = integral(
-        [&](double u) {
-            const Ends ends = ends_at(u, 0);
-            const double a = std::fabs(u), e = std::exp(-a);
-            return density(laplace_excess(ends.from, a, e) + laplace_excess(-ends.from, a, e), ends);
-        },
-        0);
-    const double cut = integral(
-        [&](double u) {
-            const Ends ends = ends_at(u, 0);
-            const double a = std::fabs(u), e = std::exp(-a);
-            return density(laplace_excess(-ends.low, a, e) + laplace_excess(ends.high, a, e), ends);
-        },
-        0);
-    return {uncut, cut};
+    const auto mean = [&](auto part) { return integral([&](double u) { return part(ends_at(u, 0), u); }, 0); };
+    if (laplace_) {
+        const auto both = [](double a, double b, const Ends &ends, double u) {
+            const double reach = std::fabs(u), falling = std::exp(-reach);
+            return (laplace_excess(a, reach, falling) + laplace_excess(b, reach, falling)) / ends.scale * 0.125;
+        };
+        return {mean([&](const Ends &ends, double u) { return both(ends.from, -ends.from, ends, u); }),
+                mean([&](const Ends &ends, double u) { return both(-ends.low, ends.high, ends, u); }), 0, 0};
+    }
+    const auto square = [](double sum, const Ends &ends, double u) {
+        return sum / ends.scale / ends.scale * normal_density(u);
+    };
+    return {
+        mean([&](const Ends &ends, double u) { return square(1 + ends.from * ends.from, ends, u); }),
+        mean([&](const Ends &ends, double u) {
+            return square(normal_excess_square(ends.high) + normal_excess_square(-ends.low), ends, u);
+        }),
+        mean([&](const Ends &ends, double u) { return normal_excess(ends.high) / ends.scale * normal_density(u); }),
+        mean([&](const Ends &ends, double u) { return normal_excess(-ends.low) / ends.scale * normal_density(u); })};
 }
 
 double PrintedAverage::square() const {

@@ -97,32 +97,44 @@ static Node node_at(Search *search, int64 at) {
 // Far more than what integrals are wrong by; as a part of their size.
 constexpr double imprecision = 1e-10;
 
-static double slope(const Node &a, const Node &b, double privacy::PrintedAverage::Parts::*part) {
+using Parts = privacy::PrintedAverage::Parts;
+
+static double slope(const Node &a, const Node &b, double Parts::*part) {
     return (b.parts.*part - a.parts.*part) / (b.position - a.position);
 }
 
-// No average between a and b is off by less. `uncut` is convex: it lies above the line through two nodes of one side, beyond
-// them. `cut` is convex, and lies below its chord. left, right: neighbours further out, or null.
+static double error_of(const Node &node) {
+    return node.parts.uncut - node.parts.cut - 2 * (1 - node.position) * node.parts.above -
+           2 * (1 + node.position) * node.parts.below;
+}
+
+// How fast what the ends take off grows at `at`, one of the two nodes, with the chords between them in the place of what is
+// convex. That lies above it, and its products with 1 - p and 1 + p are concave: they lie below their tangents.
+static double growth(const Node &a, const Node &b, const Node &at) {
+    return slope(a, b, &Parts::cut) + 2 * (1 - at.position) * slope(a, b, &Parts::above) - 2 * at.parts.above +
+           2 * (1 + at.position) * slope(a, b, &Parts::below) + 2 * at.parts.below;
+}
+
+// No average between a and b is off by less. `uncut` is convex: beyond two nodes of one side it lies above the line through
+// them. left, right: neighbours further out, or null.
 static double lower_bound(const Node *left, const Node &a, const Node &b, const Node *right) {
-    using Parts = privacy::PrintedAverage::Parts;
-    double width = b.position - a.position, error = imprecision * (a.parts.uncut + b.parts.uncut), worst = 1;
-    double chord = slope(a, b, &Parts::cut), from = a.parts.uncut - a.parts.cut, to = b.parts.uncut - b.parts.cut;
+    double width = b.position - a.position, worst = 1, from = error_of(a), to = error_of(b);
     double down = get_float8_infinity(), up = get_float8_infinity(); // how steeply it may fall from a, and from b
     if (left != nullptr) {
-        down = chord - slope(*left, a, &Parts::uncut);
+        down = growth(a, b, a) - slope(*left, a, &Parts::uncut);
         worst += 4 * width / (a.position - left->position);
     }
     if (right != nullptr) {
-        up = slope(b, *right, &Parts::uncut) - chord;
+        up = slope(b, *right, &Parts::uncut) - growth(a, b, b);
         worst += 4 * width / (right->position - b.position);
     }
     double bound = Min(from, to);
     if (down > 0 && up > 0) { // two lines meet in between; one is enough for a bound
-        double meet = std::isinf(up) ? width : std::isinf(down) ? 0 : (from - to + up * width) / (down + up);
+        double meet = std::isinf(down) ? 0 : std::isinf(up) ? width : (from - to + up * width) / (down + up);
         meet = Min(Max(meet, 0.0), width);
-        bound = std::isinf(up) ? from - down * width : std::isinf(down) ? to - up * width : from - down * meet;
+        bound = std::isinf(down) ? to - up * width : from - down * meet;
     }
-    return bound - error * worst;
+    return bound - imprecision * (a.parts.uncut + b.parts.uncut) * worst;
 }
 
 // Between two nodes of one count.

@@ -24,7 +24,7 @@ Averages *begin_averages();
 void add_average(Averages *averages, const privacy::PairTotals &totals);
 void finish_averages(Averages *averages);
 
-// Laplace noise on a pair of sums, of which an average is printed.
+// Noise on a pair of sums, of which an average is printed.
 struct PairError {
     privacy::MeasureNoise noise;
     double others; // least that joins the average's error in the term of any group, whatever its totals are

@@ -143,10 +143,9 @@ static int count_pairs(const Question *question) {
     return n;
 }
 
-const Averages *averages_of_groups(const Question *question, const Memo *memo, Mechanism mechanism) {
+const Averages *averages_of_groups(const Question *question, const Memo *memo) {
     int measure = -1;
-    if (!question->thresholded || mechanism != Mechanism::laplace || count_averages(question, &measure) != 1 ||
-        count_pairs(question) != 1)
+    if (!question->thresholded || count_averages(question, &measure) != 1 || count_pairs(question) != 1)
         return nullptr;
     Averages *averages = begin_averages();
     for (int64 group = 0; group < memo->ngroups; group++) {
@@ -182,7 +181,7 @@ static double least_noise(const Question *question, const Memo *memo, const priv
             error.weight++;
         else
             error.others += border::core(
-                [&] { return privacy::printed_distance(fn, error.noise, *question->bounds[term.measure], 0); });
+                [&] { return privacy::printed_error(fn, error.noise, *question->bounds[term.measure], {}); });
     }
     error.others *= 1 - 1e-12; // added up in another order
     return least_term(memo->averages, error, term_of, &term);

@@ -22,7 +22,7 @@ const privacy::ReleasePlan *plan_in_context(const rows::Question *question, priv
                                             privacy::Epsilon epsilon, privacy::Delta delta);
 
 // What printed_noise_term is found in without looking at every group; null: it looks at every group.
-const Averages *averages_of_groups(const rows::Question *question, const Memo *memo, privacy::Mechanism mechanism);
+const Averages *averages_of_groups(const rows::Question *question, const Memo *memo);
 
 // What joins the PIS in an RDR: the mean sizes (Laplace) or mean squares (Gaussian) of the errors, over all groups. Of groups
 // that nobody declared: the least of any.
