@@ -202,8 +202,15 @@ bool settings_are_forced() {
     return forced;
 }
 
+// A setting changes within a transaction alone: its old value is kept in the transaction's memory, and without one that is
+// a null pointer.
+static int new_nest_level() {
+    Assert(IsTransactionState());
+    return NewGUCNestLevel();
+}
+
 SettingsScope SettingsScope::enter() {
-    SettingsScope scope{NewGUCNestLevel()};
+    SettingsScope scope{new_nest_level()};
     if (!forced)
         for (Pin &pin : pins)
             set_pin(pin);
@@ -213,7 +220,7 @@ SettingsScope SettingsScope::enter() {
 }
 
 SettingsScope SettingsScope::enter_for_catalog() {
-    SettingsScope scope{NewGUCNestLevel()};
+    SettingsScope scope{new_nest_level()};
     if (!forced)
         for (Pin &pin : pins)
             set_pin(pin);
@@ -226,7 +233,7 @@ SettingsScope SettingsScope::enter_for_catalog() {
 UncountedScope UncountedScope::enter() {
     if (!pgstat_track_counts)
         return UncountedScope{0};
-    UncountedScope scope{NewGUCNestLevel()};
+    UncountedScope scope{new_nest_level()};
     static Pin pin = {"track_counts", "off"};
     set_pin(pin);
     return scope;
@@ -266,6 +273,7 @@ void UsageScope::leave() const {
 }
 
 void set_locally(const char *name, const char *value) {
+    Assert(IsTransactionState());
     set_config_option(name, value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
 }
 

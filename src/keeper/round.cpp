@@ -425,25 +425,13 @@ static bool charge_next(Request *request) {
     return false;
 }
 
-// What a selection that failed or was cancelled had read. Its transaction is over, and settings change within one alone.
-static void discard_unfinished() {
-    MemoryContext old = CurrentMemoryContext;
-    HOLD_INTERRUPTS();
-    StartTransactionCommand();
-    rows::discard_unfinished();
-    CommitTransactionCommand();
-    MemoryContextSwitchTo(old);
-    RESUME_INTERRUPTS();
-}
-
 // Selects epsilon from the rows, under the charge of the selection, and charges what was selected. False: it has ended.
 static bool select_and_charge(Request *request) {
     ErrorData *error = in_transaction(request, "2s", 0, [&] {
         border::set_locally("TimeZone", request->ask.time_zone);
         release::select(request->round);
     });
-    if (error != nullptr)
-        discard_unfinished();
+    rows::discard_unfinished();
     if (rows::take_suspension())
         suspend(request);
     if (error != nullptr) {

@@ -370,10 +370,19 @@ void discard_unfinished() {
 void discard(Sums *sums) {
     if (sums->store == nullptr)
         return;
+    MemoryContext old = CurrentMemoryContext;
+    bool between = !IsTransactionState(); // of a keeper; settings change within a transaction alone
+    HOLD_INTERRUPTS();
+    if (between)
+        StartTransactionCommand();
     // Within the scope: what a spilled store wrote is not to be counted in pg_stat_database (C18).
     border::SettingsScope settings = border::SettingsScope::enter();
     tuplestore_end(sums->store);
     settings.leave();
+    if (between)
+        CommitTransactionCommand();
+    RESUME_INTERRUPTS();
+    MemoryContextSwitchTo(old);
     sums->store = nullptr;
 }
 

@@ -1,8 +1,9 @@
 """How long a charge takes and how many answers a second there are, with one client and with many.
 
-From outside a charge cannot be told from the rest of an answer. A table of one row gives nothing to read, so an answer
-on it is parsing, checking, choosing, the charge, and one row of noise; dp_explain of the same query is the same without
-the charge and the row. Their difference is a little more than a charge. """
+From outside a charge cannot be told from the rest of an answer: the keepers count how long theirs take, from the wait for
+their turn until what is committed is durable (dp_rdr.charge_times).
+"""
+import math
 import os
 import pathlib
 import re
@@ -56,23 +57,43 @@ def run(script, clients, seconds):
     return took, rate, said.count(" aborted in command")
 
 
+def charge_times(admin):
+    """microseconds -> charges that took up to so many, since the keepers' memory was made."""
+    return {float(limit): int(charges) for limit, charges in
+            admin.must("SELECT microseconds, charges FROM dp_rdr.charge_times()")}
+
+
+def charge_percentile(before, after, share):
+    """Milliseconds within which this share, in percent, of the charges in between were made; NaN if there were none."""
+    counts = {limit: n - before.get(limit, 0) for limit, n in sorted(after.items())}
+    wanted, seen = sum(counts.values()) * share / 100, 0
+    for limit, n in counts.items():
+        seen += n
+        if n and seen >= wanted:
+            return limit / 1000
+    return math.nan
+
+
 def many_clients(seconds, record):
     """Prints how answers do as clients get more, and hands each number to `record`."""
     print(f"\nmany clients, {LOGINS} logins, {seconds} s each; ms")
-    print(f"{'':>24} {'clients':>8} {'p50':>9} {'p99':>9} {'per second':>11} {'errors':>7}")
-    alone = {}
+    print(f"{'':>24} {'clients':>8} {'p50':>9} {'p99':>9} {'charge p50':>11} {'charge p99':>11} {'per second':>11} "
+          f"{'errors':>7}")
+    admin = libpq.Connection(dbname=DATABASE)
     for name, script in SCRIPTS.items():
         for clients in CLIENTS:
+            before = charge_times(admin)
             took, rate, errors = run(script, clients, seconds)
+            after = charge_times(admin)
             p50, p99 = percentile(took, 50), percentile(took, 99)
-            alone.setdefault(name, (p50, p99))
-            print(f"{name:>24} {clients:>8} {p50:>9.2f} {p99:>9.2f} {rate:>11.0f} {errors:>7}", flush=True)
-            for metric, value, unit in (("p50", p50, "ms"), ("p99", p99, "ms"), ("rate", rate, "1/s"),
+            charge50, charge99 = (charge_percentile(before, after, share) for share in (50, 99))
+            print(f"{name:>24} {clients:>8} {p50:>9.2f} {p99:>9.2f} {charge50:>11.2f} {charge99:>11.2f} {rate:>11.0f} "
+                  f"{errors:>7}", flush=True)
+            for metric, value, unit in (("p50", p50, "ms"), ("p99", p99, "ms"), ("charge p50", charge50, "ms"),
+                                        ("charge p99", charge99, "ms"), ("rate", rate, "1/s"),
                                         ("errors", errors, "clients")):
                 record("many clients", call=name, clients=clients, metric=metric, value=value, unit=unit)
-    charge = alone["answer on one row"][0] - alone["dp_explain"][0]
-    print(f"a charge alone, as the answer on one row less its dp_explain (medians): {charge:.2f} ms")
-    record("many clients", call="charge", clients=1, metric="p50 difference", value=charge, unit="ms")
+    admin.close()
 
 
 def timed(connection, sql):

@@ -165,7 +165,8 @@ FUNCTIONS = """
 SELECT p.prokind, p.proname, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid)
 FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
 JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND e.oid = d.refobjid AND e.extname = 'dp_rdr'
-WHERE p.pronamespace = 'pg_catalog'::regnamespace OR p.proname = 'total_functions' ORDER BY 1, 2, 3"""
+WHERE p.pronamespace = 'pg_catalog'::regnamespace OR p.proname IN ('total_functions', 'keepers', 'charge_times')
+ORDER BY 1, 2, 3"""
 
 
 def squeezed(text):
@@ -199,8 +200,7 @@ def check_signatures():
         written |= {squeezed(text) for text in re.split(r"\n(?=\S)", block) if re.match(r"(CALL )?(dp_|total_)", text)}
     rows = psql(FUNCTIONS)
     there = {squeezed(shown_signature(*(row + [""])[:4])) for row in rows if row[0] != "a"}
-    there = {text.replace("total_functions(", "dp_rdr.total_functions(", 1) if text.startswith("total_") else text
-             for text in there}
+    there = {text if text.startswith(("dp_", "CALL ")) else f"dp_rdr.{text}" for text in there}
     aggregates = {row[1] for row in rows if row[0] == "a"}
     plain = {text for text in written if text.split("(")[0] not in aggregates}
     found = [f"not in reference.md: {text}" for text in sorted(there - plain)]

@@ -61,10 +61,12 @@ charged('the selection stays charged', 1, 0);
 # A question whose selection has been charged and whose rows are being read.
 sub session_while_reading
 {
+	my ($question) = @_;
+	$question //= $slow;
 	my $session = $node->background_psql('postgres', on_error_stop => 0,
 		extra_params => [ '-U', 'analyst', '-v', 'VERBOSITY=sqlstate' ]);
 	$session->query_safe('SELECT 1');
-	$session->query_until(qr/asked/, "\\echo asked\n$slow;\n");
+	$session->query_until(qr/asked/, "\\echo asked\n$question;\n");
 	my $wanted = 0.25 * ($selections + 1) + $releases;
 	$node->poll_query_until('postgres',
 		"SELECT epsilon = $wanted FROM dp_odometer('people') WHERE account = 'public'")
@@ -91,7 +93,20 @@ like($late->{stderr}, qr/53400/, 'what the release would have needed is gone');
 $late->quit;
 charged('the selection stays charged', 1, 1);
 
-psql_as($node, 'postgres', 'controller', q{SELECT dp_set_odometer('people', 'none')});
+# The same with groups that nobody declared, which wait for the release in what may be a file.
+psql_as($node, 'postgres', 'controller', q{
+	SELECT dp_set_odometer('people', 'none');
+	SELECT dp_grant('people_dp', 'analyst', tau_var => 0.01, epsilon_svt => 0.25, delta => 1e-6);});
+my $grouped = qq{SELECT * FROM dp_query('SELECT age, count(*) FROM people_dp WHERE $conditions GROUP BY age') AS (age integer, n bigint)};
+$late = session_while_reading($grouped);
+psql_as($node, 'postgres', 'controller', q{SELECT dp_set_bounds('people', 'pay', 0, 6000)});
+is($late->query('SELECT 1'), '1', 'no answer');
+like($late->{stderr}, qr/55000/, 'the settings have changed since the selection for groups');
+$late->quit;
+charged('the selection stays charged', 1, 0);
+like(ask($node, 'postgres', $grouped), qr/^\d+\|-?\d+$/m, 'the next one is answered');
+charged('and charged', 1, 1);
+
 $late = session_while_reading();
 $node->stop('immediate');
 eval { $late->quit };
