@@ -165,13 +165,15 @@ build/greybox/dp_rdr.so: $(GREYBOX_OBJS) $(filter-out $(DRAWING:.cpp=.o),$(OBJS)
 greybox: build/greybox/dp_rdr.so
 	python3 test/greybox/run.py
 
-# The library of test/batch: the objects of make all but for the module itself, and a function that hands several charges
-# to the ledger's writer at once. No other target builds it, and none installs it.
+# The library of test/batch: the objects of make all but for the module itself, a function that hands several charges to the
+# ledger's writer at once, and one that reads in the wrong process. No other target builds it, and none installs it.
 build/batch/%.o: %.cpp
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) -DDP_RDR_BATCH_LIBRARY='"$(CURDIR)/build/batch/batch"' $(CPPFLAGS) -c -o $@ $<
 
-build/batch/batch.so: build/batch/test/batch/batch.o $(filter-out src/dp_rdr.o,$(OBJS))
+BATCH_OBJS := $(patsubst %.cpp,build/batch/%.o,$(sort $(wildcard test/batch/*.cpp)))
+
+build/batch/batch.so: $(BATCH_OBJS) $(filter-out src/dp_rdr.o,$(OBJS))
 	$(CXX) $(CXXFLAGS) -shared -Wl,-Bsymbolic -o $@ $^ $(LDFLAGS) $(SHLIB_LINK)
 
 batch: build/batch/batch.so

@@ -86,7 +86,8 @@ SET enable_partitionwise_aggregate = on;
 SET constraint_exclusion = on;
 CALL look('part by part');
 RESET ALL;
-SET force_parallel_mode = on;
+SELECT CASE WHEN current_setting('server_version_num')::int >= 160000 THEN 'debug_parallel_query' ELSE 'force_parallel_mode' END AS forced_parallel \gset
+SET :forced_parallel = on;
 CALL look('forced');
 RESET ALL;
 SELECT shape, count(*) AS questions, count(*) FILTER (WHERE individuals IS DISTINCT FROM rows) AS wrong FROM seen GROUP BY shape ORDER BY shape;

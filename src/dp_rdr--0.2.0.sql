@@ -66,7 +66,7 @@ CREATE TABLE dp_rdr.policy (
 );
 COMMENT ON TABLE dp_rdr.policy IS 'who may query a restricted view, under which privacy preference';
 
--- Written by the background worker, lifted by the owner. Roles by name: a role that is dropped does not come back by oid.
+-- Written by keepers, lifted by the owner. Roles by name: a role that is dropped does not come back by oid.
 CREATE TABLE dp_rdr.suspension (
     view         regclass NOT NULL,
     grantee      regrole NOT NULL,                -- of the policy that was asked under
@@ -78,7 +78,7 @@ CREATE TABLE dp_rdr.suspension (
 COMMENT ON TABLE dp_rdr.suspension IS 'whose queries failed while they read rows, and who asks no more until dp_resume()';
 
 -- ---------------------------------------------------------------------------------------------------------------------
--- Ledger: written by the background worker alone, so that no open transaction of anybody blocks or undoes a charge.
+-- Ledger: written by background workers alone, so that no open transaction of anybody blocks or undoes a charge.
 -- Plain text names and oids: one name that does not resolve would empty a table of reg* types when a dump is restored.
 -- ---------------------------------------------------------------------------------------------------------------------
 

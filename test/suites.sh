@@ -52,9 +52,9 @@ run_isolation() {
     on_server -- make --no-print-directory installcheck REGRESS= TAP_TESTS=
 }
 
-# These start servers of their own.
+# These start servers of their own. What a file says about a failure stays beside it in the log.
 run_tap() {
-    make_here installcheck REGRESS= ISOLATION= PROVE_FLAGS=--verbose
+    make_here installcheck REGRESS= ISOLATION= PROVE_FLAGS='--verbose --merge'
 }
 
 # The library with random bits from a file is built for this alone, and installed nowhere.

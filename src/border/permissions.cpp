@@ -19,6 +19,21 @@ void set_permission(Query *query, RangeTblEntry *entry, AclMode needed) {
         addRTEPermissionInfo(&query->rteperminfos, entry)->requiredPerms = needed;
 }
 
+void forget_empty_permissions(PlannedStmt *plan) {
+    List *kept = NIL;
+    ListCell *cell;
+    foreach (cell, plan->rtable) {
+        auto *entry = lfirst_node(RangeTblEntry, cell);
+        if (entry->perminfoindex == 0)
+            continue;
+        RTEPermissionInfo *info = getRTEPermissionInfo(plan->permInfos, entry);
+        if (info->requiredPerms != 0)
+            kept = lappend(kept, info);
+        entry->perminfoindex = info->requiredPerms != 0 ? list_length(kept) : 0;
+    }
+    plan->permInfos = kept;
+}
+
 void forget_permission(RangeTblEntry *entry) {
     entry->perminfoindex = 0;
 }
@@ -66,6 +81,8 @@ Permission permission_of(const Query *, const RangeTblEntry *entry) {
 void set_permission(Query *, RangeTblEntry *entry, AclMode needed) {
     entry->requiredPerms = needed;
 }
+
+void forget_empty_permissions(PlannedStmt *) {}
 
 void forget_permission(RangeTblEntry *entry) {
     entry->requiredPerms = 0;

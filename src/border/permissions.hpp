@@ -17,6 +17,9 @@ Permission permission_of(const Query *query, const RangeTblEntry *entry);
 
 // For an entry that was made by hand, once it is in the query's range table. An entry that is no relation has none.
 void set_permission(Query *query, RangeTblEntry *entry, AclMode needed);
+// Of a plan that was made of entries that need nothing: from 16 on the executor takes it for a mistake when it is asked to
+// check nothing, and with assertions ends the server.
+void forget_empty_permissions(PlannedStmt *plan);
 // For an entry that is no relation any more.
 void forget_permission(RangeTblEntry *entry);
 

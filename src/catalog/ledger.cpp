@@ -81,8 +81,12 @@ const char *explain_denial(const Charge &what, const Reason &reason) {
     if (detail == nullptr)
         ereport(ERROR,
                 (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("query denied"),
-                 errhint("dp_explain() tells what a query would cost now; a cheaper one may still be answered.")));
-    ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("query denied"), errdetail("%s", detail)));
+                 errhint("dp_explain() tells what a query would cost now, and whether it would be answered.")));
+    bool total = reason.denial == privacy::Denial::epsilon_total || reason.denial == privacy::Denial::delta_total;
+    ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("query denied"), errdetail("%s", detail),
+                    total ? errhint("dp_set_odometer() sets the total. A smaller epsilon, or candidates that are "
+                                    "smaller, cost less.")
+                          : 0));
     pg_unreachable();
 }
 
@@ -169,15 +173,6 @@ Charge suspension_of(const Settings &settings, const Asker &asker, const char *q
     nothing.parameters = "{}";
     nothing.account = privacy::Account::public_account;
     return nothing;
-}
-
-bool commit_suspension(const Settings &settings, const Asker &asker, const char *query, const char *grantee) {
-    Charge nothing = suspension_of(settings, asker, query, grantee);
-    Entry entry = entry_for(nothing);
-    entry.kind = RequestKind::suspension;
-    check_not_in_recovery();
-    delivery(&entry);
-    return entry.verdict.outcome == Outcome::committed;
 }
 
 void create_odometer(const char *id_text, const char *relation_name, const char *owner) {

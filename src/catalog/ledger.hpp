@@ -46,7 +46,8 @@ struct Charge {
     privacy::Epsilon selection, worst;
 };
 
-enum class RequestKind : uint32 { charge, selection, create_odometer, suspension };
+// bare_suspension: without a row in the ledger, when somebody holds the odometer.
+enum class RequestKind : uint32 { charge, selection, create_odometer, suspension, bare_suspension };
 
 // Only `committed` lets the caller go on; whatever fails leaves `pending`. busy: somebody else holds the odometer, nothing was
 // done, and it may be tried again.
@@ -112,8 +113,6 @@ SelectionCharge charge_selection(const Charge &what, privacy::Epsilon epsilon_sv
 
 // The charge of nothing with which the ledger says that the asker's roles are suspended on the view.
 Charge suspension_of(const Settings &settings, const Asker &asker, const char *query, const char *grantee);
-// One try to suspend the asker's roles: false when it was not committed (catalog/suspension).
-bool commit_suspension(const Settings &settings, const Asker &asker, const char *query, const char *grantee);
 
 // Creates the odometer row of a newly protected table (idempotent), in the writer as well: a rolled back dp_protect then
 // leaves an unused row and nothing else.
@@ -121,7 +120,7 @@ void create_odometer(const char *id_text, const char *relation_name, const char 
 
 // Refuses where nothing can be asked: recovery, parallel workers (55000, with hint).
 void check_can_ask();
-// The same, and SERIALIZABLE: for calls that read rows in their own process.
+// The same, and SERIALIZABLE: for calls that charge, and read rows in their own process.
 void check_can_charge();
 
 } // namespace dp::catalog

@@ -412,10 +412,8 @@ Outcome charge_selection_of(const Spi &spi, const Entry &entry, Odometer *odomet
     return Outcome::committed;
 }
 
-// The role that asked and that of its session ask no more on the view. Nothing is charged: what failed was charged before,
-// and its row stays. The settings may have changed meanwhile; that is no way around it.
-Outcome suspend_role(const Spi &spi, const Entry &entry, Odometer *odometer) {
-    const Charge &what = *entry.what;
+// The role that asked and that of its session ask no more on the view. False: they did not before.
+bool put_suspension(const Spi &spi, const Charge &what) {
     static border::Statement statement(
         "INSERT INTO dp_rdr.suspension (view, grantee, role_name, session_role, at) "
         "VALUES ($1::regclass, $2::regrole, $3, $4, clock_timestamp()) ON CONFLICT DO NOTHING");
@@ -424,9 +422,15 @@ Outcome suspend_role(const Spi &spi, const Entry &entry, Odometer *odometer) {
     parameters.add_oid(grantee_of(what));
     parameters.add_text(role_name(what.asker.role));
     parameters.add_text(role_name(what.asker.session_role));
-    if (run(spi, statement, parameters) == 0)
+    return run(spi, statement, parameters) == 1;
+}
+
+// Nothing is charged: what failed was charged before, and its row stays. The settings may have changed meanwhile; that is no
+// way around it.
+Outcome suspend_role(const Spi &spi, const Entry &entry, Odometer *odometer) {
+    if (!put_suspension(spi, *entry.what))
         return Outcome::committed;
-    write(spi, entry, Price{}, share_of(odometer, what.grantee), odometer);
+    write(spi, entry, Price{}, share_of(odometer, entry.what->grantee), odometer);
     odometer->bases = NIL; // suspensions are among them: who asks on this view is told that they are changing
     return Outcome::committed;
 }
@@ -486,10 +490,21 @@ Outcome serve(const Spi &spi, const Entry &entry, Odometer *odometer, Verdict *v
         return charge_selection_of(spi, entry, odometer, verdict);
     case RequestKind::suspension:
         return suspend_role(spi, entry, odometer);
-    case RequestKind::create_odometer:
-        return create_odometer_row(spi, *entry.what->settings);
+    default:
+        elog(ERROR, "unknown request");
     }
-    elog(ERROR, "unknown request");
+}
+
+// False: it is served under its odometer's lock.
+bool serve_without_odometer(const Spi &spi, const Entry &entry, Verdict *verdict) {
+    if (entry.kind != RequestKind::create_odometer && entry.kind != RequestKind::bare_suspension)
+        return false;
+    if (entry.kind == RequestKind::create_odometer)
+        (void)create_odometer_row(spi, *entry.what->settings);
+    else
+        (void)put_suspension(spi, *entry.what);
+    verdict->outcome = Outcome::committed;
+    return true;
 }
 
 void say_missing(const Entry &entry) {
@@ -528,13 +543,13 @@ void serve_odometer(const Spi &spi, Item *items, int n) {
 void serve_all(const Spi &spi, Item *items, int n) {
     for (int i = 0; i < n;) {
         const Entry &entry = *items[i].entry;
-        if (entry.kind == RequestKind::create_odometer) {
-            items[i].verdict.outcome = create_odometer_row(spi, *entry.what->settings);
+        if (serve_without_odometer(spi, entry, &items[i].verdict)) {
             i++;
             continue;
         }
         int end = i + 1;
         while (end < n && items[end].entry->kind != RequestKind::create_odometer &&
+               items[end].entry->kind != RequestKind::bare_suspension &&
                strcmp(items[end].entry->what->settings->id_text, entry.what->settings->id_text) == 0)
             end++;
         serve_odometer(spi, items + i, end - i);

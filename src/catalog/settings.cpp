@@ -31,7 +31,15 @@ static char *hashed(const StringInfoData &versions) {
     return hex;
 }
 
-static void append_versions(StringInfo versions, List *rows) {
+// The order in which they lie: a session that ignores indexes finds them in another one than the keeper that compares.
+static int compare_places(const ListCell *a, const ListCell *b) {
+    return ItemPointerCompare(&static_cast<const Row *>(lfirst(a))->tuple->t_self,
+                              &static_cast<const Row *>(lfirst(b))->tuple->t_self);
+}
+
+static void append_versions(StringInfo versions, const List *found) {
+    List *rows = list_copy(found);
+    list_sort(rows, compare_places);
     ListCell *cell;
     foreach (cell, rows)
         static_cast<const Row *>(lfirst(cell))->append_version(versions);

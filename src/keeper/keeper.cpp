@@ -16,7 +16,8 @@ namespace dp::keeper {
 static void on_sigint(SIGNAL_ARGS) {
     int saved = errno;
     int slot = slot_served();
-    if (get_timeout_indicator(LOCK_TIMEOUT, false) || get_timeout_indicator(STATEMENT_TIMEOUT, false) || (slot >= 0 && is_cancelled(slot))) {
+    if (get_timeout_indicator(LOCK_TIMEOUT, false) || get_timeout_indicator(STATEMENT_TIMEOUT, false) ||
+        (slot >= 0 && is_cancelled(slot))) {
         InterruptPending = true;
         QueryCancelPending = true;
     }
@@ -33,8 +34,16 @@ static void set_handlers() {
 
 // ---- the end -------------------------------------------------------------------------------------------------------
 
+// A process that ends outside a transaction leaves its session's locks to whoever gets its place in shared memory: until that
+// one ends, nobody alters the tables. Requests that were charged here, and are read elsewhere, are locked there as well.
+static void give_back_locks() {
+    AbortOutOfAnyTransaction();
+    LockReleaseAll(DEFAULT_LOCKMETHOD, true);
+}
+
 static void leave(int, Datum) {
     leave_pool();
+    give_back_locks();
     keeper_is_gone();
 }
 
@@ -123,7 +132,8 @@ static void work(Oid database) {
     StartTransactionCommand();
     (void)pool();
     CommitTransactionCommand();
-    (void)enter_pool();
+    if (enter_pool() < 0)
+        return;
     before_shmem_exit(leave, Datum(0));
     keep();
 }

@@ -13,13 +13,13 @@ namespace dp::keeper {
 
 // A session may have another library than a keeper: the file was replaced while it ran. Whatever changes in this file or in
 // a message raises this number, which is part of the directory's name: each layout has a pool of its own.
-constexpr uint32 layout_number = 3;
+constexpr uint32 layout_number = 4;
 
 constexpr int max_databases = 64; // that have a pool at the same time
 constexpr int max_keepers = 16;   // of a database
 constexpr int nslots = 128;       // requests of a database at the same time; who finds none waits
 constexpr int slots_of_login = 96;
-constexpr int slots_kept = 16; // for logins that hold none
+constexpr int slots_kept = 16;                // for logins that hold none
 constexpr Size area_limit = 64 * 1024 * 1024; // bytes of all requests and answers under way
 constexpr Size request_limit = 8 * 1024 * 1024;
 
@@ -42,7 +42,7 @@ struct Slot {
     PGPROC *client; // whose latch is set
     Oid login, role, session_role;
     uint64 ticket;     // order of arrival
-    TimestampTz since; // when it was put
+    TimestampTz since; // when it was put, or first put back
     TimestampTz retry; // not taken before
     // What was charged, for the keeper that reads, which need not be the one that has charged.
     uint64 versions; // a hash of release::versions_of
@@ -74,7 +74,8 @@ constexpr int nclasses = 96;
 struct Pool {
     LWLock lock;
     uint64 tickets;
-    int charging; // the keeper that commits charges; -1
+    int charging;          // the keeper that commits charges; -1
+    TimestampTz no_worker; // when a client last wanted one more keeper, and the server had no worker slot
     ConditionVariable charge_turn, slot_freed;
     Keeper keepers[max_keepers];
     uint64 charge_times[nclasses];

@@ -182,9 +182,22 @@ static int readers_for(Oid login) {
     return reading;
 }
 
+constexpr int no_worker_ms = 10000; // for so long no other keeper is counted on
+
+// Under the lock. How many keepers there can be now.
+static int possible_keepers(int living) {
+    int possible = Min(most_keepers(), most_workers());
+    if (TimestampDifferenceExceeds(pool()->no_worker, GetCurrentTimestamp(), no_worker_ms))
+        return possible;
+    return Min(possible, living);
+}
+
 // Under the lock. One login never has all keepers read for it, if there can be more than one.
 static bool may_read_for(Oid login) {
-    return readers_for(login) < Max(1, most_keepers() - 1);
+    int living = 0;
+    for (const Keeper &keeper : pool()->keepers)
+        living += keeper.life != Life::none && keeper.life != Life::starting;
+    return readers_for(login) < Max(1, possible_keepers(living) - 1);
 }
 
 static int idle_keepers() {
@@ -262,6 +275,7 @@ int take_charged() {
     for (int i = 0; i < n && found < 0; i++)
         if (has_a_turn(slot_at(candidates[i].slot), last, now))
             found = candidates[i].slot;
+    order_by_turns(candidates, n);
     for (int i = 0; i < n && found < 0; i++) {
         const Slot &slot = slot_at(candidates[i].slot);
         if (slot.keeper == self && may_read_for(slot.login))
@@ -290,18 +304,31 @@ bool somebody_is_pending() {
 
 constexpr int retry_ms = 20;
 
-void put_back(int index) {
+static void back_to_pending(int index, bool alone, TimestampTz retry) {
     lock();
     Slot &slot = slot_at(index);
     slot.keeper = -1;
-    slot.alone = true;
-    slot.retry = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), retry_ms);
+    if (alone && !slot.alone)
+        slot.since = GetCurrentTimestamp();
+    slot.alone = slot.alone || alone;
+    slot.retry = retry;
     bool cancelled = slot.cancelled;
-    if (!cancelled)
+    if (!cancelled) {
         set_state(slot, State::pending);
+        if (retry == 0)
+            (void)wake_idle_keeper();
+    }
     unlock();
     if (cancelled)
         forget(index);
+}
+
+void put_back(int index) {
+    back_to_pending(index, true, TimestampTzPlusMilliseconds(GetCurrentTimestamp(), retry_ms));
+}
+
+void hand_back(int index) {
+    back_to_pending(index, false, 0);
 }
 
 void mark_running(int index) {
@@ -428,15 +455,22 @@ void wake_another() {
 
 // ---- the table of keepers ------------------------------------------------------------------------------------------
 
+// Under the lock. The place that a client has reserved. A keeper that is started by a session with the library of before, and
+// has loaded the new one, finds none: it stays where there are too few, and goes without a word where there are enough.
+static int place_to_enter() {
+    int reserved = -1, empty = -1, living = 0;
+    for (int i = max_keepers - 1; i >= 0; i--) {
+        Life life = pool()->keepers[i].life;
+        reserved = life == Life::starting ? i : reserved;
+        empty = life == Life::none ? i : empty;
+        living += life != Life::starting && life != Life::none;
+    }
+    return reserved >= 0 ? reserved : living < most_keepers() ? empty : -1;
+}
+
 int enter_pool() {
     lock();
-    int place = -1;
-    for (int i = 0; i < max_keepers && place < 0; i++)
-        if (pool()->keepers[i].life == Life::starting)
-            place = i;
-    for (int i = 0; i < max_keepers && place < 0; i++)
-        if (pool()->keepers[i].life == Life::none)
-            place = i;
+    int place = place_to_enter();
     if (place >= 0) {
         Keeper &keeper = pool()->keepers[place];
         keeper.life = Life::busy;
@@ -447,8 +481,6 @@ int enter_pool() {
         keeper.charges = keeper.commits = 0;
     }
     unlock();
-    if (place < 0)
-        ereport(FATAL, (errcode(ERRCODE_INSUFFICIENT_RESOURCES), errmsg("there are %d keepers already", max_keepers)));
     return self = place;
 }
 

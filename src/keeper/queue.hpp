@@ -36,6 +36,8 @@ constexpr int turn_ms = 250;
 bool somebody_is_pending();
 // Locks of somebody else are in the way: later, alone.
 void put_back(int slot);
+// Untouched, to be taken with the next ones.
+void hand_back(int slot);
 // The keeper that has it goes on with it.
 void mark_running(int slot);
 // Charged; any keeper may read it.
@@ -54,7 +56,7 @@ void wake_another();
 
 // ---- the table of keepers ----
 
-int enter_pool();  // index of this process; 0: the first. FATAL when there is no place
+int enter_pool();  // index of this process; -1: there are enough, and nobody of this library has asked for one
 void leave_pool(); // at the end of the process: fails what it is at
 int this_keeper();
 bool becomes_idle(long *milliseconds); // false: there is work; true: look again after so long at the latest

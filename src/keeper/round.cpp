@@ -245,8 +245,10 @@ static void prepare_charge(Request *request) {
 constexpr int patience_ms = 2000;
 constexpr long retry_ms = 20;
 
+// What is in the way is waited for from the first time on that it is met: not how long keepers had no time before.
 static bool out_of_patience(const Request *request) {
-    return TimestampDifferenceExceeds(pool()->slots[request->slot].since, GetCurrentTimestamp(), patience_ms);
+    return request->alone &&
+           TimestampDifferenceExceeds(pool()->slots[request->slot].since, GetCurrentTimestamp(), patience_ms);
 }
 
 // Others wait with a request of a batch, so it waits for nobody.
@@ -263,8 +265,10 @@ static const char *lock_timeout_of(const Request *request) {
 
 // What a text may take until its price is known, its constants folded: others wait with a request of a batch, and even
 // alone it does not hold a keeper for as long as it likes.
+constexpr int batch_ms = 200;
+
 static int limit_of(const Request *request) {
-    return request->alone ? 5000 : 200;
+    return request->alone ? 5000 : batch_ms;
 }
 
 static bool took_too_long(const Request *request, const ErrorData *error) {
@@ -372,8 +376,15 @@ static void suspend(Request *request) {
     catalog::Entry entry = catalog::entry_for(nothing);
     entry.kind = catalog::RequestKind::suspension;
     commit_patiently(&entry);
-    if (entry.verdict.outcome != catalog::Outcome::committed)
-        ereport(LOG, (errmsg("a role could not be suspended on %s", request->question->settings->view_name)));
+    if (entry.verdict.outcome == catalog::Outcome::committed)
+        return;
+    // Somebody may hold the odometer for as long as he likes; the suspension does not wait for it.
+    entry.kind = catalog::RequestKind::bare_suspension;
+    commit_patiently(&entry);
+    bool suspended = entry.verdict.outcome == catalog::Outcome::committed;
+    ereport(LOG, (errmsg(suspended ? "a role is suspended on %s without a row in the ledger"
+                                   : "a role could not be suspended on %s",
+                         request->question->settings->view_name)));
 }
 
 static void send_rows(Stream *stream, const release::Answer &answer) {
@@ -431,7 +442,8 @@ static bool select_and_charge(Request *request) {
         border::set_locally("TimeZone", request->ask.time_zone);
         release::select(request->round);
     });
-    rows::discard_unfinished();
+    if (error != nullptr)
+        rows::discard_unfinished();
     if (rows::take_suspension())
         suspend(request);
     if (error != nullptr) {
@@ -563,7 +575,13 @@ static void charge_batch(Request **requests, int n) {
 static int prepare_batch(Request **requests) {
     int slots[most_in_batch], n = 0;
     int taken = take_pending(slots);
+    TimestampTz start = GetCurrentTimestamp();
     for (int i = 0; i < taken; i++) {
+        // One that takes long is enough for those that wait with it.
+        if (i > 0 && TimestampDifferenceExceeds(start, GetCurrentTimestamp(), batch_ms)) {
+            hand_back(slots[i]);
+            continue;
+        }
         Request *request = prepare(slots[i]);
         if (request != nullptr)
             requests[n++] = request;

@@ -19,6 +19,10 @@ int most_keepers() {
     return setting;
 }
 
+int most_workers() {
+    return Max(1, max_worker_processes / 2);
+}
+
 // One that was to start and has not for so long never will.
 constexpr int starting_ms = 5000;
 
@@ -71,6 +75,7 @@ static int reserve_place() {
 
 static void give_place(int place) {
     LWLockAcquire(&pool()->lock, LW_EXCLUSIVE);
+    pool()->no_worker = GetCurrentTimestamp();
     if (pool()->keepers[place].life == Life::starting)
         pool()->keepers[place].life = Life::none;
     LWLockRelease(&pool()->lock);
@@ -84,7 +89,7 @@ static bool reserve_worker() {
     for (const DatabaseEntry &entry : directory()->databases)
         if (&entry != database_entry())
             others += entry.keepers;
-    bool room = others + own <= Max(1, max_worker_processes / 2);
+    bool room = others + own <= most_workers();
     database_entry()->keepers = room ? own : own - 1;
     LWLockRelease(&directory()->lock);
     return room;

@@ -8,6 +8,8 @@ namespace dp::keeper {
 // The setting dp_rdr.keepers: of one database at most.
 int most_keepers();
 void define_settings();
+// Of all databases together.
+int most_workers();
 
 // Starts one more keeper of this database unless there are enough, or one is starting. False when the server has no worker
 // slot for it now.

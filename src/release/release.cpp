@@ -225,9 +225,9 @@ static Tuplesortstate *sort_groups(const rows::Question *question, const rows::S
 }
 
 // A group whose key nobody declared appears iff its noisy count reaches the charged threshold (8.5).
-static void put_thresholded(Writer *writer, rows::Sums sums) {
-    Tuplesortstate *sort = sort_groups(writer->question, sums);
-    TupleTableSlot *slot = MakeSingleTupleTableSlot(sums.desc, &TTSOpsMinimalTuple);
+static void put_thresholded(Writer *writer, rows::Sums *sums) {
+    Tuplesortstate *sort = sort_groups(writer->question, *sums);
+    TupleTableSlot *slot = MakeSingleTupleTableSlot(sums->desc, &TTSOpsMinimalTuple);
     MemoryContext per_group = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr group", ALLOCSET_DEFAULT_SIZES);
     auto *exact = static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * writer->question->ncoordinates));
     while (tuplesort_gettupleslot(sort, true, false, slot, nullptr)) {
@@ -244,7 +244,7 @@ static void put_thresholded(Writer *writer, rows::Sums sums) {
     MemoryContextDelete(per_group);
     ExecDropSingleTupleTableSlot(slot);
     tuplesort_end(sort);
-    rows::discard(&sums);
+    rows::discard(sums);
 }
 
 static TupleDesc describe_answer(const query::Leaf *leaf) {
@@ -295,7 +295,7 @@ static Facts facts_of(const rows::Question *question, const Terms &terms, const 
                  halfwidths(question, plan)};
 }
 
-Answer write(const rows::Question *question, const Terms &terms, const Paid &paid, const rows::Sums &sums,
+Answer write(const rows::Question *question, const Terms &terms, const Paid &paid, rows::Sums *sums,
              const Drawn *drawn) {
     const privacy::ReleasePlan *plan = plan_of(question, terms, paid.epsilon);
     Answer answer = {facts_of(question, terms, paid, plan), tuplestore_begin_heap(false, false, work_mem),
@@ -313,7 +313,7 @@ Answer write(const rows::Question *question, const Terms &terms, const Paid &pai
         if (question->thresholded)
             put_thresholded(&writer, sums);
         else
-            put_declared(&writer, sums);
+            put_declared(&writer, *sums);
     });
     return answer;
 }
@@ -321,7 +321,7 @@ Answer write(const rows::Question *question, const Terms &terms, const Paid &pai
 Answer write_answer(const rows::Question *question, const Terms &terms, privacy::Epsilon charged, const Drawn *drawn) {
     border::UsageScope usage = border::UsageScope::enter();
     rows::Sums sums = rows::evaluate(question, nullptr);
-    Answer answer = write(question, terms, Paid{charged, {}}, sums, drawn);
+    Answer answer = write(question, terms, Paid{charged, {}}, &sums, drawn);
     usage.leave();
     remember(question->leaf, answer.facts);
     return answer;

@@ -97,18 +97,14 @@ bool is_paid(const Round *round) {
 }
 
 void discard(Round *round) {
-    if (round->read)
-        rows::discard(&round->sums);
-    round->read = false;
+    rows::discard(&round->sums);
 }
 
 Answer finish(Round *round) {
     if (!is_paid(round))
         elog(ERROR, "an answer is asked for that was not charged");
-    rows::Sums sums = round->read ? round->sums : rows::evaluate(round->question, nullptr);
-    Answer answer = write(round->question, round->terms, round->paid, sums, nullptr);
-    round->read = false; // what was read has been ended with the last row
-    return answer;
+    rows::Sums now = round->read ? rows::Sums{} : rows::evaluate(round->question, nullptr);
+    return write(round->question, round->terms, round->paid, round->read ? &round->sums : &now, nullptr);
 }
 
 void continue_charged(Round *round, privacy::Epsilon epsilon) {

@@ -12,9 +12,9 @@ struct Drawn {
     int64 ngroups;
 };
 
-// From exact sums to noisy rows. `drawn`: null: the noise is drawn here, as it must be wherever the answer is differentially
+// From exact sums to noisy rows; ends their store. `drawn`: null: the noise is drawn here, as it must be wherever the answer is differentially
 // private.
-Answer write(const rows::Question *question, const Terms &terms, const Paid &paid, const rows::Sums &sums,
+Answer write(const rows::Question *question, const Terms &terms, const Paid &paid, rows::Sums *sums,
              const Drawn *drawn);
 
 // Reads the rows and writes the noisy answer of a charge.

@@ -526,7 +526,7 @@ static int64 read_records(Work *work) {
     const rows::Question *question = work->question;
     bool asked = question->where != nullptr && work->projection->people.a == nullptr;
     return run_query(static_cast<Query *>(copyObject(work->projection->query)),
-                     asked ? question->settings->relation : InvalidOid, take_record, work);
+                     asked ? question->settings->relation : InvalidOid, take_record, work, question->checked);
 }
 
 // Everybody, and the members of people's groups, whether or not the query's WHERE accepts them.
@@ -544,7 +544,7 @@ static void count_people(Work *work, int64 met) {
         add_row_count(query, reinterpret_cast<Node *>(makeBoolExpr(AND_EXPR, list_make2(people.a, people.b), -1)));
     }
     int64 counts[4] = {};
-    run_counts(query, counts);
+    run_counts(query, counts, work->question->checked);
     memo->rows = counts[0];
     memo->members_a = counts[1];
     memo->members_b = counts[2];

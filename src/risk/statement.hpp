@@ -12,13 +12,13 @@ constexpr int64 not_known = -1;
 
 // Runs a query that was made of checked nodes, under the active snapshot and with the current rights. What is returned: the
 // rows of `table` (with its partitions) that the plan's scans met, whether or not a condition let them pass; not_known where
-// the plan has a shape that does not tell. InvalidOid: nobody asks.
-int64 run_query(Query *query, Oid table, TakeRow take, void *reader);
+// the plan has a shape that does not tell. InvalidOid: nobody asks. checked: the relations that may be read; NIL: any.
+int64 run_query(Query *query, Oid table, TakeRow take, void *reader, const List *checked = NIL);
 
 // The same from text, for queries over more than the protected table: views are expanded.
 int64 run_text(const char *text, Oid table, TakeRow take, void *reader);
 
 // SELECT count(*), ... : the one row of bigints.
-void run_counts(Query *query, int64 *counts);
+void run_counts(Query *query, int64 *counts, const List *checked = NIL);
 
 } // namespace dp::risk

@@ -38,7 +38,7 @@ void raise_caught(const Question *question, ErrorData *error) {
     RESUME_INTERRUPTS();
     // Neither the message nor its place may depend on a row. The transaction is lost all the same: this error ends it.
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the query failed"),
-                    errhint("Its charge stays. The controller finds out more by running the query on the table.")));
+                    errhint("What was charged stays. The controller finds out more by running the query on the table.")));
     pg_unreachable();
 }
 

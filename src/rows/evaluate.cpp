@@ -229,6 +229,7 @@ static bool execute(Query *query, const List *checked, Tuplestorestate *store) {
     PlannedStmt *plan = pg_plan_query(query, "(dp_rdr)", CURSOR_OPT_PARALLEL_OK, nullptr);
     if (!reads_only(plan, checked))
         return false;
+    border::forget_empty_permissions(plan);
     DestReceiver *receiver = into(store);
     QueryDesc *desc =
         CreateQueryDesc(plan, "(dp_rdr)", GetActiveSnapshot(), InvalidSnapshot, receiver, nullptr, nullptr, 0);
@@ -368,22 +369,18 @@ void discard_unfinished() {
 }
 
 void discard(Sums *sums) {
-    if (sums->store == nullptr)
+    Tuplestorestate *store = sums->store;
+    if (store == nullptr)
         return;
-    MemoryContext old = CurrentMemoryContext;
-    bool between = !IsTransactionState(); // of a keeper; settings change within a transaction alone
-    HOLD_INTERRUPTS();
-    if (between)
-        StartTransactionCommand();
-    // Within the scope: what a spilled store wrote is not to be counted in pg_stat_database (C18).
-    border::SettingsScope settings = border::SettingsScope::enter();
-    tuplestore_end(sums->store);
-    settings.leave();
-    if (between)
-        CommitTransactionCommand();
-    RESUME_INTERRUPTS();
-    MemoryContextSwitchTo(old);
     sums->store = nullptr;
+    if (unfinished.store == store)
+        unfinished.store = nullptr;
+    // What a spilled store wrote is not to be counted in pg_stat_database (C18). Not by a setting: those change within a
+    // transaction alone, and a keeper discards between two. Closing raises nothing.
+    bool counts = pgstat_track_counts;
+    pgstat_track_counts = false;
+    tuplestore_end(store);
+    pgstat_track_counts = counts;
 }
 
 static void read_groups(const Question *question, const Selection *selection, Sums *sums) {

@@ -302,7 +302,7 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("%s is not a registered restricted view", catalog::qualified_name(leaf->view)),
                         errhint("Restricted views are made with dp_protect().")));
-    catalog::check_protectable(relation);
+    question->checked = catalog::check_protectable(relation);
     map_leaf(question, parameters);
     read_groups(reading, question);
     check_asks_something(question);
@@ -319,12 +319,17 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
     return question;
 }
 
-// What to ask the controller for.
+// What to ask the controller for, or what he can do himself.
 static const char *groups_remedy(const Question *question) {
+    bool asks = question->grantee != nullptr;
     if (question->undeclared == InvalidAttrNumber)
-        return "The groups of an expression cannot be declared: ask the controller for a generated column with "
-               "declared groups, or for a delta above 0 in dp_grant().";
-    return psprintf("Ask the controller for dp_set_groups('%s', '%s', '{...}'), or for a delta above 0 in dp_grant().",
+        return asks ? "The groups of an expression cannot be declared: ask the controller for a generated column with "
+                      "declared groups, or for a delta above 0 in dp_grant()."
+                    : "The groups of an expression cannot be declared: add a generated column with declared groups, or "
+                      "pass delta => 1e-6, for instance.";
+    return psprintf(asks ? "Ask the controller for dp_set_groups('%s', '%s', '{...}'), or for a delta above 0 in "
+                           "dp_grant()."
+                         : "Declare them with dp_set_groups('%s', '%s', '{...}'), or pass delta => 1e-6, for instance.",
                     question->settings->relation_name,
                     get_attname(question->settings->relation, question->undeclared, false));
 }

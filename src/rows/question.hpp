@@ -39,6 +39,7 @@ struct Question {
     int ngroups;         // of the answer: 1 without keys; 0 when thresholded
     int *places;         // of each group of the answer in the product of the domains (rows/shown); null: all are shown
     int *shown;          // per place the number of its group, -1: WHERE excludes it; null: all are shown
+    const List *checked; // oid: the table and its parts, as they were when the question was resolved
     catalog::Asker asker; // whose it is
     const char *grantee;  // of the policy that it is asked under; null: the controller's own call
 

@@ -210,6 +210,7 @@ static void explain_leaf(Call *call, const List *earlier, Verdict *verdict, rele
     rows::Question *question = rows::prepare(reading, leaf, query, nullptr);
     question->asker = catalog::current_asker();
     catalog::Policy *policy = catalog::policy_of(reading, question->settings, question->asker);
+    question->grantee = policy->grantee_name;
     release::Terms terms = terms_of_call(call, policy);
     verdict->mechanism = terms.mechanism == privacy::Mechanism::laplace ? "laplace" : "gaussian";
     verdict->used =

@@ -35,16 +35,19 @@ template <class Step> ErrorData *refusal_by(Step step) {
     }
     PG_CATCH();
     {
+        HOLD_INTERRUPTS();
         MemoryContextSwitchTo(context);
-        if (!is_refusal(geterrcode()))
-            PG_RE_THROW();
         refusal = CopyErrorData();
         FlushErrorState();
         RollbackAndReleaseCurrentSubTransaction();
+        RESUME_INTERRUPTS();
     }
     PG_END_TRY();
     MemoryContextSwitchTo(context);
     CurrentResourceOwner = owner;
+    // Behind the subtransaction: the server takes one that an error leaves open for a savepoint, and waits for ROLLBACK TO it.
+    if (refusal != nullptr && !is_refusal(refusal->sqlerrcode))
+        ReThrowError(refusal);
     return refusal;
 }
 

@@ -4,6 +4,8 @@ fails another. Against the server that PG* points to, where this tree is install
 
     run.py [--measure]
 
+At last reader.py looks at who may read rows, on a server of its own.
+
 --measure prints what a commit takes instead, for batches of 1, 4 and 16. Whether charges meet in one commit is a matter of
 chance on a server, so build/batch/batch.so hands them to the ledger's writer, in a background worker of its own.
 """
@@ -16,6 +18,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 for folder in ("attacks", "blackbox"):
     sys.path.insert(0, str(HERE.parent / folder))
 
+import reader  # noqa: E402
 from libpq import Connection  # noqa: E402
 from tap import Tap  # noqa: E402
 
@@ -229,6 +232,7 @@ def main():
         test(tap, owner)
     forget(owner, DATABASE)
     test_content(tap)
+    reader.test(tap)
     print(f"1..{tap.count}")
     return 1 if tap.failed else 0
 

@@ -16,6 +16,7 @@ import subprocess
 import sys
 
 import facts
+import sources
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "test/packages"))
@@ -132,6 +133,7 @@ def main():
     for page in facts.pages():
         tap.report(f"{page}: links", broken_links(page, (ROOT / page).read_text()))
     facts.run(tap)
+    tap.report("private rows are reached from where they may be alone", sources.faults())
     tap.report("META.json is one of PGXN's", meta.faults())
     readme = (ROOT / "README.md").read_text().count("\n")
     tap.report("README.md has at most 250 lines", [] if readme <= 250 else [str(readme)])

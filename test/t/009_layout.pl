@@ -49,7 +49,7 @@ sub replace_library
 
 my ($bin, $library) = copied_installation();
 $ENV{PATH} = "$bin:$ENV{PATH}";
-my $node = new_server('layout', '');
+my $node = new_server('layout', 'dp_rdr.keepers = 1');
 protect_people($node, 'postgres');
 
 sub new_session
@@ -80,6 +80,7 @@ like($session->{stderr}, qr/ERROR:  55000: no background worker could be started
 like($session->{stderr}, qr/HINT:.*reconnect/i, 'and what to do');
 cmp_ok($duration, '<', 20, sprintf('after %.1f seconds', $duration));
 is(account($node, 'postgres'), '3|0.15', 'and nothing is charged');
+cmp_ok($node->safe_psql('postgres', "SELECT count(*) $keepers"), '<=', 1, 'nor are there more keepers than there may be');
 like($later->query("$COUNT;"), qr/^-?\d+$/, 'the later session is answered');
 is(account($node, 'postgres'), '4|0.2', 'and charged');
 $_->quit for $session, $later;

@@ -171,6 +171,22 @@ $locker->query_safe('COMMIT');
 is(finish_question($slow), '55000', 'a reading fails beside a lock on the odometer');
 is($node->safe_psql('postgres', $suspended), 1, 'and the role is suspended when the lock is gone');
 
+psql_as($node, 'postgres', 'controller', q{SELECT dp_resume('slow_dp', 'analyst')});
+
+# And when the odometer stays held for longer than anybody waits for it: the suspension has no row in the ledger then.
+my $rows_before = $node->safe_psql('postgres', q{SELECT count(*) FROM dp_rdr.ledger_row WHERE kind = 'suspension'});
+start_question($slow, $SLOW);
+wait_for_reading($slow_before + 2);
+$locker->query_safe('BEGIN');
+$locker->query_safe(q{SELECT FROM dp_rdr.odometer WHERE relation_name = 'public.slow' FOR UPDATE});
+is(finish_question($slow), '55000', 'a reading fails beside a lock on the odometer that stays');
+is($node->safe_psql('postgres', $suspended), 1, 'and the role is suspended all the same');
+$locker->query_safe('COMMIT');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM dp_rdr.ledger_row WHERE kind = 'suspension'}), $rows_before,
+	'without a row in the ledger');
+ok(verified($node, 'postgres', 'slow'), 'whose chain is whole');
+like(slurp_file($node->logfile), qr/a role is suspended on public.slow_dp without a row in the ledger/, 'which the log says');
+
 unlike(slurp_file($node->logfile), qr/PANIC|TRAP|signal 11|signal 6|WARNING:  you don't own|ERROR:.*the row that fails/,
 	'nothing in the log that should not be there');
 $node->stop;

@@ -63,6 +63,20 @@ sub protect_people_again
 	return;
 }
 
+# Where the server has room for two, one is all that a login gets.
+$node->append_conf('postgresql.conf', 'max_worker_processes = 4');
+$node->restart;
+@sessions = map { $node->background_psql('postgres', on_error_stop => 0, extra_params => [ '-U', 'analyst' ]) } 1 .. 3;
+$_->query_until(qr/asked/, "\\echo asked\n$slow;\n") for @sessions;
+$node->poll_query_until('postgres', "SELECT count(*) >= 1 $reading") or die 'nobody reads';
+$node->poll_query_until('postgres', "SELECT count(*) = 2 FROM pg_stat_activity WHERE backend_type = 'dp_rdr keeper'")
+  or die 'not all keepers come';
+$node->safe_psql('postgres', 'SELECT pg_sleep(1)');
+like(psql_as($node, 'postgres', 'colleague', $COUNT), qr/^-?\d+$/, 'with room for two keepers, somebody else is answered');
+is($node->safe_psql('postgres', "SELECT count(*) $asking"), 3, 'before any of three long questions of one login');
+like($_->query('SELECT 1'), qr/^-?\d+\n1$/, 'which are answered as well') for @sessions;
+$_->quit for @sessions;
+
 ok(verified($node, 'postgres'), 'the ledger is whole');
 $node->stop;
 done_testing();

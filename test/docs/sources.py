@@ -1,0 +1,53 @@
+"""Who may reach the code that reads private rows (doc/architecture.md, 3.6 and 3.8): each name below is used in the files
+beside it, and in no other of src/. Somebody who adds a user has thought about which process he runs in, and adds him here.
+"""
+import pathlib
+import re
+
+SRC = pathlib.Path(__file__).resolve().parents[2] / "src"
+
+USERS = {  # a name, as a regular expression: who may use it
+    # Statements over protected tables are planned and run in two places; sql/analyst.cpp runs what dp_query() was given,
+    # in which restricted views have been replaced.
+    r"pg_plan_quer\w+|standard_Executor\w+|Executor(Start|Run)\b": "rows/evaluate risk/statement sql/analyst border/versions",
+    r"run_plan(_unhooked)?\(": "rows/evaluate risk/statement sql/analyst border/versions",
+    r"SPI_(prepare|execute)\w*\(": "border/spi risk/rerun",
+    r"\b(table|index)_beginscan\w*|heap_getnext|tuple_fetch\w*": "",
+    # For analysts: the round of a keeper. For owners: their own calls.
+    r"\b(rows::)?evaluate\(const Question|rows::evaluate\(": "rows/evaluate release/round release/select release/release",
+    r"\bleave_one_out\(": "risk/leave_one_out release/choose release/output sql/risk sql/risk_summary sql/risk_output",
+    r"\brun_(query|text|counts)\(": "risk/statement risk/leave_one_out risk/general",
+    r"\bgeneral_risk\(": "risk/general release/declared sql/general sql/risk",
+    r"release::(begin|select|finish|charged|continue_charged)\(": "keeper/round",
+    r"release::answer\(": "sql/find sql/find_and_release",
+    # Who is a keeper, and who asks under a policy.
+    r"\bbecome_keeper\(": "rows/reader keeper/keeper",
+    r"\bcheck_reader\(const Question|rows::check_reader\(|^ +check_reader\(question": "rows/reader rows/evaluate risk/leave_one_out",
+    r"rows::prepare\(": "release/ask sql/explain sql/question",
+}
+
+# What begins with the question whether this process may.
+CHECKED = {
+    "rows/evaluate.cpp": r"^Sums evaluate\([^{;]*\{\n    check_reader\(question\);",
+    "risk/leave_one_out.cpp": r"^Memo \*leave_one_out\([^{;]*\{\n    rows::check_reader\(question\);",
+    "sql/explain.cpp": r"question->grantee = policy->grantee_name;",
+    "release/ask.cpp": r"question->grantee = policy->grantee_name;",
+    "sql/question.cpp": r"if \(!border::owns_relation\([^}]*rows::prepare\(",
+}
+
+
+def without_comments(text):
+    return re.sub(r"//.*|/\*.*?\*/", "", text)
+
+
+def faults():
+    found = []
+    for path in sorted(SRC.rglob("*.[ch]pp")):
+        name, text = str(path.relative_to(SRC)), without_comments(path.read_text())
+        for entry, users in USERS.items():
+            if re.search(entry, text, re.MULTILINE) and name.rsplit(".", 1)[0] not in users.split():
+                found.append(f"src/{name} uses {re.search(entry, text, re.MULTILINE)[0]}")
+    for name, beginning in CHECKED.items():
+        if not re.search(beginning, (SRC / name).read_text(), re.MULTILINE | re.DOTALL):
+            found.append(f"src/{name} lacks {beginning}")
+    return found
