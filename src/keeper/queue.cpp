@@ -174,6 +174,14 @@ struct Candidate {
 };
 } // namespace
 
+// Under the lock.
+static int readers_for(Oid login) {
+    int reading = 0;
+    for (const Keeper &keeper : pool()->keepers)
+        reading += keeper.life == Life::busy && keeper.reading_for == login;
+    return reading;
+}
+
 constexpr int no_worker_ms = 10000; // for so long no other keeper is counted on
 
 // Under the lock. How many keepers there can be now.
@@ -186,12 +194,10 @@ static int possible_keepers(int living) {
 
 // Under the lock. One login never has all keepers read for it, if there can be more than one.
 static bool may_read_for(Oid login) {
-    int reading = 0, living = 0;
-    for (const Keeper &keeper : pool()->keepers) {
-        reading += keeper.life == Life::busy && keeper.reading_for == login;
+    int living = 0;
+    for (const Keeper &keeper : pool()->keepers)
         living += keeper.life != Life::none && keeper.life != Life::starting;
-    }
-    return reading < Max(1, possible_keepers(living) - 1);
+    return readers_for(login) < Max(1, possible_keepers(living) - 1);
 }
 
 static int idle_keepers() {
@@ -253,20 +259,31 @@ int take_pending(int *slots) {
     return taken;
 }
 
+// Under the lock. Whether it is the turn of a login that has waited and that nobody reads for: several logins whose questions
+// take long never keep out another one.
+static bool has_a_turn(const Slot &slot, Oid last, TimestampTz now) {
+    return slot.login != last && readers_for(slot.login) == 0 && TimestampDifferenceExceeds(slot.since, now, turn_ms);
+}
+
 int take_charged() {
     Candidate candidates[nslots];
     int found = -1;
     lock();
-    int n = waiting(State::charged, GetCurrentTimestamp(), candidates);
-    order_by_turns(candidates, n);
-    for (int i = 0; i < n; i++) {
-        const Slot &slot = slot_at(candidates[i].slot);
-        bool own = slot.keeper == self;
-        if ((found < 0 || own) && may_read_for(slot.login))
+    TimestampTz now = GetCurrentTimestamp();
+    Oid last = pool()->keepers[self].reading_for;
+    int n = waiting(State::charged, now, candidates);
+    for (int i = 0; i < n && found < 0; i++)
+        if (has_a_turn(slot_at(candidates[i].slot), last, now))
             found = candidates[i].slot;
-        if (found >= 0 && own)
-            break;
+    order_by_turns(candidates, n);
+    for (int i = 0; i < n && found < 0; i++) {
+        const Slot &slot = slot_at(candidates[i].slot);
+        if (slot.keeper == self && may_read_for(slot.login))
+            found = candidates[i].slot;
     }
+    for (int i = 0; i < n && found < 0; i++)
+        if (may_read_for(slot_at(candidates[i].slot).login))
+            found = candidates[i].slot;
     if (found >= 0) {
         take(slot_at(found), State::running);
         pool()->keepers[self].reading_for = slot_at(found).login;
@@ -274,6 +291,15 @@ int take_charged() {
     }
     unlock();
     return found;
+}
+
+bool somebody_is_pending() {
+    bool pending = false;
+    LWLockAcquire(&pool()->lock, LW_SHARED);
+    for (const Slot &slot : pool()->slots)
+        pending = pending || state_of(slot) == State::pending;
+    unlock();
+    return pending;
 }
 
 constexpr int retry_ms = 20;

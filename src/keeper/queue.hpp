@@ -29,8 +29,11 @@ constexpr int most_in_batch = 16;
 // Takes requests to be charged, by turns of the logins, at most most_in_batch of them: into `charging`. One that is `alone`
 // comes alone.
 int take_pending(int *slots);
-// Takes one that is charged, own ones first: into `running`; -1: none that this keeper may read now.
+// Takes one that is charged, own ones first, but before them who has waited for turn_ms while nobody reads for him: into
+// `running`; -1: none that this keeper may read now.
 int take_charged();
+constexpr int turn_ms = 250;
+bool somebody_is_pending();
 // Locks of somebody else are in the way: later, alone.
 void put_back(int slot);
 // Untouched, to be taken with the next ones.

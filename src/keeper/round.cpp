@@ -625,8 +625,13 @@ void serve() {
     MemoryContextSwitchTo(memory);
     if (n > 0)
         charge_batch(requests, n);
-    for (int slot = take_charged(); slot >= 0; slot = take_charged())
+    // Who comes while answers take long is charged in between, and has a turn.
+    TimestampTz start = GetCurrentTimestamp();
+    for (int slot = take_charged(); slot >= 0; slot = take_charged()) {
         answer_charged(slot);
+        if (TimestampDifferenceExceeds(start, GetCurrentTimestamp(), turn_ms) && somebody_is_pending())
+            break;
+    }
     let_go();
     MemoryContextSwitchTo(TopMemoryContext);
     MemoryContextDelete(memory);

@@ -125,6 +125,28 @@ double PrintedAverage::distance(double offset) const {
     return integral([&](double u) { return distance_at(u, offset); }, offset);
 }
 
+PrintedAverage::Parts PrintedAverage::parts() const {
+    const auto mean = [&](auto part) { return integral([&](double u) { return part(ends_at(u, 0), u); }, 0); };
+    if (laplace_) {
+        const auto both = [](double a, double b, const Ends &ends, double u) {
+            const double reach = std::fabs(u), falling = std::exp(-reach);
+            return (laplace_excess(a, reach, falling) + laplace_excess(b, reach, falling)) / ends.scale * 0.125;
+        };
+        return {mean([&](const Ends &ends, double u) { return both(ends.from, -ends.from, ends, u); }),
+                mean([&](const Ends &ends, double u) { return both(-ends.low, ends.high, ends, u); }), 0, 0};
+    }
+    const auto square = [](double sum, const Ends &ends, double u) {
+        return sum / ends.scale / ends.scale * normal_density(u);
+    };
+    return {
+        mean([&](const Ends &ends, double u) { return square(1 + ends.from * ends.from, ends, u); }),
+        mean([&](const Ends &ends, double u) {
+            return square(normal_excess_square(ends.high) + normal_excess_square(-ends.low), ends, u);
+        }),
+        mean([&](const Ends &ends, double u) { return normal_excess(ends.high) / ends.scale * normal_density(u); }),
+        mean([&](const Ends &ends, double u) { return normal_excess(-ends.low) / ends.scale * normal_density(u); })};
+}
+
 double PrintedAverage::square() const {
     if (laplace_)
         throw std::logic_error("the indicator of Laplace noise has no mean square");

@@ -22,7 +22,14 @@ class PrintedAverage {
     PrintedAverage(const MeasureNoise &noise, const PairTotals &totals);
     // E|A - p - offset|, p: the position without noise, |p + offset| <= 1. Relative error below 1e-9 for noise up to 10^6.
     double distance(double offset) const;
-    double square() const;                  // E (A - p)^2
+    double square() const; // E (A - p)^2
+    // distance(0) for Laplace noise, square() for Gaussian: uncut - cut - 2 (1 - p) above - 2 (1 + p) below, where the latter
+    // are what the ends of the range take off. For one count all four are convex functions of p: they are means of |x|, x^2,
+    // max(0, x) and max(0, x)^2 of what changes with p along a straight line.
+    struct Parts {
+        double uncut, cut, above, below;
+    };
+    Parts parts() const;
     double spread() const { return unit_; } // offsets are to be compared with this
 
   private:

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "risk/closed_forms.hpp"
 #include "release/random.hpp"
-#include "risk/rerun.hpp"
+#include "risk/closed_forms.hpp"
+#include "risk/result.hpp"
 
 namespace dp::release {
 
@@ -111,52 +111,62 @@ static TupleDesc describe_answer(const risk::GeneralQuestion *question) {
     return BlessTupleDesc(desc);
 }
 
-// The nearest points of the lattice. Before the charge: a result that is too large for it costs nothing.
-static privacy::int128 *points_of(const risk::GeneralQuestion *question, const risk::Result &result,
-                                  const privacy::DeclaredVector &vector) {
-    int64 n = result.nrows * question->ncoordinates;
-    auto *points =
-        static_cast<privacy::int128 *>(MemoryContextAllocHuge(CurrentMemoryContext, sizeof(privacy::int128) * (n + 1)));
-    border::core([&] {
-        const privacy::DeclaredLattice lattice = privacy::declared_lattice(vector);
-        for (int64 i = 0; i < n; i++)
-            points[i] = privacy::declared_point(
-                lattice, result.rows[i / question->ncoordinates].values[i % question->ncoordinates]);
-    });
+namespace {
+// A coordinate in units of the lattice.
+struct Point {
+    privacy::int128 units;
+};
+} // namespace
+
+// The nearest points of the lattice, per row. Before the charge: a result that is too large for it costs nothing.
+static border::Spill<Point> points_of(const risk::GeneralQuestion *question, const risk::Result &result,
+                                      const privacy::DeclaredLattice &lattice) {
+    auto points = border::Spill<Point>::make(question->ncoordinates, risk::share_of_memory());
+    risk::read_from_start(result);
+    while (risk::next_row(result)) {
+        CHECK_FOR_INTERRUPTS();
+        Point *point = points.append();
+        border::core([&] {
+            for (int c = 0; c < question->ncolumns; c++)
+                if (question->columns[c].coordinate)
+                    (point++)->units = privacy::declared_point(lattice, DatumGetFloat8(result.slot->tts_values[c]));
+        });
+    }
     return points;
 }
 
-static void add_noise(privacy::int128 *points, int64 n, const Terms &terms, const privacy::DeclaredVector &vector,
-                      privacy::Epsilon epsilon) {
+static void add_noise(const border::Spill<Point> &points, int width, const Terms &terms,
+                      const privacy::DeclaredVector &vector, privacy::Epsilon epsilon) {
     auto *bits = border::context_new<StrongBits>();
     auto *plan = border::context_new<privacy::ReleasePlan>();
     border::core([&] { *plan = privacy::plan_declared(vector, terms.mechanism, epsilon, terms.delta); });
-    for (int64 i = 0; i < n; i++) {
+    for (int64 i = 0; i < points.count(); i++) {
         CHECK_FOR_INTERRUPTS();
-        border::core([&] { points[i] = points[i] + privacy::draw(*bits, plan->noise.front()); });
+        Point *point = points.change(i);
+        border::core([&] {
+            for (int c = 0; c < width; c++)
+                point[c].units += privacy::draw(*bits, plan->noise.front());
+        });
     }
 }
 
-static void put_rows(const risk::GeneralQuestion *question, const risk::Result &result, const privacy::int128 *points,
-                     const privacy::DeclaredLattice &lattice, Answer *answer) {
-    auto *values = static_cast<Datum *>(palloc0(sizeof(Datum) * question->ncolumns));
-    auto *nulls = static_cast<bool *>(palloc0(sizeof(bool) * question->ncolumns));
-    for (int64 i = 0; i < result.nrows; i++) {
-        int at = 0, coordinate = 0, identity = 0;
+static void put_rows(const risk::GeneralQuestion *question, const risk::Result &result,
+                     const border::Spill<Point> &points, const privacy::DeclaredLattice &lattice, Answer *answer) {
+    auto *values = static_cast<Datum *>(palloc0(sizeof(Datum) * (question->ncolumns + 1)));
+    auto *nulls = static_cast<bool *>(palloc0(sizeof(bool) * (question->ncolumns + 1)));
+    risk::read_from_start(result);
+    for (int64 i = 0; risk::next_row(result); i++) {
+        CHECK_FOR_INTERRUPTS();
+        const Point *point = points.at(i);
+        int at = 0;
         for (int c = 0; c < question->ncolumns; c++) {
             const risk::ResultColumn &column = question->columns[c];
-            if (column.coordinate) {
-                nulls[at] = false;
-                values[at++] = Float8GetDatum(
-                    border::core([&] { return lattice.value(points[i * question->ncoordinates + coordinate]); }));
-                coordinate++;
+            if (column.hidden)
                 continue;
-            }
-            if (!column.hidden) {
-                nulls[at] = result.rows[i].nulls[identity];
-                values[at++] = result.rows[i].identities[identity];
-            }
-            identity++;
+            nulls[at] = result.slot->tts_isnull[c];
+            values[at++] = column.coordinate
+                               ? Float8GetDatum(border::core([&] { return lattice.value((point++)->units); }))
+                               : result.slot->tts_values[c];
         }
         tuplestore_putvalues(answer->rows, answer->desc, values, nulls);
     }
@@ -172,14 +182,15 @@ Answer answer_declared(const risk::GeneralQuestion *question, const Terms &terms
     privacy::DeclaredVector vector =
         declared_vector(question, risk, terms.mechanism, privacy::Calibration::sound, sensitivity);
     risk::Result result = risk::run_once(question);
-    privacy::int128 *points = points_of(question, result, vector);
+    privacy::DeclaredLattice lattice = border::core([&] { return privacy::declared_lattice(vector); });
+    border::Spill<Point> points = points_of(question, result, lattice);
     Answer answer = {};
     answer.facts.paid.epsilon = charge(question, terms, vector, risk);
     answer.desc = describe_answer(question);
-    add_noise(points, result.nrows * question->ncoordinates, terms, vector, answer.facts.paid.epsilon);
+    add_noise(points, question->ncoordinates, terms, vector, answer.facts.paid.epsilon);
     answer.rows = tuplestore_begin_heap(false, false, work_mem);
-    privacy::DeclaredLattice lattice = border::core([&] { return privacy::declared_lattice(vector); });
     put_rows(question, result, points, lattice, &answer);
+    risk::discard(result);
     return answer;
 }
 

@@ -107,6 +107,12 @@ struct Ordered {
     NullableDatum *values; // otherwise: per record of the group
 };
 
+// What a record brings to one aggregate.
+struct Brought {
+    double value;
+    bool there;
+};
+
 // The records come group by group. What a group's records bring stays until the next group begins.
 struct Work {
     const ClosedForms *forms;
@@ -116,15 +122,14 @@ struct Work {
     List *extras;
     Input *inputs; // per aggregate
     int nkeys, nordered;
-    Ordered *ordered;      // the keys, then others
-    MemoryContext context; // of the arrays
-    MemoryContext group;   // of copies of values
-    MemoryContext lasts;   // of `last`
-    int64 room;            // for so many records of a group
-    int64 first;           // record of the group
-    int64 group_records;   // so many so far
-    bool *there;           // records of the group x naggregates: the record brings a value
-    double *values;        // the same
+    Ordered *ordered;               // the keys, then others
+    MemoryContext context;          // of the arrays
+    MemoryContext group;            // of copies of values
+    MemoryContext lasts;            // of `last`
+    int64 room;                     // for so many records of a group
+    int64 first;                    // record of the group
+    int64 group_records;            // so many so far
+    border::Spill<Brought> brought; // per record of the group, for each aggregate
     int64 ngroups;
 };
 } // namespace
@@ -226,9 +231,6 @@ static void make_room(Work *work, int64 n) {
     int64 before = work->room, room = Max(before * 2, int64{64});
     if (n <= before)
         return;
-    work->there = grown(work->context, work->there, before * work->forms->naggregates, room * work->forms->naggregates);
-    work->values =
-        grown(work->context, work->values, before * work->forms->naggregates, room * work->forms->naggregates);
     for (int k = work->nkeys; k < work->nordered; k++)
         if (!work->ordered[k].comes_in_order)
             work->ordered[k].values = grown(work->context, work->ordered[k].values, before, room);
@@ -278,17 +280,16 @@ static void take_ordered(Work *work, int64 i, const Datum *extras, const bool *n
         remember(work, extras, nulls);
 }
 
-static void take_value(Work *work, int64 at, int a, const Datum *extras, const bool *nulls) {
+static void take_value(const Work *work, Brought *brought, int a, const Datum *extras, const bool *nulls) {
     const Input &input = work->inputs[a];
     bool counts = work->forms->aggregates[a].call.fn == privacy::Statistic::count;
-    work->values[at] = 0;
-    work->there[at] = input.filter < 0 || DatumGetBool(extras[input.filter]);
-    if (input.value < 0 || !work->there[at])
+    brought->there = input.filter < 0 || DatumGetBool(extras[input.filter]);
+    if (input.value < 0 || !brought->there)
         return;
-    work->there[at] = counts ? DatumGetBool(extras[input.value]) : !nulls[input.value];
-    if (counts || !work->there[at])
+    brought->there = counts ? DatumGetBool(extras[input.value]) : !nulls[input.value];
+    if (counts || !brought->there)
         return;
-    work->values[at] =
+    brought->value =
         input.number ? rows::double_value(input.kind, extras[input.value]) : work->ordered[input.ordered].rank;
 }
 
@@ -305,8 +306,9 @@ static void take_record(void *reader, int64 i, const Datum *values, const bool *
         }
     make_room(work, ++work->group_records);
     take_ordered(work, i, extras, nulls);
+    Brought *brought = work->brought.append();
     for (int a = 0; a < work->forms->naggregates; a++)
-        take_value(work, (i - work->first) * work->forms->naggregates + a, a, extras, nulls);
+        take_value(work, &brought[a], a, extras, nulls);
 }
 
 // ---- ranks ---------------------------------------------------------------------------------------------------------
@@ -325,41 +327,67 @@ static void rank_values(Work *work, int64 n, int a) {
     for (int64 i = 0; i < n; i++)
         order[i] = i;
     qsort_arg(order, n, sizeof(int64), compare_records, ordered);
+    auto *ranks = static_cast<double *>(MemoryContextAllocHuge(work->group, sizeof(double) * (n + 1)));
     double rank = 0;
     for (int64 i = 0; i < n; i++) {
         if (i > 0 && compare_records(&order[i - 1], &order[i], ordered) != 0)
             rank++;
-        work->values[order[i] * work->forms->naggregates + a] = rank;
+        ranks[order[i]] = rank;
     }
+    for (int64 i = 0; i < n; i++)
+        work->brought.change(i)[a].value = ranks[i];
     pfree(order);
+    pfree(ranks);
 }
 
 // ---- sensitivities -------------------------------------------------------------------------------------------------
 
+static void add_difference(Work *work, int64 i, double part) {
+    double &pis = work->memo->records.change(work->first + i)->pis;
+    pis = work->mechanism == privacy::Mechanism::laplace ? pis + part : std::hypot(pis, part);
+}
+
+// Counts and sums: what one record moves them by depends on no other.
+static bool add_own_differences(Work *work, int64 n, int a) {
+    privacy::Statistic fn = work->forms->aggregates[a].call.fn;
+    if (fn != privacy::Statistic::count && fn != privacy::Statistic::sum)
+        return false;
+    for (int64 i = 0; i < n; i++) {
+        const Brought brought = work->brought.at(i)[a];
+        if (brought.there)
+            add_difference(work, i,
+                           fn == privacy::Statistic::count ? privacy::leave_one_out_count(true)
+                                                           : privacy::leave_one_out_sum(true, brought.value));
+    }
+    return true;
+}
+
 // What the n records of the group move one aggregate by.
 static void add_differences(Work *work, int64 n, int a) {
     const BareAggregate &aggregate = work->forms->aggregates[a];
-    int naggregates = work->forms->naggregates;
+    if (add_own_differences(work, n, a))
+        return;
     MemoryContext old = MemoryContextSwitchTo(work->group);
     auto *values = border::context_new<privacy::ValueSet>();
     int64 there = 0;
     for (int64 i = 0; i < n; i++)
-        there += work->there[i * naggregates + a] ? 1 : 0;
+        there += work->brought.at(i)[a].there ? 1 : 0;
     border::core([&] { values->reserve(there); });
-    for (int64 i = 0; i < n; i++)
-        if (work->there[i * naggregates + a]) {
-            int64 individuals = work->memo->records.at(work->first + i)->individuals;
-            border::core([&] { values->add(work->values[i * naggregates + a], individuals); });
-        }
+    for (int64 i = 0; i < n; i++) {
+        const Brought brought = work->brought.at(i)[a];
+        if (!brought.there)
+            continue;
+        int64 individuals = work->memo->records.at(work->first + i)->individuals;
+        border::core([&] { values->add(brought.value, individuals); });
+    }
     border::core([&] { values->finish(); });
     auto *without = border::context_new<privacy::LeaveOneOut>(aggregate.call, *values, aggregate.z());
     for (int64 i = 0; i < n; i++) {
-        if (!work->there[i * naggregates + a])
+        const Brought brought = work->brought.at(i)[a];
+        if (!brought.there)
             continue;
-        double part =
-            border::core([&] { return without->difference(values->find(work->values[i * naggregates + a])); });
-        double &pis = work->memo->records.change(work->first + i)->pis;
-        pis = work->mechanism == privacy::Mechanism::laplace ? pis + part : std::hypot(pis, part);
+        double part = border::core([&] { return without->difference(values->find(brought.value)); });
+        add_difference(work, i, part);
     }
     MemoryContextSwitchTo(old);
     MemoryContextReset(work->group);
@@ -376,6 +404,7 @@ static void finish_group(Work *work) {
         add_differences(work, n, a);
     work->ngroups++;
     work->group_records = 0;
+    border::empty_spill(work->brought.bytes);
 }
 
 GeneralRisk closed_forms_risk(const GeneralQuestion *question, const ClosedForms *forms, privacy::Mechanism mechanism,
@@ -391,6 +420,7 @@ GeneralRisk closed_forms_risk(const GeneralQuestion *question, const ClosedForms
     work.context = CurrentMemoryContext;
     work.group = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr group", ALLOCSET_DEFAULT_SIZES);
     work.lasts = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr group", ALLOCSET_SMALL_SIZES);
+    work.brought = border::Spill<Brought>::make(forms->naggregates, share_of_memory());
     work.memo = begin_memo(&work.records, spi, keep_records);
     read_memo(question, &work.records, work.memo, take_record, &work);
     if (work.group_records > 0)

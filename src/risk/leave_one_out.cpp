@@ -473,6 +473,8 @@ static void finish(Work *work) {
     memo->profile_b = work->profile_b;
     memo->groups_present = memo->ngroups;
     memo->smallest_group = smallest_average(work);
+    memo->averages =
+        work->calibration == privacy::Calibration::sound ? averages_of_groups(work->question, memo) : nullptr;
 }
 
 // ---- reading -------------------------------------------------------------------------------------------------------

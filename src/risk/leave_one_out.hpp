@@ -29,6 +29,8 @@ struct PeopleGroups {
     Node *a, *b;
 };
 
+struct Averages;
+
 // Lists as long as the table may have rows are on disk beyond their share of work_mem (border/spill).
 struct Memo {
     int64 rows;                    // n: rows of the protected table
@@ -48,6 +50,7 @@ struct Memo {
     border::Spill<Contribution> contributions; // per record, of each measure
     border::Spill<privacy::GroupState> states; // per group, of each measure: what it adds up to
     border::Spill<double> excess;              // of exact_printed_risks
+    const Averages *averages;                  // where the least error of one average is looked for (printed); or null
 
     // With people's groups: members among the records, and in the whole table.
     int64 members_a, members_b, members_both;

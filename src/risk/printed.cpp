@@ -75,15 +75,22 @@ static double other_noise(const Question *question, const privacy::ReleasePlan &
     return term;
 }
 
-// Core region. What the pairs of one group print.
-static double pair_noise(const Question *question, const privacy::ReleasePlan &plan,
-                         const privacy::GroupState *states) {
+// Core region. What the pair of one group prints.
+static double pair_noise(const Question *question, const privacy::ReleasePlan &plan, int measure,
+                         const privacy::PairTotals &totals, double term) {
+    for (int call : (*question->measures)[measure].calls)
+        term += privacy::printed_error(question->leaf->aggregates[call].fn, plan.noise[measure],
+                                       *question->bounds[measure], totals);
+    return term;
+}
+
+// Core region. The same of all its pairs.
+static double pairs_noise(const Question *question, const privacy::ReleasePlan &plan,
+                          const privacy::GroupState *states) {
     double term = 0;
     for (int j = 0; j < question->nmeasures; j++)
         if ((*question->measures)[j].kind == MeasureKind::pair)
-            for (int call : (*question->measures)[j].calls)
-                term += privacy::printed_error(question->leaf->aggregates[call].fn, plan.noise[j], *question->bounds[j],
-                                               totals_of(question, states[j], j));
+            term = pair_noise(question, plan, j, totals_of(question, states[j], j), term);
     return term;
 }
 
@@ -106,23 +113,96 @@ static double noise_of_nobody(const Question *question, const privacy::ReleasePl
     if (empty->known)
         return empty->noise;
     auto *nobody = static_cast<privacy::GroupState *>(palloc0(sizeof(privacy::GroupState) * (question->nmeasures + 1)));
-    *empty = Empty{true, border::core([&] { return pair_noise(question, *plan, nobody); })};
+    *empty = Empty{true, border::core([&] { return pairs_noise(question, *plan, nobody); })};
     pfree(nobody);
     return empty->noise;
+}
+
+static bool prints_average(const Question *question, int measure) {
+    for (int call : (*question->measures)[measure].calls)
+        if (question->leaf->aggregates[call].fn == Aggregate::avg)
+            return true;
+    return false;
+}
+
+// How many pairs print an average, and the last of them.
+static int count_averages(const Question *question, int *measure) {
+    int n = 0;
+    for (int j = 0; j < question->nmeasures; j++)
+        if ((*question->measures)[j].kind == MeasureKind::pair && prints_average(question, j)) {
+            *measure = j;
+            n++;
+        }
+    return n;
+}
+
+static int count_pairs(const Question *question) {
+    int n = 0;
+    for (const privacy::Measure &measure : *question->measures)
+        n += measure.kind == MeasureKind::pair ? 1 : 0;
+    return n;
+}
+
+const Averages *averages_of_groups(const Question *question, const Memo *memo) {
+    int measure = -1;
+    if (!question->thresholded || count_averages(question, &measure) != 1 || count_pairs(question) != 1)
+        return nullptr;
+    Averages *averages = begin_averages();
+    for (int64 group = 0; group < memo->ngroups; group++) {
+        CHECK_FOR_INTERRUPTS();
+        add_average(averages, totals_of(question, memo->states.at(group)[measure], measure));
+    }
+    finish_averages(averages);
+    return averages;
+}
+
+namespace {
+struct Term {
+    const Question *question;
+    const privacy::ReleasePlan *plan;
+    int measure;
+    double other;
+};
+} // namespace
+
+static double term_of(void *context, const privacy::PairTotals &totals) {
+    auto *term = static_cast<const Term *>(context);
+    return term->other +
+           border::core([&] { return pair_noise(term->question, *term->plan, term->measure, totals, 0); });
+}
+
+static double least_noise(const Question *question, const Memo *memo, const privacy::ReleasePlan *plan, double other) {
+    Term term = {question, plan, -1, other};
+    (void)count_averages(question, &term.measure);
+    PairError error = {plan->noise[term.measure], other, 0};
+    for (int call : (*question->measures)[term.measure].calls) {
+        Aggregate fn = question->leaf->aggregates[call].fn;
+        if (fn == Aggregate::avg)
+            error.weight++;
+        else
+            error.others += border::core(
+                [&] { return privacy::printed_error(fn, error.noise, *question->bounds[term.measure], {}); });
+    }
+    error.others *= 1 - 1e-12; // added up in another order
+    return least_term(memo->averages, error, term_of, &term);
 }
 
 double printed_noise_term(const Question *question, const Memo *memo, const privacy::ReleasePlan *plan) {
     Empty empty = {};
     double other = border::core([&] { return other_noise(question, *plan); });
-    if (memo->ngroups == 0)
-        return noise_of_nobody(question, plan, &empty) + other;
+    int measure;
+    // Only the error of an average depends on the group.
+    if (memo->ngroups == 0 || (question->thresholded && count_averages(question, &measure) == 0))
+        return other + noise_of_nobody(question, plan, &empty);
+    if (memo->averages != nullptr)
+        return least_noise(question, memo, plan, other);
     double sum = 0, least = get_float8_infinity();
     for (int64 group = 0; group < memo->ngroups; group++) {
         CHECK_FOR_INTERRUPTS();
         const privacy::GroupState *states = memo->states.at(group);
         double one =
             other + (is_empty(question, states) ? noise_of_nobody(question, plan, &empty)
-                                                : border::core([&] { return pair_noise(question, *plan, states); }));
+                                                : border::core([&] { return pairs_noise(question, *plan, states); }));
         sum += one;
         least = Min(least, one);
     }
@@ -184,13 +264,6 @@ static double excess_of_others(const Question *question, const Memo *memo, const
         }
     }
     return excess;
-}
-
-static bool prints_average(const Question *question, int measure) {
-    for (int call : (*question->measures)[measure].calls)
-        if (question->leaf->aggregates[call].fn == Aggregate::avg)
-            return true;
-    return false;
 }
 
 namespace {

@@ -5,6 +5,7 @@
 #include "privacy/printed.hpp"
 #include "privacy/risk_exact.hpp"
 
+#include "risk/averages.hpp"
 #include "risk/leave_one_out.hpp"
 
 namespace dp::risk {
@@ -19,6 +20,9 @@ double printed_part(const rows::Question *question, const Memo *memo, privacy::M
 // The plan of a release, in the current memory context.
 const privacy::ReleasePlan *plan_in_context(const rows::Question *question, privacy::Mechanism mechanism,
                                             privacy::Epsilon epsilon, privacy::Delta delta);
+
+// What printed_noise_term is found in without looking at every group; null: it looks at every group.
+const Averages *averages_of_groups(const rows::Question *question, const Memo *memo);
 
 // What joins the PIS in an RDR: the mean sizes (Laplace) or mean squares (Gaussian) of the errors, over all groups. Of groups
 // that nobody declared: the least of any.

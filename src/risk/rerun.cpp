@@ -4,6 +4,7 @@
 
 #include "border/scope.hpp"
 #include "border/spi.hpp"
+#include "risk/result.hpp"
 #include "risk/room.hpp"
 
 namespace dp::risk {
@@ -49,6 +50,17 @@ static char *statement_of(const GeneralQuestion *question) {
 // ---- results -------------------------------------------------------------------------------------------------------
 
 namespace {
+// Rows in the order of what tells them apart.
+struct ResultRow {
+    Datum *identities; // per column that is no coordinate, in order
+    bool *nulls;
+    double *values; // per coordinate, NULL replaced
+};
+struct Rows {
+    int64 nrows;
+    ResultRow *rows;
+};
+
 // How a column that is no coordinate is compared; without an order, by its text.
 struct Identity {
     int column;
@@ -109,15 +121,6 @@ static int compare_rows(const void *a, const void *b, void *context) {
     return 0;
 }
 
-static double coordinate(const ResultColumn &column, Datum datum, bool isnull) {
-    double value = isnull ? column.z : rows::double_value(column.kind, datum);
-    if (!std::isfinite(value))
-        ereport(ERROR,
-                (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("the result of the query is not a finite number"),
-                 errhint("Declare bounds of the column with dp_set_bounds(), or leave out NaN and infinities.")));
-    return value;
-}
-
 static ResultRow read_row(const Run *run, const Datum *datums, const bool *isnull) {
     const GeneralQuestion *question = run->question;
     ResultRow row;
@@ -127,7 +130,7 @@ static ResultRow read_row(const Run *run, const Datum *datums, const bool *isnul
     int coordinates = 0;
     for (int i = 0; i < question->ncolumns; i++)
         if (question->columns[i].coordinate)
-            row.values[coordinates++] = coordinate(question->columns[i], datums[i], isnull[i]);
+            row.values[coordinates++] = number_of(question->columns[i], datums[i], isnull[i]);
     for (int k = 0; k < run->nidentities; k++) {
         Identity *identity = &run->identities[k];
         row.nulls[k] = isnull[identity->column];
@@ -139,8 +142,8 @@ static ResultRow read_row(const Run *run, const Datum *datums, const bool *isnul
 }
 
 // Sorted; the values point into SPI's result.
-static Result read_result(const Run *run) {
-    Result result = {static_cast<int64>(SPI_processed), nullptr};
+static Rows read_result(const Run *run) {
+    Rows result = {static_cast<int64>(SPI_processed), nullptr};
     result.rows =
         static_cast<ResultRow *>(MemoryContextAllocHuge(CurrentMemoryContext, sizeof(ResultRow) * (result.nrows + 1)));
     int natts = SPI_tuptable->tupdesc->natts;
@@ -153,15 +156,12 @@ static Result read_result(const Run *run) {
     qsort_arg(result.rows, result.nrows, sizeof(ResultRow), compare_rows, const_cast<Run *>(run));
     for (int64 i = 1; i < result.nrows; i++)
         if (compare_rows(&result.rows[i - 1], &result.rows[i], const_cast<Run *>(run)) == 0)
-            ereport(ERROR,
-                    (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("several rows of the result cannot be told apart"),
-                     errhint("Select what tells them apart, the keys of GROUP BY for instance; numbers that are "
-                             "not keys do not.")));
+            refuse_equal_rows();
     return result;
 }
 
 // Full outer join of two results; a row that is not there has the null values.
-static double distance(const Run *run, const Result *whole, const Result *without, privacy::Mechanism mechanism) {
+static double distance(const Run *run, const Rows *whole, const Rows *without, privacy::Mechanism mechanism) {
     const GeneralQuestion *question = run->question;
     double distance = 0;
     for (int64 i = 0, j = 0; i < whole->nrows || j < without->nrows;) {
@@ -251,15 +251,15 @@ static void announce(TimestampTz start, int64 nrecords) {
              "row, unless an outer join may fill the columns of the view with NULL.")));
 }
 
-static void run_without_each(const Run *run, Place *places, Memo *memo, const Result *whole,
-                             privacy::Mechanism mechanism, const char *caller) {
+static void run_without_each(const Run *run, Place *places, Memo *memo, const Rows *whole, privacy::Mechanism mechanism,
+                             const char *caller) {
     MemoryContext one = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr run", ALLOCSET_DEFAULT_SIZES);
     for (int64 i = 0; i < memo->nrecords; i++) {
         CHECK_FOR_INTERRUPTS();
         show_progress(caller, i, memo->nrecords);
         execute(run, &places[i]);
         MemoryContext old = MemoryContextSwitchTo(one);
-        Result without = read_result(run);
+        Rows without = read_result(run);
         memo->records.change(i)->pis = distance(run, whole, &without, mechanism);
         SPI_freetuptable(SPI_tuptable);
         MemoryContextSwitchTo(old); // of SPI, which is left as it was
@@ -283,7 +283,7 @@ GeneralRisk rerun_risk(const GeneralQuestion *question, privacy::Mechanism mecha
     Run run = prepare_run(question, statement);
     TimestampTz start = GetCurrentTimestamp();
     execute(&run, nullptr);
-    Result whole = read_result(&run);
+    Rows whole = read_result(&run);
     settings.leave();
     announce(start, memo->nrecords);
     settings = border::SettingsScope::enter();
@@ -300,47 +300,6 @@ GeneralRisk rerun_risk(const GeneralQuestion *question, privacy::Mechanism mecha
     role.leave();
     settings.leave();
     return risk;
-}
-
-// ---- the result itself ---------------------------------------------------------------------------------------------
-
-static ResultRow copy_row(const Run *run, const ResultRow *row) {
-    ResultRow copy;
-    copy.identities = static_cast<Datum *>(palloc(sizeof(Datum) * (run->nidentities + 1)));
-    copy.nulls = static_cast<bool *>(palloc(sizeof(bool) * (run->nidentities + 1)));
-    copy.values = static_cast<double *>(palloc(sizeof(double) * (run->question->ncoordinates + 1)));
-    memcpy(copy.nulls, row->nulls, sizeof(bool) * run->nidentities);
-    memcpy(copy.values, row->values, sizeof(double) * run->question->ncoordinates);
-    for (int k = 0; k < run->nidentities; k++) {
-        int16 length;
-        bool by_value;
-        get_typlenbyval(run->question->columns[run->identities[k].column].type, &length, &by_value);
-        if (run->identities[k].compare == nullptr) // its text
-            length = -2, by_value = false;
-        copy.identities[k] = row->nulls[k] ? Datum(0) : datumCopy(row->identities[k], by_value, length);
-    }
-    return copy;
-}
-
-Result run_once(const GeneralQuestion *question) {
-    border::SettingsScope settings = border::SettingsScope::enter();
-    border::RoleScope role = border::RoleScope::enter(question->settings->owner);
-    PushActiveSnapshot(GetActiveSnapshot());
-    const char *statement = statement_of(question);
-    border::Spi spi = border::Spi::connect();
-    Run run = prepare_run(question, statement);
-    execute(&run, nullptr);
-    Result read = read_result(&run);
-    MemoryContextSwitchTo(spi.caller);
-    Result result = {read.nrows, static_cast<ResultRow *>(MemoryContextAllocHuge(
-                                     CurrentMemoryContext, sizeof(ResultRow) * (read.nrows + 1)))};
-    for (int64 i = 0; i < read.nrows; i++)
-        result.rows[i] = copy_row(&run, &read.rows[i]);
-    spi.finish();
-    PopActiveSnapshot();
-    role.leave();
-    settings.leave();
-    return result;
 }
 
 } // namespace dp::risk

@@ -1,0 +1,203 @@
+#include "risk/result.hpp"
+
+#include <cmath>
+
+#include "border/scope.hpp"
+#include "risk/statement.hpp"
+
+namespace dp::risk {
+
+double number_of(const ResultColumn &column, Datum datum, bool isnull) {
+    double value = isnull ? column.z : rows::double_value(column.kind, datum);
+    if (!std::isfinite(value))
+        ereport(ERROR,
+                (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("the result of the query is not a finite number"),
+                 errhint("Declare bounds of the column with dp_set_bounds(), or leave out NaN and infinities.")));
+    return value;
+}
+
+void refuse_equal_rows() {
+    ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("several rows of the result cannot be told apart"),
+                    errhint("Select what tells them apart, the keys of GROUP BY for instance; numbers that are "
+                            "not keys do not.")));
+    pg_unreachable();
+}
+
+// ---- order ---------------------------------------------------------------------------------------------------------
+
+namespace {
+// What tells rows apart: a column that is no coordinate; its text, where its type has no order.
+struct Identity {
+    int column; // of the question
+    int place;  // among the sorted columns (0-based)
+    Oid type, collation;
+    FmgrInfo *compare;
+    FmgrInfo output; // of the text
+};
+
+// The sorted columns are those of the question, then the texts.
+struct Order {
+    const GeneralQuestion *question;
+    int n;
+    Identity *identities;
+    TupleDesc desc;
+};
+
+struct Reader {
+    const Order *order;
+    Tuplesortstate *sort;
+    TupleTableSlot *slot;
+};
+} // namespace
+
+static Identity identity_of(const ResultColumn &column, int position, int *place_of_text) {
+    Identity identity = {};
+    identity.column = identity.place = position;
+    identity.type = column.type;
+    identity.collation = column.collation;
+    TypeCacheEntry *type = lookup_type_cache(column.type, TYPECACHE_LT_OPR | TYPECACHE_CMP_PROC_FINFO);
+    if (!OidIsValid(type->lt_opr) || !OidIsValid(type->cmp_proc_finfo.fn_oid)) {
+        Oid output;
+        bool varlena;
+        getTypeOutputInfo(column.type, &output, &varlena);
+        fmgr_info(output, &identity.output);
+        identity.place = (*place_of_text)++;
+        identity.type = TEXTOID;
+        identity.collation = C_COLLATION_OID;
+        type = lookup_type_cache(TEXTOID, TYPECACHE_CMP_PROC_FINFO);
+    }
+    if (!OidIsValid(identity.collation) && type_is_collatable(identity.type))
+        identity.collation = C_COLLATION_OID;
+    identity.compare = &type->cmp_proc_finfo;
+    return identity;
+}
+
+static Order order_of(const GeneralQuestion *question) {
+    Order order = {question, 0, static_cast<Identity *>(palloc0(sizeof(Identity) * (question->ncolumns + 1))), nullptr};
+    int columns = question->ncolumns;
+    for (int i = 0; i < question->ncolumns; i++)
+        if (!question->columns[i].coordinate)
+            order.identities[order.n++] = identity_of(question->columns[i], i, &columns);
+    order.desc = CreateTemplateTupleDesc(columns);
+    for (int i = 0; i < columns; i++)
+        TupleDescInitEntry(order.desc, i + 1, "",
+                           i >= question->ncolumns           ? TEXTOID
+                           : question->columns[i].coordinate ? FLOAT8OID
+                                                             : question->columns[i].type,
+                           -1, 0);
+    return order;
+}
+
+// Of a result without identities one row is the most: any order is right.
+static Tuplesortstate *begin_sort(const Order *order) {
+    int n = Max(order->n, 1);
+    auto *columns = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber) * n));
+    auto *operators = static_cast<Oid *>(palloc0(sizeof(Oid) * n));
+    auto *collations = static_cast<Oid *>(palloc0(sizeof(Oid) * n));
+    auto *nulls_first = static_cast<bool *>(palloc0(sizeof(bool) * n));
+    columns[0] = 1;
+    operators[0] = lookup_type_cache(FLOAT8OID, TYPECACHE_LT_OPR)->lt_opr;
+    for (int k = 0; k < order->n; k++) {
+        columns[k] = order->identities[k].place + 1;
+        operators[k] = lookup_type_cache(order->identities[k].type, TYPECACHE_LT_OPR)->lt_opr;
+        collations[k] = order->identities[k].collation;
+    }
+    return tuplesort_begin_heap(order->desc, n, columns, operators, collations, nulls_first, work_mem, nullptr,
+                                TUPLESORT_RANDOMACCESS);
+}
+
+// ---- reading -------------------------------------------------------------------------------------------------------
+
+static void take_row(void *context, Datum *values, bool *nulls) {
+    auto *reader = static_cast<Reader *>(context);
+    const Order *order = reader->order;
+    TupleTableSlot *slot = reader->slot;
+    ExecClearTuple(slot);
+    for (int i = 0; i < order->question->ncolumns; i++) {
+        const ResultColumn &column = order->question->columns[i];
+        slot->tts_values[i] = column.coordinate ? Float8GetDatum(number_of(column, values[i], nulls[i])) : values[i];
+        slot->tts_isnull[i] = !column.coordinate && nulls[i];
+    }
+    for (int k = 0; k < order->n; k++) {
+        Identity &identity = order->identities[k];
+        if (identity.place == identity.column)
+            continue;
+        slot->tts_isnull[identity.place] = nulls[identity.column];
+        if (!nulls[identity.column])
+            slot->tts_values[identity.place] =
+                CStringGetTextDatum(OutputFunctionCall(&identity.output, values[identity.column]));
+    }
+    ExecStoreVirtualTuple(slot);
+    tuplesort_puttupleslot(reader->sort, slot);
+}
+
+static bool are_equal(const Order *order, TupleTableSlot *a, TupleTableSlot *b) {
+    for (int k = 0; k < order->n; k++) {
+        const Identity &identity = order->identities[k];
+        bool null_a, null_b;
+        Datum x = slot_getattr(a, identity.place + 1, &null_a), y = slot_getattr(b, identity.place + 1, &null_b);
+        if (null_a != null_b ||
+            (!null_a && DatumGetInt32(FunctionCall2Coll(identity.compare, identity.collation, x, y)) != 0))
+            return false;
+    }
+    return true;
+}
+
+static void check_all_differ(const Order *order, Tuplesortstate *sort) {
+    MemoryContext per_row = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr row", ALLOCSET_DEFAULT_SIZES);
+    TupleTableSlot *slots[2] = {MakeSingleTupleTableSlot(order->desc, &TTSOpsMinimalTuple),
+                                MakeSingleTupleTableSlot(order->desc, &TTSOpsMinimalTuple)};
+    for (int64 i = 0; tuplesort_gettupleslot(sort, true, true, slots[i % 2], nullptr); i++) {
+        CHECK_FOR_INTERRUPTS();
+        MemoryContext old = MemoryContextSwitchTo(per_row);
+        if (i > 0 && are_equal(order, slots[0], slots[1]))
+            refuse_equal_rows();
+        MemoryContextSwitchTo(old);
+        MemoryContextReset(per_row);
+    }
+    ExecDropSingleTupleTableSlot(slots[0]);
+    ExecDropSingleTupleTableSlot(slots[1]);
+    MemoryContextDelete(per_row);
+}
+
+// The query with the rows of the table in the place of the view.
+static char *statement_of(const GeneralQuestion *question) {
+    ListCell *cell;
+    foreach (cell, question->general->facades)
+        put_rows(lfirst_node(RangeTblEntry, cell), rows_query(question, nullptr, false));
+    return deparse_internal(static_cast<Query *>(copyObject(question->general->query)));
+}
+
+Result run_once(const GeneralQuestion *question) {
+    Order order = order_of(question);
+    Reader reader = {&order, begin_sort(&order), MakeSingleTupleTableSlot(order.desc, &TTSOpsVirtual)};
+    border::SettingsScope settings = border::SettingsScope::enter();
+    border::RoleScope role = border::RoleScope::enter(question->settings->owner);
+    PushActiveSnapshot(GetActiveSnapshot());
+    (void)run_text(statement_of(question), InvalidOid, take_row, &reader);
+    tuplesort_performsort(reader.sort);
+    check_all_differ(&order, reader.sort);
+    PopActiveSnapshot();
+    role.leave();
+    settings.leave();
+    ExecDropSingleTupleTableSlot(reader.slot);
+    return Result{reader.sort, MakeSingleTupleTableSlot(order.desc, &TTSOpsMinimalTuple)};
+}
+
+void read_from_start(const Result &result) {
+    tuplesort_rescan(result.rows);
+}
+
+bool next_row(const Result &result) {
+    if (!tuplesort_gettupleslot(result.rows, true, false, result.slot, nullptr))
+        return false;
+    slot_getallattrs(result.slot);
+    return true;
+}
+
+void discard(const Result &result) {
+    ExecDropSingleTupleTableSlot(result.slot);
+    tuplesort_end(result.rows);
+}
+
+} // namespace dp::risk
