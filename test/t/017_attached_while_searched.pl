@@ -36,7 +36,6 @@ start_question($session, $SUM);
 $node->poll_query_until('postgres', q{SELECT count(*) > 0 FROM pg_locks WHERE NOT granted AND relation = 'young'::regclass
 	AND waitstart < clock_timestamp() - interval '100 ms'
 	AND pid IN (SELECT pid FROM dp_rdr.keepers() WHERE pid IS NOT NULL)}) or die 'the keeper does not wait';
-
 $other->query_safe('ALTER TABLE parted ATTACH PARTITION old FOR VALUES FROM (50) TO (100)');
 $owner->query_safe('COMMIT');
 is(finish_question($session), '55000', 'with a part that was not checked nothing is answered');
