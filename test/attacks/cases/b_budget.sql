@@ -75,7 +75,7 @@ BEGIN
   ROLLBACK
 
 -- B06 NOLEAK
-SET statement_timeout = '1ms'
+SET statement_timeout = '20ms'
   ? SELECT pg_sleep(0.1)
 
 -- B07 CHARGED 1
