@@ -208,7 +208,7 @@ sub costs_nothing
 	my ($name, $sql, $error, $role) = @_;
 	my $before = releases($node);
 	my $said   = refused($role // 'analyst', "SELECT * FROM dp_query('" . ($sql =~ s/'/''/gr) . "') AS (n bigint)");
-	like($said, $error, $name);
+	like($said, $error, $name) or diag(join("\n", 'sent meanwhile:', sent()));
 	is(releases($node), $before, "$name: uncharged");
 	return $said;
 }
