@@ -15,6 +15,7 @@
 #include "risk/rerun.hpp"
 #include "risk/statement.hpp"
 #include "rows/engine.hpp"
+#include "rows/nodes.hpp"
 
 namespace dp::risk {
 
@@ -307,20 +308,6 @@ static TargetEntry *add_target(Query *query, Node *expression, const char *name)
     return target;
 }
 
-RangeTblEntry *subquery_entry(Query *query, const char *name) {
-    auto *entry = makeNode(RangeTblEntry);
-    entry->rtekind = RTE_SUBQUERY;
-    entry->subquery = query;
-    entry->inFromCl = true;
-    List *names = NIL;
-    ListCell *cell;
-    foreach (cell, query->targetList)
-        names = lappend(names, makeString(lfirst_node(TargetEntry, cell)->resname));
-    entry->alias = makeAlias(name, NIL);
-    entry->eref = makeAlias(name, names);
-    return entry;
-}
-
 // Of an integer column the integers within the bounds count.
 static Datum integer_bound(Oid type, const char *bound, bool lower) {
     Datum rounded = DirectFunctionCall1(lower ? numeric_ceil : numeric_floor, catalog::text_numeric(bound));
@@ -529,7 +516,7 @@ RecordsQuery records_query(const GeneralQuestion *question) {
     const query::General *general = question->general;
     Query *rows = rows_query(question, nullptr, true);
     Node *where = general->one_level ? static_cast<Node *>(copyObject(general->query->jointree->quals)) : nullptr;
-    Query *query = make_select(subquery_entry(rows, "records"), where);
+    Query *query = make_select(rows::subquery_entry(rows, "records"), where);
     RecordsQuery records = group_records(question, query, 1, true, NIL);
     records.identity_column = list_length(query->targetList);
     add_aggregate(query, F_MIN_TEXT, TEXTOID, row_column(rows, 1, list_length(rows->targetList)));
@@ -540,7 +527,7 @@ RecordsQuery records_query(const GeneralQuestion *question) {
 // ---- records of a join ---------------------------------------------------------------------------------------------
 
 void put_rows(RangeTblEntry *view, Query *rows) {
-    RangeTblEntry *entry = subquery_entry(rows, view->eref->aliasname);
+    RangeTblEntry *entry = rows::subquery_entry(rows, view->eref->aliasname);
     if (view->alias != nullptr)
         entry->alias = view->alias;
     // Under the names that the query knows; an identity comes after them.

@@ -59,7 +59,6 @@ GeneralQuestion *prepare_general(const catalog::Reading &reading, query::General
 // SELECT the view's columns FROM table WHERE the view's filter AND condition; values of columns with declared bounds are
 // clamped to them, NaN becomes NULL. with_identity: one more column, text that names the row ("16384(0,1)").
 Query *rows_query(const GeneralQuestion *question, Node *condition, bool with_identity);
-RangeTblEntry *subquery_entry(Query *query, const char *name);
 
 // Puts such a query in the place of the view in FROM.
 void put_rows(RangeTblEntry *view, Query *rows);

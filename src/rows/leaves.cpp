@@ -9,22 +9,6 @@ namespace dp::rows {
 
 // ---- one leaf ------------------------------------------------------------------------------------------------------
 
-static RangeTblEntry *leaf_entry(Oid leaf) {
-    Relation table = table_open(leaf, NoLock);
-    auto *entry = makeNode(RangeTblEntry);
-    entry->rtekind = RTE_RELATION;
-    entry->relid = leaf;
-    entry->relkind = table->rd_rel->relkind;
-    entry->rellockmode = AccessShareLock;
-    entry->inFromCl = true;
-    List *names = NIL;
-    for (int i = 0; i < RelationGetDescr(table)->natts; i++)
-        names = lappend(names, makeString(pstrdup(NameStr(TupleDescAttr(RelationGetDescr(table), i)->attname))));
-    entry->eref = makeAlias(RelationGetRelationName(table), names);
-    table_close(table, NoLock);
-    return entry;
-}
-
 namespace {
 struct Move {
     Oid table, leaf;
@@ -122,7 +106,7 @@ static Node *moved(Node *node, void *context) {
 
 Query *over_leaf(const Query *query, Oid leaf) {
     Move move = {linitial_node(RangeTblEntry, query->rtable)->relid, leaf, catalog::is_foreign_table(leaf)};
-    Query *part = make_aggregation(leaf_entry(leaf), moved(query->jointree->quals, &move));
+    Query *part = make_aggregation(relation_entry(leaf, false), moved(query->jointree->quals, &move));
     part->targetList = reinterpret_cast<List *>(moved(reinterpret_cast<Node *>(query->targetList), &move));
     part->groupClause = static_cast<List *>(copyObject(query->groupClause));
     return part;
@@ -163,19 +147,6 @@ List *leaves_to_read(const Query *query, const List *parts) {
 }
 
 // ---- all leaves ----------------------------------------------------------------------------------------------------
-
-static RangeTblEntry *subquery_entry(Query *query, const char *name) {
-    auto *entry = makeNode(RangeTblEntry);
-    entry->rtekind = RTE_SUBQUERY;
-    entry->subquery = query;
-    entry->inFromCl = true;
-    List *names = NIL;
-    ListCell *cell;
-    foreach (cell, query->targetList)
-        names = lappend(names, makeString(pstrdup(lfirst_node(TargetEntry, cell)->resname)));
-    entry->eref = makeAlias(name, names);
-    return entry;
-}
 
 static Var *column_of(const Query *query, int i) {
     auto *column = reinterpret_cast<Node *>(list_nth_node(TargetEntry, query->targetList, i)->expr);

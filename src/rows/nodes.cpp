@@ -4,6 +4,37 @@
 
 namespace dp::rows {
 
+RangeTblEntry *relation_entry(Oid relation, bool with_parts) {
+    Relation table = table_open(relation, NoLock);
+    auto *entry = makeNode(RangeTblEntry);
+    entry->rtekind = RTE_RELATION;
+    entry->relid = relation;
+    entry->relkind = table->rd_rel->relkind;
+    entry->rellockmode = AccessShareLock;
+    entry->inh = with_parts;
+    entry->inFromCl = true;
+    List *names = NIL;
+    for (int i = 0; i < RelationGetDescr(table)->natts; i++)
+        names = lappend(names, makeString(pstrdup(NameStr(TupleDescAttr(RelationGetDescr(table), i)->attname))));
+    entry->eref = makeAlias(RelationGetRelationName(table), names);
+    table_close(table, NoLock);
+    return entry;
+}
+
+RangeTblEntry *subquery_entry(Query *query, const char *name) {
+    auto *entry = makeNode(RangeTblEntry);
+    entry->rtekind = RTE_SUBQUERY;
+    entry->subquery = query;
+    entry->inFromCl = true;
+    List *names = NIL;
+    ListCell *cell;
+    foreach (cell, query->targetList)
+        names = lappend(names, makeString(pstrdup(lfirst_node(TargetEntry, cell)->resname)));
+    entry->alias = makeAlias(name, NIL);
+    entry->eref = makeAlias(name, names);
+    return entry;
+}
+
 Aggref *make_aggregate(Oid function, Oid result_type, List *arguments, Node *filter) {
     auto *call = makeNode(Aggref);
     call->aggfnoid = function;

@@ -6,6 +6,10 @@
 
 namespace dp::rows {
 
+// FROM relation, or FROM ONLY relation. Needs a lock that somebody holds.
+RangeTblEntry *relation_entry(Oid relation, bool with_parts);
+// FROM (query) name.
+RangeTblEntry *subquery_entry(Query *query, const char *name);
 // Without arguments: name(*).
 Aggref *make_aggregate(Oid function, Oid result_type, List *arguments, Node *filter);
 // COALESCE(sum(argument), 0), a numeric; of bigint or numeric.

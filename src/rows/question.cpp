@@ -10,6 +10,7 @@
 #include "query/total.hpp"
 #include "rows/canonical.hpp"
 #include "rows/groups.hpp"
+#include "rows/nodes.hpp"
 #include "rows/shown.hpp"
 
 namespace dp::rows {
@@ -42,20 +43,7 @@ Var *table_column(const Question *question, AttrNumber attno) {
 }
 
 RangeTblEntry *table_entry(const Question *question) {
-    Relation table = table_open(question->settings->relation, NoLock);
-    auto *entry = makeNode(RangeTblEntry);
-    entry->rtekind = RTE_RELATION;
-    entry->relid = question->settings->relation;
-    entry->relkind = table->rd_rel->relkind;
-    entry->rellockmode = AccessShareLock;
-    entry->inh = true; // false would mean FROM ONLY
-    entry->inFromCl = true;
-    List *names = NIL;
-    for (int i = 0; i < RelationGetDescr(table)->natts; i++)
-        names = lappend(names, makeString(pstrdup(NameStr(TupleDescAttr(RelationGetDescr(table), i)->attname))));
-    entry->eref = makeAlias(RelationGetRelationName(table), names);
-    table_close(table, NoLock);
-    return entry;
+    return relation_entry(question->settings->relation, true);
 }
 
 Node *table_condition(const catalog::Settings *settings, const char *text) {
