@@ -136,6 +136,7 @@ static ParamListInfo facts_parameter() {
     ParamListInfo parameters = makeParamList(1);
     parameters->params[0].ptype = TEXTOID;
     parameters->params[0].pflags = PARAM_FLAG_CONST;
+    parameters->params[0].isnull = false; // makeParamList() leaves it as it is
     parameters->params[0].value = CStringGetTextDatum(node_facts());
     return parameters;
 }
