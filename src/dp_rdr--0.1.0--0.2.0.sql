@@ -86,3 +86,103 @@ GRANT EXECUTE ON FUNCTION
     dp_rdr.lattice_sum("any", bytea), dp_rdr.lattice_pair("any", bytea), dp_rdr.lattice_rows("any", bytea),
     dp_rdr.sum_point("any", bytea), dp_rdr.pair_point("any", bytea), dp_rdr.selection_point(bytea, "any"),
     dp_rdr.selection_square(bytea, "any"), dp_rdr.is_other_node(text) TO PUBLIC;
+
+-- Totals in rho. Columns come last, as in a new installation.
+ALTER TABLE dp_rdr.protected_table
+    DROP CONSTRAINT protected_table_bound_check,
+    ADD CONSTRAINT protected_table_bound_check
+        CHECK (bound OPERATOR(pg_catalog.=) ANY ('{filter,dynamic,none,zcdp}'::text[])),
+    ADD COLUMN delta_conversion numeric,
+    ADD COLUMN cap text NOT NULL DEFAULT 'tight' CHECK (cap OPERATOR(pg_catalog.=) ANY ('{tight,classic}'::text[])),
+    ADD COLUMN epsilon_pure numeric NOT NULL DEFAULT 0,
+    ADD COLUMN rho_target numeric,
+    ADD COLUMN rho_total numeric,
+    ADD COLUMN epoch integer NOT NULL DEFAULT 0;
+ALTER TABLE dp_rdr.odometer
+    ADD COLUMN public_rho numeric NOT NULL DEFAULT 0,
+    ADD COLUMN public_pure numeric NOT NULL DEFAULT 0,
+    ADD COLUMN public_rho_only boolean NOT NULL DEFAULT false,
+    ADD COLUMN public_epsilon_before numeric NOT NULL DEFAULT 0,
+    ADD COLUMN public_delta_before numeric NOT NULL DEFAULT 0,
+    ADD COLUMN conditional_rho numeric NOT NULL DEFAULT 0,
+    ADD COLUMN conditional_pure numeric NOT NULL DEFAULT 0,
+    ADD COLUMN conditional_rho_only boolean NOT NULL DEFAULT false,
+    ADD COLUMN conditional_epsilon_before numeric NOT NULL DEFAULT 0,
+    ADD COLUMN conditional_delta_before numeric NOT NULL DEFAULT 0,
+    ADD COLUMN epoch integer NOT NULL DEFAULT 0,
+    ADD COLUMN claim_epsilon numeric,
+    ADD COLUMN claim_conversion numeric,
+    ADD COLUMN claim_mechanisms numeric,
+    ADD COLUMN claim_target numeric,
+    ADD COLUMN conditional_conversion numeric;
+ALTER TABLE dp_rdr.odometer_share
+    ADD COLUMN epoch integer NOT NULL DEFAULT 0,
+    ADD COLUMN public_rho numeric NOT NULL DEFAULT 0,
+    ADD COLUMN public_pure numeric NOT NULL DEFAULT 0,
+    ADD COLUMN public_rho_only boolean NOT NULL DEFAULT false,
+    ADD COLUMN conditional_rho numeric NOT NULL DEFAULT 0,
+    ADD COLUMN conditional_pure numeric NOT NULL DEFAULT 0,
+    ADD COLUMN conditional_rho_only boolean NOT NULL DEFAULT false;
+ALTER TABLE dp_rdr.ledger_row
+    ADD COLUMN basis text NOT NULL DEFAULT 'epsilon',
+    ADD COLUMN epoch integer NOT NULL DEFAULT 0;
+
+-- The columns from table_id to outcome, then basis and epoch, as one JSON array of texts (parameters: as JSON). No
+-- setting reaches it: numerics are printed with their own scale, the time in UTC, and all that looks the same after a dump and
+-- a restore elsewhere. Content version 1, of dp_rdr 0.1.0, ends with the outcome.
+CREATE OR REPLACE FUNCTION dp_rdr.ledger_content(entry dp_rdr.ledger_row) RETURNS bytea
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN convert_to(CASE entry.content_version WHEN 1 THEN json_build_array(
+        entry.table_id::text, to_char(timezone('UTC', entry.at), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+        entry.relation, entry.relation_oid::text, entry.view, entry.view_oid::text,
+        entry.grantee, entry.role_name, entry.role_oid::text, entry.session_role, entry.query,
+        entry.account, entry.kind, entry.algorithm, entry.mechanism,
+        entry.epsilon::text, entry.epsilon_svt::text, entry.epsilon_worst::text,
+        entry.delta::text, entry.delta_noise::text, entry.delta_groups::text, entry.rho::text,
+        entry.parameters, entry.guarantee, entry.outcome)
+    ELSE json_build_array(
+        entry.table_id::text, to_char(timezone('UTC', entry.at), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+        entry.relation, entry.relation_oid::text, entry.view, entry.view_oid::text,
+        entry.grantee, entry.role_name, entry.role_oid::text, entry.session_role, entry.query,
+        entry.account, entry.kind, entry.algorithm, entry.mechanism,
+        entry.epsilon::text, entry.epsilon_svt::text, entry.epsilon_worst::text,
+        entry.delta::text, entry.delta_noise::text, entry.delta_groups::text, entry.rho::text,
+        entry.parameters, entry.guarantee, entry.outcome, entry.basis, entry.epoch::text) END::text, 'UTF8');
+COMMENT ON FUNCTION dp_rdr.ledger_content(dp_rdr.ledger_row) IS 'canonical text of a ledger row, by its content version';
+CREATE OR REPLACE VIEW dp_rdr.ledger WITH (security_barrier) AS
+SELECT l.id, l.at, l.relation, l.view, l.role_name, l.session_role, l.query, l.account, l.kind, l.algorithm, l.mechanism,
+       l.epsilon, l.epsilon_svt, l.epsilon_worst, l.delta, l.delta_noise, l.delta_groups, l.rho, l.parameters, l.guarantee,
+       l.outcome, l.content_version, l.content, l.previous_hash, l.hash, l.basis, l.epoch
+FROM dp_rdr.ledger_row l
+LEFT JOIN dp_rdr.protected_table t ON t.id OPERATOR(pg_catalog.=) l.table_id
+LEFT JOIN pg_catalog.pg_class c
+       ON c.oid OPERATOR(pg_catalog.=) COALESCE(t.relation::pg_catalog.oid, l.relation_oid)
+LEFT JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+WHERE ((SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER)
+       OR (pg_catalog.pg_has_role(c.relowner, 'USAGE')
+           AND (t.id IS NOT NULL
+                OR pg_catalog.parse_ident(l.relation, false)
+                   OPERATOR(pg_catalog.=) ARRAY[n.nspname::pg_catalog.text, c.relname::pg_catalog.text])))
+  -- Asked once, before any row is read: EXPLAIN ANALYZE shows how many rows a scan met, and those are others' charges.
+  AND ((SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER)
+       OR EXISTS (SELECT FROM dp_rdr.protected_table p
+                  JOIN pg_catalog.pg_class o ON o.oid OPERATOR(pg_catalog.=) p.relation::pg_catalog.oid
+                  WHERE pg_catalog.pg_has_role(o.relowner, 'USAGE'))
+       OR EXISTS (SELECT FROM dp_rdr.odometer p JOIN pg_catalog.pg_roles r ON r.rolname OPERATOR(pg_catalog.=) p.owner::name
+                  WHERE pg_catalog.pg_has_role(r.oid, 'USAGE')));
+
+DROP FUNCTION dp_odometer(regclass);
+CREATE FUNCTION dp_odometer(relation regclass, OUT account text, OUT epsilon numeric, OUT delta numeric,
+                            OUT releases bigint, OUT denials bigint, OUT bound text,
+                            OUT epsilon_total numeric, OUT delta_total numeric, OUT rho numeric,
+                            OUT rho_total numeric, OUT epsilon_anytime float8, OUT epsilon_claim numeric,
+                            OUT delta_claim numeric) RETURNS SETOF record
+    LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE ROWS 2 AS 'MODULE_PATHNAME', 'dp_odometer';
+COMMENT ON FUNCTION dp_odometer(regclass) IS 'total privacy loss of a protected table and its bound, by account';
+DROP FUNCTION dp_set_odometer(regclass, text, numeric, numeric);
+CREATE FUNCTION dp_set_odometer(relation regclass, bound text = NULL, epsilon_total numeric = NULL,
+                                delta_total numeric = NULL, delta_conversion numeric = NULL, cap text = NULL,
+                                epsilon_pure numeric = NULL, rho_target numeric = NULL)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_odometer';
+COMMENT ON FUNCTION dp_set_odometer(regclass, text, numeric, numeric, numeric, text, numeric, numeric)
+    IS 'sets how the total privacy loss of a protected table is bounded';

@@ -14,9 +14,17 @@ CREATE TABLE dp_rdr.protected_table (
     relation      regclass PRIMARY KEY,
     id            uuid NOT NULL UNIQUE,           -- names the protected table, and its odometer, for ever
     unit          text,                           -- privacy unit: NULL = a row
-    bound         text NOT NULL DEFAULT 'filter' CHECK (bound OPERATOR(pg_catalog.=) ANY ('{filter,dynamic,none}'::text[])),
+    bound         text NOT NULL DEFAULT 'filter'
+                  CHECK (bound OPERATOR(pg_catalog.=) ANY ('{filter,dynamic,none,zcdp}'::text[])),
     epsilon_total numeric DEFAULT 1,
-    delta_total   numeric NOT NULL DEFAULT 0
+    delta_total   numeric NOT NULL DEFAULT 0,
+    -- Of the bound zcdp:
+    delta_conversion numeric,                     -- NULL: half of delta_total
+    cap           text NOT NULL DEFAULT 'tight' CHECK (cap OPERATOR(pg_catalog.=) ANY ('{tight,classic}'::text[])),
+    epsilon_pure  numeric NOT NULL DEFAULT 0,     -- a total of their own for pure charges
+    rho_target    numeric,                        -- without an epsilon_total
+    rho_total     numeric,                        -- with one: computed from the others
+    epoch         integer NOT NULL DEFAULT 0      -- raised when the sums are to begin anew
 );
 COMMENT ON TABLE dp_rdr.protected_table IS 'protected tables and the bound of their odometers';
 
@@ -94,7 +102,26 @@ CREATE TABLE dp_rdr.odometer (
     conditional_delta     numeric NOT NULL DEFAULT 0,
     conditional_releases  bigint NOT NULL DEFAULT 0,
     conditional_denials   bigint NOT NULL DEFAULT 0,
-    head                  bytea NOT NULL DEFAULT '\x' -- hash of the last ledger row
+    head                  bytea NOT NULL DEFAULT '\x', -- hash of the last ledger row
+    -- Of the epoch, by account: charges in rho, what the pure ones among them are in epsilon, whether there is another; and
+    -- the sums of epsilon and delta when the epoch began.
+    public_rho                 numeric NOT NULL DEFAULT 0,
+    public_pure                numeric NOT NULL DEFAULT 0,
+    public_rho_only            boolean NOT NULL DEFAULT false,
+    public_epsilon_before      numeric NOT NULL DEFAULT 0,
+    public_delta_before        numeric NOT NULL DEFAULT 0,
+    conditional_rho            numeric NOT NULL DEFAULT 0,
+    conditional_pure           numeric NOT NULL DEFAULT 0,
+    conditional_rho_only       boolean NOT NULL DEFAULT false,
+    conditional_epsilon_before numeric NOT NULL DEFAULT 0,
+    conditional_delta_before   numeric NOT NULL DEFAULT 0,
+    epoch                      integer NOT NULL DEFAULT 0,
+    -- The largest totals in force at any public charge of an epoch under zcdp; NULL before the first.
+    claim_epsilon              numeric,           -- NULL as well where there is no total
+    claim_conversion           numeric,
+    claim_mechanisms           numeric,
+    claim_target               numeric,
+    conditional_conversion     numeric            -- the same of conditional charges
 );
 COMMENT ON TABLE dp_rdr.odometer IS 'running totals of every protected table';
 
@@ -106,6 +133,13 @@ CREATE TABLE dp_rdr.odometer_share (
     public_delta        numeric NOT NULL DEFAULT 0,
     conditional_epsilon numeric NOT NULL DEFAULT 0,
     conditional_delta   numeric NOT NULL DEFAULT 0,
+    epoch                integer NOT NULL DEFAULT 0, -- that what follows belongs to, as in odometer
+    public_rho           numeric NOT NULL DEFAULT 0,
+    public_pure          numeric NOT NULL DEFAULT 0,
+    public_rho_only      boolean NOT NULL DEFAULT false,
+    conditional_rho      numeric NOT NULL DEFAULT 0,
+    conditional_pure     numeric NOT NULL DEFAULT 0,
+    conditional_rho_only boolean NOT NULL DEFAULT false,
     PRIMARY KEY (id, grantee)
 );
 COMMENT ON TABLE dp_rdr.odometer_share IS 'running totals of every protected table by the grantee of the policy';
@@ -140,7 +174,9 @@ CREATE TABLE dp_rdr.ledger_row (
     content_version integer NOT NULL,
     content         bytea NOT NULL,
     previous_hash   bytea NOT NULL,
-    hash            bytea NOT NULL
+    hash            bytea NOT NULL,
+    basis           text NOT NULL DEFAULT 'epsilon', -- or rho: which sum the charge has moved
+    epoch           integer NOT NULL DEFAULT 0       -- of the odometer; rows of content version 1 are of epoch 0
 );
 CREATE INDEX ledger_row_table_id_idx ON dp_rdr.ledger_row (table_id, id);
 COMMENT ON TABLE dp_rdr.ledger_row IS 'every charge, append-only, hash-chained per protected table';
@@ -150,19 +186,28 @@ COMMENT ON TABLE dp_rdr.ledger_row IS 'every charge, append-only, hash-chained p
 -- RETURN bodies: parsed once, here, so that nobody's search_path reads them again.
 -- ---------------------------------------------------------------------------------------------------------------------
 
--- The columns from table_id to outcome as one JSON array of texts (parameters: as JSON). No setting reaches it: numerics
--- are printed with their own scale, the time in UTC, and all that looks the same after a dump and a restore elsewhere.
+-- The columns from table_id to outcome, then basis and epoch, as one JSON array of texts (parameters: as JSON). No
+-- setting reaches it: numerics are printed with their own scale, the time in UTC, and all that looks the same after a dump and
+-- a restore elsewhere. Content version 1, of dp_rdr 0.1.0, ends with the outcome.
 CREATE FUNCTION dp_rdr.ledger_content(entry dp_rdr.ledger_row) RETURNS bytea
     LANGUAGE sql STABLE PARALLEL SAFE
-    RETURN convert_to(json_build_array(
+    RETURN convert_to(CASE entry.content_version WHEN 1 THEN json_build_array(
         entry.table_id::text, to_char(timezone('UTC', entry.at), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
         entry.relation, entry.relation_oid::text, entry.view, entry.view_oid::text,
         entry.grantee, entry.role_name, entry.role_oid::text, entry.session_role, entry.query,
         entry.account, entry.kind, entry.algorithm, entry.mechanism,
         entry.epsilon::text, entry.epsilon_svt::text, entry.epsilon_worst::text,
         entry.delta::text, entry.delta_noise::text, entry.delta_groups::text, entry.rho::text,
-        entry.parameters, entry.guarantee, entry.outcome)::text, 'UTF8');
-COMMENT ON FUNCTION dp_rdr.ledger_content(dp_rdr.ledger_row) IS 'canonical text of a ledger row, content version 1';
+        entry.parameters, entry.guarantee, entry.outcome)
+    ELSE json_build_array(
+        entry.table_id::text, to_char(timezone('UTC', entry.at), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+        entry.relation, entry.relation_oid::text, entry.view, entry.view_oid::text,
+        entry.grantee, entry.role_name, entry.role_oid::text, entry.session_role, entry.query,
+        entry.account, entry.kind, entry.algorithm, entry.mechanism,
+        entry.epsilon::text, entry.epsilon_svt::text, entry.epsilon_worst::text,
+        entry.delta::text, entry.delta_noise::text, entry.delta_groups::text, entry.rho::text,
+        entry.parameters, entry.guarantee, entry.outcome, entry.basis, entry.epoch::text) END::text, 'UTF8');
+COMMENT ON FUNCTION dp_rdr.ledger_content(dp_rdr.ledger_row) IS 'canonical text of a ledger row, by its content version';
 
 CREATE FUNCTION dp_rdr.ledger_hash(content_version integer, previous_hash bytea, content bytea) RETURNS bytea
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -174,7 +219,7 @@ COMMENT ON FUNCTION dp_rdr.ledger_hash(integer, bytea, bytea) IS
 CREATE VIEW dp_rdr.ledger WITH (security_barrier) AS
 SELECT l.id, l.at, l.relation, l.view, l.role_name, l.session_role, l.query, l.account, l.kind, l.algorithm, l.mechanism,
        l.epsilon, l.epsilon_svt, l.epsilon_worst, l.delta, l.delta_noise, l.delta_groups, l.rho, l.parameters, l.guarantee,
-       l.outcome, l.content_version, l.content, l.previous_hash, l.hash
+       l.outcome, l.content_version, l.content, l.previous_hash, l.hash, l.basis, l.epoch
 FROM dp_rdr.ledger_row l
 LEFT JOIN dp_rdr.protected_table t ON t.id OPERATOR(pg_catalog.=) l.table_id
 LEFT JOIN pg_catalog.pg_class c
@@ -197,7 +242,9 @@ COMMENT ON VIEW dp_rdr.ledger IS 'every charge on the tables of the current user
 -- Both read as the extension's owner and under settings of their own, and check that the caller owns the table.
 CREATE FUNCTION dp_odometer(relation regclass, OUT account text, OUT epsilon numeric, OUT delta numeric,
                             OUT releases bigint, OUT denials bigint, OUT bound text,
-                            OUT epsilon_total numeric, OUT delta_total numeric) RETURNS SETOF record
+                            OUT epsilon_total numeric, OUT delta_total numeric, OUT rho numeric,
+                            OUT rho_total numeric, OUT epsilon_anytime float8, OUT epsilon_claim numeric,
+                            OUT delta_claim numeric) RETURNS SETOF record
     LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE ROWS 2 AS 'MODULE_PATHNAME', 'dp_odometer';
 COMMENT ON FUNCTION dp_odometer(regclass) IS 'total privacy loss of a protected table and its bound, by account';
 
@@ -825,9 +872,10 @@ COMMENT ON FUNCTION dp_set_groups(regclass, text, text[]) IS 'declares the publi
 
 -- NULL keeps what is set; 'Infinity' takes the total away.
 CREATE FUNCTION dp_set_odometer(relation regclass, bound text = NULL, epsilon_total numeric = NULL,
-                                delta_total numeric = NULL)
+                                delta_total numeric = NULL, delta_conversion numeric = NULL, cap text = NULL,
+                                epsilon_pure numeric = NULL, rho_target numeric = NULL)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_odometer';
-COMMENT ON FUNCTION dp_set_odometer(regclass, text, numeric, numeric)
+COMMENT ON FUNCTION dp_set_odometer(regclass, text, numeric, numeric, numeric, text, numeric, numeric)
     IS 'sets how the total privacy loss of a protected table is bounded';
 
 -- NULL keeps what is set. A new policy has laplace, delta 0, epsilon_max 1, epsilon_svt 0.1, weights 1, the papers'

@@ -38,6 +38,10 @@ privacy::Delta to_delta(Datum numeric, const char *what) {
     return parse<30>(numeric, what);
 }
 
+privacy::Rho to_rho(Datum numeric, const char *what) {
+    return parse<15>(numeric, what);
+}
+
 privacy::Epsilon checked_epsilon(Datum numeric, const char *what) {
     privacy::Epsilon value = to_epsilon(numeric, what);
     if (value.units() < 1 || value.units() > 100 * int64{1000000000})

@@ -48,6 +48,9 @@ const char *lack_of_candidates(const Charge &what, const Reason &reason) {
     if (what.candidates->empty())
         return "No candidate of epsilon was accepted by the selection.";
     const char *least = printed(what.candidates->back());
+    if (strcmp(what.kind, "selection") == 0 && reason.bound == privacy::Bound::zcdp)
+        return psprintf("Rho %s of %s is spent: no candidate, from %s on, fits beside epsilon_svt.",
+                        printed(reason.rho_spent), printed(reason.rho_total), least);
     if (strcmp(what.kind, "selection") == 0)
         return psprintf("Epsilon %s is spent of epsilon_total %s: no candidate, from %s on, fits beside epsilon_svt.",
                         printed(reason.spent), printed(reason.total), least);
@@ -57,7 +60,23 @@ const char *lack_of_candidates(const Charge &what, const Reason &reason) {
                     least);
 }
 
+// Under zcdp: pure charges may have a total of their own, and only groups that nobody declared need a delta.
+const char *explain_zcdp(const Reason &reason) {
+    if (reason.denial == privacy::Denial::delta_total)
+        return psprintf("The charge would be delta %s; %s of the %s that delta_total leaves beside delta_conversion is "
+                        "spent.",
+                        printed(reason.delta_asked), printed(reason.delta_spent), printed(reason.delta_total));
+    if (reason.basis == privacy::Basis::epsilon)
+        return psprintf("The charge would be epsilon %s; %s of epsilon_pure %s is spent.", printed(reason.asked),
+                        printed(reason.spent), printed(reason.total));
+    return psprintf("The charge would be rho %s; %s of rho_total %s is spent.", printed(reason.rho_asked),
+                    printed(reason.rho_spent), printed(reason.rho_total));
+}
+
 const char *explain_denial(const Charge &what, const Reason &reason) {
+    if (reason.bound == privacy::Bound::zcdp &&
+        (reason.denial == privacy::Denial::epsilon_total || reason.denial == privacy::Denial::delta_total))
+        return explain_zcdp(reason);
     switch (reason.denial) {
     case privacy::Denial::no_candidate:
         return lack_of_candidates(what, reason);
@@ -68,7 +87,7 @@ const char *explain_denial(const Charge &what, const Reason &reason) {
         return psprintf("The charge would be epsilon %s; %s of epsilon_total %s is spent.", printed(reason.asked),
                         printed(reason.spent), printed(reason.total));
     case privacy::Denial::delta_total:
-        return psprintf("The charge would be delta %s; %s of delta_total %s is spent.", printed(what.delta),
+        return psprintf("The charge would be delta %s; %s of delta_total %s is spent.", printed(reason.delta_asked),
                         printed(reason.delta_spent), printed(reason.delta_total));
     default:
         return nullptr;

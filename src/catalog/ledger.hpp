@@ -56,8 +56,11 @@ enum class Outcome : uint32 { pending = 0, committed = 1, denied = 2, changing =
 // Why a controller's own call was denied. Of an analyst's request it stays empty.
 struct Reason {
     privacy::Denial denial;
+    privacy::Bound bound;
+    privacy::Basis basis; // of what was asked
     privacy::Epsilon asked, spent, total;
-    privacy::Delta delta_spent, delta_total;
+    privacy::Rho rho_asked, rho_spent, rho_total;
+    privacy::Delta delta_asked, delta_spent, delta_total;
 };
 
 // What became of a request. Flat bytes, so that it can stand in shared memory.

@@ -19,7 +19,7 @@ const char *name_or(Oid relation, const char *otherwise) {
 
 namespace {
 
-// The columns from table_id to outcome as parameters, and as the JSON array that dp_rdr.ledger_content() makes of them: that
+// The columns from table_id to outcome, then basis and epoch, as parameters, and as the JSON array that dp_rdr.ledger_content() makes of them: that
 // function is what a row is verified by, this one only writes the same faster.
 struct Row {
     Parameters values;
@@ -36,6 +36,10 @@ struct Row {
     void add_text(const char *text) {
         values.add_text(text);
         say(text);
+    }
+    void add_number(int32 number) {
+        values.add_number(number);
+        say(psprintf("%d", number));
     }
     void add_oid(Oid oid) {
         values.add_oid(oid);
@@ -89,8 +93,10 @@ Datum json_of(const char *text) {
     return DirectFunctionCall1(jsonb_in, CStringGetDatum(text));
 }
 
-Datum parameters_of(const Charge &what, bool is_cut) {
+Datum parameters_of(const Charge &what, const Price &price, bool is_cut) {
     Datum parameters = json_of(what.parameters);
+    if (price.totals != nullptr)
+        parameters = DirectFunctionCall2(jsonb_concat, parameters, json_of(psprintf("{\"totals\": %s}", price.totals)));
     if (!is_cut)
         return parameters;
     Datum hash = sha256_of(what.query, strlen(what.query));
@@ -113,13 +119,26 @@ void add_names(Row *row, const Charge &what) {
 }
 
 void add_price(Row *row, const Price &price) {
-    row->add_numeric(price.epsilon);
+    row->add_numeric(price.cost.epsilon);
     row->add_numeric(price.selection);
     row->add_numeric(price.worst);
-    row->add_numeric(price.delta);
+    row->add_numeric(price.cost.charged(price.basis));
     row->add_numeric(price.delta_noise);
-    row->add_numeric(price.delta_groups);
-    row->add_numeric(price.rho);
+    row->add_numeric(price.cost.groups);
+    row->add_numeric(price.cost.rho);
+}
+
+const char *mechanism_of(const Entry &entry) {
+    if (entry.kind == RequestKind::suspension || strcmp(entry.what->kind, "closing") == 0)
+        return "none";
+    return entry.what->mechanism == privacy::Mechanism::laplace ? "laplace" : "gaussian";
+}
+
+// Who asks does not know on which basis he will be charged.
+const char *guarantee_of(const Charge &what, const Price &price) {
+    if (price.basis == privacy::Basis::epsilon || strncmp(what.guarantee, "(epsilon, delta)", 16) != 0)
+        return what.guarantee;
+    return price.cost.groups.units() > 0 ? "zCDP but for an event of probability delta_groups" : "zCDP";
 }
 
 void fill(Row *row, const Entry &entry, const Price &price) {
@@ -133,15 +152,17 @@ void fill(Row *row, const Entry &entry, const Price &price) {
     row->add_text(what.account == privacy::Account::public_account ? "public" : "conditional");
     row->add_text(what.kind);
     row->add_text(what.algorithm);
-    row->add_text(suspends ? "none" : what.mechanism == privacy::Mechanism::laplace ? "laplace" : "gaussian");
+    row->add_text(mechanism_of(entry));
     add_price(row, price);
-    row->add_json(parameters_of(what, is_cut));
-    row->add_text(what.guarantee);
+    row->add_json(parameters_of(what, price, is_cut));
+    row->add_text(guarantee_of(what, price));
     row->add_text(suspends ? "suspended" : "charged");
+    row->add_text(privacy::name_of(price.basis));
+    row->add_number(price.epoch);
     appendStringInfoChar(&row->content, ']');
 }
 
-constexpr int content_version = 1;
+constexpr int content_version = 2;
 
 // In UTF8, whatever the database's encoding is.
 Datum sealed(const Row &row) {
@@ -165,9 +186,9 @@ Datum chained(Datum head, Datum content) {
 border::Statement insert_statement(R"sql(
 INSERT INTO dp_rdr.ledger_row (table_id, at, relation, relation_oid, view, view_oid, grantee, role_name, role_oid,
   session_role, query, account, kind, algorithm, mechanism, epsilon, epsilon_svt, epsilon_worst, delta, delta_noise,
-  delta_groups, rho, parameters, guarantee, outcome, content_version, content, previous_hash, hash)
+  delta_groups, rho, parameters, guarantee, outcome, basis, epoch, content_version, content, previous_hash, hash)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
-  $25, $26, $27, $28, $29))sql");
+  $25, $26, $27, $28, $29, $30, $31))sql");
 
 } // namespace
 

@@ -8,11 +8,13 @@ namespace dp::catalog {
 
 // What one charge comes to.
 struct Price {
-    privacy::Epsilon epsilon;
-    privacy::Epsilon selection; // what of it paid for a selection
+    privacy::Cost cost;
+    privacy::Epsilon selection; // what of its epsilon paid for a selection
     privacy::Epsilon worst;     // the most that the round could have come to
-    privacy::Rho rho;
-    privacy::Delta delta, delta_noise, delta_groups;
+    privacy::Delta delta_noise; // what Gaussian noise was calibrated at
+    privacy::Basis basis;       // which sum it moves
+    int epoch;
+    const char *totals; // under zcdp those in force, as JSON; or null
 };
 
 // Writes the row behind the one with the hash `head`, a bytea, and returns its own hash.

@@ -1,13 +1,16 @@
 // It has its own process and transaction, so nothing that the caller does or fails to do later takes a charge back.
 #include "catalog/ledger_writer.hpp"
 
+#include <algorithm>
 #include <csignal>
 
 #include "border/scope.hpp"
 #include "border/spi.hpp"
 #include "catalog/decimals.hpp"
+#include "catalog/ledger_rebuild.hpp"
 #include "catalog/ledger_row.hpp"
 #include "catalog/lookup.hpp"
+#include "catalog/odometer.hpp"
 #include "catalog/parameters.hpp"
 
 namespace dp::catalog {
@@ -15,27 +18,6 @@ namespace dp::catalog {
 namespace {
 
 using border::Spi;
-
-// Column of the only row of the last result; nothing for NULL.
-privacy::Epsilon epsilon_at(int column, bool *isnull) {
-    Datum value = Spi::value(0, column, isnull);
-    return *isnull ? privacy::Epsilon() : to_epsilon(value, "a total of epsilon");
-}
-
-privacy::Delta delta_at(int column, bool *isnull) {
-    Datum value = Spi::value(0, column, isnull);
-    return *isnull ? privacy::Delta() : to_delta(value, "a total of delta");
-}
-
-privacy::Totals totals_at(int first_column) {
-    bool isnull;
-    privacy::Totals totals;
-    totals.public_epsilon = epsilon_at(first_column, &isnull);
-    totals.public_delta = delta_at(first_column + 1, &isnull);
-    totals.conditional_epsilon = epsilon_at(first_column + 2, &isnull);
-    totals.conditional_delta = delta_at(first_column + 3, &isnull);
-    return totals;
-}
 
 // ---- one odometer of a batch ----
 
@@ -52,6 +34,7 @@ struct Basis {
     Oid view, role;
     const char *grantee; // or null
     const Terms *terms;  // null: the view is not registered any more
+    const char *totals;  // those in force under zcdp, as JSON; or null
     Share *share;        // null without a grantee
 };
 
@@ -62,7 +45,9 @@ struct Counts {
 
 struct Odometer {
     const char *id;
-    privacy::Totals totals, added;
+    privacy::Odometer state; // as the rows written so far leave it
+    privacy::Totals added;   // to the sums that go on for ever
+    bool epoch_moved;        // so has what belongs to the epoch
     Counts of_public, of_conditional;
     Datum head;            // of the chain, as the rows written so far leave it
     const Settings *names; // of the last row written; null: none was
@@ -77,16 +62,14 @@ enum class Lock { held, busy, missing };
 
 // From here on this process is the only one that charges this table.
 Lock lock_odometer(const Spi &spi, Odometer *odometer) {
-    static border::Statement lock(
-        "SELECT o.public_epsilon, o.public_delta, o.conditional_epsilon, o.conditional_delta, o.head "
-        "FROM dp_rdr.odometer o WHERE o.id = $1 FOR UPDATE SKIP LOCKED");
+    static border::Statement lock("SELECT o.* FROM dp_rdr.odometer o WHERE o.id = $1 FOR UPDATE SKIP LOCKED");
     static border::Statement look("SELECT FROM dp_rdr.odometer o WHERE o.id = $1");
     Parameters parameters;
     parameters.add_uuid(odometer->id);
     if (run(spi, lock, parameters) == 1) {
-        bool isnull;
-        odometer->totals = totals_at(1);
-        odometer->head = Spi::value(0, 5, &isnull);
+        Row row = {SPI_tuptable->vals[0], SPI_tuptable->tupdesc};
+        odometer->state = odometer_of(row);
+        odometer->head = row.value("head");
         return Lock::held;
     }
     return run(spi, look, parameters) == 1 ? Lock::busy : Lock::missing;
@@ -109,20 +92,12 @@ Share *share_of(Odometer *odometer, const char *grantee) {
     return share;
 }
 
-privacy::Totals sum_of(const privacy::Totals &a, const privacy::Totals &b) {
-    privacy::Totals sum;
-    sum.public_epsilon = a.public_epsilon + b.public_epsilon;
-    sum.public_delta = a.public_delta + b.public_delta;
-    sum.conditional_epsilon = a.conditional_epsilon + b.conditional_epsilon;
-    sum.conditional_delta = a.conditional_delta + b.conditional_delta;
-    return sum;
-}
-
 // Its row does not have what this batch has added.
 Share *known_share(Odometer *odometer, const char *grantee, const privacy::Totals &stored) {
     Share *share = share_of(odometer, grantee);
     if (!share->known)
-        share->totals = sum_of(stored, share->added);
+        share->totals = {stored.of_public + share->added.of_public,
+                         stored.of_conditional + share->added.of_conditional};
     share->known = true;
     return share;
 }
@@ -131,18 +106,25 @@ Oid grantee_of(const Charge &what) {
     return what.grantee == nullptr ? InvalidOid : get_role_oid(what.grantee, true);
 }
 
-privacy::Totals read_share(const Reading &reading, const char *id, const char *grantee) {
-    privacy::Totals totals;
-    Lookup shares = Lookup::open("odometer_share", reading);
-    const Row *row = only(shares.rows(DirectFunctionCall1(uuid_in, CStringGetDatum(id)), grantee));
-    if (row != nullptr) {
-        totals.public_epsilon = to_epsilon(row->value("public_epsilon"), "a total of epsilon");
-        totals.public_delta = to_delta(row->value("public_delta"), "a total of delta");
-        totals.conditional_epsilon = to_epsilon(row->value("conditional_epsilon"), "a total of epsilon");
-        totals.conditional_delta = to_delta(row->value("conditional_delta"), "a total of delta");
-    }
-    shares.close();
-    return totals;
+template <int Places> void say(StringInfo json, const char *name, privacy::Decimal<Places> value) {
+    appendStringInfo(json, "%s\"%s\": %s", json->len > 1 ? ", " : "", name, numeric_text(to_numeric(value)));
+}
+
+// In every row of an epoch under zcdp: what the epoch promises follows from its rows.
+const char *describe_totals(const privacy::BoundSettings &bound) {
+    StringInfoData json;
+    initStringInfo(&json);
+    appendStringInfoChar(&json, '{');
+    if (bound.epsilon_total) {
+        say(&json, "epsilon_total", *bound.epsilon_total);
+        say(&json, "rho_total", bound.rho_total);
+    } else
+        say(&json, "rho_target", bound.rho_target);
+    say(&json, "epsilon_pure", bound.epsilon_pure);
+    say(&json, "delta_conversion", bound.delta_conversion);
+    say(&json, "delta_mechanisms", bound.delta_mechanisms());
+    appendStringInfo(&json, ", \"cap\": \"%s\"}", privacy::name_of(bound.cap));
+    return json.data;
 }
 
 // One snapshot, taken while the lock is held: what it shows is what a charge rests on. The grantee is asked for by name among
@@ -155,8 +137,11 @@ Basis *read_basis(const Charge &what, Odometer *odometer) {
     CommandCounterIncrement();
     Reading reading = Reading::open();
     basis->terms = read_terms(reading, basis->view, basis->role, grantee_of(what));
+    if (basis->terms != nullptr && basis->terms->bound.bound == privacy::Bound::zcdp)
+        basis->totals = describe_totals(basis->terms->bound);
     if (what.grantee != nullptr)
-        basis->share = known_share(odometer, what.grantee, read_share(reading, odometer->id, what.grantee));
+        basis->share = known_share(odometer, what.grantee,
+                                   read_share(reading, odometer->id, what.grantee, odometer->state.epoch));
     reading.close();
     return basis;
 }
@@ -189,6 +174,18 @@ bool agreed(const Basis &basis, const Charge &what) {
 // ---- the decision ----
 
 // Core region.
+privacy::Rho zcdp_cost(const Charge &what, privacy::Epsilon charged) {
+    if (what.measures == nullptr || what.measures->empty()) {
+        if (what.mechanism != privacy::Mechanism::laplace)
+            throw privacy::InvalidParameter("a Gaussian charge names no measures");
+        return privacy::rho_of_pure(charged);
+    }
+    const std::vector<std::uint64_t> sensitivities(what.sensitivities->begin(), what.sensitivities->end());
+    return privacy::plan_release(what.mechanism, *what.measures, sensitivities, what.thresholded, charged, what.delta)
+        .rho();
+}
+
+// Core region.
 void set_limits(const Charge &what, privacy::Limits *limits) {
     limits->candidates = *what.candidates;
     if (what.has_epsilon_max)
@@ -198,19 +195,32 @@ void set_limits(const Charge &what, privacy::Limits *limits) {
     if (what.has_share)
         limits->share = what.share;
     limits->delta = what.delta;
+    limits->groups = what.delta_groups;
+    limits->pure = what.mechanism == privacy::Mechanism::laplace;
+    limits->rho_of = [&what](privacy::Epsilon epsilon) { return zcdp_cost(what, epsilon); };
 }
 
 // What the controller may know, and nobody else: a policy's charge tells its analyst that it was denied, and no more.
-Reason reason_for(const Charge &what, const Basis &basis, const privacy::Totals &totals, privacy::Denial denial,
-                  privacy::Epsilon asked) {
+Reason reason_for(const Charge &what, const privacy::BoundSettings &bound, const privacy::Totals &totals,
+                  privacy::Denial denial, const privacy::Cost &cost) {
+    Reason reason = {};
     if (what.grantee != nullptr)
-        return Reason{};
-    return Reason{denial,
-                  asked,
-                  totals.epsilon(what.account),
-                  basis.terms->bound.epsilon_total.value_or(privacy::Epsilon()),
-                  totals.delta(what.account),
-                  basis.terms->bound.delta_total};
+        return reason;
+    const privacy::Spent spent = totals.read_by(what.account);
+    const bool zcdp = bound.bound == privacy::Bound::zcdp;
+    reason.denial = denial;
+    reason.bound = bound.bound;
+    reason.basis = bound.basis_of(cost.pure);
+    reason.asked = cost.epsilon;
+    reason.spent = zcdp ? spent.epsilon_of_epoch() : spent.epsilon;
+    reason.total = zcdp ? bound.epsilon_pure : bound.epsilon_total.value_or(privacy::Epsilon());
+    reason.rho_asked = cost.rho;
+    reason.rho_spent = spent.rho;
+    reason.rho_total = bound.rho_total;
+    reason.delta_asked = cost.charged(reason.basis);
+    reason.delta_spent = zcdp ? spent.delta_of_epoch() : spent.delta;
+    reason.delta_total = zcdp ? bound.delta_mechanisms() : bound.delta_total;
+    return reason;
 }
 
 // The sums of the role; none of the controller's own call.
@@ -218,7 +228,8 @@ privacy::Totals role_totals(const Basis &basis) {
     return basis.share == nullptr ? privacy::Totals() : basis.share->totals;
 }
 
-bool decide(const Charge &what, const Basis &basis, const Odometer &odometer, Verdict *verdict) {
+// What is charged stays in *cost.
+bool decide(const Charge &what, const Basis &basis, const Odometer &odometer, Verdict *verdict, privacy::Cost *cost) {
     return border::core([&] {
         privacy::ChargeRequest asked;
         set_limits(what, &asked);
@@ -226,9 +237,11 @@ bool decide(const Charge &what, const Basis &basis, const Odometer &odometer, Ve
         asked.eps_star = what.eps_star;
         asked.slack = what.slack;
         asked.selection = what.selection;
-        privacy::Decision decision = privacy::decide(asked, basis.terms->bound, odometer.totals, role_totals(basis));
-        verdict->epsilon = decision.epsilon;
-        verdict->reason = reason_for(what, basis, odometer.totals, decision.denial, decision.epsilon);
+        const privacy::BoundSettings &bound = basis.terms->bound;
+        privacy::Decision decision = privacy::decide(asked, bound, odometer.state.totals, role_totals(basis));
+        verdict->epsilon = decision.cost.epsilon;
+        verdict->reason = reason_for(what, bound, odometer.state.totals, decision.denial, decision.cost);
+        *cost = decision.cost;
         return decision.denial == privacy::Denial::none;
     });
 }
@@ -251,22 +264,18 @@ privacy::Epsilon worst_case(const Charge &what, privacy::Epsilon charged) {
     return worst;
 }
 
-// Core region.
-privacy::Rho zcdp_cost(const Charge &what, privacy::Epsilon charged) {
-    if (what.measures == nullptr || what.measures->empty()) {
-        if (what.mechanism != privacy::Mechanism::laplace)
-            throw privacy::InvalidParameter("a Gaussian charge names no measures");
-        return privacy::Rho::from_double(privacy::rho_from_pure_eps(charged.value()), privacy::Rounding::up);
-    }
-    const std::vector<std::uint64_t> sensitivities(what.sensitivities->begin(), what.sensitivities->end());
-    return privacy::plan_release(what.mechanism, *what.measures, sensitivities, what.thresholded, charged, what.delta)
-        .rho;
-}
-
-Price price_of(const Charge &what, privacy::Epsilon charged) {
+Price price_of(const Charge &what, const Basis &basis, privacy::Cost cost) {
     return border::core([&] {
-        return Price{charged,    privacy::Epsilon(), worst_case(what, charged), zcdp_cost(what, charged),
-                     what.delta, what.delta_noise,   what.delta_groups};
+        if (cost.rho.units() == 0) // it decided nothing
+            cost.rho = zcdp_cost(what, cost.epsilon);
+        Price price = {};
+        price.cost = cost;
+        price.worst = worst_case(what, cost.epsilon);
+        price.delta_noise = what.delta_noise;
+        price.basis = basis.terms->bound.basis_of(cost.pure);
+        price.epoch = basis.terms->epoch;
+        price.totals = basis.totals;
+        return price;
     });
 }
 
@@ -277,62 +286,91 @@ bool cut(const Entry &entry, const Basis &basis, const Odometer &odometer, Verdi
         set_limits(what, &asked);
         asked.tested = entry.tested;
         asked.epsilon_svt = entry.epsilon_svt;
+        const privacy::BoundSettings &bound = basis.terms->bound;
         privacy::SelectionRange range =
-            privacy::cut_candidates(asked, basis.terms->bound, odometer.totals, role_totals(basis));
+            privacy::cut_candidates(asked, bound, odometer.state.totals, role_totals(basis));
         verdict->first = range.first;
         verdict->last = range.last;
         verdict->epsilon = range.charged;
-        verdict->reason = reason_for(what, basis, odometer.totals, range.denial, {});
+        privacy::Cost cost;
+        cost.delta = what.delta;
+        cost.groups = what.delta_groups;
+        verdict->reason = reason_for(what, bound, odometer.state.totals, range.denial, cost);
         return range.denial == privacy::Denial::none;
     });
 }
 
 // A selection is pure, whatever noise its release will have: its row carries no delta.
-Price price_of_selection(const Charge &what, const Verdict &verdict) {
+Price price_of_selection(const Charge &what, const Basis &basis, const Verdict &verdict) {
     return border::core([&] {
-        privacy::Epsilon charged = verdict.epsilon;
         Price price = {};
-        price.epsilon = price.selection = charged;
-        price.worst = charged + (*what.candidates)[verdict.first];
-        price.rho = privacy::Rho::from_double(privacy::rho_from_pure_eps(charged.value()), privacy::Rounding::up);
+        price.cost = privacy::cost_of_selection(verdict.epsilon);
+        price.selection = verdict.epsilon;
+        price.worst = verdict.epsilon + (*what.candidates)[verdict.first];
+        price.basis = basis.terms->bound.basis_of(true);
+        price.epoch = basis.terms->epoch;
+        price.totals = basis.totals;
         return price;
     });
 }
 
 // ---- what is written ----
 
-// Core region in all but name: nothing here can fail.
-void add_to(privacy::Totals *totals, privacy::Account account, const Price &price) {
-    if (account == privacy::Account::public_account) {
-        totals->public_epsilon = totals->public_epsilon + price.epsilon;
-        totals->public_delta = totals->public_delta + price.delta;
-    } else {
-        totals->conditional_epsilon = totals->conditional_epsilon + price.epsilon;
-        totals->conditional_delta = totals->conditional_delta + price.delta;
-    }
-}
-
 // The row at once, the sums in memory: those that come after it in the batch are decided on them.
 void write(const Spi &spi, const Entry &entry, const Price &price, Share *share, Odometer *odometer) {
     const Charge &what = *entry.what;
     odometer->head = write_ledger_row(spi, entry, price, odometer->head);
     odometer->names = what.settings;
-    add_to(&odometer->totals, what.account, price);
-    add_to(&odometer->added, what.account, price);
-    // A selection is no release: nobody has been answered yet.
-    odometer->counts(what.account).releases += entry.kind == RequestKind::charge ? 1 : 0;
+    privacy::add(&odometer->state.totals.of(what.account), price.cost, price.basis);
+    privacy::add(&odometer->added.of(what.account), price.cost, price.basis);
+    // A selection is no release: nobody has been answered yet. Nor is a closing.
+    const bool releases = entry.kind == RequestKind::charge && strcmp(what.kind, "closing") != 0;
+    odometer->counts(what.account).releases += releases ? 1 : 0;
     if (share == nullptr)
         return;
-    add_to(&share->totals, what.account, price);
-    add_to(&share->added, what.account, price);
+    privacy::add(&share->totals.of(what.account), price.cost, price.basis);
+    privacy::add(&share->added.of(what.account), price.cost, price.basis);
     share->moved = true;
 }
 
-void add_totals(Parameters *parameters, const privacy::Totals &totals) {
-    parameters->add_numeric(totals.public_epsilon);
-    parameters->add_numeric(totals.public_delta);
-    parameters->add_numeric(totals.conditional_epsilon);
-    parameters->add_numeric(totals.conditional_delta);
+// What an epoch promises follows from the totals in force at its charges.
+void raise_claim(const Charge &what, const privacy::BoundSettings &bound, Odometer *odometer) {
+    if (bound.bound != privacy::Bound::zcdp)
+        return;
+    odometer->epoch_moved = true;
+    if (what.account == privacy::Account::public_account)
+        odometer->state.claim.raise(bound);
+    else
+        odometer->state.conditional_conversion =
+            std::max(odometer->state.conditional_conversion.value_or(privacy::Delta()), bound.delta_conversion);
+}
+
+void add_sums(Parameters *parameters, const privacy::Totals &totals) {
+    parameters->add_numeric(totals.of_public.epsilon);
+    parameters->add_numeric(totals.of_public.delta);
+    parameters->add_numeric(totals.of_conditional.epsilon);
+    parameters->add_numeric(totals.of_conditional.delta);
+}
+
+void add_rho(Parameters *parameters, const privacy::Spent &spent) {
+    parameters->add_numeric(spent.rho);
+    parameters->add_numeric(spent.pure);
+    parameters->add_bool(spent.rho_only);
+}
+
+void add_before(Parameters *parameters, const privacy::Spent &spent) {
+    parameters->add_numeric(spent.epsilon_before);
+    parameters->add_numeric(spent.delta_before);
+}
+
+void add_claim(Parameters *parameters, const privacy::Odometer &state) {
+    const privacy::Claim &claim = state.claim;
+    parameters->add_numeric_or_null(claim.total.value_or(privacy::Epsilon()), !claim.total);
+    parameters->add_numeric_or_null(claim.conversion, !claim.charged);
+    parameters->add_numeric_or_null(claim.mechanisms, !claim.charged);
+    parameters->add_numeric_or_null(claim.target, claim.target.units() == 0);
+    parameters->add_numeric_or_null(state.conditional_conversion.value_or(privacy::Delta()),
+                                    !state.conditional_conversion);
 }
 
 // Head and names stay what they are when nothing but denials was counted.
@@ -345,14 +383,39 @@ UPDATE dp_rdr.odometer SET
   head = coalesce($10, head), relation_name = coalesce($11, relation_name), owner = coalesce($12, owner)
 WHERE id = $1)sql");
 
+// The same, and what belongs to the epoch, as it is now.
+border::Statement move_epoch_statement(R"sql(
+UPDATE dp_rdr.odometer SET
+  public_epsilon = trim_scale(public_epsilon + $2), public_delta = trim_scale(public_delta + $3),
+  conditional_epsilon = trim_scale(conditional_epsilon + $4), conditional_delta = trim_scale(conditional_delta + $5),
+  public_releases = public_releases + $6, public_denials = public_denials + $7,
+  conditional_releases = conditional_releases + $8, conditional_denials = conditional_denials + $9,
+  head = coalesce($10, head), relation_name = coalesce($11, relation_name), owner = coalesce($12, owner),
+  public_rho = $13, public_pure = $14, public_rho_only = $15,
+  conditional_rho = $16, conditional_pure = $17, conditional_rho_only = $18,
+  public_epsilon_before = $19, public_delta_before = $20,
+  conditional_epsilon_before = $21, conditional_delta_before = $22,
+  epoch = $23, claim_epsilon = $24, claim_conversion = $25, claim_mechanisms = $26, claim_target = $27,
+  conditional_conversion = $28
+WHERE id = $1)sql");
+
+void add_epoch(Parameters *parameters, const privacy::Odometer &state) {
+    add_rho(parameters, state.totals.of_public);
+    add_rho(parameters, state.totals.of_conditional);
+    add_before(parameters, state.totals.of_public);
+    add_before(parameters, state.totals.of_conditional);
+    parameters->add_number(state.epoch);
+    add_claim(parameters, state);
+}
+
 void move_odometer(const Spi &spi, const Odometer &odometer) {
     const Counts &of_public = odometer.of_public, &of_conditional = odometer.of_conditional;
     const Settings *names = odometer.names;
-    if (names == nullptr && of_public.denials + of_conditional.denials == 0)
+    if (names == nullptr && of_public.denials + of_conditional.denials == 0 && !odometer.epoch_moved)
         return;
     Parameters parameters;
     parameters.add_uuid(odometer.id);
-    add_totals(&parameters, odometer.added);
+    add_sums(&parameters, odometer.added);
     parameters.add_count(of_public.releases);
     parameters.add_count(of_public.denials);
     parameters.add_count(of_conditional.releases);
@@ -360,25 +423,93 @@ void move_odometer(const Spi &spi, const Odometer &odometer) {
     parameters.add(BYTEAOID, odometer.head, names == nullptr);
     parameters.add_text(names == nullptr ? nullptr : name_or(names->relation, names->relation_name));
     parameters.add_text(names == nullptr ? nullptr : names->owner_name);
-    if (run(spi, move_odometer_statement, parameters) != 1)
+    if (odometer.epoch_moved)
+        add_epoch(&parameters, odometer.state);
+    if (run(spi, odometer.epoch_moved ? move_epoch_statement : move_odometer_statement, parameters) != 1)
         elog(ERROR, "the charge moved no odometer");
 }
 
+// What it has of another epoch is forgotten.
 border::Statement move_share_statement(R"sql(
 INSERT INTO dp_rdr.odometer_share AS s
-  (id, grantee, public_epsilon, public_delta, conditional_epsilon, conditional_delta)
-VALUES ($1, $2, $3, $4, $5, $6)
+  (id, grantee, public_epsilon, public_delta, conditional_epsilon, conditional_delta, public_rho, public_pure,
+   public_rho_only, conditional_rho, conditional_pure, conditional_rho_only, epoch)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 ON CONFLICT (id, grantee) DO UPDATE SET
   public_epsilon = trim_scale(s.public_epsilon + $3), public_delta = trim_scale(s.public_delta + $4),
-  conditional_epsilon = trim_scale(s.conditional_epsilon + $5), conditional_delta = trim_scale(s.conditional_delta + $6))sql");
+  conditional_epsilon = trim_scale(s.conditional_epsilon + $5), conditional_delta = trim_scale(s.conditional_delta + $6),
+  public_rho = trim_scale(CASE s.epoch WHEN $13 THEN s.public_rho ELSE 0 END + $7),
+  public_pure = trim_scale(CASE s.epoch WHEN $13 THEN s.public_pure ELSE 0 END + $8),
+  public_rho_only = s.epoch = $13 AND s.public_rho_only OR $9,
+  conditional_rho = trim_scale(CASE s.epoch WHEN $13 THEN s.conditional_rho ELSE 0 END + $10),
+  conditional_pure = trim_scale(CASE s.epoch WHEN $13 THEN s.conditional_pure ELSE 0 END + $11),
+  conditional_rho_only = s.epoch = $13 AND s.conditional_rho_only OR $12,
+  epoch = $13)sql");
 
 void move_share(const Spi &spi, const Odometer &odometer, const Share &share) {
     Parameters parameters;
     parameters.add_uuid(odometer.id);
     parameters.add_text(share.grantee);
-    add_totals(&parameters, share.added);
+    add_sums(&parameters, share.added);
+    add_rho(&parameters, share.added.of_public);
+    add_rho(&parameters, share.added.of_conditional);
+    parameters.add_number(odometer.state.epoch);
     if (run(spi, move_share_statement, parameters) != 1)
         elog(ERROR, "the charge moved no share");
+}
+
+// ---- epochs ----
+
+// No release, and nobody's charge but the owner's, who has begun another epoch: the table's own name stands for a view.
+void write_closing(const Spi &spi, const Settings &settings, privacy::Account account, privacy::Loss loss,
+                   Odometer *odometer) {
+    auto *closed = static_cast<Settings *>(palloc(sizeof(Settings)));
+    *closed = settings;
+    closed->view = settings.relation;
+    closed->view_name = settings.relation_name;
+    Charge what = {};
+    what.settings = closed;
+    what.asker.role = what.asker.session_role = get_role_oid(settings.owner_name, true);
+    what.query = psprintf("end of epoch %d", odometer->state.epoch);
+    what.algorithm = "none";
+    what.guarantee = "what the epoch promised, less what its charges have added";
+    what.kind = "closing";
+    what.account = account;
+    what.parameters = "{}";
+    Entry entry = entry_for(what);
+    Price price = {};
+    price.cost.epsilon = price.worst = loss.epsilon;
+    price.cost.delta = loss.delta;
+    price.epoch = odometer->state.epoch;
+    write(spi, entry, price, nullptr, odometer);
+}
+
+// The first request of a new epoch ends the old one, also if it is then denied. False: a request of this batch has met a newer
+// epoch than this one has read.
+bool enter_epoch(const Spi &spi, const Settings &settings, int epoch, Odometer *odometer) {
+    if (epoch <= odometer->state.epoch)
+        return epoch == odometer->state.epoch;
+    for (privacy::Account account : {privacy::Account::public_account, privacy::Account::conditional}) {
+        privacy::Loss loss = {};
+        bool charged = border::core([&] {
+            const std::optional<privacy::Loss> closing = privacy::closing(odometer->state, account);
+            loss = closing.value_or(privacy::Loss());
+            return closing.has_value();
+        });
+        if (charged)
+            write_closing(spi, settings, account, loss, odometer);
+    }
+    privacy::begin_epoch(&odometer->state, epoch);
+    odometer->epoch_moved = true;
+    ListCell *cell;
+    foreach (cell, odometer->shares) {
+        auto *share = static_cast<Share *>(lfirst(cell));
+        for (privacy::Totals *totals : {&share->totals, &share->added}) {
+            totals->of_public.forget_rho();
+            totals->of_conditional.forget_rho();
+        }
+    }
+    return true;
 }
 
 // ---- the requests ----
@@ -386,14 +517,16 @@ void move_share(const Spi &spi, const Odometer &odometer, const Share &share) {
 Outcome charge_table(const Spi &spi, const Entry &entry, Odometer *odometer, Verdict *verdict) {
     const Charge &what = *entry.what;
     const Basis *basis = basis_of(what, odometer);
-    if (!agreed(*basis, what))
+    if (!agreed(*basis, what) || !enter_epoch(spi, *what.settings, basis->terms->epoch, odometer))
         return Outcome::changing;
-    if (!decide(what, *basis, *odometer, verdict)) {
+    privacy::Cost cost;
+    if (!decide(what, *basis, *odometer, verdict, &cost)) {
         odometer->counts(what.account).denials++;
         verdict->epsilon = privacy::Epsilon();
         return Outcome::denied;
     }
-    write(spi, entry, price_of(what, verdict->epsilon), basis->share, odometer);
+    raise_claim(what, basis->terms->bound, odometer);
+    write(spi, entry, price_of(what, *basis, cost), basis->share, odometer);
     return Outcome::committed;
 }
 
@@ -401,14 +534,16 @@ Outcome charge_table(const Spi &spi, const Entry &entry, Odometer *odometer, Ver
 Outcome charge_selection_of(const Spi &spi, const Entry &entry, Odometer *odometer, Verdict *verdict) {
     const Charge &what = *entry.what;
     const Basis *basis = basis_of(what, odometer);
-    if (!agreed(*basis, what))
+    if (!agreed(*basis, what) || !enter_epoch(spi, *what.settings, basis->terms->epoch, odometer))
         return Outcome::changing;
     if (!cut(entry, *basis, *odometer, verdict)) {
         odometer->counts(what.account).denials++;
         return Outcome::denied;
     }
-    if (verdict->epsilon.units() > 0)
-        write(spi, entry, price_of_selection(what, *verdict), basis->share, odometer);
+    if (verdict->epsilon.units() > 0) {
+        raise_claim(what, basis->terms->bound, odometer);
+        write(spi, entry, price_of_selection(what, *basis, *verdict), basis->share, odometer);
+    }
     return Outcome::committed;
 }
 
@@ -430,47 +565,10 @@ bool put_suspension(const Spi &spi, const Charge &what) {
 Outcome suspend_role(const Spi &spi, const Entry &entry, Odometer *odometer) {
     if (!put_suspension(spi, *entry.what))
         return Outcome::committed;
-    write(spi, entry, Price{}, share_of(odometer, entry.what->grantee), odometer);
+    Price nothing = {};
+    nothing.epoch = odometer->state.epoch;
+    write(spi, entry, nothing, share_of(odometer, entry.what->grantee), odometer);
     odometer->bases = NIL; // suspensions are among them: who asks on this view is told that they are changing
-    return Outcome::committed;
-}
-
-// A ledger whose totals are gone, after a restore of a part, gets them back from its rows.
-border::Statement create_statement(R"sql(
-INSERT INTO dp_rdr.odometer AS o (id, relation_name, owner, public_epsilon, public_delta, public_releases,
-  conditional_epsilon, conditional_delta, conditional_releases, head)
-SELECT $1, $2, $3,
-  coalesce(trim_scale(sum(l.epsilon) FILTER (WHERE l.account = 'public')), 0),
-  coalesce(trim_scale(sum(l.delta) FILTER (WHERE l.account = 'public')), 0),
-  count(*) FILTER (WHERE l.account = 'public' AND l.kind NOT IN ('selection', 'suspension')),
-  coalesce(trim_scale(sum(l.epsilon) FILTER (WHERE l.account = 'conditional')), 0),
-  coalesce(trim_scale(sum(l.delta) FILTER (WHERE l.account = 'conditional')), 0),
-  count(*) FILTER (WHERE l.account = 'conditional' AND l.kind NOT IN ('selection', 'suspension')),
-  coalesce((SELECT h.hash FROM dp_rdr.ledger_row h WHERE h.table_id = $1 ORDER BY h.id DESC LIMIT 1), '\x')
-FROM dp_rdr.ledger_row l WHERE l.table_id = $1
-ON CONFLICT (id) DO NOTHING)sql");
-
-border::Statement create_shares_statement(R"sql(
-INSERT INTO dp_rdr.odometer_share AS s (id, grantee, public_epsilon, public_delta, conditional_epsilon, conditional_delta)
-SELECT $1, l.grantee,
-  coalesce(trim_scale(sum(l.epsilon) FILTER (WHERE l.account = 'public')), 0),
-  coalesce(trim_scale(sum(l.delta) FILTER (WHERE l.account = 'public')), 0),
-  coalesce(trim_scale(sum(l.epsilon) FILTER (WHERE l.account = 'conditional')), 0),
-  coalesce(trim_scale(sum(l.delta) FILTER (WHERE l.account = 'conditional')), 0)
-FROM dp_rdr.ledger_row l WHERE l.table_id = $1 AND l.grantee IS NOT NULL GROUP BY l.grantee
-ON CONFLICT (id, grantee) DO UPDATE SET (public_epsilon, public_delta, conditional_epsilon, conditional_delta) =
-  (EXCLUDED.public_epsilon, EXCLUDED.public_delta, EXCLUDED.conditional_epsilon, EXCLUDED.conditional_delta))sql");
-
-Outcome create_odometer_row(const Spi &spi, const Settings &settings) {
-    Parameters parameters;
-    parameters.add_uuid(settings.id_text);
-    parameters.add_text(settings.relation_name);
-    parameters.add_text(settings.owner_name);
-    if (run(spi, create_statement, parameters) == 1) {
-        Parameters id;
-        id.add_uuid(settings.id_text);
-        run(spi, create_shares_statement, id);
-    }
     return Outcome::committed;
 }
 

@@ -61,29 +61,76 @@ struct View {
     Oid relation;
     pg_uuid_t id;
     const char *filter;
-    const char *bound;
-    bool has_epsilon_total;
-    privacy::Epsilon epsilon_total;
-    privacy::Delta delta_total;
+    const char *bound_name;
+    privacy::BoundSettings bound;
+    int epoch;
     const char *fingerprint;
 };
+
+// Half of delta_total, unless it was set.
+static privacy::Delta conversion_of(const Row &row, privacy::Delta delta_total) {
+    bool isnull;
+    Datum conversion = row.value("delta_conversion", &isnull);
+    return isnull ? privacy::default_conversion(delta_total) : to_delta(conversion, "delta_conversion");
+}
+
+static privacy::Rho rho_of(const Row &row, const char *column) {
+    bool isnull;
+    Datum rho = row.value(column, &isnull);
+    return isnull ? privacy::Rho() : to_rho(rho, column);
+}
+
+static void read_bound(const Row &row, View *view) {
+    view->bound_name = row.string("bound");
+    const char *cap = row.string("cap");
+    bool known = border::core([&] {
+        auto bound = privacy::bound_from_name(view->bound_name);
+        auto parsed = privacy::cap_from_name(cap);
+        view->bound.bound = bound.value_or(privacy::Bound::filter);
+        view->bound.cap = parsed.value_or(privacy::Cap::classic);
+        return bound.has_value() && parsed.has_value();
+    });
+    if (!known)
+        elog(ERROR, "unknown bound \"%s\", or cap \"%s\"", view->bound_name, cap);
+    bool isnull;
+    Datum total = row.value("epsilon_total", &isnull);
+    if (!isnull)
+        view->bound.epsilon_total = to_epsilon(total, "a total of epsilon");
+    view->bound.delta_total = to_delta(row.value("delta_total"), "a total of delta");
+    view->epoch = DatumGetInt32(row.value("epoch"));
+    if (view->bound.bound != privacy::Bound::zcdp)
+        return;
+    view->bound.delta_conversion = conversion_of(row, view->bound.delta_total);
+    view->bound.epsilon_pure = to_epsilon(row.value("epsilon_pure"), "epsilon_pure");
+    view->bound.rho_total = rho_of(row, "rho_total");
+    view->bound.rho_target = rho_of(row, "rho_target");
+}
 
 static void read_table(const Reading &reading, View *view, StringInfo versions) {
     Lookup tables = Lookup::open("protected_table", reading);
     const Row *row = only(tables.rows(ObjectIdGetDatum(view->relation)));
     view->registered = row != nullptr;
     if (row != nullptr) {
-        bool isnull;
         memcpy(&view->id, DatumGetUUIDP(row->value("id")), UUID_LEN);
-        view->bound = row->string("bound");
-        Datum total = row->value("epsilon_total", &isnull);
-        view->has_epsilon_total = !isnull;
-        if (!isnull)
-            view->epsilon_total = to_epsilon(total, "a total of epsilon");
-        view->delta_total = to_delta(row->value("delta_total"), "a total of delta");
+        read_bound(*row, view);
         row->append_version(versions);
     }
     tables.close();
+}
+
+Bound *read_bound(const Reading &reading, Oid relation) {
+    View view = {};
+    StringInfoData versions;
+    initStringInfo(&versions);
+    view.relation = relation;
+    read_table(reading, &view, &versions);
+    if (!view.registered)
+        return nullptr;
+    auto *bound = static_cast<Bound *>(palloc0(sizeof(Bound)));
+    bound->id_text = DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(&view.id)));
+    bound->settings = view.bound;
+    bound->epoch = view.epoch;
+    return bound;
 }
 
 static View read_view(const Reading &reading, Oid oid) {
@@ -133,7 +180,7 @@ bool has_dynamic_bound(Oid oid) {
     Reading reading = Reading::open();
     View view = read_view(reading, oid);
     reading.close();
-    return view.registered && strcmp(view.bound, "dynamic") == 0;
+    return view.registered && view.bound.bound == privacy::Bound::dynamic;
 }
 
 const privacy::Bounds *column_bounds(const Reading &reading, Oid relation, const char *column_name, bool integer_type) {
@@ -332,21 +379,6 @@ Policy *policy_of(const Reading &reading, Settings *settings, const Asker &asker
 
 // ---- the writer's look ----
 
-static privacy::BoundSettings bound_of(const View &view) {
-    privacy::BoundSettings bound;
-    if (view.has_epsilon_total)
-        bound.epsilon_total = view.epsilon_total;
-    bound.delta_total = view.delta_total;
-    bool known = border::core([&] {
-        auto parsed = privacy::bound_from_name(view.bound);
-        bound.bound = parsed.value_or(privacy::Bound::filter);
-        return parsed.has_value();
-    });
-    if (!known)
-        elog(ERROR, "unknown bound \"%s\"", view.bound);
-    return bound;
-}
-
 Terms *read_terms(const Reading &reading, Oid oid, Oid role, Oid grantee) {
     View view = read_view(reading, oid);
     if (!view.registered)
@@ -355,7 +387,8 @@ Terms *read_terms(const Reading &reading, Oid oid, Oid role, Oid grantee) {
     terms->relation = view.relation;
     terms->id_text = DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(&view.id)));
     terms->fingerprint = view.fingerprint;
-    terms->bound = bound_of(view);
+    terms->bound = view.bound;
+    terms->epoch = view.epoch;
     if (!OidIsValid(grantee))
         return terms;
     Lookup policies = Lookup::open("policy", reading);

@@ -70,6 +70,14 @@ ArrayType *column_groups(const Reading &reading, Oid relation, const char *colum
 // Leaves in settings->policies which versions of policies that rests on.
 Policy *policy_of(const Reading &reading, Settings *settings, const Asker &asker);
 
+// The bound of a protected table; null if it is none.
+struct Bound {
+    const char *id_text;
+    privacy::BoundSettings settings;
+    int epoch; // that the odometer is to be in
+};
+Bound *read_bound(const Reading &reading, Oid relation);
+
 // What the writer compares and decides on, read in one go.
 struct Terms {
     Oid relation;
@@ -78,6 +86,7 @@ struct Terms {
     const char *policies; // null without a grantee
     bool permitted;       // the grantee has a policy among them
     privacy::BoundSettings bound;
+    int epoch; // that the odometer is to be in
 };
 // The terms of a view for the role and, unless it is InvalidOid, the grantee whose policy it asks under. Null when the view is not
 // registered.

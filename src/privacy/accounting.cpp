@@ -6,6 +6,123 @@
 
 namespace dp::privacy {
 
+// ---- sums ----
+
+Spent Spent::operator+(const Spent &o) const {
+    Spent sum;
+    sum.epsilon = epsilon + o.epsilon;
+    sum.delta = delta + o.delta;
+    sum.epsilon_before = epsilon_before + o.epsilon_before;
+    sum.delta_before = delta_before + o.delta_before;
+    sum.rho = rho + o.rho;
+    sum.pure = pure + o.pure;
+    sum.rho_only = rho_only || o.rho_only;
+    return sum;
+}
+
+Rho Limits::rho(Epsilon epsilon) const {
+    return pure ? rho_of_pure(epsilon) : rho_of(epsilon);
+}
+
+// Gaussian noise is calibrated for its rho, which takes a while: only where rho decides.
+Cost Limits::cost(Epsilon epsilon, const BoundSettings &bound) const {
+    Cost cost;
+    cost.epsilon = epsilon;
+    cost.delta = delta;
+    cost.groups = groups;
+    cost.pure = pure;
+    if (bound.basis_of(pure) == Basis::rho)
+        cost.rho = rho(epsilon);
+    return cost;
+}
+
+Cost cost_of_selection(Epsilon epsilon) {
+    Cost cost;
+    cost.epsilon = epsilon;
+    cost.rho = rho_of_pure(epsilon);
+    return cost;
+}
+
+void add(Spent *spent, const Cost &cost, Basis basis) {
+    spent->delta = spent->delta + cost.charged(basis);
+    if (basis == Basis::epsilon) {
+        spent->epsilon = spent->epsilon + cost.epsilon;
+        return;
+    }
+    spent->rho = spent->rho + cost.rho;
+    if (cost.pure)
+        spent->pure = spent->pure + cost.epsilon;
+    else
+        spent->rho_only = true;
+}
+
+static Spent after(Spent spent, const Cost &cost, Basis basis) {
+    add(&spent, cost, basis);
+    return spent;
+}
+
+// ---- the bounds ----
+
+// The basic rule stands beside the cap as long as every charge of the epoch has a loss in epsilon (5.4).
+static bool within_rho(const Spent &spent, Rho cap, Epsilon total) {
+    return spent.rho <= cap || (!spent.rho_only && spent.pure <= total);
+}
+
+static bool exceeds_zcdp(const Spent &after, const BoundSettings &bound) {
+    if (!bound.epsilon_total)
+        return false; // an odometer: counted, and bounded at all times
+    if (bound.splits_pure())
+        return after.rho > bound.rho_total || after.epsilon_of_epoch() > bound.epsilon_pure;
+    return !within_rho(after, bound.rho_total, *bound.epsilon_total);
+}
+
+static bool exceeds_total(const Spent &after, const BoundSettings &bound) {
+    switch (bound.bound) {
+    case Bound::zcdp:
+        return exceeds_zcdp(after, bound);
+    case Bound::none:
+        return false; // counted only
+    case Bound::filter:
+    case Bound::dynamic:
+        break;
+    }
+    if (!bound.epsilon_total)
+        return bound.bound == Bound::filter; // a filter without a total allows nothing
+    return after.epsilon > *bound.epsilon_total;
+}
+
+static bool exceeds_delta(const Spent &after, const BoundSettings &bound) {
+    if (bound.bound == Bound::none)
+        return false;
+    return bound.bound == Bound::zcdp ? after.delta_of_epoch() > bound.delta_mechanisms()
+                                      : after.delta > bound.delta_total;
+}
+
+// The same test as the table's, on the sums of the role, which has no delta of its own.
+static bool exceeds_share(const Spent &after, const BoundSettings &bound, Epsilon share) {
+    if (bound.bound != Bound::zcdp)
+        return after.epsilon > share;
+    if (bound.splits_pure())
+        return after.epsilon > share ||
+               (after.rho.units() > 0 && after.rho > rho_cap(share, bound.delta_conversion, bound.cap));
+    return (after.rho_only || after.pure > share) && after.rho > rho_cap(share, bound.delta_conversion, bound.cap);
+}
+
+Denial fit(const Cost &cost, Account account, const BoundSettings &bound, const Totals &totals, const Totals &role,
+           std::optional<Epsilon> share) {
+    const Basis basis = bound.basis_of(cost.pure);
+    const Spent table = after(totals.read_by(account), cost, basis);
+    if (exceeds_total(table, bound))
+        return Denial::epsilon_total;
+    if (share && exceeds_share(after(role.read_by(account), cost, basis), bound, *share))
+        return Denial::role_share;
+    if (exceeds_delta(table, bound))
+        return Denial::delta_total;
+    return Denial::none;
+}
+
+// ---- the decision ----
+
 // Step 1 without the rule of `dynamic`: the largest candidate that tau and the policy's cap permit.
 static std::optional<Epsilon> permitted_candidate(const ChargeRequest &request) {
     std::vector<Epsilon> candidates;
@@ -19,37 +136,28 @@ static std::optional<Epsilon> permitted_candidate(const ChargeRequest &request) 
 static void check_request(const ChargeRequest &request) {
     if (request.requested && request.requested->units() <= 0)
         throw InvalidParameter("epsilon must be at least 0.000000001");
-    if (request.delta.units() < 0)
+    if (request.delta.units() < 0 || request.groups.units() < 0)
         throw InvalidParameter("delta must not be negative");
 }
 
-static bool exceeds_total(Epsilon consumed, const BoundSettings &bound) {
-    if (bound.bound == Bound::none)
-        return false; // counted only
-    if (!bound.epsilon_total)
-        return bound.bound == Bound::filter; // a filter without a total allows nothing
-    return consumed > *bound.epsilon_total;
+std::optional<Epsilon> choose(const ChargeRequest &request) {
+    check_request(request);
+    const std::optional<Epsilon> permitted = permitted_candidate(request);
+    if (!permitted)
+        return std::nullopt;
+    return request.requested ? std::min(*permitted, *request.requested) : *permitted;
 }
 
 Decision decide(const ChargeRequest &request, const BoundSettings &bound, const Totals &totals, const Totals &role) {
-    check_request(request);
-    const Epsilon consumed = totals.epsilon(request.account);
-    const std::optional<Epsilon> permitted = permitted_candidate(request);
-    if (!permitted)
+    const std::optional<Epsilon> epsilon = choose(request);
+    if (!epsilon)
         return {Denial::no_candidate, {}};
+    const Cost cost = request.cost(*epsilon, bound);
     // Under `dynamic` only candidates above what is consumed count. The largest permitted one is above it if any is; and a
-    // smaller request must be above it, too.
-    const Epsilon epsilon = request.requested ? std::min(*permitted, *request.requested) : *permitted;
-    // (Beside what the selection of this very epsilon has consumed.)
-    if (bound.bound == Bound::dynamic && epsilon <= consumed - request.selection)
-        return {Denial::dynamic_bound, epsilon};
-    if (exceeds_total(consumed + epsilon, bound))
-        return {Denial::epsilon_total, epsilon};
-    if (request.share && role.epsilon(request.account) + epsilon > *request.share)
-        return {Denial::role_share, epsilon};
-    if (bound.bound != Bound::none && totals.delta(request.account) + request.delta > bound.delta_total)
-        return {Denial::delta_total, epsilon};
-    return {Denial::none, epsilon};
+    // smaller request must be above it, too. (Beside what the selection of this very epsilon has consumed.)
+    if (bound.bound == Bound::dynamic && *epsilon <= totals.read_by(request.account).epsilon - request.selection)
+        return {Denial::dynamic_bound, cost};
+    return {fit(cost, request.account, bound, totals, role, request.share), cost};
 }
 
 // ---- selection ----
@@ -57,18 +165,24 @@ Decision decide(const ChargeRequest &request, const BoundSettings &bound, const 
 // The range that bounds leave when the selection itself costs `price`.
 static SelectionRange range_at(const SelectionRequest &request, const BoundSettings &bound, const Totals &totals,
                                const Totals &role, Epsilon price) {
-    const Epsilon consumed = totals.public_epsilon;
+    constexpr Account account = Account::public_account;
+    Totals table_then = totals, role_then = role;
+    const Cost selection = cost_of_selection(price);
+    if (price.units() > 0) {
+        add(&table_then.of_public, selection, bound.basis_of(true));
+        add(&role_then.of_public, selection, bound.basis_of(true));
+    }
     SelectionRange range;
     range.charged = price;
     const auto too_large = [&](Epsilon candidate) {
         return (request.epsilon_max && candidate > *request.epsilon_max) ||
                (request.requested && candidate > *request.requested) ||
-               exceeds_total(consumed + price + candidate, bound) ||
-               (request.share && role.public_epsilon + price + candidate > *request.share);
+               fit(request.cost(candidate, bound), account, bound, table_then, role_then, request.share) != Denial::none;
     };
     while (range.first < request.candidates.size() && too_large(request.candidates[range.first]))
         ++range.first;
     range.last = request.candidates.size();
+    const Epsilon consumed = totals.of_public.epsilon;
     while (bound.bound == Bound::dynamic && range.last > range.first && request.candidates[range.last - 1] <= consumed)
         --range.last;
     if (range.first == range.last)
@@ -79,7 +193,9 @@ static SelectionRange range_at(const SelectionRequest &request, const BoundSetti
 SelectionRange cut_candidates(const SelectionRequest &request, const BoundSettings &bound, const Totals &totals,
                               const Totals &role) {
     SelectionRange range;
-    if (bound.bound != Bound::none && totals.public_delta + request.delta > bound.delta_total) {
+    Spent with_delta = totals.of_public;
+    with_delta.delta = with_delta.delta + (bound.bound == Bound::zcdp ? request.groups : request.delta);
+    if (exceeds_delta(with_delta, bound)) {
         range.denial = Denial::delta_total;
         return range;
     }
@@ -105,7 +221,7 @@ std::optional<Epsilon> odometer_sequential(const std::vector<Charge> &charges, D
 // ---- Names ----
 
 std::optional<Bound> bound_from_name(const std::string &name) {
-    for (Bound bound : {Bound::filter, Bound::dynamic, Bound::none})
+    for (Bound bound : {Bound::filter, Bound::dynamic, Bound::none, Bound::zcdp})
         if (name == name_of(bound))
             return bound;
     return std::nullopt;
@@ -119,12 +235,18 @@ const char *name_of(Bound bound) {
         return "dynamic";
     case Bound::none:
         return "none";
+    case Bound::zcdp:
+        return "zcdp";
     }
     return "";
 }
 
 const char *name_of(Account account) {
     return account == Account::public_account ? "public" : "conditional";
+}
+
+const char *name_of(Basis basis) {
+    return basis == Basis::epsilon ? "epsilon" : "rho";
 }
 
 } // namespace dp::privacy

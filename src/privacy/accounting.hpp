@@ -1,34 +1,75 @@
-// Accounts and bounds of the total privacy loss of a protected table (formulas.md 5.1, 5.2), in exact decimals.
+// Accounts and bounds of the total privacy loss of a protected table (formulas.md 5.1 to 5.6), in exact decimals.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "privacy/decimal.hpp"
+#include "privacy/zcdp.hpp"
 
 namespace dp::privacy {
 
-enum class Bound { filter, dynamic, none };
+enum class Bound { filter, dynamic, none, zcdp };
 enum class Account { public_account, conditional };
+// Which sum a charge moves.
+enum class Basis { epsilon, rho };
+
+// What charges have come to. epsilon and delta go on for ever; an epoch begins where the bound does (5.6).
+struct Spent {
+    Epsilon epsilon; // of charges on the basis epsilon
+    Delta delta;
+    Epsilon epsilon_before; // the same when the epoch began
+    Delta delta_before;
+    // Of this epoch, on the basis rho:
+    Rho rho;
+    Epsilon pure;          // what the pure ones among them are in epsilon,
+    bool rho_only = false; // and whether there is another
+    Epsilon epsilon_of_epoch() const { return epsilon - epsilon_before; }
+    Delta delta_of_epoch() const { return delta - delta_before; }
+    void forget_rho() { rho = Rho(), pure = Epsilon(), rho_only = false; }
+    Spent operator+(const Spent &o) const;
+};
 
 // The amount of a `conditional` charge was chosen from the data; decisions about it read the sum of both accounts.
 // Decisions of DP modes read the public account only: nothing that an analyst of a DP mode sees depends on the other.
 struct Totals {
-    Epsilon public_epsilon, conditional_epsilon;
-    Delta public_delta, conditional_delta;
-    Epsilon epsilon(Account a) const {
-        return a == Account::public_account ? public_epsilon : public_epsilon + conditional_epsilon;
-    }
-    Delta delta(Account a) const {
-        return a == Account::public_account ? public_delta : public_delta + conditional_delta;
-    }
+    Spent of_public, of_conditional;
+    Spent read_by(Account a) const { return a == Account::public_account ? of_public : of_public + of_conditional; }
+    Spent &of(Account a) { return a == Account::public_account ? of_public : of_conditional; }
 };
 
 struct BoundSettings {
     Bound bound = Bound::filter;
-    std::optional<Epsilon> epsilon_total; // filter: always; dynamic: optional
+    std::optional<Epsilon> epsilon_total; // filter: always; dynamic and zcdp: optional
     Delta delta_total;
+    // zcdp:
+    Delta delta_conversion; // delta': what rho is converted at
+    Cap cap = Cap::tight;
+    Epsilon epsilon_pure; // P: above 0, pure charges have a total of their own, in epsilon
+    Rho rho_total;        // with an epsilon_total: the cap of the rest
+    Rho rho_target;       // without: what the bound that holds at all times is tuned at
+    Delta delta_mechanisms() const { return delta_total - delta_conversion; } // delta'': for groups that nobody declared
+    bool splits_pure() const { return bound == Bound::zcdp && epsilon_pure.units() > 0; }
+    Basis basis_of(bool pure) const {
+        return bound != Bound::zcdp || (pure && splits_pure()) ? Basis::epsilon : Basis::rho;
+    }
+};
+
+// Half of delta_total, down; the rest is for groups that nobody declared.
+constexpr Delta default_conversion(Delta delta_total) {
+    return Delta::from_units(delta_total.units() / 2);
+}
+
+// What one charge is.
+struct Cost {
+    Epsilon epsilon; // nominal
+    Delta delta;     // of noise and groups together
+    Delta groups;    // of it, what the threshold of groups takes (8.5)
+    Rho rho;         // of the noise drawn; 0 where the basis is epsilon and nobody has asked yet
+    bool pure = true;
+    Delta charged(Basis basis) const { return basis == Basis::epsilon ? delta : groups; }
 };
 
 // What the caller's terms permit, before the account is looked at.
@@ -37,7 +78,12 @@ struct Limits {
     std::optional<Epsilon> epsilon_max; // the policy's cap
     std::optional<Epsilon> requested;   // the caller asks for less
     std::optional<Epsilon> share;       // the role's share of the total
-    Delta delta;                        // what the release will charge (8.5)
+    Delta delta;                        // what the release will charge (8.5),
+    Delta groups;                       // and what of it is the groups'
+    bool pure = true;                   // Laplace noise
+    std::function<Rho(Epsilon)> rho_of; // of noise that is not pure: what it costs at an epsilon
+    Rho rho(Epsilon epsilon) const;
+    Cost cost(Epsilon epsilon, const BoundSettings &bound) const;
 };
 
 struct ChargeRequest : Limits {
@@ -51,11 +97,18 @@ enum class Denial { none, no_candidate, dynamic_bound, epsilon_total, role_share
 
 struct Decision {
     Denial denial = Denial::none;
-    Epsilon epsilon; // charged when denial is none; otherwise what would have been, 0 without a candidate
+    Cost cost; // what is charged when denial is none; otherwise what would have been, 0 without a candidate
 };
 
+// Steps 1 and 2 of 5.2: the largest candidate that the preference and the caller permit, whatever was spent.
+std::optional<Epsilon> choose(const ChargeRequest &request);
+// Step 3, for what one charge has come to be after it: whether table and role may pay. `dynamic` looks at more: decide().
+Denial fit(const Cost &cost, Account account, const BoundSettings &bound, const Totals &totals, const Totals &role,
+           std::optional<Epsilon> share);
 // The decision of 5.2, steps 1 to 3; the caller adds the charge to the account. role: the role's own sums.
 Decision decide(const ChargeRequest &request, const BoundSettings &bound, const Totals &totals, const Totals &role);
+// Step 4, for the sums of a table and of a role alike.
+void add(Spent *spent, const Cost &cost, Basis basis);
 
 // What a sparse vector selection may choose from, before its first comparison (3.3, "Order"; 5.2). The list that is left is
 // contiguous: what is too large is cut from its front, what `dynamic` forbids from its end.
@@ -70,6 +123,8 @@ struct SelectionRange {
 };
 SelectionRange cut_candidates(const SelectionRequest &request, const BoundSettings &bound, const Totals &totals,
                               const Totals &role);
+// A selection is pure, whatever noise its release will have.
+Cost cost_of_selection(Epsilon epsilon);
 
 // 5.1: sum of eps if the deltas add up to at most delta_global, else no value (infinite).
 struct Charge {
@@ -78,9 +133,10 @@ struct Charge {
 };
 std::optional<Epsilon> odometer_sequential(const std::vector<Charge> &charges, Delta delta_global);
 
-// Names used in SQL: "filter", "dynamic", "none"; "public", "conditional".
+// Names used in SQL: "filter", "dynamic", "none", "zcdp"; "public", "conditional".
 std::optional<Bound> bound_from_name(const std::string &name);
 const char *name_of(Bound bound);
 const char *name_of(Account account);
+const char *name_of(Basis basis);
 
 } // namespace dp::privacy

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "privacy/exact.hpp"
+#include "privacy/zcdp.hpp"
 
 namespace dp::privacy {
 
@@ -101,7 +102,6 @@ void plan_laplace(ReleasePlan &plan, const std::vector<std::uint64_t> &sensitivi
         noise.laplace = laplace_scale(uint128{d} * static_cast<unsigned>(plan.shares), plan.epsilon);
         plan.noise.push_back(noise);
     }
-    plan.rho = Rho::from_double(rho_from_pure_eps(plan.epsilon.value()), Rounding::up);
 }
 
 // One changed coordinate: calibrated exactly. Several: through zCDP, since the scalar formula is not proved for them.
@@ -117,7 +117,6 @@ void plan_gaussian(ReleasePlan &plan, const std::vector<Measure> &measures,
         noise.sensitivity = d;
         const double units = static_cast<double>(d);
         noise.gaussian = scalar ? gaussian_release_sigma(eps, delta, units) : gaussian_scale_up(units * scaled);
-        plan.rho = plan.rho + gaussian_rho(noise);
         plan.noise.push_back(noise);
     }
 }
@@ -126,8 +125,7 @@ void plan_gaussian(ReleasePlan &plan, const std::vector<Measure> &measures,
 void split_delta(ReleasePlan &plan, bool thresholded, Delta delta) {
     if (plan.mechanism == Mechanism::gaussian)
         plan.delta_noise = thresholded ? Delta::from_units(delta.units() / 2) : delta;
-    if (thresholded)
-        plan.delta_groups = delta - plan.delta_noise;
+    plan.delta_groups = delta_of_groups(plan.mechanism, thresholded, delta);
     if (plan.mechanism == Mechanism::gaussian && plan.delta_noise == Delta())
         throw InvalidParameter("delta " + delta.text() + " is too small to be split between noise and groups");
     plan.delta = plan.delta_noise + plan.delta_groups;
@@ -272,6 +270,21 @@ ReleasePlan plan_release(Mechanism mechanism, const std::vector<Measure> &measur
 
 Delta delta_charged(Mechanism mechanism, bool thresholded, Delta delta) {
     return mechanism == Mechanism::laplace && !thresholded ? Delta() : delta;
+}
+
+Delta delta_of_groups(Mechanism mechanism, bool thresholded, Delta charged) {
+    if (!thresholded)
+        return {};
+    return mechanism == Mechanism::gaussian ? charged - Delta::from_units(charged.units() / 2) : charged;
+}
+
+Rho ReleasePlan::rho() const {
+    if (mechanism == Mechanism::laplace)
+        return rho_of_pure(epsilon);
+    Rho sum;
+    for (const MeasureNoise &measure : noise)
+        sum = sum + gaussian_rho(measure);
+    return sum;
 }
 
 double MeasureNoise::stddev() const {

@@ -49,7 +49,7 @@ GaussianScale gaussian_release_sigma(double eps, double delta, double sensitivit
 // sigma^2 rounded UP to the sampler's grid.
 GaussianScale gaussian_scale_up(double sigma);
 
-// ---- zCDP (5.3), as far as calibration and the ledger's rho need it ----
+// ---- zCDP (5.3) in doubles: for calibration. What a total is decided on is in zcdp.hpp. ----
 double rho_from_pure_eps(double eps); // eps tanh(eps/2)
 double eps_from_rho_classic(double rho, double delta);
 double eps_from_rho_tight(double rho, double delta);
@@ -78,11 +78,11 @@ struct ReleasePlan {
     Delta delta;     // charged = delta_noise + delta_groups
     Delta delta_noise;
     Delta delta_groups;
-    Rho rho;        // zCDP cost of the noise drawn, rounded up (of pure eps: 5.3)
     int shares = 1; // m: measures that share epsilon
     int k1 = 1;
     std::optional<std::int64_t> threshold; // T on the noisy count of the first measure
     std::vector<MeasureNoise> noise;       // one per measure
+    Rho rho() const;                       // zCDP cost of the noise drawn, rounded up (of pure eps: 5.3)
 };
 // sensitivities: D_j per measure (COUNT: 1; SUM: Dz; pair: 2^30). delta: the policy's d (0 for Laplace with declared groups).
 // Errors: InvalidParameter when Gaussian or thresholded and delta <= 0, epsilon outside [10^-9, 100], delta >= 1.
@@ -93,6 +93,8 @@ ReleasePlan plan_release(Mechanism mechanism, const std::vector<Measure> &measur
 LaplaceScale laplace_scale(uint128 units, Epsilon epsilon);
 // The delta that such a release charges, before epsilon is known (8.5): Laplace declared 0, else d.
 Delta delta_charged(Mechanism mechanism, bool thresholded, Delta delta);
+// What of it the threshold of groups takes.
+Delta delta_of_groups(Mechanism mechanism, bool thresholded, Delta charged);
 
 template <class Generator> int128 draw(Generator &bits, const MeasureNoise &noise) {
     return noise.mechanism == Mechanism::laplace ? discrete_laplace(bits, noise.laplace)

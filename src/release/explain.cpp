@@ -4,7 +4,7 @@
 #include <limits>
 #include <map>
 
-#include "catalog/decimals.hpp"
+#include "catalog/odometer.hpp"
 #include "release/accuracy.hpp"
 #include "release/choose.hpp"
 #include "release/select.hpp"
@@ -20,51 +20,29 @@ struct Account {
     privacy::Totals totals;
     privacy::Totals role;
 };
-
-enum AccountColumn { col_bound = 1, col_epsilon_total, col_delta_total, col_epsilon, col_delta, col_role_epsilon };
 } // namespace
 
-static privacy::Epsilon epsilon_at(int column, bool *isnull) {
-    Datum value = border::Spi::value(0, column, isnull);
-    return *isnull ? privacy::Epsilon() : catalog::to_epsilon(value, "a total of epsilon");
-}
-
-static privacy::Delta delta_at(int column) {
-    bool isnull;
-    Datum value = border::Spi::value(0, column, &isnull);
-    return isnull ? privacy::Delta() : catalog::to_delta(value, "a total of delta");
-}
-
-static Account read_row(const catalog::Visit &visit) {
-    Account account;
-    const char *name = visit.spi.text(0, col_bound);
-    bool isnull;
-    privacy::Epsilon total = epsilon_at(col_epsilon_total, &isnull);
-    border::core([&] { account.bound.bound = privacy::bound_from_name(name).value_or(privacy::Bound::filter); });
-    if (!isnull)
-        account.bound.epsilon_total = total;
-    account.bound.delta_total = delta_at(col_delta_total);
-    account.totals.public_epsilon = epsilon_at(col_epsilon, &isnull);
-    account.totals.public_delta = delta_at(col_delta);
-    account.role.public_epsilon = epsilon_at(col_role_epsilon, &isnull);
-    return account;
-}
-
+// As it will be when the charge comes: another epoch may have begun that no charge has met yet.
 static Account read_account(const catalog::Reading &reading, const rows::Question *question, const Terms &terms) {
-    Oid types[2] = {TEXTOID, TEXTOID};
-    Datum values[2] = {CStringGetTextDatum(question->settings->id_text), CStringGetTextDatum(terms.grantee)};
-    static border::Statement statement(
-        "SELECT t.bound, t.epsilon_total, t.delta_total, o.public_epsilon, o.public_delta, "
-        "s.public_epsilon FROM dp_rdr.protected_table t JOIN dp_rdr.odometer o ON o.id = t.id "
-        "LEFT JOIN dp_rdr.odometer_share s ON s.id = t.id AND s.grantee = $2 WHERE t.id = $1::uuid");
-    catalog::Visit visit = catalog::Visit::read(reading);
-    uint64 rows = visit.run(statement, 2, types, values);
-    Account account = rows == 1 ? read_row(visit) : Account{};
-    visit.leave();
-    if (rows != 1)
+    const catalog::Settings *settings = question->settings;
+    const catalog::Terms *now = catalog::read_terms(reading, settings->view, InvalidOid, InvalidOid);
+    privacy::Odometer odometer;
+    if (now == nullptr || !catalog::read_odometer(reading, settings->id_text, &odometer))
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("%s has no odometer", question->settings->relation_name)));
+                        errmsg("%s has no odometer", settings->relation_name)));
+    Account account;
+    account.bound = now->bound;
+    border::core([&] { privacy::enter_epoch(&odometer, now->epoch); });
+    account.totals = odometer.totals;
+    account.role = catalog::read_share(reading, settings->id_text, terms.grantee, now->epoch);
     return account;
+}
+
+static void add_cost(Account *account, const privacy::Cost &cost, bool of_role) {
+    const privacy::Basis basis = account->bound.basis_of(cost.pure);
+    privacy::add(&account->totals.of_public, cost, basis);
+    if (of_role)
+        privacy::add(&account->role.of_public, cost, basis);
 }
 
 static void add_earlier(Account *account, const rows::Question *question, const Terms &terms, const List *earlier) {
@@ -73,17 +51,18 @@ static void add_earlier(Account *account, const rows::Question *question, const 
         auto *charge = static_cast<const Earlier *>(lfirst(cell));
         if (charge->relation != question->settings->relation)
             continue;
-        account->totals.public_epsilon = account->totals.public_epsilon + charge->epsilon;
-        account->totals.public_delta = account->totals.public_delta + charge->delta;
-        if (strcmp(charge->grantee, terms.grantee) == 0)
-            account->role.public_epsilon = account->role.public_epsilon + charge->epsilon;
+        bool of_role = strcmp(charge->grantee, terms.grantee) == 0;
+        if (charge->selection.epsilon.units() > 0)
+            add_cost(account, charge->selection, of_role);
+        add_cost(account, charge->cost, of_role);
     }
 }
 
 // ---- the decision, without the charge ------------------------------------------------------------------------------
 
 // Core region.
-static void set_limits(const Terms &terms, privacy::Delta delta, privacy::Limits *limits) {
+static void set_limits(const rows::Question *question, const Terms &terms, privacy::Delta delta,
+                       privacy::Limits *limits) {
     limits->candidates = *terms.candidates;
     if (terms.has_epsilon_max)
         limits->epsilon_max = terms.epsilon_max;
@@ -92,12 +71,19 @@ static void set_limits(const Terms &terms, privacy::Delta delta, privacy::Limits
     if (terms.has_share)
         limits->share = terms.share;
     limits->delta = delta;
+    limits->groups = privacy::delta_of_groups(terms.mechanism, question->thresholded, delta);
+    limits->pure = terms.mechanism == privacy::Mechanism::laplace;
+    limits->rho_of = [question, &terms, delta](privacy::Epsilon epsilon) {
+        return privacy::plan_release(terms.mechanism, *question->measures, *question->sensitivities,
+                                     question->thresholded, epsilon, delta)
+            .rho();
+    };
 }
 
-static void decide(const Terms &terms, const Permitted &permitted, const Account &account, Estimate *estimate) {
+static void decide(const rows::Question *question, const Terms &terms, const Permitted &permitted, const Account &account, Estimate *estimate) {
     border::core([&] {
         privacy::ChargeRequest request;
-        set_limits(terms, estimate->delta, &request);
+        set_limits(question, terms, estimate->delta, &request);
         request.eps_star = permitted.eps_star;
         request.slack = permitted.slack;
         privacy::ChargeRequest alone = request; // the price, whatever has been spent
@@ -106,9 +92,10 @@ static void decide(const Terms &terms, const Permitted &permitted, const Account
         unbounded.bound = privacy::Bound::none;
         privacy::Decision price = privacy::decide(alone, unbounded, privacy::Totals{}, privacy::Totals{});
         estimate->priced = price.denial == privacy::Denial::none;
-        estimate->epsilon = price.epsilon;
+        estimate->epsilon = price.cost.epsilon;
         privacy::Decision now = privacy::decide(request, account.bound, account.totals, account.role);
         estimate->denied = now.denial != privacy::Denial::none;
+        estimate->cost = now.cost;
     });
 }
 
@@ -138,10 +125,10 @@ static void foresee(const rows::Question *question, const Terms &terms, Estimate
 }
 
 // The cut that the worker would make, on the candidates that the data decide on and on those that they do not.
-static privacy::SelectionRange cut(const Terms &terms, const Account &account, privacy::Delta delta,
+static privacy::SelectionRange cut(const rows::Question *question, const Terms &terms, const Account &account, privacy::Delta delta,
                                    const std::vector<privacy::SvtCandidate> &facts) {
     privacy::SelectionRequest request;
-    set_limits(terms, delta, &request);
+    set_limits(question, terms, delta, &request);
     request.tested = privacy::tested_candidates(facts);
     request.epsilon_svt = terms.epsilon_svt;
     return privacy::cut_candidates(request, account.bound, account.totals, account.role);
@@ -150,7 +137,7 @@ static privacy::SelectionRange cut(const Terms &terms, const Account &account, p
 static void select(const rows::Question *question, const Terms &terms, const Account &account, Estimate *estimate) {
     const auto *facts = selection_candidates(question, terms);
     border::core([&] {
-        privacy::SelectionRange range = cut(terms, account, estimate->delta, *facts);
+        privacy::SelectionRange range = cut(question, terms, account, estimate->delta, *facts);
         estimate->denied = range.denial != privacy::Denial::none;
         estimate->priced = !estimate->denied;
         if (estimate->denied)
@@ -158,6 +145,11 @@ static void select(const rows::Question *question, const Terms &terms, const Acc
         estimate->selected = range.charged.units() > 0;
         estimate->selection = range.charged;
         estimate->epsilon = (*terms.candidates)[range.first];
+        privacy::SelectionRequest request;
+        set_limits(question, terms, estimate->delta, &request);
+        estimate->cost = request.cost(estimate->epsilon, account.bound);
+        if (range.charged.units() > 0)
+            estimate->selection_cost = privacy::cost_of_selection(range.charged);
     });
 }
 
@@ -175,7 +167,7 @@ Estimate estimate(const catalog::Reading &reading, const rows::Question *questio
     if (is_selected(terms.algorithm))
         select(question, terms, account, &estimate);
     else
-        decide(terms, choose(question, terms), account, &estimate); // from public facts
+        decide(question, terms, choose(question, terms), account, &estimate); // from public facts
     if (estimate.priced && !estimate.selected)
         foresee(question, terms, &estimate);
     return estimate;

@@ -14,6 +14,7 @@ struct Estimate {
     privacy::Epsilon epsilon;   // selected: the largest that it can be
     privacy::Epsilon selection; // what the selection will be charged beside it
     privacy::Delta delta;
+    privacy::Cost cost, selection_cost; // what the accounts would see
     int64 threshold; // of discovered groups, when epsilon is known beforehand; 0: none
     int filtered;    // measures that differ by their FILTER alone, the most that there are
     double *
@@ -24,8 +25,7 @@ struct Estimate {
 struct Earlier {
     Oid relation;
     const char *grantee;
-    privacy::Epsilon epsilon;
-    privacy::Delta delta;
+    privacy::Cost selection, cost;
 };
 
 // `earlier`: of Earlier *. Errors: as answer() has them before it charges.

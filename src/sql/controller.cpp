@@ -201,8 +201,8 @@ static Identity find_identity(const Visit &visit, Oid relation) {
                        CStringGetTextDatum(GetUserNameFromId(catalog::relation_owner(relation), false))};
     uint64 rows =
         visit.run("SELECT x.id, x.odometer, x.used FROM ("
-                  "SELECT o.id, true AS odometer, o.public_epsilon + o.conditional_epsilon + o.public_denials "
-                  "+ o.conditional_denials > 0 AS used "
+                  "SELECT o.id, true AS odometer, o.public_epsilon + o.conditional_epsilon + o.public_rho "
+                  "+ o.conditional_rho + o.public_denials + o.conditional_denials > 0 AS used "
                   "FROM dp_rdr.odometer o WHERE o.relation_name = $1 AND o.owner = $2 "
                   "UNION ALL SELECT l.table_id, false, true FROM dp_rdr.ledger_row l WHERE l.relation = $1 "
                   "AND NOT EXISTS (SELECT FROM dp_rdr.odometer o WHERE o.id = l.table_id)) x "
@@ -226,9 +226,11 @@ static Identity find_identity(const Visit &visit, Oid relation) {
 static void register_table(const Visit &visit, Oid relation, const Identity &identity) {
     Oid types[2] = {OIDOID, TEXTOID};
     Datum values[2] = {ObjectIdGetDatum(relation), CStringGetTextDatum(identity.id)};
+    // Totals of an earlier table go on, but not an epoch that its settings had begun.
     if (!identity.known)
-        visit.run("INSERT INTO dp_rdr.protected_table (relation, id) VALUES ($1::regclass, $2::uuid)", 2, types,
-                  values);
+        visit.run("INSERT INTO dp_rdr.protected_table (relation, id, epoch) VALUES ($1::regclass, $2::uuid, "
+                  "coalesce((SELECT o.epoch + 1 FROM dp_rdr.odometer o WHERE o.id = $2::uuid), 0))",
+                  2, types, values);
 }
 
 static void register_view(const Visit &visit, Oid view, Oid relation, const char *filter, bool all_columns) {
@@ -241,12 +243,15 @@ static void register_view(const Visit &visit, Oid view, Oid relation, const char
 }
 
 // Totals that were lost are not to be spent again: the bound closes at what is known to be consumed on the public account.
-// Public charges are held against that account alone; a total that had the conditional charges in it would leave them room.
+// Public charges are held against that account alone; a total that had the conditional charges in it would leave them room. An
+// epoch under zcdp ends with it: its claim comes on top, when the next request is denied.
 static void freeze(Oid relation) {
     Visit visit = Visit::write();
     run_with_oid(visit,
                  "UPDATE dp_rdr.protected_table t SET bound = 'filter', "
-                 "epsilon_total = o.public_epsilon, delta_total = o.public_delta "
+                 "epsilon_total = o.public_epsilon, delta_total = o.public_delta, delta_conversion = NULL, "
+                 "cap = 'tight', epsilon_pure = 0, rho_target = NULL, rho_total = NULL, "
+                 "epoch = greatest(t.epoch, o.epoch) + 1 "
                  "FROM dp_rdr.odometer o WHERE o.id = t.id AND t.relation::oid = $1",
                  relation);
     visit.leave();

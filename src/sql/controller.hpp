@@ -22,6 +22,8 @@ void run_as(Oid role, const char *sql);
 const char *facade_statement(const char *head, Oid relation, ArrayType *columns);
 // Says where foreign keys show that rows of one person may be many, or in two protected tables.
 void warn_of_many_rows(Oid relation);
+// 55000 when a role's share would count twice: in epsilon for one of its policies on the table, in rho for another.
+void check_shares(const catalog::Visit &visit, Oid relation);
 // 22023 for a total of epsilon that is negative or not a number.
 void check_epsilon_total(Datum total);
 

@@ -218,8 +218,8 @@ static void explain_leaf(Call *call, const List *earlier, Verdict *verdict, rele
     verdict->cases = terms.delta.units() > 0;
     verdict->estimate = release::estimate(reading, question, terms, earlier);
     reading.close();
-    *charge = release::Earlier{question->settings->relation, terms.grantee,
-                               verdict->estimate.epsilon + verdict->estimate.selection, verdict->estimate.delta};
+    *charge = release::Earlier{question->settings->relation, terms.grantee, verdict->estimate.selection_cost,
+                               verdict->estimate.cost};
 }
 
 // ---- rows ----------------------------------------------------------------------------------------------------------

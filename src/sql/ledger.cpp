@@ -2,6 +2,9 @@
 #include "border/guard.hpp"
 #include "border/versions.hpp"
 #include "catalog/access.hpp"
+#include "catalog/decimals.hpp"
+#include "catalog/ledger_rebuild.hpp"
+#include "catalog/odometer.hpp"
 #include "catalog/settings.hpp"
 
 namespace {
@@ -59,34 +62,131 @@ uint64 run_for(const Visit &visit, const ProtectedTable &table, const char *sql)
 
 } // namespace
 
+namespace {
+
+using namespace dp;
+
+// What is stored of a table as a whole, and of its epoch as no charge may have met it yet.
+struct Account {
+    privacy::BoundSettings bound;
+    privacy::Odometer odometer;
+};
+
+constexpr int columns = 13;
+enum Column {
+    col_account,
+    col_epsilon,
+    col_delta,
+    col_releases,
+    col_denials,
+    col_bound,
+    col_epsilon_total,
+    col_delta_total,
+    col_rho,
+    col_rho_total,
+    col_epsilon_anytime,
+    col_epsilon_claim,
+    col_delta_claim
+};
+
+struct Output {
+    Datum values[columns];
+    bool nulls[columns];
+    void set(Column column, Datum value) {
+        values[column] = value;
+        nulls[column] = false;
+    }
+    template <int Places> void set(Column column, privacy::Decimal<Places> value) {
+        set(column, catalog::to_numeric(value));
+    }
+};
+
+// What the epoch has come to under zcdp, with all before it; rho is that of the epoch alone.
+void put_zcdp(Output *output, const Account &account, const privacy::Spent &spent) {
+    privacy::Loss loss = border::core([&] { return privacy::shown(spent, account.bound); });
+    privacy::Epsilon anytime = border::core([&] { return privacy::shown_anytime(spent, account.bound); });
+    output->set(col_epsilon, loss.epsilon);
+    output->set(col_delta, loss.delta);
+    output->set(col_rho, spent.rho);
+    if (account.bound.epsilon_total)
+        output->set(col_rho_total, account.bound.rho_total);
+    output->set(col_epsilon_anytime, Float8GetDatum(anytime.value()));
+}
+
+// What is guaranteed of the public account, whatever is asked from now on. Nothing rests on the other.
+void put_claim(Output *output, const Account &account) {
+    const privacy::BoundSettings &bound = account.bound;
+    const privacy::Spent &spent = account.odometer.totals.of_public;
+    if (bound.bound == privacy::Bound::none || !bound.epsilon_total)
+        return;
+    if (bound.bound == privacy::Bound::zcdp) {
+        privacy::Claim claim = account.odometer.claim;
+        border::core([&] { claim.raise(bound); });
+        output->set(col_epsilon_claim, spent.epsilon_before + *claim.total);
+        output->set(col_delta_claim, spent.delta_before + claim.conversion + claim.mechanisms);
+    } else {
+        output->set(col_epsilon_claim, Max(spent.epsilon, *bound.epsilon_total));
+        output->set(col_delta_claim, Max(spent.delta, bound.delta_total));
+    }
+}
+
+void put_account(ReturnSetInfo *result, const Account &account, privacy::Account which, const int64 *counts) {
+    const bool open = which == privacy::Account::public_account;
+    const privacy::Spent &spent = open ? account.odometer.totals.of_public : account.odometer.totals.of_conditional;
+    Output output;
+    memset(output.values, 0, sizeof output.values);
+    memset(output.nulls, true, sizeof output.nulls);
+    output.set(col_account, CStringGetTextDatum(privacy::name_of(which)));
+    output.set(col_epsilon, spent.epsilon);
+    output.set(col_delta, spent.delta);
+    output.set(col_releases, Int64GetDatum(counts[0]));
+    output.set(col_denials, Int64GetDatum(counts[1]));
+    output.set(col_bound, CStringGetTextDatum(privacy::name_of(account.bound.bound)));
+    if (account.bound.epsilon_total && account.bound.bound != privacy::Bound::none) // it does not bind, but is kept
+        output.set(col_epsilon_total, *account.bound.epsilon_total);
+    output.set(col_delta_total, account.bound.delta_total);
+    if (account.bound.bound == privacy::Bound::zcdp)
+        put_zcdp(&output, account, spent);
+    if (open)
+        put_claim(&output, account);
+    tuplestore_putvalues(result->setResult, result->setDesc, output.values, output.nulls);
+}
+
+// Releases and denials of both accounts. False: there is no odometer.
+bool read_counts(const ProtectedTable &table, int64 *counts) {
+    Visit visit = Visit::read();
+    bool found = run_for(visit, table,
+                         "SELECT o.public_releases, o.public_denials, o.conditional_releases, o.conditional_denials "
+                         "FROM dp_rdr.odometer o WHERE o.id = $1") == 1;
+    for (int i = 0; found && i < 4; i++) {
+        bool isnull;
+        counts[i] = DatumGetInt64(Spi::value(0, i + 1, &isnull));
+    }
+    visit.leave();
+    return found;
+}
+
+} // namespace
+
 DP_CALL(dp_odometer) {
-    constexpr int columns = 8;
     ProtectedTable table = controlled_table(PG_GETARG_OID(0));
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
-    Visit visit = Visit::read();
-    uint64 rows =
-        run_for(visit, table,
-                "SELECT a.account, a.epsilon, a.delta, a.releases, a.denials, t.bound, "
-                "CASE t.bound WHEN 'none' THEN NULL ELSE t.epsilon_total END, " // it does not bind, but is kept
-                "t.delta_total FROM dp_rdr.odometer o JOIN dp_rdr.protected_table t ON t.id = o.id, LATERAL "
-                "(VALUES (1, 'public', o.public_epsilon, o.public_delta, o.public_releases, o.public_denials), "
-                "(2, 'conditional', o.conditional_epsilon, o.conditional_delta, o.conditional_releases, "
-                "o.conditional_denials)) a (place, account, epsilon, delta, releases, denials) "
-                "WHERE o.id = $1 ORDER BY a.place");
-    for (uint64 row = 0; row < rows; row++) {
-        Datum values[columns];
-        bool nulls[columns];
-        for (int i = 0; i < columns; i++)
-            values[i] = Spi::value(row, i + 1, &nulls[i]);
-        tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
-    }
-    visit.leave();
-    if (rows == 0)
+    catalog::Reading reading = catalog::Reading::open();
+    const catalog::Bound *bound = catalog::read_bound(reading, table.relation);
+    Account account;
+    int64 counts[4];
+    bool found = bound != nullptr && catalog::read_odometer(reading, bound->id_text, &account.odometer);
+    reading.close();
+    if (!found || !read_counts(table, counts))
         ereport(ERROR,
                 (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("%s has no odometer", table.name),
                  errhint("Its totals may have been left out of a restore; dp_protect() on the table rebuilds them "
                          "from the ledger.")));
+    account.bound = bound->settings;
+    border::core([&] { privacy::enter_epoch(&account.odometer, bound->epoch); });
+    put_account(result, account, privacy::Account::public_account, counts);
+    put_account(result, account, privacy::Account::conditional, counts + 2);
     return Datum{0};
 }
 
@@ -96,34 +196,33 @@ namespace {
 const char *const misfit_sql = R"sql(
 SELECT 'row ' || r.id || ': ' || r.misfit FROM (
   SELECT l.id, CASE
-      WHEN l.content_version <> 1 THEN 'its content version ' || l.content_version || ' is not known'
+      WHEN l.content_version NOT IN (1, 2) THEN 'its content version ' || l.content_version || ' is not known'
       WHEN l.content <> dp_rdr.ledger_content(l) THEN 'its content differs from its columns'
       WHEN l.previous_hash <> lag(l.hash, 1, '\x'::bytea) OVER (ORDER BY l.id) THEN 'it does not follow the row before it'
       WHEN l.hash <> dp_rdr.ledger_hash(l.content_version, l.previous_hash, l.content) THEN 'its hash is wrong'
       WHEN l.account NOT IN ('public', 'conditional') THEN 'it belongs to no account'
+      WHEN l.basis NOT IN ('epsilon', 'rho') THEN 'it moves no sum'
+      WHEN l.content_version = 1 AND (l.basis, l.epoch) <> ('epsilon', 0) THEN 'it is of an epoch that it does not know'
     END AS misfit
   FROM dp_rdr.ledger_row l WHERE l.table_id = $1) r
 WHERE r.misfit IS NOT NULL ORDER BY r.id LIMIT 1)sql";
 
 // What the rows add up to, against the odometer and the shares of roles.
 const char *const totals_sql = R"sql(
-WITH entry AS (SELECT * FROM dp_rdr.ledger_row l WHERE l.table_id = $1),
-account AS (
-  SELECT a.name, coalesce(sum(e.epsilon), 0) AS epsilon, coalesce(sum(e.delta), 0) AS delta,
-         count(e.id) FILTER (WHERE e.kind NOT IN ('selection', 'suspension')) AS releases
-  FROM (VALUES ('public'), ('conditional')) a (name) LEFT JOIN entry e ON e.account = a.name GROUP BY a.name),
 stored AS (
-  SELECT 'public' AS name, public_epsilon AS epsilon, public_delta AS delta, public_releases AS releases
-  FROM dp_rdr.odometer WHERE id = $1
-  UNION ALL SELECT 'conditional', conditional_epsilon, conditional_delta, conditional_releases
-  FROM dp_rdr.odometer WHERE id = $1),
-role AS (
-  SELECT grantee, coalesce(sum(epsilon) FILTER (WHERE account = 'public'), 0) AS public_epsilon,
-         coalesce(sum(delta) FILTER (WHERE account = 'public'), 0) AS public_delta,
-         coalesce(sum(epsilon) FILTER (WHERE account = 'conditional'), 0) AS conditional_epsilon,
-         coalesce(sum(delta) FILTER (WHERE account = 'conditional'), 0) AS conditional_delta
-  FROM entry WHERE grantee IS NOT NULL GROUP BY grantee),
-share AS (SELECT * FROM dp_rdr.odometer_share WHERE id = $1)
+  SELECT o.epoch, a.* FROM dp_rdr.odometer o, LATERAL (VALUES
+    ('public', public_epsilon, public_delta, public_releases, public_epsilon_before, public_delta_before,
+     public_rho, public_pure, public_rho_only),
+    ('conditional', conditional_epsilon, conditional_delta, conditional_releases, conditional_epsilon_before,
+     conditional_delta_before, conditional_rho, conditional_pure, conditional_rho_only))
+    a (name, epsilon, delta, releases, epsilon_before, delta_before, rho, pure, rho_only)
+  WHERE o.id = $1),
+share AS (
+  SELECT s.grantee, s.epoch, a.* FROM dp_rdr.odometer_share s, LATERAL (VALUES
+    ('public', public_epsilon, public_delta, public_rho, public_pure, public_rho_only),
+    ('conditional', conditional_epsilon, conditional_delta, conditional_rho, conditional_pure, conditional_rho_only))
+    a (name, epsilon, delta, rho, pure, rho_only)
+  WHERE s.id = $1)
 SELECT 'the odometer is missing' WHERE NOT EXISTS (SELECT FROM dp_rdr.odometer WHERE id = $1)
 UNION ALL
 SELECT 'the head of the chain is not the hash of the last row' FROM dp_rdr.odometer o
@@ -133,10 +232,24 @@ SELECT 'the totals of the account ' || a.name || ' are not the sums of its rows'
 FROM account a JOIN stored s ON s.name = a.name
 WHERE (a.epsilon, a.delta, a.releases) IS DISTINCT FROM (s.epsilon, s.delta, s.releases)
 UNION ALL
+SELECT format('the sums of epoch %s of the account %s are not those of its rows', s.epoch, a.name)
+FROM account a JOIN stored s ON s.name = a.name
+WHERE (a.epsilon_before, a.delta_before, a.rho, a.pure, a.rho_only) IS DISTINCT FROM
+      (s.epsilon_before, s.delta_before, s.rho, s.pure, s.rho_only)
+UNION ALL
+SELECT format('the claim of epoch %s is not that of its rows', o.epoch)
+FROM dp_rdr.odometer o JOIN account p ON p.name = 'public' JOIN account c ON c.name = 'conditional'
+WHERE o.id = $1 AND (p.claim_epsilon, p.claim_conversion, p.claim_mechanisms, p.claim_target, c.claim_conversion)
+  IS DISTINCT FROM (o.claim_epsilon, o.claim_conversion, o.claim_mechanisms, o.claim_target, o.conditional_conversion)
+UNION ALL
+SELECT format('row %s is of epoch %s, behind epoch %s of the odometer', e.id, e.epoch, o.epoch)
+FROM dp_rdr.odometer o JOIN LATERAL (SELECT * FROM entry WHERE epoch > o.epoch ORDER BY id LIMIT 1) e ON true
+WHERE o.id = $1
+UNION ALL
 SELECT 'the share of role ' || coalesce(r.grantee, s.grantee) || ' is not the sum of its rows'
-FROM role r FULL JOIN share s ON s.grantee = r.grantee
-WHERE (r.public_epsilon, r.public_delta, r.conditional_epsilon, r.conditional_delta) IS DISTINCT FROM
-      (s.public_epsilon, s.public_delta, s.conditional_epsilon, s.conditional_delta))sql";
+FROM role r FULL JOIN share s ON s.grantee = r.grantee AND s.name = r.name
+WHERE (r.epoch, r.epsilon, r.delta, r.rho, r.pure, r.rho_only) IS DISTINCT FROM
+      (s.epoch, s.epsilon, s.delta, s.rho, s.pure, s.rho_only))sql";
 
 // Null when the ledger is whole.
 char *first_misfit(Datum id) {
@@ -145,7 +258,10 @@ char *first_misfit(Datum id) {
     char *misfit = nullptr;
     if (run_for(visit, table, misfit_sql) > 0)
         misfit = visit.spi.text(0, 1);
-    else if (run_for(visit, table, totals_sql) > 0)
+    else if (run_for(visit, table,
+                     psprintf("WITH now AS (SELECT coalesce((SELECT o.epoch FROM dp_rdr.odometer o WHERE o.id = $1), 0) "
+                              "AS epoch), %s, %s",
+                              catalog::ledger_sums_sql, totals_sql)) > 0)
         misfit = visit.spi.text(0, 1);
     visit.leave();
     return misfit;

@@ -1,5 +1,8 @@
 // The bound of a table's odometer (doc/reference.md).
+#include "sql/odometer.hpp"
+
 #include "catalog/decimals.hpp"
+#include "catalog/settings.hpp"
 #include "sql/arguments.hpp"
 #include "sql/controller.hpp"
 
@@ -9,13 +12,25 @@ namespace dp::sql {
 
 namespace {
 // Arguments of dp_set_odometer, by position.
-enum OdometerArgument { odometer_relation, odometer_bound, odometer_epsilon_total, odometer_delta_total };
+enum OdometerArgument {
+    odometer_relation,
+    odometer_bound,
+    odometer_epsilon_total,
+    odometer_delta_total,
+    odometer_delta_conversion,
+    odometer_cap,
+    odometer_epsilon_pure,
+    odometer_rho_target
+};
 
+// As it is stored: numbers as they were passed.
 struct Bound {
     const char *name;
-    bool has_total;
-    Datum epsilon_total;
-    Datum delta_total;
+    Datum delta_total, epsilon_pure;
+    bool has_total, has_conversion, has_target;
+    Datum epsilon_total, delta_conversion, rho_target;
+    const char *cap;
+    int epoch;
 };
 } // namespace
 
@@ -26,35 +41,83 @@ void check_epsilon_total(Datum total) {
                         errhint("0 closes the table, 'Infinity' takes the total away.")));
 }
 
-// As it is set now. The lock makes setters of one table wait for each other: none undoes what another has just set.
+// ---- what is set now -----------------------------------------------------------------------------------------------
+
+static Datum numeric_at(const Visit &visit, int column, bool *has) {
+    const char *text = visit.spi.text(0, column);
+    if (has != nullptr)
+        *has = text != nullptr;
+    return text == nullptr ? Datum{0} : catalog::text_numeric(text);
+}
+
+// The lock makes setters of one table wait for each other: none undoes what another has just set.
 static Bound lock_bound(const Visit &visit, Oid relation) {
     if (run_with_oid(visit,
-                     "SELECT t.bound, t.epsilon_total, t.delta_total FROM dp_rdr.protected_table t "
-                     "WHERE t.relation::oid = $1 FOR UPDATE",
+                     "SELECT t.bound, t.epsilon_total, t.delta_total, t.delta_conversion, t.cap, t.epsilon_pure, "
+                     "t.rho_target, t.epoch FROM dp_rdr.protected_table t WHERE t.relation::oid = $1 FOR UPDATE",
                      relation) != 1)
         elog(ERROR, "%s is not protected any more", catalog::qualified_name(relation));
-    const char *total = visit.spi.text(0, 2);
-    return Bound{visit.spi.text(0, 1), total != nullptr, total == nullptr ? Datum(0) : catalog::text_numeric(total),
-                 catalog::text_numeric(visit.spi.text(0, 3))};
+    Bound bound = {};
+    bool isnull;
+    bound.name = visit.spi.text(0, 1);
+    bound.epsilon_total = numeric_at(visit, 2, &bound.has_total);
+    bound.delta_total = numeric_at(visit, 3, nullptr);
+    bound.delta_conversion = numeric_at(visit, 4, &bound.has_conversion);
+    bound.cap = visit.spi.text(0, 5);
+    bound.epsilon_pure = numeric_at(visit, 6, nullptr);
+    bound.rho_target = numeric_at(visit, 7, &bound.has_target);
+    bound.epoch = DatumGetInt32(border::Spi::value(0, 8, &isnull));
+    return bound;
+}
+
+static bool is_zcdp(const Bound &bound) {
+    return strcmp(bound.name, "zcdp") == 0;
 }
 
 // What is passed replaces what is set.
 static void merge(FunctionCallInfo fcinfo, Bound *bound) {
+    auto take = [&](int argument, Datum *value, bool *has) {
+        if (PG_ARGISNULL(argument))
+            return;
+        *value = PG_GETARG_DATUM(argument);
+        if (has != nullptr)
+            *has = !takes_away(*value);
+    };
     if (!PG_ARGISNULL(odometer_bound))
         bound->name = text_argument(fcinfo, odometer_bound);
-    if (!PG_ARGISNULL(odometer_epsilon_total)) {
-        bound->epsilon_total = PG_GETARG_DATUM(odometer_epsilon_total);
-        bound->has_total = !takes_away(bound->epsilon_total);
-    }
-    if (!PG_ARGISNULL(odometer_delta_total))
-        bound->delta_total = PG_GETARG_DATUM(odometer_delta_total);
+    if (!PG_ARGISNULL(odometer_cap))
+        bound->cap = text_argument(fcinfo, odometer_cap);
+    bool had_total = bound->has_total;
+    take(odometer_epsilon_total, &bound->epsilon_total, &bound->has_total);
+    take(odometer_delta_total, &bound->delta_total, nullptr);
+    take(odometer_epsilon_pure, &bound->epsilon_pure, nullptr);
+    take(odometer_rho_target, &bound->rho_target, &bound->has_target);
+    take(odometer_delta_conversion, &bound->delta_conversion, &bound->has_conversion);
+    // A target goes with the lack of a total.
+    if (bound->has_total && !had_total && PG_ARGISNULL(odometer_rho_target))
+        bound->has_target = false;
 }
 
-static void check(const Bound &bound) {
+// What goes with zcdp alone ends with it.
+static void leave_zcdp(FunctionCallInfo fcinfo, Bound *bound) {
+    const char *const names[] = {"delta_conversion", "cap", "epsilon_pure", "rho_target"};
+    for (int i = odometer_delta_conversion; i <= odometer_rho_target; i++)
+        if (!PG_ARGISNULL(i))
+            ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                            errmsg("%s goes with the bound zcdp", names[i - odometer_delta_conversion]),
+                            errhint("Pass bound => 'zcdp' as well, or leave it out.")));
+    bound->cap = "tight";
+    bound->epsilon_pure = catalog::text_numeric("0");
+    bound->has_conversion = bound->has_target = false;
+}
+
+// ---- checks --------------------------------------------------------------------------------------------------------
+
+static void check_bound(const Bound &bound) {
     bool known = border::core([&] { return privacy::bound_from_name(bound.name).has_value(); });
     if (!known)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown bound: \"%s\"", bound.name),
-                        errhint("Use 'filter', 'dynamic' or 'none'.")));
+                        errhint("Use 'filter', 'dynamic', 'zcdp' or 'none'.")));
     if (!bound.has_total && strcmp(bound.name, "filter") == 0)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("bound filter needs an epsilon_total"),
                         errhint("Pass epsilon_total => 1, or use the bound 'none'.")));
@@ -63,88 +126,154 @@ static void check(const Bound &bound) {
     catalog::checked_delta(bound.delta_total, "delta_total");
 }
 
-static void store(const Visit &visit, Oid relation, const Bound &bound) {
-    Oid types[4] = {OIDOID, TEXTOID, NUMERICOID, NUMERICOID};
-    Datum values[4] = {ObjectIdGetDatum(relation), CStringGetTextDatum(bound.name), bound.epsilon_total,
-                       bound.delta_total};
-    visit.run("UPDATE dp_rdr.protected_table t SET bound = $2, epsilon_total = $3, delta_total = $4 "
+static privacy::Delta checked_conversion(const Bound &bound, privacy::Delta total) {
+    if (total.units() == 0)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("bound zcdp needs a delta_total above 0"),
+                        errhint("Pass delta_total => 1e-6, for instance.")));
+    privacy::Delta conversion = bound.has_conversion ? catalog::to_delta(bound.delta_conversion, "delta_conversion")
+                                                     : privacy::default_conversion(total);
+    if (conversion.units() <= 0 || conversion > total)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("delta_conversion must be above 0, and at most delta_total"),
+                        errhint("Half of delta_total leaves as much for groups that nobody declared; all of it leaves "
+                                "nothing for them.")));
+    return conversion;
+}
+
+static privacy::Cap checked_cap(const char *name) {
+    privacy::Cap cap = {};
+    bool known = border::core([&] {
+        const std::optional<privacy::Cap> parsed = privacy::cap_from_name(name);
+        cap = parsed.value_or(privacy::Cap::tight);
+        return parsed.has_value();
+    });
+    if (!known)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown cap: \"%s\"", name),
+                        errhint("Use 'tight' or 'classic'.")));
+    return cap;
+}
+
+static privacy::Epsilon checked_pure(const Bound &bound, const privacy::BoundSettings &settings) {
+    privacy::Epsilon pure = catalog::to_epsilon(bound.epsilon_pure, "epsilon_pure");
+    if (pure.units() < 0)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("epsilon_pure must not be negative"),
+                        errhint("0 charges Laplace noise in rho, as everything else.")));
+    if (pure.units() > 0 && (!settings.epsilon_total || pure >= *settings.epsilon_total))
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("epsilon_pure must be below epsilon_total"),
+                        errhint("It is the part of the total that Laplace noise may use; pass epsilon_pure => 0 for "
+                                "none.")));
+    return pure;
+}
+
+// Only a bound without a total needs one: it is fixed in advance, and never follows another setting.
+static privacy::Rho checked_target(FunctionCallInfo fcinfo, const Bound &bound,
+                                   const privacy::BoundSettings &settings) {
+    if (settings.epsilon_total && !PG_ARGISNULL(odometer_rho_target))
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("rho_target goes with a bound that has no total"),
+                 errhint("Leave it out, or take the total away with epsilon_total => 'Infinity'.")));
+    if (settings.epsilon_total)
+        return privacy::Rho();
+    if (!bound.has_target && PG_ARGISNULL(odometer_rho_target))
+        return border::core([&] {
+            return privacy::rho_cap(*privacy::Epsilon::parse("1"), settings.delta_conversion, privacy::Cap::tight);
+        });
+    privacy::Rho target = catalog::to_rho(bound.rho_target, "rho_target");
+    if (target.units() <= 0)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("rho_target must be above 0"),
+                        errhint("The bound that holds at all times is smallest near it: 0.03, for instance.")));
+    return target;
+}
+
+// All numbers are in range; of the caller's own zcdp arguments nothing was checked before.
+static privacy::BoundSettings checked(FunctionCallInfo fcinfo, const Bound &bound) {
+    check_bound(bound);
+    privacy::BoundSettings settings;
+    border::core([&] { settings.bound = *privacy::bound_from_name(bound.name); });
+    if (bound.has_total)
+        settings.epsilon_total = catalog::to_epsilon(bound.epsilon_total, "epsilon_total");
+    settings.delta_total = catalog::to_delta(bound.delta_total, "delta_total");
+    if (!is_zcdp(bound))
+        return settings;
+    settings.delta_conversion = checked_conversion(bound, settings.delta_total);
+    settings.cap = checked_cap(bound.cap);
+    settings.epsilon_pure = checked_pure(bound, settings);
+    settings.rho_target = checked_target(fcinfo, bound, settings);
+    if (settings.epsilon_total)
+        settings.rho_total = border::core([&] {
+            return privacy::rho_cap(*settings.epsilon_total - settings.epsilon_pure, settings.delta_conversion,
+                                    settings.cap);
+        });
+    return settings;
+}
+
+// ---- storing it ----------------------------------------------------------------------------------------------------
+
+// Where the sums must begin anew, as what an epoch promises would not hold.
+static bool begins_epoch(const privacy::BoundSettings &was, const privacy::BoundSettings &now) {
+    constexpr auto zcdp = privacy::Bound::zcdp;
+    if (was.bound != zcdp || now.bound != zcdp)
+        return (was.bound == zcdp) != (now.bound == zcdp);
+    if (was.epsilon_pure != now.epsilon_pure || was.epsilon_total.has_value() != now.epsilon_total.has_value())
+        return true;
+    return !now.epsilon_total && (was.rho_target != now.rho_target || was.delta_conversion != now.delta_conversion);
+}
+
+static void store(const Visit &visit, Oid relation, const Bound &bound, const privacy::BoundSettings &settings) {
+    Datum rho = catalog::to_numeric(settings.epsilon_total ? settings.rho_total : settings.rho_target);
+    bool has_rho_total = is_zcdp(bound) && bound.has_total, has_target = is_zcdp(bound) && !bound.has_total;
+    Oid types[10] = {OIDOID,  TEXTOID,    NUMERICOID, NUMERICOID, NUMERICOID,
+                     TEXTOID, NUMERICOID, NUMERICOID, NUMERICOID, INT4OID};
+    Datum values[10] = {ObjectIdGetDatum(relation),
+                        CStringGetTextDatum(bound.name),
+                        bound.epsilon_total,
+                        bound.delta_total,
+                        bound.delta_conversion,
+                        CStringGetTextDatum(bound.cap),
+                        bound.epsilon_pure,
+                        rho,
+                        rho,
+                        Int32GetDatum(bound.epoch)};
+    char nulls[11] = "          ";
+    nulls[2] = bound.has_total ? ' ' : 'n';
+    nulls[4] = bound.has_conversion ? ' ' : 'n';
+    nulls[7] = has_target ? ' ' : 'n';
+    nulls[8] = has_rho_total ? ' ' : 'n';
+    visit.run("UPDATE dp_rdr.protected_table t SET bound = $2, epsilon_total = $3, delta_total = $4, "
+              "delta_conversion = $5, cap = $6, epsilon_pure = $7, rho_target = $8, rho_total = $9, epoch = $10 "
               "WHERE t.relation::oid = $1",
-              4, types, values, bound.has_total ? "    " : "  n ");
+              10, types, values, nulls);
 }
 
-// ---- totals that are spent already ---------------------------------------------------------------------------------
-
-// Decisions of DP modes read the public account, those of others the sum of both (formulas.md 5.2).
-const char *const spent_sql = R"sql(
-SELECT x.total, x.amount, x.public, x.conditional, x.public > x.amount
-FROM dp_rdr.protected_table t JOIN dp_rdr.odometer o ON o.id = t.id,
-LATERAL (VALUES ('epsilon_total', t.epsilon_total, o.public_epsilon, o.conditional_epsilon),
-                ('delta_total', t.delta_total, o.public_delta, o.conditional_delta)) x (total, amount, public, conditional)
-WHERE t.relation::oid = $1 AND t.bound <> 'none' AND x.public + x.conditional > x.amount)sql";
-
-// What there is to say is read under settings that print nothing, and said afterwards.
-namespace {
-struct Warning {
-    const char *message, *detail, *hint;
-};
-} // namespace
-
-static List *add_warning(List *warnings, const char *message, const char *detail, const char *hint) {
-    auto *warning = static_cast<Warning *>(palloc(sizeof(Warning)));
-    *warning = Warning{message, detail, hint};
-    return lappend(warnings, warning);
+void check_shares(const Visit &visit, Oid relation) {
+    if (run_with_oid(visit,
+                     "SELECT p.grantee FROM dp_rdr.protected_table t "
+                     "JOIN dp_rdr.restricted_view v ON v.relation = t.relation JOIN dp_rdr.policy p ON p.view = v.view "
+                     "WHERE t.relation::oid = $1 AND t.bound = 'zcdp' AND t.epsilon_pure > 0 GROUP BY p.grantee "
+                     "HAVING count(p.epsilon_total) > 0 AND bool_or(p.mechanism = 'gaussian') "
+                     "AND bool_or(p.mechanism = 'laplace' OR p.selection = 'released') ORDER BY p.grantee LIMIT 1",
+                     relation) == 0)
+        return;
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("role %s would have its share of the total twice", visit.spi.text(0, 1)),
+                    errdetail("With an epsilon_pure Laplace noise and selections are charged in epsilon, Gaussian noise "
+                              "in rho, and its policies on the table use both."),
+                    errhint("Grant it one mechanism without tau_var, or no share (epsilon_total => 'Infinity'); or set "
+                            "epsilon_pure => 0 with dp_set_odometer().")));
 }
 
-static List *spent_warnings(Oid relation) {
-    Visit visit = Visit::write();
-    uint64 rows = run_with_oid(visit, spent_sql, relation);
-    List *warnings = NIL;
-    MemoryContext old = MemoryContextSwitchTo(visit.spi.caller);
-    const char *name = catalog::qualified_name(relation);
-    for (uint64 i = 0; i < rows; i++) {
-        bool isnull;
-        const char *total = visit.spi.text(i, 1);
-        const char *effect = DatumGetBool(border::Spi::value(i, 5, &isnull))
-                                 ? "no query will be answered"
-                                 : "no query whose epsilon is chosen from the data will be answered";
-        warnings = add_warning(
-            warnings, psprintf("%s %s of %s is less than what is spent: %s", total, visit.spi.text(i, 2), name, effect),
-            psprintf("The public account has spent %s, the conditional one %s.", visit.spi.text(i, 3),
-                     visit.spi.text(i, 4)),
-            psprintf("Raise it with dp_set_odometer('%s', %s => ...).", name, total));
-    }
-    MemoryContextSwitchTo(old);
-    visit.leave();
-    return warnings;
-}
-
-// Policies whose delta no answer can pay any more; their queries that need none go on.
-const char *const policies_sql = R"sql(
-SELECT t.delta_total, trim_scale(greatest(t.delta_total - o.public_delta, 0)),
-       string_agg(format('%s on %s has delta %s', p.grantee, p.view, p.delta), '; ' ORDER BY p.view::oid, p.grantee::oid)
-FROM dp_rdr.protected_table t JOIN dp_rdr.odometer o ON o.id = t.id
-JOIN dp_rdr.restricted_view v ON v.relation = t.relation JOIN dp_rdr.policy p ON p.view = v.view
-WHERE t.relation::oid = $1 AND t.bound <> 'none'
-  AND p.delta > t.delta_total - o.public_delta - CASE p.selection WHEN 'within_data' THEN o.conditional_delta ELSE 0 END
-GROUP BY t.delta_total, o.public_delta)sql";
-
-static List *policy_warnings(Oid relation, List *warnings) {
-    Visit visit = Visit::write();
-    uint64 rows = run_with_oid(visit, policies_sql, relation);
-    MemoryContext old = MemoryContextSwitchTo(visit.spi.caller);
-    const char *name = catalog::qualified_name(relation);
-    if (rows > 0)
-        warnings =
-            add_warning(warnings,
-                        psprintf("delta_total %s of %s leaves %s, less than the delta of a policy",
-                                 visit.spi.text(0, 1), name, visit.spi.text(0, 2)),
-                        psprintf("Queries that need it will be denied: role %s.", visit.spi.text(0, 3)),
-                        psprintf("Raise it with dp_set_odometer('%s', delta_total => ...), or lower the policy's with "
-                                 "dp_grant(view, grantee, delta => ...).",
-                                 name));
-    MemoryContextSwitchTo(old);
-    visit.leave();
-    return warnings;
+// What the keepers read: under this transaction's own snapshot, so with what it has just set.
+static BoundState state_of(Oid relation) {
+    BoundState state = {};
+    catalog::Reading reading = catalog::Reading::open();
+    const catalog::Bound *bound = catalog::read_bound(reading, relation);
+    if (bound == nullptr)
+        elog(ERROR, "%s is not protected any more", catalog::qualified_name(relation));
+    state.bound = bound->settings;
+    state.epoch = bound->epoch;
+    state.has_odometer = catalog::read_odometer(reading, bound->id_text, &state.odometer);
+    reading.close();
+    return state;
 }
 
 DP_CALL(dp_set_odometer) {
@@ -152,16 +281,19 @@ DP_CALL(dp_set_odometer) {
     Oid relation = protected_relation(PG_GETARG_OID(odometer_relation));
     Visit visit = Visit::write();
     Bound bound = lock_bound(visit, relation);
+    BoundState was = state_of(relation);
     merge(fcinfo, &bound);
-    check(bound);
-    store(visit, relation, bound);
+    if (!is_zcdp(bound))
+        leave_zcdp(fcinfo, &bound);
+    privacy::BoundSettings settings = checked(fcinfo, bound);
+    // (An odometer that is ahead of its table comes from a restore of a part.)
+    int last = was.has_odometer ? Max(bound.epoch, was.odometer.epoch) : bound.epoch;
+    if (begins_epoch(was.bound, settings) || last > bound.epoch)
+        bound.epoch = last + 1;
+    store(visit, relation, bound, settings);
+    check_shares(visit, relation);
     visit.leave();
-    ListCell *cell;
-    foreach (cell, policy_warnings(relation, spent_warnings(relation))) {
-        auto *warning = static_cast<const Warning *>(lfirst(cell));
-        ereport(WARNING,
-                (errmsg("%s", warning->message), errdetail("%s", warning->detail), errhint("%s", warning->hint)));
-    }
+    tell_about_totals(relation, was, state_of(relation));
     PG_RETURN_VOID();
 }
 

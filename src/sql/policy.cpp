@@ -153,13 +153,23 @@ static void check_weights(const Row &row) {
 }
 
 // A delta that no answer could ever pay is a mistake of the policy, not of the analyst.
-static void check_delta_left(const Visit &visit, const catalog::Settings *settings, Datum delta, bool conditional) {
+static void check_delta_left(const Visit &visit, const catalog::Settings *settings, Datum delta, bool laplace,
+                             bool conditional) {
     Oid types[3] = {TEXTOID, NUMERICOID, BOOLOID};
     Datum values[3] = {CStringGetTextDatum(settings->id_text), delta, BoolGetDatum(conditional)};
     uint64 rows = visit.run("SELECT 1 FROM dp_rdr.protected_table t JOIN dp_rdr.odometer o ON o.id = t.id "
-                            "WHERE t.id = $1::uuid AND t.bound <> 'none' AND $2 > t.delta_total - o.public_delta - "
+                            "WHERE t.id = $1::uuid AND t.bound NOT IN ('none', 'zcdp') "
+                            "AND $2 > t.delta_total - o.public_delta - "
                             "CASE WHEN $3 THEN o.conditional_delta ELSE 0 END AND $2 > 0",
                             3, types, values);
+    // Under zcdp only groups that nobody declared need it, and with Laplace noise it is for nothing else.
+    if (rows == 0 && laplace)
+        rows = visit.run("SELECT 1 FROM dp_rdr.protected_table t JOIN dp_rdr.odometer o ON o.id = t.id "
+                         "WHERE t.id = $1::uuid AND t.bound = 'zcdp' AND $2 > 0 "
+                         "AND $2 > t.delta_total - coalesce(t.delta_conversion, trunc(t.delta_total * 0.5, 30)) - "
+                         "CASE WHEN o.epoch = t.epoch THEN o.public_delta - o.public_delta_before + "
+                         "CASE WHEN $3 THEN o.conditional_delta - o.conditional_delta_before ELSE 0 END ELSE 0 END",
+                         3, types, values);
     if (rows == 1)
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("delta exceeds what is left of the table's delta_total"),
@@ -314,8 +324,10 @@ DP_CALL(dp_grant) {
 
     visit = Visit::write();
     bool from_data = strcmp(selection, "within_data") == 0;
-    check_delta_left(visit, settings, row.values[arg_delta], from_data);
+    bool laplace = strcmp(row.text_of(arg_mechanism), "laplace") == 0;
+    check_delta_left(visit, settings, row.values[arg_delta], laplace, from_data);
     store_policy(visit, &row);
+    check_shares(visit, settings->relation);
     visit.leave();
     run_as(catalog::relation_owner(settings->view), psprintf("GRANT SELECT ON %s TO %s", settings->view_name, grantee));
     if (from_data)

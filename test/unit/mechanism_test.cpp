@@ -261,7 +261,7 @@ TEST(Plan, IsTheSameEachTime) {
         const auto once = plan_release(mechanism, measures, {1, 1U << 30}, true, epsilon("0.3"), delta("1e-6"));
         const auto again = plan_release(mechanism, measures, {1, 1U << 30}, true, epsilon("0.3"), delta("1e-6"));
         EXPECT_EQ(once.threshold, again.threshold);
-        EXPECT_EQ(once.rho, again.rho);
+        EXPECT_EQ(once.rho(), again.rho());
         for (std::size_t i = 0; i < once.noise.size(); ++i) {
             EXPECT_TRUE(once.noise[i].laplace.t == again.noise[i].laplace.t &&
                         once.noise[i].laplace.s == again.noise[i].laplace.s);
@@ -295,17 +295,17 @@ TEST(Plan, ThresholdsAreTheSmallestThatHold) {
 
 TEST(Plan, RhoIsThatOfTheNoiseRoundedUp) {
     const auto pure = plan_release(Mechanism::laplace, sums(2), {100, 7}, false, epsilon("0.5"), Delta());
-    EXPECT_GE(pure.rho.value(), 0.12245933120185457);
-    EXPECT_LE(pure.rho.value(), 0.12245933120185657);
+    EXPECT_GE(pure.rho().value(), 0.12245933120185457);
+    EXPECT_LE(pure.rho().value(), 0.12245933120185657);
     const auto one = plan_release(Mechanism::gaussian, sums(1), {300}, false, epsilon("1"), delta("1e-5"));
     const double sigma = one.noise[0].gaussian.sigma();
-    EXPECT_NEAR(one.rho.value(), 300 * 300 / (2 * sigma * sigma), 1.1e-15);
+    EXPECT_NEAR(one.rho().value(), 300 * 300 / (2 * sigma * sigma), 1.1e-15);
     const auto many = plan_release(Mechanism::gaussian, sums(3), {1, 1000, std::uint64_t{1} << 40}, false, epsilon("1"),
                                    delta("1e-6"));
-    EXPECT_LE(many.rho.value(), 0.024355970359538372 * (1 + 1e-9));
-    EXPECT_GE(many.rho.value(), 0.024355970359538372 * (1 - 1e-3)); // sigma^2 of a count is rounded up to the grid
-    EXPECT_LE(many.rho.value(), rho_cap_tight(1, 1e-6) + 4e-15);
-    EXPECT_EQ(units(plan_release(Mechanism::gaussian, sums(1), {1}, false, epsilon("0.000000001"), delta("1e-30")).rho),
+    EXPECT_LE(many.rho().value(), 0.024355970359538372 * (1 + 1e-9));
+    EXPECT_GE(many.rho().value(), 0.024355970359538372 * (1 - 1e-3)); // sigma^2 of a count is rounded up to the grid
+    EXPECT_LE(many.rho().value(), rho_cap_tight(1, 1e-6) + 4e-15);
+    EXPECT_EQ(units(plan_release(Mechanism::gaussian, sums(1), {1}, false, epsilon("0.000000001"), delta("1e-30")).rho()),
               1);
 }
 

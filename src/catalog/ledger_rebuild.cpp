@@ -1,0 +1,93 @@
+#include "catalog/ledger_rebuild.hpp"
+
+#include "catalog/parameters.hpp"
+
+namespace dp::catalog {
+
+// A row on the basis epsilon moves the sum of epsilon, one on the basis rho that of its epoch in rho. Charges under zcdp carry the
+// totals in force; what an epoch promises is the largest of each.
+const char *const ledger_sums_sql = R"sql(
+entry AS (
+  SELECT l.*, l.kind IN ('pure', 'selection') AS pure, l.parameters -> 'totals' AS totals
+  FROM dp_rdr.ledger_row l WHERE l.table_id = $1),
+account AS (
+  SELECT a.name,
+    coalesce(sum(e.epsilon) FILTER (WHERE e.basis = 'epsilon'), 0) AS epsilon,
+    coalesce(sum(e.delta), 0) AS delta,
+    count(e.id) FILTER (WHERE e.kind NOT IN ('selection', 'suspension', 'closing')) AS releases,
+    coalesce(sum(e.epsilon) FILTER (WHERE e.basis = 'epsilon' AND e.epoch < n.epoch), 0) AS epsilon_before,
+    coalesce(sum(e.delta) FILTER (WHERE e.epoch < n.epoch), 0) AS delta_before,
+    coalesce(sum(e.rho) FILTER (WHERE e.basis = 'rho' AND e.epoch = n.epoch), 0) AS rho,
+    coalesce(sum(e.epsilon) FILTER (WHERE e.basis = 'rho' AND e.epoch = n.epoch AND e.pure), 0) AS pure,
+    coalesce(bool_or(NOT e.pure) FILTER (WHERE e.basis = 'rho' AND e.epoch = n.epoch), false) AS rho_only,
+    max((e.totals ->> 'epsilon_total')::numeric) FILTER (WHERE e.epoch = n.epoch) AS claim_epsilon,
+    max((e.totals ->> 'delta_conversion')::numeric) FILTER (WHERE e.epoch = n.epoch) AS claim_conversion,
+    max((e.totals ->> 'delta_mechanisms')::numeric) FILTER (WHERE e.epoch = n.epoch) AS claim_mechanisms,
+    max((e.totals ->> 'rho_target')::numeric) FILTER (WHERE e.epoch = n.epoch) AS claim_target
+  FROM now n CROSS JOIN (VALUES ('public'), ('conditional')) a (name) LEFT JOIN entry e ON e.account = a.name
+  GROUP BY a.name),
+-- A role's sums in rho are those of the last epoch in which it asked.
+last AS (SELECT grantee, max(epoch) AS epoch FROM entry WHERE grantee IS NOT NULL GROUP BY grantee),
+role AS (
+  SELECT e.grantee, l.epoch, a.name,
+    coalesce(sum(e.epsilon) FILTER (WHERE e.account = a.name AND e.basis = 'epsilon'), 0) AS epsilon,
+    coalesce(sum(e.delta) FILTER (WHERE e.account = a.name), 0) AS delta,
+    coalesce(sum(e.rho) FILTER (WHERE e.account = a.name AND e.basis = 'rho' AND e.epoch = l.epoch), 0) AS rho,
+    coalesce(sum(e.epsilon) FILTER (WHERE e.account = a.name AND e.basis = 'rho' AND e.epoch = l.epoch AND e.pure), 0)
+      AS pure,
+    coalesce(bool_or(NOT e.pure) FILTER (WHERE e.account = a.name AND e.basis = 'rho' AND e.epoch = l.epoch), false)
+      AS rho_only
+  FROM entry e JOIN last l ON l.grantee = e.grantee CROSS JOIN (VALUES ('public'), ('conditional')) a (name)
+  GROUP BY e.grantee, l.epoch, a.name))sql";
+
+// The last epoch that has rows; the one after it, if it was closed.
+static const char *const last_epoch_sql = R"sql(
+now AS (
+  SELECT coalesce(greatest(max(l.epoch), max(l.epoch) FILTER (WHERE l.kind = 'closing') + 1), 0) AS epoch
+  FROM dp_rdr.ledger_row l WHERE l.table_id = $1),)sql";
+
+static const char *const odometer_sql = R"sql(
+INSERT INTO dp_rdr.odometer (id, relation_name, owner, public_epsilon, public_delta, public_releases,
+  conditional_epsilon, conditional_delta, conditional_releases, head, public_rho, public_pure, public_rho_only,
+  public_epsilon_before, public_delta_before, conditional_rho, conditional_pure, conditional_rho_only,
+  conditional_epsilon_before, conditional_delta_before, epoch, claim_epsilon, claim_conversion, claim_mechanisms,
+  claim_target, conditional_conversion)
+SELECT $1, $2, $3, trim_scale(p.epsilon), trim_scale(p.delta), p.releases,
+  trim_scale(c.epsilon), trim_scale(c.delta), c.releases,
+  coalesce((SELECT h.hash FROM dp_rdr.ledger_row h WHERE h.table_id = $1 ORDER BY h.id DESC LIMIT 1), '\x'),
+  trim_scale(p.rho), trim_scale(p.pure), p.rho_only, trim_scale(p.epsilon_before), trim_scale(p.delta_before),
+  trim_scale(c.rho), trim_scale(c.pure), c.rho_only, trim_scale(c.epsilon_before), trim_scale(c.delta_before), n.epoch,
+  p.claim_epsilon, p.claim_conversion, p.claim_mechanisms, p.claim_target, c.claim_conversion
+FROM now n, account p, account c WHERE p.name = 'public' AND c.name = 'conditional'
+ON CONFLICT (id) DO NOTHING)sql";
+
+static const char *const shares_sql = R"sql(
+INSERT INTO dp_rdr.odometer_share AS s (id, grantee, epoch, public_epsilon, public_delta, public_rho, public_pure,
+  public_rho_only, conditional_epsilon, conditional_delta, conditional_rho, conditional_pure, conditional_rho_only)
+SELECT $1, p.grantee, p.epoch, trim_scale(p.epsilon), trim_scale(p.delta), trim_scale(p.rho), trim_scale(p.pure),
+  p.rho_only, trim_scale(c.epsilon), trim_scale(c.delta), trim_scale(c.rho), trim_scale(c.pure), c.rho_only
+FROM role p JOIN role c ON c.grantee = p.grantee WHERE p.name = 'public' AND c.name = 'conditional'
+ON CONFLICT (id, grantee) DO UPDATE SET (epoch, public_epsilon, public_delta, public_rho, public_pure, public_rho_only,
+  conditional_epsilon, conditional_delta, conditional_rho, conditional_pure, conditional_rho_only) =
+  (EXCLUDED.epoch, EXCLUDED.public_epsilon, EXCLUDED.public_delta, EXCLUDED.public_rho, EXCLUDED.public_pure,
+   EXCLUDED.public_rho_only, EXCLUDED.conditional_epsilon, EXCLUDED.conditional_delta, EXCLUDED.conditional_rho,
+   EXCLUDED.conditional_pure, EXCLUDED.conditional_rho_only))sql";
+
+static uint64 run_rebuild(const border::Spi &spi, const char *sql, Parameters *parameters) {
+    return spi.run(psprintf("WITH %s %s %s", last_epoch_sql, ledger_sums_sql, sql), false, parameters->n,
+                   parameters->types, parameters->values, parameters->nulls);
+}
+
+void create_odometer_row(const border::Spi &spi, const Settings &settings) {
+    Parameters parameters;
+    parameters.add_uuid(settings.id_text);
+    parameters.add_text(settings.relation_name);
+    parameters.add_text(settings.owner_name);
+    if (run_rebuild(spi, odometer_sql, &parameters) != 1)
+        return;
+    Parameters id;
+    id.add_uuid(settings.id_text);
+    (void)run_rebuild(spi, shares_sql, &id);
+}
+
+} // namespace dp::catalog

@@ -1,0 +1,17 @@
+// Makes the totals of a table: new ones, or those that its ledger has.
+#pragma once
+
+#include "border/spi.hpp"
+#include "catalog/settings.hpp"
+
+namespace dp::catalog {
+
+// The row of the odometer and of the shares, if there are none. A ledger whose totals are gone, after a restore of a part, gets
+// them back from its rows.
+void create_odometer_row(const border::Spi &spi, const Settings &settings);
+
+// The sums of the ledger of the table $1, as what a WITH needs: account (public, conditional) and role, each by account. Before
+// them it needs now (epoch), the epoch of the odometer.
+extern const char *const ledger_sums_sql;
+
+} // namespace dp::catalog

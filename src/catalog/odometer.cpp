@@ -1,0 +1,90 @@
+#include "catalog/odometer.hpp"
+
+#include "catalog/decimals.hpp"
+
+namespace dp::catalog {
+
+static privacy::Epsilon epsilon_of(const Row &row, const char *column) {
+    return to_epsilon(row.value(column), "a total of epsilon");
+}
+
+static privacy::Delta delta_of(const Row &row, const char *column) {
+    return to_delta(row.value(column), "a total of delta");
+}
+
+static privacy::Spent spent_of(const Row &row, const char *account) {
+    auto column = [&](const char *name) { return psprintf("%s_%s", account, name); };
+    privacy::Spent spent;
+    spent.epsilon = epsilon_of(row, column("epsilon"));
+    spent.delta = delta_of(row, column("delta"));
+    spent.rho = to_rho(row.value(column("rho")), "a total of rho");
+    spent.pure = epsilon_of(row, column("pure"));
+    spent.rho_only = DatumGetBool(row.value(column("rho_only")));
+    return spent;
+}
+
+static void read_before(const Row &row, const char *account, privacy::Spent *spent) {
+    spent->epsilon_before = epsilon_of(row, psprintf("%s_epsilon_before", account));
+    spent->delta_before = delta_of(row, psprintf("%s_delta_before", account));
+}
+
+// An epoch of the public account has a claim from its first charge in rho on; its total is NULL where there is none.
+static privacy::Claim claim_of(const Row &row) {
+    privacy::Claim claim;
+    bool isnull;
+    Datum conversion = row.value("claim_conversion", &isnull);
+    claim.charged = !isnull;
+    if (isnull)
+        return claim;
+    claim.conversion = to_delta(conversion, "claim_conversion");
+    claim.mechanisms = delta_of(row, "claim_mechanisms");
+    Datum total = row.value("claim_epsilon", &isnull);
+    if (!isnull)
+        claim.total = to_epsilon(total, "claim_epsilon");
+    Datum target = row.value("claim_target", &isnull);
+    if (!isnull)
+        claim.target = to_rho(target, "claim_target");
+    return claim;
+}
+
+privacy::Odometer odometer_of(const Row &row) {
+    privacy::Odometer odometer;
+    odometer.totals.of_public = spent_of(row, "public");
+    odometer.totals.of_conditional = spent_of(row, "conditional");
+    read_before(row, "public", &odometer.totals.of_public);
+    read_before(row, "conditional", &odometer.totals.of_conditional);
+    odometer.epoch = DatumGetInt32(row.value("epoch"));
+    odometer.claim = claim_of(row);
+    bool isnull;
+    Datum conversion = row.value("conditional_conversion", &isnull);
+    if (!isnull)
+        odometer.conditional_conversion = to_delta(conversion, "conditional_conversion");
+    return odometer;
+}
+
+bool read_odometer(const Reading &reading, const char *id, privacy::Odometer *odometer) {
+    Lookup odometers = Lookup::open("odometer", reading);
+    const Row *row = only(odometers.rows(DirectFunctionCall1(uuid_in, CStringGetDatum(id))));
+    if (row != nullptr)
+        *odometer = odometer_of(*row);
+    odometers.close();
+    return row != nullptr;
+}
+
+privacy::Totals read_share(const Reading &reading, const char *id, const char *grantee, int epoch) {
+    privacy::Totals totals;
+    Lookup shares = Lookup::open("odometer_share", reading);
+    const Row *row = only(shares.rows(DirectFunctionCall1(uuid_in, CStringGetDatum(id)), grantee));
+    if (row != nullptr) {
+        totals.of_public = spent_of(*row, "public");
+        totals.of_conditional = spent_of(*row, "conditional");
+        if (DatumGetInt32(row->value("epoch")) != epoch) {
+            totals.of_public.forget_rho();
+            totals.of_conditional.forget_rho();
+        }
+    }
+    shares.close();
+    return totals;
+}
+
+} // namespace dp::catalog

@@ -1,0 +1,84 @@
+#include "privacy/epoch.hpp"
+
+#include <algorithm>
+
+namespace dp::privacy {
+
+void Claim::raise(const BoundSettings &bound) {
+    if (bound.epsilon_total)
+        total = charged && total ? std::max(*total, *bound.epsilon_total) : *bound.epsilon_total;
+    conversion = std::max(conversion, bound.delta_conversion);
+    mechanisms = std::max(mechanisms, bound.delta_mechanisms());
+    target = bound.rho_target;
+    charged = true;
+}
+
+// What charges in rho have come to, by a conversion; pure ones never to more than their sum.
+static Epsilon no_more_than_pure(const Spent &spent, Epsilon converted) {
+    return spent.rho_only ? converted : std::min(converted, spent.pure);
+}
+
+Loss promised(const Spent &spent, const Claim &claim) {
+    if (!claim.charged)
+        return {spent.epsilon_of_epoch(), spent.delta_of_epoch()};
+    const Epsilon epsilon = claim.total ? *claim.total - spent.epsilon_of_epoch()
+                                        : eps_anytime(spent.rho, claim.conversion, claim.target);
+    return {spent.epsilon_of_epoch() + no_more_than_pure(spent, epsilon),
+            claim.conversion + (claim.total ? claim.mechanisms : spent.delta_of_epoch())};
+}
+
+// At one time alone: nothing rests on it.
+static Loss displayed(const Spent &spent, Delta conversion) {
+    return {spent.epsilon_of_epoch() + no_more_than_pure(spent, eps_from_rho(spent.rho, conversion)),
+            spent.delta_of_epoch() + (spent.rho.units() > 0 ? conversion : Delta())};
+}
+
+std::optional<Loss> closing(const Odometer &odometer, Account account) {
+    const bool open = account == Account::public_account;
+    const Spent &spent = open ? odometer.totals.of_public : odometer.totals.of_conditional;
+    if (open ? !odometer.claim.charged : !odometer.conditional_conversion)
+        return std::nullopt;
+    const Loss whole = open ? promised(spent, odometer.claim) : displayed(spent, *odometer.conditional_conversion);
+    return Loss{whole.epsilon - spent.epsilon_of_epoch(), whole.delta - spent.delta_of_epoch()};
+}
+
+static void begin(Spent *spent) {
+    Spent next;
+    next.epsilon = next.epsilon_before = spent->epsilon;
+    next.delta = next.delta_before = spent->delta;
+    *spent = next;
+}
+
+void begin_epoch(Odometer *odometer, int epoch) {
+    begin(&odometer->totals.of_public);
+    begin(&odometer->totals.of_conditional);
+    odometer->claim = Claim();
+    odometer->conditional_conversion.reset();
+    odometer->epoch = epoch;
+}
+
+void enter_epoch(Odometer *odometer, int epoch) {
+    if (odometer->epoch == epoch)
+        return;
+    for (Account account : {Account::public_account, Account::conditional})
+        if (const std::optional<Loss> end = closing(*odometer, account)) {
+            Spent &spent = odometer->totals.of(account);
+            spent.epsilon = spent.epsilon + end->epsilon;
+            spent.delta = spent.delta + end->delta;
+        }
+    begin_epoch(odometer, epoch);
+}
+
+Loss shown(const Spent &spent, const BoundSettings &bound) {
+    const Loss epoch = displayed(spent, bound.delta_conversion);
+    return {spent.epsilon_before + epoch.epsilon, spent.delta_before + epoch.delta};
+}
+
+Epsilon shown_anytime(const Spent &spent, const BoundSettings &bound) {
+    // With a total the bound is tuned at it; it was fixed in advance, too.
+    const Rho target = bound.epsilon_total ? bound.rho_total : bound.rho_target;
+    const Epsilon converted = target.units() > 0 ? eps_anytime(spent.rho, bound.delta_conversion, target) : spent.pure;
+    return spent.epsilon + no_more_than_pure(spent, converted);
+}
+
+} // namespace dp::privacy

@@ -1,0 +1,19 @@
+// What dp_set_odometer has to say when it has set a bound: totals that are spent, policies that cannot pay, epochs.
+#pragma once
+
+#include "catalog/odometer.hpp"
+
+namespace dp::sql {
+
+// A table's bound beside what was charged.
+struct BoundState {
+    privacy::BoundSettings bound;
+    int epoch;
+    bool has_odometer;
+    privacy::Odometer odometer; // which no charge may have brought to that epoch yet
+};
+
+// NOTICEs and WARNINGs.
+void tell_about_totals(Oid relation, const BoundState &was, const BoundState &now);
+
+} // namespace dp::sql

@@ -1,0 +1,184 @@
+#include "sql/odometer.hpp"
+
+#include "catalog/access.hpp"
+#include "catalog/decimals.hpp"
+#include "catalog/settings.hpp"
+#include "sql/controller.hpp"
+
+using dp::catalog::Visit;
+
+namespace dp::sql {
+
+template <class Number> static const char *printed(Number number) {
+    return catalog::numeric_text(catalog::to_numeric(number));
+}
+
+static privacy::Odometer entered(const BoundState &state) {
+    privacy::Odometer odometer = state.odometer;
+    border::core([&] { privacy::enter_epoch(&odometer, state.epoch); });
+    return odometer;
+}
+
+// ---- totals that are spent already ---------------------------------------------------------------------------------
+
+namespace {
+// A sum with its total, and the setting that raises it.
+struct Sum {
+    const char *name, *total, *of_public, *of_conditional, *setting;
+    bool public_exceeds, both_exceed;
+};
+} // namespace
+
+// Decisions of DP modes read the public account, those of others the sum of both (formulas.md 5.2).
+template <class Number>
+static Sum sum_of(const char *name, Number total, Number of_public, Number of_conditional, const char *setting) {
+    return Sum{name,    printed(total),     printed(of_public),                 printed(of_conditional),
+               setting, of_public > total, of_public + of_conditional > total};
+}
+
+static void warn_of_sum(const char *relation, const Sum &sum) {
+    if (!sum.both_exceed)
+        return;
+    ereport(WARNING,
+            (errmsg("%s %s of %s is less than what is spent: %s", sum.name, sum.total, relation,
+                    sum.public_exceeds ? "no query will be answered"
+                                       : "no query whose epsilon is chosen from the data will be answered"),
+             errdetail("The public account has spent %s, the conditional one %s.", sum.of_public, sum.of_conditional),
+             errhint("Raise it with dp_set_odometer('%s', %s => ...).", relation, sum.setting)));
+}
+
+// The basic rule stands beside the cap.
+static Sum sum_in_rho(const privacy::BoundSettings &bound, const privacy::Totals &totals) {
+    const privacy::Spent both = totals.of_public + totals.of_conditional;
+    Sum sum = sum_of("rho_total", bound.rho_total, totals.of_public.rho, totals.of_conditional.rho, "epsilon_total");
+    auto basic = [&](const privacy::Spent &spent) { return !spent.rho_only && spent.pure <= *bound.epsilon_total; };
+    sum.public_exceeds = sum.public_exceeds && (bound.splits_pure() || !basic(totals.of_public));
+    sum.both_exceed = sum.both_exceed && (bound.splits_pure() || !basic(both));
+    return sum;
+}
+
+static void warn_of_zcdp(const char *relation, const privacy::BoundSettings &bound, const privacy::Totals &totals) {
+    const privacy::Spent &of_public = totals.of_public, &of_conditional = totals.of_conditional;
+    if (bound.epsilon_total)
+        warn_of_sum(relation, sum_in_rho(bound, totals));
+    if (bound.splits_pure())
+        warn_of_sum(relation, sum_of("epsilon_pure", bound.epsilon_pure, of_public.epsilon_of_epoch(),
+                                     of_conditional.epsilon_of_epoch(), "epsilon_pure"));
+    if (of_public.delta_of_epoch().units() + of_conditional.delta_of_epoch().units() > 0)
+        warn_of_sum(relation, sum_of("the delta for groups", bound.delta_mechanisms(), of_public.delta_of_epoch(),
+                                     of_conditional.delta_of_epoch(), "delta_total"));
+}
+
+static void warn_of_spent(const char *relation, const privacy::BoundSettings &bound, const privacy::Totals &totals) {
+    if (bound.bound == privacy::Bound::none)
+        return;
+    if (bound.bound == privacy::Bound::zcdp) {
+        warn_of_zcdp(relation, bound, totals);
+        return;
+    }
+    if (bound.epsilon_total)
+        warn_of_sum(relation, sum_of("epsilon_total", *bound.epsilon_total, totals.of_public.epsilon,
+                                     totals.of_conditional.epsilon, "epsilon_total"));
+    warn_of_sum(relation, sum_of("delta_total", bound.delta_total, totals.of_public.delta, totals.of_conditional.delta,
+                                 "delta_total"));
+}
+
+// ---- policies whose delta no answer can pay any more; their queries that need none go on ---------------------------
+
+// $2: what is left for all, $3: what of it the conditional account has, $4: only groups need a delta, and there is some for them
+const char *const policies_sql = R"sql(
+SELECT string_agg(format('%s on %s has delta %s', p.grantee, p.view, p.delta), '; ' ORDER BY p.view::oid, p.grantee::oid)
+FROM dp_rdr.restricted_view v JOIN dp_rdr.policy p ON p.view = v.view
+WHERE v.relation::oid = $1
+  AND CASE WHEN $4 AND p.mechanism = 'gaussian' THEN p.delta - trunc(p.delta * 0.5, 30) ELSE p.delta END
+      > $2 - CASE p.selection WHEN 'within_data' THEN $3 ELSE 0 END
+  AND (p.delta > 0 OR NOT $4) AND NOT ($5 AND p.mechanism = 'gaussian')
+HAVING count(*) > 0)sql";
+
+static void warn_of_policies(Oid relation, const char *name, const privacy::BoundSettings &bound,
+                             const privacy::Totals &totals) {
+    if (bound.bound == privacy::Bound::none)
+        return;
+    const bool zcdp = bound.bound == privacy::Bound::zcdp;
+    const privacy::Spent &of_public = totals.of_public, &of_conditional = totals.of_conditional;
+    const privacy::Delta left = zcdp ? bound.delta_mechanisms() - of_public.delta_of_epoch()
+                                     : bound.delta_total - of_public.delta;
+    Oid types[5] = {OIDOID, NUMERICOID, NUMERICOID, BOOLOID, BOOLOID};
+    Datum values[5] = {ObjectIdGetDatum(relation), catalog::to_numeric(left),
+                       catalog::to_numeric(zcdp ? of_conditional.delta_of_epoch() : of_conditional.delta),
+                       BoolGetDatum(zcdp), BoolGetDatum(zcdp && bound.delta_mechanisms().units() == 0)};
+    Visit visit = Visit::write();
+    const char *policies = visit.run(policies_sql, 5, types, values) == 1 ? visit.spi.text(0, 1) : nullptr;
+    visit.leave();
+    if (policies == nullptr)
+        return;
+    ereport(WARNING,
+            (errmsg("delta_total %s of %s leaves %s, less than the delta of a policy", printed(bound.delta_total), name,
+                    printed(left.units() > 0 ? left : privacy::Delta())),
+             errdetail("Queries that need it will be denied: role %s.", policies),
+             errhint("Raise it with dp_set_odometer('%s', delta_total => ...), or lower the policy's with "
+                     "dp_grant(view, grantee, delta => ...).",
+                     name)));
+}
+
+// ---- epochs --------------------------------------------------------------------------------------------------------
+
+// What the epoch before comes to, once the next charge has met the new one.
+static void tell_about_end(const char *relation, const privacy::Odometer &odometer) {
+    privacy::Loss loss = {};
+    bool charged = border::core([&] {
+        const std::optional<privacy::Loss> closing = privacy::closing(odometer, privacy::Account::public_account);
+        loss = closing.value_or(privacy::Loss());
+        return closing.has_value();
+    });
+    if (charged)
+        ereport(NOTICE,
+                (errmsg("what %s has spent under zcdp so far counts as epsilon %s and delta %s more", relation,
+                        printed(loss.epsilon), printed(loss.delta)),
+                 errdetail("It is what was promised, less what is in the sums already; the next charge writes it into "
+                           "the ledger.")));
+}
+
+static void tell_about_begin(const char *relation, const privacy::BoundSettings &bound, const privacy::Spent &before) {
+    if (before.epsilon_before.units() == 0 && before.delta_before.units() == 0)
+        return;
+    if (!bound.epsilon_total)
+        ereport(NOTICE, (errmsg("the sums of %s begin anew, behind epsilon %s and delta %s that are spent", relation,
+                                printed(before.epsilon_before), printed(before.delta_before))));
+    else
+        ereport(NOTICE,
+                (errmsg("the totals of %s begin anew: with what was spent before they bound epsilon by %s and delta by %s",
+                        relation, printed(before.epsilon_before + *bound.epsilon_total),
+                        printed(before.delta_before + bound.delta_total))));
+}
+
+static bool same_totals(const privacy::BoundSettings &a, const privacy::BoundSettings &b) {
+    return a.epsilon_total == b.epsilon_total && a.delta_total == b.delta_total &&
+           a.delta_conversion == b.delta_conversion && a.cap == b.cap;
+}
+
+static void tell_about_change(const char *relation, const BoundState &was, const BoundState &now) {
+    if (same_totals(was.bound, now.bound) || !entered(was).claim.charged)
+        return;
+    ereport(NOTICE, (errmsg("the totals of %s changed, and what was spent under the old ones goes on", relation),
+                     errdetail("The guarantee is the larger total if you decided this without a look at answers; "
+                               "otherwise it is the sum of both.")));
+}
+
+void tell_about_totals(Oid relation, const BoundState &was, const BoundState &now) {
+    if (!now.has_odometer)
+        return; // whoever asks is told
+    const char *name = catalog::qualified_name(relation);
+    const privacy::Odometer odometer = entered(now);
+    const bool zcdp = now.bound.bound == privacy::Bound::zcdp;
+    if (was.epoch != now.epoch) {
+        tell_about_end(name, entered(was));
+        if (zcdp)
+            tell_about_begin(name, now.bound, odometer.totals.of_public);
+    } else if (zcdp)
+        tell_about_change(name, was, now);
+    warn_of_spent(name, now.bound, odometer.totals);
+    warn_of_policies(relation, name, now.bound, odometer.totals);
+}
+
+} // namespace dp::sql
