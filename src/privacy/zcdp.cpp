@@ -57,7 +57,7 @@ Real log_inverse(Delta delta) {
 // The t = ln(order - 1) at which a function is largest, or nearly so: a grid, then golden section. No useful order lies outside:
 // epsilon from 10^-9 to 10^8, any delta.
 template <class Function> double best_order(Function value) {
-    constexpr double first = -16, last = 48, step = 0.125;
+    constexpr double first = -32, last = 48, step = 0.125;
     double best = first, largest = value(first);
     for (double t = first + step; t <= last; t += step)
         if (const double here = value(t); here > largest) {
@@ -116,6 +116,8 @@ void check_target(Rho target) {
 Rho rho_of_pure(Epsilon epsilon) {
     if (epsilon.units() < 0 || epsilon.units() > int128{100} * 1000000000)
         throw std::out_of_range("epsilon is outside 0 to 100");
+    if (epsilon.units() == 0)
+        return {};
     const Real x = real(epsilon), u = exp(-x);
     return rounded_up<15>(x * (1 - u) / (1 + u)); // = x tanh(x/2)
 }

@@ -122,7 +122,7 @@ class Audit : public testing::TestWithParam<std::tuple<Mechanism, double>> {
 TEST_P(Audit, WithinDomain) {
     const Policy policy = within_domain(mechanism(), claim());
     for (const Neighbours &pair : declared_pairs()) {
-        EXPECT_TRUE(Prepared(pair.question, policy).decide().epsilon == policy.candidates.front());
+        EXPECT_TRUE(Prepared(pair.question, policy).decide().cost.epsilon == policy.candidates.front());
         expect_kept(subject(pair.question, policy, pair.x, pair.y));
     }
 }
@@ -223,7 +223,7 @@ TEST(Scales, AreTheFormulaAndMatchWhatTheRecordMoves) {
             for (const Neighbours &pair : declared_pairs()) {
                 const Policy policy = within_domain(mechanism, claim);
                 const Prepared prepared(pair.question, policy);
-                const Epsilon eps = prepared.decide().epsilon;
+                const Epsilon eps = prepared.decide().cost.epsilon;
                 const ReleasePlan plan = prepared.plan(eps);
                 EXPECT_EQ(prepared.sensitivities(), sensitivities_of(pair)) << pair.question.name;
                 for (std::size_t j = 0; j < plan.noise.size(); ++j)

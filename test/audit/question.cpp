@@ -207,7 +207,7 @@ Side within_domain(const Prepared &prepared, const Table &table, const Tampering
     const bool denied = decision.denial != Denial::none && !tampering.epsilon;
     if (denied)
         return {[=](BitSource &, Outcome &outcome) { releaser.deny(outcome); }, releaser.exact()};
-    const Epsilon charged = tampering.epsilon ? tampering.epsilon(table) : decision.epsilon;
+    const Epsilon charged = tampering.epsilon ? tampering.epsilon(table) : decision.cost.epsilon;
     const ReleasePlan plan = tampered_plan(prepared, charged, tampering);
     return {[=](BitSource &bits, Outcome &outcome) { releaser.draw(bits, plan, outcome); }, releaser.exact()};
 }

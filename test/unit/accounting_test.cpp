@@ -51,28 +51,28 @@ ChargeRequest request_for(double eps_star, Account account = Account::public_acc
     return request;
 }
 
+BoundSettings bound_of(Bound bound, std::optional<Epsilon> total, Delta delta_total) {
+    BoundSettings settings;
+    settings.bound = bound;
+    settings.epsilon_total = total;
+    settings.delta_total = delta_total;
+    return settings;
+}
 BoundSettings filter(const char *total, const char *delta_total = "0") {
-    return {Bound::filter, eps(total), del(delta_total)};
+    return bound_of(Bound::filter, eps(total), del(delta_total));
 }
 BoundSettings dynamic() {
-    return {Bound::dynamic, std::nullopt, {}};
+    return bound_of(Bound::dynamic, std::nullopt, {});
 }
 BoundSettings unbounded() {
-    return {Bound::none, std::nullopt, {}};
+    return bound_of(Bound::none, std::nullopt, {});
 }
 
 Totals consumed(const char *public_epsilon, const char *conditional_epsilon = "0") {
     Totals totals;
-    totals.public_epsilon = eps(public_epsilon);
-    totals.conditional_epsilon = eps(conditional_epsilon);
+    totals.of_public.epsilon = eps(public_epsilon);
+    totals.of_conditional.epsilon = eps(conditional_epsilon);
     return totals;
-}
-
-void add(Totals &totals, Account account, Epsilon epsilon, Delta delta) {
-    Epsilon &e = account == Account::public_account ? totals.public_epsilon : totals.conditional_epsilon;
-    Delta &d = account == Account::public_account ? totals.public_delta : totals.conditional_delta;
-    e = e + epsilon;
-    d = d + delta;
 }
 
 // A table with its bound: asks, and charges what is granted, to the table and to the role.
@@ -83,7 +83,7 @@ class Table {
         const Decision decision = decide(request, bound_, totals_, roles_[role]);
         if (decision.denial == Denial::none)
             for (Totals *totals : {&totals_, &roles_[role]})
-                add(*totals, request.account, decision.epsilon, request.delta);
+                add(&totals->of(request.account), decision.cost, bound_.basis_of(request.pure));
         return decision;
     }
     // Cuts the candidates of a selection and charges it.
@@ -91,7 +91,7 @@ class Table {
         const SelectionRange range = cut_candidates(request, bound_, totals_, roles_[role]);
         if (range.denial == Denial::none)
             for (Totals *totals : {&totals_, &roles_[role]})
-                add(*totals, Account::public_account, range.charged, {});
+                add(&totals->of_public, cost_of_selection(range.charged), bound_.basis_of(true));
         return range;
     }
     Totals &totals() { return totals_; }
@@ -125,10 +125,10 @@ TEST(Accounting, DynamicBound) {
             const json &chosen = c.expect("chosen").at(i);
             ASSERT_EQ(decision.denial == Denial::none, !chosen.is_null()) << i;
             if (!chosen.is_null()) {
-                EXPECT_EQ(decision.epsilon, decimal(chosen)) << i;
+                EXPECT_EQ(decision.cost.epsilon, decimal(chosen)) << i;
             }
         }
-        EXPECT_EQ(table.totals().public_epsilon, decimal(c.expect("eps_c")));
+        EXPECT_EQ(table.totals().of_public.epsilon, decimal(c.expect("eps_c")));
     });
 }
 
@@ -169,7 +169,7 @@ const char *check_selection(Table &table, const json &asked, const std::vector<E
     const Decision decision = table.ask(release);
     if (decision.denial != Denial::none)
         return "nothing selected";
-    EXPECT_EQ(decision.epsilon, decimal(epsilon_expected));
+    EXPECT_EQ(decision.cost.epsilon, decimal(epsilon_expected));
     return "answered";
 }
 
@@ -177,17 +177,17 @@ void check_step(const Case &c, Table &table, const json &asked, const json &expe
     if (asked.at("kind") == "released") {
         EXPECT_EQ(check_selection(table, asked, candidates_of(c), expected.at("epsilon")),
                   expected.at("outcome").get<std::string>());
-        EXPECT_EQ(table.totals().public_epsilon, decimal(expected.at("public")));
+        EXPECT_EQ(table.totals().of_public.epsilon, decimal(expected.at("public")));
         return;
     }
     const Decision decision = table.ask(request_of(asked, candidates_of(c)), asked.value("role", "analyst"));
     ASSERT_EQ(decision.denial == Denial::none ? "answered" : "denied", expected.at("outcome").get<std::string>());
     if (!expected.at("epsilon").is_null()) {
-        EXPECT_EQ(decision.epsilon, decimal(expected.at("epsilon")));
+        EXPECT_EQ(decision.cost.epsilon, decimal(expected.at("epsilon")));
     }
-    EXPECT_EQ(table.totals().public_epsilon, decimal(expected.at("public")));
-    EXPECT_EQ(table.totals().conditional_epsilon, decimal(expected.at("conditional")));
-    EXPECT_EQ(table.totals().public_delta, decimal_delta(expected.at("delta_public")));
+    EXPECT_EQ(table.totals().of_public.epsilon, decimal(expected.at("public")));
+    EXPECT_EQ(table.totals().of_conditional.epsilon, decimal(expected.at("conditional")));
+    EXPECT_EQ(table.totals().of_public.delta, decimal_delta(expected.at("delta_public")));
 }
 
 TEST(Accounting, Decisions) {
@@ -219,7 +219,7 @@ TEST(Accounting, ChargesOfOtherSelectionsCount) {
     request.epsilon_max = eps("1");
     const Decision decision = decide(request, dynamic(), consumed("0.25"), {});
     EXPECT_EQ(decision.denial, Denial::none);
-    EXPECT_EQ(decision.epsilon, eps("0.5"));
+    EXPECT_EQ(decision.cost.epsilon, eps("0.5"));
 }
 
 // ---- What is left to select from ----
@@ -298,8 +298,8 @@ TEST(Accounting, TenTimesOneTenthIsOne) {
     ChargeRequest request = request_for(0.1);
     for (int i = 0; i < 10; ++i)
         EXPECT_EQ(table.ask(request).denial, Denial::none) << i;
-    EXPECT_EQ(table.totals().public_epsilon, eps("1"));
-    EXPECT_EQ(table.totals().public_epsilon.text(), "1");
+    EXPECT_EQ(table.totals().of_public.epsilon, eps("1"));
+    EXPECT_EQ(table.totals().of_public.epsilon.text(), "1");
     EXPECT_EQ(table.ask(request).denial, Denial::epsilon_total);
     EXPECT_EQ(odometer_sequential(std::vector<Charge>(10, {eps("0.1"), {}}), {}), eps("1"));
 }
@@ -310,26 +310,26 @@ TEST(Accounting, TheLastUnitDecides) {
     EXPECT_EQ(decide(request, filter("1"), consumed("0.900000001"), {}).denial, Denial::epsilon_total);
     ChargeRequest least = request;
     least.requested = Epsilon::from_units(1);
-    EXPECT_EQ(decide(least, filter("1"), consumed("0.999999999"), {}).epsilon, Epsilon::from_units(1));
+    EXPECT_EQ(decide(least, filter("1"), consumed("0.999999999"), {}).cost.epsilon, Epsilon::from_units(1));
     EXPECT_EQ(decide(least, filter("1"), consumed("1"), {}).denial, Denial::epsilon_total);
     ChargeRequest gaussian = request;
     gaussian.delta = Delta::from_units(1);
     Totals totals;
     EXPECT_EQ(decide(gaussian, filter("1", "1e-30"), totals, {}).denial, Denial::none);
-    totals.public_delta = Delta::from_units(1);
+    totals.of_public.delta = Delta::from_units(1);
     EXPECT_EQ(decide(gaussian, filter("1", "1e-30"), totals, {}).denial, Denial::delta_total);
 }
 
 TEST(Accounting, TheSlackIsOnEpsStarOnly) {
-    EXPECT_EQ(decide(request_for(0.1 * (1 - 1e-13)), filter("1"), {}, {}).epsilon, eps("0.1"));
-    EXPECT_EQ(decide(request_for(0.1 * (1 - 1e-9)), filter("1"), {}, {}).epsilon, eps("0.09"));
+    EXPECT_EQ(decide(request_for(0.1 * (1 - 1e-13)), filter("1"), {}, {}).cost.epsilon, eps("0.1"));
+    EXPECT_EQ(decide(request_for(0.1 * (1 - 1e-9)), filter("1"), {}, {}).cost.epsilon, eps("0.09"));
     ChargeRequest sound = request_for(0.1 * (1 - 1e-9));
     sound.slack = sound_slack;
-    EXPECT_EQ(decide(sound, filter("1"), {}, {}).epsilon, eps("0.1"));
+    EXPECT_EQ(decide(sound, filter("1"), {}, {}).cost.epsilon, eps("0.1"));
     ChargeRequest capped = request_for(infinite_epsilon);
     capped.slack = sound_slack;
     capped.epsilon_max = eps("0.099999999"); // 1e-8 below a candidate: the cap is exact
-    EXPECT_EQ(decide(capped, filter("1"), {}, {}).epsilon, eps("0.09"));
+    EXPECT_EQ(decide(capped, filter("1"), {}, {}).cost.epsilon, eps("0.09"));
 }
 
 TEST(Accounting, TwentyCountsAtTheDefaults) {
@@ -339,7 +339,7 @@ TEST(Accounting, TwentyCountsAtTheDefaults) {
     while (table.ask(request).denial == Denial::none)
         ++answered;
     EXPECT_EQ(answered, 20);
-    EXPECT_EQ(table.totals().public_epsilon, eps("1"));
+    EXPECT_EQ(table.totals().of_public.epsilon, eps("1"));
 }
 
 // ---- Steps of a decision ----
@@ -347,12 +347,12 @@ TEST(Accounting, TwentyCountsAtTheDefaults) {
 TEST(Accounting, NoCandidate) {
     for (double eps_star : {0.0, 0.0005, -1.0, std::nan("")})
         EXPECT_EQ(decide(request_for(eps_star), unbounded(), {}, {}).denial, Denial::no_candidate) << eps_star;
-    EXPECT_EQ(decide(request_for(infinite_epsilon), unbounded(), {}, {}).epsilon, eps("10"));
+    EXPECT_EQ(decide(request_for(infinite_epsilon), unbounded(), {}, {}).cost.epsilon, eps("10"));
     ChargeRequest request = request_for(infinite_epsilon);
     request.epsilon_max = eps("0.0005");
     EXPECT_EQ(decide(request, unbounded(), {}, {}).denial, Denial::no_candidate);
     request.epsilon_max = eps("1");
-    EXPECT_EQ(decide(request, unbounded(), {}, {}).epsilon, eps("1"));
+    EXPECT_EQ(decide(request, unbounded(), {}, {}).cost.epsilon, eps("1"));
     request.candidates.clear();
     EXPECT_EQ(decide(request, unbounded(), {}, {}).denial, Denial::no_candidate);
     request.candidates = {eps("-1"), eps("0")}; // would give budget back
@@ -362,11 +362,11 @@ TEST(Accounting, NoCandidate) {
 TEST(Accounting, AskingForLess) {
     ChargeRequest request = request_for(0.8814);
     request.requested = eps("0.123456789"); // no candidate
-    EXPECT_EQ(decide(request, filter("1"), {}, {}).epsilon, eps("0.123456789"));
+    EXPECT_EQ(decide(request, filter("1"), {}, {}).cost.epsilon, eps("0.123456789"));
     request.requested = eps("0.000000001"); // below the smallest candidate
-    EXPECT_EQ(decide(request, filter("1"), {}, {}).epsilon, eps("0.000000001"));
+    EXPECT_EQ(decide(request, filter("1"), {}, {}).cost.epsilon, eps("0.000000001"));
     request.requested = eps("50"); // more is not less
-    EXPECT_EQ(decide(request, filter("1"), {}, {}).epsilon, eps("0.8"));
+    EXPECT_EQ(decide(request, filter("1"), {}, {}).cost.epsilon, eps("0.8"));
     request.requested = eps("0"); // what a request below 10^-9 is rounded to
     EXPECT_THROW(decide(request, filter("1"), {}, {}), InvalidParameter);
     request.requested = eps("-0.1");
@@ -384,9 +384,9 @@ TEST(Accounting, AskingForLessUnderDynamic) {
     ChargeRequest request = request_for(0.8814);
     request.requested = eps("0.3");
     EXPECT_EQ(decide(request, dynamic(), consumed("0.3"), {}).denial, Denial::dynamic_bound);
-    EXPECT_EQ(decide(request, dynamic(), consumed("0.299999999"), {}).epsilon, eps("0.3"));
+    EXPECT_EQ(decide(request, dynamic(), consumed("0.299999999"), {}).cost.epsilon, eps("0.3"));
     request.requested = eps("0.300000001"); // no candidate, but above what is consumed
-    EXPECT_EQ(decide(request, dynamic(), consumed("0.3"), {}).epsilon, eps("0.300000001"));
+    EXPECT_EQ(decide(request, dynamic(), consumed("0.3"), {}).cost.epsilon, eps("0.300000001"));
     EXPECT_EQ(decide(request_for(0.8814), dynamic(), consumed("0.8"), {}).denial, Denial::dynamic_bound);
     EXPECT_EQ(decide(request_for(0.0005), dynamic(), consumed("0.8"), {}).denial, Denial::no_candidate);
 }
@@ -396,7 +396,7 @@ TEST(Accounting, TheOrderOfDenials) {
     ChargeRequest request = request_for(0);
     request.delta = del("1e-6");
     request.share = eps("0.1");
-    BoundSettings bound{Bound::dynamic, eps("0.5"), {}};
+    BoundSettings bound = bound_of(Bound::dynamic, eps("0.5"), {});
     Totals totals = consumed("0.4"), role = consumed("0.1");
     EXPECT_EQ(decide(request, bound, totals, role).denial, Denial::no_candidate);
     request.eps_star = 0.3;
@@ -409,30 +409,30 @@ TEST(Accounting, TheOrderOfDenials) {
     EXPECT_EQ(decide(request, bound, totals, role).denial, Denial::delta_total);
     bound.delta_total = del("1e-6");
     EXPECT_EQ(decide(request, bound, totals, role).denial, Denial::none);
-    EXPECT_EQ(decide(request, bound, totals, role).epsilon, eps("0.8"));
+    EXPECT_EQ(decide(request, bound, totals, role).cost.epsilon, eps("0.8"));
 }
 
 TEST(Accounting, DeltaTotalBindsUnderEveryBoundButNone) {
     ChargeRequest request = request_for(1);
     request.delta = del("4e-7");
     for (Bound bound : {Bound::filter, Bound::dynamic, Bound::none}) {
-        const BoundSettings settings{bound, eps("100"), del("1e-6")};
+        const BoundSettings settings = bound_of(bound, eps("100"), del("1e-6"));
         Totals totals;
-        totals.public_delta = del("6e-7");
+        totals.of_public.delta = del("6e-7");
         EXPECT_EQ(decide(request, settings, totals, {}).denial, Denial::none) << name_of(bound);
-        totals.public_delta = del("6.000000001e-7");
+        totals.of_public.delta = del("6.000000001e-7");
         EXPECT_EQ(decide(request, settings, totals, {}).denial,
                   bound == Bound::none ? Denial::none : Denial::delta_total)
             << name_of(bound);
         // A pure release charges no delta and is answered even where delta is used up.
         ChargeRequest pure = request_for(1);
-        totals.public_delta = del("1e-6");
+        totals.of_public.delta = del("1e-6");
         EXPECT_EQ(decide(pure, settings, totals, {}).denial, Denial::none) << name_of(bound);
     }
 }
 
 TEST(Accounting, AFilterWithoutATotalAllowsNothing) {
-    const BoundSettings incomplete{Bound::filter, std::nullopt, del("1")};
+    const BoundSettings incomplete = bound_of(Bound::filter, std::nullopt, del("1"));
     EXPECT_EQ(decide(request_for(1), incomplete, {}, {}).denial, Denial::epsilon_total);
 }
 
@@ -461,10 +461,10 @@ TEST(Accounting, DynamicEndsAfterThirteenAnswers) {
     for (Epsilon candidate : std::vector<Epsilon>(paper_candidates().rbegin(), paper_candidates().rend())) {
         const Decision decision = table.ask(request_for(candidate.value()));
         if (decision.denial == Denial::none)
-            answers += " " + decision.epsilon.text();
+            answers += " " + decision.cost.epsilon.text();
     }
     EXPECT_EQ(answers, " 0.001 0.002 0.004 0.008 0.02 0.04 0.08 0.2 0.4 0.8 2 4 8");
-    EXPECT_LT(table.totals().public_epsilon, eps("20"));
+    EXPECT_LT(table.totals().of_public.epsilon, eps("20"));
 }
 
 // ---- Two accounts ----
@@ -475,7 +475,7 @@ TEST(Accounting, AChargeChosenFromTheDataMovesNobody) {
         const Decision on_x = decide(request_for(0.8814), bound, consumed("0", "10"), consumed("0", "10"));
         const Decision on_x1 = decide(request_for(0.8814), bound, consumed("0", "0.05"), consumed("0", "0.05"));
         EXPECT_EQ(on_x.denial, Denial::none);
-        EXPECT_EQ(on_x.epsilon, on_x1.epsilon);
+        EXPECT_EQ(on_x.cost.epsilon, on_x1.cost.epsilon);
     }
     // The leak that the second account prevents: the same request against the sum.
     const ChargeRequest shared = request_for(0.8814, Account::conditional);
@@ -495,7 +495,7 @@ TEST(Accounting, ConditionalDecisionsReadBothAccounts) {
     request.share = std::nullopt;
     request.delta = del("1e-6");
     Totals totals;
-    totals.public_delta = totals.conditional_delta = del("1e-6");
+    totals.of_public.delta = totals.of_conditional.delta = del("1e-6");
     EXPECT_EQ(decide(request, filter("1", "3e-6"), totals, {}).denial, Denial::none);
     EXPECT_EQ(decide(request, filter("1", "2e-6"), totals, {}).denial, Denial::delta_total);
 }
@@ -606,12 +606,12 @@ TEST(Accounting, RandomSequencesAgreeWithAModelInIntegers) {
             ++(expected != 0 ? answered : denied);
             if (expected == 0)
                 continue;
-            ASSERT_EQ(decision.epsilon, Epsilon::from_units(expected)) << sequence << "/" << step;
+            ASSERT_EQ(decision.cost.epsilon, Epsilon::from_units(expected)) << sequence << "/" << step;
             model.charge(request, role, expected);
         }
         if (bound.bound == Bound::filter) {
-            EXPECT_LE(table.totals().public_epsilon, *bound.epsilon_total);
-            EXPECT_LE(table.totals().conditional_epsilon, *bound.epsilon_total);
+            EXPECT_LE(table.totals().of_public.epsilon, *bound.epsilon_total);
+            EXPECT_LE(table.totals().of_conditional.epsilon, *bound.epsilon_total);
         }
     }
     EXPECT_GT(answered, 10000);
@@ -633,21 +633,23 @@ TEST(Accounting, PublicDecisionsDoNotDependOnTheConditionalAccount) {
             }
             const Decision one = plain.ask(request), other = mixed.ask(request);
             ASSERT_EQ(one.denial, other.denial);
-            ASSERT_EQ(one.epsilon, other.epsilon);
+            ASSERT_EQ(one.cost.epsilon, other.cost.epsilon);
         }
-        EXPECT_EQ(plain.totals().public_epsilon, mixed.totals().public_epsilon);
+        EXPECT_EQ(plain.totals().of_public.epsilon, mixed.totals().of_public.epsilon);
     }
 }
 
 // ---- Names ----
 
 TEST(Accounting, Names) {
-    for (Bound bound : {Bound::filter, Bound::dynamic, Bound::none})
+    for (Bound bound : {Bound::filter, Bound::dynamic, Bound::none, Bound::zcdp})
         EXPECT_EQ(bound_from_name(name_of(bound)), bound);
     EXPECT_EQ(bound_from_name("Filter"), std::nullopt);
     EXPECT_EQ(bound_from_name(""), std::nullopt);
     EXPECT_STREQ(name_of(Account::public_account), "public");
     EXPECT_STREQ(name_of(Account::conditional), "conditional");
+    EXPECT_STREQ(name_of(Basis::epsilon), "epsilon");
+    EXPECT_STREQ(name_of(Basis::rho), "rho");
 }
 
 } // namespace

@@ -490,7 +490,7 @@ std::optional<Epsilon> priced(const Case &c, double eps_star) {
     BoundSettings unbounded;
     unbounded.bound = Bound::none;
     const Decision decision = decide(request, unbounded, {}, {});
-    return decision.denial == Denial::none ? std::optional<Epsilon>(decision.epsilon) : std::nullopt;
+    return decision.denial == Denial::none ? std::optional<Epsilon>(decision.cost.epsilon) : std::nullopt;
 }
 
 TEST(Price, WithinDomain) {
