@@ -217,6 +217,10 @@ FROM controlled c WHERE c.bound = 'none' OR c.epsilon_total > 10 OR c.delta_tota
 SELECT c.name, 'the bound "dynamic" has no epsilon_total: the loss may reach twice the largest candidate',
        format('SELECT dp_set_odometer(%L, epsilon_total => 1);', c.name)
 FROM controlled c WHERE c.bound = 'dynamic' AND c.epsilon_total IS NULL)sql"},
+    {"warning", R"sql( -- totals in rho that are counted only
+SELECT c.name, 'the bound "zcdp" has no epsilon_total: the loss is counted, and nothing stops it',
+       format('SELECT dp_set_odometer(%L, epsilon_total => 1);', c.name)
+FROM controlled c WHERE c.bound = 'zcdp' AND c.epsilon_total IS NULL)sql"},
     {"warning", R"sql( -- one row is one individual
 SELECT c.name, h.finding, h.remedy
 FROM controlled c, dp_rdr.people_hints(c.relation) h WHERE h.severity = 'warning')sql"},

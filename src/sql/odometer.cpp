@@ -81,7 +81,7 @@ static void merge(FunctionCallInfo fcinfo, Bound *bound) {
             return;
         *value = PG_GETARG_DATUM(argument);
         if (has != nullptr)
-            *has = !takes_away(*value);
+            *has = true;
     };
     if (!PG_ARGISNULL(odometer_bound))
         bound->name = text_argument(fcinfo, odometer_bound);
@@ -89,6 +89,7 @@ static void merge(FunctionCallInfo fcinfo, Bound *bound) {
         bound->cap = text_argument(fcinfo, odometer_cap);
     bool had_total = bound->has_total;
     take(odometer_epsilon_total, &bound->epsilon_total, &bound->has_total);
+    bound->has_total = bound->has_total && !takes_away(bound->epsilon_total);
     take(odometer_delta_total, &bound->delta_total, nullptr);
     take(odometer_epsilon_pure, &bound->epsilon_pure, nullptr);
     take(odometer_rho_target, &bound->rho_target, &bound->has_target);
@@ -174,7 +175,7 @@ static privacy::Rho checked_target(FunctionCallInfo fcinfo, const Bound &bound,
                  errhint("Leave it out, or take the total away with epsilon_total => 'Infinity'.")));
     if (settings.epsilon_total)
         return privacy::Rho();
-    if (!bound.has_target && PG_ARGISNULL(odometer_rho_target))
+    if (!bound.has_target)
         return border::core([&] {
             return privacy::rho_cap(*privacy::Epsilon::parse("1"), settings.delta_conversion, privacy::Cap::tight);
         });
