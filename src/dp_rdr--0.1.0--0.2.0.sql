@@ -123,6 +123,7 @@ ALTER TABLE dp_rdr.odometer_share
     ADD COLUMN conditional_rho numeric NOT NULL DEFAULT 0,
     ADD COLUMN conditional_pure numeric NOT NULL DEFAULT 0,
     ADD COLUMN conditional_rho_only boolean NOT NULL DEFAULT false;
+DROP FUNCTION dp_rdr.ledger_content(dp_rdr.ledger_row); -- it has the type of a row
 ALTER TABLE dp_rdr.ledger_row
     ADD COLUMN basis text NOT NULL DEFAULT 'epsilon',
     ADD COLUMN epoch integer NOT NULL DEFAULT 0;
@@ -130,7 +131,7 @@ ALTER TABLE dp_rdr.ledger_row
 -- The columns from table_id to outcome, then basis and epoch, as one JSON array of texts (parameters: as JSON). No
 -- setting reaches it: numerics are printed with their own scale, the time in UTC, and all that looks the same after a dump and
 -- a restore elsewhere. Content version 1, of dp_rdr 0.1.0, ends with the outcome.
-CREATE OR REPLACE FUNCTION dp_rdr.ledger_content(entry dp_rdr.ledger_row) RETURNS bytea
+CREATE FUNCTION dp_rdr.ledger_content(entry dp_rdr.ledger_row) RETURNS bytea
     LANGUAGE sql STABLE PARALLEL SAFE
     RETURN convert_to(CASE entry.content_version WHEN 1 THEN json_build_array(
         entry.table_id::text, to_char(timezone('UTC', entry.at), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
@@ -149,6 +150,7 @@ CREATE OR REPLACE FUNCTION dp_rdr.ledger_content(entry dp_rdr.ledger_row) RETURN
         entry.delta::text, entry.delta_noise::text, entry.delta_groups::text, entry.rho::text,
         entry.parameters, entry.guarantee, entry.outcome, entry.basis, entry.epoch::text) END::text, 'UTF8');
 COMMENT ON FUNCTION dp_rdr.ledger_content(dp_rdr.ledger_row) IS 'canonical text of a ledger row, by its content version';
+REVOKE ALL ON FUNCTION dp_rdr.ledger_content(dp_rdr.ledger_row) FROM PUBLIC;
 CREATE OR REPLACE VIEW dp_rdr.ledger WITH (security_barrier) AS
 SELECT l.id, l.at, l.relation, l.view, l.role_name, l.session_role, l.query, l.account, l.kind, l.algorithm, l.mechanism,
        l.epsilon, l.epsilon_svt, l.epsilon_worst, l.delta, l.delta_noise, l.delta_groups, l.rho, l.parameters, l.guarantee,

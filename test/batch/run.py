@@ -135,6 +135,32 @@ def test_running_totals(tap, owner):
     owner.must("SELECT dp_set_odometer('people', 'none')")
 
 
+def closings(owner):
+    return owner.must("SELECT count(*) FROM dp_rdr.ledger WHERE relation = 'public.people' AND kind = 'closing'")[0][0]
+
+
+def test_totals_in_rho(tap, owner):
+    owner.must("SELECT dp_set_odometer('people', 'zcdp', 0.5, 1e-6)")
+    expect(tap, owner, "in rho as well each is decided on what those before it leave",
+           [charge("0.2"), charge("0.2"), charge("0.2"), charge("0.1"), charge("0.1")],
+           ["committed 0.2", "committed 0.2", "denied 0", "committed 0.1", "denied 0"], {"people": (0.5, 3, 2)})
+    # Half of a total: the cap of it is below the cost of 0.2, so that only the sum in epsilon lets anything pass.
+    owner.must("SELECT dp_set_odometer('people', epsilon_total => 1)")
+    expect(tap, owner, "so are selections and shares",
+           [charge("0.2", kind="selection"), charge("0.06", "regress_dp_two"), charge("0.06", "regress_dp_two"),
+            charge("0.04", "regress_dp_two"), charge("0.25"), charge("0.2")],
+           ["committed 0.2", "committed 0.06", "denied 0", "committed 0.04", "denied 0", "committed 0.2"],
+           {"people": (0.5, 3, 2)})
+    before = int(closings(owner))
+    owner.must("SELECT dp_set_odometer('people', 'none')")
+    expect(tap, owner, "the first of a batch ends the epoch, for all of it",
+           [charge("0.01"), charge("0.02", table="others"), charge("0.01", "regress_dp_three"), charge("0.01")],
+           ["committed 0.01", "committed 0.02", "committed 0.01", "committed 0.01"],
+           {"people": (0.03, 3, 0), "others": (0.02, 1, 0)})
+    ended = int(closings(owner)) - before
+    tap.report("once", [f"{ended} rows end it"] * (ended != 1))
+
+
 def test_two_tables(tap, owner):
     expect(tap, owner, "two tables in turn", [charge("0.01"), charge("0.02", table="others")] * 3,
            ["committed 0.01", "committed 0.02"] * 3, {"people": (0.03, 3, 0), "others": (0.06, 3, 0)})
@@ -228,7 +254,7 @@ def main():
         measure(owner)
         return 0
     tap = Tap()
-    for test in (test_running_totals, test_two_tables, test_none_fails_another, test_locks, test_suspension):
+    for test in (test_running_totals, test_totals_in_rho, test_two_tables, test_none_fails_another, test_locks, test_suspension):
         test(tap, owner)
     forget(owner, DATABASE)
     test_content(tap)

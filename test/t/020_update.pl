@@ -105,6 +105,9 @@ sub goes_on
 	is(ask($node, $database, $groups) =~ s/\|-?\d+$//mgr, "Oslo\nPisa\nRome", "$name: bounds and groups are there");
 	like(ask($node, $database, q{SELECT * FROM dp_query('SELECT sum(pay) FROM "Odd schema"."Vi""ew"') AS (s numeric)}),
 		qr/^-?[\d.]+$/, "$name: odd names are found");
+	psql_as($node, $database, 'controller', q{SELECT dp_set_odometer('people', 'zcdp', 5, 1e-3)});
+	like(ask($node, $database), qr/^-?\d+$/, "$name: totals in rho begin behind the old ones");
+	ok($node->safe_psql($database, "SELECT dp_verify_ledger('people')") eq 't', "$name: and verify with them");
 	return;
 }
 
