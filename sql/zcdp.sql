@@ -216,7 +216,7 @@ SELECT * FROM zcdp_account;
 SELECT dp_set_odometer('panel', epsilon_pure => 0.2);
 
 -- Shares. A role that uses both would have it twice, whatever comes first.
-SELECT dp_grant('panel_dp', 'regress_second', epsilon_total => 0.3);
+SELECT dp_grant('panel_dp', 'regress_second', epsilon_total => 0.25);
 SELECT dp_protect('panel', 'panel2_dp');
 \set VERBOSITY default
 SELECT dp_grant('panel2_dp', 'regress_second', tau => 0.95);
@@ -228,7 +228,8 @@ SELECT dp_revoke('panel2_dp', 'regress_second');
 SELECT attempt($$SELECT dp_grant('panel_dp', 'regress_second', tau_var => 0.01)$$); -- 0: selections are in rho, too
 SELECT attempt($$SELECT dp_set_odometer('panel', epsilon_pure => 0.2)$$);
 SELECT dp_grant('panel_dp', 'regress_second', tau => 0.95), dp_grant('panel_dp', 'regress_analyst', epsilon_total => 0.12);
--- In rho the same test with the share for the total: the sum in epsilon, or the cap.
+-- In rho the same test with the share for the total: the sum in epsilon, or the cap. What was charged in an earlier epoch, more
+-- than the whole share, is not counted.
 SET ROLE regress_analyst;
 SELECT n, attempt('SELECT count(*) FROM panel_dp') FROM generate_series(1, 4) n;
 SET ROLE regress_second;
@@ -255,6 +256,12 @@ SELECT n, attempt('SELECT count(*) FROM poll_dp') FROM generate_series(1, 3) n;
 SET ROLE regress_controller;
 SELECT account, kind, epsilon, basis, epoch, guarantee, parameters ? 'totals' AS totals FROM dp_rdr.ledger WHERE relation = 'public.poll' ORDER BY id;
 SELECT account, epsilon > 0 AS epsilon, delta, releases, denials, rho > 0 AS rho, epsilon_claim, delta_claim FROM dp_odometer('poll');
+-- A charge of the conditional account raises no claim of the public one.
+SELECT dp_set_odometer('poll', epsilon_total => 5);
+SET ROLE regress_second;
+SELECT attempt('SELECT count(*) FROM poll_dp');
+SET ROLE regress_controller;
+SELECT dp_verify_ledger('poll');
 SELECT dp_set_odometer('poll', 'filter', 6, 2e-6);
 SET ROLE regress_analyst;
 SELECT attempt('SELECT count(*) FROM poll_dp');

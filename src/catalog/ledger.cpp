@@ -98,9 +98,8 @@ const char *explain_denial(const Charge &what, const Reason &reason) {
     // Analysts get no detail, and one hint for every reason: what is left is the controller's business.
     const char *detail = what.grantee == nullptr ? explain_denial(what, reason) : nullptr;
     if (detail == nullptr)
-        ereport(ERROR,
-                (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("query denied"),
-                 errhint("dp_explain() tells what a query would cost now, and whether it would be answered.")));
+        ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("query denied"),
+                        errhint("dp_explain() tells what a query would cost now, and whether it would be answered.")));
     bool total = reason.denial == privacy::Denial::epsilon_total || reason.denial == privacy::Denial::delta_total;
     ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("query denied"), errdetail("%s", detail),
                     total ? errhint("dp_set_odometer() sets the total. A smaller epsilon, or candidates that are "

@@ -140,8 +140,8 @@ Basis *read_basis(const Charge &what, Odometer *odometer) {
     if (basis->terms != nullptr && basis->terms->bound.bound == privacy::Bound::zcdp)
         basis->totals = describe_totals(basis->terms->bound);
     if (what.grantee != nullptr)
-        basis->share = known_share(odometer, what.grantee,
-                                   read_share(reading, odometer->id, what.grantee, odometer->state.epoch));
+        basis->share =
+            known_share(odometer, what.grantee, read_share(reading, odometer->id, what.grantee, odometer->state.epoch));
     reading.close();
     return basis;
 }

@@ -177,7 +177,8 @@ static SelectionRange range_at(const SelectionRequest &request, const BoundSetti
     const auto too_large = [&](Epsilon candidate) {
         return (request.epsilon_max && candidate > *request.epsilon_max) ||
                (request.requested && candidate > *request.requested) ||
-               fit(request.cost(candidate, bound), account, bound, table_then, role_then, request.share) != Denial::none;
+               fit(request.cost(candidate, bound), account, bound, table_then, role_then, request.share) !=
+                   Denial::none;
     };
     while (range.first < request.candidates.size() && too_large(request.candidates[range.first]))
         ++range.first;

@@ -50,7 +50,9 @@ struct BoundSettings {
     Epsilon epsilon_pure; // P: above 0, pure charges have a total of their own, in epsilon
     Rho rho_total;        // with an epsilon_total: the cap of the rest
     Rho rho_target;       // without: what the bound that holds at all times is tuned at
-    Delta delta_mechanisms() const { return delta_total - delta_conversion; } // delta'': for groups that nobody declared
+    Delta delta_mechanisms() const {
+        return delta_total - delta_conversion;
+    } // delta'': for groups that nobody declared
     bool splits_pure() const { return bound == Bound::zcdp && epsilon_pure.units() > 0; }
     Basis basis_of(bool pure) const {
         return bound != Bound::zcdp || (pure && splits_pure()) ? Basis::epsilon : Basis::rho;

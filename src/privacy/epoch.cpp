@@ -21,8 +21,8 @@ static Epsilon no_more_than_pure(const Spent &spent, Epsilon converted) {
 Loss promised(const Spent &spent, const Claim &claim) {
     if (!claim.charged)
         return {spent.epsilon_of_epoch(), spent.delta_of_epoch()};
-    const Epsilon epsilon = claim.total ? *claim.total - spent.epsilon_of_epoch()
-                                        : eps_anytime(spent.rho, claim.conversion, claim.target);
+    const Epsilon epsilon =
+        claim.total ? *claim.total - spent.epsilon_of_epoch() : eps_anytime(spent.rho, claim.conversion, claim.target);
     return {spent.epsilon_of_epoch() + no_more_than_pure(spent, epsilon),
             claim.conversion + (claim.total ? claim.mechanisms : spent.delta_of_epoch())};
 }

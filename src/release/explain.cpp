@@ -80,7 +80,8 @@ static void set_limits(const rows::Question *question, const Terms &terms, priva
     };
 }
 
-static void decide(const rows::Question *question, const Terms &terms, const Permitted &permitted, const Account &account, Estimate *estimate) {
+static void decide(const rows::Question *question, const Terms &terms, const Permitted &permitted,
+                   const Account &account, Estimate *estimate) {
     border::core([&] {
         privacy::ChargeRequest request;
         set_limits(question, terms, estimate->delta, &request);
@@ -125,8 +126,8 @@ static void foresee(const rows::Question *question, const Terms &terms, Estimate
 }
 
 // The cut that the worker would make, on the candidates that the data decide on and on those that they do not.
-static privacy::SelectionRange cut(const rows::Question *question, const Terms &terms, const Account &account, privacy::Delta delta,
-                                   const std::vector<privacy::SvtCandidate> &facts) {
+static privacy::SelectionRange cut(const rows::Question *question, const Terms &terms, const Account &account,
+                                   privacy::Delta delta, const std::vector<privacy::SvtCandidate> &facts) {
     privacy::SelectionRequest request;
     set_limits(question, terms, delta, &request);
     request.tested = privacy::tested_candidates(facts);

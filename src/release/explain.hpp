@@ -15,8 +15,8 @@ struct Estimate {
     privacy::Epsilon selection; // what the selection will be charged beside it
     privacy::Delta delta;
     privacy::Cost cost, selection_cost; // what the accounts would see
-    int64 threshold; // of discovered groups, when epsilon is known beforehand; 0: none
-    int filtered;    // measures that differ by their FILTER alone, the most that there are
+    int64 threshold;                    // of discovered groups, when epsilon is known beforehand; 0: none
+    int filtered;                       // measures that differ by their FILTER alone, the most that there are
     double *
         error95; // null when epsilon is selected; half-width of each output of the leaf, in its own unit; NaN: a key, or it depends on the data
 };

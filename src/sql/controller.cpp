@@ -199,16 +199,15 @@ static Identity find_identity(const Visit &visit, Oid relation) {
     Oid types[2] = {TEXTOID, TEXTOID};
     Datum values[2] = {CStringGetTextDatum(catalog::qualified_name(relation)),
                        CStringGetTextDatum(GetUserNameFromId(catalog::relation_owner(relation), false))};
-    uint64 rows =
-        visit.run("SELECT x.id, x.odometer, x.used FROM ("
-                  "SELECT o.id, true AS odometer, o.public_epsilon + o.conditional_epsilon + o.public_rho "
-                  "+ o.conditional_rho + o.public_denials + o.conditional_denials > 0 AS used "
-                  "FROM dp_rdr.odometer o WHERE o.relation_name = $1 AND o.owner = $2 "
-                  "UNION ALL SELECT l.table_id, false, true FROM dp_rdr.ledger_row l WHERE l.relation = $1 "
-                  "AND NOT EXISTS (SELECT FROM dp_rdr.odometer o WHERE o.id = l.table_id)) x "
-                  "WHERE NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.id = x.id) "
-                  "ORDER BY x.odometer DESC, x.used DESC, x.id LIMIT 1",
-                  2, types, values);
+    uint64 rows = visit.run("SELECT x.id, x.odometer, x.used FROM ("
+                            "SELECT o.id, true AS odometer, o.public_epsilon + o.conditional_epsilon + o.public_rho "
+                            "+ o.conditional_rho + o.public_denials + o.conditional_denials > 0 AS used "
+                            "FROM dp_rdr.odometer o WHERE o.relation_name = $1 AND o.owner = $2 "
+                            "UNION ALL SELECT l.table_id, false, true FROM dp_rdr.ledger_row l WHERE l.relation = $1 "
+                            "AND NOT EXISTS (SELECT FROM dp_rdr.odometer o WHERE o.id = l.table_id)) x "
+                            "WHERE NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.id = x.id) "
+                            "ORDER BY x.odometer DESC, x.used DESC, x.id LIMIT 1",
+                            2, types, values);
     if (rows == 1) {
         bool isnull;
         identity.id = visit.spi.text(0, 1);

@@ -258,10 +258,11 @@ char *first_misfit(Datum id) {
     char *misfit = nullptr;
     if (run_for(visit, table, misfit_sql) > 0)
         misfit = visit.spi.text(0, 1);
-    else if (run_for(visit, table,
-                     psprintf("WITH now AS (SELECT coalesce((SELECT o.epoch FROM dp_rdr.odometer o WHERE o.id = $1), 0) "
-                              "AS epoch), %s, %s",
-                              catalog::ledger_sums_sql, totals_sql)) > 0)
+    else if (run_for(
+                 visit, table,
+                 psprintf("WITH now AS (SELECT coalesce((SELECT o.epoch FROM dp_rdr.odometer o WHERE o.id = $1), 0) "
+                          "AS epoch), %s, %s",
+                          catalog::ledger_sums_sql, totals_sql)) > 0)
         misfit = visit.spi.text(0, 1);
     visit.leave();
     return misfit;

@@ -255,12 +255,13 @@ void check_shares(const Visit &visit, Oid relation) {
                      "AND bool_or(p.mechanism = 'laplace' OR p.selection = 'released') ORDER BY p.grantee LIMIT 1",
                      relation) == 0)
         return;
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("role %s would have its share of the total twice", visit.spi.text(0, 1)),
-                    errdetail("With an epsilon_pure Laplace noise and selections are charged in epsilon, Gaussian noise "
-                              "in rho, and its policies on the table use both."),
-                    errhint("Grant it one mechanism without tau_var, or no share (epsilon_total => 'Infinity'); or set "
-                            "epsilon_pure => 0 with dp_set_odometer().")));
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+             errmsg("role %s would have its share of the total twice", visit.spi.text(0, 1)),
+             errdetail("With an epsilon_pure Laplace noise and selections are charged in epsilon, Gaussian noise "
+                       "in rho, and its policies on the table use both."),
+             errhint("Grant it one mechanism without tau_var, or no share (epsilon_total => 'Infinity'); or set "
+                     "epsilon_pure => 0 with dp_set_odometer().")));
 }
 
 // What the keepers read: under this transaction's own snapshot, so with what it has just set.

@@ -32,8 +32,13 @@ struct Sum {
 // Decisions of DP modes read the public account, those of others the sum of both (formulas.md 5.2).
 template <class Number>
 static Sum sum_of(const char *name, Number total, Number of_public, Number of_conditional, const char *setting) {
-    return Sum{name,    printed(total),     printed(of_public),                 printed(of_conditional),
-               setting, of_public > total, of_public + of_conditional > total};
+    return Sum{name,
+               printed(total),
+               printed(of_public),
+               printed(of_conditional),
+               setting,
+               of_public > total,
+               of_public + of_conditional > total};
 }
 
 static void warn_of_sum(const char *relation, const Sum &sum) {
@@ -101,8 +106,8 @@ static void warn_of_policies(Oid relation, const char *name, const privacy::Boun
         return;
     const bool zcdp = bound.bound == privacy::Bound::zcdp;
     const privacy::Spent &of_public = totals.of_public, &of_conditional = totals.of_conditional;
-    const privacy::Delta left = zcdp ? bound.delta_mechanisms() - of_public.delta_of_epoch()
-                                     : bound.delta_total - of_public.delta;
+    const privacy::Delta left =
+        zcdp ? bound.delta_mechanisms() - of_public.delta_of_epoch() : bound.delta_total - of_public.delta;
     Oid types[5] = {OIDOID, NUMERICOID, NUMERICOID, BOOLOID, BOOLOID};
     Datum values[5] = {ObjectIdGetDatum(relation), catalog::to_numeric(left),
                        catalog::to_numeric(zcdp ? of_conditional.delta_of_epoch() : of_conditional.delta),
@@ -112,13 +117,12 @@ static void warn_of_policies(Oid relation, const char *name, const privacy::Boun
     visit.leave();
     if (policies == nullptr)
         return;
-    ereport(WARNING,
-            (errmsg("delta_total %s of %s leaves %s, less than the delta of a policy", printed(bound.delta_total), name,
-                    printed(left.units() > 0 ? left : privacy::Delta())),
-             errdetail("Queries that need it will be denied: role %s.", policies),
-             errhint("Raise it with dp_set_odometer('%s', delta_total => ...), or lower the policy's with "
-                     "dp_grant(view, grantee, delta => ...).",
-                     name)));
+    ereport(WARNING, (errmsg("delta_total %s of %s leaves %s, less than the delta of a policy",
+                             printed(bound.delta_total), name, printed(left.units() > 0 ? left : privacy::Delta())),
+                      errdetail("Queries that need it will be denied: role %s.", policies),
+                      errhint("Raise it with dp_set_odometer('%s', delta_total => ...), or lower the policy's with "
+                              "dp_grant(view, grantee, delta => ...).",
+                              name)));
 }
 
 // ---- epochs --------------------------------------------------------------------------------------------------------
@@ -146,10 +150,11 @@ static void tell_about_begin(const char *relation, const privacy::BoundSettings 
         ereport(NOTICE, (errmsg("the sums of %s begin anew, behind epsilon %s and delta %s that are spent", relation,
                                 printed(before.epsilon_before), printed(before.delta_before))));
     else
-        ereport(NOTICE,
-                (errmsg("the totals of %s begin anew: with what was spent before they bound epsilon by %s and delta by %s",
-                        relation, printed(before.epsilon_before + *bound.epsilon_total),
-                        printed(before.delta_before + bound.delta_total))));
+        ereport(
+            NOTICE,
+            (errmsg("the totals of %s begin anew: with what was spent before they bound epsilon by %s and delta by %s",
+                    relation, printed(before.epsilon_before + *bound.epsilon_total),
+                    printed(before.delta_before + bound.delta_total))));
 }
 
 static bool same_totals(const privacy::BoundSettings &a, const privacy::BoundSettings &b) {

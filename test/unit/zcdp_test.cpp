@@ -65,7 +65,8 @@ TEST(Zcdp, Caps) {
 
 TEST(Zcdp, BoundsAtAllTimes) {
     reference::each("zcdp_odometer", [](const Case &c) {
-        const Rho v = rho_up(reference::number(c.arg("rho_total"))), target = rho_up(reference::number(c.arg("rho_target")));
+        const Rho v = rho_up(reference::number(c.arg("rho_total"))),
+                  target = rho_up(reference::number(c.arg("rho_target")));
         const Delta d = Delta::parse(reference::text(c.arg("delta"))).value();
         EXPECT_NEAR(eps_linear(v, d, target).value(), reference::number(c.expect("linear")), 2e-9);
         EXPECT_NEAR(eps_mixture(v, d, target).value(), reference::number(c.expect("mixture")), 2e-9);
@@ -158,7 +159,7 @@ Real converted(Rho r, Delta d) {
 struct Pair {
     const char *epsilon, *delta;
 };
-const Pair pairs[] = {{"1", "5e-7"},   {"0.05", "1e-9"},     {"10", "1e-6"},      {"100", "1e-3"},
+const Pair pairs[] = {{"1", "5e-7"},    {"0.05", "1e-9"},     {"10", "1e-6"},      {"100", "1e-3"},
                       {"0.001", "0.5"}, {"20000", "1e-30"},   {"99999999", "0.9"}, {"0.000000001", "1e-6"},
                       {"3", "1e-30"},   {"1", "0.999999999"}, {"0.7", "1e-12"}};
 
@@ -276,7 +277,8 @@ void check_filter(const Case &c, Cap cap, bool basic_rule) {
     const json &steps = c.expect("steps");
     for (std::size_t i = 0; i < steps.size(); ++i) {
         SCOPED_TRACE("step " + std::to_string(i));
-        EXPECT_EQ(charge(&totals, cost_of(c.arg("sequence").at(i), basic_rule), bound), steps.at(i).at("accepted").get<bool>());
+        EXPECT_EQ(charge(&totals, cost_of(c.arg("sequence").at(i), basic_rule), bound),
+                  steps.at(i).at("accepted").get<bool>());
         EXPECT_NEAR(totals.of_public.rho.value(), reference::number(steps.at(i).at("rho_total")), 1e-13);
         if (steps.at(i).contains("delta_total")) {
             EXPECT_NEAR(totals.of_public.delta.value(), reference::number(steps.at(i).at("delta_total")), 1e-20);
@@ -328,7 +330,8 @@ TEST(ZcdpFilter, BasicRuleOnlyWhereEveryChargeIsPure) {
 
 // What a total of 1, 3, 10 answers at tau = 0.95, half of 1e-6 or all of it being for the conversion.
 TEST(ZcdpFilter, HowManyAnswers) {
-    const Epsilon price = largest_candidate(paper_candidates(), within_domain_eps_star(0.95, 1, 1, 1), price_slack).value();
+    const Epsilon price =
+        largest_candidate(paper_candidates(), within_domain_eps_star(0.95, 1, 1, 1), price_slack).value();
     const auto answers = [&](const char *total) {
         const BoundSettings bound = zcdp(total, "1e-6", "0");
         Totals totals;
