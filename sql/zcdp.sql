@@ -191,83 +191,83 @@ SELECT object, finding, remedy FROM dp_audit() WHERE finding LIKE '%zcdp%';
 -- A total of its own for Laplace noise
 -- ---------------------------------------------------------------------------------------------------------------------
 
-CREATE TABLE trial AS TABLE canvas;
-SELECT dp_protect('trial', 'trial_dp');
+CREATE TABLE queue AS TABLE canvas;
+SELECT dp_protect('queue', 'queue_dp');
 CREATE OR REPLACE VIEW zcdp_account AS
 SELECT t.t AS name, o.account, o.epsilon, o.delta, o.releases, o.denials, round(o.rho, 9) AS rho, round(o.rho_total, 9) AS rho_total,
        round(o.epsilon_anytime::numeric, 6) AS anytime, o.epsilon_claim, o.delta_claim
-FROM unnest('{trial}'::regclass[]) t, dp_odometer(t) o;
-SELECT dp_set_odometer('trial', 'zcdp', 2, 1e-6, epsilon_pure => 0.2);
-SELECT dp_grant('trial_dp', 'regress_analyst', tau => 0.95),
-       dp_grant('trial_dp', 'regress_second', tau => 0.95, mechanism => 'gaussian', delta => 1e-8, epsilon_max => 0.3);
+FROM unnest('{queue}'::regclass[]) t, dp_odometer(t) o;
+SELECT dp_set_odometer('queue', 'zcdp', 2, 1e-6, epsilon_pure => 0.2);
+SELECT dp_grant('queue_dp', 'regress_analyst', tau => 0.95),
+       dp_grant('queue_dp', 'regress_second', tau => 0.95, mechanism => 'gaussian', delta => 1e-8, epsilon_max => 0.3);
 SET ROLE regress_analyst;
-SELECT n, attempt('SELECT count(*) FROM trial_dp') FROM generate_series(1, 5) n;
+SELECT n, attempt('SELECT count(*) FROM queue_dp') FROM generate_series(1, 5) n;
 SET ROLE regress_second;
-SELECT attempt('SELECT count(*) FROM trial_dp');
+SELECT attempt('SELECT count(*) FROM queue_dp');
 SET ROLE regress_controller;
-SELECT * FROM charges('trial');
+SELECT * FROM charges('queue');
 SELECT * FROM zcdp_account;
 \set VERBOSITY default
-CALL dp_find_epsilon('SELECT count(*) FROM trial_dp', 0);
-SELECT dp_set_odometer('trial', epsilon_pure => 0.1);
-SELECT dp_set_odometer('trial', epsilon_pure => 0);
+CALL dp_find_epsilon('SELECT count(*) FROM queue_dp', 0);
+SELECT dp_set_odometer('queue', epsilon_pure => 0.1);
+SELECT dp_set_odometer('queue', epsilon_pure => 0);
 \set VERBOSITY terse
 SELECT * FROM zcdp_account;
-SELECT dp_set_odometer('trial', epsilon_pure => 0.2);
+SELECT dp_set_odometer('queue', epsilon_pure => 0.2);
 
 -- Shares. A role that uses both would have it twice, whatever comes first.
-SELECT dp_grant('trial_dp', 'regress_second', epsilon_total => 0.25);
-SELECT dp_protect('trial', 'trial2_dp');
+SELECT dp_grant('queue_dp', 'regress_second', epsilon_total => 0.25);
+SELECT dp_protect('queue', 'queue2_dp');
 \set VERBOSITY default
-SELECT dp_grant('trial2_dp', 'regress_second', tau => 0.95);
-SELECT dp_set_odometer('trial', epsilon_pure => 0);
-SELECT dp_grant('trial2_dp', 'regress_second', tau => 0.95);
-SELECT dp_set_odometer('trial', epsilon_pure => 0.2);
+SELECT dp_grant('queue2_dp', 'regress_second', tau => 0.95);
+SELECT dp_set_odometer('queue', epsilon_pure => 0);
+SELECT dp_grant('queue2_dp', 'regress_second', tau => 0.95);
+SELECT dp_set_odometer('queue', epsilon_pure => 0.2);
 \set VERBOSITY terse
-SELECT dp_revoke('trial2_dp', 'regress_second');
-SELECT attempt($$SELECT dp_grant('trial_dp', 'regress_second', tau_var => 0.01)$$); -- 0: selections are in rho, too
-SELECT attempt($$SELECT dp_set_odometer('trial', epsilon_pure => 0.2)$$);
-SELECT dp_grant('trial_dp', 'regress_second', tau => 0.95), dp_grant('trial_dp', 'regress_analyst', epsilon_total => 0.12);
+SELECT dp_revoke('queue2_dp', 'regress_second');
+SELECT attempt($$SELECT dp_grant('queue_dp', 'regress_second', tau_var => 0.01)$$); -- 0: selections are in rho, too
+SELECT attempt($$SELECT dp_set_odometer('queue', epsilon_pure => 0.2)$$);
+SELECT dp_grant('queue_dp', 'regress_second', tau => 0.95), dp_grant('queue_dp', 'regress_analyst', epsilon_total => 0.12);
 -- In rho the same test with the share for the total: the sum in epsilon, or the cap. What was charged in an earlier epoch, more
 -- than the whole share, is not counted.
 SET ROLE regress_analyst;
-SELECT n, attempt('SELECT count(*) FROM trial_dp') FROM generate_series(1, 4) n;
+SELECT n, attempt('SELECT count(*) FROM queue_dp') FROM generate_series(1, 4) n;
 SET ROLE regress_second;
-SELECT n, attempt($$SELECT * FROM dp_query('SELECT count(*) FROM trial_dp', epsilon => 0.05) AS (n bigint)$$) FROM generate_series(1, 4) n;
+SELECT n, attempt($$SELECT * FROM dp_query('SELECT count(*) FROM queue_dp', epsilon => 0.05) AS (n bigint)$$) FROM generate_series(1, 4) n;
 SET ROLE regress_controller;
 SELECT role_name, count(*), sum(epsilon) AS epsilon, round(sum(rho), 9) AS rho FROM dp_rdr.ledger
-WHERE relation = 'public.trial' AND basis = 'rho' GROUP BY role_name ORDER BY role_name;
-SELECT dp_verify_ledger('trial');
+WHERE relation = 'public.queue' AND basis = 'rho' GROUP BY role_name ORDER BY role_name;
+SELECT dp_verify_ledger('queue');
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Selections, and the account of what the rows have chosen
 -- ---------------------------------------------------------------------------------------------------------------------
 
-CREATE TABLE vote AS TABLE canvas;
-SELECT dp_protect('vote', 'vote_dp');
-SELECT dp_set_odometer('vote', 'zcdp', 4, 1e-6);
+CREATE TABLE tram AS TABLE canvas;
+SELECT dp_protect('tram', 'tram_dp');
+SELECT dp_set_odometer('tram', 'zcdp', 4, 1e-6);
 -- Everybody is counted, so the larger candidate passes, but for a chance of e^-40.
-SELECT dp_grant('vote_dp', 'regress_analyst', tau_var => 0.05, candidates => '{0.9,0.01}', epsilon_svt => 2);
-SELECT dp_grant('vote_dp', 'regress_second', tau => 0.5, selection => 'within_data', epsilon_max => 0.4);
+SELECT dp_grant('tram_dp', 'regress_analyst', tau_var => 0.05, candidates => '{0.9,0.01}', epsilon_svt => 2);
+SELECT dp_grant('tram_dp', 'regress_second', tau => 0.5, selection => 'within_data', epsilon_max => 0.4);
 SET ROLE regress_analyst;
-SELECT attempt('SELECT count(*) FROM vote_dp');
+SELECT attempt('SELECT count(*) FROM tram_dp');
 SET ROLE regress_second;
-SELECT n, attempt('SELECT count(*) FROM vote_dp') FROM generate_series(1, 3) n;
+SELECT n, attempt('SELECT count(*) FROM tram_dp') FROM generate_series(1, 3) n;
 SET ROLE regress_controller;
-SELECT account, kind, epsilon, basis, epoch, guarantee, parameters ? 'totals' AS totals FROM dp_rdr.ledger WHERE relation = 'public.vote' ORDER BY id;
-SELECT account, epsilon > 0 AS epsilon, delta, releases, denials, rho > 0 AS rho, epsilon_claim, delta_claim FROM dp_odometer('vote');
+SELECT account, kind, epsilon, basis, epoch, guarantee, parameters ? 'totals' AS totals FROM dp_rdr.ledger WHERE relation = 'public.tram' ORDER BY id;
+SELECT account, epsilon > 0 AS epsilon, delta, releases, denials, rho > 0 AS rho, epsilon_claim, delta_claim FROM dp_odometer('tram');
 -- A charge of the conditional account raises no claim of the public one.
-SELECT dp_set_odometer('vote', epsilon_total => 5);
+SELECT dp_set_odometer('tram', epsilon_total => 5);
 SET ROLE regress_second;
-SELECT attempt('SELECT count(*) FROM vote_dp');
+SELECT attempt('SELECT count(*) FROM tram_dp');
 SET ROLE regress_controller;
-SELECT dp_verify_ledger('vote');
-SELECT dp_set_odometer('vote', 'filter', 6, 2e-6);
+SELECT dp_verify_ledger('tram');
+SELECT dp_set_odometer('tram', 'filter', 6, 2e-6);
 SET ROLE regress_analyst;
-SELECT attempt('SELECT count(*) FROM vote_dp');
+SELECT attempt('SELECT count(*) FROM tram_dp');
 SET ROLE regress_controller;
-SELECT account, kind, epsilon, delta, basis, epoch FROM dp_rdr.ledger WHERE relation = 'public.vote' AND kind = 'closing' ORDER BY id;
-SELECT dp_verify_ledger('vote');
+SELECT account, kind, epsilon, delta, basis, epoch FROM dp_rdr.ledger WHERE relation = 'public.tram' AND kind = 'closing' ORDER BY id;
+SELECT dp_verify_ledger('tram');
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Tampering shows, and totals that were lost come back from the rows
@@ -279,59 +279,59 @@ DECLARE
     whole boolean;
 BEGIN
     EXECUTE statement;
-    whole := dp_verify_ledger('trial');
+    whole := dp_verify_ledger('queue');
     RAISE EXCEPTION USING errcode = 'P0001', message = whole;
 EXCEPTION WHEN raise_exception THEN
     RETURN sqlerrm;
 END $$;
-CREATE VIEW of_trial AS SELECT id FROM dp_rdr.protected_table WHERE relation = 'trial'::regclass;
-SELECT tamper('UPDATE dp_rdr.odometer SET public_rho = 0 WHERE id = (TABLE of_trial)') AS whole;
-SELECT tamper('UPDATE dp_rdr.odometer SET public_pure = 0 WHERE id = (TABLE of_trial)') AS whole;
-SELECT tamper('UPDATE dp_rdr.odometer SET public_rho_only = NOT public_rho_only WHERE id = (TABLE of_trial)') AS whole;
-SELECT tamper('UPDATE dp_rdr.odometer SET public_epsilon_before = 0 WHERE id = (TABLE of_trial)') AS whole;
-SELECT tamper('UPDATE dp_rdr.odometer SET claim_epsilon = 0.1 WHERE id = (TABLE of_trial)') AS whole;
-SELECT tamper('UPDATE dp_rdr.odometer SET claim_conversion = NULL WHERE id = (TABLE of_trial)') AS whole;
-SELECT tamper('UPDATE dp_rdr.odometer SET epoch = epoch + 1 WHERE id = (TABLE of_trial)') AS whole;
-SELECT tamper('UPDATE dp_rdr.odometer SET epoch = epoch - 1 WHERE id = (TABLE of_trial)') AS whole;
-SELECT tamper('UPDATE dp_rdr.odometer_share SET public_rho = 0 WHERE id = (TABLE of_trial)') AS whole;
-SELECT tamper('UPDATE dp_rdr.odometer_share SET epoch = 99 WHERE id = (TABLE of_trial)') AS whole;
-SELECT tamper($$UPDATE dp_rdr.ledger_row SET basis = 'epsilon' WHERE basis = 'rho' AND table_id = (TABLE of_trial)$$) IS NOT TRUE AS seen;
-SELECT tamper($$UPDATE dp_rdr.ledger_row SET epoch = 2 WHERE epoch = 1 AND table_id = (TABLE of_trial)$$) IS NOT TRUE AS seen;
+CREATE VIEW of_queue AS SELECT id FROM dp_rdr.protected_table WHERE relation = 'queue'::regclass;
+SELECT tamper('UPDATE dp_rdr.odometer SET public_rho = 0 WHERE id = (TABLE of_queue)') AS whole;
+SELECT tamper('UPDATE dp_rdr.odometer SET public_pure = 0 WHERE id = (TABLE of_queue)') AS whole;
+SELECT tamper('UPDATE dp_rdr.odometer SET public_rho_only = NOT public_rho_only WHERE id = (TABLE of_queue)') AS whole;
+SELECT tamper('UPDATE dp_rdr.odometer SET public_epsilon_before = 0 WHERE id = (TABLE of_queue)') AS whole;
+SELECT tamper('UPDATE dp_rdr.odometer SET claim_epsilon = 0.1 WHERE id = (TABLE of_queue)') AS whole;
+SELECT tamper('UPDATE dp_rdr.odometer SET claim_conversion = NULL WHERE id = (TABLE of_queue)') AS whole;
+SELECT tamper('UPDATE dp_rdr.odometer SET epoch = epoch + 1 WHERE id = (TABLE of_queue)') AS whole;
+SELECT tamper('UPDATE dp_rdr.odometer SET epoch = epoch - 1 WHERE id = (TABLE of_queue)') AS whole;
+SELECT tamper('UPDATE dp_rdr.odometer_share SET public_rho = 0 WHERE id = (TABLE of_queue)') AS whole;
+SELECT tamper('UPDATE dp_rdr.odometer_share SET epoch = 99 WHERE id = (TABLE of_queue)') AS whole;
+SELECT tamper($$UPDATE dp_rdr.ledger_row SET basis = 'epsilon' WHERE basis = 'rho' AND table_id = (TABLE of_queue)$$) IS NOT TRUE AS seen;
+SELECT tamper($$UPDATE dp_rdr.ledger_row SET epoch = 2 WHERE epoch = 1 AND table_id = (TABLE of_queue)$$) IS NOT TRUE AS seen;
 -- What dp_protect() makes of the rows is what was there; but for denials, which are in no row.
 CREATE TEMP TABLE kept AS SELECT to_jsonb(o) - '{public_denials,conditional_denials}'::text[] AS kept FROM dp_rdr.odometer o
-WHERE id IN (SELECT id FROM dp_rdr.protected_table WHERE relation IN ('trial'::regclass, 'canvas'::regclass, 'vote'::regclass));
+WHERE id IN (SELECT id FROM dp_rdr.protected_table WHERE relation IN ('queue'::regclass, 'canvas'::regclass, 'tram'::regclass));
 CREATE TEMP TABLE kept_shares AS SELECT to_jsonb(s) AS kept FROM dp_rdr.odometer_share s
-WHERE id IN (SELECT id FROM dp_rdr.protected_table WHERE relation IN ('trial'::regclass, 'canvas'::regclass, 'vote'::regclass));
+WHERE id IN (SELECT id FROM dp_rdr.protected_table WHERE relation IN ('queue'::regclass, 'canvas'::regclass, 'tram'::regclass));
 CREATE TEMP TABLE epochs AS SELECT relation, epoch FROM dp_rdr.protected_table;
-DELETE FROM dp_rdr.odometer WHERE id IN (SELECT id FROM dp_rdr.protected_table WHERE relation IN ('trial'::regclass, 'canvas'::regclass, 'vote'::regclass));
-DELETE FROM dp_rdr.odometer_share s USING dp_rdr.protected_table t WHERE t.id = s.id AND t.relation IN ('trial'::regclass, 'canvas'::regclass, 'vote'::regclass);
+DELETE FROM dp_rdr.odometer WHERE id IN (SELECT id FROM dp_rdr.protected_table WHERE relation IN ('queue'::regclass, 'canvas'::regclass, 'tram'::regclass));
+DELETE FROM dp_rdr.odometer_share s USING dp_rdr.protected_table t WHERE t.id = s.id AND t.relation IN ('queue'::regclass, 'canvas'::regclass, 'tram'::regclass);
 SET ROLE regress_controller;
-SELECT dp_protect('trial', 'trial3_dp'), dp_protect('canvas', 'canvas3_dp'), dp_protect('vote', 'vote3_dp');
+SELECT dp_protect('queue', 'queue3_dp'), dp_protect('canvas', 'canvas3_dp'), dp_protect('tram', 'tram3_dp');
 RESET ROLE;
 SELECT count(*) AS differences FROM (TABLE kept EXCEPT SELECT to_jsonb(o) - '{public_denials,conditional_denials}'::text[] FROM dp_rdr.odometer o) d;
 SELECT count(*) AS differences FROM (TABLE kept_shares EXCEPT SELECT to_jsonb(s) FROM dp_rdr.odometer_share s) d;
 -- It is closed at what was spent, and the epoch ends.
 SELECT t.relation, t.bound, t.cap, t.epsilon_pure, t.rho_total, t.epoch > e.epoch AS ended FROM dp_rdr.protected_table t JOIN epochs e USING (relation)
-WHERE t.relation IN ('trial'::regclass, 'canvas'::regclass) ORDER BY 1;
+WHERE t.relation IN ('queue'::regclass, 'canvas'::regclass) ORDER BY 1;
 SET ROLE regress_analyst;
-SELECT attempt('SELECT count(*) FROM trial_dp');
+SELECT attempt('SELECT count(*) FROM queue_dp');
 SET ROLE regress_controller;
-SELECT dp_verify_ledger('trial'), dp_verify_ledger('canvas'), dp_verify_ledger('vote');
-SELECT kind, epsilon, delta, epoch FROM dp_rdr.ledger WHERE relation = 'public.trial' ORDER BY id DESC LIMIT 1;
+SELECT dp_verify_ledger('queue'), dp_verify_ledger('canvas'), dp_verify_ledger('tram');
+SELECT kind, epsilon, delta, epoch FROM dp_rdr.ledger WHERE relation = 'public.queue' ORDER BY id DESC LIMIT 1;
 -- A table of the same name goes on with the totals, in an epoch of its own.
-DROP TABLE trial CASCADE;
-CREATE TABLE trial AS SELECT 1 AS age;
-SELECT dp_protect('trial', 'trial_dp');
-SELECT dp_grant('trial_dp', 'regress_analyst', tau => 0.95);
-SELECT dp_set_odometer('trial', 'filter', 9, 1e-5);
+DROP TABLE queue CASCADE;
+CREATE TABLE queue AS SELECT 1 AS age;
+SELECT dp_protect('queue', 'queue_dp');
+SELECT dp_grant('queue_dp', 'regress_analyst', tau => 0.95);
+SELECT dp_set_odometer('queue', 'filter', 9, 1e-5);
 SET ROLE regress_analyst;
-SELECT attempt('SELECT count(*) FROM trial_dp');
+SELECT attempt('SELECT count(*) FROM queue_dp');
 SET ROLE regress_controller;
-SELECT dp_verify_ledger('trial');
-SELECT kind, epsilon, delta, basis FROM dp_rdr.ledger WHERE relation = 'public.trial' ORDER BY id DESC LIMIT 2;
+SELECT dp_verify_ledger('queue');
+SELECT kind, epsilon, delta, basis FROM dp_rdr.ledger WHERE relation = 'public.queue' ORDER BY id DESC LIMIT 2;
 
 DROP VIEW zcdp_account;
 DROP FUNCTION charges;
-DROP TABLE canvas, trial, vote CASCADE;
+DROP TABLE canvas, queue, tram CASCADE;
 RESET ROLE;
 DROP FUNCTION tamper;
