@@ -17,10 +17,15 @@ static privacy::Spent spent_of(const Row &row, const char *account) {
     privacy::Spent spent;
     spent.epsilon = epsilon_of(row, column("epsilon"));
     spent.delta = delta_of(row, column("delta"));
-    spent.rho = to_rho(row.value(column("rho")), "a total of rho");
-    spent.pure = epsilon_of(row, column("pure"));
-    spent.rho_only = DatumGetBool(row.value(column("rho_only")));
     return spent;
+}
+
+// Only an epoch under zcdp that has charges has them.
+static void read_rho(const Row &row, const char *account, privacy::Spent *spent) {
+    auto column = [&](const char *name) { return psprintf("%s_%s", account, name); };
+    spent->rho = to_rho(row.value(column("rho")), "a total of rho");
+    spent->pure = epsilon_of(row, column("pure"));
+    spent->rho_only = DatumGetBool(row.value(column("rho_only")));
 }
 
 static void read_before(const Row &row, const char *account, privacy::Spent *spent) {
@@ -55,10 +60,14 @@ privacy::Odometer odometer_of(const Row &row) {
     read_before(row, "conditional", &odometer.totals.of_conditional);
     odometer.epoch = DatumGetInt32(row.value("epoch"));
     odometer.claim = claim_of(row);
+    if (odometer.claim.charged)
+        read_rho(row, "public", &odometer.totals.of_public);
     bool isnull;
     Datum conversion = row.value("conditional_conversion", &isnull);
-    if (!isnull)
+    if (!isnull) {
         odometer.conditional_conversion = to_delta(conversion, "conditional_conversion");
+        read_rho(row, "conditional", &odometer.totals.of_conditional);
+    }
     return odometer;
 }
 
@@ -78,9 +87,10 @@ privacy::Totals read_share(const Reading &reading, const char *id, const char *g
     if (row != nullptr) {
         totals.of_public = spent_of(*row, "public");
         totals.of_conditional = spent_of(*row, "conditional");
-        if (DatumGetInt32(row->value("epoch")) != epoch) {
-            totals.of_public.forget_rho();
-            totals.of_conditional.forget_rho();
+        // Sums in rho start anew with every epoch.
+        if (DatumGetInt32(row->value("epoch")) == epoch) {
+            read_rho(*row, "public", &totals.of_public);
+            read_rho(*row, "conditional", &totals.of_conditional);
         }
     }
     shares.close();

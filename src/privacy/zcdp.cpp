@@ -113,13 +113,29 @@ void check_target(Rho target) {
 
 } // namespace
 
+namespace {
+struct PureCharge {
+    Epsilon epsilon;
+    Rho rho;
+};
+
+Rho computed_rho(Epsilon epsilon) {
+    const Real x = real(epsilon), u = exp(-x);
+    return rounded_up<15>(x * (1 - u) / (1 + u)); // = x tanh(x/2)
+}
+} // namespace
+
 Rho rho_of_pure(Epsilon epsilon) {
     if (epsilon.units() < 0 || epsilon.units() > int128{100} * 1000000000)
         throw std::out_of_range("epsilon is outside 0 to 100");
     if (epsilon.units() == 0)
         return {};
-    const Real x = real(epsilon), u = exp(-x);
-    return rounded_up<15>(x * (1 - u) / (1 + u)); // = x tanh(x/2)
+    // 50 digits take longer than all else that a charge computes, and few amounts come again and again.
+    static thread_local PureCharge known[61];
+    PureCharge &charge = known[static_cast<std::size_t>(epsilon.units() % 61)];
+    if (charge.epsilon != epsilon)
+        charge = {epsilon, computed_rho(epsilon)};
+    return charge.rho;
 }
 
 Rho rho_cap(Epsilon epsilon, Delta delta, Cap cap) {
