@@ -209,6 +209,7 @@ SELECT * FROM charges('queue');
 SELECT * FROM zcdp_account;
 \set VERBOSITY default
 CALL dp_find_epsilon('SELECT count(*) FROM queue_dp', 0);
+CALL dp_find_and_release_epsilon('SELECT count(*) FROM queue_dp', 0.00001, candidates => '{0.5,0.4}');
 SELECT dp_set_odometer('queue', epsilon_pure => 0.1);
 SELECT dp_set_odometer('queue', epsilon_pure => 0);
 \set VERBOSITY terse

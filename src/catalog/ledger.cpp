@@ -48,6 +48,11 @@ const char *lack_of_candidates(const Charge &what, const Reason &reason) {
     if (what.candidates->empty())
         return "No candidate of epsilon was accepted by the selection.";
     const char *least = printed(what.candidates->back());
+    if (strcmp(what.kind, "selection") == 0 && reason.bound == privacy::Bound::zcdp && reason.total.units() > 0)
+        return psprintf("Epsilon %s of epsilon_pure %s and rho %s of %s are spent: no candidate, from %s on, fits "
+                        "beside epsilon_svt.",
+                        printed(reason.spent), printed(reason.total), printed(reason.rho_spent),
+                        printed(reason.rho_total), least);
     if (strcmp(what.kind, "selection") == 0 && reason.bound == privacy::Bound::zcdp)
         return psprintf("Rho %s of %s is spent: no candidate, from %s on, fits beside epsilon_svt.",
                         printed(reason.rho_spent), printed(reason.rho_total), least);

@@ -484,6 +484,20 @@ void write_closing(const Spi &spi, const Settings &settings, privacy::Account ac
     write(spi, entry, price, nullptr, odometer);
 }
 
+// What this batch has added to shares belongs to the epoch that ends: it is written with its number.
+void end_shares(const Spi &spi, Odometer *odometer) {
+    ListCell *cell;
+    foreach (cell, odometer->shares) {
+        auto *share = static_cast<Share *>(lfirst(cell));
+        if (share->moved)
+            move_share(spi, *odometer, *share);
+        share->moved = false;
+        share->added = privacy::Totals();
+        share->totals.of_public.forget_rho();
+        share->totals.of_conditional.forget_rho();
+    }
+}
+
 // The first request of a new epoch ends the old one, also if it is then denied. False: a request of this batch has met a newer
 // epoch than this one has read.
 bool enter_epoch(const Spi &spi, const Settings &settings, int epoch, Odometer *odometer) {
@@ -499,16 +513,9 @@ bool enter_epoch(const Spi &spi, const Settings &settings, int epoch, Odometer *
         if (charged)
             write_closing(spi, settings, account, loss, odometer);
     }
+    end_shares(spi, odometer);
     privacy::begin_epoch(&odometer->state, epoch);
     odometer->epoch_moved = true;
-    ListCell *cell;
-    foreach (cell, odometer->shares) {
-        auto *share = static_cast<Share *>(lfirst(cell));
-        for (privacy::Totals *totals : {&share->totals, &share->added}) {
-            totals->of_public.forget_rho();
-            totals->of_conditional.forget_rho();
-        }
-    }
     return true;
 }
 

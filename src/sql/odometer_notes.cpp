@@ -144,6 +144,12 @@ static void tell_about_end(const char *relation, const privacy::Odometer &odomet
 }
 
 static void tell_about_begin(const char *relation, const privacy::BoundSettings &bound, const privacy::Spent &before) {
+    if (!bound.epsilon_total)
+        ereport(NOTICE,
+                (errmsg("nothing bounds the loss of %s, which is counted only", relation),
+                 errdetail("There is no epsilon_total: what is asked is answered, and dp_odometer() shows what it "
+                           "has come to."),
+                 errhint("Pass epsilon_total => 1 for a bound.")));
     if (before.epsilon_before.units() == 0 && before.delta_before.units() == 0)
         return;
     if (!bound.epsilon_total)
