@@ -1,0 +1,256 @@
+#include "catalog/ledger_sums.hpp"
+
+#include <algorithm>
+
+#include "catalog/parameters.hpp"
+
+namespace dp::catalog {
+
+using border::Spi;
+
+Lock lock_odometer(const Spi &spi, OpenOdometer *odometer) {
+    static border::Statement lock("SELECT o.* FROM dp_rdr.odometer o WHERE o.id = $1 FOR UPDATE SKIP LOCKED");
+    static border::Statement look("SELECT FROM dp_rdr.odometer o WHERE o.id = $1");
+    Parameters parameters;
+    parameters.add_uuid(odometer->id);
+    if (run(spi, lock, parameters) == 1) {
+        Row row = {SPI_tuptable->vals[0], SPI_tuptable->tupdesc};
+        odometer->state = odometer_of(row);
+        odometer->head = row.value("head");
+        return Lock::held;
+    }
+    return run(spi, look, parameters) == 1 ? Lock::busy : Lock::missing;
+}
+
+OpenShare *share_of(OpenOdometer *odometer, const char *grantee) {
+    ListCell *cell;
+    foreach (cell, odometer->shares) {
+        auto *share = static_cast<OpenShare *>(lfirst(cell));
+        if (strcmp(share->grantee, grantee) == 0)
+            return share;
+    }
+    auto *share = static_cast<OpenShare *>(palloc0(sizeof(OpenShare)));
+    share->grantee = grantee;
+    odometer->shares = lappend(odometer->shares, share);
+    return share;
+}
+
+OpenShare *known_share(OpenOdometer *odometer, const char *grantee, const privacy::Totals &stored) {
+    OpenShare *share = share_of(odometer, grantee);
+    if (!share->known)
+        share->totals = {stored.of_public + share->added.of_public,
+                         stored.of_conditional + share->added.of_conditional};
+    share->known = true;
+    return share;
+}
+
+void write(const Spi &spi, const Entry &entry, const Price &price, OpenShare *share, OpenOdometer *odometer) {
+    const Charge &what = *entry.what;
+    odometer->head = write_ledger_row(spi, entry, price, odometer->head);
+    odometer->names = what.settings;
+    privacy::add(&odometer->state.totals.of(what.account), price.cost, price.basis);
+    privacy::add(&odometer->added.of(what.account), price.cost, price.basis);
+    // A selection is no release: nobody has been answered yet. Nor is a closing.
+    const bool releases = entry.kind == RequestKind::charge && strcmp(what.kind, "closing") != 0;
+    odometer->counts(what.account).releases += releases ? 1 : 0;
+    if (share == nullptr)
+        return;
+    privacy::add(&share->totals.of(what.account), price.cost, price.basis);
+    privacy::add(&share->added.of(what.account), price.cost, price.basis);
+    share->moved = true;
+}
+
+void raise_claim(const Charge &what, const privacy::BoundSettings &bound, OpenOdometer *odometer) {
+    if (bound.bound != privacy::Bound::zcdp)
+        return;
+    odometer->epoch_moved = true;
+    if (what.account == privacy::Account::public_account)
+        odometer->state.claim.raise(bound);
+    else
+        odometer->state.conditional_conversion =
+            std::max(odometer->state.conditional_conversion.value_or(privacy::Delta()), bound.delta_conversion);
+}
+
+static void add_sums(Parameters *parameters, const privacy::Totals &totals) {
+    parameters->add_numeric(totals.of_public.epsilon);
+    parameters->add_numeric(totals.of_public.delta);
+    parameters->add_numeric(totals.of_conditional.epsilon);
+    parameters->add_numeric(totals.of_conditional.delta);
+}
+
+static void add_rho(Parameters *parameters, const privacy::Spent &spent) {
+    parameters->add_numeric(spent.rho);
+    parameters->add_numeric(spent.pure);
+    parameters->add_bool(spent.rho_only);
+}
+
+static void add_before(Parameters *parameters, const privacy::Spent &spent) {
+    parameters->add_numeric(spent.epsilon_before);
+    parameters->add_numeric(spent.delta_before);
+}
+
+static void add_claim(Parameters *parameters, const privacy::Odometer &state) {
+    const privacy::Claim &claim = state.claim;
+    parameters->add_numeric_or_null(claim.total.value_or(privacy::Epsilon()), !claim.total);
+    parameters->add_numeric_or_null(claim.conversion, !claim.charged);
+    parameters->add_numeric_or_null(claim.mechanisms, !claim.charged);
+    parameters->add_numeric_or_null(claim.target, claim.target.units() == 0);
+    parameters->add_numeric_or_null(state.conditional_conversion.value_or(privacy::Delta()),
+                                    !state.conditional_conversion);
+}
+
+// Head and names stay what they are when nothing but denials was counted.
+static border::Statement move_odometer_statement(R"sql(
+UPDATE dp_rdr.odometer SET
+  public_epsilon = trim_scale(public_epsilon + $2), public_delta = trim_scale(public_delta + $3),
+  conditional_epsilon = trim_scale(conditional_epsilon + $4), conditional_delta = trim_scale(conditional_delta + $5),
+  public_releases = public_releases + $6, public_denials = public_denials + $7,
+  conditional_releases = conditional_releases + $8, conditional_denials = conditional_denials + $9,
+  head = coalesce($10, head), relation_name = coalesce($11, relation_name), owner = coalesce($12, owner)
+WHERE id = $1)sql");
+
+// The same, and what belongs to the epoch, as it is now.
+static border::Statement move_epoch_statement(R"sql(
+UPDATE dp_rdr.odometer SET
+  public_epsilon = trim_scale(public_epsilon + $2), public_delta = trim_scale(public_delta + $3),
+  conditional_epsilon = trim_scale(conditional_epsilon + $4), conditional_delta = trim_scale(conditional_delta + $5),
+  public_releases = public_releases + $6, public_denials = public_denials + $7,
+  conditional_releases = conditional_releases + $8, conditional_denials = conditional_denials + $9,
+  head = coalesce($10, head), relation_name = coalesce($11, relation_name), owner = coalesce($12, owner),
+  public_rho = $13, public_pure = $14, public_rho_only = $15,
+  conditional_rho = $16, conditional_pure = $17, conditional_rho_only = $18,
+  public_epsilon_before = $19, public_delta_before = $20,
+  conditional_epsilon_before = $21, conditional_delta_before = $22,
+  epoch = $23, claim_epsilon = $24, claim_conversion = $25, claim_mechanisms = $26, claim_target = $27,
+  conditional_conversion = $28
+WHERE id = $1)sql");
+
+static void add_epoch(Parameters *parameters, const privacy::Odometer &state) {
+    add_rho(parameters, state.totals.of_public);
+    add_rho(parameters, state.totals.of_conditional);
+    add_before(parameters, state.totals.of_public);
+    add_before(parameters, state.totals.of_conditional);
+    parameters->add_number(state.epoch);
+    add_claim(parameters, state);
+}
+
+static void move_odometer(const Spi &spi, const OpenOdometer &odometer) {
+    const Counts &of_public = odometer.of_public, &of_conditional = odometer.of_conditional;
+    const Settings *names = odometer.names;
+    if (names == nullptr && of_public.denials + of_conditional.denials == 0 && !odometer.epoch_moved)
+        return;
+    Parameters parameters;
+    parameters.add_uuid(odometer.id);
+    add_sums(&parameters, odometer.added);
+    parameters.add_count(of_public.releases);
+    parameters.add_count(of_public.denials);
+    parameters.add_count(of_conditional.releases);
+    parameters.add_count(of_conditional.denials);
+    parameters.add(BYTEAOID, odometer.head, names == nullptr);
+    parameters.add_text(names == nullptr ? nullptr : name_or(names->relation, names->relation_name));
+    parameters.add_text(names == nullptr ? nullptr : names->owner_name);
+    if (odometer.epoch_moved)
+        add_epoch(&parameters, odometer.state);
+    if (run(spi, odometer.epoch_moved ? move_epoch_statement : move_odometer_statement, parameters) != 1)
+        elog(ERROR, "the charge moved no odometer");
+}
+
+// What it has of another epoch is forgotten.
+static border::Statement move_share_statement(R"sql(
+INSERT INTO dp_rdr.odometer_share AS s
+  (id, grantee, public_epsilon, public_delta, conditional_epsilon, conditional_delta, public_rho, public_pure,
+   public_rho_only, conditional_rho, conditional_pure, conditional_rho_only, epoch)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+ON CONFLICT (id, grantee) DO UPDATE SET
+  public_epsilon = trim_scale(s.public_epsilon + $3), public_delta = trim_scale(s.public_delta + $4),
+  conditional_epsilon = trim_scale(s.conditional_epsilon + $5), conditional_delta = trim_scale(s.conditional_delta + $6),
+  public_rho = trim_scale(CASE s.epoch WHEN $13 THEN s.public_rho ELSE 0 END + $7),
+  public_pure = trim_scale(CASE s.epoch WHEN $13 THEN s.public_pure ELSE 0 END + $8),
+  public_rho_only = s.epoch = $13 AND s.public_rho_only OR $9,
+  conditional_rho = trim_scale(CASE s.epoch WHEN $13 THEN s.conditional_rho ELSE 0 END + $10),
+  conditional_pure = trim_scale(CASE s.epoch WHEN $13 THEN s.conditional_pure ELSE 0 END + $11),
+  conditional_rho_only = s.epoch = $13 AND s.conditional_rho_only OR $12,
+  epoch = $13)sql");
+
+static void move_share(const Spi &spi, const OpenOdometer &odometer, const OpenShare &share) {
+    Parameters parameters;
+    parameters.add_uuid(odometer.id);
+    parameters.add_text(share.grantee);
+    add_sums(&parameters, share.added);
+    add_rho(&parameters, share.added.of_public);
+    add_rho(&parameters, share.added.of_conditional);
+    parameters.add_number(odometer.state.epoch);
+    if (run(spi, move_share_statement, parameters) != 1)
+        elog(ERROR, "the charge moved no share");
+}
+
+// ---- epochs ----
+
+// No release, and nobody's charge but the owner's, who has begun another epoch: the table's own name stands for a view.
+static void write_closing(const Spi &spi, const Settings &settings, privacy::Account account, privacy::Loss loss,
+                          OpenOdometer *odometer) {
+    auto *closed = static_cast<Settings *>(palloc(sizeof(Settings)));
+    *closed = settings;
+    closed->view = settings.relation;
+    closed->view_name = settings.relation_name;
+    Charge what = {};
+    what.settings = closed;
+    what.asker.role = what.asker.session_role = get_role_oid(settings.owner_name, true);
+    what.query = psprintf("end of epoch %d", odometer->state.epoch);
+    what.algorithm = "none";
+    what.guarantee = "what the epoch promised, less what its charges have added";
+    what.kind = "closing";
+    what.account = account;
+    what.parameters = "{}";
+    Entry entry = entry_for(what);
+    Price price = {};
+    price.cost.epsilon = price.worst = loss.epsilon;
+    price.cost.delta = loss.delta;
+    price.epoch = odometer->state.epoch;
+    write(spi, entry, price, nullptr, odometer);
+}
+
+// What this batch has added to shares belongs to the epoch that ends: it is written with its number.
+static void end_shares(const Spi &spi, OpenOdometer *odometer) {
+    ListCell *cell;
+    foreach (cell, odometer->shares) {
+        auto *share = static_cast<OpenShare *>(lfirst(cell));
+        if (share->moved)
+            move_share(spi, *odometer, *share);
+        share->moved = false;
+        share->added = privacy::Totals();
+        share->totals.of_public.forget_rho();
+        share->totals.of_conditional.forget_rho();
+    }
+}
+
+bool enter_epoch(const Spi &spi, const Settings &settings, int epoch, OpenOdometer *odometer) {
+    if (epoch <= odometer->state.epoch)
+        return epoch == odometer->state.epoch;
+    for (privacy::Account account : {privacy::Account::public_account, privacy::Account::conditional}) {
+        privacy::Loss loss = {};
+        bool charged = border::core([&] {
+            const std::optional<privacy::Loss> closing = privacy::closing(odometer->state, account);
+            loss = closing.value_or(privacy::Loss());
+            return closing.has_value();
+        });
+        if (charged)
+            write_closing(spi, settings, account, loss, odometer);
+    }
+    end_shares(spi, odometer);
+    privacy::begin_epoch(&odometer->state, epoch);
+    odometer->epoch_moved = true;
+    return true;
+}
+
+void move(const Spi &spi, const OpenOdometer &odometer) {
+    move_odometer(spi, odometer);
+    ListCell *cell;
+    foreach (cell, odometer.shares) {
+        auto *share = static_cast<const OpenShare *>(lfirst(cell));
+        if (share->moved)
+            move_share(spi, odometer, *share);
+    }
+}
+
+} // namespace dp::catalog

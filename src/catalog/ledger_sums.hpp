@@ -1,0 +1,58 @@
+// The odometer of one table while a batch of charges is written: its sums, and those of its roles, as the rows written so far leave
+// them. Nobody else charges the table meanwhile.
+#pragma once
+
+#include "catalog/ledger_row.hpp"
+#include "catalog/odometer.hpp"
+
+namespace dp::catalog {
+
+// Under one policy: its sums as they stand, and what of them this batch has added.
+struct OpenShare {
+    const char *grantee;
+    privacy::Totals totals, added;
+    bool known; // totals are those of its row
+    bool moved;
+};
+
+// Entries and releases that the odometer counts, by account.
+struct Counts {
+    int64 releases, denials;
+};
+
+struct OpenOdometer {
+    const char *id;
+    privacy::Odometer state; // as the rows written so far leave it
+    privacy::Totals added;   // to the sums that go on for ever
+    bool epoch_moved;        // so has what belongs to the epoch
+    Counts of_public, of_conditional;
+    Datum head;            // of the chain, as the rows written so far leave it
+    const Settings *names; // of the last row written; null: none was
+    List *bases;           // of the writer: what the requests rest on
+    List *shares;          // OpenShare *
+    Counts &counts(privacy::Account account) {
+        return account == privacy::Account::public_account ? of_public : of_conditional;
+    }
+};
+
+enum class Lock { held, busy, missing };
+
+// From here on this process is the only one that charges this table.
+Lock lock_odometer(const border::Spi &spi, OpenOdometer *odometer);
+
+OpenShare *share_of(OpenOdometer *odometer, const char *grantee);
+// The same with what its row has, which is not what this batch has added.
+OpenShare *known_share(OpenOdometer *odometer, const char *grantee, const privacy::Totals &stored);
+
+// The row at once, the sums in memory: those that come after it in the batch are decided on them.
+void write(const border::Spi &spi, const Entry &entry, const Price &price, OpenShare *share, OpenOdometer *odometer);
+// What an epoch promises follows from the totals in force at its charges.
+void raise_claim(const Charge &what, const privacy::BoundSettings &bound, OpenOdometer *odometer);
+// The first request of a new epoch ends the old one, also if it is then denied. False: a request of this batch has met a newer
+// epoch than this one has read.
+bool enter_epoch(const border::Spi &spi, const Settings &settings, int epoch, OpenOdometer *odometer);
+
+// At the end of the batch: the rows of the odometer and of its shares.
+void move(const border::Spi &spi, const OpenOdometer &odometer);
+
+} // namespace dp::catalog
