@@ -354,23 +354,23 @@ static Request *prepare(int slot) {
 
 // ---- the charge ----------------------------------------------------------------------------------------------------
 
-// Returns when what is committed is durable.
-static void commit(catalog::Entry **entries, int n) {
+// Returns when what is committed is durable. Slots: of requests; null for one that comes later in a round.
+static void commit(catalog::Entry **entries, const int *slots, int n) {
     instr_time start, time;
     INSTR_TIME_SET_CURRENT(start);
-    take_charge_turn();
+    take_charge_turn(slots != nullptr && !pool()->slots[slots[0]].alone);
     catalog::commit_charges(entries, n);
     give_charge_turn();
     INSTR_TIME_SET_CURRENT(time);
     INSTR_TIME_SUBTRACT(time, start);
-    count_charges(n, INSTR_TIME_GET_DOUBLE(time) * 1e6);
+    count_charges(slots, n, INSTR_TIME_GET_DOUBLE(time) * 1e6);
 }
 
 // One that cannot be put back: rows were read before it.
 static void commit_patiently(catalog::Entry *entry) {
     TimestampTz start = GetCurrentTimestamp();
     for (;;) {
-        commit(&entry, 1);
+        commit(&entry, nullptr, 1);
         if (entry->verdict.outcome != catalog::Outcome::busy ||
             TimestampDifferenceExceeds(start, GetCurrentTimestamp(), patience_ms))
             return;
@@ -579,9 +579,12 @@ static void answer_charged(int slot) {
 
 static void charge_batch(Request **requests, int n) {
     auto **entries = static_cast<catalog::Entry **>(palloc(sizeof(catalog::Entry *) * n));
-    for (int i = 0; i < n; i++)
+    int slots[most_in_batch];
+    for (int i = 0; i < n; i++) {
         entries[i] = requests[i]->entry;
-    commit(entries, n);
+        slots[i] = requests[i]->slot;
+    }
+    commit(entries, slots, n);
     for (int i = 0; i < n; i++) {
         Request *request = requests[i];
         if (ends_with_charge(request)) {
