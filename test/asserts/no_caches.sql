@@ -16,7 +16,8 @@ GRANT USAGE ON result_number TO PUBLIC;
 CREATE FUNCTION ok(holds boolean, what text) RETURNS text LANGUAGE sql AS
 $$SELECT CASE WHEN holds THEN 'ok ' ELSE 'not ok ' END || nextval('public.result_number') || ' - ' || what$$;
 
-\connect - controller
+\connect
+SET SESSION AUTHORIZATION controller;
 SET client_min_messages = error;
 CREATE TYPE mood AS ENUM ('calm', 'gay', 'sad');
 CREATE TABLE town (name text PRIMARY KEY, land text);
@@ -42,10 +43,11 @@ SELECT dp_grant('person_dp', 'readers', tau => 0, epsilon_max => 100, candidates
 SELECT dp_grant('loose_dp', 'analyst', tau => 0.5, selection => 'within_data', epsilon_max => 100, candidates => '{1,100}');
 SELECT dp_grant('person_dp', 'chooser', tau_var => 0.5, delta => 1e-9);
 
-\connect - postgres
+\connect
 ALTER SYSTEM SET debug_discard_caches = 1;
-SELECT pg_reload_conf() AS reloaded \gset
-\connect - analyst
+SELECT pg_reload_conf() AS reloaded, pg_sleep(1) AS slept \gset
+\connect
+SET SESSION AUTHORIZATION analyst;
 SELECT ok(current_setting('debug_discard_caches') = '1', 'no caches');
 
 SELECT ok(count(*) = 300, 'a count') FROM person_dp;
@@ -69,10 +71,12 @@ SELECT ok(count(*) > 0, 'dp_last_release') FROM dp_last_release();
 SELECT ok(abs(s - 5050) < 300, 'within_data') FROM (SELECT sum(a) AS s FROM loose_dp) t;
 DO $$BEGIN PERFORM count(*) FROM person_dp WHERE age / 0 > 1; EXCEPTION WHEN OTHERS THEN NULL; END$$;
 DO $$BEGIN PERFORM age FROM person_dp; EXCEPTION WHEN insufficient_privilege THEN NULL; END$$;
-\connect - chooser
+\connect
+SET SESSION AUTHORIZATION chooser;
 SELECT ok(count(*) <= 3, 'a selection') FROM (SELECT town, count(*) AS n FROM person_dp GROUP BY town) t;
 
-\connect - controller
+\connect
+SET SESSION AUTHORIZATION controller;
 SELECT ok(count(*) > 0, 'dp_risk') FROM dp_risk('SELECT town, avg(pay) FROM person_dp GROUP BY town', '{1,2}');
 SELECT ok(count(*) > 0, 'dp_risk_records') FROM dp_risk_records('SELECT sum(pay) FROM person_dp WHERE age > 20', 1);
 SELECT ok(count(*) > 0, 'dp_risk_summary') FROM dp_risk_summary('SELECT count(*) FROM person_dp');
