@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 # Runs suites one after the other and adds up what they say; sourced by test/run and test/asserts/run after suites.sh.
 
 # shellcheck source=test/failures.sh
