@@ -539,10 +539,47 @@ void put_rows(RangeTblEntry *view, Query *rows) {
     *view = *entry;
 }
 
+// A column that its entry has got at its end is one of the joins above it as well, where the parser would put it: what prints
+// a query counts them. Returns its number in the node; 0: the entry is not there. Nothing names a join's columns by number but
+// those merged by USING, and they come first.
+static int add_to_joins(Query *query, Node *node, const Var *column) {
+    if (IsA(node, RangeTblRef))
+        return castNode(RangeTblRef, node)->rtindex == column->varno ? column->varattno : 0;
+    auto *join = castNode(JoinExpr, node);
+    int left = add_to_joins(query, join->larg, column);
+    int number = left > 0 ? left : add_to_joins(query, join->rarg, column);
+    if (number == 0)
+        return 0;
+    RangeTblEntry *entry = rt_fetch(join->rtindex, query->rtable);
+    List **side = left > 0 ? &entry->joinleftcols : &entry->joinrightcols;
+    int place = entry->joinmergedcols;
+    ListCell *cell;
+    foreach (cell, *side) {
+        if (lfirst_int(cell) >= number)
+            lfirst_int(cell)++;
+        else if (foreach_current_index(cell) >= entry->joinmergedcols)
+            place = foreach_current_index(cell) + 1;
+    }
+    *side = list_insert_nth_int(*side, place, number);
+    if (left == 0)
+        place += list_length(entry->joinleftcols) - entry->joinmergedcols;
+    entry->joinaliasvars = list_insert_nth(entry->joinaliasvars, place, copyObjectImpl(column));
+    char *name = strVal(list_nth(rt_fetch(column->varno, query->rtable)->eref->colnames, column->varattno - 1));
+    entry->eref->colnames = list_insert_nth(entry->eref->colnames, place, makeString(pstrdup(name)));
+    return place + 1;
+}
+
 // FROM and WHERE of the query, over the rows; it selects nothing yet.
 static Query *joined_rows(const GeneralQuestion *question, bool with_identity) {
     auto *query = static_cast<Query *>(copyObject(question->general->query));
-    put_rows(rt_fetch(question->general->facade, query->rtable), rows_query(question, nullptr, with_identity));
+    int varno = question->general->facade;
+    Query *rows = rows_query(question, nullptr, with_identity);
+    put_rows(rt_fetch(varno, query->rtable), rows);
+    ListCell *cell;
+    if (with_identity)
+        foreach (cell, query->jointree->fromlist)
+            (void)add_to_joins(query, static_cast<Node *>(lfirst(cell)),
+                               reinterpret_cast<Var *>(row_column(rows, varno, list_length(rows->targetList))));
     query->targetList = query->groupClause = query->sortClause = query->constraintDeps = NIL;
     query->hasAggs = query->groupDistinct = false;
     return query;
