@@ -428,7 +428,7 @@ GeneralRisk closed_forms_risk(const GeneralQuestion *question, const ClosedForms
     if (forms->keys == NIL)
         work.ngroups = 1; // also of no rows at all
     work.memo->groups_present = work.ngroups;
-    profile_memo(spi, work.memo);
+    profile_memo(spi, mechanism, work.memo);
     spi.finish();
     PopActiveSnapshot();
     role.leave();

@@ -629,7 +629,7 @@ void read_memo(const GeneralQuestion *question, const RecordsQuery *records, Mem
     memo->outside = memo->rows - of_records.individuals;
 }
 
-void profile_memo(const border::Spi &spi, Memo *memo) {
+void profile_memo(const border::Spi &spi, privacy::Mechanism mechanism, Memo *memo) {
     for (int64 i = 0; i < memo->nrecords; i++)
         if (!std::isfinite(memo->records.at(i)->pis))
             ereport(ERROR,
@@ -637,7 +637,9 @@ void profile_memo(const border::Spi &spi, Memo *memo) {
                      errmsg("the result of the query is not a finite number"),
                      errhint("Declare bounds of the column with dp_set_bounds(), or leave out NaN and infinities.")));
     MemoryContext old = MemoryContextSwitchTo(spi.caller);
-    auto *profile = border::context_new<privacy::PisProfile>();
+    using Keep = privacy::PisProfile::Keep;
+    auto *profile = border::context_new<privacy::PisProfile>(mechanism == privacy::Mechanism::gaussian ? Keep::values
+                                                                                                       : Keep::range);
     MemoryContextSwitchTo(old);
     for (int64 i = 0; i < memo->nrecords; i++) {
         CHECK_FOR_INTERRUPTS();

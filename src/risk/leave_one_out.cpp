@@ -558,10 +558,14 @@ static void prepare_work(Work *work, Detail detail) {
     Memo *memo = work->memo;
     int m = work->question->nmeasures;
     // An average's moves, and all of the published ones, depend on their group: known when all records have been read.
-    work->keep = detail != Detail::profile || work->calibration == privacy::Calibration::published ||
+    work->keep = detail >= Detail::changes || work->calibration == privacy::Calibration::published ||
                  prints_pairs(work->question);
     work->contributions = static_cast<Contribution *>(palloc0(sizeof(Contribution) * (work->question->nmeasures + 1)));
-    work->profile = border::context_new<privacy::PisProfile>();
+    using Keep = privacy::PisProfile::Keep;
+    // With Laplace noise every RDR is its PIS and a constant: one variance serves all candidates.
+    bool values =
+        (detail == Detail::profile || detail == Detail::changes) && work->mechanism == privacy::Mechanism::gaussian;
+    work->profile = border::context_new<privacy::PisProfile>(values ? Keep::values : Keep::range);
     work->profile_a = border::context_new<privacy::PisProfile>();
     work->profile_b = border::context_new<privacy::PisProfile>();
     if (detail == Detail::records)

@@ -209,7 +209,7 @@ GeneralRisk rerun_risk(const GeneralQuestion *question, privacy::Mechanism mecha
     PG_END_TRY();
     memo->groups_present = whole.nrows;
     discard(whole);
-    profile_memo(spi, memo);
+    profile_memo(spi, mechanism, memo);
     int64 coordinates = memo->groups_present * question->ncoordinates;
     GeneralRisk risk = {memo, coordinates, coordinates};
     spi.finish();
