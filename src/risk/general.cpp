@@ -12,6 +12,7 @@
 #include "query/fold.hpp"
 #include "query/limits.hpp"
 #include "risk/closed_forms.hpp"
+#include "risk/memory.hpp"
 #include "risk/rerun.hpp"
 #include "risk/statement.hpp"
 #include "rows/engine.hpp"
@@ -645,6 +646,10 @@ void profile_memo(const border::Spi &spi, privacy::Mechanism mechanism, Memo *me
         CHECK_FOR_INTERRUPTS();
         const Record *record = memo->records.at(i);
         border::core([&] { profile->add(record->pis, record->individuals); });
+        if (i % 65536 == 0)
+            check_memory(32.0 * static_cast<double>(profile->kept()),
+                         psprintf(UINT64_FORMAT " different risks", static_cast<uint64>(profile->kept())),
+                         "use Laplace noise");
     }
     border::core([&] { profile->add(0, memo->outside); });
     memo->profile = profile;
