@@ -12,6 +12,7 @@
 #include "query/fold.hpp"
 #include "query/limits.hpp"
 #include "risk/closed_forms.hpp"
+#include "risk/memory.hpp"
 #include "risk/rerun.hpp"
 #include "risk/statement.hpp"
 #include "rows/engine.hpp"
@@ -666,7 +667,7 @@ void read_memo(const GeneralQuestion *question, const RecordsQuery *records, Mem
     memo->outside = memo->rows - of_records.individuals;
 }
 
-void profile_memo(const border::Spi &spi, Memo *memo) {
+void profile_memo(const border::Spi &spi, privacy::Mechanism mechanism, Memo *memo) {
     for (int64 i = 0; i < memo->nrecords; i++)
         if (!std::isfinite(memo->records.at(i)->pis))
             ereport(ERROR,
@@ -674,12 +675,18 @@ void profile_memo(const border::Spi &spi, Memo *memo) {
                      errmsg("the result of the query is not a finite number"),
                      errhint("Declare bounds of the column with dp_set_bounds(), or leave out NaN and infinities.")));
     MemoryContext old = MemoryContextSwitchTo(spi.caller);
-    auto *profile = border::context_new<privacy::PisProfile>();
+    using Keep = privacy::PisProfile::Keep;
+    auto *profile = border::context_new<privacy::PisProfile>(mechanism == privacy::Mechanism::gaussian ? Keep::values
+                                                                                                       : Keep::range);
     MemoryContextSwitchTo(old);
     for (int64 i = 0; i < memo->nrecords; i++) {
         CHECK_FOR_INTERRUPTS();
         const Record *record = memo->records.at(i);
         border::core([&] { profile->add(record->pis, record->individuals); });
+        if (i % 65536 == 0)
+            check_memory(32.0 * static_cast<double>(profile->kept()),
+                         psprintf(UINT64_FORMAT " different risks", static_cast<uint64>(profile->kept())),
+                         "use Laplace noise");
     }
     border::core([&] { profile->add(0, memo->outside); });
     memo->profile = profile;
