@@ -59,6 +59,7 @@ extern "C" {
 #include <nodes/miscnodes.h>
 #endif
 #include <nodes/nodeFuncs.h>
+#include <nodes/supportnodes.h>
 #include <optimizer/clauses.h>
 #include <optimizer/cost.h>
 #include <optimizer/optimizer.h>

@@ -114,7 +114,10 @@ double PrintedAverage::square_at(double u) const {
 
 // Between these points the integrand is smooth: where the count stops being divided by, and, for Laplace noise, where one
 // of the three ends passes |u|.
-std::vector<double> PrintedAverage::pieces(double offset) const {
+// fine: for the parts one by one. With much noise each is far larger than their difference: what is divided by is small there,
+// and in the difference the numerator is as well. So it at most doubles from one point to the next, and no piece is longer than
+// 8: each part is right by itself (formulas.md 1.2b). For Gaussian noise the points depend on no position, which is as good.
+std::vector<double> PrintedAverage::pieces(double offset, bool fine) const {
     const double edge = one_ - count_;
     std::vector<double> points{0, edge, edge + 0.02, edge + 0.1, edge + 0.5};
     for (double u : laplace_ ? std::vector<double>{1.5, 4, 9, 16, 26, 48} : std::vector<double>{1, 2, 3.5, 5, 7, 10}) {
@@ -132,14 +135,19 @@ std::vector<double> PrintedAverage::pieces(double offset) const {
             points.push_back(-std::fabs(k));
     }
     const double reach = laplace_ ? 48 : 10;
+    if (fine && laplace_) {
+        points.insert(points.end(), {-40, -32, -24, 24, 32, 40});
+        for (double noisy = 2 * one_; noisy - count_ < reach; noisy *= 2)
+            points.push_back(noisy - count_);
+    }
     points.erase(std::remove_if(points.begin(), points.end(), [&](double u) { return !(std::fabs(u) <= reach); }),
                  points.end());
     std::sort(points.begin(), points.end());
     return points;
 }
 
-template <class Function> auto PrintedAverage::integral(Function f, double offset) const {
-    const std::vector<double> points = pieces(offset);
+template <class Function> auto PrintedAverage::integral(Function f, double offset, bool fine) const {
+    const std::vector<double> points = pieces(offset, fine);
     decltype(f(0.0)) sum = 0;
     for (std::size_t i = 1; i < points.size(); ++i)
         if (points[i] > points[i - 1])
@@ -152,7 +160,7 @@ double PrintedAverage::distance(double offset) const {
 }
 
 PrintedAverage::Parts PrintedAverage::parts() const {
-    const auto mean = [&](auto part) { return integral([&](double u) { return part(ends_at(u, 0), u); }, 0); };
+    const auto mean = [&](auto part) { return integral([&](double u) { return part(ends_at(u, 0), u); }, 0, true); };
     if (laplace_) {
         const auto both = [](double a, double b, const Ends &ends, double u) {
             const double reach = std::fabs(u), falling = std::exp(-reach);

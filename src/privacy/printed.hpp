@@ -45,8 +45,8 @@ class PrintedAverage {
     double beyond(double k, double reach, double falling) const;
     double distance_at(double u, double offset) const;
     double square_at(double u) const;
-    std::vector<double> pieces(double offset) const;
-    template <class Function> auto integral(Function f, double offset) const;
+    std::vector<double> pieces(double offset, bool fine) const;
+    template <class Function> auto integral(Function f, double offset, bool fine = false) const;
 
     bool laplace_;
     double scale_;                       // what lengths below are measured in, in units of one
