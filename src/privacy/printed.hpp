@@ -31,7 +31,7 @@ class PrintedAverage {
     };
     Parts parts() const;
     // What the sum of parts, and that of the function, may be wrong by, as a part of `uncut`. Laplace noise: the integrals are.
-    // Gaussian noise: only rounding counts, since averages of one count are integrated by the same rule (formulas.md 1.2a).
+    // Gaussian noise: only rounding counts, since averages of one count are integrated by the same rule (formulas.md 1.2b).
     static double imprecision(Mechanism mechanism) { return mechanism == Mechanism::laplace ? 1e-10 : 2e-13; }
     double spread() const { return unit_; } // offsets are to be compared with this
 
