@@ -349,6 +349,15 @@ FROM pg_proc p WHERE p.pronamespace = 'pg_catalog'::regnamespace
   AND p.proname IN ('pg_relation_size', 'pg_table_size', 'pg_indexes_size', 'pg_total_relation_size', 'pg_database_size',
                     'pg_tablespace_size')
   AND has_function_privilege('public', p.oid, 'EXECUTE') HAVING count(*) > 0)sql"},
+    {"warning", R"sql( -- whose function is called as whoever reads the view
+SELECT 'pg_stat_statements',
+       'PUBLIC may read how many rows each statement returned: for dp_risk_records() it is the number of distinct records',
+       format('REVOKE SELECT ON %1$s.pg_stat_statements FROM PUBLIC; REVOKE EXECUTE ON FUNCTION %2$s FROM PUBLIC;',
+              p.pronamespace::regnamespace, p.oid::regprocedure)
+FROM pg_extension e JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
+JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
+WHERE e.extname = 'pg_stat_statements' AND p.proname = 'pg_stat_statements'
+  AND has_function_privilege('public', p.oid, 'EXECUTE'))sql"},
     {"info", R"sql(
 SELECT 'pg_class', 'reltuples and relpages tell everybody how many rows a table has, since its last VACUUM or ANALYZE',
        'DO $$BEGIN EXECUTE (SELECT format(''REVOKE SELECT ON pg_class FROM PUBLIC; GRANT SELECT (tableoid, %s) ON pg_class '
@@ -386,7 +395,8 @@ FROM setting s JOIN (VALUES
   ('track_functions', '^none$', 'the calls of functions in the controllers'' statements are counted', 'none'),
   ('synchronous_commit', '^(on|local|remote_write|remote_apply|true|yes|1)$',
    'a crash can undo a dp_revoke() or a smaller total (charges are safe)', 'on'),
-  ('max_worker_processes', '^([4-9]|\d\d+)$', 'every charge needs one: queries may fail for lack of it', '8')
+  ('max_worker_processes', '^([4-9]|\d\d+)$',
+   'half of them answer analysts: while the one reads a large table, all others wait for it', '8')
 ) k (name, safe, finding, advice) ON k.name = s.name AND s.value !~* k.safe)sql"},
     {"info", R"sql(
 SELECT 'log_parameter_max_length', format('is %s: statements are logged, with the values of their parameters', p.value),

@@ -12,9 +12,11 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time);
 
+# What reads slowly leaves a core to whoever looks on.
 my $node = new_server('selection', q{
 	fsync = on
 	restart_after_crash = on
+	max_parallel_workers_per_gather = 0
 });
 protect_people($node, 'postgres', rows => 1_000_000);
 

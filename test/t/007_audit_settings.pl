@@ -53,6 +53,13 @@ for my $name (sort keys %bad)
 is($node->safe_psql('postgres', 'SHOW max_worker_processes'), '8', 'the restart was needed for worker processes');
 like(ask($node, 'postgres'), qr/^-?\d+$/, 'and questions are answered');
 
+# Who may read it sees how many rows the statements of others had.
+$node->safe_psql('postgres', 'CREATE SCHEMA stats; CREATE EXTENSION pg_stat_statements SCHEMA stats');
+like(findings('pg_stat_statements'), qr/^warning PUBLIC may read how many rows/, 'pg_stat_statements is found');
+$node->safe_psql('postgres', psql_as($node, 'postgres', 'controller', q{SELECT remedy FROM dp_audit() WHERE object = 'pg_stat_statements'}));
+is(findings('pg_stat_statements'), '', 'and not any more');
+isnt(scalar $node->psql('postgres', 'SELECT * FROM stats.pg_stat_statements', extra_params => [ '-U', 'analyst' ]), 0, 'nor read');
+
 # PostgreSQL 17 has done without it. With it a query can fail at a page that one row has changed: nothing is answered, and nothing charged.
 if ($node->safe_psql('postgres', 'SHOW server_version_num') < 170000)
 {

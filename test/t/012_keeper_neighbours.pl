@@ -12,8 +12,10 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time usleep);
 
+# What reads slowly leaves a core to whoever looks on.
 my $node = new_server('neighbours', q{
 	max_worker_processes = 8
+	max_parallel_workers_per_gather = 0
 	log_min_messages = log
 });
 protect_people($node, 'postgres');

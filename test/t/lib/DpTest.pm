@@ -9,8 +9,10 @@ use Exporter 'import';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(usleep);
 
-our @EXPORT = qw($COUNT %FACTS new_server protect_people ask psql_as sqlstate account verified fact);
+our @EXPORT = qw($COUNT %FACTS new_server protect_people ask psql_as sqlstate account verified fact
+  wait_until_up);
 
 # A question that costs 0.05 at the preference that protect_people grants.
 our $COUNT = q{SELECT * FROM dp_query('SELECT count(*) FROM people_dp WHERE age > 40') AS (n bigint)};
@@ -66,6 +68,18 @@ sub protect_people
 		SELECT dp_set_odometer('people', '$bound');
 		SELECT dp_grant('people_dp', 'analyst', tau => 0.95);});
 	return;
+}
+
+# Returns once a server that crashed accepts connections again. poll_query_until() would write to a psql that may be gone.
+sub wait_until_up
+{
+	my ($node) = @_;
+	for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
+	{
+		return if system_log('pg_isready', '-q', '-h', $node->host, '-p', $node->port) == 0;
+		usleep(100_000);
+	}
+	die 'the server does not come back';
 }
 
 # What a role sees; dies on an error.
