@@ -4,6 +4,7 @@
 #   make install           as root; then CREATE EXTENSION dp_rdr
 #   make test              every suite on throwaway servers, from a bare Debian 12 on
 #   make test-matrix       the same on PostgreSQL 15, 17 and 18, and pg_upgrade between them; as root
+#   make test-asserts      the suites of a server on a PostgreSQL with assertions, which it builds; as root
 #   make demo              a guided tour in the terminal, on a throwaway server
 #   make bench             timings beside PostgreSQL's own plain queries
 #   make mutants           plants mistakes, one at a time: a suite has to see each
@@ -192,6 +193,10 @@ test:
 test-matrix:
 	@test/matrix/run
 
+# SUITES: which, by the names of test/suites.sh; all unless set.
+test-asserts:
+	@test/asserts/run $(SUITES)
+
 demo:
 	@test/demo/run
 
@@ -220,6 +225,6 @@ container:
 
 .PHONY: dist deb container
 
-.PHONY: unit unit-sanitize statistics audit client samplers greybox blackbox batch test test-matrix demo bench soak mutants
+.PHONY: unit unit-sanitize statistics audit client samplers greybox blackbox batch test test-matrix test-asserts demo bench soak mutants
 
 -include $(OBJS:.o=.d) $(wildcard build/obj/*/*/*.d build/sanitized/*/*/*.d build/greybox/src/*/*.d build/batch/test/*/*.d)

@@ -289,10 +289,13 @@ SELECT statement, outcome(statement) FROM (VALUES
     ('SELECT dp_rdr.lattice_pair(1, ''\x'')'),
     ('SELECT dp_rdr.lattice_pair(1, pair_facts(0, 1)) OVER ()'),
     ('SELECT dp_rdr.lattice_rows(1, pair_facts(0, 1)) OVER ()'),
+    ('SELECT dp_rdr.sum_point(now(), sum_facts(1, 0, 1))'),
+    ('SELECT dp_rdr.pair_point(1, sum_facts(1, 0, 1))')) AS refused(statement);
+-- A state cannot be written; which error says so differs between minor versions.
+SELECT statement, outcome(statement) ~ '^(42883 function .* does not exist|42846 cannot cast type unknown to internal|0A000 cannot accept a value of type internal)$' AS refused
+FROM (VALUES
     ('SELECT dp_rdr.lattice_add_sum(NULL, 1, sum_facts(1, 0, 1))'),
     ('SELECT dp_rdr.lattice_add_pair(NULL, NULL::integer, pair_facts(0, 1))'),
-    ('SELECT dp_rdr.sum_point(now(), sum_facts(1, 0, 1))'),
-    ('SELECT dp_rdr.pair_point(1, sum_facts(1, 0, 1))'),
     ('SELECT dp_rdr.lattice_sum_final(NULL)'),
     ('SELECT dp_rdr.lattice_sum_final(NULL::internal)')) AS refused(statement);
 

@@ -224,9 +224,11 @@ ALTER DATABASE :"database" RESET session_preload_libraries;
 -- Nothing is left of all this, and the order is always the same.
 SELECT * FROM news();
 SELECT array_agg(DISTINCT severity ORDER BY severity) AS severities FROM dp_audit();
+ALTER DATABASE :"database" SET auto_explain.log_min_duration = '10ms'; -- a warning from the end of the list
 SELECT count(*) FILTER (WHERE rank < before) AS out_of_order
 FROM (SELECT rank, lag(rank) OVER (ORDER BY n) AS before
       FROM (SELECT n, array_position('{critical,warning,info}', severity) AS rank FROM dp_audit() WITH ORDINALITY a (severity, object, finding, remedy, n)) a) a;
+ALTER DATABASE :"database" RESET auto_explain.log_min_duration;
 DROP FUNCTION trial, news;
 DROP TABLE found_before, patient, "Odd table" CASCADE;
 DROP OWNED BY regress_keeper, regress_reader, regress_colleague, "regress Odd", regress_root;

@@ -362,7 +362,7 @@ SELECT id, statement, attempt(statement) FROM (VALUES
     ('A29', 'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM public.person_dp HAVING count(*) > 90'', NULL, 1) AS (n bigint)'),
     ('A29', 'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM public.person_dp LIMIT 1'', NULL, 1) AS (n bigint)'),
     ('A29', 'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM pg_temp.over'', NULL, 1) AS (n bigint)'),
-    ('A29', 'SELECT dp_rdr.lattice_add_sum(NULL, 1, ''\x'')'),
+    ('A29', 'SELECT dp_rdr.lattice_add_sum(1, 1, ''\x'')'),
     ('A29', 'SELECT dp_rdr.ledger_hash(1, '''', '''')'),
     ('A29', 'SELECT dp_rdr.lattice_rows(age, ''\x'') FROM person_dp'),
     ('A29', 'SELECT dp_rdr.lattice_sum(age, ''\x'') FROM person_dp'),

@@ -344,7 +344,7 @@ SELECT dp_rdr.selection_sums(NULL, 1);
 SELECT dp_rdr.selection_sums(decode(repeat('00', 16), 'hex'), 1);
 SELECT dp_rdr.selection_sums(decode(repeat('01', 112), 'hex'), 1);
 SELECT dp_rdr.selection_sums('\x00', 1) OVER ();
-SELECT dp_rdr.selection_sums_step(NULL, '\x00', 1);
+SELECT dp_rdr.selection_sums_step(1, '\x00', 1);
 RESET ROLE;
 SET ROLE regress_controller;
 DROP TABLE question, selected, drawn, asked;

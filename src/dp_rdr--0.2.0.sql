@@ -319,9 +319,17 @@ CREATE FUNCTION dp_rdr.selection_square(facts bytea, VARIADIC contributions "any
 COMMENT ON FUNCTION dp_rdr.selection_square(bytea, "any") IS 'its square';
 -- Partitions on other servers are asked by it whether they are there and fit, before a charge.
 CREATE FUNCTION dp_rdr.is_other_node(facts text) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'dp_is_other_node' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'dp_is_other_node' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION dp_rdr.is_other_node(text)
     IS 'false, or an error if this server has another dp_rdr or encoding than the one that asks';
+CREATE FUNCTION dp_rdr.is_other_column_support(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_is_other_column_support' LANGUAGE C;
+COMMENT ON FUNCTION dp_rdr.is_other_column_support(internal) IS 'planner support of is_other_column';
+CREATE FUNCTION dp_rdr.is_other_column(type text, "column" "any") RETURNS boolean
+    AS 'MODULE_PATHNAME', 'dp_is_other_column' LANGUAGE C IMMUTABLE PARALLEL SAFE
+    SUPPORT dp_rdr.is_other_column_support;
+COMMENT ON FUNCTION dp_rdr.is_other_column(text, "any")
+    IS 'false, or an error if the column is of another type than the one that is asked for';
 
 -- Keys of groups, before they are hashed, compared and shown.
 CREATE FUNCTION dp_rdr.canonical(key anyelement, typmod integer) RETURNS anyelement
@@ -1065,7 +1073,7 @@ GRANT EXECUTE ON FUNCTION dp_rdr.sum_point("any", bytea) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.pair_point("any", bytea) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.selection_point(bytea, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.selection_square(bytea, "any") TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.is_other_node(text) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.is_other_node(text), dp_rdr.is_other_column(text, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.selection_sums(bytea, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.canonical(anyelement, integer) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.is_short(anyelement) TO PUBLIC;

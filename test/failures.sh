@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What a failed suite says about itself, in as few lines as tell it; sourced by test/run after lib.sh.
+# What a failed suite says about itself, in as few lines as tell it; sourced by test/tally.sh.
 #
 # blocks_FORMAT cuts the log of a suite into blocks, one for each result, and prints those that are about a failure: first a
 # headline, then the lines that belong to it behind a bar.

@@ -4,6 +4,8 @@
 
 // From Boost 1.81 on it names std::snprintf, which the server's macro would rename.
 #include <boost/assert/source_location.hpp>
+// A server that is built without NLS makes macros of the names that it declares (gettext ...).
+#include <locale>
 
 extern "C" {
 #include <postgres.h>
@@ -57,6 +59,7 @@ extern "C" {
 #include <nodes/miscnodes.h>
 #endif
 #include <nodes/nodeFuncs.h>
+#include <nodes/supportnodes.h>
 #include <optimizer/clauses.h>
 #include <optimizer/cost.h>
 #include <optimizer/optimizer.h>

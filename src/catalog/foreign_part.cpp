@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "border/versions.hpp"
 
@@ -72,25 +73,34 @@ const char *fault_of_foreign_part(Oid part, Oid owner, const char **remedy) {
 }
 
 namespace {
+// Which database of which server, whatever the foreign server is called, and which table there. "" where an option is not set.
+constexpr const char *whereabouts[] = {"host", "hostaddr", "port", "dbname", "service"};
 struct Place {
-    Oid part, server;
-    const char *schema, *table;
+    Oid part;
+    const char *names[std::size(whereabouts) + 2];
 };
 } // namespace
 
 static Place place_of(Oid part) {
     const ForeignTable *table = GetForeignTable(part);
-    const char *schema_name = text_option(table->options, "schema_name");
-    const char *table_name = text_option(table->options, "table_name");
-    return Place{part, table->serverid, schema_name ? schema_name : get_namespace_name(get_rel_namespace(part)),
-                 table_name ? table_name : get_rel_name(part)};
+    const ForeignServer *server = GetForeignServer(table->serverid);
+    Place place = {part, {}};
+    int n = 0;
+    for (const char *option : whereabouts) {
+        const char *value = text_option(server->options, option);
+        place.names[n++] = value ? value : "";
+    }
+    const char *schema = text_option(table->options, "schema_name"), *name = text_option(table->options, "table_name");
+    place.names[n++] = schema ? schema : get_namespace_name(get_rel_namespace(part));
+    place.names[n++] = name ? name : get_rel_name(part);
+    return place;
 }
 
 static int compare(const Place &a, const Place &b) {
-    int order = a.server < b.server ? -1 : a.server > b.server;
-    if (order == 0)
-        order = strcmp(a.table, b.table);
-    return order != 0 ? order : strcmp(a.schema, b.schema);
+    int order = 0;
+    for (size_t i = std::size(whereabouts) + 2; i-- > 0 && order == 0;) // the table differs most often
+        order = strcmp(a.names[i], b.names[i]);
+    return order;
 }
 
 Oid repeated_foreign_part(const List *parts) {

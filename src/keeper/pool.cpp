@@ -36,7 +36,6 @@ Directory *directory() {
 static void initialize(Pool *pool, int tranche) {
     memset(static_cast<void *>(pool), 0, sizeof *pool);
     LWLockInitialize(&pool->lock, tranche);
-    ConditionVariableInit(&pool->charge_turn);
     ConditionVariableInit(&pool->slot_freed);
     pool->charging = -1;
     for (Keeper &keeper : pool->keepers)

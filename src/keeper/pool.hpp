@@ -13,7 +13,7 @@ namespace dp::keeper {
 
 // A session may have another library than a keeper: the file was replaced while it ran. Whatever changes in this file or in
 // a message raises this number, which is part of the directory's name: each layout has a pool of its own.
-constexpr uint32 layout_number = 4;
+constexpr uint32 layout_number = 5;
 
 constexpr int max_databases = 64; // that have a pool at the same time
 constexpr int max_keepers = 16;   // of a database
@@ -44,6 +44,8 @@ struct Slot {
     uint64 ticket;     // order of arrival
     TimestampTz since; // when it was put, or first put back
     TimestampTz retry; // not taken before
+    int64 clock;       // batch_clock() when it was put
+    int64 left;        // microseconds for which it was left in the queue because a batch was charged
     // What was charged, for the keeper that reads, which need not be the one that has charged.
     uint64 versions; // a hash of release::versions_of
     privacy::Epsilon epsilon;
@@ -64,19 +66,24 @@ struct Keeper {
     TimestampTz since; // of `starting`
     Oid reading_for;   // the login whose request it reads rows for
     int slot;          // that it is at, -1
+    uint64 turn;       // ticket of its wait for the turn to charge, 0: it does not wait
+    bool batch;        // it charges a batch, or waits to
     uint64 charges, commits;
 };
 
-// How long charges took, from the end of their preparation to their being durable: four classes to each doubling, from a
-// microsecond on. Of all keepers together, since the pool was made.
+// How long charges took, from the end of their preparation to their being durable, and for how long they were left in the queue
+// because a batch was charged: four classes to each doubling, from a microsecond on. Of all keepers together, since the pool was
+// made.
 constexpr int nclasses = 96;
 
 struct Pool {
     LWLock lock;
     uint64 tickets;
-    int charging;          // the keeper that commits charges; -1
-    TimestampTz no_worker; // when a client last wanted one more keeper, and the server had no worker slot
-    ConditionVariable charge_turn, slot_freed;
+    int charging;            // the keeper that commits charges; -1
+    TimestampTz no_worker;   // when a client last wanted one more keeper, and the server had no worker slot
+    TimestampTz batch_since; // for so long there has been a batch that is charged or waits to be; 0: there is none
+    int64 batch_time;        // microseconds for which there was one before
+    ConditionVariable slot_freed;
     Keeper keepers[max_keepers];
     uint64 charge_times[nclasses];
     Slot slots[nslots];

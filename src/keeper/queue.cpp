@@ -78,15 +78,36 @@ int reserve_slot(Kind kind, Oid role, Oid session_role, Size size) {
     return found;
 }
 
-// Under the lock.
-static bool wake_idle_keeper() {
+// Under the lock. What comes while a batch is charged, or waits to be, gathers in the queue: the next batch is all of it.
+static bool gathers() {
+    return pool()->batch_since != 0;
+}
+
+// Under the lock. Microseconds, of which only those count in which the queue gathers.
+static int64 batch_clock() {
+    return pool()->batch_time + (gathers() ? GetCurrentTimestamp() - pool()->batch_since : 0);
+}
+
+// Under the lock. Whether a keeper may go on with it now.
+static bool is_left(const Slot &slot) {
+    State state = state_of(slot);
+    return state == State::charged || (state == State::pending && (slot.alone || !gathers()));
+}
+
+// Under the lock. Null: none is.
+static Keeper *idle_keeper() {
     for (Keeper &keeper : pool()->keepers)
-        if (keeper.life == Life::idle) {
-            keeper.life = Life::woken;
-            SetLatch(&keeper.process->procLatch);
-            return true;
-        }
-    return false;
+        if (keeper.life == Life::idle)
+            return &keeper;
+    return nullptr;
+}
+
+// Under the lock.
+static void wake_idle_keeper() {
+    if (Keeper *keeper = idle_keeper()) {
+        keeper->life = Life::woken;
+        SetLatch(&keeper->process->procLatch);
+    }
 }
 
 bool submit(int index, Size size) {
@@ -95,10 +116,13 @@ bool submit(int index, Size size) {
     slot.filled = size;
     slot.ticket = ++pool()->tickets;
     slot.since = GetCurrentTimestamp();
+    slot.clock = batch_clock();
     set_state(slot, State::pending);
-    bool woken = wake_idle_keeper();
+    bool idle = idle_keeper() != nullptr;
+    if (is_left(slot))
+        wake_idle_keeper();
     unlock();
-    return woken;
+    return idle;
 }
 
 Size part_there(int index, bool *last, bool *lost) {
@@ -200,13 +224,6 @@ static bool may_read_for(Oid login) {
     return readers_for(login) < Max(1, possible_keepers(living) - 1);
 }
 
-static int idle_keepers() {
-    int idle = 0;
-    for (const Keeper &keeper : pool()->keepers)
-        idle += keeper.life == Life::idle || keeper.life == Life::woken;
-    return idle;
-}
-
 static int waiting(State state, TimestampTz now, Candidate *candidates) {
     int n = 0;
     for (int i = 0; i < nslots; i++) {
@@ -242,11 +259,10 @@ int take_pending(int *slots) {
     lock();
     int n = waiting(State::pending, GetCurrentTimestamp(), candidates);
     order_by_turns(candidates, n);
-    // A part of them when others are free to take the rest.
-    int most = Min(most_in_batch, (n + idle_keepers()) / (1 + idle_keepers()));
-    for (int i = 0; i < n && taken < most; i++) {
+    bool gathering = gathers();
+    for (int i = 0; i < n && taken < most_in_batch; i++) {
         Slot &slot = slot_at(candidates[i].slot);
-        if (slot.alone && (taken > 0 || !may_read_for(slot.login)))
+        if (slot.alone ? taken > 0 || !may_read_for(slot.login) : gathering)
             continue;
         take(slot, State::charging);
         slots[taken++] = candidates[i].slot;
@@ -254,6 +270,7 @@ int take_pending(int *slots) {
             pool()->keepers[self].reading_for = slot.login;
             break;
         }
+        slot.left = Max(0, batch_clock() - slot.clock); // the clock may have been set
     }
     unlock();
     return taken;
@@ -316,7 +333,7 @@ static void back_to_pending(int index, bool alone, TimestampTz retry) {
     if (!cancelled) {
         set_state(slot, State::pending);
         if (retry == 0)
-            (void)wake_idle_keeper();
+            wake_idle_keeper();
     }
     unlock();
     if (cancelled)
@@ -443,13 +460,86 @@ void give_up(int index) {
         forget(index);
 }
 
-void wake_another() {
-    lock();
+// Under the lock.
+static void wake_for_work() {
     for (const Slot &slot : pool()->slots)
-        if (state_of(slot) == State::charged || state_of(slot) == State::pending) {
-            (void)wake_idle_keeper();
+        if (is_left(slot)) {
+            wake_idle_keeper();
             break;
         }
+}
+
+void wake_another() {
+    lock();
+    wake_for_work();
+    unlock();
+}
+
+// ---- the turn to charge --------------------------------------------------------------------------------------------
+
+// Under the lock. Who waits for it, and has for longest; null: nobody.
+static Keeper *next_in_turn() {
+    Keeper *next = nullptr;
+    for (Keeper &keeper : pool()->keepers)
+        if (keeper.turn != 0 && (next == nullptr || keeper.turn < next->turn))
+            next = &keeper;
+    return next;
+}
+
+// Under the lock.
+static void set_batch(bool batch) {
+    int64 time = batch_clock();
+    pool()->keepers[self].batch = batch;
+    bool any = false;
+    for (const Keeper &keeper : pool()->keepers)
+        any = any || keeper.batch;
+    pool()->batch_time = time;
+    pool()->batch_since = any ? GetCurrentTimestamp() : 0;
+}
+
+static void get_in_line(bool batch) {
+    lock();
+    pool()->keepers[self].turn = ++pool()->tickets;
+    set_batch(batch);
+    unlock();
+}
+
+static bool try_turn() {
+    lock();
+    Keeper &keeper = pool()->keepers[self];
+    bool mine = pool()->charging < 0 && next_in_turn() == &keeper;
+    if (mine) {
+        pool()->charging = self;
+        keeper.turn = 0;
+    }
+    unlock();
+    return mine;
+}
+
+void take_charge_turn(bool batch) {
+    get_in_line(batch);
+    while (!try_turn()) {
+        (void)WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, 100, PG_WAIT_EXTENSION);
+        ResetLatch(MyLatch);
+        CHECK_FOR_INTERRUPTS();
+    }
+}
+
+// Under the lock. Also of a keeper that goes while it waits.
+static void leave_line() {
+    pool()->keepers[self].turn = 0;
+    set_batch(false);
+    if (pool()->charging == self)
+        pool()->charging = -1;
+    Keeper *next = next_in_turn();
+    if (pool()->charging < 0 && next != nullptr)
+        SetLatch(&next->process->procLatch);
+    wake_for_work();
+}
+
+void give_charge_turn() {
+    lock();
+    leave_line();
     unlock();
 }
 
@@ -478,6 +568,8 @@ int enter_pool() {
         keeper.process = MyProc;
         keeper.reading_for = InvalidOid;
         keeper.slot = -1;
+        keeper.turn = 0;
+        keeper.batch = false;
         keeper.charges = keeper.commits = 0;
     }
     unlock();
@@ -505,22 +597,19 @@ void leave_pool() {
         else if ((state == State::charging || state == State::running) && !fail(slot))
             orphans[norphans++] = i;
     }
-    if (pool()->charging == self)
-        pool()->charging = -1;
+    leave_line();
     pool()->keepers[self].life = Life::none;
     pool()->keepers[self].process = nullptr;
-    (void)wake_idle_keeper();
     unlock();
     for (int i = 0; i < norphans; i++)
         forget(orphans[i]);
-    ConditionVariableBroadcast(&pool()->charge_turn);
     self = -1;
 }
 
 // Under the lock. Whether this keeper may take it; *milliseconds is at most the time until it may be taken again.
 static bool is_work(const Slot &slot, TimestampTz now, long *milliseconds) {
     State state = state_of(slot);
-    if (state != State::charged && state != State::pending)
+    if (!is_left(slot))
         return false;
     if ((state == State::charged || slot.alone) && !may_read_for(slot.login))
         return false;
@@ -550,36 +639,18 @@ void becomes_busy() {
     unlock();
 }
 
-static bool try_turn() {
-    lock();
-    bool mine = pool()->charging < 0;
-    if (mine)
-        pool()->charging = self;
-    unlock();
-    return mine;
+static int time_class(double microseconds) {
+    return microseconds <= 1 ? 0 : Min(nclasses - 1, static_cast<int>(std::log2(microseconds) * 4));
 }
 
-void take_charge_turn() {
-    ConditionVariablePrepareToSleep(&pool()->charge_turn);
-    while (!try_turn())
-        (void)ConditionVariableTimedSleep(&pool()->charge_turn, 100, PG_WAIT_EXTENSION);
-    ConditionVariableCancelSleep();
-}
-
-void give_charge_turn() {
-    lock();
-    if (pool()->charging == self)
-        pool()->charging = -1;
-    unlock();
-    ConditionVariableSignal(&pool()->charge_turn);
-}
-
-void count_charges(int charges, double microseconds) {
-    int time_class = microseconds <= 1 ? 0 : Min(nclasses - 1, static_cast<int>(std::log2(microseconds) * 4));
+void count_charges(const int *slots, int charges, double microseconds) {
     lock();
     pool()->keepers[self].charges += charges;
     pool()->keepers[self].commits++;
-    pool()->charge_times[time_class] += charges;
+    for (int i = 0; i < charges; i++) {
+        int64 left = slots == nullptr ? 0 : slot_at(slots[i]).left;
+        pool()->charge_times[time_class(microseconds + static_cast<double>(left))]++;
+    }
     unlock();
 }
 

@@ -9,7 +9,7 @@ namespace dp::keeper {
 
 // A slot in state `writing` with a buffer of at least `size` bytes; -1 when there is none, or no memory, for this login now.
 int reserve_slot(Kind kind, Oid role, Oid session_role, Size size);
-// The request is in its buffer. Returns false when no idle keeper was there to be woken.
+// The request is in its buffer. Returns false when no keeper was idle.
 bool submit(int slot, Size size);
 // What the keeper has written and the client not yet taken: its size, 0: nothing yet. `last`: nothing follows. `lost`: nothing
 // comes any more, and what came before is no answer.
@@ -24,10 +24,10 @@ ConditionVariable *slot_freed();
 
 // ---- keepers ----
 
-constexpr int most_in_batch = 16;
+constexpr int most_in_batch = 64;
 
 // Takes requests to be charged, by turns of the logins, at most most_in_batch of them: into `charging`. One that is `alone`
-// comes alone.
+// comes alone; of the others none while a batch of another keeper's is charged.
 int take_pending(int *slots);
 // Takes one that is charged, own ones first, but before them who has waited for turn_ms while nobody reads for him: into
 // `running`; -1: none that this keeper may read now.
@@ -61,9 +61,11 @@ void leave_pool(); // at the end of the process: fails what it is at
 int this_keeper();
 bool becomes_idle(long *milliseconds); // false: there is work; true: look again after so long at the latest
 void becomes_busy();
-void take_charge_turn(); // one keeper commits charges at a time
+// One keeper commits charges at a time, in the order in which they come: who takes long to wake up is not overtaken. While a
+// batch has its turn, or waits for it, what is pending is left for the next one.
+void take_charge_turn(bool batch);
 void give_charge_turn();
-// How long the charges of one commit took.
-void count_charges(int charges, double microseconds);
+// How long the charges of one commit took, from their preparation on. Of a round's, slots is null.
+void count_charges(const int *slots, int charges, double microseconds);
 
 } // namespace dp::keeper

@@ -54,6 +54,9 @@ void watch_aborts() {
 
 // ---- requests ------------------------------------------------------------------------------------------------------
 
+// What is allocated while nothing is done for one request. Whatever is done for one is done in its own memory.
+static MemoryContext of_all = nullptr;
+
 static Request *open_request(int slot) {
     const Slot &shared = pool()->slots[slot];
     MemoryContext memory = AllocSetContextCreate(TopMemoryContext, "dp_rdr request", ALLOCSET_DEFAULT_SIZES);
@@ -80,11 +83,12 @@ static void close_request(Request *request) {
     if (has_locks(request))
         foreach (cell, request->locked)
             UnlockRelationIdForSession(static_cast<LockRelId *>(lfirst(cell)), AccessShareLock);
+    MemoryContextSwitchTo(of_all); // else it would go on in what is deleted
     MemoryContextDelete(request->memory);
 }
 
 // A transaction of the request's own, as who asks. An error is returned, and what the transaction did is gone. It is undone
-// as a subtransaction: the end of a whole one would take the locks of all other requests along.
+// as a subtransaction: the end of a whole one would take the locks of all other requests along. Ends in the request's memory.
 // limit_ms: after so long it is cancelled; 0: never.
 template <class Work>
 static ErrorData *in_transaction(Request *request, const char *lock_timeout, int limit_ms, Work &&work) {
@@ -354,23 +358,23 @@ static Request *prepare(int slot) {
 
 // ---- the charge ----------------------------------------------------------------------------------------------------
 
-// Returns when what is committed is durable.
-static void commit(catalog::Entry **entries, int n) {
+// Returns when what is committed is durable. Slots: of requests; null for one that comes later in a round.
+static void commit(catalog::Entry **entries, const int *slots, int n) {
     instr_time start, time;
     INSTR_TIME_SET_CURRENT(start);
-    take_charge_turn();
+    take_charge_turn(slots != nullptr && !pool()->slots[slots[0]].alone);
     catalog::commit_charges(entries, n);
     give_charge_turn();
     INSTR_TIME_SET_CURRENT(time);
     INSTR_TIME_SUBTRACT(time, start);
-    count_charges(n, INSTR_TIME_GET_DOUBLE(time) * 1e6);
+    count_charges(slots, n, INSTR_TIME_GET_DOUBLE(time) * 1e6);
 }
 
 // One that cannot be put back: rows were read before it.
 static void commit_patiently(catalog::Entry *entry) {
     TimestampTz start = GetCurrentTimestamp();
     for (;;) {
-        commit(&entry, 1);
+        commit(&entry, nullptr, 1);
         if (entry->verdict.outcome != catalog::Outcome::busy ||
             TimestampDifferenceExceeds(start, GetCurrentTimestamp(), patience_ms))
             return;
@@ -514,10 +518,11 @@ static uint64 versions_hash(const Request *request) {
 }
 
 static void hold(Request *request) {
+    uint64 versions = versions_hash(request);
     if (held[request->slot] != nullptr) // of the slot's last request, which another keeper has answered
         close_request(held[request->slot]);
     held[request->slot] = request;
-    mark_charged(request->slot, versions_hash(request), request->entry->verdict.epsilon);
+    mark_charged(request->slot, versions, request->entry->verdict.epsilon);
 }
 
 void let_go() {
@@ -533,6 +538,7 @@ static Request *find_held(int slot) {
     if (request == nullptr || request->ticket != pool()->slots[slot].ticket)
         return nullptr;
     held[slot] = nullptr;
+    MemoryContextSwitchTo(request->memory);
     if (has_locks(request))
         return request;
     close_request(request); // it is checked again
@@ -579,11 +585,15 @@ static void answer_charged(int slot) {
 
 static void charge_batch(Request **requests, int n) {
     auto **entries = static_cast<catalog::Entry **>(palloc(sizeof(catalog::Entry *) * n));
-    for (int i = 0; i < n; i++)
+    int slots[most_in_batch];
+    for (int i = 0; i < n; i++) {
         entries[i] = requests[i]->entry;
-    commit(entries, n);
+        slots[i] = requests[i]->slot;
+    }
+    commit(entries, slots, n);
     for (int i = 0; i < n; i++) {
         Request *request = requests[i];
+        MemoryContextSwitchTo(request->memory);
         if (ends_with_charge(request)) {
             close_request(request);
         } else if (request->alone && takes_long(request)) {
@@ -618,11 +628,11 @@ static int prepare_batch(Request **requests) {
 }
 
 void serve() {
-    MemoryContext memory = AllocSetContextCreate(TopMemoryContext, "dp_rdr batch", ALLOCSET_DEFAULT_SIZES);
-    MemoryContextSwitchTo(memory);
+    of_all = AllocSetContextCreate(TopMemoryContext, "dp_rdr batch", ALLOCSET_DEFAULT_SIZES);
+    MemoryContextSwitchTo(of_all);
     Request *requests[most_in_batch];
     int n = prepare_batch(requests);
-    MemoryContextSwitchTo(memory);
+    MemoryContextSwitchTo(of_all);
     if (n > 0)
         charge_batch(requests, n);
     // Who comes while answers take long is charged in between, and has a turn.
@@ -633,7 +643,9 @@ void serve() {
             break;
     }
     let_go();
-    MemoryContextSwitchTo(TopMemoryContext);
+    MemoryContext memory = of_all;
+    of_all = TopMemoryContext;
+    MemoryContextSwitchTo(of_all);
     MemoryContextDelete(memory);
 }
 

@@ -30,6 +30,9 @@ class PrintedAverage {
         double uncut, cut, above, below;
     };
     Parts parts() const;
+    // What the sum of parts, and that of the function, may be wrong by, as a part of `uncut`. Laplace noise: the integrals are.
+    // Gaussian noise: only rounding counts, since averages of one count are integrated by the same rule (formulas.md 1.2b).
+    static double imprecision(Mechanism mechanism) { return mechanism == Mechanism::laplace ? 1e-10 : 2e-13; }
     double spread() const { return unit_; } // offsets are to be compared with this
 
   private:
@@ -42,8 +45,8 @@ class PrintedAverage {
     double beyond(double k, double reach, double falling) const;
     double distance_at(double u, double offset) const;
     double square_at(double u) const;
-    std::vector<double> pieces(double offset) const;
-    template <class Function> double integral(Function f, double offset) const;
+    std::vector<double> pieces(double offset, bool fine) const;
+    template <class Function> auto integral(Function f, double offset, bool fine = false) const;
 
     bool laplace_;
     double scale_;                       // what lengths below are measured in, in units of one

@@ -21,8 +21,12 @@ void PisProfile::add(double pis, std::int64_t individuals) {
     // A NaN would break the order, and with it minimum and maximum.
     if (!(pis >= 0) || std::isinf(pis))
         throw std::logic_error("a per-instance sensitivity must be a number of at least 0");
-    added_.emplace_back(pis, individuals);
+    min_ = empty() ? pis : std::min(min_, pis);
+    max_ = empty() ? pis : std::max(max_, pis);
     moments_.add(pis, individuals);
+    if (keep_ == Keep::range)
+        return;
+    added_.emplace_back(pis, individuals);
     if (added_.size() > 2 * settled_ + 1024)
         settle();
 }
@@ -42,28 +46,32 @@ void PisProfile::settle() const {
 }
 
 const std::vector<std::pair<double, std::int64_t>> &PisProfile::values() const {
+    if (keep_ == Keep::range)
+        throw std::logic_error("a profile without values was asked for them");
     settle();
     return added_;
 }
 
 // No default for an empty profile: with p_max = 0 every epsilon would pass.
-static const std::vector<std::pair<double, std::int64_t>> &checked_values(const PisProfile &profile) {
+static void check_not_empty(const PisProfile &profile) {
     if (profile.empty())
         throw std::logic_error("an empty table has no disclosure risk");
-    return profile.values();
 }
 
 double PisProfile::min() const {
-    return checked_values(*this).begin()->first;
+    check_not_empty(*this);
+    return min_;
 }
 double PisProfile::max() const {
-    return checked_values(*this).rbegin()->first;
+    check_not_empty(*this);
+    return max_;
 }
 
 double PisProfile::lower_median() const {
+    check_not_empty(*this);
     const std::int64_t half = (individuals() + 1) / 2;
     std::int64_t so_far = 0;
-    for (const auto &[pis, individuals] : checked_values(*this))
+    for (const auto &[pis, individuals] : values())
         if ((so_far += individuals) >= half)
             return pis;
     return max();

@@ -30,19 +30,25 @@ class Moments {
 // PIS of all individuals: value -> number of individuals.
 class PisProfile {
   public:
+    // Without the values only their range and their variance are known, and nothing grows with them.
+    enum class Keep { values, range };
+    explicit PisProfile(Keep keep = Keep::values) : keep_(keep) {}
     void add(double pis, std::int64_t individuals); // individuals <= 0: ignored; pis: a number >= 0
-    bool empty() const { return added_.empty(); }
+    bool empty() const { return moments_.count() == 0; }
     std::int64_t individuals() const { return moments_.count(); }
     double min() const; // of a non-empty profile: an empty table has no RDR (std::logic_error)
     double max() const;
     double lower_median() const; // the smallest value that at least half of the individuals do not exceed
-    long double variance() const { return moments_.variance(); } // population variance of the PIS
+    long double variance() const { return moments_.variance(); }        // population variance of the PIS
     const std::vector<std::pair<double, std::int64_t>> &values() const; // different ones, ascending
+    std::size_t kept() const { return added_.size(); }
 
   private:
     void settle() const; // sorts, and adds up equal values
     mutable std::vector<std::pair<double, std::int64_t>> added_;
     mutable std::size_t settled_ = 0; // so many of the first are sorted and different
+    Keep keep_;
+    double min_ = 0, max_ = 0;
     Moments moments_;
 };
 

@@ -160,7 +160,7 @@ static Permitted from_data(const rows::Question *question, const Terms &terms) {
     bool groups = terms.group_a != nullptr;
     risk::Memo *memo =
         risk::leave_one_out(question, terms.mechanism, privacy::Calibration::sound,
-                            terms.exact ? risk::Detail::changes : risk::Detail::profile, people_of(question, terms));
+                            terms.exact ? risk::Detail::changes : risk::Detail::range, people_of(question, terms));
     if (groups && !check_people(memo, terms))
         return Permitted{0, privacy::price_slack};
     // An empty table has no RDR: the price from public facts stands in (section 2, edge cases).

@@ -188,7 +188,7 @@ Answer answer_declared(const risk::GeneralQuestion *question, const Terms &terms
     answer.facts.paid.epsilon = charge(question, terms, vector, risk);
     answer.desc = describe_answer(question);
     add_noise(points, question->ncoordinates, terms, vector, answer.facts.paid.epsilon);
-    answer.rows = tuplestore_begin_heap(false, false, work_mem);
+    answer.rows = tuplestore_begin_heap(true, false, work_mem);
     put_rows(question, result, points, lattice, &answer);
     risk::discard(result);
     return answer;

@@ -7,6 +7,7 @@
 #include "catalog/access.hpp"
 #include "catalog/decimals.hpp"
 #include "risk/change.hpp"
+#include "risk/memory.hpp"
 #include "release/random.hpp"
 #include "release/steps.hpp"
 
@@ -63,7 +64,18 @@ static void keep_different_ways(Subject *subject) {
     subject->way.erase(std::unique(subject->way.begin(), subject->way.end()), subject->way.end());
 }
 
+// Of each coordinate the sum, its noise and what is left of it; of each record a way.
+static void check_subject(const rows::Question *question, const risk::Memo *memo) {
+    double coordinates = static_cast<double>(memo->ngroups) * question->ncoordinates;
+    double ways = static_cast<double>(memo->nrecords) * (48.0 + 8 * (question->ncoordinates + 1));
+    risk::check_memory(
+        coordinates * 3 * sizeof(native128) + ways,
+        psprintf("to look at draws for %d groups and " INT64_FORMAT " records", memo->ngroups, memo->nrecords),
+        "use the indicator 'expected'");
+}
+
 static void read_subject(const rows::Question *question, const risk::Memo *memo, Subject *subject) {
+    check_subject(question, memo);
     border::core([&] { begin_subject(question, memo, subject); });
     auto *change = static_cast<double *>(palloc0(sizeof(double) * (subject->width + 1)));
     for (int64 i = 0; i < memo->nrecords; i++) {

@@ -298,7 +298,7 @@ static Facts facts_of(const rows::Question *question, const Terms &terms, const 
 Answer write(const rows::Question *question, const Terms &terms, const Paid &paid, rows::Sums *sums,
              const Drawn *drawn) {
     const privacy::ReleasePlan *plan = plan_of(question, terms, paid.epsilon);
-    Answer answer = {facts_of(question, terms, paid, plan), tuplestore_begin_heap(false, false, work_mem),
+    Answer answer = {facts_of(question, terms, paid, plan), tuplestore_begin_heap(true, false, work_mem),
                      describe_answer(question->leaf)};
     Writer writer = {question,
                      plan,

@@ -59,7 +59,7 @@ struct Facts {
 
 struct Answer {
     Facts facts;
-    Tuplestorestate *rows; // outputs of the leaf, in canonical key order
+    Tuplestorestate *rows; // outputs of the leaf, in canonical key order; can be read again
     TupleDesc desc;
 };
 

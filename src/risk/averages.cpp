@@ -68,14 +68,19 @@ struct Search {
     const PairError *error;
     TermOf term;
     void *context;
-    double least; // of all that were computed
+    double least;       // of all that were computed
+    double imprecision; // of parts and bounds, as a part of their size
 };
 
 // A group whose error was computed.
 struct Node {
     int64 at;
-    double position;
+    privacy::PairTotals totals;
     privacy::PrintedAverage::Parts parts;
+    // The ways from its position p, difference / count, to the ends of the range. (A position would be rounded, and the
+    // totals are not: near an end much depends on how far it is.)
+    double to_high() const { return (totals.count - totals.difference) / totals.count; }
+    double to_low() const { return (totals.count + totals.difference) / totals.count; }
 };
 } // namespace
 
@@ -86,47 +91,63 @@ static privacy::PairTotals look_at(Search *search, int64 at) {
     return totals;
 }
 
-static Node node_at(Search *search, int64 at) {
-    const privacy::PairTotals totals = look_at(search, at);
-    return border::core([&] {
-        return Node{at, totals.count > 0 ? totals.difference / totals.count : 0,
-                    privacy::PrintedAverage(search->error->noise, totals).parts()};
-    });
-}
-
-// Far more than what integrals are wrong by; as a part of their size.
-constexpr double imprecision = 1e-10;
-
 using Parts = privacy::PrintedAverage::Parts;
 
+// Of two nodes of one count.
+static double width_of(const Node &a, const Node &b) {
+    return (b.totals.difference - a.totals.difference) / a.totals.count;
+}
+
 static double slope(const Node &a, const Node &b, double Parts::*part) {
-    return (b.parts.*part - a.parts.*part) / (b.position - a.position);
+    return (b.parts.*part - a.parts.*part) / width_of(a, b);
 }
 
 static double error_of(const Node &node) {
-    return node.parts.uncut - node.parts.cut - 2 * (1 - node.position) * node.parts.above -
-           2 * (1 + node.position) * node.parts.below;
+    return node.parts.uncut - node.parts.cut - 2 * node.to_high() * node.parts.above -
+           2 * node.to_low() * node.parts.below;
+}
+
+// Whether no error as small as this can make a term that is less than all that were computed.
+static bool is_too_large(const Search *search, double error) {
+    constexpr double rounding = 1e-12; // of adding up
+    return search->error->others + search->error->weight * error > search->least * (1 + rounding);
+}
+
+// What rounding is a part of.
+static double size_of(const Node &node) {
+    return node.parts.uncut + 4 * (node.parts.above + node.parts.below);
+}
+
+// Where its parts show that it cannot be the least, its term is not computed.
+static Node node_at(Search *search, int64 at) {
+    const privacy::PairTotals totals = *search->averages->totals.at(at);
+    Node node = border::core([&] {
+        return Node{at, totals, privacy::PrintedAverage(search->error->noise, totals).parts()};
+    });
+    if (!is_too_large(search, error_of(node) - search->imprecision * size_of(node)))
+        (void)look_at(search, at);
+    return node;
 }
 
 // How fast what the ends take off grows at `at`, one of the two nodes, with the chords between them in the place of what is
 // convex. That lies above it, and its products with 1 - p and 1 + p are concave: they lie below their tangents.
 static double growth(const Node &a, const Node &b, const Node &at) {
-    return slope(a, b, &Parts::cut) + 2 * (1 - at.position) * slope(a, b, &Parts::above) - 2 * at.parts.above +
-           2 * (1 + at.position) * slope(a, b, &Parts::below) + 2 * at.parts.below;
+    return slope(a, b, &Parts::cut) + 2 * at.to_high() * slope(a, b, &Parts::above) - 2 * at.parts.above +
+           2 * at.to_low() * slope(a, b, &Parts::below) + 2 * at.parts.below;
 }
 
 // No average between a and b is off by less. `uncut` is convex: beyond two nodes of one side it lies above the line through
 // them. left, right: neighbours further out, or null.
-static double lower_bound(const Node *left, const Node &a, const Node &b, const Node *right) {
-    double width = b.position - a.position, worst = 1, from = error_of(a), to = error_of(b);
+static double lower_bound(const Node *left, const Node &a, const Node &b, const Node *right, double imprecision) {
+    double width = width_of(a, b), worst = 1, from = error_of(a), to = error_of(b);
     double down = get_float8_infinity(), up = get_float8_infinity(); // how steeply it may fall from a, and from b
     if (left != nullptr) {
         down = growth(a, b, a) - slope(*left, a, &Parts::uncut);
-        worst += 4 * width / (a.position - left->position);
+        worst += 4 * width / width_of(*left, a);
     }
     if (right != nullptr) {
         up = slope(b, *right, &Parts::uncut) - growth(a, b, b);
-        worst += 4 * width / (right->position - b.position);
+        worst += 4 * width / width_of(b, *right);
     }
     double bound = Min(from, to);
     if (down > 0 && up > 0) { // two lines meet in between; one is enough for a bound
@@ -134,7 +155,7 @@ static double lower_bound(const Node *left, const Node &a, const Node &b, const 
         meet = Min(Max(meet, 0.0), width);
         bound = std::isinf(down) ? to - up * width : from - down * meet;
     }
-    return bound - imprecision * (a.parts.uncut + b.parts.uncut) * worst;
+    return bound - imprecision * (size_of(a) + size_of(b)) * worst;
 }
 
 // Between two nodes of one count.
@@ -146,11 +167,9 @@ static void search_between(Search *search, const Node *left, const Node &a, cons
             (void)look_at(search, at);
         return;
     }
-    if (left != nullptr || right != nullptr) {
-        double least = search->error->others + search->error->weight * lower_bound(left, a, b, right);
-        if (least > search->least * (1 + imprecision))
-            return;
-    }
+    if ((left != nullptr || right != nullptr) &&
+        is_too_large(search, lower_bound(left, a, b, right, search->imprecision)))
+        return;
     Node middle = node_at(search, a.at + (b.at - a.at) / 2);
     search_between(search, left, a, middle, &b);
     search_between(search, &a, middle, b, right);
@@ -158,7 +177,12 @@ static void search_between(Search *search, const Node *left, const Node &a, cons
 
 double least_term(const Averages *averages, const PairError &error, TermOf term, void *context) {
     constexpr int64 few = 16;
-    Search search = {averages, &error, term, context, get_float8_infinity()};
+    Search search = {averages,
+                     &error,
+                     term,
+                     context,
+                     get_float8_infinity(),
+                     privacy::PrintedAverage::imprecision(error.noise.mechanism)};
     for (int64 c = 0; c < averages->counts.count(); c++) {
         const SameCount run = *averages->counts.at(c);
         if (run.to - run.from <= few) {

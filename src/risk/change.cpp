@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "risk/memory.hpp"
+
 namespace dp::risk {
 
 // ---- changes -------------------------------------------------------------------------------------------------------
@@ -52,6 +54,8 @@ const privacy::ChangeProfile *change_profile(const rows::Question *question, con
     auto *profile = border::context_new<privacy::ChangeProfile>(width);
     auto *change = static_cast<double *>(palloc(sizeof(double) * Max(width, 1)));
     int64 outside = people == People::all ? memo->rows : people == People::group_a ? memo->members_a : memo->members_b;
+    check_memory(static_cast<double>(memo->nrecords) * (static_cast<double>(sizeof(double)) * width + 24),
+                 psprintf("the exact risks of " INT64_FORMAT " records", memo->nrecords), "leave exact out");
     border::core([&] { profile->reserve(memo->nrecords + 1); });
     for (int64 i = 0; i < memo->nrecords; i++) {
         CHECK_FOR_INTERRUPTS();

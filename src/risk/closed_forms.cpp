@@ -4,6 +4,7 @@
 
 #include "border/scope.hpp"
 #include "border/spi.hpp"
+#include "risk/memory.hpp"
 #include "risk/room.hpp"
 
 namespace dp::risk {
@@ -127,12 +128,18 @@ struct Work {
     MemoryContext group;            // of copies of values
     MemoryContext lasts;            // of `last`
     int64 room;                     // for so many records of a group
+    bool holds_groups;              // some aggregate needs all values of a group at once
     int64 first;                    // record of the group
     int64 group_records;            // so many so far
     border::Spill<Brought> brought; // per record of the group, for each aggregate
     int64 ngroups;
 };
 } // namespace
+
+// What one record moves it by depends on no other.
+static bool moves_alone(const BareAggregate &aggregate) {
+    return aggregate.call.fn == privacy::Statistic::count || aggregate.call.fn == privacy::Statistic::sum;
+}
 
 static int add_extra(Work *work, Node *expression) {
     ListCell *cell;
@@ -219,8 +226,10 @@ static void plan_columns(Work *work, const GeneralQuestion *question, bool keep_
     }
     work->nkeys = work->nordered;
     work->inputs = static_cast<Input *>(palloc0(sizeof(Input) * (forms->naggregates + 1)));
-    for (int a = 0; a < forms->naggregates; a++)
+    for (int a = 0; a < forms->naggregates; a++) {
         work->inputs[a] = add_input(work, forms->aggregates[a]);
+        work->holds_groups = work->holds_groups || !moves_alone(forms->aggregates[a]);
+    }
     work->records = joined_records_query(question, keep_records, work->extras);
     order_records(work);
 }
@@ -231,6 +240,11 @@ static void make_room(Work *work, int64 n) {
     int64 before = work->room, room = Max(before * 2, int64{64});
     if (n <= before)
         return;
+    // Values, their order and ranks of one aggregate after the other, and copies of what is counted.
+    if (work->holds_groups)
+        check_memory(36.0 * static_cast<double>(before) +
+                         static_cast<double>(MemoryContextMemAllocated(work->group, false)),
+                     psprintf("a group of more than " INT64_FORMAT " records", before), nullptr);
     for (int k = work->nkeys; k < work->nordered; k++)
         if (!work->ordered[k].comes_in_order)
             work->ordered[k].values = grown(work->context, work->ordered[k].values, before, room);
@@ -350,7 +364,7 @@ static void add_difference(Work *work, int64 i, double part) {
 // Counts and sums: what one record moves them by depends on no other.
 static bool add_own_differences(Work *work, int64 n, int a) {
     privacy::Statistic fn = work->forms->aggregates[a].call.fn;
-    if (fn != privacy::Statistic::count && fn != privacy::Statistic::sum)
+    if (!moves_alone(work->forms->aggregates[a]))
         return false;
     for (int64 i = 0; i < n; i++) {
         const Brought brought = work->brought.at(i)[a];
@@ -428,7 +442,7 @@ GeneralRisk closed_forms_risk(const GeneralQuestion *question, const ClosedForms
     if (forms->keys == NIL)
         work.ngroups = 1; // also of no rows at all
     work.memo->groups_present = work.ngroups;
-    profile_memo(spi, work.memo);
+    profile_memo(spi, mechanism, work.memo);
     spi.finish();
     PopActiveSnapshot();
     role.leave();

@@ -12,6 +12,7 @@
 #include "query/fold.hpp"
 #include "query/limits.hpp"
 #include "risk/closed_forms.hpp"
+#include "risk/memory.hpp"
 #include "risk/rerun.hpp"
 #include "risk/statement.hpp"
 #include "rows/engine.hpp"
@@ -539,10 +540,47 @@ void put_rows(RangeTblEntry *view, Query *rows) {
     *view = *entry;
 }
 
+// A column that its entry has got at its end is one of the joins above it as well, where the parser would put it: what prints
+// a query counts them. Returns its number in the node; 0: the entry is not there. Nothing names a join's columns by number but
+// those merged by USING, and they come first.
+static int add_to_joins(Query *query, Node *node, const Var *column) {
+    if (IsA(node, RangeTblRef))
+        return castNode(RangeTblRef, node)->rtindex == column->varno ? column->varattno : 0;
+    auto *join = castNode(JoinExpr, node);
+    int left = add_to_joins(query, join->larg, column);
+    int number = left > 0 ? left : add_to_joins(query, join->rarg, column);
+    if (number == 0)
+        return 0;
+    RangeTblEntry *entry = rt_fetch(join->rtindex, query->rtable);
+    List **side = left > 0 ? &entry->joinleftcols : &entry->joinrightcols;
+    int place = entry->joinmergedcols;
+    ListCell *cell;
+    foreach (cell, *side) {
+        if (lfirst_int(cell) >= number)
+            lfirst_int(cell)++;
+        else if (foreach_current_index(cell) >= entry->joinmergedcols)
+            place = foreach_current_index(cell) + 1;
+    }
+    *side = list_insert_nth_int(*side, place, number);
+    if (left == 0)
+        place += list_length(entry->joinleftcols) - entry->joinmergedcols;
+    entry->joinaliasvars = list_insert_nth(entry->joinaliasvars, place, copyObjectImpl(column));
+    char *name = strVal(list_nth(rt_fetch(column->varno, query->rtable)->eref->colnames, column->varattno - 1));
+    entry->eref->colnames = list_insert_nth(entry->eref->colnames, place, makeString(pstrdup(name)));
+    return place + 1;
+}
+
 // FROM and WHERE of the query, over the rows; it selects nothing yet.
 static Query *joined_rows(const GeneralQuestion *question, bool with_identity) {
     auto *query = static_cast<Query *>(copyObject(question->general->query));
-    put_rows(rt_fetch(question->general->facade, query->rtable), rows_query(question, nullptr, with_identity));
+    int varno = question->general->facade;
+    Query *rows = rows_query(question, nullptr, with_identity);
+    put_rows(rt_fetch(varno, query->rtable), rows);
+    ListCell *cell;
+    if (with_identity)
+        foreach (cell, query->jointree->fromlist)
+            (void)add_to_joins(query, static_cast<Node *>(lfirst(cell)),
+                               reinterpret_cast<Var *>(row_column(rows, varno, list_length(rows->targetList))));
     query->targetList = query->groupClause = query->sortClause = query->constraintDeps = NIL;
     query->hasAggs = query->groupDistinct = false;
     return query;
@@ -629,7 +667,7 @@ void read_memo(const GeneralQuestion *question, const RecordsQuery *records, Mem
     memo->outside = memo->rows - of_records.individuals;
 }
 
-void profile_memo(const border::Spi &spi, Memo *memo) {
+void profile_memo(const border::Spi &spi, privacy::Mechanism mechanism, Memo *memo) {
     for (int64 i = 0; i < memo->nrecords; i++)
         if (!std::isfinite(memo->records.at(i)->pis))
             ereport(ERROR,
@@ -637,12 +675,18 @@ void profile_memo(const border::Spi &spi, Memo *memo) {
                      errmsg("the result of the query is not a finite number"),
                      errhint("Declare bounds of the column with dp_set_bounds(), or leave out NaN and infinities.")));
     MemoryContext old = MemoryContextSwitchTo(spi.caller);
-    auto *profile = border::context_new<privacy::PisProfile>();
+    using Keep = privacy::PisProfile::Keep;
+    auto *profile = border::context_new<privacy::PisProfile>(mechanism == privacy::Mechanism::gaussian ? Keep::values
+                                                                                                       : Keep::range);
     MemoryContextSwitchTo(old);
     for (int64 i = 0; i < memo->nrecords; i++) {
         CHECK_FOR_INTERRUPTS();
         const Record *record = memo->records.at(i);
         border::core([&] { profile->add(record->pis, record->individuals); });
+        if (i % 65536 == 0)
+            check_memory(32.0 * static_cast<double>(profile->kept()),
+                         psprintf(UINT64_FORMAT " different risks", static_cast<uint64>(profile->kept())),
+                         "use Laplace noise");
     }
     border::core([&] { profile->add(0, memo->outside); });
     memo->profile = profile;

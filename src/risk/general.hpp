@@ -87,8 +87,8 @@ Memo *begin_memo(const RecordsQuery *records, const border::Spi &spi, bool keep)
 // Runs the statement. The records come one by one, and the server keeps none of them. Rows of the protected table, and those
 // of them that no record stands for, are counted on the way where the plan's scans tell.
 void read_memo(const GeneralQuestion *question, const RecordsQuery *records, Memo *memo, TakeRecord take, void *reader);
-// The profile of finished records, in the caller's memory. 22003 where a PIS is not a finite number.
-void profile_memo(const border::Spi &spi, Memo *memo);
+// The profile of finished records, in the caller's memory, with values for Gaussian noise. 22003 where a PIS is not a finite number.
+void profile_memo(const border::Spi &spi, privacy::Mechanism mechanism, Memo *memo);
 
 // ---- the risk ----
 

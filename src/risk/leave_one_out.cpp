@@ -6,6 +6,7 @@
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "query/limits.hpp"
+#include "risk/memory.hpp"
 #include "risk/printed.hpp"
 #include "risk/statement.hpp"
 #include "rows/engine.hpp"
@@ -230,6 +231,7 @@ struct Work {
     int64 inside;       // individuals
     privacy::PisProfile *profile, *profile_a, *profile_b;
     int64 inside_a, inside_b;
+    uint64 kept_when_checked; // values of the profiles
 };
 } // namespace
 
@@ -445,6 +447,17 @@ static void add_to_profiles(Work *work, double pis, int64 individuals, bool in_a
     }
 }
 
+// After each record. Different values are kept for Gaussian noise, and of groups of people.
+static void check_profiles(Work *work) {
+    constexpr uint64 at_times = 65536;
+    uint64 kept = work->profile->kept() + work->profile_a->kept() + work->profile_b->kept();
+    if (kept < work->kept_when_checked + at_times)
+        return;
+    work->kept_when_checked = kept;
+    check_memory(32.0 * static_cast<double>(kept), psprintf(UINT64_FORMAT " different risks", kept),
+                 work->profile->kept() > 0 ? "use Laplace noise" : nullptr);
+}
+
 static void look_again(Work *work) {
     Memo *memo = work->memo;
     for (int64 i = 0; i < memo->nrecords; i++) {
@@ -455,6 +468,7 @@ static void look_again(Work *work) {
         // The records themselves are wanted: nobody asks for their profile.
         if (memo->kept == nullptr)
             border::core([&] { add_to_profiles(work, record->pis, record->individuals, record->in_a, record->in_b); });
+        check_profiles(work);
     }
 }
 
@@ -510,6 +524,7 @@ static void read_record(Work *work, const Datum *values, const bool *nulls) {
     if (!work->keep) {
         double pis = group < 0 ? 0 : pis_of(work, contributions, -1);
         border::core([&] { add_to_profiles(work, pis, individuals, in_a, in_b); });
+        check_profiles(work);
         return;
     }
     *memo->records.append() = Record{individuals, 0, group, in_a, in_b};
@@ -558,10 +573,14 @@ static void prepare_work(Work *work, Detail detail) {
     Memo *memo = work->memo;
     int m = work->question->nmeasures;
     // An average's moves, and all of the published ones, depend on their group: known when all records have been read.
-    work->keep = detail != Detail::profile || work->calibration == privacy::Calibration::published ||
+    work->keep = detail >= Detail::changes || work->calibration == privacy::Calibration::published ||
                  prints_pairs(work->question);
     work->contributions = static_cast<Contribution *>(palloc0(sizeof(Contribution) * (work->question->nmeasures + 1)));
-    work->profile = border::context_new<privacy::PisProfile>();
+    using Keep = privacy::PisProfile::Keep;
+    // With Laplace noise every RDR is its PIS and a constant: one variance serves all candidates.
+    bool values =
+        (detail == Detail::profile || detail == Detail::changes) && work->mechanism == privacy::Mechanism::gaussian;
+    work->profile = border::context_new<privacy::PisProfile>(values ? Keep::values : Keep::range);
     work->profile_a = border::context_new<privacy::PisProfile>();
     work->profile_b = border::context_new<privacy::PisProfile>();
     if (detail == Detail::records)

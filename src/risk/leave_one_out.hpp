@@ -60,10 +60,10 @@ struct Memo {
 // Of the arrays that are kept at the same time, a part of work_mem each.
 Size share_of_memory();
 
-// What is kept of the records, which may be as many as the table has rows: nothing but the profile and the groups' states;
-// what each one contributes; their columns as well (every column that the query mentions is projected), on disk beyond
+// What is kept of the records, which may be as many as the table has rows: the range and the variance of their PIS, and the
+// groups' states; with the profile also, for Gaussian noise, each different PIS; what each one contributes; their columns as well (every column that the query mentions is projected), on disk beyond
 // work_mem.
-enum class Detail { profile, changes, records };
+enum class Detail { range, profile, changes, records };
 
 // calibration: `sound` measures the vector that is released (8.6), `published` the aggregates themselves (1.4).
 // Runs as the table's owner.

@@ -16,7 +16,7 @@ double number_of(const ResultColumn &column, Datum datum, bool isnull) {
     return value;
 }
 
-void refuse_equal_rows() {
+[[noreturn]] static void refuse_equal_rows() {
     ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("several rows of the result cannot be told apart"),
                     errhint("Select what tells them apart, the keys of GROUP BY for instance; numbers that are "
                             "not keys do not.")));
@@ -35,6 +35,8 @@ struct Identity {
     FmgrInfo output; // of the text
 };
 
+} // namespace
+
 // The sorted columns are those of the question, then the texts.
 struct Order {
     const GeneralQuestion *question;
@@ -42,13 +44,6 @@ struct Order {
     Identity *identities;
     TupleDesc desc;
 };
-
-struct Reader {
-    const Order *order;
-    Tuplesortstate *sort;
-    TupleTableSlot *slot;
-};
-} // namespace
 
 static Identity identity_of(const ResultColumn &column, int position, int *place_of_text) {
     Identity identity = {};
@@ -72,8 +67,11 @@ static Identity identity_of(const ResultColumn &column, int position, int *place
     return identity;
 }
 
-static Order order_of(const GeneralQuestion *question) {
-    Order order = {question, 0, static_cast<Identity *>(palloc0(sizeof(Identity) * (question->ncolumns + 1))), nullptr};
+const Order *order_of(const GeneralQuestion *question) {
+    auto *made = static_cast<Order *>(palloc0(sizeof(Order)));
+    Order &order = *made;
+    order.question = question;
+    order.identities = static_cast<Identity *>(palloc0(sizeof(Identity) * (question->ncolumns + 1)));
     int columns = question->ncolumns;
     for (int i = 0; i < question->ncolumns; i++)
         if (!question->columns[i].coordinate)
@@ -85,7 +83,7 @@ static Order order_of(const GeneralQuestion *question) {
                            : question->columns[i].coordinate ? FLOAT8OID
                                                              : question->columns[i].type,
                            -1, 0);
-    return order;
+    return made;
 }
 
 // Of a result without identities one row is the most: any order is right.
@@ -108,8 +106,12 @@ static Tuplesortstate *begin_sort(const Order *order) {
 
 // ---- reading -------------------------------------------------------------------------------------------------------
 
-static void take_row(void *context, Datum *values, bool *nulls) {
-    auto *reader = static_cast<Reader *>(context);
+ResultReader begin_result(const Order *order) {
+    return ResultReader{order, begin_sort(order), MakeSingleTupleTableSlot(order->desc, &TTSOpsVirtual), 0};
+}
+
+void take_row(void *context, Datum *values, bool *nulls) {
+    auto *reader = static_cast<ResultReader *>(context);
     const Order *order = reader->order;
     TupleTableSlot *slot = reader->slot;
     ExecClearTuple(slot);
@@ -129,18 +131,25 @@ static void take_row(void *context, Datum *values, bool *nulls) {
     }
     ExecStoreVirtualTuple(slot);
     tuplesort_puttupleslot(reader->sort, slot);
+    reader->nrows++;
 }
 
-static bool are_equal(const Order *order, TupleTableSlot *a, TupleTableSlot *b) {
+// In the order of the sort, NULL last.
+static int compare_slots(const Order *order, TupleTableSlot *a, TupleTableSlot *b) {
     for (int k = 0; k < order->n; k++) {
         const Identity &identity = order->identities[k];
         bool null_a, null_b;
         Datum x = slot_getattr(a, identity.place + 1, &null_a), y = slot_getattr(b, identity.place + 1, &null_b);
-        if (null_a != null_b ||
-            (!null_a && DatumGetInt32(FunctionCall2Coll(identity.compare, identity.collation, x, y)) != 0))
-            return false;
+        int result = null_a || null_b ? static_cast<int>(null_a) - static_cast<int>(null_b)
+                                      : DatumGetInt32(FunctionCall2Coll(identity.compare, identity.collation, x, y));
+        if (result != 0)
+            return result;
     }
-    return true;
+    return 0;
+}
+
+int compare_rows(const Order *order, const Result &a, const Result &b) {
+    return compare_slots(order, a.slot, b.slot);
 }
 
 static void check_all_differ(const Order *order, Tuplesortstate *sort) {
@@ -150,7 +159,7 @@ static void check_all_differ(const Order *order, Tuplesortstate *sort) {
     for (int64 i = 0; tuplesort_gettupleslot(sort, true, true, slots[i % 2], nullptr); i++) {
         CHECK_FOR_INTERRUPTS();
         MemoryContext old = MemoryContextSwitchTo(per_row);
-        if (i > 0 && are_equal(order, slots[0], slots[1]))
+        if (i > 0 && compare_slots(order, slots[0], slots[1]) == 0)
             refuse_equal_rows();
         MemoryContextSwitchTo(old);
         MemoryContextReset(per_row);
@@ -158,6 +167,13 @@ static void check_all_differ(const Order *order, Tuplesortstate *sort) {
     ExecDropSingleTupleTableSlot(slots[0]);
     ExecDropSingleTupleTableSlot(slots[1]);
     MemoryContextDelete(per_row);
+}
+
+Result finish_result(ResultReader *reader) {
+    ExecDropSingleTupleTableSlot(reader->slot);
+    tuplesort_performsort(reader->sort);
+    check_all_differ(reader->order, reader->sort);
+    return Result{reader->sort, MakeSingleTupleTableSlot(reader->order->desc, &TTSOpsMinimalTuple), reader->nrows};
 }
 
 // The query with the rows of the table in the place of the view.
@@ -169,19 +185,16 @@ static char *statement_of(const GeneralQuestion *question) {
 }
 
 Result run_once(const GeneralQuestion *question) {
-    Order order = order_of(question);
-    Reader reader = {&order, begin_sort(&order), MakeSingleTupleTableSlot(order.desc, &TTSOpsVirtual)};
+    ResultReader reader = begin_result(order_of(question));
     border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
     PushActiveSnapshot(GetActiveSnapshot());
     (void)run_text(statement_of(question), InvalidOid, take_row, &reader);
-    tuplesort_performsort(reader.sort);
-    check_all_differ(&order, reader.sort);
+    Result result = finish_result(&reader);
     PopActiveSnapshot();
     role.leave();
     settings.leave();
-    ExecDropSingleTupleTableSlot(reader.slot);
-    return Result{reader.sort, MakeSingleTupleTableSlot(order.desc, &TTSOpsMinimalTuple)};
+    return result;
 }
 
 void read_from_start(const Result &result) {

@@ -9,7 +9,27 @@ namespace dp::risk {
 struct Result {
     Tuplesortstate *rows;
     TupleTableSlot *slot; // the row that is read: the question's columns, coordinates as float8 with NULL replaced
+    int64 nrows;
 };
+
+// How the rows of all results of a question are sorted and compared.
+struct Order;
+const Order *order_of(const GeneralQuestion *question);
+
+// A result that is being read: take_row gets its rows, with the reader. 22003 as number_of.
+struct ResultReader {
+    const Order *order;
+    Tuplesortstate *sort;
+    TupleTableSlot *slot;
+    int64 nrows;
+};
+ResultReader begin_result(const Order *order);
+void take_row(void *reader, Datum *values, bool *nulls);
+// 0A000 where nothing tells two rows apart.
+Result finish_result(ResultReader *reader);
+// The rows that were read last. It leaves something behind in the current memory.
+int compare_rows(const Order *order, const Result &a, const Result &b);
+
 // Under the active snapshot. 0A000 where nothing tells two rows apart; 22003 as number_of.
 Result run_once(const GeneralQuestion *question);
 void read_from_start(const Result &result);
@@ -19,6 +39,5 @@ void discard(const Result &result);
 
 // What a coordinate of a row counts as. 22003 unless it is finite.
 double number_of(const ResultColumn &column, Datum datum, bool isnull);
-[[noreturn]] void refuse_equal_rows();
 
 } // namespace dp::risk

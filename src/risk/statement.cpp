@@ -29,6 +29,16 @@ static bool receive(TupleTableSlot *slot, DestReceiver *self) {
 static void receive_start(DestReceiver *, int, TupleDesc) {}
 static void receive_end(DestReceiver *) {}
 
+DestReceiver *receiver_of(TakeRow take, void *reader) {
+    auto *receiver = static_cast<Receiver *>(palloc0(sizeof(Receiver)));
+    // What it is called matters to SPI alone, which would take DestNone for a statement whose rows nobody wants.
+    *receiver = {{receive, receive_start, receive_end, receive_end, DestTuplestore},
+                 take,
+                 reader,
+                 AllocSetContextCreate(CurrentMemoryContext, "dp_rdr row", ALLOCSET_DEFAULT_SIZES)};
+    return &receiver->base;
+}
+
 // ---- rows that the scans met -----------------------------------------------------------------------------------------
 
 namespace {
@@ -154,11 +164,7 @@ int64 run_query(Query *query, Oid table, TakeRow take, void *reader, const List 
     MemoryContext old = MemoryContextSwitchTo(memory);
     if (OidIsValid(table))
         read_all_parts();
-    Receiver receiver = {{receive, receive_start, receive_end, receive_end, DestNone},
-                         take,
-                         reader,
-                         AllocSetContextCreate(memory, "dp_rdr row", ALLOCSET_DEFAULT_SIZES)};
-    int64 met = execute(query, table, &receiver.base, checked);
+    int64 met = execute(query, table, receiver_of(take, reader), checked);
     MemoryContextSwitchTo(old);
     MemoryContextDelete(memory);
     return met;

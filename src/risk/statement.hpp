@@ -10,6 +10,9 @@ using TakeRow = void (*)(void *reader, Datum *values, bool *nulls);
 
 constexpr int64 not_known = -1;
 
+// Gives rows to `take`, with memory of its own below the current one.
+DestReceiver *receiver_of(TakeRow take, void *reader);
+
 // Runs a query that was made of checked nodes, under the active snapshot and with the current rights. What is returned: the
 // rows of `table` (with its partitions) that the plan's scans met, whether or not a condition let them pass; not_known where
 // the plan has a shape that does not tell. InvalidOid: nobody asks. checked: the relations that may be read; NIL: any.

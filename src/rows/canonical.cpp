@@ -95,6 +95,10 @@ Node *canonical_key(Node *key, const query::Key &spec) {
     return spelling == Spelling::same ? key : canonical_call(key);
 }
 
+bool is_text_portable(Oid type) {
+    return spelling_of(type) != Spelling::unknown && getBaseType(type) != CASHOID;
+}
+
 Node *short_key_condition(Node *key) {
     if (get_typlen(getBaseType(exprType(key))) != -1)
         return nullptr;

@@ -19,6 +19,10 @@ Node *short_key_condition(Node *key);
 // The key without what makes it long although its value is short (blanks at the end of a wide char(n)).
 Node *compact_key(Node *key);
 
+// Whether the text of any value means the same value on every server, whatever its settings and catalogs are. Not so for
+// money (lc_monetary), names of relations and roles, what may hold such, and intervals and jsonb, of which nobody has looked.
+bool is_text_portable(Oid type);
+
 // 54000 for a value that no row's key can equal.
 void check_declared_length(Datum value, Oid type, const char *column_name);
 

@@ -546,6 +546,15 @@ static Keeping keeping_of(const Question *question, const List *checked) {
                                                              : Keeping::here;
 }
 
+// A foreign partition that is attached behind the charge was not asked whether its server is there and fits.
+static bool all_were_asked(const Question *question, const List *checked) {
+    ListCell *cell;
+    foreach (cell, checked)
+        if (catalog::is_foreign_table(lfirst_oid(cell)) && !list_member_oid(question->checked, lfirst_oid(cell)))
+            return false;
+    return true;
+}
+
 Sums evaluate(const Question *question, const Selection *selection) {
     check_reader(question);
     const List *checked = check_table(question);
@@ -553,8 +562,9 @@ Sums evaluate(const Question *question, const Selection *selection) {
     Sums sums = begin_sums(grouped, selection); // outlives the subtransaction of `caught`
     if (selection != nullptr && is_keeper())
         unfinished = sums;
-    bool read = false;
-    caught(question, [&] { read = read_rows(question, selection, grouped, checked, &sums); });
+    bool read = all_were_asked(question, checked);
+    if (read)
+        caught(question, [&] { read = read_rows(question, selection, grouped, checked, &sums); });
     if (!read)
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("partitions of %s changed while it was asked", question->settings->relation_name),
@@ -564,8 +574,11 @@ Sums evaluate(const Question *question, const Selection *selection) {
 }
 
 void check_remote_parts(const Question *question, const Selection *selection) {
-    if (question->remote)
-        check_remote_parts(question, grouped_query(question, selection, Keeping::by_foreign_servers));
+    if (!question->remote)
+        return;
+    check_remote_parts(question, grouped_query(question, selection, Keeping::by_foreign_servers));
+    if (selection != nullptr) // counts the rows of partitions that WHERE excludes as well
+        check_remote_parts(question, row_count(question));
 }
 
 } // namespace dp::rows

@@ -6,6 +6,7 @@
 #include "border/versions.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/foreign_part.hpp"
+#include "rows/canonical.hpp"
 #include "rows/leaves.hpp"
 #include "rows/nodes.hpp"
 #include "rows/reader.hpp"
@@ -89,9 +90,10 @@ static const char *node_facts() {
     );
 }
 
-// false. Called on another server, with its parameter known when it plans: it finds then that it has no row to read.
+// false. Called on another server, with its parameter known when it plans: it finds then that it has no row to read. Not
+// STRICT: NULL would be a condition that nobody meets as well, and nothing would be compared.
 DP_CALL(dp_is_other_node) {
-    const char *theirs = text_to_cstring(PG_GETARG_TEXT_PP(0)), *ours = node_facts();
+    const char *theirs = PG_ARGISNULL(0) ? "nothing" : text_to_cstring(PG_GETARG_TEXT_PP(0)), *ours = node_facts();
     if (strcmp(theirs, ours) != 0)
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("this server has %s, and the one that asks has %s", ours, theirs),
@@ -99,29 +101,107 @@ DP_CALL(dp_is_other_node) {
     PG_RETURN_BOOL(false);
 }
 
-// CASE WHEN dp_rdr.is_other_node($1) THEN column IS NULL ELSE false END: false, and not before it is sent. The column makes
-// it a condition on the table, which goes along.
-static Node *condition_of_nobody(Oid leaf) {
-    auto *facts = makeNode(Param);
-    facts->paramkind = PARAM_EXTERN;
-    facts->paramid = 1;
-    facts->paramtype = TEXTOID;
-    facts->paramtypmod = -1;
-    facts->location = -1;
-    Oid types[1] = {TEXTOID}, type, collation;
+// As both servers write it: with pg_catalog alone on the search_path.
+static const char *column_type(Node *column) {
+    return format_type_with_typemod(exprType(column), exprTypmod(column));
+}
+
+// A row would decide whether its value fits into another type. Equal texts of a nondeterministic collation look different,
+// and one row's would be shown.
+static void check_column(const char *theirs, Node *column) {
+    const char *ours = column_type(column);
+    if (strcmp(theirs, ours) != 0)
+        ereport(ERROR,
+                (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("a column of type %s is asked for as %s", ours, theirs),
+                 errhint("Make the columns of the foreign table those of the table that it stands for.")));
+    Oid collation = exprCollation(column);
+    if (OidIsValid(collation) && !get_collation_isdeterministic(collation))
+        ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+                        errmsg("a column has the nondeterministic collation %s",
+                               quote_identifier(get_collation_name(collation))),
+                        errhint("Give it the collation that it has in the foreign table.")));
+}
+
+// false, or an error if the second argument has another type. For a column that has a constant in its place there; the
+// planner asks about others.
+DP_CALL(dp_is_other_column) {
+    const auto *call = reinterpret_cast<const FuncExpr *>(fcinfo->flinfo->fn_expr);
+    if (PG_ARGISNULL(0) || call == nullptr || !IsA(call, FuncExpr))
+        elog(ERROR, "is_other_column is for other servers of dp_rdr");
+    check_column(text_to_cstring(PG_GETARG_TEXT_PP(0)), static_cast<Node *>(lsecond(call->args)));
+    PG_RETURN_BOOL(false);
+}
+
+// What the planner asks: by then the first argument is known on the other server, and on this one it is not.
+DP_CALL(dp_is_other_column_support) {
+    auto *request = reinterpret_cast<SupportRequestSimplify *>(PG_GETARG_POINTER(0));
+    if (!IsA(request, SupportRequestSimplify))
+        PG_RETURN_POINTER(nullptr);
+    const List *arguments = request->fcall->args;
+    const auto *type = static_cast<const Const *>(linitial(arguments));
+    if (!IsA(type, Const) || type->constisnull)
+        PG_RETURN_POINTER(nullptr);
+    check_column(TextDatumGetCString(type->constvalue), static_cast<Node *>(lsecond(arguments)));
+    PG_RETURN_POINTER(makeBoolConst(false, false));
+}
+
+namespace {
+// What is said to another server, each the value of a parameter, and what it is asked about that.
+struct Facts {
+    List *texts; // char *
+    List *questions;
+};
+} // namespace
+
+static void ask_about(Facts *facts, const char *text, const char *function, Node *column) {
+    facts->texts = lappend(facts->texts, const_cast<char *>(text));
+    auto *param = makeNode(Param);
+    param->paramkind = PARAM_EXTERN;
+    param->paramid = list_length(facts->texts);
+    param->paramtype = TEXTOID;
+    param->paramtypmod = -1;
+    param->location = -1;
+    Oid types[2] = {TEXTOID, ANYOID};
+    List *arguments = column == nullptr ? list_make1(param) : list_make2(param, column);
+    facts->questions =
+        lappend(facts->questions, makeFuncExpr(border::internal_function(function, list_length(arguments), types),
+                                               BOOLOID, arguments, InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
+}
+
+static Node *leaf_column(Oid leaf, AttrNumber attno) {
+    Oid type, collation;
     int32 typmod;
+    get_atttypetypmodcoll(leaf, attno, &type, &typmod, &collation);
+    return reinterpret_cast<Node *>(makeVar(1, attno, type, typmod, collation, 0));
+}
+
+// The node's, and the type of each column that the statement reads.
+static Facts facts_of(const Query *part, Oid leaf) {
+    Facts facts = {NIL, NIL};
+    ask_about(&facts, node_facts(), "is_other_node", nullptr);
+    Bitmapset *columns = nullptr;
+    pull_varattnos(reinterpret_cast<Node *>(part->targetList), 1, &columns);
+    pull_varattnos(part->jointree->quals, 1, &columns);
+    for (int i = bms_next_member(columns, -1); i >= 0; i = bms_next_member(columns, i)) {
+        Node *column = leaf_column(leaf, static_cast<AttrNumber>(i + FirstLowInvalidHeapAttributeNumber));
+        ask_about(&facts, column_type(column), "is_other_column", column);
+    }
+    return facts;
+}
+
+// CASE WHEN dp_rdr.is_other_node($1) OR dp_rdr.is_other_column($2, column) ... THEN column IS NULL ELSE false END: false, and
+// not before it is sent. The column makes it a condition on the table, which goes along.
+static Node *condition_of_nobody(const Facts &facts, Oid leaf) {
     AttrNumber attno = 1;
     while (get_attname(leaf, attno, true) == nullptr) // dropped ones
         attno++;
-    get_atttypetypmodcoll(leaf, attno, &type, &typmod, &collation);
     auto *null = makeNode(NullTest);
-    null->arg = reinterpret_cast<Expr *>(makeVar(1, attno, type, typmod, collation, 0));
+    null->arg = reinterpret_cast<Expr *>(leaf_column(leaf, attno));
     null->nulltesttype = IS_NULL;
     null->location = -1;
     auto *when = makeNode(CaseWhen);
-    when->expr =
-        reinterpret_cast<Expr *>(makeFuncExpr(border::internal_function("is_other_node", 1, types), BOOLOID,
-                                              list_make1(facts), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
+    when->expr = list_length(facts.questions) == 1 ? static_cast<Expr *>(linitial(facts.questions))
+                                                   : makeBoolExpr(OR_EXPR, facts.questions, -1);
     when->result = reinterpret_cast<Expr *>(null);
     when->location = -1;
     auto *choice = makeNode(CaseExpr);
@@ -132,12 +212,14 @@ static Node *condition_of_nobody(Oid leaf) {
     return reinterpret_cast<Node *>(choice);
 }
 
-static ParamListInfo facts_parameter() {
-    ParamListInfo parameters = makeParamList(1);
-    parameters->params[0].ptype = TEXTOID;
-    parameters->params[0].pflags = PARAM_FLAG_CONST;
-    parameters->params[0].isnull = false; // makeParamList() leaves it as it is
-    parameters->params[0].value = CStringGetTextDatum(node_facts());
+static ParamListInfo parameters_of(const Facts &facts) {
+    ParamListInfo parameters = makeParamList(list_length(facts.texts));
+    for (int i = 0; i < parameters->numParams; i++) {
+        parameters->params[i].ptype = TEXTOID;
+        parameters->params[i].pflags = PARAM_FLAG_CONST;
+        parameters->params[i].isnull = false; // makeParamList() leaves it as it is
+        parameters->params[i].value = CStringGetTextDatum(static_cast<const char *>(list_nth(facts.texts, i)));
+    }
     return parameters;
 }
 
@@ -147,8 +229,22 @@ static bool is_sent(const Query *part) {
     return !fetches_rows(plan_remotely(static_cast<Query *>(copyObjectImpl(part))));
 }
 
+// Keys come as texts, which are read here: they must be the same under all settings and in all catalogs. What is written as
+// somebody's name or in somebody's currency is not, nor what may hold such (arrays, ranges).
+static bool has_foreign_keys(const Query *part) {
+    ListCell *cell;
+    foreach (cell, part->targetList) {
+        auto *target = lfirst_node(TargetEntry, cell);
+        if (target->ressortgroupref > 0 && !is_text_portable(exprType(reinterpret_cast<Node *>(target->expr))))
+            return true;
+    }
+    return false;
+}
+
 // Which part of a statement would make rows travel; null: none.
 static const char *not_sent(const Query *part) {
+    if (has_foreign_keys(part))
+        return "a key of GROUP BY whose text depends on settings or names";
     if (is_sent(part))
         return nullptr;
     auto *smaller = static_cast<Query *>(copyObjectImpl(part));
@@ -167,13 +263,14 @@ static const char *not_sent(const Query *part) {
 }
 
 static void ask_for_nothing(Query *part, Oid leaf) {
-    part->jointree->quals = make_and_qual(part->jointree->quals, condition_of_nobody(leaf));
+    const Facts facts = facts_of(part, leaf);
+    part->jointree->quals = make_and_qual(part->jointree->quals, condition_of_nobody(facts, leaf));
     PlannedStmt *plan = plan_remotely(part);
     if (fetches_rows(plan))
         elog(ERROR, "a foreign table would be read to ask whether it is there");
     border::forget_empty_permissions(plan);
     QueryDesc *desc = CreateQueryDesc(plan, "(dp_rdr)", GetActiveSnapshot(), InvalidSnapshot, None_Receiver,
-                                      facts_parameter(), nullptr, 0);
+                                      parameters_of(facts), nullptr, 0);
     standard_ExecutorStart(desc, 0);
     border::run_plan_unhooked(desc);
     standard_ExecutorFinish(desc);
@@ -199,14 +296,15 @@ static ErrorData *try_leaf(const Question *question, const Query *statement, Oid
 }
 
 [[noreturn]] static void refuse_fetching(const Question *question, Oid leaf, const char *fault) {
-    ereport(ERROR,
-            (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-             errmsg("the query cannot be computed where the rows of %s are", question->settings->relation_name),
-             errdetail("postgres_fdw does not send %s to foreign server %s of partition %s, so rows would "
-                       "travel. Nothing was charged.",
-                       fault, catalog::server_name(leaf), catalog::qualified_name(leaf)),
-             errhint("Use columns of built-in types, comparisons, AND, OR, NOT, IS NULL, IN, CASE, and functions "
-                     "whose result depends on no setting such as the time zone.")));
+    ereport(
+        ERROR,
+        (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+         errmsg("the query cannot be computed where the rows of %s are", question->settings->relation_name),
+         errdetail(
+             "No server is sent %s, so rows of foreign server %s of partition %s would travel. Nothing was charged.",
+             fault, catalog::server_name(leaf), catalog::qualified_name(leaf)),
+         errhint("Use columns of built-in types, comparisons, AND, OR, NOT, IS NULL, IN, CASE, and functions "
+                 "whose result depends on no setting such as the time zone.")));
     pg_unreachable();
 }
 

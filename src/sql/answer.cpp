@@ -1,5 +1,6 @@
 #include "sql/answer.hpp"
 
+#include "border/held.hpp"
 #include "catalog/decimals.hpp"
 #include "sql/row_json.hpp"
 
@@ -11,76 +12,147 @@ namespace dp::sql {
 // them as one text and as one tree, many times as large. The layout is that of utils/jsonb.h: a header, an entry for each
 // element, the elements, each behind padding that counts as its own. The first of each 32 entries says where its element
 // ends, the others how long theirs are.
+// It is put behind the head of the row that is returned, so that it need not be copied there.
 namespace {
 struct JsonArray {
     StringInfoData bytes;
+    int start;          // of the value: what is before it is the row's
     uint32 count, size; // of the elements that are there
+    Size shown;         // bytes of its text so far
 };
 } // namespace
 
-static JsonArray begin_array(int64 elements) {
+// A row whose last column is a value that must begin where a large one does.
+static JsonArray begin_array(TupleDesc desc, Datum epsilon, int64 elements) {
+    auto *filler = static_cast<Jsonb *>(palloc0(VARATT_SHORT_MAX * 2));
+    SET_VARSIZE(filler, VARATT_SHORT_MAX * 2);
+    Datum values[2] = {epsilon, PointerGetDatum(filler)};
+    bool nulls[2] = {};
+    HeapTuple row = heap_form_tuple(desc, values, nulls);
     JsonArray array = {};
+    array.start = static_cast<int>(row->t_len - VARSIZE(filler));
     initStringInfo(&array.bytes);
-    if (elements > static_cast<int64>(MaxAllocSize / sizeof(JEntry) / 2))
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("an answer of " INT64_FORMAT " rows is too large for one jsonb value", elements)));
     uint32 header = static_cast<uint32>(elements) | JB_FARRAY;
-    int size = static_cast<int>(VARHDRSZ + sizeof header + sizeof(JEntry) * elements);
+    int size = static_cast<int>(array.start + VARHDRSZ + sizeof header + sizeof(JEntry) * elements);
     enlargeStringInfo(&array.bytes, size);
     memset(array.bytes.data, 0, size);
-    memcpy(array.bytes.data + VARHDRSZ, &header, sizeof header);
+    memcpy(array.bytes.data, row->t_data, array.start);
+    memcpy(array.bytes.data + array.start + VARHDRSZ, &header, sizeof header);
     array.bytes.len = size;
     return array;
 }
 
-static void add_element(JsonArray *array, const Jsonb *element) {
+static bool add_element(JsonArray *array, const Jsonb *element) {
     int before = array->bytes.len;
-    while (array->bytes.len % sizeof(int32) != 0)
+    while ((array->bytes.len - array->start) % sizeof(int32) != 0)
         appendStringInfoCharMacro(&array->bytes, '\0');
     appendBinaryStringInfo(&array->bytes, reinterpret_cast<const char *>(&element->root),
                            static_cast<int>(VARSIZE(element) - VARHDRSZ));
     auto size = static_cast<uint32>(array->bytes.len - before);
-    if (static_cast<Size>(array->bytes.len) - VARHDRSZ > JENTRY_OFFLENMASK)
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("the answer is larger than %d bytes, the most that a jsonb value may have",
-                               JENTRY_OFFLENMASK)));
+    if (array->bytes.len - array->start - VARHDRSZ > JENTRY_OFFLENMASK)
+        return false;
     array->size += size;
     JEntry entry = JENTRY_ISCONTAINER | size;
     if (array->count % JB_OFFSET_STRIDE == 0)
         entry = JENTRY_ISCONTAINER | array->size | JENTRY_HAS_OFF;
-    memcpy(array->bytes.data + VARHDRSZ + sizeof(uint32) + sizeof entry * array->count++, &entry, sizeof entry);
+    memcpy(array->bytes.data + array->start + VARHDRSZ + sizeof(uint32) + sizeof entry * array->count++, &entry,
+           sizeof entry);
+    return true;
 }
 
-// The rows of an answer as an array of objects.
-static Datum answer_json(const release::Answer *answer) {
-    JsonArray array = begin_array(tuplestore_tuple_count(answer->rows));
+// ---- how large it may be -------------------------------------------------------------------------------------------
+
+// A call takes no more memory than the server lets a hash table have, and 100 MB; some of it is gone before the value is made.
+constexpr Size room_beside = 72 * 1024 * 1024;
+
+static Size room_for_answer() {
+    return get_hash_memory_limit() + room_beside;
+}
+
+// On its way to the client the server copies the value, and then its text.
+static bool is_small_enough(const JsonArray &array) {
+    return array.shown < MaxAllocSize / 2 &&
+           2 * (static_cast<Size>(array.bytes.len) + array.shown) <= room_for_answer();
+}
+
+// The text of the row with the spaces that jsonb puts into it.
+static Size shown_length(const char *text, int columns) {
+    return strlen(text) + 2 * static_cast<Size>(columns);
+}
+
+// The rows of an answer as an array of objects, at the end of a row. False: they would take too much memory.
+static bool add_rows(JsonArray *array, const release::Answer *answer) {
     JsonColumns columns = json_columns(answer->desc);
     TupleTableSlot *slot = MakeSingleTupleTableSlot(answer->desc, &TTSOpsMinimalTuple);
     MemoryContext per_row = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr answer", ALLOCSET_DEFAULT_SIZES);
-    while (tuplestore_gettupleslot(answer->rows, true, false, slot)) {
+    bool fits = is_small_enough(*array);
+    while (fits && tuplestore_gettupleslot(answer->rows, true, false, slot)) {
         CHECK_FOR_INTERRUPTS();
         MemoryContext old = MemoryContextSwitchTo(per_row);
         slot_getallattrs(slot);
-        add_element(&array, DatumGetJsonbP(row_jsonb(columns, slot->tts_values, slot->tts_isnull)));
+        char *text = row_json(columns, slot->tts_values, slot->tts_isnull);
+        array->shown += shown_length(text, answer->desc->natts);
+        fits = add_element(array, DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(text)))) &&
+               is_small_enough(*array);
         MemoryContextSwitchTo(old);
         MemoryContextReset(per_row);
     }
     MemoryContextDelete(per_row);
     ExecDropSingleTupleTableSlot(slot);
-    tuplestore_end(answer->rows);
-    SET_VARSIZE(array.bytes.data, array.bytes.len);
-    return PointerGetDatum(array.bytes.data);
+    return fits;
+}
+
+// ---- a cursor in its place -----------------------------------------------------------------------------------------
+
+constexpr char answer_cursor[] = "dp_answer";
+
+// The answer is charged: it must not be lost for its size.
+static void hold_answer(const release::Answer *answer) {
+    const char *rows = psprintf(INT64_FORMAT, tuplestore_tuple_count(answer->rows));
+    if (!border::can_hold_rows())
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("the answer of %s rows is too large for one jsonb value", rows),
+                        errdetail("It is charged. As one value it would take more than %zu MB of memory.",
+                                  room_for_answer() / (1024 * 1024)),
+                        errhint("Call the procedure by itself: its rows are then in a cursor.")));
+    border::hold_rows(answer_cursor, "the answer of dp_rdr", answer->desc, answer->rows);
+    ereport(
+        WARNING,
+        (errmsg("the answer of %s rows is in the cursor %s", rows, answer_cursor),
+         errdetail("As one jsonb value it would take more than %zu MB of memory.", room_for_answer() / (1024 * 1024)),
+         errhint("FETCH 1000 FROM %s gives the next of its rows; CLOSE %s when you have them. A larger work_mem "
+                 "permits larger values.",
+                 answer_cursor, answer_cursor)));
+}
+
+static Datum epsilon_alone(TupleDesc desc, Datum epsilon) {
+    Datum values[2] = {epsilon, Datum(0)};
+    bool nulls[2] = {false, true};
+    return HeapTupleGetDatum(heap_form_tuple(desc, values, nulls));
 }
 
 Datum epsilon_and_answer(FunctionCallInfo fcinfo, const release::Answer *answer) {
     TupleDesc desc;
     if (get_call_result_type(fcinfo, nullptr, &desc) != TYPEFUNC_COMPOSITE)
         elog(ERROR, "the procedure must return a row");
-    Datum values[2] = {catalog::to_numeric(answer->facts.paid.epsilon), answer_json(answer)};
-    bool nulls[2] = {};
-    HeapTuple row = heap_form_tuple(BlessTupleDesc(desc), values, nulls);
-    pfree(DatumGetPointer(values[1])); // it may be large, and the row has a copy
-    PG_RETURN_DATUM(HeapTupleGetDatum(row));
+    BlessTupleDesc(desc);
+    Datum epsilon = catalog::to_numeric(answer->facts.paid.epsilon);
+    int64 elements = tuplestore_tuple_count(answer->rows);
+    JsonArray array = {};
+    if (elements * sizeof(JEntry) < Min(room_for_answer(), static_cast<Size>(JENTRY_OFFLENMASK)))
+        array = begin_array(desc, epsilon, elements);
+    if (array.bytes.data == nullptr || !add_rows(&array, answer)) {
+        if (array.bytes.data != nullptr)
+            pfree(array.bytes.data);
+        hold_answer(answer);
+        tuplestore_end(answer->rows);
+        PG_RETURN_DATUM(epsilon_alone(desc, epsilon));
+    }
+    tuplestore_end(answer->rows);
+    SET_VARSIZE(array.bytes.data + array.start, array.bytes.len - array.start);
+    auto *row = reinterpret_cast<HeapTupleHeader>(array.bytes.data);
+    HeapTupleHeaderSetDatumLength(row, array.bytes.len);
+    PG_RETURN_DATUM(HeapTupleHeaderGetDatum(row));
 }
 
 } // namespace dp::sql

@@ -518,31 +518,32 @@ uint64 run_for(const Visit &visit, Oid caller, const char *sql) {
     return visit.run(psprintf("%s%s", subject_sql, sql), 1, types, values);
 }
 
-void add_check(StringInfo sql, int place, const Check &check) {
+void add_check(StringInfo sql, bool first, int place, const Check &check) {
     appendStringInfo(sql,
                      "%s SELECT %d AS place, %s AS severity, object::text, finding::text, remedy::text "
                      "FROM (%s\n) x (object, finding, remedy)\n",
-                     place > 0 ? "UNION ALL" : "SELECT severity, object, finding, remedy FROM (", place,
+                     first ? "SELECT severity, object, finding, remedy FROM (" : "UNION ALL", place,
                      quote_literal_cstr(check.severity), check.sql);
 }
 
-bool is_severe(const Check &check, const char *severity) {
-    return strcmp(check.severity, severity) == 0;
+// Of the first check of a severity.
+int first_place(const char *severity) {
+    return strcmp(severity, "critical") == 0 ? 0 : strcmp(severity, "warning") == 0 ? 200 : 400;
 }
 
-// The checks in one statement, so that all of them see one state of the database. Their order is that of the list; those of
-// Citus come before what else is no more severe.
+// The checks in one statement, so that all of them see one state of the database. The severe come first, then the order is
+// that of the list; those of Citus come before what else is no more severe.
 const char *all_checks() {
-    constexpr int citus_place = 100, place_of_others = 200, last_place = 400;
+    constexpr int of_others = 100;
     StringInfoData sql;
     initStringInfo(&sql);
     bool citus = OidIsValid(get_relname_relid("pg_dist_partition", PG_CATALOG_NAMESPACE));
     if (citus)
         appendStringInfoString(&sql, citus_subject_sql);
     for (int i = 0; i < static_cast<int>(lengthof(checks)); i++)
-        add_check(&sql, is_severe(checks[i], "critical") ? i : place_of_others + i, checks[i]);
+        add_check(&sql, i == 0, first_place(checks[i].severity) + of_others + i, checks[i]);
     for (int i = 0; citus && i < ncitus_checks; i++)
-        add_check(&sql, is_severe(citus_checks[i], "info") ? last_place + i : citus_place + i, citus_checks[i]);
+        add_check(&sql, false, first_place(citus_checks[i].severity) + i, citus_checks[i]);
     appendStringInfoString(&sql,
                            ") x ORDER BY place, object COLLATE \"C\", finding COLLATE \"C\", remedy COLLATE \"C\"");
     return sql.data;

@@ -109,8 +109,9 @@ static const char *range_text(const Truth &truth, double error95) {
 static Line line_of(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
     Noise noise = noise_of(view, memo, epsilon);
     return border::core([&] {
-        privacy::RiskRow row = privacy::risk_row(*memo->profile, view.mechanism, epsilon, noise.term);
-        return Line{epsilon, row.rdr_min, row.rdr_max, row.ratio, noise.error95};
+        double low = privacy::rdr_of(memo->profile->min(), view.mechanism, noise.term);
+        double high = privacy::rdr_of(memo->profile->max(), view.mechanism, noise.term);
+        return Line{epsilon, low, high, high == 0 ? 1 : low / high, noise.error95};
     });
 }
 
@@ -127,7 +128,7 @@ DP_CALL(dp_risk_summary) {
     rows::check_delta(view.question, view.mechanism, view.delta);
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
-    Memo *memo = risk::leave_one_out(view.question, view.mechanism, view.calibration, risk::Detail::profile);
+    Memo *memo = risk::leave_one_out(view.question, view.mechanism, view.calibration, risk::Detail::range);
     check_not_empty(memo);
     explain_equal_risks(memo);
     Truth truth = truth_of(view, memo);

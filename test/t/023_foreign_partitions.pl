@@ -113,7 +113,7 @@ for my $table ('people', 'whole')
 		SELECT dp_set_groups('$table', 'city', '{Oslo,Pisa,Rome,Turin}');
 		SELECT dp_set_odometer('$table', 'none');
 		SELECT dp_grant('${table}_dp', 'analyst', tau => 1e-30, candidates => '{50}', epsilon_max => 50, delta => 1e-6);
-		SELECT dp_grant('${table}_dp', 'chooser', tau_var => 0.5, candidates => '{20,50}', epsilon_svt => 20, epsilon_max => 50, delta => 1e-6);});
+		SELECT dp_grant('${table}_dp', 'chooser', tau_var => 0.24, candidates => '{20,50}', epsilon_svt => 20, epsilon_max => 50, delta => 1e-6);});
 }
 
 # ---- the answers of one table ----

@@ -1,0 +1,81 @@
+# What calls take of memory while half a million groups go through them.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use DpTest;
+use KeeperTest;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = new_server('memory', 'dp_rdr.keepers = 1');
+# Half a million groups take no more memory than a hash table of work_mem and 100 MB, in whoever reads them.
+my $LIMIT = 4 * 2 + 100;
+$node->safe_psql('postgres', q{
+	CREATE EXTENSION dp_rdr;
+	CREATE TABLE many AS SELECT g, sqrt(g) AS w FROM generate_series(1, 500000) g;
+	ANALYZE many;
+	SELECT dp_protect('many', 'many_dp'), dp_set_odometer('many', 'none', NULL), dp_set_bounds('many', 'w', 0, 1000);
+	CREATE ROLE looking LOGIN; SET client_min_messages = error;
+	SELECT dp_grant('many_dp', 'looking', tau => 0, delta => 1e-6, selection => 'within_data', epsilon_max => 50, candidates => '{50}');});
+
+# By how many MB a server process of its own grows while it runs the statement, and what that prints.
+sub growth
+{
+	my ($statement) = @_;
+	my $peak = q{SELECT substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\s+(\d+)')::numeric / 1024};
+	my $output = $node->safe_psql('postgres', "
+		LOAD 'dp_rdr';
+		SET work_mem = '4MB'; SET hash_mem_multiplier = 2; SET max_parallel_workers_per_gather = 0;
+		SELECT count(*) FROM (SELECT g, w, count(*) FROM many GROUP BY g, w OFFSET 0) s \\g /dev/null
+		$peak AS before \\gset
+		$statement;
+		SELECT round(($peak) - :before);");
+	my ($grown) = $output =~ /(\d+)\s*\z/;
+	return ($grown, $output);
+}
+
+my $SUMS = 'SELECT g, count(*) AS n, sum(w) AS s, avg(w) AS a FROM many_dp GROUP BY g';
+my %calls = (
+	'a search, its answer in a cursor' =>
+	  "CALL dp_find_epsilon('SELECT g, count(*) AS n FROM many_dp GROUP BY g', 0, NULL, NULL, candidates => '{100}', sensitivity => 1);
+	   MOVE FORWARD ALL IN dp_answer",
+	'a search whose answer is one value' =>
+	  "CALL dp_find_epsilon('SELECT g, count(*) AS n FROM many_dp WHERE g % 3 = 0 GROUP BY g', 0, NULL, NULL, candidates => '{100}', sensitivity => 1)",
+	'a search over discovered groups' =>
+	  "CALL dp_find_epsilon('SELECT w < 0, g % 250000 AS k, count(*), sum(w), avg(w) FROM many_dp GROUP BY 1, 2', 0, NULL, NULL, delta => 1e-6, candidates => '{100}')",
+	'a search with the best draw' =>
+	  "CALL dp_find_epsilon('SELECT g, count(*) FROM many_dp GROUP BY g', 0, NULL, NULL, delta => 1e-6, indicator => 'output', candidates => '{100}')",
+	'a selection' =>
+	  "CALL dp_find_and_release_epsilon('SELECT g % 250000 AS k, count(*) FROM many_dp GROUP BY 1', 1, 1, NULL, NULL, delta => 1e-6, candidates => '{100}')",
+	'risks, Laplace noise'  => "SELECT count(*) FROM dp_risk('$SUMS', '{1,0.001}', delta => 1e-6)",
+	'risks, Gaussian noise' => "SELECT count(*) FROM dp_risk('$SUMS', '{1,0.001}', 'gaussian', delta => 1e-6)",
+	'records'               => "SELECT count(*) FROM dp_risk_records('$SUMS', 1, delta => 1e-6)");
+for my $name (sort keys %calls) {
+	my ($grown, $output) = growth($calls{$name});
+	cmp_ok($grown, '<', $LIMIT, "$name: $grown MB");
+	$output =~ s/\d+\s*\z//;
+	my $has_value = $output =~ /^100\|\[/m;
+	is($has_value, $name =~ /one value|best draw/ ? 1 : '', "$name: " . ($has_value ? 'a value' : 'no value')) if $name =~ /search/;
+}
+
+is(psql_as($node, 'postgres', 'looking', q{SELECT count(*) FROM dp_query('SELECT count(*) FROM many_dp WHERE g < 10') AS (n bigint)}), 1, 'a keeper');
+my %before = map { $_ => peak_of($_) } keepers($node);
+is(psql_as($node, 'postgres', 'looking', "SELECT count(*) >= 0 FROM dp_query('$SUMS') AS (g integer, n bigint, s float8, a float8)"),
+	't', 'epsilon from the data');
+cmp_ok(peak_of($_) - $before{$_}, '<', $LIMIT, 'the keeper that does it') for grep { exists $before{$_} } keepers($node);
+
+# In MB, of a process.
+sub peak_of
+{
+	my ($pid) = @_;
+	my ($peak) = slurp_file("/proc/$pid/status") =~ /^VmHWM:\s+(\d+)/m;
+	return $peak / 1024;
+}
+
+ok(verified($node, 'postgres', 'many'), 'the ledger is whole');
+$node->stop;
+done_testing();
