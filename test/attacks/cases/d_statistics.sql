@@ -86,6 +86,15 @@ controller> SELECT dp_set_odometer('scarce', 'filter', (SELECT epsilon + 0.04 FR
   BEGIN
   SELECT count(*) FROM scarce_dp WHERE note = 'a'
 
+-- D11 CHARGED 2
+controller> SELECT dp_set_odometer('scarce', 'zcdp', 0.1, 0.000001)
+  SELECT count(*) FROM scarce_dp
+  colleague> SELECT count(*) FROM scarce_dp
+  ! SELECT count(*) FROM scarce_dp WHERE age = 90
+  SELECT accepted, reason FROM dp_explain('SELECT count(*) FROM scarce_dp WHERE age = 90')
+  controller> SELECT dp_set_odometer('scarce', 'filter', 0, 0.01)
+  ! SELECT count(*) FROM scarce_dp WHERE age = 90
+
 -- D12 REFUSE 0A000|42501
 SELECT count(DISTINCT city) FROM person_dp
 SELECT avg(DISTINCT salary) FROM person_dp
