@@ -15,11 +15,11 @@ static const char *quoted(const char *text) {
     return strlen(text) <= 40 ? text : psprintf("%.40s...", text);
 }
 
-template <int Places> static privacy::Decimal<Places> parse(Datum numeric, const char *what) {
+template <int Places> static privacy::Decimal<Places> parse(Datum numeric, const char *what, bool is_sum = false) {
     const char *text = numeric_text(numeric);
     privacy::Decimal<Places> value;
     bool ok = border::core([&] {
-        auto parsed = privacy::Decimal<Places>::parse(text);
+        auto parsed = is_sum ? privacy::Decimal<Places>::parse_sum(text) : privacy::Decimal<Places>::parse(text);
         if (parsed)
             value = *parsed;
         return parsed.has_value();
@@ -40,6 +40,14 @@ privacy::Delta to_delta(Datum numeric, const char *what) {
 
 privacy::Rho to_rho(Datum numeric, const char *what) {
     return parse<15>(numeric, what);
+}
+
+privacy::Epsilon to_epsilon_sum(Datum numeric, const char *what) {
+    return parse<9>(numeric, what, true);
+}
+
+privacy::Rho to_rho_sum(Datum numeric, const char *what) {
+    return parse<15>(numeric, what, true);
 }
 
 privacy::Epsilon checked_epsilon(Datum numeric, const char *what) {

@@ -20,6 +20,9 @@ template <int Places> Datum to_numeric(privacy::Decimal<Places> value) {
 privacy::Epsilon to_epsilon(Datum numeric, const char *what); // any sign; callers check the range
 privacy::Delta to_delta(Datum numeric, const char *what);
 privacy::Rho to_rho(Datum numeric, const char *what);
+// Stored sums may have become larger than any number that is given.
+privacy::Epsilon to_epsilon_sum(Datum numeric, const char *what);
+privacy::Rho to_rho_sum(Datum numeric, const char *what);
 // Also checks 10^-9 <= epsilon <= 100 after rounding down to 9 decimals (architecture.md, 10).
 privacy::Epsilon checked_epsilon(Datum numeric, const char *what);
 // Also checks 0 <= delta < 1.

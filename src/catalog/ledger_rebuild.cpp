@@ -5,7 +5,7 @@
 namespace dp::catalog {
 
 // A row on the basis epsilon moves the sum of epsilon, one on the basis rho that of its epoch in rho. Charges under zcdp carry the
-// totals in force; what an epoch promises is the largest of each.
+// totals in force; what an epoch promises is the largest of each, and the target of its first.
 const char *const ledger_sums_sql = R"sql(
 entry AS (
   SELECT l.*, l.kind IN ('pure', 'selection') AS pure, l.parameters -> 'totals' AS totals
@@ -23,7 +23,8 @@ account AS (
     max((e.totals ->> 'epsilon_total')::numeric) FILTER (WHERE e.epoch = n.epoch) AS claim_epsilon,
     max((e.totals ->> 'delta_conversion')::numeric) FILTER (WHERE e.epoch = n.epoch) AS claim_conversion,
     max((e.totals ->> 'delta_mechanisms')::numeric) FILTER (WHERE e.epoch = n.epoch) AS claim_mechanisms,
-    max((e.totals ->> 'rho_target')::numeric) FILTER (WHERE e.epoch = n.epoch) AS claim_target
+    (array_agg((e.totals ->> 'rho_target')::numeric ORDER BY e.id)
+      FILTER (WHERE e.epoch = n.epoch AND e.totals IS NOT NULL))[1] AS claim_target
   FROM now n CROSS JOIN (VALUES ('public'), ('conditional')) a (name) LEFT JOIN entry e ON e.account = a.name
   GROUP BY a.name),
 -- A role's sums in rho are those of the last epoch in which it asked.

@@ -50,8 +50,8 @@ const char *describe_totals(const privacy::BoundSettings &bound) {
     if (bound.epsilon_total) {
         say(&json, "epsilon_total", *bound.epsilon_total);
         say(&json, "rho_total", bound.rho_total);
-    } else
-        say(&json, "rho_target", bound.rho_target);
+    }
+    say(&json, "rho_target", border::core([&] { return bound.anytime_target(); }));
     say(&json, "epsilon_pure", bound.epsilon_pure);
     say(&json, "delta_conversion", bound.delta_conversion);
     say(&json, "delta_mechanisms", bound.delta_mechanisms());

@@ -5,7 +5,7 @@
 namespace dp::catalog {
 
 static privacy::Epsilon epsilon_of(const Row &row, const char *column) {
-    return to_epsilon(row.value(column), "a total of epsilon");
+    return to_epsilon_sum(row.value(column), "a total of epsilon");
 }
 
 static privacy::Delta delta_of(const Row &row, const char *column) {
@@ -23,7 +23,7 @@ static privacy::Spent spent_of(const Row &row, const char *account) {
 // Only an epoch under zcdp that has charges has them.
 static void read_rho(const Row &row, const char *account, privacy::Spent *spent) {
     auto column = [&](const char *name) { return psprintf("%s_%s", account, name); };
-    spent->rho = to_rho(row.value(column("rho")), "a total of rho");
+    spent->rho = to_rho_sum(row.value(column("rho")), "a total of rho");
     spent->pure = epsilon_of(row, column("pure"));
     spent->rho_only = DatumGetBool(row.value(column("rho_only")));
 }

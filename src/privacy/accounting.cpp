@@ -20,6 +20,12 @@ Spent Spent::operator+(const Spent &o) const {
     return sum;
 }
 
+// A total of nothing may be raised after the first charge: the target is then that of a bound without a total.
+Rho BoundSettings::anytime_target() const {
+    const Rho target = epsilon_total ? rho_total : rho_target;
+    return target.units() > 0 ? target : rho_cap(Epsilon::from_units(1000000000), delta_conversion, Cap::tight);
+}
+
 Rho Limits::rho(Epsilon epsilon) const {
     return pure ? rho_of_pure(epsilon) : rho_of(epsilon);
 }

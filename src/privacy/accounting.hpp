@@ -53,6 +53,7 @@ struct BoundSettings {
     Delta delta_mechanisms() const {
         return delta_total - delta_conversion;
     } // delta'': for groups that nobody declared
+    Rho anytime_target() const; // above 0, for what holds at all times: rho_target, or the total itself
     bool splits_pure() const { return bound == Bound::zcdp && epsilon_pure.units() > 0; }
     Basis basis_of(bool pure) const {
         return bound != Bound::zcdp || (pure && splits_pure()) ? Basis::epsilon : Basis::rho;

@@ -124,15 +124,17 @@ std::string to_text(int128 value) {
     return value < 0 ? "-" + digits : digits;
 }
 
-template <int Places> std::optional<Decimal<Places>> Decimal<Places>::parse(std::string_view text, Rounding rounding) {
+// Places and digits before the point together are at most 38: below 2^127.
+template <int Places>
+static std::optional<Decimal<Places>> parse_within(std::string_view text, Rounding rounding, int integers) {
     const std::optional<exact::Scanned> number = exact::scan(text);
     if (!number)
         return std::nullopt;
     const std::string &digits = number->digits;
     if (digits.empty())
-        return Decimal();
+        return Decimal<Places>();
     const long top = static_cast<long>(digits.size()) + number->exponent; // 10^(top-1) <= |x| < 10^top
-    if (top > integer_digits)
+    if (top > integers)
         return std::nullopt;
     const long kept = std::max(0L, top + Places); // at most 38 digits: below 2^127
     uint128 units = 0;
@@ -142,7 +144,15 @@ template <int Places> std::optional<Decimal<Places>> Decimal<Places>::parse(std:
                          digits.find_first_not_of('0', static_cast<std::size_t>(kept)) != std::string::npos;
     if (inexact && rounding == Rounding::up)
         ++units;
-    return from_units(number->negative ? -static_cast<int128>(units) : static_cast<int128>(units));
+    return Decimal<Places>::from_units(number->negative ? -static_cast<int128>(units) : static_cast<int128>(units));
+}
+
+template <int Places> std::optional<Decimal<Places>> Decimal<Places>::parse(std::string_view text, Rounding rounding) {
+    return parse_within<Places>(text, rounding, integer_digits);
+}
+
+template <int Places> std::optional<Decimal<Places>> Decimal<Places>::parse_sum(std::string_view text) {
+    return parse_within<Places>(text, Rounding::down, std::max(integer_digits, 36 - Places));
 }
 
 template <int Places> Decimal<Places> Decimal<Places>::from_double(double x, Rounding rounding) {

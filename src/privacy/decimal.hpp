@@ -30,6 +30,8 @@ template <int Places> class Decimal {
     // Reads "12", "-0.05", "1e-6" (what numeric_out and users write). More than Places decimals are rounded as asked
     // (towards zero for `down`, away from zero for `up`). No value for NaN, infinities, anything else, or |x| >= 10^8.
     static std::optional<Decimal> parse(std::string_view text, Rounding rounding = Rounding::down);
+    // A sum of such numbers: as large as can still be added to.
+    static std::optional<Decimal> parse_sum(std::string_view text);
     // The decimal nearest to x in the direction asked (for values computed in floating point). x finite, |x| < 10^8.
     static Decimal from_double(double x, Rounding rounding);
 

@@ -9,7 +9,8 @@ void Claim::raise(const BoundSettings &bound) {
         total = charged && total ? std::max(*total, *bound.epsilon_total) : *bound.epsilon_total;
     conversion = std::max(conversion, bound.delta_conversion);
     mechanisms = std::max(mechanisms, bound.delta_mechanisms());
-    target = bound.rho_target;
+    if (!charged)
+        target = bound.anytime_target();
     charged = true;
 }
 
@@ -74,11 +75,12 @@ Loss shown(const Spent &spent, const BoundSettings &bound) {
     return {spent.epsilon_before + epoch.epsilon, spent.delta_before + epoch.delta};
 }
 
-Epsilon shown_anytime(const Spent &spent, const BoundSettings &bound) {
-    // With a total the bound is tuned at it; it was fixed in advance, too.
-    const Rho target = bound.epsilon_total ? bound.rho_total : bound.rho_target;
-    const Epsilon converted = target.units() > 0 ? eps_anytime(spent.rho, bound.delta_conversion, target) : spent.pure;
-    return spent.epsilon + no_more_than_pure(spent, converted);
+// By the claim, whose target was fixed at the first charge: the target in force moves with the totals.
+Epsilon shown_anytime(const Spent &spent, const BoundSettings &bound, const Claim &claim) {
+    Claim fixed = claim;
+    if (!fixed.charged)
+        fixed.raise(bound);
+    return spent.epsilon + no_more_than_pure(spent, eps_anytime(spent.rho, fixed.conversion, fixed.target));
 }
 
 } // namespace dp::privacy

@@ -10,7 +10,7 @@ struct Claim {
     bool charged = false;         // there was a charge
     std::optional<Epsilon> total; // none: there was no total
     Delta conversion, mechanisms; // delta', delta''
-    Rho target;                   // without a total; it never changes within an epoch
+    Rho target; // above 0; that of the first charge, so that it is fixed in advance
     void raise(const BoundSettings &bound);
 };
 
@@ -40,6 +40,7 @@ void enter_epoch(Odometer *odometer, int epoch);
 
 // What an account shows under `zcdp`, all epochs together: for an end that was planned in advance, and at any time.
 Loss shown(const Spent &spent, const BoundSettings &bound);
-Epsilon shown_anytime(const Spent &spent, const BoundSettings &bound);
+// claim: of the public account. Where nothing was charged it is that of the bound.
+Epsilon shown_anytime(const Spent &spent, const BoundSettings &bound, const Claim &claim);
 
 } // namespace dp::privacy

@@ -102,9 +102,10 @@ struct Output {
 };
 
 // What the epoch has come to under zcdp, with all before it; rho is that of the epoch alone.
-void put_zcdp(Output *output, const Account &account, const privacy::Spent &spent) {
+void put_zcdp(Output *output, const Account &account, const privacy::Spent &spent, const privacy::Claim &claim) {
     privacy::Loss loss = border::core([&] { return privacy::shown(spent, account.bound); });
-    privacy::Epsilon anytime = border::core([&] { return privacy::shown_anytime(spent, account.bound); });
+    privacy::Epsilon anytime =
+        border::core([&] { return privacy::shown_anytime(spent, account.bound, claim); });
     output->set(col_epsilon, loss.epsilon);
     output->set(col_delta, loss.delta);
     output->set(col_rho, spent.rho);
@@ -146,7 +147,7 @@ void put_account(ReturnSetInfo *result, const Account &account, privacy::Account
         output.set(col_epsilon_total, *account.bound.epsilon_total);
     output.set(col_delta_total, account.bound.delta_total);
     if (account.bound.bound == privacy::Bound::zcdp)
-        put_zcdp(&output, account, spent);
+        put_zcdp(&output, account, spent, open ? account.odometer.claim : privacy::Claim());
     if (open)
         put_claim(&output, account);
     tuplestore_putvalues(result->setResult, result->setDesc, output.values, output.nulls);

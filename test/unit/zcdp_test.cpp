@@ -557,7 +557,7 @@ TEST(Epoch, WithoutATotalEndsAtTheBoundForAllTimes) {
     EXPECT_EQ(end.epsilon, eps_anytime(rho("0.2"), del("5e-7"), bound.rho_target));
     EXPECT_GT(end.epsilon, eps_from_rho(rho("0.2"), del("5e-7")));
     EXPECT_EQ(end.delta, del("5e-7"));
-    EXPECT_EQ(shown_anytime(odometer.totals.of_public, bound), end.epsilon);
+    EXPECT_EQ(shown_anytime(odometer.totals.of_public, bound, odometer.claim), end.epsilon);
 }
 
 // Nothing that an analyst of a DP mode notices follows from the other account: neither its charges nor its claim.
@@ -585,7 +585,31 @@ TEST(Epoch, Shown) {
     EXPECT_EQ(shown(spent, bound).delta, del("8e-7"));
     add(&spent, gaussian("0.01"), Basis::rho);
     EXPECT_EQ(shown(spent, bound).epsilon, eps("0.5") + eps_from_rho(spent.rho, del("5e-7")));
-    EXPECT_GT(shown_anytime(spent, bound), shown(spent, bound).epsilon);
+    EXPECT_GT(shown_anytime(spent, bound, Claim()), shown(spent, bound).epsilon);
+}
+
+// What holds at all times is computed from what was fixed at the first charge: a total that is moved later, to nothing or from
+// nothing, moves it in no direction but that of a larger delta'.
+TEST(Epoch, WhatHoldsAtAllTimesIsFixedAtTheFirstCharge) {
+    BoundSettings bound = zcdp("3", "5e-7", "5e-7");
+    Odometer odometer;
+    odometer.claim.raise(bound);
+    add(&odometer.totals.of_public, gaussian("0.01"), Basis::rho);
+    const Epsilon first = shown_anytime(odometer.totals.of_public, bound, odometer.claim);
+    EXPECT_EQ(first, eps_anytime(rho("0.01"), del("5e-7"), bound.rho_total));
+    bound.epsilon_total = Epsilon();
+    bound.rho_total = Rho();
+    EXPECT_EQ(shown_anytime(odometer.totals.of_public, bound, odometer.claim), first);
+    EXPECT_GT(shown_anytime(odometer.totals.of_public, bound, Claim()), Epsilon()); // the other account has no claim
+    // From nothing: the first charge was free of rho's cap by the basic rule.
+    BoundSettings tiny = bound;
+    odometer.claim = Claim();
+    odometer.claim.raise(tiny);
+    EXPECT_GT(odometer.claim.target, Rho());
+    const Rho target = odometer.claim.target;
+    odometer.claim.raise(zcdp("3", "9e-7", "1e-7"));
+    EXPECT_EQ(odometer.claim.target, target);
+    EXPECT_EQ(shown_anytime(odometer.totals.of_public, tiny, odometer.claim), eps_anytime(rho("0.01"), del("9e-7"), target));
 }
 
 TEST(Zcdp, Names) {
