@@ -56,6 +56,17 @@ TEST(Decimal, RefusesEverythingElse) {
     EXPECT_EQ(Epsilon::parse(std::string_view("1\0", 2)), std::nullopt);
 }
 
+// What was added up may be larger than anything that is given, as what is printed of it is read again.
+TEST(Decimal, ReadsSumsThatHaveGrown) {
+    const Epsilon large = *Epsilon::parse("99999999") + *Epsilon::parse("99999999.5");
+    EXPECT_EQ(Epsilon::parse(large.text()), std::nullopt);
+    EXPECT_EQ(Epsilon::parse_sum(large.text()), large);
+    EXPECT_EQ(Rho::parse_sum("123456789012.000000000000001")->text(), "123456789012.000000000000001");
+    EXPECT_EQ(Delta::parse_sum("100000000"), std::nullopt); // 30 places leave no room
+    EXPECT_EQ(Epsilon::parse_sum("1e27"), std::nullopt);
+    EXPECT_EQ(Epsilon::parse_sum("NaN"), std::nullopt);
+}
+
 TEST(Decimal, RoundsTowardsZeroOrAway) {
     EXPECT_EQ(parsed("0.1234567899"), "0.123456789");
     EXPECT_EQ(parsed("0.1234567899", Rounding::up), "0.12345679");

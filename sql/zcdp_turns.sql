@@ -1,0 +1,93 @@
+-- Totals in rho where things take a turn: totals that are moved or too large, a role that changes its noise, a selection that
+-- selects nothing.
+
+LOAD 'dp_rdr';
+ALTER SEQUENCE dp_rdr.ledger_row_id_seq RESTART WITH 25001; -- row numbers below do not depend on the files before
+\set VERBOSITY terse
+SET ROLE regress_controller;
+CREATE TABLE barge AS SELECT id, 20 + id % 60 AS age FROM generate_series(1, 300) id;
+SELECT dp_protect('barge', 'barge_dp');
+SELECT dp_set_bounds('barge', 'age', 0, 100);
+
+-- ---- Totals out of range, and a part that is too small to count
+
+SELECT dp_set_odometer('barge', 'zcdp', 100000.000000001, 1e-6);
+SELECT dp_set_odometer('barge', 'zcdp', 3, 1e-6, epsilon_pure => 1e-10);
+RESET ROLE;
+SELECT epsilon_pure FROM dp_rdr.protected_table WHERE relation = 'barge'::regclass;
+SET ROLE regress_controller;
+
+-- ---- What holds at all times does not follow totals that are moved
+
+SELECT dp_grant('barge_dp', 'regress_second', tau => 0.95, mechanism => 'gaussian', delta => 1e-8, epsilon_max => 0.3);
+SET ROLE regress_second;
+SELECT attempt('SELECT count(*) FROM barge_dp') FROM generate_series(1, 2);
+SET ROLE regress_controller;
+SELECT account, epsilon_anytime >= epsilon AND (epsilon_anytime > 0) = (rho > 0) AS above, epsilon_claim FROM dp_odometer('barge');
+CREATE TEMP TABLE first AS SELECT epsilon_anytime FROM dp_odometer('barge') WHERE account = 'public';
+SELECT dp_set_odometer('barge', epsilon_total => 0);
+SELECT account, rho_total, epsilon_anytime >= epsilon AS above, epsilon_claim FROM dp_odometer('barge');
+SELECT dp_set_odometer('barge', epsilon_total => 30);
+SET ROLE regress_second;
+SELECT attempt('SELECT count(*) FROM barge_dp');
+SET ROLE regress_controller;
+SELECT o.epsilon_anytime > f.epsilon_anytime AS grows FROM dp_odometer('barge') o, first f WHERE o.account = 'public';
+SELECT dp_verify_ledger('barge'); -- the target is that of the first row
+-- A delta for the conversion that changes where no total is set begins an epoch.
+SELECT dp_set_odometer('barge', epsilon_total => 'Infinity');
+SELECT dp_set_odometer('barge', delta_conversion => 1e-7);
+SET ROLE regress_second;
+SELECT attempt('SELECT count(*) FROM barge_dp');
+SET ROLE regress_controller;
+SELECT dp_set_odometer('barge', delta_conversion => 2e-7);
+SET ROLE regress_second;
+SELECT attempt('SELECT count(*) FROM barge_dp');
+SET ROLE regress_controller;
+SELECT kind, delta, epoch FROM dp_rdr.ledger WHERE relation = 'public.barge' ORDER BY id DESC LIMIT 3;
+SELECT dp_verify_ledger('barge');
+
+-- ---- Another noise in the same epoch: the share would be there twice
+
+CREATE TABLE ferry AS TABLE barge;
+SELECT dp_protect('ferry', 'ferry_dp');
+SELECT dp_set_odometer('ferry', 'zcdp', 3, 1e-6, epsilon_pure => 1);
+SELECT dp_grant('ferry_dp', 'regress_analyst', tau => 0.95, epsilon_total => 0.8);
+SELECT dp_grant('ferry_dp', 'regress_second', tau => 0.95, mechanism => 'gaussian', delta => 1e-8, epsilon_max => 0.3, epsilon_total => 0.8);
+SELECT dp_grant('ferry_dp', 'regress_analyst', mechanism => 'gaussian', delta => 1e-8, epsilon_max => 0.3); -- nothing was charged yet
+SELECT dp_grant('ferry_dp', 'regress_analyst', mechanism => 'laplace', delta => 0);
+SET ROLE regress_analyst;
+SELECT attempt('SELECT count(*) FROM ferry_dp');
+SET ROLE regress_second;
+SELECT attempt('SELECT count(*) FROM ferry_dp');
+SET ROLE regress_controller;
+\set VERBOSITY default
+SELECT dp_grant('ferry_dp', 'regress_analyst', mechanism => 'gaussian', delta => 1e-8);
+SELECT dp_grant('ferry_dp', 'regress_second', mechanism => 'laplace', delta => 0);
+\set VERBOSITY terse
+SELECT dp_revoke('ferry_dp', 'regress_analyst');
+SELECT dp_grant('ferry_dp', 'regress_analyst', tau => 0.95, mechanism => 'gaussian', delta => 1e-8, epsilon_total => 0.8);
+SELECT dp_set_odometer('ferry', epsilon_pure => 0.9); -- another epoch
+SELECT dp_grant('ferry_dp', 'regress_analyst', tau => 0.95, mechanism => 'gaussian', delta => 1e-8, epsilon_total => 0.8);
+
+-- ---- A selection is charged, and nothing is selected: half of the rows are counted, so risks are not equal
+
+CREATE TABLE canoe AS TABLE barge;
+SELECT dp_protect('canoe', 'canoe_dp');
+SELECT dp_set_odometer('canoe', 'zcdp', 30, 1e-6);
+SELECT dp_grant('canoe_dp', 'regress_analyst', tau_var => 0.000001, candidates => '{0.9,0.5}', epsilon_svt => 20);
+SET ROLE regress_analyst;
+SELECT attempt('SELECT count(*) FROM canoe_dp WHERE age < 50');
+SET ROLE regress_controller;
+SELECT kind, epsilon, basis, parameters ? 'totals' AS totals FROM dp_rdr.ledger WHERE relation = 'public.canoe' ORDER BY id;
+SELECT epsilon, epsilon_claim FROM dp_odometer('canoe') WHERE account = 'public';
+SELECT dp_verify_ledger('canoe');
+SELECT dp_set_odometer('canoe', 'filter', 60, 1e-5);
+SET ROLE regress_analyst;
+SELECT attempt('SELECT count(*) FROM canoe_dp WHERE age < 50');
+SET ROLE regress_controller;
+SELECT kind, epsilon, delta, basis, epoch FROM dp_rdr.ledger WHERE relation = 'public.canoe' ORDER BY id;
+SELECT dp_verify_ledger('canoe');
+
+DROP TABLE first;
+DROP TABLE barge, ferry, canoe CASCADE;
+RESET ROLE;
