@@ -88,6 +88,39 @@ SET ROLE regress_controller;
 SELECT kind, epsilon, delta, basis, epoch FROM dp_rdr.ledger WHERE relation = 'public.canoe' ORDER BY id;
 SELECT dp_verify_ledger('canoe');
 
+-- With Gaussian noise both are in rho; everybody is counted, so a candidate passes but for a chance of e^-40.
+SELECT dp_set_odometer('canoe', 'zcdp', 30, 1e-5);
+SELECT dp_grant('canoe_dp', 'regress_second', tau_var => 0.05, candidates => '{0.9,0.01}', epsilon_svt => 2, mechanism => 'gaussian', delta => 1e-8);
+SET ROLE regress_second;
+SELECT attempt('SELECT count(*) FROM canoe_dp');
+SET ROLE regress_controller;
+SELECT kind, epsilon, delta, round(rho, 9) AS rho, basis FROM dp_rdr.ledger WHERE relation = 'public.canoe' ORDER BY id DESC LIMIT 2;
+
+-- ---- The end of an epoch that no charge has met yet: dp_explain knows it, and so does a new table of the same name
+
+SELECT dp_grant('canoe_dp', 'regress_analyst', tau => 0.95); -- beside tau_var: ends it
+SET ROLE regress_analyst;
+SELECT accepted FROM dp_explain('SELECT count(*) FROM canoe_dp');
+SET ROLE regress_controller;
+SELECT dp_set_odometer('canoe', 'filter', 41, 1e-3); -- 40 in epsilon, and what the epoch comes to
+SET ROLE regress_analyst;
+SELECT accepted FROM dp_explain('SELECT count(*) FROM canoe_dp');
+SET ROLE regress_controller;
+SELECT dp_set_odometer('canoe', 'zcdp', 30, 1e-5);
+SET ROLE regress_analyst;
+SELECT attempt('SELECT count(*) FROM canoe_dp');
+SET ROLE regress_controller;
+DROP TABLE canoe CASCADE;
+CREATE TABLE canoe AS TABLE barge;
+SELECT dp_protect('canoe', 'canoe_dp');
+SELECT dp_grant('canoe_dp', 'regress_analyst', tau => 0.95);
+SET ROLE regress_analyst;
+SELECT attempt('SELECT count(*) FROM canoe_dp');
+SET ROLE regress_controller;
+SELECT kind, epsilon, basis, epoch FROM dp_rdr.ledger WHERE relation = 'public.canoe' ORDER BY id DESC LIMIT 3;
+SELECT account, epsilon_claim FROM dp_odometer('canoe');
+SELECT dp_verify_ledger('canoe');
+
 DROP TABLE first;
 DROP TABLE barge, ferry, canoe CASCADE;
 RESET ROLE;

@@ -8,7 +8,8 @@ namespace dp::catalog {
 // totals in force; what an epoch promises is the largest of each, and the target of its first.
 const char *const ledger_sums_sql = R"sql(
 entry AS (
-  SELECT l.*, l.kind IN ('pure', 'selection') AS pure, l.parameters -> 'totals' AS totals
+  SELECT l.id, l.hash, l.account, l.grantee, l.kind, l.epsilon, l.delta, l.rho, l.basis, l.epoch,
+    l.kind IN ('pure', 'selection') AS pure, l.parameters -> 'totals' AS totals
   FROM dp_rdr.ledger_row l WHERE l.table_id = $1),
 account AS (
   SELECT a.name,
