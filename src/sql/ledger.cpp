@@ -104,8 +104,7 @@ struct Output {
 // What the epoch has come to under zcdp, with all before it; rho is that of the epoch alone.
 void put_zcdp(Output *output, const Account &account, const privacy::Spent &spent, const privacy::Claim &claim) {
     privacy::Loss loss = border::core([&] { return privacy::shown(spent, account.bound); });
-    privacy::Epsilon anytime =
-        border::core([&] { return privacy::shown_anytime(spent, account.bound, claim); });
+    privacy::Epsilon anytime = border::core([&] { return privacy::shown_anytime(spent, account.bound, claim); });
     output->set(col_epsilon, loss.epsilon);
     output->set(col_delta, loss.delta);
     output->set(col_rho, spent.rho);
@@ -247,10 +246,48 @@ SELECT format('row %s is of epoch %s, behind epoch %s of the odometer', e.id, e.
 FROM dp_rdr.odometer o JOIN LATERAL (SELECT * FROM entry WHERE epoch > o.epoch ORDER BY id LIMIT 1) e ON true
 WHERE o.id = $1
 UNION ALL
+SELECT format('the odometer is in epoch %s, ahead of epoch %s of its table; dp_set_odometer() begins one behind both',
+              o.epoch, t.epoch)
+FROM dp_rdr.odometer o JOIN dp_rdr.protected_table t ON t.id = o.id WHERE o.id = $1 AND o.epoch > t.epoch
+UNION ALL
+(SELECT format('epoch %s of the account %s has ended, but no row closes it', e.epoch, e.account)
+ FROM dp_rdr.odometer o JOIN entry e ON e.epoch < o.epoch
+ WHERE o.id = $1 AND e.totals IS NOT NULL
+   AND NOT EXISTS (SELECT FROM entry c WHERE c.kind = 'closing' AND (c.epoch, c.account) = (e.epoch, e.account))
+ ORDER BY e.id LIMIT 1)
+UNION ALL
 SELECT 'the share of role ' || coalesce(r.grantee, s.grantee) || ' is not the sum of its rows'
 FROM role r FULL JOIN share s ON s.grantee = r.grantee AND s.name = r.name
 WHERE (r.epoch, r.epsilon, r.delta, r.rho, r.pure, r.rho_only) IS DISTINCT FROM
       (s.epoch, s.epsilon, s.delta, s.rho, s.pure, s.rho_only))sql";
+
+// Charges are decided on a cap that was computed once: it must not be above what the totals beside it make.
+char *misfit_of_cap(Datum id) {
+    Visit visit = Visit::read();
+    ProtectedTable table{InvalidOid, id, nullptr};
+    Oid relation = InvalidOid;
+    bool isnull = true;
+    if (run_for(visit, table, "SELECT t.relation::oid FROM dp_rdr.protected_table t WHERE t.id = $1") == 1)
+        relation = DatumGetObjectId(Spi::value(0, 1, &isnull));
+    visit.leave();
+    if (isnull)
+        return nullptr;
+    catalog::Reading reading = catalog::Reading::open();
+    const catalog::Bound *bound = catalog::read_bound(reading, relation);
+    reading.close();
+    if (bound == nullptr || bound->settings.bound != privacy::Bound::zcdp || !bound->settings.epsilon_total)
+        return nullptr;
+    const privacy::BoundSettings &set = bound->settings;
+    if (set.delta_conversion.units() <= 0 || set.epsilon_pure > *set.epsilon_total)
+        return pstrdup("the totals of the table are not such as dp_set_odometer() sets");
+    privacy::Rho cap = border::core(
+        [&] { return privacy::rho_cap(*set.epsilon_total - set.epsilon_pure, set.delta_conversion, set.cap); });
+    if (set.rho_total <= cap)
+        return nullptr;
+    return psprintf("rho_total of the table is %s, above the %s that its totals make",
+                    catalog::numeric_text(catalog::to_numeric(set.rho_total)),
+                    catalog::numeric_text(catalog::to_numeric(cap)));
+}
 
 // Null when the ledger is whole.
 char *first_misfit(Datum id) {
@@ -266,7 +303,7 @@ char *first_misfit(Datum id) {
                           catalog::ledger_sums_sql, totals_sql)) > 0)
         misfit = visit.spi.text(0, 1);
     visit.leave();
-    return misfit;
+    return misfit != nullptr ? misfit : misfit_of_cap(id);
 }
 
 } // namespace

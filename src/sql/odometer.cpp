@@ -131,9 +131,9 @@ static void check_bound(const Bound &bound) {
 static void check_zcdp_total(const privacy::BoundSettings &settings) {
     constexpr int64 largest = 100000;
     if (settings.epsilon_total && settings.epsilon_total->units() > largest * int64{1000000000})
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("epsilon_total under zcdp must be at most 100000"),
-                        errhint("Without any, epsilon_total => 'Infinity', everything is answered and counted.")));
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("epsilon_total under zcdp must be at most 100000"),
+                 errhint("Without any, epsilon_total => 'Infinity', everything is answered and counted.")));
 }
 
 static privacy::Delta checked_conversion(const Bound &bound, privacy::Delta total) {
@@ -258,24 +258,26 @@ static void store(const Visit &visit, Oid relation, const Bound &bound, const pr
 
 // What the role has used already in this epoch counts as a policy does that would use it.
 void check_shares(const Visit &visit, Oid relation) {
-    if (run_with_oid(visit,
-                     "SELECT p.grantee FROM dp_rdr.protected_table t "
-                     "JOIN dp_rdr.restricted_view v ON v.relation = t.relation JOIN dp_rdr.policy p ON p.view = v.view "
-                     "LEFT JOIN LATERAL (SELECT bool_or(l.basis = 'rho') AS rho, bool_or(l.basis = 'epsilon') AS epsilon "
-                     "  FROM dp_rdr.ledger_row l WHERE l.table_id = t.id AND l.epoch = t.epoch "
-                     "  AND l.kind <> 'suspension' AND l.grantee = pg_get_userbyid(p.grantee)) used ON true "
-                     "WHERE t.relation::oid = $1 AND t.bound = 'zcdp' AND t.epsilon_pure > 0 GROUP BY p.grantee "
-                     "HAVING count(p.epsilon_total) > 0 AND bool_or(p.mechanism = 'gaussian' OR used.rho) "
-                     "AND bool_or(p.mechanism = 'laplace' OR p.selection = 'released' OR used.epsilon) "
-                     "ORDER BY p.grantee LIMIT 1",
-                     relation) == 0)
+    if (run_with_oid(
+            visit,
+            "SELECT p.grantee FROM dp_rdr.protected_table t "
+            "JOIN dp_rdr.restricted_view v ON v.relation = t.relation JOIN dp_rdr.policy p ON p.view = v.view "
+            "LEFT JOIN LATERAL (SELECT bool_or(l.basis = 'rho') AS rho, bool_or(l.basis = 'epsilon') AS epsilon "
+            "  FROM dp_rdr.ledger_row l WHERE l.table_id = t.id AND l.epoch = t.epoch "
+            "  AND l.kind <> 'suspension' AND l.grantee = pg_get_userbyid(p.grantee)) used ON true "
+            "WHERE t.relation::oid = $1 AND t.bound = 'zcdp' AND t.epsilon_pure > 0 GROUP BY p.grantee "
+            "HAVING count(p.epsilon_total) > 0 AND bool_or(p.mechanism = 'gaussian' OR used.rho) "
+            "AND bool_or(p.mechanism = 'laplace' OR p.selection = 'released' OR used.epsilon) "
+            "ORDER BY p.grantee LIMIT 1",
+            relation) == 0)
         return;
     ereport(ERROR,
             (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
              errmsg("role %s would have its share of the total twice", visit.spi.text(0, 1)),
-             errdetail("With an epsilon_pure Laplace noise and selections are charged in epsilon, Gaussian noise "
-                       "in rho, and its policies on the table use both, or one of them and its charges since the bound began "
-                       "the other."),
+             errdetail(
+                 "With an epsilon_pure Laplace noise and selections are charged in epsilon, Gaussian noise "
+                 "in rho, and its policies on the table use both, or one of them and its charges since the bound began "
+                 "the other."),
              errhint("Grant it one mechanism without tau_var, or no share (epsilon_total => 'Infinity'); or set "
                      "epsilon_pure => 0 with dp_set_odometer().")));
 }

@@ -609,7 +609,8 @@ TEST(Epoch, WhatHoldsAtAllTimesIsFixedAtTheFirstCharge) {
     const Rho target = odometer.claim.target;
     odometer.claim.raise(zcdp("3", "9e-7", "1e-7"));
     EXPECT_EQ(odometer.claim.target, target);
-    EXPECT_EQ(shown_anytime(odometer.totals.of_public, tiny, odometer.claim), eps_anytime(rho("0.01"), del("9e-7"), target));
+    EXPECT_EQ(shown_anytime(odometer.totals.of_public, tiny, odometer.claim),
+              eps_anytime(rho("0.01"), del("9e-7"), target));
 }
 
 TEST(Zcdp, Names) {
