@@ -75,7 +75,7 @@ SELECT epsilon, jsonb_array_length(answer) AS rows, length(answer -> 7 ->> 'name
 RESET work_mem;
 SELECT name FROM pg_cursors;
 -- Code that a table's owner has run by others leaves no cursor.
-CREATE FUNCTION ask() RETURNS integer LANGUAGE plpgsql AS $$
+CREATE FUNCTION ask() RETURNS integer LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE
     e numeric;
     a jsonb;
