@@ -16,6 +16,7 @@ Lock lock_odometer(const Spi &spi, OpenOdometer *odometer) {
     if (run(spi, lock, parameters) == 1) {
         Row row = {SPI_tuptable->vals[0], SPI_tuptable->tupdesc};
         odometer->state = odometer_of(row);
+        odometer->found_epoch = odometer->state.epoch;
         odometer->head = row.value("head");
         return Lock::held;
     }
@@ -53,7 +54,7 @@ void write(const Spi &spi, const Entry &entry, const Price &price, OpenShare *sh
     // A selection is no release: nobody has been answered yet. Nor is a closing, nor what its round charges for the same answer.
     const bool releases =
         entry.kind == RequestKind::charge && strcmp(what.kind, "closing") != 0 && !what.step.increment;
-    odometer->counts(what.account).releases += releases ? 1 : 0;
+    odometer->counted(what.account).releases += releases ? 1 : 0;
     if (share == nullptr)
         return;
     privacy::add(&share->totals.of(what.account), price.cost, price.basis);
@@ -136,7 +137,7 @@ static void add_epoch(Parameters *parameters, const privacy::Odometer &state) {
 }
 
 static void move_odometer(const Spi &spi, const OpenOdometer &odometer) {
-    const Counts &of_public = odometer.of_public, &of_conditional = odometer.of_conditional;
+    const Counted &of_public = odometer.counts.of_public, &of_conditional = odometer.counts.of_conditional;
     const Settings *names = odometer.names;
     if (names == nullptr && of_public.denials + of_conditional.denials == 0 && !odometer.epoch_moved)
         return;
@@ -171,6 +172,8 @@ ON CONFLICT (id, grantee) DO UPDATE SET
   conditional_rho = trim_scale(CASE s.epoch WHEN $13 THEN s.conditional_rho ELSE 0 END + $10),
   conditional_pure = trim_scale(CASE s.epoch WHEN $13 THEN s.conditional_pure ELSE 0 END + $11),
   conditional_rho_only = s.epoch = $13 AND s.conditional_rho_only OR $12,
+  public_epsilon_before = CASE s.epoch WHEN $13 THEN s.public_epsilon_before ELSE s.public_epsilon END,
+  conditional_epsilon_before = CASE s.epoch WHEN $13 THEN s.conditional_epsilon_before ELSE s.conditional_epsilon END,
   epoch = $13)sql");
 
 static void move_share(const Spi &spi, const OpenOdometer &odometer, const OpenShare &share) {
@@ -220,8 +223,8 @@ static void end_shares(const Spi &spi, OpenOdometer *odometer) {
             move_share(spi, *odometer, *share);
         share->moved = false;
         share->added = privacy::Totals();
-        share->totals.of_public.forget_rho();
-        share->totals.of_conditional.forget_rho();
+        share->totals.of_public.begin_epoch();
+        share->totals.of_conditional.begin_epoch();
     }
 }
 

@@ -268,17 +268,28 @@ Price price_of_selection(const Charge &what, const Basis &basis, const Verdict &
 
 // ---- the requests ----
 
+// `committed`: the request can be decided, and the odometer is in the epoch that it rests on.
+Outcome enter(const Spi &spi, const Basis &basis, const Charge &what, OpenOdometer *odometer) {
+    if (!agreed(basis, what))
+        return Outcome::changing;
+    const Terms &terms = *basis.terms;
+    if (terms.epoch < odometer->found_epoch)
+        return Outcome::ahead;
+    const privacy::Step &step = what.step;
+    if (step.is_step && !border::core([&] { return privacy::takes_steps(terms.bound, step.basis); }))
+        return Outcome::changing;
+    return enter_epoch(spi, *what.settings, terms.epoch, odometer) ? Outcome::committed : Outcome::changing;
+}
+
 Outcome charge_table(const Spi &spi, const Entry &entry, OpenOdometer *odometer, Verdict *verdict) {
     const Charge &what = *entry.what;
     const Basis *basis = basis_of(what, odometer);
-    if (!agreed(*basis, what) || !enter_epoch(spi, *what.settings, basis->terms->epoch, odometer))
-        return Outcome::changing;
+    if (const Outcome entered = enter(spi, *basis, what, odometer); entered != Outcome::committed)
+        return entered;
     const privacy::Step &step = what.step;
-    if (step.is_step && !border::core([&] { return privacy::takes_steps(basis->terms->bound, step.basis); }))
-        return Outcome::changing;
     privacy::Cost cost;
     if (!(step.is_step ? afford_step : decide)(what, *basis, *odometer, verdict, &cost)) {
-        odometer->counts(what.account).denials += step.increment ? 0 : 1; // its round is answered
+        odometer->counted(what.account).denials += step.increment ? 0 : 1; // its round is answered
         verdict->epsilon = privacy::Epsilon();
         return Outcome::denied;
     }
@@ -291,10 +302,10 @@ Outcome charge_table(const Spi &spi, const Entry &entry, OpenOdometer *odometer,
 Outcome charge_selection_of(const Spi &spi, const Entry &entry, OpenOdometer *odometer, Verdict *verdict) {
     const Charge &what = *entry.what;
     const Basis *basis = basis_of(what, odometer);
-    if (!agreed(*basis, what) || !enter_epoch(spi, *what.settings, basis->terms->epoch, odometer))
-        return Outcome::changing;
+    if (const Outcome entered = enter(spi, *basis, what, odometer); entered != Outcome::committed)
+        return entered;
     if (!cut(entry, *basis, *odometer, verdict)) {
-        odometer->counts(what.account).denials++;
+        odometer->counted(what.account).denials++;
         return Outcome::denied;
     }
     if (verdict->epsilon.units() > 0) {

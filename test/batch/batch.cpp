@@ -124,7 +124,7 @@ BackgroundWorkerHandle *start_worker(dsm_segment *segment) {
 }
 
 const char *name_of(catalog::Outcome outcome) {
-    static const char *const names[] = {"pending", "committed", "denied", "changing", "busy"};
+    static const char *const names[] = {"pending", "committed", "denied", "changing", "busy", "ahead"};
     return names[static_cast<uint32>(outcome)];
 }
 
