@@ -15,12 +15,15 @@ struct OpenShare {
     bool moved;
 };
 
+// Of what belongs to the epoch: the sums in rho move with every charge under zcdp, the rest hardly ever.
+enum class Moved { nothing, rho, all };
+
 struct OpenOdometer {
     const char *id;
     privacy::Odometer state; // as the rows written so far leave it
     privacy::Totals added;   // to the sums that go on for ever
     int found_epoch;         // before this batch
-    bool epoch_moved;        // so has what belongs to the epoch
+    Moved moved;             // what belongs to the epoch
     Counts counts;           // what of them this batch has added
     Datum head;              // of the chain, as the rows written so far leave it
     const Settings *names;   // of the last row written; null: none was

@@ -27,7 +27,7 @@ struct Basis {
     Oid view, role;
     const char *grantee; // or null
     const Terms *terms;  // null: the view is not registered any more
-    const char *totals;  // those in force under zcdp, as JSON; or null
+    Datum totals;        // a jsonb: those in force under zcdp, else 0
     OpenShare *share;    // null without a grantee
 };
 
@@ -40,14 +40,16 @@ Oid grantee_of(const Charge &what) {
 }
 
 template <int Places> void say(StringInfo json, const char *name, privacy::Decimal<Places> value) {
-    appendStringInfo(json, "%s\"%s\": %s", json->len > 1 ? ", " : "", name, numeric_text(to_numeric(value)));
+    char text[64];
+    border::core([&] { strlcpy(text, value.text().c_str(), sizeof text); });
+    appendStringInfo(json, "\"%s\": %s, ", name, text);
 }
 
 // In every row of an epoch under zcdp: what the epoch promises follows from its rows.
-const char *describe_totals(const privacy::BoundSettings &bound) {
+Datum describe_totals(const privacy::BoundSettings &bound) {
     StringInfoData json;
     initStringInfo(&json);
-    appendStringInfoChar(&json, '{');
+    appendStringInfoString(&json, "{\"totals\": {");
     if (bound.epsilon_total) {
         say(&json, "epsilon_total", *bound.epsilon_total);
         say(&json, "rho_total", bound.rho_total);
@@ -56,8 +58,8 @@ const char *describe_totals(const privacy::BoundSettings &bound) {
     say(&json, "epsilon_pure", bound.epsilon_pure);
     say(&json, "delta_conversion", bound.delta_conversion);
     say(&json, "delta_mechanisms", bound.delta_mechanisms());
-    appendStringInfo(&json, ", \"cap\": \"%s\"}", privacy::name_of(bound.cap));
-    return json.data;
+    appendStringInfo(&json, "\"cap\": \"%s\"}}", privacy::name_of(bound.cap));
+    return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
 }
 
 // One snapshot, taken while the lock is held: what it shows is what a charge rests on. The grantee is asked for by name among

@@ -14,6 +14,11 @@ void Claim::raise(const BoundSettings &bound) {
     charged = true;
 }
 
+bool Claim::operator==(const Claim &other) const {
+    return charged == other.charged && total == other.total && conversion == other.conversion &&
+           mechanisms == other.mechanisms && target == other.target;
+}
+
 // What charges in rho have come to, by a conversion; pure ones never to more than their sum.
 static Epsilon no_more_than_pure(const Spent &spent, Epsilon converted) {
     return spent.rho_only ? converted : std::min(converted, spent.pure);

@@ -12,6 +12,7 @@ struct Claim {
     Delta conversion, mechanisms; // delta', delta''
     Rho target;                   // above 0; that of the first charge, so that it is fixed in advance
     void raise(const BoundSettings &bound);
+    bool operator==(const Claim &other) const;
 };
 
 // A pair (epsilon, delta).
