@@ -86,7 +86,7 @@ TEST(PlantedInRounds, OnlyTheLastIncrementCharged) {
     expect_found(
         laplace_subject("Laplace round, only the last increment charged", 0, 1, within(0.5), {eps("1")}, tampering));
     expect_found(
-        gaussian_subject("Gaussian round, only the last increment charged", 0, 1, within(0.5), {rho("0.4")}, tampering),
+        gaussian_subject("Gaussian round, only the last increment charged", 0, 1, within(0.5), {rho("2")}, tampering),
         fewer());
 }
 
