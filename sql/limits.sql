@@ -29,11 +29,11 @@ SELECT refusal('SELECT count(*) FROM adult_dp ORDER BY ' || many(1001, 'count(*)
 SELECT refusal('SELECT marital_status, ' || many(1000, 'count(*) FILTER (WHERE age = #)') || ' FROM adult_dp GROUP BY 1');
 SELECT refusal('SELECT 1 FROM adult_dp GROUP BY ' || many(1600, 'age < #'));
 SELECT refusal('SELECT cardinality(ARRAY[' || many(30000, 'count(*)') || ']) FROM adult_dp');
-SELECT refusal(format('SELECT * FROM dp_rdr.release(%L, NULL, 1) AS r (%s)',
+SELECT refusal(format('SELECT * FROM dp_rdr.release(%L, NULL, 1, NULL, NULL, 1) AS r (%s)',
     'SELECT ' || many(1001, 'count(*)') || ' FROM public.adult_dp', many(1001, 'c# bigint')));
 
 -- A text of 64 kB, and what would make one.
-SELECT n, refusal(format('SELECT * FROM dp_rdr.release(%L, NULL, 1) AS r (n bigint)',
+SELECT n, refusal(format('SELECT * FROM dp_rdr.release(%L, NULL, 1, NULL, NULL, 1) AS r (n bigint)',
     rpad('SELECT count(*) FROM public.adult_dp', n)))
 FROM unnest('{65536,65537}'::int[]) n;
 SELECT n, refusal(format('SELECT * FROM dp_query(%L) AS (n bigint)',
