@@ -89,6 +89,13 @@ struct ReleasePlan {
 ReleasePlan plan_release(Mechanism mechanism, const std::vector<Measure> &measures,
                          const std::vector<std::uint64_t> &sensitivities, bool thresholded, Epsilon epsilon,
                          Delta delta);
+// One Gaussian measurement of all measures for at most `rho`: what it charges is the exact rho of the noise, rounded up, in
+// ReleasePlan::rho() (formulas.md 6.3). epsilon and delta_noise of the plan are 0; delta is for the groups of a thresholded leaf.
+// Errors: InvalidParameter when rho is too small to be split among the measures, and as above.
+ReleasePlan plan_measurement(const std::vector<Measure> &measures, const std::vector<std::uint64_t> &sensitivities,
+                             bool thresholded, Rho rho, Delta delta);
+// Whether plan_measurement has noise for it: a step that is smaller is none.
+bool measurable(std::size_t measures, Rho rho);
 // t/s = units / epsilon in lowest terms (8.3). units: sensitivity times the measures that share epsilon; units 10^9 < 2^128.
 LaplaceScale laplace_scale(uint128 units, Epsilon epsilon);
 // The delta that such a release charges, before epsilon is known (8.5): Laplace declared 0, else d.

@@ -1,0 +1,42 @@
+// Gaussian measurements of the same sums, each with noise of its own, and their mean weighted by precision: what rounds in rho
+// publish (formulas.md 6.3). The mean is exact; it is rounded once, where it is published.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "privacy/mechanism.hpp"
+
+namespace dp::privacy {
+
+class RunningMean {
+  public:
+    // groups: coordinates of each measure.
+    RunningMean(std::size_t measures, std::size_t groups);
+
+    // measured: lattice integers, group by group, measure by measure; plan: that of the measurement (plan_measurement).
+    void add(const ReleasePlan &plan, const std::vector<__int128> &measured);
+
+    std::size_t measures() const;
+    std::size_t groups() const;
+    bool empty() const; // nothing was measured yet: there is no mean
+    Rho rho() const;    // of all measurements together: what was charged
+
+    // The mean in units of 2^-bits of the lattice's, to the nearest, half away from zero. bits 0: counts and sums of integers.
+    int128 mean(std::size_t group, std::size_t measure, int bits) const;
+    // Of the mean in lattice units: its standard deviation, and the half-width of the interval around it as it is published.
+    double stddev(std::size_t measure) const;
+    double halfwidth(std::size_t measure, int bits) const;
+    // The standard deviation whose half-width, in lattice units, is this; 0 if there is none.
+    static double stddev_for(double halfwidth, int bits);
+
+    // All of it in letters, digits and spaces, and back: the state that a later refinement continues from.
+    std::string text() const;
+    // Errors: InvalidParameter for what text() does not write.
+    static RunningMean from_text(const std::string &text);
+};
+// The decimals of the lattice that a mean of real numbers is published with.
+constexpr int bits_of_real_mean = 20;
+
+} // namespace dp::privacy
