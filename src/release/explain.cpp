@@ -60,26 +60,6 @@ static void add_earlier(Account *account, const rows::Question *question, const 
 
 // ---- the decision, without the charge ------------------------------------------------------------------------------
 
-// Core region.
-static void set_limits(const rows::Question *question, const Terms &terms, privacy::Delta delta,
-                       privacy::Limits *limits) {
-    limits->candidates = *terms.candidates;
-    if (terms.has_epsilon_max)
-        limits->epsilon_max = terms.epsilon_max;
-    if (terms.has_requested)
-        limits->requested = terms.requested;
-    if (terms.has_share)
-        limits->share = terms.share;
-    limits->delta = delta;
-    limits->groups = privacy::delta_of_groups(terms.mechanism, question->thresholded, delta);
-    limits->pure = terms.mechanism == privacy::Mechanism::laplace;
-    limits->rho_of = [question, &terms, delta](privacy::Epsilon epsilon) {
-        return privacy::plan_release(terms.mechanism, *question->measures, *question->sensitivities,
-                                     question->thresholded, epsilon, delta)
-            .rho();
-    };
-}
-
 static void decide(const rows::Question *question, const Terms &terms, const Permitted &permitted,
                    const Account &account, Estimate *estimate) {
     border::core([&] {
