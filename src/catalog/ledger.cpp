@@ -185,6 +185,30 @@ SelectionCharge charge_selection(const Charge &what, privacy::Epsilon epsilon_sv
     return SelectionCharge{entry.verdict.first, entry.verdict.last, entry.verdict.epsilon};
 }
 
+// How exactly each number was reached that has been released so far is bounded by what was charged until then.
+static const char *guarantee_of_step(const privacy::Step &step, bool thresholded) {
+    if (step.basis == privacy::Basis::rho)
+        return thresholded ? "zCDP but for an event of probability delta_groups" : "zCDP";
+    return thresholded ? "ex-post; rho but for an event of probability delta_groups" : "ex-post";
+}
+
+Charge as_step(const Charge &what, const privacy::Step &step, privacy::Epsilon ceiling) {
+    const bool pure = step.basis == privacy::Basis::epsilon;
+    Charge charge = what;
+    charge.step = step;
+    charge.step.is_step = true;
+    charge.algorithm = "accuracy";
+    charge.kind = step.increment ? "increment" : pure ? "pure" : "gaussian";
+    charge.mechanism = pure ? privacy::Mechanism::laplace : privacy::Mechanism::gaussian;
+    if (step.increment) // groups have appeared with the first step
+        charge.delta_groups = privacy::Delta();
+    charge.delta = charge.delta_groups;
+    charge.delta_noise = privacy::Delta();
+    charge.guarantee = guarantee_of_step(step, charge.delta_groups.units() > 0);
+    charge.worst = ceiling;
+    return charge;
+}
+
 Charge suspension_of(const Settings &settings, const Asker &asker, const char *query, const char *grantee) {
     Charge nothing = {};
     nothing.settings = &settings;

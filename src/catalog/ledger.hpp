@@ -22,7 +22,7 @@ struct Charge {
     const char *grantee;   // of the policy, or null: the controller's own call
     const char *algorithm; // within_domain, released, within_data, find_epsilon, find_and_release ...
     const char *guarantee;
-    const char *kind; // pure, gaussian, selection
+    const char *kind; // pure, gaussian, selection, increment
     privacy::Mechanism mechanism;
     privacy::Account account;
     // For privacy::decide
@@ -44,6 +44,8 @@ struct Charge {
     // For a charge that ends a sparse vector round: what its selection was charged, and the most that the round could have
     // come to. Otherwise 0.
     privacy::Epsilon selection, worst;
+    // Of a step of a round the price is given (as_step); none of the others are looked at then but settings, share and deltas.
+    privacy::Step step;
 };
 
 // bare_suspension: without a row in the ledger, when somebody holds the odometer.
@@ -113,6 +115,11 @@ struct SelectionCharge {
 // Charges epsilon_svt before the first comparison (formulas.md 3.3). what.candidates: descending; the first `tested` are
 // those that the data decide on; what.delta: of the release that follows. Errors as for charge().
 SelectionCharge charge_selection(const Charge &what, privacy::Epsilon epsilon_svt, uint64 tested);
+
+// The same charge as a step of a round: algorithm `accuracy`. ceiling: the most that the round can come to in epsilon, 0 on the
+// basis rho. The writer does not choose: it charges the step if table and role may pay it. A later step that is `denied` (it counts
+// as no denial) or `changing` ends the round with what is paid; nothing was charged for it.
+Charge as_step(const Charge &what, const privacy::Step &step, privacy::Epsilon ceiling);
 
 // The charge of nothing with which the ledger says that the asker's roles are suspended on the view.
 Charge suspension_of(const Settings &settings, const Asker &asker, const char *query, const char *grantee);

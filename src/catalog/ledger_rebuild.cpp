@@ -9,13 +9,13 @@ namespace dp::catalog {
 const char *const ledger_sums_sql = R"sql(
 entry AS (
   SELECT l.id, l.hash, l.account, l.grantee, l.kind, l.epsilon, l.delta, l.rho, l.basis, l.epoch,
-    l.kind IN ('pure', 'selection') AS pure, l.parameters -> 'totals' AS totals
+    (l.kind IN ('pure', 'selection') OR l.kind = 'increment' AND l.basis = 'epsilon') AS pure, l.parameters -> 'totals' AS totals
   FROM dp_rdr.ledger_row l WHERE l.table_id = $1),
 account AS (
   SELECT a.name,
     coalesce(sum(e.epsilon) FILTER (WHERE e.basis = 'epsilon'), 0) AS epsilon,
     coalesce(sum(e.delta), 0) AS delta,
-    count(e.id) FILTER (WHERE e.kind NOT IN ('selection', 'suspension', 'closing')) AS releases,
+    count(e.id) FILTER (WHERE e.kind NOT IN ('selection', 'increment', 'suspension', 'closing')) AS releases,
     coalesce(sum(e.epsilon) FILTER (WHERE e.basis = 'epsilon' AND e.epoch < n.epoch), 0) AS epsilon_before,
     coalesce(sum(e.delta) FILTER (WHERE e.epoch < n.epoch), 0) AS delta_before,
     coalesce(sum(e.rho) FILTER (WHERE e.basis = 'rho' AND e.epoch = n.epoch), 0) AS rho,

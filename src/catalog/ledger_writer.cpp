@@ -1,6 +1,7 @@
 // It has its own process and transaction, so nothing that the caller does or fails to do later takes a charge back.
 #include "catalog/ledger_writer.hpp"
 
+#include <algorithm>
 #include <csignal>
 
 #include "border/scope.hpp"
@@ -179,9 +180,27 @@ bool decide(const Charge &what, const Basis &basis, const OpenOdometer &odometer
     });
 }
 
+// The price of a step is given: only what table and role may pay is decided here.
+bool afford_step(const Charge &what, const Basis &basis, const OpenOdometer &odometer, Verdict *verdict,
+                 privacy::Cost *cost) {
+    return border::core([&] {
+        const privacy::BoundSettings &bound = basis.terms->bound;
+        *cost = privacy::cost_of_step(what.step, what.delta_groups);
+        const std::optional<privacy::Epsilon> share =
+            what.has_share ? std::optional<privacy::Epsilon>(what.share) : std::nullopt;
+        const privacy::Denial denial =
+            privacy::fit(*cost, what.account, bound, odometer.state.totals, role_totals(basis), share);
+        verdict->epsilon = cost->epsilon;
+        verdict->reason = reason_for(what, bound, odometer.state.totals, denial, *cost);
+        return denial == privacy::Denial::none;
+    });
+}
+
 // Core region.
 privacy::Epsilon worst_case(const Charge &what, privacy::Epsilon charged) {
     privacy::Epsilon worst = charged;
+    if (what.step.is_step)
+        return std::max(what.worst, what.step.before + charged);
     if (strcmp(what.algorithm, "within_domain") == 0)
         return worst;
     if (what.worst.units() > 0)
@@ -254,9 +273,12 @@ Outcome charge_table(const Spi &spi, const Entry &entry, OpenOdometer *odometer,
     const Basis *basis = basis_of(what, odometer);
     if (!agreed(*basis, what) || !enter_epoch(spi, *what.settings, basis->terms->epoch, odometer))
         return Outcome::changing;
+    const privacy::Step &step = what.step;
+    if (step.is_step && !border::core([&] { return privacy::takes_steps(basis->terms->bound, step.basis); }))
+        return Outcome::changing;
     privacy::Cost cost;
-    if (!decide(what, *basis, *odometer, verdict, &cost)) {
-        odometer->counts(what.account).denials++;
+    if (!(step.is_step ? afford_step : decide)(what, *basis, *odometer, verdict, &cost)) {
+        odometer->counts(what.account).denials += step.increment ? 0 : 1; // its round is answered
         verdict->epsilon = privacy::Epsilon();
         return Outcome::denied;
     }

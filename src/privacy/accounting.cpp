@@ -49,6 +49,22 @@ Cost cost_of_selection(Epsilon epsilon) {
     return cost;
 }
 
+Cost cost_of_step(const Step &step, Delta groups) {
+    Cost cost;
+    cost.delta = cost.groups = groups;
+    cost.pure = step.basis == Basis::epsilon;
+    if (cost.pure) {
+        cost.epsilon = step.epsilon;
+        cost.rho = rho_of_pure(step.before + step.epsilon) - rho_of_pure(step.before);
+    } else
+        cost.rho = step.rho;
+    return cost;
+}
+
+bool takes_steps(const BoundSettings &bound, Basis basis) {
+    return bound.bound != Bound::dynamic && bound.basis_of(basis == Basis::epsilon) == basis;
+}
+
 void add(Spent *spent, const Cost &cost, Basis basis) {
     spent->delta = spent->delta + cost.charged(basis);
     if (basis == Basis::epsilon) {
