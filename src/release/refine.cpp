@@ -399,8 +399,11 @@ Foreseen foresee_round(const rows::Question *question, const Terms &terms, const
     foreseen.error95 = static_cast<double *>(palloc(sizeof(double) * (question->leaf->noutputs + 1)));
     border::core([&] {
         begin_noise(noise, question, course);
-        if (course.measured) // of one group, as all are alike
-            noise->mean.emplace(question->measures->size(), 1);
+        if (course.measured) {
+            noise->mean.emplace(question->measures->size(), 1); // of one group, as all are alike
+            foreseen.first_rho = noise->plan.rho();
+        } else
+            foreseen.first = noise->grid->epsilon(0);
         run_to_end(noise, question, terms.wanted, magnitude);
         if (course.measured)
             foreseen.rho = noise->mean->rho();

@@ -31,6 +31,8 @@ Answer write_refined(const Refinement *refinement);
 struct Foreseen {
     privacy::Epsilon epsilon;
     privacy::Rho rho;
+    privacy::Epsilon first; // of the first step
+    privacy::Rho first_rho;
     double *error95; // of each output of the leaf; NaN: a key
 };
 Foreseen foresee_round(const rows::Question *question, const Terms &terms, const Course &course,

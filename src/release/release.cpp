@@ -385,7 +385,7 @@ Answer write(const rows::Question *question, const Terms &terms, const Paid &pai
 Answer write_answer(const rows::Question *question, const Terms &terms, privacy::Epsilon charged, const Drawn *drawn) {
     border::UsageScope usage = border::UsageScope::enter();
     rows::Sums sums = rows::evaluate(question, nullptr);
-    Answer answer = write(question, terms, Paid{charged, {}}, &sums, drawn);
+    Answer answer = write(question, terms, Paid{charged, {}, {}}, &sums, drawn);
     usage.leave();
     remember(question->leaf, answer.facts, nullptr, nullptr);
     return answer;
