@@ -127,6 +127,16 @@ GaussianScale gaussian_scale_up(double sigma) {
     return scale;
 }
 
+GaussianScale gaussian_scale_up(const exact::cpp_int &numerator, const exact::cpp_int &denominator) {
+    if (numerator <= 0 || denominator <= 0 || numerator >= denominator << 198)
+        throw InvalidParameter("the standard deviation of the noise is out of range");
+    constexpr unsigned wide_squared = 1000000;
+    GaussianScale scale;
+    scale.b = numerator >= denominator * wide_squared ? 1 : fine_grid;
+    scale.a = boost::multiprecision::uint256_t((numerator * scale.b + denominator - 1) / denominator);
+    return scale;
+}
+
 GaussianScale gaussian_release_sigma(double eps, double delta, double sensitivity) {
     const double continuous = analytic_gaussian_sigma(eps, delta, sensitivity);
     if (continuous >= wide)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "privacy/mechanism.hpp"
@@ -12,16 +13,19 @@ namespace dp::privacy {
 // Where a round may look: epsilons from small ones up to the ceiling, and the noise there. Public facts only.
 class LaplaceGrid {
   public:
-    // The ceiling and what lies below it by powers of 2^(1/8), down to about 0.0014. A ceiling below that is one point, with the
-    // noise of a plain answer. Errors: InvalidParameter unless 10^-9 <= ceiling <= 100, and as of plan_release.
+    // The ceiling and what lies below it by powers of 2^(1/8), down to about 0.0014: a ceiling below that is the only point. A
+    // grid of one point has the noise of a plain answer. sensitivities: of each measure (plan_release).
+    // Errors: InvalidParameter unless 10^-9 <= ceiling <= 100, and as of plan_release.
     LaplaceGrid(Epsilon ceiling, const std::vector<std::uint64_t> &sensitivities);
 
     std::size_t size() const { return epsilons_.size(); }
-    std::size_t measures() const { return sensitivities_.size(); }
+    std::size_t measures() const { return kind_of_.size(); }
     Epsilon epsilon(std::size_t point) const { return epsilons_[point]; } // charged in all for a look at this point
-    const MeasureNoise &noise(std::size_t point, std::size_t measure) const;
-    double stddev(std::size_t point, std::size_t measure) const { return noise(point, measure).stddev(); }
-    double halfwidth(std::size_t point, std::size_t measure) const { return noise(point, measure).halfwidth(0.05); }
+    const MeasureNoise &noise(std::size_t point, std::size_t measure) const { return at(point, measure).noise; }
+    double stddev(std::size_t point, std::size_t measure) const { return at(point, measure).stddev; }
+    double halfwidth(std::size_t point, std::size_t measure) const { return at(point, measure).halfwidth; }
+    // Of 2^63: how often the noise of this point is that of the next one. For all but the last.
+    std::uint64_t keep(std::size_t point, std::size_t measure) const { return at(point, measure).keep; }
 
     // The standard deviation of the first point whose half-width is at most this (both in lattice units); 0 if there is none.
     double stddev_for(double halfwidth, std::size_t measure) const;
@@ -30,9 +34,17 @@ class LaplaceGrid {
     std::size_t next(std::size_t point, const std::vector<double> &wanted) const;
 
   private:
-    std::vector<std::uint64_t> sensitivities_;
-    std::vector<Epsilon> epsilons_;   // ascending
-    std::vector<MeasureNoise> noise_; // by point, then by measure
+    struct Point {
+        MeasureNoise noise;
+        double stddev = 0, halfwidth = 0;
+        std::uint64_t keep = 0;
+    };
+    std::vector<Epsilon> epsilons_;          // ascending
+    std::vector<std::size_t> kind_of_;       // measures of one sensitivity are of one kind
+    std::vector<std::vector<Point>> points_; // by kind
+
+    const Point &at(std::size_t point, std::size_t measure) const { return points_[kind_of_[measure]][point]; }
+    std::vector<Point> points_of(std::uint64_t sensitivity) const;
 };
 
 // The noise of all points, for `groups` coordinates of each measure.
@@ -42,6 +54,18 @@ class LaplacePath {
 
     // To be added to the exact sum. Nobody may see a number of this point before grid.epsilon(point) is charged.
     int128 noise(std::size_t point, std::size_t group, std::size_t measure) const;
+
+  private:
+    // Up to which point a coordinate has this noise: it changes at every sixth point or so.
+    struct Stretch {
+        int128 noise;
+        std::uint32_t last;
+    };
+    std::size_t measures_;
+    std::vector<Stretch> stretches_; // by coordinate; of each the last one first
+    std::vector<std::size_t> first_; // of each coordinate, and where the last one's end
+
+    void draw(const LaplaceGrid &grid, std::size_t measure, BitSource &bits);
 };
 
 } // namespace dp::privacy

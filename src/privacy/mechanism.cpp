@@ -17,6 +17,7 @@ namespace {
 
 constexpr int128 epsilon_one = 1000000000;
 constexpr int128 largest_epsilon = 100 * epsilon_one;
+constexpr std::int64_t rho_one = 1000000000000000;
 constexpr std::uint64_t largest_sensitivity = std::uint64_t{1} << 40;
 constexpr std::size_t largest_number_of_measures = 1 << 16; // with largest_sensitivity: t < 2^100 (8.3)
 constexpr double one = static_cast<double>(pair_one);
@@ -49,12 +50,16 @@ bool counts_records(const Measure &m) {
 
 // ---- The plan ----
 
+void check_delta(Delta delta) {
+    if (delta < Delta() || delta >= Delta::from_double(1, Rounding::down))
+        throw InvalidParameter("delta " + delta.text() + " is out of range: it must be at least 0 and below 1");
+}
+
 void check_charge(Mechanism mechanism, bool thresholded, Epsilon epsilon, Delta delta) {
     if (epsilon.units() < 1 || epsilon.units() > largest_epsilon)
         throw InvalidParameter("epsilon " + epsilon.text() +
                                " is out of range: it must be between 0.000000001 and 100");
-    if (delta < Delta() || delta >= Delta::from_double(1, Rounding::down))
-        throw InvalidParameter("delta " + delta.text() + " is out of range: it must be at least 0 and below 1");
+    check_delta(delta);
     if (mechanism == Mechanism::gaussian && delta == Delta())
         throw InvalidParameter("Gaussian noise needs a delta above 0");
     if (thresholded && delta == Delta())
@@ -89,8 +94,8 @@ uint128 greatest_common_divisor(uint128 a, uint128 b) {
 
 // rho of one coordinate set: D^2/(2 sigma^2) = D^2 b / (2 a), rounded up.
 Rho gaussian_rho(const MeasureNoise &noise) {
-    const exact::cpp_int d = noise.sensitivity, places = 1000000000000000;
-    const exact::cpp_int n = d * d * noise.gaussian.b * places, divisor = 2 * exact::cpp_int(noise.gaussian.a);
+    const exact::cpp_int d = noise.sensitivity;
+    const exact::cpp_int n = d * d * noise.gaussian.b * rho_one, divisor = 2 * exact::cpp_int(noise.gaussian.a);
     const exact::cpp_int units = (n + divisor - 1) / divisor;
     return Rho::from_units(static_cast<int128>(units.convert_to<unsigned __int128>()));
 }
@@ -263,6 +268,34 @@ ReleasePlan plan_release(Mechanism mechanism, const std::vector<Measure> &measur
         plan_gaussian(plan, measures, sensitivities);
     else
         plan_laplace(plan, sensitivities);
+    if (thresholded)
+        plan.threshold = threshold_of(plan);
+    return plan;
+}
+
+// sigma_j^2 = m D_j^2 / (2 (rho - m u)), u the unit of rho: rounding what each measure costs up to u takes at most m u.
+ReleasePlan plan_measurement(const std::vector<Measure> &measures, const std::vector<std::uint64_t> &sensitivities,
+                             bool thresholded, Rho rho, Delta delta) {
+    check_measures(measures, sensitivities, thresholded);
+    check_delta(delta);
+    if (thresholded && delta == Delta())
+        throw InvalidParameter("groups that are not declared need a delta above 0");
+    if (rho < least_rho(measures.size()))
+        throw InvalidParameter("rho " + rho.text() + " is too small: the noise of " + std::to_string(measures.size()) +
+                               " measures needs at least " + least_rho(measures.size()).text());
+    ReleasePlan plan;
+    plan.mechanism = Mechanism::gaussian;
+    plan.shares = static_cast<int>(measures.size());
+    plan.k1 = coordinates_of_one_group(measures);
+    plan.delta = plan.delta_groups = thresholded ? delta : Delta();
+    const exact::cpp_int split = 2 * (exact::integer(rho.units()) - plan.shares);
+    for (std::uint64_t d : sensitivities) {
+        MeasureNoise noise;
+        noise.mechanism = Mechanism::gaussian;
+        noise.sensitivity = d;
+        noise.gaussian = gaussian_scale_up(exact::cpp_int(d) * d * plan.shares * rho_one, split);
+        plan.noise.push_back(noise);
+    }
     if (thresholded)
         plan.threshold = threshold_of(plan);
     return plan;

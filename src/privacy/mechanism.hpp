@@ -48,6 +48,9 @@ double discrete_gaussian_delta(double eps, double sigma, double sensitivity);
 GaussianScale gaussian_release_sigma(double eps, double delta, double sensitivity);
 // sigma^2 rounded UP to the sampler's grid.
 GaussianScale gaussian_scale_up(double sigma);
+// The same for sigma^2 = numerator / denominator, exactly.
+GaussianScale gaussian_scale_up(const boost::multiprecision::cpp_int &numerator,
+                                const boost::multiprecision::cpp_int &denominator);
 
 // ---- zCDP (5.3) in doubles: for calibration. What a total is decided on is in zcdp.hpp. ----
 double rho_from_pure_eps(double eps); // eps tanh(eps/2)
@@ -90,12 +93,14 @@ ReleasePlan plan_release(Mechanism mechanism, const std::vector<Measure> &measur
                          const std::vector<std::uint64_t> &sensitivities, bool thresholded, Epsilon epsilon,
                          Delta delta);
 // One Gaussian measurement of all measures for at most `rho`: what it charges is the exact rho of the noise, rounded up, in
-// ReleasePlan::rho() (formulas.md 6.3). epsilon and delta_noise of the plan are 0; delta is for the groups of a thresholded leaf.
-// Errors: InvalidParameter when rho is too small to be split among the measures, and as above.
+// ReleasePlan::rho() (formulas.md 6.3). epsilon and delta_noise of the plan are 0; delta is that of a thresholded leaf's groups.
+// Errors: InvalidParameter when rho is below least_rho, and as above.
 ReleasePlan plan_measurement(const std::vector<Measure> &measures, const std::vector<std::uint64_t> &sensitivities,
                              bool thresholded, Rho rho, Delta delta);
-// Whether plan_measurement has noise for it: a step that is smaller is none.
-bool measurable(std::size_t measures, Rho rho);
+// What can be split among so many measures: a step that is smaller is none.
+constexpr Rho least_rho(std::size_t measures) {
+    return Rho::from_units(static_cast<int128>(measures) + 1);
+}
 // t/s = units / epsilon in lowest terms (8.3). units: sensitivity times the measures that share epsilon; units 10^9 < 2^128.
 LaplaceScale laplace_scale(uint128 units, Epsilon epsilon);
 // The delta that such a release charges, before epsilon is known (8.5): Laplace declared 0, else d.

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <boost/multiprecision/cpp_int.hpp>
+
 #include "privacy/mechanism.hpp"
 
 namespace dp::privacy {
@@ -18,23 +20,35 @@ class RunningMean {
     // measured: lattice integers, group by group, measure by measure; plan: that of the measurement (plan_measurement).
     void add(const ReleasePlan &plan, const std::vector<__int128> &measured);
 
-    std::size_t measures() const;
-    std::size_t groups() const;
-    bool empty() const; // nothing was measured yet: there is no mean
-    Rho rho() const;    // of all measurements together: what was charged
+    std::size_t measures() const { return weights_.size(); }
+    std::size_t groups() const { return groups_; }
+    bool empty() const { return rho_ == Rho(); } // nothing was measured yet: there is no mean
+    Rho rho() const { return rho_; }             // of all measurements together: what was charged
 
     // The mean in units of 2^-bits of the lattice's, to the nearest, half away from zero. bits 0: counts and sums of integers.
     int128 mean(std::size_t group, std::size_t measure, int bits) const;
     // Of the mean in lattice units: its standard deviation, and the half-width of the interval around it as it is published.
     double stddev(std::size_t measure) const;
     double halfwidth(std::size_t measure, int bits) const;
-    // The standard deviation whose half-width, in lattice units, is this; 0 if there is none.
+    // The largest standard deviation whose half-width, in lattice units, is at most this; 0 if there is none.
     static double stddev_for(double halfwidth, int bits);
 
-    // All of it in letters, digits and spaces, and back: the state that a later refinement continues from.
+    // All of it in digits and spaces, and back: the state that a later refinement continues from.
     std::string text() const;
     // Errors: InvalidParameter for what text() does not write.
     static RunningMean from_text(const std::string &text);
+
+  private:
+    using integer = boost::multiprecision::cpp_int;
+    // The sum of the weights of one measure, weight / denominator: a weight is 1/sigma^2 = b/a.
+    struct Weight {
+        integer weight, denominator = 1;
+    };
+    std::size_t groups_;
+    Rho rho_;
+    std::vector<Weight> weights_; // by measure
+    std::vector<integer>
+        weighted_; // sum of weights times measured numbers, over the denominator; by group, then by measure
 };
 // The decimals of the lattice that a mean of real numbers is published with.
 constexpr int bits_of_real_mean = 20;
