@@ -114,7 +114,7 @@ static Wants wants_of(const Noise &noise, const rows::Question *question, const 
 // Core region. Plans a measurement that takes what was paid to `target`; false: what is missing is too little for one.
 static bool plan_next(Noise *noise, const rows::Question *question, privacy::Rho target) {
     const privacy::Rho missing = target - noise->mean->rho();
-    if (!privacy::measurable(question->measures->size(), missing))
+    if (missing < privacy::least_rho(question->measures->size()))
         return false;
     noise->plan = privacy::plan_measurement(*question->measures, *question->sensitivities, false, missing, {});
     noise->asked = target;
