@@ -79,7 +79,7 @@ RESET ROLE;
 -- The ledger keeps the beginning of a long text, and the hash and the length of all of it.
 SET ROLE regress_analyst;
 SELECT count(*) FROM dp_rdr.release('SELECT count(*) FROM public.adult_dp WHERE workclass <> ''' || repeat('é', 10000) || '''',
-                                    NULL, 1) AS r (n bigint);
+                                    NULL, 1, NULL, NULL, 1) AS r (n bigint);
 SELECT count(*) FROM dp_query('SELECT count(*) FROM adult_dp') AS (n bigint);
 RESET ROLE;
 SELECT octet_length(query), right(query, 12) AS ends, parameters ->> 'query_bytes' AS bytes,

@@ -203,9 +203,12 @@ static void lock_for_request(Request *request) {
 }
 
 // Whether it may take long to find the price: a search in the rows, a calibration of Gaussian noise for each candidate, other
-// servers that are asked whether they are there.
+// servers that are asked whether they are there; with many measures also the price of an accuracy.
+constexpr int many_measures = 16;
+
 static bool takes_long(const Request *request) {
-    return request->terms.algorithm != release::Algorithm::within_domain ||
+    return (request->ask.wanted.asked() && request->question->nmeasures > many_measures) ||
+           request->terms.algorithm != release::Algorithm::within_domain ||
            request->terms.mechanism != privacy::Mechanism::laplace || request->question->remote;
 }
 

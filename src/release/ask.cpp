@@ -59,8 +59,8 @@ static void check_unchanged(const Ask &ask, const catalog::Settings &settings) {
 // Of the table's settings, what the way to an accuracy depends on: read where it is asked for, and where noise is Gaussian, which may
 // be refined later.
 static const privacy::BoundSettings *bound_of(const catalog::Reading &reading, const catalog::Settings &settings,
-                                              const Terms &terms) {
-    if (!terms.wanted.asked() && terms.mechanism == privacy::Mechanism::laplace)
+                                              const Terms &terms, bool refines) {
+    if (!refines && !terms.wanted.asked() && terms.mechanism == privacy::Mechanism::laplace)
         return nullptr;
     const catalog::Terms *now = catalog::read_terms(reading, settings.view, InvalidOid, InvalidOid);
     return now == nullptr ? nullptr : &now->bound;
@@ -84,7 +84,7 @@ Resolved resolve(const Ask &ask, query::Leaf *leaf) {
     question->grantee = policy->grantee_name;
     Terms terms = terms_of(*policy, ask.has_epsilon ? &ask.epsilon : nullptr, ask.weight);
     terms.wanted = ask.wanted;
-    terms.bound = bound_of(reading, *question->settings, terms);
+    terms.bound = bound_of(reading, *question->settings, terms, ask.refines);
     reading.close();
     if (ask.versions != nullptr && strcmp(ask.versions, versions_of(*question->settings)) != 0)
         catalog::refuse_changing(*question->settings);

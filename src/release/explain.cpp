@@ -198,11 +198,11 @@ static void estimate_course(const rows::Question *question, const Terms &terms, 
     estimate->priced = course.priced && !course.dearer;
     estimate->denied = !estimate->priced;
     estimate->note = course.dearer ? both_prices(course) : nullptr;
-    if (!estimate->priced)
-        return;
     estimate->measured = course.measured;
     if (course.measured)
         estimate->mechanism = privacy::Mechanism::gaussian;
+    if (!estimate->priced)
+        return;
     if (course.in_steps) {
         estimate_steps(question, terms, course, account, magnitude, estimate);
         return;

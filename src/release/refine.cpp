@@ -121,6 +121,10 @@ static bool plan_next(Noise *noise, const rows::Question *question, privacy::Rho
     return true;
 }
 
+// The noise of a measurement is rounded up to the sampler's grid: by less than this, of its standard deviation. Without it a target
+// that is known exactly would just be missed.
+constexpr double grid_slack = 2e-6;
+
 // Core region. False: the ceiling is reached.
 static bool go_on_measuring(Noise *noise, const rows::Question *question, const Wants &wants) {
     if (noise->asked >= noise->ceiling)
@@ -129,7 +133,8 @@ static bool go_on_measuring(Noise *noise, const rows::Question *question, const 
     privacy::Rho target = paid;
     for (std::size_t j = 0; j < wants.wanted.size(); j++)
         if (std::isfinite(wants.wanted[j]))
-            target = std::max(target, privacy::next_rho(paid, noise->ceiling, wants.stddev[j], wants.wanted[j]));
+            target = std::max(target, privacy::next_rho(paid, noise->ceiling, wants.stddev[j],
+                                                        wants.wanted[j] * (1 - grid_slack)));
     return plan_next(noise, question, target);
 }
 
