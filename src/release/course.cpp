@@ -17,7 +17,9 @@ namespace dp::release {
     pg_unreachable();
 }
 
-static void check_policy(const Terms &terms) {
+void check_policy(const Terms &terms) {
+    if (!terms.wanted.asked())
+        return;
     if (terms.algorithm == Algorithm::within_data)
         refuse("within and error95 are not supported under within_data",
                "Its epsilon is chosen from the data, whatever accuracy is asked for.",
@@ -128,7 +130,6 @@ static void find_rho(const rows::Question *question, const Terms &terms, privacy
 }
 
 Course plan_course(const rows::Question *question, const Terms &terms, const Permitted &permitted) {
-    check_policy(terms);
     if (terms.bound == nullptr)
         catalog::refuse_changing(*question->settings);
     Course course = {};

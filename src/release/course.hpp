@@ -18,6 +18,9 @@ struct Course {
     privacy::Rho rho;
 };
 
+// 0A000 where the policy finds its epsilon in a way that no accuracy can change: looked at before anything else, as that way may read
+// rows.
+void check_policy(const Terms &terms);
 // For terms with an accuracy. Errors: 0A000 for what has none.
 Course plan_course(const rows::Question *question, const Terms &terms, const Permitted &permitted);
 // 53400, with both prices, when the course is dearer.

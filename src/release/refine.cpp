@@ -40,7 +40,7 @@ struct Refinement {
     int steps;
     Short how;
     rows::Sums sums;
-    int128 *values; // looked at last: groups times measures, with mean_bits() more than the lattice's
+    int128 *values; // looked at last: groups times measures, with bits_of() more than the lattice's
 };
 
 // ---- one look ------------------------------------------------------------------------------------------------------
@@ -61,20 +61,26 @@ static double unit_of(const rows::Question *question, int measure) {
 }
 
 // Core region.
+// Binary places beyond the lattice's that values are looked at with: a mean has some, a noisy sum none.
+static int bits_of(const Noise &noise, const rows::Question *question, int j) {
+    return noise.measured ? mean_bits(question, j) : 0;
+}
+
+// Core region.
 static Accuracy accuracy_of(const Noise &noise, const rows::Question *question, const privacy::Wanted &wanted, int j) {
     const double error95 = wanted.error95.value_or(0) / unit_of(question, j);
     if (!noise.measured)
         return {noise.grid->stddev(noise.point, j), noise.grid->halfwidth(noise.point, j),
                 wanted.error95 ? noise.grid->stddev_for(error95, j) : 0};
-    const int bits = mean_bits(question, j);
+    const int bits = bits_of(noise, question, j);
     return {noise.mean->stddev(j), noise.mean->halfwidth(j, bits),
             wanted.error95 ? privacy::RunningMean::stddev_for(error95, bits) : 0};
 }
 
 // The values that are looked at, in their own unit. Core region.
-static double value_of(const rows::Question *question, const int128 *values, int group, int j) {
+static double value_of(const Noise &noise, const rows::Question *question, const int128 *values, int group, int j) {
     const double value = static_cast<double>(values[static_cast<int64>(group) * measures_of(question) + j]);
-    return std::ldexp(value * unit_of(question, j), -mean_bits(question, j));
+    return std::ldexp(value * unit_of(question, j), -bits_of(noise, question, j));
 }
 
 namespace {
@@ -269,7 +275,9 @@ static void measure(Refinement *refinement) {
 // Looks at what was drawn, and decides on the next step. Core region.
 static void decide(Refinement *refinement) {
     const rows::Question *question = refinement->question;
-    const auto value = [&](int group, int j) { return value_of(question, refinement->values, group, j); };
+    const auto value = [&](int group, int j) {
+        return value_of(*refinement->noise, question, refinement->values, group, j);
+    };
     Wants wants = wants_of(*refinement->noise, question, refinement->terms.wanted, question->ngroups, value);
     refinement->done = wants.accurate || !go_on(refinement->noise, question, wants);
     refinement->how = wants.accurate ? Short::not_at_all : Short::ceiling;
@@ -363,7 +371,7 @@ Answer write_refined(const Refinement *refinement) {
         facts.refinable = Refinable{text_of(*noise.mean), noise.asked,
                                     versions_hash(*refinement->question->settings)};
     }
-    return write_values(refinement->question, facts, refinement->values);
+    return write_values(refinement->question, facts, refinement->values, noise.measured);
 }
 
 const char *mean_of(const rows::Question *question, const privacy::ReleasePlan &plan, const int128 *values) {

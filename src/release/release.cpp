@@ -75,6 +75,7 @@ struct Writer {
     StrongBits *bits;
     const Drawn *drawn;     // null: draw the noise
     const privacy::int128 *given; // released values of all groups, instead of sums and noise; or null
+    bool means;                   // they are those of a mean (accuracy.hpp)
     privacy::int128 *kept;  // of all groups, what was released of them; null: nobody needs it later
     int64 at;               // the group that comes next
     privacy::int128 *noisy; // ncoordinates
@@ -151,7 +152,7 @@ static Datum pair_value(const query::Aggregate &aggregate, const privacy::int128
 
 // Of the last place of a released sum.
 static int exponent_of(const Writer *writer, int j) {
-    return writer->question->bounds[j]->exponent - (writer->given == nullptr ? 0 : mean_bits(writer->question, j));
+    return writer->question->bounds[j]->exponent - (writer->means ? mean_bits(writer->question, j) : 0);
 }
 
 static Datum aggregate_value(const Writer *writer, int i) {
@@ -351,10 +352,11 @@ static Writer begin_writer(const rows::Question *question, Answer *answer) {
     return writer;
 }
 
-Answer write_values(const rows::Question *question, const Facts &facts, const privacy::int128 *values) {
+Answer write_values(const rows::Question *question, const Facts &facts, const privacy::int128 *values, bool means) {
     Answer answer = {facts, tuplestore_begin_heap(true, false, work_mem), describe_answer(question->leaf)};
     Writer writer = begin_writer(question, &answer);
     writer.given = values;
+    writer.means = means;
     rows::caught(question, [&] { put_declared(&writer, nullptr); });
     return answer;
 }
