@@ -89,7 +89,9 @@ RESET ROLE;
 -- Gaussian measurements, charged in rho
 -- ---------------------------------------------------------------------------------------------------------------------
 
+SET client_min_messages = warning; -- the notice has the sum
 SELECT dp_set_odometer('shelf', 'zcdp', epsilon_total => 50, delta_total => 1e-6);
+RESET client_min_messages;
 SET ROLE regress_analyst;
 SELECT far(array[n], '{4000}', 0.5) FROM dp_query('SELECT count(*) AS n FROM shelf_dp', within => 0.05) AS (n bigint);
 TABLE last_answer;
@@ -116,7 +118,9 @@ SELECT column_name, epsilon, delta, mechanism, error95, round(rho, 9) AS rho, st
 SELECT * FROM charged_for('shelf_dp');
 RESET ROLE;
 -- P > 0: a laplace policy has a total of its own, in epsilon.
+SET client_min_messages = warning; -- the notice has the sum
 SELECT dp_set_odometer('shelf', epsilon_pure => 5);
+RESET client_min_messages;
 SET ROLE regress_analyst;
 SELECT far(array[n], '{4000}', 0.5) FROM dp_query('SELECT count(*) AS n FROM shelf_dp', within => 0.05) AS (n bigint);
 TABLE last_answer;
