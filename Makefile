@@ -95,6 +95,7 @@ STATISTICS_OBJS := $(call test_objects,obj,test/statistics/*.cpp)
 AUDIT_OBJS := $(call test_objects,obj,test/audit/*.cpp)
 CLIENT_OBJS := $(call test_objects,obj,test/client/*.cpp)
 SAMPLERS_OBJS := $(call test_objects,obj,test/bench/samplers.cpp)
+COUNTS_OBJS := $(call test_objects,obj,test/bench/counts.cpp)
 SANITIZED_OBJS := $(call test_objects,sanitized,test/unit/*.cpp src/privacy/*.cpp)
 
 build/obj/test/client/%.o: TEST_CPPFLAGS += -isystem $(shell $(PG_CONFIG) --includedir 2>/dev/null)
@@ -125,6 +126,9 @@ build/client: $(CLIENT_OBJS)
 build/samplers: $(SAMPLERS_OBJS) $(PRIVACY_OBJS)
 	$(CXX) -o $@ $^
 
+build/counts: $(COUNTS_OBJS) $(PRIVACY_OBJS)
+	$(CXX) -o $@ $^
+
 unit: build/unit
 	build/unit
 
@@ -146,6 +150,10 @@ client: build/client
 
 samplers: build/samplers
 	build/samplers
+
+# How many counts one total answers by accuracy.
+counts: build/counts
+	build/counts
 
 # The library of test/greybox, whose random bits come from a file: the objects of make all, but for those that draw, and the
 # one that names the library that a keeper loads. No other target builds or installs it, and only here is its header on the
@@ -225,6 +233,6 @@ container:
 
 .PHONY: dist deb container
 
-.PHONY: unit unit-sanitize statistics audit client samplers greybox blackbox batch test test-matrix test-asserts demo bench soak mutants
+.PHONY: unit unit-sanitize statistics audit client samplers counts greybox blackbox batch test test-matrix test-asserts demo bench soak mutants
 
 -include $(OBJS:.o=.d) $(wildcard build/obj/*/*/*.d build/sanitized/*/*/*.d build/greybox/src/*/*.d build/batch/test/*/*.d)

@@ -58,13 +58,12 @@ Real half_sinh(const LaplaceScale &scale) {
     return sum;
 }
 
-// ( sinh(1/(2b)) / sinh(1/(2b')) )^2 of 2^63, to the nearest; b: the wider scale.
+} // namespace
+
 std::uint64_t keep_probability(const LaplaceScale &wider, const LaplaceScale &narrower) {
     const Real ratio = half_sinh(wider) / half_sinh(narrower);
     return floor(ldexp(Real(ratio * ratio), 63) + Real(0.5)).convert_to<std::uint64_t>();
 }
-
-} // namespace
 
 // Roundings of the probabilities change what is drawn by a factor e^(2^-48) at most: a unit of epsilon is held back for it (6.4).
 std::vector<LaplaceGrid::Point> LaplaceGrid::points_of(std::uint64_t sensitivity) const {
@@ -84,6 +83,8 @@ std::vector<LaplaceGrid::Point> LaplaceGrid::points_of(std::uint64_t sensitivity
 
 LaplaceGrid::LaplaceGrid(Epsilon ceiling, const std::vector<std::uint64_t> &sensitivities)
     : epsilons_(grid_below(ceiling)) {
+    if (sensitivities.empty())
+        throw InvalidParameter("the query asks for no aggregate: nothing private would be released");
     std::map<std::uint64_t, std::size_t> kinds;
     for (std::uint64_t d : sensitivities) {
         if (d < 1 || d > largest_sensitivity)

@@ -10,6 +10,10 @@
 
 namespace dp::privacy {
 
+// Of 2^63: with which probability noise of scale `narrower` stays as it is where noise of scale `wider` is drawn from it,
+// ( sinh(1/(2b)) / sinh(1/(2b')) )^2 for the wider b and the narrower b'. To the nearest.
+std::uint64_t keep_probability(const LaplaceScale &wider, const LaplaceScale &narrower);
+
 // Where a round may look: epsilons from small ones up to the ceiling, and the noise there. Public facts only.
 class LaplaceGrid {
   public:
@@ -24,7 +28,7 @@ class LaplaceGrid {
     const MeasureNoise &noise(std::size_t point, std::size_t measure) const { return at(point, measure).noise; }
     double stddev(std::size_t point, std::size_t measure) const { return at(point, measure).stddev; }
     double halfwidth(std::size_t point, std::size_t measure) const { return at(point, measure).halfwidth; }
-    // Of 2^63: how often the noise of this point is that of the next one. For all but the last.
+    // The keep_probability from the next point to this one. For all but the last.
     std::uint64_t keep(std::size_t point, std::size_t measure) const { return at(point, measure).keep; }
 
     // The standard deviation of the first point whose half-width is at most this (both in lattice units); 0 if there is none.
