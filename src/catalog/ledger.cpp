@@ -137,6 +137,18 @@ void refuse_changing(const Settings &settings) {
     pg_unreachable();
 }
 
+void refuse_ahead(const Settings &settings) {
+    ereport(
+        ERROR,
+        (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+         errmsg("the odometer of %s is ahead of the table", settings.relation_name),
+         errdetail("Its totals are of a later epoch than its settings, as after a restore of a part."),
+         errhint("SELECT dp_set_odometer('%s') by the owner of the table begins an epoch behind both; he should look "
+                 "at dp_audit(), and at the totals, before.",
+                 settings.relation_name)));
+    pg_unreachable();
+}
+
 void refuse(const Entry &entry) {
     switch (entry.verdict.outcome) {
     case Outcome::denied:
@@ -144,6 +156,10 @@ void refuse(const Entry &entry) {
         break;
     case Outcome::changing:
         refuse_changing(*entry.what->settings);
+        break;
+    case Outcome::ahead:
+        refuse_ahead(*entry.what->settings);
+        break;
     default:
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("charge was not committed; no answer is released"), errhint("%s", hint_for(entry))));

@@ -52,8 +52,8 @@ struct Charge {
 enum class RequestKind : uint32 { charge, selection, create_odometer, suspension, bare_suspension };
 
 // Only `committed` lets the caller go on; whatever fails leaves `pending`. busy: somebody else holds the odometer, nothing was
-// done, and it may be tried again.
-enum class Outcome : uint32 { pending = 0, committed = 1, denied = 2, changing = 3, busy = 4 };
+// done, and it may be tried again. ahead: the odometer is in an epoch that its table has not come to.
+enum class Outcome : uint32 { pending = 0, committed = 1, denied = 2, changing = 3, busy = 4, ahead = 5 };
 
 // Why a controller's own call was denied. Of an analyst's request it stays empty.
 struct Reason {
@@ -95,6 +95,7 @@ void deliver_by(Deliver deliver);
 //   53400 "query denied"                                  a bound or the preference does not allow it (a denial is counted);
 //                                                        with the reason for the controller's own call, and for it alone
 //   55000 "the settings are changing"                     nothing charged
+//   55000 "the odometer of ... is ahead of the table"     nothing charged
 //   55000 "charge was not committed; no answer is released"  with the cause in the hint (no worker slot, lock, crash)
 [[noreturn]] void refuse(const Entry &entry);
 
@@ -102,6 +103,8 @@ void deliver_by(Deliver deliver);
 void commit(Entry *entry);
 // 55000: somebody is changing what the charge rests on.
 [[noreturn]] void refuse_changing(const Settings &settings);
+// 55000: totals of another time than the settings, as a restore of a part leaves them.
+[[noreturn]] void refuse_ahead(const Settings &settings);
 
 // Runs the charge to its end and returns the epsilon that was charged. Errors: refuse(), check_can_charge().
 privacy::Epsilon charge(const Charge &what);

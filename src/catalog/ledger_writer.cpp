@@ -27,7 +27,7 @@ struct Basis {
     Oid view, role;
     const char *grantee; // or null
     const Terms *terms;  // null: the view is not registered any more
-    const char *totals;  // those in force under zcdp, as JSON; or null
+    Datum totals;        // a jsonb: those in force under zcdp, else 0
     OpenShare *share;    // null without a grantee
 };
 
@@ -40,14 +40,16 @@ Oid grantee_of(const Charge &what) {
 }
 
 template <int Places> void say(StringInfo json, const char *name, privacy::Decimal<Places> value) {
-    appendStringInfo(json, "%s\"%s\": %s", json->len > 1 ? ", " : "", name, numeric_text(to_numeric(value)));
+    char text[64];
+    border::core([&] { strlcpy(text, value.text().c_str(), sizeof text); });
+    appendStringInfo(json, "\"%s\": %s, ", name, text);
 }
 
 // In every row of an epoch under zcdp: what the epoch promises follows from its rows.
-const char *describe_totals(const privacy::BoundSettings &bound) {
+Datum describe_totals(const privacy::BoundSettings &bound) {
     StringInfoData json;
     initStringInfo(&json);
-    appendStringInfoChar(&json, '{');
+    appendStringInfoString(&json, "{\"totals\": {");
     if (bound.epsilon_total) {
         say(&json, "epsilon_total", *bound.epsilon_total);
         say(&json, "rho_total", bound.rho_total);
@@ -56,8 +58,8 @@ const char *describe_totals(const privacy::BoundSettings &bound) {
     say(&json, "epsilon_pure", bound.epsilon_pure);
     say(&json, "delta_conversion", bound.delta_conversion);
     say(&json, "delta_mechanisms", bound.delta_mechanisms());
-    appendStringInfo(&json, ", \"cap\": \"%s\"}", privacy::name_of(bound.cap));
-    return json.data;
+    appendStringInfo(&json, "\"cap\": \"%s\"}}", privacy::name_of(bound.cap));
+    return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
 }
 
 // One snapshot, taken while the lock is held: what it shows is what a charge rests on. The grantee is asked for by name among
@@ -268,17 +270,28 @@ Price price_of_selection(const Charge &what, const Basis &basis, const Verdict &
 
 // ---- the requests ----
 
+// `committed`: the request can be decided, and the odometer is in the epoch that it rests on.
+Outcome enter(const Spi &spi, const Basis &basis, const Charge &what, OpenOdometer *odometer) {
+    if (!agreed(basis, what))
+        return Outcome::changing;
+    const Terms &terms = *basis.terms;
+    if (terms.epoch < odometer->found_epoch)
+        return Outcome::ahead;
+    const privacy::Step &step = what.step;
+    if (step.is_step && !border::core([&] { return privacy::takes_steps(terms.bound, step.basis); }))
+        return Outcome::changing;
+    return enter_epoch(spi, *what.settings, terms.epoch, odometer) ? Outcome::committed : Outcome::changing;
+}
+
 Outcome charge_table(const Spi &spi, const Entry &entry, OpenOdometer *odometer, Verdict *verdict) {
     const Charge &what = *entry.what;
     const Basis *basis = basis_of(what, odometer);
-    if (!agreed(*basis, what) || !enter_epoch(spi, *what.settings, basis->terms->epoch, odometer))
-        return Outcome::changing;
+    if (const Outcome entered = enter(spi, *basis, what, odometer); entered != Outcome::committed)
+        return entered;
     const privacy::Step &step = what.step;
-    if (step.is_step && !border::core([&] { return privacy::takes_steps(basis->terms->bound, step.basis); }))
-        return Outcome::changing;
     privacy::Cost cost;
     if (!(step.is_step ? afford_step : decide)(what, *basis, *odometer, verdict, &cost)) {
-        odometer->counts(what.account).denials += step.increment ? 0 : 1; // its round is answered
+        odometer->counted(what.account).denials += step.increment ? 0 : 1; // its round is answered
         verdict->epsilon = privacy::Epsilon();
         return Outcome::denied;
     }
@@ -291,10 +304,10 @@ Outcome charge_table(const Spi &spi, const Entry &entry, OpenOdometer *odometer,
 Outcome charge_selection_of(const Spi &spi, const Entry &entry, OpenOdometer *odometer, Verdict *verdict) {
     const Charge &what = *entry.what;
     const Basis *basis = basis_of(what, odometer);
-    if (!agreed(*basis, what) || !enter_epoch(spi, *what.settings, basis->terms->epoch, odometer))
-        return Outcome::changing;
+    if (const Outcome entered = enter(spi, *basis, what, odometer); entered != Outcome::committed)
+        return entered;
     if (!cut(entry, *basis, *odometer, verdict)) {
-        odometer->counts(what.account).denials++;
+        odometer->counted(what.account).denials++;
         return Outcome::denied;
     }
     if (verdict->epsilon.units() > 0) {

@@ -28,7 +28,7 @@ struct Spent {
     bool rho_only = false; // and whether there is another
     Epsilon epsilon_of_epoch() const { return epsilon - epsilon_before; }
     Delta delta_of_epoch() const { return delta - delta_before; }
-    void forget_rho() { rho = Rho(), pure = Epsilon(), rho_only = false; }
+    void begin_epoch(); // the sums that go on for ever go on
     Spent operator+(const Spent &o) const;
 };
 
