@@ -27,6 +27,12 @@ CREATE FUNCTION charged_for(view text) RETURNS TABLE (kind text, algorithm text,
            min(l.epsilon) > 0, min(l.rho) > 0, max(l.delta),
            concat_ws(' ', l.parameters ->> 'within', l.parameters ->> 'deviations', l.parameters ->> 'error95')
     FROM l GROUP BY 1, 2, 3, 4, 5, 10 ORDER BY kind COLLATE "C" DESC $$;
+-- Whether that is what the answer says.
+CREATE FUNCTION charged_as_said(view text, epsilon numeric, rho numeric, mechanism text, steps int) RETURNS boolean
+    LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    SELECT sum(l.epsilon) = coalesce($2, 0) AND ($4 = 'laplace' OR sum(l.rho) = $3) AND count(*) = $5
+    FROM dp_rdr.ledger_row l WHERE l.view = 'public.' || $1
+     AND l.id >= (SELECT max(id) FROM dp_rdr.ledger_row f WHERE f.view = 'public.' || $1 AND f.kind <> 'increment') $$;
 -- Of the last answer: error95 where it is known beforehand.
 CREATE VIEW last_answer AS
     SELECT column_name, epsilon > 0 AS epsilon, delta, mechanism, error95 > 0 AS error95, reason, rho > 0 AS rho, steps > 1 AS steps, reached
@@ -44,6 +50,7 @@ SET ROLE regress_analyst;
 SELECT far(array[n], '{4000}', 0.5) FROM dp_query('SELECT count(*) AS n FROM shelf_dp', within => 0.05) AS (n bigint);
 TABLE last_answer;
 SELECT * FROM charged_for('shelf_dp');
+SELECT charged_as_said('shelf_dp', epsilon, rho, mechanism, steps) FROM dp_last_release();
 -- Four groups, four numbers each: a count, sums on a lattice of whole numbers, of decimals, of doubles.
 SELECT far((SELECT array_agg(v ORDER BY room, i) FROM dp_query(
         'SELECT room, count(*) AS n, sum(age) AS s, sum(price) FILTER (WHERE age > 30) AS p, sum(weight) AS w FROM shelf_dp GROUP BY room', within => 0.1)
@@ -54,6 +61,17 @@ SELECT * FROM charged_for('shelf_dp');
 SELECT n BETWEEN 2000 AND 6000 FROM dp_query('SELECT count(*) FROM shelf_dp', within => 0.001, error95 => 200, deviations => 2) AS (n bigint);
 SELECT error95 BETWEEN 20 AND 200, steps > 1 AS steps, reached FROM dp_last_release();
 SELECT * FROM charged_for('shelf_dp');
+-- All numbers have to pass: of 4,000 and of 67.
+SELECT count(*) FROM dp_query('SELECT count(*) AS n, count(*) FILTER (WHERE age = 25) AS few FROM shelf_dp', within => 0.3) AS (n bigint, few bigint);
+SELECT column_name, error95 < 120 AS error95, reached FROM dp_last_release();
+-- A loose within takes noise for an answer: of nobody at 0.9, with a probability of 0.4 (none of 30: once in 4 million runs).
+CREATE FUNCTION pg_temp.taken(times int) RETURNS bigint LANGUAGE sql AS $$
+    SELECT count(*) FILTER (WHERE reached) FROM generate_series(1, times) i,
+        LATERAL (SELECT n FROM dp_query('SELECT count(*) FROM shelf_dp WHERE age = 200 AND id <> ' || i, within => 0.9, epsilon => 0.05) AS (n bigint)) q,
+        LATERAL (SELECT reached FROM dp_last_release() WHERE n IS NOT NULL) r $$;
+SET client_min_messages = warning;
+SELECT pg_temp.taken(30) > 0 AS taken;
+RESET client_min_messages;
 -- The rest of a statement is computed from what was answered, parameters and views of one's own included.
 CREATE TEMP VIEW of_own AS SELECT room, count(*) AS n, sum(age) AS s FROM shelf_dp GROUP BY room;
 SELECT * FROM dp_query('SELECT room, n BETWEEN 1 AND 2000 AS n, s > 0 AS s FROM of_own WHERE n > 10 ORDER BY room DESC LIMIT 3', within => 0.1)
@@ -96,6 +114,7 @@ SET ROLE regress_analyst;
 SELECT far(array[n], '{4000}', 0.5) FROM dp_query('SELECT count(*) AS n FROM shelf_dp', within => 0.05) AS (n bigint);
 TABLE last_answer;
 SELECT * FROM charged_for('shelf_dp');
+SELECT charged_as_said('shelf_dp', epsilon, rho, mechanism, steps) FROM dp_last_release();
 SELECT far((SELECT array_agg(v ORDER BY room, i) FROM dp_query(
         'SELECT room, count(*) AS n, sum(age) AS s, sum(price) FILTER (WHERE age > 30) AS p, sum(weight) AS w FROM shelf_dp GROUP BY room', within => 0.1)
         AS (room int, n bigint, s bigint, p numeric, w float8), unnest(array[n, s, p, w::numeric]) WITH ORDINALITY u (v, i)), :'truth', 0.9);
