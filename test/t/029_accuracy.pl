@@ -102,7 +102,7 @@ $client->finish;
 like($err, qr/NOTICE:.*the answer is less accurate than asked for\n.*DETAIL:  The next step was not charged/s, 'settings that change end a round, which says so');
 like($out, qr/^-?\d+\n0\.\d+\|0\.\d+\|\d+\|f$/, 'with what is paid');
 my ($paid) = $out =~ /\n(0\.\d+)\|/;
-is(value("SELECT sum(epsilon) FROM dp_rdr.ledger_row WHERE id > $before"), $paid, 'which is what the ledger has');
+is(value("SELECT sum(epsilon) = $paid FROM dp_rdr.ledger_row WHERE id > $before"), 't', 'which is what the ledger has');
 
 # Somebody holds the odometer for longer than a keeper is patient.
 slow_steps(0);
@@ -115,14 +115,14 @@ $client->finish;
 $holder->finish;
 like($out, qr/^-?\d+\n0\.\d+\|0\.\d+\|\d+\|[tf]$/, 'a round is answered though somebody holds the odometer');
 ($paid) = $out =~ /\n(0\.\d+)\|/;
-is(value("SELECT sum(epsilon) FROM dp_rdr.ledger_row WHERE id > $before"), $paid, 'with what is paid');
+is(value("SELECT sum(epsilon) = $paid FROM dp_rdr.ledger_row WHERE id > $before"), 't', 'with what is paid');
 # ROLLBACK.
 slow_steps(0);
 $before = last_row();
 $client = session('finder', "BEGIN; $round; $seen; ROLLBACK", \$out, \$err);
 $client->finish;
 ($paid) = $out =~ /\n(0\.\d+)\|/;
-is(value("SELECT sum(epsilon) FROM dp_rdr.ledger_row WHERE id > $before"), $paid, 'ROLLBACK takes no step back');
+is(value("SELECT sum(epsilon) = $paid FROM dp_rdr.ledger_row WHERE id > $before"), 't', 'ROLLBACK takes no step back');
 
 # ---- kill -9 ---------------------------------------------------------------------------------------------------------
 
@@ -166,11 +166,12 @@ psql_as($node, 'postgres', 'controller', q{DELETE FROM people WHERE ctid IN (SEL
 
 # ---- many at one total -----------------------------------------------------------------------------------------------
 
-psql_as($node, 'postgres', 'controller', q{SELECT dp_set_odometer('people', 'zcdp', 1, 1e-6)});
+psql_as($node, 'postgres', 'controller', q{SELECT dp_set_odometer('people', 'zcdp', 0.3, 1e-6)});
 my $of_people = q{FROM dp_rdr.odometer o JOIN dp_rdr.protected_table t USING (id) WHERE t.relation = 'people'::regclass};
 $before = last_row();
 my $script = $node->basedir . '/rounds.sql';
-append_to_file($script, join "\n", ("SET client_min_messages = warning; $round; $seen;") x 6);
+(my $lax = $round) =~ s/0\.01/0.1/;
+append_to_file($script, join "\n", ("SET client_min_messages = warning; $lax; $seen;") x 6);
 my (@running, @outs, @errs);
 for my $i (0 .. 15)
 {
