@@ -40,9 +40,9 @@ stranger> SELECT * FROM dp_query('SELECT count(*) FROM person_dp', within => 0.1
 selector> SELECT * FROM dp_query('SELECT count(*) FROM person_dp', within => 0.1) AS (n bigint)
 SELECT * FROM dp_query('SELECT count(*) FROM person_dp', error95 => 1) AS (n bigint)
 
--- A31 REFUSE 55000|42501
+-- A31 CHARGED 1
 SELECT * FROM dp_query('SELECT count(*) FROM person_dp', within => 0.3) AS (n bigint)
-  stranger> SELECT * FROM dp_refine() AS (n bigint)
+  stranger> ! SELECT * FROM dp_refine() AS (n bigint)
 
 -- C11 SHAPE
 SELECT n IS NULL AS empty FROM dp_query('SELECT count(*) FROM person_dp WHERE age = 90', within => 0.05) AS (n bigint)
