@@ -48,35 +48,47 @@ std::vector<Epsilon> grid_below(Epsilon ceiling) {
 // sinh(s/(2t)) to 45 digits; the argument is at most 50.
 Real half_sinh(const LaplaceScale &scale) {
     const Real x = Real(exact::integer(scale.s)) / (2 * Real(exact::integer(scale.t)));
-    if (x > Real(0.5))
-        return (exp(x) - exp(-x)) / 2;
-    Real term = x, sum = x; // the difference would lose what the two have in common
-    for (int k = 2; k <= 40; k += 2) {
-        term *= x * x / (k * (k + 1));
+    if (x > Real(0.5)) {
+        const Real growth = exp(x);
+        return (growth - 1 / growth) / 2;
+    }
+    const Real square = x * x, least = ldexp(x, -170); // the difference would lose what the two have in common
+    Real term = x, sum = x;
+    for (int k = 2; term > least; k += 2) {
+        term *= square;
+        term /= k * (k + 1);
         sum += term;
     }
     return sum;
 }
 
+// ( wider / narrower )^2 of 2^63, to the nearest; both are half_sinh of a scale.
+std::uint64_t probability(const Real &wider, const Real &narrower) {
+    const Real ratio = wider / narrower;
+    return floor(ldexp(Real(ratio * ratio), 63) + Real(0.5)).convert_to<std::uint64_t>();
+}
+
 } // namespace
 
 std::uint64_t keep_probability(const LaplaceScale &wider, const LaplaceScale &narrower) {
-    const Real ratio = half_sinh(wider) / half_sinh(narrower);
-    return floor(ldexp(Real(ratio * ratio), 63) + Real(0.5)).convert_to<std::uint64_t>();
+    return probability(half_sinh(wider), half_sinh(narrower));
 }
 
 // Roundings of the probabilities change what is drawn by a factor e^(2^-48) at most: a unit of epsilon is held back for it (6.4).
 std::vector<LaplaceGrid::Point> LaplaceGrid::points_of(std::uint64_t sensitivity) const {
     const Epsilon held_back = Epsilon::from_units(size() > 1 ? 1 : 0);
     std::vector<Point> points(size());
+    Real before;
     for (std::size_t i = 0; i < size(); ++i) {
         MeasureNoise &noise = points[i].noise;
         noise.sensitivity = sensitivity;
         noise.laplace = laplace_scale(uint128{sensitivity} * measures(), epsilons_[i] - held_back);
         points[i].stddev = noise.stddev();
         points[i].halfwidth = noise.halfwidth(beta);
+        const Real here = half_sinh(noise.laplace);
         if (i > 0)
-            points[i - 1].keep = keep_probability(points[i - 1].noise.laplace, noise.laplace);
+            points[i - 1].keep = probability(before, here);
+        before = here;
     }
     return points;
 }

@@ -13,6 +13,7 @@ constexpr double most_deviations = 10;
 const Rho smallest_look =
     Rho::from_units(1000000000);               // 10^-6: the noise of a first look has a standard deviation of 707
 const double least_growth = std::pow(2, 0.25); // of rho from one look to the next
+constexpr double least_gain = 1000;            // what is left of a ceiling by rounding is not worth a look
 constexpr double largest_rho = 1e7;            // beyond every ceiling, and within what a decimal reads
 
 std::string quoted(double x) {
@@ -69,6 +70,8 @@ Rho first_rho(Rho ceiling) {
 
 Rho next_rho(Rho rho, Rho ceiling, double sd, double wanted) {
     const double ratio = sd / wanted, next = rho.value() * std::max(least_growth, ratio * ratio);
+    if ((ceiling - rho).value() * least_gain < rho.value())
+        return rho;
     if (!(wanted > 0) || !(next < largest_rho))
         return ceiling;
     return std::min(ceiling, Rho::from_double(next, Rounding::up));

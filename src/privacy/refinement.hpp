@@ -30,7 +30,8 @@ double wanted_stddev(const Wanted &wanted, double value, double sd, double of_er
 
 // ---- Gaussian rounds: totals of rho, from the first measurement on ----
 Rho first_rho(Rho ceiling);
-// After a look at rho: where to look next, above rho unless that is the ceiling already. Of several measures the largest counts.
+// After a look at rho: where to look next; rho itself where less than a thousandth of it is left below the ceiling: there is no
+// further look. Of several measures the largest counts.
 Rho next_rho(Rho rho, Rho ceiling, double sd, double wanted);
 
 // ---- error95 alone: one charge, known in advance ----

@@ -65,9 +65,10 @@ void RunningMean::add(const ReleasePlan &plan, const std::vector<__int128> &meas
         throw std::logic_error("a measurement of other sums");
     for (std::size_t j = 0; j < measures(); ++j) {
         Weight &sum = weights_[j];
-        const cpp_int a(plan.noise[j].gaussian.a), b(plan.noise[j].gaussian.b), divisor = gcd(a, b);
-        const cpp_int denominator = lcm(sum.denominator, cpp_int(a / divisor)), grown = denominator / sum.denominator;
-        const cpp_int weight = b / divisor * (denominator / (a / divisor)); // b/a, over the denominator
+        const cpp_int a(plan.noise[j].gaussian.a), b(plan.noise[j].gaussian.b);
+        const cpp_int common = gcd(cpp_int(sum.denominator % a), a); // the denominator may be long
+        const cpp_int grown = a / common, denominator = sum.denominator * grown;
+        const cpp_int weight = b * (sum.denominator / common); // b/a, over the denominator
         sum.weight = sum.weight * grown + weight;
         sum.denominator = denominator;
         for (std::size_t at = j; at < weighted_.size(); at += measures())

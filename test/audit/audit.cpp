@@ -328,8 +328,8 @@ void print(const std::string &name, const Report &report) {
     std::cout << name << "\n" << report.text();
 }
 
-Report run(const Subject &subject) {
-    const std::uint64_t n = draws(), training = n / 4;
+Report run(const Subject &subject, std::uint64_t n) {
+    const std::uint64_t training = n / 4;
     Report report;
     {
         Columns x = sample(subject, subject.x, training), y = sample(subject, subject.y, training);

@@ -81,7 +81,7 @@ struct Report {
     const Finding &worst() const;
     std::string text() const;
 };
-Report run(const Subject &subject);
+Report run(const Subject &subject, std::uint64_t n = draws());
 // One line of the log: what was certified, beside the claim.
 void print(const std::string &name, const Report &report);
 

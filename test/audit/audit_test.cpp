@@ -1,8 +1,8 @@
 // The audit of what is shipped: no event may be certified to exceed its claim.
 //
 // False alarms. Each finding (one claim, one order of two tables) fails by chance with probability 1e-9 at most, for every
-// law and every number of draws. There are fewer than 600 here: below one in a million for a run. The chi-square test of the undeclared
-// key has a level of 1e-9, too.
+// law and every number of draws. There are fewer than 600 here, and 300 in rounds_test.cpp: below one in a million for a run.
+// The chi-square test of the undeclared key has a level of 1e-9, too.
 //
 // What it cannot see. 100,000 draws find a Laplace scale that is wrong by a factor 1.25 from epsilon 0.3 on, and a sigma
 // that is half of what it must be; no number of draws n finds a loss beyond ln(n / 39), nor a delta far below 1/n. Events are

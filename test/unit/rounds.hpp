@@ -56,8 +56,14 @@ std::vector<double> wanted_of(const Wanted &wanted, const Sums &sums, const Seen
 
 class LaplaceRound {
   public:
-    LaplaceRound(Sums sums, const Wanted &wanted, Epsilon ceiling)
-        : sums_(std::move(sums)), wanted_(wanted), grid_(ceiling, sums_.sensitivities) {}
+    // What a planted mistake does instead of looking at the path.
+    using Noise = std::function<__int128(BitSource &, const LaplacePath &, std::size_t point, std::size_t group,
+                                         std::size_t measure)>;
+
+    LaplaceRound(Sums sums, const Wanted &wanted, LaplaceGrid grid, Noise noise = {})
+        : sums_(std::move(sums)), wanted_(wanted), grid_(std::move(grid)), noise_(std::move(noise)) {}
+    LaplaceRound(const Sums &sums, const Wanted &wanted, Epsilon ceiling)
+        : LaplaceRound(sums, wanted, LaplaceGrid(ceiling, sums.sensitivities)) {}
 
     // The next look, if the total that is left pays for it. The rows are read at the first one only.
     bool step(BitSource &bits, Epsilon left) {
@@ -72,7 +78,9 @@ class LaplaceRound {
         seen_ = {};
         for (std::size_t i = 0; i < sums_.exact.size(); ++i) {
             const std::size_t j = i % measures;
-            seen_.values.push_back(static_cast<double>(sums_.exact[i] + path_.front().noise(point_, i / measures, j)));
+            const __int128 noise = noise_ ? noise_(bits, path_.front(), point_, i / measures, j)
+                                          : path_.front().noise(point_, i / measures, j);
+            seen_.values.push_back(static_cast<double>(sums_.exact[i] + noise));
             seen_.stddevs.push_back(grid_.stddev(point_, j));
             seen_.halfwidths.push_back(grid_.halfwidth(point_, j));
         }
@@ -80,7 +88,7 @@ class LaplaceRound {
         return true;
     }
     Epsilon increment() const { return grid_.epsilon(next_point()) - paid_; }
-    bool reached() const { return steps_ > 0 && all_accurate(wanted_, seen_); }
+    bool reached() const { return steps_ > 0 && all_accurate(wanted_, judged()); }
     bool finished() const { return steps_ > 0 && (point_ == grid_.size() - 1 || reached()); }
     const Seen &seen() const { return seen_; }
     const LaplaceGrid &grid() const { return grid_; }
@@ -88,21 +96,32 @@ class LaplaceRound {
     Epsilon paid() const { return paid_; }
     int steps() const { return steps_; }
 
+    // What planted mistakes do: decide by the exact sums; add the noise of this path to other rows.
+    bool decides_by_exact_sums = false;
+    void change_sums(const Sums &sums) { sums_ = sums; }
+
   private:
     Sums sums_;
     Wanted wanted_;
     LaplaceGrid grid_;
+    Noise noise_;
     std::vector<LaplacePath> path_; // one, once it is drawn
     std::size_t point_ = 0;
     Epsilon paid_;
     int steps_ = 0;
     Seen seen_;
 
+    Seen judged() const {
+        Seen result = seen_;
+        if (decides_by_exact_sums)
+            result.values.assign(sums_.exact.begin(), sums_.exact.end());
+        return result;
+    }
     std::size_t next_point() const {
         if (steps_ == 0)
             return 0;
         const auto of_error95 = [this](double halfwidth, std::size_t j) { return grid_.stddev_for(halfwidth, j); };
-        return grid_.next(point_, wanted_of(wanted_, sums_, seen_, of_error95));
+        return grid_.next(point_, wanted_of(wanted_, sums_, judged(), of_error95));
     }
 };
 
