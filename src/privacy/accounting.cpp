@@ -60,6 +60,8 @@ Cost cost_of_step(const Step &step, Delta groups) {
     Cost cost;
     cost.delta = cost.groups = groups;
     cost.pure = step.basis == Basis::epsilon;
+    if (step.before.units() < 0 || (cost.pure ? step.epsilon.units() : step.rho.units()) <= 0)
+        throw InvalidParameter("a step must cost something");
     if (cost.pure) {
         cost.epsilon = step.epsilon;
         cost.rho = rho_of_pure(step.before + step.epsilon) - rho_of_pure(step.before);

@@ -482,6 +482,18 @@ TEST(Steps, InRhoTheyAreNeverPure) {
     EXPECT_EQ(totals.of_public.pure, Epsilon());
 }
 
+TEST(Steps, AlwaysCostSomething) {
+    Step step;
+    EXPECT_THROW(cost_of_step(step, Delta()), InvalidParameter);
+    step.epsilon = Epsilon::from_units(-1);
+    step.rho = rho("1");
+    EXPECT_THROW(cost_of_step(step, Delta()), InvalidParameter);
+    step.basis = Basis::rho;
+    EXPECT_NO_THROW(cost_of_step(step, Delta()));
+    step.rho = Rho::from_units(-1);
+    EXPECT_THROW(cost_of_step(step, Delta()), InvalidParameter);
+}
+
 TEST(Steps, AreChargedOnTheBasisOfTheBound) {
     BoundSettings bound;
     bound.epsilon_total = eps("1");
