@@ -199,3 +199,50 @@ CREATE FUNCTION dp_set_odometer(relation regclass, bound text = NULL, epsilon_to
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_odometer';
 COMMENT ON FUNCTION dp_set_odometer(regclass, text, numeric, numeric, numeric, text, numeric, numeric)
     IS 'sets how the total privacy loss of a protected table is bounded';
+
+-- Answers by accuracy.
+DROP FUNCTION dp_query(text, numeric, float8);
+DROP FUNCTION dp_explain(text);
+DROP FUNCTION dp_last_release();
+DROP FUNCTION dp_rdr.release(text, numeric, float8);
+DROP FUNCTION dp_rdr.release(text, numeric, float8, "any");
+CREATE FUNCTION dp_query(query text, epsilon numeric = NULL, weight float8 = 1, within float8 = NULL,
+                         error95 float8 = NULL, deviations float8 = 1)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_query';
+COMMENT ON FUNCTION dp_query(text, numeric, float8, float8, float8, float8)
+    IS 'answers an aggregate query on a restricted view with DP noise; needs a column list: AS (n bigint)';
+
+CREATE FUNCTION dp_refine(within float8 = NULL, error95 float8 = NULL, deviations float8 = 1)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_refine';
+COMMENT ON FUNCTION dp_refine(float8, float8, float8)
+    IS 'makes the last answer to the current role in this connection more accurate; needs the column list of that answer';
+
+CREATE FUNCTION dp_explain(query text, within float8 = NULL, error95 float8 = NULL, deviations float8 = 1,
+                           magnitude float8 = NULL, OUT leaf integer, OUT column_name text, OUT accepted boolean,
+                           OUT reason text, OUT epsilon numeric, OUT delta numeric, OUT mechanism text,
+                           OUT error95 float8, OUT threshold bigint, OUT rho numeric)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_explain';
+COMMENT ON FUNCTION dp_explain(text, float8, float8, float8, float8)
+    IS 'whether a query would be answered, what each leaf would cost and how accurate it would be; nothing is charged';
+
+CREATE FUNCTION dp_last_release(OUT column_name text, OUT epsilon numeric, OUT epsilon_svt numeric, OUT delta numeric,
+                                OUT mechanism text, OUT error95 float8, OUT reason text, OUT rho numeric,
+                                OUT steps integer, OUT reached boolean)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_last_release';
+COMMENT ON FUNCTION dp_last_release()
+    IS 'what the last answer to the current role in this connection was charged, and how accurate its columns are; '
+       'behind a pool of connections it may have been another client''s: ask in the same transaction';
+CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, within float8, error95 float8,
+                               deviations float8)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 AS 'MODULE_PATHNAME', 'release';
+COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8)
+    IS 'checks, charges, evaluates and answers one leaf of a query';
+CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, within float8, error95 float8,
+                               deviations float8, VARIADIC parameters "any")
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 AS 'MODULE_PATHNAME', 'release';
+COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, "any")
+    IS 'checks, charges, evaluates and answers one leaf of a query with parameters';
+REVOKE ALL ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8),
+    dp_rdr.release(text, numeric, float8, float8, float8, float8, "any") FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, "any") TO PUBLIC;

@@ -1020,20 +1020,28 @@ COMMENT ON PROCEDURE dp_find_and_release_epsilon(text, float8, numeric, numeric,
 -- Analyst
 -- ---------------------------------------------------------------------------------------------------------------------
 
-CREATE FUNCTION dp_query(query text, epsilon numeric = NULL, weight float8 = 1)
+CREATE FUNCTION dp_query(query text, epsilon numeric = NULL, weight float8 = 1, within float8 = NULL,
+                         error95 float8 = NULL, deviations float8 = 1)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_query';
-COMMENT ON FUNCTION dp_query(text, numeric, float8)
+COMMENT ON FUNCTION dp_query(text, numeric, float8, float8, float8, float8)
     IS 'answers an aggregate query on a restricted view with DP noise; needs a column list: AS (n bigint)';
 
-CREATE FUNCTION dp_explain(query text, OUT leaf integer, OUT column_name text, OUT accepted boolean, OUT reason text,
-                           OUT epsilon numeric, OUT delta numeric, OUT mechanism text, OUT error95 float8,
-                           OUT threshold bigint)
+CREATE FUNCTION dp_refine(within float8 = NULL, error95 float8 = NULL, deviations float8 = 1)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_refine';
+COMMENT ON FUNCTION dp_refine(float8, float8, float8)
+    IS 'makes the last answer to the current role in this connection more accurate; needs the column list of that answer';
+
+CREATE FUNCTION dp_explain(query text, within float8 = NULL, error95 float8 = NULL, deviations float8 = 1,
+                           magnitude float8 = NULL, OUT leaf integer, OUT column_name text, OUT accepted boolean,
+                           OUT reason text, OUT epsilon numeric, OUT delta numeric, OUT mechanism text,
+                           OUT error95 float8, OUT threshold bigint, OUT rho numeric)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_explain';
-COMMENT ON FUNCTION dp_explain(text)
+COMMENT ON FUNCTION dp_explain(text, float8, float8, float8, float8)
     IS 'whether a query would be answered, what each leaf would cost and how accurate it would be; nothing is charged';
 
 CREATE FUNCTION dp_last_release(OUT column_name text, OUT epsilon numeric, OUT epsilon_svt numeric, OUT delta numeric,
-                                OUT mechanism text, OUT error95 float8, OUT reason text)
+                                OUT mechanism text, OUT error95 float8, OUT reason text, OUT rho numeric,
+                                OUT steps integer, OUT reached boolean)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_last_release';
 COMMENT ON FUNCTION dp_last_release()
     IS 'what the last answer to the current role in this connection was charged, and how accurate its columns are; '
@@ -1043,12 +1051,15 @@ CREATE FUNCTION dp_rdr.deny(relation regclass)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL SAFE AS 'MODULE_PATHNAME', 'deny';
 COMMENT ON FUNCTION dp_rdr.deny(regclass) IS 'the rows of a restricted view: always an error';
 
-CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8)
+CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, within float8, error95 float8,
+                               deviations float8)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 AS 'MODULE_PATHNAME', 'release';
-COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8) IS 'checks, charges, evaluates and answers one leaf of a query';
-CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, VARIADIC parameters "any")
+COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8)
+    IS 'checks, charges, evaluates and answers one leaf of a query';
+CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, within float8, error95 float8,
+                               deviations float8, VARIADIC parameters "any")
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 AS 'MODULE_PATHNAME', 'release';
-COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, "any")
+COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, "any")
     IS 'checks, charges, evaluates and answers one leaf of a query with parameters';
 
 -- ---------------------------------------------------------------------------------------------------------------------
@@ -1063,8 +1074,8 @@ GRANT USAGE ON SCHEMA dp_rdr TO PUBLIC;
 -- It shows everybody the charges on his own tables: a grant to each controller would be DDL with our rights in his session.
 GRANT SELECT ON dp_rdr.ledger TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.deny(regclass) TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8) TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, "any") TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, "any") TO PUBLIC;
 
 -- The internal statement runs as the owner of the protected table, and the executor checks EXECUTE on every aggregate.
 -- They tell a caller nothing about rows that he cannot read himself.

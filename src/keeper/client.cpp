@@ -225,9 +225,10 @@ static void receive_rows(Conversation *talk, Tuplestorestate *rows, TupleDesc de
     refuse_lost();
 }
 
-release::Facts ask(const release::Ask &what, Tuplestorestate *rows, TupleDesc desc) {
+release::Facts ask(const release::Ask &what, Tuplestorestate *rows, TupleDesc desc, StringInfo sent) {
     border::Writer writer = border::Writer::begin();
     write_ask(&writer, what);
+    *sent = writer.bytes;
     Received received = {};
     release::Facts facts = {};
     converse(Kind::answer, what.asker.role, what.asker.session_role, writer.bytes, [&](Conversation *talk) {

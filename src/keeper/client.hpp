@@ -8,7 +8,8 @@ namespace dp::keeper {
 // A row of an answer goes into `rows`, which is of the leaf's columns. Returns the public facts. Errors: those that the
 // keeper raised (release::resolve, catalog::charge, "the query failed"); 55000 when no keeper could be started, or one was
 // lost; cancel and timeouts of the caller's own, which leave a charge standing that was under way.
-release::Facts ask(const release::Ask &ask, Tuplestorestate *rows, TupleDesc desc);
+// sent: what the keeper was asked, for read_ask().
+release::Facts ask(const release::Ask &ask, Tuplestorestate *rows, TupleDesc desc, StringInfo sent);
 
 // Has a keeper commit an entry of the ledger: charges of the owner's own calls, new odometers (catalog::deliver_by).
 void deliver(catalog::Entry *entry);

@@ -4,6 +4,37 @@
 
 namespace dp::keeper {
 
+static void write_refinable(border::Writer *writer, const release::Refinable &refinable) {
+    writer->put_text(refinable.mean);
+    writer->put(refinable.asked);
+    writer->put(refinable.versions);
+}
+
+static release::Refinable read_refinable(border::Reader *reader) {
+    release::Refinable refinable = {};
+    refinable.mean = reader->take_text();
+    refinable.asked = reader->take<privacy::Rho>();
+    refinable.versions = reader->take<uint64>();
+    return refinable;
+}
+
+static void write_wanted(border::Writer *writer, const privacy::Wanted &wanted) {
+    writer->put(wanted.within.value_or(-1)); // neither is below 0
+    writer->put(wanted.error95.value_or(-1));
+    writer->put(wanted.deviations);
+}
+
+static privacy::Wanted read_wanted(border::Reader *reader) {
+    privacy::Wanted wanted;
+    auto within = reader->take<double>(), error95 = reader->take<double>();
+    if (within >= 0)
+        wanted.within = within;
+    if (error95 >= 0)
+        wanted.error95 = error95;
+    wanted.deviations = reader->take<double>();
+    return wanted;
+}
+
 void write_ask(border::Writer *writer, const release::Ask &ask) {
     writer->put_text(ask.leaf);
     writer->put_text(ask.time_zone);
@@ -12,6 +43,9 @@ void write_ask(border::Writer *writer, const release::Ask &ask) {
     writer->put(ask.has_epsilon);
     writer->put(ask.epsilon);
     writer->put(ask.weight);
+    write_wanted(writer, ask.wanted);
+    writer->put(ask.refines);
+    write_refinable(writer, ask.refinable);
     writer->put(ask.noutputs);
     writer->put_bytes(ask.output_types, sizeof(Oid) * ask.noutputs);
     int n = ask.parameters == nullptr ? 0 : ask.parameters->numParams;
@@ -54,6 +88,9 @@ release::Ask read_ask(border::Reader *reader, const catalog::Asker &asker) {
     ask.has_epsilon = reader->take<bool>();
     ask.epsilon = reader->take<privacy::Epsilon>();
     ask.weight = reader->take<double>();
+    ask.wanted = read_wanted(reader);
+    ask.refines = reader->take<bool>();
+    ask.refinable = read_refinable(reader);
     ask.noutputs = reader->take<int>();
     ask.output_types = take_types(reader, ask.noutputs);
     take_parameters(reader, &ask);
@@ -85,6 +122,10 @@ void write_facts(border::Writer *writer, const release::Facts &facts) {
     writer->put(facts.thresholded);
     writer->put(facts.noutputs);
     writer->put_bytes(facts.error95, sizeof(double) * facts.noutputs);
+    writer->put(facts.reached.asked); // one by one: no bytes of this process between them
+    writer->put(facts.reached.steps);
+    writer->put(facts.reached.how);
+    write_refinable(writer, facts.refinable);
 }
 
 release::Facts read_facts(border::Reader *reader) {
@@ -98,6 +139,10 @@ release::Facts read_facts(border::Reader *reader) {
     facts.noutputs = reader->take<int>();
     facts.error95 = static_cast<double *>(palloc(sizeof(double) * (facts.noutputs + 1)));
     memcpy(facts.error95, reader->take_bytes(sizeof(double) * facts.noutputs), sizeof(double) * facts.noutputs);
+    facts.reached.asked = reader->take<bool>();
+    facts.reached.steps = reader->take<int>();
+    facts.reached.how = reader->take<release::Short>();
+    facts.refinable = read_refinable(reader);
     return facts;
 }
 

@@ -203,9 +203,12 @@ static void lock_for_request(Request *request) {
 }
 
 // Whether it may take long to find the price: a search in the rows, a calibration of Gaussian noise for each candidate, other
-// servers that are asked whether they are there.
+// servers that are asked whether they are there; with many measures also the price of an accuracy.
+constexpr int many_measures = 16;
+
 static bool takes_long(const Request *request) {
-    return request->terms.algorithm != release::Algorithm::within_domain ||
+    return (request->ask.wanted.asked() && request->question->nmeasures > many_measures) ||
+           request->terms.algorithm != release::Algorithm::within_domain ||
            request->terms.mechanism != privacy::Mechanism::laplace || request->question->remote;
 }
 
@@ -245,7 +248,8 @@ static bool prepare_answer(Request *request) {
     if (takes_long(request) && !request->alone)
         return false;
     border::check_stack_room();
-    request->round = release::begin(resolved.question, resolved.terms);
+    request->round = release::begin(resolved.question, resolved.terms,
+                                    request->ask.refines ? &request->ask.refinable : nullptr);
     request->entry = release::due(request->round);
     lock_for_request(request);
     return true;
@@ -436,8 +440,41 @@ static void send_rows(Stream *stream, const release::Answer &answer) {
     end_rows(stream);
 }
 
+// Reads the rows, the first time, and takes the step that is paid: false: it has ended with an error.
+static bool take_step(Request *request) {
+    ErrorData *error = in_transaction(request, "2s", 0, [&] {
+        border::set_locally("TimeZone", request->ask.time_zone);
+        release::step(request->round);
+    });
+    if (rows::take_suspension())
+        suspend(request);
+    if (error != nullptr)
+        reply_error(request, presentable(request, error));
+    return error == nullptr;
+}
+
+// From one step to the next of an answer by accuracy, each charged before it is taken. Their number follows from what is
+// answered. One that is not committed, for whatever reason, is not taken: the answer is what was paid. False: it has ended.
+static bool take_steps(Request *request) {
+    while (release::must_step(request->round)) {
+        if (!take_step(request))
+            return false;
+        if (release::is_paid(request->round))
+            return true;
+        request->entry = release::due(request->round);
+        commit_patiently(request->entry);
+        if (request->entry->verdict.outcome == catalog::Outcome::committed)
+            release::charged(request->round);
+        else
+            release::stop_early(request->round);
+    }
+    return true;
+}
+
 // Reads the rows. What was charged stays, whatever happens here.
 static void answer(Request *request) {
+    if (!take_steps(request))
+        return;
     Stream stream = open_stream(request->slot);
     ErrorData *error = in_transaction(request, "2s", 0, [&] {
         border::set_locally("TimeZone", request->ask.time_zone);
@@ -497,7 +534,7 @@ static bool go_on(Request *request) {
 static bool pay_the_rest(Request *request) {
     if (!go_on(request))
         return false;
-    while (!release::is_paid(request->round)) {
+    while (!release::is_paid(request->round) && !release::must_step(request->round)) {
         bool charged = release::must_select(request->round) ? select_and_charge(request) : charge_next(request);
         if (!charged || !go_on(request))
             return false;
@@ -510,15 +547,8 @@ static bool pay_the_rest(Request *request) {
 // What this keeper has charged and somebody has yet to read: its locks stand until then.
 static Request *held[nslots];
 
-// To be compared in another keeper.
-static uint64 versions_hash(const Request *request) {
-    const char *versions = release::versions_of(*request->question->settings);
-    return hash_bytes_extended(reinterpret_cast<const unsigned char *>(versions), static_cast<int>(strlen(versions)),
-                               0);
-}
-
 static void hold(Request *request) {
-    uint64 versions = versions_hash(request);
+    uint64 versions = release::versions_hash(*request->question->settings);
     if (held[request->slot] != nullptr) // of the slot's last request, which another keeper has answered
         close_request(held[request->slot]);
     held[request->slot] = request;
@@ -556,7 +586,7 @@ static Request *resume(int slot) {
         if (!prepare_answer(request))
             return;
         const Slot &shared = pool()->slots[slot];
-        same = shared.versions == versions_hash(request);
+        same = shared.versions == release::versions_hash(*request->question->settings);
         if (same)
             release::continue_charged(request->round, shared.epsilon);
     });

@@ -11,9 +11,10 @@ namespace dp::query {
 constexpr int used_groups = -2;
 
 bool is_release(Oid function) {
-    static const Oid types[4] = {TEXTOID, NUMERICOID, FLOAT8OID, ANYOID};
-    return function == border::internal_function("release", 3, types) ||
-           function == border::internal_function("release", 4, types);
+    static const Oid types[release_arguments + 1] = {TEXTOID,   NUMERICOID, FLOAT8OID, FLOAT8OID,
+                                                     FLOAT8OID, FLOAT8OID,  ANYOID};
+    return function == border::internal_function("release", release_arguments, types) ||
+           function == border::internal_function("release", release_arguments + 1, types);
 }
 
 bool uses_groups(Node *call) {

@@ -307,11 +307,20 @@ static char *deparse(Query *leaf) {
     return on_one_line(text);
 }
 
+static Const *float_constant(double value, bool isnull) {
+    return makeConst(FLOAT8OID, -1, InvalidOid, sizeof(double), Float8GetDatum(value), isnull, FLOAT8PASSBYVAL);
+}
+
+static Const *float_constant(const std::optional<double> &value) {
+    return float_constant(value.value_or(0), !value);
+}
+
 static FuncExpr *release_call(const char *leaf, const Split *split, const Request *request) {
-    static const Oid types[4] = {TEXTOID, NUMERICOID, FLOAT8OID, ANYOID};
+    static const Oid types[release_arguments + 1] = {TEXTOID,   NUMERICOID, FLOAT8OID, FLOAT8OID,
+                                                     FLOAT8OID, FLOAT8OID,  ANYOID};
     auto *call = makeNode(FuncExpr);
     bool arguments = split->arguments != NIL;
-    call->funcid = border::internal_function("release", arguments ? 4 : 3, types);
+    call->funcid = border::internal_function("release", release_arguments + (arguments ? 1 : 0), types);
     call->funcresulttype = RECORDOID;
     call->funcretset = true;
     call->funcformat = COERCE_EXPLICIT_CALL;
@@ -319,10 +328,12 @@ static FuncExpr *release_call(const char *leaf, const Split *split, const Reques
     bool less = request != nullptr && request->has_epsilon;
     Datum epsilon = less ? catalog::to_numeric(request->epsilon) : Datum(0);
     double weight = request != nullptr ? request->weight : 1;
+    privacy::Wanted wanted = request != nullptr ? request->wanted : privacy::Wanted{};
     call->args = list_make3(
         makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum(leaf), false, false),
-        makeConst(NUMERICOID, -1, InvalidOid, -1, epsilon, !less, false),
-        makeConst(FLOAT8OID, -1, InvalidOid, sizeof(double), Float8GetDatum(weight), false, FLOAT8PASSBYVAL));
+        makeConst(NUMERICOID, -1, InvalidOid, -1, epsilon, !less, false), float_constant(weight, false));
+    call->args = list_concat(call->args, list_make3(float_constant(wanted.within), float_constant(wanted.error95),
+                                                    float_constant(wanted.deviations, false)));
     call->args = list_concat(call->args, static_cast<List *>(copyObject(split->arguments)));
     return call;
 }

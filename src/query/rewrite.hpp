@@ -2,7 +2,7 @@
 // (architecture.md, 3.2). Comfort, never the wall: release checks everything again.
 #pragma once
 
-#include "privacy/decimal.hpp"
+#include "privacy/refinement.hpp"
 
 #include "border/postgres.hpp"
 
@@ -17,6 +17,7 @@ struct Request {
     bool has_epsilon;
     privacy::Epsilon epsilon; // ask for less
     double weight;
+    privacy::Wanted wanted; // asks by accuracy
 };
 // Runs the rewrite on an analysed and rewritten query in place; returns the number of leaves that became releases.
 int rewrite_statement(Query *query, const char *text, const Request *request);

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "privacy/running_mean.hpp"
+
 namespace dp::release {
 
 constexpr int places_of_average = 6; // beyond those of the values: a million of them is averaged to their own precision
@@ -19,6 +21,16 @@ double rounding_of(int decimals) {
 static double to_places(double width, int decimals) {
     double places = decimals < 0 ? 0 : std::pow(10, decimals), scaled = width * places;
     return places > 0 && scaled < 0x1p52 ? std::round(scaled) / places : width;
+}
+
+double printed_halfwidth(const rows::Question *question, int aggregate, double width) {
+    return to_places(width, question->decimals[aggregate]);
+}
+
+// Counts, and sums on a lattice of whole numbers, are whole numbers.
+int mean_bits(const rows::Question *question, int measure) {
+    const privacy::Bounds *bounds = question->bounds[measure];
+    return bounds == nullptr || bounds->exponent >= 0 ? 0 : privacy::bits_of_real_mean;
 }
 
 double halfwidth(const rows::Question *question, const privacy::ReleasePlan &plan, int aggregate) {

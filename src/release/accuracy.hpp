@@ -8,6 +8,11 @@ namespace dp::release {
 // Of one aggregate under a plan. NaN for an average: its width depends on how many rows there are. Core region.
 double halfwidth(const rows::Question *question, const privacy::ReleasePlan &plan, int aggregate);
 
+// Of a measure that is no pair: a width in the aggregate's own unit as it is reported, behind its rounding.
+double printed_halfwidth(const rows::Question *question, int aggregate, double width);
+// Binary places beyond the lattice's that a mean of measurements is published with (privacy::RunningMean). Core region.
+int mean_bits(const rows::Question *question, int measure);
+
 // Decimals that an average is printed with; of what its sum is. -1: those that there are.
 int average_decimals(int decimals);
 // How far rounding to them moves a number at most; 0 for -1.

@@ -42,6 +42,30 @@ const char *versions_of(const catalog::Settings &settings) {
     return psprintf("%s|%s", settings.fingerprint, settings.policies == nullptr ? "" : settings.policies);
 }
 
+uint64 versions_hash(const catalog::Settings &settings) {
+    const char *versions = versions_of(settings);
+    return hash_bytes_extended(reinterpret_cast<const unsigned char *>(versions), static_cast<int>(strlen(versions)),
+                               0);
+}
+
+// What was measured before was measured under the same settings, or its mean with what is measured now would say nothing.
+static void check_unchanged(const Ask &ask, const catalog::Settings &settings) {
+    if (ask.refines && ask.refinable.versions != versions_hash(settings))
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("the settings of %s have changed since the last answer", settings.relation_name),
+                        errdetail("Nothing was charged."), errhint("Ask anew with dp_query().")));
+}
+
+// Of the table's settings, what the way to an accuracy depends on: read where it is asked for, and where noise is Gaussian, which may
+// be refined later.
+static const privacy::BoundSettings *bound_of(const catalog::Reading &reading, const catalog::Settings &settings,
+                                              const Terms &terms, bool refines) {
+    if (!refines && !terms.wanted.asked() && terms.mechanism == privacy::Mechanism::laplace)
+        return nullptr;
+    const catalog::Terms *now = catalog::read_terms(reading, settings.view, InvalidOid, InvalidOid);
+    return now == nullptr ? nullptr : &now->bound;
+}
+
 // The search of within_data looks at single rows, here: those of other servers would travel for it.
 static void check_searchable(const rows::Question *question, const Terms &terms) {
     if (question->remote && terms.algorithm == Algorithm::within_data)
@@ -58,10 +82,13 @@ Resolved resolve(const Ask &ask, query::Leaf *leaf) {
     question->asker = ask.asker;
     catalog::Policy *policy = catalog::policy_of(reading, question->settings, ask.asker);
     question->grantee = policy->grantee_name;
+    Terms terms = terms_of(*policy, ask.has_epsilon ? &ask.epsilon : nullptr, ask.weight);
+    terms.wanted = ask.wanted;
+    terms.bound = bound_of(reading, *question->settings, terms, ask.refines);
     reading.close();
     if (ask.versions != nullptr && strcmp(ask.versions, versions_of(*question->settings)) != 0)
         catalog::refuse_changing(*question->settings);
-    Terms terms = terms_of(*policy, ask.has_epsilon ? &ask.epsilon : nullptr, ask.weight);
+    check_unchanged(ask, *question->settings);
     rows::check_delta(question, terms.mechanism, terms.delta);
     check_searchable(question, terms);
     return Resolved{question, terms};

@@ -15,12 +15,17 @@ struct Ask {
     bool has_epsilon;
     privacy::Epsilon epsilon; // asks for less
     double weight;
+    privacy::Wanted wanted;
+    bool refines;         // the last answer,
+    Refinable refinable; // which is this
     int noutputs; // columns that the asker expects
     Oid *output_types;
     Oid *parameter_types;
     ParamListInfo parameters; // $1 ... of the leaf
 };
 
+// To be compared in another process.
+uint64 versions_hash(const catalog::Settings &settings);
 // Which versions of settings and policies a question rests on (catalog::read_settings, policy_of), as one text.
 const char *versions_of(const catalog::Settings &settings);
 

@@ -58,6 +58,15 @@ static void describe_rows(StringInfo json, const Terms &terms) {
     escape_json(json, terms.group_b);
 }
 
+// What accuracy is asked for.
+static void describe_wanted(StringInfo json, const privacy::Wanted &wanted) {
+    if (wanted.within)
+        appendStringInfo(json, ", \"within\": %s, \"deviations\": %s", float8out_internal(*wanted.within),
+                         float8out_internal(wanted.deviations));
+    if (wanted.error95)
+        appendStringInfo(json, ", \"error95\": %s", float8out_internal(*wanted.error95));
+}
+
 // The ledger names the first measures; how many there are follows from k1 and from the text.
 constexpr int described_bytes = 6 * 1024;
 
@@ -87,11 +96,14 @@ static const char *describe(const rows::Question *question, const Terms &terms) 
                                                 : "declared");
     describe_measures(&json, question);
     describe_rows(&json, terms);
+    describe_wanted(&json, terms.wanted);
     appendStringInfoChar(&json, '}');
     return json.data;
 }
 
 privacy::Delta delta_of(const rows::Question *question, const Terms &terms) {
+    if (terms.rho.units() > 0)
+        return question->thresholded ? terms.delta : privacy::Delta();
     return border::core([&] { return privacy::delta_charged(terms.mechanism, question->thresholded, terms.delta); });
 }
 
@@ -112,6 +124,10 @@ static const char *guarantee_of(Algorithm algorithm, bool thresholded) {
 // How delta is split does not depend on epsilon, which is chosen later, under the odometer's lock.
 static void split_delta(const rows::Question *question, const Terms &terms, catalog::Charge *charge) {
     privacy::Delta delta = delta_of(question, terms);
+    if (terms.rho.units() > 0) { // its noise has none
+        charge->delta = charge->delta_groups = delta;
+        return;
+    }
     border::core([&] {
         auto plan = privacy::plan_release(terms.mechanism, *question->measures, *question->sensitivities,
                                           question->thresholded, terms.candidates->front(), delta);
@@ -145,6 +161,24 @@ catalog::Charge charge_for(const rows::Question *question, const Terms &terms) {
     charge.thresholded = question->thresholded;
     charge.parameters = describe(question, terms);
     return charge;
+}
+
+void set_limits(const rows::Question *question, const Terms &terms, privacy::Delta delta, privacy::Limits *limits) {
+    limits->candidates = *terms.candidates;
+    if (terms.has_epsilon_max)
+        limits->epsilon_max = terms.epsilon_max;
+    if (terms.has_requested)
+        limits->requested = terms.requested;
+    if (terms.has_share)
+        limits->share = terms.share;
+    limits->delta = delta;
+    limits->groups = privacy::delta_of_groups(terms.mechanism, question->thresholded, delta);
+    limits->pure = terms.mechanism == privacy::Mechanism::laplace;
+    limits->rho_of = [question, &terms, delta](privacy::Epsilon epsilon) {
+        return privacy::plan_release(terms.mechanism, *question->measures, *question->sensitivities,
+                                     question->thresholded, epsilon, delta)
+            .rho();
+    };
 }
 
 privacy::Epsilon charge(const rows::Question *question, const Terms &terms, const Permitted &permitted) {

@@ -8,6 +8,9 @@ namespace dp::release {
 // The delta that such a release charges (formulas.md 8.5).
 privacy::Delta delta_of(const rows::Question *question, const Terms &terms);
 
+// What the terms permit before an account is looked at. delta: delta_of(). Core region.
+void set_limits(const rows::Question *question, const Terms &terms, privacy::Delta delta, privacy::Limits *limits);
+
 // Everything but the permitted epsilon.
 catalog::Charge charge_for(const rows::Question *question, const Terms &terms);
 

@@ -7,6 +7,7 @@
 #include "catalog/odometer.hpp"
 #include "release/accuracy.hpp"
 #include "release/choose.hpp"
+#include "release/refine.hpp"
 #include "release/select.hpp"
 
 namespace dp::release {
@@ -62,26 +63,6 @@ static void add_earlier(Account *account, const rows::Question *question, const 
 
 // ---- the decision, without the charge ------------------------------------------------------------------------------
 
-// Core region.
-static void set_limits(const rows::Question *question, const Terms &terms, privacy::Delta delta,
-                       privacy::Limits *limits) {
-    limits->candidates = *terms.candidates;
-    if (terms.has_epsilon_max)
-        limits->epsilon_max = terms.epsilon_max;
-    if (terms.has_requested)
-        limits->requested = terms.requested;
-    if (terms.has_share)
-        limits->share = terms.share;
-    limits->delta = delta;
-    limits->groups = privacy::delta_of_groups(terms.mechanism, question->thresholded, delta);
-    limits->pure = terms.mechanism == privacy::Mechanism::laplace;
-    limits->rho_of = [question, &terms, delta](privacy::Epsilon epsilon) {
-        return privacy::plan_release(terms.mechanism, *question->measures, *question->sensitivities,
-                                     question->thresholded, epsilon, delta)
-            .rho();
-    };
-}
-
 static void decide(const rows::Question *question, const Terms &terms, const Permitted &permitted,
                    const Account &account, Estimate *estimate) {
     border::core([&] {
@@ -119,6 +100,7 @@ static void foresee(const rows::Question *question, const Terms &terms, Estimate
         auto plan = privacy::plan_release(terms.mechanism, *question->measures, *question->sensitivities,
                                           question->thresholded, estimate->epsilon, estimate->delta);
         estimate->threshold = plan.threshold.value_or(0);
+        estimate->rho = plan.rho();
         estimate->filtered = filtered_measures(*question->measures);
         for (int i = 0; i < leaf->noutputs; i++)
             error95[i] = leaf->outputs[i].is_key ? std::numeric_limits<double>::quiet_NaN()
@@ -156,9 +138,91 @@ static void select(const rows::Question *question, const Terms &terms, const Acc
     });
 }
 
+// ---- by accuracy ---------------------------------------------------------------------------------------------------
+
+static bool fits(const privacy::Cost &cost, const Terms &terms, const Account &account) {
+    return border::core([&] {
+        std::optional<privacy::Epsilon> share;
+        if (terms.has_share)
+            share = terms.share;
+        return privacy::fit(cost, privacy::Account::public_account, account.bound, account.totals, account.role,
+                            share) == privacy::Denial::none;
+    });
+}
+
+// What steps that come to so much cost together.
+static privacy::Cost cost_of_steps(const Course &course, privacy::Epsilon epsilon, privacy::Rho rho,
+                                   privacy::Delta groups) {
+    privacy::Step step;
+    step.is_step = true;
+    step.basis = course.measured ? privacy::Basis::rho : privacy::Basis::epsilon;
+    step.epsilon = epsilon;
+    step.rho = rho;
+    return border::core([&] { return privacy::cost_of_step(step, groups); });
+}
+
+// The first step is charged as soon as it fits; how far the others come depends on the answer.
+static void estimate_steps(const rows::Question *question, const Terms &terms, const Course &course,
+                           const Account &account, const double *magnitude, Estimate *estimate) {
+    Foreseen end = foresee_round(question, terms, course, magnitude);
+    estimate->epsilon = end.epsilon;
+    estimate->rho = course.measured ? end.rho : border::core([&] { return privacy::rho_of_pure(end.epsilon); });
+    estimate->error95 = end.error95;
+    estimate->cost = cost_of_steps(course, end.epsilon, end.rho, {});
+    estimate->denied = !fits(cost_of_steps(course, end.first, end.first_rho, {}), terms, account);
+    estimate->note = magnitude == nullptr
+                         ? "at most: it ends as soon as the answer is accurate"
+                         : psprintf("if every value were %s", float8out_internal(*magnitude));
+}
+
+static void estimate_measurement(const rows::Question *question, const Terms &terms, const Course &course,
+                                 const Account &account, Estimate *estimate) {
+    const query::Leaf *leaf = question->leaf;
+    auto *error95 = static_cast<double *>(palloc(sizeof(double) * (leaf->noutputs + 1)));
+    border::core([&] {
+        auto plan = privacy::plan_measurement(*question->measures, *question->sensitivities, question->thresholded,
+                                              terms.rho, estimate->delta);
+        estimate->rho = plan.rho();
+        estimate->threshold = plan.threshold.value_or(0);
+        for (int i = 0; i < leaf->noutputs; i++)
+            error95[i] = leaf->outputs[i].is_key ? std::numeric_limits<double>::quiet_NaN()
+                                                 : halfwidth(question, plan, leaf->outputs[i].index);
+    });
+    estimate->error95 = error95;
+    estimate->cost = cost_of_steps(course, {}, estimate->rho, estimate->delta);
+    estimate->denied = !fits(estimate->cost, terms, account);
+}
+
+static void estimate_course(const rows::Question *question, const Terms &terms, const Account &account,
+                            const double *magnitude, Estimate *estimate) {
+    Permitted permitted = choose(question, terms); // from public facts
+    Course course = plan_course(question, terms, permitted);
+    estimate->priced = course.priced && !course.dearer;
+    estimate->denied = !estimate->priced;
+    estimate->note = course.dearer ? both_prices(course) : nullptr;
+    estimate->measured = course.measured;
+    if (course.measured)
+        estimate->mechanism = privacy::Mechanism::gaussian;
+    if (!estimate->priced)
+        return;
+    if (course.in_steps) {
+        estimate_steps(question, terms, course, account, magnitude, estimate);
+        return;
+    }
+    Terms one = terms_of_course(terms, course);
+    estimate->delta = delta_of(question, one);
+    if (course.measured)
+        estimate_measurement(question, one, course, account, estimate);
+    else {
+        decide(question, one, permitted, account, estimate);
+        foresee(question, one, estimate);
+    }
+}
+
 Estimate estimate(const catalog::Reading &reading, const rows::Question *question, const Terms &terms,
-                  const List *earlier) {
+                  const List *earlier, const double *magnitude) {
     rows::check_delta(question, terms.mechanism, terms.delta);
+    check_policy(terms);
     Estimate estimate = {};
     estimate.from_data = !is_public(terms.algorithm);
     if (estimate.from_data)
@@ -167,6 +231,11 @@ Estimate estimate(const catalog::Reading &reading, const rows::Question *questio
         border::core([&] { return privacy::delta_charged(terms.mechanism, question->thresholded, terms.delta); });
     Account account = read_account(reading, question, terms);
     add_earlier(&account, question, terms, earlier);
+    estimate.mechanism = terms.mechanism;
+    if (terms.wanted.asked()) {
+        estimate_course(question, terms, account, magnitude, &estimate);
+        return estimate;
+    }
     if (is_selected(terms.algorithm))
         select(question, terms, account, &estimate);
     else

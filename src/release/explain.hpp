@@ -16,6 +16,10 @@ struct Estimate {
     privacy::Delta delta;
     privacy::Cost cost, selection_cost; // what the accounts would see
     int64 threshold;                    // of discovered groups, when epsilon is known beforehand; 0: none
+    privacy::Mechanism mechanism;       // of the noise that would be drawn
+    privacy::Rho rho;                   // of that noise
+    bool measured;                      // by Gaussian measurements, charged in rho alone
+    const char *note;                   // of an answer by accuracy: how epsilon, rho and error95 are meant; or null
     int filtered;                       // measures that differ by their FILTER alone, the most that there are
     double *
         error95; // null when epsilon is selected; half-width of each output of the leaf, in its own unit; NaN: a key, or it depends on the data
@@ -28,8 +32,8 @@ struct Earlier {
     privacy::Cost selection, cost;
 };
 
-// `earlier`: of Earlier *. Errors: as answer() has them before it charges.
+// `earlier`: of Earlier *; `magnitude`: what every value is taken to be, or null. Errors: as answer() has them before it charges.
 Estimate estimate(const catalog::Reading &reading, const rows::Question *question, const Terms &terms,
-                  const List *earlier);
+                  const List *earlier, const double *magnitude);
 
 } // namespace dp::release

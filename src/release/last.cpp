@@ -13,7 +13,40 @@ static void copy_columns(const query::Leaf *leaf, const double *error95, LastRel
             release->columns[release->ncolumns++] = LastColumn{pstrdup(leaf->outputs[i].name), error95[i]};
 }
 
-void remember(const query::Leaf *leaf, const Facts &facts) {
+// The statement that runs and has made a release; null when it has ended.
+static EState *statement = nullptr;
+
+static void statement_ends(void *) {
+    statement = nullptr;
+}
+
+// Whether the statement has made no release before.
+static bool is_first_of(EState *estate) {
+    if (estate == nullptr)
+        return true;
+    if (estate == statement)
+        return false;
+    auto *callback =
+        static_cast<MemoryContextCallback *>(MemoryContextAllocZero(estate->es_query_cxt, sizeof(MemoryContextCallback)));
+    callback->func = statement_ends;
+    MemoryContextRegisterResetCallback(estate->es_query_cxt, callback);
+    statement = estate;
+    return true;
+}
+
+static void copy_request(const Facts &facts, const StringInfoData *request, LastRelease *release) {
+    if (request == nullptr || facts.refinable.mean == nullptr)
+        return;
+    release->refinable = facts.refinable;
+    release->refinable.mean = pstrdup(facts.refinable.mean);
+    auto *copy = static_cast<char *>(palloc(request->len));
+    memcpy(copy, request->data, request->len);
+    release->request = copy;
+    release->request_size = request->len;
+}
+
+void remember(const query::Leaf *leaf, const Facts &facts, const StringInfoData *request, EState *estate) {
+    bool first = is_first_of(estate);
     if (context == nullptr)
         context = AllocSetContextCreate(TopMemoryContext, "dp_rdr last release", ALLOCSET_SMALL_SIZES);
     last = nullptr; // should the copy fail
@@ -27,6 +60,9 @@ void remember(const query::Leaf *leaf, const Facts &facts) {
         release->paid = facts.paid;
         release->delta = facts.delta;
     }
+    release->reached = facts.reached;
+    release->alone = first;
+    copy_request(facts, request, release);
     copy_columns(leaf, facts.error95, release);
     MemoryContextSwitchTo(old);
     last = release;

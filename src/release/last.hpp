@@ -19,10 +19,17 @@ struct LastRelease {
     int ncolumns; // answered columns; keys are not among them
     LastColumn *columns;
     bool groups_used; // its statement computed with groups of which small ones were withheld
+    Reached reached;
+    // For dp_refine. The mean is null where the answer cannot be refined.
+    Refinable refinable;
+    const char *request; // what the keeper was asked
+    Size request_size;
+    bool alone; // its statement made no other
 };
 
-// After the last row, when nothing can fail any more.
-void remember(const query::Leaf *leaf, const Facts &facts);
+// After the last row, when nothing can fail any more. request: what was asked, if it may be asked again; estate: of the statement
+// that the answer is part of, if there may be others in it.
+void remember(const query::Leaf *leaf, const Facts &facts, const StringInfoData *request, EState *estate);
 
 // What was remembered last is not what the statement shows.
 void remember_use_of_groups();

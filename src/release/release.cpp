@@ -9,6 +9,7 @@
 #include "rows/evaluate.hpp"
 #include "rows/shown.hpp"
 #include "release/last.hpp"
+#include "release/refine.hpp"
 #include "release/random.hpp"
 #include "release/steps.hpp"
 #include "release/trace.hpp"
@@ -58,6 +59,7 @@ Terms terms_of(const catalog::Policy &policy, const privacy::Epsilon *requested,
     terms.has_share = policy.has_share;
     terms.share = policy.share;
     terms.grantee = policy.grantee_name;
+    terms.epsilon_min = policy.epsilon_min;
     terms.group_a = policy.group_a;
     terms.group_b = policy.group_b;
     return terms;
@@ -72,6 +74,9 @@ struct Writer {
     const privacy::ReleasePlan *plan;
     StrongBits *bits;
     const Drawn *drawn;     // null: draw the noise
+    const privacy::int128 *given; // released values of all groups, instead of sums and noise; or null
+    bool means;                   // they are those of a mean (accuracy.hpp)
+    privacy::int128 *kept;  // of all groups, what was released of them; null: nobody needs it later
     int64 at;               // the group that comes next
     privacy::int128 *noisy; // ncoordinates
     Answer *answer;
@@ -88,6 +93,16 @@ static void add_drawn_noise(Writer *writer, const privacy::int128 *exact) {
     writer->at++;
 }
 
+static void take_given(Writer *writer) {
+    int n = writer->question->ncoordinates;
+    memcpy(writer->noisy, writer->given + writer->at++ * n, sizeof(privacy::int128) * n);
+}
+
+static void keep(Writer *writer) {
+    int n = writer->question->ncoordinates;
+    memcpy(writer->kept + writer->at++ * n, writer->noisy, sizeof(privacy::int128) * n);
+}
+
 static void add_noise(Writer *writer, const privacy::int128 *exact) {
     if (writer->drawn != nullptr) {
         add_drawn_noise(writer, exact);
@@ -100,6 +115,8 @@ static void add_noise(Writer *writer, const privacy::int128 *exact) {
                 writer->noisy[at] = exact[at] + privacy::draw(*writer->bits, writer->plan->noise[j]);
         trace::released(writer->noisy, at);
     });
+    if (writer->kept != nullptr)
+        keep(writer);
 }
 
 static int first_coordinate(const rows::Question *question, int measure) {
@@ -133,6 +150,11 @@ static Datum pair_value(const query::Aggregate &aggregate, const privacy::int128
     }
 }
 
+// Of the last place of a released sum.
+static int exponent_of(const Writer *writer, int j) {
+    return writer->question->bounds[j]->exponent - (writer->means ? mean_bits(writer->question, j) : 0);
+}
+
 static Datum aggregate_value(const Writer *writer, int i) {
     const rows::Question *question = writer->question;
     const query::Aggregate &aggregate = question->leaf->aggregates[i];
@@ -143,7 +165,7 @@ static Datum aggregate_value(const Writer *writer, int i) {
         return count_result(*noisy);
     case privacy::MeasureKind::sum:
         return rounded_result(aggregate.result_type,
-                              sum_result(aggregate.result_type, *noisy, question->bounds[j]->exponent),
+                              sum_result(aggregate.result_type, *noisy, exponent_of(writer, j)),
                               question->decimals[i]);
     case privacy::MeasureKind::pair:
         return pair_value(aggregate, noisy, question->bounds[j], question->decimals[i]);
@@ -181,7 +203,8 @@ static void put_row(const Writer *writer, const Datum *keys, const bool *key_nul
     tuplestore_putvalues(writer->answer->rows, writer->answer->desc, values, nulls);
 }
 
-static void put_declared(Writer *writer, const rows::Sums &sums) {
+// sums: null where values are given.
+static void put_declared(Writer *writer, const rows::Sums *sums) {
     const rows::Question *question = writer->question;
     int nkeys = question->leaf->nkeys;
     auto *keys = static_cast<Datum *>(palloc0(sizeof(Datum) * (nkeys + 1)));
@@ -195,7 +218,10 @@ static void put_declared(Writer *writer, const rows::Sums &sums) {
             nulls[i] = domain.nulls[rest % domain.count];
             rest /= domain.count;
         }
-        add_noise(writer, sums.values + static_cast<int64>(group) * question->ncoordinates);
+        if (writer->given != nullptr)
+            take_given(writer);
+        else
+            add_noise(writer, sums->values + static_cast<int64>(group) * question->ncoordinates);
         put_row(writer, keys, nulls);
     }
 }
@@ -265,8 +291,11 @@ static privacy::ReleasePlan *plan_of(const rows::Question *question, const Terms
     privacy::Delta delta = delta_of(question, terms);
     auto *plan = border::context_new<privacy::ReleasePlan>();
     border::core([&] {
-        *plan = privacy::plan_release(terms.mechanism, *question->measures, *question->sensitivities,
-                                      question->thresholded, epsilon, delta);
+        *plan = terms.rho.units() > 0 ? privacy::plan_measurement(*question->measures, *question->sensitivities,
+                                                                  question->thresholded, terms.rho, delta)
+                                      : privacy::plan_release(terms.mechanism, *question->measures,
+                                                              *question->sensitivities, question->thresholded, epsilon,
+                                                              delta);
         trace::planned(*plan);
     });
     return plan;
@@ -285,14 +314,51 @@ static double *halfwidths(const rows::Question *question, const privacy::Release
 
 static Facts facts_of(const rows::Question *question, const Terms &terms, const Paid &paid,
                       const privacy::ReleasePlan *plan) {
-    return Facts{terms.algorithm,
-                 terms.mechanism,
-                 paid,
-                 plan->delta,
-                 question->thresholded,
-                 plan->threshold.value_or(0),
-                 question->leaf->noutputs,
-                 halfwidths(question, plan)};
+    Facts facts = {};
+    facts.algorithm = terms.algorithm;
+    facts.mechanism = terms.mechanism;
+    facts.paid = paid;
+    if (terms.mechanism == privacy::Mechanism::gaussian)
+        facts.paid.rho = border::core([&] { return plan->rho(); });
+    facts.delta = plan->delta;
+    facts.thresholded = question->thresholded;
+    facts.threshold = plan->threshold.value_or(0);
+    facts.noutputs = question->leaf->noutputs;
+    facts.error95 = halfwidths(question, plan);
+    facts.reached = Reached{terms.wanted.asked(), 1, Short::not_at_all};
+    return facts;
+}
+
+// One Gaussian measurement that was charged in rho, of groups that are all there, each aggregate a number of its own.
+static bool is_refinable(const rows::Question *question, const Terms &terms) {
+    return terms.mechanism == privacy::Mechanism::gaussian && is_public(terms.algorithm) && terms.bound != nullptr &&
+           terms.bound->basis_of(false) == privacy::Basis::rho && !question->thresholded &&
+           question->ncoordinates == question->nmeasures;
+}
+
+static privacy::int128 *room_for_values(const rows::Question *question) {
+    Size n = static_cast<Size>(question->ngroups) * question->ncoordinates;
+    return static_cast<privacy::int128 *>(
+        MemoryContextAllocHuge(CurrentMemoryContext, sizeof(privacy::int128) * (n + 1)));
+}
+
+static Writer begin_writer(const rows::Question *question, Answer *answer) {
+    Writer writer = {};
+    writer.question = question;
+    writer.noisy =
+        static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * question->ncoordinates));
+    writer.answer = answer;
+    writer.error95 = answer->facts.error95;
+    return writer;
+}
+
+Answer write_values(const rows::Question *question, const Facts &facts, const privacy::int128 *values, bool means) {
+    Answer answer = {facts, tuplestore_begin_heap(true, false, work_mem), describe_answer(question->leaf)};
+    Writer writer = begin_writer(question, &answer);
+    writer.given = values;
+    writer.means = means;
+    rows::caught(question, [&] { put_declared(&writer, nullptr); });
+    return answer;
 }
 
 Answer write(const rows::Question *question, const Terms &terms, const Paid &paid, rows::Sums *sums,
@@ -300,30 +366,30 @@ Answer write(const rows::Question *question, const Terms &terms, const Paid &pai
     const privacy::ReleasePlan *plan = plan_of(question, terms, paid.epsilon);
     Answer answer = {facts_of(question, terms, paid, plan), tuplestore_begin_heap(true, false, work_mem),
                      describe_answer(question->leaf)};
-    Writer writer = {question,
-                     plan,
-                     border::context_new<StrongBits>(),
-                     drawn,
-                     0,
-                     static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * question->ncoordinates)),
-                     &answer,
-                     answer.facts.error95};
+    Writer writer = begin_writer(question, &answer);
+    writer.plan = plan;
+    writer.bits = border::context_new<StrongBits>();
+    writer.drawn = drawn;
+    writer.kept = is_refinable(question, terms) ? room_for_values(question) : nullptr;
     // The keys and sums of discovered groups are rows' until their noise is on them.
     rows::caught(question, [&] {
         if (question->thresholded)
             put_thresholded(&writer, sums);
         else
-            put_declared(&writer, *sums);
+            put_declared(&writer, sums);
     });
+    if (writer.kept != nullptr)
+        answer.facts.refinable = Refinable{mean_of(question, *plan, writer.kept), answer.facts.paid.rho,
+                                           versions_hash(*question->settings)};
     return answer;
 }
 
 Answer write_answer(const rows::Question *question, const Terms &terms, privacy::Epsilon charged, const Drawn *drawn) {
     border::UsageScope usage = border::UsageScope::enter();
     rows::Sums sums = rows::evaluate(question, nullptr);
-    Answer answer = write(question, terms, Paid{charged, {}}, &sums, drawn);
+    Answer answer = write(question, terms, Paid{charged, {}, {}}, &sums, drawn);
     usage.leave();
-    remember(question->leaf, answer.facts);
+    remember(question->leaf, answer.facts, nullptr, nullptr);
     return answer;
 }
 

@@ -1,6 +1,8 @@
 // The way of a query: choose, charge, evaluate, noise, in that order and with no path around (architecture.md, 3).
 #pragma once
 
+#include "privacy/refinement.hpp"
+
 #include "catalog/ledger.hpp"
 #include "rows/question.hpp"
 
@@ -31,6 +33,11 @@ struct Terms {
     bool has_epsilon_max, has_requested, has_share;
     privacy::Epsilon epsilon_max, requested, share;
     const char *grantee; // null: the controller's own call
+    // Asked by accuracy (release/refine).
+    privacy::Wanted wanted;
+    privacy::Epsilon epsilon_min;        // the policy's: the least that a single charge comes to
+    const privacy::BoundSettings *bound; // of the table, where the way depends on it; else null
+    privacy::Rho rho;                    // above 0: one Gaussian measurement, for at most this
     // Preferences about the rows themselves.
     bool exact;                    // the exact expectation in place of its bound
     const char *group_a, *group_b; // canonical conditions of the people whose risks are compared; null: everybody's
@@ -41,8 +48,26 @@ Terms terms_of(const catalog::Policy &policy, const privacy::Epsilon *requested,
 
 // What an answer was charged.
 struct Paid {
-    privacy::Epsilon epsilon;   // its noise
+    privacy::Epsilon epsilon;   // its noise; 0: it is charged in rho alone
     privacy::Epsilon selection; // of epsilon; 0 when nothing was tested
+    privacy::Rho rho;           // of Gaussian noise
+};
+
+// Why an answer is less accurate than asked for.
+enum class Short : char { not_at_all, ceiling, denied, stopped };
+
+// How an answer that was asked by accuracy was reached.
+struct Reached {
+    bool asked;
+    int steps; // charges
+    Short how;
+};
+
+// What dp_refine goes on from: public, like the answer. Null text: it does not.
+struct Refinable {
+    const char *mean;   // RunningMean::text()
+    privacy::Rho asked; // of what was measured last, in all
+    uint64 versions;    // hash of versions_of the settings
 };
 
 // What is public of an answer besides its rows.
@@ -55,6 +80,8 @@ struct Facts {
     int64 threshold; // that the noisy number of rows of a group must reach to appear; 0: all groups do
     int noutputs;    // of the leaf
     double *error95; // of each output; of an average where it is least accurate; NaN: a key
+    Reached reached;
+    Refinable refinable;
 };
 
 struct Answer {

@@ -3,19 +3,21 @@
 #include "border/scope.hpp"
 #include "border/attempt.hpp"
 #include "release/last.hpp"
+#include "release/course.hpp"
 #include "release/output.hpp"
+#include "release/refine.hpp"
 #include "release/select.hpp"
 #include "rows/engine.hpp"
 #include "rows/selection_sums.hpp"
 
 namespace dp::release {
 
-enum class Stage { price, selection, selected, paid };
+enum class Stage { price, selection, selected, step, paid_step, paid };
 
 struct Round {
     const rows::Question *question;
     Terms terms;
-    Stage stage; // price, or selection and selected: what is charged next; paid: nothing
+    Stage stage; // price, or selection and selected, or step: what is charged next; paid_step: a step is to be taken; paid: nothing
     catalog::Charge charge;
     catalog::Entry entry; // of that charge
     Paid paid;
@@ -24,9 +26,68 @@ struct Round {
     // Of a selection.
     const std::vector<privacy::SvtCandidate> *candidates;
     uint64 tested, first, end, last, selected;
+    // Of steps towards an accuracy.
+    Refinement *refinement;
+    catalog::Charge base; // what each of them is made from
 };
 
-Round *begin(const rows::Question *question, const Terms &terms) {
+static void charge_price(Round *round, const Permitted &permitted) {
+    round->stage = Stage::price;
+    round->charge = charge_for(round->question, round->terms);
+    round->charge.eps_star = permitted.eps_star;
+    round->charge.slack = permitted.slack;
+    round->entry = catalog::entry_for(round->charge);
+}
+
+static void charge_step(Round *round) {
+    round->charge = step_charge(round->refinement, round->base);
+    round->entry = catalog::entry_for(round->charge);
+    round->stage = Stage::step;
+}
+
+// One Gaussian measurement is charged as a step that no other follows.
+static void charge_measurement(Round *round) {
+    privacy::Step step;
+    step.basis = privacy::Basis::rho;
+    border::core([&] {
+        step.rho = privacy::plan_measurement(*round->question->measures, *round->question->sensitivities,
+                                             round->question->thresholded, round->terms.rho,
+                                             delta_of(round->question, round->terms))
+                       .rho();
+    });
+    round->charge = catalog::as_step(charge_for(round->question, round->terms), step, {});
+    round->entry = catalog::entry_for(round->charge);
+    round->stage = Stage::price;
+}
+
+// By accuracy: in steps, or by one charge that is known in advance, which goes the way of any other.
+static void begin_course(Round *round, const Permitted &permitted, const Refinable *refinable) {
+    Course course = plan_course(round->question, round->terms, permitted);
+    if (!course.priced) {
+        charge_price(round, permitted); // it is denied, and counted
+        return;
+    }
+    if (refinable == nullptr && !course.in_steps) {
+        check_price(round->terms, course);
+        round->terms = terms_of_course(round->terms, course);
+        if (course.measured)
+            charge_measurement(round);
+        else
+            charge_price(round, permitted);
+        return;
+    }
+    round->refinement = begin_refinement(round->question, round->terms, course, refinable);
+    Terms terms = round->terms;
+    if (course.measured) { // whatever the policy's noise is
+        terms.mechanism = privacy::Mechanism::gaussian;
+        terms.rho = course.rho_ceiling;
+    }
+    round->base = charge_for(round->question, terms);
+    charge_step(round);
+}
+
+Round *begin(const rows::Question *question, const Terms &terms, const Refinable *refinable) {
+    check_policy(terms);
     rows::check_nodes(question->settings->relation, question->settings->owner);
     auto *round = static_cast<Round *>(palloc0(sizeof(Round)));
     round->question = question;
@@ -43,12 +104,11 @@ Round *begin(const rows::Question *question, const Terms &terms) {
         round->entry = catalog::entry_for_selection(round->charge, terms.epsilon_svt, round->tested);
     } else {
         rows::check_remote_parts(question, nullptr);
-        round->stage = Stage::price;
-        round->charge = charge_for(question, terms);
         Permitted permitted = choose(question, terms);
-        round->charge.eps_star = permitted.eps_star;
-        round->charge.slack = permitted.slack;
-        round->entry = catalog::entry_for(round->charge);
+        if (terms.wanted.asked() || refinable != nullptr)
+            begin_course(round, permitted, refinable);
+        else
+            charge_price(round, permitted);
     }
     return round;
 }
@@ -69,6 +129,10 @@ static void charge_selected(Round *round) {
 
 void charged(Round *round) {
     const catalog::Verdict &verdict = round->entry.verdict;
+    if (round->stage == Stage::step) {
+        round->stage = Stage::paid_step;
+        return;
+    }
     if (round->stage != Stage::selection) {
         round->paid.epsilon = verdict.epsilon;
         round->stage = Stage::paid;
@@ -97,6 +161,26 @@ void select(Round *round) {
     charge_selected(round);
 }
 
+bool must_step(const Round *round) {
+    return round->stage == Stage::paid_step;
+}
+
+void step(Round *round) {
+    if (!must_step(round))
+        elog(ERROR, "a step is asked for that was not charged");
+    take_step(round->refinement);
+    if (is_done(round->refinement))
+        round->stage = Stage::paid;
+    else
+        charge_step(round);
+}
+
+void stop_early(Round *round) {
+    stop(round->refinement,
+         round->entry.verdict.outcome == catalog::Outcome::denied ? Short::denied : Short::stopped);
+    round->stage = Stage::paid;
+}
+
 bool is_paid(const Round *round) {
     return round->stage == Stage::paid;
 }
@@ -108,11 +192,17 @@ void discard(Round *round) {
 Answer finish(Round *round) {
     if (!is_paid(round))
         elog(ERROR, "an answer is asked for that was not charged");
+    if (round->refinement != nullptr)
+        return write_refined(round->refinement);
     rows::Sums now = round->read ? rows::Sums{} : rows::evaluate(round->question, nullptr);
     return write(round->question, round->terms, round->paid, round->read ? &round->sums : &now, nullptr);
 }
 
 void continue_charged(Round *round, privacy::Epsilon epsilon) {
+    if (round->refinement != nullptr) {
+        round->stage = Stage::paid_step;
+        return;
+    }
     round->paid.epsilon = epsilon;
     round->stage = Stage::paid;
 }
@@ -127,7 +217,7 @@ Answer answer(const rows::Question *question, const Terms &terms) {
     }
     // Up to the last row: spilled groups are read again while the noise is added.
     border::UsageScope usage = border::UsageScope::enter();
-    Round *round = begin(question, terms);
+    Round *round = begin(question, terms, nullptr);
     while (!is_paid(round)) {
         // Were this charge denied or cancelled, groups that have spilled are dropped without being counted (C18).
         border::SettingsScope settings = border::SettingsScope::enter();
@@ -139,7 +229,7 @@ Answer answer(const rows::Question *question, const Terms &terms) {
     }
     Answer answer = finish(round);
     usage.leave();
-    remember(question->leaf, answer.facts);
+    remember(question->leaf, answer.facts, nullptr, nullptr);
     return answer;
 }
 

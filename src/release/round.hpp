@@ -10,7 +10,8 @@ namespace dp::release {
 struct Round;
 
 // Looks at public facts alone; under within_data and find_epsilon at the rows (choose). Lives in CurrentMemoryContext.
-Round *begin(const rows::Question *question, const Terms &terms);
+// refinable: the answer that it goes on from, or null.
+Round *begin(const rows::Question *question, const Terms &terms, const Refinable *refinable);
 // The charge that comes next.
 catalog::Entry *due(Round *round);
 // It is committed. From here on the rows that it pays for may be read.
@@ -19,6 +20,12 @@ void charged(Round *round);
 bool must_select(const Round *round);
 bool is_paid(const Round *round);
 void select(Round *round);
+// An answer by accuracy (release/refine): whether a step is paid and not taken. step() reads the rows, the first time, and then
+// either a charge is due or the answer is paid.
+bool must_step(const Round *round);
+void step(Round *round);
+// The charge that is due was not committed: the answer is what the steps before it have made of it.
+void stop_early(Round *round);
 // Reads the rows, unless they have been, and writes the noisy answer.
 Answer finish(Round *round);
 

@@ -13,6 +13,7 @@
 #include "query/shape.hpp"
 #include "release/ask.hpp"
 #include "release/last.hpp"
+#include "sql/analyst.hpp"
 #include "sql/arguments.hpp"
 #include "sql/statement.hpp"
 #include "sql/withheld.hpp"
@@ -33,7 +34,15 @@ DP_FUNCTION(deny) {
 // ---- release -------------------------------------------------------------------------------------------------------
 
 namespace {
-enum ReleaseArgument { release_leaf, release_epsilon, release_weight, release_first_parameter };
+enum ReleaseArgument {
+    release_leaf,
+    release_epsilon,
+    release_weight,
+    release_within,
+    release_error95,
+    release_deviations,
+    release_first_parameter
+};
 
 struct Parameters {
     ParamListInfo list;
@@ -64,7 +73,7 @@ static Parameters read_parameters(FunctionCallInfo fcinfo) {
     return parameters;
 }
 
-static Oid *types_of(TupleDesc desc) {
+Oid *types_of(TupleDesc desc) {
     auto *types = static_cast<Oid *>(palloc(sizeof(Oid) * (desc->natts + 1)));
     for (int i = 0; i < desc->natts; i++)
         types[i] = TupleDescAttr(desc, i)->atttypid;
@@ -80,6 +89,7 @@ static release::Ask ask_of(FunctionCallInfo fcinfo, const Parameters &parameters
     if (ask.has_epsilon)
         ask.epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(release_epsilon), "epsilon");
     ask.weight = PG_ARGISNULL(release_weight) ? 1 : checked_weight(PG_GETARG_FLOAT8(release_weight), "weight");
+    ask.wanted = wanted_arguments(fcinfo, release_within);
     ask.noutputs = expected->natts;
     ask.output_types = types_of(expected);
     ask.parameter_types = parameters.types;
@@ -107,6 +117,18 @@ static const char *open_settings(Oid view, const catalog::Asker &asker) {
     return settings == nullptr ? "" : release::versions_of(*settings);
 }
 
+release::Facts ask_keeper(release::Ask *ask, ReturnSetInfo *result, EState *estate) {
+    query::Leaf *leaf = release::check_ask(*ask);
+    check_not_temporary(leaf->view);
+    ask->view = leaf->view;
+    ask->versions = open_settings(leaf->view, ask->asker);
+    StringInfoData sent;
+    release::Facts facts = keeper::ask(*ask, result->setResult, result->setDesc, &sent);
+    release::remember(leaf, facts, &sent, estate);
+    tell_short(facts.reached);
+    return facts;
+}
+
 // The wall stands in the keeper, which trusts neither the text nor who sends it (architecture.md, 3.3). What is checked here
 // is checked for the place of an error in the text, and for what the caller's own open transaction sees.
 DP_CALL(release) {
@@ -116,12 +138,7 @@ DP_CALL(release) {
     InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     release::Ask ask = ask_of(fcinfo, parameters, result->setDesc);
-    query::Leaf *leaf = release::check_ask(ask);
-    check_not_temporary(leaf->view);
-    ask.view = leaf->view;
-    ask.versions = open_settings(leaf->view, ask.asker);
-    release::Facts facts = keeper::ask(ask, result->setResult, result->setDesc);
-    release::remember(leaf, facts);
+    release::Facts facts = ask_keeper(&ask, result, result->econtext == nullptr ? nullptr : result->econtext->ecxt_estate);
     if (facts.thresholded)
         tell_withheld(facts, query::uses_groups(fcinfo->flinfo->fn_expr));
     return Datum(0);
@@ -136,6 +153,7 @@ static query::Request request_of(FunctionCallInfo fcinfo) {
         request.epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(1), "epsilon");
     require(fcinfo, 2, "weight");
     request.weight = checked_weight(PG_GETARG_FLOAT8(2), "weight");
+    request.wanted = wanted_arguments(fcinfo, 3);
     return request;
 }
 
@@ -203,17 +221,17 @@ static void check_columns(const Query *query, TupleDesc expected) {
 }
 
 // The result type is declared there, and nowhere else.
-static void check_in_from(FunctionCallInfo fcinfo) {
+void check_in_from(FunctionCallInfo fcinfo, const char *function) {
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     if (result == nullptr || !IsA(result, ReturnSetInfo) || (result->allowedModes & SFRM_Materialize) == 0 ||
         result->expectedDesc == nullptr)
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("dp_query must be called in FROM"),
-                        errhint("Write SELECT * FROM dp_query(...) AS (n bigint), with the columns of your query.")));
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("%s must be called in FROM", function),
+                        errhint("Write SELECT * FROM %s(...) AS (n bigint), with the columns of your query.", function)));
 }
 
 DP_CALL(dp_query) {
     require(fcinfo, 0, "query");
-    check_in_from(fcinfo);
+    check_in_from(fcinfo, "dp_query");
     query::Request request = request_of(fcinfo);
     catalog::check_can_ask();
     const char *text = text_argument(fcinfo, 0);

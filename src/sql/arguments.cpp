@@ -94,4 +94,47 @@ double checked_weight(double weight, const char *name) {
     return weight;
 }
 
+// NaN fails every comparison, here and below.
+static void check_within(double within) {
+    if (!(within > 0 && within < 1))
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("within must be above 0 and below 1, not %s", float8out_internal(within)),
+                        errhint("It is a relative error: within => 0.1 asks for 10 percent.")));
+}
+
+static void check_error95(double error95) {
+    if (!(error95 >= 0) || std::isinf(error95))
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("error95 must be finite and not negative, not %s", float8out_internal(error95)),
+                        errhint("It is half of the width of the 95 percent interval, in the unit of the answer.")));
+}
+
+static void check_deviations(double deviations) {
+    if (!(deviations >= 1 && deviations <= 10))
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("deviations must be between 1 and 10, not %s", float8out_internal(deviations)),
+                        errhint("1 is the published rule, which 71 to 78 percent of the answers keep; 2 is kept by 97 "
+                                "percent.")));
+}
+
+void check_wanted(const privacy::Wanted &wanted) {
+    if (wanted.within)
+        check_within(*wanted.within);
+    if (wanted.error95)
+        check_error95(*wanted.error95);
+    check_deviations(wanted.deviations);
+}
+
+privacy::Wanted wanted_arguments(FunctionCallInfo fcinfo, int first) {
+    privacy::Wanted wanted;
+    if (!PG_ARGISNULL(first))
+        wanted.within = PG_GETARG_FLOAT8(first);
+    if (!PG_ARGISNULL(first + 1))
+        wanted.error95 = PG_GETARG_FLOAT8(first + 1);
+    require(fcinfo, first + 2, "deviations");
+    wanted.deviations = PG_GETARG_FLOAT8(first + 2);
+    check_wanted(wanted);
+    return wanted;
+}
+
 } // namespace dp::sql

@@ -1,7 +1,7 @@
 // Arguments of SQL-callable functions: NULL where a value is needed, things that this version does not do.
 #pragma once
 
-#include "privacy/mechanism.hpp"
+#include "privacy/refinement.hpp"
 #include "privacy/risk.hpp"
 
 #include "catalog/decimals.hpp"
@@ -34,5 +34,9 @@ double checked_tau_var(double tau_var);
 privacy::Epsilon checked_epsilon_svt(Datum value);
 // 22023 unless positive and finite.
 double checked_weight(double weight, const char *name);
+// 22023 for values that are none.
+void check_wanted(const privacy::Wanted &wanted);
+// within, error95 and deviations, which follow each other from `first` on. 22023 for values that are none; 22004 without deviations.
+privacy::Wanted wanted_arguments(FunctionCallInfo fcinfo, int first);
 
 } // namespace dp::sql

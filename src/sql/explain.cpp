@@ -54,6 +54,7 @@ enum Column {
     col_mechanism,
     col_error95,
     col_threshold,
+    col_rho,
     ncolumns
 };
 
@@ -137,11 +138,11 @@ static bool check_permissions(Node *node, void *context) {
     return walk_parts(castNode(Query, node), check_permissions, context);
 }
 
-static void find_leaves(const char *text, Found *found) {
+static void find_leaves(const char *text, const query::Request *request, Found *found) {
     catalog::check_can_ask();
     Query *query = rewrite_views(text);
     auto *unchanged = copyObject(query);
-    int rewritten = query::rewrite_statement(query, text, nullptr);
+    int rewritten = query::rewrite_statement(query, text, request);
     collect_leaves(reinterpret_cast<Node *>(query), found);
     if (found->rows)
         ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("rows of a restricted view are private")));
@@ -178,14 +179,27 @@ static query::Leaf *read_leaf(const char *text, Call *call) {
     return leaf;
 }
 
+static std::optional<double> float_argument(const Call *call, int argument) {
+    auto *constant = castNode(Const, list_nth(call->function->args, argument));
+    return constant->constisnull ? std::nullopt : std::make_optional(DatumGetFloat8(constant->constvalue));
+}
+
+static privacy::Wanted wanted_of_call(const Call *call) {
+    privacy::Wanted wanted = {float_argument(call, 3), float_argument(call, 4), float_argument(call, 5).value_or(1)};
+    check_wanted(wanted);
+    return wanted;
+}
+
 static release::Terms terms_of_call(const Call *call, const catalog::Policy *policy) {
     auto *epsilon = lsecond_node(Const, call->function->args);
     auto *weight = lthird_node(Const, call->function->args);
     privacy::Epsilon requested;
     if (!epsilon->constisnull)
         requested = catalog::checked_epsilon(epsilon->constvalue, "epsilon");
-    return release::terms_of(*policy, epsilon->constisnull ? nullptr : &requested,
-                             weight->constisnull ? 1 : DatumGetFloat8(weight->constvalue));
+    release::Terms terms = release::terms_of(*policy, epsilon->constisnull ? nullptr : &requested,
+                                             weight->constisnull ? 1 : DatumGetFloat8(weight->constvalue));
+    terms.wanted = wanted_of_call(call);
+    return terms;
 }
 
 static bool is_written_out(const FuncExpr *function) {
@@ -193,10 +207,10 @@ static bool is_written_out(const FuncExpr *function) {
     foreach (cell, function->args)
         if (!IsA(lfirst(cell), Const))
             return false;
-    return list_length(function->args) == 3 && !linitial_node(Const, function->args)->constisnull;
+    return list_length(function->args) == query::release_arguments && !linitial_node(Const, function->args)->constisnull;
 }
 
-static void explain_leaf(Call *call, const List *earlier, Verdict *verdict, release::Earlier *charge) {
+static void explain_leaf(Call *call, const List *earlier, const double *magnitude, Verdict *verdict, release::Earlier *charge) {
     verdict->known = is_written_out(call->function);
     if (!verdict->known)
         return;
@@ -212,11 +226,13 @@ static void explain_leaf(Call *call, const List *earlier, Verdict *verdict, rele
     catalog::Policy *policy = catalog::policy_of(reading, question->settings, question->asker);
     question->grantee = policy->grantee_name;
     release::Terms terms = terms_of_call(call, policy);
-    verdict->mechanism = terms.mechanism == privacy::Mechanism::laplace ? "laplace" : "gaussian";
+    const catalog::Terms *now = catalog::read_terms(reading, question->settings->view, InvalidOid, InvalidOid);
+    terms.bound = now == nullptr ? nullptr : &now->bound;
     verdict->used =
         question->thresholded && query::uses_groups(reinterpret_cast<Node *>(const_cast<FuncExpr *>(call->function)));
     verdict->cases = terms.delta.units() > 0;
-    verdict->estimate = release::estimate(reading, question, terms, earlier);
+    verdict->estimate = release::estimate(reading, question, terms, earlier, magnitude);
+    verdict->mechanism = verdict->estimate.mechanism == privacy::Mechanism::laplace ? "laplace" : "gaussian";
     reading.close();
     *charge = release::Earlier{question->settings->relation, terms.grantee, verdict->estimate.selection_cost,
                                verdict->estimate.cost};
@@ -270,6 +286,12 @@ static const char *advice(const Verdict &verdict) {
         verdict.cases ? "a CASE of them, or a column with declared groups," : "a column with declared groups");
 }
 
+static const char *reason_of(const Verdict &verdict) {
+    if (verdict.estimate.denied)
+        return verdict.estimate.priced || verdict.estimate.note == nullptr ? "query denied" : verdict.estimate.note;
+    return verdict.estimate.note != nullptr ? verdict.estimate.note : advice(verdict);
+}
+
 static void set_estimate(Row *row, const Verdict &verdict, int column) {
     const release::Estimate &estimate = verdict.estimate;
     if (!verdict.known || estimate.from_data) {
@@ -277,7 +299,7 @@ static void set_estimate(Row *row, const Verdict &verdict, int column) {
         return;
     }
     row->set(col_accepted, BoolGetDatum(!estimate.denied));
-    row->set_text(col_reason, estimate.denied ? "query denied" : advice(verdict));
+    row->set_text(col_reason, reason_of(verdict));
     row->set_text(col_mechanism, verdict.mechanism);
     if (!estimate.priced)
         return;
@@ -286,7 +308,9 @@ static void set_estimate(Row *row, const Verdict &verdict, int column) {
         row->set(col_delta, catalog::to_numeric(estimate.delta));
         return;
     }
-    row->set(col_epsilon, catalog::to_numeric(estimate.epsilon));
+    if (!estimate.measured)
+        row->set(col_epsilon, catalog::to_numeric(estimate.epsilon));
+    row->set(col_rho, catalog::to_numeric(estimate.rho));
     row->set(col_delta, catalog::to_numeric(estimate.delta));
     if (estimate.threshold > 0)
         row->set(col_threshold, Int64GetDatum(estimate.threshold));
@@ -308,13 +332,30 @@ static void put_leaf(ReturnSetInfo *result, int number, const Call *call, const 
     }
 }
 
+// What every value is taken to be; null: not given.
+static const double *magnitude_argument(FunctionCallInfo fcinfo, int argument, double *magnitude) {
+    if (PG_ARGISNULL(argument))
+        return nullptr;
+    *magnitude = PG_GETARG_FLOAT8(argument);
+    if (!std::isfinite(*magnitude))
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("magnitude must be finite, not %s", float8out_internal(*magnitude)),
+                        errhint("It is the number that the cost is computed for: magnitude => 1000.")));
+    return magnitude;
+}
+
 DP_CALL(dp_explain) {
     require(fcinfo, 0, "query");
     const char *text = text_argument(fcinfo, 0);
+    query::Request request = {};
+    request.weight = 1;
+    request.wanted = wanted_arguments(fcinfo, 1);
+    double magnitude_given;
+    const double *magnitude = magnitude_argument(fcinfo, 4, &magnitude_given);
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     Found found = {};
-    const char *refusal = refusal_of([&] { find_leaves(text, &found); });
+    const char *refusal = refusal_of([&] { find_leaves(text, &request, &found); });
     if (refusal != nullptr) {
         put_refusal(result, refusal);
         return Datum(0);
@@ -325,7 +366,7 @@ DP_CALL(dp_explain) {
         auto *call = static_cast<Call *>(lfirst(cell));
         Verdict verdict = {};
         auto *charge = static_cast<release::Earlier *>(palloc0(sizeof(release::Earlier)));
-        refusal = refusal_of([&] { explain_leaf(call, earlier, &verdict, charge); });
+        refusal = refusal_of([&] { explain_leaf(call, earlier, magnitude, &verdict, charge); });
         put_leaf(result, foreach_current_index(cell) + 1, call, refusal, verdict);
         if (refusal == nullptr && verdict.known && !verdict.estimate.from_data && !verdict.estimate.denied)
             earlier = lappend(earlier, charge);

@@ -2,6 +2,7 @@
 // (doc/reference.md).
 #include <cmath>
 
+#include "privacy/zcdp.hpp"
 #include "release/last.hpp"
 #include "sql/arguments.hpp"
 #include "sql/withheld.hpp"
@@ -9,8 +10,15 @@
 namespace dp::sql {
 
 namespace {
-enum Column { col_name, col_epsilon, col_epsilon_svt, col_delta, col_mechanism, col_error95, col_reason, ncolumns };
+enum Column { col_name, col_epsilon, col_epsilon_svt, col_delta, col_mechanism, col_error95, col_reason, col_rho, col_steps, col_reached, ncolumns };
 } // namespace
+
+// Of the noise: what such an answer comes to in rho, whether the table charges in it or not.
+static privacy::Rho rho_of(const release::LastRelease *last) {
+    if (last->paid.rho.units() > 0)
+        return last->paid.rho;
+    return border::core([&] { return privacy::rho_of_pure(last->paid.epsilon); });
+}
 
 static void put_column(ReturnSetInfo *result, const release::LastRelease *last, const release::LastColumn &column) {
     Datum values[ncolumns] = {};
@@ -24,11 +32,16 @@ static void put_column(ReturnSetInfo *result, const release::LastRelease *last, 
     if (!last->is_public)
         set(col_reason, CStringGetTextDatum("epsilon was chosen from the data"));
     else {
-        set(col_epsilon, catalog::to_numeric(last->paid.epsilon));
+        if (last->paid.epsilon.units() > 0) // else it is charged in rho alone
+            set(col_epsilon, catalog::to_numeric(last->paid.epsilon));
         set(col_epsilon_svt, catalog::to_numeric(last->paid.selection));
         set(col_delta, catalog::to_numeric(last->delta));
         set(col_mechanism,
             CStringGetTextDatum(last->mechanism == privacy::Mechanism::laplace ? "laplace" : "gaussian"));
+        set(col_rho, catalog::to_numeric(rho_of(last)));
+        set(col_steps, Int32GetDatum(last->reached.steps));
+        if (last->reached.asked)
+            set(col_reached, BoolGetDatum(last->reached.how == release::Short::not_at_all));
         if (last->groups_used)
             set(col_reason, CStringGetTextDatum(groups_used_reason));
         else if (!std::isnan(column.error95))

@@ -15,11 +15,12 @@ USERS = {  # a name, as a regular expression: who may use it
     r"SPI_(prepare|execute)\w*\(": "border/spi risk/rerun",
     r"\b(table|index)_beginscan\w*|heap_getnext|tuple_fetch\w*": "",
     # For analysts: the round of a keeper. For owners: their own calls.
-    r"\b(rows::)?evaluate\(const Question|rows::evaluate\(": "rows/evaluate release/round release/select release/release",
+    r"\b(rows::)?evaluate\(const Question|rows::evaluate\(": "rows/evaluate release/round release/select release/refine release/release",
     r"\bleave_one_out\(": "risk/leave_one_out release/choose release/output sql/risk sql/risk_summary sql/risk_output",
     r"\brun_(query|text|counts)\(": "risk/statement risk/leave_one_out risk/general risk/result",
     r"\bgeneral_risk\(": "risk/general release/declared sql/general sql/risk",
-    r"release::(begin|select|finish|charged|continue_charged)\(": "keeper/round",
+    r"release::(begin|select|step|finish|charged|continue_charged)\(": "keeper/round",
+    r"\btake_step\(Refinement|\btake_step\(round": "release/refine release/round",
     r"release::answer\(": "sql/find sql/find_and_release",
     # Who is a keeper, and who asks under a policy.
     r"\bbecome_keeper\(": "rows/reader keeper/keeper",

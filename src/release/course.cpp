@@ -1,0 +1,190 @@
+#include "release/course.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "catalog/decimals.hpp"
+#include "release/accuracy.hpp"
+#include "release/charge.hpp"
+
+namespace dp::release {
+
+// ---- what has no accuracy ------------------------------------------------------------------------------------------
+
+[[noreturn]] static void refuse(const char *what, const char *detail, const char *hint) {
+    ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("%s", what), errdetail("%s", detail),
+                    errhint("%s", hint)));
+    pg_unreachable();
+}
+
+void check_policy(const Terms &terms) {
+    if (!terms.wanted.asked())
+        return;
+    if (terms.algorithm == Algorithm::within_data)
+        refuse("within and error95 are not supported under within_data",
+               "Its epsilon is chosen from the data, whatever accuracy is asked for.",
+               "Leave them out, or ask the controller for another preference.");
+    if (is_selected(terms.algorithm))
+        refuse("within and error95 are not supported where epsilon is selected",
+               "The policy has a tau_var: its epsilon is selected when the query is asked.",
+               "Ask with epsilon => 0.05 or the like, or ask the controller for a policy with tau.");
+}
+
+static bool has_average(const rows::Question *question) {
+    for (int i = 0; i < question->leaf->naggregates; i++)
+        if (question->leaf->aggregates[i].fn == privacy::Aggregate::avg)
+            return true;
+    return false;
+}
+
+static bool has_pair(const rows::Question *question) {
+    for (int j = 0; j < question->nmeasures; j++)
+        if ((*question->measures)[j].kind == privacy::MeasureKind::pair)
+            return true;
+    return false;
+}
+
+static void check_query(const rows::Question *question, bool in_steps) {
+    if (has_average(question))
+        refuse("within and error95 are not supported for avg",
+               "How accurate an average is depends on how many rows there are.",
+               "Ask for sum and for count(*), and divide.");
+    if (!in_steps)
+        return;
+    if (has_pair(question))
+        refuse("within is not supported for count and sum of one column together",
+               "They are released together, as a pair.",
+               "Ask for count(*) in place of the count of the column, or in two queries, or with error95 alone.");
+    if (question->thresholded)
+        refuse("within is not supported for groups that are not declared",
+               "Whether a group appears is decided once, by a threshold.",
+               "Ask the controller to declare the groups with dp_set_groups(), or ask with error95 alone.");
+}
+
+static void check_bound(const Terms &terms, bool measured) {
+    const char *alone = "Ask with error95 alone, which is one charge, or with epsilon.";
+    if (terms.bound->bound == privacy::Bound::dynamic)
+        refuse("within is not supported under the bound \"dynamic\"",
+               "There each charge must be above all that were made before.", alone);
+    if (terms.mechanism == privacy::Mechanism::gaussian && !measured)
+        refuse("within is not supported for Gaussian noise that is charged in epsilon",
+               psprintf("The policy's mechanism is gaussian, and the bound of the table is \"%s\".",
+                        privacy::name_of(terms.bound->bound)),
+               "Ask with error95 alone, or ask the controller for the mechanism laplace, or the bound zcdp.");
+}
+
+// ---- prices --------------------------------------------------------------------------------------------------------
+
+// What tau and the analyst permit, as for any answer. Core region.
+static void set_ceiling(const rows::Question *question, const Terms &terms, const Permitted &permitted,
+                        privacy::Delta delta, Course *course) {
+    privacy::ChargeRequest request;
+    set_limits(question, terms, delta, &request);
+    request.eps_star = permitted.eps_star;
+    request.slack = permitted.slack;
+    std::optional<privacy::Epsilon> chosen = privacy::choose(request);
+    course->priced = chosen.has_value();
+    if (!chosen)
+        return;
+    course->ceiling = *chosen;
+    if (course->measured)
+        course->rho_ceiling = request.rho(*chosen);
+}
+
+static privacy::LeafNoise noise_of(const rows::Question *question) {
+    return privacy::LeafNoise{*question->measures, *question->sensitivities, question->thresholded};
+}
+
+// Core region.
+static bool suffices(const rows::Question *question, double error95, const privacy::ReleasePlan &plan) {
+    for (int i = 0; i < question->leaf->naggregates; i++)
+        if (!(halfwidth(question, plan, i) <= error95))
+            return false;
+    return true;
+}
+
+constexpr int128 largest_price = 100; // of epsilon, and of rho about the same
+
+static void find_epsilon(const rows::Question *question, const Terms &terms, privacy::Delta delta, Course *course) {
+    const auto most = privacy::Epsilon::from_units(largest_price * 1000000000);
+    auto least = std::min(terms.epsilon_min, course->ceiling);
+    auto price = privacy::epsilon_for_error(
+        terms.mechanism, noise_of(question), delta, least, most,
+        [&](const privacy::ReleasePlan &plan) { return suffices(question, *terms.wanted.error95, plan); });
+    course->unreachable = !price;
+    course->epsilon = price.value_or(most);
+    course->dearer = course->epsilon > course->ceiling;
+}
+
+static void find_rho(const rows::Question *question, const Terms &terms, privacy::Delta delta, Course *course) {
+    const auto most = privacy::Rho::from_units(largest_price * 1000000000000000);
+    privacy::Limits limits;
+    set_limits(question, terms, delta, &limits);
+    auto least = std::min(limits.rho(std::min(terms.epsilon_min, course->ceiling)), course->rho_ceiling);
+    auto price = privacy::rho_for_error(
+        noise_of(question), question->thresholded ? terms.delta : privacy::Delta(), least, most,
+        [&](const privacy::ReleasePlan &plan) { return suffices(question, *terms.wanted.error95, plan); });
+    course->unreachable = !price;
+    course->rho = price.value_or(most);
+    course->dearer = course->rho > course->rho_ceiling;
+}
+
+Course plan_course(const rows::Question *question, const Terms &terms, const Permitted &permitted) {
+    if (terms.bound == nullptr)
+        catalog::refuse_changing(*question->settings);
+    Course course = {};
+    course.in_steps = terms.wanted.within.has_value();
+    course.measured = terms.bound->bound == privacy::Bound::zcdp &&
+                      !(terms.mechanism == privacy::Mechanism::laplace && terms.bound->splits_pure());
+    check_query(question, course.in_steps);
+    if (course.in_steps)
+        check_bound(terms, course.measured);
+    privacy::Delta delta = delta_of(question, terms);
+    border::core([&] {
+        set_ceiling(question, terms, permitted, delta, &course);
+        if (!course.priced || course.in_steps)
+            return;
+        if (course.measured)
+            find_rho(question, terms, delta, &course);
+        else
+            find_epsilon(question, terms, delta, &course);
+    });
+    return course;
+}
+
+template <class Number> static const char *printed(Number number) {
+    return catalog::numeric_text(catalog::to_numeric(number));
+}
+
+const char *both_prices(const Course &course) {
+    const char *unit = course.measured ? "rho" : "epsilon";
+    const char *most = course.measured ? printed(course.rho_ceiling) : printed(course.ceiling);
+    if (course.unreachable)
+        return psprintf("No %s is enough for it; at most %s is permitted.", unit, most);
+    return psprintf("It would cost %s %s; at most %s is permitted.", unit,
+                    course.measured ? printed(course.rho) : printed(course.epsilon), most);
+}
+
+void check_price(const Terms &terms, const Course &course) {
+    if (!course.dearer)
+        return;
+    ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+                    errmsg("error95 => %s is more accurate than the policy permits",
+                           float8out_internal(*terms.wanted.error95)),
+                    errdetail("%s", both_prices(course)),
+                    errhint("Ask for a larger error95: dp_explain() shows that of the most accurate answer.")));
+}
+
+Terms terms_of_course(const Terms &terms, const Course &course) {
+    Terms one = terms;
+    if (course.measured) {
+        one.rho = course.rho;
+        one.mechanism = privacy::Mechanism::gaussian;
+        return one;
+    }
+    one.has_requested = true;
+    one.requested = course.epsilon;
+    return one;
+}
+
+} // namespace dp::release

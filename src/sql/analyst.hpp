@@ -1,0 +1,19 @@
+// What an analyst's calls that are answered by a keeper have in common.
+#pragma once
+
+#include "release/ask.hpp"
+
+namespace dp::sql {
+
+// 0A000 unless the call stands in FROM, where its columns are declared.
+void check_in_from(FunctionCallInfo fcinfo, const char *function);
+Oid *types_of(TupleDesc desc);
+
+// Checks the ask, sends it, waits, and remembers the answer (release/last). estate: of the statement that it is part of, if that may
+// ask for others; or null.
+release::Facts ask_keeper(release::Ask *ask, ReturnSetInfo *result, EState *estate);
+
+// NOTICE where an answer is less accurate than asked for: what stopped it is a function of what was answered, and public.
+void tell_short(const release::Reached &reached);
+
+} // namespace dp::sql
