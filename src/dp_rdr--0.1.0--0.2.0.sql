@@ -197,3 +197,35 @@ CREATE FUNCTION dp_set_odometer(relation regclass, bound text = NULL, epsilon_to
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_odometer';
 COMMENT ON FUNCTION dp_set_odometer(regclass, text, numeric, numeric, numeric, text, numeric, numeric)
     IS 'sets how the total privacy loss of a protected table is bounded';
+
+-- Risk profiles: what a total of epsilon means to somebody with prior beliefs, and which total a limit on that allows.
+CREATE FUNCTION dp_profile(kind text, relative float8 = NULL, absolute float8 = NULL, prior float8 = NULL,
+                           expression text = NULL, p float8[] = NULL, q float8[] = NULL, r float8[] = NULL)
+    RETURNS jsonb LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_profile';
+COMMENT ON FUNCTION dp_profile(text, float8, float8, float8, text, float8[], float8[], float8[])
+    IS 'a risk profile: how much more than before somebody may know of a person after all answers';
+
+CREATE FUNCTION dp_profile_epsilon(profile jsonb)
+    RETURNS numeric LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_profile_epsilon';
+COMMENT ON FUNCTION dp_profile_epsilon(jsonb) IS 'the largest total of epsilon that keeps a risk profile';
+
+CREATE FUNCTION dp_risk_profile(profile jsonb, priors float8[] = '{0.001,0.01,0.05,0.1,0.25,0.5,0.75,0.9,1}',
+                                OUT p float8, OUT q float8, OUT relative float8, OUT posterior float8,
+                                OUT epsilon float8, OUT posterior_at float8, OUT binding boolean)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 81 AS 'MODULE_PATHNAME', 'dp_risk_profile';
+COMMENT ON FUNCTION dp_risk_profile(jsonb, float8[])
+    IS 'what a risk profile allows against each adversary, and what its epsilon comes to; the one who binds among them';
+
+CREATE FUNCTION dp_profile_utility(profiles jsonb[], query text = NULL, distances float8[] = '{1}',
+                                   OUT profile jsonb, OUT epsilon numeric, OUT noise_stddev float8, OUT error95 float8,
+                                   OUT p_exact float8, OUT distance float8, OUT p_switch float8)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_profile_utility';
+COMMENT ON FUNCTION dp_profile_utility(jsonb[], text, float8[])
+    IS 'how accurate one answer is that is given all that a risk profile allows';
+
+CREATE FUNCTION dp_epsilon_meaning(epsilon numeric, p float8[] = '{0.001,0.01,0.1,0.5,0.9}', q float8[] = '{1}',
+                                   OUT p float8, OUT q float8, OUT prior float8, OUT posterior_min float8,
+                                   OUT posterior_max float8, OUT relative_max float8)
+    RETURNS SETOF record LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 5 AS 'MODULE_PATHNAME', 'dp_epsilon_meaning';
+COMMENT ON FUNCTION dp_epsilon_meaning(numeric, float8[], float8[])
+    IS 'what somebody with a prior belief can come to believe after answers of this total epsilon';
