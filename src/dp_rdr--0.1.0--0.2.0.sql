@@ -106,6 +106,7 @@ ALTER TABLE dp_rdr.protected_table
     ADD COLUMN epsilon_pure numeric NOT NULL DEFAULT 0,
     ADD COLUMN rho_target numeric,
     ADD COLUMN rho_total numeric,
+    ADD COLUMN profile jsonb,
     ADD COLUMN epoch integer NOT NULL DEFAULT 0;
 ALTER TABLE dp_rdr.odometer
     ADD COLUMN public_rho numeric NOT NULL DEFAULT 0,
@@ -193,10 +194,23 @@ COMMENT ON FUNCTION dp_odometer(regclass) IS 'total privacy loss of a protected 
 DROP FUNCTION dp_set_odometer(regclass, text, numeric, numeric);
 CREATE FUNCTION dp_set_odometer(relation regclass, bound text = NULL, epsilon_total numeric = NULL,
                                 delta_total numeric = NULL, delta_conversion numeric = NULL, cap text = NULL,
-                                epsilon_pure numeric = NULL, rho_target numeric = NULL)
+                                epsilon_pure numeric = NULL, rho_target numeric = NULL, profile jsonb = NULL)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_odometer';
-COMMENT ON FUNCTION dp_set_odometer(regclass, text, numeric, numeric, numeric, text, numeric, numeric)
+COMMENT ON FUNCTION dp_set_odometer(regclass, text, numeric, numeric, numeric, text, numeric, numeric, jsonb)
     IS 'sets how the total privacy loss of a protected table is bounded';
+
+ALTER TABLE dp_rdr.policy ADD COLUMN profile jsonb;
+DROP FUNCTION dp_grant(regclass, regrole, float8, float8, text, text, numeric, numeric, numeric, numeric, numeric[], float8,
+                       float8, text, text, numeric);
+CREATE FUNCTION dp_grant(view regclass, grantee regrole, tau float8 = NULL, tau_var float8 = NULL,
+                         selection text = NULL, mechanism text = NULL, delta numeric = NULL, epsilon_max numeric = NULL,
+                         epsilon_total numeric = NULL, epsilon_svt numeric = NULL, candidates numeric[] = NULL,
+                         weight_min float8 = NULL, weight_max float8 = NULL, group_a text = NULL, group_b text = NULL,
+                         epsilon_min numeric = NULL, profile jsonb = NULL)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_grant';
+COMMENT ON FUNCTION dp_grant(regclass, regrole, float8, float8, text, text, numeric, numeric, numeric, numeric, numeric[],
+                             float8, float8, text, text, numeric, jsonb)
+    IS 'permits a role to query a restricted view under a privacy preference';
 
 -- Risk profiles: what a total of epsilon means to somebody with prior beliefs, and which total a limit on that allows.
 CREATE FUNCTION dp_profile(kind text, relative float8 = NULL, absolute float8 = NULL, prior float8 = NULL,
@@ -229,3 +243,25 @@ CREATE FUNCTION dp_epsilon_meaning(epsilon numeric, p float8[] = '{0.001,0.01,0.
     RETURNS SETOF record LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 5 AS 'MODULE_PATHNAME', 'dp_epsilon_meaning';
 COMMENT ON FUNCTION dp_epsilon_meaning(numeric, float8[], float8[])
     IS 'what somebody with a prior belief can come to believe after answers of this total epsilon';
+
+DROP FUNCTION dp_explain(text);
+CREATE FUNCTION dp_explain(query text, OUT leaf integer, OUT column_name text, OUT accepted boolean, OUT reason text,
+                           OUT epsilon numeric, OUT delta numeric, OUT mechanism text, OUT error95 float8,
+                           OUT threshold bigint, OUT posterior50 float8, OUT advantage_max float8)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_explain';
+COMMENT ON FUNCTION dp_explain(text)
+    IS 'whether a query would be answered, what each leaf would cost and how accurate it would be; nothing is charged';
+
+DROP FUNCTION dp_last_release();
+CREATE FUNCTION dp_last_release(OUT column_name text, OUT epsilon numeric, OUT epsilon_svt numeric, OUT delta numeric,
+                                OUT mechanism text, OUT error95 float8, OUT reason text, OUT posterior50 float8)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_last_release';
+COMMENT ON FUNCTION dp_last_release()
+    IS 'what the last answer to the current role in this connection was charged, and how accurate its columns are; '
+       'behind a pool of connections it may have been another client''s: ask in the same transaction';
+
+CREATE FUNCTION dp_attack_risk(relation regclass, role regrole = NULL, OUT fpr float8, OUT tpr_max float8,
+                               OUT advantage_max float8, OUT prior float8, OUT posterior_max float8)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 18 AS 'MODULE_PATHNAME', 'dp_attack_risk';
+COMMENT ON FUNCTION dp_attack_risk(regclass, regrole)
+    IS 'how often at most an attack on all answers so far, or on one role''s, is right that somebody is in the table';

@@ -24,6 +24,7 @@ CREATE TABLE dp_rdr.protected_table (
     epsilon_pure  numeric NOT NULL DEFAULT 0,     -- a total of their own for pure charges
     rho_target    numeric,                        -- without an epsilon_total
     rho_total     numeric,                        -- with one: computed from the others
+    profile       jsonb,                          -- risk profile and its epsilon: the total is at most that
     epoch         integer NOT NULL DEFAULT 0      -- raised when the sums are to begin anew
 );
 COMMENT ON TABLE dp_rdr.protected_table IS 'protected tables and the bound of their odometers';
@@ -70,6 +71,7 @@ CREATE TABLE dp_rdr.policy (
     group_a       text,
     group_b       text,
     epsilon_min   numeric,                        -- NULL: the smallest candidate
+    profile       jsonb,                          -- risk profile and its epsilon: the share is at most that
     PRIMARY KEY (view, grantee)
 );
 COMMENT ON TABLE dp_rdr.policy IS 'who may query a restricted view, under which privacy preference';
@@ -878,12 +880,12 @@ CREATE FUNCTION dp_set_groups(relation regclass, column_name text, groups text[]
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_groups';
 COMMENT ON FUNCTION dp_set_groups(regclass, text, text[]) IS 'declares the public group keys of a column';
 
--- NULL keeps what is set; 'Infinity' takes the total away.
+-- NULL keeps what is set; 'Infinity' takes the total away, '{}' the profile.
 CREATE FUNCTION dp_set_odometer(relation regclass, bound text = NULL, epsilon_total numeric = NULL,
                                 delta_total numeric = NULL, delta_conversion numeric = NULL, cap text = NULL,
-                                epsilon_pure numeric = NULL, rho_target numeric = NULL)
+                                epsilon_pure numeric = NULL, rho_target numeric = NULL, profile jsonb = NULL)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_odometer';
-COMMENT ON FUNCTION dp_set_odometer(regclass, text, numeric, numeric, numeric, text, numeric, numeric)
+COMMENT ON FUNCTION dp_set_odometer(regclass, text, numeric, numeric, numeric, text, numeric, numeric, jsonb)
     IS 'sets how the total privacy loss of a protected table is bounded';
 
 -- NULL keeps what is set. A new policy has laplace, delta 0, epsilon_max 1, epsilon_svt 0.1, weights 1, the papers'
@@ -892,10 +894,10 @@ CREATE FUNCTION dp_grant(view regclass, grantee regrole, tau float8 = NULL, tau_
                          selection text = NULL, mechanism text = NULL, delta numeric = NULL, epsilon_max numeric = NULL,
                          epsilon_total numeric = NULL, epsilon_svt numeric = NULL, candidates numeric[] = NULL,
                          weight_min float8 = NULL, weight_max float8 = NULL, group_a text = NULL, group_b text = NULL,
-                         epsilon_min numeric = NULL)
+                         epsilon_min numeric = NULL, profile jsonb = NULL)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_grant';
 COMMENT ON FUNCTION dp_grant(regclass, regrole, float8, float8, text, text, numeric, numeric, numeric, numeric, numeric[],
-                             float8, float8, text, text, numeric)
+                             float8, float8, text, text, numeric, jsonb)
     IS 'permits a role to query a restricted view under a privacy preference';
 
 CREATE FUNCTION dp_revoke(view regclass, grantee regrole)
@@ -1046,6 +1048,12 @@ CREATE FUNCTION dp_epsilon_meaning(epsilon numeric, p float8[] = '{0.001,0.01,0.
 COMMENT ON FUNCTION dp_epsilon_meaning(numeric, float8[], float8[])
     IS 'what somebody with a prior belief can come to believe after answers of this total epsilon';
 
+CREATE FUNCTION dp_attack_risk(relation regclass, role regrole = NULL, OUT fpr float8, OUT tpr_max float8,
+                               OUT advantage_max float8, OUT prior float8, OUT posterior_max float8)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 18 AS 'MODULE_PATHNAME', 'dp_attack_risk';
+COMMENT ON FUNCTION dp_attack_risk(regclass, regrole)
+    IS 'how often at most an attack on all answers so far, or on one role''s, is right that somebody is in the table';
+
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Analyst
 -- ---------------------------------------------------------------------------------------------------------------------
@@ -1057,13 +1065,13 @@ COMMENT ON FUNCTION dp_query(text, numeric, float8)
 
 CREATE FUNCTION dp_explain(query text, OUT leaf integer, OUT column_name text, OUT accepted boolean, OUT reason text,
                            OUT epsilon numeric, OUT delta numeric, OUT mechanism text, OUT error95 float8,
-                           OUT threshold bigint)
+                           OUT threshold bigint, OUT posterior50 float8, OUT advantage_max float8)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_explain';
 COMMENT ON FUNCTION dp_explain(text)
     IS 'whether a query would be answered, what each leaf would cost and how accurate it would be; nothing is charged';
 
 CREATE FUNCTION dp_last_release(OUT column_name text, OUT epsilon numeric, OUT epsilon_svt numeric, OUT delta numeric,
-                                OUT mechanism text, OUT error95 float8, OUT reason text)
+                                OUT mechanism text, OUT error95 float8, OUT reason text, OUT posterior50 float8)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_last_release';
 COMMENT ON FUNCTION dp_last_release()
     IS 'what the last answer to the current role in this connection was charged, and how accurate its columns are; '

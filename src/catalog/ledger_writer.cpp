@@ -182,7 +182,7 @@ bool decide(const Charge &what, const Basis &basis, const OpenOdometer &odometer
 // Core region.
 privacy::Epsilon worst_case(const Charge &what, privacy::Epsilon charged) {
     privacy::Epsilon worst = charged;
-    if (strcmp(what.algorithm, "within_domain") == 0)
+    if (strcmp(what.algorithm, "within_domain") == 0 || strcmp(what.algorithm, "profile") == 0)
         return worst;
     if (what.worst.units() > 0)
         return what.worst;

@@ -205,7 +205,8 @@ static void lock_for_request(Request *request) {
 // Whether it may take long to find the price: a search in the rows, a calibration of Gaussian noise for each candidate, other
 // servers that are asked whether they are there.
 static bool takes_long(const Request *request) {
-    return request->terms.algorithm != release::Algorithm::within_domain ||
+    return (request->terms.algorithm != release::Algorithm::within_domain &&
+            request->terms.algorithm != release::Algorithm::profile) ||
            request->terms.mechanism != privacy::Mechanism::laplace || request->question->remote;
 }
 

@@ -78,11 +78,12 @@ double largest_advantage(const AttackedLoss &loss) {
     if (loss.rho <= 0)
         return rounded_up(std::tanh(loss.epsilon / 2) + loss.delta * (1 - std::tanh(loss.epsilon / 2)));
     // The rates of a test and of its mirror image (the roles of presence and absence exchanged) lie symmetrically, and the curve
-    // is concave: the difference is largest where false alarms are as frequent as misses.
+    // is concave: the difference is largest where false alarms are as frequent as misses. There both bounds above say the same.
     double low = 0, high = 0.5;
     for (int i = 0; i < halvings; ++i) {
         const double middle = 0.5 * (low + high);
-        (largest_tpr(loss, middle) + middle < 1 ? low : high) = middle;
+        const double hits = 1 - middle - loss.delta, alarms = std::exp(loss.epsilon) * middle;
+        (hits > alarms && is_impossible(Rate(hits), Rate(alarms), loss.rho) ? low : high) = middle;
     }
     return rounded_up(1 - 2 * low);
 }

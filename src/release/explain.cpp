@@ -4,6 +4,9 @@
 #include <limits>
 #include <map>
 
+#include "privacy/attack.hpp"
+#include "privacy/disclosure.hpp"
+
 #include "catalog/odometer.hpp"
 #include "release/accuracy.hpp"
 #include "release/choose.hpp"
@@ -110,6 +113,18 @@ static int filtered_measures(const std::vector<privacy::Measure> &measures) {
     return most;
 }
 
+// What one answer tells about one person (formulas.md 7). Gaussian noise is looked at in both ways. Core region.
+static void weigh(const privacy::ReleasePlan &plan, Estimate *estimate) {
+    const bool laplace = plan.mechanism == privacy::Mechanism::laplace;
+    const double epsilon = plan.epsilon.value(), delta = plan.delta.value(), groups = plan.delta_groups.value();
+    estimate->posterior50 = laplace && plan.delta.units() == 0 ? privacy::posterior_of_half(epsilon)
+                                                               : std::numeric_limits<double>::quiet_NaN();
+    std::vector<privacy::AttackedLoss> ways = {{epsilon, 0, delta}};
+    if (!laplace)
+        ways.push_back({0, plan.rho().value(), groups});
+    estimate->advantage = privacy::largest_advantage(ways);
+}
+
 static void foresee(const rows::Question *question, const Terms &terms, Estimate *estimate) {
     const query::Leaf *leaf = question->leaf;
     double *error95 = static_cast<double *>(palloc(sizeof(double) * (leaf->noutputs + 1)));
@@ -118,6 +133,7 @@ static void foresee(const rows::Question *question, const Terms &terms, Estimate
                                           question->thresholded, estimate->epsilon, estimate->delta);
         estimate->threshold = plan.threshold.value_or(0);
         estimate->filtered = filtered_measures(*question->measures);
+        weigh(plan, estimate);
         for (int i = 0; i < leaf->noutputs; i++)
             error95[i] = leaf->outputs[i].is_key ? std::numeric_limits<double>::quiet_NaN()
                                                  : halfwidth(question, plan, leaf->outputs[i].index);

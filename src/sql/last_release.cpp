@@ -2,6 +2,8 @@
 // (doc/reference.md).
 #include <cmath>
 
+#include "privacy/disclosure.hpp"
+
 #include "release/last.hpp"
 #include "sql/arguments.hpp"
 #include "sql/withheld.hpp"
@@ -9,7 +11,7 @@
 namespace dp::sql {
 
 namespace {
-enum Column { col_name, col_epsilon, col_epsilon_svt, col_delta, col_mechanism, col_error95, col_reason, ncolumns };
+enum Column { col_name, col_epsilon, col_epsilon_svt, col_delta, col_mechanism, col_error95, col_reason, col_posterior50, ncolumns };
 } // namespace
 
 static void put_column(ReturnSetInfo *result, const release::LastRelease *last, const release::LastColumn &column) {
@@ -29,6 +31,9 @@ static void put_column(ReturnSetInfo *result, const release::LastRelease *last, 
         set(col_delta, catalog::to_numeric(last->delta));
         set(col_mechanism,
             CStringGetTextDatum(last->mechanism == privacy::Mechanism::laplace ? "laplace" : "gaussian"));
+        if (last->mechanism == privacy::Mechanism::laplace && last->delta.units() == 0)
+            set(col_posterior50,
+                Float8GetDatum(privacy::posterior_of_half((last->paid.epsilon + last->paid.selection).value())));
         if (last->groups_used)
             set(col_reason, CStringGetTextDatum(groups_used_reason));
         else if (!std::isnan(column.error95))

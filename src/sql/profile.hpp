@@ -25,6 +25,8 @@ Profile *read_profile(Datum json);
 // Whether it takes the profile away: '{}'.
 bool is_no_profile(Datum json);
 Datum profile_json(const Profile *profile);
+// Of a setter: null for NULL, which keeps what is set, and for '{}'. 22023 for one that constrains nothing.
+const Profile *profile_argument(FunctionCallInfo fcinfo, int argument);
 // r* of one adversary.
 double allowed_by(const Profile *profile, privacy::Prior prior);
 

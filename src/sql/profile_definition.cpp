@@ -341,6 +341,16 @@ bool is_no_profile(Datum json) {
     return JB_ROOT_IS_OBJECT(object) && JB_ROOT_COUNT(object) == 0;
 }
 
+const Profile *profile_argument(FunctionCallInfo fcinfo, int argument) {
+    if (PG_ARGISNULL(argument) || is_no_profile(PG_GETARG_DATUM(argument)))
+        return nullptr;
+    const Profile *profile = read_profile(PG_GETARG_DATUM(argument));
+    if (!profile->constrains)
+        refuse("the risk profile constrains nothing, so it caps no total",
+               "Leave it out, or take one away with profile => '{}'.");
+    return profile;
+}
+
 Profile *read_profile(Datum json) {
     Jsonb *object = DatumGetJsonbP(json);
     if (!JB_ROOT_IS_OBJECT(object))
