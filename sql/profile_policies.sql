@@ -82,7 +82,7 @@ SELECT dp_set_odometer('clinic', delta_total => 1e-4);
 SELECT dp_grant('clinic_second_dp', 'regress_analyst', tau => 0.9, mechanism => 'gaussian', delta => 1e-6);
 SELECT dp_grant('clinic_second_dp', 'regress_analyst', tau => 0.9, delta => 1e-6);
 SELECT dp_grant('clinic_second_dp', 'regress_analyst', tau => 0.9, selection => 'within_data');
-SELECT dp_grant('clinic_second_dp', 'regress_analyst', tau => 0.9); -- shares the share
+SELECT dp_grant('clinic_second_dp', 'regress_analyst', tau => 0.9); -- has the profile, too, and the one sum
 SET ROLE regress_analyst;
 SELECT count(*) FROM clinic_second_dp;
 SET ROLE regress_controller;

@@ -62,7 +62,7 @@ double tpr_of_rho(double rho, double fpr) {
 }
 
 double rounded_up(double rate) {
-    return std::min(1.0, rate * (1 + 1e-12) + 1e-15);
+    return rate > 0 ? std::min(1.0, rate * (1 + 1e-12) + 1e-15) : 0;
 }
 
 } // namespace

@@ -26,9 +26,10 @@ double relative_risk_bound(double epsilon, Prior prior) {
 }
 
 double largest_epsilon(Prior prior, double allowed) {
-    const double c = 1 / allowed - prior.both();
+    double c = 1 / allowed - prior.both();
     if (allowed > 0 && c <= 0)
         return infinite;
+    c += 4e-16 / allowed; // what rounding may have taken away, where the two are close
     const Weights w = weights(prior);
     const double divisor = w.absent + std::sqrt(w.absent * w.absent + 4 * w.harmless * c);
     const double u = 2 * c / divisor;
@@ -153,8 +154,8 @@ std::vector<double> axis(double low, double high, const std::vector<double> &jum
 } // namespace
 
 ProfileSearch::ProfileSearch(std::vector<double> jumps_p, std::vector<double> jumps_q)
-    : jumps_p_(std::move(jumps_p)), jumps_q_(std::move(jumps_q)),
-      window_p_{first_log, 0, -first_log / (lines - 1)}, window_q_(window_p_) {
+    : jumps_p_(std::move(jumps_p)), jumps_q_(std::move(jumps_q)), window_p_{first_log, 0, -first_log / (lines - 1)},
+      window_q_(window_p_) {
     lay_grid();
 }
 

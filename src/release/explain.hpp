@@ -17,7 +17,7 @@ struct Estimate {
     privacy::Cost cost, selection_cost; // what the accounts would see
     int64 threshold;                    // of discovered groups, when epsilon is known beforehand; 0: none
     double posterior50;                 // what a suspicion of one half can become by it; NaN: only but for a delta
-    double advantage; // the most by which an attack's hits can be more frequent than its false alarms
+    double advantage;                   // the most by which an attack's hits can be more frequent than its false alarms
     int filtered;                       // measures that differ by their FILTER alone, the most that there are
     double *
         error95; // null when epsilon is selected; half-width of each output of the leaf, in its own unit; NaN: a key, or it depends on the data

@@ -41,8 +41,10 @@ mine AS (
 counted AS (SELECT * FROM mine WHERE public)
 SELECT (SELECT count(*) FROM counted WHERE kind NOT IN ('selection', 'increment')),
   (SELECT count(*) FROM mine WHERE NOT public),
-  coalesce((SELECT (o.public_epsilon, o.public_delta) =
-                   (SELECT coalesce(sum(epsilon) FILTER (WHERE basis = 'epsilon'), 0), coalesce(sum(delta), 0)
+  coalesce((SELECT (o.public_epsilon, o.public_delta, o.public_rho, o.public_releases) =
+                   (SELECT coalesce(sum(epsilon) FILTER (WHERE basis = 'epsilon'), 0), coalesce(sum(delta), 0),
+                      coalesce(sum(rho) FILTER (WHERE basis = 'rho' AND epoch = o.epoch), 0),
+                      count(*) FILTER (WHERE kind NOT IN ('selection', 'increment', 'closing'))
                     FROM entry WHERE public)
             FROM dp_rdr.odometer o JOIN dp_rdr.protected_table t ON t.id = o.id WHERE t.relation::oid = $1), false),
   coalesce(bool_and(pure OR basis = 'epsilon'), true),
@@ -99,24 +101,28 @@ static const char *percent(double rate) {
 // What a data protection officer reads.
 static void tell(const Charged &charged, const char *seen, bool bounded) {
     if (!bounded) {
-        ereport(NOTICE, (errmsg("nothing bounds what answers %s tell: the epsilon of some was chosen from the data", seen),
-                         errdetail("There are " INT64_FORMAT " charges of that kind.", charged.conditional)));
+        ereport(NOTICE,
+                (errmsg("nothing bounds what answers %s tell: the epsilon of some was chosen from the data", seen),
+                 errdetail("Charges of that kind: " INT64_FORMAT ".", charged.conditional)));
         return;
     }
     constexpr double alarms = 0.01, prior = 0.1;
     const double hits = tpr_of(charged, alarms);
-    ereport(NOTICE,
-            (errmsg("somebody who has all answers %s (" INT64_FORMAT "), and is wrong about 1 %% of the people who are not in the "
-                    "table, recognizes at most %s of those who are",
-                    seen, charged.answers, percent(hits)),
-             errdetail("Without any answer it would be 1 %%. Of the people whom he names, at most %s are in the table, if 10 %% "
-                       "of all people are. %s",
-                       percent(privacy::largest_hit_rate(hits, alarms, prior)),
-                       charged.conditional == 0
-                           ? "No attack is better, whatever else is known of the other people."
-                           : psprintf("This does not hold for who is also shown answers whose epsilon was chosen from the "
-                                      "data (" INT64_FORMAT " charges).",
-                                      charged.conditional))));
+    ereport(
+        NOTICE,
+        (errmsg("somebody who has all answers %s (" INT64_FORMAT
+                "), and is wrong about 1 %% of the people who are not in the "
+                "table, recognizes at most %s of those who are",
+                seen, charged.answers, percent(hits)),
+         errdetail(
+             "Without any answer it would be 1 %%. Of the people whom he names, at most %s are in the table, if 10 %% "
+             "of all people are. %s",
+             percent(privacy::largest_hit_rate(hits, alarms, prior)),
+             charged.conditional == 0
+                 ? "No attack is better, whatever else is known of the other people."
+                 : psprintf("This does not hold for who is also shown answers whose epsilon was chosen from the "
+                            "data (charges: " INT64_FORMAT ").",
+                            charged.conditional))));
 }
 
 static void put_rates(ReturnSetInfo *result, const Charged &charged, bool bounded) {
@@ -126,7 +132,8 @@ static void put_rates(ReturnSetInfo *result, const Charged &charged, bool bounde
         CHECK_FOR_INTERRUPTS();
         const double tpr = bounded ? tpr_of(charged, fpr) : 1;
         for (double prior : priors) {
-            Datum values[5] = {Float8GetDatum(fpr), Float8GetDatum(tpr), Float8GetDatum(advantage), Float8GetDatum(prior),
+            Datum values[5] = {Float8GetDatum(fpr), Float8GetDatum(tpr), Float8GetDatum(advantage),
+                               Float8GetDatum(prior),
                                Float8GetDatum(bounded ? privacy::largest_hit_rate(tpr, fpr, prior) : 1)};
             bool nulls[5] = {};
             tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
@@ -141,9 +148,10 @@ DP_CALL(dp_attack_risk) {
     Charged charged = read_charged(relation, role);
     const char *name = catalog::qualified_name(relation);
     if (!charged.whole)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("the ledger of %s does not add up to its totals", name),
-                        errhint("dp_verify_ledger() tells where; after a restore of a part, dp_protect() on the table.")));
+        ereport(ERROR,
+                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                 errmsg("the ledger of %s does not add up to its totals", name),
+                 errhint("dp_verify_ledger() tells where; after a restore of a part, dp_protect() on the table.")));
     // Under the public account answers of the other kind are nobody's; to a role they were given.
     const bool bounded = role == nullptr || charged.conditional == 0;
     InitMaterializedSRF(fcinfo, 0);

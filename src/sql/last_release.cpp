@@ -11,7 +11,17 @@
 namespace dp::sql {
 
 namespace {
-enum Column { col_name, col_epsilon, col_epsilon_svt, col_delta, col_mechanism, col_error95, col_reason, col_posterior50, ncolumns };
+enum Column {
+    col_name,
+    col_epsilon,
+    col_epsilon_svt,
+    col_delta,
+    col_mechanism,
+    col_error95,
+    col_reason,
+    col_posterior50,
+    ncolumns
+};
 } // namespace
 
 static void put_column(ReturnSetInfo *result, const release::LastRelease *last, const release::LastColumn &column) {

@@ -55,10 +55,11 @@ static Datum numeric_at(const Visit &visit, int column, bool *has) {
 
 // The lock makes setters of one table wait for each other: none undoes what another has just set.
 static Bound lock_bound(const Visit &visit, Oid relation) {
-    if (run_with_oid(visit,
-                     "SELECT t.bound, t.epsilon_total, t.delta_total, t.delta_conversion, t.cap, t.epsilon_pure, "
-                     "t.rho_target, t.epoch, t.profile FROM dp_rdr.protected_table t WHERE t.relation::oid = $1 FOR UPDATE",
-                     relation) != 1)
+    if (run_with_oid(
+            visit,
+            "SELECT t.bound, t.epsilon_total, t.delta_total, t.delta_conversion, t.cap, t.epsilon_pure, "
+            "t.rho_target, t.epoch, t.profile FROM dp_rdr.protected_table t WHERE t.relation::oid = $1 FOR UPDATE",
+            relation) != 1)
         elog(ERROR, "%s is not protected any more", catalog::qualified_name(relation));
     Bound bound = {};
     bool isnull;
@@ -127,8 +128,9 @@ static void check_profile(const Bound &bound) {
                         errmsg("a risk profile does not go with the bound %s", bound.name),
                         errhint("Use 'filter' or 'dynamic', or take the profile away with profile => '{}'.")));
     if (catalog::to_delta(bound.delta_total, "delta_total").units() > 0)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("a risk profile does not go with a delta_total"),
-                        errhint("Pass delta_total => 0, or take the profile away with profile => '{}'.")));
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("a risk profile does not go with a delta_total"),
+                 errhint("Pass delta_total => 0, or take the profile away with profile => '{}'.")));
 }
 
 static void check_bound(const Bound &bound) {
@@ -326,12 +328,13 @@ ORDER BY p.grantee, v.view LIMIT 1)sql";
 void check_profiles(const Visit &visit, Oid relation) {
     if (run_with_oid(visit, profiles_sql, relation) == 0)
         return;
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("role %s has a risk profile, and %s", visit.spi.text(0, 1), visit.spi.text(0, 2)),
-                    errdetail("A profile is about all that the role's answers on the table tell, and holds under pure "
-                              "epsilon alone."),
-                    errhint("Take the profile away with profile => '{}'; or grant Laplace noise without delta on all views "
-                            "of the table; under zcdp set an epsilon_pure with dp_set_odometer().")));
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+             errmsg("role %s has a risk profile, and %s", visit.spi.text(0, 1), visit.spi.text(0, 2)),
+             errdetail("A profile is about all that the role's answers on the table tell, and holds under pure "
+                       "epsilon alone."),
+             errhint("Take the profile away with profile => '{}'; or grant Laplace noise without delta on all views "
+                     "of the table; under zcdp set an epsilon_pure with dp_set_odometer().")));
 }
 
 // What the keepers read: under this transaction's own snapshot, so with what it has just set.

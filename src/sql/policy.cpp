@@ -247,11 +247,12 @@ static void check_numbers(const Row &row) {
 static void check_profile(const Row &row, const char *selection) {
     if (!row.has(arg_profile))
         return;
-    const char *const hint = "Take the profile away with profile => '{}', or grant mechanism => 'laplace', delta => 0 and "
-                             "a selection that is differentially private.";
+    const char *const hint =
+        "Take the profile away with profile => '{}', or grant mechanism => 'laplace', delta => 0 and "
+        "a selection that is differentially private.";
     if (strcmp(row.text_of(arg_mechanism), "laplace") != 0)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("a risk profile needs the mechanism laplace"), errhint("%s", hint)));
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("a risk profile needs the mechanism laplace"),
+                        errhint("%s", hint)));
     if (catalog::to_delta(row.values[arg_delta], "delta").units() > 0)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("a risk profile does not go with a delta"),
                         errhint("%s", hint)));
@@ -283,17 +284,18 @@ static void canonical_groups(FunctionCallInfo fcinfo, Row *row, Oid relation) {
 }
 
 static void store_policy(const Visit &visit, Row *row) {
-    visit.run("INSERT INTO dp_rdr.policy AS p (view, grantee, tau, tau_var, selection, mechanism, delta, epsilon_max, "
-              "epsilon_total, epsilon_svt, candidates, weight_min, weight_max, group_a, group_b, epsilon_min, profile) "
-              "VALUES ($1::regclass, $2::regrole, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, "
-              "$17) "
-              "ON CONFLICT (view, grantee) DO UPDATE SET (tau, tau_var, selection, mechanism, delta, epsilon_max, "
-              "epsilon_total, epsilon_svt, candidates, weight_min, weight_max, group_a, group_b, epsilon_min, profile) = "
-              "(excluded.tau, excluded.tau_var, excluded.selection, excluded.mechanism, excluded.delta, "
-              "excluded.epsilon_max, excluded.epsilon_total, excluded.epsilon_svt, excluded.candidates, "
-              "excluded.weight_min, excluded.weight_max, excluded.group_a, excluded.group_b, excluded.epsilon_min, "
-              "excluded.profile)",
-              narguments, argument_types, row->values, row->nulls);
+    visit.run(
+        "INSERT INTO dp_rdr.policy AS p (view, grantee, tau, tau_var, selection, mechanism, delta, epsilon_max, "
+        "epsilon_total, epsilon_svt, candidates, weight_min, weight_max, group_a, group_b, epsilon_min, profile) "
+        "VALUES ($1::regclass, $2::regrole, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, "
+        "$17) "
+        "ON CONFLICT (view, grantee) DO UPDATE SET (tau, tau_var, selection, mechanism, delta, epsilon_max, "
+        "epsilon_total, epsilon_svt, candidates, weight_min, weight_max, group_a, group_b, epsilon_min, profile) = "
+        "(excluded.tau, excluded.tau_var, excluded.selection, excluded.mechanism, excluded.delta, "
+        "excluded.epsilon_max, excluded.epsilon_total, excluded.epsilon_svt, excluded.candidates, "
+        "excluded.weight_min, excluded.weight_max, excluded.group_a, excluded.group_b, excluded.epsilon_min, "
+        "excluded.profile)",
+        narguments, argument_types, row->values, row->nulls);
 }
 
 // A profile is about all that a role's answers on the table tell: it goes for all its policies there, whose charges have one sum.
@@ -303,8 +305,9 @@ static const char *spread_profile(const Visit &visit, const catalog::Settings *s
     Datum values[4] = {row.values[arg_view], row.values[arg_grantee], row.values[arg_profile],
                        ObjectIdGetDatum(settings->relation)};
     const char *nulls = row.has(arg_profile) ? "    " : "  n ";
-    const char *others = "FROM dp_rdr.restricted_view v WHERE v.view = p.view AND v.relation::oid = $4 AND p.view::oid <> $1 "
-                         "AND p.grantee::oid = $2 AND p.profile IS DISTINCT FROM $3";
+    const char *others =
+        "FROM dp_rdr.restricted_view v WHERE v.view = p.view AND v.relation::oid = $4 AND p.view::oid <> $1 "
+        "AND p.grantee::oid = $2 AND p.profile IS DISTINCT FROM $3";
     if (!row.has(arg_profile) &&
         visit.run(psprintf("SELECT p.view FROM dp_rdr.policy p, %s AND p.selection = 'profile' LIMIT 1", others + 5), 4,
                   types, values, nulls) == 1)
@@ -322,8 +325,8 @@ static const char *spread_profile(const Visit &visit, const catalog::Settings *s
 
 static void tell_about_views(const char *views, bool set, const char *grantee, const catalog::Settings *settings) {
     if (views != nullptr)
-        ereport(NOTICE, (errmsg("the risk profile of role %s was %s its policies on other views of %s, too: %s", grantee,
-                                set ? "set for" : "taken from", settings->relation_name, views),
+        ereport(NOTICE, (errmsg("the risk profile of role %s was %s its policies on other views of %s, too: %s",
+                                grantee, set ? "set for" : "taken from", settings->relation_name, views),
                          errdetail("It is about all that the role's answers on the table tell.")));
 }
 

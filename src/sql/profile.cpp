@@ -39,11 +39,10 @@ GivenArray priors_argument(FunctionCallInfo fcinfo, int argument, const char *na
                         errhint("Pass fewer.")));
     for (int i = 0; i < priors.n; i++)
         if (priors.nulls[i] || !(priors.values[i] > 0 && priors.values[i] <= 1))
-            ereport(ERROR,
-                    (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                     errmsg("element %d of %s must be above 0 and at most 1, not %s", i + 1, name,
-                            priors.nulls[i] ? "NULL" : float8out_internal(priors.values[i])),
-                     errhint("0.01 is the prior of somebody who holds one in a hundred for likely.")));
+            ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                            errmsg("element %d of %s must be above 0 and at most 1, not %s", i + 1, name,
+                                   priors.nulls[i] ? "NULL" : float8out_internal(priors.values[i])),
+                            errhint("0.01 is the prior of somebody who holds one in a hundred for likely.")));
     return priors;
 }
 
@@ -116,17 +115,20 @@ int compare_numbers(const void *a, const void *b) {
 Adversaries adversaries_of(const Profile *profile, const GivenArray &priors) {
     qsort(priors.values, priors.n, sizeof(double), compare_numbers); // so that they are added at the end
     const bool points = profile->kind == privacy::ProfileKind::points;
-    const bool in_p = profile->kind != privacy::ProfileKind::value, in_q = profile->kind != privacy::ProfileKind::inclusion;
-    const int64 most = points ? static_cast<int64>(profile->risk->points.size()) : static_cast<int64>(priors.n) * priors.n;
+    const bool in_p = profile->kind != privacy::ProfileKind::value,
+               in_q = profile->kind != privacy::ProfileKind::inclusion;
+    const int64 most =
+        points ? static_cast<int64>(profile->risk->points.size()) : static_cast<int64>(priors.n) * priors.n;
     Adversaries adversaries = {};
-    adversaries.priors =
-        static_cast<privacy::Prior *>(MemoryContextAllocHuge(CurrentMemoryContext, sizeof(privacy::Prior) * (most + 2)));
+    adversaries.priors = static_cast<privacy::Prior *>(
+        MemoryContextAllocHuge(CurrentMemoryContext, sizeof(privacy::Prior) * (most + 2)));
     if (points)
         for (const privacy::AllowedRisk &point : profile->risk->points)
             add(&adversaries, point.prior);
     for (int i = 0; !points && i < (in_p ? priors.n : 1); i++)
         for (int j = 0; j < (in_q ? priors.n : 1); j++)
-            add(&adversaries, {in_p ? priors.values[i] : profile->risk->fixed, in_q ? priors.values[j] : profile->risk->fixed});
+            add(&adversaries,
+                {in_p ? priors.values[i] : profile->risk->fixed, in_q ? priors.values[j] : profile->risk->fixed});
     if (profile->constrains)
         add(&adversaries, profile->binding.prior);
     return adversaries;
@@ -306,12 +308,9 @@ DP_CALL(dp_epsilon_meaning) {
             CHECK_FOR_INTERRUPTS();
             const privacy::Prior prior = {p.values[i], q.values[j]};
             const privacy::PosteriorRange range = privacy::posterior_range(epsilon, prior);
-            Datum values[6] = {Float8GetDatum(prior.p),
-                               Float8GetDatum(prior.q),
-                               Float8GetDatum(prior.both()),
-                               Float8GetDatum(range.least),
-                               Float8GetDatum(range.most),
-                               Float8GetDatum(range.most / prior.both())};
+            Datum values[6] = {Float8GetDatum(prior.p),      Float8GetDatum(prior.q),
+                               Float8GetDatum(prior.both()), Float8GetDatum(range.least),
+                               Float8GetDatum(range.most),   Float8GetDatum(range.most / prior.both())};
             bool nulls[6] = {};
             tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
         }

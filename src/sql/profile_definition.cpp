@@ -113,8 +113,9 @@ void check_array(const GivenProfile &given, ProfileField field, int most) {
                              : array.nulls[i] || !(array.values[i] > 0 && array.values[i] <= 1))
             refuse(psprintf("element %d of %s is %s", i + 1, field_names[field],
                             array.nulls[i] ? "NULL" : float8out_internal(array.values[i])),
-                   field == field_r ? "It is a relative risk above 1; NULL stands for an adversary who is not considered."
-                                    : "It is a prior, above 0 and at most 1.");
+                   field == field_r
+                       ? "It is a relative risk above 1; NULL stands for an adversary who is not considered."
+                       : "It is a prior, above 0 and at most 1.");
 }
 
 void check_arrays(const GivenProfile &given, bool points) {
@@ -206,7 +207,8 @@ privacy::Binding searched(const GivenProfile &given, const ProfileExpression *ex
     auto *allowed = border::context_new<std::vector<double>>();
     while (!search->is_done()) {
         const int n = static_cast<int>(search->points().size());
-        auto *p = static_cast<double *>(palloc(sizeof(double) * n)), *q = static_cast<double *>(palloc(sizeof(double) * n));
+        auto *p = static_cast<double *>(palloc(sizeof(double) * n)),
+             *q = static_cast<double *>(palloc(sizeof(double) * n));
         for (int i = 0; i < n; i++) {
             p[i] = search->points()[i].p;
             q[i] = search->points()[i].q;

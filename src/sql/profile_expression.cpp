@@ -100,11 +100,11 @@ bool is_number(Oid type) {
 
 // Constants such as 0.1 are numeric; what works on them takes time by their digits.
 bool is_numeric_arithmetic(Oid function) {
-    static const Oid list[] = {F_NUMERIC_ADD,    F_NUMERIC_SUB,    F_NUMERIC_MUL,     F_NUMERIC_DIV,   F_NUMERIC_UMINUS,
-                               F_NUMERIC_UPLUS,  F_NUMERIC_EQ,     F_NUMERIC_NE,      F_NUMERIC_LT,    F_NUMERIC_LE,
-                               F_NUMERIC_GT,     F_NUMERIC_GE,     F_NUMERIC_INT2,    F_NUMERIC_INT4,  F_NUMERIC_INT8,
-                               F_NUMERIC_FLOAT4, F_NUMERIC_FLOAT8, F_FLOAT8_NUMERIC,  F_FLOAT4_NUMERIC, F_INT4_NUMERIC,
-                               F_INT8_NUMERIC,   F_INT2_NUMERIC,   F_NUMERIC_NUMERIC_INT4};
+    static const Oid list[] = {
+        F_NUMERIC_ADD,    F_NUMERIC_SUB,  F_NUMERIC_MUL,  F_NUMERIC_DIV,    F_NUMERIC_UMINUS,      F_NUMERIC_UPLUS,
+        F_NUMERIC_EQ,     F_NUMERIC_NE,   F_NUMERIC_LT,   F_NUMERIC_LE,     F_NUMERIC_GT,          F_NUMERIC_GE,
+        F_NUMERIC_INT2,   F_NUMERIC_INT4, F_NUMERIC_INT8, F_NUMERIC_FLOAT4, F_NUMERIC_FLOAT8,      F_FLOAT8_NUMERIC,
+        F_FLOAT4_NUMERIC, F_INT4_NUMERIC, F_INT8_NUMERIC, F_INT2_NUMERIC,   F_NUMERIC_NUMERIC_INT4};
     for (Oid candidate : list)
         if (candidate == function)
             return true;
@@ -133,10 +133,9 @@ void check_type(Node *node) {
 
 void count_call(int *calls) {
     if (++*calls > most_calls)
-        ereport(ERROR,
-                (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                 errmsg("the expression of a risk profile has more than %d functions and operators", most_calls),
-                 errhint("Use a shorter one, or a profile of the kind 'points'.")));
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("the expression of a risk profile has more than %d functions and operators", most_calls),
+                        errhint("Use a shorter one, or a profile of the kind 'points'.")));
 }
 
 bool check_node(Node *node, void *calls) {

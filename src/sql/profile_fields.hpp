@@ -5,16 +5,7 @@
 
 namespace dp::sql {
 
-enum ProfileField {
-    field_relative,
-    field_absolute,
-    field_prior,
-    field_p,
-    field_q,
-    field_r,
-    field_expression,
-    nfields
-};
+enum ProfileField { field_relative, field_absolute, field_prior, field_p, field_q, field_r, field_expression, nfields };
 
 struct GivenArray {
     int n;

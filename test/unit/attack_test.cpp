@@ -176,8 +176,8 @@ TEST(Attack, DeltaIsAdded) {
 }
 
 TEST(Attack, Extremes) {
-    EXPECT_NEAR(largest_tpr({}, 0.3), 0.3, 1e-9);
-    EXPECT_NEAR(largest_advantage({}), 0, 1e-9);
+    EXPECT_NEAR(largest_tpr(AttackedLoss{}, 0.3), 0.3, 1e-9);
+    EXPECT_EQ(largest_advantage(AttackedLoss{}), 0);
     EXPECT_EQ(largest_tpr({1e9, 0, 0}, 0.001), 1);
     EXPECT_EQ(largest_tpr({0, 1e9, 0}, 0.001), 1);
     EXPECT_EQ(largest_tpr({0, 0, 1}, 0.001), 1);

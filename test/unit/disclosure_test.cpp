@@ -146,10 +146,11 @@ TEST(Disclosure, NobodyLearnsMore) {
             }
         }
         // And the one who binds is allowed no more than he gets, but in the limit q = 0.
-        if (binding.prior.q > 0)
+        if (binding.prior.q > 0) {
             ASSERT_NEAR(largest_epsilon(binding.prior, allowed_risk(made, binding.prior)), binding.epsilon,
                         1e-6 * binding.epsilon + 1e-9)
                 << name_of(kind) << " r " << r << " a " << a << " f " << f;
+        }
     }
 }
 
@@ -159,7 +160,9 @@ TEST(Disclosure, TheoremsInvertEachOther) {
         for (double p : {1e-6, 0.01, 0.5, 0.999, 1.0})
             for (double q : {1e-6, 0.01, 0.5, 0.999}) {
                 const double bound = relative_risk_bound(epsilon, {p, q});
-                EXPECT_NEAR(largest_epsilon({p, q}, bound), epsilon, 1e-7 + 1e-4 * epsilon) << p << " " << q;
+                const double largest = largest_epsilon({p, q}, bound);
+                EXPECT_LE(largest, epsilon * (1 + 1e-9)) << p << " " << q;
+                EXPECT_NEAR(largest, epsilon, 1e-7 + 2e-3 * epsilon) << p << " " << q;
             }
 }
 
