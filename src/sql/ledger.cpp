@@ -256,10 +256,11 @@ UNION ALL
    AND NOT EXISTS (SELECT FROM entry c WHERE c.kind = 'closing' AND (c.epoch, c.account) = (e.epoch, e.account))
  ORDER BY e.id LIMIT 1)
 UNION ALL
-SELECT 'the share of role ' || coalesce(r.grantee, s.grantee) || ' is not the sum of its rows'
-FROM role r FULL JOIN share s ON s.grantee = r.grantee AND s.name = r.name
-WHERE (r.epoch, r.epsilon, r.delta, r.rho, r.pure, r.rho_only) IS DISTINCT FROM
-      (s.epoch, s.epsilon, s.delta, s.rho, s.pure, s.rho_only))sql";
+(SELECT 'the share of role ' || coalesce(r.grantee, s.grantee) || ' is not the sum of its rows'
+ FROM role r FULL JOIN share s ON s.grantee = r.grantee AND s.name = r.name
+ WHERE (r.epoch, r.epsilon, r.delta, r.rho, r.pure, r.rho_only) IS DISTINCT FROM
+      (s.epoch, s.epsilon, s.delta, s.rho, s.pure, s.rho_only)
+ ORDER BY coalesce(r.grantee, s.grantee) COLLATE "C" LIMIT 1))sql";
 
 // Charges are decided on a cap that was computed once: it must not be above what the totals beside it make.
 char *misfit_of_cap(Datum id) {
