@@ -154,6 +154,7 @@ SET ROLE regress_controller;
 -- History counts in the total.
 SELECT dp_set_odometer('hospice', profile => dp_profile('constant', relative => 1.5));
 SELECT dp_set_odometer('hospice', 'dynamic');
+SELECT count(*) AS no_total FROM dp_audit() WHERE finding LIKE '%dynamic%' AND object = 'hospice'; -- the profile's is one
 SELECT dp_set_odometer('hospice', 'filter', profile => '{}'); -- no total would be left
 SELECT dp_set_odometer('hospice', 'filter', 1, profile => '{}');
 SELECT account, bound, epsilon, epsilon_total, epsilon_claim FROM dp_odometer('hospice');
