@@ -4,6 +4,7 @@
 LOAD 'dp_rdr';
 \pset null '-'
 \set VERBOSITY terse
+SET extra_float_digits = -9; -- six digits
 
 SET ROLE regress_controller;
 CREATE TYPE colour AS ENUM ('green', 'red');

@@ -24,6 +24,7 @@ CREATE TABLE dp_rdr.protected_table (
     epsilon_pure  numeric NOT NULL DEFAULT 0,     -- a total of their own for pure charges
     rho_target    numeric,                        -- without an epsilon_total
     rho_total     numeric,                        -- with one: computed from the others
+    profile       jsonb,                          -- risk profile and its epsilon: the total is at most that
     epoch         integer NOT NULL DEFAULT 0      -- raised when the sums are to begin anew
 );
 COMMENT ON TABLE dp_rdr.protected_table IS 'protected tables and the bound of their odometers';
@@ -70,6 +71,7 @@ CREATE TABLE dp_rdr.policy (
     group_a       text,
     group_b       text,
     epsilon_min   numeric,                        -- NULL: the smallest candidate
+    profile       jsonb,                          -- risk profile and its epsilon: the share is at most that
     PRIMARY KEY (view, grantee)
 );
 COMMENT ON TABLE dp_rdr.policy IS 'who may query a restricted view, under which privacy preference';
@@ -880,12 +882,12 @@ CREATE FUNCTION dp_set_groups(relation regclass, column_name text, groups text[]
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_groups';
 COMMENT ON FUNCTION dp_set_groups(regclass, text, text[]) IS 'declares the public group keys of a column';
 
--- NULL keeps what is set; 'Infinity' takes the total away.
+-- NULL keeps what is set; 'Infinity' takes the total away, '{}' the profile.
 CREATE FUNCTION dp_set_odometer(relation regclass, bound text = NULL, epsilon_total numeric = NULL,
                                 delta_total numeric = NULL, delta_conversion numeric = NULL, cap text = NULL,
-                                epsilon_pure numeric = NULL, rho_target numeric = NULL)
+                                epsilon_pure numeric = NULL, rho_target numeric = NULL, profile jsonb = NULL)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_odometer';
-COMMENT ON FUNCTION dp_set_odometer(regclass, text, numeric, numeric, numeric, text, numeric, numeric)
+COMMENT ON FUNCTION dp_set_odometer(regclass, text, numeric, numeric, numeric, text, numeric, numeric, jsonb)
     IS 'sets how the total privacy loss of a protected table is bounded';
 
 -- NULL keeps what is set. A new policy has laplace, delta 0, epsilon_max 1, epsilon_svt 0.1, weights 1, the papers'
@@ -894,10 +896,10 @@ CREATE FUNCTION dp_grant(view regclass, grantee regrole, tau float8 = NULL, tau_
                          selection text = NULL, mechanism text = NULL, delta numeric = NULL, epsilon_max numeric = NULL,
                          epsilon_total numeric = NULL, epsilon_svt numeric = NULL, candidates numeric[] = NULL,
                          weight_min float8 = NULL, weight_max float8 = NULL, group_a text = NULL, group_b text = NULL,
-                         epsilon_min numeric = NULL)
+                         epsilon_min numeric = NULL, profile jsonb = NULL)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_grant';
 COMMENT ON FUNCTION dp_grant(regclass, regrole, float8, float8, text, text, numeric, numeric, numeric, numeric, numeric[],
-                             float8, float8, text, text, numeric)
+                             float8, float8, text, text, numeric, jsonb)
     IS 'permits a role to query a restricted view under a privacy preference';
 
 CREATE FUNCTION dp_revoke(view regclass, grantee regrole)
@@ -1016,6 +1018,44 @@ CREATE PROCEDURE dp_find_and_release_epsilon(query text, tau_var float8, epsilon
 COMMENT ON PROCEDURE dp_find_and_release_epsilon(text, float8, numeric, numeric, jsonb, text, numeric, numeric[])
     IS 'selects under differential privacy the largest epsilon that meets tau_var, charges it, and answers once';
 
+-- Risk profiles: what a total of epsilon means to somebody with prior beliefs, and which total a limit on that allows.
+CREATE FUNCTION dp_profile(kind text, relative float8 = NULL, absolute float8 = NULL, prior float8 = NULL,
+                           expression text = NULL, p float8[] = NULL, q float8[] = NULL, r float8[] = NULL)
+    RETURNS jsonb LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_profile';
+COMMENT ON FUNCTION dp_profile(text, float8, float8, float8, text, float8[], float8[], float8[])
+    IS 'a risk profile: how much more than before somebody may know of a person after all answers';
+
+CREATE FUNCTION dp_profile_epsilon(profile jsonb)
+    RETURNS numeric LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_profile_epsilon';
+COMMENT ON FUNCTION dp_profile_epsilon(jsonb) IS 'the largest total of epsilon that keeps a risk profile';
+
+CREATE FUNCTION dp_risk_profile(profile jsonb, priors float8[] = '{0.001,0.01,0.05,0.1,0.25,0.5,0.75,0.9,1}',
+                                OUT p float8, OUT q float8, OUT relative float8, OUT posterior float8,
+                                OUT epsilon float8, OUT posterior_at float8, OUT binding boolean)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 81 AS 'MODULE_PATHNAME', 'dp_risk_profile';
+COMMENT ON FUNCTION dp_risk_profile(jsonb, float8[])
+    IS 'what a risk profile allows against each adversary, and what its epsilon comes to; the one who binds among them';
+
+CREATE FUNCTION dp_profile_utility(profiles jsonb[], query text = NULL, distances float8[] = '{1}',
+                                   OUT profile jsonb, OUT epsilon numeric, OUT noise_stddev float8, OUT error95 float8,
+                                   OUT p_exact float8, OUT distance float8, OUT p_switch float8)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_profile_utility';
+COMMENT ON FUNCTION dp_profile_utility(jsonb[], text, float8[])
+    IS 'how accurate one answer is that is given all that a risk profile allows';
+
+CREATE FUNCTION dp_epsilon_meaning(epsilon numeric, p float8[] = '{0.001,0.01,0.1,0.5,0.9}', q float8[] = '{1}',
+                                   OUT p float8, OUT q float8, OUT prior float8, OUT posterior_min float8,
+                                   OUT posterior_max float8, OUT relative_max float8)
+    RETURNS SETOF record LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 5 AS 'MODULE_PATHNAME', 'dp_epsilon_meaning';
+COMMENT ON FUNCTION dp_epsilon_meaning(numeric, float8[], float8[])
+    IS 'what somebody with a prior belief can come to believe after answers of this total epsilon';
+
+CREATE FUNCTION dp_attack_risk(relation regclass, role regrole = NULL, OUT fpr float8, OUT tpr_max float8,
+                               OUT advantage_max float8, OUT prior float8, OUT posterior_max float8)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 18 AS 'MODULE_PATHNAME', 'dp_attack_risk';
+COMMENT ON FUNCTION dp_attack_risk(regclass, regrole)
+    IS 'how often at most an attack on all answers so far, or on one role''s, is right that somebody is in the table';
+
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Analyst
 -- ---------------------------------------------------------------------------------------------------------------------
@@ -1034,14 +1074,15 @@ COMMENT ON FUNCTION dp_refine(float8, float8, float8)
 CREATE FUNCTION dp_explain(query text, within float8 = NULL, error95 float8 = NULL, deviations float8 = 1,
                            magnitude float8 = NULL, OUT leaf integer, OUT column_name text, OUT accepted boolean,
                            OUT reason text, OUT epsilon numeric, OUT delta numeric, OUT mechanism text,
-                           OUT error95 float8, OUT threshold bigint, OUT rho numeric)
+                           OUT error95 float8, OUT threshold bigint, OUT rho numeric,
+                           OUT posterior50 float8, OUT advantage_max float8)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_explain';
 COMMENT ON FUNCTION dp_explain(text, float8, float8, float8, float8)
     IS 'whether a query would be answered, what each leaf would cost and how accurate it would be; nothing is charged';
 
 CREATE FUNCTION dp_last_release(OUT column_name text, OUT epsilon numeric, OUT epsilon_svt numeric, OUT delta numeric,
                                 OUT mechanism text, OUT error95 float8, OUT reason text, OUT rho numeric,
-                                OUT steps integer, OUT reached boolean)
+                                OUT steps integer, OUT reached boolean, OUT posterior50 float8)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_last_release';
 COMMENT ON FUNCTION dp_last_release()
     IS 'what the last answer to the current role in this connection was charged, and how accurate its columns are; '

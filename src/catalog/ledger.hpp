@@ -20,7 +20,7 @@ struct Charge {
     Asker asker;
     const char *query;     // the analyst's or controller's query (as the ledger shows it)
     const char *grantee;   // of the policy, or null: the controller's own call
-    const char *algorithm; // within_domain, released, within_data, find_epsilon, find_and_release ...
+    const char *algorithm; // within_domain, profile, released, within_data, find_epsilon, find_and_release ...
     const char *guarantee;
     const char *kind; // pure, gaussian, selection, increment
     privacy::Mechanism mechanism;

@@ -226,7 +226,7 @@ privacy::Epsilon worst_case(const Charge &what, privacy::Epsilon charged) {
     privacy::Epsilon worst = charged;
     if (what.step.is_step)
         return std::max(what.worst, what.step.before + charged);
-    if (strcmp(what.algorithm, "within_domain") == 0)
+    if (strcmp(what.algorithm, "within_domain") == 0 || strcmp(what.algorithm, "profile") == 0)
         return worst;
     if (what.worst.units() > 0)
         return what.worst;

@@ -80,6 +80,21 @@ static privacy::Rho rho_of(const Row &row, const char *column) {
     return isnull ? privacy::Rho() : to_rho(rho, column);
 }
 
+// What a risk profile allows: computed when it was set, from its definition, which stands beside it. False: there is none.
+static bool read_profile(const Row &row, privacy::Epsilon *epsilon) {
+    bool isnull;
+    Datum profile = row.value("profile", &isnull);
+    if (isnull)
+        return false;
+    JsonbValue value;
+    const JsonbValue *found = getKeyJsonValueFromContainer(&DatumGetJsonbP(profile)->root, "epsilon",
+                                                           static_cast<int>(strlen("epsilon")), &value);
+    if (found == nullptr || found->type != jbvNumeric)
+        elog(ERROR, "a risk profile is stored without its epsilon");
+    *epsilon = to_epsilon(NumericGetDatum(found->val.numeric), "the epsilon of a risk profile");
+    return true;
+}
+
 static void read_bound(const Row &row, View *view) {
     view->bound_name = row.string("bound");
     const char *cap = row.string("cap");
@@ -96,6 +111,9 @@ static void read_bound(const Row &row, View *view) {
     Datum total = row.value("epsilon_total", &isnull);
     if (!isnull)
         view->bound.epsilon_total = to_epsilon(total, "a total of epsilon");
+    privacy::Epsilon allowed;
+    if (read_profile(row, &allowed))
+        view->bound.epsilon_total = isnull ? allowed : Min(*view->bound.epsilon_total, allowed);
     view->bound.delta_total = to_delta(row.value("delta_total"), "a total of delta");
     view->epoch = DatumGetInt32(row.value("epoch"));
     if (view->bound.bound != privacy::Bound::zcdp)
@@ -229,6 +247,8 @@ const std::vector<privacy::Epsilon> *candidates_from_array(ArrayType *array) {
 static Selection selection_named(const char *name) {
     if (strcmp(name, "within_domain") == 0)
         return Selection::within_domain;
+    if (strcmp(name, "profile") == 0)
+        return Selection::profile;
     return strcmp(name, "within_data") == 0 ? Selection::within_data : Selection::released;
 }
 
@@ -262,6 +282,11 @@ static void fill_policy(const Row &row, Policy *policy) {
     policy->has_share = !isnull;
     if (policy->has_share)
         policy->share = to_epsilon(share, "epsilon_total");
+    policy->has_profile = read_profile(row, &policy->profile);
+    if (policy->has_profile) {
+        policy->share = policy->has_share ? Min(policy->share, policy->profile) : policy->profile;
+        policy->has_share = true;
+    }
     policy->weight_min = row.number("weight_min", 1);
     policy->weight_max = row.number("weight_max", 1);
     policy->epsilon_svt = to_epsilon(row.value("epsilon_svt"), "epsilon_svt");

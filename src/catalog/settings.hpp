@@ -15,7 +15,7 @@
 
 namespace dp::catalog {
 
-enum class Selection { within_domain, within_data, released };
+enum class Selection { within_domain, within_data, released, profile };
 
 struct Policy {
     Oid grantee;
@@ -28,8 +28,10 @@ struct Policy {
     privacy::Mechanism mechanism;
     privacy::Delta delta;
     privacy::Epsilon epsilon_max;
-    bool has_share;
+    bool has_share; // set, or by the profile: the smaller
     privacy::Epsilon share;
+    bool has_profile;
+    privacy::Epsilon profile; // what it allows, as it was computed when it was granted
     double weight_min, weight_max;
     const char *group_a, *group_b; // canonical conditions over the table; or null
     privacy::Epsilon epsilon_min;  // the least that an answer is charged

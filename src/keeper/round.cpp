@@ -120,7 +120,8 @@ static ErrorData *in_transaction(Request *request, const char *lock_timeout, int
     {
         HOLD_INTERRUPTS();
         MemoryContextSwitchTo(request->memory);
-        if (error == nullptr) // else it is why the transaction cannot end well (Citus has lost a connection), and what was caught
+        if (error ==
+            nullptr) // else it is why the transaction cannot end well (Citus has lost a connection), and what was caught
             error = CopyErrorData();
         FlushErrorState();
         disable_timeout(STATEMENT_TIMEOUT, false);
@@ -208,7 +209,8 @@ constexpr int many_measures = 16;
 
 static bool takes_long(const Request *request) {
     return (request->ask.wanted.asked() && request->question->nmeasures > many_measures) ||
-           request->terms.algorithm != release::Algorithm::within_domain ||
+           (request->terms.algorithm != release::Algorithm::within_domain &&
+            request->terms.algorithm != release::Algorithm::profile) ||
            request->terms.mechanism != privacy::Mechanism::laplace || request->question->remote;
 }
 

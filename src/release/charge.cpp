@@ -1,11 +1,15 @@
 #include "release/charge.hpp"
 
+#include "catalog/decimals.hpp"
+
 namespace dp::release {
 
 static const char *name_of(Algorithm algorithm) {
     switch (algorithm) {
     case Algorithm::within_domain:
         return "within_domain";
+    case Algorithm::profile:
+        return "profile";
     case Algorithm::within_data:
         return "within_data";
     case Algorithm::find_epsilon:
@@ -83,14 +87,23 @@ static void describe_measures(StringInfo json, const rows::Question *question) {
         appendStringInfo(json, ", \"measures_left_out\": %d", question->nmeasures - j);
 }
 
+static void describe_preference(StringInfo json, const Terms &terms) {
+    if (is_selected(terms.algorithm))
+        appendStringInfo(json, "\"tau_var\": %s, ", float8out_internal(terms.tau_var));
+    else if (terms.algorithm != Algorithm::profile)
+        appendStringInfo(json, "\"tau\": %s, ", float8out_internal(terms.tau));
+    if (terms.profile.units() > 0)
+        appendStringInfo(json, "\"profile\": %s, ", catalog::numeric_text(catalog::to_numeric(terms.profile)));
+}
+
 // Public facts only: what the price follows from.
 static const char *describe(const rows::Question *question, const Terms &terms) {
     StringInfoData json;
     initStringInfo(&json);
-    bool selected = is_selected(terms.algorithm);
-    appendStringInfo(&json, "{\"%s\": %s, \"weight\": %s, \"k1\": %d, \"groups\": \"%s\", ",
-                     selected ? "tau_var" : "tau", float8out_internal(selected ? terms.tau_var : terms.tau),
-                     float8out_internal(terms.weight), question->k1,
+    appendStringInfoChar(&json, '{');
+    describe_preference(&json, terms);
+    appendStringInfo(&json, "\"weight\": %s, \"k1\": %d, \"groups\": \"%s\", ", float8out_internal(terms.weight),
+                     question->k1,
                      question->leaf->nkeys == 0 ? "none"
                      : question->thresholded    ? "thresholded"
                                                 : "declared");
@@ -112,6 +125,7 @@ privacy::Delta delta_of(const rows::Question *question, const Terms &terms) {
 static const char *guarantee_of(Algorithm algorithm, bool thresholded) {
     switch (algorithm) {
     case Algorithm::within_domain:
+    case Algorithm::profile:
         return thresholded ? "(epsilon, delta); rho but for an event of probability delta_groups" : "(epsilon, delta)";
     case Algorithm::released:
     case Algorithm::find_and_release:

@@ -35,6 +35,8 @@ static double noise_delta(const rows::Question *question, const Terms &terms) {
 }
 
 Permitted from_public_facts(const rows::Question *question, const Terms &terms) {
+    if (terms.algorithm == Algorithm::profile)
+        return Permitted{privacy::infinite_epsilon, privacy::price_slack};
     return border::core([&] {
         int m = question->nmeasures, k1 = question->k1;
         if (terms.mechanism == privacy::Mechanism::laplace)
@@ -176,7 +178,7 @@ static Permitted from_data(const rows::Question *question, const Terms &terms) {
 }
 
 Permitted choose(const rows::Question *question, const Terms &terms) {
-    if (terms.algorithm == Algorithm::within_domain)
+    if (is_public(terms.algorithm))
         return from_public_facts(question, terms);
     if (terms.grantee == nullptr) // the controller may see what his rows do
         return from_data(question, terms);

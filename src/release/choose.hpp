@@ -10,7 +10,7 @@ struct Permitted {
     double slack;    // relative, on eps_star
 };
 
-// within_domain: no private row is read. within_data, find_epsilon: reads the table (leave_one_out), uncharged.
+// within_domain, profile: no private row is read. within_data, find_epsilon: reads the table (leave_one_out), uncharged.
 // Errors, for the controller's own calls: 55000 for groups of people that are empty or overlap.
 Permitted choose(const rows::Question *question, const Terms &terms);
 

@@ -4,6 +4,9 @@
 #include <limits>
 #include <map>
 
+#include "privacy/attack.hpp"
+#include "privacy/disclosure.hpp"
+
 #include "catalog/odometer.hpp"
 #include "release/accuracy.hpp"
 #include "release/choose.hpp"
@@ -93,6 +96,23 @@ static int filtered_measures(const std::vector<privacy::Measure> &measures) {
     return most;
 }
 
+// What one answer tells about one person (formulas.md 7): each way to look at it is a bound. Core region.
+static void weigh(const std::vector<privacy::AttackedLoss> &ways, Estimate *estimate) {
+    const privacy::AttackedLoss &first = ways.front();
+    const bool pure = first.rho == 0 && first.delta == 0;
+    estimate->posterior50 =
+        pure ? privacy::posterior_of_half(first.epsilon) : std::numeric_limits<double>::quiet_NaN();
+    estimate->advantage = privacy::largest_advantage(ways);
+}
+
+// Gaussian noise has two bounds: what it was calibrated to, and its rho.
+static std::vector<privacy::AttackedLoss> ways_of(const privacy::ReleasePlan &plan) {
+    std::vector<privacy::AttackedLoss> ways = {{plan.epsilon.value(), 0, plan.delta.value()}};
+    if (plan.mechanism == privacy::Mechanism::gaussian)
+        ways.push_back({0, plan.rho().value(), plan.delta_groups.value()});
+    return ways;
+}
+
 static void foresee(const rows::Question *question, const Terms &terms, Estimate *estimate) {
     const query::Leaf *leaf = question->leaf;
     double *error95 = static_cast<double *>(palloc(sizeof(double) * (leaf->noutputs + 1)));
@@ -102,6 +122,7 @@ static void foresee(const rows::Question *question, const Terms &terms, Estimate
         estimate->threshold = plan.threshold.value_or(0);
         estimate->rho = plan.rho();
         estimate->filtered = filtered_measures(*question->measures);
+        weigh(ways_of(plan), estimate);
         for (int i = 0; i < leaf->noutputs; i++)
             error95[i] = leaf->outputs[i].is_key ? std::numeric_limits<double>::quiet_NaN()
                                                  : halfwidth(question, plan, leaf->outputs[i].index);
@@ -169,6 +190,7 @@ static void estimate_steps(const rows::Question *question, const Terms &terms, c
     estimate->rho = course.measured ? end.rho : border::core([&] { return privacy::rho_of_pure(end.epsilon); });
     estimate->error95 = end.error95;
     estimate->cost = cost_of_steps(course, end.epsilon, end.rho, {});
+    border::core([&] { weigh({{end.epsilon.value(), end.rho.value(), 0}}, estimate); });
     estimate->denied = !fits(cost_of_steps(course, end.first, end.first_rho, {}), terms, account);
     estimate->note = magnitude == nullptr
                          ? "at most: it ends as soon as the answer is accurate"
@@ -184,6 +206,7 @@ static void estimate_measurement(const rows::Question *question, const Terms &te
                                               terms.rho, estimate->delta);
         estimate->rho = plan.rho();
         estimate->threshold = plan.threshold.value_or(0);
+        weigh({{0, plan.rho().value(), plan.delta_groups.value()}}, estimate);
         for (int i = 0; i < leaf->noutputs; i++)
             error95[i] = leaf->outputs[i].is_key ? std::numeric_limits<double>::quiet_NaN()
                                                  : halfwidth(question, plan, leaf->outputs[i].index);

@@ -24,6 +24,8 @@ static Algorithm algorithm_of(catalog::Selection selection) {
         return Algorithm::within_data;
     case catalog::Selection::released:
         return Algorithm::released;
+    case catalog::Selection::profile:
+        return Algorithm::profile;
     }
     pg_unreachable();
 }
@@ -58,6 +60,7 @@ Terms terms_of(const catalog::Policy &policy, const privacy::Epsilon *requested,
     }
     terms.has_share = policy.has_share;
     terms.share = policy.share;
+    terms.profile = policy.profile;
     terms.grantee = policy.grantee_name;
     terms.epsilon_min = policy.epsilon_min;
     terms.group_a = policy.group_a;

@@ -9,7 +9,15 @@
 namespace dp::release {
 
 // How epsilon is found.
-enum class Algorithm { within_domain, released, within_data, find_epsilon, find_and_release, find_from_output };
+enum class Algorithm {
+    within_domain,
+    profile, // no preference but a share of the total: what is asked for, up to the policy's cap
+    released,
+    within_data,
+    find_epsilon,
+    find_and_release,
+    find_from_output
+};
 
 // By the sparse vector technique, under a preference tau_var.
 constexpr bool is_selected(Algorithm algorithm) {
@@ -17,7 +25,7 @@ constexpr bool is_selected(Algorithm algorithm) {
 }
 // Whether the amount of the charge is a function of queries, public facts and released outputs (formulas.md 5.1).
 constexpr bool is_public(Algorithm algorithm) {
-    return algorithm == Algorithm::within_domain || is_selected(algorithm);
+    return algorithm == Algorithm::within_domain || algorithm == Algorithm::profile || is_selected(algorithm);
 }
 
 // Under which preference a question is asked.
@@ -32,6 +40,7 @@ struct Terms {
     const std::vector<privacy::Epsilon> *candidates;
     bool has_epsilon_max, has_requested, has_share;
     privacy::Epsilon epsilon_max, requested, share;
+    privacy::Epsilon profile; // what the policy's risk profile allows; 0 without one
     const char *grantee; // null: the controller's own call
     // Asked by accuracy (release/refine).
     privacy::Wanted wanted;

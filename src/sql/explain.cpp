@@ -55,6 +55,8 @@ enum Column {
     col_error95,
     col_threshold,
     col_rho,
+    col_posterior50,
+    col_advantage_max,
     ncolumns
 };
 
@@ -314,6 +316,9 @@ static void set_estimate(Row *row, const Verdict &verdict, int column) {
     row->set(col_delta, catalog::to_numeric(estimate.delta));
     if (estimate.threshold > 0)
         row->set(col_threshold, Int64GetDatum(estimate.threshold));
+    if (!std::isnan(estimate.posterior50))
+        row->set(col_posterior50, Float8GetDatum(estimate.posterior50));
+    row->set(col_advantage_max, Float8GetDatum(estimate.advantage));
     if (!verdict.used && !std::isnan(estimate.error95[column]))
         row->set(col_error95, Float8GetDatum(estimate.error95[column]));
 }

@@ -2,7 +2,9 @@
 // (doc/reference.md).
 #include <cmath>
 
+#include "privacy/disclosure.hpp"
 #include "privacy/zcdp.hpp"
+
 #include "release/last.hpp"
 #include "sql/arguments.hpp"
 #include "sql/withheld.hpp"
@@ -10,7 +12,20 @@
 namespace dp::sql {
 
 namespace {
-enum Column { col_name, col_epsilon, col_epsilon_svt, col_delta, col_mechanism, col_error95, col_reason, col_rho, col_steps, col_reached, ncolumns };
+enum Column {
+    col_name,
+    col_epsilon,
+    col_epsilon_svt,
+    col_delta,
+    col_mechanism,
+    col_error95,
+    col_reason,
+    col_rho,
+    col_steps,
+    col_reached,
+    col_posterior50,
+    ncolumns
+};
 } // namespace
 
 // Of the noise: what such an answer comes to in rho, whether the table charges in it or not.
@@ -42,6 +57,9 @@ static void put_column(ReturnSetInfo *result, const release::LastRelease *last, 
         set(col_steps, Int32GetDatum(last->reached.steps));
         if (last->reached.asked)
             set(col_reached, BoolGetDatum(last->reached.how == release::Short::not_at_all));
+        if (last->mechanism == privacy::Mechanism::laplace && last->delta.units() == 0)
+            set(col_posterior50,
+                Float8GetDatum(privacy::posterior_of_half((last->paid.epsilon + last->paid.selection).value())));
         if (last->groups_used)
             set(col_reason, CStringGetTextDatum(groups_used_reason));
         else if (!std::isnan(column.error95))

@@ -5,6 +5,7 @@
 #include "catalog/settings.hpp"
 #include "sql/arguments.hpp"
 #include "sql/controller.hpp"
+#include "sql/profile.hpp"
 
 using dp::catalog::Visit;
 
@@ -20,7 +21,8 @@ enum OdometerArgument {
     odometer_delta_conversion,
     odometer_cap,
     odometer_epsilon_pure,
-    odometer_rho_target
+    odometer_rho_target,
+    odometer_profile
 };
 
 // As it is stored: numbers as they were passed.
@@ -30,6 +32,7 @@ struct Bound {
     bool has_total, has_conversion, has_target;
     Datum epsilon_total, delta_conversion, rho_target;
     const char *cap;
+    const char *profile; // JSON, or null
     int epoch;
 };
 } // namespace
@@ -52,10 +55,11 @@ static Datum numeric_at(const Visit &visit, int column, bool *has) {
 
 // The lock makes setters of one table wait for each other: none undoes what another has just set.
 static Bound lock_bound(const Visit &visit, Oid relation) {
-    if (run_with_oid(visit,
-                     "SELECT t.bound, t.epsilon_total, t.delta_total, t.delta_conversion, t.cap, t.epsilon_pure, "
-                     "t.rho_target, t.epoch FROM dp_rdr.protected_table t WHERE t.relation::oid = $1 FOR UPDATE",
-                     relation) != 1)
+    if (run_with_oid(
+            visit,
+            "SELECT t.bound, t.epsilon_total, t.delta_total, t.delta_conversion, t.cap, t.epsilon_pure, "
+            "t.rho_target, t.epoch, t.profile FROM dp_rdr.protected_table t WHERE t.relation::oid = $1 FOR UPDATE",
+            relation) != 1)
         elog(ERROR, "%s is not protected any more", catalog::qualified_name(relation));
     Bound bound = {};
     bool isnull;
@@ -67,6 +71,7 @@ static Bound lock_bound(const Visit &visit, Oid relation) {
     bound.epsilon_pure = numeric_at(visit, 6, nullptr);
     bound.rho_target = numeric_at(visit, 7, &bound.has_target);
     bound.epoch = DatumGetInt32(border::Spi::value(0, 8, &isnull));
+    bound.profile = visit.spi.text(0, 9);
     return bound;
 }
 
@@ -75,7 +80,7 @@ static bool is_zcdp(const Bound &bound) {
 }
 
 // What is passed replaces what is set.
-static void merge(FunctionCallInfo fcinfo, Bound *bound) {
+static void merge(FunctionCallInfo fcinfo, const Profile *profile, Bound *bound) {
     auto take = [&](int argument, Datum *value, bool *has) {
         if (PG_ARGISNULL(argument))
             return;
@@ -87,6 +92,8 @@ static void merge(FunctionCallInfo fcinfo, Bound *bound) {
         bound->name = text_argument(fcinfo, odometer_bound);
     if (!PG_ARGISNULL(odometer_cap))
         bound->cap = text_argument(fcinfo, odometer_cap);
+    if (!PG_ARGISNULL(odometer_profile))
+        bound->profile = profile == nullptr ? nullptr : profile->json;
     bool had_total = bound->has_total;
     take(odometer_epsilon_total, &bound->epsilon_total, &bound->has_total);
     bound->has_total = bound->has_total && !takes_away(bound->epsilon_total);
@@ -114,17 +121,31 @@ static void leave_zcdp(FunctionCallInfo fcinfo, Bound *bound) {
 
 // ---- checks --------------------------------------------------------------------------------------------------------
 
+// What a profile promises rests on a total of pure epsilon.
+static void check_profile(const Bound &bound) {
+    if (strcmp(bound.name, "filter") != 0 && strcmp(bound.name, "dynamic") != 0)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("a risk profile does not go with the bound %s", bound.name),
+                        errhint("Use 'filter' or 'dynamic', or take the profile away with profile => '{}'.")));
+    if (catalog::to_delta(bound.delta_total, "delta_total").units() > 0)
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("a risk profile does not go with a delta_total"),
+                 errhint("Pass delta_total => 0, or take the profile away with profile => '{}'.")));
+}
+
 static void check_bound(const Bound &bound) {
     bool known = border::core([&] { return privacy::bound_from_name(bound.name).has_value(); });
     if (!known)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown bound: \"%s\"", bound.name),
                         errhint("Use 'filter', 'dynamic', 'zcdp' or 'none'.")));
-    if (!bound.has_total && strcmp(bound.name, "filter") == 0)
+    if (!bound.has_total && bound.profile == nullptr && strcmp(bound.name, "filter") == 0)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("bound filter needs an epsilon_total"),
                         errhint("Pass epsilon_total => 1, or use the bound 'none'.")));
     if (bound.has_total)
         check_epsilon_total(bound.epsilon_total);
     catalog::checked_delta(bound.delta_total, "delta_total");
+    if (bound.profile != nullptr)
+        check_profile(bound);
 }
 
 // A total is added to the sums at the end of its epoch: many must fit.
@@ -233,9 +254,9 @@ static bool begins_epoch(const privacy::BoundSettings &was, const privacy::Bound
 static void store(const Visit &visit, Oid relation, const Bound &bound, const privacy::BoundSettings &settings) {
     Datum rho = catalog::to_numeric(settings.epsilon_total ? settings.rho_total : settings.rho_target);
     bool has_rho_total = is_zcdp(bound) && bound.has_total, has_target = is_zcdp(bound) && !bound.has_total;
-    Oid types[10] = {OIDOID,  TEXTOID,    NUMERICOID, NUMERICOID, NUMERICOID,
-                     TEXTOID, NUMERICOID, NUMERICOID, NUMERICOID, INT4OID};
-    Datum values[10] = {ObjectIdGetDatum(relation),
+    Oid types[11] = {OIDOID,     TEXTOID,    NUMERICOID, NUMERICOID, NUMERICOID, TEXTOID,
+                     NUMERICOID, NUMERICOID, NUMERICOID, INT4OID,    TEXTOID};
+    Datum values[11] = {ObjectIdGetDatum(relation),
                         CStringGetTextDatum(bound.name),
                         bound.epsilon_total,
                         bound.delta_total,
@@ -244,16 +265,18 @@ static void store(const Visit &visit, Oid relation, const Bound &bound, const pr
                         catalog::to_numeric(settings.epsilon_pure), // what decisions are made on
                         rho,
                         rho,
-                        Int32GetDatum(bound.epoch)};
-    char nulls[11] = "          ";
+                        Int32GetDatum(bound.epoch),
+                        bound.profile == nullptr ? Datum(0) : CStringGetTextDatum(bound.profile)};
+    char nulls[12] = "           ";
     nulls[2] = bound.has_total ? ' ' : 'n';
     nulls[4] = bound.has_conversion ? ' ' : 'n';
     nulls[7] = has_target ? ' ' : 'n';
     nulls[8] = has_rho_total ? ' ' : 'n';
+    nulls[10] = bound.profile != nullptr ? ' ' : 'n';
     visit.run("UPDATE dp_rdr.protected_table t SET bound = $2, epsilon_total = $3, delta_total = $4, "
-              "delta_conversion = $5, cap = $6, epsilon_pure = $7, rho_target = $8, rho_total = $9, epoch = $10 "
-              "WHERE t.relation::oid = $1",
-              10, types, values, nulls);
+              "delta_conversion = $5, cap = $6, epsilon_pure = $7, rho_target = $8, rho_total = $9, epoch = $10, "
+              "profile = $11::jsonb WHERE t.relation::oid = $1",
+              11, types, values, nulls);
 }
 
 // What the role has used already in this epoch counts as a policy does that would use it.
@@ -266,7 +289,7 @@ void check_shares(const Visit &visit, Oid relation) {
             "  FROM dp_rdr.ledger_row l WHERE l.table_id = t.id AND l.epoch = t.epoch "
             "  AND l.kind <> 'suspension' AND l.grantee = pg_get_userbyid(p.grantee)) used ON true "
             "WHERE t.relation::oid = $1 AND t.bound = 'zcdp' AND t.epsilon_pure > 0 GROUP BY p.grantee "
-            "HAVING count(p.epsilon_total) > 0 AND bool_or(p.mechanism = 'gaussian' OR used.rho) "
+            "HAVING count(p.epsilon_total) + count(p.profile) > 0 AND bool_or(p.mechanism = 'gaussian' OR used.rho) "
             "AND bool_or(p.mechanism = 'laplace' OR p.selection = 'released' OR used.epsilon) "
             "ORDER BY p.grantee LIMIT 1",
             relation) == 0)
@@ -280,6 +303,38 @@ void check_shares(const Visit &visit, Oid relation) {
                  "the other."),
              errhint("Grant it one mechanism without tau_var, or no share (epsilon_total => 'Infinity'); or set "
                      "epsilon_pure => 0 with dp_set_odometer().")));
+}
+
+// Why a role's answers are not all of pure epsilon.
+const char *const profiles_sql = R"sql(
+SELECT p.grantee, CASE
+    WHEN t.bound = 'zcdp' AND t.epsilon_pure = 0 THEN 'the bound zcdp of the table charges its answers in rho'
+    WHEN p.mechanism <> 'laplace' THEN format('its policy on %s has the mechanism %s', v.view, p.mechanism)
+    WHEN p.delta > 0 THEN format('its policy on %s has a delta', v.view)
+    WHEN p.selection = 'within_data' THEN format('its policy on %s has the selection within_data', v.view)
+    ELSE 'it has had answers with a delta, in rho, or with an epsilon chosen from the data' END
+FROM dp_rdr.protected_table t
+JOIN dp_rdr.restricted_view v ON v.relation = t.relation JOIN dp_rdr.policy p ON p.view = v.view
+WHERE t.relation::oid = $1
+  AND EXISTS (SELECT FROM dp_rdr.restricted_view w JOIN dp_rdr.policy s ON s.view = w.view
+              WHERE w.relation = t.relation AND s.grantee = p.grantee AND s.profile IS NOT NULL)
+  AND ((t.bound = 'zcdp' AND t.epsilon_pure = 0) OR p.mechanism <> 'laplace' OR p.delta > 0
+       OR p.selection = 'within_data'
+       OR EXISTS (SELECT FROM dp_rdr.ledger_row l
+                  WHERE l.table_id = t.id AND l.grantee = pg_get_userbyid(p.grantee)
+                    AND (l.delta > 0 OR l.basis = 'rho' OR l.account = 'conditional')))
+ORDER BY p.grantee, v.view LIMIT 1)sql";
+
+void check_profiles(const Visit &visit, Oid relation) {
+    if (run_with_oid(visit, profiles_sql, relation) == 0)
+        return;
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+             errmsg("role %s has a risk profile, and %s", visit.spi.text(0, 1), visit.spi.text(0, 2)),
+             errdetail("A profile is about all that the role's answers on the table tell, and holds under pure "
+                       "epsilon alone."),
+             errhint("Take the profile away with profile => '{}'; or grant Laplace noise without delta on all views "
+                     "of the table; under zcdp set an epsilon_pure with dp_set_odometer().")));
 }
 
 // What the keepers read: under this transaction's own snapshot, so with what it has just set.
@@ -296,13 +351,40 @@ static BoundState state_of(Oid relation) {
     return state;
 }
 
+// History counts in the total, and none of it may be of another kind: neither charges so far nor what the end of an epoch under
+// zcdp will come to.
+static void check_spent(Oid relation, const BoundState &now) {
+    if (!now.has_odometer)
+        return;
+    privacy::Odometer odometer = now.odometer;
+    border::core([&] { privacy::enter_epoch(&odometer, now.epoch); });
+    if (odometer.totals.of_public.delta.units() > 0)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("%s has spent a delta of %s, under which no risk profile holds",
+                               catalog::qualified_name(relation),
+                               catalog::numeric_text(catalog::to_numeric(odometer.totals.of_public.delta))),
+                        errhint("A profile is for a table whose answers were all of pure epsilon.")));
+}
+
+static void tell_about_profile(FunctionCallInfo fcinfo, Oid relation, const Bound &bound, const BoundState &now) {
+    if (!bound.has_total || (PG_ARGISNULL(odometer_profile) && PG_ARGISNULL(odometer_epsilon_total)))
+        return;
+    privacy::Epsilon total = catalog::to_epsilon(bound.epsilon_total, "epsilon_total");
+    if (total > *now.bound.epsilon_total)
+        return;
+    ereport(NOTICE, (errmsg("epsilon_total %s of %s is no more than its risk profile allows, and binds",
+                            catalog::numeric_text(catalog::to_numeric(total)), catalog::qualified_name(relation)),
+                     errhint("epsilon_total => 'Infinity' leaves the profile's alone.")));
+}
+
 DP_CALL(dp_set_odometer) {
     require(fcinfo, odometer_relation, "relation");
     Oid relation = protected_relation(PG_GETARG_OID(odometer_relation));
+    const Profile *profile = profile_argument(fcinfo, odometer_profile); // as the caller, whose expression it may be
     Visit visit = Visit::write();
     Bound bound = lock_bound(visit, relation);
     BoundState was = state_of(relation);
-    merge(fcinfo, &bound);
+    merge(fcinfo, profile, &bound);
     if (!is_zcdp(bound))
         leave_zcdp(fcinfo, &bound);
     privacy::BoundSettings settings = checked(fcinfo, bound);
@@ -312,8 +394,14 @@ DP_CALL(dp_set_odometer) {
         bound.epoch = last + 1;
     store(visit, relation, bound, settings);
     check_shares(visit, relation);
+    check_profiles(visit, relation);
     visit.leave();
-    tell_about_totals(relation, was, state_of(relation));
+    BoundState now = state_of(relation);
+    if (bound.profile != nullptr) {
+        check_spent(relation, now);
+        tell_about_profile(fcinfo, relation, bound, now);
+    }
+    tell_about_totals(relation, was, now);
     PG_RETURN_VOID();
 }
 

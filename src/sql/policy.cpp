@@ -4,6 +4,7 @@
 #include "query/shape.hpp"
 #include "sql/arguments.hpp"
 #include "sql/controller.hpp"
+#include "sql/profile.hpp"
 extern "C" {
 #include <commands/dbcommands.h>
 }
@@ -33,12 +34,13 @@ enum GrantArgument {
     arg_group_a,
     arg_group_b,
     arg_epsilon_min,
+    arg_profile,
     narguments
 };
 
 Oid argument_types[narguments] = {OIDOID,     OIDOID,     FLOAT8OID,  FLOAT8OID,  TEXTOID,         TEXTOID,
                                   NUMERICOID, NUMERICOID, NUMERICOID, NUMERICOID, NUMERICARRAYOID, FLOAT8OID,
-                                  FLOAT8OID,  TEXTOID,    TEXTOID,    NUMERICOID};
+                                  FLOAT8OID,  TEXTOID,    TEXTOID,    NUMERICOID, JSONBOID};
 
 // A policy as it is to be stored.
 struct Row {
@@ -57,11 +59,14 @@ struct Row {
 };
 } // namespace
 
-// The role's policy, or what a new one has.
+// The role's policy, or what a new one has: the profile is the role's on all views of the table.
 const char *const stored_sql =
     "SELECT p.tau, p.tau_var, p.selection, coalesce(p.mechanism, 'laplace'), coalesce(p.delta, 0), "
     "coalesce(p.epsilon_max, 1), p.epsilon_total, coalesce(p.epsilon_svt, 0.1), p.candidates, "
-    "coalesce(p.weight_min, 1), coalesce(p.weight_max, 1), p.group_a, p.group_b, p.epsilon_min "
+    "coalesce(p.weight_min, 1), coalesce(p.weight_max, 1), p.group_a, p.group_b, p.epsilon_min, "
+    "coalesce(p.profile, (SELECT s.profile FROM dp_rdr.restricted_view v JOIN dp_rdr.restricted_view w "
+    "ON w.relation = v.relation JOIN dp_rdr.policy s ON s.view = w.view "
+    "WHERE v.view::oid = $1 AND s.grantee::oid = $2 AND s.profile IS NOT NULL LIMIT 1)) "
     "FROM (SELECT) one LEFT JOIN dp_rdr.policy p ON p.view::oid = $1 AND p.grantee::oid = $2";
 
 static Row stored_row(const Visit &visit, Oid view, Oid grantee) {
@@ -82,19 +87,26 @@ static Row stored_row(const Visit &visit, Oid view, Oid grantee) {
     return row;
 }
 
-// Whether an argument takes the option away: 'Infinity' for the share, '' for texts, '{}' for candidates.
+// Whether an argument takes the option away: 'Infinity' for the share, '' for texts, '{}' for candidates and profiles.
 static bool takes_option_away(int argument, Datum value) {
     if (argument == arg_epsilon_total)
         return takes_away(value);
     if (argument == arg_candidates)
         return ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(value)), ARR_DIMS(DatumGetArrayTypeP(value))) == 0;
+    if (argument == arg_profile)
+        return is_no_profile(value);
     return argument_types[argument] == TEXTOID && TextDatumGetCString(value)[0] == '\0';
 }
 
 // What is passed replaces what is set; NULL keeps it. Giving tau ends tau_var and the reverse, and either begins with the
-// selection that goes with it.
+// selection that goes with it. A profile stays beside either; selection => 'profile' makes it stand alone.
 static void merge(FunctionCallInfo fcinfo, Row *row) {
     bool tau = !PG_ARGISNULL(arg_tau), tau_var = !PG_ARGISNULL(arg_tau_var);
+    if (!PG_ARGISNULL(arg_selection) && strcmp(text_argument(fcinfo, arg_selection), "profile") == 0) {
+        row->clear(arg_tau);
+        row->clear(arg_tau_var);
+    } else if ((tau || tau_var) && row->has(arg_selection) && strcmp(row->text_of(arg_selection), "profile") == 0)
+        row->clear(arg_selection);
     if (tau && row->has(arg_tau_var)) {
         row->clear(arg_tau_var);
         row->clear(arg_selection);
@@ -117,12 +129,35 @@ static void merge(FunctionCallInfo fcinfo, Row *row) {
 
 // ---- checks --------------------------------------------------------------------------------------------------------
 
+// Without tau and tau_var a policy is its profile.
+static const char *checked_profile_selection(const Row &row, const char *selection) {
+    if (selection != nullptr && strcmp(selection, "profile") != 0)
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("selection \"%s\" needs tau or tau_var", selection),
+                 errhint("Pass tau => 0.95, for instance; or leave the selection out, and the profile stands alone.")));
+    return "profile";
+}
+
+static void check_stands_alone(const Row &row) {
+    if (row.has(arg_tau) || row.has(arg_tau_var))
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("selection \"profile\" does not go with %s", row.has(arg_tau) ? "tau" : "tau_var"),
+                        errhint("Leave one of them out: a profile may also stand beside tau or tau_var.")));
+    if (!row.has(arg_profile))
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("selection \"profile\" needs a profile"),
+                        errhint("Pass profile => dp_profile('inclusion', relative => 3), for instance.")));
+}
+
 static const char *checked_selection(const Row &row) {
+    const char *selection = row.text_of(arg_selection);
+    if (selection != nullptr && strcmp(selection, "profile") == 0)
+        check_stands_alone(row);
+    if (row.has(arg_profile) && !row.has(arg_tau) && !row.has(arg_tau_var))
+        return checked_profile_selection(row, selection);
     if (row.has(arg_tau) == row.has(arg_tau_var))
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("exactly one of tau and tau_var must be given"),
-                 errhint("Pass tau => 0.95, for instance.")));
-    const char *selection = row.text_of(arg_selection);
+                 errhint("Pass tau => 0.95, for instance, or a profile that stands alone.")));
     if (!row.has(arg_tau)) {
         checked_tau_var(DatumGetFloat8(row.values[arg_tau_var]));
         if (selection != nullptr && strcmp(selection, "released") != 0)
@@ -208,6 +243,24 @@ static void check_numbers(const Row &row) {
     check_weights(row);
 }
 
+// What a profile promises rests on pure epsilon, of charges that do not depend on the data.
+static void check_profile(const Row &row, const char *selection) {
+    if (!row.has(arg_profile))
+        return;
+    const char *const hint =
+        "Take the profile away with profile => '{}', or grant mechanism => 'laplace', delta => 0 and "
+        "a selection that is differentially private.";
+    if (strcmp(row.text_of(arg_mechanism), "laplace") != 0)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("a risk profile needs the mechanism laplace"),
+                        errhint("%s", hint)));
+    if (catalog::to_delta(row.values[arg_delta], "delta").units() > 0)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("a risk profile does not go with a delta"),
+                        errhint("%s", hint)));
+    if (strcmp(selection, "within_data") == 0)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("a risk profile does not go with the selection \"within_data\""), errhint("%s", hint)));
+}
+
 // Whose medians an epsilon from the data compares; a price from public facts has nobody in it.
 static void check_groups(const Row &row, const char *selection) {
     if (row.has(arg_group_a) != row.has(arg_group_b))
@@ -231,15 +284,50 @@ static void canonical_groups(FunctionCallInfo fcinfo, Row *row, Oid relation) {
 }
 
 static void store_policy(const Visit &visit, Row *row) {
-    visit.run("INSERT INTO dp_rdr.policy AS p (view, grantee, tau, tau_var, selection, mechanism, delta, epsilon_max, "
-              "epsilon_total, epsilon_svt, candidates, weight_min, weight_max, group_a, group_b, epsilon_min) "
-              "VALUES ($1::regclass, $2::regrole, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) "
-              "ON CONFLICT (view, grantee) DO UPDATE SET (tau, tau_var, selection, mechanism, delta, epsilon_max, "
-              "epsilon_total, epsilon_svt, candidates, weight_min, weight_max, group_a, group_b, epsilon_min) = "
-              "(excluded.tau, excluded.tau_var, excluded.selection, excluded.mechanism, excluded.delta, "
-              "excluded.epsilon_max, excluded.epsilon_total, excluded.epsilon_svt, excluded.candidates, "
-              "excluded.weight_min, excluded.weight_max, excluded.group_a, excluded.group_b, excluded.epsilon_min)",
-              narguments, argument_types, row->values, row->nulls);
+    visit.run(
+        "INSERT INTO dp_rdr.policy AS p (view, grantee, tau, tau_var, selection, mechanism, delta, epsilon_max, "
+        "epsilon_total, epsilon_svt, candidates, weight_min, weight_max, group_a, group_b, epsilon_min, profile) "
+        "VALUES ($1::regclass, $2::regrole, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, "
+        "$17) "
+        "ON CONFLICT (view, grantee) DO UPDATE SET (tau, tau_var, selection, mechanism, delta, epsilon_max, "
+        "epsilon_total, epsilon_svt, candidates, weight_min, weight_max, group_a, group_b, epsilon_min, profile) = "
+        "(excluded.tau, excluded.tau_var, excluded.selection, excluded.mechanism, excluded.delta, "
+        "excluded.epsilon_max, excluded.epsilon_total, excluded.epsilon_svt, excluded.candidates, "
+        "excluded.weight_min, excluded.weight_max, excluded.group_a, excluded.group_b, excluded.epsilon_min, "
+        "excluded.profile)",
+        narguments, argument_types, row->values, row->nulls);
+}
+
+// A profile is about all that a role's answers on the table tell: it goes for all its policies there, whose charges have one sum.
+// Which those were, or null.
+static const char *spread_profile(const Visit &visit, const catalog::Settings *settings, const Row &row) {
+    Oid types[4] = {OIDOID, OIDOID, JSONBOID, OIDOID};
+    Datum values[4] = {row.values[arg_view], row.values[arg_grantee], row.values[arg_profile],
+                       ObjectIdGetDatum(settings->relation)};
+    const char *nulls = row.has(arg_profile) ? "    " : "  n ";
+    const char *others =
+        "FROM dp_rdr.restricted_view v WHERE v.view = p.view AND v.relation::oid = $4 AND p.view::oid <> $1 "
+        "AND p.grantee::oid = $2 AND p.profile IS DISTINCT FROM $3";
+    if (!row.has(arg_profile) &&
+        visit.run(psprintf("SELECT p.view FROM dp_rdr.policy p, %s AND p.selection = 'profile' LIMIT 1", others + 5), 4,
+                  types, values, nulls) == 1)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("the policy of the role on %s is its risk profile", visit.spi.text(0, 1)),
+                        errdetail("A profile goes for all policies of a role on a table, and is taken away from all."),
+                        errhint("Grant it a tau there first, or revoke it with dp_revoke().")));
+    bool moved =
+        visit.run(psprintf("WITH moved AS (UPDATE dp_rdr.policy p SET profile = $3 %s RETURNING p.view::text) "
+                           "SELECT string_agg(view, ', ' ORDER BY view COLLATE \"C\") FROM moved HAVING count(*) > 0",
+                           others),
+                  4, types, values, nulls) == 1;
+    return moved ? visit.spi.text(0, 1) : nullptr;
+}
+
+static void tell_about_views(const char *views, bool set, const char *grantee, const catalog::Settings *settings) {
+    if (views != nullptr)
+        ereport(NOTICE, (errmsg("the risk profile of role %s was %s its policies on other views of %s, too: %s",
+                                grantee, set ? "set for" : "taken from", settings->relation_name, views),
+                         errdetail("It is about all that the role's answers on the table tell.")));
 }
 
 // A view that was refreshed or dropped while this call waited is another one, or none.
@@ -309,6 +397,7 @@ DP_CALL(dp_grant) {
     catalog::Settings *settings = settings_of_view(PG_GETARG_OID(arg_view));
     Oid role = PG_GETARG_OID(arg_grantee);
     const char *grantee = quote_identifier(GetUserNameFromId(role, false));
+    const Profile *profile = profile_argument(fcinfo, arg_profile); // as the caller, whose expression it may be
     Visit visit = Visit::write();
     lock_declarations(visit, settings->relation);
     check_registered(visit, settings);
@@ -316,9 +405,12 @@ DP_CALL(dp_grant) {
     visit.leave();
 
     merge(fcinfo, &row);
+    if (profile != nullptr)
+        row.set(arg_profile, profile_json(profile));
     const char *selection = checked_selection(row);
     row.set(arg_selection, CStringGetTextDatum(selection));
     check_numbers(row);
+    check_profile(row, selection);
     check_groups(row, selection);
     canonical_groups(fcinfo, &row, settings->relation);
 
@@ -327,9 +419,12 @@ DP_CALL(dp_grant) {
     bool laplace = strcmp(row.text_of(arg_mechanism), "laplace") == 0;
     check_delta_left(visit, settings, row.values[arg_delta], laplace, from_data);
     store_policy(visit, &row);
+    const char *other_views = spread_profile(visit, settings, row);
     check_shares(visit, settings->relation);
+    check_profiles(visit, settings->relation);
     visit.leave();
     run_as(catalog::relation_owner(settings->view), psprintf("GRANT SELECT ON %s TO %s", settings->view_name, grantee));
+    tell_about_views(other_views, row.has(arg_profile), grantee, settings);
     if (from_data)
         warn_of_data(grantee);
     warn_of_reader(role, grantee, settings);

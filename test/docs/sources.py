@@ -25,7 +25,7 @@ USERS = {  # a name, as a regular expression: who may use it
     # Who is a keeper, and who asks under a policy.
     r"\bbecome_keeper\(": "rows/reader keeper/keeper",
     r"\bcheck_reader\(const Question|rows::check_reader\(|^ +check_reader\(question": "rows/reader rows/evaluate risk/leave_one_out",
-    r"rows::prepare\(": "release/ask sql/explain sql/question",
+    r"rows::prepare\(": "release/ask sql/explain sql/profile sql/question",
 }
 
 # What begins with the question whether this process may.

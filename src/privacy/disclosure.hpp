@@ -1,0 +1,101 @@
+// What an epsilon tells somebody who believes something already, and which epsilon a risk profile allows (formulas.md 7): for a
+// total under pure differential privacy, of one person with one record, whose record is independent of the others.
+// (The profiles of leave-one-out in risk.hpp are something else: how the records of one table differ in risk.)
+#pragma once
+
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "privacy/decimal.hpp"
+
+namespace dp::privacy {
+
+// An adversary: p is his probability that the person is in the data, q that the person's value is sensitive if so. What he
+// wants to know is both, with the prior p q.
+struct Prior {
+    double p = 1, q = 1;
+    double both() const { return p * q; }
+};
+
+// Theorem 1: posterior divided by prior stays at or below this, whatever is answered.
+double relative_risk_bound(double epsilon, Prior prior);
+// Theorem 2: the largest epsilon at which that bound is at most `allowed`; infinite where the bound cannot exceed it.
+double largest_epsilon(Prior prior, double allowed);
+
+struct PosteriorRange {
+    double least, most;
+};
+PosteriorRange posterior_range(double epsilon, Prior prior);
+
+// ---- profiles: the relative risk r*(p, q) that is allowed against each adversary -----------------------------------
+
+enum class ProfileKind { constant, inclusion, value, both, difference, points, expression };
+std::optional<ProfileKind> profile_kind_from_name(const std::string &name);
+const char *name_of(ProfileKind kind);
+
+struct AllowedRisk {
+    Prior prior;
+    double relative; // infinite: not considered
+};
+
+struct RiskProfile {
+    ProfileKind kind = ProfileKind::constant;
+    double relative = 1;             // r
+    double absolute = 0;             // a
+    double fixed = 1;                // q of inclusion, p of value
+    std::vector<AllowedRisk> points; // of the kind points: these adversaries and no others
+};
+
+// r* of an adversary; of the kind points infinite but for its own.
+double allowed_risk(const RiskProfile &profile, Prior prior);
+
+// The adversary against whom least is allowed. q = 0 where the infimum is reached by ever rarer values.
+struct Binding {
+    double epsilon = std::numeric_limits<double>::infinity(); // nothing constrains
+    Prior prior;
+};
+// Of every kind but `expression`, in closed form. relative > 1, 0 <= absolute < 1, 0 < fixed <= 1.
+Binding binding_of(const RiskProfile &profile);
+
+// The infimum of any r*(p, q), which the caller computes: a grid over the logarithms of p and q, then four finer ones around
+// the best adversary found. An estimate: what is narrower than a cell of the first grid can be missed, unless it is declared
+// as a jump: then there are lines on both sides of it.
+class ProfileSearch {
+  public:
+    ProfileSearch(std::vector<double> jumps_p, std::vector<double> jumps_q);
+    bool is_done() const { return looks_ == 5; }
+    const std::vector<Prior> &points() const { return points_; }
+    // r* of each point; infinite where it is not considered.
+    void take(const std::vector<double> &allowed);
+    const Binding &found() const { return found_; }
+
+  private:
+    struct Window {
+        double low, high, cell; // of a logarithm
+    };
+    void lay_grid();
+    std::vector<double> jumps_p_, jumps_q_;
+    Window window_p_, window_q_;
+    std::vector<Prior> points_;
+    Binding found_;
+    int looks_ = 0;
+};
+
+// Rounded down to a sum of charges, and first by more than the rounding of doubles. No value: nothing constrains.
+std::optional<Epsilon> profile_epsilon(const Binding &binding);
+
+// ---- what an epsilon costs: integers with geometric noise, a count for instance ------------------------------------
+
+struct GeometricNoise {
+    double stddev, halfwidth, exact; // exact: the probability of no noise at all
+};
+GeometricNoise geometric_noise(double epsilon);
+// That noise moves a count by at least `distance`, towards one side, so that a comparison comes out wrong.
+double switch_probability(double epsilon, double distance);
+
+// What a suspicion of one half that somebody is there can become by one answer.
+double posterior_of_half(double epsilon);
+
+} // namespace dp::privacy

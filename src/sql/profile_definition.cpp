@@ -1,0 +1,373 @@
+// From arguments or JSON to a checked profile, and back. What belongs to which kind stands in one table.
+#include "sql/profile.hpp"
+
+#include <cmath>
+
+#include "catalog/decimals.hpp"
+#include "sql/profile_fields.hpp"
+extern "C" {
+#include <common/shortest_dec.h>
+}
+
+namespace dp::sql {
+
+namespace {
+
+const char *const field_names[] = {"relative", "absolute", "prior", "p", "q", "r", "expression"};
+const char *const field_examples[] = {"relative => 3",
+                                      "absolute => 0.25",
+                                      "prior => 0.5",
+                                      "p => '{0.1}'",
+                                      "q => '{1}'",
+                                      "r => '{3}'",
+                                      "expression => 'greatest(0.1/(p*q), 3)'"};
+constexpr int most_points = 1000, most_jumps = 20;
+
+constexpr int bit(ProfileField field) {
+    return 1 << field;
+}
+
+struct KindFields {
+    int needed, possible;
+};
+
+KindFields fields_of(privacy::ProfileKind kind) {
+    constexpr int relative = bit(field_relative), absolute = bit(field_absolute), prior = bit(field_prior);
+    constexpr int arrays = bit(field_p) | bit(field_q), values = arrays | bit(field_r),
+                  expression = bit(field_expression);
+    switch (kind) {
+    case privacy::ProfileKind::constant:
+        return {relative, relative};
+    case privacy::ProfileKind::inclusion:
+    case privacy::ProfileKind::value:
+        return {relative, relative | absolute | prior};
+    case privacy::ProfileKind::both:
+        return {relative, relative | absolute};
+    case privacy::ProfileKind::difference:
+        return {absolute, absolute};
+    case privacy::ProfileKind::points:
+        return {values, values};
+    case privacy::ProfileKind::expression:
+        return {expression, expression | arrays};
+    }
+    pg_unreachable();
+}
+
+[[noreturn]] void refuse(const char *message, const char *hint) {
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s", message), errhint("%s", hint)));
+    pg_unreachable();
+}
+
+privacy::ProfileKind checked_kind(const char *name) {
+    if (name == nullptr)
+        refuse("a risk profile needs a kind", "Make one with dp_profile('inclusion', relative => 3), for instance.");
+    privacy::ProfileKind kind = {};
+    bool known = border::core([&] {
+        auto parsed = privacy::profile_kind_from_name(name);
+        kind = parsed.value_or(privacy::ProfileKind::constant);
+        return parsed.has_value();
+    });
+    if (!known)
+        refuse(psprintf("unknown kind of risk profile: \"%s\"", name),
+               "Use 'constant', 'inclusion', 'value', 'both', 'difference', 'points' or 'expression'.");
+    return kind;
+}
+
+void check_fields(const GivenProfile &given, privacy::ProfileKind kind) {
+    KindFields fields = fields_of(kind);
+    for (int i = 0; i < nfields; i++) {
+        auto field = static_cast<ProfileField>(i);
+        if (!given.has(field) && (fields.needed & bit(field)) != 0)
+            refuse(psprintf("a risk profile of the kind \"%s\" needs %s", given.kind, field_names[i]),
+                   psprintf("Pass %s, for instance.", field_examples[i]));
+        if (given.has(field) && (fields.possible & bit(field)) == 0)
+            refuse(psprintf("%s does not go with a risk profile of the kind \"%s\"", field_names[i], given.kind),
+                   "Leave it out.");
+    }
+}
+
+// ---- numbers -------------------------------------------------------------------------------------------------------
+
+void check_numbers(const GivenProfile &given) {
+    const double relative = given.numbers[field_relative], absolute = given.numbers[field_absolute],
+                 prior = given.numbers[field_prior];
+    if (given.has(field_relative) && !(relative > 1 && std::isfinite(relative)))
+        refuse(psprintf("relative must be above 1 and finite, not %s", float8out_internal(relative)),
+               "3 lets a posterior be three times its prior.");
+    if (given.has(field_absolute) && !(absolute >= 0 && absolute < 1))
+        refuse(psprintf("absolute must be at least 0 and below 1, not %s", float8out_internal(absolute)),
+               "With 0.25 posteriors up to 0.25 are allowed whatever the prior was.");
+    if (given.has(field_prior) && !(prior > 0 && prior <= 1))
+        refuse(psprintf("prior must be above 0 and at most 1, not %s", float8out_internal(prior)),
+               "It is the prior that stays fixed: 1 for one who knows it already.");
+}
+
+void check_array(const GivenProfile &given, ProfileField field, int most) {
+    const GivenArray &array = given.arrays[field - field_p];
+    if (array.n > most)
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("%s of a risk profile has more than %d elements", field_names[field], most),
+                        errhint("A profile with more adversaries is an expression.")));
+    for (int i = 0; i < array.n; i++)
+        if (field == field_r ? !array.nulls[i] && !std::isfinite(array.values[i])
+                             : array.nulls[i] || !(array.values[i] > 0 && array.values[i] <= 1))
+            refuse(psprintf("element %d of %s is %s", i + 1, field_names[field],
+                            array.nulls[i] ? "NULL" : float8out_internal(array.values[i])),
+                   field == field_r
+                       ? "It is a relative risk above 1; NULL stands for an adversary who is not considered."
+                       : "It is a prior, above 0 and at most 1.");
+}
+
+void check_arrays(const GivenProfile &given, bool points) {
+    for (ProfileField field : {field_p, field_q, field_r})
+        if (given.has(field))
+            check_array(given, field, points ? most_points : most_jumps);
+    const GivenArray *arrays = given.arrays;
+    if (points && (arrays[0].n != arrays[1].n || arrays[0].n != arrays[2].n))
+        refuse(psprintf("p, q and r have %d, %d and %d elements", arrays[0].n, arrays[1].n, arrays[2].n),
+               "Each adversary has one of each.");
+}
+
+// ---- JSON ----------------------------------------------------------------------------------------------------------
+
+// The shortest text that is read as this double again, whatever extra_float_digits is.
+void append_number(StringInfo json, double x) {
+    char text[DOUBLE_SHORTEST_DECIMAL_LEN];
+    double_to_shortest_decimal_buf(x, text);
+    appendStringInfoString(json, text);
+}
+
+void append_array(StringInfo json, const GivenArray &array) {
+    appendStringInfoChar(json, '[');
+    for (int i = 0; i < array.n; i++) {
+        if (i > 0)
+            appendStringInfoString(json, ", ");
+        if (array.nulls[i])
+            appendStringInfoString(json, "null");
+        else
+            append_number(json, array.values[i]);
+    }
+    appendStringInfoChar(json, ']');
+}
+
+const char *json_of(const GivenProfile &given, const Profile *profile) {
+    StringInfoData json;
+    initStringInfo(&json);
+    appendStringInfoString(&json, "{\"kind\": ");
+    escape_json(&json, given.kind);
+    for (int i = 0; i < nfields; i++) {
+        auto field = static_cast<ProfileField>(i);
+        if (!given.has(field))
+            continue;
+        appendStringInfo(&json, ", \"%s\": ", field_names[i]);
+        if (field == field_expression)
+            escape_json(&json, given.expression);
+        else if (field >= field_p)
+            append_array(&json, given.arrays[field - field_p]);
+        else
+            append_number(&json, given.numbers[field]);
+    }
+    appendStringInfo(&json, ", \"epsilon\": %s}",
+                     profile->constrains ? catalog::numeric_text(catalog::to_numeric(profile->epsilon)) : "null");
+    return json.data;
+}
+
+// ---- what it allows ------------------------------------------------------------------------------------------------
+
+const privacy::RiskProfile *closed_profile(const GivenProfile &given, privacy::ProfileKind kind) {
+    auto *risk = border::context_new<privacy::RiskProfile>();
+    risk->kind = kind;
+    if (given.has(field_relative))
+        risk->relative = given.numbers[field_relative];
+    if (given.has(field_absolute))
+        risk->absolute = given.numbers[field_absolute];
+    if (given.has(field_prior))
+        risk->fixed = given.numbers[field_prior];
+    border::core([&] {
+        const GivenArray *arrays = given.arrays;
+        for (int i = 0; kind == privacy::ProfileKind::points && i < arrays[0].n; i++)
+            risk->points.push_back({{arrays[0].values[i], arrays[1].values[i]},
+                                    arrays[2].nulls[i] ? get_float8_infinity() : arrays[2].values[i]});
+    });
+    return risk;
+}
+
+struct Jumps {
+    std::vector<double> p, q;
+};
+
+// Five grids; the expression runs between them, where errors may leave.
+privacy::Binding searched(const GivenProfile &given, const ProfileExpression *expression) {
+    auto *jumps = border::context_new<Jumps>();
+    border::core([&] {
+        jumps->p.assign(given.arrays[0].values, given.arrays[0].values + given.arrays[0].n);
+        jumps->q.assign(given.arrays[1].values, given.arrays[1].values + given.arrays[1].n);
+    });
+    auto *search = border::context_new<privacy::ProfileSearch>(jumps->p, jumps->q);
+    auto *allowed = border::context_new<std::vector<double>>();
+    while (!search->is_done()) {
+        const int n = static_cast<int>(search->points().size());
+        auto *p = static_cast<double *>(palloc(sizeof(double) * n)),
+             *q = static_cast<double *>(palloc(sizeof(double) * n));
+        for (int i = 0; i < n; i++) {
+            p[i] = search->points()[i].p;
+            q[i] = search->points()[i].q;
+        }
+        border::core([&] { allowed->resize(n); });
+        evaluate_profile_expression(expression, p, q, allowed->data(), n);
+        border::core([&] { search->take(*allowed); });
+        pfree(p);
+        pfree(q);
+    }
+    return search->found();
+}
+
+void set_epsilon(Profile *profile) {
+    border::core([&] {
+        auto epsilon = privacy::profile_epsilon(profile->binding);
+        profile->constrains = epsilon.has_value();
+        profile->epsilon = epsilon.value_or(privacy::Epsilon());
+    });
+    if (profile->constrains && profile->epsilon.units() <= 0)
+        refuse(psprintf("the risk profile allows no epsilon: against the prior p = %s, q = %s it would be below "
+                        "0.000000001",
+                        float8out_internal(profile->binding.prior.p), float8out_internal(profile->binding.prior.q)),
+               "Allow every adversary a relative risk above 1.");
+}
+
+} // namespace
+
+bool GivenProfile::has(ProfileField field) const {
+    return (given & bit(field)) != 0;
+}
+
+void GivenProfile::mark(ProfileField field) {
+    given |= bit(field);
+}
+
+Profile *checked_profile(const GivenProfile &given) {
+    auto *profile = static_cast<Profile *>(palloc0(sizeof(Profile)));
+    profile->kind = checked_kind(given.kind);
+    const bool points = profile->kind == privacy::ProfileKind::points;
+    check_fields(given, profile->kind);
+    check_numbers(given);
+    check_arrays(given, points);
+    if (profile->kind == privacy::ProfileKind::expression) {
+        profile->text = given.expression;
+        profile->expression = read_profile_expression(given.expression);
+        profile->binding = searched(given, profile->expression);
+    } else {
+        profile->risk = closed_profile(given, profile->kind);
+        profile->binding = border::core([&] { return privacy::binding_of(*profile->risk); });
+    }
+    set_epsilon(profile);
+    profile->json = json_of(given, profile);
+    return profile;
+}
+
+double allowed_by(const Profile *profile, privacy::Prior prior) {
+    double allowed;
+    if (profile->expression != nullptr)
+        evaluate_profile_expression(profile->expression, &prior.p, &prior.q, &allowed, 1);
+    else
+        allowed = border::core([&] { return privacy::allowed_risk(*profile->risk, prior); });
+    return allowed;
+}
+
+Datum profile_json(const Profile *profile) {
+    return DirectFunctionCall1(jsonb_in, CStringGetDatum(profile->json));
+}
+
+// ---- reading JSON --------------------------------------------------------------------------------------------------
+
+namespace {
+
+const char *const json_hint = "Make one with dp_profile('inclusion', relative => 3), for instance.";
+
+const char *string_of(const JsonbValue &value, const char *key) {
+    if (value.type != jbvString)
+        refuse(psprintf("\"%s\" of a risk profile is not a string", key), json_hint);
+    return pnstrdup(value.val.string.val, value.val.string.len);
+}
+
+double number_of(const JsonbValue &value, const char *key) {
+    if (value.type != jbvNumeric)
+        refuse(psprintf("\"%s\" of a risk profile is not a number", key), json_hint);
+    return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(value.val.numeric)));
+}
+
+GivenArray array_of(const JsonbValue &value, const char *key) {
+    if (value.type != jbvBinary || !JsonContainerIsArray(value.val.binary.data) ||
+        JsonContainerIsScalar(value.val.binary.data))
+        refuse(psprintf("\"%s\" of a risk profile is not an array of numbers", key), json_hint);
+    GivenArray array = {};
+    array.n = static_cast<int>(JsonContainerSize(value.val.binary.data));
+    array.values = static_cast<double *>(palloc0(sizeof(double) * (array.n + 1)));
+    array.nulls = static_cast<bool *>(palloc0(array.n + 1));
+    for (int i = 0; i < array.n; i++) {
+        const JsonbValue *element = getIthJsonbValueFromContainer(value.val.binary.data, i);
+        array.nulls[i] = element->type == jbvNull;
+        if (!array.nulls[i])
+            array.values[i] = number_of(*element, key);
+    }
+    return array;
+}
+
+void take_field(GivenProfile *given, const char *key, const JsonbValue &value) {
+    if (strcmp(key, "epsilon") == 0 || value.type == jbvNull) // it is computed anew
+        return;
+    if (strcmp(key, "kind") == 0) {
+        given->kind = string_of(value, key);
+        return;
+    }
+    for (int i = 0; i < nfields; i++) {
+        if (strcmp(key, field_names[i]) != 0)
+            continue;
+        auto field = static_cast<ProfileField>(i);
+        given->mark(field);
+        if (field == field_expression)
+            given->expression = string_of(value, key);
+        else if (field >= field_p)
+            given->arrays[field - field_p] = array_of(value, key);
+        else
+            given->numbers[field] = number_of(value, key);
+        return;
+    }
+    refuse(psprintf("unknown key \"%s\" of a risk profile", key), json_hint);
+}
+
+} // namespace
+
+bool is_no_profile(Datum json) {
+    Jsonb *object = DatumGetJsonbP(json);
+    return JB_ROOT_IS_OBJECT(object) && JB_ROOT_COUNT(object) == 0;
+}
+
+const Profile *profile_argument(FunctionCallInfo fcinfo, int argument) {
+    if (PG_ARGISNULL(argument) || is_no_profile(PG_GETARG_DATUM(argument)))
+        return nullptr;
+    const Profile *profile = read_profile(PG_GETARG_DATUM(argument));
+    if (!profile->constrains)
+        refuse("the risk profile constrains nothing, so it caps no total",
+               "Leave it out, or take one away with profile => '{}'.");
+    return profile;
+}
+
+Profile *read_profile(Datum json) {
+    Jsonb *object = DatumGetJsonbP(json);
+    if (!JB_ROOT_IS_OBJECT(object))
+        refuse("a risk profile is a JSON object", json_hint);
+    GivenProfile given = {};
+    JsonbIterator *iterator = JsonbIteratorInit(&object->root);
+    JsonbValue value;
+    char *key = nullptr;
+    for (JsonbIteratorToken token; (token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE;) {
+        if (token == WJB_KEY)
+            key = pnstrdup(value.val.string.val, value.val.string.len);
+        else if (token == WJB_VALUE)
+            take_field(&given, key, value);
+    }
+    return checked_profile(given);
+}
+
+} // namespace dp::sql
