@@ -1,7 +1,7 @@
 -- Charges: none is taken back, the two accounts, the bounds of the total, roles' shares, and a ledger that shows tampering.
 
 LOAD 'dp_rdr';
-ALTER SEQUENCE dp_rdr.ledger_row_id_seq RESTART WITH 10001; -- row numbers below do not depend on the files before
+ALTER SEQUENCE dp_rdr.ledger_row_id_seq RESTART WITH 100001; -- row numbers below do not depend on the files before
 GRANT CREATE ON SCHEMA public TO regress_second;
 
 SET ROLE regress_controller;
@@ -295,18 +295,18 @@ EXCEPTION WHEN raise_exception THEN
     RETURN sqlerrm;
 END $$;
 SELECT tamper('SELECT 1') AS whole;
-SELECT tamper('UPDATE dp_rdr.ledger_row SET epsilon = 0.01 WHERE id = 10003') AS whole;
-SELECT tamper('UPDATE dp_rdr.ledger_row SET query = ''x'' WHERE id = 10003') AS whole;
-SELECT tamper('UPDATE dp_rdr.ledger_row SET at = at - interval ''1 microsecond'' WHERE id = 10004') AS whole;
-SELECT tamper('UPDATE dp_rdr.ledger_row SET account = ''conditional'' WHERE id = 10005') AS whole;
+SELECT tamper('UPDATE dp_rdr.ledger_row SET epsilon = 0.01 WHERE id = 100003') AS whole;
+SELECT tamper('UPDATE dp_rdr.ledger_row SET query = ''x'' WHERE id = 100003') AS whole;
+SELECT tamper('UPDATE dp_rdr.ledger_row SET at = at - interval ''1 microsecond'' WHERE id = 100004') AS whole;
+SELECT tamper('UPDATE dp_rdr.ledger_row SET account = ''conditional'' WHERE id = 100005') AS whole;
 SELECT tamper($$UPDATE dp_rdr.ledger_row l SET epsilon = 0.01, content = dp_rdr.ledger_content((l.id, l.table_id, l.at, l.relation, l.relation_oid,
     l.view, l.view_oid, l.grantee, l.role_name, l.role_oid, l.session_role, l.query, l.account, l.kind, l.algorithm, l.mechanism, 0.01, l.epsilon_svt,
     l.epsilon_worst, l.delta, l.delta_noise, l.delta_groups, l.rho, l.parameters, l.guarantee, l.outcome, l.content_version, l.content, l.previous_hash,
-    l.hash, l.basis, l.epoch)::dp_rdr.ledger_row) WHERE id = 10006$$) AS whole;
-SELECT tamper('UPDATE dp_rdr.ledger_row SET hash = sha256(''x'') WHERE id = 10007') AS whole;
-SELECT tamper('UPDATE dp_rdr.ledger_row SET content_version = 3 WHERE id = 10008') AS whole;
-SELECT tamper('DELETE FROM dp_rdr.ledger_row WHERE id = 10002') AS whole;
-SELECT tamper('DELETE FROM dp_rdr.ledger_row WHERE relation = ''public.visit'' AND id = 10001') AS whole;
+    l.hash, l.basis, l.epoch)::dp_rdr.ledger_row) WHERE id = 100006$$) AS whole;
+SELECT tamper('UPDATE dp_rdr.ledger_row SET hash = sha256(''x'') WHERE id = 100007') AS whole;
+SELECT tamper('UPDATE dp_rdr.ledger_row SET content_version = 3 WHERE id = 100008') AS whole;
+SELECT tamper('DELETE FROM dp_rdr.ledger_row WHERE id = 100002') AS whole;
+SELECT tamper('DELETE FROM dp_rdr.ledger_row WHERE relation = ''public.visit'' AND id = 100001') AS whole;
 SELECT tamper('DELETE FROM dp_rdr.ledger_row WHERE id = (SELECT max(id) FROM dp_rdr.ledger_row WHERE relation = ''public.visit'')') AS whole;
 SELECT tamper('DELETE FROM dp_rdr.ledger_row WHERE relation = ''public.visit''') AS whole;
 SELECT tamper('UPDATE dp_rdr.odometer SET public_epsilon = 0 WHERE relation_name = ''public.visit''') AS whole;
@@ -328,7 +328,7 @@ SELECT dp_grant('elsewhere_dp', 'regress_analyst', tau => 0.95);
 SET ROLE regress_analyst;
 SELECT attempt('SELECT count(*) FROM elsewhere_dp');
 SET ROLE regress_second;
-SELECT id > 10001 AS later, relation, view, role_name, account, epsilon FROM dp_rdr.ledger;
+SELECT id > 100001 AS later, relation, view, role_name, account, epsilon FROM dp_rdr.ledger;
 SELECT attempt($$SELECT * FROM dp_odometer('visit')$$), attempt($$SELECT dp_verify_ledger('visit')$$),
        attempt($$SELECT * FROM dp_odometer('visit_dp')$$);
 SET ROLE regress_controller;
