@@ -62,6 +62,29 @@ Datum describe_totals(const privacy::BoundSettings &bound) {
     return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
 }
 
+bool same_totals(const privacy::BoundSettings &a, const privacy::BoundSettings &b) {
+    return a.epsilon_total == b.epsilon_total && a.delta_total == b.delta_total &&
+           a.delta_conversion == b.delta_conversion && a.cap == b.cap && a.epsilon_pure == b.epsilon_pure &&
+           a.rho_total == b.rho_total && a.rho_target == b.rho_target;
+}
+
+// The last ones are kept: they hardly ever change, and every batch needs them.
+Datum totals_of(const privacy::BoundSettings &bound) {
+    static privacy::BoundSettings described;
+    static Datum description;
+    if (description != Datum{0} && same_totals(described, bound))
+        return datumCopy(description, false, -1); // it may be replaced before this batch has ended
+    Datum totals = describe_totals(bound);
+    MemoryContext caller = MemoryContextSwitchTo(TopMemoryContext);
+    Datum kept = datumCopy(totals, false, -1);
+    MemoryContextSwitchTo(caller);
+    if (description != Datum{0})
+        pfree(DatumGetPointer(description));
+    description = kept;
+    described = bound;
+    return totals;
+}
+
 // One snapshot, taken while the lock is held: what it shows is what a charge rests on. The grantee is asked for by name among
 // the committed policies, or a role renamed in an open transaction would start with a share of its own.
 Basis *read_basis(const Charge &what, OpenOdometer *odometer) {
@@ -73,7 +96,7 @@ Basis *read_basis(const Charge &what, OpenOdometer *odometer) {
     Reading reading = Reading::open();
     basis->terms = read_terms(reading, basis->view, basis->role, grantee_of(what));
     if (basis->terms != nullptr && basis->terms->bound.bound == privacy::Bound::zcdp)
-        basis->totals = describe_totals(basis->terms->bound);
+        basis->totals = totals_of(basis->terms->bound);
     if (what.grantee != nullptr)
         basis->share =
             known_share(odometer, what.grantee, read_share(reading, odometer->id, what.grantee, odometer->state.epoch));
