@@ -120,7 +120,8 @@ static ErrorData *in_transaction(Request *request, const char *lock_timeout, int
     {
         HOLD_INTERRUPTS();
         MemoryContextSwitchTo(request->memory);
-        if (error == nullptr) // else it is why the transaction cannot end well (Citus has lost a connection), and what was caught
+        if (error ==
+            nullptr) // else it is why the transaction cannot end well (Citus has lost a connection), and what was caught
             error = CopyErrorData();
         FlushErrorState();
         disable_timeout(STATEMENT_TIMEOUT, false);
@@ -248,8 +249,8 @@ static bool prepare_answer(Request *request) {
     if (takes_long(request) && !request->alone)
         return false;
     border::check_stack_room();
-    request->round = release::begin(resolved.question, resolved.terms,
-                                    request->ask.refines ? &request->ask.refinable : nullptr);
+    request->round =
+        release::begin(resolved.question, resolved.terms, request->ask.refines ? &request->ask.refinable : nullptr);
     request->entry = release::due(request->round);
     lock_for_request(request);
     return true;

@@ -10,7 +10,19 @@
 namespace dp::sql {
 
 namespace {
-enum Column { col_name, col_epsilon, col_epsilon_svt, col_delta, col_mechanism, col_error95, col_reason, col_rho, col_steps, col_reached, ncolumns };
+enum Column {
+    col_name,
+    col_epsilon,
+    col_epsilon_svt,
+    col_delta,
+    col_mechanism,
+    col_error95,
+    col_reason,
+    col_rho,
+    col_steps,
+    col_reached,
+    ncolumns
+};
 } // namespace
 
 // Of the noise: what such an answer comes to in rho, whether the table charges in it or not.
