@@ -250,8 +250,8 @@ static bool prepare_answer(Request *request) {
     if (takes_long(request) && !request->alone)
         return false;
     border::check_stack_room();
-    request->round = release::begin(resolved.question, resolved.terms,
-                                    request->ask.refines ? &request->ask.refinable : nullptr);
+    request->round =
+        release::begin(resolved.question, resolved.terms, request->ask.refines ? &request->ask.refinable : nullptr);
     request->entry = release::due(request->round);
     lock_for_request(request);
     return true;

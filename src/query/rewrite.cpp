@@ -329,9 +329,9 @@ static FuncExpr *release_call(const char *leaf, const Split *split, const Reques
     Datum epsilon = less ? catalog::to_numeric(request->epsilon) : Datum(0);
     double weight = request != nullptr ? request->weight : 1;
     privacy::Wanted wanted = request != nullptr ? request->wanted : privacy::Wanted{};
-    call->args = list_make3(
-        makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum(leaf), false, false),
-        makeConst(NUMERICOID, -1, InvalidOid, -1, epsilon, !less, false), float_constant(weight, false));
+    call->args =
+        list_make3(makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum(leaf), false, false),
+                   makeConst(NUMERICOID, -1, InvalidOid, -1, epsilon, !less, false), float_constant(weight, false));
     call->args = list_concat(call->args, list_make3(float_constant(wanted.within), float_constant(wanted.error95),
                                                     float_constant(wanted.deviations, false)));
     call->args = list_concat(call->args, static_cast<List *>(copyObject(split->arguments)));

@@ -16,9 +16,9 @@ struct Ask {
     privacy::Epsilon epsilon; // asks for less
     double weight;
     privacy::Wanted wanted;
-    bool refines;         // the last answer,
+    bool refines;        // the last answer,
     Refinable refinable; // which is this
-    int noutputs; // columns that the asker expects
+    int noutputs;        // columns that the asker expects
     Oid *output_types;
     Oid *parameter_types;
     ParamListInfo parameters; // $1 ... of the leaf

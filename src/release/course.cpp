@@ -12,8 +12,8 @@ namespace dp::release {
 // ---- what has no accuracy ------------------------------------------------------------------------------------------
 
 [[noreturn]] static void refuse(const char *what, const char *detail, const char *hint) {
-    ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("%s", what), errdetail("%s", detail),
-                    errhint("%s", hint)));
+    ereport(ERROR,
+            (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("%s", what), errdetail("%s", detail), errhint("%s", hint)));
     pg_unreachable();
 }
 

@@ -192,9 +192,8 @@ static void estimate_steps(const rows::Question *question, const Terms &terms, c
     estimate->cost = cost_of_steps(course, end.epsilon, end.rho, {});
     border::core([&] { weigh({{end.epsilon.value(), end.rho.value(), 0}}, estimate); });
     estimate->denied = !fits(cost_of_steps(course, end.first, end.first_rho, {}), terms, account);
-    estimate->note = magnitude == nullptr
-                         ? "at most: it ends as soon as the answer is accurate"
-                         : psprintf("if every value were %s", float8out_internal(*magnitude));
+    estimate->note = magnitude == nullptr ? "at most: it ends as soon as the answer is accurate"
+                                          : psprintf("if every value were %s", float8out_internal(*magnitude));
 }
 
 static void estimate_measurement(const rows::Question *question, const Terms &terms, const Course &course,

@@ -26,8 +26,8 @@ static bool is_first_of(EState *estate) {
         return true;
     if (estate == statement)
         return false;
-    auto *callback =
-        static_cast<MemoryContextCallback *>(MemoryContextAllocZero(estate->es_query_cxt, sizeof(MemoryContextCallback)));
+    auto *callback = static_cast<MemoryContextCallback *>(
+        MemoryContextAllocZero(estate->es_query_cxt, sizeof(MemoryContextCallback)));
     callback->func = statement_ends;
     MemoryContextRegisterResetCallback(estate->es_query_cxt, callback);
     statement = estate;

@@ -139,8 +139,8 @@ static bool go_on_measuring(Noise *noise, const rows::Question *question, const 
     privacy::Rho target = paid;
     for (std::size_t j = 0; j < wants.wanted.size(); j++)
         if (std::isfinite(wants.wanted[j]))
-            target = std::max(target, privacy::next_rho(paid, noise->ceiling, wants.stddev[j],
-                                                        wants.wanted[j] * (1 - grid_slack)));
+            target = std::max(
+                target, privacy::next_rho(paid, noise->ceiling, wants.stddev[j], wants.wanted[j] * (1 - grid_slack)));
     return plan_next(noise, question, target);
 }
 
@@ -168,8 +168,7 @@ static void begin_noise(Noise *noise, const rows::Question *question, const Cour
     }
     noise->ceiling = course.rho_ceiling;
     noise->mean.emplace(question->measures->size(), question->ngroups);
-    if (!plan_next(noise, question, privacy::first_rho(noise->ceiling)) &&
-        !plan_next(noise, question, noise->ceiling))
+    if (!plan_next(noise, question, privacy::first_rho(noise->ceiling)) && !plan_next(noise, question, noise->ceiling))
         throw privacy::InvalidParameter("the price that is permitted is too small to be split among " +
                                         std::to_string(question->measures->size()) + " measures");
 }
@@ -198,9 +197,10 @@ static bool continue_noise(Noise *noise, const rows::Question *question, const T
 }
 
 [[noreturn]] static void refuse_finished() {
-    ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("nothing is left to refine"),
-                    errdetail("The last answer is as accurate as you ask, or as the policy permits. Nothing was charged."),
-                    errhint("dp_last_release() shows how accurate it is.")));
+    ereport(ERROR,
+            (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("nothing is left to refine"),
+             errdetail("The last answer is as accurate as you ask, or as the policy permits. Nothing was charged."),
+             errhint("dp_last_release() shows how accurate it is.")));
     pg_unreachable();
 }
 
@@ -268,8 +268,7 @@ static void measure(Refinement *refinement) {
     noise.mean->add(noise.plan, measured);
     for (int group = 0; group < groups; group++)
         for (int j = 0; j < m; j++)
-            refinement->values[static_cast<int64>(group) * m + j] =
-                noise.mean->mean(group, j, mean_bits(question, j));
+            refinement->values[static_cast<int64>(group) * m + j] = noise.mean->mean(group, j, mean_bits(question, j));
 }
 
 // Looks at what was drawn, and decides on the next step. Core region.
@@ -368,8 +367,7 @@ Answer write_refined(const Refinement *refinement) {
     facts.reached = Reached{refinement->terms.wanted.asked(), refinement->steps, refinement->how};
     if (noise.measured) {
         facts.paid.rho = border::core([&] { return noise.mean->rho(); });
-        facts.refinable = Refinable{text_of(*noise.mean), noise.asked,
-                                    versions_hash(*refinement->question->settings)};
+        facts.refinable = Refinable{text_of(*noise.mean), noise.asked, versions_hash(*refinement->question->settings)};
     }
     return write_values(refinement->question, facts, refinement->values, noise.measured);
 }

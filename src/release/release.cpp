@@ -76,12 +76,12 @@ struct Writer {
     const rows::Question *question;
     const privacy::ReleasePlan *plan;
     StrongBits *bits;
-    const Drawn *drawn;     // null: draw the noise
+    const Drawn *drawn;           // null: draw the noise
     const privacy::int128 *given; // released values of all groups, instead of sums and noise; or null
     bool means;                   // they are those of a mean (accuracy.hpp)
-    privacy::int128 *kept;  // of all groups, what was released of them; null: nobody needs it later
-    int64 at;               // the group that comes next
-    privacy::int128 *noisy; // ncoordinates
+    privacy::int128 *kept;        // of all groups, what was released of them; null: nobody needs it later
+    int64 at;                     // the group that comes next
+    privacy::int128 *noisy;       // ncoordinates
     Answer *answer;
     double *error95; // of each output: how accurate it is; of an average: where it is least so
 };
@@ -167,8 +167,7 @@ static Datum aggregate_value(const Writer *writer, int i) {
     case privacy::MeasureKind::count:
         return count_result(*noisy);
     case privacy::MeasureKind::sum:
-        return rounded_result(aggregate.result_type,
-                              sum_result(aggregate.result_type, *noisy, exponent_of(writer, j)),
+        return rounded_result(aggregate.result_type, sum_result(aggregate.result_type, *noisy, exponent_of(writer, j)),
                               question->decimals[i]);
     case privacy::MeasureKind::pair:
         return pair_value(aggregate, noisy, question->bounds[j], question->decimals[i]);
@@ -294,11 +293,11 @@ static privacy::ReleasePlan *plan_of(const rows::Question *question, const Terms
     privacy::Delta delta = delta_of(question, terms);
     auto *plan = border::context_new<privacy::ReleasePlan>();
     border::core([&] {
-        *plan = terms.rho.units() > 0 ? privacy::plan_measurement(*question->measures, *question->sensitivities,
-                                                                  question->thresholded, terms.rho, delta)
-                                      : privacy::plan_release(terms.mechanism, *question->measures,
-                                                              *question->sensitivities, question->thresholded, epsilon,
-                                                              delta);
+        *plan = terms.rho.units() > 0
+                    ? privacy::plan_measurement(*question->measures, *question->sensitivities, question->thresholded,
+                                                terms.rho, delta)
+                    : privacy::plan_release(terms.mechanism, *question->measures, *question->sensitivities,
+                                            question->thresholded, epsilon, delta);
         trace::planned(*plan);
     });
     return plan;
@@ -348,8 +347,7 @@ static privacy::int128 *room_for_values(const rows::Question *question) {
 static Writer begin_writer(const rows::Question *question, Answer *answer) {
     Writer writer = {};
     writer.question = question;
-    writer.noisy =
-        static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * question->ncoordinates));
+    writer.noisy = static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * question->ncoordinates));
     writer.answer = answer;
     writer.error95 = answer->facts.error95;
     return writer;
@@ -382,8 +380,8 @@ Answer write(const rows::Question *question, const Terms &terms, const Paid &pai
             put_declared(&writer, sums);
     });
     if (writer.kept != nullptr)
-        answer.facts.refinable = Refinable{mean_of(question, *plan, writer.kept), answer.facts.paid.rho,
-                                           versions_hash(*question->settings)};
+        answer.facts.refinable =
+            Refinable{mean_of(question, *plan, writer.kept), answer.facts.paid.rho, versions_hash(*question->settings)};
     return answer;
 }
 

@@ -17,7 +17,8 @@ enum class Stage { price, selection, selected, step, paid_step, paid };
 struct Round {
     const rows::Question *question;
     Terms terms;
-    Stage stage; // price, or selection and selected, or step: what is charged next; paid_step: a step is to be taken; paid: nothing
+    Stage
+        stage; // price, or selection and selected, or step: what is charged next; paid_step: a step is to be taken; paid: nothing
     catalog::Charge charge;
     catalog::Entry entry; // of that charge
     Paid paid;
@@ -176,8 +177,7 @@ void step(Round *round) {
 }
 
 void stop_early(Round *round) {
-    stop(round->refinement,
-         round->entry.verdict.outcome == catalog::Outcome::denied ? Short::denied : Short::stopped);
+    stop(round->refinement, round->entry.verdict.outcome == catalog::Outcome::denied ? Short::denied : Short::stopped);
     round->stage = Stage::paid;
 }
 

@@ -138,7 +138,8 @@ DP_CALL(release) {
     InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     release::Ask ask = ask_of(fcinfo, parameters, result->setDesc);
-    release::Facts facts = ask_keeper(&ask, result, result->econtext == nullptr ? nullptr : result->econtext->ecxt_estate);
+    release::Facts facts =
+        ask_keeper(&ask, result, result->econtext == nullptr ? nullptr : result->econtext->ecxt_estate);
     if (facts.thresholded)
         tell_withheld(facts, query::uses_groups(fcinfo->flinfo->fn_expr));
     return Datum(0);
@@ -225,8 +226,9 @@ void check_in_from(FunctionCallInfo fcinfo, const char *function) {
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     if (result == nullptr || !IsA(result, ReturnSetInfo) || (result->allowedModes & SFRM_Materialize) == 0 ||
         result->expectedDesc == nullptr)
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("%s must be called in FROM", function),
-                        errhint("Write SELECT * FROM %s(...) AS (n bigint), with the columns of your query.", function)));
+        ereport(ERROR,
+                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("%s must be called in FROM", function),
+                 errhint("Write SELECT * FROM %s(...) AS (n bigint), with the columns of your query.", function)));
 }
 
 DP_CALL(dp_query) {

@@ -111,10 +111,10 @@ static void check_error95(double error95) {
 
 static void check_deviations(double deviations) {
     if (!(deviations >= 1 && deviations <= 10))
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("deviations must be between 1 and 10, not %s", float8out_internal(deviations)),
-                        errhint("1 is the published rule, which 71 to 78 percent of the answers keep; 2 is kept by 97 "
-                                "percent.")));
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                 errmsg("deviations must be between 1 and 10, not %s", float8out_internal(deviations)),
+                 errhint("1 is the published rule, which three of four answers keep; 2 is kept by 97 percent.")));
 }
 
 void check_wanted(const privacy::Wanted &wanted) {

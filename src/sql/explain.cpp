@@ -209,10 +209,12 @@ static bool is_written_out(const FuncExpr *function) {
     foreach (cell, function->args)
         if (!IsA(lfirst(cell), Const))
             return false;
-    return list_length(function->args) == query::release_arguments && !linitial_node(Const, function->args)->constisnull;
+    return list_length(function->args) == query::release_arguments &&
+           !linitial_node(Const, function->args)->constisnull;
 }
 
-static void explain_leaf(Call *call, const List *earlier, const double *magnitude, Verdict *verdict, release::Earlier *charge) {
+static void explain_leaf(Call *call, const List *earlier, const double *magnitude, Verdict *verdict,
+                         release::Earlier *charge) {
     verdict->known = is_written_out(call->function);
     if (!verdict->known)
         return;

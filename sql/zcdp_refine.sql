@@ -1,33 +1,14 @@
 -- What is refused of answers by accuracy, uncharged; and dp_refine.
+
 LOAD 'dp_rdr';
 ALTER SEQUENCE dp_rdr.ledger_row_id_seq RESTART WITH 40001;
 SET ROLE regress_controller;
 CREATE TABLE barn AS SELECT id, id % 4 AS room, 20 + id % 60 AS age FROM generate_series(1, 4000) id;
 SELECT dp_protect('barn', 'barn_dp');
- dp_protect 
-------------
- barn_dp
-(1 row)
-
 SELECT dp_set_bounds('barn', 'age', 0, 100), dp_set_groups('barn', 'room', '{0,1,2,3}');
- dp_set_bounds | dp_set_groups 
----------------+---------------
-               | 
-(1 row)
-
 GRANT SELECT ON barn_dp TO regress_analyst, regress_second;
 SELECT dp_set_odometer('barn', epsilon_total => 50, delta_total => 1e-3);
- dp_set_odometer 
------------------
- 
-(1 row)
-
 SELECT dp_grant('barn_dp', 'regress_analyst', tau => 0.5, delta => 1e-8);
- dp_grant 
-----------
- 
-(1 row)
-
 RESET ROLE;
 -- Whether it is refused, with what, and that it has cost nothing.
 CREATE FUNCTION refused(asked text) RETURNS text LANGUAGE plpgsql AS $$
@@ -41,369 +22,173 @@ EXCEPTION WHEN OTHERS THEN
     RETURN concat_ws(E'\n', state || ': ' || message, nullif(detail, ''), nullif(hint, ''));
 END $$;
 CREATE FUNCTION counted(text) RETURNS text LANGUAGE sql AS $$ SELECT format('SELECT * FROM dp_query(%L, %s) AS (n bigint)', 'SELECT count(*) FROM barn_dp', $1) $$;
-CREATE VIEW spent AS SELECT epsilon, round(rho, 9) AS rho, releases, denials FROM dp_odometer('barn') WHERE account = 'public';
+CREATE VIEW barn_spent AS SELECT epsilon, round(rho, 9) AS rho, releases, denials FROM dp_odometer('barn') WHERE account = 'public';
 \pset format unaligned
 \pset tuples_only on
+
 -- Arguments.
 SET ROLE regress_analyst;
 SELECT refused(counted(a)) FROM unnest(array['within => 0', 'within => 1', 'within => -0.1', $$within => 'NaN'$$, $$within => 'Infinity'$$, 'error95 => -1',
     $$error95 => 'NaN'$$, $$error95 => 'Infinity'$$, 'within => 0.1, deviations => 0.9', 'within => 0.1, deviations => 10.1',
     $$within => 0.1, deviations => 'NaN'$$, 'within => 0.1, deviations => NULL', 'deviations => 0', 'within => 0.1, epsilon => 0.0001']) WITH ORDINALITY u (a, i) ORDER BY i;
-22023: within must be above 0 and below 1, not 0
-It is a relative error: within => 0.1 asks for 10 percent.
-22023: within must be above 0 and below 1, not 1
-It is a relative error: within => 0.1 asks for 10 percent.
-22023: within must be above 0 and below 1, not -0.1
-It is a relative error: within => 0.1 asks for 10 percent.
-22023: within must be above 0 and below 1, not NaN
-It is a relative error: within => 0.1 asks for 10 percent.
-22023: within must be above 0 and below 1, not Infinity
-It is a relative error: within => 0.1 asks for 10 percent.
-22023: error95 must be finite and not negative, not -1
-It is half of the width of the 95 percent interval, in the unit of the answer.
-22023: error95 must be finite and not negative, not NaN
-It is half of the width of the 95 percent interval, in the unit of the answer.
-22023: error95 must be finite and not negative, not Infinity
-It is half of the width of the 95 percent interval, in the unit of the answer.
-22023: deviations must be between 1 and 10, not 0.9
-1 is the published rule, which 71 to 78 percent of the answers keep; 2 is kept by 97 percent.
-22023: deviations must be between 1 and 10, not 10.1
-1 is the published rule, which 71 to 78 percent of the answers keep; 2 is kept by 97 percent.
-22023: deviations must be between 1 and 10, not NaN
-1 is the published rule, which 71 to 78 percent of the answers keep; 2 is kept by 97 percent.
-22004: deviations must not be null
-22023: deviations must be between 1 and 10, not 0
-1 is the published rule, which 71 to 78 percent of the answers keep; 2 is kept by 97 percent.
-22023: epsilon 0.0001 is less than the policy's minimum 0.001
-Ask for epsilon => 0.001 or more, or leave it out.
 SELECT refused(format($$SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.barn_dp', NULL, 1, %s) AS (n bigint)$$, a))
 FROM unnest(array['2, NULL, 1', 'NULL, -1, 1', '0.1, NULL, NULL', '0.1, NULL, 11']) WITH ORDINALITY u (a, i) ORDER BY i;
-22023: within must be above 0 and below 1, not 2
-It is a relative error: within => 0.1 asks for 10 percent.
-22023: error95 must be finite and not negative, not -1
-It is half of the width of the 95 percent interval, in the unit of the answer.
-22004: deviations must not be null
-22023: deviations must be between 1 and 10, not 11
-1 is the published rule, which 71 to 78 percent of the answers keep; 2 is kept by 97 percent.
 SELECT refused(format('SELECT * FROM dp_refine(%s) AS (n bigint)', a)) FROM unnest(array['within => 2', 'deviations => NULL', 'error95 => -1']) WITH ORDINALITY u (a, i) ORDER BY i;
-22023: within must be above 0 and below 1, not 2
-It is a relative error: within => 0.1 asks for 10 percent.
-22004: deviations must not be null
-22023: error95 must be finite and not negative, not -1
-It is half of the width of the 95 percent interval, in the unit of the answer.
 SELECT refused(format($$SELECT * FROM dp_explain('SELECT count(*) FROM barn_dp', %s)$$, a))
 FROM unnest(array['within => 2', 'deviations => NULL', $$within => 0.1, magnitude => 'NaN'$$]) WITH ORDINALITY u (a, i) ORDER BY i;
-22023: within must be above 0 and below 1, not 2
-It is a relative error: within => 0.1 asks for 10 percent.
-22004: deviations must not be null
-22023: magnitude must be finite, not NaN
-It is the number that the cost is computed for: magnitude => 1000.
 SELECT refused('SELECT dp_refine()');
-0A000: dp_refine must be called in FROM
-Write SELECT * FROM dp_refine(...) AS (n bigint), with the columns of your query.
+
 -- Which noise.
 SELECT refused(format('SELECT * FROM dp_query(%L, %s) AS (%s)', query, wanted, columns)) FROM (VALUES
     (1, 'SELECT avg(age) FROM barn_dp', 'within => 0.1', 'a numeric'),
     (2, 'SELECT avg(age) FROM barn_dp', 'error95 => 10', 'a numeric'),
     (3, 'SELECT count(age), sum(age) FROM barn_dp', 'within => 0.1', 'n bigint, s bigint'),
     (4, 'SELECT age, count(*) FROM barn_dp GROUP BY age', 'within => 0.1', 'age int, n bigint')) q (i, query, wanted, columns) ORDER BY i;
-0A000: within and error95 are not supported for avg
-How accurate an average is depends on how many rows there are.
-Ask for sum and for count(*), and divide.
-0A000: within and error95 are not supported for avg
-How accurate an average is depends on how many rows there are.
-Ask for sum and for count(*), and divide.
-0A000: within is not supported for count and sum of one column together
-They are released together, as a pair.
-Ask for count(*) in place of the count of the column, or in two queries, or with error95 alone.
-0A000: within is not supported for groups that are not declared
-Whether a group appears is decided once, by a threshold.
-Ask the controller to declare the groups with dp_set_groups(), or ask with error95 alone.
 SELECT reason FROM dp_explain('SELECT age, count(*) FROM barn_dp GROUP BY age', within => 0.1);
-within is not supported for groups that are not declared
-within is not supported for groups that are not declared
 SELECT refused(counted('error95 => 0'));
-53400: error95 => 0 is more accurate than the policy permits
-It would cost epsilon 3.663561647; at most 0.8 is permitted.
-Ask for a larger error95: dp_explain() shows that of the most accurate answer.
 SELECT refused(counted('error95 => 3.5'));
-53400: error95 => 3.5 is more accurate than the policy permits
-It would cost epsilon 0.831889236; at most 0.8 is permitted.
-Ask for a larger error95: dp_explain() shows that of the most accurate answer.
 SELECT refused(counted('error95 => 30, epsilon => 0.01'));
-53400: error95 => 30 is more accurate than the policy permits
-It would cost epsilon 0.09818124; at most 0.01 is permitted.
-Ask for a larger error95: dp_explain() shows that of the most accurate answer.
 SELECT reason FROM dp_explain('SELECT count(*) FROM barn_dp', error95 => 3.5);
-It would cost epsilon 0.831889236; at most 0.8 is permitted.
 RESET ROLE;
 SELECT dp_grant('barn_dp', 'regress_analyst', mechanism => 'gaussian');
-
 SET ROLE regress_analyst;
 SELECT refused(counted('within => 0.1'));
-0A000: within is not supported for Gaussian noise that is charged in epsilon
-The policy's mechanism is gaussian, and the bound of the table is "filter".
-Ask with error95 alone, or ask the controller for the mechanism laplace, or the bound zcdp.
 SELECT n BETWEEN 3000 AND 5000 FROM dp_query('SELECT count(*) FROM barn_dp', error95 => 30) AS (n bigint);
-t
 SELECT column_name, round(epsilon, 6), delta, mechanism, error95, steps, reached FROM dp_last_release();
-count|0.310454|0.00000001|gaussian|30|1|t
 SELECT refused('SELECT * FROM dp_refine() AS (n bigint)');
-55000: there is no answer to refine
-The noise of the last answer was not Gaussian and charged in rho, or it had groups that are not declared, or count and sum of one column.
-Ask with dp_query(), on a table with the bound zcdp, and refine in the same connection and under the same role.
 RESET ROLE;
 SELECT dp_grant('barn_dp', 'regress_analyst', mechanism => 'laplace');
-
 SELECT dp_set_odometer('barn', 'dynamic');
-
 SET ROLE regress_analyst;
 SELECT refused(counted('within => 0.1'));
-0A000: within is not supported under the bound "dynamic"
-There each charge must be above all that were made before.
-Ask with error95 alone, which is one charge, or with epsilon.
 SELECT refused(counted('error95 => 30'));
-53400: query denied
-dp_explain() tells what a query would cost now, and whether it would be answered.
 RESET ROLE;
 SELECT dp_set_odometer('barn', 'filter');
-
 SELECT dp_grant('barn_dp', 'regress_analyst', tau_var => 0.1);
-
 SET ROLE regress_analyst;
 SELECT refused(counted('within => 0.1'));
-0A000: within and error95 are not supported where epsilon is selected
-The policy has a tau_var: its epsilon is selected when the query is asked.
-Ask with epsilon => 0.05 or the like, or ask the controller for a policy with tau.
 SELECT refused(counted('error95 => 30'));
-0A000: within and error95 are not supported where epsilon is selected
-The policy has a tau_var: its epsilon is selected when the query is asked.
-Ask with epsilon => 0.05 or the like, or ask the controller for a policy with tau.
 RESET ROLE;
 SET client_min_messages = error;
 SELECT dp_grant('barn_dp', 'regress_analyst', tau => 0.5, selection => 'within_data');
-
 RESET client_min_messages;
 SET ROLE regress_analyst;
 SELECT refused(counted('within => 0.1'));
-0A000: within and error95 are not supported under within_data
-Its epsilon is chosen from the data, whatever accuracy is asked for.
-Leave them out, or ask the controller for another preference.
 SELECT refused(counted('error95 => 30'));
-0A000: within and error95 are not supported under within_data
-Its epsilon is chosen from the data, whatever accuracy is asked for.
-Leave them out, or ask the controller for another preference.
 RESET ROLE;
 SELECT dp_grant('barn_dp', 'regress_analyst', tau => 1, selection => 'within_domain');
-
 SET ROLE regress_analyst;
 SELECT refused(counted('within => 0.1')); -- no epsilon is small enough: denied, and counted
-53400: query denied
-dp_explain() tells what a query would cost now, and whether it would be answered.
 RESET ROLE;
-TABLE spent;
-0.310453775||1|2
+TABLE barn_spent;
+
 -- ---------------------------------------------------------------------------------------------------------------------
 -- A step is denied
 -- ---------------------------------------------------------------------------------------------------------------------
+
 -- The total has room for the first steps, not for a count within 1 percent: what is paid is answered.
 SELECT dp_grant('barn_dp', 'regress_analyst', tau => 0.5);
-
-SELECT denials AS before FROM spent \gset
-SELECT dp_set_odometer('barn', 'filter', epsilon_total => epsilon + 0.003) FROM spent;
-
+SELECT denials AS before FROM barn_spent \gset
+SELECT dp_set_odometer('barn', 'filter', epsilon_total => epsilon + 0.003) FROM barn_spent;
 SET ROLE regress_analyst;
 SELECT n IS NOT NULL FROM dp_query('SELECT count(*) FROM barn_dp', within => 0.01) AS (n bigint);
-NOTICE:  the answer is less accurate than asked for
-DETAIL:  The next step was denied; what was charged before it is paid.
-HINT:  dp_last_release() shows its error95.
-t
 SELECT epsilon BETWEEN 0.001 AND 0.003, mechanism, error95 BETWEEN 900 AND 3000, steps BETWEEN 1 AND 10, reached FROM dp_last_release();
-t|laplace|t|t|f
 -- And then not even for the first.
 RESET ROLE;
-SELECT dp_set_odometer('barn', 'filter', epsilon_total => epsilon + 0.001) FROM spent;
-
+SELECT dp_set_odometer('barn', 'filter', epsilon_total => epsilon + 0.001) FROM barn_spent;
 SET ROLE regress_analyst;
 SELECT refused(counted('within => 0.01'));
-53400: query denied
-dp_explain() tells what a query would cost now, and whether it would be answered.
 SELECT accepted, reason FROM dp_explain('SELECT count(*) FROM barn_dp', within => 0.01);
-f|query denied
 RESET ROLE;
-SELECT denials - :before AS denials FROM spent; -- that of the first step alone
-1
+SELECT denials - :before AS denials FROM barn_spent; -- that of the first step alone
 SELECT dp_set_odometer('barn', 'filter', epsilon_total => 50);
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- dp_refine
 -- ---------------------------------------------------------------------------------------------------------------------
+
 SET ROLE regress_analyst;
 SELECT n > 0 FROM dp_query('SELECT count(*) FROM barn_dp', within => 0.1) AS (n bigint);
-t
 SELECT refused('SELECT * FROM dp_refine() AS (n bigint)'); -- Laplace noise
-55000: there is no answer to refine
-The noise of the last answer was not Gaussian and charged in rho, or it had groups that are not declared, or count and sum of one column.
-Ask with dp_query(), on a table with the bound zcdp, and refine in the same connection and under the same role.
 RESET ROLE;
 SET client_min_messages = warning; -- the notice has the sum
 SELECT dp_set_odometer('barn', 'zcdp');
-
 RESET client_min_messages;
 CREATE VIEW refined AS SELECT column_name, epsilon, mechanism, error95, round(rho, 12) AS rho, steps, reached FROM dp_last_release();
 GRANT SELECT ON refined TO regress_analyst, regress_second;
 SET ROLE regress_analyst;
 SELECT refused('SELECT * FROM dp_refine() AS (n bigint)'); -- still the same
-55000: there is no answer to refine
-The noise of the last answer was not Gaussian and charged in rho, or it had groups that are not declared, or count and sum of one column.
-Ask with dp_query(), on a table with the bound zcdp, and refine in the same connection and under the same role.
 SELECT n BETWEEN 3000 AND 5000 FROM dp_query('SELECT count(*) FROM barn_dp WHERE age > 0', error95 => 30) AS (n bigint);
-t
 TABLE refined;
-count||gaussian|30|0.002064035142|1|t
 SELECT refused('SELECT * FROM dp_refine() AS (n numeric)');
-42804: the declared columns are not those of the query on the restricted view
 SELECT refused('SELECT * FROM dp_refine() AS (n bigint, m bigint)');
-42804: the declared columns are not those of the query on the restricted view
 SELECT n BETWEEN 3000 AND 5000 FROM dp_refine() AS (n bigint); -- twice the precision
-t
 TABLE refined;
-count||gaussian|22|0.004128070277|1|
 SELECT n BETWEEN 3000 AND 5000 FROM dp_refine(error95 => 10) AS (n bigint);
-t
 TABLE refined;
-count||gaussian|10|0.017421651604|1|t
 SELECT refused('SELECT * FROM dp_refine(error95 => 20) AS (n bigint)'); -- it is
-53400: nothing is left to refine
-The last answer is as accurate as you ask, or as the policy permits. Nothing was charged.
-dp_last_release() shows how accurate it is.
 SELECT refused('SELECT * FROM dp_refine(within => 0.1) AS (n bigint)');
-53400: nothing is left to refine
-The last answer is as accurate as you ask, or as the policy permits. Nothing was charged.
-dp_last_release() shows how accurate it is.
 SELECT n BETWEEN 3900 AND 4100 FROM dp_refine(error95 => 0) AS (n bigint); -- up to the ceiling
-NOTICE:  the answer is less accurate than asked for
-DETAIL:  More would cost more than the policy permits for one answer.
-HINT:  dp_last_release() shows its error95.
-t
 TABLE refined;
-count||gaussian|3|0.303959163027|1|f
 SELECT refused('SELECT * FROM dp_refine() AS (n bigint)');
-53400: nothing is left to refine
-The last answer is as accurate as you ask, or as the policy permits. Nothing was charged.
-dp_last_release() shows how accurate it is.
 SELECT rho, error95 FROM dp_explain('SELECT count(*) FROM barn_dp WHERE age > 0', within => 0.001);
-0.303959155662835|3
 -- A round goes on; groups and several numbers; a parameter of the statement stays what it was.
 PREPARE asked (int) AS SELECT room, count(*) AS n, sum(age) AS s FROM barn_dp WHERE age > $1 GROUP BY room;
 SELECT room, n > 0, s > 0 FROM dp_query('SELECT room, count(*) AS n, sum(age) AS s FROM barn_dp WHERE age > 21 GROUP BY room', within => 0.2) AS (room int, n bigint, s bigint);
-0|t|t
-1|t|t
-2|t|t
-3|t|t
 SELECT mechanism, reached, rho AS first FROM dp_last_release() WHERE column_name = 'n' \gset
 SELECT room, n > 0, s > 0 FROM dp_refine(within => 0.05) AS (room int, n bigint, s bigint);
-0|t|t
-1|t|t
-2|t|t
-3|t|t
 SELECT column_name, mechanism, steps > 0, reached, rho > :first FROM dp_last_release();
-n|gaussian|t|t|t
-s|gaussian|t|t|t
 -- Several releases in one statement; groups that are not declared; count and sum together.
 SELECT a > 0, b > 0 FROM dp_query('SELECT (SELECT count(*) FROM barn_dp), (SELECT sum(age) FROM barn_dp)', error95 => 10000) AS (a bigint, b bigint);
-t|t
 SELECT refused('SELECT * FROM dp_refine() AS (n bigint)');
-55000: there is no answer to refine
-The last statement made several releases.
-Ask with dp_query(), on a table with the bound zcdp, and refine in the same connection and under the same role.
 SELECT count(*) FROM dp_query('SELECT age, count(*) FROM barn_dp GROUP BY age', error95 => 10) AS (age int, n bigint);
-NOTICE:  groups of fewer than about 32 rows are withheld
-HINT:  dp_explain() shows the threshold of each query; groups declared with dp_set_groups() all appear. This is said once in a connection.
-60
 SELECT refused('SELECT * FROM dp_refine() AS (age int, n bigint)');
-55000: there is no answer to refine
-The noise of the last answer was not Gaussian and charged in rho, or it had groups that are not declared, or count and sum of one column.
-Ask with dp_query(), on a table with the bound zcdp, and refine in the same connection and under the same role.
 SELECT n > 0 FROM dp_query('SELECT count(age), sum(age) FROM barn_dp', error95 => 10000) AS (n bigint, s bigint);
-t
 SELECT refused('SELECT * FROM dp_refine() AS (n bigint, s bigint)');
-55000: there is no answer to refine
-The noise of the last answer was not Gaussian and charged in rho, or it had groups that are not declared, or count and sum of one column.
-Ask with dp_query(), on a table with the bound zcdp, and refine in the same connection and under the same role.
 -- Another role; and after the policy has changed, or gone.
 SELECT n > 0 FROM dp_query('SELECT count(*) FROM barn_dp', error95 => 30) AS (n bigint);
-t
 SET ROLE regress_second;
 SELECT refused('SELECT * FROM dp_refine() AS (n bigint)');
-55000: there is no answer to refine
-The current role has asked nothing in this connection.
-Ask with dp_query(), on a table with the bound zcdp, and refine in the same connection and under the same role.
 TABLE refined;
 RESET ROLE;
 SELECT dp_grant('barn_dp', 'regress_analyst', tau => 0.4);
-
 SET ROLE regress_analyst;
 SELECT refused('SELECT * FROM dp_refine() AS (n bigint)');
-55000: the settings of public.barn have changed since the last answer
-Nothing was charged.
-Ask anew with dp_query().
 SELECT n > 0 FROM dp_query('SELECT count(*) FROM barn_dp', error95 => 30) AS (n bigint);
-t
 RESET ROLE;
 SELECT dp_set_odometer('barn', epsilon_total => 51);
-NOTICE:  the totals of public.barn changed, and what was spent under the old ones goes on
-DETAIL:  The guarantee is the larger total if you decided this without a look at answers; otherwise it is the sum of both.
-
 SET ROLE regress_analyst;
 SELECT refused('SELECT * FROM dp_refine() AS (n bigint)');
-55000: the settings of public.barn have changed since the last answer
-Nothing was charged.
-Ask anew with dp_query().
 SELECT n > 0 FROM dp_query('SELECT count(*) FROM barn_dp', error95 => 30) AS (n bigint);
-t
 RESET ROLE;
 SELECT dp_revoke('barn_dp', 'regress_analyst');
-
 SET ROLE regress_analyst;
 SELECT refused('SELECT * FROM dp_refine() AS (n bigint)');
-42501: permission denied for view barn_dp
 RESET ROLE;
 SELECT dp_grant('barn_dp', 'regress_analyst', tau => 0.5);
-
 SET ROLE regress_analyst;
 SELECT n > 0 FROM dp_query('SELECT count(*) FROM barn_dp', error95 => 30) AS (n bigint);
-t
 RESET ROLE;
 REVOKE SELECT ON barn_dp FROM regress_analyst;
 SET ROLE regress_analyst;
 SELECT refused('SELECT * FROM dp_refine() AS (n bigint)');
-42501: permission denied for view barn_dp
 RESET ROLE;
 GRANT SELECT ON barn_dp TO regress_analyst;
 -- Rows may have changed: the mean is of both.
 SET ROLE regress_analyst;
 SELECT n > 0 FROM dp_query('SELECT count(*) FROM barn_dp', error95 => 30) AS (n bigint);
-t
 RESET ROLE;
 INSERT INTO barn SELECT i, 0, 30 FROM generate_series(5001, 9000) i;
 SET ROLE regress_analyst;
 SELECT n BETWEEN 5500 AND 6500 FROM dp_refine() AS (n bigint);
-t
 -- A plain answer with Gaussian noise, that was asked for less.
 RESET ROLE;
 SELECT dp_grant('barn_dp', 'regress_analyst', mechanism => 'gaussian', delta => 1e-8);
-
 SET ROLE regress_analyst;
 SELECT n BETWEEN 7000 AND 9000 FROM dp_query('SELECT count(*) FROM barn_dp', epsilon => 0.1) AS (n bigint);
-t
 SELECT epsilon, mechanism, steps, reached, rho AS first FROM dp_last_release() \gset
 SELECT :first > 0, :'steps', :'epsilon';
-t|1|0.1
 SELECT n BETWEEN 7000 AND 9000 FROM dp_refine() AS (n bigint);
-t
 SELECT epsilon, mechanism, steps, reached, round(rho / :first, 6) FROM dp_last_release();
-|gaussian|1||2.000000
 RESET ROLE;
 SELECT dp_verify_ledger('barn');
-t
