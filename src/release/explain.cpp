@@ -113,13 +113,16 @@ static int filtered_measures(const std::vector<privacy::Measure> &measures) {
     return most;
 }
 
-// What one answer tells about one person (formulas.md 7). Gaussian noise is looked at in both ways. Core region.
+// What one answer tells about one person (formulas.md 7). Gaussian noise is looked at in both ways, but for noise that has no
+// epsilon: it is charged in rho alone. Core region.
 static void weigh(const privacy::ReleasePlan &plan, Estimate *estimate) {
     const bool laplace = plan.mechanism == privacy::Mechanism::laplace;
     const double epsilon = plan.epsilon.value(), delta = plan.delta.value(), groups = plan.delta_groups.value();
     estimate->posterior50 = laplace && plan.delta.units() == 0 ? privacy::posterior_of_half(epsilon)
                                                                : std::numeric_limits<double>::quiet_NaN();
-    std::vector<privacy::AttackedLoss> ways = {{epsilon, 0, delta}};
+    std::vector<privacy::AttackedLoss> ways;
+    if (laplace || (plan.epsilon.units() > 0 && plan.delta_noise.units() > 0))
+        ways.push_back({epsilon, 0, delta});
     if (!laplace)
         ways.push_back({0, plan.rho().value(), groups});
     estimate->advantage = privacy::largest_advantage(ways);

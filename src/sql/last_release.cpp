@@ -41,7 +41,8 @@ static void put_column(ReturnSetInfo *result, const release::LastRelease *last, 
         set(col_delta, catalog::to_numeric(last->delta));
         set(col_mechanism,
             CStringGetTextDatum(last->mechanism == privacy::Mechanism::laplace ? "laplace" : "gaussian"));
-        if (last->mechanism == privacy::Mechanism::laplace && last->delta.units() == 0)
+        if (last->mechanism == privacy::Mechanism::laplace && last->delta.units() == 0 &&
+            last->paid.epsilon.units() > 0)
             set(col_posterior50,
                 Float8GetDatum(privacy::posterior_of_half((last->paid.epsilon + last->paid.selection).value())));
         if (last->groups_used)
