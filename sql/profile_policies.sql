@@ -1,7 +1,6 @@
 -- Risk profiles that bind: shares of roles, totals of tables, and what they do not go with.
 
 LOAD 'dp_rdr';
-ALTER SEQUENCE dp_rdr.ledger_row_id_seq RESTART WITH 30001; -- row numbers below do not depend on the files before
 \pset null '-'
 SET ROLE regress_controller;
 CREATE TABLE clinic AS SELECT id, 20 + id % 60 AS age, id % 3 AS room FROM generate_series(1, 300) id;

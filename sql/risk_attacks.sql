@@ -1,7 +1,6 @@
 -- dp_attack_risk: what the answers so far can tell an attacker (doc/formulas.md 7.4); posterior50 and advantage_max of one answer.
 
 LOAD 'dp_rdr';
-ALTER SEQUENCE dp_rdr.ledger_row_id_seq RESTART WITH 40001; -- row numbers below do not depend on the files before
 \pset null '-'
 SET extra_float_digits = -6; -- nine digits
 SET ROLE regress_controller;

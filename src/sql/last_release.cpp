@@ -57,7 +57,8 @@ static void put_column(ReturnSetInfo *result, const release::LastRelease *last, 
         set(col_steps, Int32GetDatum(last->reached.steps));
         if (last->reached.asked)
             set(col_reached, BoolGetDatum(last->reached.how == release::Short::not_at_all));
-        if (last->mechanism == privacy::Mechanism::laplace && last->delta.units() == 0)
+        if (last->mechanism == privacy::Mechanism::laplace && last->delta.units() == 0 &&
+            last->paid.epsilon.units() > 0)
             set(col_posterior50,
                 Float8GetDatum(privacy::posterior_of_half((last->paid.epsilon + last->paid.selection).value())));
         if (last->groups_used)
