@@ -110,7 +110,7 @@ SELECT tau, epsilon FROM (VALUES (0.95), (0.75), (0.5)) t (tau),
 SELECT epsilon FROM find('SELECT count(*) FROM adult_dp WHERE age > 30', 0.95, 'gaussian', 1e-9,
                          '{1.861,1.862,1.863}');
 SELECT mechanism, kind, epsilon, delta, delta_noise, delta_groups, rho > 0 AS rho
-FROM dp_rdr.ledger WHERE mechanism = 'gaussian' ORDER BY id;
+FROM dp_rdr.ledger WHERE relation = 'public.adult' AND mechanism = 'gaussian' ORDER BY id;
 
 -- Groups that nobody declared: they appear above a threshold, which needs a delta. k is that of one group.
 SELECT epsilon, jsonb_array_length(answer) BETWEEN 1 AND 16 AS rows
