@@ -132,7 +132,9 @@ ALTER TABLE dp_rdr.odometer_share
     ADD COLUMN public_rho_only boolean NOT NULL DEFAULT false,
     ADD COLUMN conditional_rho numeric NOT NULL DEFAULT 0,
     ADD COLUMN conditional_pure numeric NOT NULL DEFAULT 0,
-    ADD COLUMN conditional_rho_only boolean NOT NULL DEFAULT false;
+    ADD COLUMN conditional_rho_only boolean NOT NULL DEFAULT false,
+    ADD COLUMN public_epsilon_before numeric NOT NULL DEFAULT 0,
+    ADD COLUMN conditional_epsilon_before numeric NOT NULL DEFAULT 0;
 DROP FUNCTION dp_rdr.ledger_content(dp_rdr.ledger_row); -- it has the type of a row
 ALTER TABLE dp_rdr.ledger_row
     ADD COLUMN basis text NOT NULL DEFAULT 'epsilon',

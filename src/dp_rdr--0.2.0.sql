@@ -142,6 +142,8 @@ CREATE TABLE dp_rdr.odometer_share (
     conditional_rho      numeric NOT NULL DEFAULT 0,
     conditional_pure     numeric NOT NULL DEFAULT 0,
     conditional_rho_only boolean NOT NULL DEFAULT false,
+    public_epsilon_before      numeric NOT NULL DEFAULT 0,
+    conditional_epsilon_before numeric NOT NULL DEFAULT 0,
     PRIMARY KEY (id, grantee)
 );
 COMMENT ON TABLE dp_rdr.odometer_share IS 'running totals of every protected table by the grantee of the policy';

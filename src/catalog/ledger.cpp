@@ -137,6 +137,18 @@ void refuse_changing(const Settings &settings) {
     pg_unreachable();
 }
 
+void refuse_ahead(const Settings &settings) {
+    ereport(
+        ERROR,
+        (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+         errmsg("the odometer of %s is ahead of the table", settings.relation_name),
+         errdetail("Its totals are of a later epoch than its settings, as after a restore of a part."),
+         errhint("SELECT dp_set_odometer('%s') by the owner of the table begins an epoch behind both; he should look "
+                 "at dp_audit(), and at the totals, before.",
+                 settings.relation_name)));
+    pg_unreachable();
+}
+
 void refuse(const Entry &entry) {
     switch (entry.verdict.outcome) {
     case Outcome::denied:
@@ -144,6 +156,10 @@ void refuse(const Entry &entry) {
         break;
     case Outcome::changing:
         refuse_changing(*entry.what->settings);
+        break;
+    case Outcome::ahead:
+        refuse_ahead(*entry.what->settings);
+        break;
     default:
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("charge was not committed; no answer is released"), errhint("%s", hint_for(entry))));
@@ -183,6 +199,30 @@ SelectionCharge charge_selection(const Charge &what, privacy::Epsilon epsilon_sv
     Entry entry = entry_for_selection(what, epsilon_svt, tested);
     commit(&entry);
     return SelectionCharge{entry.verdict.first, entry.verdict.last, entry.verdict.epsilon};
+}
+
+// How exactly each number was reached that has been released so far is bounded by what was charged until then.
+static const char *guarantee_of_step(const privacy::Step &step, bool thresholded) {
+    if (step.basis == privacy::Basis::rho)
+        return thresholded ? "zCDP but for an event of probability delta_groups" : "zCDP";
+    return thresholded ? "ex-post; rho but for an event of probability delta_groups" : "ex-post";
+}
+
+Charge as_step(const Charge &what, const privacy::Step &step, privacy::Epsilon ceiling) {
+    const bool pure = step.basis == privacy::Basis::epsilon;
+    Charge charge = what;
+    charge.step = step;
+    charge.step.is_step = true;
+    charge.algorithm = "accuracy";
+    charge.kind = step.increment ? "increment" : pure ? "pure" : "gaussian";
+    charge.mechanism = pure ? privacy::Mechanism::laplace : privacy::Mechanism::gaussian;
+    if (step.increment) // groups have appeared with the first step
+        charge.delta_groups = privacy::Delta();
+    charge.delta = charge.delta_groups;
+    charge.delta_noise = privacy::Delta();
+    charge.guarantee = guarantee_of_step(step, charge.delta_groups.units() > 0);
+    charge.worst = ceiling;
+    return charge;
 }
 
 Charge suspension_of(const Settings &settings, const Asker &asker, const char *query, const char *grantee) {

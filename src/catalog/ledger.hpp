@@ -22,7 +22,7 @@ struct Charge {
     const char *grantee;   // of the policy, or null: the controller's own call
     const char *algorithm; // within_domain, profile, released, within_data, find_epsilon, find_and_release ...
     const char *guarantee;
-    const char *kind; // pure, gaussian, selection
+    const char *kind; // pure, gaussian, selection, increment
     privacy::Mechanism mechanism;
     privacy::Account account;
     // For privacy::decide
@@ -44,14 +44,16 @@ struct Charge {
     // For a charge that ends a sparse vector round: what its selection was charged, and the most that the round could have
     // come to. Otherwise 0.
     privacy::Epsilon selection, worst;
+    // Of a step of a round the price is given (as_step); none of the others are looked at then but settings, share and deltas.
+    privacy::Step step;
 };
 
 // bare_suspension: without a row in the ledger, when somebody holds the odometer.
 enum class RequestKind : uint32 { charge, selection, create_odometer, suspension, bare_suspension };
 
 // Only `committed` lets the caller go on; whatever fails leaves `pending`. busy: somebody else holds the odometer, nothing was
-// done, and it may be tried again.
-enum class Outcome : uint32 { pending = 0, committed = 1, denied = 2, changing = 3, busy = 4 };
+// done, and it may be tried again. ahead: the odometer is in an epoch that its table has not come to.
+enum class Outcome : uint32 { pending = 0, committed = 1, denied = 2, changing = 3, busy = 4, ahead = 5 };
 
 // Why a controller's own call was denied. Of an analyst's request it stays empty.
 struct Reason {
@@ -93,6 +95,7 @@ void deliver_by(Deliver deliver);
 //   53400 "query denied"                                  a bound or the preference does not allow it (a denial is counted);
 //                                                        with the reason for the controller's own call, and for it alone
 //   55000 "the settings are changing"                     nothing charged
+//   55000 "the odometer of ... is ahead of the table"     nothing charged
 //   55000 "charge was not committed; no answer is released"  with the cause in the hint (no worker slot, lock, crash)
 [[noreturn]] void refuse(const Entry &entry);
 
@@ -100,6 +103,8 @@ void deliver_by(Deliver deliver);
 void commit(Entry *entry);
 // 55000: somebody is changing what the charge rests on.
 [[noreturn]] void refuse_changing(const Settings &settings);
+// 55000: totals of another time than the settings, as a restore of a part leaves them.
+[[noreturn]] void refuse_ahead(const Settings &settings);
 
 // Runs the charge to its end and returns the epsilon that was charged. Errors: refuse(), check_can_charge().
 privacy::Epsilon charge(const Charge &what);
@@ -113,6 +118,11 @@ struct SelectionCharge {
 // Charges epsilon_svt before the first comparison (formulas.md 3.3). what.candidates: descending; the first `tested` are
 // those that the data decide on; what.delta: of the release that follows. Errors as for charge().
 SelectionCharge charge_selection(const Charge &what, privacy::Epsilon epsilon_svt, uint64 tested);
+
+// The same charge as a step of a round: algorithm `accuracy`. ceiling: the most that the round can come to in epsilon, 0 on the
+// basis rho. The writer does not choose: it charges the step if table and role may pay it. A later step that is `denied` (it counts
+// as no denial) or `changing` ends the round with what is paid; nothing was charged for it.
+Charge as_step(const Charge &what, const privacy::Step &step, privacy::Epsilon ceiling);
 
 // The charge of nothing with which the ledger says that the asker's roles are suspended on the view.
 Charge suspension_of(const Settings &settings, const Asker &asker, const char *query, const char *grantee);

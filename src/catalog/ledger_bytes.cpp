@@ -7,7 +7,7 @@ namespace dp::catalog {
 namespace {
 
 // Whatever changes in this file, or in what it copies, raises this number.
-constexpr uint32 layout_number = 4;
+constexpr uint32 layout_number = 5;
 
 // What plan_release needs of a privacy::Measure.
 struct PlannedMeasure {
@@ -30,6 +30,7 @@ struct Fixed {
     privacy::Epsilon epsilon_max, requested, share;
     privacy::Delta delta, delta_noise, delta_groups;
     privacy::Epsilon selection, worst, epsilon_svt;
+    privacy::Step step;
     uint64 tested;
     uint32 candidates, measures; // numbers of elements
 };
@@ -63,6 +64,7 @@ Fixed fixed_part(const Entry &entry) {
     fixed.delta_groups = what.delta_groups;
     fixed.selection = what.selection;
     fixed.worst = what.worst;
+    fixed.step = what.step;
     fixed.epsilon_svt = entry.epsilon_svt;
     fixed.tested = entry.tested;
     fixed.candidates = what.candidates == nullptr ? 0 : what.candidates->size();
@@ -91,6 +93,7 @@ void restore(const Fixed &fixed, Entry *entry, Charge *what, Settings *settings)
     what->delta_groups = fixed.delta_groups;
     what->selection = fixed.selection;
     what->worst = fixed.worst;
+    what->step = fixed.step;
     entry->epsilon_svt = fixed.epsilon_svt;
     entry->tested = fixed.tested;
 }

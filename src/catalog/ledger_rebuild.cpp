@@ -9,13 +9,13 @@ namespace dp::catalog {
 const char *const ledger_sums_sql = R"sql(
 entry AS (
   SELECT l.id, l.hash, l.account, l.grantee, l.kind, l.epsilon, l.delta, l.rho, l.basis, l.epoch,
-    l.kind IN ('pure', 'selection') AS pure, l.parameters -> 'totals' AS totals
+    (l.kind IN ('pure', 'selection') OR l.kind = 'increment' AND l.basis = 'epsilon') AS pure, l.parameters -> 'totals' AS totals
   FROM dp_rdr.ledger_row l WHERE l.table_id = $1),
 account AS (
   SELECT a.name,
     coalesce(sum(e.epsilon) FILTER (WHERE e.basis = 'epsilon'), 0) AS epsilon,
     coalesce(sum(e.delta), 0) AS delta,
-    count(e.id) FILTER (WHERE e.kind NOT IN ('selection', 'suspension', 'closing')) AS releases,
+    count(e.id) FILTER (WHERE e.kind NOT IN ('selection', 'increment', 'suspension', 'closing')) AS releases,
     coalesce(sum(e.epsilon) FILTER (WHERE e.basis = 'epsilon' AND e.epoch < n.epoch), 0) AS epsilon_before,
     coalesce(sum(e.delta) FILTER (WHERE e.epoch < n.epoch), 0) AS delta_before,
     coalesce(sum(e.rho) FILTER (WHERE e.basis = 'rho' AND e.epoch = n.epoch), 0) AS rho,
@@ -34,6 +34,8 @@ role AS (
   SELECT e.grantee, l.epoch, a.name,
     coalesce(sum(e.epsilon) FILTER (WHERE e.account = a.name AND e.basis = 'epsilon'), 0) AS epsilon,
     coalesce(sum(e.delta) FILTER (WHERE e.account = a.name), 0) AS delta,
+    coalesce(sum(e.epsilon) FILTER (WHERE e.account = a.name AND e.basis = 'epsilon' AND e.epoch < l.epoch), 0)
+      AS epsilon_before,
     coalesce(sum(e.rho) FILTER (WHERE e.account = a.name AND e.basis = 'rho' AND e.epoch = l.epoch), 0) AS rho,
     coalesce(sum(e.epsilon) FILTER (WHERE e.account = a.name AND e.basis = 'rho' AND e.epoch = l.epoch AND e.pure), 0)
       AS pure,
@@ -65,15 +67,19 @@ ON CONFLICT (id) DO NOTHING)sql";
 
 static const char *const shares_sql = R"sql(
 INSERT INTO dp_rdr.odometer_share AS s (id, grantee, epoch, public_epsilon, public_delta, public_rho, public_pure,
-  public_rho_only, conditional_epsilon, conditional_delta, conditional_rho, conditional_pure, conditional_rho_only)
+  public_rho_only, conditional_epsilon, conditional_delta, conditional_rho, conditional_pure, conditional_rho_only,
+  public_epsilon_before, conditional_epsilon_before)
 SELECT $1, p.grantee, p.epoch, trim_scale(p.epsilon), trim_scale(p.delta), trim_scale(p.rho), trim_scale(p.pure),
-  p.rho_only, trim_scale(c.epsilon), trim_scale(c.delta), trim_scale(c.rho), trim_scale(c.pure), c.rho_only
+  p.rho_only, trim_scale(c.epsilon), trim_scale(c.delta), trim_scale(c.rho), trim_scale(c.pure), c.rho_only,
+  trim_scale(p.epsilon_before), trim_scale(c.epsilon_before)
 FROM role p JOIN role c ON c.grantee = p.grantee WHERE p.name = 'public' AND c.name = 'conditional'
 ON CONFLICT (id, grantee) DO UPDATE SET (epoch, public_epsilon, public_delta, public_rho, public_pure, public_rho_only,
-  conditional_epsilon, conditional_delta, conditional_rho, conditional_pure, conditional_rho_only) =
+  conditional_epsilon, conditional_delta, conditional_rho, conditional_pure, conditional_rho_only,
+  public_epsilon_before, conditional_epsilon_before) =
   (EXCLUDED.epoch, EXCLUDED.public_epsilon, EXCLUDED.public_delta, EXCLUDED.public_rho, EXCLUDED.public_pure,
    EXCLUDED.public_rho_only, EXCLUDED.conditional_epsilon, EXCLUDED.conditional_delta, EXCLUDED.conditional_rho,
-   EXCLUDED.conditional_pure, EXCLUDED.conditional_rho_only))sql";
+   EXCLUDED.conditional_pure, EXCLUDED.conditional_rho_only, EXCLUDED.public_epsilon_before,
+   EXCLUDED.conditional_epsilon_before))sql";
 
 static uint64 run_rebuild(const border::Spi &spi, const char *sql, Parameters *parameters) {
     return spi.run(psprintf("WITH %s %s %s", last_epoch_sql, ledger_sums_sql, sql), false, parameters->n,

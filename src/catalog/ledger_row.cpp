@@ -95,8 +95,8 @@ Datum json_of(const char *text) {
 
 Datum parameters_of(const Charge &what, const Price &price, bool is_cut) {
     Datum parameters = json_of(what.parameters);
-    if (price.totals != nullptr)
-        parameters = DirectFunctionCall2(jsonb_concat, parameters, json_of(psprintf("{\"totals\": %s}", price.totals)));
+    if (price.totals != Datum{0})
+        parameters = DirectFunctionCall2(jsonb_concat, parameters, price.totals);
     if (!is_cut)
         return parameters;
     Datum hash = sha256_of(what.query, strlen(what.query));

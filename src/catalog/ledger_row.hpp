@@ -14,7 +14,7 @@ struct Price {
     privacy::Delta delta_noise; // what Gaussian noise was calibrated at
     privacy::Basis basis;       // which sum it moves
     int epoch;
-    const char *totals; // under zcdp those in force, as JSON; or null
+    Datum totals; // a jsonb: under zcdp those in force, else 0
 };
 
 // Writes the row behind the one with the hash `head`, a bytea, and returns its own hash.

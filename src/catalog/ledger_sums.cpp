@@ -16,6 +16,7 @@ Lock lock_odometer(const Spi &spi, OpenOdometer *odometer) {
     if (run(spi, lock, parameters) == 1) {
         Row row = {SPI_tuptable->vals[0], SPI_tuptable->tupdesc};
         odometer->state = odometer_of(row);
+        odometer->found_epoch = odometer->state.epoch;
         odometer->head = row.value("head");
         return Lock::held;
     }
@@ -50,9 +51,10 @@ void write(const Spi &spi, const Entry &entry, const Price &price, OpenShare *sh
     odometer->names = what.settings;
     privacy::add(&odometer->state.totals.of(what.account), price.cost, price.basis);
     privacy::add(&odometer->added.of(what.account), price.cost, price.basis);
-    // A selection is no release: nobody has been answered yet. Nor is a closing.
-    const bool releases = entry.kind == RequestKind::charge && strcmp(what.kind, "closing") != 0;
-    odometer->counts(what.account).releases += releases ? 1 : 0;
+    // A selection is no release: nobody has been answered yet. Nor is a closing, nor what its round charges for the same answer.
+    const bool releases =
+        entry.kind == RequestKind::charge && strcmp(what.kind, "closing") != 0 && !what.step.increment;
+    odometer->counted(what.account).releases += releases ? 1 : 0;
     if (share == nullptr)
         return;
     privacy::add(&share->totals.of(what.account), price.cost, price.basis);
@@ -63,12 +65,16 @@ void write(const Spi &spi, const Entry &entry, const Price &price, OpenShare *sh
 void raise_claim(const Charge &what, const privacy::BoundSettings &bound, OpenOdometer *odometer) {
     if (bound.bound != privacy::Bound::zcdp)
         return;
-    odometer->epoch_moved = true;
+    privacy::Claim &claim = odometer->state.claim;
+    std::optional<privacy::Delta> &conversion = odometer->state.conditional_conversion;
+    const privacy::Claim claimed = claim;
+    const std::optional<privacy::Delta> converted = conversion;
     if (what.account == privacy::Account::public_account)
-        odometer->state.claim.raise(bound);
+        border::core([&] { claim.raise(bound); });
     else
-        odometer->state.conditional_conversion =
-            std::max(odometer->state.conditional_conversion.value_or(privacy::Delta()), bound.delta_conversion);
+        conversion = std::max(conversion.value_or(privacy::Delta()), bound.delta_conversion);
+    const bool raised = conversion != converted || !(claim == claimed);
+    odometer->moved = std::max(odometer->moved, raised ? Moved::all : Moved::rho);
 }
 
 static void add_sums(Parameters *parameters, const privacy::Totals &totals) {
@@ -109,7 +115,19 @@ UPDATE dp_rdr.odometer SET
   head = coalesce($10, head), relation_name = coalesce($11, relation_name), owner = coalesce($12, owner)
 WHERE id = $1)sql");
 
-// The same, and what belongs to the epoch, as it is now.
+// The same, and the sums in rho, as they are now.
+static border::Statement move_rho_statement(R"sql(
+UPDATE dp_rdr.odometer SET
+  public_epsilon = trim_scale(public_epsilon + $2), public_delta = trim_scale(public_delta + $3),
+  conditional_epsilon = trim_scale(conditional_epsilon + $4), conditional_delta = trim_scale(conditional_delta + $5),
+  public_releases = public_releases + $6, public_denials = public_denials + $7,
+  conditional_releases = conditional_releases + $8, conditional_denials = conditional_denials + $9,
+  head = coalesce($10, head), relation_name = coalesce($11, relation_name), owner = coalesce($12, owner),
+  public_rho = $13, public_pure = $14, public_rho_only = $15,
+  conditional_rho = $16, conditional_pure = $17, conditional_rho_only = $18
+WHERE id = $1)sql");
+
+// The same, and all else that belongs to the epoch.
 static border::Statement move_epoch_statement(R"sql(
 UPDATE dp_rdr.odometer SET
   public_epsilon = trim_scale(public_epsilon + $2), public_delta = trim_scale(public_delta + $3),
@@ -126,18 +144,28 @@ UPDATE dp_rdr.odometer SET
 WHERE id = $1)sql");
 
 static void add_epoch(Parameters *parameters, const privacy::Odometer &state) {
-    add_rho(parameters, state.totals.of_public);
-    add_rho(parameters, state.totals.of_conditional);
     add_before(parameters, state.totals.of_public);
     add_before(parameters, state.totals.of_conditional);
     parameters->add_number(state.epoch);
     add_claim(parameters, state);
 }
 
+static border::Statement &statement_for(Moved moved) {
+    switch (moved) {
+    case Moved::nothing:
+        return move_odometer_statement;
+    case Moved::rho:
+        return move_rho_statement;
+    case Moved::all:
+        break;
+    }
+    return move_epoch_statement;
+}
+
 static void move_odometer(const Spi &spi, const OpenOdometer &odometer) {
-    const Counts &of_public = odometer.of_public, &of_conditional = odometer.of_conditional;
+    const Counted &of_public = odometer.counts.of_public, &of_conditional = odometer.counts.of_conditional;
     const Settings *names = odometer.names;
-    if (names == nullptr && of_public.denials + of_conditional.denials == 0 && !odometer.epoch_moved)
+    if (names == nullptr && of_public.denials + of_conditional.denials == 0 && odometer.moved == Moved::nothing)
         return;
     Parameters parameters;
     parameters.add_uuid(odometer.id);
@@ -149,9 +177,13 @@ static void move_odometer(const Spi &spi, const OpenOdometer &odometer) {
     parameters.add(BYTEAOID, odometer.head, names == nullptr);
     parameters.add_text(names == nullptr ? nullptr : name_or(names->relation, names->relation_name));
     parameters.add_text(names == nullptr ? nullptr : names->owner_name);
-    if (odometer.epoch_moved)
+    if (odometer.moved != Moved::nothing) {
+        add_rho(&parameters, odometer.state.totals.of_public);
+        add_rho(&parameters, odometer.state.totals.of_conditional);
+    }
+    if (odometer.moved == Moved::all)
         add_epoch(&parameters, odometer.state);
-    if (run(spi, odometer.epoch_moved ? move_epoch_statement : move_odometer_statement, parameters) != 1)
+    if (run(spi, statement_for(odometer.moved), parameters) != 1)
         elog(ERROR, "the charge moved no odometer");
 }
 
@@ -170,6 +202,8 @@ ON CONFLICT (id, grantee) DO UPDATE SET
   conditional_rho = trim_scale(CASE s.epoch WHEN $13 THEN s.conditional_rho ELSE 0 END + $10),
   conditional_pure = trim_scale(CASE s.epoch WHEN $13 THEN s.conditional_pure ELSE 0 END + $11),
   conditional_rho_only = s.epoch = $13 AND s.conditional_rho_only OR $12,
+  public_epsilon_before = CASE s.epoch WHEN $13 THEN s.public_epsilon_before ELSE s.public_epsilon END,
+  conditional_epsilon_before = CASE s.epoch WHEN $13 THEN s.conditional_epsilon_before ELSE s.conditional_epsilon END,
   epoch = $13)sql");
 
 static void move_share(const Spi &spi, const OpenOdometer &odometer, const OpenShare &share) {
@@ -219,8 +253,8 @@ static void end_shares(const Spi &spi, OpenOdometer *odometer) {
             move_share(spi, *odometer, *share);
         share->moved = false;
         share->added = privacy::Totals();
-        share->totals.of_public.forget_rho();
-        share->totals.of_conditional.forget_rho();
+        share->totals.of_public.begin_epoch();
+        share->totals.of_conditional.begin_epoch();
     }
 }
 
@@ -239,7 +273,7 @@ bool enter_epoch(const Spi &spi, const Settings &settings, int epoch, OpenOdomet
     }
     end_shares(spi, odometer);
     privacy::begin_epoch(&odometer->state, epoch);
-    odometer->epoch_moved = true;
+    odometer->moved = Moved::all;
     return true;
 }
 

@@ -15,23 +15,22 @@ struct OpenShare {
     bool moved;
 };
 
-// Entries and releases that the odometer counts, by account.
-struct Counts {
-    int64 releases, denials;
-};
+// Of what belongs to the epoch: the sums in rho move with every charge under zcdp, the rest hardly ever.
+enum class Moved { nothing, rho, all };
 
 struct OpenOdometer {
     const char *id;
     privacy::Odometer state; // as the rows written so far leave it
     privacy::Totals added;   // to the sums that go on for ever
-    bool epoch_moved;        // so has what belongs to the epoch
-    Counts of_public, of_conditional;
-    Datum head;            // of the chain, as the rows written so far leave it
-    const Settings *names; // of the last row written; null: none was
-    List *bases;           // of the writer: what the requests rest on
-    List *shares;          // OpenShare *
-    Counts &counts(privacy::Account account) {
-        return account == privacy::Account::public_account ? of_public : of_conditional;
+    int found_epoch;         // before this batch
+    Moved moved;             // what belongs to the epoch
+    Counts counts;           // what of them this batch has added
+    Datum head;              // of the chain, as the rows written so far leave it
+    const Settings *names;   // of the last row written; null: none was
+    List *bases;             // of the writer: what the requests rest on
+    List *shares;            // OpenShare *
+    Counted &counted(privacy::Account account) {
+        return account == privacy::Account::public_account ? counts.of_public : counts.of_conditional;
     }
 };
 

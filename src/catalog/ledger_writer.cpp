@@ -1,6 +1,7 @@
 // It has its own process and transaction, so nothing that the caller does or fails to do later takes a charge back.
 #include "catalog/ledger_writer.hpp"
 
+#include <algorithm>
 #include <csignal>
 
 #include "border/scope.hpp"
@@ -26,7 +27,7 @@ struct Basis {
     Oid view, role;
     const char *grantee; // or null
     const Terms *terms;  // null: the view is not registered any more
-    const char *totals;  // those in force under zcdp, as JSON; or null
+    Datum totals;        // a jsonb: those in force under zcdp, else 0
     OpenShare *share;    // null without a grantee
 };
 
@@ -39,14 +40,16 @@ Oid grantee_of(const Charge &what) {
 }
 
 template <int Places> void say(StringInfo json, const char *name, privacy::Decimal<Places> value) {
-    appendStringInfo(json, "%s\"%s\": %s", json->len > 1 ? ", " : "", name, numeric_text(to_numeric(value)));
+    char text[64];
+    border::core([&] { strlcpy(text, value.text().c_str(), sizeof text); });
+    appendStringInfo(json, "\"%s\": %s, ", name, text);
 }
 
 // In every row of an epoch under zcdp: what the epoch promises follows from its rows.
-const char *describe_totals(const privacy::BoundSettings &bound) {
+Datum describe_totals(const privacy::BoundSettings &bound) {
     StringInfoData json;
     initStringInfo(&json);
-    appendStringInfoChar(&json, '{');
+    appendStringInfoString(&json, "{\"totals\": {");
     if (bound.epsilon_total) {
         say(&json, "epsilon_total", *bound.epsilon_total);
         say(&json, "rho_total", bound.rho_total);
@@ -55,8 +58,31 @@ const char *describe_totals(const privacy::BoundSettings &bound) {
     say(&json, "epsilon_pure", bound.epsilon_pure);
     say(&json, "delta_conversion", bound.delta_conversion);
     say(&json, "delta_mechanisms", bound.delta_mechanisms());
-    appendStringInfo(&json, ", \"cap\": \"%s\"}", privacy::name_of(bound.cap));
-    return json.data;
+    appendStringInfo(&json, "\"cap\": \"%s\"}}", privacy::name_of(bound.cap));
+    return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
+}
+
+bool same_totals(const privacy::BoundSettings &a, const privacy::BoundSettings &b) {
+    return a.epsilon_total == b.epsilon_total && a.delta_total == b.delta_total &&
+           a.delta_conversion == b.delta_conversion && a.cap == b.cap && a.epsilon_pure == b.epsilon_pure &&
+           a.rho_total == b.rho_total && a.rho_target == b.rho_target;
+}
+
+// The last ones are kept: they hardly ever change, and every batch needs them.
+Datum totals_of(const privacy::BoundSettings &bound) {
+    static privacy::BoundSettings described;
+    static Datum description;
+    if (description != Datum{0} && same_totals(described, bound))
+        return datumCopy(description, false, -1); // it may be replaced before this batch has ended
+    Datum totals = describe_totals(bound);
+    MemoryContext caller = MemoryContextSwitchTo(TopMemoryContext);
+    Datum kept = datumCopy(totals, false, -1);
+    MemoryContextSwitchTo(caller);
+    if (description != Datum{0})
+        pfree(DatumGetPointer(description));
+    description = kept;
+    described = bound;
+    return totals;
 }
 
 // One snapshot, taken while the lock is held: what it shows is what a charge rests on. The grantee is asked for by name among
@@ -70,7 +96,7 @@ Basis *read_basis(const Charge &what, OpenOdometer *odometer) {
     Reading reading = Reading::open();
     basis->terms = read_terms(reading, basis->view, basis->role, grantee_of(what));
     if (basis->terms != nullptr && basis->terms->bound.bound == privacy::Bound::zcdp)
-        basis->totals = describe_totals(basis->terms->bound);
+        basis->totals = totals_of(basis->terms->bound);
     if (what.grantee != nullptr)
         basis->share =
             known_share(odometer, what.grantee, read_share(reading, odometer->id, what.grantee, odometer->state.epoch));
@@ -179,9 +205,27 @@ bool decide(const Charge &what, const Basis &basis, const OpenOdometer &odometer
     });
 }
 
+// The price of a step is given: only what table and role may pay is decided here.
+bool afford_step(const Charge &what, const Basis &basis, const OpenOdometer &odometer, Verdict *verdict,
+                 privacy::Cost *cost) {
+    return border::core([&] {
+        const privacy::BoundSettings &bound = basis.terms->bound;
+        *cost = privacy::cost_of_step(what.step, what.delta_groups);
+        const std::optional<privacy::Epsilon> share =
+            what.has_share ? std::optional<privacy::Epsilon>(what.share) : std::nullopt;
+        const privacy::Denial denial =
+            privacy::fit(*cost, what.account, bound, odometer.state.totals, role_totals(basis), share);
+        verdict->epsilon = cost->epsilon;
+        verdict->reason = reason_for(what, bound, odometer.state.totals, denial, *cost);
+        return denial == privacy::Denial::none;
+    });
+}
+
 // Core region.
 privacy::Epsilon worst_case(const Charge &what, privacy::Epsilon charged) {
     privacy::Epsilon worst = charged;
+    if (what.step.is_step)
+        return std::max(what.worst, what.step.before + charged);
     if (strcmp(what.algorithm, "within_domain") == 0 || strcmp(what.algorithm, "profile") == 0)
         return worst;
     if (what.worst.units() > 0)
@@ -249,14 +293,28 @@ Price price_of_selection(const Charge &what, const Basis &basis, const Verdict &
 
 // ---- the requests ----
 
+// `committed`: the request can be decided, and the odometer is in the epoch that it rests on.
+Outcome enter(const Spi &spi, const Basis &basis, const Charge &what, OpenOdometer *odometer) {
+    if (!agreed(basis, what))
+        return Outcome::changing;
+    const Terms &terms = *basis.terms;
+    if (terms.epoch < odometer->found_epoch)
+        return Outcome::ahead;
+    const privacy::Step &step = what.step;
+    if (step.is_step && !border::core([&] { return privacy::takes_steps(terms.bound, step.basis); }))
+        return Outcome::changing;
+    return enter_epoch(spi, *what.settings, terms.epoch, odometer) ? Outcome::committed : Outcome::changing;
+}
+
 Outcome charge_table(const Spi &spi, const Entry &entry, OpenOdometer *odometer, Verdict *verdict) {
     const Charge &what = *entry.what;
     const Basis *basis = basis_of(what, odometer);
-    if (!agreed(*basis, what) || !enter_epoch(spi, *what.settings, basis->terms->epoch, odometer))
-        return Outcome::changing;
+    if (const Outcome entered = enter(spi, *basis, what, odometer); entered != Outcome::committed)
+        return entered;
+    const privacy::Step &step = what.step;
     privacy::Cost cost;
-    if (!decide(what, *basis, *odometer, verdict, &cost)) {
-        odometer->counts(what.account).denials++;
+    if (!(step.is_step ? afford_step : decide)(what, *basis, *odometer, verdict, &cost)) {
+        odometer->counted(what.account).denials += step.increment ? 0 : 1; // its round is answered
         verdict->epsilon = privacy::Epsilon();
         return Outcome::denied;
     }
@@ -269,10 +327,10 @@ Outcome charge_table(const Spi &spi, const Entry &entry, OpenOdometer *odometer,
 Outcome charge_selection_of(const Spi &spi, const Entry &entry, OpenOdometer *odometer, Verdict *verdict) {
     const Charge &what = *entry.what;
     const Basis *basis = basis_of(what, odometer);
-    if (!agreed(*basis, what) || !enter_epoch(spi, *what.settings, basis->terms->epoch, odometer))
-        return Outcome::changing;
+    if (const Outcome entered = enter(spi, *basis, what, odometer); entered != Outcome::committed)
+        return entered;
     if (!cut(entry, *basis, *odometer, verdict)) {
-        odometer->counts(what.account).denials++;
+        odometer->counted(what.account).denials++;
         return Outcome::denied;
     }
     if (verdict->epsilon.units() > 0) {

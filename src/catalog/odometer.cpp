@@ -71,13 +71,25 @@ privacy::Odometer odometer_of(const Row &row) {
     return odometer;
 }
 
-bool read_odometer(const Reading &reading, const char *id, privacy::Odometer *odometer) {
+static Counted counted(const Row &row, const char *account) {
+    return {DatumGetInt64(row.value(psprintf("%s_releases", account))),
+            DatumGetInt64(row.value(psprintf("%s_denials", account)))};
+}
+
+bool read_odometer(const Reading &reading, const char *id, privacy::Odometer *odometer, Counts *counts) {
     Lookup odometers = Lookup::open("odometer", reading);
     const Row *row = only(odometers.rows(DirectFunctionCall1(uuid_in, CStringGetDatum(id))));
     if (row != nullptr)
         *odometer = odometer_of(*row);
+    if (row != nullptr && counts != nullptr)
+        *counts = {counted(*row, "public"), counted(*row, "conditional")};
     odometers.close();
     return row != nullptr;
+}
+
+static void read_epoch(const Row &row, const char *account, privacy::Spent *spent) {
+    read_rho(row, account, spent);
+    spent->epsilon_before = epsilon_of(row, psprintf("%s_epsilon_before", account));
 }
 
 privacy::Totals read_share(const Reading &reading, const char *id, const char *grantee, int epoch) {
@@ -87,10 +99,12 @@ privacy::Totals read_share(const Reading &reading, const char *id, const char *g
     if (row != nullptr) {
         totals.of_public = spent_of(*row, "public");
         totals.of_conditional = spent_of(*row, "conditional");
-        // Sums in rho start anew with every epoch.
         if (DatumGetInt32(row->value("epoch")) == epoch) {
-            read_rho(*row, "public", &totals.of_public);
-            read_rho(*row, "conditional", &totals.of_conditional);
+            read_epoch(*row, "public", &totals.of_public);
+            read_epoch(*row, "conditional", &totals.of_conditional);
+        } else {
+            totals.of_public.begin_epoch();
+            totals.of_conditional.begin_epoch();
         }
     }
     shares.close();

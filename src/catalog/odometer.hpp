@@ -10,10 +10,18 @@ namespace dp::catalog {
 // A row of dp_rdr.odometer, all of its columns.
 privacy::Odometer odometer_of(const Row &row);
 
-// The same, under a snapshot. False: there is none.
-bool read_odometer(const Reading &reading, const char *id, privacy::Odometer *odometer);
+// Releases and denials of an account.
+struct Counted {
+    int64 releases, denials;
+};
+struct Counts {
+    Counted of_public, of_conditional;
+};
 
-// What was charged under policies of one grantee; of rho what was charged in this epoch. 0 without a row.
+// The same, under a snapshot. False: there is none.
+bool read_odometer(const Reading &reading, const char *id, privacy::Odometer *odometer, Counts *counts = nullptr);
+
+// What was charged under policies of one grantee, as it stands in this epoch. 0 without a row. (It has no delta of its own.)
 privacy::Totals read_share(const Reading &reading, const char *id, const char *grantee, int epoch);
 
 } // namespace dp::catalog

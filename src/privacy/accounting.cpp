@@ -20,6 +20,13 @@ Spent Spent::operator+(const Spent &o) const {
     return sum;
 }
 
+void Spent::begin_epoch() {
+    Spent next;
+    next.epsilon = next.epsilon_before = epsilon;
+    next.delta = next.delta_before = delta;
+    *this = next;
+}
+
 // A total of nothing may be raised after the first charge: the target is then that of a bound without a total.
 Rho BoundSettings::anytime_target() const {
     const Rho target = epsilon_total ? rho_total : rho_target;
@@ -47,6 +54,24 @@ Cost cost_of_selection(Epsilon epsilon) {
     cost.epsilon = epsilon;
     cost.rho = rho_of_pure(epsilon);
     return cost;
+}
+
+Cost cost_of_step(const Step &step, Delta groups) {
+    Cost cost;
+    cost.delta = cost.groups = groups;
+    cost.pure = step.basis == Basis::epsilon;
+    if (step.before.units() < 0 || (cost.pure ? step.epsilon.units() : step.rho.units()) <= 0)
+        throw InvalidParameter("a step must cost something");
+    if (cost.pure) {
+        cost.epsilon = step.epsilon;
+        cost.rho = rho_of_pure(step.before + step.epsilon) - rho_of_pure(step.before);
+    } else
+        cost.rho = step.rho;
+    return cost;
+}
+
+bool takes_steps(const BoundSettings &bound, Basis basis) {
+    return bound.bound != Bound::dynamic && bound.basis_of(basis == Basis::epsilon) == basis;
 }
 
 void add(Spent *spent, const Cost &cost, Basis basis) {
@@ -104,13 +129,16 @@ static bool exceeds_delta(const Spent &after, const BoundSettings &bound) {
                                       : after.delta > bound.delta_total;
 }
 
-// The same test as the table's, on the sums of the role, which has no delta of its own.
+// The same test as the table's, on the sums of the role, which has no delta of its own. A share beside a P bounds the one sum that
+// the role uses: it would have it twice with the other. Who grants it looks, but a charge may be under way meanwhile.
 static bool exceeds_share(const Spent &after, const BoundSettings &bound, Epsilon share) {
     if (bound.bound != Bound::zcdp)
         return after.epsilon > share;
+    if (bound.splits_pure() && after.rho.units() == 0)
+        return after.epsilon > share;
     if (bound.splits_pure())
-        return after.epsilon > share ||
-               (after.rho.units() > 0 && after.rho > rho_cap(share, bound.delta_conversion, bound.cap));
+        return after.epsilon > share || after.epsilon_of_epoch().units() > 0 ||
+               after.rho > rho_cap(share, bound.delta_conversion, bound.cap);
     return (after.rho_only || after.pure > share) && after.rho > rho_cap(share, bound.delta_conversion, bound.cap);
 }
 

@@ -28,7 +28,7 @@ struct Spent {
     bool rho_only = false; // and whether there is another
     Epsilon epsilon_of_epoch() const { return epsilon - epsilon_before; }
     Delta delta_of_epoch() const { return delta - delta_before; }
-    void forget_rho() { rho = Rho(), pure = Epsilon(), rho_only = false; }
+    void begin_epoch(); // the sums that go on for ever go on
     Spent operator+(const Spent &o) const;
 };
 
@@ -52,7 +52,7 @@ struct BoundSettings {
     Rho rho_target;       // without: what the bound that holds at all times is tuned at
     Delta delta_mechanisms() const {
         return delta_total - delta_conversion;
-    } // delta'': for groups that nobody declared
+    }                           // delta'': for groups that nobody declared
     Rho anytime_target() const; // above 0, for what holds at all times: rho_target, or the total itself
     bool splits_pure() const { return bound == Bound::zcdp && epsilon_pure.units() > 0; }
     Basis basis_of(bool pure) const {
@@ -128,6 +128,22 @@ SelectionRange cut_candidates(const SelectionRequest &request, const BoundSettin
                               const Totals &role);
 // A selection is pure, whatever noise its release will have.
 Cost cost_of_selection(Epsilon epsilon);
+
+// One step of a round whose noise shrinks until its answer is accurate. Its price is given: the caller has cut it at a ceiling that
+// follows from public facts, as the answers do that have been released so far.
+struct Step {
+    bool is_step = false;
+    bool increment = false;       // a later one; the first is the round's only release
+    Basis basis = Basis::epsilon; // in epsilon it is pure, in rho it never is
+    Epsilon epsilon;              // what it adds, on the basis epsilon
+    Epsilon before;               // and what the steps before it have come to
+    Rho rho;                      // on the basis rho: of the noise drawn
+};
+// A Laplace step costs in rho what it adds to the rho of the whole: so the steps add up to no less.
+Cost cost_of_step(const Step &step, Delta groups);
+// Whether the bound charges such steps: in epsilon where a sum of epsilon is bounded or counted, else in rho. `dynamic` charges
+// none, as each of them would have to be above all that was spent.
+bool takes_steps(const BoundSettings &bound, Basis basis);
 
 // 5.1: sum of eps if the deltas add up to at most delta_global, else no value (infinite).
 struct Charge {

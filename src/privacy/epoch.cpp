@@ -14,6 +14,11 @@ void Claim::raise(const BoundSettings &bound) {
     charged = true;
 }
 
+bool Claim::operator==(const Claim &other) const {
+    return charged == other.charged && total == other.total && conversion == other.conversion &&
+           mechanisms == other.mechanisms && target == other.target;
+}
+
 // What charges in rho have come to, by a conversion; pure ones never to more than their sum.
 static Epsilon no_more_than_pure(const Spent &spent, Epsilon converted) {
     return spent.rho_only ? converted : std::min(converted, spent.pure);
@@ -43,23 +48,16 @@ std::optional<Loss> closing(const Odometer &odometer, Account account) {
     return Loss{whole.epsilon - spent.epsilon_of_epoch(), whole.delta - spent.delta_of_epoch()};
 }
 
-static void begin(Spent *spent) {
-    Spent next;
-    next.epsilon = next.epsilon_before = spent->epsilon;
-    next.delta = next.delta_before = spent->delta;
-    *spent = next;
-}
-
 void begin_epoch(Odometer *odometer, int epoch) {
-    begin(&odometer->totals.of_public);
-    begin(&odometer->totals.of_conditional);
+    odometer->totals.of_public.begin_epoch();
+    odometer->totals.of_conditional.begin_epoch();
     odometer->claim = Claim();
     odometer->conditional_conversion.reset();
     odometer->epoch = epoch;
 }
 
 void enter_epoch(Odometer *odometer, int epoch) {
-    if (odometer->epoch == epoch)
+    if (epoch <= odometer->epoch)
         return;
     for (Account account : {Account::public_account, Account::conditional})
         if (const std::optional<Loss> end = closing(*odometer, account)) {

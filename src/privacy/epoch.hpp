@@ -10,8 +10,9 @@ struct Claim {
     bool charged = false;         // there was a charge
     std::optional<Epsilon> total; // none: there was no total
     Delta conversion, mechanisms; // delta', delta''
-    Rho target; // above 0; that of the first charge, so that it is fixed in advance
+    Rho target;                   // above 0; that of the first charge, so that it is fixed in advance
     void raise(const BoundSettings &bound);
+    bool operator==(const Claim &other) const;
 };
 
 // A pair (epsilon, delta).
@@ -35,7 +36,7 @@ Loss promised(const Spent &spent, const Claim &claim);
 std::optional<Loss> closing(const Odometer &odometer, Account account);
 // The sums go on, and the epoch begins with nothing. Closings have been added before.
 void begin_epoch(Odometer *odometer, int epoch);
-// All of it at once: what the odometer will be when the first request of a new epoch comes.
+// All of it at once: what the odometer will be when the first request of a new epoch comes. It never goes back.
 void enter_epoch(Odometer *odometer, int epoch);
 
 // What an account shows under `zcdp`, all epochs together: for an end that was planned in advance, and at any time.

@@ -34,6 +34,8 @@ static Account read_account(const catalog::Reading &reading, const rows::Questio
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("%s has no odometer", settings->relation_name)));
     Account account;
+    if (now->epoch < odometer.epoch)
+        catalog::refuse_ahead(*settings);
     account.bound = now->bound;
     border::core([&] { privacy::enter_epoch(&odometer, now->epoch); });
     account.totals = odometer.totals;

@@ -130,7 +130,8 @@ void put_claim(Output *output, const Account &account) {
     }
 }
 
-void put_account(ReturnSetInfo *result, const Account &account, privacy::Account which, const int64 *counts) {
+void put_account(ReturnSetInfo *result, const Account &account, privacy::Account which,
+                 const catalog::Counted &counted) {
     const bool open = which == privacy::Account::public_account;
     const privacy::Spent &spent = open ? account.odometer.totals.of_public : account.odometer.totals.of_conditional;
     Output output;
@@ -139,8 +140,8 @@ void put_account(ReturnSetInfo *result, const Account &account, privacy::Account
     output.set(col_account, CStringGetTextDatum(privacy::name_of(which)));
     output.set(col_epsilon, spent.epsilon);
     output.set(col_delta, spent.delta);
-    output.set(col_releases, Int64GetDatum(counts[0]));
-    output.set(col_denials, Int64GetDatum(counts[1]));
+    output.set(col_releases, Int64GetDatum(counted.releases));
+    output.set(col_denials, Int64GetDatum(counted.denials));
     output.set(col_bound, CStringGetTextDatum(privacy::name_of(account.bound.bound)));
     if (account.bound.epsilon_total && account.bound.bound != privacy::Bound::none) // it does not bind, but is kept
         output.set(col_epsilon_total, *account.bound.epsilon_total);
@@ -152,20 +153,6 @@ void put_account(ReturnSetInfo *result, const Account &account, privacy::Account
     tuplestore_putvalues(result->setResult, result->setDesc, output.values, output.nulls);
 }
 
-// Releases and denials of both accounts. False: there is no odometer.
-bool read_counts(const ProtectedTable &table, int64 *counts) {
-    Visit visit = Visit::read();
-    bool found = run_for(visit, table,
-                         "SELECT o.public_releases, o.public_denials, o.conditional_releases, o.conditional_denials "
-                         "FROM dp_rdr.odometer o WHERE o.id = $1") == 1;
-    for (int i = 0; found && i < 4; i++) {
-        bool isnull;
-        counts[i] = DatumGetInt64(Spi::value(0, i + 1, &isnull));
-    }
-    visit.leave();
-    return found;
-}
-
 } // namespace
 
 DP_CALL(dp_odometer) {
@@ -175,18 +162,18 @@ DP_CALL(dp_odometer) {
     catalog::Reading reading = catalog::Reading::open();
     const catalog::Bound *bound = catalog::read_bound(reading, table.relation);
     Account account;
-    int64 counts[4];
-    bool found = bound != nullptr && catalog::read_odometer(reading, bound->id_text, &account.odometer);
+    catalog::Counts counts;
+    bool found = bound != nullptr && catalog::read_odometer(reading, bound->id_text, &account.odometer, &counts);
     reading.close();
-    if (!found || !read_counts(table, counts))
+    if (!found)
         ereport(ERROR,
                 (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("%s has no odometer", table.name),
                  errhint("Its totals may have been left out of a restore; dp_protect() on the table rebuilds them "
                          "from the ledger.")));
     account.bound = bound->settings;
     border::core([&] { privacy::enter_epoch(&account.odometer, bound->epoch); });
-    put_account(result, account, privacy::Account::public_account, counts);
-    put_account(result, account, privacy::Account::conditional, counts + 2);
+    put_account(result, account, privacy::Account::public_account, counts.of_public);
+    put_account(result, account, privacy::Account::conditional, counts.of_conditional);
     return Datum{0};
 }
 
@@ -202,6 +189,9 @@ SELECT 'row ' || r.id || ': ' || r.misfit FROM (
       WHEN l.hash <> dp_rdr.ledger_hash(l.content_version, l.previous_hash, l.content) THEN 'its hash is wrong'
       WHEN l.account NOT IN ('public', 'conditional') THEN 'it belongs to no account'
       WHEN l.basis NOT IN ('epsilon', 'rho') THEN 'it moves no sum'
+      WHEN l.kind = 'increment' AND l.algorithm <> 'accuracy' THEN 'it is a step of no round'
+      WHEN l.algorithm = 'accuracy' AND l.basis = 'rho' AND (l.epsilon <> 0 OR l.kind NOT IN ('gaussian', 'increment'))
+        THEN 'it is a step in rho that is charged in epsilon'
       WHEN l.content_version = 1 AND (l.basis, l.epoch) <> ('epsilon', 0) THEN 'it is of an epoch that it does not know'
     END AS misfit
   FROM dp_rdr.ledger_row l WHERE l.table_id = $1) r
@@ -219,9 +209,10 @@ stored AS (
   WHERE o.id = $1),
 share AS (
   SELECT s.grantee, s.epoch, a.* FROM dp_rdr.odometer_share s, LATERAL (VALUES
-    ('public', public_epsilon, public_delta, public_rho, public_pure, public_rho_only),
-    ('conditional', conditional_epsilon, conditional_delta, conditional_rho, conditional_pure, conditional_rho_only))
-    a (name, epsilon, delta, rho, pure, rho_only)
+    ('public', public_epsilon, public_delta, public_epsilon_before, public_rho, public_pure, public_rho_only),
+    ('conditional', conditional_epsilon, conditional_delta, conditional_epsilon_before, conditional_rho,
+     conditional_pure, conditional_rho_only))
+    a (name, epsilon, delta, epsilon_before, rho, pure, rho_only)
   WHERE s.id = $1)
 SELECT 'the odometer is missing' WHERE NOT EXISTS (SELECT FROM dp_rdr.odometer WHERE id = $1)
 UNION ALL
@@ -258,8 +249,8 @@ UNION ALL
 UNION ALL
 (SELECT 'the share of role ' || coalesce(r.grantee, s.grantee) || ' is not the sum of its rows'
  FROM role r FULL JOIN share s ON s.grantee = r.grantee AND s.name = r.name
- WHERE (r.epoch, r.epsilon, r.delta, r.rho, r.pure, r.rho_only) IS DISTINCT FROM
-      (s.epoch, s.epsilon, s.delta, s.rho, s.pure, s.rho_only)
+ WHERE (r.epoch, r.epsilon, r.delta, r.epsilon_before, r.rho, r.pure, r.rho_only) IS DISTINCT FROM
+      (s.epoch, s.epsilon, s.delta, s.epsilon_before, s.rho, s.pure, s.rho_only)
  ORDER BY coalesce(r.grantee, s.grantee) COLLATE "C" LIMIT 1))sql";
 
 // Charges are decided on a cap that was computed once: it must not be above what the totals beside it make.

@@ -166,6 +166,119 @@ INSTANTIATE_TEST_SUITE_P(Claims, Audit,
                                                    : "Three");
                          });
 
+// ---- Sequences under a total in rho ----
+
+// What a client asks who is out for one record: counts with either noise, cheaper or dearer ones by what it has learned so far,
+// until none is paid any more. Its best statistic is the log likelihood ratio itself.
+class Sequence {
+  public:
+    Sequence(const BoundSettings &bound, double overdraft) : bound_(bound), overdraft_(overdraft) {
+        for (const char *price : {"0.9", "0.4", "0.15"})
+            for (Mechanism mechanism : {Mechanism::laplace, Mechanism::gaussian}) {
+                Policy policy;
+                policy.mechanism = mechanism;
+                policy.delta = *Delta::parse("0.001");
+                policy.candidates = {epsilon(price)};
+                offers_.push_back(offer(Prepared(counting(), policy), policy));
+            }
+    }
+    double draw(BitSource &bits, int exact) const {
+        Totals totals;
+        double loss = 0;
+        for (std::size_t i = first_; i < offers_.size();) {
+            const Offer &offer = offers_[i];
+            Cost cost = offer.cost;
+            cost.rho = Rho::from_double(cost.rho.value() / overdraft_, Rounding::up);
+            const Basis basis = bound_.basis_of(cost.pure);
+            if (fit(cost, Account::public_account, bound_, totals, {}, std::nullopt) != Denial::none) {
+                ++i; // the next cheaper one
+                continue;
+            }
+            add(&totals.of_public, cost, basis);
+            loss += offer.loss(
+                static_cast<double>(exact + static_cast<std::int64_t>(dp::privacy::draw(bits, offer.noise))));
+            if (loss < 0)
+                i = i | 1; // of what it does not believe any more it asks Gaussian counts
+        }
+        return loss;
+    }
+    std::size_t first_ = 0;
+
+  private:
+    struct Offer {
+        Cost cost;
+        MeasureNoise noise;
+        // ln of the ratio of the probabilities of a value at 1 and at 0
+        double loss(double value) const {
+            if (noise.mechanism == Mechanism::laplace)
+                return (std::fabs(value) - std::fabs(value - 1)) / noise.laplace.value();
+            return (2 * value - 1) / (2 * noise.gaussian.sigma() * noise.gaussian.sigma());
+        }
+    };
+    BoundSettings bound_;
+    double overdraft_;
+    std::vector<Offer> offers_;
+
+    static Offer offer(const Prepared &prepared, const Policy &policy) {
+        const ReleasePlan plan = prepared.plan(policy.candidates.front());
+        Cost cost;
+        cost.epsilon = policy.candidates.front();
+        cost.rho = plan.rho();
+        cost.pure = policy.mechanism == Mechanism::laplace;
+        return {cost, plan.noise.front()};
+    }
+};
+
+BoundSettings total_in_rho(const char *total, const char *pure) {
+    BoundSettings bound;
+    bound.bound = Bound::zcdp;
+    bound.epsilon_total = epsilon(total);
+    bound.delta_total = bound.delta_conversion = *Delta::parse("0.001");
+    bound.epsilon_pure = epsilon(pure);
+    bound.rho_total = rho_cap(*bound.epsilon_total - bound.epsilon_pure, bound.delta_conversion, Cap::tight);
+    return bound;
+}
+
+// Claims: what the totals promise; and where the basic rule lets nothing pass beyond the cap, what that comes to at larger deltas, of
+// which draws see more.
+Subject sequences(const BoundSettings &bound, double overdraft, std::size_t first) {
+    Sequence sequence(bound, overdraft);
+    sequence.first_ = first;
+    const auto side = [=](int exact) {
+        return Side{[=](BitSource &bits, Outcome &outcome) { outcome.values = {sequence.draw(bits, exact)}; },
+                    {static_cast<double>(exact)}};
+    };
+    Subject s{"sequences under a total of " + bound.epsilon_total->text() + ", for pure noise " +
+                  bound.epsilon_pure.text() + (first == 0 ? ", Laplace first" : ", Gaussian first"),
+              side(1),
+              side(0),
+              {1},
+              {}};
+    for (double delta : {0.001, 0.01, 0.05}) {
+        const double of_rho = delta == 0.001 ? (*bound.epsilon_total - bound.epsilon_pure).value()
+                                             : eps_from_rho_tight(bound.rho_total.value(), delta);
+        const Claim claim{of_rho + bound.epsilon_pure.value(), delta};
+        if (delta == 0.001 || bound.splits_pure())
+            s.statistics.push_back({"loss", [](const Outcome &o) { return o.values[0]; }, {0}, claim});
+    }
+    return s;
+}
+
+TEST(Audit, SequencesUnderATotalInRho) {
+    for (const char *total : {"1", "3"})
+        for (const char *pure : {"0", "0.5"})
+            for (std::size_t first : {std::size_t{0}, std::size_t{1}})
+                expect_kept(sequences(total_in_rho(total, pure), 1, first));
+}
+
+// Each charge at a sixth of its rho: the totals are kept, and promise too much.
+TEST(Audit, SequencesThatAreChargedTooLittleAreSeen) {
+    const Subject s = sequences(total_in_rho("1", "0"), 6, 1);
+    const Report report = run(s);
+    print("sequences charged a sixth", report);
+    EXPECT_TRUE(report.fail()) << report.text();
+}
+
 // A record whose key nobody declared must leave no trace.
 TEST(Audit, UndeclaredKeyIsInvisible) {
     for (Mechanism mechanism : {Mechanism::laplace, Mechanism::gaussian}) {

@@ -9,6 +9,8 @@
 #include "catalog/decimals.hpp"
 
 extern "C" {
+#include <commands/trigger.h>
+#include <executor/spi.h>
 PG_MODULE_MAGIC;
 PGDLLEXPORT void dp_test_batch_worker(Datum handle);
 }
@@ -26,6 +28,13 @@ struct Batch {
     catalog::Verdict *verdicts() { return reinterpret_cast<catalog::Verdict *>(this + 1); }
     char *entries() { return reinterpret_cast<char *>(verdicts() + n); }
 };
+
+// The fingerprint of an entry whose settings are read in the middle of the batch.
+const char *const late = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+
+// Of the worker.
+catalog::Entry **running;
+int nrunning;
 
 struct Arguments {
     ArrayType *kinds, *views, *roles, *epsilons;
@@ -79,6 +88,24 @@ catalog::Charge make_charge(const Arguments &arguments, int i) {
     return charge;
 }
 
+// "step", "increment", "rho step", "rho increment": the number is what is charged. An increment follows on as much.
+bool is_step(const char *kind) {
+    return strstr(kind, "step") != nullptr || strstr(kind, "increment") != nullptr;
+}
+
+catalog::Charge step_of(const catalog::Charge &charge, const char *kind, Datum price) {
+    privacy::Step step;
+    step.increment = strstr(kind, "increment") != nullptr;
+    if (strncmp(kind, "rho ", 4) == 0) {
+        step.basis = privacy::Basis::rho;
+        step.rho = catalog::to_rho(price, "rho");
+        return catalog::as_step(charge, step, privacy::Epsilon());
+    }
+    step.epsilon = charge.candidates->front();
+    step.before = step.increment ? step.epsilon : privacy::Epsilon();
+    return catalog::as_step(charge, step, *border::core([] { return privacy::Epsilon::parse("1"); }));
+}
+
 void append_entry(const Arguments &arguments, int i, StringInfo bytes) {
     catalog::Charge charge = make_charge(arguments, i);
     catalog::Settings settings = *charge.settings;
@@ -95,6 +122,10 @@ void append_entry(const Arguments &arguments, int i, StringInfo bytes) {
         settings.fingerprint = "stale";
     else if (strcmp(kind, "lost") == 0) // no odometer has this id
         settings.id_text = "00000000-0000-0000-0000-000000000000";
+    else if (strcmp(kind, "late") == 0) // until dp_test_straddle()
+        settings.fingerprint = late;
+    else if (is_step(kind))
+        charge = step_of(charge, kind, element(arguments.epsilons, i, NUMERICOID));
     else if (strcmp(kind, "broken") == 0) // an error that no rule foresees
         charge.mechanism = privacy::Mechanism::gaussian;
     StringInfoData entry_bytes;
@@ -124,7 +155,7 @@ BackgroundWorkerHandle *start_worker(dsm_segment *segment) {
 }
 
 const char *name_of(catalog::Outcome outcome) {
-    static const char *const names[] = {"pending", "committed", "denied", "changing", "busy"};
+    static const char *const names[] = {"pending", "committed", "denied", "changing", "busy", "ahead"};
     return names[static_cast<uint32>(outcome)];
 }
 
@@ -192,6 +223,28 @@ DP_FUNCTION(dp_test_cpu) {
     PG_RETURN_FLOAT8(measured->cpu);
 }
 
+// A trigger on the ledger, in the worker: at a row of "entry 1" the batch waits for who holds the advisory lock 1. What he commits
+// meanwhile is what the late entries have read.
+DP_FUNCTION(dp_test_straddle) {
+    auto *trigger = reinterpret_cast<TriggerData *>(fcinfo->context);
+    bool isnull;
+    HeapTuple row = trigger->tg_trigtuple;
+    TupleDesc columns = RelationGetDescr(trigger->tg_relation);
+    Datum query = heap_getattr(row, SPI_fnumber(columns, "query"), columns, &isnull);
+    if (strcmp(TextDatumGetCString(query), "entry 1") != 0)
+        return PointerGetDatum(row);
+    DirectFunctionCall1(pg_advisory_xact_lock_int8, Int64GetDatum(1));
+    catalog::Reading reading = catalog::Reading::open();
+    for (int i = 0; i < nrunning; i++) {
+        const catalog::Settings *settings = running[i]->what->settings;
+        if (strcmp(settings->fingerprint, late) == 0)
+            strlcpy(const_cast<char *>(settings->fingerprint),
+                    catalog::read_settings(reading, settings->view)->fingerprint, strlen(late) + 1);
+    }
+    reading.close();
+    return PointerGetDatum(row);
+}
+
 void dp_test_batch_worker(Datum handle) {
     pqsignal(SIGTERM, die);
     BackgroundWorkerUnblockSignals();
@@ -209,6 +262,8 @@ void dp_test_batch_worker(Datum handle) {
         entries[i] = catalog::decode(at + sizeof size, size);
         at += sizeof size + size;
     }
+    running = entries;
+    nrunning = batch->n;
     catalog::commit_charges(entries, batch->n);
     for (int i = 0; i < batch->n; i++)
         batch->verdicts()[i] = entries[i]->verdict;

@@ -420,6 +420,108 @@ TEST(ZcdpFilter, SharesAreTheSameTest) {
     EXPECT_EQ(with_share(laplace("0.1"), zcdp("10", "5e-7", "5e-7", Cap::tight, "1"), role, "0.5"), Denial::role_share);
 }
 
+// Who grants a share looks at what the role was charged; a charge that was under way then must not give it the share twice.
+TEST(ZcdpFilter, AShareIsOfOneSumAlone) {
+    const BoundSettings bound = zcdp("10", "5e-7", "5e-7", Cap::tight, "5");
+    Spent role;
+    add(&role, laplace("0.1"), Basis::epsilon);
+    EXPECT_EQ(with_share(laplace("0.1"), bound, role, "0.5"), Denial::none);
+    EXPECT_EQ(with_share(gaussian("0.000000000000001"), bound, role, "0.5"), Denial::role_share);
+    role.begin_epoch(); // it is over with the epoch
+    EXPECT_EQ(with_share(gaussian("0.000000000000001"), bound, role, "0.5"), Denial::none);
+    add(&role, gaussian("0.000000000000001"), Basis::rho);
+    EXPECT_EQ(with_share(gaussian("0.001"), bound, role, "0.5"), Denial::none);
+    EXPECT_EQ(with_share(laplace("0.1"), bound, role, "0.5"), Denial::role_share);
+}
+
+// ---- Steps of rounds ----
+
+Step step_of(const char *epsilon, const char *before) {
+    Step step;
+    step.is_step = true;
+    step.epsilon = eps(epsilon);
+    step.before = eps(before);
+    step.increment = step.before.units() > 0;
+    return step;
+}
+
+// The parts of a round in rho are those of the whole: alone, the rho of each would make less.
+TEST(Steps, LaplaceStepsComeToTheRhoOfTheWhole) {
+    std::mt19937_64 random(3);
+    for (int round = 0; round < 500; ++round) {
+        Cost sum;
+        Rho alone;
+        for (int i = 0; i < 8; ++i) {
+            Step step;
+            step.before = sum.epsilon;
+            step.epsilon = Epsilon::from_units(std::uniform_int_distribution<std::int64_t>(1, 300000000)(random));
+            const Cost cost = cost_of_step(step, Delta());
+            EXPECT_TRUE(cost.pure);
+            EXPECT_GT(cost.rho, Rho());
+            alone = alone + rho_of_pure(step.epsilon);
+            sum.rho = sum.rho + cost.rho;
+            sum.epsilon = sum.epsilon + cost.epsilon;
+        }
+        ASSERT_EQ(sum.rho, rho_of_pure(sum.epsilon));
+        ASSERT_LT(alone, sum.rho);
+    }
+}
+
+TEST(Steps, InRhoTheyAreNeverPure) {
+    Step step;
+    step.basis = Basis::rho;
+    step.rho = rho("0.001");
+    const Cost cost = cost_of_step(step, del("1e-7"));
+    EXPECT_FALSE(cost.pure);
+    EXPECT_EQ(cost.epsilon, Epsilon());
+    EXPECT_EQ(cost.rho, rho("0.001"));
+    EXPECT_EQ(cost.charged(Basis::rho), del("1e-7"));
+    Totals totals;
+    EXPECT_TRUE(charge(&totals, cost, zcdp("1", "5e-7", "5e-7")));
+    EXPECT_TRUE(totals.of_public.rho_only);
+    EXPECT_EQ(totals.of_public.pure, Epsilon());
+}
+
+TEST(Steps, AlwaysCostSomething) {
+    Step step;
+    EXPECT_THROW(cost_of_step(step, Delta()), InvalidParameter);
+    step.epsilon = Epsilon::from_units(-1);
+    step.rho = rho("1");
+    EXPECT_THROW(cost_of_step(step, Delta()), InvalidParameter);
+    step.basis = Basis::rho;
+    EXPECT_NO_THROW(cost_of_step(step, Delta()));
+    step.rho = Rho::from_units(-1);
+    EXPECT_THROW(cost_of_step(step, Delta()), InvalidParameter);
+}
+
+TEST(Steps, AreChargedOnTheBasisOfTheBound) {
+    BoundSettings bound;
+    bound.epsilon_total = eps("1");
+    const auto takes = [&] { return std::pair(takes_steps(bound, Basis::epsilon), takes_steps(bound, Basis::rho)); };
+    for (Bound in_epsilon : {Bound::filter, Bound::none}) {
+        bound.bound = in_epsilon;
+        EXPECT_EQ(takes(), std::pair(true, false));
+    }
+    bound.bound = Bound::dynamic;
+    EXPECT_EQ(takes(), std::pair(false, false));
+    bound = zcdp("3", "5e-7", "5e-7");
+    EXPECT_EQ(takes(), std::pair(false, true));
+    bound = zcdp("3", "5e-7", "5e-7", Cap::tight, "1");
+    EXPECT_EQ(takes(), std::pair(true, true));
+    EXPECT_TRUE(takes_steps(without_total("5e-7", "5e-7"), Basis::rho));
+}
+
+// A round is paid to the last unit of a total, and no further.
+TEST(Steps, FillATotal) {
+    BoundSettings bound;
+    bound.epsilon_total = eps("0.1");
+    Totals totals;
+    EXPECT_TRUE(charge(&totals, cost_of_step(step_of("0.06", "0"), Delta()), bound));
+    EXPECT_FALSE(charge(&totals, cost_of_step(step_of("0.040000001", "0.06"), Delta()), bound));
+    EXPECT_TRUE(charge(&totals, cost_of_step(step_of("0.04", "0.06"), Delta()), bound));
+    EXPECT_EQ(totals.of_public.epsilon, eps("0.1"));
+}
+
 // ---- Selections ----
 
 TEST(ZcdpFilter, CandidatesAreCutByWhatFitsBesideTheSelection) {
@@ -521,6 +623,10 @@ TEST(Epoch, EndsAtWhatItPromised) {
     EXPECT_FALSE(odometer.claim.charged);
     enter_epoch(&odometer, 7); // once
     EXPECT_EQ(odometer.totals.of_public.epsilon, eps("3.2"));
+    odometer.claim.raise(one);
+    enter_epoch(&odometer, 6); // never back
+    EXPECT_EQ(odometer.epoch, 7);
+    EXPECT_TRUE(odometer.claim.charged);
 }
 
 TEST(Epoch, OfPureChargesEndsAtTheirSum) {
