@@ -1,7 +1,9 @@
-// Answers by accuracy: when a noisy value is accurate enough, how much less noise to look at next, and what an accuracy known in
+// Answers by accuracy: when a noisy value is accurate enough, how much less noise to look at next, and what an
+// accuracy known in
 // advance costs (formulas.md 6.1, 6.2, 6.6). What is looked at: laplace_path.hpp and running_mean.hpp.
 //
-// Values, standard deviations and half-widths are in one unit, the value's own. All of it is arithmetic on what was paid for.
+// Values, standard deviations and half-widths are in one unit, the value's own. All of it is arithmetic on what was
+// paid for.
 #pragma once
 
 #include <functional>
@@ -24,13 +26,15 @@ void check(const Wanted &wanted);
 
 // Whether a noisy value has what was asked for; one of the two suffices. Always true where nothing was.
 bool accurate(const Wanted &wanted, double value, double sd, double halfwidth);
-// The standard deviation at which a value that is not yet accurate is expected to be. of_error95: the one whose half-width, as
+// The standard deviation at which a value that is not yet accurate is expected to be. of_error95: the one whose
+// half-width, as
 // reported, is error95; 0 if there is none. Of several values the least counts.
 double wanted_stddev(const Wanted &wanted, double value, double sd, double of_error95);
 
 // ---- Gaussian rounds: totals of rho, from the first measurement on ----
 Rho first_rho(Rho ceiling);
-// After a look at rho: where to look next; rho itself where less than a thousandth of it is left below the ceiling: there is no
+// After a look at rho: where to look next; rho itself where less than a thousandth of it is left below the ceiling:
+// there is no
 // further look. Of several measures the largest counts.
 Rho next_rho(Rho rho, Rho ceiling, double sd, double wanted);
 
@@ -46,7 +50,8 @@ struct LeafNoise {
 // The smallest epsilon from `least` on whose noise suffices, by bisection; none if that of `most` does not.
 std::optional<Epsilon> epsilon_for_error(Mechanism mechanism, const LeafNoise &leaf, Delta delta, Epsilon least,
                                          Epsilon most, const Suffices &suffices);
-// The smallest rho that may be asked of plan_measurement, likewise; what is charged is the plan's own rho, at most that.
+// The smallest rho that may be asked of plan_measurement, likewise; what is charged is the plan's own rho, at most
+// that.
 std::optional<Rho> rho_for_error(const LeafNoise &leaf, Delta delta, Rho least, Rho most, const Suffices &suffices);
 
 } // namespace dp::privacy

@@ -76,8 +76,8 @@ TEST(LaplaceGrid, OfOnePointIsAPlainAnswer) {
         const std::vector<Measure> measures(2);
         const ReleasePlan plan = plan_release(Mechanism::laplace, measures, {1, 100}, false, eps(text), Delta());
         for (std::size_t j : {0U, 1U}) {
-            EXPECT_EQ(grid.noise(0, j).laplace.t, plan.noise[j].laplace.t);
-            EXPECT_EQ(grid.noise(0, j).laplace.s, plan.noise[j].laplace.s);
+            EXPECT_TRUE(grid.noise(0, j).laplace.t == plan.noise[j].laplace.t);
+            EXPECT_TRUE(grid.noise(0, j).laplace.s == plan.noise[j].laplace.s);
         }
         EXPECT_EQ(grid.next(0, {1, 1}), 0U);
     }
