@@ -129,11 +129,11 @@ static void find_rho(const rows::Question *question, const Terms &terms, privacy
     course->dearer = course->rho > course->rho_ceiling;
 }
 
-Course plan_course(const rows::Question *question, const Terms &terms, const Permitted &permitted) {
+Course plan_course(const rows::Question *question, const Terms &terms, const Permitted &permitted, bool refines) {
     if (terms.bound == nullptr)
         catalog::refuse_changing(*question->settings);
     Course course = {};
-    course.in_steps = terms.wanted.within.has_value();
+    course.in_steps = refines || terms.wanted.within.has_value();
     course.measured = terms.bound->bound == privacy::Bound::zcdp &&
                       !(terms.mechanism == privacy::Mechanism::laplace && terms.bound->splits_pure());
     check_query(question, course.in_steps);

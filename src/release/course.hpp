@@ -21,8 +21,9 @@ struct Course {
 // 0A000 where the policy finds its epsilon in a way that no accuracy can change: looked at before anything else, as that way may read
 // rows.
 void check_policy(const Terms &terms);
-// For terms with an accuracy. Errors: 0A000 for what has none.
-Course plan_course(const rows::Question *question, const Terms &terms, const Permitted &permitted);
+// For terms with an accuracy, or (refines) an answer that has some already, which always goes on in steps. Errors: 0A000 for what
+// has none.
+Course plan_course(const rows::Question *question, const Terms &terms, const Permitted &permitted, bool refines);
 // 53400, with both prices, when the course is dearer.
 void check_price(const Terms &terms, const Course &course);
 // The same as a text, for dp_explain.

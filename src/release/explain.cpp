@@ -218,7 +218,7 @@ static void estimate_measurement(const rows::Question *question, const Terms &te
 static void estimate_course(const rows::Question *question, const Terms &terms, const Account &account,
                             const double *magnitude, Estimate *estimate) {
     Permitted permitted = choose(question, terms); // from public facts
-    Course course = plan_course(question, terms, permitted);
+    Course course = plan_course(question, terms, permitted, false);
     estimate->priced = course.priced && !course.dearer;
     estimate->denied = !estimate->priced;
     estimate->note = course.dearer ? both_prices(course) : nullptr;

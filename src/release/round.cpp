@@ -63,12 +63,12 @@ static void charge_measurement(Round *round) {
 
 // By accuracy: in steps, or by one charge that is known in advance, which goes the way of any other.
 static void begin_course(Round *round, const Permitted &permitted, const Refinable *refinable) {
-    Course course = plan_course(round->question, round->terms, permitted);
+    Course course = plan_course(round->question, round->terms, permitted, refinable != nullptr);
     if (!course.priced) {
         charge_price(round, permitted); // it is denied, and counted
         return;
     }
-    if (refinable == nullptr && !course.in_steps) {
+    if (!course.in_steps) {
         check_price(round->terms, course);
         round->terms = terms_of_course(round->terms, course);
         if (course.measured)
