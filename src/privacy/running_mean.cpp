@@ -14,7 +14,9 @@ namespace {
 
 using exact::cpp_int;
 
-constexpr std::size_t longest_number = 20000; // digits, in the text of a state
+constexpr std::size_t longest_number = 200; // digits, in the text of a state
+// A weight is a multiple of 2^-weight_bits: variances are below 2^198, so it keeps 90 bits or more.
+constexpr unsigned weight_bits = 288;
 
 // numerator / denominator to the nearest integer, half away from zero; the nearest int128 where it is beyond them.
 int128 rounded(const cpp_int &numerator, const cpp_int &denominator) {
@@ -31,6 +33,11 @@ double half_a_unit(int bits) {
 double quantile() {
     static const double value = normal_upper_quantile(0.025);
     return value;
+}
+
+// 1/sigma^2, rounded down: with fractions of different denominators the sums would grow with each measurement.
+cpp_int weight_of(const GaussianScale &scale) {
+    return (cpp_int(scale.b) << weight_bits) / cpp_int(scale.a);
 }
 
 [[noreturn]] void malformed() {
@@ -64,15 +71,10 @@ void RunningMean::add(const ReleasePlan &plan, const std::vector<__int128> &meas
     if (plan.mechanism != Mechanism::gaussian || plan.noise.size() != measures() || measured.size() != weighted_.size())
         throw std::logic_error("a measurement of other sums");
     for (std::size_t j = 0; j < measures(); ++j) {
-        Weight &sum = weights_[j];
-        const cpp_int a(plan.noise[j].gaussian.a), b(plan.noise[j].gaussian.b);
-        const cpp_int common = gcd(cpp_int(sum.denominator % a), a); // the denominator may be long
-        const cpp_int grown = a / common, denominator = sum.denominator * grown;
-        const cpp_int weight = b * (sum.denominator / common); // b/a, over the denominator
-        sum.weight = sum.weight * grown + weight;
-        sum.denominator = denominator;
+        const integer weight = weight_of(plan.noise[j].gaussian);
+        weights_[j] += weight;
         for (std::size_t at = j; at < weighted_.size(); at += measures())
-            weighted_[at] = weighted_[at] * grown + weight * exact::integer(measured[at]);
+            weighted_[at] += weight * exact::integer(measured[at]);
     }
     rho_ = rho_ + plan.rho();
 }
@@ -80,13 +82,12 @@ void RunningMean::add(const ReleasePlan &plan, const std::vector<__int128> &meas
 int128 RunningMean::mean(std::size_t group, std::size_t measure, int bits) const {
     if (empty())
         throw std::logic_error("nothing was measured yet");
-    return rounded(weighted_[group * measures() + measure] << static_cast<unsigned>(bits), weights_[measure].weight);
+    return rounded(weighted_[group * measures() + measure] << static_cast<unsigned>(bits), weights_[measure]);
 }
 
-// The variance of discrete Gaussian noise is at most its parameter.
+// The variance of discrete Gaussian noise is at most its parameter, and a weight at most one by that.
 double RunningMean::stddev(std::size_t measure) const {
-    const Weight &sum = weights_[measure];
-    return std::sqrt(exact::nearest_double({sum.denominator, sum.weight}));
+    return std::sqrt(exact::nearest_double({cpp_int(1) << weight_bits, weights_[measure]}));
 }
 
 // Rounded to the lattice, the distance from the exact sum is an integer: what is beyond the last one is no width.
@@ -103,8 +104,8 @@ double RunningMean::stddev_for(double halfwidth, int bits) {
 std::string RunningMean::text() const {
     std::ostringstream out;
     out << measures() << ' ' << groups_ << ' ' << to_text(rho_.units());
-    for (const Weight &sum : weights_)
-        out << ' ' << sum.weight << ' ' << sum.denominator;
+    for (const integer &weight : weights_)
+        out << ' ' << weight;
     for (const cpp_int &sum : weighted_)
         out << ' ' << sum;
     return out.str();
@@ -118,10 +119,9 @@ RunningMean RunningMean::from_text(const std::string &text) {
         malformed();
     RunningMean mean(static_cast<std::size_t>(measures), static_cast<std::size_t>(groups));
     mean.rho_ = Rho::from_units(read_number(in, 0, std::numeric_limits<std::int64_t>::max()));
-    for (Weight &sum : mean.weights_) {
-        sum.weight = read_integer(in);
-        sum.denominator = read_integer(in);
-        if (sum.weight < (mean.empty() ? 0 : 1) || sum.denominator < 1)
+    for (integer &weight : mean.weights_) {
+        weight = read_integer(in);
+        if (weight < (mean.empty() ? 0 : 1))
             malformed();
     }
     for (cpp_int &sum : mean.weighted_)

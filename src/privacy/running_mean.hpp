@@ -1,5 +1,6 @@
 // Gaussian measurements of the same sums, each with noise of its own, and their mean weighted by precision: what rounds in rho
-// publish (formulas.md 6.3). The mean is exact; it is rounded once, where it is published.
+// publish (formulas.md 6.3). Weights are 1/sigma^2, rounded down to 90 bits or more; the mean with them is exact, and rounded
+// once, where it is published.
 #pragma once
 
 #include <cstddef>
@@ -40,15 +41,10 @@ class RunningMean {
 
   private:
     using integer = boost::multiprecision::cpp_int;
-    // The sum of the weights of one measure, weight / denominator: a weight is 1/sigma^2 = b/a.
-    struct Weight {
-        integer weight, denominator = 1;
-    };
     std::size_t groups_;
     Rho rho_;
-    std::vector<Weight> weights_; // by measure
-    std::vector<integer>
-        weighted_; // sum of weights times measured numbers, over the denominator; by group, then by measure
+    std::vector<integer> weights_;  // by measure: sums of the weights, in units of 2^-288
+    std::vector<integer> weighted_; // sums of weights times measured numbers, in the same; by group, then by measure
 };
 // The decimals of the lattice that a mean of real numbers is published with.
 constexpr int bits_of_real_mean = 20;
