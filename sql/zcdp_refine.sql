@@ -118,8 +118,8 @@ CREATE VIEW refined AS SELECT column_name, epsilon, mechanism, error95, round(rh
 GRANT SELECT ON refined TO regress_analyst, regress_second;
 SET ROLE regress_analyst;
 SELECT refused('SELECT * FROM dp_refine() AS (n bigint)'); -- still the same
-SELECT refused(counted('error95 => 2')); -- dearer than the policy permits, in rho
-SELECT reason FROM dp_explain('SELECT count(*) FROM barn_dp', error95 => 2);
+SELECT refused(counted('error95 => 1')); -- dearer than the policy permits, in rho
+SELECT reason FROM dp_explain('SELECT count(*) FROM barn_dp', error95 => 1);
 SELECT n BETWEEN 3000 AND 5000 FROM dp_query('SELECT count(*) FROM barn_dp WHERE age > 0', error95 => 30) AS (n bigint);
 TABLE refined;
 SELECT refused('SELECT * FROM dp_refine() AS (n numeric)');
