@@ -18,17 +18,28 @@ static query::Leaf *parse_leaf(const Ask &ask) {
     return leaf;
 }
 
+static Oid type_of(const query::Leaf *leaf, const query::Output &output) {
+    return output.is_key ? leaf->keys[output.index].type : leaf->aggregates[output.index].result_type;
+}
+
+static const char *columns_of(const query::Leaf *leaf) {
+    StringInfoData columns;
+    initStringInfo(&columns);
+    for (int i = 0; i < leaf->noutputs; i++)
+        appendStringInfo(&columns, "%s%s %s", i > 0 ? ", " : "", quote_identifier(leaf->outputs[i].name),
+                         format_type_be(type_of(leaf, leaf->outputs[i])));
+    return columns.data;
+}
+
 // The columns that the caller declared for the record are those of the leaf: checked before anything is charged.
 static void check_outputs(const query::Leaf *leaf, const Ask &ask) {
     bool same = ask.noutputs == leaf->noutputs;
-    for (int i = 0; same && i < leaf->noutputs; i++) {
-        const query::Output &output = leaf->outputs[i];
-        same = ask.output_types[i] ==
-               (output.is_key ? leaf->keys[output.index].type : leaf->aggregates[output.index].result_type);
-    }
+    for (int i = 0; same && i < leaf->noutputs; i++)
+        same = ask.output_types[i] == type_of(leaf, leaf->outputs[i]);
     if (!same)
         ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-                        errmsg("the declared columns are not those of the query on the restricted view")));
+                        errmsg("the declared columns are not those of the query on the restricted view"),
+                        errhint("Write AS (%s).", columns_of(leaf))));
 }
 
 query::Leaf *check_ask(const Ask &ask) {
