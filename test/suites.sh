@@ -48,6 +48,15 @@ run_sql() {
     on_server "$@" -- make --no-print-directory installcheck ISOLATION= TAP_TESTS=
 }
 
+# How the library is loaded matters to those who ask. The controller's instruments, and functions alone, are left out.
+run_sql_preloaded() {
+    local left_out='^(setup|total|numbers|figure7|differential|general.*|groups_memory|memory_limits|risk_.*|leave_one_out|least_average|avg_risk)$'
+    local files
+    files=$(find "$scratch/tree/sql" -name '*.sql' -printf '%f\n' | sed 's/\.sql$//' | LC_ALL=C sort | grep -Ev "$left_out" | tr '\n' ' ')
+    on_server -o shared_preload_libraries=dp_rdr -- \
+        make --no-print-directory installcheck ISOLATION= TAP_TESTS= REGRESS="setup $files"
+}
+
 run_isolation() {
     on_server -- make --no-print-directory installcheck REGRESS= TAP_TESTS=
 }
