@@ -75,6 +75,7 @@ static void decide(const rows::Question *question, const Terms &terms, const Per
         request.slack = permitted.slack;
         privacy::ChargeRequest alone = request; // the price, whatever has been spent
         alone.share.reset();
+        alone.pure_share = false;
         privacy::BoundSettings unbounded;
         unbounded.bound = privacy::Bound::none;
         privacy::Decision price = privacy::decide(alone, unbounded, privacy::Totals{}, privacy::Totals{});
@@ -100,8 +101,7 @@ static int filtered_measures(const std::vector<privacy::Measure> &measures) {
 static void weigh(const std::vector<privacy::AttackedLoss> &ways, Estimate *estimate) {
     const privacy::AttackedLoss &first = ways.front();
     const bool pure = first.rho == 0 && first.delta == 0;
-    estimate->posterior50 =
-        pure ? privacy::posterior_of_half(first.epsilon) : std::numeric_limits<double>::quiet_NaN();
+    estimate->posterior50 = pure ? privacy::posterior_of_half(first.epsilon) : std::numeric_limits<double>::quiet_NaN();
     estimate->advantage = privacy::largest_advantage(ways);
 }
 
@@ -166,8 +166,8 @@ static bool fits(const privacy::Cost &cost, const Terms &terms, const Account &a
         std::optional<privacy::Epsilon> share;
         if (terms.has_share)
             share = terms.share;
-        return privacy::fit(cost, privacy::Account::public_account, account.bound, account.totals, account.role,
-                            share) == privacy::Denial::none;
+        return privacy::fit(cost, privacy::Account::public_account, account.bound, account.totals, account.role, share,
+                            terms.pure_share) == privacy::Denial::none;
     });
 }
 
