@@ -190,7 +190,11 @@ static void estimate_steps(const rows::Question *question, const Terms &terms, c
     estimate->rho = course.measured ? end.rho : border::core([&] { return privacy::rho_of_pure(end.epsilon); });
     estimate->error95 = end.error95;
     estimate->cost = cost_of_steps(course, end.epsilon, end.rho, {});
-    border::core([&] { weigh({{end.epsilon.value(), end.rho.value(), 0}}, estimate); });
+    // Of answers as large as the caller supposes; others would tell more.
+    if (magnitude != nullptr)
+        estimate->posterior50 = estimate->advantage = std::numeric_limits<double>::quiet_NaN();
+    else
+        border::core([&] { weigh({{end.epsilon.value(), end.rho.value(), 0}}, estimate); });
     estimate->denied = !fits(cost_of_steps(course, end.first, end.first_rho, {}), terms, account);
     estimate->note = magnitude == nullptr ? "at most: it ends as soon as the answer is accurate"
                                           : psprintf("if every value were %s", float8out_internal(*magnitude));
