@@ -143,6 +143,7 @@ SELECT dp_grant('porch_dp', 'regress_analyst', epsilon_max => 0.5);
 -- A total
 -- ---------------------------------------------------------------------------------------------------------------------
 
+SELECT dp_revoke('annex_dp', 'regress_second');
 SELECT dp_set_odometer('annex', profile => dp_profile('constant', relative => 9)); -- the epoch's end will have a delta
 SELECT dp_set_odometer('clinic', profile => dp_profile('constant', relative => 9), delta_total => 0); -- there was one
 CREATE TABLE hospice AS TABLE clinic;
