@@ -124,10 +124,26 @@ SELECT dp_grant('annex_dp', 'regress_analyst', profile => dp_profile('constant',
 SELECT dp_grant('annex_dp', 'regress_second', selection => 'within_domain', profile => dp_profile('constant', relative => 3));
 SELECT dp_grant('annex_dp', 'regress_member', profile => dp_profile('constant', relative => 3));
 
+-- Under the policies of other roles, too: what was answered under them is looked at, what will be is not counted.
+CREATE TABLE porch AS TABLE clinic;
+SELECT dp_protect('porch', 'porch_dp'), dp_protect('porch', 'porch_second_dp'), dp_protect('porch', 'porch_third_dp');
+SELECT dp_set_odometer('porch', epsilon_total => 9, delta_total => 1e-4), dp_grant('porch_second_dp', 'regress_team', tau => 0.9, epsilon_max => 0.1);
+\set VERBOSITY default
+SELECT dp_grant('porch_dp', 'regress_member', profile => dp_profile('constant', relative => 3), epsilon_max => 0.1);
+\set VERBOSITY terse
+SELECT dp_grant('porch_dp', 'regress_member', profile => '{}', tau => 0.9), dp_grant('porch_third_dp', 'regress_team', tau => 0.9, mechanism => 'gaussian', delta => 1e-6);
+SET ROLE regress_member;
+SELECT count(*) BETWEEN -1000 AND 1000 FROM porch_third_dp;
+SET ROLE regress_controller;
+SELECT dp_grant('porch_dp', 'regress_member', profile => dp_profile('constant', relative => 3));
+SELECT dp_grant('porch_dp', 'regress_analyst', profile => dp_profile('constant', relative => 3), epsilon_max => 0.4); -- has had none
+SELECT dp_grant('porch_dp', 'regress_analyst', epsilon_max => 0.5);
+
 -- ---------------------------------------------------------------------------------------------------------------------
 -- A total
 -- ---------------------------------------------------------------------------------------------------------------------
 
+SELECT dp_revoke('annex_dp', 'regress_second');
 SELECT dp_set_odometer('annex', profile => dp_profile('constant', relative => 9)); -- the epoch's end will have a delta
 SELECT dp_set_odometer('clinic', profile => dp_profile('constant', relative => 9), delta_total => 0); -- there was one
 CREATE TABLE hospice AS TABLE clinic;
@@ -171,5 +187,13 @@ ROLLBACK;
 SET ROLE regress_controller;
 SELECT dp_set_odometer('hospice', profile => dp_profile('expression', expression => 'greatest(0.25/(p*q), 3)'));
 SELECT account, epsilon_total FROM dp_odometer('hospice');
+-- Beside it no epsilon is chosen from the data, in either order.
+\set VERBOSITY default
+SELECT dp_grant('hospice_dp', 'regress_second', tau => 0.9, selection => 'within_data');
+SELECT dp_set_odometer('hospice', epsilon_total => 9, profile => '{}'), dp_grant('hospice_dp', 'regress_second', tau => 0.9, selection => 'within_data');
+SELECT dp_set_odometer('hospice', profile => dp_profile('constant', relative => 9));
+\set VERBOSITY terse
+SELECT dp_grant('hospice_dp', 'regress_second', selection => 'within_domain'), dp_set_odometer('hospice', profile => dp_profile('expression', expression => '9'));
+SELECT dp_grant('hospice_dp', 'regress_second', profile => dp_profile('expression', expression => '3'), epsilon_max => 0.4);
 RESET ROLE;
 SELECT bound, epsilon_total, profile FROM dp_rdr.protected_table WHERE relation = 'hospice'::regclass;

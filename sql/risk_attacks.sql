@@ -24,6 +24,16 @@ SELECT bool_and(abs(tpr_max - least(exp(1) * fpr, 1 - exp(-1) * (1 - fpr))) < 1e
        bool_and(posterior_max <= exp(1) * prior / (exp(1) * prior + 1 - prior) + 1e-8) AS below_theorem_1
 FROM dp_attack_risk('station');
 
+-- Of a round of steps nothing is said for one magnitude alone: other answers would tell more.
+SET ROLE regress_analyst;
+SELECT posterior50 < 1 AS posterior50, advantage_max < 1 AS advantage_max, reason FROM dp_explain('SELECT sum(age) FROM station_dp', within => 0.1);
+SELECT posterior50, advantage_max, reason FROM dp_explain('SELECT sum(age) FROM station_dp', within => 0.1, magnitude => 50);
+SET ROLE regress_controller;
+-- Also of answers that a login had as another role.
+SET client_min_messages = warning; -- the login has many names
+SELECT tpr_max > 0.01 AS found FROM dp_attack_risk('station', session_user::regrole) WHERE (fpr, prior) = (0.01, 0.5);
+RESET client_min_messages;
+
 -- Gaussian noise: its rho says more than its epsilon and delta.
 SET ROLE regress_second;
 SELECT accepted, epsilon, delta, posterior50, advantage_max FROM dp_explain('SELECT count(*) FROM station_dp');

@@ -35,6 +35,7 @@ struct Charge {
     privacy::Epsilon requested;
     bool has_share;
     privacy::Epsilon share;
+    bool pure_share; // the policy has a risk profile
     privacy::Delta delta, delta_noise, delta_groups;
     const char *parameters; // JSON object: public facts only
     // What will be released, for the zCDP cost of the noise that the chosen epsilon means (plan_release).

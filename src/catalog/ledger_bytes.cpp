@@ -7,7 +7,7 @@ namespace dp::catalog {
 namespace {
 
 // Whatever changes in this file, or in what it copies, raises this number.
-constexpr uint32 layout_number = 5;
+constexpr uint32 layout_number = 6;
 
 // What plan_release needs of a privacy::Measure.
 struct PlannedMeasure {
@@ -26,7 +26,7 @@ struct Fixed {
     privacy::Mechanism mechanism;
     privacy::Account account;
     double eps_star, slack;
-    bool has_epsilon_max, has_requested, has_share, thresholded;
+    bool has_epsilon_max, has_requested, has_share, pure_share, thresholded;
     privacy::Epsilon epsilon_max, requested, share;
     privacy::Delta delta, delta_noise, delta_groups;
     privacy::Epsilon selection, worst, epsilon_svt;
@@ -55,6 +55,7 @@ Fixed fixed_part(const Entry &entry) {
     fixed.has_epsilon_max = what.has_epsilon_max;
     fixed.has_requested = what.has_requested;
     fixed.has_share = what.has_share;
+    fixed.pure_share = what.pure_share;
     fixed.thresholded = what.thresholded;
     fixed.epsilon_max = what.epsilon_max;
     fixed.requested = what.requested;
@@ -84,6 +85,7 @@ void restore(const Fixed &fixed, Entry *entry, Charge *what, Settings *settings)
     what->has_epsilon_max = fixed.has_epsilon_max;
     what->has_requested = fixed.has_requested;
     what->has_share = fixed.has_share;
+    what->pure_share = fixed.pure_share;
     what->thresholded = fixed.thresholded;
     what->epsilon_max = fixed.epsilon_max;
     what->requested = fixed.requested;

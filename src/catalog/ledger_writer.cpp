@@ -152,6 +152,7 @@ void set_limits(const Charge &what, privacy::Limits *limits) {
         limits->requested = what.requested;
     if (what.has_share)
         limits->share = what.share;
+    limits->pure_share = what.pure_share;
     limits->delta = what.delta;
     limits->groups = what.delta_groups;
     limits->pure = what.mechanism == privacy::Mechanism::laplace;
@@ -214,7 +215,7 @@ bool afford_step(const Charge &what, const Basis &basis, const OpenOdometer &odo
         const std::optional<privacy::Epsilon> share =
             what.has_share ? std::optional<privacy::Epsilon>(what.share) : std::nullopt;
         const privacy::Denial denial =
-            privacy::fit(*cost, what.account, bound, odometer.state.totals, role_totals(basis), share);
+            privacy::fit(*cost, what.account, bound, odometer.state.totals, role_totals(basis), share, what.pure_share);
         verdict->epsilon = cost->epsilon;
         verdict->reason = reason_for(what, bound, odometer.state.totals, denial, *cost);
         return denial == privacy::Denial::none;

@@ -142,13 +142,23 @@ static bool exceeds_share(const Spent &after, const BoundSettings &bound, Epsilo
     return (after.rho_only || after.pure > share) && after.rho > rho_cap(share, bound.delta_conversion, bound.cap);
 }
 
+// A risk profile holds under pure epsilon alone. Who grants it looks at the role's charges, but one may be under way meanwhile:
+// whatever it was, the role has had its last answer then.
+static bool breaks_profile(const Cost &cost, Account account, const BoundSettings &bound, Totals role) {
+    add(&role.of(account), cost, bound.basis_of(cost.pure));
+    const Spent all = role.read_by(Account::conditional);
+    return all.delta.units() > 0 || all.rho.units() > 0 || all.rho_only || role.of_conditional.epsilon.units() > 0;
+}
+
 Denial fit(const Cost &cost, Account account, const BoundSettings &bound, const Totals &totals, const Totals &role,
-           std::optional<Epsilon> share) {
+           std::optional<Epsilon> share, bool pure_share) {
     const Basis basis = bound.basis_of(cost.pure);
     const Spent table = after(totals.read_by(account), cost, basis);
     if (exceeds_total(table, bound))
         return Denial::epsilon_total;
     if (share && exceeds_share(after(role.read_by(account), cost, basis), bound, *share))
+        return Denial::role_share;
+    if (pure_share && breaks_profile(cost, account, bound, role))
         return Denial::role_share;
     if (exceeds_delta(table, bound))
         return Denial::delta_total;
@@ -191,7 +201,7 @@ Decision decide(const ChargeRequest &request, const BoundSettings &bound, const 
     // smaller request must be above it, too. (Beside what the selection of this very epsilon has consumed.)
     if (bound.bound == Bound::dynamic && *epsilon <= totals.read_by(request.account).epsilon - request.selection)
         return {Denial::dynamic_bound, cost};
-    return {fit(cost, request.account, bound, totals, role, request.share), cost};
+    return {fit(cost, request.account, bound, totals, role, request.share, request.pure_share), cost};
 }
 
 // ---- selection ----
@@ -211,8 +221,8 @@ static SelectionRange range_at(const SelectionRequest &request, const BoundSetti
     const auto too_large = [&](Epsilon candidate) {
         return (request.epsilon_max && candidate > *request.epsilon_max) ||
                (request.requested && candidate > *request.requested) ||
-               fit(request.cost(candidate, bound), account, bound, table_then, role_then, request.share) !=
-                   Denial::none;
+               fit(request.cost(candidate, bound), account, bound, table_then, role_then, request.share,
+                   request.pure_share) != Denial::none;
     };
     while (range.first < request.candidates.size() && too_large(request.candidates[range.first]))
         ++range.first;

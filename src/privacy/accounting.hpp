@@ -81,6 +81,7 @@ struct Limits {
     std::optional<Epsilon> epsilon_max; // the policy's cap
     std::optional<Epsilon> requested;   // the caller asks for less
     std::optional<Epsilon> share;       // the role's share of the total
+    bool pure_share = false;            // from a risk profile: all that the role was charged must be of pure epsilon
     Delta delta;                        // what the release will charge (8.5),
     Delta groups;                       // and what of it is the groups'
     bool pure = true;                   // Laplace noise
@@ -107,7 +108,7 @@ struct Decision {
 std::optional<Epsilon> choose(const ChargeRequest &request);
 // Step 3, for what one charge has come to be after it: whether table and role may pay. `dynamic` looks at more: decide().
 Denial fit(const Cost &cost, Account account, const BoundSettings &bound, const Totals &totals, const Totals &role,
-           std::optional<Epsilon> share);
+           std::optional<Epsilon> share, bool pure_share = false);
 // The decision of 5.2, steps 1 to 3; the caller adds the charge to the account. role: the role's own sums.
 Decision decide(const ChargeRequest &request, const BoundSettings &bound, const Totals &totals, const Totals &role);
 // Step 4, for the sums of a table and of a role alike.

@@ -140,6 +140,16 @@ namespace {
 constexpr double first_log = -14;
 constexpr int lines = 200, cells_kept = 4; // on each side of the best one: every look is 25 times finer
 
+// Logarithms leave 7 % between the last two lines: x may be close to 1, too.
+std::vector<double> axis_near_one() {
+    constexpr int n = 40;
+    const double low = std::log(1e-6), high = std::log(0.5);
+    std::vector<double> values;
+    for (int i = 0; i < n; ++i)
+        values.push_back(1 - std::exp(low + (high - low) * i / (n - 1)));
+    return values;
+}
+
 // A jump has a line on itself and one on each side.
 std::vector<double> axis(double low, double high, const std::vector<double> &jumps) {
     std::vector<double> values;
@@ -161,8 +171,14 @@ ProfileSearch::ProfileSearch(std::vector<double> jumps_p, std::vector<double> ju
 
 void ProfileSearch::lay_grid() {
     points_.clear();
-    const std::vector<double> qs = axis(window_q_.low, window_q_.high, jumps_q_);
-    for (double p : axis(window_p_.low, window_p_.high, jumps_p_))
+    std::vector<double> ps = axis(window_p_.low, window_p_.high, jumps_p_),
+                        qs = axis(window_q_.low, window_q_.high, jumps_q_);
+    if (looks_ == 0)
+        for (double x : axis_near_one()) {
+            ps.push_back(x);
+            qs.push_back(x);
+        }
+    for (double p : ps)
         for (double q : qs)
             points_.push_back({p, q});
 }

@@ -59,11 +59,13 @@ struct Binding {
 // Of every kind but `expression`, in closed form. relative > 1, 0 <= absolute < 1, 0 < fixed <= 1.
 Binding binding_of(const RiskProfile &profile);
 
-// The infimum of any r*(p, q), which the caller computes: a grid over the logarithms of p and q, then four finer ones around
-// the best adversary found. An estimate: what is narrower than a cell of the first grid can be missed, unless it is declared
-// as a jump: then there are lines on both sides of it.
+// The infimum of any r*(p, q), which the caller computes: a grid over the logarithms of p and q, and of 1-p and 1-q, then
+// four finer ones around the best adversary found. An estimate: what is narrower than a cell of the first grid can be missed,
+// unless it is declared as a jump: then there are lines on both sides of it.
 class ProfileSearch {
   public:
+    // Nothing is looked at below e^-14; this is the next decimal.
+    static constexpr double smallest_jump = 8.3153e-7;
     ProfileSearch(std::vector<double> jumps_p, std::vector<double> jumps_q);
     bool is_done() const { return looks_ == 5; }
     const std::vector<Prior> &points() const { return points_; }

@@ -169,6 +169,7 @@ catalog::Charge charge_for(const rows::Question *question, const Terms &terms) {
     charge.requested = terms.requested;
     charge.has_share = terms.has_share;
     charge.share = terms.share;
+    charge.pure_share = terms.pure_share;
     split_delta(question, terms, &charge);
     charge.measures = question->measures;
     charge.sensitivities = question->sensitivities;
@@ -185,6 +186,7 @@ void set_limits(const rows::Question *question, const Terms &terms, privacy::Del
         limits->requested = terms.requested;
     if (terms.has_share)
         limits->share = terms.share;
+    limits->pure_share = terms.pure_share;
     limits->delta = delta;
     limits->groups = privacy::delta_of_groups(terms.mechanism, question->thresholded, delta);
     limits->pure = terms.mechanism == privacy::Mechanism::laplace;

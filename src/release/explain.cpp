@@ -75,6 +75,7 @@ static void decide(const rows::Question *question, const Terms &terms, const Per
         request.slack = permitted.slack;
         privacy::ChargeRequest alone = request; // the price, whatever has been spent
         alone.share.reset();
+        alone.pure_share = false;
         privacy::BoundSettings unbounded;
         unbounded.bound = privacy::Bound::none;
         privacy::Decision price = privacy::decide(alone, unbounded, privacy::Totals{}, privacy::Totals{});
@@ -100,8 +101,7 @@ static int filtered_measures(const std::vector<privacy::Measure> &measures) {
 static void weigh(const std::vector<privacy::AttackedLoss> &ways, Estimate *estimate) {
     const privacy::AttackedLoss &first = ways.front();
     const bool pure = first.rho == 0 && first.delta == 0;
-    estimate->posterior50 =
-        pure ? privacy::posterior_of_half(first.epsilon) : std::numeric_limits<double>::quiet_NaN();
+    estimate->posterior50 = pure ? privacy::posterior_of_half(first.epsilon) : std::numeric_limits<double>::quiet_NaN();
     estimate->advantage = privacy::largest_advantage(ways);
 }
 
@@ -166,8 +166,8 @@ static bool fits(const privacy::Cost &cost, const Terms &terms, const Account &a
         std::optional<privacy::Epsilon> share;
         if (terms.has_share)
             share = terms.share;
-        return privacy::fit(cost, privacy::Account::public_account, account.bound, account.totals, account.role,
-                            share) == privacy::Denial::none;
+        return privacy::fit(cost, privacy::Account::public_account, account.bound, account.totals, account.role, share,
+                            terms.pure_share) == privacy::Denial::none;
     });
 }
 
@@ -190,7 +190,11 @@ static void estimate_steps(const rows::Question *question, const Terms &terms, c
     estimate->rho = course.measured ? end.rho : border::core([&] { return privacy::rho_of_pure(end.epsilon); });
     estimate->error95 = end.error95;
     estimate->cost = cost_of_steps(course, end.epsilon, end.rho, {});
-    border::core([&] { weigh({{end.epsilon.value(), end.rho.value(), 0}}, estimate); });
+    // Of answers as large as the caller supposes; others would tell more.
+    if (magnitude != nullptr)
+        estimate->posterior50 = estimate->advantage = std::numeric_limits<double>::quiet_NaN();
+    else
+        border::core([&] { weigh({{end.epsilon.value(), end.rho.value(), 0}}, estimate); });
     estimate->denied = !fits(cost_of_steps(course, end.first, end.first_rho, {}), terms, account);
     estimate->note = magnitude == nullptr ? "at most: it ends as soon as the answer is accurate"
                                           : psprintf("if every value were %s", float8out_internal(*magnitude));

@@ -21,8 +21,8 @@ struct Estimate {
     bool measured;                      // by Gaussian measurements, charged in rho alone
     const char *note;                   // of an answer by accuracy: how epsilon, rho and error95 are meant; or null
     double posterior50;                 // what a suspicion of one half can become by it; NaN: only but for a delta
-    double advantage;                   // the most by which an attack's hits can be more frequent than its false alarms
-    int filtered;                       // measures that differ by their FILTER alone, the most that there are
+    double advantage; // the most by which hits of an attack can be more frequent than false alarms; or NaN
+    int filtered;     // measures that differ by their FILTER alone, the most that there are
     double *
         error95; // null when epsilon is selected; half-width of each output of the leaf, in its own unit; NaN: a key, or it depends on the data
 };

@@ -60,6 +60,7 @@ Terms terms_of(const catalog::Policy &policy, const privacy::Epsilon *requested,
     }
     terms.has_share = policy.has_share;
     terms.share = policy.share;
+    terms.pure_share = policy.has_profile;
     terms.profile = policy.profile;
     terms.grantee = policy.grantee_name;
     terms.epsilon_min = policy.epsilon_min;

@@ -39,9 +39,10 @@ struct Terms {
     privacy::Delta delta;         // the policy's
     const std::vector<privacy::Epsilon> *candidates;
     bool has_epsilon_max, has_requested, has_share;
+    bool pure_share; // the policy has a risk profile
     privacy::Epsilon epsilon_max, requested, share;
     privacy::Epsilon profile; // what the policy's risk profile allows; 0 without one
-    const char *grantee; // null: the controller's own call
+    const char *grantee;      // null: the controller's own call
     // Asked by accuracy (release/refine).
     privacy::Wanted wanted;
     privacy::Epsilon epsilon_min;        // the policy's: the least that a single charge comes to

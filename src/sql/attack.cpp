@@ -37,7 +37,7 @@ WITH entry AS (
   WHERE t.relation::oid = $1 AND l.kind <> 'suspension'),
 mine AS (
   SELECT e.*, e.rho > 0 AND NOT e.pure AS second, e.rho > 0 AND NOT (e.pure AND e.algorithm = 'accuracy') AS third
-  FROM entry e WHERE e.kind <> 'closing' AND ($2 IS NULL OR $2 IN (e.grantee, e.role_name))),
+  FROM entry e WHERE e.kind <> 'closing' AND ($2 IS NULL OR $2 IN (e.grantee, e.role_name, e.session_role))),
 counted AS (SELECT * FROM mine WHERE public)
 SELECT (SELECT count(*) FROM counted WHERE kind NOT IN ('selection', 'increment')),
   (SELECT count(*) FROM mine WHERE NOT public),

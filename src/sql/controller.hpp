@@ -25,7 +25,7 @@ void warn_of_many_rows(Oid relation);
 // 55000 when a role's share would count twice: in epsilon for one of its policies on the table, in rho for another.
 void check_shares(const catalog::Visit &visit, Oid relation);
 // 55000 when answers to a role whose policy has a risk profile are not all of pure epsilon.
-void check_profiles(const catalog::Visit &visit, Oid relation);
+void check_profiles(const catalog::Visit &visit, Oid relation, Oid profiled);
 // 22023 for a total of epsilon that is negative or not a number.
 void check_epsilon_total(Datum total);
 

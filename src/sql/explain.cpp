@@ -320,7 +320,8 @@ static void set_estimate(Row *row, const Verdict &verdict, int column) {
         row->set(col_threshold, Int64GetDatum(estimate.threshold));
     if (!std::isnan(estimate.posterior50))
         row->set(col_posterior50, Float8GetDatum(estimate.posterior50));
-    row->set(col_advantage_max, Float8GetDatum(estimate.advantage));
+    if (!std::isnan(estimate.advantage))
+        row->set(col_advantage_max, Float8GetDatum(estimate.advantage));
     if (!verdict.used && !std::isnan(estimate.error95[column]))
         row->set(col_error95, Float8GetDatum(estimate.error95[column]));
 }

@@ -321,12 +321,36 @@ WHERE t.relation::oid = $1
   AND ((t.bound = 'zcdp' AND t.epsilon_pure = 0) OR p.mechanism <> 'laplace' OR p.delta > 0
        OR p.selection = 'within_data'
        OR EXISTS (SELECT FROM dp_rdr.ledger_row l
-                  WHERE l.table_id = t.id AND l.grantee = pg_get_userbyid(p.grantee)
+                  WHERE l.table_id = t.id
+                    AND (l.grantee = pg_get_userbyid(p.grantee)
+                         OR (p.grantee::oid = $2 AND l.role_name = pg_get_userbyid(p.grantee)))
                     AND (l.delta > 0 OR l.basis = 'rho' OR l.account = 'conditional')))
 ORDER BY p.grantee, v.view LIMIT 1)sql";
 
-void check_profiles(const Visit &visit, Oid relation) {
-    if (run_with_oid(visit, profiles_sql, relation) == 0)
+// A total that is a profile's, beside answers that the total of DP modes does not count.
+static void check_table_profile(const Visit &visit, Oid relation) {
+    if (run_with_oid(visit,
+                     "SELECT t.relation::text, p.grantee, v.view FROM dp_rdr.protected_table t "
+                     "JOIN dp_rdr.restricted_view v ON v.relation = t.relation JOIN dp_rdr.policy p ON p.view = v.view "
+                     "WHERE t.relation::oid = $1 AND t.profile IS NOT NULL AND p.selection = 'within_data' "
+                     "ORDER BY v.view, p.grantee LIMIT 1",
+                     relation) == 0)
+        return;
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("%s has a risk profile, and the policy of role %s on %s the selection within_data",
+                           visit.spi.text(0, 1), visit.spi.text(0, 2), visit.spi.text(0, 3)),
+                    errdetail("Nothing bounds what answers tell whose epsilon is chosen from the private rows."),
+                    errhint("Grant selection => 'within_domain', or take the table's profile away with "
+                            "dp_set_odometer(profile => '{}').")));
+}
+
+// Answers that the role had under policies that it inherits are looked at when it gets a profile, and never again: they are not its
+// share's.
+void check_profiles(const Visit &visit, Oid relation, Oid profiled) {
+    check_table_profile(visit, relation);
+    Oid types[2] = {OIDOID, OIDOID};
+    Datum values[2] = {ObjectIdGetDatum(relation), ObjectIdGetDatum(profiled)};
+    if (visit.run(profiles_sql, 2, types, values) == 0)
         return;
     ereport(ERROR,
             (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -394,13 +418,14 @@ DP_CALL(dp_set_odometer) {
         bound.epoch = last + 1;
     store(visit, relation, bound, settings);
     check_shares(visit, relation);
-    check_profiles(visit, relation);
+    check_profiles(visit, relation, InvalidOid);
     visit.leave();
     BoundState now = state_of(relation);
     if (bound.profile != nullptr) {
         check_spent(relation, now);
         tell_about_profile(fcinfo, relation, bound, now);
     }
+    tell_about_search(profile);
     tell_about_totals(relation, was, now);
     PG_RETURN_VOID();
 }

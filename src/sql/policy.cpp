@@ -391,6 +391,56 @@ static void warn_of_rights(Oid role, const char *grantee, Oid view) {
     }
 }
 
+// Policies of other roles on views of the table, under which this one may ask as well; or null.
+static const char *inherited_policies(const Visit &visit, Oid relation, Oid role) {
+    Oid types[2] = {OIDOID, OIDOID};
+    Datum values[2] = {ObjectIdGetDatum(relation), ObjectIdGetDatum(role)};
+    bool some = visit.run("SELECT string_agg(p.grantee::text || ' on ' || p.view::text, ', ' "
+                          "ORDER BY p.grantee::text COLLATE \"C\", p.view::text COLLATE \"C\") "
+                          "FROM dp_rdr.restricted_view v JOIN dp_rdr.policy p ON p.view = v.view "
+                          "WHERE v.relation::oid = $1 AND p.grantee::oid <> $2 "
+                          "AND pg_has_role($2, p.grantee::oid, 'MEMBER') AND NOT EXISTS (SELECT FROM pg_roles r WHERE "
+                          "r.oid = $2 AND r.rolsuper) HAVING count(*) > 0",
+                          2, types, values) == 1;
+    return some ? visit.spi.text(0, 1) : nullptr;
+}
+
+// A profile that stands alone chooses the largest candidate up to epsilon_max: one above the share denies every query.
+static void warn_of_share(const Row &row, const char *selection) {
+    if (strcmp(selection, "profile") != 0)
+        return;
+    Datum field = DirectFunctionCall2(jsonb_object_field_text, row.values[arg_profile], CStringGetTextDatum("epsilon"));
+    privacy::Epsilon share = catalog::to_epsilon(catalog::text_numeric(TextDatumGetCString(field)), "epsilon");
+    if (row.has(arg_epsilon_total))
+        share = Min(share, catalog::to_epsilon(row.values[arg_epsilon_total], "epsilon_total"));
+    privacy::Epsilon most = catalog::to_epsilon(row.values[arg_epsilon_max], "epsilon_max"), largest, affordable;
+    for (privacy::Epsilon candidate : *catalog::candidates_from_array(
+             row.has(arg_candidates) ? DatumGetArrayTypeP(row.values[arg_candidates]) : nullptr)) {
+        if (candidate <= most && candidate > largest)
+            largest = candidate;
+        if (candidate <= most && candidate <= share && candidate > affordable)
+            affordable = candidate;
+    }
+    if (largest <= share)
+        return;
+    const char *paid = catalog::numeric_text(catalog::to_numeric(share));
+    ereport(WARNING, (errmsg("every query that does not ask for an epsilon of its own will be denied"),
+                      errdetail("It is charged the largest candidate up to epsilon_max, %s, and the share is %s.",
+                                catalog::numeric_text(catalog::to_numeric(largest)), paid),
+                      affordable.units() > 0 ? errhint("Pass epsilon_max => %s, or less.",
+                                                       catalog::numeric_text(catalog::to_numeric(affordable)))
+                                             : errhint("Pass candidates of at most %s.", paid)));
+}
+
+static void warn_of_inherited(const char *policies, const char *grantee, const catalog::Settings *settings) {
+    if (policies != nullptr)
+        ereport(WARNING, (errmsg("role %s may also ask under policies of other roles on views of %s: %s", grantee,
+                                 settings->relation_name, policies),
+                          errdetail("Answers under them are not counted in its risk profile."),
+                          errhint("Revoke the membership, or the policies; or set a profile for the table with "
+                                  "dp_set_odometer(), which counts everybody's answers.")));
+}
+
 DP_CALL(dp_grant) {
     require(fcinfo, arg_view, "view");
     require(fcinfo, arg_grantee, "grantee");
@@ -421,10 +471,14 @@ DP_CALL(dp_grant) {
     store_policy(visit, &row);
     const char *other_views = spread_profile(visit, settings, row);
     check_shares(visit, settings->relation);
-    check_profiles(visit, settings->relation);
+    check_profiles(visit, settings->relation, profile == nullptr ? InvalidOid : role);
+    const char *inherited = profile == nullptr ? nullptr : inherited_policies(visit, settings->relation, role);
     visit.leave();
     run_as(catalog::relation_owner(settings->view), psprintf("GRANT SELECT ON %s TO %s", settings->view_name, grantee));
     tell_about_views(other_views, row.has(arg_profile), grantee, settings);
+    warn_of_inherited(inherited, grantee, settings);
+    warn_of_share(row, selection);
+    tell_about_search(profile);
     if (from_data)
         warn_of_data(grantee);
     warn_of_reader(role, grantee, settings);

@@ -274,14 +274,23 @@ DP_CALL(dp_profile_utility) {
     bool *nulls;
     int n;
     deconstruct_array(PG_GETARG_ARRAYTYPE_P(0), JSONBOID, -1, false, TYPALIGN_INT, &elements, &nulls, &n);
+    constexpr int most = 100;
+    if (n > most)
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("profiles has more than %d elements", most),
+                        errhint("Pass fewer.")));
     InitMaterializedSRF(fcinfo, 0);
     for (int i = 0; i < n; i++) {
         if (nulls[i])
             ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("profiles must not contain NULL")));
+        // Each reads an expression and lays its grids.
+        MemoryContext own = AllocSetContextCreate(CurrentMemoryContext, "risk profile", ALLOCSET_DEFAULT_SIZES);
+        MemoryContext old = MemoryContextSwitchTo(own);
         const Profile *profile = read_profile(elements[i]);
         const Utility utility = profile->constrains ? utility_of(question, profile->epsilon) : Utility{};
         for (int j = 0; j < distances.n; j++)
             put_utility(reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo), profile, utility, distances.values[j]);
+        MemoryContextSwitchTo(old);
+        MemoryContextDelete(own);
     }
     return Datum(0);
 }

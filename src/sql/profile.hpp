@@ -27,6 +27,8 @@ bool is_no_profile(Datum json);
 Datum profile_json(const Profile *profile);
 // Of a setter: null for NULL, which keeps what is set, and for '{}'. 22023 for one that constrains nothing.
 const Profile *profile_argument(FunctionCallInfo fcinfo, int argument);
+// After a setter: what an expression allows is found by looking. Null is nothing to tell.
+void tell_about_search(const Profile *profile);
 // r* of one adversary.
 double allowed_by(const Profile *profile, privacy::Prior prior);
 

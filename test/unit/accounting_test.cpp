@@ -447,6 +447,45 @@ TEST(Accounting, SharesBindUnderEveryBound) {
     }
 }
 
+// A charge that was under way when a risk profile was granted: the profile holds for nothing that comes after it.
+TEST(Accounting, AShareOfAProfileIsOfPureEpsilonAlone) {
+    ChargeRequest request = request_for(0.1);
+    request.share = eps("5");
+    request.pure_share = true;
+    const auto denial = [&](const Totals &role) { return decide(request, filter("9", "1"), {}, role).denial; };
+    EXPECT_EQ(denial(consumed("1")), Denial::none);
+    EXPECT_EQ(denial(consumed("1", "0.000000001")), Denial::role_share); // an epsilon from the data
+    Totals with_delta = consumed("1"), with_rho = consumed("1"), in_rho = consumed("1");
+    with_delta.of_public.delta = del("1e-30");
+    EXPECT_EQ(denial(with_delta), Denial::role_share);
+    with_rho.of_public.rho = rho_of_pure(eps("0.001"));
+    EXPECT_EQ(denial(with_rho), Denial::role_share);
+    in_rho.of_conditional.rho_only = true;
+    EXPECT_EQ(denial(in_rho), Denial::role_share);
+    request.pure_share = false;
+    EXPECT_EQ(denial(with_delta), Denial::none);
+    // What is asked for counts as what was charged does; a selection has no candidates left.
+    request.pure_share = true;
+    request.delta = del("1e-6");
+    EXPECT_EQ(denial({}), Denial::role_share);
+    SelectionRequest selection;
+    selection.candidates = request.candidates;
+    selection.share = request.share;
+    selection.pure_share = true;
+    selection.tested = 1;
+    selection.epsilon_svt = eps("0.1");
+    EXPECT_EQ(cut_candidates(selection, filter("9"), {}, consumed("1")).denial, Denial::none);
+    EXPECT_NE(cut_candidates(selection, filter("9"), {}, consumed("1", "1")).denial, Denial::none);
+    // Under zcdp pure charges need a sum of their own.
+    BoundSettings zcdp = bound_of(Bound::zcdp, eps("9"), del("1e-6"));
+    zcdp.delta_conversion = del("5e-7");
+    zcdp.rho_total = rho_cap(eps("8"), zcdp.delta_conversion, zcdp.cap);
+    request.delta = {};
+    EXPECT_EQ(decide(request, zcdp, {}, {}).denial, Denial::role_share);
+    zcdp.epsilon_pure = eps("1");
+    EXPECT_EQ(decide(request, zcdp, {}, {}).denial, Denial::none);
+}
+
 // ---- Facts about `dynamic` that a controller should know ----
 
 TEST(Accounting, DynamicAnswersEqualQueriesOnce) {
