@@ -20,6 +20,7 @@ $remote->append_conf('pg_hba.conf', "local all reader scram-sha-256\nlocal all a
 $remote->reload;
 my $node = new_server('coordinator', q{
 	max_worker_processes = 8
+	max_connections = 50
 	log_min_messages = log
 });
 

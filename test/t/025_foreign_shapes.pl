@@ -16,6 +16,7 @@ use Test::More;
 
 my $node = new_server('coordinator', q{
 	max_worker_processes = 8
+	max_connections = 50
 	log_min_messages = log
 }, allows_streaming => 1);
 unlink $node->data_dir . '/pg_hba.conf';
