@@ -63,33 +63,34 @@ std::vector<Contest> contests() {
                       gauss = count_plan(Mechanism::gaussian, "1", "1e-3"),
                       coarse = count_plan(Mechanism::gaussian, "4", "1e-2");
     const double rho = gauss.rho().value(), pure = rho_from_pure_eps(0.1);
-    return {{"one Laplace answer", [=](Bits &b, int n) { return answer(b, n, one); }, {{1, 0, 0}}},
-            {"three Laplace answers",
-             [=](Bits &b, int n) { return answer(b, n, half) + answer(b, n, half) + answer(b, n, half); },
-             {{1.5, 0, 0}, {0, 3 * rho_from_pure_eps(0.5), 0}}},
-            {"twenty small ones",
-             [=](Bits &b, int n) {
-                 double sum = 0;
-                 for (int i = 0; i < 20; ++i)
-                     sum += answer(b, n, small);
-                 return sum;
-             },
-             {{2, 0, 0}, {0, 20 * pure, 0}}},
-            {"one Gaussian answer", [=](Bits &b, int n) { return answer(b, n, gauss); }, {{1, 0, 1e-3}, {0, rho, 0}}},
-            {"a coarse one", [=](Bits &b, int n) { return answer(b, n, coarse); }, {{0, coarse.rho().value(), 0}}},
-            {"both kinds",
-             [=](Bits &b, int n) { return answer(b, n, one) + answer(b, n, gauss); },
-             {{2, 0, 1e-3}, {1, rho, 0}, {0, rho + rho_from_pure_eps(1), 0}}},
-            // The second question is paid with what the first one left: four answers of 0.1, or one Gaussian one instead of it all.
-            {"chosen by what came",
-             [=](Bits &b, int n) {
-                 const double first = answer(b, n, half);
-                 double sum = first;
-                 for (int i = 0; i < (first > 0 ? 5 : 1); ++i)
-                     sum += answer(b, n, small);
-                 return sum;
-             },
-             {{1, 0, 0}, {0, rho_from_pure_eps(0.5) + 5 * pure, 0}}}};
+    return {
+        {"one Laplace answer", [=](Bits &b, int n) { return answer(b, n, one); }, {{1, 0, 0}}},
+        {"three Laplace answers",
+         [=](Bits &b, int n) { return answer(b, n, half) + answer(b, n, half) + answer(b, n, half); },
+         {{1.5, 0, 0}, {0, 3 * rho_from_pure_eps(0.5), 0}}},
+        {"twenty small ones",
+         [=](Bits &b, int n) {
+             double sum = 0;
+             for (int i = 0; i < 20; ++i)
+                 sum += answer(b, n, small);
+             return sum;
+         },
+         {{2, 0, 0}, {0, 20 * pure, 0}}},
+        {"one Gaussian answer", [=](Bits &b, int n) { return answer(b, n, gauss); }, {{1, 0, 1e-3}, {0, rho, 0}}},
+        {"a coarse one", [=](Bits &b, int n) { return answer(b, n, coarse); }, {{0, coarse.rho().value(), 0}}},
+        {"both kinds",
+         [=](Bits &b, int n) { return answer(b, n, one) + answer(b, n, gauss); },
+         {{2, 0, 1e-3}, {1, rho, 0}, {0, rho + rho_from_pure_eps(1), 0}}},
+        // The second question is paid with what the first one left: four answers of 0.1, or one Gaussian one instead of it all.
+        {"chosen by what came",
+         [=](Bits &b, int n) {
+             const double first = answer(b, n, half);
+             double sum = first;
+             for (int i = 0; i < (first > 0 ? 5 : 1); ++i)
+                 sum += answer(b, n, small);
+             return sum;
+         },
+         {{1, 0, 0}, {0, rho_from_pure_eps(0.5) + 5 * pure, 0}}}};
 }
 
 TEST(Attack, NoneBeatsTheBound) {
@@ -109,7 +110,8 @@ TEST(Attack, NoneBeatsTheBound) {
         for (std::size_t t = 0; t < thresholds.size(); ++t) {
             const double least = probability_lower(hits[t], n, alpha), most = probability_upper(alarms[t], n, alpha);
             EXPECT_LE(least, largest_tpr(contest.losses, most)) << "threshold " << thresholds[t];
-            best = std::max(best, (static_cast<double>(hits[t]) - static_cast<double>(alarms[t])) / static_cast<double>(n));
+            best = std::max(best,
+                            (static_cast<double>(hits[t]) - static_cast<double>(alarms[t])) / static_cast<double>(n));
         }
         EXPECT_LE(best - 0.02, largest_advantage(contest.losses));
         EXPECT_GE(best, 0.4 * largest_advantage(contest.losses)) << "the attack is a weak one";
@@ -126,7 +128,8 @@ TEST(Attack, HalfTheChargeIsBeaten) {
         hits += answer(bits, 1, one) > 0 ? 1 : 0;
         alarms += answer(bits, 0, one) > 0 ? 1 : 0;
     }
-    EXPECT_GT(probability_lower(hits, n, alpha), largest_tpr(AttackedLoss{0.5, 0, 0}, probability_upper(alarms, n, alpha)));
+    EXPECT_GT(probability_lower(hits, n, alpha),
+              largest_tpr(AttackedLoss{0.5, 0, 0}, probability_upper(alarms, n, alpha)));
 }
 
 } // namespace

@@ -29,7 +29,7 @@ release::Resolved resolve(FunctionCallInfo fcinfo) {
 // price, one with tau_var selects from them, others read them for the answer.
 DP_FUNCTION(dp_test_read) {
     release::Resolved resolved = resolve(fcinfo);
-    release::Round *round = release::begin(resolved.question, resolved.terms);
+    release::Round *round = release::begin(resolved.question, resolved.terms, nullptr);
     catalog::Verdict &verdict = release::due(round)->verdict;
     verdict.outcome = catalog::Outcome::committed;
     verdict.last = 1;

@@ -150,7 +150,8 @@ TEST(Attack, Composition) {
         for (double sigma : {0.7, 2.0}) {
             const Curve exact = composed(laplace(epsilon), gaussian(sigma), 120);
             for (double fpr : rates) {
-                EXPECT_GE(largest_tpr({epsilon, rho_of(sigma), 0}, fpr), exact.tpr(fpr) - 1e-9) << epsilon << " " << sigma;
+                EXPECT_GE(largest_tpr({epsilon, rho_of(sigma), 0}, fpr), exact.tpr(fpr) - 1e-9)
+                    << epsilon << " " << sigma;
                 EXPECT_GE(largest_tpr({0, rho_of(sigma) + rho_from_pure_eps(epsilon), 0}, fpr), exact.tpr(fpr) - 1e-9);
             }
             EXPECT_GE(largest_advantage({epsilon, rho_of(sigma), 0}), exact.advantage() - 1e-9);
@@ -185,13 +186,15 @@ TEST(Attack, Extremes) {
     EXPECT_NEAR(largest_tpr({2, 3, 0}, 0), 0, 1e-12); // what never happens to some happens to nobody
     EXPECT_EQ(largest_advantage({1e9, 1, 0}), 1);
     for (double fpr = 0.05; fpr < 1; fpr += 0.05) // rises with the rate, and with every loss
-        for (const AttackedLoss &loss : {AttackedLoss{0.5, 0, 0}, AttackedLoss{0, 0.1, 0}, AttackedLoss{0.2, 0.1, 1e-3}}) {
+        for (const AttackedLoss &loss :
+             {AttackedLoss{0.5, 0, 0}, AttackedLoss{0, 0.1, 0}, AttackedLoss{0.2, 0.1, 1e-3}}) {
             EXPECT_GE(largest_tpr(loss, fpr), largest_tpr(loss, fpr - 0.05));
             EXPECT_GE(largest_tpr({loss.epsilon + 0.1, loss.rho, loss.delta}, fpr), largest_tpr(loss, fpr));
             EXPECT_GE(largest_tpr({loss.epsilon, loss.rho + 0.01, loss.delta}, fpr), largest_tpr(loss, fpr) - 1e-12);
             EXPECT_LE(largest_tpr(loss, fpr) - fpr, largest_advantage(loss) + 1e-12);
         }
-    EXPECT_EQ(largest_tpr(std::vector<AttackedLoss>{{3, 0, 0}, {0, 0.01, 0}}, 0.1), largest_tpr(AttackedLoss{0, 0.01, 0}, 0.1));
+    EXPECT_EQ(largest_tpr(std::vector<AttackedLoss>{{3, 0, 0}, {0, 0.01, 0}}, 0.1),
+              largest_tpr(AttackedLoss{0, 0.01, 0}, 0.1));
 }
 
 TEST(Attack, HitRate) {

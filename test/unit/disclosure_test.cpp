@@ -105,11 +105,13 @@ TEST(Disclosure, SearchFindsTheClosedForms) {
                         return std::fabs((q ? prior.q : prior.p) - f) < 1e-15 ? allowed_risk(of, prior) : infinite;
                     };
                 };
-                EXPECT_NEAR(binding_of(inclusion).epsilon, searched(only(inclusion, true), {a / (f * r)}, {f}).epsilon, 2e-6);
+                EXPECT_NEAR(binding_of(inclusion).epsilon, searched(only(inclusion, true), {a / (f * r)}, {f}).epsilon,
+                            2e-6);
                 EXPECT_NEAR(binding_of(value).epsilon, searched(only(value, false), {f}, {a / (f * r)}).epsilon, 2e-6);
             }
             const RiskProfile both = profile(ProfileKind::both, r, a);
-            EXPECT_NEAR(binding_of(both).epsilon, searched([&](Prior p) { return allowed_risk(both, p); }).epsilon, 1e-6);
+            EXPECT_NEAR(binding_of(both).epsilon, searched([&](Prior p) { return allowed_risk(both, p); }).epsilon,
+                        1e-6);
         }
     for (double a : {0.01, 0.2, 0.9}) {
         const RiskProfile difference = profile(ProfileKind::difference, 1, a);
