@@ -120,8 +120,8 @@ static ErrorData *in_transaction(Request *request, const char *lock_timeout, int
     {
         HOLD_INTERRUPTS();
         MemoryContextSwitchTo(request->memory);
-        if (error ==
-            nullptr) // else it is why the transaction cannot end well (Citus has lost a connection), and what was caught
+        // Else it is why the transaction cannot end well (Citus has lost a connection), and what was caught.
+        if (error == nullptr)
             error = CopyErrorData();
         FlushErrorState();
         disable_timeout(STATEMENT_TIMEOUT, false);

@@ -17,8 +17,8 @@ enum class Stage { price, selection, selected, step, paid_step, paid };
 struct Round {
     const rows::Question *question;
     Terms terms;
-    Stage
-        stage; // price, or selection and selected, or step: what is charged next; paid_step: a step is to be taken; paid: nothing
+    // price, or selection and selected, or step: what is charged next; paid_step: a step is to be taken; paid: nothing.
+    Stage stage;
     catalog::Charge charge;
     catalog::Entry entry; // of that charge
     Paid paid;

@@ -43,8 +43,7 @@ static const release::LastRelease *refinable_release() {
         refuse("The last statement made several releases.");
     if (last->refinable.mean == nullptr)
         refuse("The noise of the last answer was not Gaussian and charged in rho, or it had groups that are not "
-               "declared, or "
-               "count and sum of one column.");
+               "declared, or count and sum of one column.");
     return last;
 }
 
