@@ -126,7 +126,7 @@ SELECT * FROM dp_attack_risk('lounge', 'regress_nobody');
 -- A ledger that lost a row would tell too little.
 RESET ROLE;
 BEGIN;
-DELETE FROM dp_rdr.ledger_row WHERE id = (SELECT max(id) FROM dp_rdr.ledger_row);
+DELETE FROM dp_rdr.ledger_row WHERE id = (SELECT max(id) FROM dp_rdr.ledger_row WHERE relation = 'public.lounge');
 SET LOCAL ROLE regress_controller;
 SELECT * FROM dp_attack_risk('lounge');
 ROLLBACK;
