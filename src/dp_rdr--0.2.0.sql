@@ -73,6 +73,7 @@ CREATE TABLE dp_rdr.policy (
     epsilon_min   numeric,                        -- NULL: the smallest candidate
     profile       jsonb,                          -- risk profile and its epsilon: the share is at most that
     replay        interval,                       -- for how long the same question gets the same answer; NULL: not at all
+    on_request    boolean NOT NULL DEFAULT false, -- asks by requests alone
     PRIMARY KEY (view, grantee)
 );
 COMMENT ON TABLE dp_rdr.policy IS 'who may query a restricted view, under which privacy preference';
@@ -110,6 +111,50 @@ CREATE TABLE dp_rdr.forgotten (
     times    bigint NOT NULL
 );
 COMMENT ON TABLE dp_rdr.forgotten IS 'how often the stored answers about a protected table were forgotten';
+
+-- Who decides on requests without having seen a row.
+CREATE TABLE dp_rdr.reviewer (
+    relation regclass NOT NULL,
+    reviewer regrole NOT NULL,
+    PRIMARY KEY (relation, reviewer)
+);
+COMMENT ON TABLE dp_rdr.reviewer IS 'roles that decide on requests about a protected table and cannot read its rows';
+
+-- Questions that somebody else permits. Asked, withdrawn, rejected and released in their callers' transactions; charged and answered
+-- by keepers. It keeps names, types and rows of the answer, as declarations may change meanwhile.
+CREATE TABLE dp_rdr.request (
+    id             bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    table_id       uuid NOT NULL,                 -- protected_table.id
+    kind           text NOT NULL DEFAULT 'query',
+    parent         bigint,                        -- the request that it goes on from
+    requester      regrole NOT NULL,
+    session_role   regrole NOT NULL,
+    decider        text NOT NULL CHECK (decider OPERATOR(pg_catalog.=) ANY ('{owner,review}'::text[])),
+    at             timestamptz NOT NULL,
+    expires_at     timestamptz NOT NULL,
+    view           regclass NOT NULL,
+    query          text NOT NULL,                 -- one leaf, as release() gets it
+    parameters     jsonb NOT NULL,                -- of the leaf; the time zone; which of its columns come in which order
+    purpose        text NOT NULL,
+    epsilon_wanted numeric,                       -- asks for less
+    task           jsonb,
+    state          text NOT NULL DEFAULT 'pending' CHECK (state OPERATOR(pg_catalog.=) ANY
+                   ('{pending,charged,answered,held,rejected,withdrawn,denied}'::text[])),
+    terms          jsonb,                         -- the price: in advance, then what was decided and charged
+    basis          text CHECK (basis OPERATOR(pg_catalog.=) ANY ('{public,rows}'::text[])),
+    approver       text,                          -- who decided, by name
+    looked_at      timestamptz,                   -- when somebody was shown the rows for it
+    decided_at     timestamptz,
+    reason         text,
+    ledger_id      bigint,                        -- the charge that pays for it
+    names          text[],                        -- of the columns of the answer
+    types          text[],
+    rows           text[],                        -- row by row
+    coordinates    numeric[],                     -- noisy numbers, group by group
+    error95        float8[]                       -- of each column
+);
+CREATE INDEX request_table_id_idx ON dp_rdr.request (table_id, requester);
+COMMENT ON TABLE dp_rdr.request IS 'questions that somebody else permits, and their answers';
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Ledger: written by background workers alone, so that no open transaction of anybody blocks or undoes a charge.
@@ -920,10 +965,11 @@ CREATE FUNCTION dp_grant(view regclass, grantee regrole, tau float8 = NULL, tau_
                          selection text = NULL, mechanism text = NULL, delta numeric = NULL, epsilon_max numeric = NULL,
                          epsilon_total numeric = NULL, epsilon_svt numeric = NULL, candidates numeric[] = NULL,
                          weight_min float8 = NULL, weight_max float8 = NULL, group_a text = NULL, group_b text = NULL,
-                         epsilon_min numeric = NULL, profile jsonb = NULL, replay interval = NULL)
+                         epsilon_min numeric = NULL, profile jsonb = NULL, replay interval = NULL,
+                         on_request boolean = NULL)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_grant';
 COMMENT ON FUNCTION dp_grant(regclass, regrole, float8, float8, text, text, numeric, numeric, numeric, numeric, numeric[],
-                             float8, float8, text, text, numeric, jsonb, interval)
+                             float8, float8, text, text, numeric, jsonb, interval, boolean)
     IS 'permits a role to query a restricted view under a privacy preference';
 
 CREATE FUNCTION dp_revoke(view regclass, grantee regrole)
@@ -939,6 +985,51 @@ CREATE FUNCTION dp_forget(relation regclass)
     RETURNS bigint LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_forget';
 COMMENT ON FUNCTION dp_forget(regclass)
     IS 'deletes the stored answers about a protected table: who asks again pays for a new one; returns how many there were';
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Requests: questions that somebody else permits
+-- ---------------------------------------------------------------------------------------------------------------------
+
+CREATE FUNCTION dp_request(query text, purpose text, epsilon numeric = NULL, decider text = NULL,
+                           expires interval = '30 days')
+    RETURNS bigint LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_request';
+COMMENT ON FUNCTION dp_request(text, text, numeric, text, interval)
+    IS 'asks that a query on a restricted view be permitted; returns the number of the request';
+
+CREATE FUNCTION dp_requests(state text = 'pending', OUT request bigint, OUT at timestamptz, OUT requester text, OUT view text,
+                            OUT kind text, OUT query text, OUT purpose text, OUT state text, OUT epsilon numeric,
+                            OUT error95 float8[], OUT approved_by text, OUT expires_at timestamptz, OUT basis text,
+                            OUT reason text)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 100 AS 'MODULE_PATHNAME', 'dp_requests';
+COMMENT ON FUNCTION dp_requests(text) IS 'requests: one''s own, those about one''s tables, those that one may review';
+
+CREATE FUNCTION dp_fetch(request bigint)
+    RETURNS SETOF record LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_fetch';
+COMMENT ON FUNCTION dp_fetch(bigint) IS 'the answer to a request, as often as wanted';
+
+CREATE FUNCTION dp_answer(request bigint)
+    RETURNS jsonb LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_answer';
+COMMENT ON FUNCTION dp_answer(bigint) IS 'the answer to a request as one value';
+
+CREATE FUNCTION dp_approve(request bigint, tau float8 = NULL, tau_var float8 = NULL, epsilon numeric = NULL,
+                           selection text = NULL, basis text = NULL, hold boolean = false, OUT state text,
+                           OUT epsilon numeric, OUT account text)
+    RETURNS record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_approve';
+COMMENT ON FUNCTION dp_approve(bigint, float8, float8, numeric, text, text, boolean)
+    IS 'permits a request: it is charged and answered, whatever becomes of the calling transaction';
+
+CREATE FUNCTION dp_release(request bigint)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_release';
+COMMENT ON FUNCTION dp_release(bigint) IS 'hands an answer that was held back to its requester';
+
+CREATE FUNCTION dp_reject(request bigint, reason text = NULL)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_reject';
+COMMENT ON FUNCTION dp_reject(bigint, text) IS 'rejects a request, or withdraws one''s own';
+
+CREATE FUNCTION dp_set_review(relation regclass, reviewers regrole[])
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_review';
+COMMENT ON FUNCTION dp_set_review(regclass, regrole[])
+    IS 'says who decides on requests about a protected table without having seen a row';
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Controller: what weakens the protection
@@ -1226,6 +1317,14 @@ SELECT pg_catalog.pg_extension_config_dump('dp_rdr.policy',
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.suspension',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) view)'
     ' AND EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) grantee)');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.reviewer',
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) relation)'
+    ' AND EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) reviewer)');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.request',
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) view)'
+    ' AND EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) requester)'
+    ' AND EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) session_role)');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.request_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.odometer', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.odometer_share', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.ledger_row', '');

@@ -32,6 +32,18 @@ inline bool may_connect(Oid database, Oid role) {
 #endif
 }
 
+// 42704 when there is none.
+inline Oid type_named(const char *name) {
+    Oid type;
+    int32 typmod;
+#if PG_VERSION_NUM >= 160000
+    (void)parseTypeString(name, &type, &typmod, nullptr);
+#else
+    parseTypeString(name, &type, &typmod, false);
+#endif
+    return type;
+}
+
 inline List *qualified_name_list(const char *name) {
 #if PG_VERSION_NUM >= 160000
     return stringToQualifiedNameList(name, nullptr);

@@ -113,6 +113,13 @@ const char *explain_denial(const Charge &what, const Reason &reason) {
     pg_unreachable();
 }
 
+[[noreturn]] void refuse_gone(const Claim &claim) {
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("request " INT64_FORMAT " is not pending any more, or is being changed", claim.request),
+                    errdetail("Nothing was charged."), errhint("Look at dp_requests(NULL), and try again.")));
+    pg_unreachable();
+}
+
 const char *const log_tells =
     "The server log tells what stopped the background worker, for instance a lock on the ledger. Try again.";
 
@@ -160,6 +167,9 @@ void refuse(const Entry &entry) {
     case Outcome::ahead:
         refuse_ahead(*entry.what->settings);
         break;
+    case Outcome::gone:
+        refuse_gone(*entry.claim);
+        break;
     default:
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("charge was not committed; no answer is released"), errhint("%s", hint_for(entry))));
@@ -178,6 +188,13 @@ Entry entry_for_storing(const Charge &what, const Storing *storing) {
     Entry entry = entry_for(what);
     entry.kind = RequestKind::store;
     entry.storing = storing;
+    return entry;
+}
+
+Entry entry_for_settling(const Charge &what, const Settling *settling) {
+    Entry entry = entry_for(what);
+    entry.kind = RequestKind::settle;
+    entry.settling = settling;
     return entry;
 }
 

@@ -10,6 +10,7 @@
 
 #include "border/guard.hpp"
 #include "catalog/asker.hpp"
+#include "catalog/requests.hpp"
 #include "catalog/settings.hpp"
 #include "catalog/stored.hpp"
 
@@ -51,12 +52,13 @@ struct Charge {
 };
 
 // bare_suspension: without a row in the ledger, when somebody holds the odometer. store: an answer, to be given again; like the
-// one before it never travels.
-enum class RequestKind : uint32 { charge, selection, create_odometer, suspension, bare_suspension, store };
+// one before it never travels. settle: the answer to a request, likewise.
+enum class RequestKind : uint32 { charge, selection, create_odometer, suspension, bare_suspension, store, settle };
 
 // Only `committed` lets the caller go on; whatever fails leaves `pending`. busy: somebody else holds the odometer, nothing was
-// done, and it may be tried again. ahead: the odometer is in an epoch that its table has not come to.
-enum class Outcome : uint32 { pending = 0, committed = 1, denied = 2, changing = 3, busy = 4, ahead = 5 };
+// done, and it may be tried again. ahead: the odometer is in an epoch that its table has not come to. gone: the request that it pays for
+// is not pending, or somebody is changing it; nothing was done.
+enum class Outcome : uint32 { pending = 0, committed = 1, denied = 2, changing = 3, busy = 4, ahead = 5, gone = 6 };
 
 // Why a controller's own call was denied. Of an analyst's request it stays empty.
 struct Reason {
@@ -73,6 +75,7 @@ struct Verdict {
     Outcome outcome;
     privacy::Epsilon epsilon; // what was charged
     uint64 first, last;       // of a selection: candidates [first, last) are left
+    int64 ledger_row;         // of a charge with a claim; 0: none was written
     Reason reason;
 };
 
@@ -83,12 +86,15 @@ struct Entry {
     privacy::Epsilon epsilon_svt; // of a selection: what it costs,
     uint64 tested;                // and how many candidates the data decide on
     const Storing *storing;       // of a store, which needs no more of `what` than its settings
+    const Settling *settling;     // of a settle, likewise
+    const Claim *claim;           // the request that a charge or a selection pays for; or null. Neither travels
     Verdict verdict;
     const char *hint; // when it stays pending: the remedy, if the one who delivers knows it; or null
 };
 
 Entry entry_for(const Charge &what);
 Entry entry_for_storing(const Charge &what, const Storing *storing);
+Entry entry_for_settling(const Charge &what, const Settling *settling);
 Entry entry_for_selection(const Charge &what, privacy::Epsilon epsilon_svt, uint64 tested);
 
 // Runs one entry to its end and leaves its verdict, or raises.
@@ -101,6 +107,7 @@ void deliver_by(Deliver deliver);
 //                                                        with the reason for the controller's own call, and for it alone
 //   55000 "the settings are changing"                     nothing charged
 //   55000 "the odometer of ... is ahead of the table"     nothing charged
+//   55000 "request ... is not pending any more ..."       nothing charged
 //   55000 "charge was not committed; no answer is released"  with the cause in the hint (no worker slot, lock, crash)
 [[noreturn]] void refuse(const Entry &entry);
 

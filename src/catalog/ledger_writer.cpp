@@ -307,11 +307,27 @@ Outcome enter(const Spi &spi, const Basis &basis, const Charge &what, OpenOdomet
     return enter_epoch(spi, *what.settings, terms.epoch, odometer) ? Outcome::committed : Outcome::changing;
 }
 
+// The request that the charge pays for names its row: that the answer belongs to it is looked at when it is stored.
+void mark(const Spi &spi, const Entry &entry, bool written, Verdict *verdict) {
+    static border::Statement statement("SELECT currval('dp_rdr.ledger_row_id_seq')");
+    if (entry.claim == nullptr)
+        return;
+    if (written) {
+        Parameters none;
+        bool isnull;
+        (void)run(spi, statement, none);
+        verdict->ledger_row = DatumGetInt64(Spi::value(0, 1, &isnull));
+    }
+    mark_charged(spi, *entry.claim, verdict->epsilon, verdict->ledger_row);
+}
+
 Outcome charge_table(const Spi &spi, const Entry &entry, OpenOdometer *odometer, Verdict *verdict) {
     const Charge &what = *entry.what;
     const Basis *basis = basis_of(what, odometer);
     if (const Outcome entered = enter(spi, *basis, what, odometer); entered != Outcome::committed)
         return entered;
+    if (entry.claim != nullptr && !take_request(spi, *entry.claim))
+        return Outcome::gone;
     const privacy::Step &step = what.step;
     privacy::Cost cost;
     if (!(step.is_step ? afford_step : decide)(what, *basis, *odometer, verdict, &cost)) {
@@ -321,6 +337,7 @@ Outcome charge_table(const Spi &spi, const Entry &entry, OpenOdometer *odometer,
     }
     raise_claim(what, basis->terms->bound, odometer);
     write(spi, entry, price_of(what, *basis, cost), basis->share, odometer);
+    mark(spi, entry, true, verdict);
     return Outcome::committed;
 }
 
@@ -330,6 +347,8 @@ Outcome charge_selection_of(const Spi &spi, const Entry &entry, OpenOdometer *od
     const Basis *basis = basis_of(what, odometer);
     if (const Outcome entered = enter(spi, *basis, what, odometer); entered != Outcome::committed)
         return entered;
+    if (entry.claim != nullptr && !take_request(spi, *entry.claim))
+        return Outcome::gone;
     if (!cut(entry, *basis, *odometer, verdict)) {
         odometer->counted(what.account).denials++;
         return Outcome::denied;
@@ -338,6 +357,7 @@ Outcome charge_selection_of(const Spi &spi, const Entry &entry, OpenOdometer *od
         raise_claim(what, basis->terms->bound, odometer);
         write(spi, entry, price_of_selection(what, *basis, *verdict), basis->share, odometer);
     }
+    mark(spi, entry, verdict->epsilon.units() > 0, verdict);
     return Outcome::committed;
 }
 
@@ -389,7 +409,7 @@ Outcome serve(const Spi &spi, const Entry &entry, OpenOdometer *odometer, Verdic
 
 bool needs_odometer(const Entry &entry) {
     return entry.kind != RequestKind::create_odometer && entry.kind != RequestKind::bare_suspension &&
-           entry.kind != RequestKind::store;
+           entry.kind != RequestKind::store && entry.kind != RequestKind::settle;
 }
 
 // False: it is served under its odometer's lock.
@@ -400,7 +420,12 @@ bool serve_without_odometer(const Spi &spi, const Entry &entry, Verdict *verdict
         (void)create_odometer_row(spi, *entry.what->settings);
     else if (entry.kind == RequestKind::store)
         put_stored(spi, *entry.storing);
-    else
+    else if (entry.kind == RequestKind::settle) {
+        if (!settle_request(spi, *entry.settling)) {
+            verdict->outcome = Outcome::gone;
+            return true;
+        }
+    } else
         (void)put_suspension(spi, *entry.what);
     verdict->outcome = Outcome::committed;
     return true;
@@ -513,8 +538,9 @@ ErrorData *attempt_transaction(Item *items, int n, bool *durable) {
 void log_failure(const Entry &entry, const ErrorData *error) {
     ereport(LOG,
             (errcode(error->sqlerrcode),
-             errmsg(entry.kind == RequestKind::store ? "an answer about %s was not stored: %s"
-                                                     : "a charge of %s was not committed: %s",
+             errmsg(entry.kind == RequestKind::store || entry.kind == RequestKind::settle
+                        ? "an answer about %s was not stored: %s"
+                        : "a charge of %s was not committed: %s",
                     entry.what->settings->relation_name == nullptr ? "a table" : entry.what->settings->relation_name,
                     error->message),
              error->hint == nullptr ? 0 : errhint("%s", error->hint)));

@@ -75,10 +75,11 @@ static List *scan(const Lookup &lookup, int nkeys, ScanKey keys) {
     return rows;
 }
 
-// The first column of a key is an oid (regclass, regrole) or a uuid.
+// The first column of a key is an oid (regclass, regrole), a uuid or a number.
 static void set_first(const Lookup &lookup, ScanKey key, Datum value) {
-    bool is_uuid = TupleDescAttr(RelationGetDescr(lookup.table), 0)->atttypid == UUIDOID;
-    ScanKeyInit(key, 1, BTEqualStrategyNumber, is_uuid ? F_UUID_EQ : F_OIDEQ, value);
+    Oid type = TupleDescAttr(RelationGetDescr(lookup.table), 0)->atttypid;
+    RegProcedure equal = type == UUIDOID ? F_UUID_EQ : type == INT8OID ? F_INT8EQ : F_OIDEQ;
+    ScanKeyInit(key, 1, BTEqualStrategyNumber, equal, value);
 }
 
 List *Lookup::rows(Datum first, Oid second) const {

@@ -292,6 +292,7 @@ static void fill_policy(const Row &row, Policy *policy) {
     policy->epsilon_svt = to_epsilon(row.value("epsilon_svt"), "epsilon_svt");
     policy->group_a = row.string("group_a");
     policy->group_b = row.string("group_b");
+    policy->on_request = DatumGetBool(row.value("on_request"));
     Datum replay = row.value("replay", &isnull);
     if (!isnull)
         policy->replay = DatumGetIntervalP(datumCopy(replay, false, sizeof(Interval)));
@@ -312,7 +313,7 @@ static bool owns_database(Oid role) {
 }
 
 // The role and all that it is a member of, directly or not, whether it inherits from them or not.
-static List *roles_of(Oid role) {
+List *roles_of(Oid role) {
     HASHCTL control = {};
     control.keysize = control.entrysize = sizeof(Oid);
     control.hcxt = CurrentMemoryContext;

@@ -35,6 +35,7 @@ struct Policy {
     double weight_min, weight_max;
     const char *group_a, *group_b; // canonical conditions over the table; or null
     privacy::Epsilon epsilon_min;  // the least that an answer is charged
+    bool on_request;               // asks by requests alone
     const Interval *replay;        // for how long the same question gets the same answer; null: not at all
     // Descending, from epsilon_min on; owned by the memory context (border::context_new).
     const std::vector<privacy::Epsilon> *candidates;
@@ -97,6 +98,9 @@ Terms *read_terms(const Reading &reading, Oid view, Oid role, Oid grantee);
 
 // The 37 candidates of the papers for a null array, else its elements, checked and sorted (22023 otherwise).
 const std::vector<privacy::Epsilon> *candidates_from_array(ArrayType *array);
+
+// The role and all that it can become: what it is a member of, directly or not, whether it inherits from them or not.
+List *roles_of(Oid role);
 
 const char *qualified_name(Oid relation);
 Oid relation_owner(Oid relation);

@@ -243,6 +243,17 @@ release::Facts ask(const release::Ask &what, Tuplestorestate *rows, TupleDesc de
     return facts;
 }
 
+release::Settled approve(const release::Approval &approval, const catalog::Asker &approver) {
+    border::Writer writer = border::Writer::begin();
+    write_approval(&writer, approval);
+    Received received = {};
+    converse(Kind::approve, approver.role, approver.session_role, writer.bytes,
+             [&](Conversation *talk) { received = receive(talk); });
+    if (received.reply != Reply::done)
+        refuse(&received);
+    return received.block.take<release::Settled>();
+}
+
 void deliver(catalog::Entry *entry) {
     border::Writer writer = border::Writer::begin();
     catalog::encode(*entry, &writer.bytes);

@@ -11,6 +11,10 @@ namespace dp::keeper {
 // sent: what the keeper was asked, for read_ask().
 release::Facts ask(const release::Ask &ask, Tuplestorestate *rows, TupleDesc desc, StringInfo sent);
 
+// Has a keeper charge and answer a request, as the approver says. Errors: those that the keeper raised (release::decide, as
+// above).
+release::Settled approve(const release::Approval &approval, const catalog::Asker &approver);
+
 // Has a keeper commit an entry of the ledger: charges of the owner's own calls, new odometers (catalog::deliver_by).
 void deliver(catalog::Entry *entry);
 

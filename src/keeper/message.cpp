@@ -99,6 +99,36 @@ release::Ask read_ask(border::Reader *reader, const catalog::Asker &asker) {
     return ask;
 }
 
+void write_approval(border::Writer *writer, const release::Approval &approval) {
+    writer->put(approval.request);
+    writer->put(approval.has_tau);
+    writer->put(approval.has_tau_var);
+    writer->put(approval.has_epsilon);
+    writer->put(approval.tau);
+    writer->put(approval.tau_var);
+    writer->put(approval.epsilon);
+    writer->put(approval.within_data);
+    writer->put(approval.is_public);
+    writer->put(approval.in_sight);
+    writer->put(approval.hold);
+}
+
+release::Approval read_approval(border::Reader *reader) {
+    release::Approval approval = {};
+    approval.request = reader->take<int64>();
+    approval.has_tau = reader->take<bool>();
+    approval.has_tau_var = reader->take<bool>();
+    approval.has_epsilon = reader->take<bool>();
+    approval.tau = reader->take<double>();
+    approval.tau_var = reader->take<double>();
+    approval.epsilon = reader->take<privacy::Epsilon>();
+    approval.within_data = reader->take<bool>();
+    approval.is_public = reader->take<bool>();
+    approval.in_sight = reader->take<bool>();
+    approval.hold = reader->take<bool>();
+    return approval;
+}
+
 void write_error(border::Writer *writer, const ErrorData *error) {
     writer->put(error->sqlerrcode);
     writer->put_text(error->message);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "border/bytes.hpp"
+#include "release/approve.hpp"
 #include "release/ask.hpp"
 #include "release/last.hpp"
 
@@ -16,6 +17,9 @@ constexpr uint32 another_reply = PG_UINT32_MAX;
 void write_ask(border::Writer *writer, const release::Ask &ask);
 // The role oids are not in the bytes: they come from the slot.
 release::Ask read_ask(border::Reader *reader, const catalog::Asker &asker);
+
+void write_approval(border::Writer *writer, const release::Approval &approval);
+release::Approval read_approval(border::Reader *reader);
 
 void write_error(border::Writer *writer, const ErrorData *error);
 [[noreturn]] void raise_error(border::Reader *reader);

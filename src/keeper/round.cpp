@@ -29,6 +29,9 @@ struct Request {
     rows::Question *question;
     release::Terms terms;
     release::Round *round;
+    const catalog::Requested *requested; // of an approval: what is permitted, and how
+    const release::Decision *decision;
+    catalog::Claim *claim;
     catalog::Entry *entry;  // what is charged next
     StringInfoData message; // an answer that costs nothing, whole; or none
     List *locked;           // LockRelId *, to the end of the request
@@ -226,7 +229,8 @@ constexpr int many_measures = 16;
 static bool takes_long(const Request *request) {
     return (request->ask.wanted.asked() && request->question->nmeasures > many_measures) ||
            (request->terms.algorithm != release::Algorithm::within_domain &&
-            request->terms.algorithm != release::Algorithm::profile) ||
+            request->terms.algorithm != release::Algorithm::profile &&
+            request->terms.algorithm != release::Algorithm::approved) ||
            request->terms.mechanism != privacy::Mechanism::laplace || request->question->remote;
 }
 
@@ -264,12 +268,8 @@ static bool write_uncharged(Request *request) {
     return true;
 }
 
-// False: not in a batch. An answer that costs nothing and whose client may take his time to take it comes back alone as well.
-static bool prepare_answer(Request *request) {
-    const Slot &slot = pool()->slots[request->slot];
-    border::Reader reader = {buffer_of(slot), buffer_of(slot) + slot.capacity};
-    border::check_version();
-    request->ask = read_ask(&reader, catalog::Asker{request->role, request->session_role});
+// The question as it is asked, under what is committed. As who asks.
+static query::Leaf *prepare_question(Request *request) {
     if (!ConditionalLockRelationOid(request->ask.view, AccessShareLock))
         refuse_locked();
     if (get_rel_name(request->ask.view) == nullptr)
@@ -283,16 +283,57 @@ static bool prepare_answer(Request *request) {
     if (request->alone &&
         !resolved.question->remote) // how long it takes to find the price is bounded elsewhere, if at all
         disable_timeout(STATEMENT_TIMEOUT, false);
+    return leaf;
+}
+
+// False: not in a batch. An answer that costs nothing and whose client may take his time to take it comes back alone as well.
+static bool prepare_answer(Request *request) {
+    const Slot &slot = pool()->slots[request->slot];
+    border::Reader reader = {buffer_of(slot), buffer_of(slot) + slot.capacity};
+    border::check_version();
+    request->ask = read_ask(&reader, catalog::Asker{request->role, request->session_role});
+    (void)prepare_question(request);
     if (!request->paid && write_uncharged(request))
         return request->alone || static_cast<Size>(request->message.len) <= slot.capacity;
     if (takes_long(request) && !request->alone)
         return false;
     border::check_stack_room();
     request->round =
-        release::begin(resolved.question, resolved.terms, request->ask.refines ? &request->ask.refinable : nullptr);
+        release::begin(request->question, request->terms, request->ask.refines ? &request->ask.refinable : nullptr);
     request->entry = release::due(request->round);
     lock_for_request(request);
     return true;
+}
+
+// Who decides, on what, is looked at in what is committed: nothing that he has done in an open transaction counts. From here on all is
+// done as the requester.
+static void prepare_approval(Request *request) {
+    const Slot &slot = pool()->slots[request->slot];
+    border::Reader reader = {buffer_of(slot), buffer_of(slot) + slot.capacity};
+    border::check_version();
+    release::Approval approval = read_approval(&reader);
+    catalog::Reading reading = catalog::Reading::open();
+    request->requested = catalog::find_request(reading, approval.request, false);
+    reading.close();
+    request->decision =
+        release::decide(approval, catalog::Asker{request->role, request->session_role}, request->requested);
+    request->role = request->requested->asker.role;
+    if (!SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(request->role)))
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("the role that made request " INT64_FORMAT " does not exist any more", approval.request)));
+    border::RoleScope requester = border::RoleScope::enter(request->role);
+    request->ask = release::ask_of(*request->requested, request->decision);
+    query::Leaf *leaf = prepare_question(request);
+    release::check_columns(*request->requested, leaf);
+    rows::check_asks_something(request->question);
+    border::check_stack_room();
+    request->round = release::begin(request->question, request->terms, nullptr);
+    request->claim = static_cast<catalog::Claim *>(palloc(sizeof(catalog::Claim)));
+    *request->claim = release::claim_of(*request->decision);
+    request->entry = release::due(request->round);
+    request->entry->claim = request->claim;
+    lock_for_request(request);
+    requester.leave();
 }
 
 static void prepare_charge(Request *request) {
@@ -399,6 +440,8 @@ static Request *prepare(int slot) {
     ErrorData *error = in_transaction(request, lock_timeout_of(request), limit_of(request), [&] {
         if (request->kind == Kind::charge)
             prepare_charge(request);
+        else if (request->kind == Kind::approve)
+            prepare_approval(request);
         else
             ready = prepare_answer(request);
     });
@@ -558,12 +601,87 @@ static void answer(Request *request) {
     close_stream(&stream);
 }
 
+// ---- approvals -----------------------------------------------------------------------------------------------------
+
+[[noreturn]] static void refuse_unsettled(int64 id) {
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("the answer to request " INT64_FORMAT " was not stored", id),
+                    errdetail("Its charge stays."), errhint("The server log tells the cause. It has to be asked for again.")));
+    pg_unreachable();
+}
+
+// What is drawn is stored, in a commit of its own, if the request is still what its charge has made of it; the approver hears how it
+// has ended.
+static void settle(Request *request, catalog::Settling *settling) {
+    catalog::Charge nothing = {};
+    nothing.settings = request->question->settings;
+    settling->ledger_row = request->claim->ledger_row;
+    catalog::Entry entry = catalog::entry_for_settling(nothing, settling);
+    catalog::Entry *entries[] = {&entry};
+    catalog::commit_charges(entries, 1);
+    if (entry.verdict.outcome != catalog::Outcome::committed) {
+        reply_error(request, error_of(request, [&] { refuse_unsettled(settling->request); }));
+        return;
+    }
+    release::Settled settled = {};
+    strlcpy(settled.state, settling->state, sizeof settled.state);
+    settled.epsilon = request->claim->charged;
+    settled.sighted = !release::is_public(request->terms);
+    border::Writer writer = border::Writer::begin();
+    writer.put(settled);
+    Stream stream = open_stream(request->slot);
+    put_reply(&stream, Reply::done, writer.bytes);
+    close_stream(&stream);
+}
+
+// Reads the rows. Nothing of the answer goes to who has permitted it.
+static void answer_requester(Request *request) {
+    catalog::Settling *settling = nullptr;
+    ErrorData *error = in_transaction(request, "2s", 0, [&] {
+        border::set_locally("TimeZone", request->ask.time_zone);
+        release::Answer answer = release::finish(request->round);
+        settling = release::settle(*request->requested, *request->decision, request->question->leaf, answer);
+        tuplestore_end(answer.rows);
+    });
+    if (rows::take_suspension())
+        suspend(request);
+    if (error != nullptr)
+        reply_error(request, presentable(request, error));
+    else
+        settle(request, settling);
+}
+
+// No candidate was found, or there is not enough left for it: what was charged for the selection stays.
+static void settle_denied(Request *request) {
+    catalog::Settling settling = {};
+    settling.request = request->claim->request;
+    settling.state = "denied";
+    settle(request, &settling);
+}
+
+// A charge for the request is durable.
+static void note_claimed(Request *request) {
+    if (request->claim == nullptr)
+        return;
+    const catalog::Verdict &verdict = request->entry->verdict;
+    request->claim->taken = true;
+    request->claim->ledger_row = verdict.ledger_row;
+    request->claim->charged = request->claim->charged + verdict.epsilon;
+}
+
 // Charges what is due. False: it has ended.
 static bool charge_next(Request *request) {
     request->entry = release::due(request->round);
+    request->entry->claim = request->claim;
     commit_patiently(request->entry);
-    if (request->entry->verdict.outcome == catalog::Outcome::committed)
+    if (request->entry->verdict.outcome == catalog::Outcome::committed) {
+        note_claimed(request);
         return true;
+    }
+    if (request->claim != nullptr && request->entry->verdict.outcome == catalog::Outcome::denied) {
+        settle_denied(request);
+        return false;
+    }
     reply_error(request, error_of(request, [&] { catalog::refuse(*request->entry); }));
     return false;
 }
@@ -690,12 +808,17 @@ static void charge_batch(Request **requests, int n) {
         MemoryContextSwitchTo(request->memory);
         if (ends_with_charge(request)) {
             close_request(request);
-        } else if (request->alone && takes_long(request)) {
+        } else if (request->alone && (request->claim != nullptr || takes_long(request))) {
+            note_claimed(request);
             mark_running(request->slot);
             if (!has_locks(request)) // an error of the commit took them
                 reply_error(request, error_of(request, [] { refuse_changed(); }));
-            else if (pay_the_rest(request))
-                answer(request);
+            else if (pay_the_rest(request)) {
+                if (request->claim == nullptr)
+                    answer(request);
+                else
+                    answer_requester(request);
+            }
             close_request(request);
         } else {
             release::charged(request->round);

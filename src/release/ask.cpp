@@ -3,6 +3,7 @@
 #include "border/permissions.hpp"
 #include "border/scope.hpp"
 #include "query/shape.hpp"
+#include "release/approve.hpp"
 #include "release/replay.hpp"
 
 namespace dp::release {
@@ -45,7 +46,8 @@ static void check_outputs(const query::Leaf *leaf, const Ask &ask) {
 
 query::Leaf *check_ask(const Ask &ask) {
     query::Leaf *leaf = parse_leaf(ask);
-    check_outputs(leaf, ask);
+    if (ask.output_types != nullptr)
+        check_outputs(leaf, ask);
     border::check_permissions(leaf->query);
     return leaf;
 }
@@ -88,14 +90,25 @@ static void check_searchable(const rows::Question *question, const Terms &terms)
                  errhint("The controller grants another preference: within_domain or released.")));
 }
 
+static void check_asked_so(const Ask &ask, const catalog::Policy &policy, const catalog::Settings &settings) {
+    if (policy.on_request && !ask.by_request)
+        ereport(ERROR,
+                (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                 errmsg("role \"%s\" asks %s by requests only", policy.grantee_name, settings.view_name),
+                 errhint("SELECT dp_request('SELECT ...', 'what it is for'); and dp_fetch() once it is permitted.")));
+}
+
 Resolved resolve(const Ask &ask, query::Leaf *leaf, bool drawn) {
     catalog::Reading reading = catalog::Reading::open();
     rows::Question *question = rows::prepare(reading, leaf, ask.leaf, ask.parameters);
     question->asker = ask.asker;
     catalog::Policy *policy = catalog::policy_of(reading, question->settings, ask.asker);
     question->grantee = policy->grantee_name;
+    check_asked_so(ask, *policy, *question->settings);
     Terms terms = terms_of(*policy, ask.has_epsilon ? &ask.epsilon : nullptr, ask.weight);
     terms.wanted = ask.wanted;
+    if (ask.decision != nullptr)
+        apply(*ask.decision, *policy, &terms);
     terms.bound = bound_of(reading, *question->settings, terms, ask.refines);
     if (ask.versions != nullptr && strcmp(ask.versions, versions_of(*question->settings)) != 0)
         catalog::refuse_changing(*question->settings);
@@ -105,6 +118,10 @@ Resolved resolve(const Ask &ask, query::Leaf *leaf, bool drawn) {
     if (!question->groups_only && !ask.refines && !ask.anew)
         terms.replay = look_up(reading, question, terms, *policy, ask.time_zone, !drawn);
     reading.close();
+    if (ask.decision != nullptr) {
+        check_approved_price(question, terms);
+        terms.replay = keep_numbers(question);
+    }
     return Resolved{question, terms};
 }
 

@@ -19,8 +19,10 @@ struct Ask {
     bool anew;           // not answered by what is stored, nor stored
     bool refines;        // the last answer,
     Refinable refinable; // which is this
-    int noutputs;        // columns that the asker expects
-    Oid *output_types;
+    bool by_request;          // it is asked for, or permitted by, a request
+    const Decision *decision; // the latter; null otherwise
+    int noutputs;             // columns that the asker expects
+    Oid *output_types;        // null: those of the leaf
     Oid *parameter_types;
     ParamListInfo parameters; // $1 ... of the leaf
 };

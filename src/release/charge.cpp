@@ -1,6 +1,7 @@
 #include "release/charge.hpp"
 
 #include "catalog/decimals.hpp"
+#include "release/approve.hpp"
 
 namespace dp::release {
 
@@ -20,6 +21,8 @@ static const char *name_of(Algorithm algorithm) {
         return "released";
     case Algorithm::find_and_release:
         return "find_and_release";
+    case Algorithm::approved:
+        return "approved";
     }
     pg_unreachable();
 }
@@ -90,7 +93,7 @@ static void describe_measures(StringInfo json, const rows::Question *question) {
 static void describe_preference(StringInfo json, const Terms &terms) {
     if (is_selected(terms.algorithm))
         appendStringInfo(json, "\"tau_var\": %s, ", float8out_internal(terms.tau_var));
-    else if (terms.algorithm != Algorithm::profile)
+    else if (terms.algorithm != Algorithm::profile && terms.algorithm != Algorithm::approved)
         appendStringInfo(json, "\"tau\": %s, ", float8out_internal(terms.tau));
     if (terms.profile.units() > 0)
         appendStringInfo(json, "\"profile\": %s, ", catalog::numeric_text(catalog::to_numeric(terms.profile)));
@@ -109,6 +112,15 @@ const char *describe_terms(const Terms &terms) {
     return json.data;
 }
 
+// Who has permitted it: the hash chain covers that as well.
+static void describe_decision(StringInfo json, const Decision *decision) {
+    if (decision == nullptr)
+        return;
+    appendStringInfo(json, ", \"request\": " INT64_FORMAT ", \"approved_by\": ", decision->request);
+    escape_json(json, decision->approver);
+    appendStringInfo(json, ", \"basis\": \"%s\"", basis_name(decision->sighted));
+}
+
 // Public facts only: what the price follows from.
 static const char *describe(const rows::Question *question, const Terms &terms) {
     StringInfoData json;
@@ -123,6 +135,7 @@ static const char *describe(const rows::Question *question, const Terms &terms) 
     describe_measures(&json, question);
     describe_rows(&json, terms);
     describe_wanted(&json, terms.wanted);
+    describe_decision(&json, terms.decision);
     appendStringInfoChar(&json, '}');
     return json.data;
 }
@@ -135,10 +148,13 @@ privacy::Delta delta_of(const rows::Question *question, const Terms &terms) {
 
 // Groups that nobody declared appear by a threshold: the zCDP of the row holds but for an event of probability delta_groups
 // (formulas.md 5.3, 8.5).
-static const char *guarantee_of(Algorithm algorithm, bool thresholded) {
-    switch (algorithm) {
+static const char *guarantee_of(const Terms &terms, bool thresholded) {
+    if (terms.sighted)
+        return "none: decided in sight of the rows";
+    switch (terms.algorithm) {
     case Algorithm::within_domain:
     case Algorithm::profile:
+    case Algorithm::approved:
         return thresholded ? "(epsilon, delta); rho but for an event of probability delta_groups" : "(epsilon, delta)";
     case Algorithm::released:
     case Algorithm::find_and_release:
@@ -171,10 +187,10 @@ catalog::Charge charge_for(const rows::Question *question, const Terms &terms) {
     charge.query = question->text;
     charge.grantee = terms.grantee;
     charge.algorithm = name_of(terms.algorithm);
-    charge.guarantee = guarantee_of(terms.algorithm, question->thresholded);
+    charge.guarantee = guarantee_of(terms, question->thresholded);
     charge.kind = terms.mechanism == privacy::Mechanism::laplace ? "pure" : "gaussian";
     charge.mechanism = terms.mechanism;
-    charge.account = is_public(terms.algorithm) ? privacy::Account::public_account : privacy::Account::conditional;
+    charge.account = is_public(terms) ? privacy::Account::public_account : privacy::Account::conditional;
     charge.candidates = terms.candidates;
     charge.has_epsilon_max = terms.has_epsilon_max;
     charge.epsilon_max = terms.epsilon_max;

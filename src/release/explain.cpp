@@ -66,21 +66,30 @@ static void add_earlier(Account *account, const rows::Question *question, const 
 
 // ---- the decision, without the charge ------------------------------------------------------------------------------
 
+static void set_request(const rows::Question *question, const Terms &terms, const Permitted &permitted,
+                        privacy::Delta delta, privacy::ChargeRequest *request) {
+    set_limits(question, terms, delta, request);
+    request->eps_star = permitted.eps_star;
+    request->slack = permitted.slack;
+}
+
+// The price, whatever has been spent. Core region.
+static void price_alone(privacy::ChargeRequest request, Estimate *estimate) {
+    request.share.reset();
+    request.pure_share = false;
+    privacy::BoundSettings unbounded;
+    unbounded.bound = privacy::Bound::none;
+    privacy::Decision price = privacy::decide(request, unbounded, privacy::Totals{}, privacy::Totals{});
+    estimate->priced = price.denial == privacy::Denial::none;
+    estimate->epsilon = price.cost.epsilon;
+}
+
 static void decide(const rows::Question *question, const Terms &terms, const Permitted &permitted,
                    const Account &account, Estimate *estimate) {
     border::core([&] {
         privacy::ChargeRequest request;
-        set_limits(question, terms, estimate->delta, &request);
-        request.eps_star = permitted.eps_star;
-        request.slack = permitted.slack;
-        privacy::ChargeRequest alone = request; // the price, whatever has been spent
-        alone.share.reset();
-        alone.pure_share = false;
-        privacy::BoundSettings unbounded;
-        unbounded.bound = privacy::Bound::none;
-        privacy::Decision price = privacy::decide(alone, unbounded, privacy::Totals{}, privacy::Totals{});
-        estimate->priced = price.denial == privacy::Denial::none;
-        estimate->epsilon = price.cost.epsilon;
+        set_request(question, terms, permitted, estimate->delta, &request);
+        price_alone(request, estimate);
         privacy::Decision now = privacy::decide(request, account.bound, account.totals, account.role);
         estimate->denied = now.denial != privacy::Denial::none;
         estimate->cost = now.cost;
@@ -270,6 +279,46 @@ Estimate estimate(const catalog::Reading &reading, const rows::Question *questio
     if (estimate.priced && !estimate.selected)
         foresee(question, terms, &estimate);
     return estimate;
+}
+
+// ---- in advance ----------------------------------------------------------------------------------------------------
+
+// The most that a selection can come to: the largest candidate, beside its own charge.
+static privacy::Epsilon most_selected(const Terms &terms) {
+    return border::core([&] {
+        privacy::Epsilon most;
+        for (privacy::Epsilon candidate : *terms.candidates)
+            if (!terms.has_epsilon_max || candidate <= terms.epsilon_max)
+                most = Max(most, terms.has_requested ? Min(candidate, terms.requested) : candidate);
+        return most.units() == 0 ? most : most + terms.epsilon_svt;
+    });
+}
+
+Price price_in_advance(const rows::Question *question, const Terms &terms) {
+    Price price = {};
+    if (!is_public(terms.algorithm))
+        return price;
+    if (is_selected(terms.algorithm)) {
+        price.epsilon = most_selected(terms);
+        price.known = price.epsilon.units() > 0;
+        return price;
+    }
+    Permitted permitted = choose(question, terms);
+    Estimate estimate = {};
+    estimate.delta =
+        border::core([&] { return privacy::delta_charged(terms.mechanism, question->thresholded, terms.delta); });
+    border::core([&] {
+        privacy::ChargeRequest request;
+        set_request(question, terms, permitted, estimate.delta, &request);
+        price_alone(request, &estimate);
+    });
+    price.known = estimate.priced;
+    if (!estimate.priced)
+        return price;
+    foresee(question, terms, &estimate);
+    price.epsilon = estimate.epsilon;
+    price.error95 = estimate.error95;
+    return price;
 }
 
 } // namespace dp::release

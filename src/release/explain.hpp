@@ -38,4 +38,12 @@ struct Earlier {
 Estimate estimate(const catalog::Reading &reading, const rows::Question *question, const Terms &terms,
                   const List *earlier, const double *magnitude);
 
+// What an answer would be charged at most, whatever has been spent.
+struct Price {
+    bool known;               // false: no candidate meets the preference, or it is found in the rows
+    privacy::Epsilon epsilon; // with that of a selection
+    double *error95;          // as above; null when epsilon is selected
+};
+Price price_in_advance(const rows::Question *question, const Terms &terms);
+
 } // namespace dp::release

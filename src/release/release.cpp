@@ -340,7 +340,7 @@ static Facts facts_of(const rows::Question *question, const Terms &terms, const 
 
 // One Gaussian measurement that was charged in rho, of groups that are all there, each aggregate a number of its own.
 static bool is_refinable(const rows::Question *question, const Terms &terms) {
-    return terms.mechanism == privacy::Mechanism::gaussian && is_public(terms.algorithm) && terms.bound != nullptr &&
+    return terms.mechanism == privacy::Mechanism::gaussian && is_public(terms) && terms.bound != nullptr &&
            terms.bound->basis_of(false) == privacy::Basis::rho && !question->thresholded &&
            question->ncoordinates == question->nmeasures;
 }

@@ -13,6 +13,7 @@ struct Storing;
 namespace dp::release {
 
 struct Replay;
+struct Decision;
 
 // How epsilon is found.
 enum class Algorithm {
@@ -22,16 +23,18 @@ enum class Algorithm {
     within_data,
     find_epsilon,
     find_and_release,
-    find_from_output
+    find_from_output,
+    approved // the owner has given the price (release/approve)
 };
 
 // By the sparse vector technique, under a preference tau_var.
 constexpr bool is_selected(Algorithm algorithm) {
     return algorithm == Algorithm::released || algorithm == Algorithm::find_and_release;
 }
-// Whether the amount of the charge is a function of queries, public facts and released outputs (formulas.md 5.1).
+// Whether the price is found from queries, public facts and released outputs alone (formulas.md 5.1).
 constexpr bool is_public(Algorithm algorithm) {
-    return algorithm == Algorithm::within_domain || algorithm == Algorithm::profile || is_selected(algorithm);
+    return algorithm == Algorithm::within_domain || algorithm == Algorithm::profile ||
+           algorithm == Algorithm::approved || is_selected(algorithm);
 }
 
 // Under which preference a question is asked.
@@ -58,7 +61,14 @@ struct Terms {
     // Preferences about the rows themselves.
     bool exact;                    // the exact expectation in place of its bound
     const char *group_a, *group_b; // canonical conditions of the people whose risks are compared; null: everybody's
+    const Decision *decision;      // of somebody else, who permits it; null: who asks has a policy that does
+    bool sighted;                  // he may have decided in sight of the rows
 };
+
+// Whether charge and answer happen, and at which price, whatever the rows are (formulas.md 4.5): else the charge is kept apart.
+constexpr bool is_public(const Terms &terms) {
+    return is_public(terms.algorithm) && !terms.sighted;
+}
 
 // Terms of an analyst's policy. `requested` asks for less; null: not asked. 22023 when it is less than the policy's minimum.
 Terms terms_of(const catalog::Policy &policy, const privacy::Epsilon *requested, double weight);

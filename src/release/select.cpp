@@ -42,7 +42,8 @@ const std::vector<privacy::SvtCandidate> *selection_candidates(const rows::Quest
 catalog::Charge selection_charge(const rows::Question *question, const Terms &terms) {
     catalog::Charge charge = charge_for(question, terms);
     charge.kind = "selection";
-    charge.guarantee = "(epsilon, delta)";
+    if (!terms.sighted)
+        charge.guarantee = "(epsilon, delta)";
     return charge;
 }
 

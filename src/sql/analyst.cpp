@@ -101,7 +101,7 @@ static release::Ask ask_of(FunctionCallInfo fcinfo, const Parameters &parameters
 }
 
 // A temporary view is this session's alone.
-static void check_not_temporary(Oid view) {
+void check_not_temporary(Oid view) {
     if (isAnyTempNamespace(get_rel_namespace(view)))
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("%s is not a registered restricted view", catalog::qualified_name(view)),

@@ -9,6 +9,9 @@ namespace dp::sql {
 void check_in_from(FunctionCallInfo fcinfo, const char *function);
 Oid *types_of(TupleDesc desc);
 
+// 55000: a temporary view is no restricted one.
+void check_not_temporary(Oid view);
+
 // Checks the ask, sends it, waits, and remembers the answer (release/last). estate: of the statement that it is part of, if that may
 // ask for others; or null.
 release::Facts ask_keeper(release::Ask *ask, ReturnSetInfo *result, EState *estate);

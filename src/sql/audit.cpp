@@ -1,9 +1,11 @@
 // dp_audit: what in this database weakens the protection of the caller's tables (attacks.md A32, A33, C06, C08, C25, X).
 // One check is one small SELECT of (object, finding, remedy) in the list below, in the order of severity. They run as the
-// owner of the extension under pinned settings, in one statement, over the names that `subject_sql` gives them.
+// owner of the extension under pinned settings, in one statement, over the names that
+// `subject_sql` (catalog/ways) gives them.
 #include "border/guard.hpp"
 #include "catalog/access.hpp"
 #include "catalog/facade.hpp"
+#include "catalog/ways.hpp"
 #include "sql/audit.hpp"
 #include "sql/refusal.hpp"
 
@@ -12,116 +14,6 @@ namespace dp::sql {
 namespace {
 
 using catalog::Visit;
-
-// What the checks talk about. $1 = the caller.
-const char *const subject_sql = R"sql(
-WITH RECURSIVE controlled AS ( -- protected tables of the caller
-  SELECT t.relation::oid AS relation, t.relation::text AS name, c.relowner AS owner, t.id, t.bound,
-         least(t.epsilon_total, (t.profile ->> 'epsilon')::numeric) AS epsilon_total, t.delta_total
-  FROM dp_rdr.protected_table t JOIN pg_class c ON c.oid = t.relation WHERE pg_has_role($1, c.relowner, 'USAGE')),
-part AS ( -- they, their partitions and children
-  SELECT relation AS oid, relation, owner FROM controlled
-  UNION SELECT i.inhrelid, p.relation, p.owner FROM part p JOIN pg_inherits i ON i.inhparent = p.oid),
-facade AS (
-  SELECT v.view::oid AS view, v.view::text AS name, c.relation, c.owner, c.name AS table_name,
-         EXISTS (SELECT FROM pg_class x WHERE x.oid = v.view AND x.relkind = 'v') AS exists
-  FROM dp_rdr.restricted_view v JOIN controlled c ON c.relation = v.relation),
-permit AS ( -- policies
-  SELECT p.*, f.name, f.relation, f.table_name, p.grantee::text AS grantee_name,
-         EXISTS (SELECT FROM pg_roles r WHERE r.oid = p.grantee) AS exists
-  FROM facade f JOIN dp_rdr.policy p ON p.view = f.view),
-member AS ( -- who is in which role, and by which of his memberships
-  SELECT roleid AS role, member, roleid AS via FROM pg_auth_members
-  UNION SELECT m.role, a.member, a.roleid FROM member m JOIN pg_auth_members a ON a.roleid = m.member),
-analyst AS ( -- who has a policy, or is in a role that has one
-  SELECT relation, grantee::oid AS oid FROM permit
-  UNION SELECT p.relation, m.member FROM permit p JOIN member m ON m.role = p.grantee),
-role AS (
-  SELECT 0::oid AS oid, 'PUBLIC' AS name, false AS super
-  UNION ALL SELECT oid, oid::regrole::text, rolsuper FROM pg_roles),
-granted AS ( -- rights of others on the tables and their columns
-  SELECT p.oid, a.privilege_type AS privilege, a.privilege_type AS rights, r.name AS grantee
-  FROM part p JOIN pg_class c ON c.oid = p.oid, aclexplode(c.relacl) a JOIN role r ON r.oid = a.grantee
-  WHERE a.grantee NOT IN (c.relowner, p.owner)
-  UNION ALL
-  SELECT p.oid, a.privilege_type, format('%s (%I)', a.privilege_type, t.attname), r.name
-  FROM part p JOIN pg_class c ON c.oid = p.oid JOIN pg_attribute t ON t.attrelid = p.oid AND NOT t.attisdropped,
-       aclexplode(t.attacl) a JOIN role r ON r.oid = a.grantee
-  WHERE a.grantee NOT IN (c.relowner, p.owner)),
-power AS ( -- what lets a role without any grant reach every table
-  SELECT r.oid, r.oid::regrole::text AS name, k.power,
-         format('REVOKE %s FROM %s;', m.via::regrole, r.oid::regrole) AS remedy
-  FROM (VALUES ('pg_read_all_data', 'may read every table'), ('pg_write_all_data', 'may write every table'),
-               ('pg_maintain', 'may have the rows of every table counted (VACUUM VERBOSE)'),
-               ('pg_read_server_files', 'may read the files of the server'),
-               ('pg_write_server_files', 'may write the files of the server'),
-               ('pg_execute_server_program', 'may run programs on the server'),
-               ('pg_stat_scan_tables', 'may scan every table for its statistics'),
-               ('pg_read_all_stats', 'sees the statements and statistics of all roles')) k (role, power)
-  JOIN pg_roles g ON g.rolname = k.role JOIN member m ON m.role = g.oid
-  JOIN pg_roles r ON r.oid = m.member AND NOT r.rolsuper AND r.oid >= 16384
-  UNION ALL
-  SELECT r.oid, r.oid::regrole::text, k.power, format('ALTER ROLE %s %s;', r.oid::regrole, k.remedy)
-  FROM pg_roles r, LATERAL (VALUES
-    (r.rolreplication, 'may copy the whole server by replication', 'NOREPLICATION'),
-    (r.rolbypassrls, 'is not held by row-level security', 'NOBYPASSRLS'),
-    (r.rolcreaterole AND current_setting('server_version_num')::integer < 160000, -- from there on of roles that it administers
-     'may make itself a member of the owner''s role', 'NOCREATEROLE')) k (has, power, remedy)
-  WHERE k.has AND NOT r.rolsuper AND r.oid >= 16384),
-reader AS ( -- relations whose rules read the tables, through whatever is in between
-  SELECT r.ev_class AS oid, r.rulename, p.relation, p.owner
-  FROM part p JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = p.oid
-  JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid AND r.ev_class <> p.oid
-  WHERE r.ev_class NOT IN (SELECT view FROM dp_rdr.restricted_view)
-  UNION
-  SELECT r.ev_class, r.rulename, p.relation, p.owner
-  FROM reader p JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = p.oid
-  JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid AND r.ev_class <> p.oid
-  WHERE r.ev_class NOT IN (SELECT view FROM dp_rdr.restricted_view) AND r.ev_class NOT IN (SELECT oid FROM part)),
-reading_view AS (
-  SELECT r.relation, r.owner, c.oid, c.relowner, c.oid::regclass::text AS name, c.relacl,
-         CASE c.relkind WHEN 'v' THEN 'VIEW' ELSE 'MATERIALIZED VIEW' END AS kind,
-         CASE c.relkind WHEN 'v' THEN 'reads' ELSE 'has a copy of rows of' END AS reads
-  FROM reader r JOIN pg_class c ON c.oid = r.oid WHERE c.relkind IN ('v', 'm')),
-exposed_view AS (
-  SELECT v.oid, v.relation, r.name AS grantee
-  FROM reading_view v, aclexplode(coalesce(v.relacl, acldefault('r', v.relowner))) a
-  JOIN role r ON r.oid = a.grantee AND NOT r.super
-  WHERE a.grantee <> v.owner AND a.privilege_type = 'SELECT'
-  UNION
-  SELECT v.oid, v.relation, r.name
-  FROM reading_view v JOIN pg_attribute t ON t.attrelid = v.oid, aclexplode(t.attacl) a
-  JOIN role r ON r.oid = a.grantee AND NOT r.super
-  WHERE a.grantee <> v.owner AND a.privilege_type = 'SELECT'),
-definer AS ( -- functions with their owner's rights that others may call
-  SELECT DISTINCT p.oid, p.oid::regprocedure::text AS name, p.proowner AS owner, p.prosrc AS source, r.name AS caller
-  FROM pg_proc p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a JOIN role r ON r.oid = a.grantee
-  WHERE p.prosecdef AND a.grantee <> p.proowner AND NOT r.super),
-uses AS ( -- functions and what their parsed bodies refer to
-  SELECT d.objid AS function, d.refobjid AS relation FROM pg_depend d
-  WHERE d.classid = 'pg_proc'::regclass AND d.refclassid = 'pg_class'::regclass),
-remote AS ( -- partitions that another server keeps
-  SELECT p.oid, p.owner, s.oid AS server, s.srvname, s.srvowner, s.srvacl, s.srvoptions
-  FROM part p JOIN pg_foreign_table t ON t.ftrelid = p.oid JOIN pg_foreign_server s ON s.oid = t.ftserver),
-own_object AS ( -- members of the extension
-  SELECT d.classid, d.objid FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'dp_rdr'
-  WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'),
-stored_setting AS ( -- of this database and of roles
-  SELECT split_part(c, '=', 1) AS name, substr(c, strpos(c, '=') + 1) AS value, s.setrole,
-         format('ALTER %s RESET %s;', CASE WHEN s.setrole = 0 THEN format('DATABASE %I', current_database())
-                WHEN s.setdatabase = 0 THEN format('ROLE %s', s.setrole::regrole)
-                ELSE format('ROLE %s IN DATABASE %I', s.setrole::regrole, current_database()) END,
-                split_part(c, '=', 1)) AS remedy
-  FROM pg_db_role_setting s, unnest(s.setconfig) c
-  WHERE s.setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))),
-setting AS ( -- reset_val: what a session begins with; our own settings are pinned
-  SELECT name, value, remedy, NULL AS takes_effect FROM stored_setting
-  UNION ALL
-  SELECT s.name, s.reset_val, NULL,
-         CASE s.context WHEN 'postmaster' THEN '-- and restart the server' ELSE 'SELECT pg_reload_conf();' END
-  FROM pg_settings s
-  WHERE NOT EXISTS (SELECT FROM stored_setting x WHERE x.name = s.name AND x.setrole = 0))
-)sql";
 
 const Check checks[] = {
     // ---- who reaches the rows ----
@@ -515,7 +407,7 @@ void put(ReturnSetInfo *result, const char *severity, const char *object, const 
 uint64 run_for(const Visit &visit, Oid caller, const char *sql) {
     Oid types[1] = {OIDOID};
     Datum values[1] = {ObjectIdGetDatum(caller)};
-    return visit.run(psprintf("%s%s", subject_sql, sql), 1, types, values);
+    return visit.run(psprintf("%s%s", catalog::subject_sql, sql), 1, types, values);
 }
 
 void add_check(StringInfo sql, bool first, int place, const Check &check) {

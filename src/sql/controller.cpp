@@ -150,6 +150,7 @@ static void forget_dangling(const Visit &visit) {
               "OR NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = v.relation)");
     visit.run("DELETE FROM dp_rdr.column_bounds b WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = b.relation)");
     visit.run("DELETE FROM dp_rdr.column_groups g WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = g.relation)");
+    visit.run("DELETE FROM dp_rdr.reviewer r WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = r.relation)");
     visit.run(
         "DELETE FROM dp_rdr.protected_table t WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = t.relation)");
 }

@@ -36,12 +36,14 @@ enum GrantArgument {
     arg_epsilon_min,
     arg_profile,
     arg_replay,
+    arg_on_request,
     narguments
 };
 
 Oid argument_types[narguments] = {OIDOID,     OIDOID,     FLOAT8OID,  FLOAT8OID,  TEXTOID,         TEXTOID,
                                   NUMERICOID, NUMERICOID, NUMERICOID, NUMERICOID, NUMERICARRAYOID, FLOAT8OID,
-                                  FLOAT8OID,  TEXTOID,    TEXTOID,    NUMERICOID, JSONBOID,        INTERVALOID};
+                                  FLOAT8OID,  TEXTOID,    TEXTOID,    NUMERICOID, JSONBOID,        INTERVALOID,
+                                  BOOLOID};
 
 // A policy as it is to be stored.
 struct Row {
@@ -67,7 +69,7 @@ const char *const stored_sql =
     "coalesce(p.weight_min, 1), coalesce(p.weight_max, 1), p.group_a, p.group_b, p.epsilon_min, "
     "coalesce(p.profile, (SELECT s.profile FROM dp_rdr.restricted_view v JOIN dp_rdr.restricted_view w "
     "ON w.relation = v.relation JOIN dp_rdr.policy s ON s.view = w.view "
-    "WHERE v.view::oid = $1 AND s.grantee::oid = $2 AND s.profile IS NOT NULL LIMIT 1)), p.replay "
+    "WHERE v.view::oid = $1 AND s.grantee::oid = $2 AND s.profile IS NOT NULL LIMIT 1)), p.replay, coalesce(p.on_request, false) "
     "FROM (SELECT) one LEFT JOIN dp_rdr.policy p ON p.view::oid = $1 AND p.grantee::oid = $2";
 
 static Datum copy_of(Datum value, Oid type) {
@@ -329,15 +331,16 @@ static void canonical_groups(FunctionCallInfo fcinfo, Row *row, Oid relation) {
 static void store_policy(const Visit &visit, Row *row) {
     visit.run(
         "INSERT INTO dp_rdr.policy AS p (view, grantee, tau, tau_var, selection, mechanism, delta, epsilon_max, "
-        "epsilon_total, epsilon_svt, candidates, weight_min, weight_max, group_a, group_b, epsilon_min, profile, replay) "
-        "VALUES ($1::regclass, $2::regrole, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, "
-        "$17, $18) "
+        "epsilon_total, epsilon_svt, candidates, weight_min, weight_max, group_a, group_b, epsilon_min, profile, replay, "
+        "on_request) VALUES ($1::regclass, $2::regrole, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, "
+        "$17, $18, $19) "
         "ON CONFLICT (view, grantee) DO UPDATE SET (tau, tau_var, selection, mechanism, delta, epsilon_max, "
-        "epsilon_total, epsilon_svt, candidates, weight_min, weight_max, group_a, group_b, epsilon_min, profile, replay) = "
+        "epsilon_total, epsilon_svt, candidates, weight_min, weight_max, group_a, group_b, epsilon_min, profile, replay, "
+        "on_request) = "
         "(excluded.tau, excluded.tau_var, excluded.selection, excluded.mechanism, excluded.delta, "
         "excluded.epsilon_max, excluded.epsilon_total, excluded.epsilon_svt, excluded.candidates, "
         "excluded.weight_min, excluded.weight_max, excluded.group_a, excluded.group_b, excluded.epsilon_min, "
-        "excluded.profile, excluded.replay)",
+        "excluded.profile, excluded.replay, excluded.on_request)",
         narguments, argument_types, row->values, row->nulls);
 }
 

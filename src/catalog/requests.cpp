@@ -1,0 +1,190 @@
+#include "catalog/requests.hpp"
+
+#include "border/versions.hpp"
+#include "catalog/lookup.hpp"
+#include "catalog/parameters.hpp"
+#include "catalog/ways.hpp"
+
+namespace dp::catalog {
+
+// ---- reading -------------------------------------------------------------------------------------------------------
+
+static ArrayType *array_of(const Row &row, const char *column) {
+    bool isnull;
+    Datum value = row.value(column, &isnull);
+    return isnull ? nullptr : DatumGetArrayTypePCopy(value);
+}
+
+static Requested *read_request(const Row &row, bool with_rows) {
+    auto *request = static_cast<Requested *>(palloc0(sizeof(Requested)));
+    bool isnull;
+    request->id = DatumGetInt64(row.value("id"));
+    request->table = *DatumGetUUIDP(row.value("table_id"));
+    request->asker = Asker{DatumGetObjectId(row.value("requester")), DatumGetObjectId(row.value("session_role"))};
+    request->view = DatumGetObjectId(row.value("view"));
+    request->kind = row.string("kind");
+    request->decider = row.string("decider");
+    request->state = row.string("state");
+    request->basis = row.string("basis");
+    request->query = row.string("query");
+    request->parameters = PointerGetDatum(PG_DETOAST_DATUM_COPY(row.value("parameters")));
+    request->expires = DatumGetTimestampTz(row.value("expires_at"));
+    Datum wanted = row.value("epsilon_wanted", &isnull);
+    request->has_wanted = !isnull;
+    if (!isnull)
+        request->wanted = to_epsilon(wanted, "epsilon");
+    (void)row.value("looked_at", &isnull);
+    request->looked_at = !isnull;
+    request->open = TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(row.tuple->t_data));
+    request->names = array_of(row, "names");
+    request->types = array_of(row, "types");
+    request->rows = with_rows ? array_of(row, "rows") : nullptr;
+    return request;
+}
+
+const Requested *find_request(const Reading &reading, int64 id, bool with_rows) {
+    Lookup requests = Lookup::open("request", reading);
+    const Row *row = only(requests.rows(Int64GetDatum(id)));
+    const Requested *request = row == nullptr ? nullptr : read_request(*row, with_rows);
+    requests.close();
+    return request;
+}
+
+// ---- who may -------------------------------------------------------------------------------------------------------
+
+static List *reviewers_of(const Reading &reading, Oid relation) {
+    Lookup reviewers = Lookup::open("reviewer", reading);
+    List *roles = NIL;
+    ListCell *cell;
+    foreach (cell, reviewers.rows(ObjectIdGetDatum(relation)))
+        roles = lappend_oid(roles, DatumGetObjectId(static_cast<const Row *>(lfirst(cell))->value("reviewer")));
+    reviewers.close();
+    return roles;
+}
+
+bool has_reviewers(const Reading &reading, Oid relation) {
+    return reviewers_of(reading, relation) != NIL;
+}
+
+// A superuser has the privileges of every role: only real membership counts, as for policies.
+static bool is_reviewer(const Reading &reading, Oid relation, Oid role) {
+    ListCell *cell;
+    foreach (cell, reviewers_of(reading, relation)) {
+        Oid reviewer = lfirst_oid(cell);
+        if (SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(reviewer)) && is_member_of_role_nosuper(role, reviewer) &&
+            has_privs_of_role(role, reviewer))
+            return true;
+    }
+    return false;
+}
+
+Access access_to(const Reading &reading, const Requested &request, Oid role) {
+    Access access = {};
+    access.requester = request.asker.role == role;
+    access.settings = read_settings(reading, request.view);
+    // The number of a view that was dropped may be another's now.
+    if (access.settings != nullptr && memcmp(&access.settings->id, &request.table, sizeof(pg_uuid_t)) != 0)
+        access.settings = nullptr;
+    if (access.settings == nullptr)
+        return access;
+    access.owner = border::owns_relation(access.settings->relation, role);
+    access.reviewer =
+        strcmp(request.decider, "review") == 0 && is_reviewer(reading, access.settings->relation, role);
+    return access;
+}
+
+void refuse_unknown(int64 id) {
+    ereport(ERROR,
+            (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+             errmsg("there is no request " INT64_FORMAT " of role \"%s\", nor one on which it decides", id,
+                    GetUserNameFromId(GetUserId(), false)),
+             errhint("dp_requests(NULL) lists those that you have made, and those on which you decide.")));
+    pg_unreachable();
+}
+
+void check_not_own(const Requested &request, const Asker &approver) {
+    const Oid askers[2] = {request.asker.role, request.asker.session_role};
+    for (Oid asker : askers) {
+        bool same = approver.session_role == asker || approver.role == request.asker.role;
+        bool member = !superuser_arg(approver.session_role) && is_member_of_role_nosuper(approver.session_role, asker);
+        if (same || member)
+            ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                            errmsg("request " INT64_FORMAT " is one that you could have made yourself", request.id),
+                            errdetail("Neither who asks nor who may act for him decides, in whichever role."),
+                            errhint("Somebody else has to decide, in a connection of his own login.")));
+    }
+}
+
+const char *shown_state(const Requested &request) {
+    bool expired = strcmp(request.state, "pending") == 0 && request.expires <= GetCurrentTimestamp();
+    return expired ? "expired" : request.state;
+}
+
+void check_pending(const Requested &request) {
+    if (request.open)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("request " INT64_FORMAT " was made or changed in a transaction that has not been committed",
+                               request.id),
+                        errhint("Commit it first.")));
+    if (strcmp(shown_state(request), "pending") != 0)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("request " INT64_FORMAT " is %s", request.id, shown_state(request)),
+                        errhint("Only what is pending can be decided on. It may be asked for again with dp_request().")));
+}
+
+void check_blind(const Settings &settings, const Asker &reviewer) {
+    List *roles = list_union_oid(roles_of(reviewer.role), roles_of(reviewer.session_role));
+    const char *way = way_to_rows(settings.relation, settings.owner, roles);
+    if (way == nullptr)
+        return;
+    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                    errmsg("who may see rows of %s does not decide as a reviewer", settings.relation_name),
+                    errdetail("%s.", way),
+                    errhint("The owner of the table revokes that, or decides himself.")));
+}
+
+// ---- writing -------------------------------------------------------------------------------------------------------
+
+bool take_request(const border::Spi &spi, const Claim &claim) {
+    static border::Statement statement(
+        "SELECT 1 FROM dp_rdr.request r WHERE r.id = $1 AND r.state = 'pending' AND r.expires_at > clock_timestamp() "
+        "FOR UPDATE SKIP LOCKED");
+    if (claim.taken)
+        return true;
+    Parameters parameters;
+    parameters.add_count(claim.request);
+    return run(spi, statement, parameters) == 1;
+}
+
+void mark_charged(const border::Spi &spi, const Claim &claim, privacy::Epsilon epsilon, int64 ledger_row) {
+    static border::Statement statement(
+        "UPDATE dp_rdr.request SET state = 'charged', ledger_id = $2, "
+        "terms = CASE WHEN state = 'pending' THEN $3 ELSE terms END || jsonb_build_object('epsilon', $4 + "
+        "CASE WHEN state = 'pending' THEN 0 ELSE (terms ->> 'epsilon')::numeric END), "
+        "basis = $5, approver = $6, decided_at = clock_timestamp(), error95 = NULL WHERE id = $1");
+    Parameters parameters;
+    parameters.add_count(claim.request);
+    parameters.add(INT8OID, Int64GetDatum(ledger_row), ledger_row == 0);
+    parameters.add(JSONBOID, DirectFunctionCall1(jsonb_in, CStringGetDatum(claim.terms)));
+    parameters.add_numeric(epsilon);
+    parameters.add_text(claim.basis);
+    parameters.add_text(claim.approver);
+    if (run(spi, statement, parameters) != 1)
+        elog(ERROR, "a request was charged and is not there");
+}
+
+bool settle_request(const border::Spi &spi, const Settling &settling) {
+    static border::Statement statement(
+        "UPDATE dp_rdr.request SET state = $3, rows = $4, coordinates = $5, error95 = $6 "
+        "WHERE id = $1 AND state = 'charged' AND ledger_id IS NOT DISTINCT FROM $2");
+    Parameters parameters;
+    parameters.add_count(settling.request);
+    parameters.add(INT8OID, Int64GetDatum(settling.ledger_row), settling.ledger_row == 0);
+    parameters.add_text(settling.state);
+    parameters.add(TEXTARRAYOID, PointerGetDatum(settling.rows), settling.rows == nullptr);
+    parameters.add(NUMERICARRAYOID, PointerGetDatum(settling.coordinates), settling.coordinates == nullptr);
+    parameters.add(FLOAT8ARRAYOID, PointerGetDatum(settling.error95), settling.error95 == nullptr);
+    return run(spi, statement, parameters) == 1;
+}
+
+} // namespace dp::catalog

@@ -1,0 +1,81 @@
+// Requests (architecture.md, 3.10): the rows of dp_rdr.request and dp_rdr.reviewer, who may do what with them, and what a keeper
+// writes there.
+#pragma once
+
+#include "border/spi.hpp"
+#include "catalog/settings.hpp"
+
+namespace dp::catalog {
+
+// A request as it is stored.
+struct Requested {
+    int64 id;
+    pg_uuid_t table;
+    Asker asker; // who asks
+    Oid view;
+    const char *kind, *decider, *state;
+    const char *basis; // null: not decided
+    const char *query;
+    Datum parameters; // a jsonb
+    TimestampTz expires;
+    bool has_wanted;
+    privacy::Epsilon wanted; // asks for less
+    bool looked_at;
+    bool open; // written by the transaction that reads it
+    ArrayType *names, *types;
+    ArrayType *rows; // text[]; null: no answer, or not asked for
+};
+
+// Null: there is none. with_rows: the answer as well.
+const Requested *find_request(const Reading &reading, int64 id, bool with_rows);
+
+// What a role is to a request.
+struct Access {
+    bool requester, owner, reviewer;
+    const Settings *settings; // of its view; null: it is not registered any more
+};
+Access access_to(const Reading &reading, const Requested &request, Oid role);
+
+// 42501, with the same words whether there is none or it is another's.
+[[noreturn]] void refuse_unknown(int64 id);
+// 42501: nobody decides on what he has asked himself, nor on what a role asked that he may become.
+void check_not_own(const Requested &request, const Asker &approver);
+// 55000 unless it is pending and the caller's own transaction has not touched it.
+void check_pending(const Requested &request);
+// `expired` is what a pending one becomes by itself.
+const char *shown_state(const Requested &request);
+// Whether the table has reviewers.
+bool has_reviewers(const Reading &reading, Oid relation);
+
+// 42501 for a reviewer who is not blind, with the way by which he is not.
+void check_blind(const Settings &settings, const Asker &reviewer);
+
+// ---- what a keeper writes ----
+
+// Goes with a charge: the request is taken under the odometer's lock, and is `charged` by the row that is written. Nobody waits
+// for who has it: then it is gone.
+struct Claim {
+    int64 request;
+    const char *terms; // a JSON object, to which the price is added
+    const char *basis, *approver;
+    // Of the charges before, of a selection:
+    bool taken;               // there is one
+    int64 ledger_row;         // of the last; 0: none was written
+    privacy::Epsilon charged; // of all of them
+};
+
+// The answer to a request that a charge has paid, or that there is none.
+struct Settling {
+    int64 request;
+    int64 ledger_row; // the last charge for it
+    const char *state;
+    ArrayType *rows, *coordinates, *error95; // or null
+};
+
+// As the extension's owner, in the writer's transaction. False: it is decided, expired, or somebody else has it.
+bool take_request(const border::Spi &spi, const Claim &claim);
+void mark_charged(const border::Spi &spi, const Claim &claim, privacy::Epsilon epsilon, int64 ledger_row);
+// False: it is not in the state in which that charge has left it.
+bool settle_request(const border::Spi &spi, const Settling &settling);
+
+} // namespace dp::catalog

@@ -1,0 +1,67 @@
+// Questions that somebody else permits: what he has decided, the terms that come of it, and the answer as it is kept
+// (architecture.md, 3.10).
+#pragma once
+
+#include "catalog/requests.hpp"
+#include "release/ask.hpp"
+
+namespace dp::release {
+
+// What an approver says, as it travels. Who he is comes with the slot.
+struct Approval {
+    int64 request;
+    bool has_tau, has_tau_var, has_epsilon;
+    double tau, tau_var;
+    privacy::Epsilon epsilon;
+    bool within_data;   // the selection that he names
+    bool is_public;     // he declares that he has not looked
+    bool in_sight;      // or that he has
+    bool hold;          // the answer is for him first
+};
+
+// What it comes to, for this request and this approver.
+struct Decision {
+    int64 request;
+    const char *approver; // his name
+    bool by_owner;        // otherwise by a reviewer
+    bool sighted;         // basis: rows
+    Approval approval;
+};
+
+inline const char *basis_name(bool sighted) {
+    return sighted ? "rows" : "public";
+}
+
+// What becomes of it, for the approver: no row and no exact number.
+struct Settled {
+    char state[16];
+    privacy::Epsilon epsilon;
+    bool sighted;
+};
+
+// Looks at what is committed. Errors: 42501 for who may not decide; 55000 for a request that nobody can decide on any more; 22023 for
+// a basis that does not go with it.
+const Decision *decide(const Approval &approval, const catalog::Asker &approver, const catalog::Requested *request);
+// The question as its requester asked it. As him.
+Ask ask_of(const catalog::Requested &request, const Decision *decision);
+
+// The terms that a decision puts in the place of the policy's. Errors: 22023; 42501 for a price that is above the policy's.
+void apply(const Decision &decision, const catalog::Policy &policy, Terms *terms);
+void check_approved_price(const rows::Question *question, const Terms &terms);
+
+// The numbers of an answer are kept in their own order.
+const Replay *keep_numbers(const rows::Question *question);
+
+// For the claim that goes with the first charge.
+catalog::Claim claim_of(const Decision &decision);
+// 55000 where the columns of the answer are not those that the requester was told.
+void check_columns(const catalog::Requested &request, const query::Leaf *leaf);
+// The answer as it is stored. As the requester, under his time zone.
+catalog::Settling *settle(const catalog::Requested &request, const Decision &decision, const query::Leaf *leaf,
+                          const Answer &answer);
+// How a type of a column is written down, under pinned settings.
+const char *type_text(Oid type);
+// Of the columns that an answer has, of error95 of the outputs of a leaf: NULL for a key.
+ArrayType *error_array(const double *error95, const int *columns, int n);
+
+} // namespace dp::release
