@@ -90,8 +90,8 @@ static void check_searchable(const rows::Question *question, const Terms &terms)
                  errhint("The controller grants another preference: within_domain or released.")));
 }
 
-static void check_asked_so(const Ask &ask, const catalog::Policy &policy, const catalog::Settings &settings) {
-    if (policy.on_request && !ask.by_request)
+void check_direct(const catalog::Policy &policy, const catalog::Settings &settings) {
+    if (policy.on_request)
         ereport(ERROR,
                 (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
                  errmsg("role \"%s\" asks %s by requests only", policy.grantee_name, settings.view_name),
@@ -104,7 +104,8 @@ Resolved resolve(const Ask &ask, query::Leaf *leaf, bool drawn) {
     question->asker = ask.asker;
     catalog::Policy *policy = catalog::policy_of(reading, question->settings, ask.asker);
     question->grantee = policy->grantee_name;
-    check_asked_so(ask, *policy, *question->settings);
+    if (!ask.by_request)
+        check_direct(*policy, *question->settings);
     Terms terms = terms_of(*policy, ask.has_epsilon ? &ask.epsilon : nullptr, ask.weight);
     terms.wanted = ask.wanted;
     if (ask.decision != nullptr)

@@ -32,6 +32,9 @@ uint64 versions_hash(const catalog::Settings &settings);
 // Which versions of settings and policies a question rests on (catalog::read_settings, policy_of), as one text.
 const char *versions_of(const catalog::Settings &settings);
 
+// 42501 where the policy permits requests only.
+void check_direct(const catalog::Policy &policy, const catalog::Settings &settings);
+
 struct Resolved {
     rows::Question *question;
     Terms terms;

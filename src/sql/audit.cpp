@@ -123,6 +123,14 @@ SELECT p.name, format('answers to %s are not differentially private (within_data
 FROM permit p, LATERAL (SELECT string_agg(DISTINCT o.grantee_name, ', ') FROM permit o
                         WHERE o.relation = p.relation AND o.selection <> 'within_data') d (others)
 WHERE p.selection = 'within_data' AND p.exists)sql"},
+    {"warning", R"sql( -- what he asks publicly from now on may depend on what he was told
+SELECT c.name, format('role %s has had a request decided in sight of the rows, and asks under a policy that is differentially private on %s',
+                      r.oid::regrole, string_agg(DISTINCT p.name, ', ')),
+       format('SELECT dp_revoke(%L, %L); -- or decide on his requests with basis => ''public''', min(p.name), min(p.grantee_name))
+FROM dp_rdr.request q JOIN controlled c ON c.id = q.table_id JOIN pg_roles r ON r.oid IN (q.requester, q.session_role)
+JOIN permit p ON p.relation = c.relation AND p.exists AND p.selection <> 'within_data'
+WHERE q.basis = 'rows' AND NOT r.rolsuper AND pg_has_role(r.oid, p.grantee::oid, 'MEMBER')
+GROUP BY c.name, r.oid)sql"},
     {"warning", R"sql( -- one answer tells too much
 SELECT p.name, format('one answer to %s may cost %s', p.grantee_name,
        CASE WHEN p.epsilon_max > 10 THEN 'epsilon = ' || p.epsilon_max ELSE 'delta = ' || p.delta END),

@@ -5,6 +5,7 @@
 // charged in order; another session's charge may come in between.
 #include <cmath>
 
+#include "release/ask.hpp"
 #include "release/explain.hpp"
 #include "release/replay.hpp"
 
@@ -288,6 +289,7 @@ static void explain_leaf(Call *call, const List *earlier, const List *asked_befo
     question->asker = catalog::current_asker();
     catalog::Policy *policy = catalog::policy_of(reading, question->settings, question->asker);
     question->grantee = policy->grantee_name;
+    release::check_direct(*policy, *question->settings);
     release::Terms terms = terms_of_call(call, policy);
     const catalog::Terms *now = catalog::read_terms(reading, question->settings->view, InvalidOid, InvalidOid);
     terms.bound = now == nullptr ? nullptr : &now->bound;

@@ -478,7 +478,7 @@ static void check_fetched_columns(const catalog::Requested &request, TupleDesc e
     initStringInfo(&columns);
     for (int i = 0; i < n; i++)
         appendStringInfo(&columns, "%s%s %s", i > 0 ? ", " : "", quote_identifier(TextDatumGetCString(names[i])),
-                         TextDatumGetCString(types[i]));
+                         format_type_be(border::type_named(TextDatumGetCString(types[i]))));
     ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("the declared columns are not those of the answer"),
                     errhint("Write AS (%s).", columns.data)));
 }
