@@ -3,6 +3,7 @@
 
 LOAD 'dp_rdr';
 ALTER SEQUENCE dp_rdr.ledger_row_id_seq RESTART WITH 70001;
+ALTER SEQUENCE dp_rdr.request_id_seq RESTART WITH 101;
 SET client_min_messages = warning;
 DROP ROLE IF EXISTS requests_owner, requests_ann, requests_bea, requests_both, requests_rita, requests_sly, requests_group,
     requests_other;
@@ -12,7 +13,7 @@ CREATE ROLE requests_ann LOGIN;    -- has a policy
 CREATE ROLE requests_bea LOGIN;    -- has one, too
 CREATE ROLE requests_both LOGIN IN ROLE requests_owner, requests_ann;
 CREATE ROLE requests_rita LOGIN;   -- reviews
-CREATE ROLE requests_sly LOGIN;    -- reviews, and may become the owner
+CREATE ROLE requests_sly LOGIN NOINHERIT IN ROLE requests_owner; -- reviews, and may become the owner
 CREATE ROLE requests_group;
 CREATE ROLE requests_other LOGIN;
 GRANT CREATE ON SCHEMA public TO requests_owner;
@@ -272,7 +273,6 @@ INSERT INTO ways (open, close) VALUES
     ('GRANT requests_bea TO requests_rita', 'REVOKE requests_bea FROM requests_rita');
 SELECT (string_to_array(:'reviewed', ',')::bigint[])[4] AS last \gset
 -- The session is another's each time: a keeper looks at what is committed.
-\set QUIET on
 SET client_min_messages = error;
 \pset tuples_only on
 CREATE FUNCTION way(id bigint) RETURNS text LANGUAGE plpgsql AS $$
@@ -288,7 +288,6 @@ END $$;
 SELECT open, format('SET SESSION AUTHORIZATION requests_rita'), format('SELECT way(%s)', :last), 'SET SESSION AUTHORIZATION DEFAULT', close FROM ways ORDER BY id \gexec
 \pset tuples_only off
 RESET client_min_messages;
-\set QUIET off
 SET SESSION AUTHORIZATION requests_sly;
 SELECT way(:last);
 RESET SESSION AUTHORIZATION;
