@@ -225,6 +225,18 @@ SELECT dp_request('SELECT count(*) AS n FROM ward_dp', 'for the owner', decider 
 SET SESSION AUTHORIZATION requests_rita;
 SELECT purpose, state, epsilon, basis FROM dp_requests(NULL) ORDER BY request;
 SELECT told(format('SELECT dp_approve(%s)', :owners)) ~ '^42501 there is no request';
+-- What the owner decides in sight of the rows shows to no reviewer, and to no other analyst.
+SELECT md5(string_agg(r::text, ',' ORDER BY request)) AS seen FROM dp_requests(NULL) r \gset
+SET SESSION AUTHORIZATION requests_bea;
+SELECT md5(string_agg(r::text, ',' ORDER BY request)) AS seen_by_bea FROM dp_requests(NULL) r \gset
+SELECT md5(e::text) AS explained FROM dp_explain('SELECT count(*) FROM ward_dp') e \gset
+SET SESSION AUTHORIZATION requests_owner;
+SELECT * FROM dp_approve(:owners, epsilon => 50);
+SET SESSION AUTHORIZATION requests_bea;
+SELECT md5(string_agg(r::text, ',' ORDER BY request)) = :'seen_by_bea' AS same FROM dp_requests(NULL) r;
+SELECT md5(e::text) = :'explained' AS same, accepted FROM dp_explain('SELECT count(*) FROM ward_dp') e;
+SET SESSION AUTHORIZATION requests_rita;
+SELECT md5(string_agg(r::text, ',' ORDER BY request)) = :'seen' AS same FROM dp_requests(NULL) r;
 SELECT o, told(format('SELECT dp_approve(%s, %s)', (string_to_array(:'reviewed', ','))[1], o)) FROM unnest(array['tau => 0.5', 'tau_var => 0.5', 'epsilon => 0.2', 'hold => true', 'basis => ''rows''']) o;
 SELECT a.* FROM (SELECT string_to_array(:'reviewed', ',')::bigint[] AS r) t, dp_approve(r[1], epsilon => 0.05) a;
 SELECT dp_reject((string_to_array(:'reviewed', ',')::bigint[])[2], 'not now');

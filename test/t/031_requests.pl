@@ -37,6 +37,18 @@ my $fetch = "SELECT string_agg(f::text, ' ') FROM dp_fetch($plain) AS f (city te
 my $answer = ask($node, 'postgres', $fetch);
 like($answer, qr/^\(Oslo,-?\d+\) \(Pisa,-?\d+\) \(Rome,-?\d+\)$/, 'its requester has it');
 
+# Many permit it at once, all of them prepared while somebody holds the odometer: one charge.
+my $raced = request('SELECT count(*) AS n FROM people_dp');
+my $holder = session($node, 'postgres');
+$holder->query_safe(q{BEGIN; SELECT FROM dp_rdr.odometer FOR UPDATE});
+my @racers = map { session($node, 'controller') } 1 .. 4;
+start_question($_, "SELECT (dp_approve($raced, basis => 'public')).state") for @racers;
+$node->safe_psql('postgres', 'SELECT pg_sleep(0.3)');
+$holder->query_safe('ROLLBACK');
+is(join(' ', sort map { finish_question($_) } @racers), '55000 55000 55000 answered', 'one of them has it');
+is(account($node, 'postgres'), '2|0.1', 'and it is charged once');
+$_->quit for $holder, @racers;
+
 # A keeper is killed between the charge and the answer: the server comes back with the charge and without the answer.
 my $slow = 'SELECT count(*) AS n FROM slow_dp WHERE id + 1 > 0';
 my $killed = request($slow);
