@@ -361,6 +361,7 @@ SELECT DISTINCT room, felt FROM visit_dp WHERE room > 2 AND age = -1;
 SELECT room FROM visit_dp WHERE room = 17 GROUP BY room;
 SELECT * FROM dp_query('SELECT DISTINCT felt AS feeling FROM visit_dp WHERE town = ''nowhere''') AS (feeling mood);
 SELECT count(*) FROM (SELECT DISTINCT room FROM visit_dp) q;
+SELECT count(*) FROM (SELECT DISTINCT room, room AS again FROM visit_dp) q;
 SELECT DISTINCT felt FROM (SELECT DISTINCT felt, room FROM visit_dp) q ORDER BY 1;
 WITH rooms AS (SELECT DISTINCT room FROM visit_dp) SELECT r.room, d.n IS NOT NULL FROM rooms r LEFT JOIN (SELECT room, count(*) AS n, avg(age) FROM visit_dp GROUP BY room) d USING (room) ORDER BY 1;
 SELECT column_name, epsilon, reason FROM dp_last_release();
