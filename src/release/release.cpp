@@ -5,6 +5,7 @@
 #include "release/accuracy.hpp"
 #include "release/charge.hpp"
 #include "release/convert.hpp"
+#include "release/interval.hpp"
 #include "rows/caught.hpp"
 #include "rows/evaluate.hpp"
 #include "rows/shown.hpp"
@@ -176,6 +177,21 @@ static Datum aggregate_value(const Writer *writer, int i) {
     pg_unreachable();
 }
 
+static Datum part_value(const Writer *writer, int output) {
+    const rows::Question *question = writer->question;
+    const query::Output &column = question->leaf->outputs[output];
+    Datum value = aggregate_value(writer, column.index);
+    if (column.part == query::Part::value)
+        return value;
+    int j = question->measure_of[column.index];
+    Released released = {question, column.index, writer->noisy + first_coordinate(question, j), 0, nullptr, 0, value};
+    if ((*question->measures)[j].kind == privacy::MeasureKind::sum)
+        released.exponent = exponent_of(writer, j);
+    released.noise = writer->plan == nullptr ? nullptr : &writer->plan->noise[j];
+    released.error95 = writer->error95[output];
+    return interval_end(released, column.part);
+}
+
 static void note_accuracy(const Writer *writer, int output) {
     const rows::Question *question = writer->question;
     int aggregate = question->leaf->outputs[output].index, j = question->measure_of[aggregate];
@@ -199,7 +215,7 @@ static void put_row(const Writer *writer, const Datum *keys, const bool *key_nul
             values[i] = keys[output.index];
             nulls[i] = key_nulls[output.index];
         } else {
-            values[i] = aggregate_value(writer, output.index);
+            values[i] = part_value(writer, i);
             note_accuracy(writer, i);
         }
     }
