@@ -228,8 +228,10 @@ static void put_declared(Writer *writer, const rows::Sums *sums) {
     int nkeys = question->leaf->nkeys;
     auto *keys = static_cast<Datum *>(palloc0(sizeof(Datum) * (nkeys + 1)));
     auto *nulls = static_cast<bool *>(palloc0(sizeof(bool) * (nkeys + 1)));
+    MemoryContext per_group = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr group", ALLOCSET_DEFAULT_SIZES);
     for (int group = 0; group < question->ngroups; group++) {
         CHECK_FOR_INTERRUPTS();
+        MemoryContext old = MemoryContextSwitchTo(per_group);
         int rest = rows::place_of_group(question, group);
         for (int i = nkeys - 1; i >= 0; i--) {
             const rows::KeyDomain &domain = question->domains[i];
@@ -242,7 +244,10 @@ static void put_declared(Writer *writer, const rows::Sums *sums) {
         else
             add_noise(writer, sums->values + static_cast<int64>(group) * question->ncoordinates);
         put_row(writer, keys, nulls);
+        MemoryContextSwitchTo(old);
+        MemoryContextReset(per_group);
     }
+    MemoryContextDelete(per_group);
 }
 
 // Canonical order: by the keys' default order, NULL last, whatever the order of the rows was (C12).
