@@ -365,7 +365,7 @@ SELECT count(*) FROM (SELECT DISTINCT room, room AS again FROM visit_dp) q;
 SELECT DISTINCT felt FROM (SELECT DISTINCT felt, room FROM visit_dp) q ORDER BY 1;
 WITH rooms AS (SELECT DISTINCT room FROM visit_dp) SELECT r.room, d.n IS NOT NULL FROM rooms r LEFT JOIN (SELECT room, count(*) AS n, avg(age) FROM visit_dp GROUP BY room) d USING (room) ORDER BY 1;
 SELECT column_name, epsilon, reason FROM dp_last_release();
-SELECT * FROM dp_rdr.release('SELECT room FROM public.visit_dp GROUP BY room', NULL, 1, NULL, NULL, 1, false) AS (room int);
+SELECT * FROM dp_rdr.release('SELECT room FROM public.visit_dp GROUP BY room', NULL, 1, NULL, NULL, 1, true, false) AS (room int);
 SELECT * FROM dp_last_release();
 SELECT leaf, column_name, accepted, reason, epsilon, delta, rho FROM dp_explain('SELECT DISTINCT room FROM visit_dp');
 SELECT refused('SELECT DISTINCT room FROM visit_dp WHERE pg_sleep(1) IS NULL');
