@@ -77,6 +77,11 @@ SELECT twice('SELECT fee, count(*) FROM visit_dp GROUP BY fee', '', 'a money, b 
 -- Neither order, names nor what the statement does with the numbers matter; what is asked does.
 SELECT twice('SELECT count(*) AS n, avg(age) AS m, sum(paid) FROM visit_dp', '', 'n bigint, m numeric, s numeric',
              'SELECT n, m, s FROM (SELECT sum(paid) AS s, avg(age) AS m, count(*) AS n FROM visit_dp) q', 'n bigint, m numeric, s numeric');
+-- So do the ends of their intervals: they are those of the numbers.
+SELECT twice('SELECT room, avg(paid), count(*) FROM visit_dp GROUP BY room', '', 'r int, m numeric, n bigint');
+SELECT bool_and(n BETWEEN l AND h AND m BETWEEN a AND b) FROM (SELECT room, count(*) AS n, avg(paid) AS m FROM visit_dp GROUP BY room) v
+JOIN (SELECT room, dp_low(count(*)) AS l, dp_high(count(*)) AS h, dp_low(avg(paid)) AS a, dp_high(avg(paid)) AS b FROM visit_dp GROUP BY room) w USING (room);
+SELECT DISTINCT reason, epsilon FROM dp_last_release();
 SELECT i, twice(q, '', 'n bigint', r) FROM (VALUES
     (1, 'SELECT count(*) FROM visit_dp WHERE age > 30', 'SELECT count(*) + 0 FROM visit_dp v WHERE (v.age > 30) HAVING true'),
     (2, 'SELECT count(*) FROM visit_dp WHERE age > 31', 'SELECT count(*) FROM visit_dp WHERE age > 32'),
@@ -365,7 +370,7 @@ SELECT count(*) FROM (SELECT DISTINCT room, room AS again FROM visit_dp) q;
 SELECT DISTINCT felt FROM (SELECT DISTINCT felt, room FROM visit_dp) q ORDER BY 1;
 WITH rooms AS (SELECT DISTINCT room FROM visit_dp) SELECT r.room, d.n IS NOT NULL FROM rooms r LEFT JOIN (SELECT room, count(*) AS n, avg(age) FROM visit_dp GROUP BY room) d USING (room) ORDER BY 1;
 SELECT column_name, epsilon, reason FROM dp_last_release();
-SELECT * FROM dp_rdr.release('SELECT room FROM public.visit_dp GROUP BY room', NULL, 1, NULL, NULL, 1, true, false) AS (room int);
+SELECT * FROM dp_rdr.release('SELECT room FROM public.visit_dp GROUP BY room', NULL, 1, NULL, NULL, 1, false) AS (room int);
 SELECT * FROM dp_last_release();
 SELECT leaf, column_name, accepted, reason, epsilon, delta, rho FROM dp_explain('SELECT DISTINCT room FROM visit_dp');
 SELECT refused('SELECT DISTINCT room FROM visit_dp WHERE pg_sleep(1) IS NULL');
