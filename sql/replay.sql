@@ -55,6 +55,7 @@ DECLARE
     before bigint := charges();
 BEGIN
     EXECUTE format('SELECT string_agg(a::text, %L) FROM dp_query(%L%s) AS a (%s)', ' ', query, options, columns) INTO answer;
+    answer := coalesce(answer, 'no rows');
     charged := charges() - before;
 END $$;
 -- Twice: what each came to, and whether one that came to nothing is the same.
@@ -68,12 +69,19 @@ SELECT twice('SELECT count(*) FROM visit_dp');
 SELECT twice('SELECT count(*) FROM visit_dp', ', replay => false');
 SELECT twice('SELECT room, count(*), sum(age), avg(paid) FROM visit_dp GROUP BY room', '', 'a int, b bigint, c bigint, d numeric');
 SELECT twice('SELECT town, felt, count(*) FROM visit_dp GROUP BY town, felt', '', 'a text, b mood, c bigint');
+-- Small groups that were withheld are not in what is stored.
+SELECT twice('SELECT age, count(*) FROM visit_dp WHERE id < 900 GROUP BY age', '', 'a int, b bigint');
 SELECT twice('SELECT date_trunc(''month'', at), count(*) FROM visit_dp GROUP BY 1', '', 'a timestamptz, b bigint');
 -- Keys whose texts do not stand for one value for ever are not stored.
 SELECT twice('SELECT fee, count(*) FROM visit_dp GROUP BY fee', '', 'a money, b bigint');
 -- Neither order, names nor what the statement does with the numbers matter; what is asked does.
 SELECT twice('SELECT count(*) AS n, avg(age) AS m, sum(paid) FROM visit_dp', '', 'n bigint, m numeric, s numeric',
              'SELECT n, m, s FROM (SELECT sum(paid) AS s, avg(age) AS m, count(*) AS n FROM visit_dp) q', 'n bigint, m numeric, s numeric');
+-- So do the ends of their intervals: they are those of the numbers.
+SELECT twice('SELECT room, avg(paid), count(*) FROM visit_dp GROUP BY room', '', 'r int, m numeric, n bigint');
+SELECT bool_and(n BETWEEN l AND h AND m BETWEEN a AND b) FROM (SELECT room, count(*) AS n, avg(paid) AS m FROM visit_dp GROUP BY room) v
+JOIN (SELECT room, dp_low(count(*)) AS l, dp_high(count(*)) AS h, dp_low(avg(paid)) AS a, dp_high(avg(paid)) AS b FROM visit_dp GROUP BY room) w USING (room);
+SELECT DISTINCT reason, epsilon FROM dp_last_release();
 SELECT i, twice(q, '', 'n bigint', r) FROM (VALUES
     (1, 'SELECT count(*) FROM visit_dp WHERE age > 30', 'SELECT count(*) + 0 FROM visit_dp v WHERE (v.age > 30) HAVING true'),
     (2, 'SELECT count(*) FROM visit_dp WHERE age > 31', 'SELECT count(*) FROM visit_dp WHERE age > 32'),
@@ -241,6 +249,14 @@ SELECT dp_set_bounds('visit', 'age', 0, 101), dp_set_groups('visit', 'room', '{0
 SET ROLE regress_analyst;
 SELECT charged FROM asked('SELECT sum(age) FROM visit_dp');
 SELECT charged FROM asked('SELECT room, count(*) FROM visit_dp GROUP BY room', '', 'a int, n bigint');
+SET ROLE regress_controller;
+SELECT dp_set_groups('visit', 'room', '{0,1,2,3,9}');
+SET ROLE regress_analyst;
+SELECT charged FROM asked('SELECT room, count(*) FROM visit_dp GROUP BY room', '', 'a int, n bigint');
+SET ROLE regress_controller;
+SELECT dp_set_groups('visit', 'room', '{0,1,2,3,4}');
+SET ROLE regress_analyst;
+SELECT charged FROM asked('SELECT room, count(*) FROM visit_dp GROUP BY room', '', 'a int, n bigint');
 SELECT charged FROM asked('SELECT count(*) FROM visit_dp');
 -- A policy with other terms asks another question; one with other totals does not.
 SET ROLE regress_controller;
@@ -333,7 +349,9 @@ SELECT view_dashboard(1);
 RESET ROLE;
 SELECT epsilon AS epsilon, releases, denials FROM dp_odometer('visit') WHERE account = 'public' \gset before_
 SET ROLE regress_controller;
+SET client_min_messages = error; -- it is used up: how much that is, rounds have decided
 SELECT dp_set_odometer('visit', epsilon_total => :before_epsilon);
+RESET client_min_messages;
 SET ROLE regress_analyst;
 SELECT refused('SELECT count(*) FROM visit_dp WHERE age < 77');
 SELECT view_dashboard(1000);
@@ -350,9 +368,10 @@ SELECT DISTINCT room, felt FROM visit_dp WHERE room > 2 AND age = -1;
 SELECT room FROM visit_dp WHERE room = 17 GROUP BY room;
 SELECT * FROM dp_query('SELECT DISTINCT felt AS feeling FROM visit_dp WHERE town = ''nowhere''') AS (feeling mood);
 SELECT count(*) FROM (SELECT DISTINCT room FROM visit_dp) q;
+SELECT count(*) FROM (SELECT DISTINCT room, room AS again FROM visit_dp) q;
 SELECT DISTINCT felt FROM (SELECT DISTINCT felt, room FROM visit_dp) q ORDER BY 1;
 WITH rooms AS (SELECT DISTINCT room FROM visit_dp) SELECT r.room, d.n IS NOT NULL FROM rooms r LEFT JOIN (SELECT room, count(*) AS n, avg(age) FROM visit_dp GROUP BY room) d USING (room) ORDER BY 1;
-SELECT * FROM dp_last_release();
+SELECT column_name, epsilon, reason FROM dp_last_release();
 SELECT * FROM dp_rdr.release('SELECT room FROM public.visit_dp GROUP BY room', NULL, 1, NULL, NULL, 1, false) AS (room int);
 SELECT * FROM dp_last_release();
 SELECT leaf, column_name, accepted, reason, epsilon, delta, rho FROM dp_explain('SELECT DISTINCT room FROM visit_dp');

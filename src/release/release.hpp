@@ -65,7 +65,7 @@ struct Terms {
     bool sighted;                  // he may have decided in sight of the rows
 };
 
-// Whether charge and answer happen, and at which price, whatever the rows are (formulas.md 4.5): else the charge is kept apart.
+// Whether charge and answer happen, and at which price, whatever the rows are (formulas.md 4.4): else the charge is kept apart.
 constexpr bool is_public(const Terms &terms) {
     return is_public(terms.algorithm) && !terms.sighted;
 }
@@ -116,8 +116,7 @@ struct Answer {
     Facts facts;
     Tuplestorestate *rows; // outputs of the leaf, in canonical key order; can be read again
     TupleDesc desc;
-    const catalog::Storing
-        *storing; // to be stored before the first row leaves; or null. Then the rows outlive the transaction
+    const catalog::Storing *storing; // to be stored before the first row leaves; or null
 };
 
 // What costs nothing, and reads no row: an answer that was paid (terms.replay has a past), and the declared groups of a question
