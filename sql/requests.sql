@@ -217,6 +217,15 @@ SELECT state FROM dp_requests() WHERE request = :dear;
 SELECT dp_grant('ward_dp', 'requests_ann', tau => 0.9);
 SELECT state FROM dp_approve(:dear, basis => 'public');
 
+-- A profile goes with no decision in sight of the rows.
+SELECT dp_grant('ward_dp', 'requests_other', tau => 0.9, profile => dp_profile('constant', relative => 1000000));
+SET SESSION AUTHORIZATION requests_other;
+SELECT dp_request('SELECT count(*) AS n FROM ward_dp', 'profiled') AS profiled \gset
+SET SESSION AUTHORIZATION requests_owner;
+SELECT told(format('SELECT dp_approve(%s)', :profiled));
+SELECT state FROM dp_approve(:profiled, basis => 'public');
+SELECT dp_revoke('ward_dp', 'requests_other');
+
 -- Reviewers.
 SELECT dp_set_review('ward', '{requests_rita,requests_sly,requests_group}');
 SET SESSION AUTHORIZATION requests_ann;

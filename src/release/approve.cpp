@@ -229,14 +229,13 @@ static void ask_for_less(const catalog::Policy &policy, privacy::Epsilon epsilon
 }
 
 static void check_data_terms(const Decision &decision, const catalog::Policy &policy, const Terms &terms) {
-    if (terms.algorithm != Algorithm::within_data)
-        return;
-    if (!decision.sighted)
+    if (decision.sighted && policy.has_profile)
+        refuse_basis("basis \"rows\" does not go with the requester's risk profile",
+                     "What a profile promises rests on decisions that do not depend on the data: pass basis => 'public' if "
+                     "this is one.");
+    if (terms.algorithm == Algorithm::within_data && !decision.sighted)
         refuse_basis("the price of this request is found in the rows (within_data), and its basis would be public",
                      "Pass basis => 'rows', or tau, tau_var or epsilon of your own.");
-    if (policy.has_profile)
-        refuse_basis("selection \"within_data\" does not go with the requester's risk profile",
-                     "Leave it out: what a profile promises rests on prices that do not depend on the data.");
 }
 
 void apply(const Decision &decision, const catalog::Policy &policy, Terms *terms) {

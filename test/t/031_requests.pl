@@ -66,6 +66,17 @@ is(sqlstate($node, 'postgres', 'analyst', "SELECT * FROM dp_fetch($killed) AS (n
 is(sqlstate($node, 'postgres', 'controller', "SELECT dp_approve($killed, basis => 'public')"), '55000', 'and it is not charged again');
 ok(verified($node, 'postgres', 'slow'), 'the ledger is whole');
 
+# What was drawn is stored for the charge that pays for it, and for no other.
+my $moved = request($slow);
+$before = rows_of_ledger($node, 'public.slow');
+$approver = session($node, 'controller');
+start_question($approver, "SELECT dp_approve($moved, basis => 'public')");
+$node->poll_query_until('postgres', "SELECT count(*) > $before FROM dp_rdr.ledger WHERE relation = 'public.slow'") or die 'nothing was charged';
+$node->safe_psql('postgres', "UPDATE dp_rdr.request SET ledger_id = ledger_id - 1 WHERE id = $moved");
+is(finish_question($approver), '55000', 'an answer that is another charge\'s is not stored');
+is(state_of($moved), 'charged', 'and its request stays as it was');
+$approver->quit;
+
 # The approver cancels: the same.
 my $cancelled = request($slow);
 is(sqlstate($node, 'postgres', 'controller', "SET statement_timeout = 500; SELECT dp_approve($cancelled, basis => 'public')"), '57014', 'the approver gives up');
