@@ -16,7 +16,7 @@ from typing import NamedTuple
 from worlds import Neighbours, World, build_fixture, log_complaints, numbers, observation, shows_canary
 
 HERE = pathlib.Path(__file__).parent
-HEADER = re.compile(r"-- ([A-DX]\d\d)(?: +([A-Z]+))(?: +([\w|]+))?(?: +@(\w+))?(?: +>=(\d+))?")
+HEADER = re.compile(r"-- ([A-DQX]\d\d)(?: +([A-Z]+))(?: +([\w|]+))?(?: +@(\w+))?(?: +>=(\d+))?")
 STEP = re.compile(r"(?:(superuser|controller|analyst|colleague|finder|selector|stranger)> )?([!?])? ?(.*)", re.DOTALL)
 OUTCOMES = {"REFUSE", "NOLEAK", "SAME", "SHAPE", "CHARGED", "NOCHARGE", "FRESH"}
 
@@ -194,8 +194,8 @@ class Tap:
 
 def check_readme(tap, cases):
     """Every id has a line there: cases here, or where else it is tested, or why not."""
-    rows = re.findall(r"^\| ([A-DX]\d\d) \| (.*?) \|", (HERE / "README.md").read_text(), re.MULTILINE)
-    catalogue = {f"{letter}{n:02}" for letter, last in (("A", 36), ("B", 32), ("C", 30), ("D", 26), ("X", 12))
+    rows = re.findall(r"^\| ([A-DQX]\d\d) \| (.*?) \|", (HERE / "README.md").read_text(), re.MULTILINE)
+    catalogue = {f"{letter}{n:02}" for letter, last in (("A", 36), ("B", 32), ("C", 30), ("D", 26), ("Q", 5), ("X", 12))
                  for n in range(1, last + 1)}
     here = {case.id for case in cases}
     listed = {id for id, where in rows}
