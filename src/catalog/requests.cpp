@@ -88,17 +88,15 @@ Access access_to(const Reading &reading, const Requested &request, Oid role) {
     if (access.settings == nullptr)
         return access;
     access.owner = border::owns_relation(access.settings->relation, role);
-    access.reviewer =
-        strcmp(request.decider, "review") == 0 && is_reviewer(reading, access.settings->relation, role);
+    access.reviewer = strcmp(request.decider, "review") == 0 && is_reviewer(reading, access.settings->relation, role);
     return access;
 }
 
 void refuse_unknown(int64 id) {
-    ereport(ERROR,
-            (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-             errmsg("there is no request " INT64_FORMAT " of role \"%s\", nor one on which it decides", id,
-                    GetUserNameFromId(GetUserId(), false)),
-             errhint("dp_requests(NULL) lists those that you have made, and those on which you decide.")));
+    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                    errmsg("there is no request " INT64_FORMAT " of role \"%s\", nor one on which it decides", id,
+                           GetUserNameFromId(GetUserId(), false)),
+                    errhint("dp_requests(NULL) lists those that you have made, and those on which you decide.")));
     pg_unreachable();
 }
 
@@ -122,14 +120,16 @@ const char *shown_state(const Requested &request) {
 
 void check_pending(const Requested &request) {
     if (request.open)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("request " INT64_FORMAT " was made or changed in a transaction that has not been committed",
-                               request.id),
-                        errhint("Commit it first.")));
+        ereport(ERROR,
+                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                 errmsg("request " INT64_FORMAT " was made or changed in a transaction that has not been committed",
+                        request.id),
+                 errhint("Commit it first.")));
     if (strcmp(shown_state(request), "pending") != 0)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("request " INT64_FORMAT " is %s", request.id, shown_state(request)),
-                        errhint("Only what is pending can be decided on. It may be asked for again with dp_request().")));
+        ereport(ERROR,
+                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                 errmsg("request " INT64_FORMAT " is %s", request.id, shown_state(request)),
+                 errhint("Only what is pending can be decided on. It may be asked for again with dp_request().")));
 }
 
 void check_blind(const Settings &settings, const Asker &reviewer) {
@@ -139,8 +139,7 @@ void check_blind(const Settings &settings, const Asker &reviewer) {
         return;
     ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
                     errmsg("who may see rows of %s does not decide as a reviewer", settings.relation_name),
-                    errdetail("%s.", way),
-                    errhint("The owner of the table revokes that, or decides himself.")));
+                    errdetail("%s.", way), errhint("The owner of the table revokes that, or decides himself.")));
 }
 
 // ---- writing -------------------------------------------------------------------------------------------------------

@@ -181,8 +181,7 @@ static Datum oid_array(const List *roles) {
     ListCell *cell;
     foreach (cell, roles)
         elements[foreach_current_index(cell)] = ObjectIdGetDatum(lfirst_oid(cell));
-    return PointerGetDatum(
-        construct_array(elements, list_length(roles), OIDOID, sizeof(Oid), true, TYPALIGN_INT));
+    return PointerGetDatum(construct_array(elements, list_length(roles), OIDOID, sizeof(Oid), true, TYPALIGN_INT));
 }
 
 const char *way_to_rows(Oid relation, Oid owner, const List *roles) {

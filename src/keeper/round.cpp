@@ -324,8 +324,9 @@ static void prepare_approval(Request *request) {
         release::decide(approval, catalog::Asker{request->role, request->session_role}, request->requested);
     request->role = request->requested->asker.role;
     if (!SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(request->role)))
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("the role that made request " INT64_FORMAT " does not exist any more", approval.request)));
+        ereport(ERROR,
+                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                 errmsg("the role that made request " INT64_FORMAT " does not exist any more", approval.request)));
     border::RoleScope requester = border::RoleScope::enter(request->role);
     request->ask = release::ask_of(*request->requested, request->decision);
     query::Leaf *leaf = prepare_question(request);
@@ -613,8 +614,8 @@ static void answer(Request *request) {
 
 [[noreturn]] static void refuse_unsettled(int64 id) {
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("the answer to request " INT64_FORMAT " was not stored", id),
-                    errdetail("Its charge stays."), errhint("The server log tells the cause. It has to be asked for again.")));
+                    errmsg("the answer to request " INT64_FORMAT " was not stored", id), errdetail("Its charge stays."),
+                    errhint("The server log tells the cause. It has to be asked for again.")));
     pg_unreachable();
 }
 

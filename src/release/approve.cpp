@@ -25,10 +25,11 @@ static void check_reviewers_words(const Approval &approval) {
         refuse_basis("hold does not go with a decision of a reviewer",
                      "Leave it out: a reviewer sees no answer before its requester does.");
     if (approval.has_tau || approval.has_tau_var || approval.within_data)
-        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                        errmsg("a reviewer decides on the terms of the requester's policy"),
-                        errhint("Pass epsilon => ... for less than its price, or nothing. The owner of the table may set "
-                                "other terms.")));
+        ereport(ERROR,
+                (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                 errmsg("a reviewer decides on the terms of the requester's policy"),
+                 errhint("Pass epsilon => ... for less than its price, or nothing. The owner of the table may set "
+                         "other terms.")));
 }
 
 // What an owner decides who may have looked is kept apart; he may declare that nobody has.
@@ -230,9 +231,10 @@ static void ask_for_less(const catalog::Policy &policy, privacy::Epsilon epsilon
 
 static void check_data_terms(const Decision &decision, const catalog::Policy &policy, const Terms &terms) {
     if (decision.sighted && policy.has_profile)
-        refuse_basis("basis \"rows\" does not go with the requester's risk profile",
-                     "What a profile promises rests on decisions that do not depend on the data: pass basis => 'public' if "
-                     "this is one.");
+        refuse_basis(
+            "basis \"rows\" does not go with the requester's risk profile",
+            "What a profile promises rests on decisions that do not depend on the data: pass basis => 'public' if "
+            "this is one.");
     if (terms.algorithm == Algorithm::within_data && !decision.sighted)
         refuse_basis("the price of this request is found in the rows (within_data), and its basis would be public",
                      "Pass basis => 'rows', or tau, tau_var or epsilon of your own.");
@@ -323,8 +325,7 @@ static ArrayType *rows_of(const Answer &answer, const int *columns, int n) {
         for (int i = 0; i < n; i++) {
             bool isnull = slot->tts_isnull[columns[i]];
             Datum text =
-                isnull ? Datum(0)
-                       : CStringGetTextDatum(OutputFunctionCall(&outputs[i], slot->tts_values[columns[i]]));
+                isnull ? Datum(0) : CStringGetTextDatum(OutputFunctionCall(&outputs[i], slot->tts_values[columns[i]]));
             texts = accumArrayResult(texts, text, isnull, TEXTOID, CurrentMemoryContext);
         }
     }

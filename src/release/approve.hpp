@@ -13,10 +13,10 @@ struct Approval {
     bool has_tau, has_tau_var, has_epsilon;
     double tau, tau_var;
     privacy::Epsilon epsilon;
-    bool within_data;   // the selection that he names
-    bool is_public;     // he declares that he has not looked
-    bool in_sight;      // or that he has
-    bool hold;          // the answer is for him first
+    bool within_data; // the selection that he names
+    bool is_public;   // he declares that he has not looked
+    bool in_sight;    // or that he has
+    bool hold;        // the answer is for him first
 };
 
 // What it comes to, for this request and this approver.

@@ -104,8 +104,8 @@ static void evaluate_arguments(const List *arguments, release::Ask *ask) {
         bool by_value;
         get_typlenbyval(type, &length, &by_value);
         if (!parameter.isnull)
-            parameter.value = length == -1 ? PointerGetDatum(PG_DETOAST_DATUM_COPY(value))
-                                           : datumCopy(value, by_value, length);
+            parameter.value =
+                length == -1 ? PointerGetDatum(PG_DETOAST_DATUM_COPY(value)) : datumCopy(value, by_value, length);
         parameter.pflags = PARAM_FLAG_CONST;
         parameter.ptype = ask->parameter_types[i] = query::parameter_type(type);
     }
@@ -207,11 +207,11 @@ constexpr int most_pending = 100;     // of a requester about a table
 static void check_keys(const query::Leaf *leaf) {
     for (int i = 0; i < leaf->nkeys; i++)
         if (!rows::is_text_portable(leaf->keys[i].type))
-            ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                            errmsg("a group key of type %s is not supported in a request",
-                                   format_type_be(leaf->keys[i].type)),
-                            errdetail("What its text means depends on settings or catalogs."),
-                            errhint("Group by another column, or ask directly.")));
+            ereport(ERROR,
+                    (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                     errmsg("a group key of type %s is not supported in a request", format_type_be(leaf->keys[i].type)),
+                     errdetail("What its text means depends on settings or catalogs."),
+                     errhint("Group by another column, or ask directly.")));
 }
 
 // All that would be refused later is refused now, under the policy as it is; the price is that of now.
@@ -252,8 +252,9 @@ static const char *decider_of(FunctionCallInfo fcinfo, int argument, const Price
     if (strcmp(decider, "owner") == 0)
         return decider;
     if (!reviewed)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s has no reviewers", priced.settings->view_name),
-                        errhint("Leave decider out, or pass 'owner'.")));
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s has no reviewers", priced.settings->view_name),
+                 errhint("Leave decider out, or pass 'owner'.")));
     if (priced.from_data)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                         errmsg("decider \"review\" does not go with a policy within_data"),
@@ -266,7 +267,8 @@ static const char *decider_of(FunctionCallInfo fcinfo, int argument, const Price
 static TimestampTz expiry(Datum expires, TimestampTz now) {
     const Interval *span = DatumGetIntervalP(expires);
     constexpr int most_days = 365250;
-    bool too_long = int64{span->month} * DAYS_PER_MONTH + span->day > most_days || span->time / USECS_PER_DAY > most_days;
+    bool too_long =
+        int64{span->month} * DAYS_PER_MONTH + span->day > most_days || span->time / USECS_PER_DAY > most_days;
     TimestampTz end = now;
     if (!too_long && span->month >= 0 && span->day >= 0 && span->time >= 0)
         end = DatumGetTimestampTz(DirectFunctionCall2(timestamp_pl_interval, TimestampTzGetDatum(now), expires));
@@ -307,8 +309,8 @@ static ArrayType *texts_of(Datum *texts, int n) {
 static int64 store_request(const Visit &visit, const Asked &question, const Priced &priced, const char *purpose,
                            const char *decider, TimestampTz now, TimestampTz expires) {
     constexpr int n = 15;
-    Oid types[n] = {TEXTOID, OIDOID,    OIDOID, TEXTOID,    TIMESTAMPTZOID, TIMESTAMPTZOID, OIDOID,        TEXTOID,
-                    TEXTOID, TEXTOID, NUMERICOID, NUMERICOID, TEXTARRAYOID, TEXTARRAYOID, FLOAT8ARRAYOID};
+    Oid types[n] = {TEXTOID, OIDOID,  OIDOID,     TEXTOID,    TIMESTAMPTZOID, TIMESTAMPTZOID, OIDOID,        TEXTOID,
+                    TEXTOID, TEXTOID, NUMERICOID, NUMERICOID, TEXTARRAYOID,   TEXTARRAYOID,   FLOAT8ARRAYOID};
     const release::Price &price = priced.price;
     Datum values[n] = {CStringGetTextDatum(priced.settings->id_text),
                        ObjectIdGetDatum(question.ask.asker.role),
@@ -331,8 +333,10 @@ static int64 store_request(const Visit &visit, const Asked &question, const Pric
     nulls[10] = question.ask.has_epsilon ? ' ' : 'n';
     nulls[11] = price.known ? ' ' : 'n';
     nulls[14] = price.error95 == nullptr ? 'n' : ' ';
-    visit.run("INSERT INTO dp_rdr.request (table_id, requester, session_role, decider, at, expires_at, view, query, parameters, "
-              "purpose, epsilon_wanted, terms, names, types, error95) VALUES ($1::uuid, $2::regrole, $3::regrole, $4, $5, $6, "
+    visit.run("INSERT INTO dp_rdr.request (table_id, requester, session_role, decider, at, expires_at, view, query, "
+              "parameters, "
+              "purpose, epsilon_wanted, terms, names, types, error95) VALUES ($1::uuid, $2::regrole, $3::regrole, $4, "
+              "$5, $6, "
               "$7::regclass, $8, $9::jsonb, $10, $11, jsonb_build_object('epsilon', $12), $13, $14, $15) RETURNING id",
               n, types, values, nulls);
     bool isnull;
@@ -390,9 +394,10 @@ static void check_state_name(const char *state) {
     for (const char *known : states)
         if (strcmp(state, known) == 0)
             return;
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown state \"%s\"", state),
-                    errhint("Use 'pending', 'charged', 'answered', 'held', 'rejected', 'withdrawn', 'denied' or 'expired'; "
-                            "NULL for all.")));
+    ereport(ERROR,
+            (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown state \"%s\"", state),
+             errhint("Use 'pending', 'charged', 'answered', 'held', 'rejected', 'withdrawn', 'denied' or 'expired'; "
+                     "NULL for all.")));
 }
 
 DP_CALL(dp_requests) {
@@ -436,11 +441,14 @@ static const catalog::Requested *answered_request(int64 id) {
     reading.close();
     bool there = strcmp(request->state, "answered") == 0 || (owner && strcmp(request->state, "held") == 0);
     if (!there || request->rows == nullptr)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("there is nothing to fetch: request " INT64_FORMAT " is %s", id, catalog::shown_state(*request)),
-                        strcmp(request->state, "charged") == 0
-                            ? errhint("It is being answered; if that takes longer than its query it has failed, and its charge stays.")
-                            : errhint("dp_requests(NULL) shows the state of your requests.")));
+        ereport(
+            ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+             errmsg("there is nothing to fetch: request " INT64_FORMAT " is %s", id, catalog::shown_state(*request)),
+             strcmp(request->state, "charged") == 0
+                 ? errhint(
+                       "It is being answered; if that takes longer than its query it has failed, and its charge stays.")
+                 : errhint("dp_requests(NULL) shows the state of your requests.")));
     return request;
 }
 
@@ -567,8 +575,8 @@ static void read_selection(FunctionCallInfo fcinfo, release::Approval *approval)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown selection \"%s\"", selection),
                         errhint("Use 'within_domain' or 'within_data' with tau, 'released' with tau_var.")));
     if (tau ? !approval->has_tau : !approval->has_tau_var)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("selection \"%s\" needs %s", selection,
-                                                                         tau ? "tau" : "tau_var"),
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("selection \"%s\" needs %s", selection, tau ? "tau" : "tau_var"),
                         errhint("Pass it as well, or leave the selection out.")));
     approval->within_data = strcmp(selection, "within_data") == 0;
 }
@@ -650,8 +658,9 @@ static const catalog::Requested *decided_request(int64 id, catalog::Access *acce
 }
 
 [[noreturn]] static void refuse_state(const catalog::Requested &request, const char *hint) {
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("request " INT64_FORMAT " is %s", request.id, catalog::shown_state(request)), errhint("%s", hint)));
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+             errmsg("request " INT64_FORMAT " is %s", request.id, catalog::shown_state(request)), errhint("%s", hint)));
     pg_unreachable();
 }
 
@@ -659,7 +668,9 @@ static const catalog::Requested *decided_request(int64 id, catalog::Access *acce
 static void move_request(const catalog::Requested &request, const char *from, const char *to, const char *basis,
                          const char *reason) {
     Oid types[6] = {INT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID};
-    Datum values[6] = {Int64GetDatum(request.id), CStringGetTextDatum(from), CStringGetTextDatum(to),
+    Datum values[6] = {Int64GetDatum(request.id),
+                       CStringGetTextDatum(from),
+                       CStringGetTextDatum(to),
                        basis == nullptr ? Datum(0) : CStringGetTextDatum(basis),
                        CStringGetTextDatum(GetUserNameFromId(GetUserId(), false)),
                        reason == nullptr ? Datum(0) : CStringGetTextDatum(reason)};
@@ -740,9 +751,10 @@ DP_CALL(dp_reject) {
 static void warn_of_sight(Oid reviewer, Oid relation) {
     const char *way = catalog::way_to_rows(relation, catalog::relation_owner(relation), catalog::roles_of(reviewer));
     if (way != nullptr)
-        ereport(WARNING, (errmsg("role %s cannot decide as a reviewer of %s yet",
-                                 quote_identifier(GetUserNameFromId(reviewer, false)), catalog::qualified_name(relation)),
-                          errdetail("%s.", way), errhint("dp_audit() lists what to revoke.")));
+        ereport(WARNING,
+                (errmsg("role %s cannot decide as a reviewer of %s yet",
+                        quote_identifier(GetUserNameFromId(reviewer, false)), catalog::qualified_name(relation)),
+                 errdetail("%s.", way), errhint("dp_audit() lists what to revoke.")));
 }
 
 DP_CALL(dp_set_review) {
@@ -761,7 +773,8 @@ DP_CALL(dp_set_review) {
             ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("reviewers must not contain NULL")));
         Oid types[2] = {OIDOID, OIDOID};
         Datum values[2] = {ObjectIdGetDatum(relation), elements[i]};
-        visit.run("INSERT INTO dp_rdr.reviewer (relation, reviewer) VALUES ($1::regclass, $2::regrole) ON CONFLICT DO NOTHING",
+        visit.run("INSERT INTO dp_rdr.reviewer (relation, reviewer) VALUES ($1::regclass, $2::regrole) ON CONFLICT DO "
+                  "NOTHING",
                   2, types, values);
     }
     visit.leave();
