@@ -185,6 +185,9 @@ SET ROLE requests_ann;
 SELECT dp_request('SELECT count(*) AS n FROM ward_dp', 'of a superuser') AS of_super \gset
 RESET ROLE;
 SELECT told(format('SELECT dp_approve(%s, basis => ''public'')', :of_super)) ~ '^42501 request \d+ is one that you could have made yourself';
+SET ROLE requests_owner;
+SELECT told(format('SELECT dp_approve(%s, basis => ''public'')', :of_super)) ~ '^42501 request \d+ is one that you could have made yourself';
+RESET ROLE;
 SET SESSION AUTHORIZATION requests_owner;
 SELECT state FROM dp_approve(:of_super, basis => 'public');
 
