@@ -14,7 +14,7 @@ struct Price {
     privacy::Delta delta_noise; // what Gaussian noise was calibrated at
     privacy::Basis basis;       // which sum it moves
     int epoch;
-    Datum totals; // a jsonb: under zcdp those in force, else 0
+    Datum totals; // a jsonb: under zcdp those in force, if they raise what the epoch promises; else 0
 };
 
 // Writes the row behind the one with the hash `head`, a bytea, and returns its own hash.

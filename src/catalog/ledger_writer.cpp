@@ -27,7 +27,6 @@ struct Basis {
     Oid view, role;
     const char *grantee; // or null
     const Terms *terms;  // null: the view is not registered any more
-    Datum totals;        // a jsonb: those in force under zcdp, else 0
     OpenShare *share;    // null without a grantee
 };
 
@@ -45,7 +44,7 @@ template <int Places> void say(StringInfo json, const char *name, privacy::Decim
     appendStringInfo(json, "\"%s\": %s, ", name, text);
 }
 
-// In every row of an epoch under zcdp: what the epoch promises follows from its rows.
+// In every row that raises what its epoch promises: so that follows from the rows alone.
 Datum describe_totals(const privacy::BoundSettings &bound) {
     StringInfoData json;
     initStringInfo(&json);
@@ -62,29 +61,6 @@ Datum describe_totals(const privacy::BoundSettings &bound) {
     return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
 }
 
-bool same_totals(const privacy::BoundSettings &a, const privacy::BoundSettings &b) {
-    return a.epsilon_total == b.epsilon_total && a.delta_total == b.delta_total &&
-           a.delta_conversion == b.delta_conversion && a.cap == b.cap && a.epsilon_pure == b.epsilon_pure &&
-           a.rho_total == b.rho_total && a.rho_target == b.rho_target;
-}
-
-// The last ones are kept: they hardly ever change, and every batch needs them.
-Datum totals_of(const privacy::BoundSettings &bound) {
-    static privacy::BoundSettings described;
-    static Datum description;
-    if (description != Datum{0} && same_totals(described, bound))
-        return datumCopy(description, false, -1); // it may be replaced before this batch has ended
-    Datum totals = describe_totals(bound);
-    MemoryContext caller = MemoryContextSwitchTo(TopMemoryContext);
-    Datum kept = datumCopy(totals, false, -1);
-    MemoryContextSwitchTo(caller);
-    if (description != Datum{0})
-        pfree(DatumGetPointer(description));
-    description = kept;
-    described = bound;
-    return totals;
-}
-
 // One snapshot, taken while the lock is held: what it shows is what a charge rests on. The grantee is asked for by name among
 // the committed policies, or a role renamed in an open transaction would start with a share of its own.
 Basis *read_basis(const Charge &what, OpenOdometer *odometer) {
@@ -95,8 +71,6 @@ Basis *read_basis(const Charge &what, OpenOdometer *odometer) {
     CommandCounterIncrement();
     Reading reading = Reading::open();
     basis->terms = read_terms(reading, basis->view, basis->role, grantee_of(what));
-    if (basis->terms != nullptr && basis->terms->bound.bound == privacy::Bound::zcdp)
-        basis->totals = totals_of(basis->terms->bound);
     if (what.grantee != nullptr)
         basis->share =
             known_share(odometer, what.grantee, read_share(reading, odometer->id, what.grantee, odometer->state.epoch));
@@ -252,7 +226,6 @@ Price price_of(const Charge &what, const Basis &basis, privacy::Cost cost) {
         price.delta_noise = what.delta_noise;
         price.basis = basis.terms->bound.basis_of(cost.pure);
         price.epoch = basis.terms->epoch;
-        price.totals = basis.totals;
         return price;
     });
 }
@@ -287,9 +260,13 @@ Price price_of_selection(const Charge &what, const Basis &basis, const Verdict &
         price.worst = verdict.epsilon + (*what.candidates)[verdict.first];
         price.basis = basis.terms->bound.basis_of(true);
         price.epoch = basis.terms->epoch;
-        price.totals = basis.totals;
         return price;
     });
+}
+
+void claim(const Charge &what, const privacy::BoundSettings &bound, OpenOdometer *odometer, Price *price) {
+    if (bound.bound == privacy::Bound::zcdp && raise_claim(what.account, bound, odometer))
+        price->totals = describe_totals(bound);
 }
 
 // ---- the requests ----
@@ -319,8 +296,9 @@ Outcome charge_table(const Spi &spi, const Entry &entry, OpenOdometer *odometer,
         verdict->epsilon = privacy::Epsilon();
         return Outcome::denied;
     }
-    raise_claim(what, basis->terms->bound, odometer);
-    write(spi, entry, price_of(what, *basis, cost), basis->share, odometer);
+    Price price = price_of(what, *basis, cost);
+    claim(what, basis->terms->bound, odometer, &price);
+    write(spi, entry, price, basis->share, odometer);
     return Outcome::committed;
 }
 
@@ -335,8 +313,9 @@ Outcome charge_selection_of(const Spi &spi, const Entry &entry, OpenOdometer *od
         return Outcome::denied;
     }
     if (verdict->epsilon.units() > 0) {
-        raise_claim(what, basis->terms->bound, odometer);
-        write(spi, entry, price_of_selection(what, *basis, *verdict), basis->share, odometer);
+        Price price = price_of_selection(what, *basis, *verdict);
+        claim(what, basis->terms->bound, odometer, &price);
+        write(spi, entry, price, basis->share, odometer);
     }
     return Outcome::committed;
 }
