@@ -75,7 +75,7 @@ psql_as($node, 'data', 'controller', q{
 my ($late, $holder) = (session($node, 'late', 'data'), session($node, 'postgres', 'data'));
 $late->query_safe('SELECT'); # connected
 $holder->query_safe('BEGIN; SELECT FROM dp_rdr.odometer FOR UPDATE');
-start_question($late, q{SELECT n IS NOT NULL FROM dp_query('SELECT count(*) FROM people_dp') AS (n bigint)});
+start_question($late, q{SELECT n IS NOT NULL FROM dp_query('SELECT count(*) FROM people_dp', epsilon => 0.1) AS (n bigint)});
 usleep(500_000); # it waits for its charge
 $setter->query_safe(q{BEGIN; SELECT dp_grant('people_dp', 'late', mechanism => 'laplace', delta => 0, profile => dp_profile('constant', relative => 3))});
 $holder->query_safe('COMMIT');
