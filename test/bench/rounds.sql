@@ -54,7 +54,7 @@ CALL run('filter', 1000, :runs);
 CALL run('filter', 3000, :runs);
 CALL run('zcdp', 1000, :runs);
 CALL run('zcdp', 3000, (:runs + 4) / 5);
-SELECT bound, size, round(avg(answers), 1) AS answers, round(stddev_samp(answers) / sqrt(count(*)), 1) AS "standard error", min(answers), max(answers),
+SELECT bound, size, round(avg(answers), 1) AS answers, round(stddev_samp(answers) / sqrt(count(*)::numeric), 1) AS "standard error", min(answers), max(answers),
     count(*) AS runs
 FROM result GROUP BY 1, 2 ORDER BY 1, 2;
 
