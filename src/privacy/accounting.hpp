@@ -114,9 +114,9 @@ struct Decision {
 struct Standing {
     Totals table, role;
 };
-// `today` is what the clock shows. Each account is in the later of its own period and the clock's: no clock that goes back gives
-// anything, and no charge of one account turns the other. Where no period is set, sums belong to none. A charge that is accepted
-// leaves the sums of its account like this, and is added to them.
+// `today` is what the clock shows. Each account, of table and role alike, is in the latest of their own periods and the clock's:
+// no clock that goes back gives anything, and no charge of one account turns the other. Where no period is set, sums belong to
+// none. A charge that is accepted leaves the sums of its account like this, and is added to them.
 Standing standing(const Totals &table, const Totals &role, const BoundSettings &bound, Day today);
 
 // Steps 1 and 2 of 5.2: the largest candidate that the preference and the caller permit, whatever was spent.
