@@ -161,8 +161,9 @@ for my $i (1 .. 70)
 	$day += 86400 * choose(0, 0, 1, 2, 9, 33, 120, -3, -40);
 	my (undef, undef, undef, $mday, $month, $year) = gmtime $day;
 	set_clock(1900 + $year, $month + 1, $mday);
-	set_odometer("bound => 'filter', delta_total => 0.0001, period => '"
-		  . choose('day', 'week', 'month', 'month', 'quarter', 'year', '') . "', epsilon_total => 3, delta_lifetime => 0.01")
+	my $period = choose('day', 'week', 'month', 'month', 'quarter', 'year', '');
+	set_odometer("bound => 'filter', epsilon_total => 3, delta_total => 0.0001, period => '$period'"
+		  . ($period eq '' ? '' : ', delta_lifetime => 0.01'))
 	  if choose(0, 1, 1, 1) == 0 && $i < 60 || $i == 60;
 	if ($i == 30)
 	{
