@@ -316,8 +316,7 @@ bool cut(const Entry &entry, const Standpoint &point, Verdict *verdict) {
         asked.tested = entry.tested;
         asked.epsilon_svt = entry.epsilon_svt;
         const privacy::BoundSettings &bound = point.basis->terms->bound;
-        privacy::SelectionRange range =
-            privacy::cut_candidates(asked, bound, point.sums.table, point.sums.role);
+        privacy::SelectionRange range = privacy::cut_candidates(asked, bound, point.sums.table, point.sums.role);
         verdict->first = range.first;
         verdict->last = range.last;
         verdict->epsilon = range.charged;

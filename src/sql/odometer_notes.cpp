@@ -79,8 +79,7 @@ static void warn_of_zcdp(const char *relation, const privacy::BoundSettings &bou
                                      of_conditional.delta_of_epoch(), "delta_total"));
 }
 
-static void warn_of_lifetime(const char *relation, const privacy::BoundSettings &bound,
-                             const privacy::Totals &totals) {
+static void warn_of_lifetime(const char *relation, const privacy::BoundSettings &bound, const privacy::Totals &totals) {
     const privacy::Spent &of_public = totals.of_public, &of_conditional = totals.of_conditional;
     if (bound.epsilon_lifetime)
         warn_of_sum(relation, sum_of("epsilon_lifetime", *bound.epsilon_lifetime, of_public.epsilon,
@@ -94,8 +93,8 @@ static void warn_of_periods(const char *relation, const privacy::BoundSettings &
     const privacy::PeriodSums &of_public = totals.of_public.period, &of_conditional = totals.of_conditional.period;
     warn_of_sum(relation, sum_of("epsilon_total", *bound.epsilon_total, of_public.epsilon, of_conditional.epsilon,
                                  "epsilon_total", true));
-    warn_of_sum(relation, sum_of("delta_total", bound.delta_total, of_public.delta, of_conditional.delta, "delta_total",
-                                 true));
+    warn_of_sum(relation,
+                sum_of("delta_total", bound.delta_total, of_public.delta, of_conditional.delta, "delta_total", true));
     warn_of_lifetime(relation, bound, totals);
 }
 
@@ -226,7 +225,9 @@ static void warn_of_no_lifetime(const char *relation, const privacy::BoundSettin
             (errmsg("nothing bounds the %s of %s over all periods", epsilon && delta ? "epsilon and delta" : what,
                     relation),
              errdetail("What %s bounds is spent in every period anew, and what answers tell adds up.",
-                       epsilon && delta ? "each total" : epsilon ? "epsilon_total" : "delta_total"),
+                       epsilon && delta ? "each total"
+                       : epsilon        ? "epsilon_total"
+                                        : "delta_total"),
              errhint("Pass %s_lifetime with dp_set_odometer('%s', %s_lifetime => ...).", what, relation, what)));
 }
 

@@ -62,7 +62,8 @@ TEST(Period, CalendarOverAThousandYears) {
         ASSERT_EQ(text_of(day), text);
         for (int i = 0; i < 5; ++i) {
             const PeriodKind kind = kinds[i];
-            const bool begins = kind == PeriodKind::day || (kind == PeriodKind::week ? (day - first) % 7 == 2 : counter.begins(kind));
+            const bool begins =
+                kind == PeriodKind::day || (kind == PeriodKind::week ? (day - first) % 7 == 2 : counter.begins(kind));
             if (begins) {
                 ASSERT_TRUE(day == first || end_of(kind, day - 1) == day) << name_of(kind) << " " << text;
                 begun[i] = day;
