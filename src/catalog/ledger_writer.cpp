@@ -188,7 +188,8 @@ bool is_for_life(const privacy::BoundSettings &bound, const privacy::Spent &spen
     if (denial == privacy::Denial::epsilon_lifetime || denial == privacy::Denial::delta_lifetime)
         return true;
     return denial == privacy::Denial::no_candidate && bound.period && bound.epsilon_lifetime &&
-           *bound.epsilon_lifetime - spent.epsilon < *bound.epsilon_total - spent.period.epsilon;
+           *bound.epsilon_lifetime - spent.epsilon <
+               bound.epsilon_total.value_or(privacy::Epsilon()) - spent.period.epsilon;
 }
 
 // Under bounds that count in epsilon.
