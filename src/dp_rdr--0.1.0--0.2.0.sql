@@ -323,3 +323,13 @@ CREATE FUNCTION dp_attack_risk(relation regclass, role regrole = NULL, OUT fpr f
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 18 AS 'MODULE_PATHNAME', 'dp_attack_risk';
 COMMENT ON FUNCTION dp_attack_risk(regclass, regrole)
     IS 'how often at most an attack on all answers so far, or on one role''s, is right that somebody is in the table';
+
+-- Marks of an aggregate there: an end of its 95 percent interval, in its place.
+CREATE FUNCTION dp_low(aggregate anyelement) RETURNS anyelement
+    LANGUAGE C VOLATILE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_low';
+COMMENT ON FUNCTION dp_low(anyelement)
+    IS 'lower end of the 95 percent interval of one count, sum or avg of a restricted view';
+CREATE FUNCTION dp_high(aggregate anyelement) RETURNS anyelement
+    LANGUAGE C VOLATILE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_high';
+COMMENT ON FUNCTION dp_high(anyelement)
+    IS 'upper end of the 95 percent interval of one count, sum or avg of a restricted view';
