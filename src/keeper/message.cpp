@@ -44,6 +44,7 @@ void write_ask(border::Writer *writer, const release::Ask &ask) {
     writer->put(ask.epsilon);
     writer->put(ask.weight);
     write_wanted(writer, ask.wanted);
+    writer->put(ask.anew);
     writer->put(ask.refines);
     write_refinable(writer, ask.refinable);
     writer->put(ask.noutputs);
@@ -89,6 +90,7 @@ release::Ask read_ask(border::Reader *reader, const catalog::Asker &asker) {
     ask.epsilon = reader->take<privacy::Epsilon>();
     ask.weight = reader->take<double>();
     ask.wanted = read_wanted(reader);
+    ask.anew = reader->take<bool>();
     ask.refines = reader->take<bool>();
     ask.refinable = read_refinable(reader);
     ask.noutputs = reader->take<int>();
@@ -126,6 +128,7 @@ void write_facts(border::Writer *writer, const release::Facts &facts) {
     writer->put(facts.reached.steps);
     writer->put(facts.reached.how);
     write_refinable(writer, facts.refinable);
+    writer->put(facts.uncharged);
 }
 
 release::Facts read_facts(border::Reader *reader) {
@@ -143,6 +146,7 @@ release::Facts read_facts(border::Reader *reader) {
     facts.reached.steps = reader->take<int>();
     facts.reached.how = reader->take<release::Short>();
     facts.refinable = read_refinable(reader);
+    facts.uncharged = reader->take<bool>();
     return facts;
 }
 

@@ -331,7 +331,7 @@ static Const *float_constant(const std::optional<double> &value) {
 
 static FuncExpr *release_call(const char *leaf, const Split *split, const Request *request) {
     static const Oid types[release_arguments + 1] = {TEXTOID,   NUMERICOID, FLOAT8OID, FLOAT8OID,
-                                                     FLOAT8OID, FLOAT8OID,  ANYOID};
+                                                     FLOAT8OID, FLOAT8OID,  BOOLOID,   ANYOID};
     auto *call = makeNode(FuncExpr);
     bool arguments = split->arguments != NIL;
     call->funcid = border::internal_function("release", release_arguments + (arguments ? 1 : 0), types);
@@ -348,6 +348,9 @@ static FuncExpr *release_call(const char *leaf, const Split *split, const Reques
                    makeConst(NUMERICOID, -1, InvalidOid, -1, epsilon, !less, false), float_constant(weight, false));
     call->args = list_concat(call->args, list_make3(float_constant(wanted.within), float_constant(wanted.error95),
                                                     float_constant(wanted.deviations, false)));
+    bool replay = request == nullptr || !request->anew;
+    call->args =
+        lappend(call->args, makeConst(BOOLOID, -1, InvalidOid, sizeof(bool), BoolGetDatum(replay), false, true));
     call->args = list_concat(call->args, static_cast<List *>(copyObject(split->arguments)));
     return call;
 }
@@ -398,11 +401,26 @@ static void fold_level(Query *query, const Folded *folded, ParseState *source) {
     query->jointree->quals = make_and_qual(folded->condition, where);
 }
 
+// A key that is named twice is one: the product of its groups with themselves would be shown otherwise.
+static void drop_equal_keys(Query *query) {
+    List *kept = NIL, *expressions = NIL;
+    ListCell *cell;
+    foreach (cell, query->groupClause) {
+        Node *expression = get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell), query->targetList);
+        if (list_member(expressions, expression))
+            continue;
+        expressions = lappend(expressions, expression);
+        kept = lappend(kept, lfirst(cell));
+    }
+    query->groupClause = kept;
+}
+
 static void split_level(Query *query, const Folded *folded, Rewrite *rewrite) {
     check_leaves(list_length(rewrite->views) + 1);
     check_outputs(list_length(query->groupClause));
     border::flatten_grouping(query);
     fold_level(query, folded, rewrite->source);
+    drop_equal_keys(query);
     Split split = {NIL, Distinct::none(), NIL, 0, rewrite->source};
     ListCell *cell;
     foreach (cell, query->groupClause)
@@ -448,6 +466,32 @@ static bool rewrite_walker(Node *node, void *context) {
     rewrite->level = &level;
     border::walk_query(level.query, rewrite_walker, context, 0);
     rewrite->level = level.outer;
+    return false;
+}
+
+// SELECT DISTINCT of rows is GROUP BY of all its columns, without an aggregate: so a tool asks for the values of a filter. What stands
+// below comes first: over rows that are grouped already it is ordinary SQL.
+static void group_distinct(const Level *level) {
+    Query *query = level->query;
+    if (query->commandType != CMD_SELECT || query->distinctClause == NIL || query->hasDistinctOn || aggregates(query) ||
+        query->hasWindowFuncs || query->hasTargetSRFs || query->havingQual != nullptr ||
+        query->setOperations != nullptr || !reads_rows(level))
+        return;
+    query->groupClause = query->distinctClause;
+    query->distinctClause = NIL;
+}
+
+static bool distinct_walker(Node *node, void *context) {
+    auto *around = static_cast<Rewrite *>(context);
+    if (node == nullptr)
+        return false;
+    if (!IsA(node, Query))
+        return border::walk_expression(node, distinct_walker, context);
+    Level level = {castNode(Query, node), around->level};
+    around->level = &level;
+    border::walk_query(level.query, distinct_walker, context, 0);
+    around->level = level.outer;
+    group_distinct(&level);
     return false;
 }
 
@@ -505,6 +549,7 @@ int rewrite_statement(Query *query, const char *text, const Request *request) {
     ParseState *source = make_parsestate(nullptr);
     source->p_sourcetext = text;
     Rewrite rewrite = {source, request, NIL, nullptr};
+    distinct_walker(reinterpret_cast<Node *>(query), &rewrite);
     rewrite_walker(reinterpret_cast<Node *>(query), &rewrite);
     refuse_marks(query, source); // they would raise an error when the releases have been charged
     check_dynamic(&rewrite);
