@@ -73,7 +73,7 @@ FROM dp_rdr.ledger WHERE relation = 'public.period_people' ORDER BY id;
 SELECT dp_verify_ledger('period_people');
 
 -- What analysts see: that they are denied, and no more.
-\set VERBOSITY verbose
+\set VERBOSITY default
 SET SESSION AUTHORIZATION regress_analyst;
 SELECT count(*) FROM period_people_dp;
 SELECT accepted, reason FROM dp_explain('SELECT count(*) FROM period_people_dp');
@@ -171,7 +171,7 @@ CREATE TEMP TABLE before AS SELECT public_period_kind, public_period_start, publ
 SET SESSION AUTHORIZATION regress_controller;
 CALL dp_find_epsilon('SELECT count(*) FROM period_people_dp', 0.9, candidates => '{0.2}') \gset
 CALL dp_find_epsilon('SELECT count(*) FROM period_people_dp', 0.9, candidates => '{0.2}') \gset
-\set VERBOSITY verbose
+\set VERBOSITY default
 CALL dp_find_epsilon('SELECT count(*) FROM period_people_dp', 0.9, candidates => '{0.2}');
 \set VERBOSITY default
 RESET SESSION AUTHORIZATION;
