@@ -9,11 +9,9 @@
 
 namespace dp::sql {
 
-namespace {
-
 using catalog::Visit;
 
-// What the checks talk about. $1 = the caller.
+// $1 = the caller.
 const char *const subject_sql = R"sql(
 WITH RECURSIVE controlled AS ( -- protected tables of the caller
   SELECT t.relation::oid AS relation, t.relation::text AS name, c.relowner AS owner, t.id, t.bound,
@@ -122,6 +120,8 @@ setting AS ( -- reset_val: what a session begins with; our own settings are pinn
   FROM pg_settings s
   WHERE NOT EXISTS (SELECT FROM stored_setting x WHERE x.name = s.name AND x.setrole = 0))
 )sql";
+
+namespace {
 
 const Check checks[] = {
     // ---- who reaches the rows ----
