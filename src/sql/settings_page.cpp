@@ -70,7 +70,7 @@ FROM dp_rdr.protected_table t, LATERAL (VALUES
   ('epsilon_total', coalesce(t.epsilon_total::text, CASE t.bound WHEN 'filter' THEN NULL ELSE 'none' END)),
   ('profile', (t.profile ->> 'kind') || ', epsilon ' || (t.profile ->> 'epsilon')),
   ('delta_total', t.delta_total::text),
-  ('delta_conversion', CASE WHEN t.bound = 'zcdp' THEN coalesce(t.delta_conversion, trunc(t.delta_total * 0.5, 30))::text END),
+  ('delta_conversion', CASE WHEN t.bound = 'zcdp' THEN trim_scale(coalesce(t.delta_conversion, trunc(t.delta_total * 0.5, 30)))::text END),
   ('cap', CASE WHEN t.bound = 'zcdp' THEN t.cap END),
   ('epsilon_pure', CASE WHEN t.bound = 'zcdp' AND t.epsilon_pure > 0 THEN t.epsilon_pure::text END),
   ('rho_total', CASE WHEN t.bound = 'zcdp' THEN t.rho_total::text END),
