@@ -201,17 +201,19 @@ CREATE FUNCTION dp_set_odometer(relation regclass, bound text = NULL, epsilon_to
 COMMENT ON FUNCTION dp_set_odometer(regclass, text, numeric, numeric, numeric, text, numeric, numeric, jsonb)
     IS 'sets how the total privacy loss of a protected table is bounded';
 
-ALTER TABLE dp_rdr.policy ADD COLUMN profile jsonb;
+ALTER TABLE dp_rdr.policy
+    ADD COLUMN profile jsonb,
+    ADD COLUMN replay interval;
 DROP FUNCTION dp_grant(regclass, regrole, float8, float8, text, text, numeric, numeric, numeric, numeric, numeric[], float8,
                        float8, text, text, numeric);
 CREATE FUNCTION dp_grant(view regclass, grantee regrole, tau float8 = NULL, tau_var float8 = NULL,
                          selection text = NULL, mechanism text = NULL, delta numeric = NULL, epsilon_max numeric = NULL,
                          epsilon_total numeric = NULL, epsilon_svt numeric = NULL, candidates numeric[] = NULL,
                          weight_min float8 = NULL, weight_max float8 = NULL, group_a text = NULL, group_b text = NULL,
-                         epsilon_min numeric = NULL, profile jsonb = NULL)
+                         epsilon_min numeric = NULL, profile jsonb = NULL, replay interval = NULL)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_grant';
 COMMENT ON FUNCTION dp_grant(regclass, regrole, float8, float8, text, text, numeric, numeric, numeric, numeric, numeric[],
-                             float8, float8, text, text, numeric, jsonb)
+                             float8, float8, text, text, numeric, jsonb, interval)
     IS 'permits a role to query a restricted view under a privacy preference';
 
 -- Risk profiles: what a total of epsilon means to somebody with prior beliefs, and which total a limit on that allows.
@@ -246,6 +248,35 @@ CREATE FUNCTION dp_epsilon_meaning(epsilon numeric, p float8[] = '{0.001,0.01,0.
 COMMENT ON FUNCTION dp_epsilon_meaning(numeric, float8[], float8[])
     IS 'what somebody with a prior belief can come to believe after answers of this total epsilon';
 
+-- Answers that are given again.
+-- Answers that were paid and may be given again (policy.replay): group keys and noisy numbers, all of them released. Written
+-- by keepers. Not dumped: what it refers to has other oids afterwards.
+CREATE TABLE dp_rdr.stored_answer (
+    table_id    uuid NOT NULL,                    -- protected_table.id
+    grantee     oid NOT NULL,                     -- of the policy that was asked under
+    key         bytea NOT NULL,                   -- SHA-256 of the question and of the declarations that it rests on
+    at          timestamptz NOT NULL,
+    expires_at  timestamptz NOT NULL,
+    charged     jsonb NOT NULL,                   -- what it was charged when it was drawn, and how accurate it is
+    group_keys  text[],                           -- of discovered groups, one key behind the other
+    coordinates numeric[] NOT NULL,               -- noisy numbers, group by group
+    PRIMARY KEY (table_id, grantee, key, at)      -- two who ask at the same time both pay: the oldest one is given
+);
+CREATE INDEX stored_answer_expires_at_idx ON dp_rdr.stored_answer (expires_at);
+COMMENT ON TABLE dp_rdr.stored_answer IS 'answers that are given again to the same question, without a charge';
+
+-- How often dp_forget was called: part of the key, so that an answer that is drawn meanwhile is not found afterwards.
+CREATE TABLE dp_rdr.forgotten (
+    table_id uuid PRIMARY KEY,                    -- protected_table.id
+    times    bigint NOT NULL
+);
+COMMENT ON TABLE dp_rdr.forgotten IS 'how often the stored answers about a protected table were forgotten';
+REVOKE ALL ON dp_rdr.stored_answer, dp_rdr.forgotten FROM PUBLIC;
+CREATE FUNCTION dp_forget(relation regclass)
+    RETURNS bigint LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_forget';
+COMMENT ON FUNCTION dp_forget(regclass)
+    IS 'deletes the stored answers about a protected table: who asks again pays for a new one; returns how many there were';
+
 -- Answers by accuracy.
 DROP FUNCTION dp_query(text, numeric, float8);
 DROP FUNCTION dp_explain(text);
@@ -253,9 +284,9 @@ DROP FUNCTION dp_last_release();
 DROP FUNCTION dp_rdr.release(text, numeric, float8);
 DROP FUNCTION dp_rdr.release(text, numeric, float8, "any");
 CREATE FUNCTION dp_query(query text, epsilon numeric = NULL, weight float8 = 1, within float8 = NULL,
-                         error95 float8 = NULL, deviations float8 = 1)
+                         error95 float8 = NULL, deviations float8 = 1, replay boolean = true)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_query';
-COMMENT ON FUNCTION dp_query(text, numeric, float8, float8, float8, float8)
+COMMENT ON FUNCTION dp_query(text, numeric, float8, float8, float8, float8, boolean)
     IS 'answers an aggregate query on a restricted view with DP noise; needs a column list: AS (n bigint)';
 
 CREATE FUNCTION dp_refine(within float8 = NULL, error95 float8 = NULL, deviations float8 = 1)
@@ -280,19 +311,19 @@ COMMENT ON FUNCTION dp_last_release()
     IS 'what the last answer to the current role in this connection was charged, and how accurate its columns are; '
        'behind a pool of connections it may have been another client''s: ask in the same transaction';
 CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, within float8, error95 float8,
-                               deviations float8)
+                               deviations float8, replay boolean)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 AS 'MODULE_PATHNAME', 'release';
-COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8)
+COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean)
     IS 'checks, charges, evaluates and answers one leaf of a query';
 CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, within float8, error95 float8,
-                               deviations float8, VARIADIC parameters "any")
+                               deviations float8, replay boolean, VARIADIC parameters "any")
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 AS 'MODULE_PATHNAME', 'release';
-COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, "any")
+COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, "any")
     IS 'checks, charges, evaluates and answers one leaf of a query with parameters';
-REVOKE ALL ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8),
-    dp_rdr.release(text, numeric, float8, float8, float8, float8, "any") FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8) TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, "any") TO PUBLIC;
+REVOKE ALL ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean),
+    dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, "any") FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, "any") TO PUBLIC;
 
 CREATE FUNCTION dp_attack_risk(relation regclass, role regrole = NULL, OUT fpr float8, OUT tpr_max float8,
                                OUT advantage_max float8, OUT prior float8, OUT posterior_max float8)

@@ -72,6 +72,7 @@ CREATE TABLE dp_rdr.policy (
     group_b       text,
     epsilon_min   numeric,                        -- NULL: the smallest candidate
     profile       jsonb,                          -- risk profile and its epsilon: the share is at most that
+    replay        interval,                       -- for how long the same question gets the same answer; NULL: not at all
     PRIMARY KEY (view, grantee)
 );
 COMMENT ON TABLE dp_rdr.policy IS 'who may query a restricted view, under which privacy preference';
@@ -86,6 +87,29 @@ CREATE TABLE dp_rdr.suspension (
     PRIMARY KEY (view, grantee, role_name, session_role)
 );
 COMMENT ON TABLE dp_rdr.suspension IS 'whose queries failed while they read rows, and who asks no more until dp_resume()';
+
+-- Answers that were paid and may be given again (policy.replay): group keys and noisy numbers, all of them released. Written
+-- by keepers. Not dumped: what it refers to has other oids afterwards.
+CREATE TABLE dp_rdr.stored_answer (
+    table_id    uuid NOT NULL,                    -- protected_table.id
+    grantee     oid NOT NULL,                     -- of the policy that was asked under
+    key         bytea NOT NULL,                   -- SHA-256 of the question and of the declarations that it rests on
+    at          timestamptz NOT NULL,
+    expires_at  timestamptz NOT NULL,
+    charged     jsonb NOT NULL,                   -- what it was charged when it was drawn, and how accurate it is
+    group_keys  text[],                           -- of discovered groups, one key behind the other
+    coordinates numeric[] NOT NULL,               -- noisy numbers, group by group
+    PRIMARY KEY (table_id, grantee, key, at)      -- two who ask at the same time both pay: the oldest one is given
+);
+CREATE INDEX stored_answer_expires_at_idx ON dp_rdr.stored_answer (expires_at);
+COMMENT ON TABLE dp_rdr.stored_answer IS 'answers that are given again to the same question, without a charge';
+
+-- How often dp_forget was called: part of the key, so that an answer that is drawn meanwhile is not found afterwards.
+CREATE TABLE dp_rdr.forgotten (
+    table_id uuid PRIMARY KEY,                    -- protected_table.id
+    times    bigint NOT NULL
+);
+COMMENT ON TABLE dp_rdr.forgotten IS 'how often the stored answers about a protected table were forgotten';
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Ledger: written by background workers alone, so that no open transaction of anybody blocks or undoes a charge.
@@ -939,10 +963,10 @@ CREATE FUNCTION dp_grant(view regclass, grantee regrole, tau float8 = NULL, tau_
                          selection text = NULL, mechanism text = NULL, delta numeric = NULL, epsilon_max numeric = NULL,
                          epsilon_total numeric = NULL, epsilon_svt numeric = NULL, candidates numeric[] = NULL,
                          weight_min float8 = NULL, weight_max float8 = NULL, group_a text = NULL, group_b text = NULL,
-                         epsilon_min numeric = NULL, profile jsonb = NULL)
+                         epsilon_min numeric = NULL, profile jsonb = NULL, replay interval = NULL)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_grant';
 COMMENT ON FUNCTION dp_grant(regclass, regrole, float8, float8, text, text, numeric, numeric, numeric, numeric, numeric[],
-                             float8, float8, text, text, numeric, jsonb)
+                             float8, float8, text, text, numeric, jsonb, interval)
     IS 'permits a role to query a restricted view under a privacy preference';
 
 CREATE FUNCTION dp_revoke(view regclass, grantee regrole)
@@ -953,6 +977,11 @@ CREATE FUNCTION dp_resume(view regclass, grantee regrole)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_resume';
 COMMENT ON FUNCTION dp_resume(regclass, regrole)
     IS 'lifts the suspensions under the policy of a role, or of the role itself, on a restricted view';
+
+CREATE FUNCTION dp_forget(relation regclass)
+    RETURNS bigint LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_forget';
+COMMENT ON FUNCTION dp_forget(regclass)
+    IS 'deletes the stored answers about a protected table: who asks again pays for a new one; returns how many there were';
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Controller: what weakens the protection
@@ -1104,9 +1133,9 @@ COMMENT ON FUNCTION dp_attack_risk(regclass, regrole)
 -- ---------------------------------------------------------------------------------------------------------------------
 
 CREATE FUNCTION dp_query(query text, epsilon numeric = NULL, weight float8 = 1, within float8 = NULL,
-                         error95 float8 = NULL, deviations float8 = 1)
+                         error95 float8 = NULL, deviations float8 = 1, replay boolean = true)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_query';
-COMMENT ON FUNCTION dp_query(text, numeric, float8, float8, float8, float8)
+COMMENT ON FUNCTION dp_query(text, numeric, float8, float8, float8, float8, boolean)
     IS 'answers an aggregate query on a restricted view with DP noise; needs a column list: AS (n bigint)';
 
 CREATE FUNCTION dp_refine(within float8 = NULL, error95 float8 = NULL, deviations float8 = 1)
@@ -1136,14 +1165,14 @@ CREATE FUNCTION dp_rdr.deny(relation regclass)
 COMMENT ON FUNCTION dp_rdr.deny(regclass) IS 'the rows of a restricted view: always an error';
 
 CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, within float8, error95 float8,
-                               deviations float8)
+                               deviations float8, replay boolean)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 AS 'MODULE_PATHNAME', 'release';
-COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8)
+COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean)
     IS 'checks, charges, evaluates and answers one leaf of a query';
 CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, within float8, error95 float8,
-                               deviations float8, VARIADIC parameters "any")
+                               deviations float8, replay boolean, VARIADIC parameters "any")
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 AS 'MODULE_PATHNAME', 'release';
-COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, "any")
+COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, "any")
     IS 'checks, charges, evaluates and answers one leaf of a query with parameters';
 
 -- ---------------------------------------------------------------------------------------------------------------------
@@ -1180,8 +1209,8 @@ GRANT USAGE ON SCHEMA dp_rdr TO PUBLIC;
 -- It shows everybody the charges on his own tables: a grant to each controller would be DDL with our rights in his session.
 GRANT SELECT ON dp_rdr.ledger, dp_rdr.spending, dp_rdr.denials TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.deny(regclass) TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8) TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, "any") TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, "any") TO PUBLIC;
 
 -- The internal statement runs as the owner of the protected table, and the executor checks EXECUTE on every aggregate.
 -- They tell a caller nothing about rows that he cannot read himself.
