@@ -184,6 +184,13 @@ Entry entry_for(const Charge &what) {
     return entry;
 }
 
+Entry entry_for_storing(const Charge &what, const Storing *storing) {
+    Entry entry = entry_for(what);
+    entry.kind = RequestKind::store;
+    entry.storing = storing;
+    return entry;
+}
+
 Entry entry_for_selection(const Charge &what, privacy::Epsilon epsilon_svt, uint64 tested) {
     Entry entry = entry_for(what);
     entry.kind = RequestKind::selection;

@@ -246,7 +246,8 @@ static void check_candidates(const Row &row) {
                     errhint("An answer is charged a candidate between the two, or what is asked for below it.")));
 }
 
-constexpr int64 most_days = 365250; // a thousand years: no clock of the server's comes to an end before them
+// A thousand years, three times at most: no clock of the server's comes to an end before them.
+constexpr int most_months = 12000, most_days = 365250;
 
 // Of no part below 0: a month less a few days is a time or none, by the calendar. PostgreSQL 17 has infinite ones.
 static void check_replay(const Row &row, const char *selection) {
@@ -258,7 +259,7 @@ static void check_replay(const Row &row, const char *selection) {
     if (span->month < 0 || span->day < 0 || span->time < 0)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("replay must not be negative, not %s", text),
                         errhint("%s", hint)));
-    if (int64{span->month} * DAYS_PER_MONTH + span->day > most_days || span->time / USECS_PER_DAY > most_days)
+    if (span->month > most_months || span->day > most_days || span->time / USECS_PER_DAY > most_days)
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                  errmsg("replay must not be infinite or longer than a thousand years, not %s", text), errhint("%s", hint)));
