@@ -275,6 +275,15 @@ SET ROLE regress_pages;
 SELECT item, name, regexp_replace(value, '\d{4}-\d\d-\d\d', 'DAY') AS value FROM dp_settings('people') WHERE item = 'budget';
 SELECT value = (SELECT to_char(period_end AT TIME ZONE 'UTC', 'YYYY-MM-DD') FROM dp_odometer('people') LIMIT 1) AS same_end FROM dp_settings('people') WHERE name = 'period end';
 SELECT * FROM again('people');
+-- What was answered is given again; what will be, too.
+SET ROLE regress_asks;
+SELECT * FROM dp_remaining('SELECT count(*) FROM people_dp WHERE x > 7');
+SELECT attempt('SELECT count(*) FROM people_dp WHERE x > 7');
+SELECT * FROM dp_remaining('SELECT count(*) FROM people_dp WHERE x > 7');
+SELECT * FROM dp_remaining('SELECT g FROM people_dp GROUP BY g');
+SELECT * FROM dp_remaining('SELECT (SELECT count(*) FROM people_dp WHERE x > 7), (SELECT count(*) FROM people_dp WHERE x > 8)');
+SELECT value FROM dp_about('people_dp') WHERE item = 'answers left';
+SET ROLE regress_pages;
 SELECT dp_grant('people_dp', 'regress_asks', replay => '0', epsilon_total => 'Infinity');
 SELECT dp_set_odometer('people', bound => 'none', period => '');
 RESET client_min_messages;
@@ -323,7 +332,7 @@ SELECT attempt('SELECT count(*), sum(x) FROM twins_dp WHERE x > 30') FROM genera
 SET ROLE regress_asks;
 SELECT pg_temp.shown() = :'filter_before' AS the_same;
 SET ROLE regress_pages;
-SELECT dp_set_odometer('twins', period => 'year', epsilon_lifetime => 3);
+SELECT dp_set_odometer('twins', epsilon_total => 1.9, period => 'year', epsilon_lifetime => 3);
 SET ROLE regress_asks;
 SELECT pg_temp.shown() AS period_before \gset
 SET ROLE regress_asks_too;
