@@ -12,7 +12,7 @@ use Test::More;
 
 my $node = new_server('denials', "fsync = on\nrestart_after_crash = on\n");
 protect_people($node, 'postgres');
-$node->safe_psql('postgres', q{SELECT dp_set_odometer('people', epsilon_total => 0.01)});
+$node->safe_psql('postgres', q{SELECT dp_set_odometer('people', 'filter', 0.01)});
 
 # Asks as the analyst, and is denied.
 sub denied
