@@ -114,8 +114,8 @@ const char *explain_denial(const Charge &what, const Reason &reason) {
     if (detail == nullptr)
         ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("query denied"),
                         errhint("dp_explain() tells what a query would cost now, and whether it would be answered.")));
-    const bool total = reason.denial == privacy::Denial::epsilon_total || reason.denial == privacy::Denial::delta_total ||
-                       reason.lifetime;
+    const bool total = reason.denial == privacy::Denial::epsilon_total ||
+                       reason.denial == privacy::Denial::delta_total || reason.lifetime;
     ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("query denied"), errdetail("%s", detail),
                     total ? errhint("dp_set_odometer() sets the total. A smaller epsilon, or candidates that are "
                                     "smaller, cost less.")
