@@ -458,7 +458,7 @@ SELECT dp_rdr.ledger_hash(1, '', '')
 -- A29 SHAPE
 SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.person_dp', NULL, 1, NULL, NULL, 1, true) AS (n bigint)
 
--- A30 REFUSE 0A000|42501
+-- A30 REFUSE 0A000|42501|55000
 SELECT DISTINCT ON (sex) sex, note FROM person_dp ORDER BY sex, age DESC
 SELECT sex, count(*) FROM person_dp GROUP BY ROLLUP (sex)
 SELECT count(*) FROM person_dp TABLESAMPLE SYSTEM (1)
