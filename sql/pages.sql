@@ -267,7 +267,7 @@ SET ROLE regress_asks;
 SELECT * FROM pg_temp.until_denied('SELECT count(*) FROM people_dp');
 -- With a period, and a replay.
 SET ROLE regress_pages;
-SELECT dp_set_odometer('people', bound => 'filter', epsilon_total => 30, period => 'month', epsilon_lifetime => 30.2);
+SELECT dp_set_odometer('people', bound => 'filter', epsilon_total => 30, period => 'month', epsilon_lifetime => 30.2, delta_lifetime => 1e-5);
 SELECT dp_grant('people_dp', 'regress_asks', tau => 0.95, epsilon_max => 1, replay => '1 month 02:00', epsilon_total => 28);
 SET ROLE regress_asks;
 SELECT item, name, regexp_replace(value, '\d{4}-\d\d-\d\d', 'DAY') AS value FROM dp_about('people_dp') WHERE item IN ('answers left', 'period', 'replay');

@@ -260,9 +260,6 @@ static void put_preference(const Page &page) {
     if (policy.has_share)
         page.put("policy", "share",
                  psprintf("%s%s", printed(policy.share), policy.has_profile ? " (risk profile)" : ""));
-    page.put("policy", "other groups",
-             policy.delta.units() > 0 ? psprintf("appear when they are large enough (delta %s)", printed(policy.delta))
-                                      : "refused: GROUP BY columns with declared groups");
 }
 
 // An interval as every session reads it.
@@ -298,16 +295,48 @@ static const char *price_text(const release::Estimate &estimate) {
                     estimate.delta.units() > 0 ? printed(estimate.delta) : "", error_text(estimate.error95[0]));
 }
 
+// The estimate of a statement of one leaf, as if nobody had asked it; or why there is none.
+static const char *estimate_alone(const char *text, Verdict *verdict) {
+    const query::Request request = request_of(true);
+    release::Earlier charge;
+    return refusal_of([&] {
+        List *calls = find_leaves(text, &request);
+        explain_leaf(static_cast<Call *>(linitial(calls)), NIL, NIL, nullptr, verdict, &charge);
+    });
+}
+
+// Of a column without declared groups, how large a group must be.
+static int64 threshold_of(const Page &page, const List *columns) {
+    ListCell *cell;
+    foreach (cell, columns) {
+        auto *column = static_cast<const Asked *>(lfirst(cell));
+        if (column->groups)
+            continue;
+        Verdict verdict = {};
+        const char *name = quote_identifier(column->name);
+        const char *refusal = estimate_alone(
+            psprintf("SELECT %s, count(*) FROM %s GROUP BY %s", name, page.settings->view_name, name), &verdict);
+        if (refusal == nullptr)
+            return verdict.estimate.threshold;
+    }
+    return 0;
+}
+
+static void put_other_groups(const Page &page, const List *columns) {
+    const char *value = "refused: GROUP BY columns with declared groups";
+    if (page.policy->delta.units() > 0) {
+        const int64 threshold = threshold_of(page, columns);
+        value = threshold > 0 ? psprintf("appear from about " INT64_FORMAT " rows on (delta %s)", threshold,
+                                         printed(page.policy->delta))
+                              : psprintf("appear when they are large enough (delta %s)", printed(page.policy->delta));
+    }
+    page.put("policy", "other groups", value);
+}
+
 // What one answer would cost, or why there is none; returns what it would meet.
 static privacy::Repeated put_price(const Page &page, const char *aggregate) {
-    const query::Request request = request_of(true);
     Verdict verdict = {};
-    release::Earlier charge;
-    const char *text = psprintf("SELECT %s FROM %s", aggregate, page.settings->view_name);
-    const char *value = refusal_of([&] {
-        List *calls = find_leaves(text, &request);
-        explain_leaf(static_cast<Call *>(linitial(calls)), NIL, NIL, nullptr, &verdict, &charge);
-    });
+    const char *value = estimate_alone(psprintf("SELECT %s FROM %s", aggregate, page.settings->view_name), &verdict);
     if (value == nullptr && verdict.estimate.from_data)
         value = "depends on the data";
     else if (value == nullptr)
@@ -340,6 +369,7 @@ DP_CALL(dp_about) {
     List *columns = put_columns(page, reading);
     reading.close();
     put_preference(page);
+    put_other_groups(page, columns);
     const privacy::Repeated standing = put_price(page, "count(*)");
     ListCell *cell;
     foreach (cell, columns) {
