@@ -6,10 +6,13 @@ SELECT * FROM dp_settings('person_dp')
 SELECT * FROM dp_settings('dp_rdr.denial')
 SELECT * FROM dp_rdr.denial
 SELECT * FROM dp_rdr.budget('person'::regclass)
-INSERT INTO dp_rdr.denials (reason) VALUES ('mine')
 DELETE FROM dp_rdr.denial
 TRUNCATE dp_rdr.denial
-LOCK TABLE dp_rdr.denial
+SELECT * FROM dp_rdr.denials FOR UPDATE
+BEGIN
+  LOCK TABLE dp_rdr.denial
+BEGIN
+  LOCK TABLE dp_rdr.denials IN ROW EXCLUSIVE MODE
 stranger> SELECT * FROM dp_about('person_dp')
 
 -- A28 REFUSE 55000
@@ -18,6 +21,7 @@ SELECT * FROM dp_about('pg_class')
 
 -- A28 REFUSE 55000|42883|42809
 UPDATE dp_rdr.denials SET times = 0
+INSERT INTO dp_rdr.denials (reason) VALUES ('mine')
 
 -- A28 SAME
 SELECT count(*) FROM dp_rdr.denials
