@@ -17,13 +17,13 @@ SELECT current_user AS superuser \gset
 CREATE SCHEMA "s;'--" AUTHORIZATION regress_pages;
 SET ROLE regress_pages;
 GRANT USAGE ON SCHEMA "s;'--" TO PUBLIC;
-CREATE TABLE "s;'--"."T ""%s\'" (id integer, "n; DROP" integer, "g'\" text, v numeric(12, 2), later integer);
+CREATE TABLE "s;'--"."T ""%s\'" (id integer, "n'; DROP" integer, "g'\" text, v numeric(12, 2), later integer);
 INSERT INTO "s;'--"."T ""%s\'" SELECT i, i % 50, chr(97 + i % 3), i, i FROM generate_series(1, 200) i;
 \set table '''"s;''''--"."T ""%s\\''''"'''
 SELECT :table::regclass AS the_table;
 SELECT dp_protect(:table, '"s;''--"."all ''\"');
-SELECT dp_protect(:table, '"s;''--"."some"', columns => '{"g''\\","n; DROP"}', filter => '"g''\" <> $$b''\$$ AND id < 1000');
-SELECT dp_set_bounds(:table, 'n; DROP', -7, 50);
+SELECT dp_protect(:table, '"s;''--"."some"', columns => '{"g''\\","n''; DROP"}', filter => '"g''\" <> $$b''\$$ AND id < 1000');
+SELECT dp_set_bounds(:table, 'n''; DROP', -7, 50);
 SELECT dp_set_bounds(:table, 'v', 0.5, 200);
 SELECT dp_set_groups(:table, E'g''\\', ARRAY['a', E'b''\\"{},', NULL, 'c']);
 SELECT dp_set_odometer(:table, epsilon_total => 2, delta_total => 1e-5);
@@ -40,7 +40,7 @@ SELECT dp_grant('"s;''--"."all ''\"', 'regress_asks', delta => 0);
 SELECT dp_grant('"s;''--"."some"', 'regress_asks', selection => 'profile', mechanism => 'laplace', epsilon_max => 0.3,
                 profile => dp_profile('points', p => '{0.1,0.5}', q => '{1,0.5}', r => '{2,3}'));
 GRANT SELECT ON "s;'--"."T ""%s\'" TO regress_reads;
-GRANT SELECT ("n; DROP", v) ON "s;'--"."T ""%s\'" TO "regress_'q""\x;%s";
+GRANT SELECT ("n'; DROP", v) ON "s;'--"."T ""%s\'" TO "regress_'q""\x;%s";
 
 -- (Superusers have other names elsewhere.)
 SELECT item, name, value FROM dp_settings(:table) WHERE value <> 'superuser';
