@@ -370,4 +370,5 @@ RESET ROLE;
 DROP OWNED BY regress_pages, regress_asks, regress_asks_too, regress_reads, "regress_'q""\x;%s";
 DELETE FROM dp_rdr.denial d WHERE NOT EXISTS (SELECT FROM dp_rdr.protected_table t JOIN pg_class c ON c.oid = t.relation WHERE t.id = d.table_id);
 DELETE FROM dp_rdr.protected_table t WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = t.relation);
+DELETE FROM dp_rdr.stored_answer;
 DROP ROLE regress_pages, regress_asks, regress_asks_too, regress_reads, "regress_'q""\x;%s";
