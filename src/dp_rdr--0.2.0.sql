@@ -232,6 +232,23 @@ CREATE TABLE dp_rdr.ledger_row (
 CREATE INDEX ledger_row_table_id_idx ON dp_rdr.ledger_row (table_id, id);
 COMMENT ON TABLE dp_rdr.ledger_row IS 'every charge, append-only, hash-chained per protected table';
 
+-- What a bound or a preference refused, for controllers: the latest 1,000 of a table, or a few more. Written by keepers under the
+-- odometer's lock, so no two write those of one table at once; the index finds a query by its hash.
+CREATE TABLE dp_rdr.denial (
+    table_id     uuid NOT NULL,                   -- protected_table.id
+    view         text NOT NULL,
+    role_name    text NOT NULL,
+    session_role text NOT NULL,
+    query        text NOT NULL,                   -- of a long one the beginning
+    reason       text NOT NULL,
+    account      text NOT NULL,
+    times        bigint NOT NULL,
+    first        timestamptz NOT NULL,
+    last         timestamptz NOT NULL
+);
+CREATE INDEX denial_table_id_idx ON dp_rdr.denial (table_id, pg_catalog.hashtextextended(query, 0));
+COMMENT ON TABLE dp_rdr.denial IS 'queries that were denied, and why; analysts see "query denied" only';
+
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Ledger: what a row says, and how rows are chained. This is what dp_verify_ledger recomputes; the writer makes the same bytes.
 -- RETURN bodies: parsed once, here, so that nobody's search_path reads them again.
@@ -289,6 +306,32 @@ WHERE ((SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg
        OR EXISTS (SELECT FROM dp_rdr.odometer p JOIN pg_catalog.pg_roles r ON r.rolname OPERATOR(pg_catalog.=) p.owner::name
                   WHERE pg_catalog.pg_has_role(r.oid, 'USAGE')));
 COMMENT ON VIEW dp_rdr.ledger IS 'every charge on the tables of the current user, append-only';
+
+-- Days in UTC. rho: of the noise drawn; what a step or a measurement under zcdp costs is in it alone.
+CREATE VIEW dp_rdr.spending WITH (security_barrier) AS
+SELECT l.relation, l.view, pg_catalog.timezone('UTC', l.at)::pg_catalog.date AS day, l.role_name, l.account,
+       pg_catalog.count(*) FILTER (WHERE l.kind OPERATOR(pg_catalog.<>)
+                                   ALL ('{selection,increment,suspension,closing}'::pg_catalog.text[])) AS releases,
+       pg_catalog.sum(l.epsilon) AS epsilon, pg_catalog.sum(l.delta) AS delta, pg_catalog.sum(l.rho) AS rho
+FROM dp_rdr.ledger l WHERE l.kind OPERATOR(pg_catalog.<>) 'suspension' GROUP BY 1, 2, 3, 4, 5;
+COMMENT ON VIEW dp_rdr.spending IS 'who spent what on the tables of the current user, by day (UTC), role and account';
+
+-- Of tables that are protected now.
+CREATE VIEW dp_rdr.denials WITH (security_barrier) AS
+SELECT pg_catalog.format('%I.%I', n.nspname, c.relname) AS relation, d.view, d.role_name, d.session_role, d.query, d.reason,
+       d.account, d.times, d.first, d.last
+FROM dp_rdr.denial d
+JOIN dp_rdr.protected_table t ON t.id OPERATOR(pg_catalog.=) d.table_id
+JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) t.relation::pg_catalog.oid
+JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+WHERE ((SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER)
+       OR pg_catalog.pg_has_role(c.relowner, 'USAGE'))
+  -- Asked once, before any row is read, as in dp_rdr.ledger.
+  AND ((SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER)
+       OR EXISTS (SELECT FROM dp_rdr.protected_table p
+                  JOIN pg_catalog.pg_class o ON o.oid OPERATOR(pg_catalog.=) p.relation::pg_catalog.oid
+                  WHERE pg_catalog.pg_has_role(o.relowner, 'USAGE')));
+COMMENT ON VIEW dp_rdr.denials IS 'queries on the tables of the current user that were denied, and why; the latest 1,000 of a table';
 
 -- Both read as the extension's owner and under settings of their own, and check that the caller owns the table.
 CREATE FUNCTION dp_odometer(relation regclass, OUT account text, OUT epsilon numeric, OUT delta numeric,
@@ -1170,6 +1213,28 @@ COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8
     IS 'checks, charges, evaluates and answers one leaf of a query with parameters';
 
 -- ---------------------------------------------------------------------------------------------------------------------
+-- Pages: all on one
+-- ---------------------------------------------------------------------------------------------------------------------
+
+CREATE FUNCTION dp_rdr.budget(relation oid, OUT name text, OUT used numeric, OUT total numeric)
+    RETURNS SETOF record LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 3 AS 'MODULE_PATHNAME', 'dp_budget';
+COMMENT ON FUNCTION dp_rdr.budget(oid) IS 'what public charges have used of each total of a protected table';
+
+CREATE FUNCTION dp_settings(relation regclass, OUT item text, OUT name text, OUT value text, OUT call text)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 30 AS 'MODULE_PATHNAME', 'dp_settings';
+COMMENT ON FUNCTION dp_settings(regclass)
+    IS 'all that is set for a protected table, what is spent, who reads it; the calls, run in order, set it up again';
+
+CREATE FUNCTION dp_about(view regclass, OUT item text, OUT name text, OUT value text)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 30 AS 'MODULE_PATHNAME', 'dp_about';
+COMMENT ON FUNCTION dp_about(regclass)
+    IS 'what the current user may ask of a restricted view, at which price and accuracy, and how often';
+
+CREATE FUNCTION dp_remaining(query text, OUT answers bigint, OUT reason text)
+    RETURNS record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_remaining';
+COMMENT ON FUNCTION dp_remaining(text) IS 'how often a query would be answered now, and what ends it';
+
+-- ---------------------------------------------------------------------------------------------------------------------
 -- Rights: nothing in dp_rdr is for PUBLIC but what a restricted view needs. The dp_* functions check their caller.
 -- ---------------------------------------------------------------------------------------------------------------------
 
@@ -1179,7 +1244,7 @@ REVOKE ALL ON ALL SEQUENCES IN SCHEMA dp_rdr FROM PUBLIC;
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA dp_rdr FROM PUBLIC;
 GRANT USAGE ON SCHEMA dp_rdr TO PUBLIC;
 -- It shows everybody the charges on his own tables: a grant to each controller would be DDL with our rights in his session.
-GRANT SELECT ON dp_rdr.ledger TO PUBLIC;
+GRANT SELECT ON dp_rdr.ledger, dp_rdr.spending, dp_rdr.denials TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.deny(regclass) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, "any") TO PUBLIC;
@@ -1267,3 +1332,5 @@ SELECT pg_catalog.pg_extension_config_dump('dp_rdr.odometer', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.odometer_share', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.ledger_row', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.ledger_row_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.denial',
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.rolname::pg_catalog.text OPERATOR(pg_catalog.=) role_name)');

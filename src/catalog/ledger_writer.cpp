@@ -206,7 +206,7 @@ Reason reason_for(const Charge &what, const privacy::BoundSettings &bound, const
 }
 
 // What is charged stays in *cost.
-bool decide(const Charge &what, const Standpoint &point, Verdict *verdict, privacy::Cost *cost) {
+privacy::Denial decide(const Charge &what, const Standpoint &point, Verdict *verdict, privacy::Cost *cost) {
     return border::core([&] {
         privacy::ChargeRequest asked;
         set_limits(what, &asked);
@@ -219,12 +219,12 @@ bool decide(const Charge &what, const Standpoint &point, Verdict *verdict, priva
         verdict->epsilon = decision.cost.epsilon;
         verdict->reason = reason_for(what, bound, point.sums.table, decision.denial, decision.cost);
         *cost = decision.cost;
-        return decision.denial == privacy::Denial::none;
+        return decision.denial;
     });
 }
 
 // The price of a step is given: only what table and role may pay is decided here.
-bool afford_step(const Charge &what, const Standpoint &point, Verdict *verdict, privacy::Cost *cost) {
+privacy::Denial afford_step(const Charge &what, const Standpoint &point, Verdict *verdict, privacy::Cost *cost) {
     return border::core([&] {
         const privacy::BoundSettings &bound = point.basis->terms->bound;
         *cost = privacy::cost_of_step(what.step, what.delta_groups);
@@ -236,7 +236,7 @@ bool afford_step(const Charge &what, const Standpoint &point, Verdict *verdict, 
             privacy::fit(*cost, what.account, bound, point.sums.table, point.sums.role, share, profile);
         verdict->epsilon = cost->epsilon;
         verdict->reason = reason_for(what, bound, point.sums.table, denial, *cost);
-        return denial == privacy::Denial::none;
+        return denial;
     });
 }
 
@@ -282,7 +282,8 @@ Price price_of(const Charge &what, const Standpoint &point, privacy::Cost cost) 
     return price;
 }
 
-bool cut(const Entry &entry, const Standpoint &point, Verdict *verdict) {
+// Why nothing is left, or `none`.
+privacy::Denial cut(const Entry &entry, const Standpoint &point, Verdict *verdict) {
     return border::core([&] {
         const Charge &what = *entry.what;
         privacy::SelectionRequest asked;
@@ -298,7 +299,7 @@ bool cut(const Entry &entry, const Standpoint &point, Verdict *verdict) {
         cost.delta = what.delta;
         cost.groups = what.delta_groups;
         verdict->reason = reason_for(what, bound, point.sums.table, range.denial, cost);
-        return range.denial == privacy::Denial::none;
+        return range.cause;
     });
 }
 
@@ -348,6 +349,16 @@ void put_charge(const Spi &spi, const Entry &entry, const Standpoint &point, Pri
     write(spi, entry, price, point.basis->share, odometer);
 }
 
+Outcome deny(const Charge &what, const Basis &basis, privacy::Denial denial, bool counts, OpenOdometer *odometer) {
+    if (!counts)
+        return Outcome::denied;
+    odometer->counted(what.account).denials++;
+    const bool pure =
+        what.step.is_step ? what.step.basis == privacy::Basis::epsilon : what.mechanism == privacy::Mechanism::laplace;
+    add_denial(&odometer->denials, what, reason_of_denial(what, basis.terms->bound, denial, pure));
+    return Outcome::denied;
+}
+
 Outcome charge_table(const Spi &spi, const Entry &entry, OpenOdometer *odometer, Verdict *verdict) {
     const Charge &what = *entry.what;
     const Basis *basis = basis_of(what, odometer);
@@ -356,10 +367,10 @@ Outcome charge_table(const Spi &spi, const Entry &entry, OpenOdometer *odometer,
     const privacy::Step &step = what.step;
     const Standpoint point = standpoint_of(basis, *odometer);
     privacy::Cost cost;
-    if (!(step.is_step ? afford_step : decide)(what, point, verdict, &cost)) {
-        odometer->counted(what.account).denials += step.increment ? 0 : 1; // its round is answered
+    const privacy::Denial denial = (step.is_step ? afford_step : decide)(what, point, verdict, &cost);
+    if (denial != privacy::Denial::none) {
         verdict->epsilon = privacy::Epsilon();
-        return Outcome::denied;
+        return deny(what, *basis, denial, !step.increment, odometer); // an increment's round is answered
     }
     put_charge(spi, entry, point, price_of(what, point, cost), odometer);
     return Outcome::committed;
@@ -372,10 +383,9 @@ Outcome charge_selection_of(const Spi &spi, const Entry &entry, OpenOdometer *od
     if (const Outcome entered = enter(spi, *basis, what, odometer); entered != Outcome::committed)
         return entered;
     const Standpoint point = standpoint_of(basis, *odometer);
-    if (!cut(entry, point, verdict)) {
-        odometer->counted(what.account).denials++;
-        return Outcome::denied;
-    }
+    const privacy::Denial denial = cut(entry, point, verdict);
+    if (denial != privacy::Denial::none)
+        return deny(what, *basis, denial, true, odometer);
     if (verdict->epsilon.units() > 0)
         put_charge(spi, entry, point, price_of_selection(what, point, *verdict), odometer);
     return Outcome::committed;

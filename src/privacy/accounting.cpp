@@ -277,20 +277,26 @@ static SelectionRange range_at(const SelectionRequest &request, const BoundSetti
     }
     SelectionRange range;
     range.charged = price;
-    const auto too_large = [&](Epsilon candidate) {
-        return (request.epsilon_max && candidate > *request.epsilon_max) ||
-               (request.requested && candidate > *request.requested) ||
-               fit(request.cost(candidate, bound), account, bound, table_then, role_then, request.share,
-                   request.profile) != Denial::none;
+    // What forbids it, of the bounds last.
+    const auto forbidden = [&](Epsilon candidate) {
+        if ((request.epsilon_max && candidate > *request.epsilon_max) ||
+            (request.requested && candidate > *request.requested))
+            return Denial::no_candidate;
+        return fit(request.cost(candidate, bound), account, bound, table_then, role_then, request.share,
+                   request.profile);
     };
-    while (range.first < request.candidates.size() && too_large(request.candidates[range.first]))
+    Denial last = Denial::no_candidate;
+    while (range.first < request.candidates.size() &&
+           (last = forbidden(request.candidates[range.first])) != Denial::none)
         ++range.first;
     range.last = request.candidates.size();
     const Epsilon consumed = totals.of_public.epsilon;
     while (bound.bound == Bound::dynamic && range.last > range.first && request.candidates[range.last - 1] <= consumed)
         --range.last;
-    if (range.first == range.last)
+    if (range.first == range.last) {
         range.denial = Denial::no_candidate;
+        range.cause = last == Denial::none ? Denial::dynamic_bound : last;
+    }
     return range;
 }
 
@@ -307,7 +313,7 @@ static Denial fit_of_delta(const SelectionRequest &request, const BoundSettings 
 SelectionRange cut_candidates(const SelectionRequest &request, const BoundSettings &bound, const Totals &totals,
                               const Totals &role) {
     SelectionRange range;
-    range.denial = fit_of_delta(request, bound, totals.of_public);
+    range.denial = range.cause = fit_of_delta(request, bound, totals.of_public);
     if (range.denial != Denial::none)
         return range;
     // Nothing is tested when the largest candidate passes anyhow; then the selection is free.
@@ -354,6 +360,40 @@ const char *name_of(Bound bound) {
 
 const char *name_of(Account account) {
     return account == Account::public_account ? "public" : "conditional";
+}
+
+static const char *words_for_total(const BoundSettings &bound, Basis basis) {
+    if (bound.bound != Bound::zcdp)
+        return bound.period ? "epsilon_total of the period" : "epsilon_total of the table";
+    return basis == Basis::epsilon ? "epsilon_pure of the table" : "rho_total of the table";
+}
+
+static const char *words_for_share(const BoundSettings &bound, bool profile) {
+    if (profile)
+        return "share of the role (epsilon_total or risk profile)";
+    return bound.period ? "share of the role (epsilon_total) in the period" : "share of the role (epsilon_total)";
+}
+
+const char *words_for(Denial denial, const BoundSettings &bound, Basis basis, bool profile) {
+    switch (denial) {
+    case Denial::none:
+        break;
+    case Denial::no_candidate:
+        return "no epsilon meets the preference";
+    case Denial::dynamic_bound:
+        return "bound dynamic of the table";
+    case Denial::epsilon_total:
+        return words_for_total(bound, basis);
+    case Denial::role_share:
+        return words_for_share(bound, profile);
+    case Denial::delta_total:
+        return bound.period ? "delta_total of the period" : "delta_total of the table";
+    case Denial::epsilon_lifetime:
+        return "epsilon_lifetime of the table";
+    case Denial::delta_lifetime:
+        return "delta_lifetime of the table";
+    }
+    return "";
 }
 
 const char *name_of(Basis basis) {
