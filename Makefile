@@ -5,6 +5,7 @@
 #   make test              every suite on throwaway servers, from a bare Debian 12 on
 #   make test-matrix       the same on PostgreSQL 15, 17 and 18, and pg_upgrade between them; as root
 #   make test-asserts      the suites of a server on a PostgreSQL with assertions, which it builds; as root
+#   make browser           the report in a browser, which it installs
 #   make demo              a guided tour in the terminal, on a throwaway server
 #   make bench             timings beside PostgreSQL's own plain queries
 #   make mutants           plants mistakes, one at a time: a suite has to see each
@@ -217,6 +218,9 @@ test-matrix:
 test-asserts:
 	@test/asserts/run $(SUITES)
 
+browser:
+	@test/browser/run
+
 demo:
 	@test/demo/run
 
@@ -245,6 +249,6 @@ container:
 
 .PHONY: dist deb container
 
-.PHONY: unit unit-sanitize statistics audit client samplers counts greybox blackbox batch test test-matrix test-asserts demo bench soak mutants
+.PHONY: unit unit-sanitize statistics audit client samplers counts greybox blackbox batch test test-matrix test-asserts browser demo bench soak mutants
 
 -include $(OBJS:.o=.d) $(wildcard build/obj/*/*/*.d build/sanitized/*/*/*.d build/greybox/src/*/*.d build/batch/test/*/*.d)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "picture/page.hpp"
+#include "privacy/risk.hpp"
 
 #include "border/guard.hpp"
 
