@@ -201,17 +201,19 @@ CREATE FUNCTION dp_set_odometer(relation regclass, bound text = NULL, epsilon_to
 COMMENT ON FUNCTION dp_set_odometer(regclass, text, numeric, numeric, numeric, text, numeric, numeric, jsonb)
     IS 'sets how the total privacy loss of a protected table is bounded';
 
-ALTER TABLE dp_rdr.policy ADD COLUMN profile jsonb;
+ALTER TABLE dp_rdr.policy
+    ADD COLUMN profile jsonb,
+    ADD COLUMN replay interval;
 DROP FUNCTION dp_grant(regclass, regrole, float8, float8, text, text, numeric, numeric, numeric, numeric, numeric[], float8,
                        float8, text, text, numeric);
 CREATE FUNCTION dp_grant(view regclass, grantee regrole, tau float8 = NULL, tau_var float8 = NULL,
                          selection text = NULL, mechanism text = NULL, delta numeric = NULL, epsilon_max numeric = NULL,
                          epsilon_total numeric = NULL, epsilon_svt numeric = NULL, candidates numeric[] = NULL,
                          weight_min float8 = NULL, weight_max float8 = NULL, group_a text = NULL, group_b text = NULL,
-                         epsilon_min numeric = NULL, profile jsonb = NULL)
+                         epsilon_min numeric = NULL, profile jsonb = NULL, replay interval = NULL)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_grant';
 COMMENT ON FUNCTION dp_grant(regclass, regrole, float8, float8, text, text, numeric, numeric, numeric, numeric, numeric[],
-                             float8, float8, text, text, numeric, jsonb)
+                             float8, float8, text, text, numeric, jsonb, interval)
     IS 'permits a role to query a restricted view under a privacy preference';
 
 -- Risk profiles: what a total of epsilon means to somebody with prior beliefs, and which total a limit on that allows.
@@ -246,6 +248,35 @@ CREATE FUNCTION dp_epsilon_meaning(epsilon numeric, p float8[] = '{0.001,0.01,0.
 COMMENT ON FUNCTION dp_epsilon_meaning(numeric, float8[], float8[])
     IS 'what somebody with a prior belief can come to believe after answers of this total epsilon';
 
+-- Answers that are given again.
+-- Answers that were paid and may be given again (policy.replay): group keys and noisy numbers, all of them released. Written
+-- by keepers. Not dumped: what it refers to has other oids afterwards.
+CREATE TABLE dp_rdr.stored_answer (
+    table_id    uuid NOT NULL,                    -- protected_table.id
+    grantee     oid NOT NULL,                     -- of the policy that was asked under
+    key         bytea NOT NULL,                   -- SHA-256 of the question and of the declarations that it rests on
+    at          timestamptz NOT NULL,
+    expires_at  timestamptz NOT NULL,
+    charged     jsonb NOT NULL,                   -- what it was charged when it was drawn, and how accurate it is
+    group_keys  text[],                           -- of discovered groups, one key behind the other
+    coordinates numeric[] NOT NULL,               -- noisy numbers, group by group
+    PRIMARY KEY (table_id, grantee, key, at)      -- two who ask at the same time both pay: the oldest one is given
+);
+CREATE INDEX stored_answer_expires_at_idx ON dp_rdr.stored_answer (expires_at);
+COMMENT ON TABLE dp_rdr.stored_answer IS 'answers that are given again to the same question, without a charge';
+
+-- How often dp_forget was called: part of the key, so that an answer that is drawn meanwhile is not found afterwards.
+CREATE TABLE dp_rdr.forgotten (
+    table_id uuid PRIMARY KEY,                    -- protected_table.id
+    times    bigint NOT NULL
+);
+COMMENT ON TABLE dp_rdr.forgotten IS 'how often the stored answers about a protected table were forgotten';
+REVOKE ALL ON dp_rdr.stored_answer, dp_rdr.forgotten FROM PUBLIC;
+CREATE FUNCTION dp_forget(relation regclass)
+    RETURNS bigint LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_forget';
+COMMENT ON FUNCTION dp_forget(regclass)
+    IS 'deletes the stored answers about a protected table: who asks again pays for a new one; returns how many there were';
+
 -- Answers by accuracy.
 DROP FUNCTION dp_query(text, numeric, float8);
 DROP FUNCTION dp_explain(text);
@@ -253,9 +284,9 @@ DROP FUNCTION dp_last_release();
 DROP FUNCTION dp_rdr.release(text, numeric, float8);
 DROP FUNCTION dp_rdr.release(text, numeric, float8, "any");
 CREATE FUNCTION dp_query(query text, epsilon numeric = NULL, weight float8 = 1, within float8 = NULL,
-                         error95 float8 = NULL, deviations float8 = 1)
+                         error95 float8 = NULL, deviations float8 = 1, replay boolean = true)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_query';
-COMMENT ON FUNCTION dp_query(text, numeric, float8, float8, float8, float8)
+COMMENT ON FUNCTION dp_query(text, numeric, float8, float8, float8, float8, boolean)
     IS 'answers an aggregate query on a restricted view with DP noise; needs a column list: AS (n bigint)';
 
 CREATE FUNCTION dp_refine(within float8 = NULL, error95 float8 = NULL, deviations float8 = 1)
@@ -280,19 +311,19 @@ COMMENT ON FUNCTION dp_last_release()
     IS 'what the last answer to the current role in this connection was charged, and how accurate its columns are; '
        'behind a pool of connections it may have been another client''s: ask in the same transaction';
 CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, within float8, error95 float8,
-                               deviations float8)
+                               deviations float8, replay boolean)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 AS 'MODULE_PATHNAME', 'release';
-COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8)
+COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean)
     IS 'checks, charges, evaluates and answers one leaf of a query';
 CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, within float8, error95 float8,
-                               deviations float8, VARIADIC parameters "any")
+                               deviations float8, replay boolean, VARIADIC parameters "any")
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 AS 'MODULE_PATHNAME', 'release';
-COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, "any")
+COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, "any")
     IS 'checks, charges, evaluates and answers one leaf of a query with parameters';
-REVOKE ALL ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8),
-    dp_rdr.release(text, numeric, float8, float8, float8, float8, "any") FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8) TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, "any") TO PUBLIC;
+REVOKE ALL ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean),
+    dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, "any") FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, "any") TO PUBLIC;
 
 CREATE FUNCTION dp_attack_risk(relation regclass, role regrole = NULL, OUT fpr float8, OUT tpr_max float8,
                                OUT advantage_max float8, OUT prior float8, OUT posterior_max float8)
@@ -300,9 +331,75 @@ CREATE FUNCTION dp_attack_risk(relation regclass, role regrole = NULL, OUT fpr f
 COMMENT ON FUNCTION dp_attack_risk(regclass, regrole)
     IS 'how often at most an attack on all answers so far, or on one role''s, is right that somebody is in the table';
 
--- What a controller gets on paper.
+-- What a controller reads in a browser, or on paper.
 CREATE FUNCTION dp_report(relation regclass, query text = NULL, tau float8 = 0.95, mechanism text = 'laplace',
                           delta numeric = NULL, epsilons numeric[] = NULL, records integer = 20)
     RETURNS text LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_report';
 COMMENT ON FUNCTION dp_report(regclass, text, float8, text, numeric, numeric[], integer)
     IS 'a page of HTML for the controller alone: the risk of a query, what is set, who spent what; spends nothing';
+
+-- What a bound or a preference refused, for controllers: the latest 1,000 of a table, or a few more. Written by keepers under the
+-- odometer's lock, so no two write those of one table at once; the index finds a query by its hash.
+CREATE TABLE dp_rdr.denial (
+    table_id     uuid NOT NULL,                   -- protected_table.id
+    view         text NOT NULL,
+    role_name    text NOT NULL,
+    session_role text NOT NULL,
+    query        text NOT NULL,                   -- of a long one the beginning
+    reason       text NOT NULL,
+    account      text NOT NULL,
+    times        bigint NOT NULL,
+    first        timestamptz NOT NULL,
+    last         timestamptz NOT NULL
+);
+CREATE INDEX denial_table_id_idx ON dp_rdr.denial (table_id, pg_catalog.hashtextextended(query, 0));
+COMMENT ON TABLE dp_rdr.denial IS 'queries that were denied, and why; analysts see "query denied" only';
+
+-- Days in UTC. rho: of the noise drawn; what a step or a measurement under zcdp costs is in it alone.
+CREATE VIEW dp_rdr.spending WITH (security_barrier) AS
+SELECT l.relation, l.view, pg_catalog.timezone('UTC', l.at)::pg_catalog.date AS day, l.role_name, l.account,
+       pg_catalog.count(*) FILTER (WHERE l.kind OPERATOR(pg_catalog.<>)
+                                   ALL ('{selection,increment,suspension,closing}'::pg_catalog.text[])) AS releases,
+       pg_catalog.sum(l.epsilon) AS epsilon, pg_catalog.sum(l.delta) AS delta, pg_catalog.sum(l.rho) AS rho
+FROM dp_rdr.ledger l WHERE l.kind OPERATOR(pg_catalog.<>) 'suspension' GROUP BY 1, 2, 3, 4, 5;
+COMMENT ON VIEW dp_rdr.spending IS 'who spent what on the tables of the current user, by day (UTC), role and account';
+
+-- Of tables that are protected now.
+CREATE VIEW dp_rdr.denials WITH (security_barrier) AS
+SELECT pg_catalog.format('%I.%I', n.nspname, c.relname) AS relation, d.view, d.role_name, d.session_role, d.query, d.reason,
+       d.account, d.times, d.first, d.last
+FROM dp_rdr.denial d
+JOIN dp_rdr.protected_table t ON t.id OPERATOR(pg_catalog.=) d.table_id
+JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) t.relation::pg_catalog.oid
+JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+WHERE ((SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER)
+       OR pg_catalog.pg_has_role(c.relowner, 'USAGE'))
+  -- Asked once, before any row is read, as in dp_rdr.ledger.
+  AND ((SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER)
+       OR EXISTS (SELECT FROM dp_rdr.protected_table p
+                  JOIN pg_catalog.pg_class o ON o.oid OPERATOR(pg_catalog.=) p.relation::pg_catalog.oid
+                  WHERE pg_catalog.pg_has_role(o.relowner, 'USAGE')));
+COMMENT ON VIEW dp_rdr.denials IS 'queries on the tables of the current user that were denied, and why; the latest 1,000 of a table';
+
+CREATE FUNCTION dp_rdr.budget(relation oid, OUT name text, OUT used numeric, OUT total numeric)
+    RETURNS SETOF record LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 3 AS 'MODULE_PATHNAME', 'dp_budget';
+COMMENT ON FUNCTION dp_rdr.budget(oid) IS 'what public charges have used of each total of a protected table';
+
+CREATE FUNCTION dp_settings(relation regclass, OUT item text, OUT name text, OUT value text, OUT call text)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 30 AS 'MODULE_PATHNAME', 'dp_settings';
+COMMENT ON FUNCTION dp_settings(regclass)
+    IS 'all that is set for a protected table, what is spent, who reads it; the calls, run in order, set it up again';
+
+CREATE FUNCTION dp_about(view regclass, OUT item text, OUT name text, OUT value text)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 30 AS 'MODULE_PATHNAME', 'dp_about';
+COMMENT ON FUNCTION dp_about(regclass)
+    IS 'what the current user may ask of a restricted view, at which price and accuracy, and how often';
+
+CREATE FUNCTION dp_remaining(query text, OUT answers bigint, OUT reason text)
+    RETURNS record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_remaining';
+COMMENT ON FUNCTION dp_remaining(text) IS 'how often a query would be answered now, and what ends it';
+REVOKE ALL ON dp_rdr.denial, dp_rdr.spending, dp_rdr.denials FROM PUBLIC;
+REVOKE ALL ON FUNCTION dp_rdr.budget(oid) FROM PUBLIC;
+GRANT SELECT ON dp_rdr.spending, dp_rdr.denials TO PUBLIC;
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.denial',
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.rolname::pg_catalog.text OPERATOR(pg_catalog.=) role_name)');

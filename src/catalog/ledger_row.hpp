@@ -20,6 +20,9 @@ struct Price {
 // Writes the row behind the one with the hash `head`, a bytea, and returns its own hash.
 Datum write_ledger_row(const border::Spi &spi, const Entry &entry, const Price &price, Datum head);
 
+// What is kept of a query's text: all of it, or the beginning and a mark.
+const char *kept_query(const char *query);
+
 // Names as they are now, or what stands for what is gone.
 const char *role_name(Oid role);
 const char *name_or(Oid relation, const char *otherwise);

@@ -18,6 +18,8 @@ Lock lock_odometer(const Spi &spi, OpenOdometer *odometer) {
         odometer->state = odometer_of(row);
         odometer->found_epoch = odometer->state.epoch;
         odometer->head = row.value("head");
+        odometer->denials.before =
+            DatumGetInt64(row.value("public_denials")) + DatumGetInt64(row.value("conditional_denials"));
         return Lock::held;
     }
     return run(spi, look, parameters) == 1 ? Lock::busy : Lock::missing;
@@ -285,6 +287,7 @@ void move(const Spi &spi, const OpenOdometer &odometer) {
         if (share->moved)
             move_share(spi, odometer, *share);
     }
+    write_denials(spi, odometer.id, odometer.denials);
 }
 
 } // namespace dp::catalog

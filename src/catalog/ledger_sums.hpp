@@ -2,6 +2,7 @@
 // them. Nobody else charges the table meanwhile.
 #pragma once
 
+#include "catalog/denials.hpp"
 #include "catalog/ledger_row.hpp"
 #include "catalog/odometer.hpp"
 
@@ -25,6 +26,7 @@ struct OpenOdometer {
     int found_epoch;         // before this batch
     Moved moved;             // what belongs to the epoch
     Counts counts;           // what of them this batch has added
+    Denials denials;         // of this batch
     Datum head;              // of the chain, as the rows written so far leave it
     const Settings *names;   // of the last row written; null: none was
     List *bases;             // of the writer: what the requests rest on

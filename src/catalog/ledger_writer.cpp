@@ -188,8 +188,8 @@ privacy::Totals role_totals(const Basis &basis) {
 }
 
 // What is charged stays in *cost.
-bool decide(const Charge &what, const Basis &basis, const OpenOdometer &odometer, Verdict *verdict,
-            privacy::Cost *cost) {
+privacy::Denial decide(const Charge &what, const Basis &basis, const OpenOdometer &odometer, Verdict *verdict,
+                       privacy::Cost *cost) {
     return border::core([&] {
         privacy::ChargeRequest asked;
         set_limits(what, &asked);
@@ -202,13 +202,13 @@ bool decide(const Charge &what, const Basis &basis, const OpenOdometer &odometer
         verdict->epsilon = decision.cost.epsilon;
         verdict->reason = reason_for(what, bound, odometer.state.totals, decision.denial, decision.cost);
         *cost = decision.cost;
-        return decision.denial == privacy::Denial::none;
+        return decision.denial;
     });
 }
 
 // The price of a step is given: only what table and role may pay is decided here.
-bool afford_step(const Charge &what, const Basis &basis, const OpenOdometer &odometer, Verdict *verdict,
-                 privacy::Cost *cost) {
+privacy::Denial afford_step(const Charge &what, const Basis &basis, const OpenOdometer &odometer, Verdict *verdict,
+                            privacy::Cost *cost) {
     return border::core([&] {
         const privacy::BoundSettings &bound = basis.terms->bound;
         *cost = privacy::cost_of_step(what.step, what.delta_groups);
@@ -218,7 +218,7 @@ bool afford_step(const Charge &what, const Basis &basis, const OpenOdometer &odo
             privacy::fit(*cost, what.account, bound, odometer.state.totals, role_totals(basis), share, what.pure_share);
         verdict->epsilon = cost->epsilon;
         verdict->reason = reason_for(what, bound, odometer.state.totals, denial, *cost);
-        return denial == privacy::Denial::none;
+        return denial;
     });
 }
 
@@ -257,7 +257,8 @@ Price price_of(const Charge &what, const Basis &basis, privacy::Cost cost) {
     });
 }
 
-bool cut(const Entry &entry, const Basis &basis, const OpenOdometer &odometer, Verdict *verdict) {
+// Why nothing is left, or `none`.
+privacy::Denial cut(const Entry &entry, const Basis &basis, const OpenOdometer &odometer, Verdict *verdict) {
     return border::core([&] {
         const Charge &what = *entry.what;
         privacy::SelectionRequest asked;
@@ -274,7 +275,7 @@ bool cut(const Entry &entry, const Basis &basis, const OpenOdometer &odometer, V
         cost.delta = what.delta;
         cost.groups = what.delta_groups;
         verdict->reason = reason_for(what, bound, odometer.state.totals, range.denial, cost);
-        return range.denial == privacy::Denial::none;
+        return range.cause;
     });
 }
 
@@ -307,6 +308,16 @@ Outcome enter(const Spi &spi, const Basis &basis, const Charge &what, OpenOdomet
     return enter_epoch(spi, *what.settings, terms.epoch, odometer) ? Outcome::committed : Outcome::changing;
 }
 
+Outcome deny(const Charge &what, const Basis &basis, privacy::Denial denial, bool counts, OpenOdometer *odometer) {
+    if (!counts)
+        return Outcome::denied;
+    odometer->counted(what.account).denials++;
+    const bool pure =
+        what.step.is_step ? what.step.basis == privacy::Basis::epsilon : what.mechanism == privacy::Mechanism::laplace;
+    add_denial(&odometer->denials, what, reason_of_denial(what, basis.terms->bound, denial, pure));
+    return Outcome::denied;
+}
+
 Outcome charge_table(const Spi &spi, const Entry &entry, OpenOdometer *odometer, Verdict *verdict) {
     const Charge &what = *entry.what;
     const Basis *basis = basis_of(what, odometer);
@@ -314,10 +325,10 @@ Outcome charge_table(const Spi &spi, const Entry &entry, OpenOdometer *odometer,
         return entered;
     const privacy::Step &step = what.step;
     privacy::Cost cost;
-    if (!(step.is_step ? afford_step : decide)(what, *basis, *odometer, verdict, &cost)) {
-        odometer->counted(what.account).denials += step.increment ? 0 : 1; // its round is answered
+    const privacy::Denial denial = (step.is_step ? afford_step : decide)(what, *basis, *odometer, verdict, &cost);
+    if (denial != privacy::Denial::none) {
         verdict->epsilon = privacy::Epsilon();
-        return Outcome::denied;
+        return deny(what, *basis, denial, !step.increment, odometer); // an increment's round is answered
     }
     raise_claim(what, basis->terms->bound, odometer);
     write(spi, entry, price_of(what, *basis, cost), basis->share, odometer);
@@ -330,10 +341,9 @@ Outcome charge_selection_of(const Spi &spi, const Entry &entry, OpenOdometer *od
     const Basis *basis = basis_of(what, odometer);
     if (const Outcome entered = enter(spi, *basis, what, odometer); entered != Outcome::committed)
         return entered;
-    if (!cut(entry, *basis, *odometer, verdict)) {
-        odometer->counted(what.account).denials++;
-        return Outcome::denied;
-    }
+    const privacy::Denial denial = cut(entry, *basis, *odometer, verdict);
+    if (denial != privacy::Denial::none)
+        return deny(what, *basis, denial, true, odometer);
     if (verdict->epsilon.units() > 0) {
         raise_claim(what, basis->terms->bound, odometer);
         write(spi, entry, price_of_selection(what, *basis, *verdict), basis->share, odometer);

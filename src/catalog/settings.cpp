@@ -292,6 +292,9 @@ static void fill_policy(const Row &row, Policy *policy) {
     policy->epsilon_svt = to_epsilon(row.value("epsilon_svt"), "epsilon_svt");
     policy->group_a = row.string("group_a");
     policy->group_b = row.string("group_b");
+    Datum replay = row.value("replay", &isnull);
+    if (!isnull)
+        policy->replay = DatumGetIntervalP(datumCopy(replay, false, sizeof(Interval)));
     Datum candidates = row.value("candidates", &isnull);
     policy->candidates = candidates_from_array(isnull ? nullptr : DatumGetArrayTypeP(candidates));
     Datum minimum = row.value("epsilon_min", &isnull);

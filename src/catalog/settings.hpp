@@ -35,6 +35,7 @@ struct Policy {
     double weight_min, weight_max;
     const char *group_a, *group_b; // canonical conditions over the table; or null
     privacy::Epsilon epsilon_min;  // the least that an answer is charged
+    const Interval *replay;        // for how long the same question gets the same answer; null: not at all
     // Descending, from epsilon_min on; owned by the memory context (border::context_new).
     const std::vector<privacy::Epsilon> *candidates;
 };

@@ -44,6 +44,7 @@ void write_ask(border::Writer *writer, const release::Ask &ask) {
     writer->put(ask.epsilon);
     writer->put(ask.weight);
     write_wanted(writer, ask.wanted);
+    writer->put(ask.anew);
     writer->put(ask.refines);
     write_refinable(writer, ask.refinable);
     writer->put(ask.noutputs);
@@ -89,6 +90,7 @@ release::Ask read_ask(border::Reader *reader, const catalog::Asker &asker) {
     ask.epsilon = reader->take<privacy::Epsilon>();
     ask.weight = reader->take<double>();
     ask.wanted = read_wanted(reader);
+    ask.anew = reader->take<bool>();
     ask.refines = reader->take<bool>();
     ask.refinable = read_refinable(reader);
     ask.noutputs = reader->take<int>();

@@ -218,20 +218,26 @@ static SelectionRange range_at(const SelectionRequest &request, const BoundSetti
     }
     SelectionRange range;
     range.charged = price;
-    const auto too_large = [&](Epsilon candidate) {
-        return (request.epsilon_max && candidate > *request.epsilon_max) ||
-               (request.requested && candidate > *request.requested) ||
-               fit(request.cost(candidate, bound), account, bound, table_then, role_then, request.share,
-                   request.pure_share) != Denial::none;
+    // What forbids it, of the bounds last.
+    const auto forbidden = [&](Epsilon candidate) {
+        if ((request.epsilon_max && candidate > *request.epsilon_max) ||
+            (request.requested && candidate > *request.requested))
+            return Denial::no_candidate;
+        return fit(request.cost(candidate, bound), account, bound, table_then, role_then, request.share,
+                   request.pure_share);
     };
-    while (range.first < request.candidates.size() && too_large(request.candidates[range.first]))
+    Denial last = Denial::no_candidate;
+    while (range.first < request.candidates.size() &&
+           (last = forbidden(request.candidates[range.first])) != Denial::none)
         ++range.first;
     range.last = request.candidates.size();
     const Epsilon consumed = totals.of_public.epsilon;
     while (bound.bound == Bound::dynamic && range.last > range.first && request.candidates[range.last - 1] <= consumed)
         --range.last;
-    if (range.first == range.last)
+    if (range.first == range.last) {
         range.denial = Denial::no_candidate;
+        range.cause = last == Denial::none ? Denial::dynamic_bound : last;
+    }
     return range;
 }
 
@@ -241,7 +247,7 @@ SelectionRange cut_candidates(const SelectionRequest &request, const BoundSettin
     Spent with_delta = totals.of_public;
     with_delta.delta = with_delta.delta + (bound.bound == Bound::zcdp ? request.groups : request.delta);
     if (exceeds_delta(with_delta, bound)) {
-        range.denial = Denial::delta_total;
+        range.denial = range.cause = Denial::delta_total;
         return range;
     }
     // Nothing is tested when the largest candidate passes anyhow; then the selection is free.
@@ -288,6 +294,30 @@ const char *name_of(Bound bound) {
 
 const char *name_of(Account account) {
     return account == Account::public_account ? "public" : "conditional";
+}
+
+static const char *words_for_total(const BoundSettings &bound, Basis basis) {
+    if (bound.bound != Bound::zcdp)
+        return "epsilon_total of the table";
+    return basis == Basis::epsilon ? "epsilon_pure of the table" : "rho_total of the table";
+}
+
+const char *words_for(Denial denial, const BoundSettings &bound, Basis basis, bool profile) {
+    switch (denial) {
+    case Denial::none:
+        break;
+    case Denial::no_candidate:
+        return "no epsilon meets the preference";
+    case Denial::dynamic_bound:
+        return "bound dynamic of the table";
+    case Denial::epsilon_total:
+        return words_for_total(bound, basis);
+    case Denial::role_share:
+        return profile ? "share of the role (risk profile)" : "share of the role (epsilon_total)";
+    case Denial::delta_total:
+        return "delta_total of the table";
+    }
+    return "";
 }
 
 const char *name_of(Basis basis) {

@@ -122,6 +122,7 @@ struct SelectionRequest : Limits {
 };
 struct SelectionRange {
     Denial denial = Denial::none;
+    Denial cause = Denial::none;     // of no_candidate: why not even the smallest
     std::size_t first = 0, last = 0; // candidates [first, last)
     Epsilon charged;                 // epsilon_svt; 0 when the first candidate left passes anyhow
 };
@@ -158,5 +159,7 @@ std::optional<Bound> bound_from_name(const std::string &name);
 const char *name_of(Bound bound);
 const char *name_of(Account account);
 const char *name_of(Basis basis);
+// The limit that a denial comes from: "epsilon_total of the table". profile: the role's share is, or may be, that of a risk profile.
+const char *words_for(Denial denial, const BoundSettings &bound, Basis basis, bool profile);
 
 } // namespace dp::privacy

@@ -12,7 +12,7 @@ constexpr int used_groups = -2;
 
 bool is_release(Oid function) {
     static const Oid types[release_arguments + 1] = {TEXTOID,   NUMERICOID, FLOAT8OID, FLOAT8OID,
-                                                     FLOAT8OID, FLOAT8OID,  ANYOID};
+                                                     FLOAT8OID, FLOAT8OID,  BOOLOID,   ANYOID};
     return function == border::internal_function("release", release_arguments, types) ||
            function == border::internal_function("release", release_arguments + 1, types);
 }

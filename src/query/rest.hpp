@@ -10,7 +10,7 @@ namespace dp::query {
 
 bool is_release(Oid function);
 // leaf, epsilon, weight, within, error95, deviations; then the parameters of the leaf.
-constexpr int release_arguments = 6;
+constexpr int release_arguments = 7;
 
 // Marks the releases of a rewritten statement whose groups it computes with.
 void mark_used_groups(Query *query);

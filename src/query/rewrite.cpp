@@ -317,7 +317,7 @@ static Const *float_constant(const std::optional<double> &value) {
 
 static FuncExpr *release_call(const char *leaf, const Split *split, const Request *request) {
     static const Oid types[release_arguments + 1] = {TEXTOID,   NUMERICOID, FLOAT8OID, FLOAT8OID,
-                                                     FLOAT8OID, FLOAT8OID,  ANYOID};
+                                                     FLOAT8OID, FLOAT8OID,  BOOLOID,   ANYOID};
     auto *call = makeNode(FuncExpr);
     bool arguments = split->arguments != NIL;
     call->funcid = border::internal_function("release", release_arguments + (arguments ? 1 : 0), types);
@@ -334,6 +334,9 @@ static FuncExpr *release_call(const char *leaf, const Split *split, const Reques
                    makeConst(NUMERICOID, -1, InvalidOid, -1, epsilon, !less, false), float_constant(weight, false));
     call->args = list_concat(call->args, list_make3(float_constant(wanted.within), float_constant(wanted.error95),
                                                     float_constant(wanted.deviations, false)));
+    bool replay = request == nullptr || !request->anew;
+    call->args =
+        lappend(call->args, makeConst(BOOLOID, -1, InvalidOid, sizeof(bool), BoolGetDatum(replay), false, true));
     call->args = list_concat(call->args, static_cast<List *>(copyObject(split->arguments)));
     return call;
 }

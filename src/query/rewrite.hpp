@@ -18,6 +18,7 @@ struct Request {
     privacy::Epsilon epsilon; // ask for less
     double weight;
     privacy::Wanted wanted; // asks by accuracy
+    bool anew;              // not answered by what is stored
 };
 // Runs the rewrite on an analysed and rewritten query in place; returns the number of leaves that became releases.
 int rewrite_statement(Query *query, const char *text, const Request *request);

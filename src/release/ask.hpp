@@ -16,6 +16,7 @@ struct Ask {
     privacy::Epsilon epsilon; // asks for less
     double weight;
     privacy::Wanted wanted;
+    bool anew;           // not answered by what is stored, nor stored
     bool refines;        // the last answer,
     Refinable refinable; // which is this
     int noutputs;        // columns that the asker expects

@@ -245,6 +245,17 @@ static void estimate_course(const rows::Question *question, const Terms &terms, 
     }
 }
 
+static privacy::Repeated standing_of(const Account &account, const Terms &terms) {
+    privacy::Repeated standing;
+    standing.bound = account.bound;
+    standing.totals = account.totals;
+    standing.role = account.role;
+    if (terms.has_share)
+        standing.share = terms.share;
+    standing.pure_share = terms.pure_share;
+    return standing;
+}
+
 Estimate estimate(const catalog::Reading &reading, const rows::Question *question, const Terms &terms,
                   const List *earlier, const double *magnitude) {
     rows::check_delta(question, terms.mechanism, terms.delta);
@@ -256,6 +267,8 @@ Estimate estimate(const catalog::Reading &reading, const rows::Question *questio
     estimate.delta =
         border::core([&] { return privacy::delta_charged(terms.mechanism, question->thresholded, terms.delta); });
     Account account = read_account(reading, question, terms);
+    estimate.selects = is_selected(terms.algorithm);
+    estimate.standing = standing_of(account, terms);
     add_earlier(&account, question, terms, earlier);
     estimate.mechanism = terms.mechanism;
     if (terms.wanted.asked()) {
@@ -268,6 +281,7 @@ Estimate estimate(const catalog::Reading &reading, const rows::Question *questio
         decide(question, terms, choose(question, terms), account, &estimate); // from public facts
     if (estimate.priced && !estimate.selected)
         foresee(question, terms, &estimate);
+    estimate.standing.cost = estimate.cost;
     return estimate;
 }
 

@@ -41,6 +41,7 @@ enum ReleaseArgument {
     release_within,
     release_error95,
     release_deviations,
+    release_replay,
     release_first_parameter
 };
 
@@ -90,6 +91,8 @@ static release::Ask ask_of(FunctionCallInfo fcinfo, const Parameters &parameters
         ask.epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(release_epsilon), "epsilon");
     ask.weight = PG_ARGISNULL(release_weight) ? 1 : checked_weight(PG_GETARG_FLOAT8(release_weight), "weight");
     ask.wanted = wanted_arguments(fcinfo, release_within);
+    require(fcinfo, release_replay, "replay");
+    ask.anew = !PG_GETARG_BOOL(release_replay);
     ask.noutputs = expected->natts;
     ask.output_types = types_of(expected);
     ask.parameter_types = parameters.types;
@@ -155,6 +158,8 @@ static query::Request request_of(FunctionCallInfo fcinfo) {
     require(fcinfo, 2, "weight");
     request.weight = checked_weight(PG_GETARG_FLOAT8(2), "weight");
     request.wanted = wanted_arguments(fcinfo, 3);
+    require(fcinfo, 6, "replay");
+    request.anew = !PG_GETARG_BOOL(6);
     return request;
 }
 

@@ -9,11 +9,9 @@
 
 namespace dp::sql {
 
-namespace {
-
 using catalog::Visit;
 
-// What the checks talk about. $1 = the caller.
+// $1 = the caller.
 const char *const subject_sql = R"sql(
 WITH RECURSIVE controlled AS ( -- protected tables of the caller
   SELECT t.relation::oid AS relation, t.relation::text AS name, c.relowner AS owner, t.id, t.bound,
@@ -123,6 +121,8 @@ setting AS ( -- reset_val: what a session begins with; our own settings are pinn
   WHERE NOT EXISTS (SELECT FROM stored_setting x WHERE x.name = s.name AND x.setrole = 0))
 )sql";
 
+namespace {
+
 const Check checks[] = {
     // ---- who reaches the rows ----
     // MAINTAIN (from 17 on): VACUUM VERBOSE says how many rows there are.
@@ -197,7 +197,7 @@ SELECT c.oid::regclass, format('%s has %s', r.name, string_agg(a.privilege_type,
               c.oid::regclass, r.name)
 FROM pg_class c, aclexplode(c.relacl) a JOIN role r ON r.oid = a.grantee AND NOT r.super
 WHERE c.relnamespace = 'dp_rdr'::regnamespace AND c.relkind IN ('r', 'v', 'S') AND a.grantee <> c.relowner
-  AND (c.relname, a.privilege_type) <> ('ledger', 'SELECT')
+  AND (c.relname NOT IN ('ledger', 'spending', 'denials') OR a.privilege_type <> 'SELECT')
 GROUP BY c.oid, r.name)sql"},
     {"critical", R"sql( -- a ledger that was tampered with, or lost rows in a restore
 SELECT c.name, format('its ledger is not whole: %s', c.fault),
@@ -221,6 +221,10 @@ FROM controlled c WHERE c.bound = 'dynamic' AND c.epsilon_total IS NULL)sql"},
 SELECT c.name, 'the bound "zcdp" has no epsilon_total: the loss is counted, and nothing stops it',
        format('SELECT dp_set_odometer(%L, epsilon_total => 1);', c.name)
 FROM controlled c WHERE c.bound = 'zcdp' AND c.epsilon_total IS NULL)sql"},
+    {"warning", R"sql( -- before analysts meet "query denied"
+SELECT c.name, format('%s %% of %s is used: %s of %s', floor(100 * b.used / b.total), b.name, trim_scale(b.used), trim_scale(b.total)),
+       format('SELECT * FROM dp_rdr.spending WHERE relation = %L; -- who spent it; dp_set_odometer() sets the total', c.name)
+FROM controlled c, dp_rdr.budget(c.relation) b WHERE b.total > 0 AND b.used >= 0.8 * b.total)sql"},
     {"warning", R"sql( -- one row is one individual
 SELECT c.name, h.finding, h.remedy
 FROM controlled c, dp_rdr.people_hints(c.relation) h WHERE h.severity = 'warning')sql"},

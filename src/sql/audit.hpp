@@ -8,6 +8,9 @@ struct Check {
     const char *sql;
 };
 
+// What the checks talk about: WITH clauses, for who controls ($1) protected tables. dp_settings reads the ways to the rows off it.
+extern const char *const subject_sql;
+
 // Where Citus is installed: one name more for its checks, and these, none where it keeps no protected table.
 extern const char *const citus_subject_sql;
 extern const Check citus_checks[];

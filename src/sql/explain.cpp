@@ -5,7 +5,7 @@
 // charged in order; another session's charge may come in between.
 #include <cmath>
 
-#include "release/explain.hpp"
+#include "sql/explain.hpp"
 
 #include "border/grouping.hpp"
 #include "border/permissions.hpp"
@@ -24,24 +24,9 @@ namespace dp::sql {
 
 namespace {
 
-// One call of release() in the rewritten statement.
-struct Call {
-    const FuncExpr *function;
-    int ncolumns;
-    const char **names; // of its columns in the statement's result; null where a column is not handed through
-};
-
 struct Found {
     List *calls; // Call *
     bool rows;   // a restricted view is read other than by a release
-};
-
-struct Verdict {
-    bool used;  // the statement computes with its groups
-    bool cases; // the policy has a delta: groups may be discovered
-    bool known; // false: the text of the leaf is made when the statement is executed
-    const char *mechanism;
-    release::Estimate estimate;
 };
 
 enum Column {
@@ -140,7 +125,8 @@ static bool check_permissions(Node *node, void *context) {
     return walk_parts(castNode(Query, node), check_permissions, context);
 }
 
-static void find_leaves(const char *text, const query::Request *request, Found *found) {
+List *find_leaves(const char *text, const query::Request *request) {
+    Found all = {}, *found = &all;
     catalog::check_can_ask();
     Query *query = rewrite_views(text);
     auto *unchanged = copyObject(query);
@@ -151,6 +137,7 @@ static void find_leaves(const char *text, const query::Request *request, Found *
     if (found->calls == NIL && rewritten == 0)
         refuse_unprotected(unchanged);
     check_permissions(reinterpret_cast<Node *>(query), nullptr);
+    return found->calls;
 }
 
 // ---- one leaf ------------------------------------------------------------------------------------------------------
@@ -213,8 +200,8 @@ static bool is_written_out(const FuncExpr *function) {
            !linitial_node(Const, function->args)->constisnull;
 }
 
-static void explain_leaf(Call *call, const List *earlier, const double *magnitude, Verdict *verdict,
-                         release::Earlier *charge) {
+void explain_leaf(Call *call, const List *earlier, const double *magnitude, Verdict *verdict,
+                  release::Earlier *charge) {
     verdict->known = is_written_out(call->function);
     if (!verdict->known)
         return;
@@ -362,15 +349,15 @@ DP_CALL(dp_explain) {
     const double *magnitude = magnitude_argument(fcinfo, 4, &magnitude_given);
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
-    Found found = {};
-    const char *refusal = refusal_of([&] { find_leaves(text, &request, &found); });
+    List *calls = NIL;
+    const char *refusal = refusal_of([&] { calls = find_leaves(text, &request); });
     if (refusal != nullptr) {
         put_refusal(result, refusal);
         return Datum(0);
     }
     List *earlier = NIL;
     ListCell *cell;
-    foreach (cell, found.calls) {
+    foreach (cell, calls) {
         auto *call = static_cast<Call *>(lfirst(cell));
         Verdict verdict = {};
         auto *charge = static_cast<release::Earlier *>(palloc0(sizeof(release::Earlier)));

@@ -35,12 +35,13 @@ enum GrantArgument {
     arg_group_b,
     arg_epsilon_min,
     arg_profile,
+    arg_replay,
     narguments
 };
 
 Oid argument_types[narguments] = {OIDOID,     OIDOID,     FLOAT8OID,  FLOAT8OID,  TEXTOID,         TEXTOID,
                                   NUMERICOID, NUMERICOID, NUMERICOID, NUMERICOID, NUMERICARRAYOID, FLOAT8OID,
-                                  FLOAT8OID,  TEXTOID,    TEXTOID,    NUMERICOID, JSONBOID};
+                                  FLOAT8OID,  TEXTOID,    TEXTOID,    NUMERICOID, JSONBOID,        INTERVALOID};
 
 // A policy as it is to be stored.
 struct Row {
@@ -66,8 +67,15 @@ const char *const stored_sql =
     "coalesce(p.weight_min, 1), coalesce(p.weight_max, 1), p.group_a, p.group_b, p.epsilon_min, "
     "coalesce(p.profile, (SELECT s.profile FROM dp_rdr.restricted_view v JOIN dp_rdr.restricted_view w "
     "ON w.relation = v.relation JOIN dp_rdr.policy s ON s.view = w.view "
-    "WHERE v.view::oid = $1 AND s.grantee::oid = $2 AND s.profile IS NOT NULL LIMIT 1)) "
+    "WHERE v.view::oid = $1 AND s.grantee::oid = $2 AND s.profile IS NOT NULL LIMIT 1)), p.replay "
     "FROM (SELECT) one LEFT JOIN dp_rdr.policy p ON p.view::oid = $1 AND p.grantee::oid = $2";
+
+static Datum copy_of(Datum value, Oid type) {
+    int16 length;
+    bool by_value;
+    get_typlenbyval(type, &length, &by_value);
+    return length == -1 ? PointerGetDatum(PG_DETOAST_DATUM_COPY(value)) : datumCopy(value, by_value, length);
+}
 
 static Row stored_row(const Visit &visit, Oid view, Oid grantee) {
     Row row = {};
@@ -81,13 +89,19 @@ static Row stored_row(const Visit &visit, Oid view, Oid grantee) {
         if (isnull)
             row.clear(i);
         else
-            row.set(i, argument_types[i] == FLOAT8OID ? value : PointerGetDatum(PG_DETOAST_DATUM_COPY(value)));
+            row.set(i, copy_of(value, argument_types[i]));
     }
     MemoryContextSwitchTo(old);
     return row;
 }
 
-// Whether an argument takes the option away: 'Infinity' for the share, '' for texts, '{}' for candidates and profiles.
+// Whether an argument takes the option away: 'Infinity' for the share, '' for texts, '{}' for candidates and profiles, '0' for
+// replay.
+static bool is_no_time(Datum interval) {
+    const Interval *span = DatumGetIntervalP(interval);
+    return span->month == 0 && span->day == 0 && span->time == 0;
+}
+
 static bool takes_option_away(int argument, Datum value) {
     if (argument == arg_epsilon_total)
         return takes_away(value);
@@ -95,6 +109,8 @@ static bool takes_option_away(int argument, Datum value) {
         return ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(value)), ARR_DIMS(DatumGetArrayTypeP(value))) == 0;
     if (argument == arg_profile)
         return is_no_profile(value);
+    if (argument == arg_replay)
+        return is_no_time(value);
     return argument_types[argument] == TEXTOID && TextDatumGetCString(value)[0] == '\0';
 }
 
@@ -230,6 +246,28 @@ static void check_candidates(const Row &row) {
                     errhint("An answer is charged a candidate between the two, or what is asked for below it.")));
 }
 
+constexpr int64 most_days = 365250; // a thousand years: no clock of the server's comes to an end before them
+
+// Of no part below 0: a month less a few days is a time or none, by the calendar. PostgreSQL 17 has infinite ones.
+static void check_replay(const Row &row, const char *selection) {
+    if (!row.has(arg_replay))
+        return;
+    const Interval *span = DatumGetIntervalP(row.values[arg_replay]);
+    const char *text = DatumGetCString(DirectFunctionCall1(interval_out, row.values[arg_replay]));
+    const char *const hint = "Pass replay => '1 month', for instance; '0' takes it away.";
+    if (span->month < 0 || span->day < 0 || span->time < 0)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("replay must not be negative, not %s", text),
+                        errhint("%s", hint)));
+    if (int64{span->month} * DAYS_PER_MONTH + span->day > most_days || span->time / USECS_PER_DAY > most_days)
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                 errmsg("replay must not be infinite or longer than a thousand years, not %s", text), errhint("%s", hint)));
+    if (strcmp(selection, "within_data") == 0)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("replay does not go with within_data"),
+                        errdetail("What such an answer was charged depends on the rows, and so would its being given again."),
+                        errhint("Take replay away with replay => '0', or grant a selection that is differentially private.")));
+}
+
 static void check_numbers(const Row &row) {
     privacy::Mechanism mechanism = mechanism_named(row.text_of(arg_mechanism));
     privacy::Delta delta = catalog::checked_delta(row.values[arg_delta], "delta");
@@ -286,15 +324,15 @@ static void canonical_groups(FunctionCallInfo fcinfo, Row *row, Oid relation) {
 static void store_policy(const Visit &visit, Row *row) {
     visit.run(
         "INSERT INTO dp_rdr.policy AS p (view, grantee, tau, tau_var, selection, mechanism, delta, epsilon_max, "
-        "epsilon_total, epsilon_svt, candidates, weight_min, weight_max, group_a, group_b, epsilon_min, profile) "
+        "epsilon_total, epsilon_svt, candidates, weight_min, weight_max, group_a, group_b, epsilon_min, profile, replay) "
         "VALUES ($1::regclass, $2::regrole, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, "
-        "$17) "
+        "$17, $18) "
         "ON CONFLICT (view, grantee) DO UPDATE SET (tau, tau_var, selection, mechanism, delta, epsilon_max, "
-        "epsilon_total, epsilon_svt, candidates, weight_min, weight_max, group_a, group_b, epsilon_min, profile) = "
+        "epsilon_total, epsilon_svt, candidates, weight_min, weight_max, group_a, group_b, epsilon_min, profile, replay) = "
         "(excluded.tau, excluded.tau_var, excluded.selection, excluded.mechanism, excluded.delta, "
         "excluded.epsilon_max, excluded.epsilon_total, excluded.epsilon_svt, excluded.candidates, "
         "excluded.weight_min, excluded.weight_max, excluded.group_a, excluded.group_b, excluded.epsilon_min, "
-        "excluded.profile)",
+        "excluded.profile, excluded.replay)",
         narguments, argument_types, row->values, row->nulls);
 }
 
@@ -461,6 +499,7 @@ DP_CALL(dp_grant) {
     row.set(arg_selection, CStringGetTextDatum(selection));
     check_numbers(row);
     check_profile(row, selection);
+    check_replay(row, selection);
     check_groups(row, selection);
     canonical_groups(fcinfo, &row, settings->relation);
 
