@@ -1,4 +1,4 @@
-// Links tau and the slider over candidates. Without < and ampersands, so that the page stays well-formed XML. All numbers are
+// Links tau and the slider over candidates. Without a less-than sign or an ampersand, so that the page stays well-formed XML. All numbers are
 // read from the rows; what is shown is copied from them as text.
 (function () {
   "use strict";

@@ -11,7 +11,8 @@ constexpr int most_cell = 600; // characters
 // A table of the page and the statement that fills it, all of its columns as text. $1: the protected table.
 struct Source {
     const char *id, *title, *lead, *nothing;
-    bool as_extension; // reads the extension's own tables; else with the caller's rights, %s being the schema of its functions
+    bool
+        as_extension; // reads the extension's own tables; else with the caller's rights, %s being the schema of its functions
     const char *sql;
     const char *columns[8];
     const char *code; // one character a column: c for a statement
@@ -21,7 +22,8 @@ struct Source {
 const Source sources[] = {
     {"settings",
      "Settings",
-     "All that is set for the table, what is used of its totals, and who reads its rows (dp_settings). The calls, run in order, "
+     "All that is set for the table, what is used of its totals, and who reads its rows (dp_settings). The calls, run "
+     "in order, "
      "set it up again.",
      "Nothing is set.",
      false,
@@ -39,12 +41,13 @@ SELECT to_char(timezone('UTC', l.at), 'YYYY-MM'), l.role_name, l.account,
        trim_scale(sum(l.epsilon))::text, trim_scale(sum(l.delta))::text, trim_scale(sum(l.rho))::text
 FROM dp_rdr.ledger_row l JOIN dp_rdr.protected_table t ON t.id = l.table_id
 WHERE t.relation = $1 AND l.kind <> 'suspension' GROUP BY 1, 2, 3
-ORDER BY 1 DESC, 2 COLLATE "C", 3 DESC LIMIT 200)sql",
+ORDER BY 1 DESC, l.role_name COLLATE "C", 3 DESC LIMIT 200)sql",
      {"month", "role", "account", "answers", "epsilon", "delta", "rho"},
      "-------"},
     {"denials",
      "Denials",
-     "What a bound or a preference refused (dp_rdr.denials), the latest 100. Analysts are told \"query denied\" and no more.",
+     "What a bound or a preference refused (dp_rdr.denials), the latest 100. Analysts are told \"query denied\" and no "
+     "more.",
      "Nothing was denied.",
      true,
      R"sql(

@@ -24,16 +24,31 @@ GROUP BY marital_status$$),
 LOAD 'dp_rdr';
 SET ROLE browser_analyst;
 SELECT count(*) FROM adult_dp WHERE age > 30;
-SELECT sex, count(*) FROM adult_dp WHERE age > 40 GROUP BY sex;
+SELECT marital_status, count(*) FROM adult_dp WHERE age > 40 GROUP BY marital_status;
 RESET ROLE;
+-- One more is too much.
+SELECT dp_set_odometer('adult', 'filter', 0.14);
+SET ROLE browser_analyst;
+\set ON_ERROR_STOP 0
+SELECT count(*) FROM adult_dp WHERE age > 50;
+\set ON_ERROR_STOP 1
+RESET ROLE;
+SELECT dp_set_odometer('adult', 'filter', 1);
 
 \pset format unaligned
 \pset tuples_only on
 \o :pages/table.html
 SELECT dp_report('adult');
-SELECT format('\o %s/%s.html' E'\n' 'SELECT dp_report(''adult'', (SELECT query FROM paper_query WHERE id = %L));', :'pages', id, id)
-FROM paper_query ORDER BY id \g :pages/each.sql
-\i :pages/each.sql
+\o :pages/Q1.html
+SELECT dp_report('adult', (SELECT query FROM paper_query WHERE id = 'Q1'));
+\o :pages/Q2.html
+SELECT dp_report('adult', (SELECT query FROM paper_query WHERE id = 'Q2'));
+\o :pages/Q3.html
+SELECT dp_report('adult', (SELECT query FROM paper_query WHERE id = 'Q3'));
+\o :pages/Q4.html
+SELECT dp_report('adult', (SELECT query FROM paper_query WHERE id = 'Q4'));
+\o :pages/Q5.html
+SELECT dp_report('adult', (SELECT query FROM paper_query WHERE id = 'Q5'));
 \o :pages/hostile.html
 CREATE TABLE hostile (
     "</title><script>document.documentElement.dataset.pwned=1</script>" text,
