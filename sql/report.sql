@@ -24,12 +24,11 @@ SET ROLE regress_stranger;
 SELECT attempt($$SELECT dp_report('reported', 'SELECT count(*) FROM reported_dp')$$);
 -- An owner, but of another table.
 RESET ROLE;
-CREATE TABLE strangers (a integer);
-ALTER TABLE strangers OWNER TO regress_stranger;
+CREATE SCHEMA strangers AUTHORIZATION regress_stranger;
 SET ROLE regress_stranger;
-SELECT attempt($$SELECT dp_report('strangers')$$);
-SELECT dp_protect('strangers', 'public.strangers_dp');
-SELECT attempt($$SELECT dp_report('strangers', 'SELECT count(*) FROM reported_dp')$$);
+CREATE TABLE strangers.own (a integer);
+SELECT dp_protect('strangers.own', 'strangers.own_dp');
+SELECT attempt($$SELECT dp_report('strangers.own', 'SELECT count(*) FROM reported_dp')$$);
 SET ROLE regress_controller;
 CREATE TABLE other (a integer);
 SELECT dp_protect('other', 'other_dp');
@@ -110,12 +109,12 @@ SELECT bool_and(abs(c.ratio - r.ratio) <= 1e-3 * r.ratio) AS as_dp_risk FROM can
 JOIN dp_risk('SELECT sum(capital_gain) FROM reported_dp', mechanism => 'gaussian', delta => 1e-6) r USING (epsilon) WHERE c.id = 'gaussian';
 -- The ratio is the tau that still permits it, but for the last digits.
 SELECT bool_and(abs(tau_found - ratio) <= 1e-3 * ratio) AS ratio_is_tau FROM candidate;
-SELECT bool_and(c.answer = replace(s.answer_range, '..', '..')) AS as_dp_risk_summary
+SELECT bool_and(c.answer = s.answer_range) AS as_dp_risk_summary
 FROM question q, LATERAL dp_risk_summary(q.query) s JOIN candidate c USING (epsilon) WHERE c.id = q.id;
 -- A total of 1.
 SELECT epsilon, left_ FROM candidate WHERE id = 'Q1' AND epsilon IN (2, 1, 0.3, 0.05, 0.001) ORDER BY epsilon DESC;
 
--- dp_find_epsilon's choice at 99 values of tau.
+-- dp_find_epsilon's choice; in a browser (make browser) at 99 values of tau.
 SELECT dp_set_odometer('reported', 'none');
 CREATE TABLE chosen (id text, tau float8, epsilon numeric);
 DO $$
@@ -123,9 +122,10 @@ DECLARE
     q question;
     epsilon numeric;
     answer jsonb;
+    percent integer;
 BEGIN
     FOR q IN SELECT * FROM question ORDER BY id LOOP
-        FOR percent IN 1..99 LOOP
+        FOREACH percent IN ARRAY '{1,5,10,15,20,25,30,35,40,45,50,55,60,65,70,75,80,85,90,95,98,99}'::integer[] LOOP
             BEGIN
                 epsilon := NULL;
                 CALL dp_find_epsilon(q.query, percent / 100.0::float8, epsilon, answer);
@@ -151,9 +151,9 @@ JOIN chosen c ON c.tau = ('{0.5,0.8,0.9,0.95,0.99}'::float8[])[f.n] WHERE p.id =
 SELECT DISTINCT found(dp_report('reported', query), '//h:td[contains(@class, "left")]/text()') AS "left" FROM question WHERE id = 'Q1';
 
 -- The riskiest records, and the people of the histogram.
-SELECT array_agg(s::text) = (SELECT array_agg(to_char(pis, 'FM0.999999')::float8::text) FROM (
-           SELECT round(pis::numeric, 6) AS pis FROM dp_risk_records('SELECT sum(capital_gain) FROM reported_dp', 1) LIMIT 20) r) AS riskiest
-FROM page, LATERAL found(html, '//h:section[@id="people"]//h:td[@data-label="sensitivity"]/text()') s WHERE id = 'Q5';
+SELECT count(*), bool_and(abs(s.pis::float8 - r.pis) <= 1e-3 * r.pis) AS as_dp_risk_records
+FROM page p, LATERAL found(html, '//h:section[@id="people"]//h:td[@data-label="sensitivity"]/text()') WITH ORDINALITY s (pis, n)
+JOIN dp_risk_records('SELECT sum(capital_gain) FROM reported_dp', 1) WITH ORDINALITY r (record, individuals, pis, rdr, n) USING (n) WHERE p.id = 'Q5';
 SELECT string_agg(btrim(f), ' ') FROM (SELECT found(html, '(//h:td[contains(@class, "record")])[1]//text()') AS f FROM page WHERE id = 'Q2') x;
 SELECT (SELECT sum(m[1]::bigint) FROM regexp_matches(label, ' ([0-9]+) from ', 'g') m) AS people
 FROM page, LATERAL found(html, '//h:div[@class="histogram"]/h:svg/@aria-label') label WHERE id IN ('Q2', 'Q5', 'groups') ORDER BY id COLLATE "C";
@@ -209,7 +209,7 @@ SELECT xml_is_well_formed_document(html) AS well_formed, html !~ '[^\n -~]' AS a
 SELECT DISTINCT found(html, '//@style | //@*[starts-with(local-name(), "on")] | //@src | //@href | //h:img') FROM hostile;
 SELECT found(html, '//h:h1//text()'), found(html, '//h:title/text()') FROM hostile;
 SELECT found(html, '//h:b[@class="unseen"]/text()') FROM hostile;
-SELECT line, left(cells, 150) AS cells FROM hostile, cells(html, 'people') ORDER BY 2 COLLATE "C";
+SELECT line, left(cells, 150) AS cells FROM hostile, cells(html, 'people') ORDER BY left(cells, 150) COLLATE "C";
 
 -- Column names, records and queries of any length make no page of any length.
 DO $$ BEGIN
@@ -217,11 +217,12 @@ DO $$ BEGIN
     INSERT INTO wide SELECT 'x' || i FROM generate_series(1, 30) i;
 END $$;
 SELECT dp_protect('wide', 'wide_dp');
-SELECT length(dp_report('wide', format('SELECT count(*) FROM wide_dp WHERE %s', (SELECT string_agg(format('c%s <> %L', i, repeat('&', 1000)), ' AND ')
+SELECT length(dp_report('wide', format('SELECT count(*) FROM wide_dp WHERE %s', (SELECT string_agg(format('c%s <> %L', i, repeat('&', 200)), ' AND ')
     FROM generate_series(1, 200) i)))) < 1500000 AS small;
 
 DROP TABLE reported, other, wide, "</title><script>alert(1)</script>" CASCADE;
 DROP TABLE question, page, candidate, chosen, later, hostile;
 DROP FUNCTION hash_of, found, cells;
 RESET ROLE;
-DROP TABLE strangers CASCADE;
+SET client_min_messages = warning;
+DROP SCHEMA strangers CASCADE;

@@ -1,8 +1,10 @@
 #include "picture/html.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <stdexcept>
 
 namespace dp::picture {
@@ -200,12 +202,23 @@ static std::string formatted(const char *format, double value) {
     return buffer;
 }
 
+// Without an exponent where that is readable.
 std::string shown(double value) {
-    return formatted("%.4g", value);
+    const std::string text = formatted("%.4g", value);
+    const double size = std::fabs(value);
+    return text.find('e') != std::string::npos && size >= 1 && size < 1e12
+               ? formatted("%.0f", std::strtod(text.c_str(), nullptr))
+               : text;
 }
 
 std::string exact(double value) {
-    return formatted("%.17g", value);
+    char buffer[64];
+    for (int digits = 1; digits <= 17; ++digits) {
+        std::snprintf(buffer, sizeof buffer, "%.*g", digits, value);
+        if (std::strtod(buffer, nullptr) == value)
+            break;
+    }
+    return buffer;
 }
 
 std::string placed(double value) {

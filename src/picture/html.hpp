@@ -52,7 +52,7 @@ class Html {
 
 // ---- numbers as text ----
 std::string shown(double value);  // four significant digits
-std::string exact(double value);  // so many that the same number is read again
+std::string exact(double value);  // the fewest digits from which the same number is read again
 std::string placed(double value); // in a drawing: two decimals
 
 } // namespace dp::picture

@@ -20,7 +20,7 @@ static void put_head(Html &html, const Report &report) {
         .empty("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}})
         .empty("meta", {{"name", "color-scheme"}, {"content", "light dark"}})
         .empty("meta", {{"name", "referrer"}, {"content", "no-referrer"}})
-        .put("title", {}, "Disclosure risk: " + report.table, Place::plain)
+        .put("title", {}, (report.query ? "Disclosure risk: " : "Protection: ") + report.table, Place::plain)
         .source("style", report_style())
         .close();
 }
@@ -69,7 +69,7 @@ static void put_candidate(Html &html, const RangeScale &scale, const Candidate &
     html.put("span", {{"class", "ends"}}, shown(candidate.risk.low) + " to " + shown(candidate.risk.high)).close();
     put_number(html, "ratio", shown(candidate.ratio), "ratio");
     put_number(html, "95 % error", shown(candidate.error95), "error");
-    put_number(html, "answer", candidate.answer, "answer");
+    put_number(html, "exact answer", candidate.answer, "answer");
     put_number(html, "answers left", candidate.left, "left");
     html.close();
 }
@@ -87,7 +87,7 @@ static void put_plot_head(Html &html, const RangeScale &scale) {
     html.open("th", {{"scope", "col"}, {"class", "plot"}}).text("risk, least to largest");
     draw_axis(html, scale);
     html.close();
-    for (const char *name : {"ratio", "95 % error", "answer", "answers left"})
+    for (const char *name : {"ratio", "95 % error", "exact answer", "answers left"})
         html.put("th", {{"scope", "col"}, {"class", "number"}}, name);
     html.close().close();
 }
@@ -115,12 +115,13 @@ static std::string epsilon_of(const Candidate *candidate) {
 // Filled by the script as well, from the rows.
 static void put_card(Html &html, const char *id, const char *title, const char *lead, const Candidate *candidate) {
     html.open("div", {{"class", std::string("card ") + id}, {"id", id}});
-    html.put("h3", title).open("p", {{"class", "big"}}).text("epsilon ");
+    html.open("h3").put("span", {{"class", std::string("mark ") + id}}, id).text(" ").text(title).close();
+    html.open("p", {{"class", "big"}}).text("epsilon ");
     html.put("output", {{"class", "epsilon"}}, epsilon_of(candidate)).close();
     html.open("dl");
     const Fact facts[] = {{"ratio", candidate ? shown(candidate->ratio) : "-"},
                           {"95 % error", candidate ? shown(candidate->error95) : "-"},
-                          {"answer", candidate ? candidate->answer : "-"},
+                          {"exact answer", candidate ? candidate->answer : "-"},
                           {"answers left", candidate ? candidate->left : "-"}};
     const char *const names[] = {"ratio", "error", "answer", "left"};
     for (int i = 0; i < 4; ++i)
@@ -299,7 +300,7 @@ std::string page(const Report &report) {
     put_head(html, report);
     html.open("body").open("main");
     put_banner(html, report.query.has_value());
-    html.open("h1").text("Disclosure risk of ").foreign(report.table).close();
+    html.open("h1").text(report.query ? "Disclosure risk of " : "Protection of ").foreign(report.table).close();
     put_facts(html, report.facts);
     if (report.query)
         put_query_part(html, *report.query);

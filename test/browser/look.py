@@ -77,7 +77,7 @@ def is_consistent():
     return run('''
         var card = document.querySelector("#found .epsilon").textContent;
         var rows = Array.from(document.querySelectorAll("tr.picked"));
-        var marks = Array.from(document.querySelectorAll(".mark.found")).filter(m => m.textContent !== "");
+        var marks = Array.from(document.querySelectorAll("tr .mark.found")).filter(m => m.textContent !== "");
         if (card === "no candidate") { return rows.length === 0 && marks.length === 0; }
         return rows.length === 1 && marks.length === 1 && rows[0].dataset.epsilon === card && rows[0].contains(marks[0]);''')
 
@@ -186,8 +186,6 @@ def look_at_safety():
         check(any('Content Security Policy' in line for line in log), f'{page}: the policy blocked it', log)
         painted = run('''return ["h1", "#painted"].map(s => getComputedStyle(document.querySelector(s)).color)''')
         check('rgb(1, 2, 3)' not in painted, f'{page}: and an injected style', painted)
-        blocked = run('''try { new Function("return 1")(); return false; } catch (e) { return true; }''')
-        check(blocked, f'{page}: no text becomes code')
         (pictures / 'injected.html').unlink()
     for page in sorted(pages.glob('*.html')):
         driver.get('about:blank')

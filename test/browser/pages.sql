@@ -49,7 +49,7 @@ SELECT dp_report('adult', (SELECT query FROM paper_query WHERE id = 'Q3'));
 SELECT dp_report('adult', (SELECT query FROM paper_query WHERE id = 'Q4'));
 \o :pages/Q5.html
 SELECT dp_report('adult', (SELECT query FROM paper_query WHERE id = 'Q5'));
-\o :pages/hostile.html
+\o
 CREATE TABLE hostile (
     "</title><script>document.documentElement.dataset.pwned=1</script>" text,
     "x"" onclick=""document.documentElement.dataset.pwned=1" text);
@@ -58,6 +58,7 @@ INSERT INTO hostile VALUES
     ('<svg onload="document.documentElement.dataset.pwned=1">', '"><script>document.documentElement.dataset.pwned=1</script>'),
     ('<style>*{display:none}</style>', repeat('wide', 100));
 SELECT dp_protect('hostile', 'hostile_dp');
+\o :pages/hostile.html
 SELECT dp_report('hostile', $$SELECT count(*) FROM hostile_dp
 WHERE "</title><script>document.documentElement.dataset.pwned=1</script>" <> '</pre><script>document.documentElement.dataset.pwned=1</script>'
   AND "x"" onclick=""document.documentElement.dataset.pwned=1" <> '<iframe src="https://example.org">'$$);

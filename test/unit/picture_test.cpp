@@ -25,8 +25,12 @@ TEST(Escapes, Markup) {
 }
 
 TEST(Escapes, WhatNobodySees) {
-    EXPECT_EQ(plain("a\xE2\x80\xAE" "b"), "aU+202Eb");
-    EXPECT_EQ(text("a\xE2\x80\xAE" "b"), "a<b class=\"unseen\">U+202E</b>b");
+    EXPECT_EQ(plain("a\xE2\x80\xAE"
+                    "b"),
+              "aU+202Eb");
+    EXPECT_EQ(text("a\xE2\x80\xAE"
+                   "b"),
+              "a<b class=\"unseen\">U+202E</b>b");
     EXPECT_EQ(plain("\xE2\x81\xA6|\xE2\x81\xA9|\xE2\x80\x8F|\xD8\x9C"), "U+2066|U+2069|U+200F|U+061C");
     EXPECT_EQ(plain("\xEF\xBB\xBF|\xE2\x80\x8B|\xC2\xAD|\xC2\x85|\x7F|\x1B"),
               "U+FEFF|U+200B|U+00AD|U+0085|U+007F|U+001B");
@@ -53,8 +57,14 @@ TEST(Cut, CountsWhatIsShown) {
     EXPECT_EQ(cut("abcdef", 6), "abcdef");
     EXPECT_EQ(cut("abcdefg", 6), "abcdef\xE2\x80\xA6");
     EXPECT_EQ(cut("\xC3\xA9\xC3\xA9\xC3\xA9", 2), "\xC3\xA9\xC3\xA9\xE2\x80\xA6");
-    EXPECT_EQ(cut("a\xE2\x80\xAE" "b", 7), "a\xE2\x80\xAE\xE2\x80\xA6");
-    EXPECT_EQ(cut("a\xE2\x80\xAE" "b", 6), "a\xE2\x80\xA6");
+    EXPECT_EQ(cut("a\xE2\x80\xAE"
+                  "b",
+                  7),
+              "a\xE2\x80\xAE\xE2\x80\xA6");
+    EXPECT_EQ(cut("a\xE2\x80\xAE"
+                  "b",
+                  6),
+              "a\xE2\x80\xA6");
     EXPECT_EQ(cut("", 0), "");
 }
 
@@ -68,7 +78,11 @@ TEST(Html, SourcesAreFreeOfMarkup) {
 TEST(Html, NumbersAreReadAgain) {
     for (double value : {0.95, 1.0 / 3, 0.1 + 0.2, 1e-300, 0.0})
         EXPECT_EQ(std::stod(exact(value)), value);
+    EXPECT_EQ(exact(0.95), "0.95");
     EXPECT_EQ(shown(0.95238095), "0.9524");
+    EXPECT_EQ(shown(5991234.5), "5991000");
+    EXPECT_EQ(shown(-0.00001), "-1e-05");
+    EXPECT_EQ(shown(1e300), "1e+300");
     EXPECT_EQ(placed(12.5), "12.5");
     EXPECT_EQ(placed(-0.001), "0");
     EXPECT_EQ(placed(100), "100");
@@ -172,8 +186,8 @@ std::string hostile_page(const std::string &hostile) {
 }
 
 TEST(Page, IsWellFormedWhateverItIsGiven) {
-    for (const char *hostile : {"", "</script><script>alert(1)</script>", "'\"><img src=x onerror=alert(1)>", "<!--", "]]>",
-                                "\xE2\x80\xAE\xFF\x01", "&lt;b&gt;"}) {
+    for (const char *hostile : {"", "</script><script>alert(1)</script>", "'\"><img src=x onerror=alert(1)>", "<!--",
+                                "]]>", "\xE2\x80\xAE\xFF\x01", "&lt;b&gt;"}) {
         const std::string made = hostile_page(hostile);
         EXPECT_TRUE(is_balanced(made));
         EXPECT_EQ(made.find("<img"), std::string::npos);
