@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """look.py PAGES PICTURES: opens the reports in Chromium and looks at what is there. Output is TAP."""
+import base64
 import json
 import pathlib
 import sys
@@ -54,9 +55,9 @@ def run(script, *arguments):
     return driver.execute_script(script, *arguments)
 
 
-def picture(name, full=True):
-    import base64
-    shot = driver.execute_cdp_cmd('Page.captureScreenshot', {'format': 'png', 'captureBeyondViewport': full})
+def picture(name, clip=None):
+    how = {'format': 'png', 'captureBeyondViewport': False}
+    shot = driver.execute_cdp_cmd('Page.captureScreenshot', {**how, 'clip': clip} if clip else how)
     (pictures / f'{name}.png').write_bytes(base64.b64decode(shot['data']))
 
 
@@ -299,11 +300,12 @@ def take_pictures():
             metrics(width, 800)
             load(page)
             metrics(width, min(whole_height(), 4000))
-            picture(f'{pathlib.Path(page).stem}-{name}', False)
+            picture(f'{pathlib.Path(page).stem}-{name}')
     media()
-    metrics(1000, 900)
+    metrics(1000, 2000)
     load('Q2.html', '#tau=0.95')
-    picture('doc', False)
+    top = run('return document.getElementById("ranges").getBoundingClientRect().top + scrollY')
+    picture('doc', {'x': 0, 'y': top, 'width': 1000, 'height': 1000, 'scale': 0.8})
 
 
 for step in (look_at_choice, look_at_hash, look_at_server, look_at_safety, look_at_names, look_without_script, look_at_sizes,
