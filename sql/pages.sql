@@ -135,9 +135,17 @@ SELECT dp_set_odometer('people', bound => 'zcdp', epsilon_total => 0.03, delta_t
 :ask
 SELECT dp_set_odometer('people', epsilon_total => 1, epsilon_pure => 0.03);
 :ask
-SELECT dp_set_odometer('people', bound => 'filter', epsilon_total => 0.15, delta_total => 0);
+-- Of a selection what is in the way of the smallest candidate; a step of a round like any charge.
+SELECT dp_set_odometer('people', bound => 'filter', epsilon_total => 0.0005, delta_total => 0);
 SELECT dp_grant('people_dp', 'regress_asks', tau_var => 1e-4);
 :ask
+SELECT dp_grant('people_dp', 'regress_asks', tau => 0.95, epsilon_total => 0.0002);
+SELECT dp_set_odometer('people', epsilon_total => 1);
+SET ROLE regress_asks;
+SELECT attempt($$SELECT n FROM dp_query('SELECT count(*) FROM people_dp', within => 0.1) AS (n bigint)$$);
+SET ROLE regress_pages;
+SELECT reason, account, times FROM dp_rdr.denials WHERE relation = 'public.people' ORDER BY last DESC LIMIT 1;
+SELECT dp_set_odometer('people', epsilon_total => 0.15), dp_grant('people_dp', 'regress_asks', epsilon_total => 'Infinity');
 SELECT dp_grant('people_dp', 'regress_asks', selection => 'profile', profile => dp_profile('inclusion', relative => 1.1), epsilon_max => 0.15);
 :ask
 SELECT dp_grant('people_dp', 'regress_asks', profile => '{}', tau => 0.95, epsilon_max => 1);
@@ -146,13 +154,25 @@ SET ROLE regress_asks;
 SELECT attempt($$SELECT count(*) FROM people_dp$$);
 SET ROLE regress_pages;
 :ask
+-- Within a period, and over all.
+SET client_min_messages = error;
+SELECT dp_set_odometer('people', bound => 'filter', epsilon_total => 0.06, period => 'year', epsilon_lifetime => 0.5);
+:ask
+SELECT dp_set_odometer('people', epsilon_total => 0.07, epsilon_lifetime => 0.07);
+RESET client_min_messages;
+RESET ROLE;
+UPDATE dp_rdr.protected_table SET period_since = '2001-02-03' WHERE relation = 'people'::regclass;
+UPDATE dp_rdr.odometer SET public_period_kind = 'year', public_period_start = '2001-01-01 00:00Z' WHERE relation_name = 'public.people';
+SET ROLE regress_pages;
+:ask
+SELECT dp_set_odometer('people', epsilon_total => 1, period => '');
 -- From the data, and the owner's own call.
 SET client_min_messages = error;
 SELECT dp_set_odometer('people', bound => 'filter');
 SELECT dp_grant('people_dp', 'regress_asks', tau => 1, selection => 'within_data');
 RESET client_min_messages;
 :ask
-SELECT attempt($$SELECT * FROM dp_find_and_release_epsilon('SELECT count(*) FROM people_dp', 0.000001, candidates => '{5}')$$);
+CALL dp_find_and_release_epsilon('SELECT count(*) FROM people_dp', 0.000001, 5, NULL, NULL, candidates => '{5}');
 SELECT role_name, reason, account, times FROM dp_rdr.denials WHERE relation = 'public.people' ORDER BY last DESC LIMIT 1;
 \pset tuples_only off
 
@@ -175,7 +195,19 @@ SELECT length(query), right(query, 20) AS ends, times FROM dp_rdr.denials WHERE 
 SET ROLE regress_asks;
 SELECT count(*) FROM dp_rdr.denials;
 SELECT count(*) FROM dp_rdr.spending;
-EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF) SELECT FROM dp_rdr.denials WHERE times > 0 LIMIT 0;
+-- Not even how many there are: the table is not scanned for who has none.
+CREATE FUNCTION pg_temp.scans(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+        IF line ~ ' on (denial|ledger_row) ' THEN
+            RETURN NEXT regexp_replace(line, '^.* on ', '');
+        END IF;
+    END LOOP;
+END $$;
+SELECT * FROM pg_temp.scans('SELECT * FROM dp_rdr.denials');
+SELECT * FROM pg_temp.scans('SELECT * FROM dp_rdr.spending');
 SET ROLE regress_controller;
 SELECT count(*) FROM dp_rdr.denials WHERE relation LIKE '%people';
 SELECT count(*) FROM dp_rdr.spending WHERE relation LIKE '%people';
@@ -205,8 +237,10 @@ BEGIN
     RETURN NEXT;
 END $$;
 SELECT * FROM pg_temp.until_denied('SELECT g, count(*), sum(x) FROM people_dp GROUP BY g');
+SET ROLE regress_pages;
+SELECT dp_grant('people_dp', 'regress_asks', epsilon_total => 1.19);
+SET ROLE regress_asks;
 SELECT * FROM pg_temp.until_denied('SELECT (SELECT count(*) FROM people_dp), (SELECT sum(x) FROM people_dp)');
-RESET ROLE;
 SET ROLE regress_pages;
 SELECT dp_grant('people_dp', 'regress_asks', epsilon_total => 'Infinity');
 SET ROLE regress_asks;
@@ -217,7 +251,7 @@ SELECT dp_set_odometer('people', bound => 'zcdp', epsilon_total => 1, delta_tota
 SET ROLE regress_asks;
 SELECT * FROM pg_temp.until_denied('SELECT count(*) FROM people_dp');
 SET ROLE regress_pages;
-SELECT dp_set_odometer('people', epsilon_total => 1.1);
+SELECT dp_set_odometer('people', epsilon_total => 3);
 SELECT dp_grant('people_dp', 'regress_asks', mechanism => 'gaussian', delta => 1e-6);
 SET ROLE regress_asks;
 SELECT * FROM pg_temp.until_denied('SELECT sum(x) FROM people_dp');
@@ -227,7 +261,21 @@ SELECT dp_set_odometer('people', bound => 'dynamic', epsilon_total => 9), dp_gra
 SET ROLE regress_asks;
 SELECT * FROM pg_temp.until_denied('SELECT count(*) FROM people_dp');
 SET ROLE regress_pages;
-SELECT dp_set_odometer('people', bound => 'none');
+SELECT dp_set_odometer('people', bound => 'dynamic', epsilon_total => 'Infinity'), dp_grant('people_dp', 'regress_asks', tau => 0.001, epsilon_max => 10);
+SET ROLE regress_asks;
+SELECT * FROM pg_temp.until_denied('SELECT count(*) FROM people_dp');
+-- With a period, and a replay.
+SET ROLE regress_pages;
+SELECT dp_set_odometer('people', bound => 'filter', epsilon_total => 30, period => 'month', epsilon_lifetime => 30.2);
+SELECT dp_grant('people_dp', 'regress_asks', tau => 0.95, epsilon_max => 1, replay => '1 month 02:00', epsilon_total => 28);
+SET ROLE regress_asks;
+SELECT item, name, regexp_replace(value, '\d{4}-\d\d-\d\d', 'DAY') AS value FROM dp_about('people_dp') WHERE item IN ('answers left', 'period', 'replay');
+SET ROLE regress_pages;
+SELECT item, name, regexp_replace(value, '\d{4}-\d\d-\d\d', 'DAY') AS value FROM dp_settings('people') WHERE item = 'budget';
+SELECT value = (SELECT to_char(period_end AT TIME ZONE 'UTC', 'YYYY-MM-DD') FROM dp_odometer('people') LIMIT 1) AS same_end FROM dp_settings('people') WHERE name = 'period end';
+SELECT * FROM again('people');
+SELECT dp_grant('people_dp', 'regress_asks', replay => '0', epsilon_total => 'Infinity');
+SELECT dp_set_odometer('people', bound => 'none', period => '');
 RESET client_min_messages;
 SET ROLE regress_asks;
 SELECT * FROM dp_remaining('SELECT count(*) FROM people_dp');
@@ -260,7 +308,7 @@ SELECT dp_set_odometer('people', bound => 'filter', epsilon_total => 20, delta_t
 RESET client_min_messages;
 SELECT name, value FROM dp_settings('people') WHERE item = 'budget' AND name ~ 'used|left';
 SELECT finding, remedy FROM dp_audit() WHERE object = 'people' AND finding ~ 'is used' OR object = 'public.people' AND finding ~ 'is used';
-SELECT set_config('pages.total', (SELECT (epsilon / 0.8)::text FROM dp_odometer('people') WHERE account = 'public'), false) AS total \gset
+SELECT epsilon / 0.8 AS total FROM dp_odometer('people') WHERE account = 'public' \gset
 SELECT dp_set_odometer('people', epsilon_total => :total);
 SELECT finding ~ '^80 % of epsilon_total is used' AS told, remedy FROM dp_audit() WHERE finding ~ 'is used' AND remedy ~ 'people';
 SELECT dp_set_odometer('people', epsilon_total => :total + 0.01);

@@ -107,7 +107,11 @@ ALTER TABLE dp_rdr.protected_table
     ADD COLUMN rho_target numeric,
     ADD COLUMN rho_total numeric,
     ADD COLUMN profile jsonb,
-    ADD COLUMN epoch integer NOT NULL DEFAULT 0;
+    ADD COLUMN epoch integer NOT NULL DEFAULT 0,
+    ADD COLUMN period text CHECK (period OPERATOR(pg_catalog.=) ANY ('{day,week,month,quarter,year}'::text[])),
+    ADD COLUMN epsilon_lifetime numeric,
+    ADD COLUMN delta_lifetime numeric,
+    ADD COLUMN period_since date;
 ALTER TABLE dp_rdr.odometer
     ADD COLUMN public_rho numeric NOT NULL DEFAULT 0,
     ADD COLUMN public_pure numeric NOT NULL DEFAULT 0,
@@ -124,7 +128,15 @@ ALTER TABLE dp_rdr.odometer
     ADD COLUMN claim_conversion numeric,
     ADD COLUMN claim_mechanisms numeric,
     ADD COLUMN claim_target numeric,
-    ADD COLUMN conditional_conversion numeric;
+    ADD COLUMN conditional_conversion numeric,
+    ADD COLUMN public_period_kind text,
+    ADD COLUMN public_period_start timestamptz,
+    ADD COLUMN public_period_epsilon numeric NOT NULL DEFAULT 0,
+    ADD COLUMN public_period_delta numeric NOT NULL DEFAULT 0,
+    ADD COLUMN conditional_period_kind text,
+    ADD COLUMN conditional_period_start timestamptz,
+    ADD COLUMN conditional_period_epsilon numeric NOT NULL DEFAULT 0,
+    ADD COLUMN conditional_period_delta numeric NOT NULL DEFAULT 0;
 ALTER TABLE dp_rdr.odometer_share
     ADD COLUMN epoch integer NOT NULL DEFAULT 0,
     ADD COLUMN public_rho numeric NOT NULL DEFAULT 0,
@@ -134,7 +146,15 @@ ALTER TABLE dp_rdr.odometer_share
     ADD COLUMN conditional_pure numeric NOT NULL DEFAULT 0,
     ADD COLUMN conditional_rho_only boolean NOT NULL DEFAULT false,
     ADD COLUMN public_epsilon_before numeric NOT NULL DEFAULT 0,
-    ADD COLUMN conditional_epsilon_before numeric NOT NULL DEFAULT 0;
+    ADD COLUMN conditional_epsilon_before numeric NOT NULL DEFAULT 0,
+    ADD COLUMN public_period_kind text,
+    ADD COLUMN public_period_start timestamptz,
+    ADD COLUMN public_period_epsilon numeric NOT NULL DEFAULT 0,
+    ADD COLUMN public_period_delta numeric NOT NULL DEFAULT 0,
+    ADD COLUMN conditional_period_kind text,
+    ADD COLUMN conditional_period_start timestamptz,
+    ADD COLUMN conditional_period_epsilon numeric NOT NULL DEFAULT 0,
+    ADD COLUMN conditional_period_delta numeric NOT NULL DEFAULT 0;
 DROP FUNCTION dp_rdr.ledger_content(dp_rdr.ledger_row); -- it has the type of a row
 ALTER TABLE dp_rdr.ledger_row
     ADD COLUMN basis text NOT NULL DEFAULT 'epsilon',
@@ -190,15 +210,19 @@ CREATE FUNCTION dp_odometer(relation regclass, OUT account text, OUT epsilon num
                             OUT releases bigint, OUT denials bigint, OUT bound text,
                             OUT epsilon_total numeric, OUT delta_total numeric, OUT rho numeric,
                             OUT rho_total numeric, OUT epsilon_anytime float8, OUT epsilon_claim numeric,
-                            OUT delta_claim numeric) RETURNS SETOF record
+                            OUT delta_claim numeric, OUT period_epsilon numeric, OUT period_delta numeric,
+                            OUT period_end timestamptz, OUT epsilon_lifetime numeric, OUT delta_lifetime numeric)
+    RETURNS SETOF record
     LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE ROWS 2 AS 'MODULE_PATHNAME', 'dp_odometer';
 COMMENT ON FUNCTION dp_odometer(regclass) IS 'total privacy loss of a protected table and its bound, by account';
 DROP FUNCTION dp_set_odometer(regclass, text, numeric, numeric);
 CREATE FUNCTION dp_set_odometer(relation regclass, bound text = NULL, epsilon_total numeric = NULL,
                                 delta_total numeric = NULL, delta_conversion numeric = NULL, cap text = NULL,
-                                epsilon_pure numeric = NULL, rho_target numeric = NULL, profile jsonb = NULL)
+                                epsilon_pure numeric = NULL, rho_target numeric = NULL, profile jsonb = NULL,
+                                period text = NULL, epsilon_lifetime numeric = NULL, delta_lifetime numeric = NULL)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_odometer';
-COMMENT ON FUNCTION dp_set_odometer(regclass, text, numeric, numeric, numeric, text, numeric, numeric, jsonb)
+COMMENT ON FUNCTION dp_set_odometer(regclass, text, numeric, numeric, numeric, text, numeric, numeric, jsonb, text, numeric,
+                                    numeric)
     IS 'sets how the total privacy loss of a protected table is bounded';
 
 ALTER TABLE dp_rdr.policy

@@ -25,7 +25,12 @@ CREATE TABLE dp_rdr.protected_table (
     rho_target    numeric,                        -- without an epsilon_total
     rho_total     numeric,                        -- with one: computed from the others
     profile       jsonb,                          -- risk profile and its epsilon: the total is at most that
-    epoch         integer NOT NULL DEFAULT 0      -- raised when the sums are to begin anew
+    epoch         integer NOT NULL DEFAULT 0,     -- raised when the sums are to begin anew
+    -- Of the bound filter: totals and shares bind within a period, the lifetime pair over all.
+    period           text CHECK (period OPERATOR(pg_catalog.=) ANY ('{day,week,month,quarter,year}'::text[])),
+    epsilon_lifetime numeric,
+    delta_lifetime   numeric,
+    period_since     date                         -- day in UTC on which the period was set: until it turns, what was spent counts
 );
 COMMENT ON TABLE dp_rdr.protected_table IS 'protected tables and the bound of their odometers';
 
@@ -147,7 +152,16 @@ CREATE TABLE dp_rdr.odometer (
     claim_conversion           numeric,
     claim_mechanisms           numeric,
     claim_target               numeric,
-    conditional_conversion     numeric            -- the same of conditional charges
+    conditional_conversion     numeric,           -- the same of conditional charges
+    -- Which period the sums of an account belong to, and what of them is charged in it. NULL: the last charge was in none.
+    public_period_kind         text,
+    public_period_start        timestamptz,
+    public_period_epsilon      numeric NOT NULL DEFAULT 0,
+    public_period_delta        numeric NOT NULL DEFAULT 0,
+    conditional_period_kind    text,
+    conditional_period_start   timestamptz,
+    conditional_period_epsilon numeric NOT NULL DEFAULT 0,
+    conditional_period_delta   numeric NOT NULL DEFAULT 0
 );
 COMMENT ON TABLE dp_rdr.odometer IS 'running totals of every protected table';
 
@@ -168,6 +182,15 @@ CREATE TABLE dp_rdr.odometer_share (
     conditional_rho_only boolean NOT NULL DEFAULT false,
     public_epsilon_before      numeric NOT NULL DEFAULT 0,
     conditional_epsilon_before numeric NOT NULL DEFAULT 0,
+    -- As in odometer:
+    public_period_kind         text,
+    public_period_start        timestamptz,
+    public_period_epsilon      numeric NOT NULL DEFAULT 0,
+    public_period_delta        numeric NOT NULL DEFAULT 0,
+    conditional_period_kind    text,
+    conditional_period_start   timestamptz,
+    conditional_period_epsilon numeric NOT NULL DEFAULT 0,
+    conditional_period_delta   numeric NOT NULL DEFAULT 0,
     PRIMARY KEY (id, grantee)
 );
 COMMENT ON TABLE dp_rdr.odometer_share IS 'running totals of every protected table by the grantee of the policy';
@@ -315,7 +338,9 @@ CREATE FUNCTION dp_odometer(relation regclass, OUT account text, OUT epsilon num
                             OUT releases bigint, OUT denials bigint, OUT bound text,
                             OUT epsilon_total numeric, OUT delta_total numeric, OUT rho numeric,
                             OUT rho_total numeric, OUT epsilon_anytime float8, OUT epsilon_claim numeric,
-                            OUT delta_claim numeric) RETURNS SETOF record
+                            OUT delta_claim numeric, OUT period_epsilon numeric, OUT period_delta numeric,
+                            OUT period_end timestamptz, OUT epsilon_lifetime numeric, OUT delta_lifetime numeric)
+    RETURNS SETOF record
     LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE ROWS 2 AS 'MODULE_PATHNAME', 'dp_odometer';
 COMMENT ON FUNCTION dp_odometer(regclass) IS 'total privacy loss of a protected table and its bound, by account';
 
@@ -949,12 +974,14 @@ CREATE FUNCTION dp_set_groups(relation regclass, column_name text, groups text[]
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_groups';
 COMMENT ON FUNCTION dp_set_groups(regclass, text, text[]) IS 'declares the public group keys of a column';
 
--- NULL keeps what is set; 'Infinity' takes the total away, '{}' the profile.
+-- NULL keeps what is set; 'Infinity' takes a total or a lifetime away, '{}' the profile, '' the period.
 CREATE FUNCTION dp_set_odometer(relation regclass, bound text = NULL, epsilon_total numeric = NULL,
                                 delta_total numeric = NULL, delta_conversion numeric = NULL, cap text = NULL,
-                                epsilon_pure numeric = NULL, rho_target numeric = NULL, profile jsonb = NULL)
+                                epsilon_pure numeric = NULL, rho_target numeric = NULL, profile jsonb = NULL,
+                                period text = NULL, epsilon_lifetime numeric = NULL, delta_lifetime numeric = NULL)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_odometer';
-COMMENT ON FUNCTION dp_set_odometer(regclass, text, numeric, numeric, numeric, text, numeric, numeric, jsonb)
+COMMENT ON FUNCTION dp_set_odometer(regclass, text, numeric, numeric, numeric, text, numeric, numeric, jsonb, text, numeric,
+                                    numeric)
     IS 'sets how the total privacy loss of a protected table is bounded';
 
 -- NULL keeps what is set. A new policy has laplace, delta 0, epsilon_max 1, epsilon_svt 0.1, weights 1, the papers'

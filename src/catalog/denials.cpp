@@ -26,7 +26,7 @@ const char *reason_of_denial(const Charge &what, const privacy::BoundSettings &b
                              bool pure) {
     if (denial == privacy::Denial::no_candidate && what.grantee != nullptr && all_above_cap(what))
         return "epsilon_max of the policy";
-    return privacy::words_for(denial, bound, bound.basis_of(pure), what.pure_share);
+    return privacy::words_for(denial, bound, bound.basis_of(pure), what.has_profile);
 }
 
 // ---- in memory -----------------------------------------------------------------------------------------------------

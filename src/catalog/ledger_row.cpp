@@ -99,8 +99,9 @@ Datum json_of(const char *text) {
 
 Datum parameters_of(const Charge &what, const Price &price, bool is_cut) {
     Datum parameters = json_of(what.parameters);
-    if (price.totals != Datum{0})
-        parameters = DirectFunctionCall2(jsonb_concat, parameters, price.totals);
+    for (Datum more : {price.totals, price.period})
+        if (more != Datum{0})
+            parameters = DirectFunctionCall2(jsonb_concat, parameters, more);
     if (!is_cut)
         return parameters;
     Datum hash = sha256_of(what.query, strlen(what.query));
@@ -150,7 +151,7 @@ void fill(Row *row, const Entry &entry, const Price &price) {
     const bool suspends = entry.kind == RequestKind::suspension;
     const bool is_cut = is_long(what.query);
     row->add_uuid(what.settings->id_text);
-    row->add_time(GetCurrentTimestamp());
+    row->add_time(price.at);
     add_names(row, what);
     row->add_text(kept_query(what.query));
     row->add_text(what.account == privacy::Account::public_account ? "public" : "conditional");

@@ -42,7 +42,7 @@ Denial meets(const std::vector<Repeated> &round, std::size_t i, std::int64_t bef
     }
     if (charge.bound.bound == Bound::dynamic && charge.cost.epsilon <= totals.of_public.epsilon)
         return Denial::dynamic_bound;
-    return fit(charge.cost, Account::public_account, charge.bound, totals, role, charge.share, charge.pure_share);
+    return fit(charge.cost, Account::public_account, charge.bound, totals, role, charge.share, charge.profile);
 }
 
 // Of all that share their sums the last one meets the most, and no sum ever goes back; under `dynamic` each is looked at, as it must be

@@ -14,9 +14,8 @@ namespace dp::privacy {
 struct Repeated {
     Cost cost;
     BoundSettings bound;
-    Totals totals, role; // as they stand now
-    std::optional<Epsilon> share;
-    bool pure_share = false;
+    Totals totals, role; // of standing(): as they are in the periods of now
+    std::optional<Epsilon> share, profile;
     int table = 0, grantee = 0; // equal numbers: the same sums
 };
 

@@ -26,7 +26,7 @@ struct Account {
 };
 } // namespace
 
-// As it will be when the charge comes: another epoch may have begun that no charge has met yet.
+// As it will be when the charge comes: another epoch, or period, may have begun that no charge has met yet.
 static Account read_account(const catalog::Reading &reading, const rows::Question *question, const Terms &terms) {
     const catalog::Settings *settings = question->settings;
     const catalog::Terms *now = catalog::read_terms(reading, settings->view, InvalidOid, InvalidOid);
@@ -39,8 +39,10 @@ static Account read_account(const catalog::Reading &reading, const rows::Questio
         catalog::refuse_ahead(*settings);
     account.bound = now->bound;
     border::core([&] { privacy::enter_epoch(&odometer, now->epoch); });
-    account.totals = odometer.totals;
-    account.role = catalog::read_share(reading, settings->id_text, terms.grantee, now->epoch);
+    const privacy::Totals role = catalog::read_share(reading, settings->id_text, terms.grantee, now->epoch);
+    const privacy::Standing standing = privacy::standing(odometer.totals, role, now->bound, catalog::today());
+    account.totals = standing.table;
+    account.role = standing.role;
     return account;
 }
 
@@ -75,7 +77,7 @@ static void decide(const rows::Question *question, const Terms &terms, const Per
         request.slack = permitted.slack;
         privacy::ChargeRequest alone = request; // the price, whatever has been spent
         alone.share.reset();
-        alone.pure_share = false;
+        alone.profile.reset();
         privacy::BoundSettings unbounded;
         unbounded.bound = privacy::Bound::none;
         privacy::Decision price = privacy::decide(alone, unbounded, privacy::Totals{}, privacy::Totals{});
@@ -163,11 +165,13 @@ static void select(const rows::Question *question, const Terms &terms, const Acc
 
 static bool fits(const privacy::Cost &cost, const Terms &terms, const Account &account) {
     return border::core([&] {
-        std::optional<privacy::Epsilon> share;
+        std::optional<privacy::Epsilon> share, profile;
         if (terms.has_share)
             share = terms.share;
+        if (terms.pure_share)
+            profile = terms.profile;
         return privacy::fit(cost, privacy::Account::public_account, account.bound, account.totals, account.role, share,
-                            terms.pure_share) == privacy::Denial::none;
+                            profile) == privacy::Denial::none;
     });
 }
 
@@ -252,7 +256,8 @@ static privacy::Repeated standing_of(const Account &account, const Terms &terms)
     standing.role = account.role;
     if (terms.has_share)
         standing.share = terms.share;
-    standing.pure_share = terms.pure_share;
+    if (terms.pure_share)
+        standing.profile = terms.profile;
     return standing;
 }
 

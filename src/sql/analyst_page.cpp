@@ -6,6 +6,7 @@
 #include "catalog/decimals.hpp"
 #include "catalog/facade.hpp"
 #include "sql/arguments.hpp"
+#include "sql/budget.hpp"
 #include "sql/explain.hpp"
 #include "sql/refusal.hpp"
 
@@ -82,7 +83,7 @@ static Left count_rounds(List *charges) {
         const privacy::Repeated &end = round[left.denied];
         bounded = left.bounded;
         rounds = left.rounds;
-        words = privacy::words_for(left.denial, end.bound, end.bound.basis_of(end.cost.pure), end.pure_share);
+        words = privacy::words_for(left.denial, end.bound, end.bound.basis_of(end.cost.pure), end.profile.has_value());
     });
     return bounded ? Left{true, rounds, words} : Left{false, 0, nothing_bounds};
 }
@@ -230,6 +231,25 @@ static void put_preference(const Page &page) {
                                       : "refused: GROUP BY columns with declared groups");
 }
 
+// An interval as every session reads it.
+static const char *interval_text(const Interval *span) {
+    int style = IntervalStyle;
+    IntervalStyle = INTSTYLE_POSTGRES;
+    const char *text =
+        DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(const_cast<Interval *>(span))));
+    IntervalStyle = style;
+    return text;
+}
+
+static void put_times(const Page &page, const privacy::Repeated &standing) {
+    const char *end = end_of_period(standing.bound, standing.totals.of_public);
+    if (end != nullptr)
+        page.put("period", privacy::name_of(standing.bound.period->kind),
+                 psprintf("totals begin anew on %s (UTC)", end));
+    if (page.policy->replay != nullptr)
+        page.put("replay", interval_text(page.policy->replay), "so long the same question gets the same answer, free");
+}
+
 static const char *error_text(double error95) {
     return std::isnan(error95) ? "error95 depends on the answer" : psprintf("error95 %.4g", error95);
 }
@@ -244,8 +264,8 @@ static const char *price_text(const release::Estimate &estimate) {
                     estimate.delta.units() > 0 ? printed(estimate.delta) : "", error_text(estimate.error95[0]));
 }
 
-// What one answer would cost, or why there is none.
-static void put_price(const Page &page, const char *aggregate) {
+// What one answer would cost, or why there is none; returns what it would meet.
+static privacy::Repeated put_price(const Page &page, const char *aggregate) {
     query::Request request = {};
     request.weight = 1;
     request.wanted.deviations = 1;
@@ -264,6 +284,7 @@ static void put_price(const Page &page, const char *aggregate) {
                     : privacy::words_for(privacy::Denial::no_candidate, verdict.estimate.standing.bound,
                                          privacy::Basis::epsilon, false);
     page.put("price", aggregate, value);
+    return verdict.estimate.standing;
 }
 
 static void put_left(const Page &page) {
@@ -290,16 +311,17 @@ DP_CALL(dp_about) {
     List *columns = put_columns(page, reading);
     reading.close();
     put_preference(page);
-    put_price(page, "count(*)");
+    const privacy::Repeated standing = put_price(page, "count(*)");
     ListCell *cell;
     foreach (cell, columns) {
         auto *column = static_cast<const Asked *>(lfirst(cell));
         if (!column->bounds)
             continue;
-        put_price(page, psprintf("sum(%s)", quote_identifier(column->name)));
-        put_price(page, psprintf("avg(%s)", quote_identifier(column->name)));
+        (void)put_price(page, psprintf("sum(%s)", quote_identifier(column->name)));
+        (void)put_price(page, psprintf("avg(%s)", quote_identifier(column->name)));
     }
     put_left(page);
+    put_times(page, standing);
     return Datum(0);
 }
 

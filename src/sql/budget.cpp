@@ -54,10 +54,26 @@ static void add_uses(Budget *budget) {
     }
     if (bound.bound == privacy::Bound::none)
         return;
+    const privacy::Epsilon epsilon = bound.period ? spent.period.epsilon : spent.epsilon;
+    const privacy::Delta delta = bound.period ? spent.period.delta : spent.delta;
     if (bound.epsilon_total)
-        add(budget, "epsilon_total", spent.epsilon, *bound.epsilon_total);
-    if (bound.delta_total.units() > 0 || spent.delta.units() > 0)
-        add(budget, "delta_total", spent.delta, bound.delta_total);
+        add(budget, "epsilon_total", epsilon, *bound.epsilon_total);
+    if (bound.delta_total.units() > 0 || delta.units() > 0)
+        add(budget, "delta_total", delta, bound.delta_total);
+    if (bound.period && bound.epsilon_lifetime)
+        add(budget, "epsilon_lifetime", spent.epsilon, *bound.epsilon_lifetime);
+    if (bound.period && bound.delta_lifetime && (bound.delta_lifetime->units() > 0 || spent.delta.units() > 0))
+        add(budget, "delta_lifetime", spent.delta, *bound.delta_lifetime);
+}
+
+const char *end_of_period(const privacy::BoundSettings &bound, const privacy::Spent &spent) {
+    if (!bound.period)
+        return nullptr;
+    char day[32];
+    border::core([&] {
+        strlcpy(day, privacy::text_of(privacy::end_of(bound.period->kind, spent.period.start)).c_str(), sizeof day);
+    });
+    return pstrdup(day);
 }
 
 bool read_budget(Oid relation, Budget *budget) {
@@ -71,6 +87,9 @@ bool read_budget(Oid relation, Budget *budget) {
         return false;
     budget->bound = bound->settings;
     border::core([&] { privacy::enter_epoch(&budget->odometer, bound->epoch); });
+    budget->odometer.totals =
+        privacy::standing(budget->odometer.totals, privacy::Totals(), budget->bound, catalog::today()).table;
+    budget->period_end = end_of_period(budget->bound, budget->odometer.totals.of_public);
     add_uses(budget);
     return true;
 }

@@ -15,12 +15,16 @@ struct Use {
 
 struct Budget {
     privacy::BoundSettings bound;
-    privacy::Odometer odometer; // in the epoch that the settings have come to
+    privacy::Odometer odometer; // in the epoch that the settings have come to, and the periods of now
+    const char *period_end;     // of the public account, in UTC; or null
     catalog::Counts counts;
     static constexpr int most = 8;
     Use uses[most];
     int n;
 };
+
+// The first day behind the period that the sums of an account are in (of standing()); null without one.
+const char *end_of_period(const privacy::BoundSettings &bound, const privacy::Spent &spent);
 
 // False: the table is not protected, or has no odometer.
 bool read_budget(Oid relation, Budget *budget);

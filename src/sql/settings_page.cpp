@@ -60,7 +60,10 @@ SELECT 'bound', t.bound, format('SELECT pg_catalog.dp_set_odometer(%L, %s);', t.
        CASE WHEN t.bound = 'zcdp' THEN concat_ws(', ', 'delta_conversion => ' || t.delta_conversion,
          'cap => ' || quote_literal(t.cap), 'epsilon_pure => ' || t.epsilon_pure,
          CASE WHEN t.epsilon_total IS NULL THEN 'rho_target => ' || t.rho_target END) END,
-       'profile => ' || quote_literal(coalesce(t.profile::text, '{}'))))
+       'profile => ' || quote_literal(coalesce(t.profile::text, '{}')), 'period => ' || quote_literal(coalesce(t.period, '')),
+       CASE WHEN t.period IS NOT NULL THEN concat_ws(', ',
+         'epsilon_lifetime => ' || coalesce(t.epsilon_lifetime::text, quote_literal('Infinity')),
+         'delta_lifetime => ' || coalesce(t.delta_lifetime::text, quote_literal('Infinity'))) END))
 FROM dp_rdr.protected_table t WHERE t.relation::oid = $2)sql"};
 
 // What is in the call as well, to be read.
@@ -70,6 +73,9 @@ FROM dp_rdr.protected_table t, LATERAL (VALUES
   ('epsilon_total', coalesce(t.epsilon_total::text, CASE t.bound WHEN 'filter' THEN NULL ELSE 'none' END)),
   ('profile', (t.profile ->> 'kind') || ', epsilon ' || (t.profile ->> 'epsilon')),
   ('delta_total', t.delta_total::text),
+  ('period', t.period),
+  ('epsilon_lifetime', CASE WHEN t.period IS NOT NULL THEN coalesce(t.epsilon_lifetime::text, 'none') END),
+  ('delta_lifetime', CASE WHEN t.period IS NOT NULL THEN coalesce(t.delta_lifetime::text, 'none') END),
   ('delta_conversion', CASE WHEN t.bound = 'zcdp' THEN trim_scale(coalesce(t.delta_conversion, trunc(t.delta_total * 0.5, 30)))::text END),
   ('cap', CASE WHEN t.bound = 'zcdp' THEN t.cap END),
   ('epsilon_pure', CASE WHEN t.bound = 'zcdp' AND t.epsilon_pure > 0 THEN t.epsilon_pure::text END),
@@ -95,7 +101,7 @@ SELECT p.grantee::text || ' on ' || p.view::text, concat_ws(', ',
          CASE WHEN r.oid IS NULL THEN 'the role does not exist any more' END,
          'tau ' || p.tau, 'tau_var ' || p.tau_var, p.selection, p.mechanism, CASE WHEN p.delta > 0 THEN 'delta ' || p.delta END,
          'epsilon_max ' || p.epsilon_max, 'share ' || p.epsilon_total,
-         'profile ' || (p.profile ->> 'kind') || ', epsilon ' || (p.profile ->> 'epsilon')),
+         'profile ' || (p.profile ->> 'kind') || ', epsilon ' || (p.profile ->> 'epsilon'), 'replay ' || p.replay),
        CASE WHEN r.oid IS NOT NULL THEN format('SELECT pg_catalog.dp_grant(%L, %L, %s);', p.view::text, p.grantee::text,
          concat_ws(', ', 'tau => ' || p.tau, 'tau_var => ' || p.tau_var, 'selection => ' || quote_literal(p.selection),
            'mechanism => ' || quote_literal(p.mechanism), 'delta => ' || p.delta, 'epsilon_max => ' || p.epsilon_max,
@@ -103,7 +109,8 @@ SELECT p.grantee::text || ' on ' || p.view::text, concat_ws(', ',
            'epsilon_svt => ' || p.epsilon_svt, 'candidates => ' || quote_literal(coalesce(p.candidates::text, '{}')),
            'weight_min => ' || p.weight_min, 'weight_max => ' || p.weight_max,
            'group_a => ' || quote_literal(coalesce(p.group_a, '')), 'group_b => ' || quote_literal(coalesce(p.group_b, '')),
-           'epsilon_min => ' || p.epsilon_min, 'profile => ' || quote_literal(coalesce(p.profile::text, '{}')))) END
+           'epsilon_min => ' || p.epsilon_min, 'profile => ' || quote_literal(coalesce(p.profile::text, '{}')),
+           'replay => ' || quote_literal(coalesce(p.replay::text, '0')))) END
 FROM dp_rdr.restricted_view v JOIN dp_rdr.policy p ON p.view = v.view LEFT JOIN pg_roles r ON r.oid = p.grantee
 WHERE v.relation::oid = $2 AND EXISTS (SELECT FROM pg_class c WHERE c.oid = v.view)
 ORDER BY p.grantee::text COLLATE "C", p.view::text COLLATE "C")sql"};
@@ -174,6 +181,8 @@ void put_uses(const Budget &budget, ReturnSetInfo *result) {
         put(result, "budget", psprintf("%s left", use.name), use.left);
         percent = Max(percent, use.percent);
     }
+    if (budget.period_end != nullptr)
+        put(result, "budget", "period end", budget.period_end);
     if (budget.n > 0)
         put(result, "budget", "used_percent", psprintf("%d", percent));
     const privacy::Spent &data = budget.odometer.totals.of_conditional;
