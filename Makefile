@@ -9,6 +9,7 @@
 #   make demo              a guided tour in the terminal, on a throwaway server
 #   make bench             timings beside PostgreSQL's own plain queries
 #   make mutants           plants mistakes, one at a time: a suite has to see each
+#   make escrow            what each protection adds to a count: noise, TLS, encrypted disks, encrypted columns
 #   make soak              many clients at once for a while, then an audit of the ledger; made-up statements; a long audit
 #   make dist              the archive for PGXN, build/dp_rdr-VERSION.zip
 #   make deb               a Debian package, build/deb/*.deb, and a look at it
@@ -227,6 +228,9 @@ demo:
 bench:
 	@test/bench/run
 
+escrow:
+	@test/escrow/run
+
 soak:
 	@test/soak/run
 
@@ -249,6 +253,6 @@ container:
 
 .PHONY: dist deb container
 
-.PHONY: unit unit-sanitize statistics audit client samplers counts greybox blackbox batch test test-matrix test-asserts browser demo bench soak mutants
+.PHONY: unit unit-sanitize statistics audit client samplers counts greybox blackbox batch test test-matrix test-asserts browser demo bench escrow soak mutants
 
 -include $(OBJS:.o=.d) $(wildcard build/obj/*/*/*.d build/sanitized/*/*/*.d build/greybox/src/*/*.d build/batch/test/*/*.d)

@@ -28,6 +28,8 @@ FROM dp_attack_risk('station');
 SET ROLE regress_analyst;
 SELECT posterior50 < 1 AS posterior50, advantage_max < 1 AS advantage_max, reason FROM dp_explain('SELECT sum(age) FROM station_dp', within => 0.1);
 SELECT posterior50, advantage_max, reason FROM dp_explain('SELECT sum(age) FROM station_dp', within => 0.1, magnitude => 50);
+-- Nor is what is foreseen for it taken for accurate where it is not.
+SELECT magnitude, reason FROM unnest('{0,100000}'::float8[]) magnitude, dp_explain('SELECT count(*) FROM station_dp', within => 0.1, magnitude => magnitude);
 SET ROLE regress_controller;
 -- Also of answers that a login had as another role.
 SET client_min_messages = warning; -- the login has many names
@@ -124,7 +126,7 @@ SELECT * FROM dp_attack_risk('lounge', 'regress_nobody');
 -- A ledger that lost a row would tell too little.
 RESET ROLE;
 BEGIN;
-DELETE FROM dp_rdr.ledger_row WHERE id = (SELECT max(id) FROM dp_rdr.ledger_row);
+DELETE FROM dp_rdr.ledger_row WHERE id = (SELECT max(id) FROM dp_rdr.ledger_row WHERE relation = 'public.lounge');
 SET LOCAL ROLE regress_controller;
 SELECT * FROM dp_attack_risk('lounge');
 ROLLBACK;

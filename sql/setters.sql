@@ -108,6 +108,8 @@ RESET ROLE;
 -- ---------------------------------------------------------------------------------------------------------------------
 
 SELECT dp_set_odometer('pupil', epsilon_total => 0.5);
+SELECT dp_set_odometer('pupil', epsilon_total => greatest(epsilon, 0.000001)) FROM dp_odometer('pupil') WHERE account = 'public'; -- not a unit is left
+SELECT dp_set_odometer('pupil', epsilon_total => 0.5);
 SELECT dp_set_odometer('pupil', 'none', delta_total => 0); -- nothing binds
 SELECT dp_set_odometer('pupil', 'filter', 100);
 SELECT dp_set_odometer('pupil', delta_total => 1e-5);

@@ -30,10 +30,11 @@ CREATE VIEW barn_spent AS SELECT epsilon, round(rho, 9) AS rho, releases, denial
 SET ROLE regress_analyst;
 SELECT refused(counted(a)) FROM unnest(array['within => 0', 'within => 1', 'within => -0.1', $$within => 'NaN'$$, $$within => 'Infinity'$$, 'error95 => -1',
     $$error95 => 'NaN'$$, $$error95 => 'Infinity'$$, 'within => 0.1, deviations => 0.9', 'within => 0.1, deviations => 10.1',
-    $$within => 0.1, deviations => 'NaN'$$, 'within => 0.1, deviations => NULL', 'deviations => 0', 'within => 0.1, epsilon => 0.0001']) WITH ORDINALITY u (a, i) ORDER BY i;
+    $$within => 0.1, deviations => 'NaN'$$, 'within => 0.1, deviations => NULL', 'deviations => 0', 'within => 0.1, epsilon => 0.0001',
+    'deviations => 2', 'error95 => 30, deviations => 2']) WITH ORDINALITY u (a, i) ORDER BY i;
 SELECT refused(format($$SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.barn_dp', NULL, 1, %s) AS (n bigint)$$, a))
 FROM unnest(array['2, NULL, 1', 'NULL, -1, 1', '0.1, NULL, NULL', '0.1, NULL, 11']) WITH ORDINALITY u (a, i) ORDER BY i;
-SELECT refused(format('SELECT * FROM dp_refine(%s) AS (n bigint)', a)) FROM unnest(array['within => 2', 'deviations => NULL', 'error95 => -1']) WITH ORDINALITY u (a, i) ORDER BY i;
+SELECT refused(format('SELECT * FROM dp_refine(%s) AS (n bigint)', a)) FROM unnest(array['within => 2', 'deviations => NULL', 'error95 => -1', 'deviations => 2']) WITH ORDINALITY u (a, i) ORDER BY i;
 SELECT refused(format($$SELECT * FROM dp_explain('SELECT count(*) FROM barn_dp', %s)$$, a))
 FROM unnest(array['within => 2', 'deviations => NULL', $$within => 0.1, magnitude => 'NaN'$$]) WITH ORDINALITY u (a, i) ORDER BY i;
 SELECT refused('SELECT dp_refine()');
@@ -116,6 +117,7 @@ SELECT dp_set_odometer('barn', 'zcdp');
 RESET client_min_messages;
 CREATE VIEW refined AS SELECT column_name, epsilon, mechanism, error95, round(rho, 12) AS rho, steps, reached FROM dp_last_release();
 GRANT SELECT ON refined TO regress_analyst, regress_second;
+SELECT refused($$SELECT dp_grant('barn_dp', 'regress_analyst', delta => 0.9)$$);
 SET ROLE regress_analyst;
 SELECT refused('SELECT * FROM dp_refine() AS (n bigint)'); -- still the same
 SELECT refused(counted('error95 => 1')); -- dearer than the policy permits, in rho

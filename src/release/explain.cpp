@@ -201,7 +201,8 @@ static void estimate_steps(const rows::Question *question, const Terms &terms, c
         border::core([&] { weigh({{end.epsilon.value(), end.rho.value(), 0}}, estimate); });
     estimate->denied = !fits(cost_of_steps(course, end.first, end.first_rho, {}), terms, account);
     estimate->note = magnitude == nullptr ? "at most: it ends as soon as the answer is accurate"
-                                          : psprintf("if every value were %s", float8out_internal(*magnitude));
+                                          : psprintf("if every value were %s%s", float8out_internal(*magnitude),
+                                                     end.reached ? "" : ": less accurate than asked for");
 }
 
 static void estimate_measurement(const rows::Question *question, const Terms &terms, const Course &course,

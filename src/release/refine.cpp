@@ -384,7 +384,8 @@ const char *mean_of(const rows::Question *question, const privacy::ReleasePlan &
 // ---- dp_explain ----------------------------------------------------------------------------------------------------
 
 // The noise of a round at its end: where every value is `magnitude`, or, without one, at the ceiling. Core region.
-static void run_to_end(Noise *noise, const rows::Question *question, const privacy::Wanted &wanted,
+// Whether it is accurate there.
+static bool run_to_end(Noise *noise, const rows::Question *question, const privacy::Wanted &wanted,
                        const double *magnitude) {
     const std::vector<__int128> nothing(question->measures->size() * noise->mean.has_value());
     for (;;) {
@@ -393,13 +394,13 @@ static void run_to_end(Noise *noise, const rows::Question *question, const priva
         if (magnitude == nullptr) {
             if (noise->measured ? !(noise->asked < noise->ceiling && plan_next(noise, question, noise->ceiling))
                                 : noise->point + 1 == noise->grid->size())
-                return;
+                return false;
             noise->point = noise->measured ? 0 : noise->grid->size() - 1;
             continue;
         }
         const Wants wants = wants_of(*noise, question, wanted, 1, [&](int, int) { return *magnitude; });
         if (wants.accurate || !go_on(noise, question, wants))
-            return;
+            return wants.accurate;
     }
 }
 
@@ -415,7 +416,7 @@ Foreseen foresee_round(const rows::Question *question, const Terms &terms, const
             foreseen.first_rho = noise->plan.rho();
         } else
             foreseen.first = noise->grid->epsilon(0);
-        run_to_end(noise, question, terms.wanted, magnitude);
+        foreseen.reached = run_to_end(noise, question, terms.wanted, magnitude);
         if (course.measured)
             foreseen.rho = noise->mean->rho();
         else

@@ -33,6 +33,7 @@ struct Foreseen {
     privacy::Rho rho;
     privacy::Epsilon first; // of the first step
     privacy::Rho first_rho;
+    bool reached;    // with a magnitude: as accurate as asked for
     double *error95; // of each output of the leaf; NaN: a key
 };
 Foreseen foresee_round(const rows::Question *question, const Terms &terms, const Course &course,

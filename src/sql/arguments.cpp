@@ -134,6 +134,10 @@ privacy::Wanted wanted_arguments(FunctionCallInfo fcinfo, int first) {
     require(fcinfo, first + 2, "deviations");
     wanted.deviations = PG_GETARG_FLOAT8(first + 2);
     check_wanted(wanted);
+    if (wanted.deviations != 1 && !wanted.within) // it would be ignored, and a plain price charged
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("deviations goes with within"),
+                        errhint("It says at how many standard deviations within has to hold: pass within => 0.1, for "
+                                "instance, or leave deviations out.")));
     return wanted;
 }
 

@@ -532,22 +532,34 @@ void add_check(StringInfo sql, bool first, int place, const Check &check) {
 
 // Of the first check of a severity.
 int first_place(const char *severity) {
-    return strcmp(severity, "critical") == 0 ? 0 : strcmp(severity, "warning") == 0 ? 200 : 400;
+    return strcmp(severity, "critical") == 0 ? 0 : strcmp(severity, "warning") == 0 ? 1000 : 2000;
 }
 
-// The checks in one statement, so that all of them see one state of the database. The severe come first, then the order is
-// that of the list; those of Citus come before what else is no more severe.
+// A list of checks in one file. The severe come first in what is shown, then the order of the lists and that in them.
+struct Chapter {
+    const char *subject; // names of its own; null: none
+    const Check *checks;
+    int nchecks;
+};
+
+// The checks in one statement, so that all of them see one state of the database.
 const char *all_checks() {
-    constexpr int of_others = 100;
+    constexpr int most = 100; // checks of a list
+    static_assert(lengthof(checks) <= most);
+    const Chapter chapters[] = {{citus_subject_sql, citus_checks, ncitus_checks},
+                                {nullptr, checks, lengthof(checks)},
+                                {transport_subject_sql, transport_checks, ntransport_checks}};
     StringInfoData sql;
     initStringInfo(&sql);
-    bool citus = OidIsValid(get_relname_relid("pg_dist_partition", PG_CATALOG_NAMESPACE));
-    if (citus)
-        appendStringInfoString(&sql, citus_subject_sql);
-    for (int i = 0; i < static_cast<int>(lengthof(checks)); i++)
-        add_check(&sql, i == 0, first_place(checks[i].severity) + of_others + i, checks[i]);
-    for (int i = 0; citus && i < ncitus_checks; i++)
-        add_check(&sql, false, first_place(citus_checks[i].severity) + i, citus_checks[i]);
+    int first = OidIsValid(get_relname_relid("pg_dist_partition", PG_CATALOG_NAMESPACE)) ? 0 : 1;
+    for (int c = first; c < static_cast<int>(lengthof(chapters)); c++)
+        if (chapters[c].subject != nullptr)
+            appendStringInfoString(&sql, chapters[c].subject);
+    for (int c = first; c < static_cast<int>(lengthof(chapters)); c++)
+        for (int i = 0; i < chapters[c].nchecks; i++) {
+            const Check &check = chapters[c].checks[i];
+            add_check(&sql, c == first && i == 0, first_place(check.severity) + c * most + i, check);
+        }
     appendStringInfoString(&sql,
                            ") x ORDER BY place, object COLLATE \"C\", finding COLLATE \"C\", remedy COLLATE \"C\"");
     return sql.data;

@@ -16,4 +16,9 @@ extern const char *const citus_subject_sql;
 extern const Check citus_checks[];
 extern const int ncitus_checks;
 
+// Who comes in, and what is encrypted.
+extern const char *const transport_subject_sql;
+extern const Check transport_checks[];
+extern const int ntransport_checks;
+
 } // namespace dp::sql

@@ -26,6 +26,7 @@ namespace {
 struct Sum {
     const char *name, *total, *of_public, *of_conditional, *setting;
     bool public_exceeds, both_exceed;
+    bool used_up; // by the public account, to the last unit
 };
 } // namespace
 
@@ -38,18 +39,29 @@ static Sum sum_of(const char *name, Number total, Number of_public, Number of_co
                printed(of_conditional),
                setting,
                of_public > total,
-               of_public + of_conditional > total};
+               of_public + of_conditional > total,
+               false};
+}
+
+// Every charge has an epsilon, so nothing fits a total that is just used up.
+static Sum sum_of_epsilon(const char *name, privacy::Epsilon total, privacy::Epsilon of_public,
+                          privacy::Epsilon of_conditional) {
+    Sum sum = sum_of(name, total, of_public, of_conditional, name);
+    sum.used_up = of_public == total && total.units() > 0; // 0 closes the table on purpose
+    return sum;
 }
 
 static void warn_of_sum(const char *relation, const Sum &sum) {
-    if (!sum.both_exceed)
+    if (!sum.both_exceed && !sum.used_up)
         return;
-    ereport(WARNING,
-            (errmsg("%s %s of %s is less than what is spent: %s", sum.name, sum.total, relation,
-                    sum.public_exceeds ? "no query will be answered"
-                                       : "no query whose epsilon is chosen from the data will be answered"),
-             errdetail("The public account has spent %s, the conditional one %s.", sum.of_public, sum.of_conditional),
-             errhint("Raise it with dp_set_odometer('%s', %s => ...).", relation, sum.setting)));
+    ereport(
+        WARNING,
+        (errmsg("%s %s of %s is %s: %s", sum.name, sum.total, relation,
+                sum.both_exceed ? "less than what is spent" : "used up",
+                sum.public_exceeds || sum.used_up ? "no query will be answered"
+                                                  : "no query whose epsilon is chosen from the data will be answered"),
+         errdetail("The public account has spent %s, the conditional one %s.", sum.of_public, sum.of_conditional),
+         errhint("Raise it with dp_set_odometer('%s', %s => ...).", relation, sum.setting)));
 }
 
 // The basic rule stands beside the cap.
@@ -67,8 +79,8 @@ static void warn_of_zcdp(const char *relation, const privacy::BoundSettings &bou
     if (bound.epsilon_total)
         warn_of_sum(relation, sum_in_rho(bound, totals));
     if (bound.splits_pure())
-        warn_of_sum(relation, sum_of("epsilon_pure", bound.epsilon_pure, of_public.epsilon_of_epoch(),
-                                     of_conditional.epsilon_of_epoch(), "epsilon_pure"));
+        warn_of_sum(relation, sum_of_epsilon("epsilon_pure", bound.epsilon_pure, of_public.epsilon_of_epoch(),
+                                             of_conditional.epsilon_of_epoch()));
     if (of_public.delta_of_epoch().units() + of_conditional.delta_of_epoch().units() > 0)
         warn_of_sum(relation, sum_of("the delta for groups", bound.delta_mechanisms(), of_public.delta_of_epoch(),
                                      of_conditional.delta_of_epoch(), "delta_total"));
@@ -82,8 +94,8 @@ static void warn_of_spent(const char *relation, const privacy::BoundSettings &bo
         return;
     }
     if (bound.epsilon_total)
-        warn_of_sum(relation, sum_of("epsilon_total", *bound.epsilon_total, totals.of_public.epsilon,
-                                     totals.of_conditional.epsilon, "epsilon_total"));
+        warn_of_sum(relation, sum_of_epsilon("epsilon_total", *bound.epsilon_total, totals.of_public.epsilon,
+                                             totals.of_conditional.epsilon));
     warn_of_sum(relation, sum_of("delta_total", bound.delta_total, totals.of_public.delta, totals.of_conditional.delta,
                                  "delta_total"));
 }

@@ -214,7 +214,8 @@ static void check_delta_left(const Visit &visit, const catalog::Settings *settin
                             "CASE WHEN $3 THEN o.conditional_delta ELSE 0 END AND $2 > 0",
                             3, types, values);
     // Under zcdp only groups that nobody declared need it, and with Laplace noise it is for nothing else.
-    if (rows == 0 && laplace)
+    bool zcdp = rows == 0 && laplace;
+    if (zcdp)
         rows = visit.run("SELECT 1 FROM dp_rdr.protected_table t JOIN dp_rdr.odometer o ON o.id = t.id "
                          "WHERE t.id = $1::uuid AND t.bound = 'zcdp' AND $2 > 0 "
                          "AND $2 > t.delta_total - coalesce(t.delta_conversion, trunc(t.delta_total * 0.5, 30)) - "
@@ -224,6 +225,9 @@ static void check_delta_left(const Visit &visit, const catalog::Settings *settin
     if (rows == 1)
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("delta exceeds what is left of the table's delta_total"),
+                        zcdp ? errdetail("Under zcdp a part of delta_total is for the conversion of rho: half of it, "
+                                         "or delta_conversion. Groups that nobody declared have the rest.")
+                             : 0,
                         errhint("Raise it with dp_set_odometer('%s', delta_total => ...), or grant a smaller delta.",
                                 settings->relation_name)));
 }

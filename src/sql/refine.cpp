@@ -26,11 +26,12 @@ void tell_short(const release::Reached &reached) {
 }
 
 [[noreturn]] static void refuse(const char *detail) {
-    ereport(ERROR,
-            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("there is no answer to refine"),
-             errdetail("%s", detail),
-             errhint("Ask with dp_query(), on a table with the bound zcdp, and refine in the same connection and "
-                     "under the same role.")));
+    ereport(
+        ERROR,
+        (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("there is no answer to refine"),
+         errdetail("%s", detail),
+         errhint("Ask with dp_query(query, error95 => ...) or within, on a table with the bound zcdp, and refine in "
+                 "the same connection and under the same role.")));
     pg_unreachable();
 }
 
@@ -42,8 +43,8 @@ static const release::LastRelease *refinable_release() {
     if (!last->alone)
         refuse("The last statement made several releases.");
     if (last->refinable.mean == nullptr)
-        refuse("The noise of the last answer was not Gaussian and charged in rho, or it had groups that are not "
-               "declared, or count and sum of one column.");
+        refuse("The last answer had Laplace noise, as plain answers of most policies have, or was not charged in rho, "
+               "or had groups that are not declared, or count and sum of one column.");
     return last;
 }
 

@@ -60,6 +60,53 @@ $node->safe_psql('postgres', psql_as($node, 'postgres', 'controller', q{SELECT r
 is(findings('pg_stat_statements'), '', 'and not any more');
 isnt(scalar $node->psql('postgres', 'SELECT * FROM stats.pg_stat_statements', extra_params => [ '-U', 'analyst' ]), 0, 'nor read');
 
+# Ways in: whoever comes may be any role, and what crosses a network as it is.
+my $hba = $node->data_dir . '/pg_hba.conf';
+
+sub let_in
+{
+	my (@lines) = @_;
+	open my $file, '>', $hba or die "$hba: $!";
+	print $file "$_\n" for @lines;
+	close $file or die "$hba: $!";
+	return;
+}
+
+like(findings('pg_hba.conf'), qr/^warning lets in whoever comes as any role that he names.*: line \d/, 'trust is found');
+let_in('local all all peer', 'local postgres controller trust', 'local elsewhere all trust', 'host all all 10.0.0.0/8 scram-sha-256',
+	'hostssl all all all scram-sha-256', 'host all all 127.0.0.1/32 md5', 'host all all ::1/128 md5');
+is(findings('pg_hba.conf'), 'warning lets in whoever comes as any role that he names, a table\'s owner too: line 2',
+	'of this database alone');
+let_in('local all all trust', 'host all all 10.0.0.0/8 scram-sha-256');
+is(findings('ssl'), '', 'no network, no finding');
+
+# A name of 127.0.0.1 that does not look like one.
+$node->append_conf('postgresql.conf', "listen_addresses = '0x7f.1'");
+$node->restart;
+like(findings('ssl'), qr/^warning is off: /, 'TLS that is off is found');
+let_in('local all all trust', 'hostnossl all all 0.0.0.0/0 reject', 'host all all 10.0.0.0/8 scram-sha-256');
+is(findings('ssl'), '', 'not where nobody gets in without it');
+
+SKIP: {
+	my $dir = $node->data_dir;
+	skip 'no openssl, or a server without TLS', 5
+		if system("openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=test -days 2 -out '$dir/server.crt' -keyout '$dir/server.key' 2>/dev/null") != 0
+		|| $node->psql('postgres', q{ALTER SYSTEM SET ssl = 'on'}) != 0;
+	chmod 0600, "$dir/server.key";
+	$node->restart;
+	is(findings('pg_hba.conf'), 'warning lets in whoever comes as any role that he names, a table\'s owner too: line 1',
+		'a line that turns away who comes without TLS covers the next');
+	let_in('local all all trust', 'host all all 10.0.0.0/8 scram-sha-256', 'host all all 0.0.0.0/0 reject', 'host all all fe80::/10 md5',
+		'hostnossl sameuser all all scram-sha-256');
+	like(findings('pg_hba.conf'), qr/^warning lets in over the network without TLS: line 2, 4, 5$/m, 'lines without TLS are found');
+	let_in('local all all trust', 'hostssl all all 10.0.0.0/8 scram-sha-256');
+	unlike(findings('pg_hba.conf'), qr/network/, 'and not those with it');
+	is(findings('ssl'), '', 'which is on');
+	let_in('local all all trust', 'nonsense');
+	like(findings('server'), qr/disks/, 'a line that is none fails nothing');
+}
+let_in('local all all trust');
+
 # PostgreSQL 17 has done without it. With it a query can fail at a page that one row has changed: nothing is answered, and nothing charged.
 if ($node->safe_psql('postgres', 'SHOW server_version_num') < 170000)
 {
