@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "privacy/epoch.hpp"
+#include "privacy/remaining.hpp"
 
 #include "catalog/decimals.hpp"
-#include "catalog/odometer.hpp"
 #include "release/charge.hpp"
 #include "release/choose.hpp"
+#include "sql/budget.hpp"
 #include "sql/question.hpp"
 #include "sql/report.hpp"
 #include "sql/risk.hpp"
@@ -84,72 +84,26 @@ static double tau_domain(const Look &look, const release::NoiseTerms &known, pri
 
 // ---- how many answers are left -------------------------------------------------------------------------------------
 
-namespace {
-struct Account {
-    bool known;
-    privacy::BoundSettings bound;
-    privacy::Odometer odometer;
-};
-constexpr int64 most_answers = 1000000;
-} // namespace
-
-static void read_account(const Look &look, Account *account) {
-    catalog::Reading reading = catalog::Reading::open();
-    const catalog::Bound *bound = catalog::read_bound(reading, look.call->relation);
-    account->known = bound != nullptr && catalog::read_odometer(reading, bound->id_text, &account->odometer);
-    reading.close();
-    if (!account->known)
-        return;
-    account->bound = bound->settings;
-    border::core([&] { privacy::enter_epoch(&account->odometer, bound->epoch); });
-}
-
-template <int Places> static privacy::Decimal<Places> times(privacy::Decimal<Places> value, int64 n) {
-    return privacy::Decimal<Places>::from_units(value.units() * n);
-}
-
-// Whether so many equal charges on the public account fit, beside what was spent. Core region.
-static bool fit_together(const privacy::Cost &cost, const Account &account, int64 n) {
-    privacy::Cost all = cost;
-    all.epsilon = times(cost.epsilon, n);
-    all.delta = times(cost.delta, n);
-    all.groups = times(cost.groups, n);
-    all.rho = times(cost.rho, n);
-    return privacy::fit(all, privacy::Account::public_account, account.bound, account.odometer.totals,
-                        privacy::Totals{}, std::nullopt) == privacy::Denial::none;
-}
-
-// Core region. `dynamic` answers what is above all that was spent, so the same epsilon once.
-static int64 answers_left(const privacy::Cost &cost, const Account &account) {
-    const privacy::Spent &spent = account.odometer.totals.of_public;
-    if (account.bound.bound == privacy::Bound::dynamic && cost.epsilon <= spent.epsilon)
-        return 0;
-    int64 fits = 0, beyond = account.bound.bound == privacy::Bound::dynamic ? 2 : most_answers + 1;
-    while (beyond - fits > 1) {
-        int64 middle = fits + (beyond - fits) / 2;
-        (fit_together(cost, account, middle) ? fits : beyond) = middle;
-    }
-    return fits;
-}
-
-// Core region.
-static std::string left_text(const Look &look, const Account &account, privacy::Epsilon epsilon) {
-    if (!account.known)
+// On the public account: to all analysts together. Core region; null: the odometer cannot be read.
+static std::string left_text(const Look &look, const Budget *budget, privacy::Epsilon epsilon) {
+    if (budget == nullptr)
         return "-";
-    if (account.bound.bound == privacy::Bound::none)
-        return "no limit";
     privacy::Limits limits;
     const rows::Question *question = look.view.question;
     release::set_limits(question, look.terms,
                         privacy::delta_charged(look.terms.mechanism, question->thresholded, look.terms.delta), &limits);
-    const int64 left = answers_left(limits.cost(epsilon, account.bound), account);
-    return left == most_answers ? "over a million" : std::to_string(left);
+    privacy::Repeated answer;
+    answer.cost = limits.cost(epsilon, budget->bound);
+    answer.bound = budget->bound;
+    answer.totals = budget->odometer.totals;
+    const privacy::Remaining left = privacy::remaining({answer});
+    return left.bounded ? std::to_string(left.rounds) : "no limit";
 }
 
 // ---- the candidates ------------------------------------------------------------------------------------------------
 
 // Fills known.of[i] where tau is compared with the very noise that is shown.
-static void add_candidate(picture::QueryPart *part, const Look &look, const Account &account, const Truth &truth,
+static void add_candidate(picture::QueryPart *part, const Look &look, const Budget *budget, const Truth &truth,
                           const Noise &noise, privacy::Epsilon epsilon) {
     const char *answer = page_text(range_text(truth, noise.error95));
     border::core([&] {
@@ -161,14 +115,15 @@ static void add_candidate(picture::QueryPart *part, const Look &look, const Acco
         candidate.ratio = high == 0 ? 1 : low / high;
         candidate.error95 = noise.error95;
         candidate.answer = answer;
-        candidate.left = left_text(look, account, epsilon);
+        candidate.left = left_text(look, budget, epsilon);
         part->candidates.push_back(std::move(candidate));
     });
 }
 
 static void add_candidates(picture::QueryPart *part, const Look &look) {
-    Account *account = border::context_new<Account>();
-    read_account(look, account);
+    Budget *budget = border::context_new<Budget>();
+    if (!read_budget(look.call->relation, budget))
+        budget = nullptr;
     Truth truth = truth_of(look.view, look.memo);
     const auto &candidates = *look.call->candidates;
     release::NoiseTerms known = release::NoiseTerms::unknown(look.terms);
@@ -177,7 +132,7 @@ static void add_candidates(picture::QueryPart *part, const Look &look) {
         CHECK_FOR_INTERRUPTS();
         Noise noise = noise_of(look.view, look.memo, candidates[i]);
         known.of[i] = noise.term;
-        add_candidate(part, look, *account, truth, noise, candidates[i]);
+        add_candidate(part, look, budget, truth, noise, candidates[i]);
     }
     for (std::size_t i = 0; i < candidates.size(); i++) {
         double found = tau_found(look, known, candidates[i]), domain = tau_domain(look, of_domain, candidates[i]);
