@@ -22,7 +22,7 @@ struct CodeRange {
 };
 } // namespace
 
-// Controls; characters without width; those that set directions; what only looks like a space; what no document may have.
+// Controls; characters without width or ink; those that set directions; private ones; what no document may have.
 constexpr CodeRange unseen[] = {
     {0x0000, 0x001F}, {0x007F, 0x009F},   {0x00AD, 0x00AD},   {0x034F, 0x034F},   {0x061C, 0x061C},   {0x115F, 0x1160},
     {0x17B4, 0x17B5}, {0x180B, 0x180F},   {0x200B, 0x200F},   {0x2028, 0x202E},   {0x2060, 0x206F},   {0x2800, 0x2800},

@@ -156,7 +156,8 @@ static void put_choice(Html &html, const QueryPart &part) {
              "rows.",
              picked(part.candidates, part.tau, Price::found));
     put_card(html, "domain", "An analyst would be charged",
-             "Under within_domain with the same tau, whatever the rows are. This price, and nothing else here, may be told to anybody.",
+             "Under within_domain with the same tau, whatever the rows are. This price, and nothing else here, may be "
+             "told to anybody.",
              picked(part.candidates, part.tau, Price::domain));
     html.close().close();
 }

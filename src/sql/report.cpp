@@ -34,8 +34,8 @@ const char *page_text(const char *text) {
 }
 
 const char *page_text(const char *text, int characters) {
-    // No character has more bytes than MAX_MULTIBYTE_CHAR_LEN; what is far too long is not converted.
-    int most = characters * MAX_MULTIBYTE_CHAR_LEN + 1;
+    // What is far too long is not converted.
+    int most = (characters + 1) * MAX_MULTIBYTE_CHAR_LEN;
     int length = pg_mbcliplen(text, static_cast<int>(strnlen(text, most + MAX_MULTIBYTE_CHAR_LEN)), most);
     const char *whole = page_text(pnstrdup(text, length));
     auto *made = static_cast<char *>(palloc(strlen(whole) + 4)); // an ellipsis has three bytes
@@ -82,12 +82,9 @@ static void add_facts(picture::Report *report, const ReportCall &call) {
 }
 
 static text *made_page(const picture::Report *report) {
-    text *page = nullptr;
-    // Longer than any text of the server can be: an error of palloc must not cross the core.
-    auto *whole = border::context_new<std::string>();
+    auto *whole = border::context_new<std::string>(); // memory of the server's is taken outside the core
     border::core([&] { *whole = picture::page(*report); });
-    page = cstring_to_text_with_len(whole->data(), static_cast<int>(whole->size()));
-    return page;
+    return cstring_to_text_with_len(whole->data(), static_cast<int>(whole->size()));
 }
 
 // ---- dp_report -----------------------------------------------------------------------------------------------------
