@@ -59,7 +59,7 @@ static const char *now() {
     pg_tm parts;
     fsec_t fraction;
     if (timestamp2tm(GetCurrentTransactionStartTimestamp(), nullptr, &parts, &fraction, nullptr, nullptr) != 0)
-        ereport(ERROR, (errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE), errmsg("timestamp out of range")));
+        elog(ERROR, "the time of the transaction is none");
     return psprintf("%04d-%02d-%02d %02d:%02d:%02d UTC", parts.tm_year, parts.tm_mon, parts.tm_mday, parts.tm_hour,
                     parts.tm_min, parts.tm_sec);
 }
