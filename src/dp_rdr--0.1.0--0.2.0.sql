@@ -427,3 +427,13 @@ REVOKE ALL ON FUNCTION dp_rdr.budget(oid) FROM PUBLIC;
 GRANT SELECT ON dp_rdr.spending, dp_rdr.denials TO PUBLIC;
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.denial',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.rolname::pg_catalog.text OPERATOR(pg_catalog.=) role_name)');
+
+-- Marks of an aggregate there: an end of its 95 percent interval, in its place.
+CREATE FUNCTION dp_low(aggregate anyelement) RETURNS anyelement
+    LANGUAGE C VOLATILE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_low';
+COMMENT ON FUNCTION dp_low(anyelement)
+    IS 'lower end of the 95 percent interval of one count, sum or avg of a restricted view';
+CREATE FUNCTION dp_high(aggregate anyelement) RETURNS anyelement
+    LANGUAGE C VOLATILE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_high';
+COMMENT ON FUNCTION dp_high(anyelement)
+    IS 'upper end of the 95 percent interval of one count, sum or avg of a restricted view';

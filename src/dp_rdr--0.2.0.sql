@@ -947,6 +947,16 @@ CREATE AGGREGATE dp_avg(numeric) (
 COMMENT ON AGGREGATE dp_avg(numeric)
     IS 'DP average of a restricted view, at the price of the policy';
 
+-- Marks of an aggregate there: an end of its 95 percent interval, in its place.
+CREATE FUNCTION dp_low(aggregate anyelement) RETURNS anyelement
+    LANGUAGE C VOLATILE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_low';
+COMMENT ON FUNCTION dp_low(anyelement)
+    IS 'lower end of the 95 percent interval of one count, sum or avg of a restricted view';
+CREATE FUNCTION dp_high(aggregate anyelement) RETURNS anyelement
+    LANGUAGE C VOLATILE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_high';
+COMMENT ON FUNCTION dp_high(anyelement)
+    IS 'upper end of the 95 percent interval of one count, sum or avg of a restricted view';
+
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Controller: protect and permit
 -- ---------------------------------------------------------------------------------------------------------------------

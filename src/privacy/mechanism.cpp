@@ -185,8 +185,10 @@ PairPosition pair_position(int128 s1, int128 s0, double h) {
     return {static_cast<double>(saturating_subtract(s1, s0)) / one / count, 2 * h / one / count};
 }
 double at_position(const Bounds &bounds, double position) {
+    if (std::fabs(position) >= 1) // the bounds as they are, which the sum below may miss
+        return position < 0 ? bounds.low : bounds.high;
     const double middle = 0.5 * bounds.low + 0.5 * bounds.high, half_range = 0.5 * bounds.high - 0.5 * bounds.low;
-    const double value = middle + half_range * std::min(std::max(position, -1.0), 1.0);
+    const double value = middle + half_range * position;
     return std::min(std::max(value, bounds.low), bounds.high);
 }
 

@@ -6,6 +6,7 @@
 #include "catalog/facade.hpp"
 #include "catalog/settings.hpp"
 #include "query/fold.hpp"
+#include "query/marks.hpp"
 
 namespace dp::query {
 
@@ -127,6 +128,9 @@ static bool is_volatile(Oid function, void *context) {
 }
 
 static void check_functions(Node *node, ParseState *source) {
+    if (marked(node) != nullptr)
+        refuse_part(get_func_name(castNode(FuncExpr, node)->funcid), "Leave it out: the risk is that of the aggregate.",
+                    source, exprLocation(node));
     Oid function = InvalidOid;
     if (check_functions_in_node(node, is_volatile, &function))
         refuse_part(psprintf("volatile function %s", format_procedure(function)),

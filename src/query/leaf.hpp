@@ -26,11 +26,15 @@ struct Aggregate {
     Aggref *node; // as parsed
 };
 
+// What a column shows of an aggregate: the number, or an end of its interval (dp_low, dp_high).
+enum class Part { value, low, high };
+
 // One column of the leaf's result.
 struct Output {
     bool is_key;
     int index; // into keys or aggregates
     const char *name;
+    Part part;
 };
 
 struct Leaf {

@@ -1,5 +1,6 @@
 #include "query/remedy.hpp"
 
+#include "query/marks.hpp"
 #include "query/total.hpp"
 
 namespace dp::query {
@@ -78,6 +79,8 @@ template <std::size_t n> static const char *find(const Remedy (&table)[n], Oid f
 }
 
 const char *function_remedy(Oid function) {
+    if (part_of_mark(function) != Part::value)
+        return mark_remedy;
     return find(function_remedies, function, total_hint);
 }
 
@@ -113,6 +116,8 @@ const char *argument_remedy(Node *argument) {
     Node *node = below_casts(argument);
     if (IsA(node, Const))
         return "Use count(*), and multiply the answer.";
+    if (marked(node) != nullptr)
+        return mark_remedy;
     if (exprType(node) == BOOLOID)
         return condition_remedy;
     if (IsA(node, Var))

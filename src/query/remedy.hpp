@@ -21,6 +21,8 @@ inline constexpr char sets_remedy[] = "Add up the cells of a plain GROUP BY: SEL
 inline constexpr char distinct_remedy[] =
     "Count groups that are large enough: SELECT count(*) FROM (SELECT x FROM ... GROUP BY x HAVING count(*) > 100) g.";
 inline constexpr char outer_remedy[] = "GROUP BY the column in a query of its own, and join its answer.";
+inline constexpr char mark_remedy[] = "Write it around an aggregate as it stands, where that reads the view: "
+                                      "dp_low(count(*)), dp_high(avg(x)); compute with the result.";
 inline constexpr char subselect_remedy[] = "Ask for its result first, and write that as constants: x IN (1, 2, 3).";
 
 } // namespace dp::query

@@ -11,6 +11,7 @@
 #include "query/estimates.hpp"
 #include "query/fold.hpp"
 #include "query/limits.hpp"
+#include "query/marks.hpp"
 #include "query/remedy.hpp"
 #include "query/rest.hpp"
 #include "query/shape.hpp"
@@ -33,14 +34,33 @@ struct Rewrite {
 // One level being split into leaf and rest.
 struct Split {
     List *keys;          // group key expressions
-    Distinct aggregates; // Aggref *
+    Distinct aggregates; // Aggref *, or a mark around one (query/marks)
     List *arguments;     // expressions that the statement computes for the leaf, distinct, in order of first use
     int level;           // sublinks deep
+    ParseState *source;
 };
 
 } // namespace
 
 // ---- aggregates ----------------------------------------------------------------------------------------------------
+
+// An aggregate of the level that is split, marked or not, as it stands in the leaf; null: the node is none.
+static Node *own_aggregate(Node *node, const Split *split) {
+    Node *inner = marked(node), *call = inner == nullptr ? node : inner;
+    if (!IsA(call, Aggref) || castNode(Aggref, call)->agglevelsup != static_cast<Index>(split->level))
+        return nullptr;
+    Node *outermost = copyObject(node);
+    IncrementVarSublevelsUp(outermost, -split->level, split->level);
+    return outermost;
+}
+
+// A mark around anything else of this level.
+static void refuse_own_mark(Node *node, const Split *split) {
+    Node *inner = marked(node);
+    if (inner != nullptr &&
+        (split->level == 0 || contain_aggs_of_level(inner, split->level) || contain_vars_of_level(inner, split->level)))
+        refuse_mark(node, split->source);
+}
 
 // Aggregates of this level, wherever they stand (target list, HAVING, ORDER BY, inside sublinks of the rest).
 static bool collect_aggregates(Node *node, void *context) {
@@ -51,16 +71,14 @@ static bool collect_aggregates(Node *node, void *context) {
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                         errmsg("GROUPING is not supported in a query on a restricted view"),
                         errhint("With a plain GROUP BY it is always 0.")));
-    if (IsA(node, Aggref)) {
-        auto *call = castNode(Aggref, node);
-        if (call->agglevelsup != static_cast<Index>(split->level))
-            return false;
-        auto *outermost = copyObject(call);
-        IncrementVarSublevelsUp(reinterpret_cast<Node *>(outermost), -split->level, split->level);
-        split->aggregates.add(reinterpret_cast<Node *>(outermost));
+    if (Node *aggregate = own_aggregate(node, split)) {
+        split->aggregates.add(aggregate);
         check_outputs(list_length(split->keys) + list_length(split->aggregates.nodes));
         return false;
     }
+    if (IsA(node, Aggref))
+        return false;
+    refuse_own_mark(node, split);
     if (IsA(node, Query)) {
         split->level++;
         border::walk_query(castNode(Query, node), collect_aggregates, context, 0);
@@ -249,23 +267,19 @@ static Node *to_rest(Node *node, void *context) {
     auto *split = static_cast<Split *>(context);
     if (node == nullptr)
         return nullptr;
-    Node *here = node;
-    if (split->level > 0 && (IsA(node, Var) || IsA(node, Aggref))) {
+    Node *here = node, *aggregate = own_aggregate(node, split);
+    if (split->level > 0 && IsA(node, Var) && castNode(Var, node)->varlevelsup == static_cast<Index>(split->level)) {
         here = copyObject(node);
-        if (IsA(here, Var) && castNode(Var, here)->varlevelsup == static_cast<Index>(split->level))
-            castNode(Var, here)->varlevelsup = 0;
-        else if (IsA(here, Aggref) && castNode(Aggref, here)->agglevelsup == static_cast<Index>(split->level))
-            IncrementVarSublevelsUp(here, -split->level, split->level);
-        else
-            here = node;
-    }
+        castNode(Var, here)->varlevelsup = 0;
+    } else if (aggregate != nullptr)
+        here = aggregate;
     if (split->level == 0 || here != node) {
         int number = 0;
         ListCell *cell;
         foreach (cell, split->keys)
             if (++number && equal(lfirst(cell), here))
                 return released_column(here, number, split->level);
-        int place = IsA(here, Aggref) ? split->aggregates.place_of(here) : 0;
+        int place = aggregate != nullptr ? split->aggregates.place_of(here) : 0;
         if (place > 0)
             return released_column(here, number + place, split->level);
     }
@@ -392,7 +406,7 @@ static void split_level(Query *query, const Folded *folded, Rewrite *rewrite) {
     check_outputs(list_length(query->groupClause));
     border::flatten_grouping(query);
     fold_level(query, folded, rewrite->source);
-    Split split = {NIL, Distinct::none(), NIL, 0};
+    Split split = {NIL, Distinct::none(), NIL, 0, rewrite->source};
     ListCell *cell;
     foreach (cell, query->groupClause)
         split.keys = lappend(
@@ -495,6 +509,7 @@ int rewrite_statement(Query *query, const char *text, const Request *request) {
     source->p_sourcetext = text;
     Rewrite rewrite = {source, request, NIL, nullptr};
     rewrite_walker(reinterpret_cast<Node *>(query), &rewrite);
+    refuse_marks(query, source); // they would raise an error when the releases have been charged
     check_dynamic(&rewrite);
     if (rewrite.views != NIL)
         mark_used_groups(query);

@@ -7,6 +7,7 @@
 #include "catalog/foreign_code.hpp"
 #include "catalog/settings.hpp"
 #include "query/limits.hpp"
+#include "query/marks.hpp"
 #include "query/names.hpp"
 #include "query/remedy.hpp"
 #include "query/total.hpp"
@@ -521,15 +522,23 @@ static void add_key(Leaf *leaf, const Query *query, SortGroupClause *clause, Par
         Key{expression, attno, exprType(expression), exprTypmod(expression), exprCollation(expression), clause};
 }
 
+// What may be an aggregate, marked or as it is.
+static Node *aggregate_of(Node *node, Part *part) {
+    Node *inner = marked(node, part);
+    return inner == nullptr ? node : inner;
+}
+
 static Output output_of(const Leaf *leaf, const TargetEntry *target, ParseState *source) {
     const char *name = target->resname ? target->resname : "?column?";
     auto *node = reinterpret_cast<Node *>(target->expr);
     for (int i = 0; i < leaf->nkeys; i++)
         if (equal(node, leaf->keys[i].expression))
-            return Output{true, i, name};
+            return Output{true, i, name, Part::value};
+    Part part = Part::value;
+    Node *call = aggregate_of(node, &part);
     for (int i = 0; i < leaf->naggregates; i++)
-        if (equal(node, leaf->aggregates[i].node))
-            return Output{false, i, name};
+        if (equal(call, leaf->aggregates[i].node))
+            return Output{false, i, name, part};
     if (contains_column(node) || contain_aggs_of_level(node, 0))
         refuse_if(true, "an expression over aggregates or keys", "Select group keys and aggregates as they are.",
                   source, exprLocation(node));
@@ -537,16 +546,21 @@ static Output output_of(const Leaf *leaf, const TargetEntry *target, ParseState 
     return Output{};
 }
 
-// Target list: the group keys and the aggregates, the same aggregate twice is one.
+// Target list: the group keys and the aggregates. The same aggregate twice is one, and so are its value and the ends of its
+// interval: one measure, one price, one draw.
 static void add_outputs(Leaf *leaf, const Query *query, ParseState *source) {
     ListCell *cell;
     foreach (cell, query->targetList) {
-        auto *target = lfirst_node(TargetEntry, cell);
+        auto *node = reinterpret_cast<Node *>(lfirst_node(TargetEntry, cell)->expr);
+        Part part = Part::value;
+        Node *call = aggregate_of(node, &part);
+        if (part != Part::value && !IsA(call, Aggref))
+            refuse_mark(node, source);
         bool known = false;
         for (int i = 0; i < leaf->naggregates && !known; i++)
-            known = equal(target->expr, leaf->aggregates[i].node);
-        if (IsA(target->expr, Aggref) && !known)
-            add_aggregate(leaf, castNode(Aggref, target->expr), source);
+            known = equal(call, leaf->aggregates[i].node);
+        if (IsA(call, Aggref) && !known)
+            add_aggregate(leaf, castNode(Aggref, call), source);
     }
     foreach (cell, query->targetList) {
         auto *target = lfirst_node(TargetEntry, cell);

@@ -11,25 +11,10 @@
 namespace dp::release {
 
 using Int128 = privacy::int128;
-using Uint128 = privacy::uint128;
+using privacy::Direction;
 
 static int64 saturated_bigint(Int128 value) {
     return value < PG_INT64_MIN ? PG_INT64_MIN : value > PG_INT64_MAX ? PG_INT64_MAX : static_cast<int64>(value);
-}
-
-// value * 2^exponent to the nearest bigint, half away from zero.
-static int64 scaled_bigint(Int128 value, int exponent) {
-    constexpr Uint128 beyond = Uint128{1} << 64; // any bigint; cut there before the sign goes on, so nothing overflows
-    const Uint128 magnitude = value < 0 ? -static_cast<Uint128>(value) : static_cast<Uint128>(value);
-    const int shift = exponent < 0 ? -exponent : exponent;
-    Uint128 scaled = 0;
-    if (exponent < 0 && shift <= 127)
-        scaled = (magnitude >> shift) + (magnitude >> (shift - 1) & 1);
-    else if (exponent >= 0 && magnitude != 0)
-        scaled = shift < 64 && magnitude <= beyond >> shift ? magnitude << shift : beyond;
-    if (scaled > beyond)
-        scaled = beyond;
-    return saturated_bigint(value < 0 ? -static_cast<Int128>(scaled) : static_cast<Int128>(scaled));
 }
 
 // NaN cannot come out of a release; should one, zero tells nothing. The sum makes a negative zero positive.
@@ -37,15 +22,24 @@ static double finite(double value, double largest) {
     return std::isnan(value) ? 0 : std::clamp(value, -largest, largest) + 0.0;
 }
 
-static Datum exact_numeric(Int128 value, int exponent) {
+static Datum exact_numeric(Int128 value, int exponent, Direction direction) {
     char text[1024]; // |value| <= 2^127, 2^-930 <= unit <= 2^970: below 340 digits before the point, 290 behind it
-    border::core([&] { strlcpy(text, privacy::scaled_text(value, exponent).c_str(), sizeof text); });
+    border::core([&] { strlcpy(text, privacy::scaled_text(value, exponent, direction).c_str(), sizeof text); });
     return catalog::text_numeric(text);
 }
 
-static Datum float_result(Oid result_type, double value) {
+static float4 rounded_float4(double value, Direction direction) {
+    auto nearest = static_cast<float4>(finite(value, FLT_MAX));
+    if (direction == Direction::down && nearest > value)
+        nearest = std::nextafter(nearest, -FLT_MAX);
+    if (direction == Direction::up && nearest < value)
+        nearest = std::nextafter(nearest, FLT_MAX);
+    return nearest;
+}
+
+static Datum float_result(Oid result_type, double value, Direction direction = Direction::nearest) {
     if (result_type == FLOAT4OID)
-        return Float4GetDatum(static_cast<float4>(finite(value, FLT_MAX)));
+        return Float4GetDatum(rounded_float4(value, direction));
     return Float8GetDatum(finite(value, DBL_MAX));
 }
 
@@ -74,14 +68,14 @@ Datum count_result(Int128 noisy_count) {
     return Int64GetDatum(saturated_bigint(noisy_count));
 }
 
-Datum sum_result(Oid result_type, Int128 noisy_sum, int exponent) {
+Datum sum_result(Oid result_type, Int128 noisy_sum, int exponent, Direction direction) {
     switch (result_type) {
     case INT8OID:
-        return Int64GetDatum(scaled_bigint(noisy_sum, exponent));
+        return Int64GetDatum(privacy::scaled_integer(noisy_sum, exponent, direction));
     case NUMERICOID:
-        return exact_numeric(noisy_sum, exponent);
+        return exact_numeric(noisy_sum, exponent, direction);
     default:
-        return double_as(result_type, std::ldexp(static_cast<double>(noisy_sum), exponent));
+        return float_result(result_type, privacy::scaled_double(noisy_sum, exponent, direction), direction);
     }
 }
 
@@ -95,12 +89,63 @@ Datum real_sum_result(Oid result_type, double noisy_sum) {
     return double_as(result_type, noisy_sum);
 }
 
+// A numeric cut to bounds as they were declared.
+static Datum within_bounds(Datum number, const privacy::Bounds *bounds) {
+    number = DirectFunctionCall2(numeric_larger, number, catalog::text_numeric(bounds->lower.c_str()));
+    return DirectFunctionCall2(numeric_smaller, number, catalog::text_numeric(bounds->upper.c_str()));
+}
+
 Datum avg_result(Oid result_type, double noisy_mean, const privacy::Bounds *bounds) {
     Datum mean = double_as(result_type, noisy_mean);
-    if (result_type != NUMERICOID || bounds == nullptr)
-        return mean;
-    mean = DirectFunctionCall2(numeric_larger, mean, catalog::text_numeric(bounds->lower.c_str()));
-    return DirectFunctionCall2(numeric_smaller, mean, catalog::text_numeric(bounds->upper.c_str()));
+    return result_type != NUMERICOID || bounds == nullptr ? mean : within_bounds(mean, bounds);
+}
+
+// ---- ends of intervals ---------------------------------------------------------------------------------------------
+
+// A numeric to so many decimals, outwards.
+static Datum rounded_outwards(Datum number, int decimals, Direction direction) {
+    Datum nearest = DirectFunctionCall2(numeric_round, number, Int32GetDatum(decimals));
+    bool less = DatumGetBool(DirectFunctionCall2(numeric_lt, nearest, number));
+    bool more = DatumGetBool(DirectFunctionCall2(numeric_gt, nearest, number));
+    if (direction == Direction::down ? !more : !less)
+        return nearest;
+    Datum place = catalog::text_numeric(psprintf("1e%d", -decimals));
+    return direction == Direction::down ? DirectFunctionCall2(numeric_sub, nearest, place)
+                                        : DirectFunctionCall2(numeric_add, nearest, place);
+}
+
+static Datum numeric_outwards(double value, int decimals, Direction direction) {
+    Datum number = catalog::text_numeric(psprintf("%.17e", value));
+    int digits = value == 0 ? 0 : static_cast<int>(std::floor(std::log10(std::fabs(value)))) + 1; // before the point
+    Datum rounded = rounded_outwards(number, DBL_DIG - digits, direction);
+    return decimals < 0 ? rounded : rounded_outwards(rounded, decimals, direction);
+}
+
+Datum real_end(Oid result_type, double value, int decimals, Direction direction) {
+    double outwards = direction == Direction::down ? -HUGE_VAL : HUGE_VAL; // for the rounding of the sums behind it
+    double end = finite(std::nextafter(finite(value, DBL_MAX), outwards), DBL_MAX);
+    switch (result_type) {
+    case INT8OID:
+        return double_as(result_type, direction == Direction::down ? std::floor(end) : std::ceil(end));
+    case NUMERICOID:
+        return numeric_outwards(end, decimals, direction);
+    default:
+        return float_result(result_type, end, direction);
+    }
+}
+
+Datum avg_end(Oid result_type, double value, int decimals, const privacy::Bounds *bounds, Direction direction) {
+    if (result_type == NUMERICOID)
+        return within_bounds(real_end(result_type, value, decimals, direction), bounds);
+    double end = DatumGetFloat8(real_end(FLOAT8OID, value, decimals, direction));
+    return float_result(result_type, std::clamp(end, bounds->low, bounds->high), direction);
+}
+
+Datum printed_end(Datum printed, double halfwidth, int decimals, Direction direction) {
+    Datum width = catalog::text_numeric(psprintf("%.17e", finite(halfwidth, DBL_MAX)));
+    width = DirectFunctionCall2(numeric_round, width, Int32GetDatum(decimals));
+    return direction == Direction::down ? DirectFunctionCall2(numeric_sub, printed, width)
+                                        : DirectFunctionCall2(numeric_add, printed, width);
 }
 
 } // namespace dp::release

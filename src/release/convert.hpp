@@ -12,7 +12,8 @@ namespace dp::release {
 // A count as bigint.
 Datum count_result(privacy::int128 noisy_count);
 // noisy_sum * 2^exponent as what sum() returns for the column's type: bigint, numeric (exact), real or double precision.
-Datum sum_result(Oid result_type, privacy::int128 noisy_sum, int exponent);
+Datum sum_result(Oid result_type, privacy::int128 noisy_sum, int exponent,
+                 privacy::Direction direction = privacy::Direction::nearest);
 // A sum or an average as it is printed: a numeric rounded to its decimals; -1, or another type: as it is.
 Datum rounded_result(Oid result_type, Datum value, int decimals);
 // A sum that is not a number of lattice units (that of a pair), as the same types.
@@ -20,5 +21,13 @@ Datum real_sum_result(Oid result_type, double noisy_sum);
 // A mean as what avg() returns: numeric (15 significant digits) or double precision. With `bounds` a numeric is cut to
 // them as they were declared: of more than 15 digits they are neither doubles nor printed in full.
 Datum avg_result(Oid result_type, double noisy_mean, const privacy::Bounds *bounds = nullptr);
+
+// Ends of intervals (formulas.md 8.7), rounded outwards: down or up, never to the nearest.
+// Of a sum that is no number of lattice units: a numeric has 15 significant digits, and `decimals` at most unless they are -1.
+Datum real_end(Oid result_type, double value, int decimals, privacy::Direction direction);
+// Of an average: cut to the bounds.
+Datum avg_end(Oid result_type, double value, int decimals, const privacy::Bounds *bounds, privacy::Direction direction);
+// Of a numeric that is printed with `decimals`, as its half-width is: exact.
+Datum printed_end(Datum printed, double halfwidth, int decimals, privacy::Direction direction);
 
 } // namespace dp::release

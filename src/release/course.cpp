@@ -17,7 +17,19 @@ namespace dp::release {
     pg_unreachable();
 }
 
-void check_policy(const Terms &terms) {
+static bool has_interval(const rows::Question *question) {
+    for (int i = 0; i < question->leaf->noutputs; i++)
+        if (question->leaf->outputs[i].part != query::Part::value)
+            return true;
+    return false;
+}
+
+void check_policy(const rows::Question *question, const Terms &terms) {
+    // The width of an interval is that of the noise.
+    if (terms.algorithm == Algorithm::within_data && has_interval(question))
+        refuse("dp_low and dp_high are not supported under within_data",
+               "Its epsilon is chosen from the data, and how wide an interval is would show it.",
+               "Leave them out, or ask the controller for another preference.");
     if (!terms.wanted.asked())
         return;
     if (terms.algorithm == Algorithm::within_data)

@@ -265,7 +265,7 @@ static privacy::Repeated standing_of(const Account &account, const Terms &terms)
 Estimate estimate(const catalog::Reading &reading, const rows::Question *question, const Terms &terms,
                   const List *earlier, const double *magnitude) {
     rows::check_delta(question, terms.mechanism, terms.delta);
-    check_policy(terms);
+    check_policy(question, terms);
     Estimate estimate = {};
     estimate.from_data = !is_public(terms.algorithm);
     if (estimate.from_data)

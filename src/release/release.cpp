@@ -5,6 +5,7 @@
 #include "release/accuracy.hpp"
 #include "release/charge.hpp"
 #include "release/convert.hpp"
+#include "release/interval.hpp"
 #include "rows/caught.hpp"
 #include "rows/evaluate.hpp"
 #include "rows/shown.hpp"
@@ -176,6 +177,21 @@ static Datum aggregate_value(const Writer *writer, int i) {
     pg_unreachable();
 }
 
+static Datum part_value(const Writer *writer, int output) {
+    const rows::Question *question = writer->question;
+    const query::Output &column = question->leaf->outputs[output];
+    Datum value = aggregate_value(writer, column.index);
+    if (column.part == query::Part::value)
+        return value;
+    int j = question->measure_of[column.index];
+    Released released = {question, column.index, writer->noisy + first_coordinate(question, j), 0, nullptr, 0, value};
+    if ((*question->measures)[j].kind == privacy::MeasureKind::sum)
+        released.exponent = exponent_of(writer, j);
+    released.noise = writer->plan == nullptr ? nullptr : &writer->plan->noise[j];
+    released.error95 = writer->error95[output];
+    return interval_end(released, column.part);
+}
+
 static void note_accuracy(const Writer *writer, int output) {
     const rows::Question *question = writer->question;
     int aggregate = question->leaf->outputs[output].index, j = question->measure_of[aggregate];
@@ -199,7 +215,7 @@ static void put_row(const Writer *writer, const Datum *keys, const bool *key_nul
             values[i] = keys[output.index];
             nulls[i] = key_nulls[output.index];
         } else {
-            values[i] = aggregate_value(writer, output.index);
+            values[i] = part_value(writer, i);
             note_accuracy(writer, i);
         }
     }
@@ -212,8 +228,10 @@ static void put_declared(Writer *writer, const rows::Sums *sums) {
     int nkeys = question->leaf->nkeys;
     auto *keys = static_cast<Datum *>(palloc0(sizeof(Datum) * (nkeys + 1)));
     auto *nulls = static_cast<bool *>(palloc0(sizeof(bool) * (nkeys + 1)));
+    MemoryContext per_group = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr group", ALLOCSET_DEFAULT_SIZES);
     for (int group = 0; group < question->ngroups; group++) {
         CHECK_FOR_INTERRUPTS();
+        MemoryContext old = MemoryContextSwitchTo(per_group);
         int rest = rows::place_of_group(question, group);
         for (int i = nkeys - 1; i >= 0; i--) {
             const rows::KeyDomain &domain = question->domains[i];
@@ -226,7 +244,10 @@ static void put_declared(Writer *writer, const rows::Sums *sums) {
         else
             add_noise(writer, sums->values + static_cast<int64>(group) * question->ncoordinates);
         put_row(writer, keys, nulls);
+        MemoryContextSwitchTo(old);
+        MemoryContextReset(per_group);
     }
+    MemoryContextDelete(per_group);
 }
 
 // Canonical order: by the keys' default order, NULL last, whatever the order of the rows was (C12).

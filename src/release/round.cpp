@@ -88,7 +88,7 @@ static void begin_course(Round *round, const Permitted &permitted, const Refinab
 }
 
 Round *begin(const rows::Question *question, const Terms &terms, const Refinable *refinable) {
-    check_policy(terms);
+    check_policy(question, terms);
     rows::check_nodes(question->settings->relation, question->settings->owner);
     auto *round = static_cast<Round *>(palloc0(sizeof(Round)));
     round->question = question;

@@ -217,4 +217,22 @@ DP_FUNCTION(dp_marker) {
                      name, count ? "" : "lower, upper, ")));
 }
 
+// dp_low and dp_high mark an aggregate that reads a restricted view, and are gone when the statement is executed.
+static Datum refuse_unread(const char *name) {
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("%s(aggregate) needs a restricted view", name),
+             errhint("Write it around count, sum or avg where these read a view that dp_protect created: SELECT "
+                     "%s(count(*)) FROM view.",
+                     name)));
+    return Datum(0);
+}
+
+DP_FUNCTION(dp_low) {
+    return refuse_unread("dp_low");
+}
+
+DP_FUNCTION(dp_high) {
+    return refuse_unread("dp_high");
+}
+
 } // namespace dp::sql

@@ -25,16 +25,26 @@ struct Output {
 };
 } // namespace
 
-// Aggregates that are written twice are one, and stand where they were first.
+// Aggregates that are written twice are one, and stand where they were first. Ends of intervals are passed over.
 static int *columns_of(const Question *question, int *ncolumns) {
     const query::Leaf *leaf = question->leaf;
-    auto *columns = static_cast<int *>(palloc0(sizeof(int) * (leaf->naggregates + 1)));
+    auto *columns = static_cast<int *>(palloc(sizeof(int) * (leaf->naggregates + 1)));
+    for (int i = 0; i < leaf->naggregates; i++)
+        columns[i] = -1;
     *ncolumns = 0;
     for (int i = leaf->noutputs - 1; i >= 0; i--)
         *ncolumns += leaf->outputs[i].is_key ? 0 : 1;
     for (int i = leaf->noutputs - 1, at = *ncolumns; i >= 0; i--)
-        if (!leaf->outputs[i].is_key)
-            columns[leaf->outputs[i].index] = --at;
+        if (!leaf->outputs[i].is_key) {
+            at--;
+            if (leaf->outputs[i].part == query::Part::value)
+                columns[leaf->outputs[i].index] = at;
+        }
+    for (int i = 0; i < leaf->naggregates; i++)
+        if (columns[i] < 0)
+            ereport(ERROR,
+                    (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("the answer has an interval without its number"),
+                     errhint("Name the aggregate beside dp_low and dp_high.")));
     return columns;
 }
 

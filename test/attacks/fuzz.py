@@ -39,6 +39,7 @@ ACCEPTED = (
     "SELECT count(*) FROM person_dp UNION ALL SELECT sum(salary) FROM person_dp WHERE note LIKE 'note 1%'",
     "SELECT age, count(*) FROM person_dp WHERE height IS DISTINCT FROM 150 GROUP BY age ORDER BY age",
     "SELECT dp_count(*), dp_avg(rate), dp_sum(age) FROM person_dp WHERE NOT member OR id = 4242",
+    "SELECT sex, dp_low(count(*)), dp_high(avg(rate)) FROM person_dp GROUP BY sex HAVING dp_low(sum(age)) > 10",
     "SELECT n FROM (SELECT count(*) AS n FROM person_dp WHERE mood = 'high') q WHERE n IS NOT NULL",
     "SELECT CASE WHEN count(*) > 100 THEN 'many' ELSE 'few' END, coalesce(avg(height), 0) FROM person_dp",
     "SELECT * FROM dp_query('SELECT count(*) FROM person_dp WHERE age > 40') AS (n bigint)",
@@ -46,7 +47,8 @@ ACCEPTED = (
 )
 
 COLUMNS = ("id", "age", "sex", "city", "note", "salary", "height", "rate", "born", "seen", "mood", "member", "p.ctid", "inhabitants", "p")
-AGGREGATES = ("count", "sum", "avg", "dp_count", "dp_sum", "dp_avg", "min", "max", "array_agg", "stddev", "bool_or", "count(DISTINCT ")
+AGGREGATES = ("count", "sum", "avg", "dp_count", "dp_sum", "dp_avg", "dp_low", "dp_high", "min", "max",
+              "array_agg", "stddev", "bool_or", "count(DISTINCT ")
 OPERATORS = ("=", "<>", "<", ">", "<=", ">=", "+", "-", "*", "/", "%", "||", "^", "~", "LIKE", "IS DISTINCT FROM", "AND", "OR", "IN")
 FUNCTIONS = ("abs", "length", "lower", "upper", "sqrt", "ln", "exp", "round", "floor", "md5", "to_json", "chr", "extract(year FROM ",
              "date_trunc('month', ", "pg_typeof", "quote_literal", "row_to_json", "unnest", "-", "NOT ", "nullif(1, ", "coalesce(",

@@ -26,6 +26,32 @@ TEST_F(Protocol, ParameterAndBinaryResult) {
     EXPECT_EQ(releases(), 1);
 }
 
+// What a driver sees of an interval: names and types, of a plan that is cached and of a parameter as well.
+TEST_F(Protocol, EndsOfAnInterval) {
+    Session session = analyst_session();
+    session.must("SET plan_cache_mode = force_generic_plan");
+    session.must("SELECT count(*) FROM dp_last_release()"); // the library is there when the question is planned
+    const char *question = "SELECT count(*), dp_low(count(*)), dp_high(count(*)) FROM people_dp WHERE age > $1";
+    ASSERT_FALSE(Result(PQprepare(session.get(), "i", question, 0, nullptr)).failed());
+    const Result shape(PQdescribePrepared(session.get(), "i"));
+    ASSERT_EQ(PQnfields(shape.get()), 3);
+    const char *names[] = {"count", "dp_low", "dp_high"};
+    constexpr Oid bigint = 20;
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_STREQ(PQfname(shape.get(), i), names[i]);
+        EXPECT_EQ(PQftype(shape.get(), i), bigint);
+    }
+    for (const char *age : {"40", "60"}) {
+        const char *values[] = {age};
+        const Result result(PQexecPrepared(session.get(), "i", 1, values, nullptr, nullptr, 0));
+        ASSERT_TRUE(result.answered()) << result.message();
+        const long long count = std::stoll(result.value()), error95 = 30; // epsilon 0.1
+        EXPECT_EQ(count - std::stoll(result.value(1)), error95);
+        EXPECT_EQ(std::stoll(result.value(2)) - count, error95);
+    }
+    EXPECT_EQ(releases(), 2);
+}
+
 // One preparation, many executions: each is charged, and each draws new noise, also when the plan is cached.
 TEST_F(Protocol, PreparedStatement) {
     constexpr int executions = 12;

@@ -1,0 +1,18 @@
+// dp_low and dp_high around an aggregate: which part of its answer a column of the leaf is (architecture.md, 3.2).
+#pragma once
+
+#include "query/leaf.hpp"
+
+namespace dp::query {
+
+// Part::value: the function is none of them.
+Part part_of_mark(Oid function);
+// The argument of a call of one of them; null: the node is something else. `part`: null, or where to say which.
+Node *marked(Node *node, Part *part = nullptr);
+
+// 0A000 for a call that marks anything but an aggregate as it stands.
+[[noreturn]] void refuse_mark(Node *call, ParseState *source);
+// The same for the first call that is left in a statement.
+void refuse_marks(Query *query, ParseState *source);
+
+} // namespace dp::query

@@ -1,0 +1,87 @@
+#include "release/interval.hpp"
+
+#include <cmath>
+
+#include "release/accuracy.hpp"
+#include "release/convert.hpp"
+
+namespace dp::release {
+
+using privacy::Direction;
+
+static privacy::int128 moved(privacy::int128 noisy, double h, Direction direction) {
+    return direction == Direction::down ? privacy::moved_down(noisy, h) : privacy::moved_up(noisy, h);
+}
+
+// A half-width in units of 2^exponent. What was cut to the largest double is taken for more than any number.
+static double in_units(double error95, int exponent) {
+    return error95 < std::numeric_limits<double>::max() ? std::ldexp(error95, -exponent) : HUGE_VAL;
+}
+
+static Datum sum_end(const Released &released, Oid type, int decimals, Direction direction) {
+    if (type == NUMERICOID && decimals >= 0)
+        return printed_end(released.value, released.error95, decimals, direction);
+    double h = in_units(released.error95, released.exponent);
+    return sum_result(type, moved(*released.noisy, h, direction), released.exponent, direction);
+}
+
+// The rounding of 15 digits, of the value to the nearest and of its interval outwards, is not of the same place at a power of ten.
+static Datum not_beyond(Datum end, Datum value, Direction direction) {
+    return direction == Direction::down ? DirectFunctionCall2(numeric_smaller, end, value)
+                                        : DirectFunctionCall2(numeric_larger, end, value);
+}
+
+static Datum pair_sum_end(const Released &released, Oid type, int decimals, Direction direction) {
+    if (type == NUMERICOID && decimals >= 0)
+        return printed_end(released.value, released.error95, decimals, direction);
+    const privacy::Bounds &bounds = *released.question->bounds[released.question->measure_of[released.aggregate]];
+    double sum = border::core([&] { return privacy::release_pair(released.noisy[0], released.noisy[1], bounds).sum; });
+    double end = direction == Direction::down ? sum - released.error95 : sum + released.error95;
+    Datum result = real_end(type, end, decimals, direction);
+    return type == NUMERICOID ? not_beyond(result, released.value, direction) : result;
+}
+
+static Datum pair_avg_end(const Released &released, Oid type, int decimals, Direction direction) {
+    const privacy::Bounds *bounds = released.question->bounds[released.question->measure_of[released.aggregate]];
+    privacy::Interval interval = border::core(
+        [&] { return privacy::pair_avg_interval(released.noisy[0], released.noisy[1], *bounds, *released.noise); });
+    double end = direction == Direction::down ? interval.lower : interval.upper;
+    Datum result = avg_end(type, end, average_decimals(decimals), bounds, direction);
+    return type == NUMERICOID ? not_beyond(result, released.value, direction) : result;
+}
+
+static Datum pair_count_end(const Released &released, Direction direction) {
+    const privacy::Bounds &bounds = *released.question->bounds[released.question->measure_of[released.aggregate]];
+    privacy::int128 count =
+        border::core([&] { return privacy::release_pair(released.noisy[0], released.noisy[1], bounds).count; });
+    return count_result(moved(count, released.error95, direction));
+}
+
+static Datum pair_end(const Released &released, Oid type, int decimals, Direction direction) {
+    switch (released.question->leaf->aggregates[released.aggregate].fn) {
+    case privacy::Aggregate::sum:
+        return pair_sum_end(released, type, decimals, direction);
+    case privacy::Aggregate::avg:
+        return pair_avg_end(released, type, decimals, direction);
+    default:
+        return pair_count_end(released, direction);
+    }
+}
+
+Datum interval_end(const Released &released, query::Part part) {
+    const rows::Question *question = released.question;
+    Direction direction = part == query::Part::low ? Direction::down : Direction::up;
+    Oid type = question->leaf->aggregates[released.aggregate].result_type;
+    int decimals = question->decimals[released.aggregate];
+    switch ((*question->measures)[question->measure_of[released.aggregate]].kind) {
+    case privacy::MeasureKind::count:
+        return count_result(moved(*released.noisy, released.error95, direction));
+    case privacy::MeasureKind::sum:
+        return sum_end(released, type, decimals, direction);
+    case privacy::MeasureKind::pair:
+        return pair_end(released, type, decimals, direction);
+    }
+    pg_unreachable();
+}
+
+} // namespace dp::release
