@@ -17,13 +17,13 @@ SELECT current_user AS superuser \gset
 CREATE SCHEMA "s;'--" AUTHORIZATION regress_pages;
 SET ROLE regress_pages;
 GRANT USAGE ON SCHEMA "s;'--" TO PUBLIC;
-CREATE TABLE "s;'--"."T ""%s\'" (id integer, "n; DROP" integer, "g'\" text, v numeric(12, 2), later integer);
+CREATE TABLE "s;'--"."T ""%s\'" (id integer, "n'; DROP" integer, "g'\" text, v numeric(12, 2), later integer);
 INSERT INTO "s;'--"."T ""%s\'" SELECT i, i % 50, chr(97 + i % 3), i, i FROM generate_series(1, 200) i;
 \set table '''"s;''''--"."T ""%s\\''''"'''
 SELECT :table::regclass AS the_table;
 SELECT dp_protect(:table, '"s;''--"."all ''\"');
-SELECT dp_protect(:table, '"s;''--"."some"', columns => '{"g''\\","n; DROP"}', filter => '"g''\" <> $$b''\$$ AND id < 1000');
-SELECT dp_set_bounds(:table, 'n; DROP', -7, 50);
+SELECT dp_protect(:table, '"s;''--"."some"', columns => '{"g''\\","n''; DROP"}', filter => '"g''\" <> $$b''\$$ AND id < 1000');
+SELECT dp_set_bounds(:table, 'n''; DROP', -7, 50);
 SELECT dp_set_bounds(:table, 'v', 0.5, 200);
 SELECT dp_set_groups(:table, E'g''\\', ARRAY['a', E'b''\\"{},', NULL, 'c']);
 SELECT dp_set_odometer(:table, epsilon_total => 2, delta_total => 1e-5);
@@ -40,9 +40,10 @@ SELECT dp_grant('"s;''--"."all ''\"', 'regress_asks', delta => 0);
 SELECT dp_grant('"s;''--"."some"', 'regress_asks', selection => 'profile', mechanism => 'laplace', epsilon_max => 0.3,
                 profile => dp_profile('points', p => '{0.1,0.5}', q => '{1,0.5}', r => '{2,3}'));
 GRANT SELECT ON "s;'--"."T ""%s\'" TO regress_reads;
-GRANT SELECT ("n; DROP", v) ON "s;'--"."T ""%s\'" TO "regress_'q""\x;%s";
+GRANT SELECT ("n'; DROP", v) ON "s;'--"."T ""%s\'" TO "regress_'q""\x;%s";
 
-SELECT item, name, value FROM dp_settings(:table);
+-- (Superusers have other names elsewhere.)
+SELECT item, name, value FROM dp_settings(:table) WHERE value <> 'superuser';
 SELECT call FROM dp_settings(:table) WHERE call IS NOT NULL;
 
 -- A restricted view means its table.
@@ -266,7 +267,7 @@ SET ROLE regress_asks;
 SELECT * FROM pg_temp.until_denied('SELECT count(*) FROM people_dp');
 -- With a period, and a replay.
 SET ROLE regress_pages;
-SELECT dp_set_odometer('people', bound => 'filter', epsilon_total => 30, period => 'month', epsilon_lifetime => 30.2);
+SELECT dp_set_odometer('people', bound => 'filter', epsilon_total => 30, period => 'month', epsilon_lifetime => 30.2, delta_lifetime => 1e-5);
 SELECT dp_grant('people_dp', 'regress_asks', tau => 0.95, epsilon_max => 1, replay => '1 month 02:00', epsilon_total => 28);
 SET ROLE regress_asks;
 SELECT item, name, regexp_replace(value, '\d{4}-\d\d-\d\d', 'DAY') AS value FROM dp_about('people_dp') WHERE item IN ('answers left', 'period', 'replay');
@@ -274,6 +275,15 @@ SET ROLE regress_pages;
 SELECT item, name, regexp_replace(value, '\d{4}-\d\d-\d\d', 'DAY') AS value FROM dp_settings('people') WHERE item = 'budget';
 SELECT value = (SELECT to_char(period_end AT TIME ZONE 'UTC', 'YYYY-MM-DD') FROM dp_odometer('people') LIMIT 1) AS same_end FROM dp_settings('people') WHERE name = 'period end';
 SELECT * FROM again('people');
+-- What was answered is given again; what will be, too.
+SET ROLE regress_asks;
+SELECT * FROM dp_remaining('SELECT count(*) FROM people_dp WHERE x > 7');
+SELECT attempt('SELECT count(*) FROM people_dp WHERE x > 7');
+SELECT * FROM dp_remaining('SELECT count(*) FROM people_dp WHERE x > 7');
+SELECT * FROM dp_remaining('SELECT g FROM people_dp GROUP BY g');
+SELECT * FROM dp_remaining('SELECT (SELECT count(*) FROM people_dp WHERE x > 7), (SELECT count(*) FROM people_dp WHERE x > 8)');
+SELECT value FROM dp_about('people_dp') WHERE item = 'answers left';
+SET ROLE regress_pages;
 SELECT dp_grant('people_dp', 'regress_asks', replay => '0', epsilon_total => 'Infinity');
 SELECT dp_set_odometer('people', bound => 'none', period => '');
 RESET client_min_messages;
@@ -300,6 +310,48 @@ SET ROLE regress_reads;
 SELECT attempt($$SELECT * FROM dp_about('people_dp')$$), attempt($$SELECT * FROM dp_about('people')$$);
 SELECT * FROM dp_remaining('SELECT count(*) FROM people_dp');
 
+-- ---- what charges from the data cannot change ----
+SET ROLE regress_pages;
+CREATE TABLE twins (x integer);
+INSERT INTO twins SELECT generate_series(1, 100);
+SELECT dp_protect('twins', 'twins_dp');
+SELECT dp_set_bounds('twins', 'x', 0, 100);
+SELECT dp_grant('twins_dp', 'regress_asks', tau => 0.95, epsilon_total => 0.7);
+SET client_min_messages = error;
+SELECT dp_grant('twins_dp', 'regress_asks_too', tau => 0.5, selection => 'within_data');
+SET ROLE regress_asks;
+CREATE FUNCTION pg_temp.shown() RETURNS text LANGUAGE sql AS $$
+    SELECT string_agg(x, E'\n') FROM (
+      SELECT a::text FROM dp_about('twins_dp') a
+      UNION ALL SELECT r::text FROM dp_remaining('SELECT count(*), sum(x) FROM twins_dp') r
+      UNION ALL SELECT e::text FROM dp_explain('SELECT avg(x) FROM twins_dp WHERE x = 4') e) y (x)
+$$;
+SELECT pg_temp.shown() AS filter_before \gset
+SET ROLE regress_asks_too;
+SELECT attempt('SELECT count(*), sum(x) FROM twins_dp WHERE x > 30') FROM generate_series(1, 3);
+SET ROLE regress_asks;
+SELECT pg_temp.shown() = :'filter_before' AS the_same;
+SET ROLE regress_pages;
+SELECT dp_set_odometer('twins', epsilon_total => 1.9, period => 'year', epsilon_lifetime => 3);
+SET ROLE regress_asks;
+SELECT pg_temp.shown() AS period_before \gset
+SET ROLE regress_asks_too;
+SELECT attempt('SELECT count(*), sum(x) FROM twins_dp WHERE x > 30') FROM generate_series(1, 2);
+SET ROLE regress_asks;
+SELECT pg_temp.shown() = :'period_before' AS the_same;
+SET ROLE regress_pages;
+SELECT dp_set_odometer('twins', bound => 'zcdp', epsilon_total => 2, delta_total => 1e-6, period => '');
+SET ROLE regress_asks;
+SELECT pg_temp.shown() AS zcdp_before \gset
+SET ROLE regress_asks_too;
+SELECT attempt('SELECT count(*), sum(x) FROM twins_dp WHERE x > 30') FROM generate_series(1, 2);
+SET ROLE regress_asks;
+SELECT pg_temp.shown() = :'zcdp_before' AS the_same;
+SET ROLE regress_pages;
+SELECT account, epsilon > 0.5 OR rho > 0.1 AS much FROM dp_odometer('twins') ORDER BY account;
+SELECT name FROM dp_settings('twins') WHERE name = 'conditional';
+RESET client_min_messages;
+
 -- ---- before it is used up ----
 SET ROLE regress_pages;
 SET client_min_messages = error;
@@ -314,7 +366,6 @@ SELECT finding ~ '^80 % of epsilon_total is used' AS told, remedy FROM dp_audit(
 SELECT dp_set_odometer('people', epsilon_total => :total + 0.01);
 SELECT count(*) FROM dp_audit() WHERE finding ~ 'is used' AND remedy ~ 'people';
 
--- The page tells what is missing.
 RESET ROLE;
 DROP OWNED BY regress_pages, regress_asks, regress_asks_too, regress_reads, "regress_'q""\x;%s";
 DELETE FROM dp_rdr.denial d WHERE NOT EXISTS (SELECT FROM dp_rdr.protected_table t JOIN pg_class c ON c.oid = t.relation WHERE t.id = d.table_id);

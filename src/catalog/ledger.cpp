@@ -114,8 +114,8 @@ const char *explain_denial(const Charge &what, const Reason &reason) {
     if (detail == nullptr)
         ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("query denied"),
                         errhint("dp_explain() tells what a query would cost now, and whether it would be answered.")));
-    const bool total = reason.denial == privacy::Denial::epsilon_total || reason.denial == privacy::Denial::delta_total ||
-                       reason.lifetime;
+    const bool total = reason.denial == privacy::Denial::epsilon_total ||
+                       reason.denial == privacy::Denial::delta_total || reason.lifetime;
     ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("query denied"), errdetail("%s", detail),
                     total ? errhint("dp_set_odometer() sets the total. A smaller epsilon, or candidates that are "
                                     "smaller, cost less.")
@@ -181,6 +181,13 @@ Entry entry_for(const Charge &what) {
     Entry entry = {};
     entry.kind = RequestKind::charge;
     entry.what = &what;
+    return entry;
+}
+
+Entry entry_for_storing(const Charge &what, const Storing *storing) {
+    Entry entry = entry_for(what);
+    entry.kind = RequestKind::store;
+    entry.storing = storing;
     return entry;
 }
 

@@ -11,6 +11,7 @@
 #include "border/guard.hpp"
 #include "catalog/asker.hpp"
 #include "catalog/settings.hpp"
+#include "catalog/stored.hpp"
 
 namespace dp::catalog {
 
@@ -50,8 +51,9 @@ struct Charge {
     privacy::Step step;
 };
 
-// bare_suspension: without a row in the ledger, when somebody holds the odometer.
-enum class RequestKind : uint32 { charge, selection, create_odometer, suspension, bare_suspension };
+// bare_suspension: without a row in the ledger, when somebody holds the odometer. store: an answer, to be given again; like the
+// one before it never travels.
+enum class RequestKind : uint32 { charge, selection, create_odometer, suspension, bare_suspension, store };
 
 // Only `committed` lets the caller go on; whatever fails leaves `pending`. busy: somebody else holds the odometer, nothing was
 // done, and it may be tried again. ahead: the odometer is in an epoch that its table has not come to.
@@ -82,11 +84,13 @@ struct Entry {
     const Charge *what;
     privacy::Epsilon epsilon_svt; // of a selection: what it costs,
     uint64 tested;                // and how many candidates the data decide on
+    const Storing *storing;       // of a store, which needs no more of `what` than its settings
     Verdict verdict;
     const char *hint; // when it stays pending: the remedy, if the one who delivers knows it; or null
 };
 
 Entry entry_for(const Charge &what);
+Entry entry_for_storing(const Charge &what, const Storing *storing);
 Entry entry_for_selection(const Charge &what, privacy::Epsilon epsilon_svt, uint64 tested);
 
 // Runs one entry to its end and leaves its verdict, or raises.

@@ -460,12 +460,19 @@ Outcome serve(const Spi &spi, const Entry &entry, OpenOdometer *odometer, Verdic
     }
 }
 
+bool needs_odometer(const Entry &entry) {
+    return entry.kind != RequestKind::create_odometer && entry.kind != RequestKind::bare_suspension &&
+           entry.kind != RequestKind::store;
+}
+
 // False: it is served under its odometer's lock.
 bool serve_without_odometer(const Spi &spi, const Entry &entry, Verdict *verdict) {
-    if (entry.kind != RequestKind::create_odometer && entry.kind != RequestKind::bare_suspension)
+    if (needs_odometer(entry))
         return false;
     if (entry.kind == RequestKind::create_odometer)
         (void)create_odometer_row(spi, *entry.what->settings);
+    else if (entry.kind == RequestKind::store)
+        put_stored(spi, *entry.storing);
     else
         (void)put_suspension(spi, *entry.what);
     verdict->outcome = Outcome::committed;
@@ -506,8 +513,7 @@ void serve_all(const Spi &spi, Item *items, int n) {
             continue;
         }
         int end = i + 1;
-        while (end < n && items[end].entry->kind != RequestKind::create_odometer &&
-               items[end].entry->kind != RequestKind::bare_suspension &&
+        while (end < n && needs_odometer(*items[end].entry) &&
                strcmp(items[end].entry->what->settings->id_text, entry.what->settings->id_text) == 0)
             end++;
         serve_odometer(spi, items + i, end - i);
@@ -580,7 +586,8 @@ ErrorData *attempt_transaction(Item *items, int n, bool *durable) {
 void log_failure(const Entry &entry, const ErrorData *error) {
     ereport(LOG,
             (errcode(error->sqlerrcode),
-             errmsg("a charge of %s was not committed: %s",
+             errmsg(entry.kind == RequestKind::store ? "an answer about %s was not stored: %s"
+                                                     : "a charge of %s was not committed: %s",
                     entry.what->settings->relation_name == nullptr ? "a table" : entry.what->settings->relation_name,
                     error->message),
              error->hint == nullptr ? 0 : errhint("%s", error->hint)));

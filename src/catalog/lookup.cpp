@@ -88,6 +88,14 @@ List *Lookup::rows(Datum first, Oid second) const {
     return scan(*this, OidIsValid(second) ? 2 : 1, keys);
 }
 
+List *Lookup::rows(Datum first, Oid second, Datum third) const {
+    ScanKeyData keys[3];
+    set_first(*this, &keys[0], first);
+    ScanKeyInit(&keys[1], 2, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(second));
+    ScanKeyInit(&keys[2], 3, BTEqualStrategyNumber, F_BYTEAEQ, third);
+    return scan(*this, 3, keys);
+}
+
 List *Lookup::rows(Datum first, const char *second) const {
     ScanKeyData keys[2];
     set_first(*this, &keys[0], first);

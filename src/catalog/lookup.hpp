@@ -34,6 +34,7 @@ struct Lookup {
     // The rows with these first columns of the primary key, in its order: Row *. The second one is optional.
     List *rows(Datum first, Oid second = InvalidOid) const;
     List *rows(Datum first, const char *second) const;
+    List *rows(Datum first, Oid second, Datum third) const; // a bytea
 };
 
 // The only row, or null.

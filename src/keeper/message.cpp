@@ -128,6 +128,7 @@ void write_facts(border::Writer *writer, const release::Facts &facts) {
     writer->put(facts.reached.steps);
     writer->put(facts.reached.how);
     write_refinable(writer, facts.refinable);
+    writer->put(facts.uncharged);
 }
 
 release::Facts read_facts(border::Reader *reader) {
@@ -145,6 +146,7 @@ release::Facts read_facts(border::Reader *reader) {
     facts.reached.steps = reader->take<int>();
     facts.reached.how = reader->take<release::Short>();
     facts.refinable = read_refinable(reader);
+    facts.uncharged = reader->take<bool>();
     return facts;
 }
 

@@ -23,14 +23,16 @@ struct Request {
     Kind kind;
     Oid role, session_role;
     bool alone; // nobody else waits for it
+    bool paid;  // it was charged by another keeper
     MemoryContext memory;
     release::Ask ask;
     rows::Question *question;
     release::Terms terms;
     release::Round *round;
-    catalog::Entry *entry; // what is charged next
-    List *locked;          // LockRelId *, to the end of the request
-    uint64 aborts;         // that were counted when they were locked
+    catalog::Entry *entry;  // what is charged next
+    StringInfoData message; // an answer that costs nothing, whole; or none
+    List *locked;           // LockRelId *, to the end of the request
+    uint64 aborts;          // that were counted when they were locked
 };
 } // namespace
 
@@ -176,6 +178,20 @@ static void reply_outcome(Request *request) {
     close_stream(&stream);
 }
 
+template <class Put> static void each_row(const release::Answer &answer, Put &&put) {
+    TupleTableSlot *slot = MakeSingleTupleTableSlot(answer.desc, &TTSOpsMinimalTuple);
+    bool more = true;
+    while (more && tuplestore_gettupleslot(answer.rows, true, false, slot)) {
+        bool copied;
+        MinimalTuple row = ExecFetchSlotMinimalTuple(slot, &copied);
+        more = put(row);
+        if (copied)
+            heap_free_minimal_tuple(row);
+    }
+    ExecDropSingleTupleTableSlot(slot);
+    tuplestore_end(answer.rows);
+}
+
 // ---- before the charge: public facts -------------------------------------------------------------------------------
 
 // The client may hold a lock that this keeper would wait for, and waits for the keeper itself: no deadlock detector sees it.
@@ -228,7 +244,27 @@ static void check_view(Oid view) {
     table_close(relation, NoLock);
 }
 
-// False: not in a batch.
+// An answer that costs nothing, if there is one for the question: no charge, no row of the ledger, no private row.
+static bool write_uncharged(Request *request) {
+    release::Answer answer = release::uncharged(request->question, request->terms);
+    if (answer.rows == nullptr)
+        return false;
+    border::Writer facts = border::Writer::begin(), message = border::Writer::begin();
+    write_facts(&facts, answer.facts);
+    message.put(Reply::answer);
+    message.put(static_cast<uint32>(facts.bytes.len));
+    message.put_bytes(facts.bytes.data, facts.bytes.len);
+    each_row(answer, [&](MinimalTuple row) {
+        message.put(static_cast<uint32>(row->t_len));
+        message.put_bytes(row, row->t_len);
+        return true;
+    });
+    message.put(uint32{0});
+    request->message = message.bytes;
+    return true;
+}
+
+// False: not in a batch. An answer that costs nothing and whose client may take his time to take it comes back alone as well.
 static bool prepare_answer(Request *request) {
     const Slot &slot = pool()->slots[request->slot];
     border::Reader reader = {buffer_of(slot), buffer_of(slot) + slot.capacity};
@@ -241,12 +277,14 @@ static bool prepare_answer(Request *request) {
     check_view(request->ask.view);
     border::set_locally("TimeZone", request->ask.time_zone);
     query::Leaf *leaf = release::check_ask(request->ask);
-    release::Resolved resolved = release::resolve(request->ask, leaf);
+    release::Resolved resolved = release::resolve(request->ask, leaf, request->paid);
     request->question = resolved.question;
     request->terms = resolved.terms;
     if (request->alone &&
         !resolved.question->remote) // how long it takes to find the price is bounded elsewhere, if at all
         disable_timeout(STATEMENT_TIMEOUT, false);
+    if (!request->paid && write_uncharged(request))
+        return request->alone || static_cast<Size>(request->message.len) <= slot.capacity;
     if (takes_long(request) && !request->alone)
         return false;
     border::check_stack_room();
@@ -343,6 +381,15 @@ static Request *end_unprepared(Request *request, ErrorData *error) {
     return nullptr;
 }
 
+// Sent behind the transaction: an error of its end is no second answer.
+static Request *end_uncharged(Request *request) {
+    Stream stream = open_stream(request->slot);
+    put_bytes(&stream, request->message.data, request->message.len);
+    close_stream(&stream);
+    close_request(request);
+    return nullptr;
+}
+
 static void suspend(Request *request);
 
 // A request that can be charged; null: it is through with already, or comes again alone.
@@ -359,7 +406,7 @@ static Request *prepare(int slot) {
         suspend(request);
     if (error != nullptr || !ready)
         return end_unprepared(request, error);
-    return request;
+    return request->message.data == nullptr ? request : end_uncharged(request);
 }
 
 // ---- the charge ----------------------------------------------------------------------------------------------------
@@ -429,16 +476,13 @@ static void send_rows(Stream *stream, const release::Answer &answer) {
     border::Writer facts = border::Writer::begin();
     write_facts(&facts, answer.facts);
     put_reply(stream, Reply::answer, facts.bytes);
-    TupleTableSlot *slot = MakeSingleTupleTableSlot(answer.desc, &TTSOpsMinimalTuple);
-    while (stream->taken && tuplestore_gettupleslot(answer.rows, true, false, slot)) {
-        bool copied;
-        MinimalTuple row = ExecFetchSlotMinimalTuple(slot, &copied);
-        put_row(stream, row);
-        if (copied)
-            heap_free_minimal_tuple(row);
-    }
-    ExecDropSingleTupleTableSlot(slot);
-    tuplestore_end(answer.rows);
+    if (stream->taken)
+        each_row(answer, [&](MinimalTuple row) {
+            put_row(stream, row);
+            return stream->taken;
+        });
+    else
+        tuplestore_end(answer.rows);
     end_rows(stream);
 }
 
@@ -473,17 +517,34 @@ static bool take_steps(Request *request) {
     return true;
 }
 
+// Committed before the first row leaves: who cancels now, or rolls back, and asks again is given what was drawn for him. One
+// that fails is logged by the writer, and the answer goes its way. It needs no odometer, and so no turn among those who charge.
+static void store(Request *request, const catalog::Storing *storing) {
+    catalog::Charge nothing = {};
+    nothing.settings = request->question->settings;
+    catalog::Entry entry = catalog::entry_for_storing(nothing, storing);
+    catalog::Entry *entries[] = {&entry};
+    catalog::commit_charges(entries, 1);
+}
+
 // Reads the rows. What was charged stays, whatever happens here.
 static void answer(Request *request) {
     if (!take_steps(request))
         return;
     Stream stream = open_stream(request->slot);
+    release::Answer answer = {};
     ErrorData *error = in_transaction(request, "2s", 0, [&] {
         border::set_locally("TimeZone", request->ask.time_zone);
-        send_rows(&stream, release::finish(request->round));
+        answer = release::finish(request->round);
+        if (answer.storing == nullptr)
+            send_rows(&stream, answer);
     });
     if (rows::take_suspension())
         suspend(request);
+    if (error == nullptr && answer.storing != nullptr) {
+        store(request, answer.storing);
+        error = in_transaction(request, "2s", 0, [&] { send_rows(&stream, answer); });
+    }
     if (error != nullptr) {
         border::Writer writer = border::Writer::begin();
         write_error(&writer, presentable(request, error));
@@ -582,6 +643,7 @@ static Request *resume(int slot) {
     Request *request = open_request(slot);
     bool same = false;
     request->alone = false;
+    request->paid = true;
     int charger = pool()->slots[slot].charger;
     bool elsewhere = charger >= 0 && charger != this_keeper(); // there it can be read as well
     ErrorData *error = in_transaction(request, elsewhere ? "10ms" : "2s", elsewhere ? 200 : 0, [&] {

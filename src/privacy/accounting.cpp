@@ -33,7 +33,7 @@ void Spent::begin_epoch() {
 
 // ---- periods ----
 
-// The period of this kind that the sums have been in last.
+// The later of a day and the period of this kind that the sums have been in last.
 static Day met_by(const PeriodSums &sums, PeriodKind kind, Day otherwise) {
     return sums.kind ? std::max(begin_of(kind, sums.start), otherwise) : otherwise;
 }
@@ -49,7 +49,7 @@ static void enter_period(Spent *spent, const Period &period, Day today, Day star
         sums.epsilon = Epsilon(), sums.delta = Delta();
     else if (!sums.kind)
         sums.epsilon = spent->epsilon, sums.delta = spent->delta;
-    sums.start = met_by(sums, period.kind, start);
+    sums.start = start;
     sums.kind = period.kind;
 }
 
@@ -61,7 +61,8 @@ Standing standing(const Totals &table, const Totals &role, const BoundSettings &
             of_table.period = of_role.period = PeriodSums();
             continue;
         }
-        const Day start = met_by(of_table.period, bound.period->kind, begin_of(bound.period->kind, today));
+        const PeriodKind kind = bound.period->kind;
+        const Day start = met_by(of_role.period, kind, met_by(of_table.period, kind, begin_of(kind, today)));
         enter_period(&of_table, *bound.period, today, start);
         enter_period(&of_role, *bound.period, today, start);
     }

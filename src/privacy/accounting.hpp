@@ -87,7 +87,7 @@ struct Limits {
     std::optional<Epsilon> epsilon_max; // the policy's cap
     std::optional<Epsilon> requested;   // the caller asks for less
     std::optional<Epsilon> share;       // the role's share of the total
-    std::optional<Epsilon> profile;     // a risk profile's: all that the role is ever charged is pure, and no more than this
+    std::optional<Epsilon> profile;     // a risk profile's: bounds all that the role is ever charged, which is pure
     Delta delta;                        // what the release will charge (8.5),
     Delta groups;                       // and what of it is the groups'
     bool pure = true;                   // Laplace noise
@@ -103,7 +103,16 @@ struct ChargeRequest : Limits {
     Epsilon selection;    // what the selection of this epsilon has been charged already (3.3)
 };
 
-enum class Denial { none, no_candidate, dynamic_bound, epsilon_total, role_share, delta_total, epsilon_lifetime, delta_lifetime };
+enum class Denial {
+    none,
+    no_candidate,
+    dynamic_bound,
+    epsilon_total,
+    role_share,
+    delta_total,
+    epsilon_lifetime,
+    delta_lifetime
+};
 
 struct Decision {
     Denial denial = Denial::none;
@@ -114,9 +123,9 @@ struct Decision {
 struct Standing {
     Totals table, role;
 };
-// `today` is what the clock shows. Each account is in the later of its own period and the clock's: no clock that goes back gives
-// anything, and no charge of one account turns the other. Where no period is set, sums belong to none. A charge that is accepted
-// leaves the sums of its account like this, and is added to them.
+// `today` is what the clock shows. Each account, of table and role alike, is in the latest of their own periods and the clock's:
+// no clock that goes back gives anything, and no charge of one account turns the other. Where no period is set, sums belong to
+// none. A charge that is accepted leaves the sums of its account like this, and is added to them.
 Standing standing(const Totals &table, const Totals &role, const BoundSettings &bound, Day today);
 
 // Steps 1 and 2 of 5.2: the largest candidate that the preference and the caller permit, whatever was spent.

@@ -5,7 +5,7 @@ namespace dp::privacy {
 // ---- the calendar: a year begins in March here, so that the day of a leap year comes last ----
 
 namespace {
-constexpr Day days_of_era = 146097;   // 400 years
+constexpr Day days_of_era = 146097;    // 400 years
 constexpr Day epoch_in_march = 730425; // from 0000-03-01 to 2000-01-01
 
 struct Date {

@@ -454,6 +454,32 @@ static bool rewrite_walker(Node *node, void *context) {
     return false;
 }
 
+// SELECT DISTINCT of rows is GROUP BY of all its columns, without an aggregate: so a tool asks for the values of a filter. What stands
+// below comes first: over rows that are grouped already it is ordinary SQL.
+static void group_distinct(const Level *level) {
+    Query *query = level->query;
+    if (query->commandType != CMD_SELECT || query->distinctClause == NIL || query->hasDistinctOn || aggregates(query) ||
+        query->hasWindowFuncs || query->hasTargetSRFs || query->havingQual != nullptr ||
+        query->setOperations != nullptr || !reads_rows(level))
+        return;
+    query->groupClause = query->distinctClause;
+    query->distinctClause = NIL;
+}
+
+static bool distinct_walker(Node *node, void *context) {
+    auto *around = static_cast<Rewrite *>(context);
+    if (node == nullptr)
+        return false;
+    if (!IsA(node, Query))
+        return border::walk_expression(node, distinct_walker, context);
+    Level level = {castNode(Query, node), around->level};
+    around->level = &level;
+    border::walk_query(level.query, distinct_walker, context, 0);
+    around->level = level.outer;
+    group_distinct(&level);
+    return false;
+}
+
 // A restricted view whose rule somebody has replaced would show the rows that it was made to hide (X06).
 static void refuse_replaced(const RangeTblEntry *entry) {
     if (entry->relkind != RELKIND_VIEW || entry->relid < FirstNormalObjectId ||
@@ -508,6 +534,7 @@ int rewrite_statement(Query *query, const char *text, const Request *request) {
     ParseState *source = make_parsestate(nullptr);
     source->p_sourcetext = text;
     Rewrite rewrite = {source, request, NIL, nullptr};
+    distinct_walker(reinterpret_cast<Node *>(query), &rewrite);
     rewrite_walker(reinterpret_cast<Node *>(query), &rewrite);
     refuse_marks(query, source); // they would raise an error when the releases have been charged
     check_dynamic(&rewrite);

@@ -3,6 +3,7 @@
 #include "border/permissions.hpp"
 #include "border/scope.hpp"
 #include "query/shape.hpp"
+#include "release/replay.hpp"
 
 namespace dp::release {
 
@@ -87,7 +88,7 @@ static void check_searchable(const rows::Question *question, const Terms &terms)
                  errhint("The controller grants another preference: within_domain or released.")));
 }
 
-Resolved resolve(const Ask &ask, query::Leaf *leaf) {
+Resolved resolve(const Ask &ask, query::Leaf *leaf, bool drawn) {
     catalog::Reading reading = catalog::Reading::open();
     rows::Question *question = rows::prepare(reading, leaf, ask.leaf, ask.parameters);
     question->asker = ask.asker;
@@ -96,12 +97,14 @@ Resolved resolve(const Ask &ask, query::Leaf *leaf) {
     Terms terms = terms_of(*policy, ask.has_epsilon ? &ask.epsilon : nullptr, ask.weight);
     terms.wanted = ask.wanted;
     terms.bound = bound_of(reading, *question->settings, terms, ask.refines);
-    reading.close();
     if (ask.versions != nullptr && strcmp(ask.versions, versions_of(*question->settings)) != 0)
         catalog::refuse_changing(*question->settings);
     check_unchanged(ask, *question->settings);
     rows::check_delta(question, terms.mechanism, terms.delta);
     check_searchable(question, terms);
+    if (!question->groups_only && !ask.refines && !ask.anew)
+        terms.replay = look_up(reading, question, terms, *policy, ask.time_zone, !drawn);
+    reading.close();
     return Resolved{question, terms};
 }
 

@@ -40,6 +40,7 @@ struct Resolved {
 query::Leaf *check_ask(const Ask &ask);
 // The leaf under the settings and the policy that are committed now, for the current role. Reads no private row. Errors:
 // those of rows::prepare, catalog::policy_of, terms_of; 55000 when the asker has changed settings and not committed it.
-Resolved resolve(const Ask &ask, query::Leaf *leaf);
+// drawn: it was charged already, and is answered by a draw.
+Resolved resolve(const Ask &ask, query::Leaf *leaf, bool drawn);
 
 } // namespace dp::release

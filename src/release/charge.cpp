@@ -96,6 +96,19 @@ static void describe_preference(StringInfo json, const Terms &terms) {
         appendStringInfo(json, "\"profile\": %s, ", catalog::numeric_text(catalog::to_numeric(terms.profile)));
 }
 
+// The preference alone, without what is measured.
+const char *describe_terms(const Terms &terms) {
+    StringInfoData json;
+    initStringInfo(&json);
+    appendStringInfoChar(&json, '{');
+    describe_preference(&json, terms);
+    appendStringInfo(&json, "\"weight\": %s", float8out_internal(terms.weight));
+    describe_rows(&json, terms);
+    describe_wanted(&json, terms.wanted);
+    appendStringInfoChar(&json, '}');
+    return json.data;
+}
+
 // Public facts only: what the price follows from.
 static const char *describe(const rows::Question *question, const Terms &terms) {
     StringInfoData json;

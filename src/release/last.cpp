@@ -61,6 +61,7 @@ void remember(const query::Leaf *leaf, const Facts &facts, const StringInfoData 
         release->delta = facts.delta;
     }
     release->reached = facts.reached;
+    release->uncharged = facts.uncharged;
     release->alone = first;
     copy_request(facts, request, release);
     copy_columns(leaf, facts.error95, release);

@@ -369,7 +369,7 @@ Answer write_refined(const Refinement *refinement) {
         facts.paid.rho = border::core([&] { return noise.mean->rho(); });
         facts.refinable = Refinable{text_of(*noise.mean), noise.asked, versions_hash(*refinement->question->settings)};
     }
-    return write_values(refinement->question, facts, refinement->values, noise.measured);
+    return write_values(refinement->question, refinement->terms, facts, refinement->values, noise.measured);
 }
 
 const char *mean_of(const rows::Question *question, const privacy::ReleasePlan &plan, const int128 *values) {

@@ -1,5 +1,8 @@
 #include "release/release.hpp"
 
+#include <cmath>
+#include <limits>
+
 #include "border/scope.hpp"
 #include "catalog/decimals.hpp"
 #include "release/accuracy.hpp"
@@ -12,6 +15,7 @@
 #include "release/last.hpp"
 #include "release/refine.hpp"
 #include "release/random.hpp"
+#include "release/replay.hpp"
 #include "release/steps.hpp"
 #include "release/trace.hpp"
 
@@ -83,6 +87,7 @@ struct Writer {
     bool means;                   // they are those of a mean (accuracy.hpp)
     privacy::int128 *kept;        // of all groups, what was released of them; null: nobody needs it later
     int64 at;                     // the group that comes next
+    Kept *stored;                 // what becomes of a stored answer; or null
     privacy::int128 *noisy;       // ncoordinates
     Answer *answer;
     double *error95; // of each output: how accurate it is; of an average: where it is least so
@@ -220,6 +225,7 @@ static void put_row(const Writer *writer, const Datum *keys, const bool *key_nul
         }
     }
     tuplestore_putvalues(writer->answer->rows, writer->answer->desc, values, nulls);
+    keep_group(writer->stored, writer->question, keys, key_nulls, writer->noisy);
 }
 
 // sums: null where values are given.
@@ -375,21 +381,101 @@ static Writer begin_writer(const rows::Question *question, Answer *answer) {
     return writer;
 }
 
-Answer write_values(const rows::Question *question, const Facts &facts, const privacy::int128 *values, bool means) {
-    Answer answer = {facts, tuplestore_begin_heap(true, false, work_mem), describe_answer(question->leaf)};
+// Rows that are stored before they leave outlive the transaction in which they were made.
+static Answer begin_answer(const rows::Question *question, const Terms &terms, const Facts &facts) {
+    bool stored = terms.replay != nullptr && terms.replay->past == nullptr;
+    return Answer{facts, tuplestore_begin_heap(true, stored, work_mem), describe_answer(question->leaf), nullptr};
+}
+
+Answer write_values(const rows::Question *question, const Terms &terms, const Facts &facts,
+                    const privacy::int128 *values, bool means) {
+    Answer answer = begin_answer(question, terms, facts);
     Writer writer = begin_writer(question, &answer);
     writer.given = values;
     writer.means = means;
+    writer.stored = begin_keeping(question, terms.replay);
     rows::caught(question, [&] { put_declared(&writer, nullptr); });
+    answer.storing = storing_of(writer.stored, question, terms, facts, true);
     return answer;
 }
+
+// ---- what costs nothing --------------------------------------------------------------------------------------------
+
+// Of each output of a round, from that of its measure.
+static double *past_halfwidths(const rows::Question *question, const Past &past) {
+    const query::Leaf *leaf = question->leaf;
+    auto *error95 = static_cast<double *>(palloc(sizeof(double) * (leaf->noutputs + 1)));
+    for (int i = 0; i < leaf->noutputs; i++)
+        error95[i] = leaf->outputs[i].is_key ? std::numeric_limits<double>::quiet_NaN()
+                                             : past.error95[question->measure_of[leaf->outputs[i].index]];
+    return error95;
+}
+
+static void put_past_groups(Writer *writer, const Past &past) {
+    int nkeys = writer->question->leaf->nkeys;
+    for (int64 group = 0; group < past.ngroups; group++) {
+        CHECK_FOR_INTERRUPTS();
+        take_given(writer);
+        put_row(writer, past.keys + group * nkeys, past.nulls + group * nkeys);
+    }
+}
+
+// The numbers are as they were drawn, and so are their intervals; nothing was charged for them now.
+Answer give_again(const rows::Question *question, const Terms &terms) {
+    const Past &past = *terms.replay->past;
+    Terms drawn = terms;
+    drawn.mechanism = past.mechanism;
+    drawn.rho = past.rho;
+    const privacy::ReleasePlan *plan = past.round ? nullptr : plan_of(question, drawn, past.epsilon);
+    Facts facts = {};
+    if (past.round) {
+        facts.algorithm = terms.algorithm;
+        facts.mechanism = past.mechanism;
+        facts.noutputs = question->leaf->noutputs;
+        facts.error95 = past_halfwidths(question, past);
+        facts.reached = past.reached;
+    } else
+        facts = facts_of(question, drawn, Paid{}, plan);
+    facts.paid = Paid{};
+    facts.delta = privacy::Delta();
+    facts.reached.steps = 0;
+    facts.uncharged = true;
+    Answer answer = begin_answer(question, terms, facts);
+    Writer writer = begin_writer(question, &answer);
+    writer.plan = plan;
+    writer.given = past.values;
+    writer.means = past.round && past.mechanism == privacy::Mechanism::gaussian;
+    if (question->thresholded)
+        put_past_groups(&writer, past);
+    else
+        put_declared(&writer, nullptr);
+    return answer;
+}
+
+Answer list_groups(const rows::Question *question, const Terms &terms) {
+    Facts facts = {};
+    facts.algorithm = terms.algorithm;
+    facts.mechanism = terms.mechanism;
+    facts.noutputs = question->leaf->noutputs;
+    facts.error95 = static_cast<double *>(palloc(sizeof(double) * (facts.noutputs + 1)));
+    for (int i = 0; i < facts.noutputs; i++)
+        facts.error95[i] = std::numeric_limits<double>::quiet_NaN();
+    facts.uncharged = true;
+    Answer answer = begin_answer(question, terms, facts);
+    Writer writer = begin_writer(question, &answer);
+    writer.given = writer.noisy; // of no coordinate
+    put_declared(&writer, nullptr);
+    return answer;
+}
+
+// ---- an answer that was charged ------------------------------------------------------------------------------------
 
 Answer write(const rows::Question *question, const Terms &terms, const Paid &paid, rows::Sums *sums,
              const Drawn *drawn) {
     const privacy::ReleasePlan *plan = plan_of(question, terms, paid.epsilon);
-    Answer answer = {facts_of(question, terms, paid, plan), tuplestore_begin_heap(true, false, work_mem),
-                     describe_answer(question->leaf)};
+    Answer answer = begin_answer(question, terms, facts_of(question, terms, paid, plan));
     Writer writer = begin_writer(question, &answer);
+    writer.stored = begin_keeping(question, terms.replay);
     writer.plan = plan;
     writer.bits = border::context_new<StrongBits>();
     writer.drawn = drawn;
@@ -401,6 +487,7 @@ Answer write(const rows::Question *question, const Terms &terms, const Paid &pai
         else
             put_declared(&writer, sums);
     });
+    answer.storing = storing_of(writer.stored, question, terms, answer.facts, false);
     if (writer.kept != nullptr)
         answer.facts.refinable =
             Refinable{mean_of(question, *plan, writer.kept), answer.facts.paid.rho, versions_hash(*question->settings)};

@@ -6,7 +6,13 @@
 #include "catalog/ledger.hpp"
 #include "rows/question.hpp"
 
+namespace dp::catalog {
+struct Storing;
+}
+
 namespace dp::release {
+
+struct Replay;
 
 // How epsilon is found.
 enum class Algorithm {
@@ -48,6 +54,7 @@ struct Terms {
     privacy::Epsilon epsilon_min;        // the policy's: the least that a single charge comes to
     const privacy::BoundSettings *bound; // of the table, where the way depends on it; else null
     privacy::Rho rho;                    // above 0: one Gaussian measurement, for at most this
+    const Replay *replay;                // the answer is to be stored, or was; null: neither
     // Preferences about the rows themselves.
     bool exact;                    // the exact expectation in place of its bound
     const char *group_a, *group_b; // canonical conditions of the people whose risks are compared; null: everybody's
@@ -92,13 +99,21 @@ struct Facts {
     double *error95; // of each output; of an average where it is least accurate; NaN: a key
     Reached reached;
     Refinable refinable;
+    bool uncharged; // given again, or public: nothing was drawn for it
 };
 
 struct Answer {
     Facts facts;
     Tuplestorestate *rows; // outputs of the leaf, in canonical key order; can be read again
     TupleDesc desc;
+    const catalog::Storing
+        *storing; // to be stored before the first row leaves; or null. Then the rows outlive the transaction
 };
+
+// What costs nothing, and reads no row: an answer that was paid (terms.replay has a past), and the declared groups of a question
+// without an aggregate.
+Answer give_again(const rows::Question *question, const Terms &terms);
+Answer list_groups(const rows::Question *question, const Terms &terms);
 
 // Answers a prepared question of the owner's, in this process. Errors: 53400 "query denied"; 55000 (see catalog/ledger.hpp); 55000 "the query failed".
 Answer answer(const rows::Question *question, const Terms &terms);

@@ -6,6 +6,7 @@
 #include "release/course.hpp"
 #include "release/output.hpp"
 #include "release/refine.hpp"
+#include "release/replay.hpp"
 #include "release/select.hpp"
 #include "rows/engine.hpp"
 #include "rows/selection_sums.hpp"
@@ -196,6 +197,14 @@ Answer finish(Round *round) {
         return write_refined(round->refinement);
     rows::Sums now = round->read ? rows::Sums{} : rows::evaluate(round->question, nullptr);
     return write(round->question, round->terms, round->paid, round->read ? &round->sums : &now, nullptr);
+}
+
+Answer uncharged(const rows::Question *question, const Terms &terms) {
+    if (question->groups_only)
+        return list_groups(question, terms);
+    if (terms.replay != nullptr && terms.replay->past != nullptr)
+        return give_again(question, terms);
+    return Answer{};
 }
 
 void continue_charged(Round *round, privacy::Epsilon epsilon) {

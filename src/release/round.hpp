@@ -29,6 +29,9 @@ void stop_early(Round *round);
 // Reads the rows, unless they have been, and writes the noisy answer.
 Answer finish(Round *round);
 
+// What needs no round: an answer that was paid before, or nothing private. Else rows = null. Reads no private row.
+Answer uncharged(const rows::Question *question, const Terms &terms);
+
 // What was read and not answered goes. In a keeper a round that has selected must come to finish() or here.
 void discard(Round *round);
 

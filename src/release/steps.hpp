@@ -19,7 +19,8 @@ Answer write(const rows::Question *question, const Terms &terms, const Paid &pai
 
 // Rows of what a round has looked at last, for declared groups: `values` group by group, measure by measure.
 // means: they have mean_bits() more than the lattice's.
-Answer write_values(const rows::Question *question, const Facts &facts, const privacy::int128 *values, bool means);
+Answer write_values(const rows::Question *question, const Terms &terms, const Facts &facts,
+                    const privacy::int128 *values, bool means);
 
 // Reads the rows and writes the noisy answer of a charge.
 Answer write_answer(const rows::Question *question, const Terms &terms, privacy::Epsilon charged, const Drawn *drawn);

@@ -155,7 +155,7 @@ static void read_groups(const catalog::Reading &reading, Question *question) {
 }
 
 static void check_coordinates(const Question *question) {
-    if (static_cast<int64>(question->ngroups) * question->k1 > max_coordinates)
+    if (static_cast<int64>(question->ngroups) * Max(question->k1, 1) > max_coordinates)
         ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
                         errmsg("the declared groups of the query make more than %d coordinates", max_coordinates),
                         errhint("Group by fewer columns, or declare fewer groups.")));
@@ -270,8 +270,8 @@ static void find_decimals(Question *question) {
 }
 
 // Keys that nobody declared are an answer in themselves; declared ones are public.
-static void check_asks_something(const Question *question) {
-    if (question->leaf->naggregates == 0 && !question->thresholded)
+void check_asks_something(const Question *question) {
+    if (question->groups_only)
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                         errmsg("the query asks for declared groups only: nothing private would be answered"),
                         errhint("Add count(*).")));
@@ -295,7 +295,7 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
     question->remote = catalog::has_foreign_table(question->checked);
     map_leaf(question, parameters);
     read_groups(reading, question);
-    check_asks_something(question);
+    question->groups_only = leaf->naggregates == 0 && !question->thresholded;
     find_measures(question);
     check_coordinates(question);
     if (question->thresholded)

@@ -34,6 +34,7 @@ struct Question {
     AttrNumber *key_columns;      // of the table, per key; 0 for an expression, also one that we have made of a column
     AttrNumber *argument_columns; // of the table, per aggregate; 0 for count(*)
     bool thresholded;
+    bool groups_only; // declared ones, without an aggregate: nothing private is asked for
     AttrNumber
         undeclared;      // of the table: the first key whose groups nobody declared, when thresholded; 0: an expression
     KeyDomain *domains;  // per key, when not thresholded
@@ -62,6 +63,8 @@ struct Question {
 // Everything is read under the one snapshot of `reading`.
 Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char *text, ParamListInfo parameters);
 
+// 0A000 when it is: where a price or a risk is asked for, there is none.
+void check_asks_something(const Question *question);
 // 55000 when keys are thresholded, or Gaussian noise is asked for, without a delta.
 void check_delta(const Question *question, privacy::Mechanism mechanism, privacy::Delta delta);
 

@@ -98,7 +98,7 @@ void choose_shown(Question *question) {
     question->ngroups = number_groups(question, conditions, desc);
     role.leave();
     settings.leave();
-    if (question->ngroups == 0)
+    if (question->ngroups == 0 && !question->groups_only)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                         errmsg("the conditions exclude every declared group: nothing private would be answered"),
                         errhint("The groups of a column are those that the controller declared with "

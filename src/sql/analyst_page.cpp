@@ -22,35 +22,57 @@ struct Left {
     const char *reason;
 };
 
-// A leaf that would be charged each time, and whose sums it moves.
+// A leaf that would be charged, and whose sums it moves.
 struct Charged {
     release::Earlier charge;
     privacy::Repeated repeated;
+    bool once; // asked again it gets the answer that was paid
+};
+
+// The leaves of a statement.
+struct Round {
+    List *charged;    // Charged *
+    List *asked;      // keys of those that would be stored
+    const char *free; // why the last one that costs nothing does not
 };
 } // namespace
 
-constexpr char nothing_bounds[] = "nothing bounds it";
+constexpr char nothing_bounds[] = "nothing bounds it", no_epsilon[] = "no epsilon meets the preference";
 
-// The leaf goes into *charges; a reason: the statement has no price that is the same each time, or none at all.
-static Left leaf_left(Call *call, List **charges) {
+static query::Request request_of(bool fresh) {
+    query::Request request = {};
+    request.weight = 1;
+    request.wanted.deviations = 1;
+    request.anew = fresh;
+    return request;
+}
+
+// The leaf goes into *round; a reason: the statement has no price that is the same each time, or none at all.
+static Left leaf_left(Call *call, Round *round) {
     Verdict verdict = {};
     auto *charged = static_cast<Charged *>(palloc0(sizeof(Charged)));
-    const char *refusal = refusal_of([&] { explain_leaf(call, NIL, nullptr, &verdict, &charged->charge); });
+    const char *refusal =
+        refusal_of([&] { explain_leaf(call, NIL, round->asked, nullptr, &verdict, &charged->charge); });
     if (refusal != nullptr)
         return Left{true, 0, refusal};
     if (!verdict.known)
         return Left{false, 0, "depends on how the statement is executed"};
-    if (verdict.estimate.from_data)
-        return Left{false, 0, "depends on the data"};
-    if (verdict.estimate.selects)
-        return Left{false, 0, "epsilon is selected when the query is asked"};
-    if (!verdict.estimate.priced) {
-        const privacy::Repeated &standing = verdict.estimate.standing;
-        return Left{true, 0,
-                    privacy::words_for(privacy::Denial::no_candidate, standing.bound, privacy::Basis::epsilon, false)};
+    const release::Estimate &estimate = verdict.estimate;
+    if (verdict.uncharged) {
+        round->free = estimate.note;
+        return Left{};
     }
-    charged->repeated = verdict.estimate.standing;
-    *charges = lappend(*charges, charged);
+    if (estimate.from_data)
+        return Left{false, 0, "depends on the data"};
+    if (estimate.selects)
+        return Left{false, 0, "epsilon is selected when the query is asked"};
+    if (!estimate.priced)
+        return Left{true, 0, no_epsilon};
+    charged->repeated = estimate.standing;
+    charged->once = verdict.replayable != Datum{0};
+    round->charged = lappend(round->charged, charged);
+    if (charged->once)
+        round->asked = lappend(round->asked, DatumGetPointer(verdict.replayable));
     return Left{};
 }
 
@@ -70,6 +92,14 @@ static void number_sums(List *charges) {
     }
 }
 
+static bool all_are_given_again(const List *charges) {
+    ListCell *cell;
+    foreach (cell, charges)
+        if (!static_cast<const Charged *>(lfirst(cell))->once)
+            return false;
+    return true;
+}
+
 static Left count_rounds(List *charges) {
     number_sums(charges);
     bool bounded = true;
@@ -85,21 +115,23 @@ static Left count_rounds(List *charges) {
         rounds = left.rounds;
         words = privacy::words_for(left.denial, end.bound, end.bound.basis_of(end.cost.pure), end.profile.has_value());
     });
+    if (bounded && rounds > 0 && all_are_given_again(charges))
+        return Left{false, 0, "the first answer is given again"};
     return bounded ? Left{true, rounds, words} : Left{false, 0, nothing_bounds};
 }
 
-static Left answers_left(const char *text) {
-    query::Request request = {};
-    request.weight = 1;
-    request.wanted.deviations = 1;
-    List *calls = NIL, *charges = NIL;
+// fresh: each time a new draw, also under a policy with a replay.
+static Left answers_left(const char *text, bool fresh) {
+    const query::Request request = request_of(fresh);
+    List *calls = NIL;
+    Round round = {};
     const char *refusal = refusal_of([&] { calls = find_leaves(text, &request); });
     if (refusal != nullptr)
         return Left{true, 0, refusal};
     Left unpriced = {};
     ListCell *cell;
     foreach (cell, calls) {
-        Left left = leaf_left(static_cast<Call *>(lfirst(cell)), &charges);
+        Left left = leaf_left(static_cast<Call *>(lfirst(cell)), &round);
         if (left.known) // it is not answered at all
             return left;
         if (left.reason != nullptr)
@@ -107,7 +139,9 @@ static Left answers_left(const char *text) {
     }
     if (unpriced.reason != nullptr)
         return unpriced;
-    return charges == NIL ? Left{false, 0, "nothing is charged"} : count_rounds(charges);
+    if (round.charged == NIL)
+        return Left{false, 0, round.free == nullptr ? "nothing is charged" : round.free};
+    return count_rounds(round.charged);
 }
 
 DP_CALL(dp_remaining) {
@@ -115,7 +149,7 @@ DP_CALL(dp_remaining) {
     TupleDesc desc;
     if (get_call_result_type(fcinfo, nullptr, &desc) != TYPEFUNC_COMPOSITE)
         elog(ERROR, "dp_remaining returns a row");
-    Left left = answers_left(text_argument(fcinfo, 0));
+    Left left = answers_left(text_argument(fcinfo, 0), false);
     Datum values[2] = {Int64GetDatum(left.answers), CStringGetTextDatum(left.reason)};
     bool nulls[2] = {!left.known, false};
     PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
@@ -226,9 +260,6 @@ static void put_preference(const Page &page) {
     if (policy.has_share)
         page.put("policy", "share",
                  psprintf("%s%s", printed(policy.share), policy.has_profile ? " (risk profile)" : ""));
-    page.put("policy", "other groups",
-             policy.delta.units() > 0 ? psprintf("appear when they are large enough (delta %s)", printed(policy.delta))
-                                      : "refused: GROUP BY columns with declared groups");
 }
 
 // An interval as every session reads it.
@@ -264,31 +295,58 @@ static const char *price_text(const release::Estimate &estimate) {
                     estimate.delta.units() > 0 ? printed(estimate.delta) : "", error_text(estimate.error95[0]));
 }
 
+// The estimate of a statement of one leaf, as if nobody had asked it; or why there is none.
+static const char *estimate_alone(const char *text, Verdict *verdict) {
+    const query::Request request = request_of(true);
+    release::Earlier charge;
+    return refusal_of([&] {
+        List *calls = find_leaves(text, &request);
+        explain_leaf(static_cast<Call *>(linitial(calls)), NIL, NIL, nullptr, verdict, &charge);
+    });
+}
+
+// Of a column without declared groups, how large a group must be.
+static int64 threshold_of(const Page &page, const List *columns) {
+    ListCell *cell;
+    foreach (cell, columns) {
+        auto *column = static_cast<const Asked *>(lfirst(cell));
+        if (column->groups)
+            continue;
+        Verdict verdict = {};
+        const char *name = quote_identifier(column->name);
+        const char *refusal = estimate_alone(
+            psprintf("SELECT %s, count(*) FROM %s GROUP BY %s", name, page.settings->view_name, name), &verdict);
+        if (refusal == nullptr)
+            return verdict.estimate.threshold;
+    }
+    return 0;
+}
+
+static void put_other_groups(const Page &page, const List *columns) {
+    const char *value = "refused: GROUP BY columns with declared groups";
+    if (page.policy->delta.units() > 0) {
+        const int64 threshold = threshold_of(page, columns);
+        value = threshold > 0 ? psprintf("appear from about " INT64_FORMAT " rows on (delta %s)", threshold,
+                                         printed(page.policy->delta))
+                              : psprintf("appear when they are large enough (delta %s)", printed(page.policy->delta));
+    }
+    page.put("policy", "other groups", value);
+}
+
 // What one answer would cost, or why there is none; returns what it would meet.
 static privacy::Repeated put_price(const Page &page, const char *aggregate) {
-    query::Request request = {};
-    request.weight = 1;
-    request.wanted.deviations = 1;
     Verdict verdict = {};
-    release::Earlier charge;
-    const char *text = psprintf("SELECT %s FROM %s", aggregate, page.settings->view_name);
-    const char *value = refusal_of([&] {
-        List *calls = find_leaves(text, &request);
-        explain_leaf(static_cast<Call *>(linitial(calls)), NIL, nullptr, &verdict, &charge);
-    });
+    const char *value = estimate_alone(psprintf("SELECT %s FROM %s", aggregate, page.settings->view_name), &verdict);
     if (value == nullptr && verdict.estimate.from_data)
         value = "depends on the data";
     else if (value == nullptr)
-        value = verdict.estimate.priced
-                    ? price_text(verdict.estimate)
-                    : privacy::words_for(privacy::Denial::no_candidate, verdict.estimate.standing.bound,
-                                         privacy::Basis::epsilon, false);
+        value = verdict.estimate.priced ? price_text(verdict.estimate) : no_epsilon;
     page.put("price", aggregate, value);
     return verdict.estimate.standing;
 }
 
 static void put_left(const Page &page) {
-    Left left = answers_left(psprintf("SELECT count(*) FROM %s", page.settings->view_name));
+    Left left = answers_left(psprintf("SELECT count(*) FROM %s", page.settings->view_name), true);
     page.put("answers left", "count(*)",
              left.known ? psprintf(INT64_FORMAT ": %s", left.answers, left.reason) : left.reason);
 }
@@ -311,6 +369,7 @@ DP_CALL(dp_about) {
     List *columns = put_columns(page, reading);
     reading.close();
     put_preference(page);
+    put_other_groups(page, columns);
     const privacy::Repeated standing = put_price(page, "count(*)");
     ListCell *cell;
     foreach (cell, columns) {

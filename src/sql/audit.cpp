@@ -15,7 +15,8 @@ using catalog::Visit;
 const char *const subject_sql = R"sql(
 WITH RECURSIVE controlled AS ( -- protected tables of the caller
   SELECT t.relation::oid AS relation, t.relation::text AS name, c.relowner AS owner, t.id, t.bound,
-         least(t.epsilon_total, (t.profile ->> 'epsilon')::numeric) AS epsilon_total, t.delta_total
+         least(t.epsilon_total, (t.profile ->> 'epsilon')::numeric) AS epsilon_total, t.delta_total,
+         t.period, least(t.epsilon_lifetime, (t.profile ->> 'epsilon')::numeric) AS epsilon_lifetime, t.delta_lifetime
   FROM dp_rdr.protected_table t JOIN pg_class c ON c.oid = t.relation WHERE pg_has_role($1, c.relowner, 'USAGE')),
 part AS ( -- they, their partitions and children
   SELECT relation AS oid, relation, owner FROM controlled
@@ -213,6 +214,18 @@ SELECT c.name, CASE WHEN c.bound = 'none' THEN 'nothing bounds the total privacy
               WHEN c.bound = 'none' THEN 'bound => ''filter'', epsilon_total => 1'
               WHEN c.epsilon_total > 10 THEN 'epsilon_total => 1' ELSE 'delta_total => 0.000001' END)
 FROM controlled c WHERE c.bound = 'none' OR c.epsilon_total > 10 OR c.delta_total > 0.001)sql"},
+    {"warning", R"sql( -- totals that are spent anew in every period
+SELECT c.name, format('epsilon_total and delta_total are spent anew in every %s, and nothing bounds the %s of all together',
+                      c.period, CASE WHEN c.epsilon_lifetime IS NULL THEN 'epsilon' ELSE 'delta' END),
+       format('SELECT dp_set_odometer(%L, %s => %s);', c.name,
+              CASE WHEN c.epsilon_lifetime IS NULL THEN 'epsilon_lifetime' ELSE 'delta_lifetime' END,
+              CASE WHEN c.epsilon_lifetime IS NULL THEN 10 * c.epsilon_total ELSE 10 * c.delta_total END)
+FROM controlled c
+WHERE c.period IS NOT NULL AND (c.epsilon_lifetime IS NULL OR c.delta_lifetime IS NULL AND c.delta_total > 0)
+UNION ALL
+SELECT c.name, format('epsilon_lifetime = %s promises next to nothing', c.epsilon_lifetime),
+       format('SELECT dp_set_odometer(%L, epsilon_lifetime => 10);', c.name)
+FROM controlled c WHERE c.period IS NOT NULL AND c.epsilon_lifetime > 10)sql"},
     {"warning", R"sql( -- the papers' rule alone
 SELECT c.name, 'the bound "dynamic" has no epsilon_total: the loss may reach twice the largest candidate',
        format('SELECT dp_set_odometer(%L, epsilon_total => 1);', c.name)

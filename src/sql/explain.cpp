@@ -7,6 +7,8 @@
 
 #include "sql/explain.hpp"
 
+#include "release/replay.hpp"
+
 #include "border/grouping.hpp"
 #include "border/permissions.hpp"
 #include "border/scope.hpp"
@@ -200,7 +202,71 @@ static bool is_written_out(const FuncExpr *function) {
            !linitial_node(Const, function->args)->constisnull;
 }
 
-void explain_leaf(Call *call, const List *earlier, const double *magnitude, Verdict *verdict,
+// What an answer comes to that costs nothing: only how accurate it is.
+static release::Estimate estimate_of(const release::Answer &answer, const char *note) {
+    tuplestore_end(answer.rows);
+    release::Estimate estimate = {};
+    estimate.priced = true;
+    estimate.mechanism = answer.facts.mechanism;
+    estimate.threshold = answer.facts.threshold;
+    estimate.error95 = answer.facts.error95;
+    estimate.posterior50 = estimate.advantage = get_float8_nan();
+    estimate.note = note;
+    return estimate;
+}
+
+// Of a leaf that comes a second time in its statement.
+static release::Estimate estimate_again(release::Estimate estimate) {
+    estimate.selected = estimate.measured = estimate.denied = false;
+    estimate.epsilon = estimate.selection = {};
+    estimate.delta = {};
+    estimate.rho = {};
+    estimate.posterior50 = estimate.advantage = get_float8_nan();
+    estimate.note = replayed_reason;
+    return estimate;
+}
+
+static bool is_asked_before(const List *keys, Datum key) {
+    ListCell *cell;
+    foreach (cell, keys)
+        if (DatumGetBool(DirectFunctionCall2(byteaeq, PointerGetDatum(lfirst(cell)), key)))
+            return true;
+    return false;
+}
+
+// Whether an answer that is stored would do.
+static bool asks_stored(const Call *call) {
+    auto *replay = castNode(Const, list_nth(call->function->args, 6));
+    return !replay->constisnull && DatumGetBool(replay->constvalue);
+}
+
+// Declared groups alone; a question that was answered before; or one that an earlier leaf of the statement asks.
+static void find_uncharged(const Call *call, const catalog::Reading &reading, const rows::Question *question,
+                           const catalog::Policy *policy, const List *asked_before, release::Terms *terms,
+                           Verdict *verdict) {
+    if (question->groups_only) {
+        verdict->estimate =
+            estimate_of(release::list_groups(question, *terms), "declared groups alone, nothing charged");
+        verdict->uncharged = true;
+        return;
+    }
+    if (!asks_stored(call))
+        return;
+    terms->replay =
+        release::look_up(reading, question, *terms, *policy, GetConfigOption("TimeZone", false, false), true);
+    if (terms->replay == nullptr)
+        return;
+    verdict->replayable = terms->replay->key.hash;
+    verdict->uncharged = terms->replay->past != nullptr;
+    if (verdict->uncharged)
+        verdict->estimate = estimate_of(release::give_again(question, *terms), replayed_reason);
+    else if (is_asked_before(asked_before, verdict->replayable)) {
+        verdict->estimate = estimate_again(release::estimate(reading, question, *terms, NIL, nullptr));
+        verdict->uncharged = true;
+    }
+}
+
+void explain_leaf(Call *call, const List *earlier, const List *asked_before, const double *magnitude, Verdict *verdict,
                   release::Earlier *charge) {
     verdict->known = is_written_out(call->function);
     if (!verdict->known)
@@ -222,7 +288,9 @@ void explain_leaf(Call *call, const List *earlier, const double *magnitude, Verd
     verdict->used =
         question->thresholded && query::uses_groups(reinterpret_cast<Node *>(const_cast<FuncExpr *>(call->function)));
     verdict->cases = terms.delta.units() > 0;
-    verdict->estimate = release::estimate(reading, question, terms, earlier, magnitude);
+    find_uncharged(call, reading, question, policy, asked_before, &terms, verdict);
+    if (!verdict->uncharged)
+        verdict->estimate = release::estimate(reading, question, terms, earlier, magnitude);
     verdict->mechanism = verdict->estimate.mechanism == privacy::Mechanism::laplace ? "laplace" : "gaussian";
     reading.close();
     *charge = release::Earlier{question->settings->relation, terms.grantee, verdict->estimate.selection_cost,
@@ -355,16 +423,20 @@ DP_CALL(dp_explain) {
         put_refusal(result, refusal);
         return Datum(0);
     }
-    List *earlier = NIL;
+    List *earlier = NIL, *asked = NIL;
     ListCell *cell;
     foreach (cell, calls) {
         auto *call = static_cast<Call *>(lfirst(cell));
         Verdict verdict = {};
         auto *charge = static_cast<release::Earlier *>(palloc0(sizeof(release::Earlier)));
-        refusal = refusal_of([&] { explain_leaf(call, earlier, magnitude, &verdict, charge); });
+        refusal = refusal_of([&] { explain_leaf(call, earlier, asked, magnitude, &verdict, charge); });
         put_leaf(result, foreach_current_index(cell) + 1, call, refusal, verdict);
-        if (refusal == nullptr && verdict.known && !verdict.estimate.from_data && !verdict.estimate.denied)
-            earlier = lappend(earlier, charge);
+        if (refusal != nullptr || !verdict.known || verdict.estimate.from_data || verdict.estimate.denied ||
+            verdict.uncharged)
+            continue;
+        earlier = lappend(earlier, charge);
+        if (verdict.replayable != Datum{0})
+            asked = lappend(asked, DatumGetPointer(verdict.replayable));
     }
     return Datum(0);
 }

@@ -19,11 +19,15 @@ struct Verdict {
     bool known; // false: the text of the leaf is made when the statement is executed
     const char *mechanism;
     release::Estimate estimate;
+    Datum replayable; // the key under which the answer would be stored; 0: it would not be
+    bool uncharged;
 };
 
 // List of Call *. Errors: those of the statement, and of who may not run it.
 List *find_leaves(const char *text, const query::Request *request);
-// `earlier`: of release::Earlier *, what the leaves before it would be charged; *charge: what this one would be.
-void explain_leaf(Call *call, const List *earlier, const double *magnitude, Verdict *verdict, release::Earlier *charge);
+// `earlier`: of release::Earlier *, what the leaves before it would be charged; `asked_before`: keys (bytea) of those that would be
+// stored; *charge: what this one would be.
+void explain_leaf(Call *call, const List *earlier, const List *asked_before, const double *magnitude, Verdict *verdict,
+                  release::Earlier *charge);
 
 } // namespace dp::sql

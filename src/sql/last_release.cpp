@@ -35,6 +35,12 @@ static privacy::Rho rho_of(const release::LastRelease *last) {
     return border::core([&] { return privacy::rho_of_pure(last->paid.epsilon); });
 }
 
+static const char *reason_of(const release::LastRelease *last) {
+    if (!last->uncharged)
+        return groups_used_reason;
+    return last->groups_used ? psprintf("%s; %s", replayed_reason, groups_used_reason) : replayed_reason;
+}
+
 static void put_column(ReturnSetInfo *result, const release::LastRelease *last, const release::LastColumn &column) {
     Datum values[ncolumns] = {};
     bool nulls[ncolumns];
@@ -47,7 +53,7 @@ static void put_column(ReturnSetInfo *result, const release::LastRelease *last, 
     if (!last->is_public)
         set(col_reason, CStringGetTextDatum("epsilon was chosen from the data"));
     else {
-        if (last->paid.epsilon.units() > 0) // else it is charged in rho alone
+        if (last->paid.epsilon.units() > 0 || last->uncharged) // else it is charged in rho alone
             set(col_epsilon, catalog::to_numeric(last->paid.epsilon));
         set(col_epsilon_svt, catalog::to_numeric(last->paid.selection));
         set(col_delta, catalog::to_numeric(last->delta));
@@ -61,9 +67,9 @@ static void put_column(ReturnSetInfo *result, const release::LastRelease *last, 
             last->paid.epsilon.units() > 0)
             set(col_posterior50,
                 Float8GetDatum(privacy::posterior_of_half((last->paid.epsilon + last->paid.selection).value())));
-        if (last->groups_used)
-            set(col_reason, CStringGetTextDatum(groups_used_reason));
-        else if (!std::isnan(column.error95))
+        if (last->groups_used || last->uncharged)
+            set(col_reason, CStringGetTextDatum(reason_of(last)));
+        if (!last->groups_used && !std::isnan(column.error95))
             set(col_error95, Float8GetDatum(column.error95));
     }
     tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);

@@ -246,7 +246,18 @@ share AS (
     ('conditional', conditional_epsilon, conditional_delta, conditional_epsilon_before, conditional_rho,
      conditional_pure, conditional_rho_only))
     a (name, epsilon, delta, epsilon_before, rho, pure, rho_only)
-  WHERE s.id = $1)
+  WHERE s.id = $1),
+stored_period AS (
+  SELECT s.grantee, a.* FROM (
+    SELECT '' AS grantee, public_period_kind, public_period_start, public_period_epsilon, public_period_delta,
+      conditional_period_kind, conditional_period_start, conditional_period_epsilon, conditional_period_delta
+    FROM dp_rdr.odometer WHERE id = $1
+    UNION ALL SELECT grantee, public_period_kind, public_period_start, public_period_epsilon, public_period_delta,
+      conditional_period_kind, conditional_period_start, conditional_period_epsilon, conditional_period_delta
+    FROM dp_rdr.odometer_share WHERE id = $1) s, LATERAL (VALUES
+    ('public', public_period_kind, public_period_start, public_period_epsilon, public_period_delta),
+    ('conditional', conditional_period_kind, conditional_period_start, conditional_period_epsilon,
+     conditional_period_delta)) a (account, kind, start, epsilon, delta))
 SELECT 'the odometer is missing' WHERE NOT EXISTS (SELECT FROM dp_rdr.odometer WHERE id = $1)
 UNION ALL
 SELECT 'the head of the chain is not the hash of the last row' FROM dp_rdr.odometer o
@@ -265,6 +276,23 @@ SELECT format('the claim of epoch %s is not that of its rows', o.epoch)
 FROM dp_rdr.odometer o JOIN account p ON p.name = 'public' JOIN account c ON c.name = 'conditional'
 WHERE o.id = $1 AND (p.claim_epsilon, p.claim_conversion, p.claim_mechanisms, p.claim_target, c.claim_conversion)
   IS DISTINCT FROM (o.claim_epsilon, o.claim_conversion, o.claim_mechanisms, o.claim_target, o.conditional_conversion)
+UNION ALL
+SELECT format('the sums of the account %s in its period are not those of its rows', s.account)
+FROM stored_period s LEFT JOIN in_period i USING (grantee, account)
+WHERE s.grantee = '' AND (s.kind, s.start, s.epsilon, s.delta)
+  IS DISTINCT FROM (i.kind, i.start, coalesce(i.epsilon, 0), coalesce(i.delta, 0))
+UNION ALL
+(SELECT format('the share of role %s in its period is not the sum of its rows', s.grantee)
+ FROM stored_period s LEFT JOIN in_period i USING (grantee, account)
+ WHERE s.grantee <> '' AND (s.kind, s.start, s.epsilon, s.delta)
+   IS DISTINCT FROM (i.kind, i.start, coalesce(i.epsilon, 0), coalesce(i.delta, 0))
+ ORDER BY s.grantee COLLATE "C" LIMIT 1)
+UNION ALL
+-- The later of the clock's, which the row shows, and those that table and role were in.
+(SELECT format('row %s is in a period that its time does not make', m.id)
+ FROM marked m WHERE m.period IS NOT NULL GROUP BY m.id
+ HAVING min(m.start) <> greatest(min(date_trunc(m.period, m.at)), max(date_trunc(m.period, m.last_start::timestamp)))::date
+ ORDER BY m.id LIMIT 1)
 UNION ALL
 SELECT format('row %s is of epoch %s, behind epoch %s of the odometer', e.id, e.epoch, o.epoch)
 FROM dp_rdr.odometer o JOIN LATERAL (SELECT * FROM entry WHERE epoch > o.epoch ORDER BY id LIMIT 1) e ON true

@@ -62,11 +62,11 @@ static Datum numeric_at(const Visit &visit, int column, bool *has) {
 
 // The lock makes setters of one table wait for each other: none undoes what another has just set.
 static Bound lock_bound(const Visit &visit, Oid relation) {
-    if (run_with_oid(
-            visit,
-            "SELECT t.bound, t.epsilon_total, t.delta_total, t.delta_conversion, t.cap, t.epsilon_pure, "
-            "t.rho_target, t.epoch, t.profile, t.period, t.period_since, t.epsilon_lifetime, t.delta_lifetime FROM dp_rdr.protected_table t WHERE t.relation::oid = $1 FOR UPDATE",
-            relation) != 1)
+    if (run_with_oid(visit,
+                     "SELECT t.bound, t.epsilon_total, t.delta_total, t.delta_conversion, t.cap, t.epsilon_pure, "
+                     "t.rho_target, t.epoch, t.profile, t.period, t.period_since, t.epsilon_lifetime, t.delta_lifetime "
+                     "FROM dp_rdr.protected_table t WHERE t.relation::oid = $1 FOR UPDATE",
+                     relation) != 1)
         elog(ERROR, "%s is not protected any more", catalog::qualified_name(relation));
     Bound bound = {};
     bool isnull;
@@ -184,9 +184,9 @@ static void check_period(const Bound &bound) {
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown period: \"%s\"", bound.period),
                         errhint("Use 'day', 'week', 'month', 'quarter' or 'year'; '' takes the period away.")));
     if (strcmp(bound.name, "filter") != 0)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("a period does not go with the bound %s", bound.name),
-                        errhint("Use the bound 'filter', or take the period away with period => ''.")));
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("a period does not go with the bound %s", bound.name),
+                 errhint("Use the bound 'filter', or take the period away with period => ''.")));
 }
 
 // Over all periods there is no less than in one.
@@ -336,7 +336,7 @@ static bool begins_epoch(const privacy::BoundSettings &was, const privacy::Bound
 static void store(const Visit &visit, Oid relation, const Bound &bound, const privacy::BoundSettings &settings) {
     Datum rho = catalog::to_numeric(settings.epsilon_total ? settings.rho_total : settings.rho_target);
     bool has_rho_total = is_zcdp(bound) && bound.has_total, has_target = is_zcdp(bound) && !bound.has_total;
-    Oid types[15] = {OIDOID,     TEXTOID, NUMERICOID, NUMERICOID, NUMERICOID, TEXTOID, NUMERICOID, NUMERICOID,
+    Oid types[15] = {OIDOID,     TEXTOID, NUMERICOID, NUMERICOID, NUMERICOID, TEXTOID,    NUMERICOID, NUMERICOID,
                      NUMERICOID, INT4OID, TEXTOID,    TEXTOID,    DATEOID,    NUMERICOID, NUMERICOID};
     Datum values[15] = {ObjectIdGetDatum(relation),
                         CStringGetTextDatum(bound.name),

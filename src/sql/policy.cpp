@@ -210,8 +210,10 @@ static void check_delta_left(const Visit &visit, const catalog::Settings *settin
     Datum values[3] = {CStringGetTextDatum(settings->id_text), delta, BoolGetDatum(conditional)};
     uint64 rows = visit.run("SELECT 1 FROM dp_rdr.protected_table t JOIN dp_rdr.odometer o ON o.id = t.id "
                             "WHERE t.id = $1::uuid AND t.bound NOT IN ('none', 'zcdp') "
-                            "AND $2 > t.delta_total - o.public_delta - "
-                            "CASE WHEN $3 THEN o.conditional_delta ELSE 0 END AND $2 > 0",
+                            "AND $2 > CASE WHEN t.period IS NULL THEN t.delta_total - o.public_delta - "
+                            "CASE WHEN $3 THEN o.conditional_delta ELSE 0 END "
+                            "ELSE least(t.delta_total, t.delta_lifetime - o.public_delta - " // in a later one
+                            "CASE WHEN $3 THEN o.conditional_delta ELSE 0 END) END AND $2 > 0",
                             3, types, values);
     // Under zcdp only groups that nobody declared need it, and with Laplace noise it is for nothing else.
     bool zcdp = rows == 0 && laplace;
@@ -250,7 +252,8 @@ static void check_candidates(const Row &row) {
                     errhint("An answer is charged a candidate between the two, or what is asked for below it.")));
 }
 
-constexpr int64 most_days = 365250; // a thousand years: no clock of the server's comes to an end before them
+// A thousand years, three times at most: no clock of the server's comes to an end before them.
+constexpr int most_months = 12000, most_days = 365250;
 
 // Of no part below 0: a month less a few days is a time or none, by the calendar. PostgreSQL 17 has infinite ones.
 static void check_replay(const Row &row, const char *selection) {
@@ -262,7 +265,7 @@ static void check_replay(const Row &row, const char *selection) {
     if (span->month < 0 || span->day < 0 || span->time < 0)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("replay must not be negative, not %s", text),
                         errhint("%s", hint)));
-    if (int64{span->month} * DAYS_PER_MONTH + span->day > most_days || span->time / USECS_PER_DAY > most_days)
+    if (span->month > most_months || span->day > most_days || span->time / USECS_PER_DAY > most_days)
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                  errmsg("replay must not be infinite or longer than a thousand years, not %s", text), errhint("%s", hint)));

@@ -185,6 +185,7 @@ rows::Question *public_question(const char *text) {
     if (!border::owns_relation(question->settings->relation, GetUserId()))
         (void)catalog::policy_of(reading, question->settings, question->asker);
     reading.close();
+    rows::check_asks_something(question);
     // A profile is a matter of pure epsilon: groups that nobody declared have no answer under it.
     rows::check_delta(question, privacy::Mechanism::laplace, privacy::Delta());
     return question;

@@ -22,6 +22,7 @@ rows::Question *controllers_question(const char *text) {
     rows::Question *question = rows::prepare(reading, leaf, text, nullptr);
     question->asker = catalog::current_asker();
     reading.close();
+    rows::check_asks_something(question);
     return question;
 }
 

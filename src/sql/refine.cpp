@@ -25,6 +25,13 @@ void tell_short(const release::Reached &reached) {
                      errhint("dp_last_release() shows its error95.")));
 }
 
+[[noreturn]] static void refuse_replayed() {
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("there is no answer to refine"),
+                    errdetail("Nothing was drawn for the last answer: it was replayed, or names declared groups."),
+                    errhint("Ask with dp_query(..., replay => false) for a new one, which is charged.")));
+    pg_unreachable();
+}
+
 [[noreturn]] static void refuse(const char *detail) {
     ereport(
         ERROR,
@@ -42,6 +49,8 @@ static const release::LastRelease *refinable_release() {
         refuse("The current role has asked nothing in this connection.");
     if (!last->alone)
         refuse("The last statement made several releases.");
+    if (last->uncharged)
+        refuse_replayed();
     if (last->refinable.mean == nullptr)
         refuse("The last answer had Laplace noise, as plain answers of most policies have, or was not charged in rho, "
                "or had groups that are not declared, or count and sum of one column.");

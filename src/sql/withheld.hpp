@@ -5,6 +5,9 @@
 
 namespace dp::sql {
 
+// Of an answer that was given again.
+constexpr const char *replayed_reason = "replayed, nothing charged";
+
 // Why dp_explain and dp_last_release give no error95 for a statement that computes with such groups.
 inline constexpr char groups_used_reason[] =
     "small groups are withheld: what is computed from the others leaves them out";

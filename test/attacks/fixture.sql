@@ -47,6 +47,10 @@ SELECT dp_grant('person_dp', 'attack_selector', tau_var => 0.01, epsilon_svt => 
 GRANT SELECT ON person_dp TO attack_stranger;
 SELECT dp_protect('person', 'person_few', columns => '{id,age}');
 SELECT dp_grant('person_few', 'attack_analyst', tau => 0.95);
+-- Answers that are given again.
+SELECT dp_protect('person', 'person_again'), dp_protect('person', 'person_old', filter => 'age > 80');
+SELECT dp_grant('person_again', 'attack_analyst', tau => 0.95, replay => '1 day'), dp_grant('person_again', 'attack_team', tau => 0.9, replay => '1 day'),
+       dp_grant('person_old', 'attack_analyst', tau => 0.95, replay => '1 day');
 
 -- A table that any role may join with.
 CREATE TABLE public_city (city text, age integer, inhabitants integer);

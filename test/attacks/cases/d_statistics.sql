@@ -105,7 +105,6 @@ SELECT count(*) FROM person_dp WHERE EXISTS (SELECT FROM public_city c WHERE c.c
 SELECT count(*) FROM person_dp WHERE age = (SELECT max(age) FROM person_dp)
 SELECT count(*) FROM (SELECT * FROM person_dp ORDER BY age DESC LIMIT 1) q WHERE id = 4242
 SELECT count(*) FROM (SELECT * FROM person_dp OFFSET 1000) q
-SELECT count(*) FROM (SELECT DISTINCT age FROM person_dp) q
 SELECT count(*) FROM (SELECT age FROM person_dp GROUP BY age HAVING bool_or(id = 4242)) q
 SELECT (SELECT count(*) FROM person_dp p WHERE p.age = c.age) FROM public_city c
 

@@ -1,0 +1,439 @@
+#include "release/replay.hpp"
+
+#include <cstdlib>
+
+#include "border/attempt.hpp"
+#include "border/scope.hpp"
+#include "catalog/decimals.hpp"
+#include "catalog/foreign_code.hpp"
+#include "release/charge.hpp"
+#include "rows/canonical.hpp"
+#include "rows/groups.hpp"
+
+namespace dp::release {
+
+constexpr Size stored_limit = 1024 * 1024;
+
+// ---- the key -------------------------------------------------------------------------------------------------------
+
+// Each piece with its length: no two lists of pieces are one text.
+static void add_piece(StringInfo text, const char *name, const char *piece) {
+    appendStringInfo(text, "%s %d:%s\n", name, piece == nullptr ? -1 : static_cast<int>(strlen(piece)),
+                     piece == nullptr ? "" : piece);
+}
+
+static void add_number(StringInfo text, const char *name, int64 number) {
+    add_piece(text, name, psprintf(INT64_FORMAT, number));
+}
+
+// As the internal statement has it: over the table, its parameters and constants folded. Null for null.
+static const char *text_of(const rows::Question *question, Node *node) {
+    if (node == nullptr)
+        return nullptr;
+    List *context = deparse_context_for(get_rel_name(question->settings->relation), question->settings->relation);
+    return deparse_expression(node, context, false, false);
+}
+
+static void add_keys(StringInfo text, const rows::Question *question) {
+    for (int i = 0; i < question->leaf->nkeys; i++) {
+        const query::Key &key = question->leaf->keys[i];
+        add_piece(text, "key", text_of(question, question->keys[i]));
+        add_piece(text, "type", psprintf("%u %d %u", key.type, key.typmod, key.collation));
+        if (question->thresholded)
+            continue;
+        ArrayType *groups = rows::canonical_groups(question->domains[i], key.type);
+        add_piece(text, "groups", OidOutputFunctionCall(F_ARRAY_OUT, PointerGetDatum(groups)));
+    }
+}
+
+// A column under its name that is another one now, or of another type, is another question.
+static void add_columns(StringInfo text, const rows::Question *question) {
+    Bitmapset *columns = nullptr;
+    pull_varattnos(question->where, 1, &columns);
+    pull_varattnos(reinterpret_cast<Node *>(question->filters), 1, &columns);
+    for (int i = 0; i < question->leaf->nkeys; i++)
+        pull_varattnos(question->keys[i], 1, &columns);
+    for (int i = 0; i < question->leaf->naggregates; i++)
+        if (question->argument_columns[i] > 0)
+            columns = bms_add_member(columns, question->argument_columns[i] - FirstLowInvalidHeapAttributeNumber);
+    for (int member = -1; (member = bms_next_member(columns, member)) >= 0;) {
+        AttrNumber attno = static_cast<AttrNumber>(member + FirstLowInvalidHeapAttributeNumber);
+        Oid type, collation;
+        int32 typmod;
+        get_atttypetypmodcoll(question->settings->relation, attno, &type, &typmod, &collation);
+        add_piece(text, get_attname(question->settings->relation, attno, false),
+                  psprintf("%d %u %d %u", attno, type, typmod, collation));
+    }
+}
+
+// One measure: what is added up of which rows, within which bounds.
+static const char *measure_text(const rows::Question *question, int j) {
+    const privacy::Measure &measure = (*question->measures)[j];
+    StringInfoData text;
+    initStringInfo(&text);
+    add_number(&text, "kind", static_cast<int>(measure.kind));
+    add_number(&text, "column", measure.argument < 0 ? -1 : question->argument_columns[measure.calls.front()]);
+    add_piece(&text, "filter",
+              measure.filter < 0 ? nullptr
+                                 : text_of(question, static_cast<Node *>(list_nth(question->filters, measure.filter))));
+    const privacy::Bounds *bounds = question->bounds[j];
+    add_piece(&text, "lower", bounds == nullptr ? nullptr : bounds->lower.c_str());
+    add_piece(&text, "upper", bounds == nullptr ? nullptr : bounds->upper.c_str());
+    add_number(&text, "exponent", bounds == nullptr ? 0 : bounds->exponent);
+    add_piece(&text, "sensitivity", psprintf(UINT64_FORMAT, (*question->sensitivities)[j]));
+    return text.data;
+}
+
+namespace {
+struct MeasureText {
+    int measure;
+    const char *text;
+};
+} // namespace
+
+static int compare_texts(const void *a, const void *b) {
+    auto *x = static_cast<const MeasureText *>(a), *y = static_cast<const MeasureText *>(b);
+    int order = strcmp(x->text, y->text);
+    return order != 0 ? order : x->measure - y->measure;
+}
+
+// Measures in the order of their texts, so that the order of columns does not matter. Returns that of the coordinates.
+static const int *add_measures(StringInfo text, const rows::Question *question) {
+    int n = question->nmeasures, at = 0;
+    auto *measures = static_cast<MeasureText *>(palloc0(sizeof(MeasureText) * (n + 1)));
+    auto *first = static_cast<int *>(palloc0(sizeof(int) * (n + 1)));
+    auto *order = static_cast<int *>(palloc0(sizeof(int) * (question->ncoordinates + 1)));
+    for (int j = 0; j < n; j++) {
+        measures[j] = MeasureText{j, measure_text(question, j)};
+        first[j + 1] = first[j] + (*question->measures)[j].coordinates();
+    }
+    qsort(measures, n, sizeof(MeasureText), compare_texts);
+    for (int i = 0; i < n; i++) {
+        add_piece(text, "measure", measures[i].text);
+        for (int c = first[measures[i].measure]; c < first[measures[i].measure + 1]; c++)
+            order[at++] = c;
+    }
+    return order;
+}
+
+static void add_terms(StringInfo text, const Terms &terms) {
+    add_piece(text, "preference", describe_terms(terms));
+    add_number(text, "algorithm", static_cast<int>(terms.algorithm));
+    add_number(text, "mechanism", static_cast<int>(terms.mechanism));
+    add_piece(text, "delta", catalog::numeric_text(catalog::to_numeric(terms.delta)));
+    add_piece(text, "epsilon_max", catalog::numeric_text(catalog::to_numeric(terms.epsilon_max)));
+    add_piece(text, "epsilon_svt", catalog::numeric_text(catalog::to_numeric(terms.epsilon_svt)));
+    add_piece(text, "requested",
+              terms.has_requested ? catalog::numeric_text(catalog::to_numeric(terms.requested)) : nullptr);
+    for (privacy::Epsilon candidate : *terms.candidates)
+        add_piece(text, "candidate", catalog::numeric_text(catalog::to_numeric(candidate)));
+}
+
+// The question and all declarations that its answer rests on, but not the totals: they say whether it may be drawn.
+static Datum hash_of(const rows::Question *question, const Terms &terms, const char *time_zone, int64 forgotten,
+                     const int **order) {
+    border::SettingsScope settings = border::SettingsScope::enter(); // those under which texts mean one thing
+    StringInfoData text;
+    initStringInfo(&text);
+    add_number(&text, "version", 1);
+    add_number(&text, "forgotten", forgotten);
+    add_number(&text, "view", question->settings->view);
+    add_number(&text, "relation", question->settings->relation);
+    add_piece(&text, "view filter", question->settings->filter);
+    add_piece(&text, "time zone", time_zone);
+    add_keys(&text, question);
+    add_piece(&text, "where", text_of(question, question->where));
+    *order = add_measures(&text, question);
+    add_columns(&text, question);
+    add_terms(&text, terms);
+    settings.leave();
+    return DirectFunctionCall1(sha256_bytea, PointerGetDatum(cstring_to_text_with_len(text.data, text.len)));
+}
+
+// ---- reading what is stored ----------------------------------------------------------------------------------------
+
+[[noreturn]] static void fail() {
+    ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("a stored answer cannot be read")));
+    pg_unreachable();
+}
+
+static const char *field(Datum charged, const char *name) {
+    JsonbValue value;
+    const JsonbValue *found =
+        getKeyJsonValueFromContainer(&DatumGetJsonbP(charged)->root, name, static_cast<int>(strlen(name)), &value);
+    if (found == nullptr)
+        return nullptr;
+    if (found->type == jbvNumeric)
+        return catalog::numeric_text(NumericGetDatum(found->val.numeric));
+    if (found->type != jbvString)
+        fail();
+    return pnstrdup(found->val.string.val, found->val.string.len);
+}
+
+static const char *required(Datum charged, const char *name) {
+    const char *text = field(charged, name);
+    if (text == nullptr)
+        fail();
+    return text;
+}
+
+static double *read_widths(const char *text, int n) {
+    auto *widths = static_cast<double *>(palloc(sizeof(double) * (n + 1)));
+    char *end = const_cast<char *>(text);
+    for (int i = 0; i < n; i++) {
+        const char *at = end;
+        widths[i] = strtod(at, &end);
+        if (end == at)
+            fail();
+    }
+    return widths;
+}
+
+static void read_charged(Datum charged, const rows::Question *question, Past *past) {
+    const char *mechanism = required(charged, "mechanism");
+    past->mechanism = strcmp(mechanism, "gaussian") == 0 ? privacy::Mechanism::gaussian : privacy::Mechanism::laplace;
+    past->epsilon = catalog::to_epsilon(catalog::text_numeric(required(charged, "epsilon")), "epsilon");
+    past->rho = catalog::to_rho(catalog::text_numeric(required(charged, "planned_rho")), "rho");
+    const char *widths = field(charged, "error95");
+    past->round = widths != nullptr;
+    if (!past->round)
+        return;
+    past->error95 = read_widths(widths, question->nmeasures);
+    past->reached.asked = true;
+    past->reached.how = static_cast<Short>(atoi(required(charged, "short")));
+}
+
+// Whole numbers of at most 128 bits.
+static privacy::int128 read_number(Datum numeric) {
+    const char *text = catalog::numeric_text(numeric);
+    bool negative = *text == '-';
+    privacy::uint128 magnitude = 0;
+    const char *at = text + (negative ? 1 : 0);
+    if (strlen(at) == 0 || strlen(at) > 38)
+        fail();
+    for (; *at != '\0'; at++) {
+        if (*at < '0' || *at > '9')
+            fail();
+        magnitude = magnitude * 10 + static_cast<unsigned>(*at - '0');
+    }
+    auto value = static_cast<privacy::int128>(magnitude);
+    return negative ? -value : value;
+}
+
+static Datum *elements_of(ArrayType *array, Oid type, int16 length, char align, bool **nulls, int *n) {
+    Datum *elements;
+    if (ARR_ELEMTYPE(array) != type)
+        fail();
+    deconstruct_array(array, type, length, false, align, &elements, nulls, n);
+    return elements;
+}
+
+static void read_keys(ArrayType *groups, const rows::Question *question, Past *past) {
+    int n, nkeys = question->leaf->nkeys;
+    Datum *texts = elements_of(groups, TEXTOID, -1, TYPALIGN_INT, &past->nulls, &n);
+    if (n != past->ngroups * nkeys)
+        fail();
+    past->keys = static_cast<Datum *>(palloc0(sizeof(Datum) * (n + 1)));
+    for (int i = 0; i < nkeys; i++) {
+        int32 typmod = question->leaf->keys[i].typmod;
+        Oid base = getBaseTypeAndTypmod(question->leaf->keys[i].type, &typmod), input, parameter;
+        getTypeInputInfo(base, &input, &parameter);
+        FmgrInfo function;
+        fmgr_info(input, &function);
+        for (int at = i; at < n; at += nkeys)
+            if (!past->nulls[at])
+                past->keys[at] = InputFunctionCall(&function, TextDatumGetCString(texts[at]), parameter, typmod);
+    }
+}
+
+static void read_answer(const catalog::StoredAnswer *stored, const rows::Question *question, const int *order,
+                        Past *past) {
+    border::SettingsScope settings = border::SettingsScope::enter();
+    read_charged(stored->charged, question, past);
+    int n, width = question->ncoordinates;
+    bool *nulls;
+    Datum *numbers = elements_of(stored->numbers, NUMERICOID, -1, TYPALIGN_INT, &nulls, &n);
+    if (width == 0 || n % width != 0 || (stored->groups != nullptr) != question->thresholded)
+        fail();
+    past->ngroups = n / width;
+    if (!question->thresholded && past->ngroups != question->ngroups)
+        fail();
+    past->values = static_cast<privacy::int128 *>(palloc(sizeof(privacy::int128) * (n + 1)));
+    for (int at = 0; at < n; at++) {
+        if (nulls[at])
+            fail();
+        past->values[at - at % width + order[at % width]] = read_number(numbers[at]);
+    }
+    if (question->thresholded)
+        read_keys(stored->groups, question, past);
+    settings.leave();
+}
+
+// What cannot be read any more, such as the label of an enum that was renamed, is not there. Nobody's cancel, and no lack of
+// memory, becomes a charge.
+static const Past *past_of(const catalog::StoredAnswer *stored, const rows::Question *question, const int *order) {
+    auto *past = static_cast<Past *>(palloc0(sizeof(Past)));
+    ErrorData *error = border::attempt([&] { read_answer(stored, question, order, past); });
+    if (error == nullptr)
+        return past;
+    RESUME_INTERRUPTS();
+    int category = ERRCODE_TO_CATEGORY(error->sqlerrcode);
+    if (category == ERRCODE_INSUFFICIENT_RESOURCES || category == ERRCODE_OPERATOR_INTERVENTION)
+        ReThrowError(error);
+    return nullptr;
+}
+
+// Whether the keys of an answer can be written down and read again, by code of the server's.
+static bool has_lasting_keys(const rows::Question *question) {
+    for (int i = 0; question->thresholded && i < question->leaf->nkeys; i++) {
+        Oid type = question->leaf->keys[i].type;
+        if (!rows::is_text_portable(type) || catalog::input_runs_code(getBaseType(type)))
+            return false;
+    }
+    return true;
+}
+
+const Replay *look_up(const catalog::Reading &reading, const rows::Question *question, const Terms &terms,
+                      const catalog::Policy &policy, const char *time_zone, bool again) {
+    if (policy.replay == nullptr || !is_public(terms.algorithm) || !has_lasting_keys(question))
+        return nullptr;
+    auto *replay = static_cast<Replay *>(palloc0(sizeof(Replay)));
+    replay->interval = policy.replay;
+    replay->key.table = question->settings->id;
+    replay->key.grantee = policy.grantee;
+    replay->key.hash =
+        hash_of(question, terms, time_zone, catalog::times_forgotten(reading, question->settings->id), &replay->order);
+    const catalog::StoredAnswer *stored = again ? catalog::find_stored(reading, replay->key, *policy.replay) : nullptr;
+    if (stored != nullptr)
+        replay->past = past_of(stored, question, replay->order);
+    return replay;
+}
+
+// ---- keeping -------------------------------------------------------------------------------------------------------
+
+struct Kept {
+    const Replay *replay;
+    MemoryContext memory;
+    Size size;
+    bool too_large;
+    int64 ngroups;
+    // Of discovered groups: the texts of their keys, and the numbers; grown together.
+    int64 room;
+    Datum *keys;
+    bool *nulls;
+    Datum *numbers;
+};
+
+Kept *begin_keeping(const rows::Question *question, const Replay *replay) {
+    if (replay == nullptr)
+        return nullptr;
+    auto *kept = static_cast<Kept *>(palloc0(sizeof(Kept)));
+    kept->replay = replay;
+    kept->memory = CurrentMemoryContext;
+    kept->room = Max(question->ngroups, 16);
+    int nkeys = question->leaf->nkeys, width = question->ncoordinates;
+    kept->keys = static_cast<Datum *>(palloc_extended(sizeof(Datum) * (kept->room * nkeys + 1), MCXT_ALLOC_HUGE));
+    kept->nulls = static_cast<bool *>(palloc_extended(sizeof(bool) * (kept->room * nkeys + 1), MCXT_ALLOC_HUGE));
+    kept->numbers = static_cast<Datum *>(palloc_extended(sizeof(Datum) * (kept->room * width + 1), MCXT_ALLOC_HUGE));
+    return kept;
+}
+
+static void make_room(Kept *kept, int nkeys, int width) {
+    if (kept->ngroups < kept->room)
+        return;
+    kept->room *= 2;
+    kept->keys = static_cast<Datum *>(repalloc_huge(kept->keys, sizeof(Datum) * (kept->room * nkeys + 1)));
+    kept->nulls = static_cast<bool *>(repalloc_huge(kept->nulls, sizeof(bool) * (kept->room * nkeys + 1)));
+    kept->numbers = static_cast<Datum *>(repalloc_huge(kept->numbers, sizeof(Datum) * (kept->room * width + 1)));
+}
+
+static void keep_keys(Kept *kept, const rows::Question *question, const Datum *keys, const bool *nulls) {
+    int nkeys = question->leaf->nkeys;
+    for (int i = 0; i < nkeys; i++) {
+        int64 at = kept->ngroups * nkeys + i;
+        kept->nulls[at] = nulls[i];
+        kept->keys[at] = Datum{0};
+        if (nulls[i])
+            continue;
+        Oid output;
+        bool is_varlena;
+        getTypeOutputInfo(question->leaf->keys[i].type, &output, &is_varlena);
+        kept->keys[at] = CStringGetTextDatum(OidOutputFunctionCall(output, keys[i]));
+        kept->size += VARSIZE(DatumGetPointer(kept->keys[at]));
+    }
+}
+
+static Datum number_of(privacy::int128 value) {
+    char text[64];
+    border::core([&] { strlcpy(text, privacy::scaled_text(value, 0).c_str(), sizeof text); });
+    return catalog::text_numeric(text);
+}
+
+void keep_group(Kept *kept, const rows::Question *question, const Datum *keys, const bool *nulls,
+                const privacy::int128 *noisy) {
+    if (kept == nullptr || kept->too_large)
+        return;
+    int width = question->ncoordinates;
+    MemoryContext old = MemoryContextSwitchTo(kept->memory);
+    make_room(kept, question->leaf->nkeys, width);
+    if (question->thresholded)
+        keep_keys(kept, question, keys, nulls);
+    for (int c = 0; c < width; c++) {
+        Datum number = number_of(noisy[kept->replay->order[c]]);
+        kept->numbers[kept->ngroups * width + c] = number;
+        kept->size += VARSIZE(DatumGetPointer(number));
+    }
+    MemoryContextSwitchTo(old);
+    kept->ngroups++;
+    kept->too_large = kept->size > stored_limit;
+}
+
+static void add_widths(StringInfo json, const rows::Question *question, const Facts &facts) {
+    auto *widths = static_cast<double *>(palloc0(sizeof(double) * (question->nmeasures + 1)));
+    for (int i = 0; i < question->leaf->noutputs; i++)
+        if (!question->leaf->outputs[i].is_key)
+            widths[question->measure_of[question->leaf->outputs[i].index]] = facts.error95[i];
+    appendStringInfo(json, ", \"short\": \"%d\", \"error95\": \"", static_cast<int>(facts.reached.how));
+    for (int j = 0; j < question->nmeasures; j++)
+        appendStringInfo(json, " %s", float8out_internal(widths[j]));
+    appendStringInfoChar(json, '"');
+}
+
+// What was charged, for whoever looks; and what the noise was drawn for, from which its intervals follow.
+static Datum charged_of(const rows::Question *question, const Terms &terms, const Facts &facts, bool round) {
+    StringInfoData json;
+    initStringInfo(&json);
+    appendStringInfo(&json, "{\"mechanism\": \"%s\", \"epsilon\": %s, \"epsilon_svt\": %s, ",
+                     facts.mechanism == privacy::Mechanism::laplace ? "laplace" : "gaussian",
+                     catalog::numeric_text(catalog::to_numeric(facts.paid.epsilon)),
+                     catalog::numeric_text(catalog::to_numeric(facts.paid.selection)));
+    appendStringInfo(&json, "\"delta\": %s, \"rho\": %s, \"planned_rho\": %s",
+                     catalog::numeric_text(catalog::to_numeric(facts.delta)),
+                     catalog::numeric_text(catalog::to_numeric(facts.paid.rho)),
+                     catalog::numeric_text(catalog::to_numeric(terms.rho)));
+    if (round)
+        add_widths(&json, question, facts);
+    appendStringInfoChar(&json, '}');
+    return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
+}
+
+static ArrayType *array_of(Datum *elements, bool *nulls, int64 n, Oid type) {
+    int dimensions[1] = {static_cast<int>(n)}, lower_bounds[1] = {1};
+    return construct_md_array(elements, nulls, 1, dimensions, lower_bounds, type, -1, false, TYPALIGN_INT);
+}
+
+const catalog::Storing *storing_of(const Kept *kept, const rows::Question *question, const Terms &terms,
+                                   const Facts &facts, bool round) {
+    if (kept == nullptr || kept->too_large)
+        return nullptr;
+    auto *storing = static_cast<catalog::Storing *>(palloc0(sizeof(catalog::Storing)));
+    storing->key = kept->replay->key;
+    storing->replay = kept->replay->interval;
+    storing->answer.charged = charged_of(question, terms, facts, round);
+    storing->answer.numbers = array_of(kept->numbers, nullptr, kept->ngroups * question->ncoordinates, NUMERICOID);
+    if (question->thresholded)
+        storing->answer.groups = array_of(kept->keys, kept->nulls, kept->ngroups * question->leaf->nkeys, TEXTOID);
+    return storing;
+}
+
+} // namespace dp::release
