@@ -6,7 +6,7 @@
 namespace dp::sql {
 
 namespace {
-constexpr int most_cell = 600; // characters
+constexpr int most_cell = 600, most_code = 2000; // characters
 
 // A table of the page and the statement that fills it, all of its columns as text. $1: the protected table.
 struct Source {
@@ -24,7 +24,7 @@ const Source sources[] = {
      "Settings",
      "All that is set for the table, what is used of its totals, and who reads its rows (dp_settings). The calls, run "
      "in order, "
-     "set it up again.",
+     "set it up again; long ones are cut here.",
      "Nothing is set.",
      false,
      "SELECT item, name, value, call FROM %s.dp_settings($1)",
@@ -83,7 +83,8 @@ static void add_rows(picture::Table *table, const border::Spi &spi, uint64 nrows
         border::core([&] { table->rows.emplace_back(); });
         for (int column = 1; column <= ncolumns; column++) {
             char *value = spi.text(row, column);
-            const char *shown = value == nullptr ? "" : page_text(value, most_cell);
+            const char *shown =
+                value == nullptr ? "" : page_text(value, table->code[column - 1] ? most_code : most_cell);
             border::core([&] { table->rows.back().push_back(shown); });
         }
     }
