@@ -4,8 +4,8 @@
 
 namespace dp::catalog {
 
-// A row on the basis epsilon moves the sum of epsilon, one on the basis rho that of its epoch in rho. Charges under zcdp carry the
-// totals in force; what an epoch promises is the largest of each, and the target of its first.
+// A row on the basis epsilon moves the sum of epsilon, one on the basis rho that of its epoch in rho. A charge under zcdp that
+// raises what its epoch promises carries the totals in force: the promise is the largest of each, and the target of the first.
 const char *const ledger_sums_sql = R"sql(
 entry AS (
   SELECT l.id, l.hash, l.account, l.grantee, l.kind, l.epsilon, l.delta, l.rho, l.basis, l.epoch,

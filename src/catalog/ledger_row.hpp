@@ -14,7 +14,7 @@ struct Price {
     privacy::Delta delta_noise; // what Gaussian noise was calibrated at
     privacy::Basis basis;       // which sum it moves
     int epoch;
-    Datum totals;   // a jsonb: under zcdp those in force, else 0
+    Datum totals; // a jsonb: under zcdp those in force, if they raise what the epoch promises; else 0
     Datum period;   // a jsonb: the period that it is in, else 0
     TimestampTz at; // what the clock showed when it was decided
 };

@@ -90,20 +90,19 @@ void write(const Spi &spi, const Entry &entry, const Price &price, OpenShare *sh
     share->moved = true;
 }
 
-void raise_claim(const Charge &what, const privacy::BoundSettings &bound, OpenOdometer *odometer) {
-    if (bound.bound != privacy::Bound::zcdp)
-        return;
+bool raise_claim(privacy::Account account, const privacy::BoundSettings &bound, OpenOdometer *odometer) {
     privacy::Claim &claim = odometer->state.claim;
     std::optional<privacy::Delta> &conversion = odometer->state.conditional_conversion;
     const privacy::Claim claimed = claim;
     const std::optional<privacy::Delta> converted = conversion;
-    if (what.account == privacy::Account::public_account)
+    if (account == privacy::Account::public_account)
         border::core([&] { claim.raise(bound); });
     else
         conversion = std::max(conversion.value_or(privacy::Delta()), bound.delta_conversion);
     const bool raised = conversion != converted || !(claim == claimed);
     const bool period = odometer->moved == Moved::period;
     odometer->moved = std::max(odometer->moved, raised || period ? Moved::all : Moved::rho);
+    return raised;
 }
 
 static void add_sums(Parameters *parameters, const privacy::Totals &totals) {

@@ -27,7 +27,6 @@ struct Basis {
     Oid view, role;
     const char *grantee; // or null
     const Terms *terms;  // null: the view is not registered any more
-    Datum totals;        // a jsonb: those in force under zcdp, else 0
     OpenShare *share;    // null without a grantee
 };
 
@@ -52,7 +51,7 @@ template <int Places> void say(StringInfo json, const char *name, privacy::Decim
     appendStringInfo(json, "\"%s\": %s, ", name, text);
 }
 
-// In every row of an epoch under zcdp: what the epoch promises follows from its rows.
+// In every row that raises what its epoch promises: so that follows from the rows alone.
 Datum describe_totals(const privacy::BoundSettings &bound) {
     StringInfoData json;
     initStringInfo(&json);
@@ -67,29 +66,6 @@ Datum describe_totals(const privacy::BoundSettings &bound) {
     say(&json, "delta_mechanisms", bound.delta_mechanisms());
     appendStringInfo(&json, "\"cap\": \"%s\"}}", privacy::name_of(bound.cap));
     return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
-}
-
-bool same_totals(const privacy::BoundSettings &a, const privacy::BoundSettings &b) {
-    return a.epsilon_total == b.epsilon_total && a.delta_total == b.delta_total &&
-           a.delta_conversion == b.delta_conversion && a.cap == b.cap && a.epsilon_pure == b.epsilon_pure &&
-           a.rho_total == b.rho_total && a.rho_target == b.rho_target;
-}
-
-// The last ones are kept: they hardly ever change, and every batch needs them.
-Datum totals_of(const privacy::BoundSettings &bound) {
-    static privacy::BoundSettings described;
-    static Datum description;
-    if (description != Datum{0} && same_totals(described, bound))
-        return datumCopy(description, false, -1); // it may be replaced before this batch has ended
-    Datum totals = describe_totals(bound);
-    MemoryContext caller = MemoryContextSwitchTo(TopMemoryContext);
-    Datum kept = datumCopy(totals, false, -1);
-    MemoryContextSwitchTo(caller);
-    if (description != Datum{0})
-        pfree(DatumGetPointer(description));
-    description = kept;
-    described = bound;
-    return totals;
 }
 
 // In every row of a charge where a period is set: which one it was decided in, and since when it counts.
@@ -118,8 +94,6 @@ Basis *read_basis(const Charge &what, OpenOdometer *odometer) {
     CommandCounterIncrement();
     Reading reading = Reading::open();
     basis->terms = read_terms(reading, basis->view, basis->role, grantee_of(what));
-    if (basis->terms != nullptr && basis->terms->bound.bound == privacy::Bound::zcdp)
-        basis->totals = totals_of(basis->terms->bound);
     if (what.grantee != nullptr)
         basis->share =
             known_share(odometer, what.grantee, read_share(reading, odometer->id, what.grantee, odometer->state.epoch));
@@ -188,7 +162,8 @@ bool is_for_life(const privacy::BoundSettings &bound, const privacy::Spent &spen
     if (denial == privacy::Denial::epsilon_lifetime || denial == privacy::Denial::delta_lifetime)
         return true;
     return denial == privacy::Denial::no_candidate && bound.period && bound.epsilon_lifetime &&
-           *bound.epsilon_lifetime - spent.epsilon < *bound.epsilon_total - spent.period.epsilon;
+           *bound.epsilon_lifetime - spent.epsilon <
+               bound.epsilon_total.value_or(privacy::Epsilon()) - spent.period.epsilon;
 }
 
 // Under bounds that count in epsilon.
@@ -289,7 +264,6 @@ privacy::Epsilon worst_case(const Charge &what, privacy::Epsilon charged) {
 Price price_at(const Charge &what, const Standpoint &point) {
     Price price = {};
     price.epoch = point.basis->terms->epoch;
-    price.totals = point.basis->totals;
     price.period = period_of(point.basis->terms->bound, point.sums, what.account);
     price.at = point.at;
     return price;
@@ -341,6 +315,11 @@ Price price_of_selection(const Charge &what, const Standpoint &point, const Verd
     return price;
 }
 
+void claim(const Charge &what, const privacy::BoundSettings &bound, OpenOdometer *odometer, Price *price) {
+    if (bound.bound == privacy::Bound::zcdp && raise_claim(what.account, bound, odometer))
+        price->totals = describe_totals(bound);
+}
+
 // ---- the requests ----
 
 // `committed`: the request can be decided, and the odometer is in the epoch that it rests on.
@@ -363,11 +342,10 @@ Standpoint standpoint_of(const Basis *basis, const OpenOdometer &odometer) {
 }
 
 // Of what is accepted.
-void put_charge(const Spi &spi, const Entry &entry, const Standpoint &point, const Price &price,
-                OpenOdometer *odometer) {
+void put_charge(const Spi &spi, const Entry &entry, const Standpoint &point, Price price, OpenOdometer *odometer) {
     const Charge &what = *entry.what;
     enter_period(point.sums, what.account, point.basis->share, odometer);
-    raise_claim(what, point.basis->terms->bound, odometer);
+    claim(what, point.basis->terms->bound, odometer, &price);
     write(spi, entry, price, point.basis->share, odometer);
 }
 

@@ -1,4 +1,4 @@
-// Answers that were paid and may be given again (formulas.md 4.4; policy.replay): the rows of dp_rdr.stored_answer.
+// Answers that were paid and may be given again (formulas.md 4.3; policy.replay): the rows of dp_rdr.stored_answer.
 #pragma once
 
 #include "border/spi.hpp"

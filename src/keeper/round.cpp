@@ -30,7 +30,7 @@ struct Request {
     release::Terms terms;
     release::Round *round;
     catalog::Entry *entry;  // what is charged next
-    StringInfoData message; // an answer that costs nothing, whole; or none
+    StringInfoData message; // an answer that costs nothing, or is stored before it leaves, whole; or none
     List *locked;           // LockRelId *, to the end of the request
     uint64 aborts;          // that were counted when they were locked
 };
@@ -244,11 +244,8 @@ static void check_view(Oid view) {
     table_close(relation, NoLock);
 }
 
-// An answer that costs nothing, if there is one for the question: no charge, no row of the ledger, no private row.
-static bool write_uncharged(Request *request) {
-    release::Answer answer = release::uncharged(request->question, request->terms);
-    if (answer.rows == nullptr)
-        return false;
+// All of an answer, to be sent behind its transaction.
+static StringInfoData message_of(const release::Answer &answer) {
     border::Writer facts = border::Writer::begin(), message = border::Writer::begin();
     write_facts(&facts, answer.facts);
     message.put(Reply::answer);
@@ -260,7 +257,15 @@ static bool write_uncharged(Request *request) {
         return true;
     });
     message.put(uint32{0});
-    request->message = message.bytes;
+    return message.bytes;
+}
+
+// An answer that costs nothing, if there is one for the question: no charge, no row of the ledger, no private row.
+static bool write_uncharged(Request *request) {
+    release::Answer answer = release::uncharged(request->question, request->terms);
+    if (answer.rows == nullptr)
+        return false;
+    request->message = message_of(answer);
     return true;
 }
 
@@ -532,18 +537,21 @@ static void answer(Request *request) {
     if (!take_steps(request))
         return;
     Stream stream = open_stream(request->slot);
-    release::Answer answer = {};
+    const catalog::Storing *storing = nullptr;
     ErrorData *error = in_transaction(request, "2s", 0, [&] {
         border::set_locally("TimeZone", request->ask.time_zone);
-        answer = release::finish(request->round);
-        if (answer.storing == nullptr)
+        release::Answer answer = release::finish(request->round);
+        storing = answer.storing;
+        if (storing == nullptr)
             send_rows(&stream, answer);
+        else
+            request->message = message_of(answer);
     });
     if (rows::take_suspension())
         suspend(request);
-    if (error == nullptr && answer.storing != nullptr) {
-        store(request, answer.storing);
-        error = in_transaction(request, "2s", 0, [&] { send_rows(&stream, answer); });
+    if (error == nullptr && storing != nullptr) {
+        store(request, storing);
+        put_bytes(&stream, request->message.data, request->message.len);
     }
     if (error != nullptr) {
         border::Writer writer = border::Writer::begin();

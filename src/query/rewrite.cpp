@@ -401,11 +401,26 @@ static void fold_level(Query *query, const Folded *folded, ParseState *source) {
     query->jointree->quals = make_and_qual(folded->condition, where);
 }
 
+// A key that is named twice is one: the product of its groups with themselves would be shown otherwise.
+static void drop_equal_keys(Query *query) {
+    List *kept = NIL, *expressions = NIL;
+    ListCell *cell;
+    foreach (cell, query->groupClause) {
+        Node *expression = get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell), query->targetList);
+        if (list_member(expressions, expression))
+            continue;
+        expressions = lappend(expressions, expression);
+        kept = lappend(kept, lfirst(cell));
+    }
+    query->groupClause = kept;
+}
+
 static void split_level(Query *query, const Folded *folded, Rewrite *rewrite) {
     check_leaves(list_length(rewrite->views) + 1);
     check_outputs(list_length(query->groupClause));
     border::flatten_grouping(query);
     fold_level(query, folded, rewrite->source);
+    drop_equal_keys(query);
     Split split = {NIL, Distinct::none(), NIL, 0, rewrite->source};
     ListCell *cell;
     foreach (cell, query->groupClause)

@@ -381,15 +381,13 @@ static Writer begin_writer(const rows::Question *question, Answer *answer) {
     return writer;
 }
 
-// Rows that are stored before they leave outlive the transaction in which they were made.
-static Answer begin_answer(const rows::Question *question, const Terms &terms, const Facts &facts) {
-    bool stored = terms.replay != nullptr && terms.replay->past == nullptr;
-    return Answer{facts, tuplestore_begin_heap(true, stored, work_mem), describe_answer(question->leaf), nullptr};
+static Answer begin_answer(const rows::Question *question, const Facts &facts) {
+    return Answer{facts, tuplestore_begin_heap(true, false, work_mem), describe_answer(question->leaf), nullptr};
 }
 
 Answer write_values(const rows::Question *question, const Terms &terms, const Facts &facts,
                     const privacy::int128 *values, bool means) {
-    Answer answer = begin_answer(question, terms, facts);
+    Answer answer = begin_answer(question, facts);
     Writer writer = begin_writer(question, &answer);
     writer.given = values;
     writer.means = means;
@@ -440,7 +438,7 @@ Answer give_again(const rows::Question *question, const Terms &terms) {
     facts.delta = privacy::Delta();
     facts.reached.steps = 0;
     facts.uncharged = true;
-    Answer answer = begin_answer(question, terms, facts);
+    Answer answer = begin_answer(question, facts);
     Writer writer = begin_writer(question, &answer);
     writer.plan = plan;
     writer.given = past.values;
@@ -461,7 +459,7 @@ Answer list_groups(const rows::Question *question, const Terms &terms) {
     for (int i = 0; i < facts.noutputs; i++)
         facts.error95[i] = std::numeric_limits<double>::quiet_NaN();
     facts.uncharged = true;
-    Answer answer = begin_answer(question, terms, facts);
+    Answer answer = begin_answer(question, facts);
     Writer writer = begin_writer(question, &answer);
     writer.given = writer.noisy; // of no coordinate
     put_declared(&writer, nullptr);
@@ -473,7 +471,7 @@ Answer list_groups(const rows::Question *question, const Terms &terms) {
 Answer write(const rows::Question *question, const Terms &terms, const Paid &paid, rows::Sums *sums,
              const Drawn *drawn) {
     const privacy::ReleasePlan *plan = plan_of(question, terms, paid.epsilon);
-    Answer answer = begin_answer(question, terms, facts_of(question, terms, paid, plan));
+    Answer answer = begin_answer(question, facts_of(question, terms, paid, plan));
     Writer writer = begin_writer(question, &answer);
     writer.stored = begin_keeping(question, terms.replay);
     writer.plan = plan;

@@ -106,8 +106,7 @@ struct Answer {
     Facts facts;
     Tuplestorestate *rows; // outputs of the leaf, in canonical key order; can be read again
     TupleDesc desc;
-    const catalog::Storing
-        *storing; // to be stored before the first row leaves; or null. Then the rows outlive the transaction
+    const catalog::Storing *storing; // to be stored before the first row leaves; or null
 };
 
 // What costs nothing, and reads no row: an answer that was paid (terms.replay has a past), and the declared groups of a question

@@ -1,4 +1,4 @@
-// The same question again, under the same policy: given the numbers that were drawn for it, without a charge (formulas.md 4.4).
+// The same question again, under the same policy: given the numbers that were drawn for it, without a charge (formulas.md 4.3).
 // Everything here is post-processing of released answers: what decides whether there is one are public facts and the clock.
 #pragma once
 
