@@ -5,6 +5,7 @@
 #   make test              every suite on throwaway servers, from a bare Debian 12 on
 #   make test-matrix       the same on PostgreSQL 15, 17 and 18, and pg_upgrade between them; as root
 #   make test-asserts      the suites of a server on a PostgreSQL with assertions, which it builds; as root
+#   make browser           the report in a browser, which it installs
 #   make demo              a guided tour in the terminal, on a throwaway server
 #   make bench             timings beside PostgreSQL's own plain queries
 #   make mutants           plants mistakes, one at a time: a suite has to see each
@@ -13,7 +14,7 @@
 #   make dist              the archive for PGXN, build/dp_rdr-VERSION.zip
 #   make deb               a Debian package, build/deb/*.deb, and a look at it
 #   make container         builds and tries doc/Containerfile
-#   make unit              the unit tests of src/privacy alone (no server)
+#   make unit              the unit tests of src/privacy and src/picture alone (no server)
 #   make unit-sanitize     the same under AddressSanitizer and UBSan
 #   make installcheck      the SQL, isolation and TAP suites against the server that PG* points to
 #
@@ -81,13 +82,26 @@ PRIVACY_OBJS := $(filter src/privacy/%,$(OBJS))
 src/privacy/%.o: override CPPFLAGS := $(filter-out -I% -isystem% -DUSE_ASSERT_CHECKING,$(CPPFLAGS)) -Isrc
 src/privacy/%.o: override CXXFLAGS := $(filter-out -std=%,$(CXXFLAGS)) -std=c++17
 
+# The same for the pictures of a report. Its style and script become literals of the library; nothing that is made is kept
+# beside the sources.
+PICTURE_OBJS := $(filter src/picture/%,$(OBJS))
+src/picture/%.o: override CPPFLAGS := $(filter-out -I% -isystem% -DUSE_ASSERT_CHECKING,$(CPPFLAGS)) -Isrc -Ibuild/literals
+src/picture/%.o: override CXXFLAGS := $(filter-out -std=%,$(CXXFLAGS)) -std=c++17
+
+LITERALS := $(patsubst src/%,build/literals/%.inc,$(wildcard src/picture/*.css src/picture/*.js))
+build/literals/%.inc: src/%
+	@mkdir -p $(@D)
+	@(printf 'R"literal('; cat $<; printf ')literal"') >$@
+src/picture/resources.o build/sanitized/src/picture/resources.o: $(LITERALS)
+
 # ----------------------------------------------------------------------------------------------------------------------
 # C++ tests (GoogleTest). build/obj holds plain objects, build/sanitized those with the sanitizers.
 # ----------------------------------------------------------------------------------------------------------------------
 
 SANITIZE = -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-TEST_CPPFLAGS = -Isrc -Itest/unit -Itest/statistics -DDP_TEST_DATA='"$(CURDIR)/test/unit"' -MMD -MP
-TEST_CXXFLAGS = -std=c++17 -O2 -g $(WARNINGS)
+TEST_CPPFLAGS = -Isrc -Ibuild/literals -Itest/unit -Itest/statistics -DDP_TEST_DATA='"$(CURDIR)/test/unit"' -MMD -MP
+# Most of the time goes into compiling: names of lines are all that reports need, and -O1 is as quick as -O2 from source to result.
+TEST_CXXFLAGS = -std=c++17 -O1 -g1 $(WARNINGS)
 GTEST_LIBS = -lgtest_main -lgtest -pthread
 
 test_objects = $(patsubst %.cpp,build/$(1)/%.o,$(sort $(wildcard $(2))))
@@ -97,7 +111,7 @@ AUDIT_OBJS := $(call test_objects,obj,test/audit/*.cpp)
 CLIENT_OBJS := $(call test_objects,obj,test/client/*.cpp)
 SAMPLERS_OBJS := $(call test_objects,obj,test/bench/samplers.cpp)
 COUNTS_OBJS := $(call test_objects,obj,test/bench/counts.cpp)
-SANITIZED_OBJS := $(call test_objects,sanitized,test/unit/*.cpp src/privacy/*.cpp)
+SANITIZED_OBJS := $(call test_objects,sanitized,test/unit/*.cpp src/privacy/*.cpp src/picture/*.cpp)
 
 build/obj/test/client/%.o: TEST_CPPFLAGS += -isystem $(shell $(PG_CONFIG) --includedir 2>/dev/null)
 
@@ -109,7 +123,7 @@ build/sanitized/%.o: %.cpp
 	@mkdir -p $(@D)
 	$(CXX) $(TEST_CXXFLAGS) $(SANITIZE) $(TEST_CPPFLAGS) -c -o $@ $<
 
-build/unit: $(UNIT_OBJS) $(PRIVACY_OBJS)
+build/unit: $(UNIT_OBJS) $(PRIVACY_OBJS) $(PICTURE_OBJS)
 	$(CXX) -o $@ $^ $(GTEST_LIBS)
 
 build/unit-sanitized: $(SANITIZED_OBJS)
@@ -206,6 +220,9 @@ test-matrix:
 test-asserts:
 	@test/asserts/run $(SUITES)
 
+browser:
+	@test/browser/run
+
 demo:
 	@test/demo/run
 
@@ -237,6 +254,6 @@ container:
 
 .PHONY: dist deb container
 
-.PHONY: unit unit-sanitize statistics audit client samplers counts greybox blackbox batch test test-matrix test-asserts demo bench escrow soak mutants
+.PHONY: unit unit-sanitize statistics audit client samplers counts greybox blackbox batch test test-matrix test-asserts browser demo bench escrow soak mutants
 
 -include $(OBJS:.o=.d) $(wildcard build/obj/*/*/*.d build/sanitized/*/*/*.d build/greybox/src/*/*.d build/batch/test/*/*.d)

@@ -265,7 +265,7 @@ INSERT INTO family VALUES (1, 1, 'a', 'x', true), (2, 2, 'a', 'x', false);
 SELECT * FROM dp_risk_output('SELECT count(*) FROM family_dp WHERE b', '{0.3}', epsilon => 1);
 -- Without epsilon there is no loss; why there is none for averages and discovered groups is said.
 SELECT * FROM dp_risk_output('SELECT count(*) FROM family_dp', '{2}');
-SELECT * FROM dp_risk_output('SELECT avg(i) FROM family_dp', '{1.5}', epsilon => 1);
+SELECT * FROM dp_risk_output('SELECT avg(i) FROM family_dp', '{1.5}', epsilon => 1) ORDER BY rdr, record;
 SELECT * FROM dp_risk_output('SELECT h, count(*) FROM family_dp GROUP BY h', '{1}', epsilon => 1, delta => 1e-6);
 -- The order of the numbers, and what is no answer.
 SELECT arguments, attempt('SELECT * FROM dp_risk_output(' || arguments || ')') FROM (VALUES

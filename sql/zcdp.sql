@@ -92,7 +92,7 @@ SELECT attempt('SELECT area, count(*), avg(age) FROM canvas_dp GROUP BY area');
 SELECT attempt('SELECT id, count(*) FROM canvas_dp GROUP BY id'); -- groups that nobody declared
 SET ROLE regress_controller;
 SELECT * FROM charges('canvas');
-SELECT parameters -> 'totals' AS totals, count(*) FROM dp_rdr.ledger WHERE relation = 'public.canvas' GROUP BY 1;
+SELECT parameters -> 'totals' AS totals, count(*) FROM dp_rdr.ledger WHERE relation = 'public.canvas' GROUP BY 1 ORDER BY 2;
 SELECT * FROM zcdp_account;
 SELECT dp_verify_ledger('canvas');
 -- dp_explain knows what the leaves before it in a statement would cost, in rho.
@@ -174,7 +174,7 @@ SELECT dp_set_odometer('canvas', 'zcdp', 'Infinity', 4e-6);
 SET ROLE regress_second;
 SELECT n, attempt('SELECT count(*) FROM canvas_dp') FROM generate_series(1, 3) n;
 SET ROLE regress_controller;
-SELECT parameters -> 'totals' AS totals FROM dp_rdr.ledger WHERE relation = 'public.canvas' ORDER BY id DESC LIMIT 1;
+SELECT parameters -> 'totals' AS totals FROM dp_rdr.ledger WHERE relation = 'public.canvas' AND parameters ? 'totals' ORDER BY id DESC LIMIT 1;
 SELECT * FROM zcdp_account;
 \set VERBOSITY default
 SELECT dp_set_odometer('canvas', rho_target => 0.1); -- it is fixed in advance: another epoch

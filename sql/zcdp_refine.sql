@@ -50,6 +50,7 @@ SELECT refused(counted('error95 => 0'));
 SELECT refused(counted('error95 => 3.5'));
 SELECT refused(counted('error95 => 30, epsilon => 0.01'));
 SELECT reason FROM dp_explain('SELECT count(*) FROM barn_dp', error95 => 3.5);
+SELECT refused(format('SELECT * FROM dp_query(%L, error95 => 3.5) AS (%s)', 'SELECT ' || string_agg(format('count(*) FILTER (WHERE age < %s)', i), ', ') || ' FROM barn_dp', string_agg('c' || i || ' bigint', ', '))) FROM generate_series(1, 40) i; -- of many numbers the price is not looked for
 RESET ROLE;
 SELECT dp_grant('barn_dp', 'regress_analyst', mechanism => 'gaussian');
 SET ROLE regress_analyst;
@@ -122,6 +123,7 @@ SET ROLE regress_analyst;
 SELECT refused('SELECT * FROM dp_refine() AS (n bigint)'); -- still the same
 SELECT refused(counted('error95 => 1')); -- dearer than the policy permits, in rho
 SELECT reason FROM dp_explain('SELECT count(*) FROM barn_dp', error95 => 1);
+SELECT refused(format('SELECT * FROM dp_query(%L, error95 => 1) AS (%s)', 'SELECT ' || string_agg(format('count(*) FILTER (WHERE age < %s)', i), ', ') || ' FROM barn_dp', string_agg('c' || i || ' bigint', ', '))) FROM generate_series(1, 40) i; -- the same
 SELECT n BETWEEN 3000 AND 5000 FROM dp_query('SELECT count(*) FROM barn_dp WHERE age > 0', error95 => 30) AS (n bigint);
 TABLE refined;
 SELECT refused('SELECT * FROM dp_refine() AS (n numeric)');

@@ -107,7 +107,11 @@ ALTER TABLE dp_rdr.protected_table
     ADD COLUMN rho_target numeric,
     ADD COLUMN rho_total numeric,
     ADD COLUMN profile jsonb,
-    ADD COLUMN epoch integer NOT NULL DEFAULT 0;
+    ADD COLUMN epoch integer NOT NULL DEFAULT 0,
+    ADD COLUMN period text CHECK (period OPERATOR(pg_catalog.=) ANY ('{day,week,month,quarter,year}'::text[])),
+    ADD COLUMN epsilon_lifetime numeric,
+    ADD COLUMN delta_lifetime numeric,
+    ADD COLUMN period_since date;
 ALTER TABLE dp_rdr.odometer
     ADD COLUMN public_rho numeric NOT NULL DEFAULT 0,
     ADD COLUMN public_pure numeric NOT NULL DEFAULT 0,
@@ -124,7 +128,15 @@ ALTER TABLE dp_rdr.odometer
     ADD COLUMN claim_conversion numeric,
     ADD COLUMN claim_mechanisms numeric,
     ADD COLUMN claim_target numeric,
-    ADD COLUMN conditional_conversion numeric;
+    ADD COLUMN conditional_conversion numeric,
+    ADD COLUMN public_period_kind text,
+    ADD COLUMN public_period_start timestamptz,
+    ADD COLUMN public_period_epsilon numeric NOT NULL DEFAULT 0,
+    ADD COLUMN public_period_delta numeric NOT NULL DEFAULT 0,
+    ADD COLUMN conditional_period_kind text,
+    ADD COLUMN conditional_period_start timestamptz,
+    ADD COLUMN conditional_period_epsilon numeric NOT NULL DEFAULT 0,
+    ADD COLUMN conditional_period_delta numeric NOT NULL DEFAULT 0;
 ALTER TABLE dp_rdr.odometer_share
     ADD COLUMN epoch integer NOT NULL DEFAULT 0,
     ADD COLUMN public_rho numeric NOT NULL DEFAULT 0,
@@ -134,7 +146,15 @@ ALTER TABLE dp_rdr.odometer_share
     ADD COLUMN conditional_pure numeric NOT NULL DEFAULT 0,
     ADD COLUMN conditional_rho_only boolean NOT NULL DEFAULT false,
     ADD COLUMN public_epsilon_before numeric NOT NULL DEFAULT 0,
-    ADD COLUMN conditional_epsilon_before numeric NOT NULL DEFAULT 0;
+    ADD COLUMN conditional_epsilon_before numeric NOT NULL DEFAULT 0,
+    ADD COLUMN public_period_kind text,
+    ADD COLUMN public_period_start timestamptz,
+    ADD COLUMN public_period_epsilon numeric NOT NULL DEFAULT 0,
+    ADD COLUMN public_period_delta numeric NOT NULL DEFAULT 0,
+    ADD COLUMN conditional_period_kind text,
+    ADD COLUMN conditional_period_start timestamptz,
+    ADD COLUMN conditional_period_epsilon numeric NOT NULL DEFAULT 0,
+    ADD COLUMN conditional_period_delta numeric NOT NULL DEFAULT 0;
 DROP FUNCTION dp_rdr.ledger_content(dp_rdr.ledger_row); -- it has the type of a row
 ALTER TABLE dp_rdr.ledger_row
     ADD COLUMN basis text NOT NULL DEFAULT 'epsilon',
@@ -190,15 +210,19 @@ CREATE FUNCTION dp_odometer(relation regclass, OUT account text, OUT epsilon num
                             OUT releases bigint, OUT denials bigint, OUT bound text,
                             OUT epsilon_total numeric, OUT delta_total numeric, OUT rho numeric,
                             OUT rho_total numeric, OUT epsilon_anytime float8, OUT epsilon_claim numeric,
-                            OUT delta_claim numeric) RETURNS SETOF record
+                            OUT delta_claim numeric, OUT period_epsilon numeric, OUT period_delta numeric,
+                            OUT period_end timestamptz, OUT epsilon_lifetime numeric, OUT delta_lifetime numeric)
+    RETURNS SETOF record
     LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE ROWS 2 AS 'MODULE_PATHNAME', 'dp_odometer';
 COMMENT ON FUNCTION dp_odometer(regclass) IS 'total privacy loss of a protected table and its bound, by account';
 DROP FUNCTION dp_set_odometer(regclass, text, numeric, numeric);
 CREATE FUNCTION dp_set_odometer(relation regclass, bound text = NULL, epsilon_total numeric = NULL,
                                 delta_total numeric = NULL, delta_conversion numeric = NULL, cap text = NULL,
-                                epsilon_pure numeric = NULL, rho_target numeric = NULL, profile jsonb = NULL)
+                                epsilon_pure numeric = NULL, rho_target numeric = NULL, profile jsonb = NULL,
+                                period text = NULL, epsilon_lifetime numeric = NULL, delta_lifetime numeric = NULL)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_odometer';
-COMMENT ON FUNCTION dp_set_odometer(regclass, text, numeric, numeric, numeric, text, numeric, numeric, jsonb)
+COMMENT ON FUNCTION dp_set_odometer(regclass, text, numeric, numeric, numeric, text, numeric, numeric, jsonb, text, numeric,
+                                    numeric)
     IS 'sets how the total privacy loss of a protected table is bounded';
 
 ALTER TABLE dp_rdr.policy
@@ -332,6 +356,79 @@ CREATE FUNCTION dp_attack_risk(relation regclass, role regrole = NULL, OUT fpr f
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 18 AS 'MODULE_PATHNAME', 'dp_attack_risk';
 COMMENT ON FUNCTION dp_attack_risk(regclass, regrole)
     IS 'how often at most an attack on all answers so far, or on one role''s, is right that somebody is in the table';
+
+-- What a controller reads in a browser, or on paper.
+CREATE FUNCTION dp_report(relation regclass, query text = NULL, tau float8 = 0.95, mechanism text = 'laplace',
+                          delta numeric = NULL, epsilons numeric[] = NULL, records integer = 20)
+    RETURNS text LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_report';
+COMMENT ON FUNCTION dp_report(regclass, text, float8, text, numeric, numeric[], integer)
+    IS 'a page of HTML for the controller alone: the risk of a query, what is set, who spent what; spends nothing';
+
+-- What a bound or a preference refused, for controllers: the latest 1,000 of a table, or a few more. Written by keepers under the
+-- odometer's lock, so no two write those of one table at once; the index finds a query by its hash.
+CREATE TABLE dp_rdr.denial (
+    table_id     uuid NOT NULL,                   -- protected_table.id
+    view         text NOT NULL,
+    role_name    text NOT NULL,
+    session_role text NOT NULL,
+    query        text NOT NULL,                   -- of a long one the beginning
+    reason       text NOT NULL,
+    account      text NOT NULL,
+    times        bigint NOT NULL,
+    first        timestamptz NOT NULL,
+    last         timestamptz NOT NULL
+);
+CREATE INDEX denial_table_id_idx ON dp_rdr.denial (table_id, pg_catalog.hashtextextended(query, 0));
+COMMENT ON TABLE dp_rdr.denial IS 'queries that were denied, and why; analysts see "query denied" only';
+
+-- Days in UTC. rho: of the noise drawn; what a step or a measurement under zcdp costs is in it alone.
+CREATE VIEW dp_rdr.spending WITH (security_barrier) AS
+SELECT l.relation, l.view, pg_catalog.timezone('UTC', l.at)::pg_catalog.date AS day, l.role_name, l.account,
+       pg_catalog.count(*) FILTER (WHERE l.kind OPERATOR(pg_catalog.<>)
+                                   ALL ('{selection,increment,suspension,closing}'::pg_catalog.text[])) AS releases,
+       pg_catalog.sum(l.epsilon) AS epsilon, pg_catalog.sum(l.delta) AS delta, pg_catalog.sum(l.rho) AS rho
+FROM dp_rdr.ledger l WHERE l.kind OPERATOR(pg_catalog.<>) 'suspension' GROUP BY 1, 2, 3, 4, 5;
+COMMENT ON VIEW dp_rdr.spending IS 'who spent what on the tables of the current user, by day (UTC), role and account';
+
+-- Of tables that are protected now.
+CREATE VIEW dp_rdr.denials WITH (security_barrier) AS
+SELECT pg_catalog.format('%I.%I', n.nspname, c.relname) AS relation, d.view, d.role_name, d.session_role, d.query, d.reason,
+       d.account, d.times, d.first, d.last
+FROM dp_rdr.denial d
+JOIN dp_rdr.protected_table t ON t.id OPERATOR(pg_catalog.=) d.table_id
+JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) t.relation::pg_catalog.oid
+JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+WHERE ((SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER)
+       OR pg_catalog.pg_has_role(c.relowner, 'USAGE'))
+  -- Asked once, before any row is read, as in dp_rdr.ledger.
+  AND ((SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER)
+       OR EXISTS (SELECT FROM dp_rdr.protected_table p
+                  JOIN pg_catalog.pg_class o ON o.oid OPERATOR(pg_catalog.=) p.relation::pg_catalog.oid
+                  WHERE pg_catalog.pg_has_role(o.relowner, 'USAGE')));
+COMMENT ON VIEW dp_rdr.denials IS 'queries on the tables of the current user that were denied, and why; the latest 1,000 of a table';
+
+CREATE FUNCTION dp_rdr.budget(relation oid, OUT name text, OUT used numeric, OUT total numeric)
+    RETURNS SETOF record LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 3 AS 'MODULE_PATHNAME', 'dp_budget';
+COMMENT ON FUNCTION dp_rdr.budget(oid) IS 'what public charges have used of each total of a protected table';
+
+CREATE FUNCTION dp_settings(relation regclass, OUT item text, OUT name text, OUT value text, OUT call text)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 30 AS 'MODULE_PATHNAME', 'dp_settings';
+COMMENT ON FUNCTION dp_settings(regclass)
+    IS 'all that is set for a protected table, what is spent, who reads it; the calls, run in order, set it up again';
+
+CREATE FUNCTION dp_about(view regclass, OUT item text, OUT name text, OUT value text)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 30 AS 'MODULE_PATHNAME', 'dp_about';
+COMMENT ON FUNCTION dp_about(regclass)
+    IS 'what the current user may ask of a restricted view, at which price and accuracy, and how often';
+
+CREATE FUNCTION dp_remaining(query text, OUT answers bigint, OUT reason text)
+    RETURNS record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_remaining';
+COMMENT ON FUNCTION dp_remaining(text) IS 'how often a query would be answered now, and what ends it';
+REVOKE ALL ON dp_rdr.denial, dp_rdr.spending, dp_rdr.denials FROM PUBLIC;
+REVOKE ALL ON FUNCTION dp_rdr.budget(oid) FROM PUBLIC;
+GRANT SELECT ON dp_rdr.spending, dp_rdr.denials TO PUBLIC;
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.denial',
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.rolname::pg_catalog.text OPERATOR(pg_catalog.=) role_name)');
 
 -- Marks of an aggregate there: an end of its 95 percent interval, in its place.
 CREATE FUNCTION dp_low(aggregate anyelement) RETURNS anyelement

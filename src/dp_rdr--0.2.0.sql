@@ -25,7 +25,12 @@ CREATE TABLE dp_rdr.protected_table (
     rho_target    numeric,                        -- without an epsilon_total
     rho_total     numeric,                        -- with one: computed from the others
     profile       jsonb,                          -- risk profile and its epsilon: the total is at most that
-    epoch         integer NOT NULL DEFAULT 0      -- raised when the sums are to begin anew
+    epoch         integer NOT NULL DEFAULT 0,     -- raised when the sums are to begin anew
+    -- Of the bound filter: totals and shares bind within a period, the lifetime pair over all.
+    period           text CHECK (period OPERATOR(pg_catalog.=) ANY ('{day,week,month,quarter,year}'::text[])),
+    epsilon_lifetime numeric,
+    delta_lifetime   numeric,
+    period_since     date                         -- day in UTC on which the period was set: until it turns, what was spent counts
 );
 COMMENT ON TABLE dp_rdr.protected_table IS 'protected tables and the bound of their odometers';
 
@@ -192,7 +197,16 @@ CREATE TABLE dp_rdr.odometer (
     claim_conversion           numeric,
     claim_mechanisms           numeric,
     claim_target               numeric,
-    conditional_conversion     numeric            -- the same of conditional charges
+    conditional_conversion     numeric,           -- the same of conditional charges
+    -- Which period the sums of an account belong to, and what of them is charged in it. NULL: the last charge was in none.
+    public_period_kind         text,
+    public_period_start        timestamptz,
+    public_period_epsilon      numeric NOT NULL DEFAULT 0,
+    public_period_delta        numeric NOT NULL DEFAULT 0,
+    conditional_period_kind    text,
+    conditional_period_start   timestamptz,
+    conditional_period_epsilon numeric NOT NULL DEFAULT 0,
+    conditional_period_delta   numeric NOT NULL DEFAULT 0
 );
 COMMENT ON TABLE dp_rdr.odometer IS 'running totals of every protected table';
 
@@ -213,6 +227,15 @@ CREATE TABLE dp_rdr.odometer_share (
     conditional_rho_only boolean NOT NULL DEFAULT false,
     public_epsilon_before      numeric NOT NULL DEFAULT 0,
     conditional_epsilon_before numeric NOT NULL DEFAULT 0,
+    -- As in odometer:
+    public_period_kind         text,
+    public_period_start        timestamptz,
+    public_period_epsilon      numeric NOT NULL DEFAULT 0,
+    public_period_delta        numeric NOT NULL DEFAULT 0,
+    conditional_period_kind    text,
+    conditional_period_start   timestamptz,
+    conditional_period_epsilon numeric NOT NULL DEFAULT 0,
+    conditional_period_delta   numeric NOT NULL DEFAULT 0,
     PRIMARY KEY (id, grantee)
 );
 COMMENT ON TABLE dp_rdr.odometer_share IS 'running totals of every protected table by the grantee of the policy';
@@ -253,6 +276,23 @@ CREATE TABLE dp_rdr.ledger_row (
 );
 CREATE INDEX ledger_row_table_id_idx ON dp_rdr.ledger_row (table_id, id);
 COMMENT ON TABLE dp_rdr.ledger_row IS 'every charge, append-only, hash-chained per protected table';
+
+-- What a bound or a preference refused, for controllers: the latest 1,000 of a table, or a few more. Written by keepers under the
+-- odometer's lock, so no two write those of one table at once; the index finds a query by its hash.
+CREATE TABLE dp_rdr.denial (
+    table_id     uuid NOT NULL,                   -- protected_table.id
+    view         text NOT NULL,
+    role_name    text NOT NULL,
+    session_role text NOT NULL,
+    query        text NOT NULL,                   -- of a long one the beginning
+    reason       text NOT NULL,
+    account      text NOT NULL,
+    times        bigint NOT NULL,
+    first        timestamptz NOT NULL,
+    last         timestamptz NOT NULL
+);
+CREATE INDEX denial_table_id_idx ON dp_rdr.denial (table_id, pg_catalog.hashtextextended(query, 0));
+COMMENT ON TABLE dp_rdr.denial IS 'queries that were denied, and why; analysts see "query denied" only';
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Ledger: what a row says, and how rows are chained. This is what dp_verify_ledger recomputes; the writer makes the same bytes.
@@ -312,12 +352,40 @@ WHERE ((SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg
                   WHERE pg_catalog.pg_has_role(r.oid, 'USAGE')));
 COMMENT ON VIEW dp_rdr.ledger IS 'every charge on the tables of the current user, append-only';
 
+-- Days in UTC. rho: of the noise drawn; what a step or a measurement under zcdp costs is in it alone.
+CREATE VIEW dp_rdr.spending WITH (security_barrier) AS
+SELECT l.relation, l.view, pg_catalog.timezone('UTC', l.at)::pg_catalog.date AS day, l.role_name, l.account,
+       pg_catalog.count(*) FILTER (WHERE l.kind OPERATOR(pg_catalog.<>)
+                                   ALL ('{selection,increment,suspension,closing}'::pg_catalog.text[])) AS releases,
+       pg_catalog.sum(l.epsilon) AS epsilon, pg_catalog.sum(l.delta) AS delta, pg_catalog.sum(l.rho) AS rho
+FROM dp_rdr.ledger l WHERE l.kind OPERATOR(pg_catalog.<>) 'suspension' GROUP BY 1, 2, 3, 4, 5;
+COMMENT ON VIEW dp_rdr.spending IS 'who spent what on the tables of the current user, by day (UTC), role and account';
+
+-- Of tables that are protected now.
+CREATE VIEW dp_rdr.denials WITH (security_barrier) AS
+SELECT pg_catalog.format('%I.%I', n.nspname, c.relname) AS relation, d.view, d.role_name, d.session_role, d.query, d.reason,
+       d.account, d.times, d.first, d.last
+FROM dp_rdr.denial d
+JOIN dp_rdr.protected_table t ON t.id OPERATOR(pg_catalog.=) d.table_id
+JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) t.relation::pg_catalog.oid
+JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+WHERE ((SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER)
+       OR pg_catalog.pg_has_role(c.relowner, 'USAGE'))
+  -- Asked once, before any row is read, as in dp_rdr.ledger.
+  AND ((SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER)
+       OR EXISTS (SELECT FROM dp_rdr.protected_table p
+                  JOIN pg_catalog.pg_class o ON o.oid OPERATOR(pg_catalog.=) p.relation::pg_catalog.oid
+                  WHERE pg_catalog.pg_has_role(o.relowner, 'USAGE')));
+COMMENT ON VIEW dp_rdr.denials IS 'queries on the tables of the current user that were denied, and why; the latest 1,000 of a table';
+
 -- Both read as the extension's owner and under settings of their own, and check that the caller owns the table.
 CREATE FUNCTION dp_odometer(relation regclass, OUT account text, OUT epsilon numeric, OUT delta numeric,
                             OUT releases bigint, OUT denials bigint, OUT bound text,
                             OUT epsilon_total numeric, OUT delta_total numeric, OUT rho numeric,
                             OUT rho_total numeric, OUT epsilon_anytime float8, OUT epsilon_claim numeric,
-                            OUT delta_claim numeric) RETURNS SETOF record
+                            OUT delta_claim numeric, OUT period_epsilon numeric, OUT period_delta numeric,
+                            OUT period_end timestamptz, OUT epsilon_lifetime numeric, OUT delta_lifetime numeric)
+    RETURNS SETOF record
     LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE ROWS 2 AS 'MODULE_PATHNAME', 'dp_odometer';
 COMMENT ON FUNCTION dp_odometer(regclass) IS 'total privacy loss of a protected table and its bound, by account';
 
@@ -961,12 +1029,14 @@ CREATE FUNCTION dp_set_groups(relation regclass, column_name text, groups text[]
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_groups';
 COMMENT ON FUNCTION dp_set_groups(regclass, text, text[]) IS 'declares the public group keys of a column';
 
--- NULL keeps what is set; 'Infinity' takes the total away, '{}' the profile.
+-- NULL keeps what is set; 'Infinity' takes a total or a lifetime away, '{}' the profile, '' the period.
 CREATE FUNCTION dp_set_odometer(relation regclass, bound text = NULL, epsilon_total numeric = NULL,
                                 delta_total numeric = NULL, delta_conversion numeric = NULL, cap text = NULL,
-                                epsilon_pure numeric = NULL, rho_target numeric = NULL, profile jsonb = NULL)
+                                epsilon_pure numeric = NULL, rho_target numeric = NULL, profile jsonb = NULL,
+                                period text = NULL, epsilon_lifetime numeric = NULL, delta_lifetime numeric = NULL)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_odometer';
-COMMENT ON FUNCTION dp_set_odometer(regclass, text, numeric, numeric, numeric, text, numeric, numeric, jsonb)
+COMMENT ON FUNCTION dp_set_odometer(regclass, text, numeric, numeric, numeric, text, numeric, numeric, jsonb, text, numeric,
+                                    numeric)
     IS 'sets how the total privacy loss of a protected table is bounded';
 
 -- NULL keeps what is set. A new policy has laplace, delta 0, epsilon_max 1, epsilon_svt 0.1, weights 1, the papers'
@@ -1131,6 +1201,12 @@ CREATE FUNCTION dp_risk_summary(query text, mechanism text = 'laplace', delta nu
 COMMENT ON FUNCTION dp_risk_summary(text, text, numeric)
     IS 'the range of the risks at each epsilon, drawn on one logarithmic scale, beside the error and the exact answer with it';
 
+CREATE FUNCTION dp_report(relation regclass, query text = NULL, tau float8 = 0.95, mechanism text = 'laplace',
+                          delta numeric = NULL, epsilons numeric[] = NULL, records integer = 20)
+    RETURNS text LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_report';
+COMMENT ON FUNCTION dp_report(regclass, text, float8, text, numeric, numeric[], integer)
+    IS 'a page of HTML for the controller alone: the risk of a query, what is set, who spent what; spends nothing';
+
 CREATE PROCEDURE dp_find_epsilon(query text, tau float8, INOUT epsilon numeric = NULL, INOUT answer jsonb = NULL,
                                  mechanism text = 'laplace', delta numeric = NULL, candidates numeric[] = NULL,
                                  indicator text = 'expected', exact boolean = false, group_a text = NULL,
@@ -1234,6 +1310,28 @@ COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8
     IS 'checks, charges, evaluates and answers one leaf of a query with parameters';
 
 -- ---------------------------------------------------------------------------------------------------------------------
+-- Pages: all on one
+-- ---------------------------------------------------------------------------------------------------------------------
+
+CREATE FUNCTION dp_rdr.budget(relation oid, OUT name text, OUT used numeric, OUT total numeric)
+    RETURNS SETOF record LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 3 AS 'MODULE_PATHNAME', 'dp_budget';
+COMMENT ON FUNCTION dp_rdr.budget(oid) IS 'what public charges have used of each total of a protected table';
+
+CREATE FUNCTION dp_settings(relation regclass, OUT item text, OUT name text, OUT value text, OUT call text)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 30 AS 'MODULE_PATHNAME', 'dp_settings';
+COMMENT ON FUNCTION dp_settings(regclass)
+    IS 'all that is set for a protected table, what is spent, who reads it; the calls, run in order, set it up again';
+
+CREATE FUNCTION dp_about(view regclass, OUT item text, OUT name text, OUT value text)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 30 AS 'MODULE_PATHNAME', 'dp_about';
+COMMENT ON FUNCTION dp_about(regclass)
+    IS 'what the current user may ask of a restricted view, at which price and accuracy, and how often';
+
+CREATE FUNCTION dp_remaining(query text, OUT answers bigint, OUT reason text)
+    RETURNS record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_remaining';
+COMMENT ON FUNCTION dp_remaining(text) IS 'how often a query would be answered now, and what ends it';
+
+-- ---------------------------------------------------------------------------------------------------------------------
 -- Rights: nothing in dp_rdr is for PUBLIC but what a restricted view needs. The dp_* functions check their caller.
 -- ---------------------------------------------------------------------------------------------------------------------
 
@@ -1243,7 +1341,7 @@ REVOKE ALL ON ALL SEQUENCES IN SCHEMA dp_rdr FROM PUBLIC;
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA dp_rdr FROM PUBLIC;
 GRANT USAGE ON SCHEMA dp_rdr TO PUBLIC;
 -- It shows everybody the charges on his own tables: a grant to each controller would be DDL with our rights in his session.
-GRANT SELECT ON dp_rdr.ledger TO PUBLIC;
+GRANT SELECT ON dp_rdr.ledger, dp_rdr.spending, dp_rdr.denials TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.deny(regclass) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, "any") TO PUBLIC;
@@ -1339,3 +1437,5 @@ SELECT pg_catalog.pg_extension_config_dump('dp_rdr.odometer', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.odometer_share', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.ledger_row', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.ledger_row_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.denial',
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.rolname::pg_catalog.text OPERATOR(pg_catalog.=) role_name)');

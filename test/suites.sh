@@ -34,9 +34,24 @@ make_here() {
     as_tester make --no-print-directory "$@"
 }
 
+# A program of tests on all processors, each with its share of them; their reports one behind the other.
+run_shards() {
+    local shards i status=0 running=()
+    shards=$(nproc)
+    for ((i = 0; i < shards; i++)); do
+        as_tester env GTEST_TOTAL_SHARDS="$shards" GTEST_SHARD_INDEX="$i" "$@" >"$scratch/logs/shard.$i" 2>&1 &
+        running+=($!)
+    done
+    for ((i = 0; i < shards; i++)); do
+        wait "${running[i]}" || status=1
+        cat "$scratch/logs/shard.$i"
+    done
+    return "$status"
+}
+
 # Builds one C++ suite and runs it, or what a filter of GoogleTest leaves of it.
 run_cpp() {
-    make_here -s -j"$(nproc)" "${build_options[@]}" "build/$1" && as_tester "build/$1" --gtest_filter="${2:-*}"
+    make_here -s -j"$(nproc)" "${build_options[@]}" "build/$1" && run_shards "build/$1" --gtest_filter="${2:-*}"
 }
 
 run_client() {
@@ -68,12 +83,12 @@ run_tap() {
 
 # The library with random bits from a file is built for this alone, and installed nowhere.
 run_greybox() {
-    make_here -s "${build_options[@]}" build/greybox/dp_rdr.so && on_server -- python3 test/greybox/run.py
+    make_here -s -j"$(nproc)" "${build_options[@]}" build/greybox/dp_rdr.so && on_server -- python3 test/greybox/run.py
 }
 
 # Several charges in one commit, by a library that is built for this alone.
 run_batch() {
-    make_here -s "${build_options[@]}" build/batch/batch.so && on_server -- python3 test/batch/run.py
+    make_here -s -j"$(nproc)" "${build_options[@]}" build/batch/batch.so && on_server -- python3 test/batch/run.py
 }
 
 # Hostile roles on two neighbouring databases; the server log is searched as well.

@@ -41,6 +41,7 @@ extern "C" {
 #include <catalog/pg_proc.h>
 #include <catalog/pg_statistic_ext.h>
 #include <catalog/pg_type.h>
+#include <commands/dbcommands.h>
 #include <commands/defrem.h>
 #include <commands/extension.h>
 #include <commands/tablespace.h>

@@ -10,7 +10,10 @@ namespace dp::catalog {
 char *numeric_text(Datum numeric);    // numeric_out
 Datum text_numeric(const char *text); // numeric_in
 
+// Most sums of an account stay zero, and every charge writes them.
 template <int Places> Datum to_numeric(privacy::Decimal<Places> value) {
+    if (value.units() == 0)
+        return NumericGetDatum(int64_to_numeric(0));
     char text[64];
     border::core([&] { strlcpy(text, value.text().c_str(), sizeof text); });
     return text_numeric(text);

@@ -43,6 +43,10 @@ template <class Number> const char *printed(Number number) {
     return numeric_text(to_numeric(number));
 }
 
+const char *in_period(const Reason &reason) {
+    return reason.has_period && !reason.lifetime ? " in this period" : "";
+}
+
 // No candidate: by the rows or the preference, or (a selection) by what the bounds leave.
 const char *lack_of_candidates(const Charge &what, const Reason &reason) {
     if (what.candidates->empty())
@@ -57,8 +61,9 @@ const char *lack_of_candidates(const Charge &what, const Reason &reason) {
         return psprintf("Rho %s of %s is spent: no candidate, from %s on, fits beside epsilon_svt.",
                         printed(reason.rho_spent), printed(reason.rho_total), least);
     if (strcmp(what.kind, "selection") == 0)
-        return psprintf("Epsilon %s is spent of epsilon_total %s: no candidate, from %s on, fits beside epsilon_svt.",
-                        printed(reason.spent), printed(reason.total), least);
+        return psprintf("Epsilon %s is spent of %s %s%s: no candidate, from %s on, fits beside epsilon_svt.",
+                        printed(reason.spent), reason.lifetime ? "epsilon_lifetime" : "epsilon_total",
+                        printed(reason.total), in_period(reason), least);
     if (!(what.eps_star > 0))
         return "No epsilon meets the preference.";
     return psprintf("The preference permits epsilon up to about %.6g, and the smallest candidate is %s.", what.eps_star,
@@ -89,11 +94,15 @@ const char *explain_denial(const Charge &what, const Reason &reason) {
         return psprintf("The charge would be epsilon %s; under the bound dynamic it must be above what is spent, %s.",
                         printed(reason.asked), printed(reason.spent));
     case privacy::Denial::epsilon_total:
-        return psprintf("The charge would be epsilon %s; %s of epsilon_total %s is spent.", printed(reason.asked),
-                        printed(reason.spent), printed(reason.total));
+    case privacy::Denial::epsilon_lifetime:
+        return psprintf("The charge would be epsilon %s; %s of %s %s is spent%s.", printed(reason.asked),
+                        printed(reason.spent), reason.lifetime ? "epsilon_lifetime" : "epsilon_total",
+                        printed(reason.total), in_period(reason));
     case privacy::Denial::delta_total:
-        return psprintf("The charge would be delta %s; %s of delta_total %s is spent.", printed(reason.delta_asked),
-                        printed(reason.delta_spent), printed(reason.delta_total));
+    case privacy::Denial::delta_lifetime:
+        return psprintf("The charge would be delta %s; %s of %s %s is spent%s.", printed(reason.delta_asked),
+                        printed(reason.delta_spent), reason.lifetime ? "delta_lifetime" : "delta_total",
+                        printed(reason.delta_total), in_period(reason));
     default:
         return nullptr;
     }
@@ -105,7 +114,8 @@ const char *explain_denial(const Charge &what, const Reason &reason) {
     if (detail == nullptr)
         ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("query denied"),
                         errhint("dp_explain() tells what a query would cost now, and whether it would be answered.")));
-    bool total = reason.denial == privacy::Denial::epsilon_total || reason.denial == privacy::Denial::delta_total;
+    const bool total = reason.denial == privacy::Denial::epsilon_total ||
+                       reason.denial == privacy::Denial::delta_total || reason.lifetime;
     ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("query denied"), errdetail("%s", detail),
                     total ? errhint("dp_set_odometer() sets the total. A smaller epsilon, or candidates that are "
                                     "smaller, cost less.")

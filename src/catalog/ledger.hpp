@@ -37,7 +37,8 @@ struct Charge {
     privacy::Epsilon requested;
     bool has_share;
     privacy::Epsilon share;
-    bool pure_share; // the policy has a risk profile
+    bool has_profile; // the policy has a risk profile, which allows this over all
+    privacy::Epsilon profile;
     privacy::Delta delta, delta_noise, delta_groups;
     const char *parameters; // JSON object: public facts only
     // What will be released, for the zCDP cost of the noise that the chosen epsilon means (plan_release).
@@ -68,6 +69,7 @@ struct Reason {
     privacy::Epsilon asked, spent, total;
     privacy::Rho rho_asked, rho_spent, rho_total;
     privacy::Delta delta_asked, delta_spent, delta_total;
+    bool has_period, lifetime; // spent and total are those of a period; of all periods together
 };
 
 // What became of a request. Flat bytes, so that it can stand in shared memory.

@@ -7,7 +7,7 @@ namespace dp::catalog {
 namespace {
 
 // Whatever changes in this file, or in what it copies, raises this number.
-constexpr uint32 layout_number = 7;
+constexpr uint32 layout_number = 8;
 
 // What plan_release needs of a privacy::Measure.
 struct PlannedMeasure {
@@ -26,8 +26,8 @@ struct Fixed {
     privacy::Mechanism mechanism;
     privacy::Account account;
     double eps_star, slack;
-    bool has_epsilon_max, has_requested, has_share, pure_share, thresholded;
-    privacy::Epsilon epsilon_max, requested, share;
+    bool has_epsilon_max, has_requested, has_share, has_profile, thresholded;
+    privacy::Epsilon epsilon_max, requested, share, profile;
     privacy::Delta delta, delta_noise, delta_groups;
     privacy::Epsilon selection, worst, epsilon_svt;
     privacy::Step step;
@@ -55,11 +55,12 @@ Fixed fixed_part(const Entry &entry) {
     fixed.has_epsilon_max = what.has_epsilon_max;
     fixed.has_requested = what.has_requested;
     fixed.has_share = what.has_share;
-    fixed.pure_share = what.pure_share;
+    fixed.has_profile = what.has_profile;
     fixed.thresholded = what.thresholded;
     fixed.epsilon_max = what.epsilon_max;
     fixed.requested = what.requested;
     fixed.share = what.share;
+    fixed.profile = what.profile;
     fixed.delta = what.delta;
     fixed.delta_noise = what.delta_noise;
     fixed.delta_groups = what.delta_groups;
@@ -85,11 +86,12 @@ void restore(const Fixed &fixed, Entry *entry, Charge *what, Settings *settings)
     what->has_epsilon_max = fixed.has_epsilon_max;
     what->has_requested = fixed.has_requested;
     what->has_share = fixed.has_share;
-    what->pure_share = fixed.pure_share;
+    what->has_profile = fixed.has_profile;
     what->thresholded = fixed.thresholded;
     what->epsilon_max = fixed.epsilon_max;
     what->requested = fixed.requested;
     what->share = fixed.share;
+    what->profile = fixed.profile;
     what->delta = fixed.delta;
     what->delta_noise = fixed.delta_noise;
     what->delta_groups = fixed.delta_groups;

@@ -4,13 +4,21 @@
 
 namespace dp::catalog {
 
-// A row on the basis epsilon moves the sum of epsilon, one on the basis rho that of its epoch in rho. Charges under zcdp carry the
-// totals in force; what an epoch promises is the largest of each, and the target of its first.
+// A row on the basis epsilon moves the sum of epsilon, one on the basis rho that of its epoch in rho. A charge under zcdp that
+// raises what its epoch promises carries the totals in force: the promise is the largest of each, and the target of the first.
 const char *const ledger_sums_sql = R"sql(
 entry AS (
   SELECT l.id, l.hash, l.account, l.grantee, l.kind, l.epsilon, l.delta, l.rho, l.basis, l.epoch,
-    (l.kind IN ('pure', 'selection') OR l.kind = 'increment' AND l.basis = 'epsilon') AS pure, l.parameters -> 'totals' AS totals
-  FROM dp_rdr.ledger_row l WHERE l.table_id = $1),
+    (l.kind IN ('pure', 'selection') OR l.kind = 'increment' AND l.basis = 'epsilon') AS pure, l.parameters -> 'totals' AS totals,
+    timezone('UTC', l.at) AS at, p.kind AS period, p.start, p.since
+  FROM dp_rdr.ledger_row l LEFT JOIN LATERAL
+    (SELECT q.kind, q.start, q.since FROM jsonb_to_record(l.parameters -> 'period') q (kind text, start date, since date)
+     WHERE q.kind = ANY ('{day,week,month,quarter,year}'::text[])) p ON true
+  WHERE l.table_id = $1),
+-- Nobody has to look where no row is in a period; and a suspension is none.
+entry_in_period AS (
+  SELECT e.id, e.account, e.grantee AS role, e.epsilon, e.delta, e.basis, e.at, e.period, e.start, e.since FROM entry e
+  WHERE e.kind <> 'suspension' AND (SELECT EXISTS (SELECT FROM entry WHERE period IS NOT NULL))),
 account AS (
   SELECT a.name,
     coalesce(sum(e.epsilon) FILTER (WHERE e.basis = 'epsilon'), 0) AS epsilon,
@@ -42,7 +50,32 @@ role AS (
     coalesce(bool_or(NOT e.pure) FILTER (WHERE e.account = a.name AND e.basis = 'rho' AND e.epoch = l.epoch), false)
       AS rho_only
   FROM entry e JOIN last l ON l.grantee = e.grantee CROSS JOIN (VALUES ('public'), ('conditional')) a (name)
-  GROUP BY e.grantee, l.epoch, a.name))sql";
+  GROUP BY e.grantee, l.epoch, a.name),
+-- Periods, as privacy::standing() goes from one charge to the next: what counts in the period of a row begins with the last row
+-- that has a mark (0: with the first one there is).
+scoped AS (
+  SELECT '' AS grantee, e.* FROM entry_in_period e
+  UNION ALL SELECT e.role, e.* FROM entry_in_period e WHERE e.role IS NOT NULL),
+lagging AS (
+  SELECT s.*, lag(period) OVER w AS last_period, lag(start) OVER w AS last_start
+  FROM scoped s WINDOW w AS (PARTITION BY grantee, account ORDER BY id)),
+marked AS (
+  SELECT *, CASE
+    WHEN period IS NULL OR period = last_period AND start <= date_trunc(period, last_start::timestamp)::date THEN NULL
+    WHEN period = last_period OR date_trunc(period, at) > date_trunc(period, since::timestamp)
+      AND (last_period IS NULL OR start > date_trunc(period, last_start::timestamp)::date) THEN id
+    WHEN last_period IS NULL THEN 0 END AS mark
+  FROM lagging),
+final AS (
+  SELECT DISTINCT ON (grantee, account) grantee, account, period, start FROM marked ORDER BY grantee, account, id DESC),
+beginning AS (
+  SELECT grantee, account, (max(ARRAY[id, mark]) FILTER (WHERE mark IS NOT NULL))[2] AS id
+  FROM marked GROUP BY grantee, account),
+in_period AS (
+  SELECT f.grantee, f.account, f.period AS kind, timezone('UTC', f.start::timestamp) AS start,
+    coalesce(sum(m.epsilon) FILTER (WHERE m.basis = 'epsilon'), 0) AS epsilon, coalesce(sum(m.delta), 0) AS delta
+  FROM final f JOIN beginning b USING (grantee, account) JOIN marked m USING (grantee, account)
+  WHERE f.period IS NOT NULL AND m.id >= b.id GROUP BY f.grantee, f.account, f.period, f.start))sql";
 
 // The last epoch that has rows; the one after it, if it was closed.
 static const char *const last_epoch_sql = R"sql(
@@ -55,31 +88,49 @@ INSERT INTO dp_rdr.odometer (id, relation_name, owner, public_epsilon, public_de
   conditional_epsilon, conditional_delta, conditional_releases, head, public_rho, public_pure, public_rho_only,
   public_epsilon_before, public_delta_before, conditional_rho, conditional_pure, conditional_rho_only,
   conditional_epsilon_before, conditional_delta_before, epoch, claim_epsilon, claim_conversion, claim_mechanisms,
-  claim_target, conditional_conversion)
+  claim_target, conditional_conversion, public_period_kind, public_period_start, public_period_epsilon,
+  public_period_delta, conditional_period_kind, conditional_period_start, conditional_period_epsilon,
+  conditional_period_delta)
 SELECT $1, $2, $3, trim_scale(p.epsilon), trim_scale(p.delta), p.releases,
   trim_scale(c.epsilon), trim_scale(c.delta), c.releases,
   coalesce((SELECT h.hash FROM dp_rdr.ledger_row h WHERE h.table_id = $1 ORDER BY h.id DESC LIMIT 1), '\x'),
   trim_scale(p.rho), trim_scale(p.pure), p.rho_only, trim_scale(p.epsilon_before), trim_scale(p.delta_before),
   trim_scale(c.rho), trim_scale(c.pure), c.rho_only, trim_scale(c.epsilon_before), trim_scale(c.delta_before), n.epoch,
-  p.claim_epsilon, p.claim_conversion, p.claim_mechanisms, p.claim_target, c.claim_conversion
-FROM now n, account p, account c WHERE p.name = 'public' AND c.name = 'conditional'
+  p.claim_epsilon, p.claim_conversion, p.claim_mechanisms, p.claim_target, c.claim_conversion,
+  pp.kind, pp.start, trim_scale(coalesce(pp.epsilon, 0)), trim_scale(coalesce(pp.delta, 0)),
+  cp.kind, cp.start, trim_scale(coalesce(cp.epsilon, 0)), trim_scale(coalesce(cp.delta, 0))
+FROM now n CROSS JOIN account p CROSS JOIN account c
+LEFT JOIN in_period pp ON (pp.grantee, pp.account) = ('', 'public')
+LEFT JOIN in_period cp ON (cp.grantee, cp.account) = ('', 'conditional')
+WHERE p.name = 'public' AND c.name = 'conditional'
 ON CONFLICT (id) DO NOTHING)sql";
 
 static const char *const shares_sql = R"sql(
 INSERT INTO dp_rdr.odometer_share AS s (id, grantee, epoch, public_epsilon, public_delta, public_rho, public_pure,
   public_rho_only, conditional_epsilon, conditional_delta, conditional_rho, conditional_pure, conditional_rho_only,
-  public_epsilon_before, conditional_epsilon_before)
+  public_epsilon_before, conditional_epsilon_before, public_period_kind, public_period_start, public_period_epsilon,
+  public_period_delta, conditional_period_kind, conditional_period_start, conditional_period_epsilon,
+  conditional_period_delta)
 SELECT $1, p.grantee, p.epoch, trim_scale(p.epsilon), trim_scale(p.delta), trim_scale(p.rho), trim_scale(p.pure),
   p.rho_only, trim_scale(c.epsilon), trim_scale(c.delta), trim_scale(c.rho), trim_scale(c.pure), c.rho_only,
-  trim_scale(p.epsilon_before), trim_scale(c.epsilon_before)
-FROM role p JOIN role c ON c.grantee = p.grantee WHERE p.name = 'public' AND c.name = 'conditional'
+  trim_scale(p.epsilon_before), trim_scale(c.epsilon_before),
+  pp.kind, pp.start, trim_scale(coalesce(pp.epsilon, 0)), trim_scale(coalesce(pp.delta, 0)),
+  cp.kind, cp.start, trim_scale(coalesce(cp.epsilon, 0)), trim_scale(coalesce(cp.delta, 0))
+FROM role p JOIN role c ON c.grantee = p.grantee
+LEFT JOIN in_period pp ON (pp.grantee, pp.account) = (p.grantee, 'public')
+LEFT JOIN in_period cp ON (cp.grantee, cp.account) = (p.grantee, 'conditional')
+WHERE p.name = 'public' AND c.name = 'conditional'
 ON CONFLICT (id, grantee) DO UPDATE SET (epoch, public_epsilon, public_delta, public_rho, public_pure, public_rho_only,
   conditional_epsilon, conditional_delta, conditional_rho, conditional_pure, conditional_rho_only,
-  public_epsilon_before, conditional_epsilon_before) =
+  public_epsilon_before, conditional_epsilon_before, public_period_kind, public_period_start, public_period_epsilon,
+  public_period_delta, conditional_period_kind, conditional_period_start, conditional_period_epsilon,
+  conditional_period_delta) =
   (EXCLUDED.epoch, EXCLUDED.public_epsilon, EXCLUDED.public_delta, EXCLUDED.public_rho, EXCLUDED.public_pure,
    EXCLUDED.public_rho_only, EXCLUDED.conditional_epsilon, EXCLUDED.conditional_delta, EXCLUDED.conditional_rho,
    EXCLUDED.conditional_pure, EXCLUDED.conditional_rho_only, EXCLUDED.public_epsilon_before,
-   EXCLUDED.conditional_epsilon_before))sql";
+   EXCLUDED.conditional_epsilon_before, EXCLUDED.public_period_kind, EXCLUDED.public_period_start,
+   EXCLUDED.public_period_epsilon, EXCLUDED.public_period_delta, EXCLUDED.conditional_period_kind,
+   EXCLUDED.conditional_period_start, EXCLUDED.conditional_period_epsilon, EXCLUDED.conditional_period_delta))sql";
 
 static uint64 run_rebuild(const border::Spi &spi, const char *sql, Parameters *parameters) {
     return spi.run(psprintf("WITH %s %s %s", last_epoch_sql, ledger_sums_sql, sql), false, parameters->n,

@@ -82,6 +82,10 @@ const char *beginning_of(const char *text) {
     return psprintf("%s%s", pnstrdup(text, kept), mark);
 }
 
+bool is_long(const char *text) {
+    return text != nullptr && strlen(text) > kept_text;
+}
+
 Datum sha256_of(const char *bytes, Size size) {
     auto *data = static_cast<bytea *>(palloc(VARHDRSZ + size));
     SET_VARSIZE(data, VARHDRSZ + size);
@@ -95,8 +99,9 @@ Datum json_of(const char *text) {
 
 Datum parameters_of(const Charge &what, const Price &price, bool is_cut) {
     Datum parameters = json_of(what.parameters);
-    if (price.totals != Datum{0})
-        parameters = DirectFunctionCall2(jsonb_concat, parameters, price.totals);
+    for (Datum more : {price.totals, price.period})
+        if (more != Datum{0})
+            parameters = DirectFunctionCall2(jsonb_concat, parameters, more);
     if (!is_cut)
         return parameters;
     Datum hash = sha256_of(what.query, strlen(what.query));
@@ -144,11 +149,11 @@ const char *guarantee_of(const Charge &what, const Price &price) {
 void fill(Row *row, const Entry &entry, const Price &price) {
     const Charge &what = *entry.what;
     const bool suspends = entry.kind == RequestKind::suspension;
-    const bool is_cut = what.query != nullptr && strlen(what.query) > kept_text;
+    const bool is_cut = is_long(what.query);
     row->add_uuid(what.settings->id_text);
-    row->add_time(GetCurrentTimestamp());
+    row->add_time(price.at);
     add_names(row, what);
-    row->add_text(is_cut ? beginning_of(what.query) : what.query);
+    row->add_text(kept_query(what.query));
     row->add_text(what.account == privacy::Account::public_account ? "public" : "conditional");
     row->add_text(what.kind);
     row->add_text(what.algorithm);
@@ -161,6 +166,14 @@ void fill(Row *row, const Entry &entry, const Price &price) {
     row->add_number(price.epoch);
     appendStringInfoChar(&row->content, ']');
 }
+
+} // namespace
+
+const char *kept_query(const char *query) {
+    return is_long(query) ? beginning_of(query) : query;
+}
+
+namespace {
 
 constexpr int content_version = 2;
 

@@ -18,6 +18,8 @@ Lock lock_odometer(const Spi &spi, OpenOdometer *odometer) {
         odometer->state = odometer_of(row);
         odometer->found_epoch = odometer->state.epoch;
         odometer->head = row.value("head");
+        odometer->denials.before =
+            DatumGetInt64(row.value("public_denials")) + DatumGetInt64(row.value("conditional_denials"));
         return Lock::held;
     }
     return run(spi, look, parameters) == 1 ? Lock::busy : Lock::missing;
@@ -45,6 +47,32 @@ OpenShare *known_share(OpenOdometer *odometer, const char *grantee, const privac
     return share;
 }
 
+// ---- periods -------------------------------------------------------------------------------------------------------
+
+privacy::Standing standing_of(const OpenOdometer &odometer, const OpenShare *share, const privacy::BoundSettings &bound,
+                              TimestampTz at) {
+    return privacy::standing(odometer.state.totals, share == nullptr ? privacy::Totals() : share->totals, bound,
+                             to_day(at));
+}
+
+// With the one it is in, or out of the one it was in: true if there is something to write.
+static bool enter(const privacy::PeriodSums &now, privacy::PeriodSums *sums) {
+    const bool has_moved = now.kind || sums->kind;
+    *sums = now;
+    return has_moved;
+}
+
+void enter_period(const privacy::Standing &standing, privacy::Account account, OpenShare *share,
+                  OpenOdometer *odometer) {
+    privacy::Standing now = standing;
+    if (enter(now.table.of(account).period, &odometer->state.totals.of(account).period))
+        odometer->moved = std::max(odometer->moved, odometer->moved == Moved::rho ? Moved::all : Moved::period);
+    if (share != nullptr && enter(now.role.of(account).period, &share->totals.of(account).period))
+        share->turned = true;
+}
+
+// ---- charges -------------------------------------------------------------------------------------------------------
+
 void write(const Spi &spi, const Entry &entry, const Price &price, OpenShare *share, OpenOdometer *odometer) {
     const Charge &what = *entry.what;
     odometer->head = write_ledger_row(spi, entry, price, odometer->head);
@@ -62,19 +90,19 @@ void write(const Spi &spi, const Entry &entry, const Price &price, OpenShare *sh
     share->moved = true;
 }
 
-void raise_claim(const Charge &what, const privacy::BoundSettings &bound, OpenOdometer *odometer) {
-    if (bound.bound != privacy::Bound::zcdp)
-        return;
+bool raise_claim(privacy::Account account, const privacy::BoundSettings &bound, OpenOdometer *odometer) {
     privacy::Claim &claim = odometer->state.claim;
     std::optional<privacy::Delta> &conversion = odometer->state.conditional_conversion;
     const privacy::Claim claimed = claim;
     const std::optional<privacy::Delta> converted = conversion;
-    if (what.account == privacy::Account::public_account)
+    if (account == privacy::Account::public_account)
         border::core([&] { claim.raise(bound); });
     else
         conversion = std::max(conversion.value_or(privacy::Delta()), bound.delta_conversion);
     const bool raised = conversion != converted || !(claim == claimed);
-    odometer->moved = std::max(odometer->moved, raised ? Moved::all : Moved::rho);
+    const bool period = odometer->moved == Moved::period;
+    odometer->moved = std::max(odometer->moved, raised || period ? Moved::all : Moved::rho);
+    return raised;
 }
 
 static void add_sums(Parameters *parameters, const privacy::Totals &totals) {
@@ -93,6 +121,18 @@ static void add_rho(Parameters *parameters, const privacy::Spent &spent) {
 static void add_before(Parameters *parameters, const privacy::Spent &spent) {
     parameters->add_numeric(spent.epsilon_before);
     parameters->add_numeric(spent.delta_before);
+}
+
+static void add_period(Parameters *parameters, const privacy::PeriodSums &sums) {
+    parameters->add_text(sums.kind ? privacy::name_of(*sums.kind) : nullptr);
+    parameters->add(TIMESTAMPTZOID, sums.kind ? TimestampTzGetDatum(to_moment(sums.start)) : Datum{0}, !sums.kind);
+    parameters->add_numeric(sums.epsilon);
+    parameters->add_numeric(sums.delta);
+}
+
+static void add_periods(Parameters *parameters, const privacy::Totals &totals) {
+    add_period(parameters, totals.of_public.period);
+    add_period(parameters, totals.of_conditional.period);
 }
 
 static void add_claim(Parameters *parameters, const privacy::Odometer &state) {
@@ -115,6 +155,19 @@ UPDATE dp_rdr.odometer SET
   head = coalesce($10, head), relation_name = coalesce($11, relation_name), owner = coalesce($12, owner)
 WHERE id = $1)sql");
 
+// The same, and the sums of its periods, as they are now.
+static border::Statement move_period_statement(R"sql(
+UPDATE dp_rdr.odometer SET
+  public_epsilon = trim_scale(public_epsilon + $2), public_delta = trim_scale(public_delta + $3),
+  conditional_epsilon = trim_scale(conditional_epsilon + $4), conditional_delta = trim_scale(conditional_delta + $5),
+  public_releases = public_releases + $6, public_denials = public_denials + $7,
+  conditional_releases = conditional_releases + $8, conditional_denials = conditional_denials + $9,
+  head = coalesce($10, head), relation_name = coalesce($11, relation_name), owner = coalesce($12, owner),
+  public_period_kind = $13, public_period_start = $14, public_period_epsilon = $15, public_period_delta = $16,
+  conditional_period_kind = $17, conditional_period_start = $18, conditional_period_epsilon = $19,
+  conditional_period_delta = $20
+WHERE id = $1)sql");
+
 // The same, and the sums in rho, as they are now.
 static border::Statement move_rho_statement(R"sql(
 UPDATE dp_rdr.odometer SET
@@ -127,7 +180,7 @@ UPDATE dp_rdr.odometer SET
   conditional_rho = $16, conditional_pure = $17, conditional_rho_only = $18
 WHERE id = $1)sql");
 
-// The same, and all else that belongs to the epoch.
+// The same, and all else that belongs to the epoch, and to periods.
 static border::Statement move_epoch_statement(R"sql(
 UPDATE dp_rdr.odometer SET
   public_epsilon = trim_scale(public_epsilon + $2), public_delta = trim_scale(public_delta + $3),
@@ -140,7 +193,10 @@ UPDATE dp_rdr.odometer SET
   public_epsilon_before = $19, public_delta_before = $20,
   conditional_epsilon_before = $21, conditional_delta_before = $22,
   epoch = $23, claim_epsilon = $24, claim_conversion = $25, claim_mechanisms = $26, claim_target = $27,
-  conditional_conversion = $28
+  conditional_conversion = $28,
+  public_period_kind = $29, public_period_start = $30, public_period_epsilon = $31, public_period_delta = $32,
+  conditional_period_kind = $33, conditional_period_start = $34, conditional_period_epsilon = $35,
+  conditional_period_delta = $36
 WHERE id = $1)sql");
 
 static void add_epoch(Parameters *parameters, const privacy::Odometer &state) {
@@ -154,6 +210,8 @@ static border::Statement &statement_for(Moved moved) {
     switch (moved) {
     case Moved::nothing:
         return move_odometer_statement;
+    case Moved::period:
+        return move_period_statement;
     case Moved::rho:
         return move_rho_statement;
     case Moved::all:
@@ -177,12 +235,14 @@ static void move_odometer(const Spi &spi, const OpenOdometer &odometer) {
     parameters.add(BYTEAOID, odometer.head, names == nullptr);
     parameters.add_text(names == nullptr ? nullptr : name_or(names->relation, names->relation_name));
     parameters.add_text(names == nullptr ? nullptr : names->owner_name);
-    if (odometer.moved != Moved::nothing) {
+    if (odometer.moved == Moved::rho || odometer.moved == Moved::all) {
         add_rho(&parameters, odometer.state.totals.of_public);
         add_rho(&parameters, odometer.state.totals.of_conditional);
     }
     if (odometer.moved == Moved::all)
         add_epoch(&parameters, odometer.state);
+    if (odometer.moved == Moved::period || odometer.moved == Moved::all)
+        add_periods(&parameters, odometer.state.totals);
     if (run(spi, statement_for(odometer.moved), parameters) != 1)
         elog(ERROR, "the charge moved no odometer");
 }
@@ -206,6 +266,30 @@ ON CONFLICT (id, grantee) DO UPDATE SET
   conditional_epsilon_before = CASE s.epoch WHEN $13 THEN s.conditional_epsilon_before ELSE s.conditional_epsilon END,
   epoch = $13)sql");
 
+// The same, and its periods as they are now.
+static border::Statement turn_share_statement(R"sql(
+INSERT INTO dp_rdr.odometer_share AS s
+  (id, grantee, public_epsilon, public_delta, conditional_epsilon, conditional_delta, public_rho, public_pure,
+   public_rho_only, conditional_rho, conditional_pure, conditional_rho_only, epoch,
+   public_period_kind, public_period_start, public_period_epsilon, public_period_delta,
+   conditional_period_kind, conditional_period_start, conditional_period_epsilon, conditional_period_delta)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
+ON CONFLICT (id, grantee) DO UPDATE SET
+  public_epsilon = trim_scale(s.public_epsilon + $3), public_delta = trim_scale(s.public_delta + $4),
+  conditional_epsilon = trim_scale(s.conditional_epsilon + $5), conditional_delta = trim_scale(s.conditional_delta + $6),
+  public_rho = trim_scale(CASE s.epoch WHEN $13 THEN s.public_rho ELSE 0 END + $7),
+  public_pure = trim_scale(CASE s.epoch WHEN $13 THEN s.public_pure ELSE 0 END + $8),
+  public_rho_only = s.epoch = $13 AND s.public_rho_only OR $9,
+  conditional_rho = trim_scale(CASE s.epoch WHEN $13 THEN s.conditional_rho ELSE 0 END + $10),
+  conditional_pure = trim_scale(CASE s.epoch WHEN $13 THEN s.conditional_pure ELSE 0 END + $11),
+  conditional_rho_only = s.epoch = $13 AND s.conditional_rho_only OR $12,
+  public_epsilon_before = CASE s.epoch WHEN $13 THEN s.public_epsilon_before ELSE s.public_epsilon END,
+  conditional_epsilon_before = CASE s.epoch WHEN $13 THEN s.conditional_epsilon_before ELSE s.conditional_epsilon END,
+  epoch = $13,
+  public_period_kind = $14, public_period_start = $15, public_period_epsilon = $16, public_period_delta = $17,
+  conditional_period_kind = $18, conditional_period_start = $19, conditional_period_epsilon = $20,
+  conditional_period_delta = $21)sql");
+
 static void move_share(const Spi &spi, const OpenOdometer &odometer, const OpenShare &share) {
     Parameters parameters;
     parameters.add_uuid(odometer.id);
@@ -214,7 +298,9 @@ static void move_share(const Spi &spi, const OpenOdometer &odometer, const OpenS
     add_rho(&parameters, share.added.of_public);
     add_rho(&parameters, share.added.of_conditional);
     parameters.add_number(odometer.state.epoch);
-    if (run(spi, move_share_statement, parameters) != 1)
+    if (share.turned)
+        add_periods(&parameters, share.totals);
+    if (run(spi, share.turned ? turn_share_statement : move_share_statement, parameters) != 1)
         elog(ERROR, "the charge moved no share");
 }
 
@@ -241,6 +327,7 @@ static void write_closing(const Spi &spi, const Settings &settings, privacy::Acc
     price.cost.epsilon = price.worst = loss.epsilon;
     price.cost.delta = loss.delta;
     price.epoch = odometer->state.epoch;
+    price.at = GetCurrentTimestamp();
     write(spi, entry, price, nullptr, odometer);
 }
 
@@ -251,7 +338,7 @@ static void end_shares(const Spi &spi, OpenOdometer *odometer) {
         auto *share = static_cast<OpenShare *>(lfirst(cell));
         if (share->moved)
             move_share(spi, *odometer, *share);
-        share->moved = false;
+        share->moved = share->turned = false;
         share->added = privacy::Totals();
         share->totals.of_public.begin_epoch();
         share->totals.of_conditional.begin_epoch();
@@ -285,6 +372,7 @@ void move(const Spi &spi, const OpenOdometer &odometer) {
         if (share->moved)
             move_share(spi, odometer, *share);
     }
+    write_denials(spi, odometer.id, odometer.denials);
 }
 
 } // namespace dp::catalog

@@ -2,6 +2,7 @@
 // them. Nobody else charges the table meanwhile.
 #pragma once
 
+#include "catalog/denials.hpp"
 #include "catalog/ledger_row.hpp"
 #include "catalog/odometer.hpp"
 
@@ -13,18 +14,21 @@ struct OpenShare {
     privacy::Totals totals, added;
     bool known; // totals are those of its row
     bool moved;
+    bool turned; // what its row says of periods is not what it is now
 };
 
-// Of what belongs to the epoch: the sums in rho move with every charge under zcdp, the rest hardly ever.
-enum class Moved { nothing, rho, all };
+// Of what is written as it is now: periods move with every charge where one is set, sums in rho under zcdp; what belongs to the
+// epoch hardly ever.
+enum class Moved { nothing, period, rho, all };
 
 struct OpenOdometer {
     const char *id;
     privacy::Odometer state; // as the rows written so far leave it
     privacy::Totals added;   // to the sums that go on for ever
     int found_epoch;         // before this batch
-    Moved moved;             // what belongs to the epoch
+    Moved moved;             // beside the sums that go on for ever
     Counts counts;           // what of them this batch has added
+    Denials denials;         // of this batch
     Datum head;              // of the chain, as the rows written so far leave it
     const Settings *names;   // of the last row written; null: none was
     List *bases;             // of the writer: what the requests rest on
@@ -43,10 +47,17 @@ OpenShare *share_of(OpenOdometer *odometer, const char *grantee);
 // The same with what its row has, which is not what this batch has added.
 OpenShare *known_share(OpenOdometer *odometer, const char *grantee, const privacy::Totals &stored);
 
+// What the sums are of which a charge is decided now, in the periods that the clock and they themselves say.
+privacy::Standing standing_of(const OpenOdometer &odometer, const OpenShare *share, const privacy::BoundSettings &bound,
+                              TimestampTz at);
+// What is to be charged belongs to the period in which it was decided.
+void enter_period(const privacy::Standing &standing, privacy::Account account, OpenShare *share,
+                  OpenOdometer *odometer);
+
 // The row at once, the sums in memory: those that come after it in the batch are decided on them.
 void write(const border::Spi &spi, const Entry &entry, const Price &price, OpenShare *share, OpenOdometer *odometer);
-// What an epoch promises follows from the totals in force at its charges.
-void raise_claim(const Charge &what, const privacy::BoundSettings &bound, OpenOdometer *odometer);
+// At a charge under zcdp: what its epoch promises follows from the totals in force. Whether it promises more than before.
+bool raise_claim(privacy::Account account, const privacy::BoundSettings &bound, OpenOdometer *odometer);
 // The first request of a new epoch ends the old one, also if it is then denied. False: a request of this batch has met a newer
 // epoch than this one has read.
 bool enter_epoch(const border::Spi &spi, const Settings &settings, int epoch, OpenOdometer *odometer);

@@ -27,8 +27,14 @@ struct Basis {
     Oid view, role;
     const char *grantee; // or null
     const Terms *terms;  // null: the view is not registered any more
-    Datum totals;        // a jsonb: those in force under zcdp, else 0
     OpenShare *share;    // null without a grantee
+};
+
+// What a request is decided on: its basis, and the sums in the period in which the clock is, read once.
+struct Standpoint {
+    const Basis *basis;
+    TimestampTz at;
+    privacy::Standing sums;
 };
 
 bool same_text(const char *a, const char *b) {
@@ -45,7 +51,7 @@ template <int Places> void say(StringInfo json, const char *name, privacy::Decim
     appendStringInfo(json, "\"%s\": %s, ", name, text);
 }
 
-// In every row of an epoch under zcdp: what the epoch promises follows from its rows.
+// In every row that raises what its epoch promises: so that follows from the rows alone.
 Datum describe_totals(const privacy::BoundSettings &bound) {
     StringInfoData json;
     initStringInfo(&json);
@@ -62,27 +68,20 @@ Datum describe_totals(const privacy::BoundSettings &bound) {
     return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
 }
 
-bool same_totals(const privacy::BoundSettings &a, const privacy::BoundSettings &b) {
-    return a.epsilon_total == b.epsilon_total && a.delta_total == b.delta_total &&
-           a.delta_conversion == b.delta_conversion && a.cap == b.cap && a.epsilon_pure == b.epsilon_pure &&
-           a.rho_total == b.rho_total && a.rho_target == b.rho_target;
-}
-
-// The last ones are kept: they hardly ever change, and every batch needs them.
-Datum totals_of(const privacy::BoundSettings &bound) {
-    static privacy::BoundSettings described;
-    static Datum description;
-    if (description != Datum{0} && same_totals(described, bound))
-        return datumCopy(description, false, -1); // it may be replaced before this batch has ended
-    Datum totals = describe_totals(bound);
-    MemoryContext caller = MemoryContextSwitchTo(TopMemoryContext);
-    Datum kept = datumCopy(totals, false, -1);
-    MemoryContextSwitchTo(caller);
-    if (description != Datum{0})
-        pfree(DatumGetPointer(description));
-    description = kept;
-    described = bound;
-    return totals;
+// In every row of a charge where a period is set: which one it was decided in, and since when it counts.
+Datum period_of(const privacy::BoundSettings &bound, const privacy::Standing &sums, privacy::Account account) {
+    if (!bound.period)
+        return Datum{0};
+    const privacy::PeriodSums &now =
+        account == privacy::Account::public_account ? sums.table.of_public.period : sums.table.of_conditional.period;
+    char start[32], since[32];
+    border::core([&] {
+        strlcpy(start, privacy::text_of(now.start).c_str(), sizeof start);
+        strlcpy(since, privacy::text_of(bound.period->since).c_str(), sizeof since);
+    });
+    return DirectFunctionCall1(
+        jsonb_in, CStringGetDatum(psprintf("{\"period\": {\"kind\": \"%s\", \"start\": \"%s\", \"since\": \"%s\"}}",
+                                           privacy::name_of(*now.kind), start, since)));
 }
 
 // One snapshot, taken while the lock is held: what it shows is what a charge rests on. The grantee is asked for by name among
@@ -95,8 +94,6 @@ Basis *read_basis(const Charge &what, OpenOdometer *odometer) {
     CommandCounterIncrement();
     Reading reading = Reading::open();
     basis->terms = read_terms(reading, basis->view, basis->role, grantee_of(what));
-    if (basis->terms != nullptr && basis->terms->bound.bound == privacy::Bound::zcdp)
-        basis->totals = totals_of(basis->terms->bound);
     if (what.grantee != nullptr)
         basis->share =
             known_share(odometer, what.grantee, read_share(reading, odometer->id, what.grantee, odometer->state.epoch));
@@ -152,11 +149,33 @@ void set_limits(const Charge &what, privacy::Limits *limits) {
         limits->requested = what.requested;
     if (what.has_share)
         limits->share = what.share;
-    limits->pure_share = what.pure_share;
+    if (what.has_profile)
+        limits->profile = what.profile;
     limits->delta = what.delta;
     limits->groups = what.delta_groups;
     limits->pure = what.mechanism == privacy::Mechanism::laplace;
     limits->rho_of = [&what](privacy::Epsilon epsilon) { return zcdp_cost(what, epsilon); };
+}
+
+// Whether it is the total over all periods that is in the way; of a selection without candidates, the one that leaves less.
+bool is_for_life(const privacy::BoundSettings &bound, const privacy::Spent &spent, privacy::Denial denial) {
+    if (denial == privacy::Denial::epsilon_lifetime || denial == privacy::Denial::delta_lifetime)
+        return true;
+    return denial == privacy::Denial::no_candidate && bound.period && bound.epsilon_lifetime &&
+           *bound.epsilon_lifetime - spent.epsilon <
+               bound.epsilon_total.value_or(privacy::Epsilon()) - spent.period.epsilon;
+}
+
+// Under bounds that count in epsilon.
+void tell_of_epsilon(const privacy::BoundSettings &bound, const privacy::Spent &spent, privacy::Denial denial,
+                     Reason *reason) {
+    reason->has_period = bound.period.has_value();
+    reason->lifetime = is_for_life(bound, spent, denial);
+    const bool period = reason->has_period && !reason->lifetime;
+    reason->spent = period ? spent.period.epsilon : spent.epsilon;
+    reason->total = (reason->lifetime ? bound.epsilon_lifetime : bound.epsilon_total).value_or(privacy::Epsilon());
+    reason->delta_spent = period ? spent.period.delta : spent.delta;
+    reason->delta_total = reason->lifetime ? bound.delta_lifetime.value_or(privacy::Delta()) : bound.delta_total;
 }
 
 // What the controller may know, and nobody else: a policy's charge tells its analyst that it was denied, and no more.
@@ -171,25 +190,23 @@ Reason reason_for(const Charge &what, const privacy::BoundSettings &bound, const
     reason.bound = bound.bound;
     reason.basis = bound.basis_of(cost.pure);
     reason.asked = cost.epsilon;
-    reason.spent = zcdp ? spent.epsilon_of_epoch() : spent.epsilon;
-    reason.total = zcdp ? bound.epsilon_pure : bound.epsilon_total.value_or(privacy::Epsilon());
     reason.rho_asked = cost.rho;
+    reason.delta_asked = cost.charged(reason.basis);
+    if (!zcdp) {
+        tell_of_epsilon(bound, spent, denial, &reason);
+        return reason;
+    }
+    reason.spent = spent.epsilon_of_epoch();
+    reason.total = bound.epsilon_pure;
     reason.rho_spent = spent.rho;
     reason.rho_total = bound.rho_total;
-    reason.delta_asked = cost.charged(reason.basis);
-    reason.delta_spent = zcdp ? spent.delta_of_epoch() : spent.delta;
-    reason.delta_total = zcdp ? bound.delta_mechanisms() : bound.delta_total;
+    reason.delta_spent = spent.delta_of_epoch();
+    reason.delta_total = bound.delta_mechanisms();
     return reason;
 }
 
-// The sums of the role; none of the controller's own call.
-privacy::Totals role_totals(const Basis &basis) {
-    return basis.share == nullptr ? privacy::Totals() : basis.share->totals;
-}
-
 // What is charged stays in *cost.
-bool decide(const Charge &what, const Basis &basis, const OpenOdometer &odometer, Verdict *verdict,
-            privacy::Cost *cost) {
+privacy::Denial decide(const Charge &what, const Standpoint &point, Verdict *verdict, privacy::Cost *cost) {
     return border::core([&] {
         privacy::ChargeRequest asked;
         set_limits(what, &asked);
@@ -197,28 +214,29 @@ bool decide(const Charge &what, const Basis &basis, const OpenOdometer &odometer
         asked.eps_star = what.eps_star;
         asked.slack = what.slack;
         asked.selection = what.selection;
-        const privacy::BoundSettings &bound = basis.terms->bound;
-        privacy::Decision decision = privacy::decide(asked, bound, odometer.state.totals, role_totals(basis));
+        const privacy::BoundSettings &bound = point.basis->terms->bound;
+        privacy::Decision decision = privacy::decide(asked, bound, point.sums.table, point.sums.role);
         verdict->epsilon = decision.cost.epsilon;
-        verdict->reason = reason_for(what, bound, odometer.state.totals, decision.denial, decision.cost);
+        verdict->reason = reason_for(what, bound, point.sums.table, decision.denial, decision.cost);
         *cost = decision.cost;
-        return decision.denial == privacy::Denial::none;
+        return decision.denial;
     });
 }
 
 // The price of a step is given: only what table and role may pay is decided here.
-bool afford_step(const Charge &what, const Basis &basis, const OpenOdometer &odometer, Verdict *verdict,
-                 privacy::Cost *cost) {
+privacy::Denial afford_step(const Charge &what, const Standpoint &point, Verdict *verdict, privacy::Cost *cost) {
     return border::core([&] {
-        const privacy::BoundSettings &bound = basis.terms->bound;
+        const privacy::BoundSettings &bound = point.basis->terms->bound;
         *cost = privacy::cost_of_step(what.step, what.delta_groups);
         const std::optional<privacy::Epsilon> share =
             what.has_share ? std::optional<privacy::Epsilon>(what.share) : std::nullopt;
+        const std::optional<privacy::Epsilon> profile =
+            what.has_profile ? std::optional<privacy::Epsilon>(what.profile) : std::nullopt;
         const privacy::Denial denial =
-            privacy::fit(*cost, what.account, bound, odometer.state.totals, role_totals(basis), share, what.pure_share);
+            privacy::fit(*cost, what.account, bound, point.sums.table, point.sums.role, share, profile);
         verdict->epsilon = cost->epsilon;
-        verdict->reason = reason_for(what, bound, odometer.state.totals, denial, *cost);
-        return denial == privacy::Denial::none;
+        verdict->reason = reason_for(what, bound, point.sums.table, denial, *cost);
+        return denial;
     });
 }
 
@@ -242,54 +260,64 @@ privacy::Epsilon worst_case(const Charge &what, privacy::Epsilon charged) {
     return worst;
 }
 
-Price price_of(const Charge &what, const Basis &basis, privacy::Cost cost) {
-    return border::core([&] {
+// What every row says of when and on what it was decided.
+Price price_at(const Charge &what, const Standpoint &point) {
+    Price price = {};
+    price.epoch = point.basis->terms->epoch;
+    price.period = period_of(point.basis->terms->bound, point.sums, what.account);
+    price.at = point.at;
+    return price;
+}
+
+Price price_of(const Charge &what, const Standpoint &point, privacy::Cost cost) {
+    Price price = price_at(what, point);
+    border::core([&] {
         if (cost.rho.units() == 0) // it decided nothing
             cost.rho = zcdp_cost(what, cost.epsilon);
-        Price price = {};
         price.cost = cost;
         price.worst = worst_case(what, cost.epsilon);
         price.delta_noise = what.delta_noise;
-        price.basis = basis.terms->bound.basis_of(cost.pure);
-        price.epoch = basis.terms->epoch;
-        price.totals = basis.totals;
-        return price;
+        price.basis = point.basis->terms->bound.basis_of(cost.pure);
     });
+    return price;
 }
 
-bool cut(const Entry &entry, const Basis &basis, const OpenOdometer &odometer, Verdict *verdict) {
+// Why nothing is left, or `none`.
+privacy::Denial cut(const Entry &entry, const Standpoint &point, Verdict *verdict) {
     return border::core([&] {
         const Charge &what = *entry.what;
         privacy::SelectionRequest asked;
         set_limits(what, &asked);
         asked.tested = entry.tested;
         asked.epsilon_svt = entry.epsilon_svt;
-        const privacy::BoundSettings &bound = basis.terms->bound;
-        privacy::SelectionRange range =
-            privacy::cut_candidates(asked, bound, odometer.state.totals, role_totals(basis));
+        const privacy::BoundSettings &bound = point.basis->terms->bound;
+        privacy::SelectionRange range = privacy::cut_candidates(asked, bound, point.sums.table, point.sums.role);
         verdict->first = range.first;
         verdict->last = range.last;
         verdict->epsilon = range.charged;
         privacy::Cost cost;
         cost.delta = what.delta;
         cost.groups = what.delta_groups;
-        verdict->reason = reason_for(what, bound, odometer.state.totals, range.denial, cost);
-        return range.denial == privacy::Denial::none;
+        verdict->reason = reason_for(what, bound, point.sums.table, range.denial, cost);
+        return range.cause;
     });
 }
 
 // A selection is pure, whatever noise its release will have: its row carries no delta.
-Price price_of_selection(const Charge &what, const Basis &basis, const Verdict &verdict) {
-    return border::core([&] {
-        Price price = {};
+Price price_of_selection(const Charge &what, const Standpoint &point, const Verdict &verdict) {
+    Price price = price_at(what, point);
+    border::core([&] {
         price.cost = privacy::cost_of_selection(verdict.epsilon);
         price.selection = verdict.epsilon;
         price.worst = verdict.epsilon + (*what.candidates)[verdict.first];
-        price.basis = basis.terms->bound.basis_of(true);
-        price.epoch = basis.terms->epoch;
-        price.totals = basis.totals;
-        return price;
+        price.basis = point.basis->terms->bound.basis_of(true);
     });
+    return price;
+}
+
+void claim(const Charge &what, const privacy::BoundSettings &bound, OpenOdometer *odometer, Price *price) {
+    if (bound.bound == privacy::Bound::zcdp && raise_claim(what.account, bound, odometer))
+        price->totals = describe_totals(bound);
 }
 
 // ---- the requests ----
@@ -321,6 +349,30 @@ void mark(const Spi &spi, const Entry &entry, bool written, Verdict *verdict) {
     mark_charged(spi, *entry.claim, verdict->epsilon, verdict->ledger_row);
 }
 
+// Taken under the lock, after all that another process could have charged before.
+Standpoint standpoint_of(const Basis *basis, const OpenOdometer &odometer) {
+    const TimestampTz at = GetCurrentTimestamp();
+    return {basis, at, standing_of(odometer, basis->share, basis->terms->bound, at)};
+}
+
+// Of what is accepted.
+void put_charge(const Spi &spi, const Entry &entry, const Standpoint &point, Price price, OpenOdometer *odometer) {
+    const Charge &what = *entry.what;
+    enter_period(point.sums, what.account, point.basis->share, odometer);
+    claim(what, point.basis->terms->bound, odometer, &price);
+    write(spi, entry, price, point.basis->share, odometer);
+}
+
+Outcome deny(const Charge &what, const Basis &basis, privacy::Denial denial, bool counts, OpenOdometer *odometer) {
+    if (!counts)
+        return Outcome::denied;
+    odometer->counted(what.account).denials++;
+    const bool pure =
+        what.step.is_step ? what.step.basis == privacy::Basis::epsilon : what.mechanism == privacy::Mechanism::laplace;
+    add_denial(&odometer->denials, what, reason_of_denial(what, basis.terms->bound, denial, pure));
+    return Outcome::denied;
+}
+
 Outcome charge_table(const Spi &spi, const Entry &entry, OpenOdometer *odometer, Verdict *verdict) {
     const Charge &what = *entry.what;
     const Basis *basis = basis_of(what, odometer);
@@ -329,14 +381,14 @@ Outcome charge_table(const Spi &spi, const Entry &entry, OpenOdometer *odometer,
     if (entry.claim != nullptr && !take_request(spi, *entry.claim))
         return Outcome::gone;
     const privacy::Step &step = what.step;
+    const Standpoint point = standpoint_of(basis, *odometer);
     privacy::Cost cost;
-    if (!(step.is_step ? afford_step : decide)(what, *basis, *odometer, verdict, &cost)) {
-        odometer->counted(what.account).denials += step.increment ? 0 : 1; // its round is answered
+    const privacy::Denial denial = (step.is_step ? afford_step : decide)(what, point, verdict, &cost);
+    if (denial != privacy::Denial::none) {
         verdict->epsilon = privacy::Epsilon();
-        return Outcome::denied;
+        return deny(what, *basis, denial, !step.increment, odometer); // an increment's round is answered
     }
-    raise_claim(what, basis->terms->bound, odometer);
-    write(spi, entry, price_of(what, *basis, cost), basis->share, odometer);
+    put_charge(spi, entry, point, price_of(what, point, cost), odometer);
     mark(spi, entry, true, verdict);
     return Outcome::committed;
 }
@@ -349,14 +401,12 @@ Outcome charge_selection_of(const Spi &spi, const Entry &entry, OpenOdometer *od
         return entered;
     if (entry.claim != nullptr && !take_request(spi, *entry.claim))
         return Outcome::gone;
-    if (!cut(entry, *basis, *odometer, verdict)) {
-        odometer->counted(what.account).denials++;
-        return Outcome::denied;
-    }
-    if (verdict->epsilon.units() > 0) {
-        raise_claim(what, basis->terms->bound, odometer);
-        write(spi, entry, price_of_selection(what, *basis, *verdict), basis->share, odometer);
-    }
+    const Standpoint point = standpoint_of(basis, *odometer);
+    const privacy::Denial denial = cut(entry, point, verdict);
+    if (denial != privacy::Denial::none)
+        return deny(what, *basis, denial, true, odometer);
+    if (verdict->epsilon.units() > 0)
+        put_charge(spi, entry, point, price_of_selection(what, point, *verdict), odometer);
     mark(spi, entry, verdict->epsilon.units() > 0, verdict);
     return Outcome::committed;
 }
@@ -381,6 +431,7 @@ Outcome suspend_role(const Spi &spi, const Entry &entry, OpenOdometer *odometer)
         return Outcome::committed;
     Price nothing = {};
     nothing.epoch = odometer->state.epoch;
+    nothing.at = GetCurrentTimestamp();
     write(spi, entry, nothing, share_of(odometer, entry.what->grantee), odometer);
     odometer->bases = NIL; // suspensions are among them: who asks on this view is told that they are changing
     return Outcome::committed;

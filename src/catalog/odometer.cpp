@@ -12,11 +12,46 @@ static privacy::Delta delta_of(const Row &row, const char *column) {
     return to_delta(row.value(column), "a total of delta");
 }
 
+// ---- periods -------------------------------------------------------------------------------------------------------
+
+// (-infinity and infinity are days as well, far away.)
+privacy::Day to_day(TimestampTz moment) {
+    return privacy::day_of(moment);
+}
+
+privacy::Day today() {
+    return to_day(GetCurrentTimestamp());
+}
+
+TimestampTz to_moment(privacy::Day day) {
+    if (day >= to_day(END_TIMESTAMP))
+        return DT_NOEND;
+    return day < to_day(MIN_TIMESTAMP) ? DT_NOBEGIN : day * USECS_PER_DAY;
+}
+
+static privacy::PeriodSums period_of(const Row &row, const char *account) {
+    auto column = [&](const char *name) { return psprintf("%s_period_%s", account, name); };
+    privacy::PeriodSums sums;
+    const char *name = row.string(column("kind"));
+    if (name == nullptr)
+        return sums;
+    sums.kind = border::core([&] { return privacy::period_from_name(name); });
+    if (!sums.kind)
+        elog(ERROR, "unknown period \"%s\"", name);
+    sums.start = privacy::begin_of(*sums.kind, to_day(DatumGetTimestampTz(row.value(column("start")))));
+    sums.epsilon = epsilon_of(row, column("epsilon"));
+    sums.delta = delta_of(row, column("delta"));
+    return sums;
+}
+
+// ---- sums ----------------------------------------------------------------------------------------------------------
+
 static privacy::Spent spent_of(const Row &row, const char *account) {
     auto column = [&](const char *name) { return psprintf("%s_%s", account, name); };
     privacy::Spent spent;
     spent.epsilon = epsilon_of(row, column("epsilon"));
     spent.delta = delta_of(row, column("delta"));
+    spent.period = period_of(row, account);
     return spent;
 }
 

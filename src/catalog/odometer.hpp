@@ -18,6 +18,11 @@ struct Counts {
     Counted of_public, of_conditional;
 };
 
+// A day as what the clock shows, and as it is stored: the moment at which it begins.
+privacy::Day today();
+privacy::Day to_day(TimestampTz moment);
+TimestampTz to_moment(privacy::Day day);
+
 // The same, under a snapshot. False: there is none.
 bool read_odometer(const Reading &reading, const char *id, privacy::Odometer *odometer, Counts *counts = nullptr);
 

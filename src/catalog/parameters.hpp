@@ -7,7 +7,7 @@
 namespace dp::catalog {
 
 struct Parameters {
-    static constexpr int capacity = 32;
+    static constexpr int capacity = 40;
     Oid types[capacity];
     Datum values[capacity];
     char nulls[capacity];

@@ -95,6 +95,39 @@ static bool read_profile(const Row &row, privacy::Epsilon *epsilon) {
     return true;
 }
 
+// Days that can be printed and read again; what was set earlier was set for as long.
+constexpr privacy::Day first_since = 0, last_since = 100000000;
+
+// A name, and the day on which it was set. Nobody wrote down when: it does not turn before a charge.
+static std::optional<privacy::Period> period_of(const Row &row) {
+    const char *name = row.string("period");
+    if (name == nullptr)
+        return std::nullopt;
+    bool isnull;
+    Datum since = row.value("period_since", &isnull);
+    const privacy::Day day = isnull ? last_since : DatumGetDateADT(since);
+    const std::optional<privacy::PeriodKind> kind = border::core([&] { return privacy::period_from_name(name); });
+    if (!kind)
+        elog(ERROR, "unknown period \"%s\"", name);
+    return privacy::Period{*kind, Min(Max(day, first_since), last_since)};
+}
+
+// They go with a period, and a period with the bound filter. What a risk profile of the table allows is for ever.
+static void read_lifetime(const Row &row, bool has_profile, privacy::Epsilon allowed, privacy::BoundSettings *bound) {
+    bound->period = period_of(row);
+    if (!bound->period)
+        return;
+    bool isnull;
+    Datum epsilon = row.value("epsilon_lifetime", &isnull);
+    if (!isnull)
+        bound->epsilon_lifetime = to_epsilon(epsilon, "epsilon_lifetime");
+    if (has_profile)
+        bound->epsilon_lifetime = isnull ? allowed : Min(*bound->epsilon_lifetime, allowed);
+    Datum delta = row.value("delta_lifetime", &isnull);
+    if (!isnull)
+        bound->delta_lifetime = to_delta(delta, "delta_lifetime");
+}
+
 static void read_bound(const Row &row, View *view) {
     view->bound_name = row.string("bound");
     const char *cap = row.string("cap");
@@ -112,10 +145,13 @@ static void read_bound(const Row &row, View *view) {
     if (!isnull)
         view->bound.epsilon_total = to_epsilon(total, "a total of epsilon");
     privacy::Epsilon allowed;
-    if (read_profile(row, &allowed))
+    const bool has_profile = read_profile(row, &allowed);
+    if (has_profile)
         view->bound.epsilon_total = isnull ? allowed : Min(*view->bound.epsilon_total, allowed);
     view->bound.delta_total = to_delta(row.value("delta_total"), "a total of delta");
     view->epoch = DatumGetInt32(row.value("epoch"));
+    if (view->bound.bound == privacy::Bound::filter)
+        read_lifetime(row, has_profile, allowed, &view->bound);
     if (view->bound.bound != privacy::Bound::zcdp)
         return;
     view->bound.delta_conversion = conversion_of(row, view->bound.delta_total);

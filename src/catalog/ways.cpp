@@ -7,7 +7,8 @@ namespace dp::catalog {
 const char *const subject_sql = R"sql(
 WITH RECURSIVE controlled AS ( -- protected tables of the caller
   SELECT t.relation::oid AS relation, t.relation::text AS name, c.relowner AS owner, t.id, t.bound,
-         least(t.epsilon_total, (t.profile ->> 'epsilon')::numeric) AS epsilon_total, t.delta_total
+         least(t.epsilon_total, (t.profile ->> 'epsilon')::numeric) AS epsilon_total, t.delta_total,
+         t.period, least(t.epsilon_lifetime, (t.profile ->> 'epsilon')::numeric) AS epsilon_lifetime, t.delta_lifetime
   FROM dp_rdr.protected_table t JOIN pg_class c ON c.oid = t.relation WHERE pg_has_role($1, c.relowner, 'USAGE')),
 part AS ( -- they, their partitions and children
   SELECT relation AS oid, relation, owner FROM controlled

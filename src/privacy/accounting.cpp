@@ -17,6 +17,9 @@ Spent Spent::operator+(const Spent &o) const {
     sum.rho = rho + o.rho;
     sum.pure = pure + o.pure;
     sum.rho_only = rho_only || o.rho_only;
+    sum.period = period.kind ? period : o.period;
+    sum.period.epsilon = period.epsilon + o.period.epsilon;
+    sum.period.delta = period.delta + o.period.delta;
     return sum;
 }
 
@@ -24,7 +27,46 @@ void Spent::begin_epoch() {
     Spent next;
     next.epsilon = next.epsilon_before = epsilon;
     next.delta = next.delta_before = delta;
+    next.period = period;
     *this = next;
+}
+
+// ---- periods ----
+
+// The later of a day and the period of this kind that the sums have been in last.
+static Day met_by(const PeriodSums &sums, PeriodKind kind, Day otherwise) {
+    return sums.kind ? std::max(begin_of(kind, sums.start), otherwise) : otherwise;
+}
+
+// Sums of the same kind count as 0 when their period is over. Those of another kind are carried over, and all that was ever
+// spent where there was none, until the first turn behind the day on which the period was set.
+static void enter_period(Spent *spent, const Period &period, Day today, Day start) {
+    PeriodSums &sums = spent->period;
+    const bool same = sums.kind == period.kind;
+    const bool over = !sums.kind || start > begin_of(period.kind, sums.start);
+    const bool turned = same || begin_of(period.kind, today) > begin_of(period.kind, period.since);
+    if (over && turned)
+        sums.epsilon = Epsilon(), sums.delta = Delta();
+    else if (!sums.kind)
+        sums.epsilon = spent->epsilon, sums.delta = spent->delta;
+    sums.start = start;
+    sums.kind = period.kind;
+}
+
+Standing standing(const Totals &table, const Totals &role, const BoundSettings &bound, Day today) {
+    Standing now = {table, role};
+    for (Account account : {Account::public_account, Account::conditional}) {
+        Spent &of_table = now.table.of(account), &of_role = now.role.of(account);
+        if (!bound.period) {
+            of_table.period = of_role.period = PeriodSums();
+            continue;
+        }
+        const PeriodKind kind = bound.period->kind;
+        const Day start = met_by(of_role.period, kind, met_by(of_table.period, kind, begin_of(kind, today)));
+        enter_period(&of_table, *bound.period, today, start);
+        enter_period(&of_role, *bound.period, today, start);
+    }
+    return now;
 }
 
 // A total of nothing may be raised after the first charge: the target is then that of a bound without a total.
@@ -76,8 +118,12 @@ bool takes_steps(const BoundSettings &bound, Basis basis) {
 
 void add(Spent *spent, const Cost &cost, Basis basis) {
     spent->delta = spent->delta + cost.charged(basis);
+    if (spent->period.kind)
+        spent->period.delta = spent->period.delta + cost.charged(basis);
     if (basis == Basis::epsilon) {
         spent->epsilon = spent->epsilon + cost.epsilon;
+        if (spent->period.kind)
+            spent->period.epsilon = spent->period.epsilon + cost.epsilon;
         return;
     }
     spent->rho = spent->rho + cost.rho;
@@ -119,21 +165,30 @@ static bool exceeds_total(const Spent &after, const BoundSettings &bound) {
     }
     if (!bound.epsilon_total)
         return bound.bound == Bound::filter; // a filter without a total allows nothing
-    return after.epsilon > *bound.epsilon_total;
+    return (bound.period ? after.period.epsilon : after.epsilon) > *bound.epsilon_total;
 }
 
 static bool exceeds_delta(const Spent &after, const BoundSettings &bound) {
     if (bound.bound == Bound::none)
         return false;
     return bound.bound == Bound::zcdp ? after.delta_of_epoch() > bound.delta_mechanisms()
-                                      : after.delta > bound.delta_total;
+                                      : (bound.period ? after.period.delta : after.delta) > bound.delta_total;
+}
+
+// Over all periods together.
+static bool exceeds_lifetime(const Spent &after, const BoundSettings &bound) {
+    return bound.period && bound.epsilon_lifetime && after.epsilon > *bound.epsilon_lifetime;
+}
+
+static bool exceeds_delta_lifetime(const Spent &after, const BoundSettings &bound) {
+    return bound.period && bound.delta_lifetime && after.delta > *bound.delta_lifetime;
 }
 
 // The same test as the table's, on the sums of the role, which has no delta of its own. A share beside a P bounds the one sum that
 // the role uses: it would have it twice with the other. Who grants it looks, but a charge may be under way meanwhile.
 static bool exceeds_share(const Spent &after, const BoundSettings &bound, Epsilon share) {
     if (bound.bound != Bound::zcdp)
-        return after.epsilon > share;
+        return (bound.period ? after.period.epsilon : after.epsilon) > share;
     if (bound.splits_pure() && after.rho.units() == 0)
         return after.epsilon > share;
     if (bound.splits_pure())
@@ -142,27 +197,31 @@ static bool exceeds_share(const Spent &after, const BoundSettings &bound, Epsilo
     return (after.rho_only || after.pure > share) && after.rho > rho_cap(share, bound.delta_conversion, bound.cap);
 }
 
-// A risk profile holds under pure epsilon alone. Who grants it looks at the role's charges, but one may be under way meanwhile:
-// whatever it was, the role has had its last answer then.
-static bool breaks_profile(const Cost &cost, Account account, const BoundSettings &bound, Totals role) {
+// A risk profile holds under pure epsilon alone, over all periods. Who grants it looks at the role's charges, but one may be under
+// way meanwhile: whatever it was, the role has had its last answer then.
+static bool breaks_profile(const Cost &cost, Account account, const BoundSettings &bound, Totals role,
+                           Epsilon profile) {
     add(&role.of(account), cost, bound.basis_of(cost.pure));
     const Spent all = role.read_by(Account::conditional);
-    return all.delta.units() > 0 || all.rho.units() > 0 || all.rho_only || role.of_conditional.epsilon.units() > 0;
+    return all.delta.units() > 0 || all.rho.units() > 0 || all.rho_only || role.of_conditional.epsilon.units() > 0 ||
+           all.epsilon > profile;
 }
 
 Denial fit(const Cost &cost, Account account, const BoundSettings &bound, const Totals &totals, const Totals &role,
-           std::optional<Epsilon> share, bool pure_share) {
+           std::optional<Epsilon> share, std::optional<Epsilon> profile) {
     const Basis basis = bound.basis_of(cost.pure);
     const Spent table = after(totals.read_by(account), cost, basis);
     if (exceeds_total(table, bound))
         return Denial::epsilon_total;
+    if (exceeds_lifetime(table, bound))
+        return Denial::epsilon_lifetime;
     if (share && exceeds_share(after(role.read_by(account), cost, basis), bound, *share))
         return Denial::role_share;
-    if (pure_share && breaks_profile(cost, account, bound, role))
+    if (profile && breaks_profile(cost, account, bound, role, *profile))
         return Denial::role_share;
     if (exceeds_delta(table, bound))
         return Denial::delta_total;
-    return Denial::none;
+    return exceeds_delta_lifetime(table, bound) ? Denial::delta_lifetime : Denial::none;
 }
 
 // ---- the decision ----
@@ -201,7 +260,7 @@ Decision decide(const ChargeRequest &request, const BoundSettings &bound, const 
     // smaller request must be above it, too. (Beside what the selection of this very epsilon has consumed.)
     if (bound.bound == Bound::dynamic && *epsilon <= totals.read_by(request.account).epsilon - request.selection)
         return {Denial::dynamic_bound, cost};
-    return {fit(cost, request.account, bound, totals, role, request.share, request.pure_share), cost};
+    return {fit(cost, request.account, bound, totals, role, request.share, request.profile), cost};
 }
 
 // ---- selection ----
@@ -218,32 +277,45 @@ static SelectionRange range_at(const SelectionRequest &request, const BoundSetti
     }
     SelectionRange range;
     range.charged = price;
-    const auto too_large = [&](Epsilon candidate) {
-        return (request.epsilon_max && candidate > *request.epsilon_max) ||
-               (request.requested && candidate > *request.requested) ||
-               fit(request.cost(candidate, bound), account, bound, table_then, role_then, request.share,
-                   request.pure_share) != Denial::none;
+    // What forbids it, of the bounds last.
+    const auto forbidden = [&](Epsilon candidate) {
+        if ((request.epsilon_max && candidate > *request.epsilon_max) ||
+            (request.requested && candidate > *request.requested))
+            return Denial::no_candidate;
+        return fit(request.cost(candidate, bound), account, bound, table_then, role_then, request.share,
+                   request.profile);
     };
-    while (range.first < request.candidates.size() && too_large(request.candidates[range.first]))
+    Denial last = Denial::no_candidate;
+    while (range.first < request.candidates.size() &&
+           (last = forbidden(request.candidates[range.first])) != Denial::none)
         ++range.first;
     range.last = request.candidates.size();
     const Epsilon consumed = totals.of_public.epsilon;
     while (bound.bound == Bound::dynamic && range.last > range.first && request.candidates[range.last - 1] <= consumed)
         --range.last;
-    if (range.first == range.last)
+    if (range.first == range.last) {
         range.denial = Denial::no_candidate;
+        range.cause = last == Denial::none ? Denial::dynamic_bound : last;
+    }
     return range;
+}
+
+// Whether the delta of the release fits, whatever its epsilon will be.
+static Denial fit_of_delta(const SelectionRequest &request, const BoundSettings &bound, Spent spent) {
+    const Delta asked = bound.bound == Bound::zcdp ? request.groups : request.delta;
+    spent.delta = spent.delta + asked;
+    spent.period.delta = spent.period.delta + asked;
+    if (exceeds_delta(spent, bound))
+        return Denial::delta_total;
+    return exceeds_delta_lifetime(spent, bound) ? Denial::delta_lifetime : Denial::none;
 }
 
 SelectionRange cut_candidates(const SelectionRequest &request, const BoundSettings &bound, const Totals &totals,
                               const Totals &role) {
     SelectionRange range;
-    Spent with_delta = totals.of_public;
-    with_delta.delta = with_delta.delta + (bound.bound == Bound::zcdp ? request.groups : request.delta);
-    if (exceeds_delta(with_delta, bound)) {
-        range.denial = Denial::delta_total;
+    range.denial = range.cause = fit_of_delta(request, bound, totals.of_public);
+    if (range.denial != Denial::none)
         return range;
-    }
     // Nothing is tested when the largest candidate passes anyhow; then the selection is free.
     range = range_at(request, bound, totals, role, Epsilon());
     if (range.denial != Denial::none || range.first >= request.tested)
@@ -288,6 +360,40 @@ const char *name_of(Bound bound) {
 
 const char *name_of(Account account) {
     return account == Account::public_account ? "public" : "conditional";
+}
+
+static const char *words_for_total(const BoundSettings &bound, Basis basis) {
+    if (bound.bound != Bound::zcdp)
+        return bound.period ? "epsilon_total of the period" : "epsilon_total of the table";
+    return basis == Basis::epsilon ? "epsilon_pure of the table" : "rho_total of the table";
+}
+
+static const char *words_for_share(const BoundSettings &bound, bool profile) {
+    if (profile)
+        return "share of the role (epsilon_total or risk profile)";
+    return bound.period ? "share of the role (epsilon_total) in the period" : "share of the role (epsilon_total)";
+}
+
+const char *words_for(Denial denial, const BoundSettings &bound, Basis basis, bool profile) {
+    switch (denial) {
+    case Denial::none:
+        break;
+    case Denial::no_candidate:
+        return "no epsilon meets the preference";
+    case Denial::dynamic_bound:
+        return "bound dynamic of the table";
+    case Denial::epsilon_total:
+        return words_for_total(bound, basis);
+    case Denial::role_share:
+        return words_for_share(bound, profile);
+    case Denial::delta_total:
+        return bound.period ? "delta_total of the period" : "delta_total of the table";
+    case Denial::epsilon_lifetime:
+        return "epsilon_lifetime of the table";
+    case Denial::delta_lifetime:
+        return "delta_lifetime of the table";
+    }
+    return "";
 }
 
 const char *name_of(Basis basis) {

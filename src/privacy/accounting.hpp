@@ -1,4 +1,4 @@
-// Accounts and bounds of the total privacy loss of a protected table (formulas.md 5.1 to 5.6), in exact decimals.
+// Accounts and bounds of the total privacy loss of a protected table (formulas.md 5.1 to 5.7), in exact decimals.
 #pragma once
 
 #include <functional>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "privacy/decimal.hpp"
+#include "privacy/period.hpp"
 #include "privacy/zcdp.hpp"
 
 namespace dp::privacy {
@@ -26,6 +27,7 @@ struct Spent {
     Rho rho;
     Epsilon pure;          // what the pure ones among them are in epsilon,
     bool rho_only = false; // and whether there is another
+    PeriodSums period;     // of the period that the last charge was in
     Epsilon epsilon_of_epoch() const { return epsilon - epsilon_before; }
     Delta delta_of_epoch() const { return delta - delta_before; }
     void begin_epoch(); // the sums that go on for ever go on
@@ -50,6 +52,10 @@ struct BoundSettings {
     Epsilon epsilon_pure; // P: above 0, pure charges have a total of their own, in epsilon
     Rho rho_total;        // with an epsilon_total: the cap of the rest
     Rho rho_target;       // without: what the bound that holds at all times is tuned at
+    // filter: with a period the totals bind within one, these over all (a risk profile among them).
+    std::optional<Period> period;
+    std::optional<Epsilon> epsilon_lifetime;
+    std::optional<Delta> delta_lifetime;
     Delta delta_mechanisms() const {
         return delta_total - delta_conversion;
     }                           // delta'': for groups that nobody declared
@@ -81,7 +87,7 @@ struct Limits {
     std::optional<Epsilon> epsilon_max; // the policy's cap
     std::optional<Epsilon> requested;   // the caller asks for less
     std::optional<Epsilon> share;       // the role's share of the total
-    bool pure_share = false;            // from a risk profile: all that the role was charged must be of pure epsilon
+    std::optional<Epsilon> profile;     // a risk profile's: bounds all that the role is ever charged, which is pure
     Delta delta;                        // what the release will charge (8.5),
     Delta groups;                       // and what of it is the groups'
     bool pure = true;                   // Laplace noise
@@ -97,18 +103,37 @@ struct ChargeRequest : Limits {
     Epsilon selection;    // what the selection of this epsilon has been charged already (3.3)
 };
 
-enum class Denial { none, no_candidate, dynamic_bound, epsilon_total, role_share, delta_total };
+enum class Denial {
+    none,
+    no_candidate,
+    dynamic_bound,
+    epsilon_total,
+    role_share,
+    delta_total,
+    epsilon_lifetime,
+    delta_lifetime
+};
 
 struct Decision {
     Denial denial = Denial::none;
     Cost cost; // what is charged when denial is none; otherwise what would have been, 0 without a candidate
 };
 
+// What a decision reads: the sums of a table and of a role as they are in the periods that it takes.
+struct Standing {
+    Totals table, role;
+};
+// `today` is what the clock shows. Each account, of table and role alike, is in the latest of their own periods and the clock's:
+// no clock that goes back gives anything, and no charge of one account turns the other. Where no period is set, sums belong to
+// none. A charge that is accepted leaves the sums of its account like this, and is added to them.
+Standing standing(const Totals &table, const Totals &role, const BoundSettings &bound, Day today);
+
 // Steps 1 and 2 of 5.2: the largest candidate that the preference and the caller permit, whatever was spent.
 std::optional<Epsilon> choose(const ChargeRequest &request);
 // Step 3, for what one charge has come to be after it: whether table and role may pay. `dynamic` looks at more: decide().
+// totals and role, here and below: of standing().
 Denial fit(const Cost &cost, Account account, const BoundSettings &bound, const Totals &totals, const Totals &role,
-           std::optional<Epsilon> share, bool pure_share = false);
+           std::optional<Epsilon> share, std::optional<Epsilon> profile = std::nullopt);
 // The decision of 5.2, steps 1 to 3; the caller adds the charge to the account. role: the role's own sums.
 Decision decide(const ChargeRequest &request, const BoundSettings &bound, const Totals &totals, const Totals &role);
 // Step 4, for the sums of a table and of a role alike.
@@ -122,6 +147,7 @@ struct SelectionRequest : Limits {
 };
 struct SelectionRange {
     Denial denial = Denial::none;
+    Denial cause = Denial::none;     // of no_candidate: why not even the smallest
     std::size_t first = 0, last = 0; // candidates [first, last)
     Epsilon charged;                 // epsilon_svt; 0 when the first candidate left passes anyhow
 };
@@ -158,5 +184,7 @@ std::optional<Bound> bound_from_name(const std::string &name);
 const char *name_of(Bound bound);
 const char *name_of(Account account);
 const char *name_of(Basis basis);
+// The limit that a denial comes from: "epsilon_total of the table". profile: the role's share is, or may be, that of a risk profile.
+const char *words_for(Denial denial, const BoundSettings &bound, Basis basis, bool profile);
 
 } // namespace dp::privacy

@@ -198,7 +198,8 @@ catalog::Charge charge_for(const rows::Question *question, const Terms &terms) {
     charge.requested = terms.requested;
     charge.has_share = terms.has_share;
     charge.share = terms.share;
-    charge.pure_share = terms.pure_share;
+    charge.has_profile = terms.pure_share;
+    charge.profile = terms.profile;
     split_delta(question, terms, &charge);
     charge.measures = question->measures;
     charge.sensitivities = question->sensitivities;
@@ -215,7 +216,8 @@ void set_limits(const rows::Question *question, const Terms &terms, privacy::Del
         limits->requested = terms.requested;
     if (terms.has_share)
         limits->share = terms.share;
-    limits->pure_share = terms.pure_share;
+    if (terms.pure_share)
+        limits->profile = terms.profile;
     limits->delta = delta;
     limits->groups = privacy::delta_of_groups(terms.mechanism, question->thresholded, delta);
     limits->pure = terms.mechanism == privacy::Mechanism::laplace;

@@ -1,5 +1,6 @@
 #include "release/choose.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "risk/change.hpp"
@@ -8,21 +9,37 @@
 
 namespace dp::release {
 
+NoiseTerms NoiseTerms::unknown(const Terms &terms) {
+    auto *of = static_cast<double *>(palloc(sizeof(double) * terms.candidates->size()));
+    std::fill_n(of, terms.candidates->size(), get_float8_nan());
+    return NoiseTerms{of};
+}
+
+// Core region.
+static double gaussian_term(const rows::Question *question, const Terms &terms, privacy::Epsilon candidate,
+                            const std::vector<privacy::NoiseMeasure> &measures,
+                            const std::vector<uint64> &sensitivities) {
+    auto plan = privacy::plan_release(terms.mechanism, *question->measures, sensitivities, question->thresholded,
+                                      candidate, terms.delta);
+    double term = 0;
+    for (std::size_t j = 0; j < measures.size(); j++)
+        term += measures[j].k * std::pow(plan.noise[j].stddev() / measures[j].D, 2);
+    return term;
+}
+
 // Below sigma = 1 unit the integer noise varies less than its sigma says. The largest candidate up to eps_star whose ratio
 // meets tau with the noise that would be drawn; 0 if there is none. Core region.
 static double gaussian_eps_star(const rows::Question *question, const Terms &terms, double tau, double eps_star,
                                 double pis_min, double pis_max, const std::vector<privacy::NoiseMeasure> &measures,
-                                const std::vector<uint64> &sensitivities) {
-    for (privacy::Epsilon candidate : *terms.candidates) {
+                                const std::vector<uint64> &sensitivities, const NoiseTerms &known) {
+    for (std::size_t i = 0; i < terms.candidates->size(); i++) {
+        privacy::Epsilon candidate = (*terms.candidates)[i];
         if (candidate.value() > eps_star * (1 + privacy::price_slack))
             continue;
-        auto plan = privacy::plan_release(terms.mechanism, *question->measures, sensitivities, question->thresholded,
-                                          candidate, terms.delta);
-        double term = 0;
-        for (std::size_t j = 0; j < measures.size(); j++)
-            term += measures[j].k * std::pow(plan.noise[j].stddev() / measures[j].D, 2);
-        double low = privacy::rdr_of(pis_min, terms.mechanism, term),
-               high = privacy::rdr_of(pis_max, terms.mechanism, term);
+        if (std::isnan(known.of[i]))
+            known.of[i] = gaussian_term(question, terms, candidate, measures, sensitivities);
+        double low = privacy::rdr_of(pis_min, terms.mechanism, known.of[i]),
+               high = privacy::rdr_of(pis_max, terms.mechanism, known.of[i]);
         if (low >= tau * high * (1 - privacy::price_slack))
             return candidate.value();
     }
@@ -35,6 +52,10 @@ static double noise_delta(const rows::Question *question, const Terms &terms) {
 }
 
 Permitted from_public_facts(const rows::Question *question, const Terms &terms) {
+    return from_public_facts(question, terms, NoiseTerms::unknown(terms));
+}
+
+Permitted from_public_facts(const rows::Question *question, const Terms &terms, const NoiseTerms &known) {
     if (terms.algorithm == Algorithm::profile || terms.algorithm == Algorithm::approved)
         return Permitted{privacy::infinite_epsilon, privacy::price_slack};
     return border::core([&] {
@@ -49,7 +70,7 @@ Permitted from_public_facts(const rows::Question *question, const Terms &terms) 
             measures.push_back({static_cast<double>(measure.coordinates()), 1});
         double tau = privacy::weighted_tau(terms.tau, terms.weight);
         return Permitted{gaussian_eps_star(question, terms, tau, eps_star, 0, std::sqrt(double(m)), measures,
-                                           std::vector<uint64>(m, 1)),
+                                           std::vector<uint64>(m, 1), known),
                          privacy::price_slack};
     });
 }
@@ -115,7 +136,8 @@ static Permitted from_exact_risk(const rows::Question *question, const Terms &te
     return Permitted{0, privacy::price_slack};
 }
 
-static Permitted from_bound(const rows::Question *question, const Terms &terms, double pis_min, double pis_max) {
+static Permitted from_bound(const rows::Question *question, const Terms &terms, double pis_min, double pis_max,
+                            const NoiseTerms &known) {
     return border::core([&] {
         double tau = privacy::weighted_tau(terms.tau, terms.weight);
         auto measures = risk::noise_measures(question);
@@ -128,34 +150,43 @@ static Permitted from_bound(const rows::Question *question, const Terms &terms, 
         double eps_star = privacy::find_eps_gaussian(pis_min, pis_max, k, std::sqrt(double(question->nmeasures)), tau,
                                                      noise_delta(question, terms), *terms.candidates)
                               .analytic.eps_star;
-        return Permitted{
-            gaussian_eps_star(question, terms, tau, eps_star, pis_min, pis_max, measures, *question->sensitivities),
-            privacy::price_slack};
+        return Permitted{gaussian_eps_star(question, terms, tau, eps_star, pis_min, pis_max, measures,
+                                           *question->sensitivities, known),
+                         privacy::price_slack};
     });
 }
 
 // An average moves in its own unit, and how far its noise moves it depends on the group (1.2a): candidate by candidate.
 static Permitted from_printed(const rows::Question *question, const Terms &terms, const risk::Memo *memo,
-                              double pis_min, double pis_max) {
+                              double pis_min, double pis_max, const NoiseTerms &known) {
     double tau = border::core([&] { return privacy::weighted_tau(terms.tau, terms.weight); });
     if (!terms.exact && tau * pis_max <= pis_min)
         return Permitted{privacy::infinite_epsilon, privacy::price_slack};
     for (std::size_t i = 0; i < terms.candidates->size() && tau < 1; i++) {
         CHECK_FOR_INTERRUPTS();
         privacy::Epsilon candidate = (*terms.candidates)[i]; // they descend
-        const privacy::ReleasePlan *plan = risk::plan_in_context(question, terms.mechanism, candidate, terms.delta);
         privacy::RdrRange range;
         if (terms.exact) {
+            const privacy::ReleasePlan *plan = risk::plan_in_context(question, terms.mechanism, candidate, terms.delta);
             risk::ExactRisks risks = risk::exact_printed_risks(question, memo, plan);
             range = border::core([&] { return risk::range_of(memo, risks, terms.group_a != nullptr); });
         } else {
-            double term = risk::printed_noise_term(question, memo, plan);
-            range = {privacy::rdr_of(pis_min, terms.mechanism, term), privacy::rdr_of(pis_max, terms.mechanism, term)};
+            if (std::isnan(known.of[i]))
+                known.of[i] = risk::printed_noise_term(
+                    question, memo, risk::plan_in_context(question, terms.mechanism, candidate, terms.delta));
+            range = {privacy::rdr_of(pis_min, terms.mechanism, known.of[i]),
+                     privacy::rdr_of(pis_max, terms.mechanism, known.of[i])};
         }
         if (range.meets(tau))
             return Permitted{candidate.value(), privacy::price_slack};
     }
     return Permitted{0, privacy::price_slack};
+}
+
+Permitted from_risks(const rows::Question *question, const Terms &terms, const risk::Memo *memo, double pis_min,
+                     double pis_max, const NoiseTerms &known) {
+    return risk::prints_pairs(question) ? from_printed(question, terms, memo, pis_min, pis_max, known)
+                                        : from_bound(question, terms, pis_min, pis_max, known);
 }
 
 static Permitted from_data(const rows::Question *question, const Terms &terms) {
@@ -172,9 +203,7 @@ static Permitted from_data(const rows::Question *question, const Terms &terms) {
         return from_exact_risk(question, terms, memo);
     double first = groups ? memo->profile_a->lower_median() : memo->profile->min();
     double second = groups ? memo->profile_b->lower_median() : memo->profile->max();
-    if (risk::prints_pairs(question))
-        return from_printed(question, terms, memo, Min(first, second), Max(first, second));
-    return from_bound(question, terms, Min(first, second), Max(first, second));
+    return from_risks(question, terms, memo, Min(first, second), Max(first, second), NoiseTerms::unknown(terms));
 }
 
 Permitted choose(const rows::Question *question, const Terms &terms) {

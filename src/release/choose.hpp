@@ -2,6 +2,7 @@
 #pragma once
 
 #include "release/release.hpp"
+#include "risk/leave_one_out.hpp"
 
 namespace dp::release {
 
@@ -14,7 +15,19 @@ struct Permitted {
 // Errors, for the controller's own calls: 55000 for groups of people that are empty or overlap.
 Permitted choose(const rows::Question *question, const Terms &terms);
 
+// What the noise of each candidate adds to a risk (privacy::rdr_of): computed where it is needed first (NaN before), and the same
+// for every tau.
+struct NoiseTerms {
+    double *of;
+    static NoiseTerms unknown(const Terms &terms);
+};
+
 // The price that tau has whatever the rows are.
 Permitted from_public_facts(const rows::Question *question, const Terms &terms);
+Permitted from_public_facts(const rows::Question *question, const Terms &terms, const NoiseTerms &known);
+
+// What dp_find_epsilon permits after a look at the rows, between these two risks; not for `exact`.
+Permitted from_risks(const rows::Question *question, const Terms &terms, const risk::Memo *memo, double pis_min,
+                     double pis_max, const NoiseTerms &known);
 
 } // namespace dp::release

@@ -117,12 +117,30 @@ static bool suffices(const rows::Question *question, double error95, const priva
 
 constexpr int128 largest_price = 100; // of epsilon, and of rho about the same
 
+// To find a price the noise is planned some sixty times. Nobody pays for that where the price is refused, so with more
+// measures than these the ceiling is tried first, and what does not suffice there has no price.
+constexpr std::size_t most_measures_priced = 32;
+
+// Core region. suffices_there: at the ceiling.
+template <class Suffices> static bool is_refused_unpriced(const rows::Question *question, Suffices &&suffices_there) {
+    return question->measures->size() > most_measures_priced && !suffices_there();
+}
+
 static void find_epsilon(const rows::Question *question, const Terms &terms, privacy::Delta delta, Course *course) {
     const auto most = privacy::Epsilon::from_units(largest_price * 1000000000);
+    const privacy::LeafNoise noise = noise_of(question);
+    course->dearer = course->unpriced = is_refused_unpriced(question, [&] {
+        return suffices(question, *terms.wanted.error95,
+                        privacy::plan_release(terms.mechanism, noise.measures, noise.sensitivities, noise.thresholded,
+                                              course->ceiling, delta));
+    });
+    if (course->unpriced)
+        return;
     auto least = std::min(terms.epsilon_min, course->ceiling);
-    auto price = privacy::epsilon_for_error(
-        terms.mechanism, noise_of(question), delta, least, most,
-        [&](const privacy::ReleasePlan &plan) { return suffices(question, *terms.wanted.error95, plan); });
+    auto price =
+        privacy::epsilon_for_error(terms.mechanism, noise, delta, least, most, [&](const privacy::ReleasePlan &plan) {
+            return suffices(question, *terms.wanted.error95, plan);
+        });
     course->unreachable = !price;
     course->epsilon = price.value_or(most);
     course->dearer = course->epsilon > course->ceiling;
@@ -130,12 +148,22 @@ static void find_epsilon(const rows::Question *question, const Terms &terms, pri
 
 static void find_rho(const rows::Question *question, const Terms &terms, privacy::Delta delta, Course *course) {
     const auto most = privacy::Rho::from_units(largest_price * 1000000000000000);
+    const privacy::LeafNoise noise = noise_of(question);
+    const privacy::Delta threshold = question->thresholded ? terms.delta : privacy::Delta();
+    course->dearer = course->unpriced = is_refused_unpriced(question, [&] {
+        return course->rho_ceiling >= privacy::least_rho(noise.measures.size()) &&
+               suffices(question, *terms.wanted.error95,
+                        privacy::plan_measurement(noise.measures, noise.sensitivities, noise.thresholded,
+                                                  course->rho_ceiling, threshold));
+    });
+    if (course->unpriced)
+        return;
     privacy::Limits limits;
     set_limits(question, terms, delta, &limits);
     auto least = std::min(limits.rho(std::min(terms.epsilon_min, course->ceiling)), course->rho_ceiling);
-    auto price = privacy::rho_for_error(
-        noise_of(question), question->thresholded ? terms.delta : privacy::Delta(), least, most,
-        [&](const privacy::ReleasePlan &plan) { return suffices(question, *terms.wanted.error95, plan); });
+    auto price = privacy::rho_for_error(noise, threshold, least, most, [&](const privacy::ReleasePlan &plan) {
+        return suffices(question, *terms.wanted.error95, plan);
+    });
     course->unreachable = !price;
     course->rho = price.value_or(most);
     course->dearer = course->rho > course->rho_ceiling;
@@ -171,6 +199,8 @@ template <class Number> static const char *printed(Number number) {
 const char *both_prices(const Course &course) {
     const char *unit = course.measured ? "rho" : "epsilon";
     const char *most = course.measured ? printed(course.rho_ceiling) : printed(course.ceiling);
+    if (course.unpriced)
+        return psprintf("At most %s %s is permitted, which is not enough for it.", unit, most);
     if (course.unreachable)
         return psprintf("No %s is enough for it; at most %s is permitted.", unit, most);
     return psprintf("It would cost %s %s; at most %s is permitted.", unit,

@@ -12,8 +12,9 @@ struct Course {
     bool measured; // Gaussian measurements, charged in rho; false: the policy's noise, charged in epsilon
     privacy::Epsilon ceiling;
     privacy::Rho rho_ceiling; // measured: of the answer that the ceiling would buy
-    // One charge: what it comes to, in the one or the other. dearer: it is above the ceiling; `unreachable`: no price suffices.
-    bool dearer, unreachable;
+    // One charge: what it comes to, in the one or the other. dearer: it is above the ceiling, and then maybe `unreachable`: no price
+    // suffices, or `unpriced`: it was not looked for.
+    bool dearer, unreachable, unpriced;
     privacy::Epsilon epsilon;
     privacy::Rho rho;
 };
@@ -24,7 +25,7 @@ void check_policy(const rows::Question *question, const Terms &terms);
 // For terms with an accuracy, or (refines) an answer that has some already, which always goes on in steps. Errors: 0A000 for what
 // has none.
 Course plan_course(const rows::Question *question, const Terms &terms, const Permitted &permitted, bool refines);
-// 53400, with both prices, when the course is dearer.
+// 53400, with both prices if they are known, when the course is dearer.
 void check_price(const Terms &terms, const Course &course);
 // The same as a text, for dp_explain.
 const char *both_prices(const Course &course);

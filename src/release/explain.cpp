@@ -26,7 +26,7 @@ struct Account {
 };
 } // namespace
 
-// As it will be when the charge comes: another epoch may have begun that no charge has met yet.
+// As it will be when the charge comes: another epoch, or period, may have begun that no charge has met yet.
 static Account read_account(const catalog::Reading &reading, const rows::Question *question, const Terms &terms) {
     const catalog::Settings *settings = question->settings;
     const catalog::Terms *now = catalog::read_terms(reading, settings->view, InvalidOid, InvalidOid);
@@ -39,8 +39,10 @@ static Account read_account(const catalog::Reading &reading, const rows::Questio
         catalog::refuse_ahead(*settings);
     account.bound = now->bound;
     border::core([&] { privacy::enter_epoch(&odometer, now->epoch); });
-    account.totals = odometer.totals;
-    account.role = catalog::read_share(reading, settings->id_text, terms.grantee, now->epoch);
+    const privacy::Totals role = catalog::read_share(reading, settings->id_text, terms.grantee, now->epoch);
+    const privacy::Standing standing = privacy::standing(odometer.totals, role, now->bound, catalog::today());
+    account.totals = standing.table;
+    account.role = standing.role;
     return account;
 }
 
@@ -76,7 +78,7 @@ static void set_request(const rows::Question *question, const Terms &terms, cons
 // The price, whatever has been spent. Core region.
 static void price_alone(privacy::ChargeRequest request, Estimate *estimate) {
     request.share.reset();
-    request.pure_share = false;
+    request.profile.reset();
     privacy::BoundSettings unbounded;
     unbounded.bound = privacy::Bound::none;
     privacy::Decision price = privacy::decide(request, unbounded, privacy::Totals{}, privacy::Totals{});
@@ -172,11 +174,13 @@ static void select(const rows::Question *question, const Terms &terms, const Acc
 
 static bool fits(const privacy::Cost &cost, const Terms &terms, const Account &account) {
     return border::core([&] {
-        std::optional<privacy::Epsilon> share;
+        std::optional<privacy::Epsilon> share, profile;
         if (terms.has_share)
             share = terms.share;
+        if (terms.pure_share)
+            profile = terms.profile;
         return privacy::fit(cost, privacy::Account::public_account, account.bound, account.totals, account.role, share,
-                            terms.pure_share) == privacy::Denial::none;
+                            profile) == privacy::Denial::none;
     });
 }
 
@@ -255,6 +259,18 @@ static void estimate_course(const rows::Question *question, const Terms &terms, 
     }
 }
 
+static privacy::Repeated standing_of(const Account &account, const Terms &terms) {
+    privacy::Repeated standing;
+    standing.bound = account.bound;
+    standing.totals = account.totals;
+    standing.role = account.role;
+    if (terms.has_share)
+        standing.share = terms.share;
+    if (terms.pure_share)
+        standing.profile = terms.profile;
+    return standing;
+}
+
 Estimate estimate(const catalog::Reading &reading, const rows::Question *question, const Terms &terms,
                   const List *earlier, const double *magnitude) {
     rows::check_delta(question, terms.mechanism, terms.delta);
@@ -266,6 +282,8 @@ Estimate estimate(const catalog::Reading &reading, const rows::Question *questio
     estimate.delta =
         border::core([&] { return privacy::delta_charged(terms.mechanism, question->thresholded, terms.delta); });
     Account account = read_account(reading, question, terms);
+    estimate.selects = is_selected(terms.algorithm);
+    estimate.standing = standing_of(account, terms);
     add_earlier(&account, question, terms, earlier);
     estimate.mechanism = terms.mechanism;
     if (terms.wanted.asked()) {
@@ -278,6 +296,7 @@ Estimate estimate(const catalog::Reading &reading, const rows::Question *questio
         decide(question, terms, choose(question, terms), account, &estimate); // from public facts
     if (estimate.priced && !estimate.selected)
         foresee(question, terms, &estimate);
+    estimate.standing.cost = estimate.cost;
     return estimate;
 }
 

@@ -2,6 +2,7 @@
 // (formulas.md, 4.1 and 8.7). No private row is read, nothing is charged, no denial is counted.
 #pragma once
 
+#include "privacy/remaining.hpp"
 #include "release/release.hpp"
 
 namespace dp::release {
@@ -9,6 +10,7 @@ namespace dp::release {
 struct Estimate {
     bool from_data;             // within_data: nothing else may be said
     bool priced;                // some candidate meets the preference
+    bool selects;               // epsilon is selected, or may be when more is spent
     bool denied;                // by the preference, or by what the bounds leave of the public account now
     bool selected;              // epsilon will be selected when the query is asked
     privacy::Epsilon epsilon;   // selected: the largest that it can be
@@ -23,6 +25,8 @@ struct Estimate {
     double posterior50;                 // what a suspicion of one half can become by it; NaN: only but for a delta
     double advantage; // the most by which hits of an attack can be more frequent than false alarms; or NaN
     int filtered;     // measures that differ by their FILTER alone, the most that there are
+    privacy::Repeated
+        standing; // what the charge is, and what it meets beside no other leaf; if it is priced beforehand
     double *
         error95; // null when epsilon is selected; half-width of each output of the leaf, in its own unit; NaN: a key, or it depends on the data
 };

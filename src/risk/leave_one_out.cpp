@@ -465,9 +465,7 @@ static void look_again(Work *work) {
         Record *record = memo->records.change(i);
         if (record->group >= 0)
             record->pis = pis_of(work, memo->contributions.at(i), i);
-        // The records themselves are wanted: nobody asks for their profile.
-        if (memo->kept == nullptr)
-            border::core([&] { add_to_profiles(work, record->pis, record->individuals, record->in_a, record->in_b); });
+        border::core([&] { add_to_profiles(work, record->pis, record->individuals, record->in_a, record->in_b); });
         check_profiles(work);
     }
 }

@@ -61,7 +61,7 @@ struct Memo {
 Size share_of_memory();
 
 // What is kept of the records, which may be as many as the table has rows: the range and the variance of their PIS, and the
-// groups' states; with the profile also, for Gaussian noise, each different PIS; what each one contributes; their columns as well (every column that the query mentions is projected), on disk beyond
+// groups' states; with the profile also, for Gaussian noise, each different PIS; what each one contributes; with the range, their columns as well (every column that the query mentions is projected), on disk beyond
 // work_mem.
 enum class Detail { range, profile, changes, records };
 

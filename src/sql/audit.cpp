@@ -11,9 +11,9 @@
 
 namespace dp::sql {
 
-namespace {
-
 using catalog::Visit;
+
+namespace {
 
 const Check checks[] = {
     // ---- who reaches the rows ----
@@ -89,7 +89,7 @@ SELECT c.oid::regclass, format('%s has %s', r.name, string_agg(a.privilege_type,
               c.oid::regclass, r.name)
 FROM pg_class c, aclexplode(c.relacl) a JOIN role r ON r.oid = a.grantee AND NOT r.super
 WHERE c.relnamespace = 'dp_rdr'::regnamespace AND c.relkind IN ('r', 'v', 'S') AND a.grantee <> c.relowner
-  AND (c.relname, a.privilege_type) <> ('ledger', 'SELECT')
+  AND (c.relname NOT IN ('ledger', 'spending', 'denials') OR a.privilege_type <> 'SELECT')
 GROUP BY c.oid, r.name)sql"},
     {"critical", R"sql( -- a ledger that was tampered with, or lost rows in a restore
 SELECT c.name, format('its ledger is not whole: %s', c.fault),
@@ -105,6 +105,18 @@ SELECT c.name, CASE WHEN c.bound = 'none' THEN 'nothing bounds the total privacy
               WHEN c.bound = 'none' THEN 'bound => ''filter'', epsilon_total => 1'
               WHEN c.epsilon_total > 10 THEN 'epsilon_total => 1' ELSE 'delta_total => 0.000001' END)
 FROM controlled c WHERE c.bound = 'none' OR c.epsilon_total > 10 OR c.delta_total > 0.001)sql"},
+    {"warning", R"sql( -- totals that are spent anew in every period
+SELECT c.name, format('epsilon_total and delta_total are spent anew in every %s, and nothing bounds the %s of all together',
+                      c.period, CASE WHEN c.epsilon_lifetime IS NULL THEN 'epsilon' ELSE 'delta' END),
+       format('SELECT dp_set_odometer(%L, %s => %s);', c.name,
+              CASE WHEN c.epsilon_lifetime IS NULL THEN 'epsilon_lifetime' ELSE 'delta_lifetime' END,
+              CASE WHEN c.epsilon_lifetime IS NULL THEN 10 * c.epsilon_total ELSE 10 * c.delta_total END)
+FROM controlled c
+WHERE c.period IS NOT NULL AND (c.epsilon_lifetime IS NULL OR c.delta_lifetime IS NULL AND c.delta_total > 0)
+UNION ALL
+SELECT c.name, format('epsilon_lifetime = %s promises next to nothing', c.epsilon_lifetime),
+       format('SELECT dp_set_odometer(%L, epsilon_lifetime => 10);', c.name)
+FROM controlled c WHERE c.period IS NOT NULL AND c.epsilon_lifetime > 10)sql"},
     {"warning", R"sql( -- the papers' rule alone
 SELECT c.name, 'the bound "dynamic" has no epsilon_total: the loss may reach twice the largest candidate',
        format('SELECT dp_set_odometer(%L, epsilon_total => 1);', c.name)
@@ -113,6 +125,10 @@ FROM controlled c WHERE c.bound = 'dynamic' AND c.epsilon_total IS NULL)sql"},
 SELECT c.name, 'the bound "zcdp" has no epsilon_total: the loss is counted, and nothing stops it',
        format('SELECT dp_set_odometer(%L, epsilon_total => 1);', c.name)
 FROM controlled c WHERE c.bound = 'zcdp' AND c.epsilon_total IS NULL)sql"},
+    {"warning", R"sql( -- before analysts meet "query denied"
+SELECT c.name, format('%s %% of %s is used: %s of %s', floor(100 * b.used / b.total), b.name, trim_scale(b.used), trim_scale(b.total)),
+       format('SELECT * FROM dp_rdr.spending WHERE relation = %L; -- who spent it; dp_set_odometer() sets the total', c.name)
+FROM controlled c, dp_rdr.budget(c.relation) b WHERE b.total > 0 AND b.used >= 0.8 * b.total)sql"},
     {"warning", R"sql( -- one row is one individual
 SELECT c.name, h.finding, h.remedy
 FROM controlled c, dp_rdr.people_hints(c.relation) h WHERE h.severity = 'warning')sql"},

@@ -1,4 +1,4 @@
-// A check of dp_audit: a SELECT of (object, finding, remedy) over the names that audit.cpp gives it.
+// A check of dp_audit: a SELECT of (object, finding, remedy) over the names that catalog/ways gives it.
 #pragma once
 
 namespace dp::sql {

@@ -250,7 +250,8 @@ static void freeze(Oid relation) {
     run_with_oid(visit,
                  "UPDATE dp_rdr.protected_table t SET bound = 'filter', "
                  "epsilon_total = o.public_epsilon, delta_total = o.public_delta, delta_conversion = NULL, "
-                 "cap = 'tight', epsilon_pure = 0, rho_target = NULL, rho_total = NULL, "
+                 "cap = 'tight', epsilon_pure = 0, rho_target = NULL, rho_total = NULL, period = NULL, "
+                 "period_since = NULL, epsilon_lifetime = NULL, delta_lifetime = NULL, "
                  "epoch = greatest(t.epoch, o.epoch) + 1 "
                  "FROM dp_rdr.odometer o WHERE o.id = t.id AND t.relation::oid = $1",
                  relation);

@@ -5,8 +5,9 @@
 // charged in order; another session's charge may come in between.
 #include <cmath>
 
+#include "sql/explain.hpp"
+
 #include "release/ask.hpp"
-#include "release/explain.hpp"
 #include "release/replay.hpp"
 
 #include "border/grouping.hpp"
@@ -26,26 +27,9 @@ namespace dp::sql {
 
 namespace {
 
-// One call of release() in the rewritten statement.
-struct Call {
-    const FuncExpr *function;
-    int ncolumns;
-    const char **names; // of its columns in the statement's result; null where a column is not handed through
-};
-
 struct Found {
     List *calls; // Call *
     bool rows;   // a restricted view is read other than by a release
-};
-
-struct Verdict {
-    bool used;  // the statement computes with its groups
-    bool cases; // the policy has a delta: groups may be discovered
-    bool known; // false: the text of the leaf is made when the statement is executed
-    const char *mechanism;
-    release::Estimate estimate;
-    Datum replayable; // the key under which the answer would be stored; 0: it would not be
-    bool uncharged;
 };
 
 enum Column {
@@ -144,7 +128,8 @@ static bool check_permissions(Node *node, void *context) {
     return walk_parts(castNode(Query, node), check_permissions, context);
 }
 
-static void find_leaves(const char *text, const query::Request *request, Found *found) {
+List *find_leaves(const char *text, const query::Request *request) {
+    Found all = {}, *found = &all;
     catalog::check_can_ask();
     Query *query = rewrite_views(text);
     auto *unchanged = copyObject(query);
@@ -155,6 +140,7 @@ static void find_leaves(const char *text, const query::Request *request, Found *
     if (found->calls == NIL && rewritten == 0)
         refuse_unprotected(unchanged);
     check_permissions(reinterpret_cast<Node *>(query), nullptr);
+    return found->calls;
 }
 
 // ---- one leaf ------------------------------------------------------------------------------------------------------
@@ -249,8 +235,14 @@ static bool is_asked_before(const List *keys, Datum key) {
     return false;
 }
 
+// Whether an answer that is stored would do.
+static bool asks_stored(const Call *call) {
+    auto *replay = castNode(Const, list_nth(call->function->args, 6));
+    return !replay->constisnull && DatumGetBool(replay->constvalue);
+}
+
 // Declared groups alone; a question that was answered before; or one that an earlier leaf of the statement asks.
-static void find_uncharged(const catalog::Reading &reading, const rows::Question *question,
+static void find_uncharged(const Call *call, const catalog::Reading &reading, const rows::Question *question,
                            const catalog::Policy *policy, const List *asked_before, release::Terms *terms,
                            Verdict *verdict) {
     if (question->groups_only) {
@@ -259,6 +251,8 @@ static void find_uncharged(const catalog::Reading &reading, const rows::Question
         verdict->uncharged = true;
         return;
     }
+    if (!asks_stored(call))
+        return;
     terms->replay =
         release::look_up(reading, question, *terms, *policy, GetConfigOption("TimeZone", false, false), true);
     if (terms->replay == nullptr)
@@ -273,8 +267,8 @@ static void find_uncharged(const catalog::Reading &reading, const rows::Question
     }
 }
 
-static void explain_leaf(Call *call, const List *earlier, const List *asked_before, const double *magnitude,
-                         Verdict *verdict, release::Earlier *charge) {
+void explain_leaf(Call *call, const List *earlier, const List *asked_before, const double *magnitude, Verdict *verdict,
+                  release::Earlier *charge) {
     verdict->known = is_written_out(call->function);
     if (!verdict->known)
         return;
@@ -296,7 +290,7 @@ static void explain_leaf(Call *call, const List *earlier, const List *asked_befo
     verdict->used =
         question->thresholded && query::uses_groups(reinterpret_cast<Node *>(const_cast<FuncExpr *>(call->function)));
     verdict->cases = terms.delta.units() > 0;
-    find_uncharged(reading, question, policy, asked_before, &terms, verdict);
+    find_uncharged(call, reading, question, policy, asked_before, &terms, verdict);
     if (!verdict->uncharged)
         verdict->estimate = release::estimate(reading, question, terms, earlier, magnitude);
     verdict->mechanism = verdict->estimate.mechanism == privacy::Mechanism::laplace ? "laplace" : "gaussian";
@@ -425,15 +419,15 @@ DP_CALL(dp_explain) {
     const double *magnitude = magnitude_argument(fcinfo, 4, &magnitude_given);
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
-    Found found = {};
-    const char *refusal = refusal_of([&] { find_leaves(text, &request, &found); });
+    List *calls = NIL;
+    const char *refusal = refusal_of([&] { calls = find_leaves(text, &request); });
     if (refusal != nullptr) {
         put_refusal(result, refusal);
         return Datum(0);
     }
     List *earlier = NIL, *asked = NIL;
     ListCell *cell;
-    foreach (cell, found.calls) {
+    foreach (cell, calls) {
         auto *call = static_cast<Call *>(lfirst(cell));
         Verdict verdict = {};
         auto *charge = static_cast<release::Earlier *>(palloc0(sizeof(release::Earlier)));

@@ -66,13 +66,13 @@ namespace {
 
 using namespace dp;
 
-// What is stored of a table as a whole, and of its epoch as no charge may have met it yet.
+// What is stored of a table as a whole, and of its epoch and its periods as no charge may have met them yet.
 struct Account {
     privacy::BoundSettings bound;
     privacy::Odometer odometer;
 };
 
-constexpr int columns = 13;
+constexpr int columns = 18;
 enum Column {
     col_account,
     col_epsilon,
@@ -86,7 +86,12 @@ enum Column {
     col_rho_total,
     col_epsilon_anytime,
     col_epsilon_claim,
-    col_delta_claim
+    col_delta_claim,
+    col_period_epsilon,
+    col_period_delta,
+    col_period_end,
+    col_epsilon_lifetime,
+    col_delta_lifetime
 };
 
 struct Output {
@@ -113,6 +118,28 @@ void put_zcdp(Output *output, const Account &account, const privacy::Spent &spen
     output->set(col_epsilon_anytime, Float8GetDatum(anytime.value()));
 }
 
+// The sums in the period that the account is in now, and when that turns.
+void put_period(Output *output, const privacy::BoundSettings &bound, const privacy::PeriodSums &sums) {
+    output->set(col_period_epsilon, sums.epsilon);
+    output->set(col_period_delta, sums.delta);
+    output->set(col_period_end,
+                TimestampTzGetDatum(catalog::to_moment(privacy::end_of(bound.period->kind, sums.start))));
+    if (bound.epsilon_lifetime)
+        output->set(col_epsilon_lifetime, *bound.epsilon_lifetime);
+    if (bound.delta_lifetime)
+        output->set(col_delta_lifetime, *bound.delta_lifetime);
+}
+
+// With periods that go on for ever, only what binds over all of them is claimed.
+void put_claim_for_life(Output *output, const privacy::BoundSettings &bound, const privacy::Spent &spent) {
+    if (bound.epsilon_lifetime)
+        output->set(col_epsilon_claim, Max(spent.epsilon, *bound.epsilon_lifetime));
+    if (bound.delta_lifetime)
+        output->set(col_delta_claim, Max(spent.delta, *bound.delta_lifetime));
+    else if (bound.delta_total.units() == 0)
+        output->set(col_delta_claim, spent.delta);
+}
+
 // What is guaranteed of the public account, whatever is asked from now on. Nothing rests on the other.
 void put_claim(Output *output, const Account &account) {
     const privacy::BoundSettings &bound = account.bound;
@@ -124,6 +151,8 @@ void put_claim(Output *output, const Account &account) {
         border::core([&] { claim.raise(bound); });
         output->set(col_epsilon_claim, spent.epsilon_before + *claim.total);
         output->set(col_delta_claim, spent.delta_before + claim.conversion + claim.mechanisms);
+    } else if (bound.period) {
+        put_claim_for_life(output, bound, spent);
     } else {
         output->set(col_epsilon_claim, Max(spent.epsilon, *bound.epsilon_total));
         output->set(col_delta_claim, Max(spent.delta, bound.delta_total));
@@ -148,6 +177,8 @@ void put_account(ReturnSetInfo *result, const Account &account, privacy::Account
     output.set(col_delta_total, account.bound.delta_total);
     if (account.bound.bound == privacy::Bound::zcdp)
         put_zcdp(&output, account, spent, open ? account.odometer.claim : privacy::Claim());
+    if (account.bound.period)
+        put_period(&output, account.bound, spent.period);
     if (open)
         put_claim(&output, account);
     tuplestore_putvalues(result->setResult, result->setDesc, output.values, output.nulls);
@@ -172,6 +203,8 @@ DP_CALL(dp_odometer) {
                          "from the ledger.")));
     account.bound = bound->settings;
     border::core([&] { privacy::enter_epoch(&account.odometer, bound->epoch); });
+    account.odometer.totals =
+        privacy::standing(account.odometer.totals, privacy::Totals(), account.bound, catalog::today()).table;
     put_account(result, account, privacy::Account::public_account, counts.of_public);
     put_account(result, account, privacy::Account::conditional, counts.of_conditional);
     return Datum{0};
@@ -213,7 +246,18 @@ share AS (
     ('conditional', conditional_epsilon, conditional_delta, conditional_epsilon_before, conditional_rho,
      conditional_pure, conditional_rho_only))
     a (name, epsilon, delta, epsilon_before, rho, pure, rho_only)
-  WHERE s.id = $1)
+  WHERE s.id = $1),
+stored_period AS (
+  SELECT s.grantee, a.* FROM (
+    SELECT '' AS grantee, public_period_kind, public_period_start, public_period_epsilon, public_period_delta,
+      conditional_period_kind, conditional_period_start, conditional_period_epsilon, conditional_period_delta
+    FROM dp_rdr.odometer WHERE id = $1
+    UNION ALL SELECT grantee, public_period_kind, public_period_start, public_period_epsilon, public_period_delta,
+      conditional_period_kind, conditional_period_start, conditional_period_epsilon, conditional_period_delta
+    FROM dp_rdr.odometer_share WHERE id = $1) s, LATERAL (VALUES
+    ('public', public_period_kind, public_period_start, public_period_epsilon, public_period_delta),
+    ('conditional', conditional_period_kind, conditional_period_start, conditional_period_epsilon,
+     conditional_period_delta)) a (account, kind, start, epsilon, delta))
 SELECT 'the odometer is missing' WHERE NOT EXISTS (SELECT FROM dp_rdr.odometer WHERE id = $1)
 UNION ALL
 SELECT 'the head of the chain is not the hash of the last row' FROM dp_rdr.odometer o
@@ -232,6 +276,23 @@ SELECT format('the claim of epoch %s is not that of its rows', o.epoch)
 FROM dp_rdr.odometer o JOIN account p ON p.name = 'public' JOIN account c ON c.name = 'conditional'
 WHERE o.id = $1 AND (p.claim_epsilon, p.claim_conversion, p.claim_mechanisms, p.claim_target, c.claim_conversion)
   IS DISTINCT FROM (o.claim_epsilon, o.claim_conversion, o.claim_mechanisms, o.claim_target, o.conditional_conversion)
+UNION ALL
+SELECT format('the sums of the account %s in its period are not those of its rows', s.account)
+FROM stored_period s LEFT JOIN in_period i USING (grantee, account)
+WHERE s.grantee = '' AND (s.kind, s.start, s.epsilon, s.delta)
+  IS DISTINCT FROM (i.kind, i.start, coalesce(i.epsilon, 0), coalesce(i.delta, 0))
+UNION ALL
+(SELECT format('the share of role %s in its period is not the sum of its rows', s.grantee)
+ FROM stored_period s LEFT JOIN in_period i USING (grantee, account)
+ WHERE s.grantee <> '' AND (s.kind, s.start, s.epsilon, s.delta)
+   IS DISTINCT FROM (i.kind, i.start, coalesce(i.epsilon, 0), coalesce(i.delta, 0))
+ ORDER BY s.grantee COLLATE "C" LIMIT 1)
+UNION ALL
+-- The later of the clock's, which the row shows, and those that table and role were in.
+(SELECT format('row %s is in a period that its time does not make', m.id)
+ FROM marked m WHERE m.period IS NOT NULL GROUP BY m.id
+ HAVING min(m.start) <> greatest(min(date_trunc(m.period, m.at)), max(date_trunc(m.period, m.last_start::timestamp)))::date
+ ORDER BY m.id LIMIT 1)
 UNION ALL
 SELECT format('row %s is of epoch %s, behind epoch %s of the odometer', e.id, e.epoch, o.epoch)
 FROM dp_rdr.odometer o JOIN LATERAL (SELECT * FROM entry WHERE epoch > o.epoch ORDER BY id LIMIT 1) e ON true

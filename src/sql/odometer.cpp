@@ -22,7 +22,10 @@ enum OdometerArgument {
     odometer_cap,
     odometer_epsilon_pure,
     odometer_rho_target,
-    odometer_profile
+    odometer_profile,
+    odometer_period,
+    odometer_epsilon_lifetime,
+    odometer_delta_lifetime
 };
 
 // As it is stored: numbers as they were passed.
@@ -34,6 +37,10 @@ struct Bound {
     const char *cap;
     const char *profile; // JSON, or null
     int epoch;
+    const char *period; // or null
+    privacy::Day since;
+    bool has_epsilon_lifetime, has_delta_lifetime;
+    Datum epsilon_lifetime, delta_lifetime;
 };
 } // namespace
 
@@ -55,11 +62,11 @@ static Datum numeric_at(const Visit &visit, int column, bool *has) {
 
 // The lock makes setters of one table wait for each other: none undoes what another has just set.
 static Bound lock_bound(const Visit &visit, Oid relation) {
-    if (run_with_oid(
-            visit,
-            "SELECT t.bound, t.epsilon_total, t.delta_total, t.delta_conversion, t.cap, t.epsilon_pure, "
-            "t.rho_target, t.epoch, t.profile FROM dp_rdr.protected_table t WHERE t.relation::oid = $1 FOR UPDATE",
-            relation) != 1)
+    if (run_with_oid(visit,
+                     "SELECT t.bound, t.epsilon_total, t.delta_total, t.delta_conversion, t.cap, t.epsilon_pure, "
+                     "t.rho_target, t.epoch, t.profile, t.period, t.period_since, t.epsilon_lifetime, t.delta_lifetime "
+                     "FROM dp_rdr.protected_table t WHERE t.relation::oid = $1 FOR UPDATE",
+                     relation) != 1)
         elog(ERROR, "%s is not protected any more", catalog::qualified_name(relation));
     Bound bound = {};
     bool isnull;
@@ -72,6 +79,11 @@ static Bound lock_bound(const Visit &visit, Oid relation) {
     bound.rho_target = numeric_at(visit, 7, &bound.has_target);
     bound.epoch = DatumGetInt32(border::Spi::value(0, 8, &isnull));
     bound.profile = visit.spi.text(0, 9);
+    bound.period = visit.spi.text(0, 10);
+    Datum since = border::Spi::value(0, 11, &isnull);
+    bound.since = isnull ? 0 : DatumGetDateADT(since);
+    bound.epsilon_lifetime = numeric_at(visit, 12, &bound.has_epsilon_lifetime);
+    bound.delta_lifetime = numeric_at(visit, 13, &bound.has_delta_lifetime);
     return bound;
 }
 
@@ -106,6 +118,39 @@ static void merge(FunctionCallInfo fcinfo, const Profile *profile, Bound *bound)
         bound->has_target = false;
 }
 
+// The day on which it is set counts until the period turns: what was spent before belongs to it. A clock that was ahead then
+// would keep it from turning.
+static void merge_period(FunctionCallInfo fcinfo, Bound *bound) {
+    const char *was = bound->period;
+    if (!PG_ARGISNULL(odometer_period)) {
+        const char *name = text_argument(fcinfo, odometer_period);
+        bound->period = *name == '\0' ? nullptr : name;
+    }
+    const bool same = was != nullptr && bound->period != nullptr && strcmp(was, bound->period) == 0;
+    if (!same || bound->since > catalog::today())
+        bound->since = catalog::today();
+    auto take = [&](int argument, Datum *value, bool *has) {
+        if (PG_ARGISNULL(argument))
+            return;
+        *value = PG_GETARG_DATUM(argument);
+        *has = !takes_away(*value);
+    };
+    take(odometer_epsilon_lifetime, &bound->epsilon_lifetime, &bound->has_epsilon_lifetime);
+    take(odometer_delta_lifetime, &bound->delta_lifetime, &bound->has_delta_lifetime);
+}
+
+// What goes with a period alone ends with it: the total binds over everything then, and was never more.
+static void leave_period(FunctionCallInfo fcinfo, Bound *bound) {
+    const char *const names[] = {"epsilon_lifetime", "delta_lifetime"};
+    for (int i = odometer_epsilon_lifetime; i <= odometer_delta_lifetime; i++)
+        if (!PG_ARGISNULL(i) && !takes_away(PG_GETARG_DATUM(i)))
+            ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                            errmsg("%s goes with a period", names[i - odometer_epsilon_lifetime]),
+                            errhint("Pass period => 'month' as well; without a period the totals bind over "
+                                    "everything.")));
+    bound->has_epsilon_lifetime = bound->has_delta_lifetime = false;
+}
+
 // What goes with zcdp alone ends with it.
 static void leave_zcdp(FunctionCallInfo fcinfo, Bound *bound) {
     const char *const names[] = {"delta_conversion", "cap", "epsilon_pure", "rho_target"};
@@ -131,6 +176,39 @@ static void check_profile(const Bound &bound) {
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("a risk profile does not go with a delta_total"),
                  errhint("Pass delta_total => 0, or take the profile away with profile => '{}'.")));
+}
+
+static void check_period(const Bound &bound) {
+    const bool known = border::core([&] { return privacy::period_from_name(bound.period).has_value(); });
+    if (!known)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown period: \"%s\"", bound.period),
+                        errhint("Use 'day', 'week', 'month', 'quarter' or 'year'; '' takes the period away.")));
+    if (strcmp(bound.name, "filter") != 0)
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("a period does not go with the bound %s", bound.name),
+                 errhint("Use the bound 'filter', or take the period away with period => ''.")));
+}
+
+// Over all periods there is no less than in one.
+template <class Number> static void check_lifetime(const char *name, Number lifetime, const char *of, Number total) {
+    if (lifetime >= total && lifetime.units() >= 0)
+        return;
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s must be at least %s", name, of),
+                    errdetail("%s would be %s, and %s %s.", name, catalog::numeric_text(catalog::to_numeric(lifetime)),
+                              of, catalog::numeric_text(catalog::to_numeric(total))),
+                    errhint("It binds over all periods, and %s within each; 'Infinity' takes it away.", of)));
+}
+
+static void check_lifetimes(const Bound &bound, privacy::BoundSettings *settings) {
+    if (bound.has_epsilon_lifetime) {
+        settings->epsilon_lifetime = catalog::to_epsilon(bound.epsilon_lifetime, "epsilon_lifetime");
+        check_lifetime("epsilon_lifetime", *settings->epsilon_lifetime, "epsilon_total",
+                       settings->epsilon_total.value_or(privacy::Epsilon()));
+    }
+    if (bound.has_delta_lifetime) {
+        settings->delta_lifetime = catalog::checked_delta(bound.delta_lifetime, "delta_lifetime");
+        check_lifetime("delta_lifetime", *settings->delta_lifetime, "delta_total", settings->delta_total);
+    }
 }
 
 static void check_bound(const Bound &bound) {
@@ -224,6 +302,10 @@ static privacy::BoundSettings checked(FunctionCallInfo fcinfo, const Bound &boun
     if (bound.has_total)
         settings.epsilon_total = catalog::to_epsilon(bound.epsilon_total, "epsilon_total");
     settings.delta_total = catalog::to_delta(bound.delta_total, "delta_total");
+    if (bound.period != nullptr) {
+        check_period(bound);
+        check_lifetimes(bound, &settings);
+    }
     if (!is_zcdp(bound))
         return settings;
     check_zcdp_total(settings);
@@ -254,9 +336,9 @@ static bool begins_epoch(const privacy::BoundSettings &was, const privacy::Bound
 static void store(const Visit &visit, Oid relation, const Bound &bound, const privacy::BoundSettings &settings) {
     Datum rho = catalog::to_numeric(settings.epsilon_total ? settings.rho_total : settings.rho_target);
     bool has_rho_total = is_zcdp(bound) && bound.has_total, has_target = is_zcdp(bound) && !bound.has_total;
-    Oid types[11] = {OIDOID,     TEXTOID,    NUMERICOID, NUMERICOID, NUMERICOID, TEXTOID,
-                     NUMERICOID, NUMERICOID, NUMERICOID, INT4OID,    TEXTOID};
-    Datum values[11] = {ObjectIdGetDatum(relation),
+    Oid types[15] = {OIDOID,     TEXTOID, NUMERICOID, NUMERICOID, NUMERICOID, TEXTOID,    NUMERICOID, NUMERICOID,
+                     NUMERICOID, INT4OID, TEXTOID,    TEXTOID,    DATEOID,    NUMERICOID, NUMERICOID};
+    Datum values[15] = {ObjectIdGetDatum(relation),
                         CStringGetTextDatum(bound.name),
                         bound.epsilon_total,
                         bound.delta_total,
@@ -266,17 +348,25 @@ static void store(const Visit &visit, Oid relation, const Bound &bound, const pr
                         rho,
                         rho,
                         Int32GetDatum(bound.epoch),
-                        bound.profile == nullptr ? Datum(0) : CStringGetTextDatum(bound.profile)};
-    char nulls[12] = "           ";
+                        bound.profile == nullptr ? Datum(0) : CStringGetTextDatum(bound.profile),
+                        bound.period == nullptr ? Datum(0) : CStringGetTextDatum(bound.period),
+                        DateADTGetDatum(static_cast<DateADT>(bound.since)),
+                        bound.epsilon_lifetime,
+                        bound.delta_lifetime};
+    char nulls[16] = "               ";
     nulls[2] = bound.has_total ? ' ' : 'n';
     nulls[4] = bound.has_conversion ? ' ' : 'n';
     nulls[7] = has_target ? ' ' : 'n';
     nulls[8] = has_rho_total ? ' ' : 'n';
     nulls[10] = bound.profile != nullptr ? ' ' : 'n';
+    nulls[11] = nulls[12] = bound.period != nullptr ? ' ' : 'n';
+    nulls[13] = bound.has_epsilon_lifetime ? ' ' : 'n';
+    nulls[14] = bound.has_delta_lifetime ? ' ' : 'n';
     visit.run("UPDATE dp_rdr.protected_table t SET bound = $2, epsilon_total = $3, delta_total = $4, "
               "delta_conversion = $5, cap = $6, epsilon_pure = $7, rho_target = $8, rho_total = $9, epoch = $10, "
-              "profile = $11::jsonb WHERE t.relation::oid = $1",
-              11, types, values, nulls);
+              "profile = $11::jsonb, period = $12, period_since = $13, epsilon_lifetime = $14, delta_lifetime = $15 "
+              "WHERE t.relation::oid = $1",
+              15, types, values, nulls);
 }
 
 // What the role has used already in this epoch counts as a policy does that would use it.
@@ -409,6 +499,9 @@ DP_CALL(dp_set_odometer) {
     Bound bound = lock_bound(visit, relation);
     BoundState was = state_of(relation);
     merge(fcinfo, profile, &bound);
+    merge_period(fcinfo, &bound);
+    if (bound.period == nullptr)
+        leave_period(fcinfo, &bound);
     if (!is_zcdp(bound))
         leave_zcdp(fcinfo, &bound);
     privacy::BoundSettings settings = checked(fcinfo, bound);

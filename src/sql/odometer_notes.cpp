@@ -26,13 +26,15 @@ namespace {
 struct Sum {
     const char *name, *total, *of_public, *of_conditional, *setting;
     bool public_exceeds, both_exceed;
-    bool used_up; // by the public account, to the last unit
+    bool used_up;   // by the public account, to the last unit
+    bool in_period; // it counts as 0 when the period turns
 };
 } // namespace
 
 // Decisions of DP modes read the public account, those of others the sum of both (formulas.md 5.2).
 template <class Number>
-static Sum sum_of(const char *name, Number total, Number of_public, Number of_conditional, const char *setting) {
+static Sum sum_of(const char *name, Number total, Number of_public, Number of_conditional, const char *setting,
+                  bool in_period = false) {
     return Sum{name,
                printed(total),
                printed(of_public),
@@ -40,13 +42,14 @@ static Sum sum_of(const char *name, Number total, Number of_public, Number of_co
                setting,
                of_public > total,
                of_public + of_conditional > total,
-               false};
+               false,
+               in_period};
 }
 
 // Every charge has an epsilon, so nothing fits a total that is just used up.
 static Sum sum_of_epsilon(const char *name, privacy::Epsilon total, privacy::Epsilon of_public,
-                          privacy::Epsilon of_conditional) {
-    Sum sum = sum_of(name, total, of_public, of_conditional, name);
+                          privacy::Epsilon of_conditional, bool in_period = false) {
+    Sum sum = sum_of(name, total, of_public, of_conditional, name, in_period);
     sum.used_up = of_public == total && total.units() > 0; // 0 closes the table on purpose
     return sum;
 }
@@ -54,14 +57,15 @@ static Sum sum_of_epsilon(const char *name, privacy::Epsilon total, privacy::Eps
 static void warn_of_sum(const char *relation, const Sum &sum) {
     if (!sum.both_exceed && !sum.used_up)
         return;
-    ereport(
-        WARNING,
-        (errmsg("%s %s of %s is %s: %s", sum.name, sum.total, relation,
-                sum.both_exceed ? "less than what is spent" : "used up",
-                sum.public_exceeds || sum.used_up ? "no query will be answered"
-                                                  : "no query whose epsilon is chosen from the data will be answered"),
-         errdetail("The public account has spent %s, the conditional one %s.", sum.of_public, sum.of_conditional),
-         errhint("Raise it with dp_set_odometer('%s', %s => ...).", relation, sum.setting)));
+    const char *const what = sum.public_exceeds || sum.used_up
+                                 ? "no query will be answered"
+                                 : "no query whose epsilon is chosen from the data will be answered";
+    ereport(WARNING,
+            (errmsg("%s %s of %s is %s%s: %s%s", sum.name, sum.total, relation,
+                    sum.both_exceed ? "less than what is spent" : "used up", sum.in_period ? " in this period" : "",
+                    what, sum.in_period ? " until it turns" : ""),
+             errdetail("The public account has spent %s, the conditional one %s.", sum.of_public, sum.of_conditional),
+             errhint("Raise it with dp_set_odometer('%s', %s => ...).", relation, sum.setting)));
 }
 
 // The basic rule stands beside the cap.
@@ -86,9 +90,32 @@ static void warn_of_zcdp(const char *relation, const privacy::BoundSettings &bou
                                      of_conditional.delta_of_epoch(), "delta_total"));
 }
 
+static void warn_of_lifetime(const char *relation, const privacy::BoundSettings &bound, const privacy::Totals &totals) {
+    const privacy::Spent &of_public = totals.of_public, &of_conditional = totals.of_conditional;
+    if (bound.epsilon_lifetime)
+        warn_of_sum(relation, sum_of_epsilon("epsilon_lifetime", *bound.epsilon_lifetime, of_public.epsilon,
+                                             of_conditional.epsilon));
+    if (bound.delta_lifetime)
+        warn_of_sum(relation, sum_of("delta_lifetime", *bound.delta_lifetime, of_public.delta, of_conditional.delta,
+                                     "delta_lifetime"));
+}
+
+static void warn_of_periods(const char *relation, const privacy::BoundSettings &bound, const privacy::Totals &totals) {
+    const privacy::PeriodSums &of_public = totals.of_public.period, &of_conditional = totals.of_conditional.period;
+    warn_of_sum(relation,
+                sum_of_epsilon("epsilon_total", *bound.epsilon_total, of_public.epsilon, of_conditional.epsilon, true));
+    warn_of_sum(relation,
+                sum_of("delta_total", bound.delta_total, of_public.delta, of_conditional.delta, "delta_total", true));
+    warn_of_lifetime(relation, bound, totals);
+}
+
 static void warn_of_spent(const char *relation, const privacy::BoundSettings &bound, const privacy::Totals &totals) {
     if (bound.bound == privacy::Bound::none)
         return;
+    if (bound.period) {
+        warn_of_periods(relation, bound, totals);
+        return;
+    }
     if (bound.bound == privacy::Bound::zcdp) {
         warn_of_zcdp(relation, bound, totals);
         return;
@@ -112,17 +139,27 @@ WHERE v.relation::oid = $1
   AND (p.delta > 0 OR NOT $4) AND NOT ($5 AND p.mechanism = 'gaussian')
 HAVING count(*) > 0)sql";
 
+static privacy::Delta delta_left(const privacy::BoundSettings &bound, const privacy::Spent &spent) {
+    if (bound.bound == privacy::Bound::zcdp)
+        return bound.delta_mechanisms() - spent.delta_of_epoch();
+    if (!bound.period)
+        return bound.delta_total - spent.delta;
+    const privacy::Delta left = bound.delta_total - spent.period.delta;
+    return bound.delta_lifetime ? Min(left, *bound.delta_lifetime - spent.delta) : left;
+}
+
 static void warn_of_policies(Oid relation, const char *name, const privacy::BoundSettings &bound,
                              const privacy::Totals &totals) {
     if (bound.bound == privacy::Bound::none)
         return;
     const bool zcdp = bound.bound == privacy::Bound::zcdp;
     const privacy::Spent &of_public = totals.of_public, &of_conditional = totals.of_conditional;
-    const privacy::Delta left =
-        zcdp ? bound.delta_mechanisms() - of_public.delta_of_epoch() : bound.delta_total - of_public.delta;
+    const privacy::Delta left = delta_left(bound, of_public);
     Oid types[5] = {OIDOID, NUMERICOID, NUMERICOID, BOOLOID, BOOLOID};
     Datum values[5] = {ObjectIdGetDatum(relation), catalog::to_numeric(left),
-                       catalog::to_numeric(zcdp ? of_conditional.delta_of_epoch() : of_conditional.delta),
+                       catalog::to_numeric(zcdp           ? of_conditional.delta_of_epoch()
+                                           : bound.period ? of_conditional.period.delta
+                                                          : of_conditional.delta),
                        BoolGetDatum(zcdp), BoolGetDatum(zcdp && bound.delta_mechanisms().units() == 0)};
     Visit visit = Visit::write();
     const char *policies = visit.run(policies_sql, 5, types, values) == 1 ? visit.spi.text(0, 1) : nullptr;
@@ -188,11 +225,40 @@ static void tell_about_change(const char *relation, const BoundState &was, const
                                "otherwise it is the sum of both.")));
 }
 
+// ---- periods -------------------------------------------------------------------------------------------------------
+
+static void warn_of_no_lifetime(const char *relation, const privacy::BoundSettings &bound) {
+    const bool epsilon = !bound.epsilon_lifetime, delta = !bound.delta_lifetime && bound.delta_total.units() > 0;
+    if (!epsilon && !delta)
+        return;
+    const char *what = epsilon ? "epsilon" : "delta";
+    ereport(WARNING,
+            (errmsg("nothing bounds the %s of %s over all periods", epsilon && delta ? "epsilon and delta" : what,
+                    relation),
+             errdetail("What %s bounds is spent in every period anew, and what answers tell adds up.",
+                       epsilon && delta ? "each total"
+                       : epsilon        ? "epsilon_total"
+                                        : "delta_total"),
+             errhint("Pass %s_lifetime with dp_set_odometer('%s', %s_lifetime => ...).", what, relation, what)));
+}
+
+// What was spent under another period, or none, is not given back by setting one.
+static void tell_about_carried(const char *relation, const BoundState &was, const BoundState &now,
+                               const privacy::PeriodSums &sums) {
+    const bool same = was.bound.period && was.bound.period->kind == now.bound.period->kind;
+    if (same || (sums.epsilon.units() == 0 && sums.delta.units() == 0))
+        return;
+    ereport(NOTICE, (errmsg("epsilon %s and delta %s that %s has spent count until the %s turns", printed(sums.epsilon),
+                            printed(sums.delta), relation, privacy::name_of(now.bound.period->kind)),
+                     errdetail("Setting a period gives nothing back before.")));
+}
+
 void tell_about_totals(Oid relation, const BoundState &was, const BoundState &now) {
     if (!now.has_odometer)
         return; // whoever asks is told
     const char *name = catalog::qualified_name(relation);
-    const privacy::Odometer odometer = entered(now);
+    privacy::Odometer odometer = entered(now);
+    odometer.totals = privacy::standing(odometer.totals, privacy::Totals(), now.bound, catalog::today()).table;
     const bool zcdp = now.bound.bound == privacy::Bound::zcdp;
     if (was.epoch != now.epoch) {
         tell_about_end(name, entered(was));
@@ -200,6 +266,10 @@ void tell_about_totals(Oid relation, const BoundState &was, const BoundState &no
             tell_about_begin(name, now.bound, odometer.totals.of_public);
     } else if (zcdp)
         tell_about_change(name, was, now);
+    if (now.bound.period) {
+        warn_of_no_lifetime(name, now.bound);
+        tell_about_carried(name, was, now, odometer.totals.of_public.period);
+    }
     warn_of_spent(name, now.bound, odometer.totals);
     warn_of_policies(relation, name, now.bound, odometer.totals);
 }

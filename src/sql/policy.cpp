@@ -212,8 +212,10 @@ static void check_delta_left(const Visit &visit, const catalog::Settings *settin
     Datum values[3] = {CStringGetTextDatum(settings->id_text), delta, BoolGetDatum(conditional)};
     uint64 rows = visit.run("SELECT 1 FROM dp_rdr.protected_table t JOIN dp_rdr.odometer o ON o.id = t.id "
                             "WHERE t.id = $1::uuid AND t.bound NOT IN ('none', 'zcdp') "
-                            "AND $2 > t.delta_total - o.public_delta - "
-                            "CASE WHEN $3 THEN o.conditional_delta ELSE 0 END AND $2 > 0",
+                            "AND $2 > CASE WHEN t.period IS NULL THEN t.delta_total - o.public_delta - "
+                            "CASE WHEN $3 THEN o.conditional_delta ELSE 0 END "
+                            "ELSE least(t.delta_total, t.delta_lifetime - o.public_delta - " // in a later one
+                            "CASE WHEN $3 THEN o.conditional_delta ELSE 0 END) END AND $2 > 0",
                             3, types, values);
     // Under zcdp only groups that nobody declared need it, and with Laplace noise it is for nothing else.
     bool zcdp = rows == 0 && laplace;

@@ -31,6 +31,17 @@ Noise noise_of(const View &view, const risk::Memo *memo, privacy::Epsilon epsilo
 // 55000 for a table without rows: an RDR is somebody's.
 void check_not_empty(const risk::Memo *memo);
 
+// Four significant digits: what a person compares.
+double rounded(double value);
+// The exact numbers of the answer, and how many there are.
+struct Truth {
+    int64 n;
+    double smallest, largest;
+};
+Truth truth_of(const View &view, const risk::Memo *memo);
+// One number: where 95 of 100 answers are. Several: how many there are, and from where to where the exact ones go.
+const char *range_text(const Truth &truth, double error95);
+
 // Two numbers of a record, or of people outside the WHERE (record memo->nrecords): columns 3 and 4 of the result.
 struct RecordNumbers {
     void (*of)(void *context, int64 record, double *third, double *fourth);

@@ -60,8 +60,7 @@ static const char *plot(const Scale &scale, const Line &line) {
 
 // ---- numbers -------------------------------------------------------------------------------------------------------
 
-// Four significant digits: what a person compares.
-static double rounded(double value) {
+double rounded(double value) {
     return std::isfinite(value) ? strtod(psprintf("%.4g", value), nullptr) : value;
 }
 
@@ -74,15 +73,7 @@ static const char *written(double value, double error) {
     return psprintf("%.*f", static_cast<int>(Min(Max(digits, 0.0), 8.0)), value);
 }
 
-namespace {
-// The exact numbers of the answer, and how many there are.
-struct Truth {
-    int64 n;
-    double smallest, largest;
-};
-} // namespace
-
-static Truth truth_of(const View &view, const Memo *memo) {
+Truth truth_of(const View &view, const Memo *memo) {
     Truth truth = {};
     for (int group = 0; group < memo->ngroups; group++)
         for (int a = 0; a < view.question->leaf->naggregates; a++, truth.n++) {
@@ -93,8 +84,7 @@ static Truth truth_of(const View &view, const Memo *memo) {
     return truth;
 }
 
-// One number: where 95 of 100 answers are. Several: how many there are, and from where to where the exact ones go.
-static const char *range_text(const Truth &truth, double error95) {
+const char *range_text(const Truth &truth, double error95) {
     if (truth.n == 1)
         return psprintf("%s .. %s", written(truth.smallest - error95, error95),
                         written(truth.smallest + error95, error95));

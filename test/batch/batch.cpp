@@ -72,7 +72,8 @@ catalog::Charge make_charge(const Arguments &arguments, int i) {
         charge.grantee = policy->grantee_name;
         charge.has_share = policy->has_share;
         charge.share = policy->share;
-        charge.pure_share = policy->has_profile;
+        charge.has_profile = policy->has_profile;
+        charge.profile = policy->profile;
     }
     reading.close();
     charge.settings = settings;

@@ -21,7 +21,7 @@ my $node = new_server('charges', q{
 protect_people($node, 'postgres', rows => 1_000_000);
 
 # Reads long enough to be interrupted after the charge: every row passes every one of these comparisons.
-my $conditions = join(' AND ', map { 'age <> ' . (1000 + $_) } 1 .. 500);
+my $conditions = join(' AND ', map { 'age <> ' . (1000 + $_) } 1 .. 250);
 my $slow = qq{SELECT * FROM dp_query('SELECT count(*) FROM people_dp WHERE $conditions') AS (n bigint)};
 
 my $charges = 0;

@@ -11,6 +11,7 @@ use DpTest;
 use KeeperTest;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(usleep);
 
 my $node = new_server('profiles', '');
 $node->safe_psql('postgres', 'CREATE DATABASE data');
@@ -64,6 +65,25 @@ $setter->query_safe(q{BEGIN; SELECT dp_grant('people_dp', 'guest', profile => dp
 is(asked('data', '0.1'), '53400', 'a profile that is not committed permits nothing');
 $setter->query_safe('COMMIT');
 is(asked('data', '0.1'), '', 'and does when it is');
-$setter->quit;
+
+# A charge with a delta is asked for, then the setter finds none, then the charge is decided, then the profile is committed: nothing
+# is answered under it.
+$node->safe_psql('data', 'CREATE ROLE late LOGIN');
+psql_as($node, 'data', 'controller', q{
+	SELECT dp_set_odometer('people', epsilon_total => 9, delta_total => 1e-4, profile => '{}');
+	SELECT dp_grant('people_dp', 'late', tau => 0.95, mechanism => 'gaussian', delta => 1e-6)});
+my ($late, $holder) = (session($node, 'late', 'data'), session($node, 'postgres', 'data'));
+$late->query_safe('SELECT'); # connected
+$holder->query_safe('BEGIN; SELECT FROM dp_rdr.odometer FOR UPDATE');
+start_question($late, q{SELECT n IS NOT NULL FROM dp_query('SELECT count(*) FROM people_dp', epsilon => 0.1) AS (n bigint)});
+usleep(500_000); # it waits for its charge
+$setter->query_safe(q{BEGIN; SELECT dp_grant('people_dp', 'late', mechanism => 'laplace', delta => 0, profile => dp_profile('constant', relative => 3))});
+$holder->query_safe('COMMIT');
+is(finish_question($late), 't', 'a charge that was under way goes by the policy that is committed');
+$setter->query_safe('COMMIT');
+is(sqlstate($node, 'data', 'late', "SELECT n FROM dp_query('SELECT count(*) FROM people_dp', epsilon => 0.01) AS (n bigint)"), '53400',
+	'and is the last under a profile that came meanwhile');
+is($node->safe_psql('data', q{SELECT string_agg(mechanism || ' ' || delta, ',') FROM dp_rdr.ledger_row WHERE grantee = 'late'}), 'gaussian 0.000001', 'nothing else was charged');
+$_->quit for $setter, $late, $holder;
 
 done_testing();

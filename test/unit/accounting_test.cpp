@@ -451,7 +451,7 @@ TEST(Accounting, SharesBindUnderEveryBound) {
 TEST(Accounting, AShareOfAProfileIsOfPureEpsilonAlone) {
     ChargeRequest request = request_for(0.1);
     request.share = eps("5");
-    request.pure_share = true;
+    request.profile = eps("5");
     const auto denial = [&](const Totals &role) { return decide(request, filter("9", "1"), {}, role).denial; };
     EXPECT_EQ(denial(consumed("1")), Denial::none);
     EXPECT_EQ(denial(consumed("1", "0.000000001")), Denial::role_share); // an epsilon from the data
@@ -462,16 +462,16 @@ TEST(Accounting, AShareOfAProfileIsOfPureEpsilonAlone) {
     EXPECT_EQ(denial(with_rho), Denial::role_share);
     in_rho.of_conditional.rho_only = true;
     EXPECT_EQ(denial(in_rho), Denial::role_share);
-    request.pure_share = false;
+    request.profile.reset();
     EXPECT_EQ(denial(with_delta), Denial::none);
     // What is asked for counts as what was charged does; a selection has no candidates left.
-    request.pure_share = true;
+    request.profile = eps("5");
     request.delta = del("1e-6");
     EXPECT_EQ(denial({}), Denial::role_share);
     SelectionRequest selection;
     selection.candidates = request.candidates;
     selection.share = request.share;
-    selection.pure_share = true;
+    selection.profile = eps("5");
     selection.tested = 1;
     selection.epsilon_svt = eps("0.1");
     EXPECT_EQ(cut_candidates(selection, filter("9"), {}, consumed("1")).denial, Denial::none);

@@ -131,9 +131,10 @@ TEST(IntervalLaw, CountsAndSumsAreCoveredByTheSmallestWholeNumber) {
                     plan_release(mechanism, count, {sensitivity}, false, *Epsilon::parse(epsilon), delta).noise[0];
                 const double h = noise.halfwidth(0.05);
                 EXPECT_GE(covered(noise, h), 0.95 - 1e-6) << epsilon;
-                if (h > 0 &&
-                    noise.stddev() < 1000) // beyond, Gaussian half-widths are those of the normal law, and one more
+                // Beyond, Gaussian half-widths are those of the normal law, and one more.
+                if (h > 0 && noise.stddev() < 1000) {
                     EXPECT_LT(covered(noise, h - 1), 0.95) << epsilon;
+                }
             }
 }
 

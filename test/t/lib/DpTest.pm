@@ -31,6 +31,29 @@ our %FACTS = (
 		WHERE grantee IN (SELECT oid FROM pg_roles) AND view IN (SELECT oid FROM pg_class)},
 );
 
+# init() with a copy of a data directory that the first of all tests of a run has made: initdb takes longer than most tests.
+sub init_from_template
+{
+	my ($node, %params) = @_;
+	my $template = "$PostgreSQL::Test::Utils::tmp_check/template_data";
+	my $run      = \&PostgreSQL::Test::Utils::system_or_bail;
+	my $copy     = sub {
+		my @command = @_;
+		return $run->(@command) if $command[0] ne 'initdb';
+		my $own = "$template.$$";
+		if (!-d $template)
+		{
+			$run->(map { $_ eq $node->data_dir ? $own : $_ } @command);
+			rename($own, $template) or system_log('rm', '-rf', $own); # somebody else was first
+		}
+		return $run->('cp', '-Rp', $template, $node->data_dir);
+	};
+	no warnings 'redefine';
+	local *PostgreSQL::Test::Utils::system_or_bail = $copy;
+	$node->init(%params);
+	return;
+}
+
 # A server with these lines in its configuration, started. Further parameters go to init(), but for install_path: where the
 # server's programs are.
 sub new_server
@@ -39,7 +62,15 @@ sub new_server
 	my $path = delete $params{install_path};
 	my $node = PostgreSQL::Test::Cluster->new($name, defined $path ? (install_path => $path) : ());
 	# The encoding of every test database, whatever the machine's locale.
-	$node->init(%params, extra => [ '--no-locale', '--encoding=UTF8' ]);
+	my @extra = (extra => [ '--no-locale', '--encoding=UTF8' ]);
+	if (defined $path)
+	{
+		$node->init(%params, @extra);
+	}
+	else
+	{
+		init_from_template($node, %params, @extra);
+	}
 	$node->append_conf('postgresql.conf', $conf);
 	$node->start;
 	return $node;

@@ -1,0 +1,25 @@
+// What was denied, and why, for controllers alone: dp_rdr.denial. Written with the charges of a batch, under the lock of its odometer;
+// it raises nothing, waits for no other lock and sends no notice, so that no denial costs another request of the batch its answer.
+#pragma once
+
+#include "catalog/ledger.hpp"
+
+namespace dp::catalog {
+
+// Denials of one table in a batch, equal ones counted together.
+struct Denials {
+    List *different; // of Denied *
+    int64 before;    // all that the odometer had counted before this batch
+};
+
+// Which limit it was. `pure`: what was asked would be charged as pure epsilon.
+const char *reason_of_denial(const Charge &what, const privacy::BoundSettings &bound, privacy::Denial denial,
+                             bool pure);
+
+// One more. `denial` is never `none`.
+void add_denial(Denials *denials, const Charge &what, const char *reason);
+
+// At the end of the batch.
+void write_denials(const border::Spi &spi, const char *id, const Denials &denials);
+
+} // namespace dp::catalog

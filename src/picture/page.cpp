@@ -1,0 +1,316 @@
+#include "picture/page.hpp"
+
+namespace dp::picture {
+
+const Candidate *picked(const std::vector<Candidate> &candidates, double tau, Price price) {
+    for (const Candidate &candidate : candidates)
+        if ((price == Price::found ? candidate.tau_found : candidate.tau_domain) >= tau)
+            return &candidate;
+    return nullptr;
+}
+
+// ---- head and banner ----
+
+static void put_head(Html &html, const Report &report) {
+    const std::string policy = "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-" +
+                               report.style_hash + "'; script-src 'sha256-" + report.script_hash + "'";
+    html.open("head")
+        .empty("meta", {{"charset", "utf-8"}})
+        .empty("meta", {{"http-equiv", "Content-Security-Policy"}, {"content", policy}})
+        .empty("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}})
+        .empty("meta", {{"name", "color-scheme"}, {"content", "light dark"}})
+        .empty("meta", {{"name", "referrer"}, {"content", "no-referrer"}})
+        .put("title", {}, (report.query ? "Disclosure risk: " : "Protection: ") + report.table, Place::plain)
+        .source("style", report_style())
+        .close();
+}
+
+static void put_facts(Html &html, const std::vector<Fact> &facts) {
+    html.open("dl", {{"class", "facts"}});
+    for (const Fact &fact : facts)
+        html.open("div").put("dt", fact.name).open("dd").foreign(fact.value).close().close();
+    html.close();
+}
+
+static void put_banner(Html &html, bool query) {
+    html.open("p", {{"class", "banner"}, {"role", "note"}})
+        .put("strong", "For the controller only, computed from rows. ")
+        .text(query ? "The numbers below are exact: no noise protects anybody in them. Keep this page as you keep the "
+                      "table, "
+                      "and give no part of it to analysts."
+                    : "It says who may ask what, and what was asked. Keep it as you keep the table.")
+        .close();
+}
+
+// ---- the candidates ----
+
+static void put_number(Html &html, const char *label, const std::string &number, const char *name = "") {
+    html.put("td", {{"data-label", label}, {"class", std::string("number ") + name}}, number);
+}
+
+// What the script moves is what a reader without it sees, at the tau of the call.
+static void put_mark(Html &html, const Candidate &candidate, const Candidate *found, const Candidate *domain) {
+    html.open("td", {{"class", "marks"}})
+        .put("span", {{"class", "mark found"}}, &candidate == found ? "found" : "")
+        .put("span", {{"class", "mark domain"}}, &candidate == domain ? "domain" : "")
+        .close();
+}
+
+static void put_candidate(Html &html, const RangeScale &scale, const Candidate &candidate, const Candidate *found,
+                          const Candidate *domain) {
+    html.open("tr", {{"class", &candidate == found ? "candidate picked" : "candidate"},
+                     {"data-epsilon", candidate.epsilon},
+                     {"data-found", exact(candidate.tau_found)},
+                     {"data-domain", exact(candidate.tau_domain)}});
+    html.put("th", {{"scope", "row"}, {"class", "number"}}, candidate.epsilon);
+    put_mark(html, candidate, found, domain);
+    html.open("td", {{"data-label", "risk, least to largest"}, {"class", "plot"}});
+    draw_range(html, scale, candidate.risk);
+    html.put("span", {{"class", "ends"}}, shown(candidate.risk.low) + " to " + shown(candidate.risk.high)).close();
+    put_number(html, "ratio", shown(candidate.ratio), "ratio");
+    put_number(html, "95 % error", shown(candidate.error95), "error");
+    put_number(html, "exact answer", candidate.answer, "answer");
+    put_number(html, "answers left", candidate.left, "left");
+    html.close();
+}
+
+static RangeScale scale_of(const std::vector<Candidate> &candidates) {
+    std::vector<Range> ranges;
+    for (const Candidate &candidate : candidates)
+        ranges.push_back(candidate.risk);
+    return RangeScale(ranges);
+}
+
+static void put_plot_head(Html &html, const RangeScale &scale) {
+    html.open("thead").open("tr");
+    html.put("th", {{"scope", "col"}, {"class", "number"}}, "epsilon").put("td", {{"class", "marks"}}, "");
+    html.open("th", {{"scope", "col"}, {"class", "plot"}}).text("risk, least to largest");
+    draw_axis(html, scale);
+    html.close();
+    for (const char *name : {"ratio", "95 % error", "exact answer", "answers left"})
+        html.put("th", {{"scope", "col"}, {"class", "number"}}, name);
+    html.close().close();
+}
+
+static void put_plots(Html &html, const QueryPart &part) {
+    const RangeScale scale = scale_of(part.candidates);
+    const Candidate *found = picked(part.candidates, part.tau, Price::found);
+    const Candidate *domain = picked(part.candidates, part.tau, Price::domain);
+    html.open("table", {{"id", "candidates"}});
+    put_plot_head(html, scale);
+    html.open("tbody");
+    for (const Candidate &candidate : part.candidates)
+        put_candidate(html, scale, candidate, found, domain);
+    html.close().close();
+}
+
+// ---- the choice ----
+
+constexpr char nothing_permitted[] = "no candidate";
+
+static std::string epsilon_of(const Candidate *candidate) {
+    return candidate == nullptr ? nothing_permitted : candidate->epsilon;
+}
+
+// Filled by the script as well, from the rows.
+static void put_card(Html &html, const char *id, const char *title, const char *lead, const Candidate *candidate) {
+    html.open("div", {{"class", std::string("card ") + id}, {"id", id}});
+    html.open("h3").put("span", {{"class", std::string("mark ") + id}}, id).text(" ").text(title).close();
+    html.open("p", {{"class", "big"}}).text("epsilon ");
+    html.put("output", {{"class", "epsilon"}}, epsilon_of(candidate)).close();
+    html.open("dl");
+    const Fact facts[] = {{"ratio", candidate ? shown(candidate->ratio) : "-"},
+                          {"95 % error", candidate ? shown(candidate->error95) : "-"},
+                          {"exact answer", candidate ? candidate->answer : "-"},
+                          {"answers left", candidate ? candidate->left : "-"}};
+    const char *const names[] = {"ratio", "error", "answer", "left"};
+    for (int i = 0; i < 4; ++i)
+        html.open("div").put("dt", facts[i].name).put("dd", {{"class", names[i]}}, facts[i].value).close();
+    html.close().put("p", {{"class", "lead"}}, lead).close();
+}
+
+static void put_controls(Html &html, const QueryPart &part) {
+    html.open("div", {{"id", "controls"}, {"hidden", "hidden"}});
+    html.open("div").put("label", {{"for", "tau"}}, "tau, how equal the risks must be (0 to 1)");
+    html.empty("input", {{"id", "tau"},
+                         {"type", "number"},
+                         {"min", "0"},
+                         {"max", "1"},
+                         {"step", "any"},
+                         {"autocomplete", "off"},
+                         {"value", exact(part.tau)}});
+    html.close().open("div").put("label", {{"for", "slider"}}, "epsilon, from most protected to most accurate");
+    html.empty("input", {{"id", "slider"}, {"type", "range"}, {"min", "0"}, {"max", "0"}, {"step", "1"}});
+    html.close().close();
+}
+
+static void put_choice(Html &html, const QueryPart &part) {
+    html.open("div", {{"id", "choice"}});
+    put_controls(html, part);
+    html.open("p", {{"class", "at"}}).text("At tau ").put("output", {{"id", "tau-shown"}}, shown(part.tau));
+    html.text(" the least exposed person's risk must be that part of the most exposed person's.").close();
+    html.open("div", {{"class", "cards"}, {"aria-live", "polite"}});
+    put_card(html, "found", "dp_find_epsilon picks",
+             "The largest candidate whose ratio reaches tau on these rows. Only you may choose so: the choice depends "
+             "on the "
+             "rows.",
+             picked(part.candidates, part.tau, Price::found));
+    put_card(html, "domain", "An analyst would be charged",
+             "Under within_domain with the same tau, whatever the rows are. This price, and nothing else here, may be "
+             "told to anybody.",
+             picked(part.candidates, part.tau, Price::domain));
+    html.close().close();
+}
+
+static void put_five(Html &html, const QueryPart &part) {
+    html.open("table", {{"id", "five"}}).put("caption", "Both choices at five values of tau");
+    html.open("thead").open("tr");
+    for (const char *name : {"tau", "dp_find_epsilon", "ratio", "95 % error", "within_domain", "95 % error"})
+        html.put("th", {{"scope", "col"}, {"class", "number"}}, name);
+    html.close().close().open("tbody");
+    for (double tau : {0.5, 0.8, 0.9, 0.95, 0.99}) {
+        const Candidate *found = picked(part.candidates, tau, Price::found);
+        const Candidate *domain = picked(part.candidates, tau, Price::domain);
+        html.open("tr").put("th", {{"scope", "row"}, {"class", "number"}}, shown(tau));
+        put_number(html, "dp_find_epsilon", epsilon_of(found));
+        put_number(html, "ratio", found ? shown(found->ratio) : "-");
+        put_number(html, "95 % error", found ? shown(found->error95) : "-");
+        put_number(html, "within_domain", epsilon_of(domain));
+        put_number(html, "95 % error", domain ? shown(domain->error95) : "-");
+        html.close();
+    }
+    html.close().close();
+}
+
+// ---- people ----
+
+static void put_people(Html &html, const QueryPart &part) {
+    html.open("section", {{"id", "people"}}).put("h2", "Riskiest records");
+    html.put(
+        "p", {{"class", "lead"}},
+        "Whose presence moves the answer most, in units of the largest move that one person can make. Every candidate "
+        "keeps this order. Records that fewer people share come first.");
+    if (part.people.empty()) {
+        html.put("p", {{"class", "nothing"}}, "No record is shown.");
+    } else {
+        html.open("table").open("thead").open("tr").put("th", {{"scope", "col"}}, "record");
+        for (const char *name : {"people", "sensitivity"})
+            html.put("th", {{"scope", "col"}, {"class", "number"}}, name);
+        html.close().close().open("tbody");
+        for (const Person &person : part.people) {
+            html.open("tr").open("td", {{"data-label", "record"}, {"class", "record"}});
+            for (const Fact &column : person.columns)
+                html.open("span")
+                    .open("i")
+                    .foreign(column.name)
+                    .close()
+                    .text(" ")
+                    .foreign(column.value)
+                    .close()
+                    .text(" ");
+            if (person.columns.empty())
+                html.text("(the query mentions no column)");
+            html.close();
+            put_number(html, "people", std::to_string(person.individuals));
+            put_number(html, "sensitivity", shown(person.sensitivity));
+            html.close();
+        }
+        html.close().close();
+    }
+    if (part.outside > 0)
+        html.put("p", {},
+                 std::to_string(part.outside) + " people are outside the query's WHERE: their sensitivity is 0.");
+    html.close();
+}
+
+static void put_histogram(Html &html, const QueryPart &part) {
+    if (!part.histogram)
+        return;
+    html.open("section", {{"id", "histogram"}}).put("h2", "How the risk is spread");
+    html.put(
+        "p", {{"class", "lead"}},
+        "People by their risk at epsilon " + part.histogram_epsilon +
+            ". It stands behind the ranges on purpose: in the study of the indicator's authors ranges made controllers "
+            "agree, while of 20 who saw histograms eight chose a larger epsilon.");
+    html.open("div", {{"class", "histogram"}});
+    part.histogram->draw(html);
+    html.close().close();
+}
+
+// ---- the rest ----
+
+static void put_query(Html &html, const QueryPart &part) {
+    html.open("section", {{"id", "query"}}).put("h2", "Query");
+    html.open("pre").foreign(part.query, Place::lines).close();
+    put_facts(html, part.facts);
+    html.close();
+}
+
+static void put_query_part(Html &html, const QueryPart &part) {
+    put_query(html, part);
+    html.open("section", {{"id", "ranges"}}).put("h2", "What each epsilon would mean");
+    html.put("p", {{"class", "lead"}},
+             "A bar goes from the least exposed person's risk to the most exposed person's, on one logarithmic scale: "
+             "bars of equal length are equal ratios. Shorter means more equal; further right means more noise.");
+    if (part.equal_risks)
+        html.put(
+            "p", {{"class", "hint"}},
+            "Everybody's risk is equal for this query, so any tau permits any epsilon. Choose by the accuracy that is "
+            "needed and by what is left.");
+    put_choice(html, part);
+    put_plots(html, part);
+    put_five(html, part);
+    html.close();
+    put_people(html, part);
+    put_histogram(html, part);
+}
+
+static void put_cell(Html &html, const Table &table, std::size_t column, const std::string &value) {
+    html.open("td", {{"data-label", table.columns[column]}});
+    if (column < table.code.size() && table.code[column] && !value.empty())
+        html.open("code").foreign(value, Place::lines).close();
+    else
+        html.foreign(value);
+    html.close();
+}
+
+static void put_table(Html &html, const Table &table) {
+    html.open("section", {{"id", table.id}}).put("h2", table.title);
+    if (!table.lead.empty())
+        html.put("p", {{"class", "lead"}}, table.lead);
+    if (table.rows.empty()) {
+        html.put("p", {{"class", "nothing"}}, table.nothing).close();
+        return;
+    }
+    html.open("table").open("thead").open("tr");
+    for (const std::string &column : table.columns)
+        html.put("th", {{"scope", "col"}}, column);
+    html.close().close().open("tbody");
+    for (const auto &row : table.rows) {
+        html.open("tr");
+        for (std::size_t i = 0; i < row.size(); ++i)
+            put_cell(html, table, i, row[i]);
+        html.close();
+    }
+    html.close().close().close();
+}
+
+std::string page(const Report &report) {
+    Html html;
+    html.open("html", {{"xmlns", "http://www.w3.org/1999/xhtml"}, {"lang", "en"}});
+    put_head(html, report);
+    html.open("body").open("main");
+    put_banner(html, report.query.has_value());
+    html.open("h1").text(report.query ? "Disclosure risk of " : "Protection of ").foreign(report.table).close();
+    put_facts(html, report.facts);
+    if (report.query)
+        put_query_part(html, *report.query);
+    for (const Table &table : report.tables)
+        put_table(html, table);
+    html.close(); // main
+    if (report.query)
+        html.source("script", report_script());
+    return html.finish();
+}
+
+} // namespace dp::picture

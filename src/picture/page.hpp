@@ -1,0 +1,73 @@
+// The report as a page: what is in it, and how it is laid out. All texts may be hostile.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "picture/histogram.hpp"
+#include "picture/range_plot.hpp"
+
+namespace dp::picture {
+
+struct Fact {
+    std::string name, value;
+};
+
+struct Candidate {
+    std::string epsilon; // as an exact decimal
+    Range risk;          // RDR_min and RDR_max
+    double ratio = 1;    // of these
+    double error95 = 0;
+    std::string answer; // where the exact answers are, with the error where it is one
+    std::string left;   // how many more such answers the total has room for
+    // The largest tau that permits it, or a larger candidate: dp_find_epsilon's, and the price within_domain.
+    double tau_found = 0, tau_domain = 0;
+};
+
+struct Person {
+    std::vector<Fact> columns;
+    std::int64_t individuals = 1;
+    double sensitivity = 0; // PIS
+};
+
+struct Table {
+    std::string id, title, lead;
+    std::string nothing; // shown where there are no rows
+    std::vector<std::string> columns;
+    std::vector<bool> code; // columns of statements
+    std::vector<std::vector<std::string>> rows;
+};
+
+// What is about one query.
+struct QueryPart {
+    std::string query;
+    std::vector<Fact> facts;
+    double tau = 0.95;
+    bool equal_risks = false;          // any tau permits any epsilon
+    std::vector<Candidate> candidates; // descending
+    std::vector<Person> people;        // riskiest first
+    std::int64_t outside = 0;          // people whom the answer does not contain
+    std::optional<Histogram> histogram;
+    std::string histogram_epsilon;
+};
+
+struct Report {
+    std::string table;
+    std::vector<Fact> facts;
+    std::optional<QueryPart> query;
+    std::vector<Table> tables;
+    std::string style_hash, script_hash; // SHA-256 of report_style() and report_script(), in base64
+};
+
+const char *report_style();
+const char *report_script();
+
+// The candidate that tau picks: the largest that it permits. None: no candidate.
+enum class Price { found, domain };
+const Candidate *picked(const std::vector<Candidate> &candidates, double tau, Price price);
+
+std::string page(const Report &report);
+
+} // namespace dp::picture

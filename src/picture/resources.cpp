@@ -1,0 +1,20 @@
+// The style and the script of the page, which the Makefile makes literals of.
+#include "picture/page.hpp"
+
+namespace dp::picture {
+
+const char *report_style() {
+    static const char text[] =
+#include "picture/report.css.inc"
+        ;
+    return text;
+}
+
+const char *report_script() {
+    static const char text[] =
+#include "picture/report.js.inc"
+        ;
+    return text;
+}
+
+} // namespace dp::picture

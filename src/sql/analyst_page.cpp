@@ -1,0 +1,387 @@
+// What an analyst has: dp_about and dp_remaining. All of it follows from declarations, from his own policy and from the public account
+// (formulas.md 4.1): nothing is charged, no private row is read, and no amount that was chosen from the data has a part in it.
+#include <cmath>
+
+#include "border/versions.hpp"
+#include "catalog/decimals.hpp"
+#include "catalog/facade.hpp"
+#include "sql/arguments.hpp"
+#include "sql/budget.hpp"
+#include "sql/explain.hpp"
+#include "sql/refusal.hpp"
+
+namespace dp::sql {
+
+// ---- how often -----------------------------------------------------------------------------------------------------
+
+namespace {
+// How often a statement would be answered. No number: why there is none.
+struct Left {
+    bool known;
+    int64 answers;
+    const char *reason;
+};
+
+// A leaf that would be charged, and whose sums it moves.
+struct Charged {
+    release::Earlier charge;
+    privacy::Repeated repeated;
+    bool once; // asked again it gets the answer that was paid
+};
+
+// The leaves of a statement.
+struct Round {
+    List *charged;    // Charged *
+    List *asked;      // keys of those that would be stored
+    const char *free; // why the last one that costs nothing does not
+};
+} // namespace
+
+constexpr char nothing_bounds[] = "nothing bounds it", no_epsilon[] = "no epsilon meets the preference";
+
+static query::Request request_of(bool fresh) {
+    query::Request request = {};
+    request.weight = 1;
+    request.wanted.deviations = 1;
+    request.anew = fresh;
+    return request;
+}
+
+// The leaf goes into *round; a reason: the statement has no price that is the same each time, or none at all.
+static Left leaf_left(Call *call, Round *round) {
+    Verdict verdict = {};
+    auto *charged = static_cast<Charged *>(palloc0(sizeof(Charged)));
+    const char *refusal =
+        refusal_of([&] { explain_leaf(call, NIL, round->asked, nullptr, &verdict, &charged->charge); });
+    if (refusal != nullptr)
+        return Left{true, 0, refusal};
+    if (!verdict.known)
+        return Left{false, 0, "depends on how the statement is executed"};
+    const release::Estimate &estimate = verdict.estimate;
+    if (verdict.uncharged) {
+        round->free = estimate.note;
+        return Left{};
+    }
+    if (estimate.from_data)
+        return Left{false, 0, "depends on the data"};
+    if (estimate.selects)
+        return Left{false, 0, "epsilon is selected when the query is asked"};
+    if (!estimate.priced)
+        return Left{true, 0, no_epsilon};
+    charged->repeated = estimate.standing;
+    charged->once = verdict.replayable != Datum{0};
+    round->charged = lappend(round->charged, charged);
+    if (charged->once)
+        round->asked = lappend(round->asked, DatumGetPointer(verdict.replayable));
+    return Left{};
+}
+
+// Leaves over one table move the same sums, those under one policy on it the same share.
+static void number_sums(List *charges) {
+    for (int i = 0; i < list_length(charges); i++) {
+        auto *charged = static_cast<Charged *>(list_nth(charges, i));
+        charged->repeated.table = charged->repeated.grantee = i;
+        for (int j = i - 1; j >= 0; j--) {
+            auto *other = static_cast<const Charged *>(list_nth(charges, j));
+            if (other->charge.relation != charged->charge.relation)
+                continue;
+            charged->repeated.table = other->repeated.table;
+            if (strcmp(other->charge.grantee, charged->charge.grantee) == 0)
+                charged->repeated.grantee = other->repeated.grantee;
+        }
+    }
+}
+
+static bool all_are_given_again(const List *charges) {
+    ListCell *cell;
+    foreach (cell, charges)
+        if (!static_cast<const Charged *>(lfirst(cell))->once)
+            return false;
+    return true;
+}
+
+static Left count_rounds(List *charges) {
+    number_sums(charges);
+    bool bounded = true;
+    int64 rounds = 0;
+    const char *words = nullptr;
+    border::core([&] {
+        std::vector<privacy::Repeated> round;
+        for (int i = 0; i < list_length(charges); i++) // cannot raise
+            round.push_back(static_cast<const Charged *>(list_nth(charges, i))->repeated);
+        const privacy::Remaining left = privacy::remaining(round);
+        const privacy::Repeated &end = round[left.denied];
+        bounded = left.bounded;
+        rounds = left.rounds;
+        words = privacy::words_for(left.denial, end.bound, end.bound.basis_of(end.cost.pure), end.profile.has_value());
+    });
+    if (bounded && rounds > 0 && all_are_given_again(charges))
+        return Left{false, 0, "the first answer is given again"};
+    return bounded ? Left{true, rounds, words} : Left{false, 0, nothing_bounds};
+}
+
+// fresh: each time a new draw, also under a policy with a replay.
+static Left answers_left(const char *text, bool fresh) {
+    const query::Request request = request_of(fresh);
+    List *calls = NIL;
+    Round round = {};
+    const char *refusal = refusal_of([&] { calls = find_leaves(text, &request); });
+    if (refusal != nullptr)
+        return Left{true, 0, refusal};
+    Left unpriced = {};
+    ListCell *cell;
+    foreach (cell, calls) {
+        Left left = leaf_left(static_cast<Call *>(lfirst(cell)), &round);
+        if (left.known) // it is not answered at all
+            return left;
+        if (left.reason != nullptr)
+            unpriced = left;
+    }
+    if (unpriced.reason != nullptr)
+        return unpriced;
+    if (round.charged == NIL)
+        return Left{false, 0, round.free == nullptr ? "nothing is charged" : round.free};
+    return count_rounds(round.charged);
+}
+
+DP_CALL(dp_remaining) {
+    require(fcinfo, 0, "query");
+    TupleDesc desc;
+    if (get_call_result_type(fcinfo, nullptr, &desc) != TYPEFUNC_COMPOSITE)
+        elog(ERROR, "dp_remaining returns a row");
+    Left left = answers_left(text_argument(fcinfo, 0), false);
+    Datum values[2] = {Int64GetDatum(left.answers), CStringGetTextDatum(left.reason)};
+    bool nulls[2] = {!left.known, false};
+    PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
+
+// ---- all on one page -----------------------------------------------------------------------------------------------
+
+namespace {
+struct Page {
+    ReturnSetInfo *result;
+    const catalog::Settings *settings;
+    const catalog::Policy *policy;
+
+    void put(const char *item, const char *name, const char *value) const {
+        Datum values[3] = {CStringGetTextDatum(item), CStringGetTextDatum(name), CStringGetTextDatum(value)};
+        bool nulls[3] = {};
+        tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+    }
+};
+
+// A column of the view as it may be asked about.
+struct Asked {
+    const char *name;
+    bool bounds, groups;
+};
+} // namespace
+
+template <int Places> static const char *printed(privacy::Decimal<Places> value) {
+    return catalog::numeric_text(catalog::to_numeric(value));
+}
+
+// As many as fit on a line.
+static const char *list_groups(ArrayType *groups) {
+    constexpr int most = 60;
+    Datum *elements;
+    bool *nulls;
+    int n;
+    deconstruct_array(groups, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &n);
+    StringInfoData list;
+    initStringInfo(&list);
+    appendStringInfo(&list, "%d group%s: ", n, n == 1 ? "" : "s");
+    for (int i = 0; i < n; i++) {
+        const char *key = nulls[i] ? "NULL" : TextDatumGetCString(elements[i]);
+        if (i > 0 && list.len + static_cast<int>(strlen(key)) > most) {
+            appendStringInfoString(&list, ", ...");
+            break;
+        }
+        appendStringInfo(&list, "%s%s", i == 0 ? "" : ", ", key);
+    }
+    return list.data;
+}
+
+static bool is_integer(Oid type) {
+    type = getBaseType(type);
+    return type == INT2OID || type == INT4OID || type == INT8OID;
+}
+
+static const char *bounds_text(const privacy::Bounds *bounds) {
+    const char *text = nullptr;
+    border::core([&] { text = bounds->lower.c_str(); });
+    return psprintf("from %s to %s", text, bounds->upper.c_str());
+}
+
+static Asked put_column(const Page &page, const catalog::Reading &reading, const FormData_pg_attribute *column) {
+    Asked asked = {NameStr(column->attname), false, false};
+    Oid relation = page.settings->relation;
+    const privacy::Bounds *bounds = catalog::column_bounds(reading, relation, asked.name, is_integer(column->atttypid));
+    ArrayType *groups = catalog::column_groups(reading, relation, asked.name);
+    asked.bounds = bounds != nullptr;
+    asked.groups = groups != nullptr;
+    page.put("column", asked.name,
+             psprintf("%s%s%s%s%s", format_type_with_typemod(column->atttypid, column->atttypmod),
+                      asked.bounds ? ", " : "", asked.bounds ? bounds_text(bounds) : "", asked.groups ? ", " : "",
+                      asked.groups ? list_groups(groups) : ""));
+    return asked;
+}
+
+// Copied, as names of a relation go with it.
+static List *put_columns(const Page &page, const catalog::Reading &reading) {
+    Relation view = table_open(page.settings->view, AccessShareLock);
+    TupleDesc columns = CreateTupleDescCopy(RelationGetDescr(view));
+    table_close(view, AccessShareLock);
+    List *asked = NIL;
+    for (int i = 0; i < columns->natts; i++) {
+        if (TupleDescAttr(columns, i)->attisdropped)
+            continue;
+        auto *column = static_cast<Asked *>(palloc(sizeof(Asked)));
+        *column = put_column(page, reading, TupleDescAttr(columns, i));
+        asked = lappend(asked, column);
+    }
+    return asked;
+}
+
+static void put_preference(const Page &page) {
+    const catalog::Policy &policy = *page.policy;
+    page.put("policy", "role", policy.grantee_name);
+    if (policy.has_tau)
+        page.put("policy", "tau",
+                 psprintf("%s, %s", float8out_internal(policy.tau),
+                          policy.selection == catalog::Selection::within_data ? "within_data" : "within_domain"));
+    else if (policy.selection == catalog::Selection::released)
+        page.put("policy", "tau_var", float8out_internal(policy.tau_var));
+    page.put("policy", "mechanism",
+             policy.mechanism == privacy::Mechanism::laplace ? "laplace"
+                                                             : psprintf("gaussian, delta %s", printed(policy.delta)));
+    page.put("policy", "epsilon",
+             psprintf("from %s to %s an answer", printed(policy.epsilon_min), printed(policy.epsilon_max)));
+    if (policy.has_share)
+        page.put("policy", "share",
+                 psprintf("%s%s", printed(policy.share), policy.has_profile ? " (risk profile)" : ""));
+}
+
+// An interval as every session reads it.
+static const char *interval_text(const Interval *span) {
+    int style = IntervalStyle;
+    IntervalStyle = INTSTYLE_POSTGRES;
+    const char *text =
+        DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(const_cast<Interval *>(span))));
+    IntervalStyle = style;
+    return text;
+}
+
+static void put_times(const Page &page, const privacy::Repeated &standing) {
+    const char *end = end_of_period(standing.bound, standing.totals.of_public);
+    if (end != nullptr)
+        page.put("period", privacy::name_of(standing.bound.period->kind),
+                 psprintf("totals begin anew on %s (UTC)", end));
+    if (page.policy->replay != nullptr)
+        page.put("replay", interval_text(page.policy->replay), "so long the same question gets the same answer, free");
+}
+
+static const char *error_text(double error95) {
+    return std::isnan(error95) ? "error95 depends on the answer" : psprintf("error95 %.4g", error95);
+}
+
+static const char *price_text(const release::Estimate &estimate) {
+    if (estimate.selects)
+        return psprintf("at most epsilon %s", printed(estimate.epsilon + estimate.selection));
+    const bool in_rho = estimate.standing.bound.basis_of(estimate.cost.pure) == privacy::Basis::rho;
+    const char *epsilon = psprintf("epsilon %s%s%s", printed(estimate.epsilon), in_rho ? ", rho " : "",
+                                   in_rho ? printed(estimate.rho) : "");
+    return psprintf("%s%s%s, %s", epsilon, estimate.delta.units() > 0 ? ", delta " : "",
+                    estimate.delta.units() > 0 ? printed(estimate.delta) : "", error_text(estimate.error95[0]));
+}
+
+// The estimate of a statement of one leaf, as if nobody had asked it; or why there is none.
+static const char *estimate_alone(const char *text, Verdict *verdict) {
+    const query::Request request = request_of(true);
+    release::Earlier charge;
+    return refusal_of([&] {
+        List *calls = find_leaves(text, &request);
+        explain_leaf(static_cast<Call *>(linitial(calls)), NIL, NIL, nullptr, verdict, &charge);
+    });
+}
+
+// Of a column without declared groups, how large a group must be.
+static int64 threshold_of(const Page &page, const List *columns) {
+    ListCell *cell;
+    foreach (cell, columns) {
+        auto *column = static_cast<const Asked *>(lfirst(cell));
+        if (column->groups)
+            continue;
+        Verdict verdict = {};
+        const char *name = quote_identifier(column->name);
+        const char *refusal = estimate_alone(
+            psprintf("SELECT %s, count(*) FROM %s GROUP BY %s", name, page.settings->view_name, name), &verdict);
+        if (refusal == nullptr)
+            return verdict.estimate.threshold;
+    }
+    return 0;
+}
+
+static void put_other_groups(const Page &page, const List *columns) {
+    const char *value = "refused: GROUP BY columns with declared groups";
+    if (page.policy->delta.units() > 0) {
+        const int64 threshold = threshold_of(page, columns);
+        value = threshold > 0 ? psprintf("appear from about " INT64_FORMAT " rows on (delta %s)", threshold,
+                                         printed(page.policy->delta))
+                              : psprintf("appear when they are large enough (delta %s)", printed(page.policy->delta));
+    }
+    page.put("policy", "other groups", value);
+}
+
+// What one answer would cost, or why there is none; returns what it would meet.
+static privacy::Repeated put_price(const Page &page, const char *aggregate) {
+    Verdict verdict = {};
+    const char *value = estimate_alone(psprintf("SELECT %s FROM %s", aggregate, page.settings->view_name), &verdict);
+    if (value == nullptr && verdict.estimate.from_data)
+        value = "depends on the data";
+    else if (value == nullptr)
+        value = verdict.estimate.priced ? price_text(verdict.estimate) : no_epsilon;
+    page.put("price", aggregate, value);
+    return verdict.estimate.standing;
+}
+
+static void put_left(const Page &page) {
+    Left left = answers_left(psprintf("SELECT count(*) FROM %s", page.settings->view_name), true);
+    page.put("answers left", "count(*)",
+             left.known ? psprintf(INT64_FORMAT ": %s", left.answers, left.reason) : left.reason);
+}
+
+DP_CALL(dp_about) {
+    require(fcinfo, 0, "view");
+    Oid view = PG_GETARG_OID(0);
+    InitMaterializedSRF(fcinfo, 0);
+    catalog::check_can_ask();
+    catalog::Reading reading = catalog::Reading::open();
+    catalog::Settings *settings = catalog::read_settings(reading, view);
+    if (settings == nullptr && get_rel_name(view) == nullptr)
+        ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", view)));
+    if (settings == nullptr)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("%s is not a restricted view", catalog::qualified_name(view)),
+                        errhint("Ask about a view that was made with dp_protect().")));
+    catalog::Policy *policy = catalog::policy_of(reading, settings, catalog::current_asker());
+    const Page page = {reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo), settings, policy};
+    List *columns = put_columns(page, reading);
+    reading.close();
+    put_preference(page);
+    put_other_groups(page, columns);
+    const privacy::Repeated standing = put_price(page, "count(*)");
+    ListCell *cell;
+    foreach (cell, columns) {
+        auto *column = static_cast<const Asked *>(lfirst(cell));
+        if (!column->bounds)
+            continue;
+        (void)put_price(page, psprintf("sum(%s)", quote_identifier(column->name)));
+        (void)put_price(page, psprintf("avg(%s)", quote_identifier(column->name)));
+    }
+    put_left(page);
+    put_times(page, standing);
+    return Datum(0);
+}
+
+} // namespace dp::sql

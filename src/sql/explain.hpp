@@ -1,0 +1,33 @@
+// The leaves of a statement, each on its way up to the charge (dp_explain, dp_about, dp_remaining). Nothing is charged or read.
+#pragma once
+
+#include "query/rewrite.hpp"
+#include "release/explain.hpp"
+
+namespace dp::sql {
+
+// One call of release() in the rewritten statement.
+struct Call {
+    const FuncExpr *function;
+    int ncolumns;
+    const char **names; // of its columns in the statement's result; null where a column is not handed through
+};
+
+struct Verdict {
+    bool used;  // the statement computes with its groups
+    bool cases; // the policy has a delta: groups may be discovered
+    bool known; // false: the text of the leaf is made when the statement is executed
+    const char *mechanism;
+    release::Estimate estimate;
+    Datum replayable; // the key under which the answer would be stored; 0: it would not be
+    bool uncharged;
+};
+
+// List of Call *. Errors: those of the statement, and of who may not run it.
+List *find_leaves(const char *text, const query::Request *request);
+// `earlier`: of release::Earlier *, what the leaves before it would be charged; `asked_before`: keys (bytea) of those that would be
+// stored; *charge: what this one would be.
+void explain_leaf(Call *call, const List *earlier, const List *asked_before, const double *magnitude, Verdict *verdict,
+                  release::Earlier *charge);
+
+} // namespace dp::sql

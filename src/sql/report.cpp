@@ -1,0 +1,127 @@
+// dp_report: what a controller has to know about a table, and about one query, as a page of HTML (doc/reference.md).
+//
+// Everything on it is for the owner alone, as in dp_risk_records: no noise, nothing charged.
+#include "catalog/decimals.hpp"
+#include "catalog/settings.hpp"
+#include "sql/arguments.hpp"
+#include "sql/controller.hpp"
+#include "sql/report.hpp"
+
+namespace dp::sql {
+
+namespace {
+// Arguments of dp_report, by position.
+enum ReportArgument {
+    report_relation,
+    report_query,
+    report_tau,
+    report_mechanism,
+    report_delta,
+    report_epsilons,
+    report_records
+};
+constexpr int most_records = 1000;
+constexpr int most_query = 20000; // characters of its text
+} // namespace
+
+// ---- texts ---------------------------------------------------------------------------------------------------------
+
+// Bytes that are no text of an encoding (SQL_ASCII) are shown as bytes.
+const char *page_text(const char *text) {
+    if (GetDatabaseEncoding() == PG_SQL_ASCII)
+        return text;
+    return pg_server_to_any(text, static_cast<int>(strlen(text)), PG_UTF8);
+}
+
+const char *page_text(const char *text, int characters) {
+    // What is far too long is not converted.
+    int most = (characters + 1) * MAX_MULTIBYTE_CHAR_LEN;
+    int length = pg_mbcliplen(text, static_cast<int>(strnlen(text, most + MAX_MULTIBYTE_CHAR_LEN)), most);
+    const char *whole = page_text(pnstrdup(text, length));
+    auto *made = static_cast<char *>(palloc(strlen(whole) + 4)); // an ellipsis has three bytes
+    border::core([&] { strcpy(made, picture::cut(whole, characters).c_str()); });
+    return made;
+}
+
+// ---- the page ------------------------------------------------------------------------------------------------------
+
+static const char *hash_of(const char *source) {
+    Size length = strlen(source);
+    auto *bytes = static_cast<bytea *>(palloc(VARHDRSZ + length));
+    SET_VARSIZE(bytes, VARHDRSZ + length);
+    memcpy(VARDATA(bytes), source, length);
+    Datum hash = DirectFunctionCall1(sha256_bytea, PointerGetDatum(bytes));
+    return TextDatumGetCString(DirectFunctionCall2(binary_encode, hash, CStringGetTextDatum("base64")));
+}
+
+// In UTC, to the second.
+static const char *now() {
+    pg_tm parts;
+    fsec_t fraction;
+    if (timestamp2tm(GetCurrentTransactionStartTimestamp(), nullptr, &parts, &fraction, nullptr, nullptr) != 0)
+        elog(ERROR, "the time of the transaction is none");
+    return psprintf("%04d-%02d-%02d %02d:%02d:%02d UTC", parts.tm_year, parts.tm_mon, parts.tm_mday, parts.tm_hour,
+                    parts.tm_min, parts.tm_sec);
+}
+
+static void add_facts(picture::Report *report, const ReportCall &call) {
+    const char *table = page_text(catalog::qualified_name(call.relation));
+    const char *owner = page_text(GetUserNameFromId(catalog::relation_owner(call.relation), false));
+    const char *asker = page_text(GetUserNameFromId(GetUserId(), false));
+    const char *database = page_text(get_database_name(MyDatabaseId));
+    const char *style = hash_of(picture::report_style()), *script = hash_of(picture::report_script());
+    const char *made = now();
+    border::core([&] {
+        report->table = table;
+        report->style_hash = style;
+        report->script_hash = script;
+        report->facts = {{"table", table},   {"database", database},
+                         {"owner", owner},   {"made at", made},
+                         {"made by", asker}, {"made with", std::string("dp_rdr ") + border::library_version}};
+    });
+}
+
+static text *made_page(const picture::Report *report) {
+    auto *whole = border::context_new<std::string>(); // memory of the server's is taken outside the core
+    border::core([&] { *whole = picture::page(*report); });
+    return cstring_to_text_with_len(whole->data(), static_cast<int>(whole->size()));
+}
+
+// ---- dp_report -----------------------------------------------------------------------------------------------------
+
+static ReportCall read_call(FunctionCallInfo fcinfo) {
+    const char *const names[] = {"relation", "query", "tau", "mechanism", "delta", "epsilons", "records"};
+    for (int argument : {report_relation, report_tau, report_mechanism, report_records})
+        require(fcinfo, argument, names[argument]);
+    ReportCall call = {};
+    call.relation = protected_relation(PG_GETARG_OID(report_relation));
+    call.query = text_argument(fcinfo, report_query);
+    call.tau = checked_tau(PG_GETARG_FLOAT8(report_tau));
+    call.mechanism = mechanism_named(text_argument(fcinfo, report_mechanism));
+    call.has_delta = !PG_ARGISNULL(report_delta);
+    if (call.has_delta)
+        call.delta = catalog::checked_delta(PG_GETARG_DATUM(report_delta), "delta");
+    call.candidates = catalog::candidates_from_array(array_argument(fcinfo, report_epsilons));
+    call.records = PG_GETARG_INT32(report_records);
+    if (call.records < 0 || call.records > most_records)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("records must be between 0 and %d, not %d", most_records, call.records),
+                        errhint("dp_risk_records() shows all of them.")));
+    call.function = fcinfo->flinfo->fn_oid;
+    return call;
+}
+
+DP_CALL(dp_report) {
+    ReportCall call = read_call(fcinfo);
+    auto *report = border::context_new<picture::Report>();
+    add_facts(report, call);
+    if (call.query != nullptr) {
+        add_query_part(report, call);
+        const char *query = page_text(call.query, most_query);
+        border::core([&] { report->query->query = query; });
+    }
+    add_tables(report, call);
+    PG_RETURN_TEXT_P(made_page(report));
+}
+
+} // namespace dp::sql

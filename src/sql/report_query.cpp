@@ -1,0 +1,315 @@
+// The part of a report that is about one query: the candidates, the riskiest records, how the risk is spread. One leave-one-out
+// pass serves all of it.
+#include <algorithm>
+#include <cmath>
+
+#include "privacy/remaining.hpp"
+
+#include "catalog/decimals.hpp"
+#include "release/charge.hpp"
+#include "release/choose.hpp"
+#include "sql/budget.hpp"
+#include "sql/question.hpp"
+#include "sql/report.hpp"
+#include "sql/risk.hpp"
+
+namespace dp::sql {
+
+using risk::Memo;
+
+namespace {
+// What the parts share.
+struct Look {
+    const ReportCall *call;
+    View view;
+    release::Terms terms; // of dp_find_epsilon
+    const Memo *memo;
+    double pis_min, pis_max;
+};
+constexpr int most_value = 120; // characters of one value of a record
+constexpr int most_columns = 60;
+constexpr std::size_t histogram_bins = 12;
+} // namespace
+
+// ---- what tau permits ----------------------------------------------------------------------------------------------
+
+// The largest tau that permits a candidate: what is compared in a browser has to agree with the server for every number, so it
+// is found among the numbers that there are. Each is one step of 64-bit integers away from the next.
+template <class Permits> static double largest_tau(Permits permits) {
+    auto number = [](uint64 bits) {
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        return value;
+    };
+    constexpr double one = 1;
+    uint64 low = 0, high;
+    memcpy(&high, &one, sizeof high);
+    if (permits(one))
+        return 1;
+    while (high - low > 1) { // permits(low), but not high
+        CHECK_FOR_INTERRUPTS();
+        uint64 middle = low + (high - low) / 2;
+        (permits(number(middle)) ? low : high) = middle;
+    }
+    return number(low);
+}
+
+static bool permits(const release::Terms &terms, const release::Permitted &permitted, privacy::Epsilon candidate) {
+    return border::core([&] {
+        auto largest = privacy::largest_candidate(*terms.candidates, permitted.eps_star, permitted.slack);
+        return largest && *largest >= candidate;
+    });
+}
+
+// Of dp_find_epsilon.
+static double tau_found(const Look &look, const release::NoiseTerms &known, privacy::Epsilon candidate) {
+    return largest_tau([&](double tau) {
+        release::Terms terms = look.terms;
+        terms.tau = tau;
+        return permits(terms,
+                       release::from_risks(look.view.question, terms, look.memo, look.pis_min, look.pis_max, known),
+                       candidate);
+    });
+}
+
+// Of an analyst's policy with the selection within_domain.
+static double tau_domain(const Look &look, const release::NoiseTerms &known, privacy::Epsilon candidate) {
+    return largest_tau([&](double tau) {
+        release::Terms terms = look.terms;
+        terms.algorithm = release::Algorithm::within_domain;
+        terms.tau = tau;
+        return permits(terms, release::from_public_facts(look.view.question, terms, known), candidate);
+    });
+}
+
+// ---- how many answers are left -------------------------------------------------------------------------------------
+
+// On the public account: to all analysts together. Core region; null: the odometer cannot be read.
+static std::string left_text(const Look &look, const Budget *budget, privacy::Epsilon epsilon) {
+    if (budget == nullptr)
+        return "-";
+    privacy::Limits limits;
+    const rows::Question *question = look.view.question;
+    release::set_limits(question, look.terms,
+                        privacy::delta_charged(look.terms.mechanism, question->thresholded, look.terms.delta), &limits);
+    privacy::Repeated answer;
+    answer.cost = limits.cost(epsilon, budget->bound);
+    answer.bound = budget->bound;
+    answer.totals = budget->odometer.totals;
+    const privacy::Remaining left = privacy::remaining({answer});
+    return left.bounded ? std::to_string(left.rounds) : "no limit";
+}
+
+// ---- the candidates ------------------------------------------------------------------------------------------------
+
+// Fills known.of[i] where tau is compared with the very noise that is shown.
+static void add_candidate(picture::QueryPart *part, const Look &look, const Budget *budget, const Truth &truth,
+                          const Noise &noise, privacy::Epsilon epsilon) {
+    const char *answer = page_text(range_text(truth, noise.error95));
+    border::core([&] {
+        double low = privacy::rdr_of(look.pis_min, look.view.mechanism, noise.term);
+        double high = privacy::rdr_of(look.pis_max, look.view.mechanism, noise.term);
+        picture::Candidate candidate;
+        candidate.epsilon = epsilon.text();
+        candidate.risk = {low, high};
+        candidate.ratio = high == 0 ? 1 : low / high;
+        candidate.error95 = noise.error95;
+        candidate.answer = answer;
+        candidate.left = left_text(look, budget, epsilon);
+        part->candidates.push_back(std::move(candidate));
+    });
+}
+
+static void add_candidates(picture::QueryPart *part, const Look &look) {
+    Budget *budget = border::context_new<Budget>();
+    if (!read_budget(look.call->relation, budget))
+        budget = nullptr;
+    Truth truth = truth_of(look.view, look.memo);
+    const auto &candidates = *look.call->candidates;
+    release::NoiseTerms known = release::NoiseTerms::unknown(look.terms);
+    release::NoiseTerms of_domain = release::NoiseTerms::unknown(look.terms);
+    for (std::size_t i = 0; i < candidates.size(); i++) {
+        CHECK_FOR_INTERRUPTS();
+        Noise noise = noise_of(look.view, look.memo, candidates[i]);
+        known.of[i] = noise.term;
+        add_candidate(part, look, budget, truth, noise, candidates[i]);
+    }
+    for (std::size_t i = 0; i < candidates.size(); i++) {
+        double found = tau_found(look, known, candidates[i]), domain = tau_domain(look, of_domain, candidates[i]);
+        part->candidates[i].tau_found = found;
+        part->candidates[i].tau_domain = domain;
+    }
+}
+
+// ---- people --------------------------------------------------------------------------------------------------------
+
+namespace {
+struct Place {
+    double pis;
+    int64 individuals, record;
+    // Riskier, then shared by fewer people.
+    bool operator<(const Place &other) const {
+        return pis != other.pis                   ? pis > other.pis
+               : individuals != other.individuals ? individuals < other.individuals
+                                                  : record < other.record;
+    }
+};
+} // namespace
+
+// A heap whose top is the least of those that are kept.
+static int riskiest(const Memo *memo, int most, Place *places) {
+    int n = 0;
+    for (int64 i = 0; i < memo->nrecords && most > 0; i++) {
+        CHECK_FOR_INTERRUPTS();
+        const risk::Record *record = memo->records.at(i);
+        Place place = {record->pis, record->individuals, i};
+        if (n == most && !(place < places[0]))
+            continue;
+        if (n == most)
+            std::pop_heap(places, places + n--);
+        places[n++] = place;
+        std::push_heap(places, places + n);
+    }
+    std::sort_heap(places, places + n);
+    return n;
+}
+
+static const char *value_text(Oid type, Datum value) {
+    Oid output;
+    bool is_varlena;
+    getTypeOutputInfo(type, &output, &is_varlena);
+    return page_text(OidOutputFunctionCall(output, value), most_value);
+}
+
+static void add_columns(picture::Person *person, TupleDesc desc, TupleTableSlot *slot) {
+    slot_getallattrs(slot);
+    for (int c = 0; c < Min(desc->natts, most_columns); c++) {
+        const char *name = page_text(NameStr(TupleDescAttr(desc, c)->attname));
+        const char *value =
+            slot->tts_isnull[c] ? "NULL" : value_text(TupleDescAttr(desc, c)->atttypid, slot->tts_values[c]);
+        border::core([&] { person->columns.push_back({name, value}); });
+    }
+    if (desc->natts > most_columns)
+        border::core([&] {
+            person->columns.push_back({"and " + std::to_string(desc->natts - most_columns) + " columns more", ""});
+        });
+}
+
+// The columns of records are read once, in the order in which they were kept.
+static void add_people(picture::QueryPart *part, const Look &look) {
+    const Memo *memo = look.memo;
+    auto *places = static_cast<Place *>(palloc(sizeof(Place) * (look.call->records + 1)));
+    int n = riskiest(memo, look.call->records, places);
+    border::core([&] {
+        part->outside = memo->outside;
+        for (int i = 0; i < n; i++)
+            part->people.push_back({{}, places[i].individuals, places[i].pis});
+    });
+    auto *order = static_cast<int *>(palloc(sizeof(int) * (n + 1)));
+    for (int i = 0; i < n; i++)
+        order[i] = i;
+    std::sort(order, order + n, [&](int a, int b) { return places[a].record < places[b].record; });
+    TupleTableSlot *slot = MakeSingleTupleTableSlot(memo->desc, &TTSOpsMinimalTuple);
+    MemoryContext per_record = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr record", ALLOCSET_DEFAULT_SIZES);
+    int64 at = 0;
+    for (int i = 0; i < n; i++) {
+        CHECK_FOR_INTERRUPTS();
+        const Place &place = places[order[i]];
+        if (!tuplestore_skiptuples(memo->kept, place.record - at, true) ||
+            !tuplestore_gettupleslot(memo->kept, true, false, slot))
+            elog(ERROR, "a record is missing");
+        at = place.record + 1;
+        MemoryContext old = MemoryContextSwitchTo(per_record);
+        add_columns(&part->people[order[i]], memo->desc, slot);
+        MemoryContextSwitchTo(old);
+        MemoryContextReset(per_record);
+    }
+    MemoryContextDelete(per_record);
+    ExecDropSingleTupleTableSlot(slot);
+    tuplestore_end(memo->kept);
+}
+
+// At the candidate that tau picks; the order and the shape are those of every candidate.
+static void add_histogram(picture::QueryPart *part, const Look &look) {
+    const picture::Candidate *candidate = picture::picked(part->candidates, look.call->tau, picture::Price::found);
+    if (candidate == nullptr)
+        candidate = &part->candidates.back();
+    std::size_t at = candidate - part->candidates.data();
+    double term = noise_of(look.view, look.memo, (*look.call->candidates)[at]).term;
+    privacy::Mechanism mechanism = look.view.mechanism;
+    border::core([&] {
+        part->histogram_epsilon = candidate->epsilon;
+        part->histogram.emplace(candidate->risk.low, candidate->risk.high, histogram_bins);
+        part->histogram->add(privacy::rdr_of(0, mechanism, term), look.memo->outside);
+    });
+    for (int64 i = 0; i < look.memo->nrecords; i++) {
+        CHECK_FOR_INTERRUPTS();
+        const risk::Record *record = look.memo->records.at(i);
+        part->histogram->add(privacy::rdr_of(record->pis, mechanism, term), record->individuals);
+    }
+}
+
+// ---- the part ------------------------------------------------------------------------------------------------------
+
+static void check_table(const ReportCall &call, const rows::Question *question) {
+    if (question->settings->relation == call.relation)
+        return;
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("the query is about %s, and the report about %s", question->settings->relation_name,
+                           catalog::qualified_name(call.relation)),
+                    errhint("Pass the table that the query's view is on.")));
+}
+
+static Look look_at(const ReportCall &call) {
+    Look look = {};
+    look.call = &call;
+    look.view.mechanism = call.mechanism;
+    look.view.calibration = privacy::Calibration::sound;
+    look.view.has_delta = call.has_delta;
+    look.view.delta = call.delta;
+    look.view.question = controllers_question(call.query);
+    check_table(call, look.view.question);
+    rows::check_delta(look.view.question, call.mechanism, call.delta);
+    look.terms.algorithm = release::Algorithm::find_epsilon;
+    look.terms.mechanism = call.mechanism;
+    look.terms.weight = 1;
+    look.terms.delta = call.delta;
+    look.terms.candidates = call.candidates;
+    look.memo = risk::leave_one_out(look.view.question, call.mechanism, look.view.calibration, risk::Detail::records);
+    check_not_empty(look.memo);
+    border::core([&] {
+        look.pis_min = look.memo->profile->min();
+        look.pis_max = look.memo->profile->max();
+    });
+    return look;
+}
+
+static void add_query_facts(picture::QueryPart *part, const Look &look) {
+    const rows::Question *question = look.view.question;
+    const char *view = page_text(question->settings->view_name);
+    const char *delta = look.call->has_delta ? catalog::numeric_text(catalog::to_numeric(look.call->delta)) : "none";
+    border::core([&] {
+        part->tau = look.call->tau;
+        part->equal_risks = look.pis_min == look.pis_max;
+        part->facts = {{"restricted view", view},
+                       {"noise", look.call->mechanism == privacy::Mechanism::laplace ? "Laplace" : "Gaussian"},
+                       {"delta", delta},
+                       {"people in the table", std::to_string(look.memo->rows)},
+                       {"of them in the answer", std::to_string(look.memo->rows - look.memo->outside)},
+                       {"measures that share epsilon", std::to_string(question->nmeasures)}};
+    });
+}
+
+void add_query_part(picture::Report *report, const ReportCall &call) {
+    Look look = look_at(call);
+    picture::QueryPart *part = border::core([&] { return &report->query.emplace(); });
+    border::SettingsScope settings =
+        border::SettingsScope::enter_for_catalog(); // one spelling of dates for all readers
+    add_query_facts(part, look);
+    add_candidates(part, look);
+    add_people(part, look);
+    add_histogram(part, look);
+    settings.leave();
+}
+
+} // namespace dp::sql

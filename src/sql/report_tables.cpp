@@ -1,0 +1,121 @@
+// The parts of a report that are about the table whatever is asked: settings, spending, denials, audit.
+#include "border/scope.hpp"
+#include "catalog/access.hpp"
+#include "sql/report.hpp"
+
+namespace dp::sql {
+
+namespace {
+constexpr int most_cell = 600, most_code = 2000; // characters
+
+// A table of the page and the statement that fills it, all of its columns as text. $1: the protected table.
+struct Source {
+    const char *id, *title, *lead, *nothing;
+    bool
+        as_extension; // reads the extension's own tables; else with the caller's rights, %s being the schema of its functions
+    const char *sql;
+    const char *columns[8];
+    const char *code; // one character a column: c for a statement
+};
+
+// Charges are the table's whatever it was called when they were made. Months in UTC, as periods are.
+const Source sources[] = {
+    {"settings",
+     "Settings",
+     "All that is set for the table, what is used of its totals, and who reads its rows (dp_settings). The calls, run "
+     "in order, "
+     "set it up again; long ones are cut here.",
+     "Nothing is set.",
+     false,
+     "SELECT item, name, value, call FROM %s.dp_settings($1)",
+     {"item", "name", "value", "call"},
+     "---c"},
+    {"spending",
+     "Spending by month and role",
+     "What was charged (dp_rdr.spending): the latest 200 lines. Months begin in UTC.",
+     "Nothing was charged yet.",
+     true,
+     R"sql(
+SELECT to_char(timezone('UTC', l.at), 'YYYY-MM'), l.role_name, l.account,
+       (count(*) FILTER (WHERE l.kind <> ALL ('{selection,increment,closing}'::text[])))::text,
+       trim_scale(sum(l.epsilon))::text, trim_scale(sum(l.delta))::text, trim_scale(sum(l.rho))::text
+FROM dp_rdr.ledger_row l JOIN dp_rdr.protected_table t ON t.id = l.table_id
+WHERE t.relation = $1 AND l.kind <> 'suspension' GROUP BY 1, 2, 3
+ORDER BY 1 DESC, l.role_name COLLATE "C", 3 DESC LIMIT 200)sql",
+     {"month", "role", "account", "answers", "epsilon", "delta", "rho"},
+     "-------"},
+    {"denials",
+     "Denials",
+     "What a bound or a preference refused (dp_rdr.denials), the latest 100. Analysts are told \"query denied\" and no "
+     "more.",
+     "Nothing was denied.",
+     true,
+     R"sql(
+SELECT to_char(timezone('UTC', d.last), 'YYYY-MM-DD HH24:MI'), d.role_name, d.view, d.query, d.reason, d.account, d.times::text
+FROM dp_rdr.denial d JOIN dp_rdr.protected_table t ON t.id = d.table_id
+WHERE t.relation = $1 ORDER BY d.last DESC, d.role_name COLLATE "C", d.query COLLATE "C" LIMIT 100)sql",
+     {"last (UTC)", "role", "view", "query", "reason", "account", "times"},
+     "---c---"},
+    {"audit",
+     "Audit",
+     "What weakens the protection of your tables in this database, and how to mend it (dp_audit).",
+     "Nothing was found.",
+     false,
+     "SELECT severity, object, finding, remedy FROM %s.dp_audit()",
+     {"severity", "object", "finding", "remedy"},
+     "---c"},
+};
+} // namespace
+
+static void begin_table(picture::Table *table, const Source &source) {
+    table->id = source.id;
+    table->title = source.title;
+    table->lead = source.lead;
+    table->nothing = source.nothing;
+    for (int i = 0; source.columns[i] != nullptr; i++) {
+        table->columns.push_back(source.columns[i]);
+        table->code.push_back(source.code[i] == 'c');
+    }
+}
+
+static void add_rows(picture::Table *table, const border::Spi &spi, uint64 nrows, int ncolumns) {
+    for (uint64 row = 0; row < nrows; row++) {
+        border::core([&] { table->rows.emplace_back(); });
+        for (int column = 1; column <= ncolumns; column++) {
+            char *value = spi.text(row, column);
+            const char *shown =
+                value == nullptr ? "" : page_text(value, table->code[column - 1] ? most_code : most_cell);
+            border::core([&] { table->rows.back().push_back(shown); });
+        }
+    }
+}
+
+static void add_table(picture::Report *report, const ReportCall &call, const Source &source) {
+    picture::Table *table = border::core([&] {
+        report->tables.emplace_back();
+        begin_table(&report->tables.back(), source);
+        return &report->tables.back();
+    });
+    int ncolumns = static_cast<int>(table->columns.size());
+    Oid types[1] = {REGCLASSOID};
+    Datum values[1] = {ObjectIdGetDatum(call.relation)};
+    if (source.as_extension) {
+        catalog::Visit visit = catalog::Visit::read();
+        add_rows(table, visit.spi, visit.run(source.sql, 1, types, values), ncolumns);
+        visit.leave();
+        return;
+    }
+    const char *schema = quote_identifier(get_namespace_name(get_func_namespace(call.function)));
+    border::SettingsScope settings = border::SettingsScope::enter_for_catalog();
+    border::Spi spi = border::Spi::connect();
+    add_rows(table, spi, spi.run(psprintf(source.sql, schema), false, 1, types, values), ncolumns);
+    spi.finish();
+    settings.leave();
+}
+
+void add_tables(picture::Report *report, const ReportCall &call) {
+    for (const Source &source : sources)
+        add_table(report, call, source);
+}
+
+} // namespace dp::sql

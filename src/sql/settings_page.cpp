@@ -1,0 +1,222 @@
+// dp_settings: all that is set for a protected table on one page, what is spent of it, and who reads its rows. The last column has
+// the calls that set it up again; they are texts over names that others chose, so each is quoted, and each call is qualified.
+#include "catalog/access.hpp"
+#include "catalog/decimals.hpp"
+#include "sql/arguments.hpp"
+#include "catalog/ways.hpp"
+#include "sql/budget.hpp"
+#include "sql/controller.hpp"
+
+namespace dp::sql {
+
+using catalog::Visit;
+
+namespace {
+
+enum Column { col_item, col_name, col_value, col_call, ncolumns };
+
+void put(ReturnSetInfo *result, const char *item, const char *name, const char *value, const char *call = nullptr) {
+    const char *texts[ncolumns] = {item, name, value, call};
+    Datum values[ncolumns] = {};
+    bool nulls[ncolumns];
+    for (int i = 0; i < ncolumns; i++) {
+        nulls[i] = texts[i] == nullptr;
+        if (!nulls[i])
+            values[i] = CStringGetTextDatum(texts[i]);
+    }
+    tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+// The texts below: $1 = the caller, $2 = the table. Of every object the names are those that any search_path understands.
+struct Part {
+    const char *item;
+    const char *sql; // SELECT of (name, value, call), in the order of the page
+};
+
+// A view that lacks columns of its table is made again with those that it has.
+const Part views = {"view", R"sql(
+SELECT v.view::text,
+       format('%s, %s', (SELECT count(*) || CASE count(*) WHEN 1 THEN ' column' ELSE ' columns' END FROM pg_attribute a
+                         WHERE a.attrelid = v.view AND a.attnum > 0 AND NOT a.attisdropped),
+              coalesce('rows where ' || v.filter, 'all rows')),
+       format('SELECT pg_catalog.dp_protect(%L, %L%s%s);', v.relation::text, v.view::text,
+              CASE WHEN NOT v.all_columns OR listed.names IS DISTINCT FROM (
+                SELECT array_agg(a.attname ORDER BY a.attnum)::text[] FROM pg_attribute a
+                WHERE a.attrelid = v.relation AND a.attnum > 0 AND NOT a.attisdropped)
+              THEN format(', columns => %L', listed.names) ELSE '' END,
+              ', filter => ' || quote_literal(v.filter))
+FROM dp_rdr.restricted_view v, LATERAL (
+  SELECT array_agg(a.attname ORDER BY a.attnum)::text[] AS names FROM pg_attribute a
+  WHERE a.attrelid = v.view AND a.attnum > 0 AND NOT a.attisdropped) listed
+WHERE v.relation::oid = $2 AND EXISTS (SELECT FROM pg_class c WHERE c.oid = v.view)
+ORDER BY v.view::text COLLATE "C")sql"};
+
+// What goes with zcdp alone is refused with other bounds.
+const Part bound = {"budget", R"sql(
+SELECT 'bound', t.bound, format('SELECT pg_catalog.dp_set_odometer(%L, %s);', t.relation::text, concat_ws(', ',
+       'bound => ' || quote_literal(t.bound),
+       'epsilon_total => ' || coalesce(t.epsilon_total::text, quote_literal('Infinity')),
+       'delta_total => ' || t.delta_total,
+       CASE WHEN t.bound = 'zcdp' THEN concat_ws(', ', 'delta_conversion => ' || t.delta_conversion,
+         'cap => ' || quote_literal(t.cap), 'epsilon_pure => ' || t.epsilon_pure,
+         CASE WHEN t.epsilon_total IS NULL THEN 'rho_target => ' || t.rho_target END) END,
+       'profile => ' || quote_literal(coalesce(t.profile::text, '{}')), 'period => ' || quote_literal(coalesce(t.period, '')),
+       CASE WHEN t.period IS NOT NULL THEN concat_ws(', ',
+         'epsilon_lifetime => ' || coalesce(t.epsilon_lifetime::text, quote_literal('Infinity')),
+         'delta_lifetime => ' || coalesce(t.delta_lifetime::text, quote_literal('Infinity'))) END))
+FROM dp_rdr.protected_table t WHERE t.relation::oid = $2)sql"};
+
+// What is in the call as well, to be read.
+const Part totals = {"budget", R"sql(
+SELECT x.name, x.value, NULL
+FROM dp_rdr.protected_table t, LATERAL (VALUES
+  ('epsilon_total', coalesce(t.epsilon_total::text, CASE t.bound WHEN 'filter' THEN NULL ELSE 'none' END)),
+  ('profile', (t.profile ->> 'kind') || ', epsilon ' || (t.profile ->> 'epsilon')),
+  ('delta_total', t.delta_total::text),
+  ('period', t.period),
+  ('epsilon_lifetime', CASE WHEN t.period IS NOT NULL THEN coalesce(t.epsilon_lifetime::text, 'none') END),
+  ('delta_lifetime', CASE WHEN t.period IS NOT NULL THEN coalesce(t.delta_lifetime::text, 'none') END),
+  ('delta_conversion', CASE WHEN t.bound = 'zcdp' THEN trim_scale(coalesce(t.delta_conversion, trunc(t.delta_total * 0.5, 30)))::text END),
+  ('cap', CASE WHEN t.bound = 'zcdp' THEN t.cap END),
+  ('epsilon_pure', CASE WHEN t.bound = 'zcdp' AND t.epsilon_pure > 0 THEN t.epsilon_pure::text END),
+  ('rho_total', CASE WHEN t.bound = 'zcdp' THEN t.rho_total::text END),
+  ('rho_target', CASE WHEN t.bound = 'zcdp' THEN t.rho_target::text END)) x (name, value)
+WHERE t.relation::oid = $2 AND x.value IS NOT NULL)sql"};
+
+const Part bounds = {"bounds", R"sql(
+SELECT b.column_name, format('%s to %s', b.lower, b.upper),
+       format('SELECT pg_catalog.dp_set_bounds(%L, %L, %s, %s);', b.relation::text, b.column_name, b.lower, b.upper)
+FROM dp_rdr.column_bounds b WHERE b.relation::oid = $2 ORDER BY b.column_name COLLATE "C")sql"};
+
+const Part groups = {"groups", R"sql(
+SELECT g.column_name, format('%s: %s', cardinality(g.groups), CASE WHEN length(list.text) <= 60 THEN list.text
+                                                                   ELSE left(list.text, 57) || '...' END),
+       format('SELECT pg_catalog.dp_set_groups(%L, %L, %L);', g.relation::text, g.column_name, g.groups)
+FROM dp_rdr.column_groups g, LATERAL (SELECT array_to_string(g.groups, ', ', 'NULL')) list (text)
+WHERE g.relation::oid = $2 ORDER BY g.column_name COLLATE "C")sql"};
+
+// All options, so that a policy that was changed meanwhile is as it was.
+const Part policies = {"policy", R"sql(
+SELECT p.grantee::text || ' on ' || p.view::text, concat_ws(', ',
+         CASE WHEN r.oid IS NULL THEN 'the role does not exist any more' END,
+         'tau ' || p.tau, 'tau_var ' || p.tau_var, p.selection, p.mechanism, CASE WHEN p.delta > 0 THEN 'delta ' || p.delta END,
+         'epsilon_max ' || p.epsilon_max, 'share ' || p.epsilon_total,
+         'profile ' || (p.profile ->> 'kind') || ', epsilon ' || (p.profile ->> 'epsilon'), 'replay ' || p.replay),
+       CASE WHEN r.oid IS NOT NULL THEN format('SELECT pg_catalog.dp_grant(%L, %L, %s);', p.view::text, p.grantee::text,
+         concat_ws(', ', 'tau => ' || p.tau, 'tau_var => ' || p.tau_var, 'selection => ' || quote_literal(p.selection),
+           'mechanism => ' || quote_literal(p.mechanism), 'delta => ' || p.delta, 'epsilon_max => ' || p.epsilon_max,
+           'epsilon_total => ' || coalesce(p.epsilon_total::text, quote_literal('Infinity')),
+           'epsilon_svt => ' || p.epsilon_svt, 'candidates => ' || quote_literal(coalesce(p.candidates::text, '{}')),
+           'weight_min => ' || p.weight_min, 'weight_max => ' || p.weight_max,
+           'group_a => ' || quote_literal(coalesce(p.group_a, '')), 'group_b => ' || quote_literal(coalesce(p.group_b, '')),
+           'epsilon_min => ' || p.epsilon_min, 'profile => ' || quote_literal(coalesce(p.profile::text, '{}')),
+           'replay => ' || quote_literal(coalesce(p.replay::text, '0')))) END
+FROM dp_rdr.restricted_view v JOIN dp_rdr.policy p ON p.view = v.view LEFT JOIN pg_roles r ON r.oid = p.grantee
+WHERE v.relation::oid = $2 AND EXISTS (SELECT FROM pg_class c WHERE c.oid = v.view)
+ORDER BY p.grantee::text COLLATE "C", p.view::text COLLATE "C")sql"};
+
+const Part suspensions = {"suspended", R"sql(
+SELECT s.role_name, format('session of %s, under the policy of %s on %s', s.session_role, s.grantee::text, s.view::text), NULL
+FROM dp_rdr.restricted_view v JOIN dp_rdr.suspension s ON s.view = v.view
+WHERE v.relation::oid = $2 ORDER BY s.role_name COLLATE "C", s.session_role COLLATE "C", s.view::text COLLATE "C")sql"};
+
+// Every way to the rows that a catalog shows, by the names of subject_sql. dp_audit has the remedies.
+const Part flows = {"reads rows", R"sql(
+SELECT DISTINCT ON (f.place, f.name COLLATE "C", f.value COLLATE "C") f.name, f.value, f.call FROM (
+  SELECT 1 AS place, c.owner::regrole::text AS name, 'owner of the table' AS value, NULL AS call
+  FROM controlled c WHERE c.relation = $2
+  UNION ALL
+  SELECT 2, m.member::regrole::text, 'may act for the owner', NULL
+  FROM controlled c JOIN member m ON m.role = c.owner JOIN pg_roles r ON r.oid = m.member AND NOT r.rolsuper
+  WHERE c.relation = $2
+  UNION ALL
+  SELECT 3, r.oid::regrole::text, 'superuser', NULL FROM pg_roles r WHERE r.rolsuper
+  UNION ALL
+  SELECT 4, g.grantee, format('%s on %s', string_agg(g.rights, ', ' ORDER BY g.rights COLLATE "C"), g.oid::regclass),
+         format('GRANT %s ON TABLE %s TO %s;', string_agg(g.rights, ', ' ORDER BY g.rights COLLATE "C"), g.oid::regclass, g.grantee)
+  FROM granted g JOIN part p ON p.oid = g.oid AND p.relation = $2
+  WHERE g.privilege IN ('SELECT', 'MAINTAIN', 'REFERENCES', 'TRIGGER') GROUP BY g.oid, g.grantee
+  UNION ALL
+  SELECT 5, p.name, p.power, NULL FROM power p
+  UNION ALL
+  SELECT 6, x.grantee, format('%s %s', CASE v.reads WHEN 'reads' THEN 'by the view' ELSE 'by the copy' END, v.name), NULL
+  FROM reading_view v JOIN exposed_view x ON x.oid = v.oid AND x.relation = v.relation WHERE v.relation = $2
+  UNION ALL
+  SELECT 7, d.caller, format('by the function %s of %s', d.name, d.owner::regrole), NULL
+  FROM definer d JOIN uses u ON u.function = d.oid
+  JOIN (SELECT oid, relation FROM part UNION SELECT oid, relation FROM reading_view) p ON p.oid = u.relation
+  WHERE p.relation = $2
+  UNION ALL
+  SELECT 8, format('publication %I', b.pubname), 'sends rows to its subscribers', NULL
+  FROM pg_publication b WHERE EXISTS (
+    SELECT FROM part p JOIN pg_get_publication_tables(b.pubname) g ON g.relid = p.oid WHERE p.relation = $2)
+  UNION ALL
+  SELECT 9, format('foreign server %I', f.srvname), format('keeps the rows of %s', f.oid::regclass), NULL
+  FROM remote f JOIN part p ON p.oid = f.oid WHERE p.relation = $2
+  UNION ALL
+  SELECT 10, format('trigger %I', t.tgname), format('sees the rows of %s that change', t.tgrelid::regclass), NULL
+  FROM pg_trigger t JOIN part p ON p.oid = t.tgrelid
+  WHERE p.relation = $2 AND NOT t.tgisinternal AND t.tgparentid = 0) f
+ORDER BY f.place, f.name COLLATE "C", f.value COLLATE "C")sql"};
+
+// The names go on under the settings of the visit, where texts do not depend on the caller's.
+void put_part(const Visit &visit, Oid caller, Oid relation, const Part &part, ReturnSetInfo *result) {
+    Oid types[2] = {OIDOID, OIDOID};
+    Datum values[2] = {ObjectIdGetDatum(caller), ObjectIdGetDatum(relation)};
+    uint64 rows = visit.run(psprintf("%s%s", catalog::subject_sql, part.sql), 2, types, values);
+    for (uint64 i = 0; i < rows; i++)
+        put(result, part.item, visit.spi.text(i, 1), visit.spi.text(i, 2), visit.spi.text(i, 3));
+}
+
+const char *count_text(int64 count) {
+    return psprintf(INT64_FORMAT, count);
+}
+
+// Public charges: the decisions about analysts of DP modes read no others.
+void put_uses(const Budget &budget, ReturnSetInfo *result) {
+    int percent = 0;
+    for (int i = 0; i < budget.n; i++) {
+        const Use &use = budget.uses[i];
+        put(result, "budget", psprintf("%s used", use.name), use.used);
+        put(result, "budget", psprintf("%s left", use.name), use.left);
+        percent = Max(percent, use.percent);
+    }
+    if (budget.period_end != nullptr)
+        put(result, "budget", "period end", budget.period_end);
+    if (budget.n > 0)
+        put(result, "budget", "used_percent", psprintf("%d", percent));
+    const privacy::Spent &data = budget.odometer.totals.of_conditional;
+    if (data.epsilon.units() > 0 || data.rho.units() > 0)
+        put(result, "budget", "conditional",
+            psprintf("epsilon %s, rho %s", catalog::numeric_text(catalog::to_numeric(data.epsilon)),
+                     catalog::numeric_text(catalog::to_numeric(data.rho))));
+    put(result, "budget", "releases",
+        count_text(budget.counts.of_public.releases + budget.counts.of_conditional.releases));
+    put(result, "budget", "denials",
+        count_text(budget.counts.of_public.denials + budget.counts.of_conditional.denials));
+}
+
+} // namespace
+
+DP_CALL(dp_settings) {
+    require(fcinfo, 0, "relation");
+    Oid relation = protected_relation(PG_GETARG_OID(0)), caller = GetUserId();
+    InitMaterializedSRF(fcinfo, 0);
+    auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    Budget budget;
+    const bool has_odometer = read_budget(relation, &budget);
+    Visit visit = Visit::read();
+    put_part(visit, caller, relation, views, result);
+    put_part(visit, caller, relation, bound, result);
+    put_part(visit, caller, relation, totals, result);
+    if (has_odometer)
+        put_uses(budget, result);
+    else
+        put(result, "budget", "odometer", "missing: dp_protect() on the table rebuilds it");
+    for (const Part *part : {&bounds, &groups, &policies, &suspensions, &flows})
+        put_part(visit, caller, relation, *part, result);
+    visit.leave();
+    return Datum(0);
+}
+
+} // namespace dp::sql
