@@ -321,7 +321,17 @@ SET SESSION AUTHORIZATION requests_rita;
 SELECT count(*) FROM dp_requests(NULL);
 SELECT way(:last) ~ '^42501: there is no request';
 SET SESSION AUTHORIZATION requests_owner;
-SELECT dp_set_review('ward', '{}');
+-- The page of the owner has all of it, and its calls set it up again.
+SELECT dp_grant('ward_dp', 'requests_bea', on_request => true);
+SELECT item, name, value FROM dp_settings('ward') WHERE item IN ('reviewers', 'requests') OR item = 'policy' AND value ~ 'on request';
+SELECT call AS review FROM dp_settings('ward') WHERE item = 'reviewers' \gset
+SELECT call AS bea FROM dp_settings('ward') WHERE name ~ '^requests_bea' \gset
+SELECT dp_set_review('ward', '{}'), dp_grant('ward_dp', 'requests_bea', on_request => false);
+SELECT count(*) FROM dp_settings('ward') WHERE item = 'reviewers' OR value ~ 'on request';
+:review
+:bea
+SELECT count(*) FROM dp_settings('ward') WHERE item = 'reviewers' OR item = 'policy' AND value ~ 'on request';
+SELECT dp_set_review('ward', '{}'), dp_grant('ward_dp', 'requests_bea', on_request => false);
 SELECT told('SELECT dp_set_review(''ward'', NULL)'), told('SELECT dp_set_review(''ward'', ''{NULL}'')');
 SET SESSION AUTHORIZATION requests_other;
 SELECT told('SELECT dp_set_review(''ward'', ''{requests_other}'')');

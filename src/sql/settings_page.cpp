@@ -101,7 +101,7 @@ SELECT p.grantee::text || ' on ' || p.view::text, concat_ws(', ',
          CASE WHEN r.oid IS NULL THEN 'the role does not exist any more' END,
          'tau ' || p.tau, 'tau_var ' || p.tau_var, p.selection, p.mechanism, CASE WHEN p.delta > 0 THEN 'delta ' || p.delta END,
          'epsilon_max ' || p.epsilon_max, 'share ' || p.epsilon_total,
-         'profile ' || (p.profile ->> 'kind') || ', epsilon ' || (p.profile ->> 'epsilon'), 'replay ' || p.replay),
+         'profile ' || (p.profile ->> 'kind') || ', epsilon ' || (p.profile ->> 'epsilon'), 'replay ' || p.replay, CASE WHEN p.on_request THEN 'on request' END),
        CASE WHEN r.oid IS NOT NULL THEN format('SELECT pg_catalog.dp_grant(%L, %L, %s);', p.view::text, p.grantee::text,
          concat_ws(', ', 'tau => ' || p.tau, 'tau_var => ' || p.tau_var, 'selection => ' || quote_literal(p.selection),
            'mechanism => ' || quote_literal(p.mechanism), 'delta => ' || p.delta, 'epsilon_max => ' || p.epsilon_max,
@@ -110,10 +110,23 @@ SELECT p.grantee::text || ' on ' || p.view::text, concat_ws(', ',
            'weight_min => ' || p.weight_min, 'weight_max => ' || p.weight_max,
            'group_a => ' || quote_literal(coalesce(p.group_a, '')), 'group_b => ' || quote_literal(coalesce(p.group_b, '')),
            'epsilon_min => ' || p.epsilon_min, 'profile => ' || quote_literal(coalesce(p.profile::text, '{}')),
-           'replay => ' || quote_literal(coalesce(p.replay::text, '0')))) END
+           'replay => ' || quote_literal(coalesce(p.replay::text, '0')),
+           'on_request => ' || p.on_request)) END
 FROM dp_rdr.restricted_view v JOIN dp_rdr.policy p ON p.view = v.view LEFT JOIN pg_roles r ON r.oid = p.grantee
 WHERE v.relation::oid = $2 AND EXISTS (SELECT FROM pg_class c WHERE c.oid = v.view)
 ORDER BY p.grantee::text COLLATE "C", p.view::text COLLATE "C")sql"};
+
+const Part reviewers = {"reviewers", R"sql(
+SELECT 'decide on requests', string_agg(v.reviewer::text, ', ' ORDER BY v.reviewer::text COLLATE "C"),
+       format('SELECT pg_catalog.dp_set_review(%L, %L);', v.relation::text,
+              array_agg(v.reviewer::text ORDER BY v.reviewer::text COLLATE "C"))
+FROM dp_rdr.reviewer v JOIN pg_roles r ON r.oid = v.reviewer WHERE v.relation::oid = $2 GROUP BY v.relation)sql"};
+
+const Part requests = {"requests", R"sql(
+SELECT s.state, count(*)::text, NULL
+FROM dp_rdr.protected_table t JOIN dp_rdr.request q ON q.table_id = t.id, LATERAL (
+  SELECT CASE WHEN q.state = 'pending' AND q.expires_at <= clock_timestamp() THEN 'expired' ELSE q.state END) s (state)
+WHERE t.relation::oid = $2 GROUP BY s.state ORDER BY s.state COLLATE "C")sql"};
 
 const Part suspensions = {"suspended", R"sql(
 SELECT s.role_name, format('session of %s, under the policy of %s on %s', s.session_role, s.grantee::text, s.view::text), NULL
@@ -213,7 +226,7 @@ DP_CALL(dp_settings) {
         put_uses(budget, result);
     else
         put(result, "budget", "odometer", "missing: dp_protect() on the table rebuilds it");
-    for (const Part *part : {&bounds, &groups, &policies, &suspensions, &flows})
+    for (const Part *part : {&bounds, &groups, &policies, &reviewers, &requests, &suspensions, &flows})
         put_part(visit, caller, relation, *part, result);
     visit.leave();
     return Datum(0);
