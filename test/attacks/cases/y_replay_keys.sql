@@ -3,7 +3,7 @@
 
 -- B09 CHARGED 2
 SELECT count(*) FROM person_again WHERE city COLLATE "C" < 'b'
-  SELECT count(*) FROM person_again WHERE city COLLATE "C.utf8" < 'b'
+  SELECT count(*) FROM person_again WHERE city COLLATE "POSIX" < 'b'
 SELECT count(*) FROM person_again WHERE lower(city COLLATE "C") < 'c'
   SELECT count(*) FROM person_again WHERE lower(city) < 'c'
 SELECT count(*) FILTER (WHERE age / 7 = 12) FROM person_again
