@@ -749,7 +749,7 @@ DP_CALL(dp_reject) {
 // ---- reviewers -----------------------------------------------------------------------------------------------------
 
 static void warn_of_sight(Oid reviewer, Oid relation) {
-    const char *way = catalog::way_to_rows(relation, catalog::relation_owner(relation), catalog::roles_of(reviewer));
+    const char *way = catalog::way_to_rows(relation, catalog::roles_of(reviewer));
     if (way != nullptr)
         ereport(WARNING,
                 (errmsg("role %s cannot decide as a reviewer of %s yet",
