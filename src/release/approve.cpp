@@ -196,7 +196,8 @@ const char *text_with_values(const char *query, Datum parameters) {
         end = at + 1;
         if (*at == '\'' || *at == '"')
             end = behind_quoted(at, *at == '\'' && before == 'E' && !in_name(at - 1 == query ? ' ' : at[-2]));
-        int number = *at == '$' && !in_name(before) ? static_cast<int>(strtol(at + 1, const_cast<char **>(&end), 10)) : 0;
+        int number =
+            *at == '$' && !in_name(before) ? static_cast<int>(strtol(at + 1, const_cast<char **>(&end), 10)) : 0;
         if (number >= 1 && number <= n)
             append_value(&text, values, number - 1);
         else

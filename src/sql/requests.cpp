@@ -449,8 +449,8 @@ DP_CALL(dp_requests) {
             cells[c] = border::Spi::value(i, c + 1, &missing[c]);
         bool isnull;
         Datum parameters = border::Spi::value(i, n + 1, &isnull);
-        cells[requests_query] = CStringGetTextDatum(
-            release::text_with_values(TextDatumGetCString(cells[requests_query]), parameters));
+        cells[requests_query] =
+            CStringGetTextDatum(release::text_with_values(TextDatumGetCString(cells[requests_query]), parameters));
         tuplestore_putvalues(result->setResult, result->setDesc, cells, missing);
     }
     visit.leave();
