@@ -111,6 +111,19 @@ UPDATE dp_rdr.odometer o SET public_period_start = public_period_start - interva
 SET SESSION AUTHORIZATION asked_owner;
 SELECT * FROM dp_approve(:period, epsilon => 90, basis => 'public');
 
+-- A table's risk profile goes with no decision in sight of the rows, as a role's does not.
+CREATE TABLE bound_bed AS SELECT * FROM bed;
+SELECT dp_protect('bound_bed', 'bound_dp');
+SELECT dp_grant('bound_dp', 'asked_ann', tau => 0.9), dp_set_odometer('bound_bed', epsilon_total => 5, profile => dp_profile('constant', relative => 1000));
+SET SESSION AUTHORIZATION asked_ann;
+SELECT dp_request('SELECT count(*) AS n FROM bound_dp', 'bound') AS bound \gset
+SET SESSION AUTHORIZATION asked_owner;
+SELECT o, told(format('SELECT dp_approve(%s%s)', :bound, o)) FROM unnest(array['', ', epsilon => 0.5', ', hold => true', ', tau => 0.9, selection => ''within_data''']) o;
+SELECT account, epsilon FROM dp_odometer('bound_bed') ORDER BY account;
+SELECT * FROM dp_approve(:bound, basis => 'public');
+SELECT dp_unprotect('bound_dp');
+DROP TABLE bound_bed;
+
 -- What the requester's answer was is his when the view is not restricted any more, and nobody decides on what is left of it.
 SELECT dp_unprotect('bed_dp');
 SELECT told(format('SELECT dp_approve(%s)', (string_to_array(:'rho', ','))[5])) ~ '^42501 there is no request';

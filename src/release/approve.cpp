@@ -276,10 +276,13 @@ static void ask_for_less(const catalog::Policy &policy, privacy::Epsilon epsilon
     terms->has_requested = true;
 }
 
-static void check_data_terms(const Decision &decision, const catalog::Policy &policy, const Terms &terms) {
-    if (decision.sighted && policy.has_profile)
+// What a profile promises, of a table or of a role, rests on decisions that do not depend on the data.
+static void check_data_terms(const Decision &decision, const catalog::Settings &settings, const catalog::Policy &policy,
+                             const Terms &terms) {
+    if (decision.sighted && (policy.has_profile || settings.has_profile))
         refuse_basis(
-            "basis \"rows\" does not go with the requester's risk profile",
+            policy.has_profile ? "basis \"rows\" does not go with the requester's risk profile"
+                               : "basis \"rows\" does not go with the risk profile of the table",
             "What a profile promises rests on decisions that do not depend on the data: pass basis => 'public' if "
             "this is one.");
     if (terms.algorithm == Algorithm::within_data && !decision.sighted)
@@ -287,7 +290,7 @@ static void check_data_terms(const Decision &decision, const catalog::Policy &po
                      "Pass basis => 'rows', or tau, tau_var or epsilon of your own.");
 }
 
-void apply(const Decision &decision, const catalog::Policy &policy, Terms *terms) {
+void apply(const Decision &decision, const catalog::Settings &settings, const catalog::Policy &policy, Terms *terms) {
     const Approval &approval = decision.approval;
     terms->decision = &decision;
     terms->sighted = decision.sighted;
@@ -301,7 +304,7 @@ void apply(const Decision &decision, const catalog::Policy &policy, Terms *terms
         set_price(policy, approval.epsilon, terms);
     else if (approval.has_epsilon)
         ask_for_less(policy, approval.epsilon, terms);
-    check_data_terms(decision, policy, *terms);
+    check_data_terms(decision, settings, policy, *terms);
 }
 
 void check_approved_price(const rows::Question *question, const Terms &terms) {

@@ -49,7 +49,7 @@ Ask ask_of(const catalog::Requested &request, const Decision *decision);
 const char *text_with_values(const char *query, Datum parameters);
 
 // The terms that a decision puts in the place of the policy's. Errors: 22023; 42501 for a price that is above the policy's.
-void apply(const Decision &decision, const catalog::Policy &policy, Terms *terms);
+void apply(const Decision &decision, const catalog::Settings &settings, const catalog::Policy &policy, Terms *terms);
 void check_approved_price(const rows::Question *question, const Terms &terms);
 
 // The numbers of an answer are kept in their own order.
