@@ -134,12 +134,13 @@ void check_pending(const Requested &request) {
 
 void check_blind(const Settings &settings, const Asker &reviewer) {
     List *roles = list_union_oid(roles_of(reviewer.role), roles_of(reviewer.session_role));
-    const char *way = way_to_rows(settings.relation, settings.owner, roles);
+    const char *way = way_to_rows(settings.relation, roles);
     if (way == nullptr)
         return;
     ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
                     errmsg("who may see rows of %s does not decide as a reviewer", settings.relation_name),
-                    errdetail("%s.", way), errhint("The owner of the table revokes that, or decides himself.")));
+                    errdetail("%s.", way),
+                    errhint("The owner of the table takes that away (dp_audit() has remedies), or decides himself.")));
 }
 
 // ---- writing -------------------------------------------------------------------------------------------------------

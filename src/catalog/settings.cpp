@@ -65,6 +65,7 @@ struct View {
     privacy::BoundSettings bound;
     int epoch;
     const char *fingerprint;
+    bool has_profile; // the table
 };
 
 // Half of delta_total, unless it was set.
@@ -148,6 +149,7 @@ static void read_bound(const Row &row, View *view) {
     const bool has_profile = read_profile(row, &allowed);
     if (has_profile)
         view->bound.epsilon_total = isnull ? allowed : Min(*view->bound.epsilon_total, allowed);
+    view->has_profile = has_profile;
     view->bound.delta_total = to_delta(row.value("delta_total"), "a total of delta");
     view->epoch = DatumGetInt32(row.value("epoch"));
     if (view->bound.bound == privacy::Bound::filter)
@@ -221,6 +223,7 @@ Settings *read_settings(const Reading &reading, Oid oid) {
     settings->id = view.id;
     settings->id_text = DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(&view.id)));
     settings->filter = view.filter;
+    settings->has_profile = view.has_profile;
     settings->fingerprint = view.fingerprint;
     settings->view = oid;
     settings->view_name = qualified_name(oid);

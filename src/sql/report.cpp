@@ -26,11 +26,37 @@ constexpr int most_query = 20000; // characters of its text
 
 // ---- texts ---------------------------------------------------------------------------------------------------------
 
+// What has no equivalent goes on as the bytes that it is, and the page shows their numbers: a text in a denied query, say, must not keep
+// its owner from his report.
+static const char *converted(const char *text, int length) {
+    int encoding = GetDatabaseEncoding();
+    Oid conversion = FindDefaultConversionProc(encoding, PG_UTF8);
+    if (!OidIsValid(conversion))
+        return text;
+    int room = length * MAX_CONVERSION_GROWTH + 1;
+    auto *part = static_cast<unsigned char *>(palloc(room));
+    StringInfoData whole;
+    initStringInfo(&whole);
+    while (length > 0) {
+        int done = pg_do_encoding_conversion_buf(conversion, encoding, PG_UTF8,
+                                                 reinterpret_cast<unsigned char *>(const_cast<char *>(text)), length,
+                                                 part, room, true);
+        appendStringInfoString(&whole, reinterpret_cast<char *>(part));
+        text += done;
+        length -= done;
+        int left = length > 0 ? Min(pg_mblen(text), length) : 0;
+        appendBinaryStringInfo(&whole, text, left);
+        text += left;
+        length -= left;
+    }
+    pfree(part);
+    return whole.data;
+}
+
 // Bytes that are no text of an encoding (SQL_ASCII) are shown as bytes.
 const char *page_text(const char *text) {
-    if (GetDatabaseEncoding() == PG_SQL_ASCII)
-        return text;
-    return pg_server_to_any(text, static_cast<int>(strlen(text)), PG_UTF8);
+    int encoding = GetDatabaseEncoding();
+    return encoding == PG_UTF8 || encoding == PG_SQL_ASCII ? text : converted(text, static_cast<int>(strlen(text)));
 }
 
 const char *page_text(const char *text, int characters) {

@@ -7,6 +7,7 @@ namespace dp::sql {
 
 namespace {
 constexpr int most_cell = 600, most_code = 2000; // characters
+constexpr uint64 most_rows = 1000;               // whoever may create a function can have the audit list it
 
 // A table of the page and the statement that fills it, all of its columns as text. $1: the protected table.
 struct Source {
@@ -79,7 +80,11 @@ static void begin_table(picture::Table *table, const Source &source) {
 }
 
 static void add_rows(picture::Table *table, const border::Spi &spi, uint64 nrows, int ncolumns) {
-    for (uint64 row = 0; row < nrows; row++) {
+    if (nrows > most_rows)
+        border::core([&] {
+            table->lead += " The first " + std::to_string(most_rows) + " of " + std::to_string(nrows) + " lines.";
+        });
+    for (uint64 row = 0; row < Min(nrows, most_rows); row++) {
         border::core([&] { table->rows.emplace_back(); });
         for (int column = 1; column <= ncolumns; column++) {
             char *value = spi.text(row, column);
