@@ -142,16 +142,27 @@ void check_blind(const Settings &settings, const Asker &reviewer) {
                     errdetail("%s.", way), errhint("The owner of the table revokes that, or decides himself.")));
 }
 
+void record_look(const Requested &request) {
+    Oid types[1] = {INT8OID};
+    Datum values[1] = {Int64GetDatum(request.id)};
+    Visit visit = Visit::write();
+    visit.run("UPDATE dp_rdr.request SET looked_at = coalesce(looked_at, clock_timestamp()) "
+              "WHERE id = $1 AND state = 'pending'",
+              1, types, values);
+    visit.leave();
+}
+
 // ---- writing -------------------------------------------------------------------------------------------------------
 
 bool take_request(const border::Spi &spi, const Claim &claim) {
     static border::Statement statement(
         "SELECT 1 FROM dp_rdr.request r WHERE r.id = $1 AND r.state = 'pending' AND r.expires_at > clock_timestamp() "
-        "FOR UPDATE SKIP LOCKED");
+        "AND (r.looked_at IS NULL OR NOT $2) FOR UPDATE SKIP LOCKED");
     if (claim.taken)
         return true;
     Parameters parameters;
     parameters.add_count(claim.request);
+    parameters.add_bool(claim.unseen);
     return run(spi, statement, parameters) == 1;
 }
 

@@ -47,6 +47,10 @@ const char *shown_state(const Requested &request);
 // Whether the table has reviewers.
 bool has_reviewers(const Reading &reading, Oid relation);
 
+// That an owner is shown rows for it, in his transaction: once it is committed he declares no decision on it to be one on public
+// facts. Of what is decided nothing is written: the charge was before.
+void record_look(const Requested &request);
+
 // 42501 for a reviewer who is not blind, with the way by which he is not.
 void check_blind(const Settings &settings, const Asker &reviewer);
 
@@ -62,6 +66,7 @@ struct Claim {
     bool taken;               // there is one
     int64 ledger_row;         // of the last; 0: none was written
     privacy::Epsilon charged; // of all of them
+    bool unseen;              // nobody may have looked at rows for it
 };
 
 // The answer to a request that a charge has paid, or that there is none.

@@ -299,7 +299,14 @@ catalog::Claim claim_of(const Decision &decision) {
     if (approval.hold)
         appendStringInfoString(&json, ", \"hold\": true");
     appendStringInfoChar(&json, '}');
-    return catalog::Claim{decision.request, json.data, basis_name(decision.sighted), decision.approver, false, 0, {}};
+    return catalog::Claim{decision.request,
+                          json.data,
+                          basis_name(decision.sighted),
+                          decision.approver,
+                          false,
+                          0,
+                          {},
+                          decision.by_owner && !decision.sighted};
 }
 
 static ArrayType *array_of(Datum *elements, bool *nulls, int64 n, Oid type, int16 length, bool by_value, char align) {

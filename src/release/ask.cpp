@@ -9,7 +9,7 @@
 namespace dp::release {
 
 // The text was written under pinned settings and is read under the same ones, whatever the caller's are.
-static query::Leaf *parse_leaf(const Ask &ask) {
+query::Leaf *leaf_of(const Ask &ask) {
     border::SettingsScope settings = border::SettingsScope::enter();
     query::TextScope scope;
     scope.enter(ask.leaf);
@@ -45,7 +45,7 @@ static void check_outputs(const query::Leaf *leaf, const Ask &ask) {
 }
 
 query::Leaf *check_ask(const Ask &ask) {
-    query::Leaf *leaf = parse_leaf(ask);
+    query::Leaf *leaf = leaf_of(ask);
     if (ask.output_types != nullptr)
         check_outputs(leaf, ask);
     border::check_permissions(leaf->query);

@@ -16,9 +16,9 @@ struct Ask {
     privacy::Epsilon epsilon; // asks for less
     double weight;
     privacy::Wanted wanted;
-    bool anew;           // not answered by what is stored, nor stored
-    bool refines;        // the last answer,
-    Refinable refinable; // which is this
+    bool anew;                // not answered by what is stored, nor stored
+    bool refines;             // the last answer,
+    Refinable refinable;      // which is this
     bool by_request;          // it is asked for, or permitted by, a request
     const Decision *decision; // the latter; null otherwise
     int noutputs;             // columns that the asker expects
@@ -40,7 +40,9 @@ struct Resolved {
     Terms terms;
 };
 
-// Parses and checks the leaf, its columns, and the caller's SELECT on the view (as the current role). Errors: those of
+// Parses and checks the leaf.
+query::Leaf *leaf_of(const Ask &ask);
+// The same, and checks its columns, and the caller's SELECT on the view (as the current role). Errors: those of
 // query::parse_select and check_leaf; 42804 for other columns; 42501.
 query::Leaf *check_ask(const Ask &ask);
 // The leaf under the settings and the policy that are committed now, for the current role. Reads no private row. Errors:
