@@ -79,10 +79,9 @@ double task_value(const Task &task, int128 integer) {
 }
 
 double task_error(const Task &task, double halfwidth) {
-    if (task.kind == TaskKind::top)
-        return halfwidth / task.k;
-    const double rounding = 0.5 * task.groups;
-    return (halfwidth + rounding) / static_cast<double>(most(task)) * (task.upper - task.lower);
+    const double rounding = task.kind == TaskKind::mean ? 0.5 * task.groups : 0;
+    const double share = std::min((halfwidth + rounding) / static_cast<double>(most(task)), 1.0);
+    return task.kind == TaskKind::top ? share : share * (task.upper - task.lower);
 }
 
 } // namespace dp::privacy

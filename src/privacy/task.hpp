@@ -31,7 +31,8 @@ std::int64_t task_integer(const Task &task, const std::vector<double> &values, c
 
 // The integer as it is shown, cut to what it can be: a mean, or the share of k.
 double task_value(const Task &task, int128 integer);
-// How far that is from the exact one, for a noise of this half-width and with the rounding of values.
+// How far that is from the exact one, for a noise of this half-width and with the rounding of values; as both are cut, no more than
+// the range.
 double task_error(const Task &task, double halfwidth);
 
 } // namespace dp::privacy

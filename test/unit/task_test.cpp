@@ -130,6 +130,7 @@ TEST(Task, ErrorsCoverNoiseAndRounding) {
     // (upper - lower) ln(20) / (G epsilon), of Laplace noise of scale 2^30 / epsilon
     const double h = std::log(20.0) / 0.5 * static_cast<double>(pair_one);
     EXPECT_NEAR(task_error(task, h), std::log(20.0) / 25, 1e-8);
+    EXPECT_EQ(task_error(task, 1e18), 1);
     EXPECT_GE(task_error(task, 0), 0.49 / static_cast<double>(pair_one));
     Task top;
     top.kind = TaskKind::top;
