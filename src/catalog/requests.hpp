@@ -14,8 +14,8 @@ struct Requested {
     Asker asker; // who asks
     Oid view;
     const char *kind, *decider, *state;
-    int64 parent; // of a signal: whose answer it goes on from; else 0
-    Datum task;   // of a signal: a jsonb
+    int64 parent;      // of a signal: whose answer it goes on from; else 0
+    Datum task;        // of a signal: a jsonb
     const char *basis; // null: not decided
     const char *query;
     Datum parameters; // a jsonb

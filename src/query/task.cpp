@@ -44,8 +44,7 @@ static ParseNamespaceItem *add_answer(ParseState *state, const char *alias, cons
     query->jointree = makeFromExpr(NIL, nullptr);
     for (int i = 0; i < columns.n; i++) {
         auto *value = reinterpret_cast<Expr *>(makeNullConst(columns.types[i], -1, get_typcollation(columns.types[i])));
-        query->targetList =
-            lappend(query->targetList, makeTargetEntry(value, i + 1, pstrdup(columns.names[i]), false));
+        query->targetList = lappend(query->targetList, makeTargetEntry(value, i + 1, pstrdup(columns.names[i]), false));
     }
     return addRangeTableEntryForSubquery(state, query, makeAlias(alias, NIL), false, true);
 }
@@ -67,9 +66,9 @@ static Node *analyse(Node *raw, const AnswerColumns &columns, bool reads_answer)
 static void check_columns(const AnswerColumns &columns) {
     for (int i = 0; i < columns.n; i++)
         if (catalog::input_runs_code(columns.types[i]))
-            ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                            errmsg("type %s is another one than that of the answer",
-                                   format_type_be(columns.types[i]))));
+            ereport(ERROR,
+                    (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                     errmsg("type %s is another one than that of the answer", format_type_be(columns.types[i]))));
 }
 
 static void check_number(Node *expression, const char *name) {
@@ -82,10 +81,10 @@ static void check_number(Node *expression, const char *name) {
     case NUMERICOID:
         return;
     default:
-        ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-                        errmsg("the %s of a signal must be a number, not %s", name,
-                               format_type_be(exprType(expression))),
-                        errhint("Write CASE WHEN ... THEN 1 ELSE 0 END, for instance.")));
+        ereport(ERROR,
+                (errcode(ERRCODE_DATATYPE_MISMATCH),
+                 errmsg("the %s of a signal must be a number, not %s", name, format_type_be(exprType(expression))),
+                 errhint("Write CASE WHEN ... THEN 1 ELSE 0 END, for instance.")));
     }
 }
 

@@ -224,10 +224,10 @@ static void ask_for_less(const catalog::Policy &policy, privacy::Epsilon epsilon
 // How much one row moves a signal is not looked for, and would have to be for such a price.
 static void check_signal_terms(const Decision &decision, const Terms &terms) {
     if (decision.parent != 0 && (is_selected(terms.algorithm) || terms.algorithm == Algorithm::within_data))
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("the price of a signal cannot be found in the rows"),
-                        errdetail("The terms of this decision, or of the requester's policy, would look there."),
-                        errhint("The owner of the table passes tau, without a selection, or epsilon.")));
+        ereport(ERROR,
+                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("the price of a signal cannot be found in the rows"),
+                 errdetail("The terms of this decision, or of the requester's policy, would look there."),
+                 errhint("The owner of the table passes tau, without a selection, or epsilon.")));
 }
 
 static void check_data_terms(const Decision &decision, const catalog::Policy &policy, const Terms &terms) {

@@ -19,9 +19,9 @@ struct Ask {
     privacy::Epsilon epsilon; // asks for less
     double weight;
     privacy::Wanted wanted;
-    bool anew;           // not answered by what is stored, nor stored
-    bool refines;        // the last answer,
-    Refinable refinable; // which is this
+    bool anew;                // not answered by what is stored, nor stored
+    bool refines;             // the last answer,
+    Refinable refinable;      // which is this
     bool by_request;          // it is asked for, or permitted by, a request
     const Decision *decision; // the latter; null otherwise
     const Wish *wish;         // a signal on the answer to this question; null: the answer

@@ -53,8 +53,8 @@ void FetchedReader::read(int row, Datum *values, bool *nulls) const {
         nulls[i] = missing[at];
         values[i] = Datum{0};
         if (!nulls[i])
-            values[i] =
-                InputFunctionCall(const_cast<FmgrInfo *>(&inputs[i]), TextDatumGetCString(texts[at]), parameters[i], -1);
+            values[i] = InputFunctionCall(const_cast<FmgrInfo *>(&inputs[i]), TextDatumGetCString(texts[at]),
+                                          parameters[i], -1);
     }
 }
 

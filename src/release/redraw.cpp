@@ -27,10 +27,11 @@ static void add_keys(StringInfo text, const rows::Question *question) {
     for (int i = 0; i < question->leaf->nkeys; i++) {
         const query::Key &key = question->leaf->keys[i];
         add_piece(text, text_of(question, question->keys[i]));
-        add_piece(text, format_type_extended(key.type, key.typmod, FORMAT_TYPE_FORCE_QUALIFY | FORMAT_TYPE_TYPEMOD_GIVEN));
+        add_piece(text,
+                  format_type_extended(key.type, key.typmod, FORMAT_TYPE_FORCE_QUALIFY | FORMAT_TYPE_TYPEMOD_GIVEN));
         if (!question->thresholded)
-            add_piece(text, OidOutputFunctionCall(F_ARRAY_OUT, PointerGetDatum(rows::canonical_groups(
-                                                                   question->domains[i], key.type))));
+            add_piece(text, OidOutputFunctionCall(
+                                F_ARRAY_OUT, PointerGetDatum(rows::canonical_groups(question->domains[i], key.type))));
     }
 }
 
@@ -38,11 +39,11 @@ static void add_measure(StringInfo text, const rows::Question *question, int j) 
     const privacy::Measure &measure = (*question->measures)[j];
     const privacy::Bounds *bounds = question->bounds[j];
     add_piece(text, psprintf("%d", static_cast<int>(measure.kind)));
-    add_piece(text, measure.argument < 0
+    add_piece(text, measure.argument < 0 ? nullptr
+                                         : column_name(question, question->argument_columns[measure.calls.front()]));
+    add_piece(text, measure.filter < 0
                         ? nullptr
-                        : column_name(question, question->argument_columns[measure.calls.front()]));
-    add_piece(text, measure.filter < 0 ? nullptr
-                                       : text_of(question, static_cast<Node *>(list_nth(question->filters, measure.filter))));
+                        : text_of(question, static_cast<Node *>(list_nth(question->filters, measure.filter))));
     add_piece(text, bounds == nullptr ? nullptr : bounds->lower.c_str());
     add_piece(text, bounds == nullptr ? nullptr : bounds->upper.c_str());
     add_piece(text, psprintf(UINT64_FORMAT, (*question->sensitivities)[j]));
@@ -59,8 +60,7 @@ const char *hash_of_declarations(const rows::Question *question, const char *tim
     for (int j = 0; j < question->nmeasures; j++)
         add_measure(&pieces, question, j);
     settings.leave();
-    Datum hash =
-        DirectFunctionCall1(sha256_bytea, PointerGetDatum(cstring_to_text_with_len(pieces.data, pieces.len)));
+    Datum hash = DirectFunctionCall1(sha256_bytea, PointerGetDatum(cstring_to_text_with_len(pieces.data, pieces.len)));
     return TextDatumGetCString(DirectFunctionCall2(binary_encode, hash, CStringGetTextDatum("hex")));
 }
 
@@ -158,8 +158,7 @@ static void read_measures(JsonbContainer *object, rows::Question *question) {
     question->measures = measures;
     question->sensitivities = sensitivities;
     question->nmeasures = n;
-    question->k1 = question->ncoordinates =
-        border::core([&] { return privacy::coordinates_of_one_group(*measures); });
+    question->k1 = question->ncoordinates = border::core([&] { return privacy::coordinates_of_one_group(*measures); });
 }
 
 static void read_columns(JsonbContainer *object, TupleDesc desc, rows::Question *question) {

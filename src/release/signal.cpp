@@ -58,11 +58,13 @@ static const char *call_of(const Wish &wish) {
 
 void check_wish(Wish *wish) {
     if (!is_mean(*wish) && strcmp(wish->task, "top") != 0)
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("task \"%s\" is not supported", wish->task),
-                        errdetail("One person can move anything but a mean and the members of a top by its whole range."),
-                        errhint("Use 'mean' or 'top'; or dp_redraw(), for whatever you compute yourself.")));
+        ereport(ERROR,
+                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("task \"%s\" is not supported", wish->task),
+                 errdetail("One person can move anything but a mean and the members of a top by its whole range."),
+                 errhint("Use 'mean' or 'top'; or dp_redraw(), for whatever you compute yourself.")));
     if (is_mean(*wish) && (wish->reference != nullptr || wish->has_k))
-        refuse_wish("reference and k do not go with task \"mean\"", "Leave them out; its value may read answer.* and dp.*.");
+        refuse_wish("reference and k do not go with task \"mean\"",
+                    "Leave them out; its value may read answer.* and dp.*.");
     if (!is_mean(*wish) && (wish->reference == nullptr || !wish->has_k))
         refuse_wish("task \"top\" needs reference and k",
                     "Pass reference => 'dp.n', k => 10: of the first ten rows by value, how many are so by reference.");

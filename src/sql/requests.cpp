@@ -483,7 +483,8 @@ void check_fetched_columns(const catalog::Requested &request, TupleDesc expected
     if (before > 0)
         appendStringInfo(&columns, "%s integer", first);
     for (int i = 0; i < n; i++)
-        appendStringInfo(&columns, "%s%s %s", i + before > 0 ? ", " : "", quote_identifier(TextDatumGetCString(names[i])),
+        appendStringInfo(&columns, "%s%s %s", i + before > 0 ? ", " : "",
+                         quote_identifier(TextDatumGetCString(names[i])),
                          format_type_be(border::type_named(TextDatumGetCString(types[i]))));
     ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("the declared columns are not those of the answer"),
                     errhint("Write AS (%s).", columns.data)));

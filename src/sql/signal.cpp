@@ -46,11 +46,10 @@ static void put_drawn(void *context, int draw, const Datum *values, const bool *
 // How wide the noise is tells what was charged.
 static void check_public(const catalog::Requested &request) {
     if (request.basis == nullptr || strcmp(request.basis, "public") != 0)
-        ereport(ERROR,
-                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                 errmsg("request " INT64_FORMAT " was decided on in sight of the rows", request.id),
-                 errdetail("How much noise its answer has is told to nobody: it would show the price."),
-                 errhint("dp_fetch() has its answer.")));
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("request " INT64_FORMAT " was decided on in sight of the rows", request.id),
+                        errdetail("How much noise its answer has is told to nobody: it would show the price."),
+                        errhint("dp_fetch() has its answer.")));
 }
 
 constexpr int most_draws = 1000;
@@ -175,9 +174,11 @@ static int64 store_signal(const Visit &visit, const release::Wish &wish, const r
     nulls[8] = nulls[9] = price.known ? ' ' : 'n';
     // The leaf is the parent's, and so are its parameters.
     uint64 rows = visit.run(
-        "INSERT INTO dp_rdr.request (kind, table_id, parent, requester, session_role, decider, at, expires_at, view, query, "
+        "INSERT INTO dp_rdr.request (kind, table_id, parent, requester, session_role, decider, at, expires_at, view, "
+        "query, "
         "parameters, purpose, epsilon_wanted, task, terms, names, types, error95) "
-        "SELECT 'signal', p.table_id, p.id, $2::regrole, $3::regrole, p.decider, $4, $5, p.view, p.query, p.parameters, $6, "
+        "SELECT 'signal', p.table_id, p.id, $2::regrole, $3::regrole, p.decider, $4, $5, p.view, p.query, "
+        "p.parameters, $6, "
         "$8, $7::jsonb, jsonb_build_object('epsilon', $9), '{dp,exact,error95}', "
         "array_fill('double precision'::text, '{3}'), CASE WHEN $10 IS NOT NULL THEN ARRAY[NULL, $10, NULL] END "
         "FROM dp_rdr.request p WHERE p.id = $1 AND p.state = 'answered' AND p.view::oid = $11 RETURNING id",

@@ -105,7 +105,7 @@ TEST(Task, TopCountsWhoIsFirstInBoth) {
     EXPECT_EQ(task_integer(task, {5, 4, 3, 2, 1}, {5, 4, 3, 2, 1}), 2);
     EXPECT_EQ(task_integer(task, {5, 4, 3, 2, 1}, {1, 4, 3, 2, 5}), 1);
     EXPECT_EQ(task_integer(task, {5, 4, 3, 2, 1}, {0, 0, 0, 1, 1}), 0);
-    EXPECT_EQ(task_integer(task, {1, 1, 1, 1, 1}, {9, 8, 0, 0, 0}), 2);       // of equal ones the first rows
+    EXPECT_EQ(task_integer(task, {1, 1, 1, 1, 1}, {9, 8, 0, 0, 0}), 2);               // of equal ones the first rows
     EXPECT_EQ(task_integer(task, {nan, nan, 1, -infinity, nan}, {0, 0, 1, 1, 0}), 2); // nothing is behind everything
     EXPECT_EQ(task_integer(task, {nan, nan, nan, nan, nan}, {1, 1, 0, 0, 0}), 2);
 }
