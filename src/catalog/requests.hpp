@@ -14,6 +14,8 @@ struct Requested {
     Asker asker; // who asks
     Oid view;
     const char *kind, *decider, *state;
+    int64 parent;      // of a signal: whose answer it goes on from; else 0
+    Datum task;        // of a signal: a jsonb
     const char *basis; // null: not decided
     const char *query;
     Datum parameters; // a jsonb
@@ -23,7 +25,13 @@ struct Requested {
     bool looked_at;
     bool open; // written by the transaction that reads it
     ArrayType *names, *types;
-    ArrayType *rows; // text[]; null: no answer, or not asked for
+    // With the answer, or null:
+    ArrayType *rows;        // text[]
+    ArrayType *coordinates; // numeric[]; null as well where there are too many
+    ArrayType *error95;     // float8[]
+    const char *law;        // of its noise (release/redraw)
+
+    bool is_signal() const { return parent != 0; }
 };
 
 // Null: there is none. with_rows: the answer as well.
@@ -75,6 +83,7 @@ struct Settling {
     int64 ledger_row; // the last charge for it
     const char *state;
     ArrayType *rows, *coordinates, *error95; // or null
+    const char *law;                         // JSON; or null
 };
 
 // As the extension's owner, in the writer's transaction. False: it is decided, expired, or somebody else has it.

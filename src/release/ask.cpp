@@ -5,6 +5,7 @@
 #include "query/shape.hpp"
 #include "release/approve.hpp"
 #include "release/replay.hpp"
+#include "release/signal.hpp"
 
 namespace dp::release {
 
@@ -119,11 +120,12 @@ Resolved resolve(const Ask &ask, query::Leaf *leaf, bool drawn) {
     if (!question->groups_only && !ask.refines && !ask.anew)
         terms.replay = look_up(reading, question, terms, *policy, ask.time_zone, !drawn);
     reading.close();
+    const Signal *signal = ask.wish == nullptr ? nullptr : bind(*ask.wish, question, ask.time_zone);
     if (ask.decision != nullptr) {
-        check_approved_price(question, terms);
+        check_approved_price(signal == nullptr ? question : priced(signal), terms);
         terms.replay = keep_numbers(question);
     }
-    return Resolved{question, terms};
+    return Resolved{question, terms, signal};
 }
 
 } // namespace dp::release

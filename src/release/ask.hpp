@@ -6,6 +6,9 @@
 
 namespace dp::release {
 
+struct Wish;
+struct Signal;
+
 struct Ask {
     catalog::Asker asker;
     const char *leaf;      // written and read under pinned settings
@@ -21,6 +24,7 @@ struct Ask {
     Refinable refinable;      // which is this
     bool by_request;          // it is asked for, or permitted by, a request
     const Decision *decision; // the latter; null otherwise
+    const Wish *wish;         // a signal on the answer to this question; null: the answer
     int noutputs;             // columns that the asker expects
     Oid *output_types;        // null: those of the leaf
     Oid *parameter_types;
@@ -38,6 +42,7 @@ void check_direct(const catalog::Policy &policy, const catalog::Settings &settin
 struct Resolved {
     rows::Question *question;
     Terms terms;
+    const Signal *signal; // null: the answer is asked for
 };
 
 // Parses and checks the leaf.
