@@ -153,6 +153,19 @@ SET SESSION AUTHORIZATION report_owner;
 SELECT found(dp_report('bed', request => :sixth), '//h:div[@id="asked"]//h:output/text()') AS price;
 SELECT count(*) AS marked FROM found(dp_report('bed', request => :sixth), '//h:tr[.//h:span[@class="mark asked"]/text()]');
 
+-- A signal is not reported on.
+SET SESSION AUTHORIZATION report_ann;
+SELECT dp_request('SELECT room, count(*) AS n FROM bed_dp GROUP BY room', 'parent') AS parent \gset
+SET SESSION AUTHORIZATION report_owner;
+SELECT state FROM dp_approve(:parent, basis => 'public');
+SET SESSION AUTHORIZATION report_ann;
+SELECT dp_request_signal(:parent, 'mean', 'answer.n', 'signal', upper => 1000) AS signal \gset
+SET SESSION AUTHORIZATION report_owner;
+SELECT told(format('SELECT dp_report(''bed'', request => %s)', :signal));
+RESET SESSION AUTHORIZATION;
+SELECT looked_at FROM dp_rdr.request WHERE id = :signal;
+SET SESSION AUTHORIZATION report_owner;
+
 -- For reviewers: who has looked leaves it to them.
 SELECT dp_set_review('bed', '{report_rita}');
 SET SESSION AUTHORIZATION report_ann;
@@ -190,6 +203,7 @@ SELECT DISTINCT found(html, '//@style | //@*[starts-with(local-name(), "on")] | 
 SELECT found(html, '//h:section[@id="request"]/h:pre//text()') AS purpose FROM hostile WHERE id = 'request';
 SELECT f.* FROM hostile, facts(html, 'request') f WHERE f.name IN ('asked by', 'parameter $1') AND id = 'request';
 SELECT length(html) < 400000 AS small FROM hostile WHERE id = 'request';
+SELECT dp_reject(:hostile);
 
 RESET SESSION AUTHORIZATION;
 SET client_min_messages = warning;

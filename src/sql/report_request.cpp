@@ -35,7 +35,7 @@ static const Requested *owned_request(Oid relation, int64 id) {
     if (strcmp(request->kind, "query") != 0)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                         errmsg("request " INT64_FORMAT " asks for no query on the table", id),
-                        errhint("The report is about requests that dp_request() has made.")));
+                        errhint("dp_inspect_signal() shows what a signal is.")));
     return request;
 }
 
