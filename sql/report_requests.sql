@@ -189,6 +189,18 @@ SELECT state FROM dp_approve(:waits, basis => 'public');
 SELECT dp_reject(request) FROM dp_requests();
 SELECT found(dp_report('bed'), '//h:section[@id="requests"]/h:p[@class="nothing"]/text()');
 
+-- A view that was dropped takes its requests out of their owner's hands; nothing falls over it.
+SELECT dp_grant('second_dp', 'report_ann', tau => 0.9);
+SET SESSION AUTHORIZATION report_ann;
+SELECT dp_request('SELECT count(*) AS n FROM second_dp', 'dropped') AS dropped \gset
+SET SESSION AUTHORIZATION report_owner;
+DROP VIEW second_dp;
+SELECT f, told(format('SELECT %s', f)) ~ '^42501 there is no request' AS none FROM unnest(array[format('dp_report(''second_bed'', request => %s)', :dropped),
+    format('dp_approve(%s)', :dropped), format('dp_release(%s)', :dropped), format('dp_reject(%s)', :dropped), format('dp_answer(%s)', :dropped)]) f;
+SET SESSION AUTHORIZATION report_ann;
+SELECT purpose, view ~ '^\d+$' AS number, state FROM dp_requests() WHERE request = :dropped;
+SELECT told(format('SELECT dp_approve(%s)', :dropped)) ~ '^42501' AS approve, told(format('SELECT dp_answer(%s)', :dropped)) ~ '^55000' AS answer, told(format('SELECT dp_reject(%s)', :dropped)) AS withdraw;
+
 -- Hostile texts.
 SET SESSION AUTHORIZATION "report""<script>";
 SELECT dp_request($$SELECT count(*) AS "</td><script>alert(1)</script>" FROM bed_dp WHERE code <> '</pre><script>alert(2)</script>' || (now() - now())::text

@@ -376,10 +376,9 @@ DP_CALL(dp_request) {
 
 // ---- looking -------------------------------------------------------------------------------------------------------
 
-// Who decides sees the values of parameters, and not only $1. What was decided in sight of the rows tells its price to their owner
-// alone.
+// What was decided in sight of the rows tells its price to their owner alone.
 static const char *const requests_sql = R"sql(
-SELECT r.id, r.at, r.requester::text, r.view::text, r.kind, coalesce(r.task ->> 'call', r.query || coalesce(p.shown, '')), r.purpose, s.state,
+SELECT r.id, r.at, r.requester::text, r.view::text, r.kind, coalesce(r.task ->> 'call', r.query), r.purpose, s.state,
        CASE WHEN r.basis IS DISTINCT FROM 'rows' OR a.owner THEN (r.terms ->> 'epsilon')::numeric END,
        CASE WHEN r.basis IS DISTINCT FROM 'rows' OR a.owner THEN r.error95 END,
        r.approver, r.expires_at, r.basis, r.reason
@@ -387,10 +386,7 @@ FROM dp_rdr.request r
 LEFT JOIN dp_rdr.protected_table t ON t.id = r.table_id
 LEFT JOIN pg_class c ON c.oid = t.relation,
 LATERAL (SELECT CASE WHEN r.state = 'pending' AND r.expires_at <= clock_timestamp() THEN 'expired' ELSE r.state END) s (state),
-LATERAL (SELECT c.oid IS NOT NULL AND pg_has_role($1, c.relowner, 'USAGE')) a (owner),
-LATERAL (SELECT ' [' || string_agg(format('$%s = %s', v.n, coalesce(quote_literal(left(v.parameter ->> 'value', 1000)), 'NULL')),
-                                   ', ' ORDER BY v.n) || ']'
-         FROM jsonb_array_elements(r.parameters -> 'values') WITH ORDINALITY v (parameter, n)) p (shown)
+LATERAL (SELECT c.oid IS NOT NULL AND pg_has_role($1, c.relowner, 'USAGE')) a (owner)
 WHERE (r.requester::oid = $1 OR a.owner OR r.decider = 'review' AND EXISTS (
          SELECT FROM dp_rdr.reviewer v JOIN pg_roles p ON p.oid = v.reviewer
          WHERE v.relation = t.relation AND pg_has_role($1, p.oid, 'USAGE')))
