@@ -2,7 +2,7 @@
 -- requester's, and hostile.
 
 LOAD 'dp_rdr';
-ALTER SEQUENCE dp_rdr.request_id_seq RESTART WITH 51;
+ALTER SEQUENCE dp_rdr.request_id_seq RESTART WITH 4001;
 SET client_min_messages = warning;
 DROP ROLE IF EXISTS report_owner, report_ann, report_rita, report_other, "report""<script>";
 RESET client_min_messages;
