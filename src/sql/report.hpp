@@ -43,8 +43,8 @@ const char *page_text(const char *text, int characters);
 // Reads the rows, once. Errors: those of dp_risk_records; 22023 for a query on another table.
 void add_query_part(picture::Report *report, const ReportCall &call);
 
-// Finds the request, writes down that it is looked at, and takes what the call does not say from the policy of who asks. Errors: 42501 for one of
-// another's table; 22023 for one about another table than `relation`, or with a query beside.
+// Finds the request, writes down that it is looked at, and finds the terms on which it would be answered now. Errors: 42501 for
+// one about a table of another's; 22023 for one about another table than `relation`, and for a signal.
 const RequestLook *look_at_request(Oid relation, int64 id);
 // Who asks, what for, and what may be decided. Behind add_query_part.
 void add_request_part(picture::Report *report, const RequestLook &look);
