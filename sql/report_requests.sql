@@ -201,6 +201,16 @@ SET SESSION AUTHORIZATION report_ann;
 SELECT purpose, view ~ '^\d+$' AS number, state FROM dp_requests() WHERE request = :dropped;
 SELECT told(format('SELECT dp_approve(%s)', :dropped)) ~ '^42501' AS approve, told(format('SELECT dp_answer(%s)', :dropped)) ~ '^55000' AS answer, told(format('SELECT dp_reject(%s)', :dropped)) AS withdraw;
 
+-- Who has a risk profile is given nothing that was decided in sight of the rows.
+SET SESSION AUTHORIZATION report_owner;
+SELECT dp_grant('bed_dp', 'report"<script>', profile => dp_profile('constant', relative => 1000000));
+SET SESSION AUTHORIZATION "report""<script>";
+SELECT dp_request('SELECT count(*) AS n FROM bed_dp', 'profiled') AS profiled \gset
+SET SESSION AUTHORIZATION report_owner;
+SELECT found(dp_report('bed', request => :profiled), '//h:section[@id="request"]/h:p[@class="hint"]/text()') AS advice;
+SELECT told(format('SELECT dp_approve(%s)', :profiled)) ~ '^22023' AS sighted, told(format('SELECT dp_approve(%s, basis => ''public'')', :profiled)) ~ '^55000' AS public;
+SELECT dp_reject(:profiled);
+
 -- Hostile texts.
 SET SESSION AUTHORIZATION "report""<script>";
 SELECT dp_request($$SELECT count(*) AS "</td><script>alert(1)</script>" FROM bed_dp WHERE code <> '</pre><script>alert(2)</script>' || (now() - now())::text

@@ -105,6 +105,10 @@ static const char *price_text(const RequestLook &look) {
 }
 
 static const char *advice_text(const RequestLook &look) {
+    if (look.decides && look.refusal == nullptr && look.terms.pure_share)
+        return "You have now seen rows for this request, and that is written down. The requester has a risk profile, "
+               "which "
+               "rests on decisions that do not depend on rows: you can reject it, and no longer permit it.";
     if (look.decides)
         return "You have now seen rows for this request, and that is written down. dp_approve() and dp_reject() "
                "decide in their sight: the charge goes to the account conditional, and nothing bounds what the "
