@@ -1,8 +1,8 @@
 -- Requests: what who decides is shown, how much is kept for nothing, and the kinds of answers and bounds that requests.sql leaves out.
 
 LOAD 'dp_rdr';
-ALTER SEQUENCE dp_rdr.ledger_row_id_seq RESTART WITH 77001;
-ALTER SEQUENCE dp_rdr.request_id_seq RESTART WITH 3001;
+ALTER SEQUENCE dp_rdr.ledger_row_id_seq RESTART WITH 310001;
+ALTER SEQUENCE dp_rdr.request_id_seq RESTART WITH 10001;
 SET client_min_messages = warning;
 DROP ROLE IF EXISTS asked_owner, asked_ann, asked_rita;
 RESET client_min_messages;

@@ -358,11 +358,11 @@ COMMENT ON FUNCTION dp_attack_risk(regclass, regrole)
     IS 'how often at most an attack on all answers so far, or on one role''s, is right that somebody is in the table';
 
 -- What a controller reads in a browser, or on paper.
-CREATE FUNCTION dp_report(relation regclass, query text = NULL, tau float8 = 0.95, mechanism text = 'laplace',
-                          delta numeric = NULL, epsilons numeric[] = NULL, records integer = 20)
+CREATE FUNCTION dp_report(relation regclass, query text = NULL, request bigint = NULL, tau float8 = NULL,
+                          mechanism text = NULL, delta numeric = NULL, epsilons numeric[] = NULL, records integer = 20)
     RETURNS text LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_report';
-COMMENT ON FUNCTION dp_report(regclass, text, float8, text, numeric, numeric[], integer)
-    IS 'a page of HTML for the controller alone: the risk of a query, what is set, who spent what; spends nothing';
+COMMENT ON FUNCTION dp_report(regclass, text, bigint, float8, text, numeric, numeric[], integer)
+    IS 'a page of HTML for the controller alone: the risk of a query or a request, what is set, who spent what; spends nothing';
 
 -- What a bound or a preference refused, for controllers: the latest 1,000 of a table, or a few more. Written by keepers under the
 -- odometer's lock, so no two write those of one table at once; the index finds a query by its hash.
@@ -530,6 +530,23 @@ COMMENT ON FUNCTION dp_release(bigint) IS 'hands an answer that was held back to
 CREATE FUNCTION dp_reject(request bigint, reason text = NULL)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_reject';
 COMMENT ON FUNCTION dp_reject(bigint, text) IS 'rejects a request, or withdraws one''s own';
+
+CREATE FUNCTION dp_redraw(request bigint, draws integer = 100)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_redraw';
+COMMENT ON FUNCTION dp_redraw(bigint, integer)
+    IS 'the answer to a request with more noise of the same kind, as often as wanted: what such noise does to whatever is computed from it';
+
+CREATE FUNCTION dp_request_signal(request bigint, task text, value text, purpose text, reference text = NULL,
+                                  k integer = NULL, lower float8 = 0, upper float8 = 1, epsilon numeric = NULL,
+                                  expires interval = '30 days')
+    RETURNS bigint LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_request_signal';
+COMMENT ON FUNCTION dp_request_signal(bigint, text, text, text, text, integer, float8, float8, numeric, interval)
+    IS 'asks what a task on an answer would give on the exact one, with noise; returns the number of the request';
+
+CREATE FUNCTION dp_inspect_signal(request bigint, OUT dp float8, OUT exact float8)
+    RETURNS record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_inspect_signal';
+COMMENT ON FUNCTION dp_inspect_signal(bigint)
+    IS 'for the owner: what a signal is without noise; the request remembers that it was looked at';
 
 CREATE FUNCTION dp_set_review(relation regclass, reviewers regrole[])
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_review';

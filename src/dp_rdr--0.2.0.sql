@@ -1106,6 +1106,23 @@ CREATE FUNCTION dp_reject(request bigint, reason text = NULL)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_reject';
 COMMENT ON FUNCTION dp_reject(bigint, text) IS 'rejects a request, or withdraws one''s own';
 
+CREATE FUNCTION dp_redraw(request bigint, draws integer = 100)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_redraw';
+COMMENT ON FUNCTION dp_redraw(bigint, integer)
+    IS 'the answer to a request with more noise of the same kind, as often as wanted: what such noise does to whatever is computed from it';
+
+CREATE FUNCTION dp_request_signal(request bigint, task text, value text, purpose text, reference text = NULL,
+                                  k integer = NULL, lower float8 = 0, upper float8 = 1, epsilon numeric = NULL,
+                                  expires interval = '30 days')
+    RETURNS bigint LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_request_signal';
+COMMENT ON FUNCTION dp_request_signal(bigint, text, text, text, text, integer, float8, float8, numeric, interval)
+    IS 'asks what a task on an answer would give on the exact one, with noise; returns the number of the request';
+
+CREATE FUNCTION dp_inspect_signal(request bigint, OUT dp float8, OUT exact float8)
+    RETURNS record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_inspect_signal';
+COMMENT ON FUNCTION dp_inspect_signal(bigint)
+    IS 'for the owner: what a signal is without noise; the request remembers that it was looked at';
+
 CREATE FUNCTION dp_set_review(relation regclass, reviewers regrole[])
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_review';
 COMMENT ON FUNCTION dp_set_review(regclass, regrole[])
@@ -1201,11 +1218,11 @@ CREATE FUNCTION dp_risk_summary(query text, mechanism text = 'laplace', delta nu
 COMMENT ON FUNCTION dp_risk_summary(text, text, numeric)
     IS 'the range of the risks at each epsilon, drawn on one logarithmic scale, beside the error and the exact answer with it';
 
-CREATE FUNCTION dp_report(relation regclass, query text = NULL, tau float8 = 0.95, mechanism text = 'laplace',
-                          delta numeric = NULL, epsilons numeric[] = NULL, records integer = 20)
+CREATE FUNCTION dp_report(relation regclass, query text = NULL, request bigint = NULL, tau float8 = NULL,
+                          mechanism text = NULL, delta numeric = NULL, epsilons numeric[] = NULL, records integer = 20)
     RETURNS text LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_report';
-COMMENT ON FUNCTION dp_report(regclass, text, float8, text, numeric, numeric[], integer)
-    IS 'a page of HTML for the controller alone: the risk of a query, what is set, who spent what; spends nothing';
+COMMENT ON FUNCTION dp_report(regclass, text, bigint, float8, text, numeric, numeric[], integer)
+    IS 'a page of HTML for the controller alone: the risk of a query or a request, what is set, who spent what; spends nothing';
 
 CREATE PROCEDURE dp_find_epsilon(query text, tau float8, INOUT epsilon numeric = NULL, INOUT answer jsonb = NULL,
                                  mechanism text = 'laplace', delta numeric = NULL, candidates numeric[] = NULL,

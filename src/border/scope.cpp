@@ -230,6 +230,16 @@ SettingsScope SettingsScope::enter_for_catalog() {
     return scope;
 }
 
+TimeZoneScope TimeZoneScope::enter(const char *time_zone) {
+    TimeZoneScope scope{new_nest_level()};
+    set_config_option("TimeZone", time_zone, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+    return scope;
+}
+
+void TimeZoneScope::leave() const {
+    AtEOXact_GUC(false, nest_level);
+}
+
 UncountedScope UncountedScope::enter() {
     if (!pgstat_track_counts)
         return UncountedScope{0};

@@ -33,6 +33,13 @@ struct SettingsScope {
 // plan is kept while the tables grow, and wrong for those that read all of them.
 void prefer_indexes(bool prefer);
 
+// Some types are compared in a time zone: that of somebody else until leave().
+struct TimeZoneScope {
+    int nest_level;
+    static TimeZoneScope enter(const char *time_zone);
+    void leave() const;
+};
+
 // The counters that everybody may read do not count until leave(): for look-ups that use no planner and run no code.
 struct UncountedScope {
     int nest_level; // 0: they do not count anyway

@@ -15,6 +15,20 @@ static ArrayType *array_of(const Row &row, const char *column) {
     return isnull ? nullptr : DatumGetArrayTypePCopy(value);
 }
 
+static void read_answer(const Row &row, Requested *request) {
+    request->rows = array_of(row, "rows");
+    request->coordinates = array_of(row, "coordinates");
+    request->error95 = array_of(row, "error95");
+    bool isnull;
+    Datum terms = row.value("terms", &isnull);
+    if (isnull)
+        return;
+    JsonbValue value;
+    const JsonbValue *law = getKeyJsonValueFromContainer(&DatumGetJsonbP(terms)->root, "law", 3, &value);
+    if (law != nullptr && law->type == jbvBinary)
+        request->law = JsonbToCString(nullptr, law->val.binary.data, law->val.binary.len);
+}
+
 static Requested *read_request(const Row &row, bool with_rows) {
     auto *request = static_cast<Requested *>(palloc0(sizeof(Requested)));
     bool isnull;
@@ -38,7 +52,13 @@ static Requested *read_request(const Row &row, bool with_rows) {
     request->open = TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(row.tuple->t_data));
     request->names = array_of(row, "names");
     request->types = array_of(row, "types");
-    request->rows = with_rows ? array_of(row, "rows") : nullptr;
+    Datum parent = row.value("parent", &isnull);
+    request->parent = isnull ? 0 : DatumGetInt64(parent);
+    Datum task = row.value("task", &isnull);
+    if (!isnull)
+        request->task = PointerGetDatum(PG_DETOAST_DATUM_COPY(task));
+    if (with_rows)
+        read_answer(row, request);
     return request;
 }
 
@@ -143,16 +163,27 @@ void check_blind(const Settings &settings, const Asker &reviewer) {
                     errhint("The owner of the table takes that away (dp_audit() has remedies), or decides himself.")));
 }
 
+void record_look(const Requested &request) {
+    Oid types[1] = {INT8OID};
+    Datum values[1] = {Int64GetDatum(request.id)};
+    Visit visit = Visit::write();
+    visit.run("UPDATE dp_rdr.request SET looked_at = coalesce(looked_at, clock_timestamp()) "
+              "WHERE id = $1 AND state = 'pending'",
+              1, types, values);
+    visit.leave();
+}
+
 // ---- writing -------------------------------------------------------------------------------------------------------
 
 bool take_request(const border::Spi &spi, const Claim &claim) {
     static border::Statement statement(
         "SELECT 1 FROM dp_rdr.request r WHERE r.id = $1 AND r.state = 'pending' AND r.expires_at > clock_timestamp() "
-        "FOR UPDATE SKIP LOCKED");
+        "AND (r.looked_at IS NULL OR NOT $2) FOR UPDATE SKIP LOCKED");
     if (claim.taken)
         return true;
     Parameters parameters;
     parameters.add_count(claim.request);
+    parameters.add_bool(claim.unseen);
     return run(spi, statement, parameters) == 1;
 }
 
@@ -175,7 +206,8 @@ void mark_charged(const border::Spi &spi, const Claim &claim, privacy::Epsilon e
 
 bool settle_request(const border::Spi &spi, const Settling &settling) {
     static border::Statement statement(
-        "UPDATE dp_rdr.request SET state = $3, rows = $4, coordinates = $5, error95 = $6 "
+        "UPDATE dp_rdr.request SET state = $3, rows = $4, coordinates = $5, error95 = $6, "
+        "terms = CASE WHEN $7 IS NULL THEN terms ELSE terms || jsonb_build_object('law', $7) END "
         "WHERE id = $1 AND state = 'charged' AND ledger_id IS NOT DISTINCT FROM $2");
     Parameters parameters;
     parameters.add_count(settling.request);
@@ -184,6 +216,9 @@ bool settle_request(const border::Spi &spi, const Settling &settling) {
     parameters.add(TEXTARRAYOID, PointerGetDatum(settling.rows), settling.rows == nullptr);
     parameters.add(NUMERICARRAYOID, PointerGetDatum(settling.coordinates), settling.coordinates == nullptr);
     parameters.add(FLOAT8ARRAYOID, PointerGetDatum(settling.error95), settling.error95 == nullptr);
+    parameters.add(JSONBOID,
+                   settling.law == nullptr ? Datum(0) : DirectFunctionCall1(jsonb_in, CStringGetDatum(settling.law)),
+                   settling.law == nullptr);
     return run(spi, statement, parameters) == 1;
 }
 

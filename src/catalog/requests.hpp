@@ -14,6 +14,8 @@ struct Requested {
     Asker asker; // who asks
     Oid view;
     const char *kind, *decider, *state;
+    int64 parent;      // of a signal: whose answer it goes on from; else 0
+    Datum task;        // of a signal: a jsonb
     const char *basis; // null: not decided
     const char *query;
     Datum parameters; // a jsonb
@@ -23,7 +25,13 @@ struct Requested {
     bool looked_at;
     bool open; // written by the transaction that reads it
     ArrayType *names, *types;
-    ArrayType *rows; // text[]; null: no answer, or not asked for
+    // With the answer, or null:
+    ArrayType *rows;        // text[]
+    ArrayType *coordinates; // numeric[]; null as well where there are too many
+    ArrayType *error95;     // float8[]
+    const char *law;        // of its noise (release/redraw)
+
+    bool is_signal() const { return parent != 0; }
 };
 
 // Null: there is none. with_rows: the answer as well.
@@ -47,6 +55,10 @@ const char *shown_state(const Requested &request);
 // Whether the table has reviewers.
 bool has_reviewers(const Reading &reading, Oid relation);
 
+// That an owner is shown rows for it, in his transaction: once it is committed he declares no decision on it to be one on public
+// facts. Of what is decided nothing is written: the charge was before.
+void record_look(const Requested &request);
+
 // 42501 for a reviewer who is not blind, with the way by which he is not.
 void check_blind(const Settings &settings, const Asker &reviewer);
 
@@ -62,6 +74,7 @@ struct Claim {
     bool taken;               // there is one
     int64 ledger_row;         // of the last; 0: none was written
     privacy::Epsilon charged; // of all of them
+    bool unseen;              // nobody may have looked at rows for it
 };
 
 // The answer to a request that a charge has paid, or that there is none.
@@ -70,6 +83,7 @@ struct Settling {
     int64 ledger_row; // the last charge for it
     const char *state;
     ArrayType *rows, *coordinates, *error95; // or null
+    const char *law;                         // JSON; or null
 };
 
 // As the extension's owner, in the writer's transaction. False: it is decided, expired, or somebody else has it.

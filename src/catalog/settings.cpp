@@ -215,8 +215,8 @@ static View read_view(const Reading &reading, Oid oid) {
 
 Settings *read_settings(const Reading &reading, Oid oid) {
     View view = read_view(reading, oid);
-    // A dangling row (its table is gone) is as good as none.
-    if (!view.registered || get_rel_name(view.relation) == nullptr)
+    // A dangling row (its table is gone, or the view, by DROP VIEW) is as good as none.
+    if (!view.registered || get_rel_name(view.relation) == nullptr || get_rel_name(oid) == nullptr)
         return nullptr;
     auto *settings = static_cast<Settings *>(palloc0(sizeof(Settings)));
     settings->relation = view.relation;

@@ -11,6 +11,7 @@
 #include "keeper/queue.hpp"
 #include "keeper/stream.hpp"
 #include "release/round.hpp"
+#include "release/signal.hpp"
 #include "rows/caught.hpp"
 
 namespace dp::keeper {
@@ -31,6 +32,7 @@ struct Request {
     release::Round *round;
     const catalog::Requested *requested; // of an approval: what is permitted, and how
     const release::Decision *decision;
+    const release::Signal *signal; // of an approval: what is made of the answer; null: it is given
     catalog::Claim *claim;
     catalog::Entry *entry;  // what is charged next
     StringInfoData message; // an answer that costs nothing, or is stored before it leaves, whole; or none
@@ -285,6 +287,7 @@ static query::Leaf *prepare_question(Request *request) {
     release::Resolved resolved = release::resolve(request->ask, leaf, request->paid);
     request->question = resolved.question;
     request->terms = resolved.terms;
+    request->signal = resolved.signal;
     if (request->alone &&
         !resolved.question->remote) // how long it takes to find the price is bounded elsewhere, if at all
         disable_timeout(STATEMENT_TIMEOUT, false);
@@ -310,30 +313,50 @@ static bool prepare_answer(Request *request) {
     return true;
 }
 
-// Who decides, on what, is looked at in what is committed: nothing that he has done in an open transaction counts. From here on all is
-// done as the requester.
-static void prepare_approval(Request *request) {
-    const Slot &slot = pool()->slots[request->slot];
-    border::Reader reader = {buffer_of(slot), buffer_of(slot) + slot.capacity};
-    border::check_version();
-    release::Approval approval = read_approval(&reader);
+// Who decides, on what, is looked at in what is committed: nothing that he has done in an open transaction counts.
+static void read_decision(Request *request, const release::Approval &approval, const catalog::Requested **parent) {
     catalog::Reading reading = catalog::Reading::open();
     request->requested = catalog::find_request(reading, approval.request, false);
+    *parent = nullptr;
+    if (request->requested != nullptr && request->requested->is_signal())
+        *parent = catalog::find_request(reading, request->requested->parent, true);
     reading.close();
     request->decision =
-        release::decide(approval, catalog::Asker{request->role, request->session_role}, request->requested);
+        release::decide(approval, catalog::Asker{request->role, request->session_role}, request->requested, *parent);
     request->role = request->requested->asker.role;
     if (!SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(request->role)))
         ereport(ERROR,
                 (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                  errmsg("the role that made request " INT64_FORMAT " does not exist any more", approval.request)));
-    border::RoleScope requester = border::RoleScope::enter(request->role);
+}
+
+// What is asked for is looked at as its requester asks.
+static void prepare_requested(Request *request, const catalog::Requested *parent) {
     request->ask = release::ask_of(*request->requested, request->decision);
+    if (parent != nullptr) {
+        auto *wish = static_cast<release::Wish *>(palloc(sizeof(release::Wish)));
+        *wish = release::wish_of(*request->requested, parent);
+        request->ask.wish = wish;
+    }
     query::Leaf *leaf = prepare_question(request);
-    release::check_columns(*request->requested, leaf);
+    if (request->signal == nullptr)
+        release::check_columns(*request->requested, leaf);
     rows::check_asks_something(request->question);
     border::check_stack_room();
-    request->round = release::begin(request->question, request->terms, nullptr);
+}
+
+// From the decision on all is done as the requester.
+static void prepare_approval(Request *request) {
+    const Slot &slot = pool()->slots[request->slot];
+    border::Reader reader = {buffer_of(slot), buffer_of(slot) + slot.capacity};
+    border::check_version();
+    release::Approval approval = read_approval(&reader);
+    const catalog::Requested *parent;
+    read_decision(request, approval, &parent);
+    border::RoleScope requester = border::RoleScope::enter(request->role);
+    prepare_requested(request, parent);
+    request->round = request->signal == nullptr ? release::begin(request->question, request->terms, nullptr)
+                                                : release::begin(request->signal, request->terms);
     request->claim = static_cast<catalog::Claim *>(palloc(sizeof(catalog::Claim)));
     *request->claim = release::claim_of(*request->decision);
     request->entry = release::due(request->round);
@@ -648,8 +671,14 @@ static void answer_requester(Request *request) {
     catalog::Settling *settling = nullptr;
     ErrorData *error = in_transaction(request, "2s", 0, [&] {
         border::set_locally("TimeZone", request->ask.time_zone);
+        if (request->signal != nullptr) {
+            settling = release::settle(*request->decision, release::finish_signal(request->round),
+                                       !release::is_public(request->terms));
+            return;
+        }
         release::Answer answer = release::finish(request->round);
-        settling = release::settle(*request->requested, *request->decision, request->question->leaf, answer);
+        settling = release::settle(*request->requested, *request->decision, request->question, request->terms,
+                                   request->ask.time_zone, answer);
         tuplestore_end(answer.rows);
     });
     if (rows::take_suspension())

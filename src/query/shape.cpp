@@ -317,19 +317,27 @@ static bool has_foreign_literals(Node *node, void *context) {
     return border::walk_raw(node, has_foreign_literals, context);
 }
 
-Node *check_table_condition(const char *text, Oid relation, const char *name) {
+// Parsed as the only target of a SELECT: a text that is more than one expression shows in the other clauses.
+RawStmt *only_expression(const char *text) {
     check_text(text);
-    // Parsed as the only target of a SELECT: a text that is more than one expression shows in the other clauses.
     List *statements = raw_parser(psprintf("SELECT %s", text), RAW_PARSE_DEFAULT);
-    auto *select =
-        list_length(statements) == 1 ? castNode(SelectStmt, linitial_node(RawStmt, statements)->stmt) : nullptr;
-    if (select == nullptr || select->op != SETOP_NONE || list_length(select->targetList) != 1 ||
-        linitial_node(ResTarget, select->targetList)->name || select->fromClause || select->whereClause ||
-        select->groupClause || select->havingClause || select->sortClause || select->distinctClause ||
-        select->intoClause || select->limitCount || select->limitOffset || select->windowClause || select->withClause ||
-        select->lockingClause || select->valuesLists)
+    if (list_length(statements) != 1)
+        return nullptr;
+    auto *select = castNode(SelectStmt, linitial_node(RawStmt, statements)->stmt);
+    bool more = select->op != SETOP_NONE || list_length(select->targetList) != 1 ||
+                linitial_node(ResTarget, select->targetList)->name || select->fromClause || select->whereClause ||
+                select->groupClause || select->havingClause || select->sortClause || select->distinctClause ||
+                select->intoClause || select->limitCount || select->limitOffset || select->windowClause ||
+                select->withClause || select->lockingClause || select->valuesLists;
+    return more ? nullptr : linitial_node(RawStmt, statements);
+}
+
+Node *check_table_condition(const char *text, Oid relation, const char *name) {
+    RawStmt *statement = only_expression(text);
+    if (statement == nullptr)
         ereport(ERROR, (errcode(ERRCODE_SYNTAX_ERROR), errmsg("the %s is not a condition: %s", name, text),
                         errhint("Write what you would write after WHERE.")));
+    auto *select = castNode(SelectStmt, statement->stmt);
     has_foreign_literals(linitial_node(ResTarget, select->targetList)->val, &relation);
     ParseState *state = make_parsestate(nullptr);
     Relation table = table_open(relation, AccessShareLock);

@@ -29,6 +29,9 @@ struct TextScope {
 // that is no facade). `source` may be null.
 Leaf *check_leaf(Query *query, ParseState *source);
 
+// SELECT with this text as its one target, raw; null: the text is more than one expression.
+RawStmt *only_expression(const char *text);
+
 // A condition that a controller declares (a restricted view's filter, a group of people), over the columns of the protected
 // table itself, under the rules for WHERE, and immutable. Vars have varno 1. 42601/0A000/42703 ... otherwise; `name` is what
 // the errors call it.

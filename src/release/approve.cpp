@@ -5,6 +5,8 @@
 #include "catalog/decimals.hpp"
 #include "release/convert.hpp"
 #include "release/explain.hpp"
+#include "release/fields.hpp"
+#include "release/redraw.hpp"
 #include "release/replay.hpp"
 #include "query/names.hpp"
 
@@ -33,7 +35,7 @@ static void check_reviewers_words(const Approval &approval) {
 }
 
 // What an owner decides who may have looked is kept apart; he may declare that nobody has.
-static bool is_sighted(const Approval &approval, const catalog::Requested &request) {
+static bool is_sighted(const Approval &approval, const catalog::Requested &request, const catalog::Requested *parent) {
     bool review = strcmp(request.decider, "review") == 0;
     if (approval.in_sight && review)
         refuse_basis("basis \"rows\" does not go with decider \"review\"",
@@ -43,6 +45,9 @@ static bool is_sighted(const Approval &approval, const catalog::Requested &reque
                      "Pass basis => 'public' if that is so, or leave it to the reviewers.");
     if (!approval.is_public)
         return true;
+    if (parent != nullptr && strcmp(parent->basis, "rows") == 0)
+        refuse_basis("basis \"public\" does not go with a signal on an answer that was decided on in sight of the rows",
+                     "Leave basis out: it is 'rows'.");
     if (request.looked_at)
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("somebody has looked at rows for request " INT64_FORMAT, request.id),
@@ -57,7 +62,17 @@ static bool is_sighted(const Approval &approval, const catalog::Requested &reque
     return false;
 }
 
-const Decision *decide(const Approval &approval, const catalog::Asker &approver, const catalog::Requested *request) {
+// Of a signal: what it goes on from is an answer that was handed out.
+static void check_parent(const catalog::Requested &request, const catalog::Requested *parent) {
+    if (!request.is_signal())
+        return;
+    if (parent == nullptr || parent->basis == nullptr || strcmp(parent->state, "answered") != 0 ||
+        memcmp(&parent->table, &request.table, sizeof(pg_uuid_t)) != 0)
+        refuse_unreadable();
+}
+
+const Decision *decide(const Approval &approval, const catalog::Asker &approver, const catalog::Requested *request,
+                       const catalog::Requested *parent) {
     catalog::Reading reading = catalog::Reading::open();
     if (request == nullptr)
         catalog::refuse_unknown(approval.request);
@@ -67,13 +82,17 @@ const Decision *decide(const Approval &approval, const catalog::Asker &approver,
         catalog::refuse_unknown(approval.request);
     catalog::check_not_own(*request, approver);
     catalog::check_pending(*request);
+    check_parent(*request, parent);
     auto *decision = static_cast<Decision *>(palloc0(sizeof(Decision)));
     decision->request = request->id;
     decision->approver = GetUserNameFromId(approver.role, false);
     decision->by_owner = access.owner;
     decision->approval = approval;
+    decision->parent = request->parent;
+    if (request->is_signal())
+        decision->task = required_field(&DatumGetJsonbP(request->task)->root, "task");
     if (access.owner)
-        decision->sighted = is_sighted(approval, *request);
+        decision->sighted = is_sighted(approval, *request, parent);
     else {
         check_reviewers_words(approval);
         catalog::check_blind(*access.settings, approver);
@@ -83,35 +102,8 @@ const Decision *decide(const Approval &approval, const catalog::Asker &approver,
 
 // ---- the question --------------------------------------------------------------------------------------------------
 
-[[noreturn]] static void refuse_unreadable() {
-    ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("a request cannot be read")));
-    pg_unreachable();
-}
-
-static const JsonbValue *field(JsonbContainer *container, const char *name, JsonbValue *value) {
-    const JsonbValue *found = getKeyJsonValueFromContainer(container, name, static_cast<int>(strlen(name)), value);
-    if (found == nullptr)
-        refuse_unreadable();
-    return found;
-}
-
-static const char *text_field(JsonbContainer *container, const char *name) {
-    JsonbValue value;
-    const JsonbValue *found = field(container, name, &value);
-    if (found->type == jbvNull)
-        return nullptr;
-    if (found->type != jbvString)
-        refuse_unreadable();
-    return pnstrdup(found->val.string.val, found->val.string.len);
-}
-
-static JsonbContainer *array_field(Datum parameters, const char *name, int *n) {
-    JsonbValue value;
-    const JsonbValue *found = field(&DatumGetJsonbP(parameters)->root, name, &value);
-    if (found->type != jbvBinary || !JsonContainerIsArray(found->val.binary.data))
-        refuse_unreadable();
-    *n = static_cast<int>(JsonContainerSize(found->val.binary.data));
-    return found->val.binary.data;
+static JsonbContainer *parameter_array(Datum parameters, const char *name, int *n) {
+    return array_field(&DatumGetJsonbP(parameters)->root, name, n);
 }
 
 // Written under pinned settings, and read under the same ones. Its type is the server's own or an enum, or it is refused.
@@ -150,7 +142,7 @@ Ask ask_of(const catalog::Requested &request, const Decision *decision) {
     ask.by_request = true;
     ask.decision = decision;
     int n;
-    JsonbContainer *values = array_field(request.parameters, "values", &n);
+    JsonbContainer *values = parameter_array(request.parameters, "values", &n);
     ask.parameters = makeParamList(n);
     ask.parameter_types = static_cast<Oid *>(palloc0(sizeof(Oid) * (n + 1)));
     for (int i = 0; i < n; i++)
@@ -188,7 +180,7 @@ static bool in_name(char c) {
 // A text as the server deparses it: no comments, no dollar quotes.
 const char *text_with_values(const char *query, Datum parameters) {
     int n;
-    JsonbContainer *values = array_field(parameters, "values", &n);
+    JsonbContainer *values = parameter_array(parameters, "values", &n);
     StringInfoData text;
     initStringInfo(&text);
     for (const char *at = query, *end; *at != '\0'; at = end) {
@@ -207,8 +199,8 @@ const char *text_with_values(const char *query, Datum parameters) {
 }
 
 // Of the leaf, in the order of the answer; from 0.
-static int *columns_of(const catalog::Requested &request, const query::Leaf *leaf, int *n) {
-    JsonbContainer *numbers = array_field(request.parameters, "columns", n);
+int *columns_of(const catalog::Requested &request, const query::Leaf *leaf, int *n) {
+    JsonbContainer *numbers = parameter_array(request.parameters, "columns", n);
     auto *columns = static_cast<int *>(palloc(sizeof(int) * (*n + 1)));
     for (int i = 0; i < *n; i++) {
         JsonbValue *value = getIthJsonbValueFromContainer(numbers, i);
@@ -276,9 +268,19 @@ static void ask_for_less(const catalog::Policy &policy, privacy::Epsilon epsilon
     terms->has_requested = true;
 }
 
+// How much one row moves a signal is not looked for, and would have to be for such a price.
+static void check_signal_terms(const Decision &decision, const Terms &terms) {
+    if (decision.parent != 0 && (is_selected(terms.algorithm) || terms.algorithm == Algorithm::within_data))
+        ereport(ERROR,
+                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("the price of a signal cannot be found in the rows"),
+                 errdetail("The terms of this decision, or of the requester's policy, would look there."),
+                 errhint("The owner of the table passes tau, without a selection, or epsilon.")));
+}
+
 // What a profile promises, of a table or of a role, rests on decisions that do not depend on the data.
 static void check_data_terms(const Decision &decision, const catalog::Settings &settings, const catalog::Policy &policy,
                              const Terms &terms) {
+    check_signal_terms(decision, terms);
     if (decision.sighted && (policy.has_profile || settings.has_profile))
         refuse_basis(
             policy.has_profile ? "basis \"rows\" does not go with the requester's risk profile"
@@ -349,7 +351,14 @@ catalog::Claim claim_of(const Decision &decision) {
     if (approval.hold)
         appendStringInfoString(&json, ", \"hold\": true");
     appendStringInfoChar(&json, '}');
-    return catalog::Claim{decision.request, json.data, basis_name(decision.sighted), decision.approver, false, 0, {}};
+    return catalog::Claim{decision.request,
+                          json.data,
+                          basis_name(decision.sighted),
+                          decision.approver,
+                          false,
+                          0,
+                          {},
+                          decision.by_owner && !decision.sighted};
 }
 
 static ArrayType *array_of(Datum *elements, bool *nulls, int64 n, Oid type, int16 length, bool by_value, char align) {
@@ -395,16 +404,17 @@ ArrayType *error_array(const double *error95, const int *columns, int n) {
     return array_of(elements, nulls, n, FLOAT8OID, sizeof(double), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
 }
 
-catalog::Settling *settle(const catalog::Requested &request, const Decision &decision, const query::Leaf *leaf,
-                          const Answer &answer) {
+catalog::Settling *settle(const catalog::Requested &request, const Decision &decision, const rows::Question *question,
+                          const Terms &terms, const char *time_zone, const Answer &answer) {
     int n;
-    const int *columns = columns_of(request, leaf, &n);
+    const int *columns = columns_of(request, question->leaf, &n);
     auto *settling = static_cast<catalog::Settling *>(palloc0(sizeof(catalog::Settling)));
     settling->request = decision.request;
     settling->state = decision.approval.hold ? "held" : "answered";
     settling->rows = rows_of(answer, columns, n);
     settling->coordinates = answer.storing == nullptr ? nullptr : answer.storing->answer.numbers;
     settling->error95 = error_array(answer.facts.error95, columns, n);
+    settling->law = law_of(question, terms, answer, time_zone, columns, n);
     return settling;
 }
 

@@ -25,6 +25,8 @@ struct Decision {
     const char *approver; // his name
     bool by_owner;        // otherwise by a reviewer
     bool sighted;         // basis: rows
+    int64 parent;         // of a signal: the request whose answer it goes on from; else 0
+    const char *task;     // likewise
     Approval approval;
 };
 
@@ -41,7 +43,9 @@ struct Settled {
 
 // Looks at what is committed. Errors: 42501 for who may not decide; 55000 for a request that nobody can decide on any more; 22023 for
 // a basis that does not go with it.
-const Decision *decide(const Approval &approval, const catalog::Asker &approver, const catalog::Requested *request);
+// parent: of a signal. It is on public facts only if that was.
+const Decision *decide(const Approval &approval, const catalog::Asker &approver, const catalog::Requested *request,
+                       const catalog::Requested *parent);
 // The question as its requester asked it. As him.
 Ask ask_of(const catalog::Requested &request, const Decision *decision);
 
@@ -59,9 +63,11 @@ const Replay *keep_numbers(const rows::Question *question);
 catalog::Claim claim_of(const Decision &decision);
 // 55000 where the columns of the answer are not those that the requester was told.
 void check_columns(const catalog::Requested &request, const query::Leaf *leaf);
+// The columns of its answer among the outputs of the leaf, from 0.
+int *columns_of(const catalog::Requested &request, const query::Leaf *leaf, int *n);
 // The answer as it is stored. As the requester, under his time zone.
-catalog::Settling *settle(const catalog::Requested &request, const Decision &decision, const query::Leaf *leaf,
-                          const Answer &answer);
+catalog::Settling *settle(const catalog::Requested &request, const Decision &decision, const rows::Question *question,
+                          const Terms &terms, const char *time_zone, const Answer &answer);
 // How a type of a column is written down, under pinned settings.
 const char *type_text(Oid type);
 // Of the columns that an answer has, of error95 of the outputs of a leaf: NULL for a key.

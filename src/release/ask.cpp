@@ -5,11 +5,12 @@
 #include "query/shape.hpp"
 #include "release/approve.hpp"
 #include "release/replay.hpp"
+#include "release/signal.hpp"
 
 namespace dp::release {
 
 // The text was written under pinned settings and is read under the same ones, whatever the caller's are.
-static query::Leaf *parse_leaf(const Ask &ask) {
+query::Leaf *leaf_of(const Ask &ask) {
     border::SettingsScope settings = border::SettingsScope::enter();
     query::TextScope scope;
     scope.enter(ask.leaf);
@@ -45,7 +46,7 @@ static void check_outputs(const query::Leaf *leaf, const Ask &ask) {
 }
 
 query::Leaf *check_ask(const Ask &ask) {
-    query::Leaf *leaf = parse_leaf(ask);
+    query::Leaf *leaf = leaf_of(ask);
     if (ask.output_types != nullptr)
         check_outputs(leaf, ask);
     border::check_permissions(leaf->query);
@@ -119,11 +120,12 @@ Resolved resolve(const Ask &ask, query::Leaf *leaf, bool drawn) {
     if (!question->groups_only && !ask.refines && !ask.anew)
         terms.replay = look_up(reading, question, terms, *policy, ask.time_zone, !drawn);
     reading.close();
+    const Signal *signal = ask.wish == nullptr ? nullptr : bind(*ask.wish, question, ask.time_zone);
     if (ask.decision != nullptr) {
-        check_approved_price(question, terms);
+        check_approved_price(signal == nullptr ? question : priced(signal), terms);
         terms.replay = keep_numbers(question);
     }
-    return Resolved{question, terms};
+    return Resolved{question, terms, signal};
 }
 
 } // namespace dp::release

@@ -6,6 +6,9 @@
 
 namespace dp::release {
 
+struct Wish;
+struct Signal;
+
 struct Ask {
     catalog::Asker asker;
     const char *leaf;      // written and read under pinned settings
@@ -16,11 +19,12 @@ struct Ask {
     privacy::Epsilon epsilon; // asks for less
     double weight;
     privacy::Wanted wanted;
-    bool anew;           // not answered by what is stored, nor stored
-    bool refines;        // the last answer,
-    Refinable refinable; // which is this
+    bool anew;                // not answered by what is stored, nor stored
+    bool refines;             // the last answer,
+    Refinable refinable;      // which is this
     bool by_request;          // it is asked for, or permitted by, a request
     const Decision *decision; // the latter; null otherwise
+    const Wish *wish;         // a signal on the answer to this question; null: the answer
     int noutputs;             // columns that the asker expects
     Oid *output_types;        // null: those of the leaf
     Oid *parameter_types;
@@ -38,9 +42,12 @@ void check_direct(const catalog::Policy &policy, const catalog::Settings &settin
 struct Resolved {
     rows::Question *question;
     Terms terms;
+    const Signal *signal; // null: the answer is asked for
 };
 
-// Parses and checks the leaf, its columns, and the caller's SELECT on the view (as the current role). Errors: those of
+// Parses and checks the leaf.
+query::Leaf *leaf_of(const Ask &ask);
+// The same, and checks its columns, and the caller's SELECT on the view (as the current role). Errors: those of
 // query::parse_select and check_leaf; 42804 for other columns; 42501.
 query::Leaf *check_ask(const Ask &ask);
 // The leaf under the settings and the policy that are committed now, for the current role. Reads no private row. Errors:

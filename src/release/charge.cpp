@@ -119,6 +119,8 @@ static void describe_decision(StringInfo json, const Decision *decision) {
     appendStringInfo(json, ", \"request\": " INT64_FORMAT ", \"approved_by\": ", decision->request);
     escape_json(json, decision->approver);
     appendStringInfo(json, ", \"basis\": \"%s\"", basis_name(decision->sighted));
+    if (decision->parent != 0)
+        appendStringInfo(json, ", \"task\": \"%s\", \"parent\": " INT64_FORMAT, decision->task, decision->parent);
 }
 
 // Public facts only: what the price follows from.

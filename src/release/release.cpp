@@ -88,6 +88,8 @@ struct Writer {
     privacy::int128 *kept;        // of all groups, what was released of them; null: nobody needs it later
     int64 at;                     // the group that comes next
     Kept *stored;                 // what becomes of a stored answer; or null
+    EachRow each;                 // takes the rows of an exact answer; null: they are stored in `answer`
+    void *context;                // its own
     privacy::int128 *noisy;       // ncoordinates
     Answer *answer;
     double *error95; // of each output: how accurate it is; of an average: where it is least so
@@ -186,7 +188,7 @@ static Datum part_value(const Writer *writer, int output) {
     const rows::Question *question = writer->question;
     const query::Output &column = question->leaf->outputs[output];
     Datum value = aggregate_value(writer, column.index);
-    if (column.part == query::Part::value)
+    if (column.part == query::Part::value || writer->each != nullptr)
         return value;
     int j = question->measure_of[column.index];
     Released released = {question, column.index, writer->noisy + first_coordinate(question, j), 0, nullptr, 0, value};
@@ -221,8 +223,13 @@ static void put_row(const Writer *writer, const Datum *keys, const bool *key_nul
             nulls[i] = key_nulls[output.index];
         } else {
             values[i] = part_value(writer, i);
-            note_accuracy(writer, i);
+            if (writer->each == nullptr)
+                note_accuracy(writer, i);
         }
+    }
+    if (writer->each != nullptr) {
+        writer->each(writer->context, values, nulls);
+        return;
     }
     tuplestore_putvalues(writer->answer->rows, writer->answer->desc, values, nulls);
     keep_group(writer->stored, writer->question, keys, key_nulls, writer->noisy);
@@ -443,7 +450,7 @@ Answer give_again(const rows::Question *question, const Terms &terms) {
     writer.plan = plan;
     writer.given = past.values;
     writer.means = past.round && past.mechanism == privacy::Mechanism::gaussian;
-    if (question->thresholded)
+    if (past.keys != nullptr)
         put_past_groups(&writer, past);
     else
         put_declared(&writer, nullptr);
@@ -464,6 +471,18 @@ Answer list_groups(const rows::Question *question, const Terms &terms) {
     writer.given = writer.noisy; // of no coordinate
     put_declared(&writer, nullptr);
     return answer;
+}
+
+// ---- without noise -------------------------------------------------------------------------------------------------
+
+void each_exact_row(const rows::Question *question, const rows::Sums &sums, EachRow each, void *context) {
+    Writer writer = {};
+    writer.question = question;
+    writer.noisy = static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * question->ncoordinates));
+    writer.given = sums.values;
+    writer.each = each;
+    writer.context = context;
+    put_declared(&writer, nullptr);
 }
 
 // ---- an answer that was charged ------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ static void add_number(StringInfo text, const char *name, int64 number) {
 }
 
 // As the internal statement has it: over the table, its parameters and constants folded. Null for null.
-static const char *text_of(const rows::Question *question, Node *node) {
+const char *text_of(const rows::Question *question, Node *node) {
     if (node == nullptr)
         return nullptr;
     List *context = deparse_context_for(get_rel_name(question->settings->relation), question->settings->relation);
@@ -247,7 +247,7 @@ static void read_charged(Datum charged, const rows::Question *question, const in
 }
 
 // Whole numbers of at most 128 bits.
-static privacy::int128 read_number(Datum numeric) {
+privacy::int128 read_number(Datum numeric) {
     const char *text = catalog::numeric_text(numeric);
     bool negative = *text == '-';
     privacy::uint128 magnitude = 0;
@@ -406,7 +406,7 @@ static void keep_keys(Kept *kept, const rows::Question *question, const Datum *k
     }
 }
 
-static Datum number_of(privacy::int128 value) {
+Datum number_of(privacy::int128 value) {
     char text[64];
     border::core([&] { strlcpy(text, privacy::scaled_text(value, 0).c_str(), sizeof text); });
     return catalog::text_numeric(text);

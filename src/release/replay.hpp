@@ -44,4 +44,10 @@ void keep_group(Kept *kept, const rows::Question *question, const Datum *keys, c
 const catalog::Storing *storing_of(const Kept *kept, const rows::Question *question, const Terms &terms,
                                    const Facts &facts, bool round);
 
+// A coordinate as a numeric, and back; XX001 for what is none.
+Datum number_of(privacy::int128 value);
+privacy::int128 read_number(Datum numeric);
+// An expression of the internal statement as text. Null for null. Under pinned settings.
+const char *text_of(const rows::Question *question, Node *node);
+
 } // namespace dp::release

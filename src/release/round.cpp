@@ -8,6 +8,7 @@
 #include "release/refine.hpp"
 #include "release/replay.hpp"
 #include "release/select.hpp"
+#include "release/signal.hpp"
 #include "rows/engine.hpp"
 #include "rows/selection_sums.hpp"
 
@@ -31,6 +32,7 @@ struct Round {
     // Of steps towards an accuracy.
     Refinement *refinement;
     catalog::Charge base; // what each of them is made from
+    const Signal *signal; // what is made of the answer; null: it is given
 };
 
 static void charge_price(Round *round, const Permitted &permitted) {
@@ -115,6 +117,13 @@ Round *begin(const rows::Question *question, const Terms &terms, const Refinable
     return round;
 }
 
+Round *begin(const Signal *signal, const Terms &terms) {
+    rows::check_remote_parts(question_of(signal), nullptr);
+    Round *round = begin(priced(signal), terms, nullptr);
+    round->signal = signal;
+    return round;
+}
+
 catalog::Entry *due(Round *round) {
     return &round->entry;
 }
@@ -191,9 +200,19 @@ void discard(Round *round) {
     rows::discard(&round->sums);
 }
 
-Answer finish(Round *round) {
-    if (!is_paid(round))
+static void check_paid(const Round *round, bool of_signal) {
+    if (!is_paid(round) || (round->signal != nullptr) != of_signal)
         elog(ERROR, "an answer is asked for that was not charged");
+}
+
+Signalled finish_signal(Round *round) {
+    check_paid(round, true);
+    rows::Sums sums = rows::evaluate(question_of(round->signal), nullptr);
+    return add_noise(round->signal, round->terms, round->paid.epsilon, &sums);
+}
+
+Answer finish(Round *round) {
+    check_paid(round, false);
     if (round->refinement != nullptr)
         return write_refined(round->refinement);
     rows::Sums now = round->read ? rows::Sums{} : rows::evaluate(round->question, nullptr);

@@ -29,6 +29,12 @@ void stop_early(Round *round);
 // Reads the rows, unless they have been, and writes the noisy answer.
 Answer finish(Round *round);
 
+// A round that ends with a signal in the place of the answer: one charge, then the rows of the answer are read.
+struct Signal;
+struct Signalled;
+Round *begin(const Signal *signal, const Terms &terms);
+Signalled finish_signal(Round *round);
+
 // What needs no round: an answer that was paid before, or nothing private. Else rows = null. Reads no private row.
 Answer uncharged(const rows::Question *question, const Terms &terms);
 

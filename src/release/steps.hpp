@@ -22,6 +22,11 @@ Answer write(const rows::Question *question, const Terms &terms, const Paid &pai
 Answer write_values(const rows::Question *question, const Terms &terms, const Facts &facts,
                     const privacy::int128 *values, bool means);
 
+// The exact rows of an answer with declared groups, in canonical order, one at a time: for who adds noise to what he makes of them
+// (release/signal), and the owner. Both ends of an interval are the number. To be called inside of rows::caught.
+using EachRow = void (*)(void *context, const Datum *values, const bool *nulls);
+void each_exact_row(const rows::Question *question, const rows::Sums &sums, EachRow each, void *context);
+
 // Reads the rows and writes the noisy answer of a charge.
 Answer write_answer(const rows::Question *question, const Terms &terms, privacy::Epsilon charged, const Drawn *drawn);
 

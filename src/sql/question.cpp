@@ -7,23 +7,31 @@
 namespace dp::sql {
 
 // The ownership is checked before anything else is said about the table.
-rows::Question *controllers_question(const char *text) {
-    query::TextScope scope;
-    scope.enter(text);
-    query::Parsed parsed = query::parse_select(text);
-    query::Leaf *leaf = query::check_leaf(parsed.query, parsed.source);
-    scope.leave();
+static rows::Question *prepared(query::Leaf *leaf, const char *text, ParamListInfo parameters) {
     Oid relation = catalog::table_of_facade(leaf->view);
     if (!border::owns_relation(relation, GetUserId()))
         ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
                         errmsg("must be owner of the table behind %s", catalog::qualified_name(leaf->view)),
                         errhint("Only the controller may look at the risk; analysts ask through dp_query().")));
     catalog::Reading reading = catalog::Reading::open();
-    rows::Question *question = rows::prepare(reading, leaf, text, nullptr);
+    rows::Question *question = rows::prepare(reading, leaf, text, parameters);
     question->asker = catalog::current_asker();
     reading.close();
     rows::check_asks_something(question);
     return question;
+}
+
+rows::Question *controllers_question(const char *text) {
+    query::TextScope scope;
+    scope.enter(text);
+    query::Parsed parsed = query::parse_select(text);
+    query::Leaf *leaf = query::check_leaf(parsed.query, parsed.source);
+    scope.leave();
+    return prepared(leaf, text, nullptr);
+}
+
+rows::Question *controllers_question(const release::Ask &ask) {
+    return prepared(release::leaf_of(ask), ask.leaf, ask.parameters);
 }
 
 } // namespace dp::sql

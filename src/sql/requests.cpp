@@ -16,11 +16,13 @@
 #include "query/shape.hpp"
 #include "release/approve.hpp"
 #include "release/explain.hpp"
+#include "release/fetched.hpp"
 #include "rows/canonical.hpp"
 #include "sql/analyst.hpp"
 #include "sql/arguments.hpp"
 #include "sql/controller.hpp"
 #include "sql/refusal.hpp"
+#include "sql/requests.hpp"
 #include "sql/row_json.hpp"
 #include "sql/statement.hpp"
 extern "C" {
@@ -209,10 +211,11 @@ struct Priced {
     release::Price price;
 };
 
+} // namespace
+
 constexpr int longest_purpose = 2000; // characters
 constexpr int most_pending = 100;     // of a requester about a table
 constexpr int most_undecided = 1000;  // withdrawn or expired, of a requester about a table: the latest are kept
-} // namespace
 
 // The answer is kept as texts, which have to be read again as what they were.
 static void check_keys(const query::Leaf *leaf) {
@@ -243,7 +246,7 @@ static Priced look_at(Asked *question) {
     return priced;
 }
 
-static void check_length(const char *text, const char *name) {
+void check_length(const char *text, const char *name) {
     int length = pg_mbstrlen(text);
     if (length > longest_purpose)
         ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -275,7 +278,7 @@ static const char *decider_of(FunctionCallInfo fcinfo, int argument, const Price
 }
 
 // In UTC: a day has 24 hours whatever time zone the requester is in.
-static TimestampTz expiry(Datum expires, TimestampTz now) {
+TimestampTz expiry(Datum expires, TimestampTz now) {
     const Interval *span = DatumGetIntervalP(expires);
     constexpr int most_days = 365250;
     bool too_long =
@@ -292,7 +295,7 @@ static TimestampTz expiry(Datum expires, TimestampTz now) {
 }
 
 // Until the end of the transaction: two of one requester's count after each other. Advisory locks of anybody have another class.
-static void lock_requester(const catalog::Settings &settings, Oid requester) {
+void lock_requester(const catalog::Settings &settings, Oid requester) {
     constexpr uint16 own_class = 3;
     LOCKTAG tag;
     SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, settings.relation, requester, own_class);
@@ -300,7 +303,7 @@ static void lock_requester(const catalog::Settings &settings, Oid requester) {
 }
 
 // Of what is committed now, whatever an older snapshot of the transaction shows, and of what it has made itself.
-static void check_pending_requests(const catalog::Settings &settings, Oid requester) {
+void check_pending_requests(const catalog::Settings &settings, Oid requester) {
     CommandCounterIncrement();
     Visit visit = Visit::read();
     Oid types[2] = {TEXTOID, OIDOID};
@@ -319,7 +322,7 @@ static void check_pending_requests(const catalog::Settings &settings, Oid reques
 }
 
 // Whoever asks and withdraws, again and again, pays nothing for it. What somebody has decided on stays.
-static void forget_old_requests(const Visit &visit, const catalog::Settings &settings, Oid requester) {
+void forget_old_requests(const Visit &visit, const catalog::Settings &settings, Oid requester) {
     Oid types[3] = {TEXTOID, OIDOID, INT4OID};
     Datum values[3] = {CStringGetTextDatum(settings.id_text), ObjectIdGetDatum(requester),
                        Int32GetDatum(most_undecided)};
@@ -370,6 +373,11 @@ static int64 store_request(const Visit &visit, const Asked &question, const Pric
     return DatumGetInt64(border::Spi::value(0, 1, &isnull));
 }
 
+// Anybody may listen: its number, and nothing on what becomes of it.
+void tell_listeners(int64 request) {
+    Async_Notify("dp_rdr_requests", psprintf(INT64_FORMAT, request));
+}
+
 DP_CALL(dp_request) {
     require(fcinfo, 0, "query");
     require(fcinfo, 1, "purpose");
@@ -390,8 +398,7 @@ DP_CALL(dp_request) {
     forget_old_requests(visit, *priced.settings, question.ask.asker.role);
     int64 request = store_request(visit, question, priced, purpose, decider, now, expires);
     visit.leave();
-    // Anybody may listen: its number, and nothing on what becomes of it.
-    Async_Notify("dp_rdr_requests", psprintf(INT64_FORMAT, request));
+    tell_listeners(request);
     PG_RETURN_INT64(request);
 }
 
@@ -399,7 +406,7 @@ DP_CALL(dp_request) {
 
 // What was decided in sight of the rows tells its price to their owner alone.
 static const char *const requests_sql = R"sql(
-SELECT r.id, r.at, r.requester::text, r.view::text, r.kind, r.query, r.purpose, s.state,
+SELECT r.id, r.at, r.requester::text, r.view::text, r.kind, coalesce(r.task ->> 'call', r.query), r.purpose, s.state,
        CASE WHEN r.basis IS DISTINCT FROM 'rows' OR a.owner THEN (r.terms ->> 'epsilon')::numeric END,
        CASE WHEN r.basis IS DISTINCT FROM 'rows' OR a.owner THEN r.error95 END,
        r.approver, r.expires_at, r.basis, r.reason, r.parameters
@@ -460,7 +467,7 @@ DP_CALL(dp_requests) {
 // ---- fetching ------------------------------------------------------------------------------------------------------
 
 // With its answer: the requester's once it is released, its table's owner's once it is drawn.
-static const catalog::Requested *answered_request(int64 id) {
+const catalog::Requested *answered_request(int64 id) {
     catalog::Reading reading = catalog::Reading::open();
     const catalog::Requested *request = catalog::find_request(reading, id, true);
     if (request == nullptr)
@@ -492,63 +499,25 @@ static Datum *elements_of(ArrayType *array, int *n, bool **nulls) {
     return elements;
 }
 
-// A type that has the name of one that was dropped is read with the rights of whoever fetches: nobody's code must run then.
-static Oid read_as(Oid type) {
-    if (catalog::input_runs_code(type))
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("type %s is another one than that of the answer", format_type_be(type))));
-    return getBaseType(type);
-}
-
-// Each row's values from their texts, as of the base type: what is stored was a value of a domain already.
-template <class Put> static void each_row(const catalog::Requested &request, TupleDesc desc, Put &&put) {
+void check_fetched_columns(const catalog::Requested &request, TupleDesc expected, const char *first) {
     border::SettingsScope settings = border::SettingsScope::enter();
-    int ntexts, n = desc->natts;
-    bool *missing;
-    Datum *texts = elements_of(request.rows, &ntexts, &missing);
-    auto *inputs = static_cast<FmgrInfo *>(palloc0(sizeof(FmgrInfo) * (n + 1)));
-    auto *parameters = static_cast<Oid *>(palloc0(sizeof(Oid) * (n + 1)));
-    for (int i = 0; i < n; i++) {
-        Oid input;
-        getTypeInputInfo(read_as(TupleDescAttr(desc, i)->atttypid), &input, &parameters[i]);
-        fmgr_info(input, &inputs[i]);
-    }
-    auto *values = static_cast<Datum *>(palloc0(sizeof(Datum) * (n + 1)));
-    auto *nulls = static_cast<bool *>(palloc0(sizeof(bool) * (n + 1)));
-    for (int at = 0; n > 0 && at + n <= ntexts; at += n) {
-        CHECK_FOR_INTERRUPTS();
-        for (int i = 0; i < n; i++) {
-            nulls[i] = missing[at + i];
-            if (!nulls[i])
-                values[i] = InputFunctionCall(&inputs[i], TextDatumGetCString(texts[at + i]), parameters[i], -1);
-        }
-        put(values, nulls);
-    }
-    settings.leave();
-}
-
-// What has no type any more is given as the text that it is kept as.
-static Oid type_kept(Datum name) {
-    Oid type = border::type_if_any(TextDatumGetCString(name));
-    return OidIsValid(type) ? type : TEXTOID;
-}
-
-static void check_fetched_columns(const catalog::Requested &request, TupleDesc expected) {
-    border::SettingsScope settings = border::SettingsScope::enter();
+    int before = first == nullptr ? 0 : 1;
     int n, nnames;
     bool *nulls;
     Datum *types = elements_of(request.types, &n, &nulls), *names = elements_of(request.names, &nnames, &nulls);
-    bool same = n == expected->natts;
+    bool same = n + before == expected->natts && (before == 0 || TupleDescAttr(expected, 0)->atttypid == INT4OID);
     for (int i = 0; same && i < n; i++)
-        same = type_kept(types[i]) == TupleDescAttr(expected, i)->atttypid;
+        same = release::type_kept(types[i]) == TupleDescAttr(expected, before + i)->atttypid;
     settings.leave();
     if (same)
         return;
     StringInfoData columns;
     initStringInfo(&columns);
+    if (before > 0)
+        appendStringInfo(&columns, "%s integer", first);
     for (int i = 0; i < n; i++)
-        appendStringInfo(&columns, "%s%s %s", i > 0 ? ", " : "", quote_identifier(TextDatumGetCString(names[i])),
-                         format_type_be(type_kept(types[i])));
+        appendStringInfo(&columns, "%s%s %s", i + before > 0 ? ", " : "",
+                         quote_identifier(TextDatumGetCString(names[i])), format_type_be(release::type_kept(types[i])));
     ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("the declared columns are not those of the answer"),
                     errhint("Write AS (%s).", columns.data)));
 }
@@ -558,32 +527,20 @@ DP_CALL(dp_fetch) {
     const catalog::Requested *request = answered_request(PG_GETARG_INT64(0));
     InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
-    check_fetched_columns(*request, result->setDesc);
-    each_row(*request, result->setDesc, [&](Datum *values, bool *nulls) {
+    check_fetched_columns(*request, result->setDesc, nullptr);
+    release::each_fetched_row(*request, result->setDesc, [&](Datum *values, bool *nulls) {
         tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
     });
     return Datum(0);
 }
 
-static TupleDesc desc_of(const catalog::Requested &request) {
-    border::SettingsScope settings = border::SettingsScope::enter();
-    int n, nnames;
-    bool *nulls;
-    Datum *types = elements_of(request.types, &n, &nulls), *names = elements_of(request.names, &nnames, &nulls);
-    TupleDesc desc = CreateTemplateTupleDesc(n);
-    for (int i = 0; i < n; i++)
-        TupleDescInitEntry(desc, i + 1, TextDatumGetCString(names[i]), type_kept(types[i]), -1, 0);
-    settings.leave();
-    return BlessTupleDesc(desc);
-}
-
 DP_CALL(dp_answer) {
     const catalog::Requested *request = answered_request(PG_GETARG_INT64(0));
-    TupleDesc desc = desc_of(*request);
+    TupleDesc desc = release::fetched_columns(*request);
     JsonColumns columns = json_columns(desc);
     StringInfoData json;
     initStringInfo(&json);
-    each_row(*request, desc, [&](Datum *values, bool *nulls) {
+    release::each_fetched_row(*request, desc, [&](Datum *values, bool *nulls) {
         appendStringInfoString(&json, json.len == 0 ? "[" : ", ");
         appendStringInfoString(&json, row_json(columns, values, nulls));
     });

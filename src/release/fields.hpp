@@ -1,0 +1,24 @@
+// Parts of the extension's own jsonb columns. What cannot be read is XX001.
+#pragma once
+
+#include "border/postgres.hpp"
+extern "C" {
+#include <utils/jsonb.h>
+}
+
+namespace dp::release {
+
+[[noreturn]] void refuse_unreadable();
+
+// A string, or a number as it is written; null for null.
+const char *text_field(JsonbContainer *object, const char *name);
+// The same where it must be there.
+const char *required_field(JsonbContainer *object, const char *name);
+int int_field(JsonbContainer *object, const char *name);
+double double_field(JsonbContainer *object, const char *name);
+bool bool_field(JsonbContainer *object, const char *name);
+JsonbContainer *array_field(JsonbContainer *object, const char *name, int *n);
+// An object of an array; null for null.
+JsonbContainer *object_at(JsonbContainer *array, int i);
+
+} // namespace dp::release

@@ -1,0 +1,342 @@
+#include "release/redraw.hpp"
+
+#include "border/scope.hpp"
+#include "catalog/decimals.hpp"
+#include "release/charge.hpp"
+#include "release/fetched.hpp"
+#include "release/fields.hpp"
+#include "release/random.hpp"
+#include "release/replay.hpp"
+#include "rows/groups.hpp"
+
+namespace dp::release {
+
+// ---- the declarations ----------------------------------------------------------------------------------------------
+
+// Each piece with its length: no two lists of pieces are one text.
+static void add_piece(StringInfo text, const char *piece) {
+    appendStringInfo(text, "%d:%s\n", piece == nullptr ? -1 : static_cast<int>(strlen(piece)),
+                     piece == nullptr ? "" : piece);
+}
+
+static const char *column_name(const rows::Question *question, AttrNumber attno) {
+    return attno <= 0 ? nullptr : get_attname(question->settings->relation, attno, false);
+}
+
+static void add_keys(StringInfo text, const rows::Question *question) {
+    for (int i = 0; i < question->leaf->nkeys; i++) {
+        const query::Key &key = question->leaf->keys[i];
+        add_piece(text, text_of(question, question->keys[i]));
+        add_piece(text,
+                  format_type_extended(key.type, key.typmod, FORMAT_TYPE_FORCE_QUALIFY | FORMAT_TYPE_TYPEMOD_GIVEN));
+        if (!question->thresholded)
+            add_piece(text, OidOutputFunctionCall(
+                                F_ARRAY_OUT, PointerGetDatum(rows::canonical_groups(question->domains[i], key.type))));
+    }
+}
+
+static void add_measure(StringInfo text, const rows::Question *question, int j) {
+    const privacy::Measure &measure = (*question->measures)[j];
+    const privacy::Bounds *bounds = question->bounds[j];
+    add_piece(text, psprintf("%d", static_cast<int>(measure.kind)));
+    add_piece(text, measure.argument < 0 ? nullptr
+                                         : column_name(question, question->argument_columns[measure.calls.front()]));
+    add_piece(text, measure.filter < 0
+                        ? nullptr
+                        : text_of(question, static_cast<Node *>(list_nth(question->filters, measure.filter))));
+    add_piece(text, bounds == nullptr ? nullptr : bounds->lower.c_str());
+    add_piece(text, bounds == nullptr ? nullptr : bounds->upper.c_str());
+    add_piece(text, psprintf(UINT64_FORMAT, (*question->sensitivities)[j]));
+}
+
+const char *hash_of_declarations(const rows::Question *question, const char *time_zone) {
+    border::SettingsScope settings = border::SettingsScope::enter();
+    StringInfoData pieces;
+    initStringInfo(&pieces);
+    add_piece(&pieces, time_zone);
+    add_piece(&pieces, question->settings->filter);
+    add_keys(&pieces, question);
+    add_piece(&pieces, text_of(question, question->where));
+    for (int j = 0; j < question->nmeasures; j++)
+        add_measure(&pieces, question, j);
+    settings.leave();
+    Datum hash = DirectFunctionCall1(sha256_bytea, PointerGetDatum(cstring_to_text_with_len(pieces.data, pieces.len)));
+    return TextDatumGetCString(DirectFunctionCall2(binary_encode, hash, CStringGetTextDatum("hex")));
+}
+
+const char *declarations_of(const catalog::Requested &request) {
+    if (request.law == nullptr)
+        return nullptr;
+    Datum law = DirectFunctionCall1(jsonb_in, CStringGetDatum(request.law));
+    return required_field(&DatumGetJsonbP(law)->root, "declared");
+}
+
+// ---- the law, written ----------------------------------------------------------------------------------------------
+
+static void write_measure(StringInfo json, const rows::Question *question, int j) {
+    const privacy::Bounds *bounds = question->bounds[j];
+    appendStringInfo(json, "{\"kind\": %d, \"sensitivity\": \"" UINT64_FORMAT "\"",
+                     static_cast<int>((*question->measures)[j].kind), (*question->sensitivities)[j]);
+    if (bounds != nullptr)
+        appendStringInfo(json, ", \"lower\": \"%s\", \"upper\": \"%s\", \"integer\": %s", bounds->lower.c_str(),
+                         bounds->upper.c_str(), bounds->integer_type ? "true" : "false");
+    appendStringInfoChar(json, '}');
+}
+
+static void write_column(StringInfo json, const rows::Question *question, const query::Output &output) {
+    if (output.is_key)
+        appendStringInfoString(json, "null");
+    else
+        appendStringInfo(json, "{\"measure\": %d, \"aggregate\": %d, \"part\": %d, \"decimals\": %d}",
+                         question->measure_of[output.index],
+                         static_cast<int>(question->leaf->aggregates[output.index].fn), static_cast<int>(output.part),
+                         question->decimals[output.index]);
+}
+
+const char *law_of(const rows::Question *question, const Terms &terms, const Answer &answer, const char *time_zone,
+                   const int *columns, int ncolumns) {
+    StringInfoData json;
+    initStringInfo(&json);
+    appendStringInfo(&json,
+                     "{\"declared\": \"%s\", \"mechanism\": \"%s\", \"epsilon\": \"%s\", \"delta\": \"%s\", "
+                     "\"thresholded\": %s, \"measures\": [",
+                     hash_of_declarations(question, time_zone),
+                     answer.facts.mechanism == privacy::Mechanism::laplace ? "laplace" : "gaussian",
+                     catalog::numeric_text(catalog::to_numeric(answer.facts.paid.epsilon)),
+                     catalog::numeric_text(catalog::to_numeric(terms.delta)), question->thresholded ? "true" : "false");
+    for (int j = 0; j < question->nmeasures; j++) {
+        appendStringInfoString(&json, j > 0 ? ", " : "");
+        write_measure(&json, question, j);
+    }
+    appendStringInfoString(&json, "], \"columns\": [");
+    for (int i = 0; i < ncolumns; i++) {
+        appendStringInfoString(&json, i > 0 ? ", " : "");
+        write_column(&json, question, question->leaf->outputs[columns[i]]);
+    }
+    appendStringInfoString(&json, "]}");
+    return json.data;
+}
+
+// ---- the law, read -------------------------------------------------------------------------------------------------
+
+namespace {
+// The question, as far as numbers become rows by it: its leaf has the columns of the answer, and no others.
+struct Law {
+    rows::Question question;
+    query::Leaf leaf;
+    Terms terms;
+    Past past;
+    const privacy::ReleasePlan *plan;
+};
+} // namespace
+
+static void read_measures(JsonbContainer *object, rows::Question *question) {
+    int n;
+    JsonbContainer *array = array_field(object, "measures", &n);
+    auto *measures = border::context_new<std::vector<privacy::Measure>>();
+    auto *sensitivities = border::context_new<std::vector<uint64>>();
+    question->bounds = static_cast<const privacy::Bounds **>(palloc0(sizeof(privacy::Bounds *) * (n + 1)));
+    for (int j = 0; j < n; j++) {
+        JsonbContainer *measure = object_at(array, j);
+        if (measure == nullptr)
+            refuse_unreadable();
+        auto kind = static_cast<privacy::MeasureKind>(int_field(measure, "kind"));
+        uint64 sensitivity = strtou64(required_field(measure, "sensitivity"), nullptr, 10);
+        border::core([&] {
+            measures->push_back({});
+            measures->back().kind = kind;
+            sensitivities->push_back(sensitivity);
+        });
+        if (kind == privacy::MeasureKind::count)
+            continue;
+        const char *lower = required_field(measure, "lower"), *upper = required_field(measure, "upper");
+        bool integer = bool_field(measure, "integer");
+        auto *bounds = border::context_new<privacy::Bounds>();
+        border::core([&] { *bounds = privacy::make_bounds(lower, upper, integer); });
+        question->bounds[j] = bounds;
+    }
+    question->measures = measures;
+    question->sensitivities = sensitivities;
+    question->nmeasures = n;
+    question->k1 = question->ncoordinates = border::core([&] { return privacy::coordinates_of_one_group(*measures); });
+}
+
+static void read_columns(JsonbContainer *object, TupleDesc desc, rows::Question *question) {
+    int n;
+    JsonbContainer *array = array_field(object, "columns", &n);
+    if (n != desc->natts)
+        refuse_unreadable();
+    query::Leaf *leaf = question->leaf;
+    leaf->outputs = static_cast<query::Output *>(palloc0(sizeof(query::Output) * (n + 1)));
+    leaf->keys = static_cast<query::Key *>(palloc0(sizeof(query::Key) * (n + 1)));
+    leaf->aggregates = static_cast<query::Aggregate *>(palloc0(sizeof(query::Aggregate) * (n + 1)));
+    question->measure_of = static_cast<int *>(palloc0(sizeof(int) * (n + 1)));
+    question->decimals = static_cast<int *>(palloc0(sizeof(int) * (n + 1)));
+    leaf->noutputs = n;
+    for (int i = 0; i < n; i++) {
+        const Form_pg_attribute column = TupleDescAttr(desc, i);
+        JsonbContainer *aggregate = object_at(array, i);
+        query::Output *output = &leaf->outputs[i];
+        output->name = NameStr(column->attname);
+        output->is_key = aggregate == nullptr;
+        output->index = output->is_key ? leaf->nkeys : leaf->naggregates;
+        if (output->is_key) {
+            query::Key *key = &leaf->keys[leaf->nkeys++];
+            key->type = column->atttypid;
+            key->typmod = -1;
+            key->collation = column->attcollation;
+            continue;
+        }
+        int at = leaf->naggregates++;
+        leaf->aggregates[at].fn = static_cast<privacy::Aggregate>(int_field(aggregate, "aggregate"));
+        leaf->aggregates[at].result_type = column->atttypid;
+        output->part = static_cast<query::Part>(int_field(aggregate, "part"));
+        question->decimals[at] = int_field(aggregate, "decimals");
+        question->measure_of[at] = int_field(aggregate, "measure");
+        if (question->measure_of[at] < 0 || question->measure_of[at] >= question->nmeasures)
+            refuse_unreadable();
+    }
+}
+
+// The law of the noise follows from what it was drawn for, as it did then.
+static void read_noise(JsonbContainer *object, Law *law) {
+    Past *past = &law->past;
+    past->mechanism = strcmp(required_field(object, "mechanism"), "gaussian") == 0 ? privacy::Mechanism::gaussian
+                                                                                   : privacy::Mechanism::laplace;
+    past->epsilon = catalog::to_epsilon(catalog::text_numeric(required_field(object, "epsilon")), "epsilon");
+    law->terms.mechanism = past->mechanism;
+    law->terms.delta = catalog::to_delta(catalog::text_numeric(required_field(object, "delta")), "delta");
+    law->question.thresholded = bool_field(object, "thresholded");
+    privacy::Delta delta = delta_of(&law->question, law->terms);
+    auto *plan = border::context_new<privacy::ReleasePlan>();
+    border::core([&] {
+        *plan = privacy::plan_release(past->mechanism, *law->question.measures, *law->question.sensitivities,
+                                      law->question.thresholded, past->epsilon, delta);
+    });
+    law->plan = plan;
+}
+
+static Law *read_law(const catalog::Requested &request, TupleDesc desc) {
+    auto *law = static_cast<Law *>(palloc0(sizeof(Law)));
+    law->question.leaf = &law->leaf;
+    Datum json = DirectFunctionCall1(jsonb_in, CStringGetDatum(request.law));
+    JsonbContainer *object = &DatumGetJsonbP(json)->root;
+    read_measures(object, &law->question);
+    read_columns(object, desc, &law->question);
+    read_noise(object, law);
+    return law;
+}
+
+// ---- drawing -------------------------------------------------------------------------------------------------------
+
+namespace {
+// What was released, group by group.
+struct Numbers {
+    int ngroups;
+    Datum *keys;
+    bool *nulls;
+    privacy::int128 *values;
+};
+} // namespace
+
+static Numbers read_numbers(const catalog::Requested &request, const Law *law, TupleDesc desc) {
+    Numbers numbers = {};
+    int n, width = law->question.ncoordinates, nkeys = law->leaf.nkeys;
+    Datum *elements;
+    bool *nulls;
+    deconstruct_array(request.coordinates, NUMERICOID, -1, false, TYPALIGN_INT, &elements, &nulls, &n);
+    if (width == 0 || n % width != 0)
+        refuse_unreadable();
+    numbers.ngroups = n / width;
+    numbers.values = static_cast<privacy::int128 *>(palloc(sizeof(privacy::int128) * (n + 1)));
+    for (int i = 0; i < n; i++)
+        numbers.values[i] = nulls[i] ? privacy::int128{0} : read_number(elements[i]);
+    numbers.keys = static_cast<Datum *>(palloc0(sizeof(Datum) * (numbers.ngroups * nkeys + 1)));
+    numbers.nulls = static_cast<bool *>(palloc0(sizeof(bool) * (numbers.ngroups * nkeys + 1)));
+    int group = 0;
+    each_fetched_row(request, desc, [&](const Datum *values, const bool *missing) {
+        if (group >= numbers.ngroups)
+            refuse_unreadable();
+        for (int i = 0; i < law->leaf.noutputs; i++)
+            if (law->leaf.outputs[i].is_key) {
+                int at = group * nkeys + law->leaf.outputs[i].index;
+                numbers.keys[at] = values[i];
+                numbers.nulls[at] = missing[i];
+            }
+        group++;
+    });
+    if (group != numbers.ngroups)
+        refuse_unreadable();
+    return numbers;
+}
+
+// As many answers as fit into a few numbers are drawn and written together: the law is worked out once for all of them.
+static int draws_at_once(const Numbers &numbers, int width, int draws) {
+    constexpr int few = 20000;
+    return Max(1, Min(draws, few / Max(1, numbers.ngroups * width)));
+}
+
+static void draw_again(Law *law, const Numbers &numbers, int draws) {
+    const rows::Question &question = law->question;
+    int width = question.ncoordinates, nkeys = law->leaf.nkeys, n = numbers.ngroups;
+    Past *past = &law->past;
+    past->ngroups = int64{n} * draws;
+    past->values = static_cast<privacy::int128 *>(palloc(sizeof(privacy::int128) * (past->ngroups * width + 1)));
+    past->keys = static_cast<Datum *>(palloc(sizeof(Datum) * (past->ngroups * nkeys + 1)));
+    past->nulls = static_cast<bool *>(palloc(sizeof(bool) * (past->ngroups * nkeys + 1)));
+    auto *bits = border::context_new<StrongBits>();
+    border::core([&] {
+        int64 at = 0;
+        for (int64 group = 0; group < past->ngroups; group++) {
+            const privacy::int128 *drawn = numbers.values + group % n * width;
+            int c = 0;
+            for (int j = 0; j < question.nmeasures; j++)
+                for (int i = 0; i < (*question.measures)[j].coordinates(); i++, c++)
+                    past->values[at++] = drawn[c] + privacy::draw(*bits, law->plan->noise[j]);
+        }
+    });
+    for (int draw = 0; draw < draws; draw++) {
+        memcpy(past->keys + int64{draw} * n * nkeys, numbers.keys, sizeof(Datum) * n * nkeys);
+        memcpy(past->nulls + int64{draw} * n * nkeys, numbers.nulls, sizeof(bool) * n * nkeys);
+    }
+}
+
+static void write_rows(const Law *law, const Numbers &numbers, int first, EachDrawn each, void *context) {
+    Replay replay = {};
+    replay.past = &law->past;
+    Terms terms = law->terms;
+    terms.replay = &replay;
+    Answer answer = give_again(&law->question, terms);
+    TupleTableSlot *slot = MakeSingleTupleTableSlot(answer.desc, &TTSOpsMinimalTuple);
+    for (int64 row = 0; tuplestore_gettupleslot(answer.rows, true, false, slot); row++) {
+        CHECK_FOR_INTERRUPTS();
+        slot_getallattrs(slot);
+        each(context, first + static_cast<int>(row / numbers.ngroups), slot->tts_values, slot->tts_isnull);
+    }
+    ExecDropSingleTupleTableSlot(slot);
+    tuplestore_end(answer.rows);
+}
+
+void redraw(const catalog::Requested &request, int draws, EachDrawn each, void *context) {
+    if (request.coordinates == nullptr || request.law == nullptr)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("the numbers of request " INT64_FORMAT " were not kept", request.id),
+                        errdetail("They are more than a megabyte."), errhint("dp_fetch() has its answer.")));
+    TupleDesc desc = fetched_columns(request);
+    Law *law = read_law(request, desc);
+    Numbers numbers = read_numbers(request, law, desc);
+    if (numbers.ngroups == 0) // no group has reached the threshold
+        return;
+    int at_once = draws_at_once(numbers, law->question.ncoordinates, draws);
+    MemoryContext memory = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr draws", ALLOCSET_DEFAULT_SIZES);
+    for (int first = 1; first <= draws; first += at_once) {
+        MemoryContext old = MemoryContextSwitchTo(memory);
+        draw_again(law, numbers, Min(at_once, draws - first + 1));
+        write_rows(law, numbers, first, each, context);
+        MemoryContextSwitchTo(old);
+        MemoryContextReset(memory);
+    }
+    MemoryContextDelete(memory);
+}
+
+} // namespace dp::release

@@ -1,0 +1,432 @@
+#include "release/signal.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "border/scope.hpp"
+#include "query/task.hpp"
+#include "release/approve.hpp"
+#include "release/charge.hpp"
+#include "release/fetched.hpp"
+#include "release/fields.hpp"
+#include "release/random.hpp"
+#include "release/redraw.hpp"
+#include "release/replay.hpp"
+#include "release/trace.hpp"
+#include "rows/caught.hpp"
+#include "rows/evaluate.hpp"
+#include "rows/sums.hpp"
+
+namespace dp::release {
+
+struct Signal {
+    const rows::Question *question; // of the parent's answer
+    const rows::Question *priced;
+    privacy::Task task;
+    Node *value, *reference; // over one row: the columns of answer, then those of dp
+    TupleDesc row;
+    int ncolumns;       // of an answer
+    const int *columns; // its columns among the outputs of the leaf
+    Datum *dp;          // what was released: groups x ncolumns
+    bool *missing;
+};
+
+// ---- what is wished ------------------------------------------------------------------------------------------------
+
+[[noreturn]] static void refuse_wish(const char *what, const char *hint) {
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s", what), errhint("%s", hint)));
+    pg_unreachable();
+}
+
+static bool is_mean(const Wish &wish) {
+    return strcmp(wish.task, "mean") == 0;
+}
+
+// A number is written so that it is read as the same one.
+static const char *call_of(const Wish &wish) {
+    StringInfoData call;
+    initStringInfo(&call);
+    appendStringInfo(&call, "dp_request_signal(" INT64_FORMAT ", '%s', %s", wish.parent->id, wish.task,
+                     quote_literal_cstr(wish.value));
+    if (is_mean(wish))
+        appendStringInfo(&call, ", lower => %s, upper => %s)", float8out_internal(wish.lower),
+                         float8out_internal(wish.upper));
+    else
+        appendStringInfo(&call, ", reference => %s, k => %d)", quote_literal_cstr(wish.reference), wish.k);
+    return call.data;
+}
+
+void check_wish(Wish *wish) {
+    if (!is_mean(*wish) && strcmp(wish->task, "top") != 0)
+        ereport(ERROR,
+                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("task \"%s\" is not supported", wish->task),
+                 errdetail("One person can move anything but a mean and the members of a top by its whole range."),
+                 errhint("Use 'mean' or 'top'; or dp_redraw(), for whatever you compute yourself.")));
+    if (is_mean(*wish) && (wish->reference != nullptr || wish->has_k))
+        refuse_wish("reference and k do not go with task \"mean\"",
+                    "Leave them out; its value may read answer.* and dp.*.");
+    if (!is_mean(*wish) && (wish->reference == nullptr || !wish->has_k))
+        refuse_wish("task \"top\" needs reference and k",
+                    "Pass reference => 'dp.n', k => 10: of the first ten rows by value, how many are so by reference.");
+    if (!is_mean(*wish) && (wish->lower != 0 || wish->upper != 1))
+        refuse_wish("lower and upper do not go with task \"top\"", "Leave them out: it is a share of k.");
+    border::SettingsScope settings = border::SettingsScope::enter();
+    wish->call = call_of(*wish);
+    settings.leave();
+}
+
+const char *wish_json(const Wish &wish) {
+    border::SettingsScope settings = border::SettingsScope::enter();
+    StringInfoData json;
+    initStringInfo(&json);
+    appendStringInfo(&json, "{\"task\": \"%s\", \"value\": ", wish.task);
+    escape_json(&json, wish.value);
+    appendStringInfoString(&json, ", \"reference\": ");
+    if (wish.reference == nullptr)
+        appendStringInfoString(&json, "null");
+    else
+        escape_json(&json, wish.reference);
+    appendStringInfo(&json, ", \"k\": %s, \"lower\": \"%s\", \"upper\": \"%s\", \"call\": ",
+                     wish.has_k ? psprintf("%d", wish.k) : "null", float8out_internal(wish.lower),
+                     float8out_internal(wish.upper));
+    escape_json(&json, wish.call);
+    appendStringInfoChar(&json, '}');
+    settings.leave();
+    return json.data;
+}
+
+Wish wish_of(const catalog::Requested &request, const catalog::Requested *parent) {
+    if (parent == nullptr || request.task == Datum(0))
+        refuse_unreadable();
+    JsonbContainer *object = &DatumGetJsonbP(request.task)->root;
+    Wish wish = {};
+    wish.parent = parent;
+    wish.task = required_field(object, "task");
+    wish.value = required_field(object, "value");
+    wish.reference = text_field(object, "reference");
+    wish.has_k = text_field(object, "k") != nullptr;
+    wish.k = wish.has_k ? int_field(object, "k") : 0;
+    wish.lower = double_field(object, "lower");
+    wish.upper = double_field(object, "upper");
+    wish.call = required_field(object, "call");
+    return wish;
+}
+
+// ---- what it is about ----------------------------------------------------------------------------------------------
+
+// One individual changes one row of the exact answer: its rows are declared, and the same ones in both.
+static void check_groups(const rows::Question *question) {
+    if (question->thresholded)
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("a signal on groups that nobody declared is not supported"),
+                        errdetail("Which of them appear depends on noise: the exact answer has other rows."),
+                        errhint("The controller declares groups with dp_set_groups(); dp_redraw() needs none.")));
+}
+
+static void check_declarations(const Wish &wish, const rows::Question *question, const char *time_zone) {
+    const char *then = declarations_of(*wish.parent);
+    if (then == nullptr || strcmp(then, hash_of_declarations(question, time_zone)) != 0)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("what request " INT64_FORMAT " was answered under has changed", wish.parent->id),
+                        errdetail("Its groups, bounds or conditions are not those of today."),
+                        errhint("Ask for it again with dp_request(), and then for the signal.")));
+}
+
+static query::AnswerColumns columns_of_answer(TupleDesc desc) {
+    query::AnswerColumns columns = {desc->natts, nullptr, nullptr};
+    columns.names = static_cast<const char **>(palloc(sizeof(char *) * (desc->natts + 1)));
+    columns.types = static_cast<Oid *>(palloc(sizeof(Oid) * (desc->natts + 1)));
+    for (int i = 0; i < desc->natts; i++) {
+        columns.names[i] = NameStr(TupleDescAttr(desc, i)->attname);
+        columns.types[i] = TupleDescAttr(desc, i)->atttypid;
+    }
+    return columns;
+}
+
+static TupleDesc twice(TupleDesc answer) {
+    TupleDesc desc = CreateTemplateTupleDesc(2 * answer->natts);
+    for (int i = 0; i < 2 * answer->natts; i++) {
+        const Form_pg_attribute column = TupleDescAttr(answer, i % answer->natts);
+        TupleDescInitEntry(desc, i + 1, NameStr(column->attname), column->atttypid, -1, 0);
+    }
+    return desc;
+}
+
+static void read_released(const catalog::Requested &parent, TupleDesc desc, Signal *signal) {
+    int n = desc->natts, groups = signal->task.groups, at = 0;
+    signal->dp = static_cast<Datum *>(palloc0(sizeof(Datum) * (n * groups + 1)));
+    signal->missing = static_cast<bool *>(palloc0(sizeof(bool) * (n * groups + 1)));
+    each_fetched_row(parent, desc, [&](const Datum *values, const bool *nulls) {
+        if (at >= groups)
+            refuse_unreadable();
+        memcpy(signal->dp + at * n, values, sizeof(Datum) * n);
+        memcpy(signal->missing + at++ * n, nulls, sizeof(bool) * n);
+    });
+    if (at != groups)
+        refuse_unreadable();
+}
+
+// ---- its price -----------------------------------------------------------------------------------------------------
+
+// A count of everybody, as far as prices, charges and noise go, with the sensitivity of the task.
+static const rows::Question *count_of(const rows::Question *question, const Wish &wish, uint64 sensitivity) {
+    auto *count = static_cast<rows::Question *>(palloc(sizeof(rows::Question)));
+    *count = *question;
+    auto *leaf = static_cast<query::Leaf *>(palloc(sizeof(query::Leaf)));
+    *leaf = *question->leaf;
+    leaf->nkeys = 0;
+    leaf->naggregates = leaf->noutputs = 1;
+    leaf->aggregates = static_cast<query::Aggregate *>(palloc0(sizeof(query::Aggregate)));
+    leaf->aggregates[0] = query::Aggregate{privacy::Aggregate::count_star, 0, -1, INT8OID, nullptr};
+    leaf->outputs = static_cast<query::Output *>(palloc0(sizeof(query::Output)));
+    leaf->outputs[0] = query::Output{false, 0, "signal", query::Part::value};
+    auto *measures = border::context_new<std::vector<privacy::Measure>>();
+    auto *sensitivities = border::context_new<std::vector<uint64>>();
+    border::core([&] {
+        *measures = privacy::leaf_measures({privacy::AggregateCall()}, false);
+        sensitivities->push_back(sensitivity);
+    });
+    count->leaf = leaf;
+    count->text = wish.call;
+    count->thresholded = count->groups_only = false;
+    count->places = count->shown = nullptr;
+    count->measures = measures;
+    count->sensitivities = sensitivities;
+    count->bounds = static_cast<const privacy::Bounds **>(palloc0(sizeof(privacy::Bounds *)));
+    count->argument_columns = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber)));
+    count->measure_of = static_cast<int *>(palloc0(sizeof(int)));
+    count->decimals = static_cast<int *>(palloc(sizeof(int)));
+    count->decimals[0] = -1;
+    count->ngroups = count->nmeasures = count->k1 = count->ncoordinates = 1;
+    return count;
+}
+
+static privacy::Task task_of(const Wish &wish, int groups) {
+    privacy::Task task;
+    task.kind = is_mean(wish) ? privacy::TaskKind::mean : privacy::TaskKind::top;
+    task.groups = groups;
+    task.lower = wish.lower;
+    task.upper = wish.upper;
+    task.k = wish.k;
+    border::core([&] { privacy::check_task(task); });
+    return task;
+}
+
+const Signal *bind(const Wish &wish, const rows::Question *question, const char *time_zone) {
+    check_groups(question);
+    check_declarations(wish, question, time_zone);
+    auto *signal = static_cast<Signal *>(palloc0(sizeof(Signal)));
+    signal->question = question;
+    signal->task = task_of(wish, question->ngroups);
+    TupleDesc desc = fetched_columns(*wish.parent);
+    query::AnswerColumns columns = columns_of_answer(desc);
+    signal->value = query::make_task_expression(wish.value, "value", columns, true);
+    if (wish.reference != nullptr)
+        signal->reference = query::make_task_expression(wish.reference, "reference", columns, false);
+    signal->row = twice(desc);
+    border::SettingsScope settings = border::SettingsScope::enter();
+    check_columns(*wish.parent, question->leaf);
+    settings.leave();
+    signal->columns = columns_of(*wish.parent, question->leaf, &signal->ncolumns);
+    read_released(*wish.parent, desc, signal);
+    signal->priced = count_of(question, wish, border::core([&] { return privacy::task_sensitivity(signal->task); }));
+    return signal;
+}
+
+const rows::Question *priced(const Signal *signal) {
+    return signal->priced;
+}
+
+const rows::Question *question_of(const Signal *signal) {
+    return signal->question;
+}
+
+double error_of(const Signal *signal, double halfwidth) {
+    return border::core([&] { return privacy::task_error(signal->task, halfwidth); });
+}
+
+// ---- g, row by row -------------------------------------------------------------------------------------------------
+
+namespace {
+// An expression over pairs of rows, one after the other. Nothing in it can fail, whatever they hold; it is evaluated as the owner
+// of the table and under pinned settings, as all that meets a row.
+struct Evaluation {
+    const Signal *signal;
+    EState *executor;
+    ExprContext *context;
+    TupleTableSlot *slot;
+    ExprState *expression;
+    rows::ValueKind kind;
+    double *numbers; // of each group
+    int next;
+};
+} // namespace
+
+static Evaluation begin_evaluation(const Signal *signal, Node *expression, double *numbers) {
+    Evaluation evaluation = {};
+    evaluation.signal = signal;
+    evaluation.executor = CreateExecutorState();
+    evaluation.context = GetPerTupleExprContext(evaluation.executor);
+    evaluation.slot = MakeSingleTupleTableSlot(signal->row, &TTSOpsVirtual);
+    evaluation.context->ecxt_scantuple = evaluation.slot;
+    evaluation.expression = ExecPrepareExpr(reinterpret_cast<Expr *>(expression), evaluation.executor);
+    evaluation.kind = rows::value_kind(exprType(expression));
+    evaluation.numbers = numbers;
+    return evaluation;
+}
+
+// answer: null: nothing is known of it, and nothing asks for it.
+static void evaluate_row(Evaluation *evaluation, const Datum *answer, const bool *nulls) {
+    const Signal *signal = evaluation->signal;
+    TupleTableSlot *slot = evaluation->slot;
+    int n = signal->ncolumns, group = evaluation->next++;
+    CHECK_FOR_INTERRUPTS();
+    ExecClearTuple(slot);
+    for (int i = 0; i < n; i++) {
+        slot->tts_values[i] = answer == nullptr ? Datum{0} : answer[i];
+        slot->tts_isnull[i] = answer == nullptr || nulls[i];
+    }
+    memcpy(slot->tts_values + n, signal->dp + group * n, sizeof(Datum) * n);
+    memcpy(slot->tts_isnull + n, signal->missing + group * n, sizeof(bool) * n);
+    ExecStoreVirtualTuple(slot);
+    MemoryContext old = MemoryContextSwitchTo(evaluation->context->ecxt_per_tuple_memory);
+    bool isnull;
+    Datum value = ExecEvalExpr(evaluation->expression, evaluation->context, &isnull);
+    evaluation->numbers[group] =
+        isnull ? std::numeric_limits<double>::quiet_NaN() : rows::double_value(evaluation->kind, value);
+    MemoryContextSwitchTo(old);
+    ResetExprContext(evaluation->context);
+}
+
+static void end_evaluation(const Evaluation &evaluation) {
+    ExecDropSingleTupleTableSlot(evaluation.slot);
+    FreeExecutorState(evaluation.executor);
+}
+
+static double *room_for_numbers(const Signal *signal) {
+    return static_cast<double *>(palloc(sizeof(double) * (signal->task.groups + 1)));
+}
+
+// Of what was released: g(S), and what a top is compared with.
+static double *released_numbers(const Signal *signal, Node *expression) {
+    double *numbers = room_for_numbers(signal);
+    border::SettingsScope settings = border::SettingsScope::enter();
+    border::RoleScope role = border::RoleScope::enter(signal->question->settings->owner);
+    Evaluation evaluation = begin_evaluation(signal, expression, numbers);
+    for (int group = 0; group < signal->task.groups; group++)
+        evaluate_row(&evaluation, signal->dp + group * signal->ncolumns, signal->missing + group * signal->ncolumns);
+    end_evaluation(evaluation);
+    role.leave();
+    settings.leave();
+    return numbers;
+}
+
+// One row of the exact answer: its columns are outputs of the leaf.
+static void evaluate_exact_row(void *context, const Datum *values, const bool *nulls) {
+    auto *evaluation = static_cast<Evaluation *>(context);
+    const Signal *signal = evaluation->signal;
+    auto *answer = static_cast<Datum *>(palloc(sizeof(Datum) * (signal->ncolumns + 1)));
+    auto *missing = static_cast<bool *>(palloc(sizeof(bool) * (signal->ncolumns + 1)));
+    for (int i = 0; i < signal->ncolumns; i++) {
+        answer[i] = values[signal->columns[i]];
+        missing[i] = nulls[signal->columns[i]];
+    }
+    evaluate_row(evaluation, answer, missing);
+}
+
+static int64 integer_of(const Signal *signal, const double *values, const double *reference) {
+    int n = signal->task.groups;
+    return border::core([&] {
+        std::vector<double> of_reference;
+        if (reference != nullptr)
+            of_reference.assign(reference, reference + n);
+        return privacy::task_integer(signal->task, std::vector<double>(values, values + n), of_reference);
+    });
+}
+
+// What noise is added to. In here the exact rows are made, one at a time, and forgotten.
+static int64 exact_integer(const Signal *signal, const rows::Sums &sums, const double *reference) {
+    double *numbers = room_for_numbers(signal);
+    int64 integer = 0;
+    rows::caught(signal->question, [&] {
+        border::RoleScope role = border::RoleScope::enter(signal->question->settings->owner);
+        Evaluation evaluation = begin_evaluation(signal, signal->value, numbers);
+        each_exact_row(signal->question, sums, evaluate_exact_row, &evaluation);
+        end_evaluation(evaluation);
+        role.leave();
+        integer = integer_of(signal, numbers, reference);
+    });
+    return integer;
+}
+
+// ---- what is shown -------------------------------------------------------------------------------------------------
+
+static double shown(const Signal *signal, privacy::int128 integer) {
+    return border::core([&] { return privacy::task_value(signal->task, integer); });
+}
+
+namespace {
+struct Both {
+    int64 dp, exact;
+};
+} // namespace
+
+static Both both_integers(const Signal *signal, const rows::Sums &sums) {
+    const double *reference = signal->reference == nullptr ? nullptr : released_numbers(signal, signal->reference);
+    int64 dp = integer_of(signal, released_numbers(signal, signal->value), reference);
+    return Both{dp, exact_integer(signal, sums, reference)};
+}
+
+Signalled add_noise(const Signal *signal, const Terms &terms, privacy::Epsilon charged, rows::Sums *sums) {
+    Both both = both_integers(signal, *sums);
+    rows::discard(sums);
+    const rows::Question *count = signal->priced;
+    privacy::Delta delta = delta_of(count, terms);
+    auto *bits = border::context_new<StrongBits>();
+    Signalled signalled = {};
+    border::core([&] {
+        const privacy::ReleasePlan plan =
+            privacy::plan_release(terms.mechanism, *count->measures, *count->sensitivities, false, charged, delta);
+        trace::planned(plan);
+        signalled.noisy = both.exact + privacy::draw(*bits, plan.noise.front());
+        trace::released(&signalled.noisy, 1);
+        signalled.error95 = privacy::task_error(signal->task, privacy::measure_halfwidth(plan.noise.front(), nullptr));
+    });
+    signalled.dp = shown(signal, both.dp);
+    signalled.exact = shown(signal, signalled.noisy);
+    return signalled;
+}
+
+Looked look(const Signal *signal) {
+    rows::Sums sums = rows::evaluate(signal->question, nullptr);
+    Both both = both_integers(signal, sums);
+    rows::discard(&sums);
+    return Looked{shown(signal, both.dp), shown(signal, both.exact)};
+}
+
+// ---- what is stored ------------------------------------------------------------------------------------------------
+
+static ArrayType *three(Datum *elements, bool *nulls, Oid type, int16 length, bool by_value, char align) {
+    int dimensions[1] = {3}, lower_bounds[1] = {1};
+    return construct_md_array(elements, nulls, 1, dimensions, lower_bounds, type, length, by_value, align);
+}
+
+catalog::Settling *settle(const Decision &decision, const Signalled &signalled, bool sighted) {
+    border::SettingsScope settings = border::SettingsScope::enter();
+    const double numbers[3] = {signalled.dp, signalled.exact, signalled.error95};
+    Datum texts[3], widths[3] = {Datum{0}, Float8GetDatum(signalled.error95), Datum{0}};
+    for (int i = 0; i < 3; i++)
+        texts[i] = CStringGetTextDatum(float8out_internal(numbers[i]));
+    bool missing[3] = {false, false, sighted}, without[3] = {true, false, true};
+    auto *settling = static_cast<catalog::Settling *>(palloc0(sizeof(catalog::Settling)));
+    settling->request = decision.request;
+    settling->state = decision.approval.hold ? "held" : "answered";
+    settling->rows = three(texts, missing, TEXTOID, -1, false, TYPALIGN_INT);
+    settling->error95 = three(widths, without, FLOAT8OID, sizeof(double), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
+    Datum noisy = number_of(signalled.noisy);
+    settling->coordinates = construct_array(&noisy, 1, NUMERICOID, -1, false, TYPALIGN_INT);
+    settings.leave();
+    return settling;
+}
+
+} // namespace dp::release

@@ -1,0 +1,26 @@
+// What requests and signals have in common.
+#pragma once
+
+#include "catalog/requests.hpp"
+
+namespace dp::sql {
+
+// 54000 for a purpose or a reason that is too long.
+void check_length(const char *text, const char *name);
+// When a request of now expires. 22023 for no time, or too long a one.
+TimestampTz expiry(Datum expires, TimestampTz now);
+// Until the end of the transaction, two requests of one requester about one table come one after the other,
+void lock_requester(const catalog::Settings &settings, Oid requester);
+// and no more wait for a decision than may: 54000.
+void check_pending_requests(const catalog::Settings &settings, Oid requester);
+// The oldest that were withdrawn or have expired go.
+void forget_old_requests(const catalog::Visit &visit, const catalog::Settings &settings, Oid requester);
+// NOTIFY, with the number alone.
+void tell_listeners(int64 request);
+
+// With its answer: the requester's once it is released, its table's owner's once it is drawn. 42501, 55000.
+const catalog::Requested *answered_request(int64 id);
+// 42804 where the caller has declared other columns. first: the name of an integer before them; null: none.
+void check_fetched_columns(const catalog::Requested &request, TupleDesc expected, const char *first);
+
+} // namespace dp::sql
