@@ -2,7 +2,7 @@
 -- decides in a session in which it could have been asked.
 
 LOAD 'dp_rdr';
-ALTER SEQUENCE dp_rdr.ledger_row_id_seq RESTART WITH 70001;
+ALTER SEQUENCE dp_rdr.ledger_row_id_seq RESTART WITH 300001;
 ALTER SEQUENCE dp_rdr.request_id_seq RESTART WITH 101;
 SET client_min_messages = warning;
 DROP ROLE IF EXISTS requests_owner, requests_ann, requests_bea, requests_both, requests_rita, requests_sly, requests_group,

@@ -20,7 +20,7 @@ release::Resolved resolve(FunctionCallInfo fcinfo) {
     ask.output_types = &type;
     ask.parameter_types = &type;
     ask.parameters = makeParamList(0);
-    return release::resolve(ask, release::check_ask(ask));
+    return release::resolve(ask, release::check_ask(ask), false);
 }
 
 } // namespace

@@ -14,6 +14,6 @@ controller> SELECT dp_set_odometer('scarce', 'filter', 0.1, period => 'day', eps
   controller> DO $$ DECLARE e numeric; a jsonb; BEGIN CALL dp_find_epsilon('SELECT count(*) FROM scarce_dp WHERE age = 90', 0.95, e, a, candidates => '{0.1,0.05}'); END $$
   SELECT accepted, reason FROM dp_explain('SELECT count(*) FROM scarce_dp')
   SELECT count(*) FROM scarce_dp
-  controller> SELECT dp_set_odometer('scarce', 'filter', (SELECT epsilon + 1 FROM dp_odometer('scarce') WHERE account = 'public'), period => '')
+  controller> SELECT dp_set_odometer('scarce', 'filter', (SELECT sum(epsilon) + 1 FROM dp_odometer('scarce')), period => '')
   SELECT count(*) FROM scarce_dp
   controller> DO $$ DECLARE e numeric; a jsonb; BEGIN CALL dp_find_epsilon('SELECT count(*) FROM scarce_dp WHERE age = 90', 0.95, e, a, candidates => '{0.1,0.05}'); END $$

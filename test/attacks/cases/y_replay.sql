@@ -42,7 +42,8 @@ SELECT sum(salary) FROM person_again WHERE age < 28
   controller> SELECT dp_grant('person_again', 'attack_analyst', tau => 0.94)
   SELECT sum(salary) FROM person_again WHERE age < 28
   controller> SELECT dp_grant('person_again', 'attack_analyst', tau => 0.95)
-SELECT sum(salary) FROM person_again WHERE age < 29
+controller> SELECT dp_forget('person') IS NULL
+  SELECT sum(salary) FROM person_again WHERE age < 29
   controller> SELECT dp_forget('person') IS NULL
   SELECT sum(salary) FROM person_again WHERE age < 29
 
@@ -69,8 +70,8 @@ SELECT count(*) FROM person_again WHERE 1 / (age - 90) > 0
 -- D01 SAME
 SELECT DISTINCT sex FROM person_again
 SELECT DISTINCT sex FROM person_again WHERE city = 'Atlantis'
-SELECT sex FROM person_again WHERE note = 'xyzzy-7319' GROUP BY sex
-SELECT DISTINCT age FROM person_old WHERE 1 / (salary - 73197319) IS NULL ORDER BY age DESC LIMIT 3
+SELECT sex FROM person_again WHERE note = 'xyzzy' || '-7319' GROUP BY sex
+SELECT DISTINCT age FROM person_old WHERE 1 / (salary - 2 * 36598659.5) IS NULL ORDER BY age DESC LIMIT 3
 SELECT count(*) FROM (SELECT DISTINCT sex, member, mood FROM person_dp WHERE id = 4242) q
 SELECT count(*) FROM (SELECT DISTINCT age FROM person_dp) q
 SELECT DISTINCT mood FROM person_dp WHERE mood IS NOT NULL AND rate = 'Infinity'
