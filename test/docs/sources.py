@@ -15,11 +15,15 @@ USERS = {  # a name, as a regular expression: who may use it
     r"SPI_(prepare|execute)\w*\(": "border/spi risk/rerun",
     r"\b(table|index)_beginscan\w*|heap_getnext|tuple_fetch\w*": "",
     # For analysts: the round of a keeper. For owners: their own calls.
-    r"\b(rows::)?evaluate\(const Question|rows::evaluate\(": "rows/evaluate release/round release/select release/refine release/release",
+    r"\b(rows::)?evaluate\(const Question|rows::evaluate\(": "rows/evaluate release/round release/select release/refine release/release release/signal",
     r"\bleave_one_out\(": "risk/leave_one_out release/choose release/output sql/risk sql/risk_summary sql/risk_output sql/report_query",
     r"\brun_(query|text|counts)\(": "risk/statement risk/leave_one_out risk/general risk/result",
     r"\bgeneral_risk\(": "risk/general release/declared sql/general sql/risk",
-    r"release::(begin|select|step|finish|charged|continue_charged)\(": "keeper/round",
+    r"release::(begin|select|step|finish|finish_signal|charged|continue_charged)\(": "keeper/round",
+    # Exact rows: for a number that noise is added to, behind a charge, and for the owner's look.
+    r"\beach_exact_row\(": "release/steps release/release release/signal",
+    r"\badd_noise\(const Signal|\badd_noise\(round": "release/signal release/round",
+    r"release::look\(": "sql/signal",
     r"\btake_step\(Refinement|\btake_step\(round": "release/refine release/round",
     r"release::answer\(": "sql/find sql/find_and_release",
     # Who is a keeper, and who asks under a policy.
