@@ -88,7 +88,7 @@ SELECT state, account FROM dp_approve(:first);
 SELECT basis FROM dp_requests(NULL) WHERE request = :first;
 SELECT f.* FROM facts(dp_report('bed', request => :first), 'request') f WHERE f.name !~ 'parameter';
 SELECT count(*) AS advice FROM found(dp_report('bed', request => :first), '//h:section[@id="request"]/h:p[@class="hint"]');
--- One that nobody has looked at.
+-- One that nobody has looked at while it waited. A look at what is answered is one for the signals on it.
 SET SESSION AUTHORIZATION report_ann;
 SELECT dp_request('SELECT count(*) AS n FROM bed_dp', 'all') AS second \gset
 SET SESSION AUTHORIZATION report_owner;
@@ -163,7 +163,7 @@ SELECT dp_request_signal(:parent, 'mean', 'answer.n', 'signal', upper => 1000) A
 SET SESSION AUTHORIZATION report_owner;
 SELECT told(format('SELECT dp_report(''bed'', request => %s)', :signal));
 RESET SESSION AUTHORIZATION;
-SELECT looked_at FROM dp_rdr.request WHERE id = :signal;
+SELECT looked_at FROM dp_rdr.request WHERE id = :signal; -- nor is that a look
 SET SESSION AUTHORIZATION report_owner;
 
 -- For reviewers: who has looked leaves it to them.

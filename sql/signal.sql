@@ -120,7 +120,7 @@ SELECT e, told(format('SELECT dp_request_signal(%s, ''mean'', %L, '''')', :first
     'length(lo_get(answer.n)::text)']) e;
 SELECT e, told(format('SELECT dp_request_signal(%s, ''top'', ''answer.n'', '''', reference => %L, k => 2)', :first, e)) FROM unnest(array['answer.n', 'n', 'dp.room::text', '']) e;
 SELECT e, told(format('SELECT dp_request_signal(%s, ''mean'', %L, '''')', :first, e)) FROM unnest(array['1/(answer.n - dp.n)', 'sqrt(answer.a - 1000)', 'ln(answer.w)', 'answer.n * answer.n * 9223372036854775807',
-    'CASE answer.room WHEN 3 THEN 1 ELSE 0 END', 'CASE WHEN extract(year FROM now()) > answer.n THEN 1 ELSE 0 END', 'NULL::int', '1.5', '''NaN''::float8', 'coalesce(nullif(answer.n, 0), dp.n)::numeric']) e;
+    'CASE answer.room WHEN 3 THEN 1 ELSE 0 END', 'NULL::int', '1.5', '''NaN''::float8', 'coalesce(nullif(answer.n, 0), dp.n)::numeric']) e;
 SELECT count(dp_reject(request)) FROM dp_requests() WHERE purpose = '';
 -- Requests that are none, of others, of groups that nobody declared; a signal on a signal.
 SELECT told(format('SELECT dp_request_signal(%s, ''mean'', ''1'', '''')', r)) FROM unnest(array[:waiting::bigint, 0, :found]) WITH ORDINALITY u (r, i) ORDER BY i;
@@ -171,12 +171,17 @@ SELECT told(format('SELECT dp_approve(%s)', :terms));
 SELECT state, epsilon, account FROM dp_approve(:terms, epsilon => 0.3, basis => 'public');
 SELECT dp_grant('ward_dp', 'signal_ann', tau => 0.9);
 
--- A look is recorded: then it is a decision in sight of the rows, whose price and error nobody is told.
+-- A look is recorded: then it is a decision in sight of the rows, whose price and error nobody is told. (All signals on that answer are, so
+-- it is an answer of its own.)
 SET SESSION AUTHORIZATION signal_ann;
-SELECT dp_request_signal(:first, 'mean', 'abs(answer.n - dp.n)', 'the true error', upper => 100) AS looked \gset
+SELECT dp_request('SELECT room, count(*) AS n, sum(age) AS s, avg(paid) AS a, dp_low(count(*)) AS low, sum(weight) AS w FROM ward_dp GROUP BY room', 'seen') AS seen \gset
+SET SESSION AUTHORIZATION signal_owner;
+SELECT state FROM dp_approve(:seen, epsilon => 1, basis => 'public');
+SET SESSION AUTHORIZATION signal_ann;
+SELECT dp_request_signal(:seen, 'mean', 'abs(answer.n - dp.n)', 'the true error', upper => 100) AS looked \gset
 SET SESSION AUTHORIZATION signal_owner;
 CREATE TEMP TABLE truth AS SELECT r.room, count(w.age) AS n, coalesce(sum(age), 0) AS s, coalesce(avg(paid), 50.25) AS a, coalesce(sum(weight), 0) AS w FROM generate_series(0, 8) r (room) LEFT JOIN ward w USING (room) GROUP BY 1;
-SELECT dp, abs(exact - (SELECT avg(abs(t.n - f.n)) FROM dp_fetch(:first) AS f (room int, n bigint, s bigint, a numeric, low bigint, w float8) JOIN truth t USING (room))) < 1e-6 AS exact FROM dp_inspect_signal(:looked);
+SELECT dp, abs(exact - (SELECT avg(abs(t.n - f.n)) FROM dp_fetch(:seen) AS f (room int, n bigint, s bigint, a numeric, low bigint, w float8) JOIN truth t USING (room))) < 1e-6 AS exact FROM dp_inspect_signal(:looked);
 SELECT told(format('SELECT dp_approve(%s, basis => ''public'')', :looked)) ~ '^55000 somebody has looked at rows for request';
 SELECT state, epsilon, account FROM dp_approve(:looked);
 SET SESSION AUTHORIZATION signal_ann;
@@ -194,7 +199,7 @@ SELECT epsilon, error95, basis FROM dp_requests(NULL) WHERE request = :of_sighte
 SELECT error95 FROM dp_fetch(:of_sighted) AS s (dp float8, exact float8, error95 float8);
 
 -- What the exact numbers are: of all answers together, by SQL; NULL and NaN count as the lower bound, or as the last.
-SELECT count(dp_request_signal(:first, t, e, e, lower => l, upper => u)) FROM (VALUES ('mean', 'answer.n', 0, 1000), ('mean', 'answer.s', -100, 1e5), ('mean', 'answer.a', 0, 100), ('mean', 'answer.low - answer.n', -1, 1),
+SELECT count(dp_request_signal(:seen, t, e, e, lower => l, upper => u)) FROM (VALUES ('mean', 'answer.n', 0, 1000), ('mean', 'answer.s', -100, 1e5), ('mean', 'answer.a', 0, 100), ('mean', 'answer.low - answer.n', -1, 1),
     ('mean', '1/(answer.n - 300)', 0, 1), ('mean', 'CASE WHEN answer.room = 8 THEN ''NaN''::float8 ELSE 1 END', 0.5, 1.5), ('mean', 'CASE WHEN answer.room < 4 THEN ''Infinity''::float8 ELSE ''-Infinity'' END', 0, 1),
     ('mean', 'CASE WHEN answer.room < 4 THEN NULL ELSE 3 END', 2, 4), ('mean', 'answer.w', 0, 3e5), ('mean', 'answer.n', 400, 500)) v (t, e, l, u);
 SET SESSION AUTHORIZATION signal_owner;
@@ -203,7 +208,7 @@ SELECT round(avg(n), 4) AS n, round(avg(s), 4) AS s, round(avg(a), 4) AS a, 0 AS
     round((4 * 2 + 5 * 3) / 9.0, 4) AS nothing, round(avg(w)::numeric, 4) AS w, round(avg(greatest(400, least(500, n))), 4) AS clamped FROM truth;
 SELECT count(dp_reject(request)) FROM dp_requests() WHERE kind = 'signal';
 SET SESSION AUTHORIZATION signal_ann;
-SELECT count(dp_request_signal(:first, 'top', e, e || ' by ' || r, reference => r, k => k)) FROM (VALUES ('answer.n', 'dp.room', 3), ('-answer.n', 'dp.room', 3), ('NULL::int', '-dp.room', 3), ('CASE WHEN answer.room < 5 THEN ''NaN''::float8 END', '-dp.room', 3),
+SELECT count(dp_request_signal(:seen, 'top', e, e || ' by ' || r, reference => r, k => k)) FROM (VALUES ('answer.n', 'dp.room', 3), ('-answer.n', 'dp.room', 3), ('NULL::int', '-dp.room', 3), ('CASE WHEN answer.room < 5 THEN ''NaN''::float8 END', '-dp.room', 3),
     ('CASE WHEN answer.room = 8 THEN ''-Infinity''::float8 END', 'dp.room', 1), ('1/(answer.n - 300)', 'CASE WHEN dp.room = 1 THEN 1 END', 1)) v (e, r, k);
 SET SESSION AUTHORIZATION signal_owner;
 SELECT q.purpose, round(i.exact::numeric, 4) AS exact FROM dp_requests() q, dp_inspect_signal(q.request) i WHERE q.kind = 'signal' ORDER BY request;

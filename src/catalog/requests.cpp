@@ -164,13 +164,21 @@ void check_blind(const Settings &settings, const Asker &reviewer) {
 }
 
 void record_look(const Requested &request) {
-    Oid types[1] = {INT8OID};
-    Datum values[1] = {Int64GetDatum(request.id)};
+    Oid types[3] = {INT8OID, INT8OID, UUIDOID};
+    int64 answer = request.is_signal() ? request.parent : request.id;
+    pg_uuid_t table = request.table;
+    Datum values[3] = {Int64GetDatum(request.id), Int64GetDatum(answer), UUIDPGetDatum(&table)};
     Visit visit = Visit::write();
-    visit.run("UPDATE dp_rdr.request SET looked_at = coalesce(looked_at, clock_timestamp()) "
-              "WHERE id = $1 AND state = 'pending'",
-              1, types, values);
+    visit.run("UPDATE dp_rdr.request SET looked_at = clock_timestamp() WHERE table_id = $3 AND looked_at IS NULL AND ("
+              "state = 'pending' AND (id = $1 OR id = $2 OR parent = $2) OR state = 'answered' AND id = $2)",
+              3, types, values);
     visit.leave();
+}
+
+const Requested *seen_of(const Requested &request, const Requested *parent) {
+    if (request.looked_at)
+        return &request;
+    return parent != nullptr && parent->looked_at ? parent : nullptr;
 }
 
 // ---- writing -------------------------------------------------------------------------------------------------------

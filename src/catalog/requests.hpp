@@ -56,8 +56,11 @@ const char *shown_state(const Requested &request);
 bool has_reviewers(const Reading &reading, Oid relation);
 
 // That an owner is shown rows for it, in his transaction: once it is committed he declares no decision on it to be one on public
-// facts. Of what is decided nothing is written: the charge was before.
+// facts. Nor on any signal on the same answer, which is about the same rows: those that wait are marked with it, and the answer for those
+// that are asked for later. Of what is decided nothing else is written: the charge was before.
 void record_look(const Requested &request);
+// Which of the two somebody was shown rows for; or null. parent: of a signal; or null.
+const Requested *seen_of(const Requested &request, const Requested *parent);
 
 // 42501 for a reviewer who is not blind, with the way by which he is not.
 void check_blind(const Settings &settings, const Asker &reviewer);

@@ -60,6 +60,91 @@ static Node *analyse(Node *raw, const AnswerColumns &columns, bool reads_answer)
     return expression;
 }
 
+// ---- who asks, and when --------------------------------------------------------------------------------------------
+
+// A leaf has the values of its requester's session; this text is read again when it is decided on, and when its owner inspects it. It says
+// the same each time.
+[[noreturn]] static void refuse_moving(const char *what, const char *name) {
+    ereport(ERROR,
+            (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("%s is not supported in the %s of a signal", what, name),
+             errdetail("It would not say the same when it is asked for, inspected and decided on."),
+             errhint("Write the value that it has now.")));
+    pg_unreachable();
+}
+
+static bool is_moving_word(const char *word, Size length) {
+    static const char *const words[] = {"now", "today", "tomorrow", "yesterday"};
+    for (const char *moving : words)
+        if (length == strlen(moving) && pg_strncasecmp(word, moving, length) == 0)
+            return true;
+    return false;
+}
+
+// As dates are read: letters that stand together are a word.
+static bool has_moving_word(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    if (!IsA(node, A_Const))
+        return border::walk_raw(node, has_moving_word, context);
+    auto *value = castNode(A_Const, node);
+    if (value->isnull || value->val.node.type != T_String)
+        return false;
+    for (const char *at = strVal(&value->val); *at != '\0';) {
+        const char *start = at;
+        while (isalpha(static_cast<unsigned char>(*at)))
+            at++;
+        if (is_moving_word(start, at - start))
+            return true;
+        at += at == start ? 1 : 0;
+    }
+    return false;
+}
+
+// Dates and times, and arrays and ranges of them.
+static bool is_of_time(Oid type) {
+    for (Oid inner = getBaseType(type); OidIsValid(inner);) {
+        char category;
+        bool preferred;
+        get_type_category_preferred(inner, &category, &preferred);
+        if (category == TYPCATEGORY_DATETIME)
+            return true;
+        Oid part = get_element_type(inner);
+        inner = OidIsValid(part) ? part : get_range_subtype(inner);
+    }
+    return false;
+}
+
+static bool has_date(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    return (IsA(node, Const) && is_of_time(castNode(Const, node)->consttype)) ||
+           border::walk_expression(node, has_date, context);
+}
+
+static bool check_still(Node *node, void *context) {
+    const auto *name = static_cast<const char *>(context);
+    if (node == nullptr)
+        return false;
+    if (IsA(node, SQLValueFunction))
+        refuse_moving("what depends on who asks, or when,", name);
+    if (IsA(node, FuncExpr)) {
+        Oid function = castNode(FuncExpr, node)->funcid;
+        if (function == F_NOW || function == F_TRANSACTION_TIMESTAMP || function == F_STATEMENT_TIMESTAMP)
+            refuse_moving("the clock", name);
+    }
+    if (IsA(node, CoerceViaIO) && is_of_time(castNode(CoerceViaIO, node)->resulttype) &&
+        !contain_var_clause(reinterpret_cast<Node *>(castNode(CoerceViaIO, node)->arg)))
+        refuse_moving("a date that is computed from a text", name);
+    return border::walk_expression(node, check_still, context);
+}
+
+// raw: what `expression` was made of.
+static void check_still(Node *raw, Node *expression, const char *name) {
+    check_still(expression, const_cast<char *>(name));
+    if (has_moving_word(raw, nullptr) && has_date(expression, nullptr))
+        refuse_moving("a date such as 'now' or 'today'", name);
+}
+
 // ---- checks --------------------------------------------------------------------------------------------------------
 
 // The type of a column may have been dropped, and its name be another's.
@@ -105,8 +190,10 @@ static Node *side_by_side(Node *node, void *context) {
 
 static Node *make_expression(const char *text, const char *name, const AnswerColumns &columns, bool reads_answer) {
     check_columns(columns);
-    Node *expression = analyse(raw_expression(text, name), columns, reads_answer);
+    Node *raw = raw_expression(text, name), *unchanged = static_cast<Node *>(copyObject(raw));
+    Node *expression = analyse(raw, columns, reads_answer);
     check_condition(expression, nullptr);
+    check_still(unchanged, expression, name);
     check_number(expression, name);
     RowCost cost = {};
     expression = make_total(expression, nullptr, &cost);

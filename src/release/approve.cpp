@@ -48,9 +48,10 @@ static bool is_sighted(const Approval &approval, const catalog::Requested &reque
     if (parent != nullptr && strcmp(parent->basis, "rows") == 0)
         refuse_basis("basis \"public\" does not go with a signal on an answer that was decided on in sight of the rows",
                      "Leave basis out: it is 'rows'.");
-    if (request.looked_at)
+    const catalog::Requested *seen = catalog::seen_of(request, parent);
+    if (seen != nullptr)
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("somebody has looked at rows for request " INT64_FORMAT, request.id),
+                        errmsg("somebody has looked at rows for request " INT64_FORMAT, seen->id),
                         errdetail("A decision that may depend on them is none on public facts."),
                         errhint("Decide with basis => 'rows', where the request is for the owner.")));
     if (approval.hold)

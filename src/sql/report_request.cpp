@@ -117,6 +117,10 @@ static const char *advice_text(const RequestLook &look) {
     if (look.reviewed)
         return "It is for the reviewers, and their decisions are public. You have now seen rows for it, and that is "
                "written down: you can neither permit nor reject it.";
+    if (strcmp(look.request->state, "answered") == 0)
+        return "Signals on its answer are about the rows that you have now seen, and that is written down: you decide "
+               "on "
+               "them in their sight.";
     return "";
 }
 

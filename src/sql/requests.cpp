@@ -710,6 +710,34 @@ static void reject_held(const catalog::Requested &request, const catalog::Access
     move_request(request, "held", "rejected", nullptr, reason);
 }
 
+// Behind a look of somebody else's that is not committed yet: it is waited for. Signals that wait are marked with their answer.
+static bool was_seen_meanwhile(const catalog::Requested &request) {
+    Oid types[1] = {INT8OID};
+    Datum values[1] = {Int64GetDatum(request.id)};
+    Visit visit = Visit::write();
+    bool isnull, seen = visit.run("SELECT r.looked_at IS NOT NULL FROM dp_rdr.request r WHERE r.id = $1 FOR UPDATE", 1,
+                                  types, values) > 0 &&
+                        DatumGetBool(border::Spi::value(0, 1, &isnull));
+    visit.leave();
+    return seen;
+}
+
+// A decision on public facts, and the owner's: rows were shown for none of what it is about.
+static void check_unseen(const catalog::Requested &request) {
+    catalog::Reading reading = catalog::Reading::open();
+    const catalog::Requested *parent =
+        request.is_signal() ? catalog::find_request(reading, request.parent, false) : nullptr;
+    reading.close();
+    const catalog::Requested *seen = catalog::seen_of(request, parent);
+    if (seen == nullptr && !was_seen_meanwhile(request))
+        return;
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+             errmsg("somebody has looked at rows for request " INT64_FORMAT, seen == nullptr ? request.id : seen->id),
+             errdetail("A decision that may depend on them is none on public facts."),
+             errhint("Leave it to the reviewers, or let it expire.")));
+}
+
 // A rejection is a decision as well: of a request for reviewers it is one on public facts, whoever makes it.
 static void reject_pending(const catalog::Requested &request, const catalog::Access &access, const char *reason) {
     if (strcmp(catalog::shown_state(request), "pending") != 0)
@@ -717,11 +745,8 @@ static void reject_pending(const catalog::Requested &request, const catalog::Acc
     bool review = strcmp(request.decider, "review") == 0;
     if (!access.owner)
         catalog::check_blind(*access.settings, catalog::current_asker());
-    else if (review && request.looked_at)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("somebody has looked at rows for request " INT64_FORMAT, request.id),
-                        errdetail("A decision that may depend on them is none on public facts."),
-                        errhint("Leave it to the reviewers, or let it expire.")));
+    else if (review)
+        check_unseen(request);
     move_request(request, "pending", "rejected", review ? "public" : "rows", reason);
 }
 
