@@ -76,6 +76,7 @@ SET SESSION AUTHORIZATION looks_ann;
 SELECT e, told(format('SELECT dp_request_signal(%s, ''mean'', %L, '''')', :first, e)) FROM unnest(array['CASE WHEN current_user = ''looks_ann'' THEN answer.n ELSE 0 END',
     'CASE current_role WHEN ''looks_ann'' THEN answer.n END', 'length(user)', 'CASE WHEN current_date > ''2030-01-01'' THEN 1 ELSE 0 END', 'extract(epoch FROM now() - localtimestamp)',
     'extract(epoch FROM statement_timestamp())', 'CASE WHEN ''now''::timestamptz > ''2030-01-01'' THEN 1 END', 'CASE WHEN date ''  ToMorrow '' > ''2030-01-01'' THEN 1 END', 'length(''now or never'')',
+    'extract(epoch FROM lower(''{[now,)}''::tstzmultirange))', 'extract(epoch FROM (''no'' || ''w'')::timestamptz)', 'extract(epoch FROM ((''{'' || ''now}'')::timestamptz[])[1])',
     'extract(year FROM timestamptz ''2030-01-01'')']) e;
 SELECT dp_request('SELECT room, count(*) AS n FROM cot_dp WHERE age < extract(day FROM current_date) + 100 GROUP BY room', 'values') AS valued \gset
 SET SESSION AUTHORIZATION looks_owner;

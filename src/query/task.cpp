@@ -108,8 +108,8 @@ static bool is_of_time(Oid type) {
         get_type_category_preferred(inner, &category, &preferred);
         if (category == TYPCATEGORY_DATETIME)
             return true;
-        Oid part = get_element_type(inner);
-        inner = OidIsValid(part) ? part : get_range_subtype(inner);
+        Oid element = get_element_type(inner), range = get_multirange_range(inner);
+        inner = OidIsValid(element) ? element : get_range_subtype(OidIsValid(range) ? range : inner);
     }
     return false;
 }
