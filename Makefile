@@ -9,7 +9,7 @@
 #   make demo              a guided tour in the terminal, on a throwaway server
 #   make bench             timings beside PostgreSQL's own plain queries
 #   make mutants           plants mistakes, one at a time: a suite has to see each
-#   make escrow            what each protection adds to a count: noise, TLS, encrypted disks, encrypted columns
+#   make escrow            what each protection adds to a count: noise, TLS, requests, encrypted disks and columns
 #   make soak              many clients at once for a while, then an audit of the ledger; made-up statements; a long audit
 #   make dist              the archive for PGXN, build/dp_rdr-VERSION.zip
 #   make deb               a Debian package, build/deb/*.deb, and a look at it

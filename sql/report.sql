@@ -56,7 +56,7 @@ CREATE TABLE page AS SELECT id, dp_report('reported', query) AS html FROM questi
 UNION ALL SELECT 'table', dp_report('reported')
 UNION ALL SELECT 'view', dp_report('reported_dp')
 UNION ALL SELECT 'groups', dp_report('reported', 'SELECT age, count(*), avg(hours_per_week) FROM reported_dp GROUP BY age', delta => 1e-6)
-UNION ALL SELECT 'gaussian', dp_report('reported', 'SELECT sum(capital_gain) FROM reported_dp', 0.9, 'gaussian', 1e-6);
+UNION ALL SELECT 'gaussian', dp_report('reported', 'SELECT sum(capital_gain) FROM reported_dp', NULL, 0.9, 'gaussian', 1e-6);
 
 -- Well-formed, in ASCII, of a size that can be sent.
 SELECT id, xml_is_well_formed_document(html) AS well_formed, html !~ '[^\n -~]' AS ascii, length(html) <= 400000 AS small

@@ -107,7 +107,7 @@ SET TimeZone = 'Asia/Tokyo';
 SELECT dp_request('SELECT count(*) AS n, avg(age) FROM ward_dp WHERE age < extract(year from current_date) - 2000', 'dated') AS third \gset
 RESET TimeZone;
 SET SESSION AUTHORIZATION requests_owner;
-SELECT query FROM dp_requests() WHERE request = :third;
+SELECT replace(query, (extract(year FROM current_date) - 2000)::text, 'years') AS query FROM dp_requests() WHERE request = :third;
 -- Decided in sight of the rows, unless he declares otherwise: kept apart, and its price is his alone.
 SELECT * FROM dp_approve(:third);
 SELECT state, epsilon, error95[1], error95[2] IS NOT NULL, basis FROM dp_requests(NULL) WHERE request = :third;

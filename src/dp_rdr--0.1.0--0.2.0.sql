@@ -358,11 +358,11 @@ COMMENT ON FUNCTION dp_attack_risk(regclass, regrole)
     IS 'how often at most an attack on all answers so far, or on one role''s, is right that somebody is in the table';
 
 -- What a controller reads in a browser, or on paper.
-CREATE FUNCTION dp_report(relation regclass, query text = NULL, tau float8 = 0.95, mechanism text = 'laplace',
-                          delta numeric = NULL, epsilons numeric[] = NULL, records integer = 20)
+CREATE FUNCTION dp_report(relation regclass, query text = NULL, request bigint = NULL, tau float8 = NULL,
+                          mechanism text = NULL, delta numeric = NULL, epsilons numeric[] = NULL, records integer = 20)
     RETURNS text LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_report';
-COMMENT ON FUNCTION dp_report(regclass, text, float8, text, numeric, numeric[], integer)
-    IS 'a page of HTML for the controller alone: the risk of a query, what is set, who spent what; spends nothing';
+COMMENT ON FUNCTION dp_report(regclass, text, bigint, float8, text, numeric, numeric[], integer)
+    IS 'a page of HTML for the controller alone: the risk of a query or a request, what is set, who spent what; spends nothing';
 
 -- What a bound or a preference refused, for controllers: the latest 1,000 of a table, or a few more. Written by keepers under the
 -- odometer's lock, so no two write those of one table at once; the index finds a query by its hash.

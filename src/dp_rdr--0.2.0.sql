@@ -1218,11 +1218,11 @@ CREATE FUNCTION dp_risk_summary(query text, mechanism text = 'laplace', delta nu
 COMMENT ON FUNCTION dp_risk_summary(text, text, numeric)
     IS 'the range of the risks at each epsilon, drawn on one logarithmic scale, beside the error and the exact answer with it';
 
-CREATE FUNCTION dp_report(relation regclass, query text = NULL, tau float8 = 0.95, mechanism text = 'laplace',
-                          delta numeric = NULL, epsilons numeric[] = NULL, records integer = 20)
+CREATE FUNCTION dp_report(relation regclass, query text = NULL, request bigint = NULL, tau float8 = NULL,
+                          mechanism text = NULL, delta numeric = NULL, epsilons numeric[] = NULL, records integer = 20)
     RETURNS text LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_report';
-COMMENT ON FUNCTION dp_report(regclass, text, float8, text, numeric, numeric[], integer)
-    IS 'a page of HTML for the controller alone: the risk of a query, what is set, who spent what; spends nothing';
+COMMENT ON FUNCTION dp_report(regclass, text, bigint, float8, text, numeric, numeric[], integer)
+    IS 'a page of HTML for the controller alone: the risk of a query or a request, what is set, who spent what; spends nothing';
 
 CREATE PROCEDURE dp_find_epsilon(query text, tau float8, INOUT epsilon numeric = NULL, INOUT answer jsonb = NULL,
                                  mechanism text = 'laplace', delta numeric = NULL, candidates numeric[] = NULL,

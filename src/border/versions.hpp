@@ -44,6 +44,21 @@ inline Oid type_named(const char *name) {
     return type;
 }
 
+// InvalidOid when there is none (any more).
+inline Oid type_if_any(const char *name) {
+    Oid type = InvalidOid;
+    int32 typmod;
+#if PG_VERSION_NUM >= 160000
+    ErrorSaveContext context = {};
+    context.type = T_ErrorSaveContext;
+    if (!parseTypeString(name, &type, &typmod, reinterpret_cast<Node *>(&context)))
+        return InvalidOid;
+#else
+    parseTypeString(name, &type, &typmod, true);
+#endif
+    return type;
+}
+
 inline List *qualified_name_list(const char *name) {
 #if PG_VERSION_NUM >= 160000
     return stringToQualifiedNameList(name, nullptr);

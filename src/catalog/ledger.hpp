@@ -78,6 +78,7 @@ struct Verdict {
     privacy::Epsilon epsilon; // what was charged
     uint64 first, last;       // of a selection: candidates [first, last) are left
     int64 ledger_row;         // of a charge with a claim; 0: none was written
+    privacy::Day period;      // of a charge, where a period is set: the first day of the one it is in
     Reason reason;
 };
 

@@ -373,6 +373,17 @@ Outcome deny(const Charge &what, const Basis &basis, privacy::Denial denial, boo
     return Outcome::denied;
 }
 
+privacy::Day start_of_period(const Standpoint &point, privacy::Account account) {
+    const privacy::Totals &table = point.sums.table;
+    return account == privacy::Account::public_account ? table.of_public.period.start
+                                                       : table.of_conditional.period.start;
+}
+
+bool is_cut_by_turn(const Standpoint &point, const Charge &what) {
+    return border::core(
+        [&] { return privacy::is_cut_by_turn(what.step, point.basis->terms->bound, point.sums, what.account); });
+}
+
 Outcome charge_table(const Spi &spi, const Entry &entry, OpenOdometer *odometer, Verdict *verdict) {
     const Charge &what = *entry.what;
     const Basis *basis = basis_of(what, odometer);
@@ -382,6 +393,8 @@ Outcome charge_table(const Spi &spi, const Entry &entry, OpenOdometer *odometer,
         return Outcome::gone;
     const privacy::Step &step = what.step;
     const Standpoint point = standpoint_of(basis, *odometer);
+    if (is_cut_by_turn(point, what))
+        return Outcome::changing;
     privacy::Cost cost;
     const privacy::Denial denial = (step.is_step ? afford_step : decide)(what, point, verdict, &cost);
     if (denial != privacy::Denial::none) {
@@ -389,6 +402,7 @@ Outcome charge_table(const Spi &spi, const Entry &entry, OpenOdometer *odometer,
         return deny(what, *basis, denial, !step.increment, odometer); // an increment's round is answered
     }
     put_charge(spi, entry, point, price_of(what, point, cost), odometer);
+    verdict->period = start_of_period(point, what.account);
     mark(spi, entry, true, verdict);
     return Outcome::committed;
 }

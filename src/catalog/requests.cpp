@@ -154,12 +154,13 @@ void check_pending(const Requested &request) {
 
 void check_blind(const Settings &settings, const Asker &reviewer) {
     List *roles = list_union_oid(roles_of(reviewer.role), roles_of(reviewer.session_role));
-    const char *way = way_to_rows(settings.relation, settings.owner, roles);
+    const char *way = way_to_rows(settings.relation, roles);
     if (way == nullptr)
         return;
     ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
                     errmsg("who may see rows of %s does not decide as a reviewer", settings.relation_name),
-                    errdetail("%s.", way), errhint("The owner of the table revokes that, or decides himself.")));
+                    errdetail("%s.", way),
+                    errhint("The owner of the table takes that away (dp_audit() has remedies), or decides himself.")));
 }
 
 void record_look(const Requested &request) {
@@ -177,11 +178,12 @@ void record_look(const Requested &request) {
 bool take_request(const border::Spi &spi, const Claim &claim) {
     static border::Statement statement(
         "SELECT 1 FROM dp_rdr.request r WHERE r.id = $1 AND r.state = 'pending' AND r.expires_at > clock_timestamp() "
-        "FOR UPDATE SKIP LOCKED");
+        "AND (r.looked_at IS NULL OR NOT $2) FOR UPDATE SKIP LOCKED");
     if (claim.taken)
         return true;
     Parameters parameters;
     parameters.add_count(claim.request);
+    parameters.add_bool(claim.unseen);
     return run(spi, statement, parameters) == 1;
 }
 

@@ -74,6 +74,7 @@ struct Claim {
     bool taken;               // there is one
     int64 ledger_row;         // of the last; 0: none was written
     privacy::Epsilon charged; // of all of them
+    bool unseen;              // nobody may have looked at rows for it
 };
 
 // The answer to a request that a charge has paid, or that there is none.

@@ -65,6 +65,7 @@ struct View {
     privacy::BoundSettings bound;
     int epoch;
     const char *fingerprint;
+    bool has_profile; // the table
 };
 
 // Half of delta_total, unless it was set.
@@ -148,6 +149,7 @@ static void read_bound(const Row &row, View *view) {
     const bool has_profile = read_profile(row, &allowed);
     if (has_profile)
         view->bound.epsilon_total = isnull ? allowed : Min(*view->bound.epsilon_total, allowed);
+    view->has_profile = has_profile;
     view->bound.delta_total = to_delta(row.value("delta_total"), "a total of delta");
     view->epoch = DatumGetInt32(row.value("epoch"));
     if (view->bound.bound == privacy::Bound::filter)
@@ -213,14 +215,15 @@ static View read_view(const Reading &reading, Oid oid) {
 
 Settings *read_settings(const Reading &reading, Oid oid) {
     View view = read_view(reading, oid);
-    // A dangling row (its table is gone) is as good as none.
-    if (!view.registered || get_rel_name(view.relation) == nullptr)
+    // A dangling row (its table is gone, or the view, by DROP VIEW) is as good as none.
+    if (!view.registered || get_rel_name(view.relation) == nullptr || get_rel_name(oid) == nullptr)
         return nullptr;
     auto *settings = static_cast<Settings *>(palloc0(sizeof(Settings)));
     settings->relation = view.relation;
     settings->id = view.id;
     settings->id_text = DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(&view.id)));
     settings->filter = view.filter;
+    settings->has_profile = view.has_profile;
     settings->fingerprint = view.fingerprint;
     settings->view = oid;
     settings->view_name = qualified_name(oid);

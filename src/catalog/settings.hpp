@@ -52,6 +52,7 @@ struct Settings {
     pg_uuid_t id;
     const char *id_text;
     const char *filter; // or null
+    bool has_profile;   // the table has a risk profile
     // Which versions of the rows a charge depends on were read: the writer looks again under the odometer's lock and refuses
     // when they differ. `policies` are those that the asker might ask under (policy_of); null: the controller's own call.
     const char *fingerprint;

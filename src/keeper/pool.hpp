@@ -6,6 +6,7 @@
 #pragma once
 
 #include "privacy/decimal.hpp"
+#include "privacy/period.hpp"
 
 #include "border/postgres.hpp"
 
@@ -50,6 +51,7 @@ struct Slot {
     // What was charged, for the keeper that reads, which need not be the one that has charged.
     uint64 versions; // a hash of release::versions_of
     privacy::Epsilon epsilon;
+    privacy::Day period; // that it was charged in
     // The request, then the answer, part by part: the client takes one, the keeper writes the next.
     dsa_pointer buffer;
     Size capacity, filled;

@@ -356,12 +356,13 @@ void mark_running(int index) {
     unlock();
 }
 
-void mark_charged(int index, uint64 versions, privacy::Epsilon epsilon) {
+void mark_charged(int index, uint64 versions, privacy::Epsilon epsilon, privacy::Day period) {
     lock();
     Slot &slot = slot_at(index);
     slot.charger = self;
     slot.versions = versions;
     slot.epsilon = epsilon;
+    slot.period = period;
     set_state(slot, State::charged);
     unlock();
 }

@@ -41,7 +41,7 @@ void hand_back(int slot);
 // The keeper that has it goes on with it.
 void mark_running(int slot);
 // Charged; any keeper may read it.
-void mark_charged(int slot, uint64 versions, privacy::Epsilon epsilon);
+void mark_charged(int slot, uint64 versions, privacy::Epsilon epsilon, privacy::Day period);
 // One that was taken although charged by another keeper, and cannot be read here.
 void give_back_charged(int slot);
 bool is_cancelled(int slot);

@@ -771,7 +771,7 @@ static void hold(Request *request) {
     if (held[request->slot] != nullptr) // of the slot's last request, which another keeper has answered
         close_request(held[request->slot]);
     held[request->slot] = request;
-    mark_charged(request->slot, versions, request->entry->verdict.epsilon);
+    mark_charged(request->slot, versions, request->entry->verdict.epsilon, request->entry->verdict.period);
 }
 
 void let_go() {
@@ -808,7 +808,7 @@ static Request *resume(int slot) {
         const Slot &shared = pool()->slots[slot];
         same = shared.versions == release::versions_hash(*request->question->settings);
         if (same)
-            release::continue_charged(request->round, shared.epsilon);
+            release::continue_charged(request->round, shared.epsilon, shared.period);
     });
     if (error == nullptr && same)
         return request;

@@ -48,22 +48,29 @@ static void put_number(Html &html, const char *label, const std::string &number,
     html.put("td", {{"data-label", label}, {"class", std::string("number ") + name}}, number);
 }
 
+namespace {
+struct Choice {
+    const Candidate *found, *domain;
+    std::string asked; // its epsilon
+};
+} // namespace
+
 // What the script moves is what a reader without it sees, at the tau of the call.
-static void put_mark(Html &html, const Candidate &candidate, const Candidate *found, const Candidate *domain) {
+static void put_mark(Html &html, const Candidate &candidate, const Choice &choice) {
     html.open("td", {{"class", "marks"}})
-        .put("span", {{"class", "mark found"}}, &candidate == found ? "found" : "")
-        .put("span", {{"class", "mark domain"}}, &candidate == domain ? "domain" : "")
+        .put("span", {{"class", "mark found"}}, &candidate == choice.found ? "found" : "")
+        .put("span", {{"class", "mark domain"}}, &candidate == choice.domain ? "domain" : "")
+        .put("span", {{"class", "mark asked"}}, candidate.epsilon == choice.asked ? "asked" : "")
         .close();
 }
 
-static void put_candidate(Html &html, const RangeScale &scale, const Candidate &candidate, const Candidate *found,
-                          const Candidate *domain) {
-    html.open("tr", {{"class", &candidate == found ? "candidate picked" : "candidate"},
+static void put_candidate(Html &html, const RangeScale &scale, const Candidate &candidate, const Choice &choice) {
+    html.open("tr", {{"class", &candidate == choice.found ? "candidate picked" : "candidate"},
                      {"data-epsilon", candidate.epsilon},
                      {"data-found", exact(candidate.tau_found)},
                      {"data-domain", exact(candidate.tau_domain)}});
     html.put("th", {{"scope", "row"}, {"class", "number"}}, candidate.epsilon);
-    put_mark(html, candidate, found, domain);
+    put_mark(html, candidate, choice);
     html.open("td", {{"data-label", "risk, least to largest"}, {"class", "plot"}});
     draw_range(html, scale, candidate.risk);
     html.put("span", {{"class", "ends"}}, shown(candidate.risk.low) + " to " + shown(candidate.risk.high)).close();
@@ -94,13 +101,14 @@ static void put_plot_head(Html &html, const RangeScale &scale) {
 
 static void put_plots(Html &html, const QueryPart &part) {
     const RangeScale scale = scale_of(part.candidates);
-    const Candidate *found = picked(part.candidates, part.tau, Price::found);
-    const Candidate *domain = picked(part.candidates, part.tau, Price::domain);
+    const Choice choice = {picked(part.candidates, part.tau, Price::found),
+                           picked(part.candidates, part.tau, Price::domain),
+                           part.asked ? part.asked->epsilon : std::string()};
     html.open("table", {{"id", "candidates"}});
     put_plot_head(html, scale);
     html.open("tbody");
     for (const Candidate &candidate : part.candidates)
-        put_candidate(html, scale, candidate, found, domain);
+        put_candidate(html, scale, candidate, choice);
     html.close().close();
 }
 
@@ -113,7 +121,8 @@ static std::string epsilon_of(const Candidate *candidate) {
 }
 
 // Filled by the script as well, from the rows.
-static void put_card(Html &html, const char *id, const char *title, const char *lead, const Candidate *candidate) {
+static void put_card(Html &html, const char *id, const char *title, const std::string &lead,
+                     const Candidate *candidate) {
     html.open("div", {{"class", std::string("card ") + id}, {"id", id}});
     html.open("h3").put("span", {{"class", std::string("mark ") + id}}, id).text(" ").text(title).close();
     html.open("p", {{"class", "big"}}).text("epsilon ");
@@ -144,6 +153,14 @@ static void put_controls(Html &html, const QueryPart &part) {
     html.close().close();
 }
 
+static std::string asked_lead(const QueryPart &part) {
+    std::string lead = "On the terms of the requester's policy, whatever the rows are.";
+    if (part.belief > 0)
+        lead += " By that answer a suspicion of one half, that somebody is in the table, can grow to " +
+                shown(part.belief) + " at most.";
+    return lead;
+}
+
 static void put_choice(Html &html, const QueryPart &part) {
     html.open("div", {{"id", "choice"}});
     put_controls(html, part);
@@ -159,6 +176,8 @@ static void put_choice(Html &html, const QueryPart &part) {
              "Under within_domain with the same tau, whatever the rows are. This price, and nothing else here, may be "
              "told to anybody.",
              picked(part.candidates, part.tau, Price::domain));
+    if (part.asked)
+        put_card(html, "asked", "The request would be charged", asked_lead(part), &*part.asked);
     html.close().close();
 }
 
@@ -239,6 +258,16 @@ static void put_histogram(Html &html, const QueryPart &part) {
 
 // ---- the rest ----
 
+static void put_request(Html &html, const RequestPart &part) {
+    html.open("section", {{"id", "request"}}).put("h2", part.title);
+    if (!part.purpose.empty())
+        html.open("pre").foreign(part.purpose, Place::lines).close();
+    put_facts(html, part.facts);
+    if (!part.advice.empty())
+        html.put("p", {{"class", "hint"}}, part.advice);
+    html.close();
+}
+
 static void put_query(Html &html, const QueryPart &part) {
     html.open("section", {{"id", "query"}}).put("h2", "Query");
     html.open("pre").foreign(part.query, Place::lines).close();
@@ -247,6 +276,8 @@ static void put_query(Html &html, const QueryPart &part) {
 }
 
 static void put_query_part(Html &html, const QueryPart &part) {
+    if (part.request)
+        put_request(html, *part.request);
     put_query(html, part);
     html.open("section", {{"id", "ranges"}}).put("h2", "What each epsilon would mean");
     html.put("p", {{"class", "lead"}},

@@ -116,6 +116,11 @@ bool takes_steps(const BoundSettings &bound, Basis basis) {
     return bound.bound != Bound::dynamic && bound.basis_of(basis == Basis::epsilon) == basis;
 }
 
+bool is_cut_by_turn(const Step &step, const BoundSettings &bound, const Standing &now, Account account) {
+    const Spent &spent = account == Account::public_account ? now.table.of_public : now.table.of_conditional;
+    return bound.period && step.increment && spent.period.start != step.period;
+}
+
 void add(Spent *spent, const Cost &cost, Basis basis) {
     spent->delta = spent->delta + cost.charged(basis);
     if (spent->period.kind)

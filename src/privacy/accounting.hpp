@@ -165,12 +165,16 @@ struct Step {
     Epsilon epsilon;              // what it adds, on the basis epsilon
     Epsilon before;               // and what the steps before it have come to
     Rho rho;                      // on the basis rho: of the noise drawn
+    Day period = 0;               // of an increment: the period that the first step was charged in, where one is set
 };
 // A Laplace step costs in rho what it adds to the rho of the whole: so the steps add up to no less.
 Cost cost_of_step(const Step &step, Delta groups);
 // Whether the bound charges such steps: in epsilon where a sum of epsilon is bounded or counted, else in rho. `dynamic` charges
 // none, as each of them would have to be above all that was spent.
 bool takes_steps(const BoundSettings &bound, Basis basis);
+// Whether the period has turned since the round began. It ends there: one of its looks alone, seen behind the others or without them,
+// may tell more than it adds (5.7).
+bool is_cut_by_turn(const Step &step, const BoundSettings &bound, const Standing &now, Account account);
 
 // 5.1: sum of eps if the deltas add up to at most delta_global, else no value (infinite).
 struct Charge {

@@ -13,8 +13,8 @@ const char *argument_remedy(Node *argument);
 const char *function_remedy(Oid function);
 
 inline constexpr char rows_remedy[] =
-    "Ask for count(*), count(x), sum(x) or avg(x), with or without GROUP BY; instead of SELECT DISTINCT x ask for "
-    "SELECT x, count(*) ... GROUP BY x.";
+    "Ask for count(*), count(x), sum(x) or avg(x), with or without GROUP BY; SELECT DISTINCT x lists groups, declared "
+    "ones at no charge.";
 inline constexpr char sets_remedy[] = "Add up the cells of a plain GROUP BY: SELECT x, y, sum(n) FROM (SELECT x, y, "
                                       "count(*) AS n FROM ... GROUP BY x, y) c "
                                       "GROUP BY CUBE (x, y).";

@@ -102,8 +102,8 @@ const Decision *decide(const Approval &approval, const catalog::Asker &approver,
 
 // ---- the question --------------------------------------------------------------------------------------------------
 
-static JsonbContainer *parameter_array(const catalog::Requested &request, const char *name, int *n) {
-    return array_field(&DatumGetJsonbP(request.parameters)->root, name, n);
+static JsonbContainer *parameter_array(Datum parameters, const char *name, int *n) {
+    return array_field(&DatumGetJsonbP(parameters)->root, name, n);
 }
 
 // Written under pinned settings, and read under the same ones. Its type is the server's own or an enum, or it is refused.
@@ -142,7 +142,7 @@ Ask ask_of(const catalog::Requested &request, const Decision *decision) {
     ask.by_request = true;
     ask.decision = decision;
     int n;
-    JsonbContainer *values = parameter_array(request, "values", &n);
+    JsonbContainer *values = parameter_array(request.parameters, "values", &n);
     ask.parameters = makeParamList(n);
     ask.parameter_types = static_cast<Oid *>(palloc0(sizeof(Oid) * (n + 1)));
     for (int i = 0; i < n; i++)
@@ -151,9 +151,56 @@ Ask ask_of(const catalog::Requested &request, const Decision *decision) {
     return ask;
 }
 
+static void append_value(StringInfo text, JsonbContainer *values, int i) {
+    JsonbValue *value = getIthJsonbValueFromContainer(values, i);
+    if (value == nullptr || value->type != jbvBinary)
+        refuse_unreadable();
+    const char *written = text_field(value->val.binary.data, "value");
+    appendStringInfo(text, "%s::%s", written == nullptr ? "NULL" : quote_literal_cstr(written),
+                     text_field(value->val.binary.data, "type"));
+}
+
+// Behind a quoted string or name that begins there. In E'...' a backslash takes the next character along.
+static const char *behind_quoted(const char *at, bool escapes) {
+    for (char quote = *at++; *at != '\0'; at++) {
+        if (escapes && *at == '\\' && at[1] != '\0')
+            at++;
+        else if (*at == quote && at[1] == quote)
+            at++;
+        else if (*at == quote)
+            return at + 1;
+    }
+    return at;
+}
+
+static bool in_name(char c) {
+    return isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || IS_HIGHBIT_SET(c);
+}
+
+// A text as the server deparses it: no comments, no dollar quotes.
+const char *text_with_values(const char *query, Datum parameters) {
+    int n;
+    JsonbContainer *values = parameter_array(parameters, "values", &n);
+    StringInfoData text;
+    initStringInfo(&text);
+    for (const char *at = query, *end; *at != '\0'; at = end) {
+        char before = at == query ? ' ' : at[-1];
+        end = at + 1;
+        if (*at == '\'' || *at == '"')
+            end = behind_quoted(at, *at == '\'' && before == 'E' && !in_name(at - 1 == query ? ' ' : at[-2]));
+        int number =
+            *at == '$' && !in_name(before) ? static_cast<int>(strtol(at + 1, const_cast<char **>(&end), 10)) : 0;
+        if (number >= 1 && number <= n)
+            append_value(&text, values, number - 1);
+        else
+            appendBinaryStringInfo(&text, at, static_cast<int>(end - at));
+    }
+    return text.data;
+}
+
 // Of the leaf, in the order of the answer; from 0.
 int *columns_of(const catalog::Requested &request, const query::Leaf *leaf, int *n) {
-    JsonbContainer *numbers = parameter_array(request, "columns", n);
+    JsonbContainer *numbers = parameter_array(request.parameters, "columns", n);
     auto *columns = static_cast<int *>(palloc(sizeof(int) * (*n + 1)));
     for (int i = 0; i < *n; i++) {
         JsonbValue *value = getIthJsonbValueFromContainer(numbers, i);
@@ -230,11 +277,14 @@ static void check_signal_terms(const Decision &decision, const Terms &terms) {
                  errhint("The owner of the table passes tau, without a selection, or epsilon.")));
 }
 
-static void check_data_terms(const Decision &decision, const catalog::Policy &policy, const Terms &terms) {
+// What a profile promises, of a table or of a role, rests on decisions that do not depend on the data.
+static void check_data_terms(const Decision &decision, const catalog::Settings &settings, const catalog::Policy &policy,
+                             const Terms &terms) {
     check_signal_terms(decision, terms);
-    if (decision.sighted && policy.has_profile)
+    if (decision.sighted && (policy.has_profile || settings.has_profile))
         refuse_basis(
-            "basis \"rows\" does not go with the requester's risk profile",
+            policy.has_profile ? "basis \"rows\" does not go with the requester's risk profile"
+                               : "basis \"rows\" does not go with the risk profile of the table",
             "What a profile promises rests on decisions that do not depend on the data: pass basis => 'public' if "
             "this is one.");
     if (terms.algorithm == Algorithm::within_data && !decision.sighted)
@@ -242,7 +292,7 @@ static void check_data_terms(const Decision &decision, const catalog::Policy &po
                      "Pass basis => 'rows', or tau, tau_var or epsilon of your own.");
 }
 
-void apply(const Decision &decision, const catalog::Policy &policy, Terms *terms) {
+void apply(const Decision &decision, const catalog::Settings &settings, const catalog::Policy &policy, Terms *terms) {
     const Approval &approval = decision.approval;
     terms->decision = &decision;
     terms->sighted = decision.sighted;
@@ -256,7 +306,7 @@ void apply(const Decision &decision, const catalog::Policy &policy, Terms *terms
         set_price(policy, approval.epsilon, terms);
     else if (approval.has_epsilon)
         ask_for_less(policy, approval.epsilon, terms);
-    check_data_terms(decision, policy, *terms);
+    check_data_terms(decision, settings, policy, *terms);
 }
 
 void check_approved_price(const rows::Question *question, const Terms &terms) {
@@ -301,7 +351,14 @@ catalog::Claim claim_of(const Decision &decision) {
     if (approval.hold)
         appendStringInfoString(&json, ", \"hold\": true");
     appendStringInfoChar(&json, '}');
-    return catalog::Claim{decision.request, json.data, basis_name(decision.sighted), decision.approver, false, 0, {}};
+    return catalog::Claim{decision.request,
+                          json.data,
+                          basis_name(decision.sighted),
+                          decision.approver,
+                          false,
+                          0,
+                          {},
+                          decision.by_owner && !decision.sighted};
 }
 
 static ArrayType *array_of(Datum *elements, bool *nulls, int64 n, Oid type, int16 length, bool by_value, char align) {

@@ -49,8 +49,11 @@ const Decision *decide(const Approval &approval, const catalog::Asker &approver,
 // The question as its requester asked it. As him.
 Ask ask_of(const catalog::Requested &request, const Decision *decision);
 
+// The text of a request with the values of its parameters: all that is asked, for whoever decides.
+const char *text_with_values(const char *query, Datum parameters);
+
 // The terms that a decision puts in the place of the policy's. Errors: 22023; 42501 for a price that is above the policy's.
-void apply(const Decision &decision, const catalog::Policy &policy, Terms *terms);
+void apply(const Decision &decision, const catalog::Settings &settings, const catalog::Policy &policy, Terms *terms);
 void check_approved_price(const rows::Question *question, const Terms &terms);
 
 // The numbers of an answer are kept in their own order.

@@ -110,7 +110,7 @@ Resolved resolve(const Ask &ask, query::Leaf *leaf, bool drawn) {
     Terms terms = terms_of(*policy, ask.has_epsilon ? &ask.epsilon : nullptr, ask.weight);
     terms.wanted = ask.wanted;
     if (ask.decision != nullptr)
-        apply(*ask.decision, *policy, &terms);
+        apply(*ask.decision, *question->settings, *policy, &terms);
     terms.bound = bound_of(reading, *question->settings, terms, ask.refines);
     if (ask.versions != nullptr && strcmp(ask.versions, versions_of(*question->settings)) != 0)
         catalog::refuse_changing(*question->settings);

@@ -60,13 +60,14 @@ static void check_query(const rows::Question *question, bool in_steps) {
     if (has_average(question))
         refuse("within and error95 are not supported for avg",
                "How accurate an average is depends on how many rows there are.",
-               "Ask for sum and for count(*), and divide.");
+               "Ask for sum(x) and for count(*) FILTER (WHERE x IS NOT NULL), and divide.");
     if (!in_steps)
         return;
     if (has_pair(question))
         refuse("within is not supported for count and sum of one column together",
                "They are released together, as a pair.",
-               "Ask for count(*) in place of the count of the column, or in two queries, or with error95 alone.");
+               "Ask for count(*) FILTER (WHERE x IS NOT NULL) in place of count(x), or in two queries, or with error95 "
+               "alone.");
     if (question->thresholded)
         refuse("within is not supported for groups that are not declared",
                "Whether a group appears is decided once, by a threshold.",

@@ -11,6 +11,11 @@ static Datum *elements_of(ArrayType *array, int *n, bool **nulls) {
     return elements;
 }
 
+Oid type_kept(Datum name) {
+    Oid type = border::type_if_any(TextDatumGetCString(name));
+    return OidIsValid(type) ? type : TEXTOID;
+}
+
 TupleDesc fetched_columns(const catalog::Requested &request) {
     border::SettingsScope settings = border::SettingsScope::enter();
     int n, nnames;
@@ -18,8 +23,7 @@ TupleDesc fetched_columns(const catalog::Requested &request) {
     Datum *types = elements_of(request.types, &n, &nulls), *names = elements_of(request.names, &nnames, &nulls);
     TupleDesc desc = CreateTemplateTupleDesc(n);
     for (int i = 0; i < n; i++)
-        TupleDescInitEntry(desc, i + 1, TextDatumGetCString(names[i]),
-                           border::type_named(TextDatumGetCString(types[i])), -1, 0);
+        TupleDescInitEntry(desc, i + 1, TextDatumGetCString(names[i]), type_kept(types[i]), -1, 0);
     settings.leave();
     return BlessTupleDesc(desc);
 }

@@ -6,7 +6,10 @@
 
 namespace dp::release {
 
-// Its columns: names, and types as they are now. 42704 where one is gone.
+// The type of this name; what has none any more is given as the text that it is kept as. Under pinned settings.
+Oid type_kept(Datum name);
+
+// Its columns: names, and types as they are now.
 TupleDesc fetched_columns(const catalog::Requested &request);
 
 // How its texts are read; as of base types, since what is stored was a value of a domain already.

@@ -21,6 +21,7 @@ struct Refinement {
     privacy::Epsilon before, paid; // of Laplace steps: before the one that is due; with all that are charged
     bool read, done, increment;    // increment: what is due is not the first step
     int steps;
+    privacy::Day period; // of the last charge
     Short how;
     rows::Sums sums;
     int128 *values; // looked at last: groups times measures, with bits_of() more than the lattice's
@@ -59,6 +60,7 @@ catalog::Charge step_charge(const Refinement *refinement, const catalog::Charge 
     const Noise &noise = *refinement->noise;
     privacy::Step step;
     step.increment = refinement->increment;
+    step.period = refinement->period;
     step.basis = noise.measured ? privacy::Basis::rho : privacy::Basis::epsilon;
     privacy::Epsilon most;
     border::core([&] {
@@ -71,6 +73,10 @@ catalog::Charge step_charge(const Refinement *refinement, const catalog::Charge 
         most = noise.grid->epsilon(noise.grid->size() - 1);
     });
     return catalog::as_step(base, step, most);
+}
+
+void note_period(Refinement *refinement, privacy::Day period) {
+    refinement->period = period;
 }
 
 // ---- a step --------------------------------------------------------------------------------------------------------

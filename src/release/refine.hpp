@@ -18,6 +18,8 @@ Refinement *begin_refinement(const rows::Question *question, const Terms &terms,
 
 // The step that is due, which must be charged before take_step(); base: charge_for() the round's terms.
 catalog::Charge step_charge(const Refinement *refinement, const catalog::Charge &base);
+// The period that it was charged in, where one is set; those that follow are charged in the same, or not at all.
+void note_period(Refinement *refinement, privacy::Day period);
 // Its charge is durable. Reads the rows, unless they have been.
 void take_step(Refinement *refinement);
 // Nothing more is due: the answer is accurate, or at its ceiling.

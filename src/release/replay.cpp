@@ -4,6 +4,7 @@
 
 #include "border/attempt.hpp"
 #include "border/scope.hpp"
+#include "border/walk.hpp"
 #include "catalog/decimals.hpp"
 #include "catalog/foreign_code.hpp"
 #include "release/charge.hpp"
@@ -34,16 +35,55 @@ const char *text_of(const rows::Question *question, Node *node) {
     return deparse_expression(node, context, false, false);
 }
 
+// What the text does not say: casts that the server leaves out, and with them the collations that COLLATE has become when constants
+// were folded.
+static bool add_types(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    if (!IsA(node, List))
+        appendStringInfo(static_cast<StringInfo>(context), "%d %u %d %u %u, ", static_cast<int>(nodeTag(node)),
+                         exprType(node), exprTypmod(node), exprCollation(node), exprInputCollation(node));
+    return border::walk_expression(node, add_types, context);
+}
+
+static void add_expression(StringInfo text, const char *name, const rows::Question *question, Node *node) {
+    StringInfoData types;
+    initStringInfo(&types);
+    (void)add_types(node, &types);
+    add_piece(text, name, text_of(question, node));
+    add_piece(text, "types", types.data);
+}
+
 static void add_keys(StringInfo text, const rows::Question *question) {
     for (int i = 0; i < question->leaf->nkeys; i++) {
         const query::Key &key = question->leaf->keys[i];
-        add_piece(text, "key", text_of(question, question->keys[i]));
+        add_expression(text, "key", question, question->keys[i]);
         add_piece(text, "type", psprintf("%u %d %u", key.type, key.typmod, key.collation));
         if (question->thresholded)
             continue;
         ArrayType *groups = rows::canonical_groups(question->domains[i], key.type);
         add_piece(text, "groups", OidOutputFunctionCall(F_ARRAY_OUT, PointerGetDatum(groups)));
     }
+}
+
+// A label that is another value now is another question, in a condition as well as in a key that was stored.
+static void add_labels(StringInfo text, Oid type) {
+    Oid element = get_base_element_type(type);
+    Oid base = OidIsValid(element) ? getBaseType(element) : getBaseType(type);
+    if (!type_is_enum(base))
+        return;
+    List *labels = NIL;
+    CatCList *members = SearchSysCacheList1(ENUMTYPOIDNAME, ObjectIdGetDatum(base));
+    for (int i = 0; i < members->n_members; i++) {
+        auto *label = reinterpret_cast<Form_pg_enum>(GETSTRUCT(&members->members[i]->tuple));
+        labels = lappend_oid(labels, label->oid);
+    }
+    ReleaseCatCacheList(members);
+    list_sort(labels, list_oid_cmp);
+    ListCell *cell;
+    foreach (cell, labels)
+        add_piece(text, psprintf("label %u", lfirst_oid(cell)),
+                  DatumGetCString(DirectFunctionCall1(enum_out, ObjectIdGetDatum(lfirst_oid(cell)))));
 }
 
 // A column under its name that is another one now, or of another type, is another question.
@@ -63,6 +103,7 @@ static void add_columns(StringInfo text, const rows::Question *question) {
         get_atttypetypmodcoll(question->settings->relation, attno, &type, &typmod, &collation);
         add_piece(text, get_attname(question->settings->relation, attno, false),
                   psprintf("%d %u %d %u", attno, type, typmod, collation));
+        add_labels(text, type);
     }
 }
 
@@ -73,9 +114,8 @@ static const char *measure_text(const rows::Question *question, int j) {
     initStringInfo(&text);
     add_number(&text, "kind", static_cast<int>(measure.kind));
     add_number(&text, "column", measure.argument < 0 ? -1 : question->argument_columns[measure.calls.front()]);
-    add_piece(&text, "filter",
-              measure.filter < 0 ? nullptr
-                                 : text_of(question, static_cast<Node *>(list_nth(question->filters, measure.filter))));
+    add_expression(&text, "filter", question,
+                   measure.filter < 0 ? nullptr : static_cast<Node *>(list_nth(question->filters, measure.filter)));
     const privacy::Bounds *bounds = question->bounds[j];
     add_piece(&text, "lower", bounds == nullptr ? nullptr : bounds->lower.c_str());
     add_piece(&text, "upper", bounds == nullptr ? nullptr : bounds->upper.c_str());
@@ -135,14 +175,14 @@ static Datum hash_of(const rows::Question *question, const Terms &terms, const c
     border::SettingsScope settings = border::SettingsScope::enter(); // those under which texts mean one thing
     StringInfoData text;
     initStringInfo(&text);
-    add_number(&text, "version", 1);
+    add_number(&text, "version", 2);
     add_number(&text, "forgotten", forgotten);
     add_number(&text, "view", question->settings->view);
     add_number(&text, "relation", question->settings->relation);
     add_piece(&text, "view filter", question->settings->filter);
     add_piece(&text, "time zone", time_zone);
     add_keys(&text, question);
-    add_piece(&text, "where", text_of(question, question->where));
+    add_expression(&text, "where", question, question->where);
     *order = add_measures(&text, question);
     add_columns(&text, question);
     add_terms(&text, terms);
@@ -177,19 +217,20 @@ static const char *required(Datum charged, const char *name) {
     return text;
 }
 
-static double *read_widths(const char *text, int n) {
+// In the order of the coordinates, as the numbers: in a round each measure has one.
+static double *read_widths(const char *text, const int *order, int n) {
     auto *widths = static_cast<double *>(palloc(sizeof(double) * (n + 1)));
     char *end = const_cast<char *>(text);
     for (int i = 0; i < n; i++) {
         const char *at = end;
-        widths[i] = strtod(at, &end);
+        widths[order[i]] = strtod(at, &end);
         if (end == at)
             fail();
     }
     return widths;
 }
 
-static void read_charged(Datum charged, const rows::Question *question, Past *past) {
+static void read_charged(Datum charged, const rows::Question *question, const int *order, Past *past) {
     const char *mechanism = required(charged, "mechanism");
     past->mechanism = strcmp(mechanism, "gaussian") == 0 ? privacy::Mechanism::gaussian : privacy::Mechanism::laplace;
     past->epsilon = catalog::to_epsilon(catalog::text_numeric(required(charged, "epsilon")), "epsilon");
@@ -198,7 +239,9 @@ static void read_charged(Datum charged, const rows::Question *question, Past *pa
     past->round = widths != nullptr;
     if (!past->round)
         return;
-    past->error95 = read_widths(widths, question->nmeasures);
+    if (question->nmeasures != question->ncoordinates)
+        fail();
+    past->error95 = read_widths(widths, order, question->nmeasures);
     past->reached.asked = true;
     past->reached.how = static_cast<Short>(atoi(required(charged, "short")));
 }
@@ -249,7 +292,7 @@ static void read_keys(ArrayType *groups, const rows::Question *question, Past *p
 static void read_answer(const catalog::StoredAnswer *stored, const rows::Question *question, const int *order,
                         Past *past) {
     border::SettingsScope settings = border::SettingsScope::enter();
-    read_charged(stored->charged, question, past);
+    read_charged(stored->charged, question, order, past);
     int n, width = question->ncoordinates;
     bool *nulls;
     Datum *numbers = elements_of(stored->numbers, NUMERICOID, -1, TYPALIGN_INT, &nulls, &n);
@@ -388,19 +431,20 @@ void keep_group(Kept *kept, const rows::Question *question, const Datum *keys, c
     kept->too_large = kept->size > stored_limit;
 }
 
-static void add_widths(StringInfo json, const rows::Question *question, const Facts &facts) {
+static void add_widths(StringInfo json, const rows::Question *question, const int *order, const Facts &facts) {
     auto *widths = static_cast<double *>(palloc0(sizeof(double) * (question->nmeasures + 1)));
     for (int i = 0; i < question->leaf->noutputs; i++)
         if (!question->leaf->outputs[i].is_key)
             widths[question->measure_of[question->leaf->outputs[i].index]] = facts.error95[i];
     appendStringInfo(json, ", \"short\": \"%d\", \"error95\": \"", static_cast<int>(facts.reached.how));
     for (int j = 0; j < question->nmeasures; j++)
-        appendStringInfo(json, " %s", float8out_internal(widths[j]));
+        appendStringInfo(json, " %s", float8out_internal(widths[order[j]]));
     appendStringInfoChar(json, '"');
 }
 
 // What was charged, for whoever looks; and what the noise was drawn for, from which its intervals follow.
-static Datum charged_of(const rows::Question *question, const Terms &terms, const Facts &facts, bool round) {
+static Datum charged_of(const rows::Question *question, const Terms &terms, const int *order, const Facts &facts,
+                        bool round) {
     StringInfoData json;
     initStringInfo(&json);
     appendStringInfo(&json, "{\"mechanism\": \"%s\", \"epsilon\": %s, \"epsilon_svt\": %s, ",
@@ -412,7 +456,7 @@ static Datum charged_of(const rows::Question *question, const Terms &terms, cons
                      catalog::numeric_text(catalog::to_numeric(facts.paid.rho)),
                      catalog::numeric_text(catalog::to_numeric(terms.rho)));
     if (round)
-        add_widths(&json, question, facts);
+        add_widths(&json, question, order, facts);
     appendStringInfoChar(&json, '}');
     return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
 }
@@ -429,7 +473,7 @@ const catalog::Storing *storing_of(const Kept *kept, const rows::Question *quest
     auto *storing = static_cast<catalog::Storing *>(palloc0(sizeof(catalog::Storing)));
     storing->key = kept->replay->key;
     storing->replay = kept->replay->interval;
-    storing->answer.charged = charged_of(question, terms, facts, round);
+    storing->answer.charged = charged_of(question, terms, kept->replay->order, facts, round);
     storing->answer.numbers = array_of(kept->numbers, nullptr, kept->ngroups * question->ncoordinates, NUMERICOID);
     if (question->thresholded)
         storing->answer.groups = array_of(kept->keys, kept->nulls, kept->ngroups * question->leaf->nkeys, TEXTOID);

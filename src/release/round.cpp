@@ -141,6 +141,7 @@ static void charge_selected(Round *round) {
 void charged(Round *round) {
     const catalog::Verdict &verdict = round->entry.verdict;
     if (round->stage == Stage::step) {
+        note_period(round->refinement, verdict.period);
         round->stage = Stage::paid_step;
         return;
     }
@@ -226,8 +227,9 @@ Answer uncharged(const rows::Question *question, const Terms &terms) {
     return Answer{};
 }
 
-void continue_charged(Round *round, privacy::Epsilon epsilon) {
+void continue_charged(Round *round, privacy::Epsilon epsilon, privacy::Day period) {
     if (round->refinement != nullptr) {
+        note_period(round->refinement, period);
         round->stage = Stage::paid_step;
         return;
     }

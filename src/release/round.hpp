@@ -42,6 +42,6 @@ Answer uncharged(const rows::Question *question, const Terms &terms);
 void discard(Round *round);
 
 // What was charged by another process: the round is where charged() would leave it.
-void continue_charged(Round *round, privacy::Epsilon epsilon);
+void continue_charged(Round *round, privacy::Epsilon epsilon, privacy::Day period);
 
 } // namespace dp::release

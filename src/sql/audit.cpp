@@ -87,7 +87,10 @@ WHERE n.nspname = 'dp_rdr' AND (NOT o.own OR o.owner <> n.nspowner))sql"},
 SELECT c.oid::regclass, format('%s has %s', r.name, string_agg(a.privilege_type, ', ' ORDER BY a.privilege_type)),
        format('REVOKE %s ON %s FROM %s;', string_agg(a.privilege_type, ', ' ORDER BY a.privilege_type),
               c.oid::regclass, r.name)
-FROM pg_class c, aclexplode(c.relacl) a JOIN role r ON r.oid = a.grantee AND NOT r.super
+FROM pg_class c, LATERAL (
+  SELECT x.grantee, x.privilege_type FROM aclexplode(c.relacl) x
+  UNION SELECT x.grantee, x.privilege_type FROM pg_attribute t, aclexplode(t.attacl) x WHERE t.attrelid = c.oid) a
+JOIN role r ON r.oid = a.grantee AND NOT r.super
 WHERE c.relnamespace = 'dp_rdr'::regnamespace AND c.relkind IN ('r', 'v', 'S') AND a.grantee <> c.relowner
   AND (c.relname NOT IN ('ledger', 'spending', 'denials') OR a.privilege_type <> 'SELECT')
 GROUP BY c.oid, r.name)sql"},
@@ -178,12 +181,13 @@ SELECT g.oid::regclass, format('%s has %s', g.grantee, string_agg(g.rights, ', '
 FROM granted g WHERE g.privilege NOT IN ('SELECT', 'MAINTAIN', 'REFERENCES', 'TRIGGER') GROUP BY g.oid, g.grantee)sql"},
     {"warning", R"sql( -- powerful roles that are no analysts
 SELECT DISTINCT p.name, p.power, p.remedy FROM power p WHERE p.oid NOT IN (SELECT oid FROM analyst))sql"},
-    {"warning", R"sql( -- functions whose text names the table: a string body leaves no dependency
+    {"warning", R"sql( -- functions whose text names the table, or what reads it: a string body leaves no dependency
 SELECT DISTINCT d.name,
        format('may read %s with the rights of %s, and %s may call it: its text has the name', p.oid::regclass,
               d.owner::regrole, d.caller),
        format('REVOKE EXECUTE ON ROUTINE %s FROM %s;', d.name, d.caller)
-FROM definer d JOIN part p ON has_table_privilege(d.owner, p.oid, 'SELECT') JOIN pg_class c ON c.oid = p.oid
+FROM definer d JOIN (SELECT oid FROM part UNION SELECT oid FROM reader) p ON has_any_column_privilege(d.owner, p.oid, 'SELECT')
+JOIN pg_class c ON c.oid = p.oid
 WHERE NOT EXISTS (SELECT FROM uses u WHERE u.function = d.oid AND u.relation = p.oid)
   AND d.source ~* ('(^|\W)' || regexp_replace(c.relname, '(\W)', '\\\1', 'g') || '(\W|$)'))sql"},
     {"warning", R"sql( -- rules that hand rows on
@@ -212,6 +216,32 @@ WHERE k.contype = 'f' AND k.conparentid = 0 AND (c.relowner <> p.owner
   OR EXISTS (SELECT FROM aclexplode(c.relacl) a WHERE a.grantee <> p.owner AND a.privilege_type IN ('INSERT', 'UPDATE'))
   OR EXISTS (SELECT FROM pg_attribute t, aclexplode(t.attacl) a WHERE t.attrelid = c.oid AND a.grantee <> p.owner
              AND a.privilege_type IN ('INSERT', 'UPDATE'))))sql"},
+    {"warning", R"sql( -- and who deletes or renames a key that is referred to, which of them are used
+SELECT k.confrelid::regclass,
+       format('the foreign key %I of %s tells %s, who may change it, which of its keys are used there', k.conname,
+              k.conrelid::regclass, r.name),
+       CASE WHEN c.relowner = r.oid THEN format('ALTER TABLE %s OWNER TO %s;', k.confrelid::regclass, p.owner::regrole)
+            ELSE format('REVOKE UPDATE, DELETE ON %s FROM %s;', k.confrelid::regclass, r.name) END
+FROM pg_constraint k JOIN part p ON p.oid = k.conrelid JOIN pg_class c ON c.oid = k.confrelid
+JOIN role r ON NOT r.super AND r.oid <> p.owner AND (r.oid = c.relowner OR r.oid IN (
+  SELECT a.grantee FROM aclexplode(c.relacl) a WHERE a.privilege_type IN ('UPDATE', 'DELETE')
+  UNION ALL SELECT a.grantee FROM pg_attribute t, aclexplode(t.attacl) a
+  WHERE t.attrelid = c.oid AND a.privilege_type = 'UPDATE'))
+WHERE k.contype = 'f' AND k.conparentid = 0 AND k.confrelid NOT IN (SELECT oid FROM part))sql"},
+    {"warning", R"sql( -- which number is next
+SELECT q.oid::regclass, format('counts the rows of %s, and %s may look', m.oid::regclass, r.name),
+       format('REVOKE ALL ON SEQUENCE %s FROM %s;', q.oid::regclass, r.name)
+FROM (SELECT DISTINCT oid, owner FROM part) m
+JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = m.oid AND d.classid = 'pg_class'::regclass AND d.deptype IN ('a', 'i')
+JOIN pg_class q ON q.oid = d.objid AND q.relkind = 'S', aclexplode(q.relacl) a
+JOIN role r ON r.oid = a.grantee AND NOT r.super WHERE a.grantee <> m.owner)sql"},
+    {"warning", R"sql( -- foreign tables over it read as whoever it is mapped to
+SELECT DISTINCT format('foreign server %I', f.srvname),
+       format('leads back to this database, and %s may use it as the user of a mapping', r.name),
+       format('REVOKE USAGE ON FOREIGN SERVER %I FROM %s; -- if that user sees the rows', f.srvname, r.name)
+FROM pg_foreign_server f, aclexplode(f.srvacl) a JOIN role r ON r.oid = a.grantee AND NOT r.super
+WHERE a.grantee <> f.srvowner AND 'dbname=' || current_database() = ANY (f.srvoptions)
+  AND EXISTS (SELECT FROM pg_user_mapping u WHERE u.umserver = f.oid AND u.umuser IN (0, a.grantee)))sql"},
     {"warning", R"sql( -- code that sees each changed row, and may change others
 SELECT t.tgrelid::regclass, format('its trigger %I sees the rows that change', t.tgname),
        format('DROP TRIGGER %I ON %s; -- deletes it', t.tgname, t.tgrelid::regclass)
@@ -431,7 +461,7 @@ void put(ReturnSetInfo *result, const char *severity, const char *object, const 
 uint64 run_for(const Visit &visit, Oid caller, const char *sql) {
     Oid types[1] = {OIDOID};
     Datum values[1] = {ObjectIdGetDatum(caller)};
-    return visit.run(psprintf("%s%s", catalog::subject_sql, sql), 1, types, values);
+    return visit.run(psprintf("%s%s", catalog::subject_sql(), sql), 1, types, values);
 }
 
 void add_check(StringInfo sql, bool first, int place, const Check &check) {

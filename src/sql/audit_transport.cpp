@@ -7,7 +7,8 @@ namespace dp::sql {
 // An earlier line that turns everybody away who comes without TLS covers later ones.
 const char *const transport_subject_sql = R"sql(
 , rule AS ( -- lines of pg_hba.conf that concern this database
-  SELECT h.line_number AS line, h.type, h.auth_method AS method, coalesce(h.address, '') AS address,
+  SELECT h.line_number AS line, coalesce((to_jsonb(h) ->> 'rule_number')::integer, h.line_number) AS place, -- files may include files
+         h.type, h.auth_method AS method, coalesce(h.address, '') AS address,
          h.user_name && '{all}' AND h.database && '{all}' AS for_all
   FROM pg_hba_file_rules h
   WHERE h.error IS NULL AND (h.database && ARRAY['all', 'sameuser', 'samerole', 'samegroup', current_database()::text]
@@ -16,7 +17,7 @@ plain_rule AS ( -- that let in over a network without TLS
   SELECT r.* FROM rule r
   WHERE r.type IN ('host', 'hostnossl', 'hostnogssenc') AND r.method <> 'reject'
     AND r.address NOT IN ('::1', 'localhost', 'samehost') AND r.address !~ '^127[.]'
-    AND NOT EXISTS (SELECT FROM rule e WHERE e.line < r.line AND e.type IN ('host', 'hostnossl') AND e.method = 'reject'
+    AND NOT EXISTS (SELECT FROM rule e WHERE e.place < r.place AND e.type IN ('host', 'hostnossl') AND e.method = 'reject'
       AND e.for_all AND (e.address IN ('all', r.address) OR e.address = '0.0.0.0' AND r.address ~ '^[0-9.]+$'
                          OR e.address = '::' AND r.address ~ ':')))
 )sql";

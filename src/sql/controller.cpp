@@ -70,6 +70,17 @@ void lock_declarations(const Visit &visit, Oid relation) {
     run_with_oid(visit, "SELECT 1 FROM dp_rdr.protected_table t WHERE t.relation::oid = $1 FOR UPDATE", relation);
 }
 
+// Behind the end of a view, whose answers nobody is given again: those of roles that have no other policy with a replay on the table.
+// (dp_revoke() leaves them, since what is granted anew would be drawn and charged anew; they expire.)
+static void drop_stored(const Visit &visit, Oid relation) {
+    run_with_oid(visit,
+                 "DELETE FROM dp_rdr.stored_answer a USING dp_rdr.protected_table t "
+                 "WHERE t.id = a.table_id AND t.relation::oid = $1 AND NOT EXISTS "
+                 "(SELECT FROM dp_rdr.policy p JOIN dp_rdr.restricted_view v ON v.view::oid = p.view::oid "
+                 "WHERE v.relation::oid = $1 AND p.grantee::oid = a.grantee AND p.replay IS NOT NULL)",
+                 relation);
+}
+
 // Runs a utility statement with the rights of a role.
 void run_as(Oid role, const char *sql) {
     border::SettingsScope settings = border::SettingsScope::enter();
@@ -314,6 +325,7 @@ DP_CALL(dp_unprotect) {
     run_with_oid(visit, "DELETE FROM dp_rdr.policy p WHERE p.view::oid = $1", settings->view);
     run_with_oid(visit, "DELETE FROM dp_rdr.suspension s WHERE s.view::oid = $1", settings->view);
     run_with_oid(visit, "DELETE FROM dp_rdr.restricted_view v WHERE v.view::oid = $1", settings->view);
+    drop_stored(visit, settings->relation);
     visit.leave();
     run_as(catalog::relation_owner(settings->view), psprintf("DROP VIEW %s", settings->view_name));
     PG_RETURN_VOID();

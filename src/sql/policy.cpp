@@ -480,6 +480,48 @@ static void warn_of_share(const Row &row, const char *selection) {
                                              : errhint("Pass candidates of at most %s.", paid)));
 }
 
+template <int Places> static const char *printed(privacy::Decimal<Places> value) {
+    return catalog::numeric_text(catalog::to_numeric(value));
+}
+
+static void warn_of_cap(privacy::Epsilon smallest, privacy::Epsilon most) {
+    ereport(WARNING,
+            (errmsg("every query will be denied: no candidate is within epsilon_max"),
+             errdetail("The smallest candidate is %s, and epsilon_max is %s.", printed(smallest), printed(most)),
+             errhint("Pass epsilon_max => %s or more, or smaller candidates.", printed(smallest))));
+}
+
+// A count of one group is what costs least. With Gaussian noise the price is at most what is said.
+static void warn_of_tau(const Row &row, privacy::Epsilon smallest) {
+    double tau = DatumGetFloat8(row.values[arg_tau]), weight = DatumGetFloat8(row.values[arg_weight_max]);
+    privacy::Mechanism mechanism = mechanism_named(row.text_of(arg_mechanism));
+    privacy::Delta delta = catalog::to_delta(row.values[arg_delta], "delta");
+    double price = border::core([&] {
+        return mechanism == privacy::Mechanism::laplace
+                   ? privacy::within_domain_eps_star(tau, weight, 1, 1)
+                   : privacy::within_domain_eps_star_gaussian(tau, weight, 1, 1, delta.value());
+    });
+    if (smallest.value() <= price * (1 + privacy::price_slack))
+        return;
+    ereport(WARNING,
+            (errmsg("a plain count will be denied: no candidate is small enough for tau %s", float8out_internal(tau)),
+             errdetail("It may cost epsilon %.3g at most, and the smallest candidate is %s.", price, printed(smallest)),
+             errhint("Pass a smaller tau, or smaller candidates.")));
+}
+
+// What could never be answered is granted all the same, as more may be set later.
+static void warn_of_price(const Row &row, const char *selection) {
+    privacy::Epsilon most = catalog::to_epsilon(row.values[arg_epsilon_max], "epsilon_max"), smallest;
+    for (privacy::Epsilon candidate : *catalog::candidates_from_array(
+             row.has(arg_candidates) ? DatumGetArrayTypeP(row.values[arg_candidates]) : nullptr))
+        if (smallest.units() == 0 || candidate < smallest)
+            smallest = candidate;
+    if (smallest > most)
+        warn_of_cap(smallest, most);
+    else if (strcmp(selection, "within_domain") == 0)
+        warn_of_tau(row, smallest);
+}
+
 static void warn_of_inherited(const char *policies, const char *grantee, const catalog::Settings *settings) {
     if (policies != nullptr)
         ereport(WARNING, (errmsg("role %s may also ask under policies of other roles on views of %s: %s", grantee,
@@ -526,6 +568,7 @@ DP_CALL(dp_grant) {
     run_as(catalog::relation_owner(settings->view), psprintf("GRANT SELECT ON %s TO %s", settings->view_name, grantee));
     tell_about_views(other_views, row.has(arg_profile), grantee, settings);
     warn_of_inherited(inherited, grantee, settings);
+    warn_of_price(row, selection);
     warn_of_share(row, selection);
     tell_about_search(profile);
     if (from_data)

@@ -1,6 +1,7 @@
 // dp_report: what a controller has to know about a table, and about one query, as a page of HTML (doc/reference.md).
 //
 // Everything on it is for the owner alone, as in dp_risk_records: no noise, nothing charged.
+#include "border/scope.hpp"
 #include "catalog/decimals.hpp"
 #include "catalog/settings.hpp"
 #include "sql/arguments.hpp"
@@ -14,6 +15,7 @@ namespace {
 enum ReportArgument {
     report_relation,
     report_query,
+    report_request,
     report_tau,
     report_mechanism,
     report_delta,
@@ -26,11 +28,37 @@ constexpr int most_query = 20000; // characters of its text
 
 // ---- texts ---------------------------------------------------------------------------------------------------------
 
+// What has no equivalent goes on as the bytes that it is, and the page shows their numbers: a text in a denied query, say, must not keep
+// its owner from his report.
+static const char *converted(const char *text, int length) {
+    int encoding = GetDatabaseEncoding();
+    Oid conversion = FindDefaultConversionProc(encoding, PG_UTF8);
+    if (!OidIsValid(conversion))
+        return text;
+    int room = length * MAX_CONVERSION_GROWTH + 1;
+    auto *part = static_cast<unsigned char *>(palloc(room));
+    StringInfoData whole;
+    initStringInfo(&whole);
+    while (length > 0) {
+        int done = pg_do_encoding_conversion_buf(conversion, encoding, PG_UTF8,
+                                                 reinterpret_cast<unsigned char *>(const_cast<char *>(text)), length,
+                                                 part, room, true);
+        appendStringInfoString(&whole, reinterpret_cast<char *>(part));
+        text += done;
+        length -= done;
+        int left = length > 0 ? Min(pg_mblen(text), length) : 0;
+        appendBinaryStringInfo(&whole, text, left);
+        text += left;
+        length -= left;
+    }
+    pfree(part);
+    return whole.data;
+}
+
 // Bytes that are no text of an encoding (SQL_ASCII) are shown as bytes.
 const char *page_text(const char *text) {
-    if (GetDatabaseEncoding() == PG_SQL_ASCII)
-        return text;
-    return pg_server_to_any(text, static_cast<int>(strlen(text)), PG_UTF8);
+    int encoding = GetDatabaseEncoding();
+    return encoding == PG_UTF8 || encoding == PG_SQL_ASCII ? text : converted(text, static_cast<int>(strlen(text)));
 }
 
 const char *page_text(const char *text, int characters) {
@@ -89,18 +117,39 @@ static text *made_page(const picture::Report *report) {
 
 // ---- dp_report -----------------------------------------------------------------------------------------------------
 
+// What the call leaves open is as the requester's policy has it; without a request tau is 0.95 and the noise Laplace's.
+static void read_noise(FunctionCallInfo fcinfo, ReportCall *call) {
+    const release::Terms *terms =
+        call->look != nullptr && call->look->refusal == nullptr ? &call->look->terms : nullptr;
+    bool has_tau = terms != nullptr && (terms->algorithm == release::Algorithm::within_domain ||
+                                        terms->algorithm == release::Algorithm::within_data);
+    call->tau = has_tau ? terms->tau : 0.95;
+    if (!PG_ARGISNULL(report_tau))
+        call->tau = checked_tau(PG_GETARG_FLOAT8(report_tau));
+    call->mechanism = terms != nullptr ? terms->mechanism : privacy::Mechanism::laplace;
+    if (!PG_ARGISNULL(report_mechanism))
+        call->mechanism = mechanism_named(text_argument(fcinfo, report_mechanism));
+    call->has_delta = terms != nullptr && terms->delta.units() > 0;
+    if (call->has_delta)
+        call->delta = terms->delta;
+    if (!PG_ARGISNULL(report_delta)) {
+        call->has_delta = true;
+        call->delta = catalog::checked_delta(PG_GETARG_DATUM(report_delta), "delta");
+    }
+}
+
 static ReportCall read_call(FunctionCallInfo fcinfo) {
-    const char *const names[] = {"relation", "query", "tau", "mechanism", "delta", "epsilons", "records"};
-    for (int argument : {report_relation, report_tau, report_mechanism, report_records})
-        require(fcinfo, argument, names[argument]);
+    require(fcinfo, report_relation, "relation");
+    require(fcinfo, report_records, "records");
     ReportCall call = {};
     call.relation = protected_relation(PG_GETARG_OID(report_relation));
     call.query = text_argument(fcinfo, report_query);
-    call.tau = checked_tau(PG_GETARG_FLOAT8(report_tau));
-    call.mechanism = mechanism_named(text_argument(fcinfo, report_mechanism));
-    call.has_delta = !PG_ARGISNULL(report_delta);
-    if (call.has_delta)
-        call.delta = catalog::checked_delta(PG_GETARG_DATUM(report_delta), "delta");
+    if (call.query != nullptr && !PG_ARGISNULL(report_request))
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("a query and a request are passed"),
+                        errhint("Leave one of them out: a request brings its query with it.")));
+    if (!PG_ARGISNULL(report_request))
+        call.look = look_at_request(call.relation, PG_GETARG_INT64(report_request));
+    read_noise(fcinfo, &call);
     call.candidates = catalog::candidates_from_array(array_argument(fcinfo, report_epsilons));
     call.records = PG_GETARG_INT32(report_records);
     if (call.records < 0 || call.records > most_records)
@@ -111,15 +160,24 @@ static ReportCall read_call(FunctionCallInfo fcinfo) {
     return call;
 }
 
+// What a request asks means what its requester means: some types are compared in his time zone.
+static void add_query(picture::Report *report, const ReportCall &call) {
+    const char *query = page_text(call.look != nullptr ? call.look->ask.leaf : call.query, most_query);
+    border::TimeZoneScope zone = border::TimeZoneScope::enter(
+        call.look != nullptr ? call.look->ask.time_zone : GetConfigOption("TimeZone", false, false));
+    add_query_part(report, call);
+    zone.leave();
+    border::core([&] { report->query->query = query; });
+    if (call.look != nullptr)
+        add_request_part(report, *call.look);
+}
+
 DP_CALL(dp_report) {
     ReportCall call = read_call(fcinfo);
     auto *report = border::context_new<picture::Report>();
     add_facts(report, call);
-    if (call.query != nullptr) {
-        add_query_part(report, call);
-        const char *query = page_text(call.query, most_query);
-        border::core([&] { report->query->query = query; });
-    }
+    if (call.query != nullptr || call.look != nullptr)
+        add_query(report, call);
     add_tables(report, call);
     PG_RETURN_TEXT_P(made_page(report));
 }

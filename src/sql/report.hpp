@@ -5,13 +5,28 @@
 #include "privacy/risk.hpp"
 
 #include "border/guard.hpp"
+#include "release/explain.hpp"
+#include "release/approve.hpp"
 
 namespace dp::sql {
+
+// A request that is looked at, and what it would be charged if it were permitted now.
+struct RequestLook {
+    const catalog::Requested *request;
+    release::Ask ask;
+    bool decides;        // it is pending, and its owner decides on it
+    bool reviewed;       // it is pending, and for reviewers
+    const char *refusal; // why it could not be permitted now; or null, and then:
+    bool profiled; // a risk profile, of its requester or of the table, rules out a decision in sight of the rows
+    release::Terms terms;
+    release::Price price;
+};
 
 // What dp_report is called with, checked.
 struct ReportCall {
     Oid relation; // the protected table
     const char *query;
+    const RequestLook *look; // of the request that supplies the query; or null
     double tau;
     privacy::Mechanism mechanism;
     bool has_delta;
@@ -29,7 +44,13 @@ const char *page_text(const char *text, int characters);
 // Reads the rows, once. Errors: those of dp_risk_records; 22023 for a query on another table.
 void add_query_part(picture::Report *report, const ReportCall &call);
 
-// Settings, spending, denials, audit.
+// Finds the request, writes down that it is looked at, and finds the terms on which it would be answered now. Errors: 42501 for
+// one about a table of another's; 22023 for one about another table than `relation`, and for a signal.
+const RequestLook *look_at_request(Oid relation, int64 id);
+// Who asks, what for, and what may be decided. Behind add_query_part.
+void add_request_part(picture::Report *report, const RequestLook &look);
+
+// Settings, spending, denials, requests, audit.
 void add_tables(picture::Report *report, const ReportCall &call);
 
 } // namespace dp::sql

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "privacy/disclosure.hpp"
 #include "privacy/remaining.hpp"
 
 #include "catalog/decimals.hpp"
@@ -102,22 +103,36 @@ static std::string left_text(const Look &look, const Budget *budget, privacy::Ep
 
 // ---- the candidates ------------------------------------------------------------------------------------------------
 
-// Fills known.of[i] where tau is compared with the very noise that is shown.
-static void add_candidate(picture::QueryPart *part, const Look &look, const Budget *budget, const Truth &truth,
-                          const Noise &noise, privacy::Epsilon epsilon) {
+static void fill_candidate(picture::Candidate *shown, const Look &look, const Budget *budget, const Truth &truth,
+                           const Noise &noise, privacy::Epsilon epsilon) {
     const char *answer = page_text(range_text(truth, noise.error95));
     border::core([&] {
         double low = privacy::rdr_of(look.pis_min, look.view.mechanism, noise.term);
         double high = privacy::rdr_of(look.pis_max, look.view.mechanism, noise.term);
-        picture::Candidate candidate;
-        candidate.epsilon = epsilon.text();
-        candidate.risk = {low, high};
-        candidate.ratio = high == 0 ? 1 : low / high;
-        candidate.error95 = noise.error95;
-        candidate.answer = answer;
-        candidate.left = left_text(look, budget, epsilon);
-        part->candidates.push_back(std::move(candidate));
+        shown->epsilon = epsilon.text();
+        shown->risk = {low, high};
+        shown->ratio = high == 0 ? 1 : low / high;
+        shown->error95 = noise.error95;
+        shown->answer = answer;
+        shown->left = left_text(look, budget, epsilon);
     });
+}
+
+// The price of a request, on the terms of its requester's policy. None where it is found in the rows or selected, or where another
+// noise is looked at.
+static void add_price(picture::QueryPart *part, const Look &look, const Budget *budget, const Truth &truth) {
+    const RequestLook *asked = look.call->look;
+    if (asked == nullptr || !(asked->decides || asked->reviewed) || asked->refusal != nullptr || !asked->price.known ||
+        asked->price.error95 == nullptr || asked->terms.mechanism != look.view.mechanism ||
+        asked->terms.delta != look.view.delta)
+        return;
+    privacy::Epsilon epsilon = asked->price.epsilon;
+    privacy::Delta delta =
+        privacy::delta_charged(look.view.mechanism, look.view.question->thresholded, look.view.delta);
+    fill_candidate(border::core([&] { return &part->asked.emplace(); }), look, budget, truth,
+                   noise_of(look.view, look.memo, epsilon), epsilon);
+    if (delta.units() == 0)
+        border::core([&] { part->belief = privacy::posterior_of_half(epsilon.value()); });
 }
 
 static void add_candidates(picture::QueryPart *part, const Look &look) {
@@ -126,14 +141,17 @@ static void add_candidates(picture::QueryPart *part, const Look &look) {
         budget = nullptr;
     Truth truth = truth_of(look.view, look.memo);
     const auto &candidates = *look.call->candidates;
+    // Of the former, of[i] is filled: tau is compared with the very noise that is shown.
     release::NoiseTerms known = release::NoiseTerms::unknown(look.terms);
     release::NoiseTerms of_domain = release::NoiseTerms::unknown(look.terms);
     for (std::size_t i = 0; i < candidates.size(); i++) {
         CHECK_FOR_INTERRUPTS();
         Noise noise = noise_of(look.view, look.memo, candidates[i]);
         known.of[i] = noise.term;
-        add_candidate(part, look, budget, truth, noise, candidates[i]);
+        picture::Candidate *shown = border::core([&] { return &part->candidates.emplace_back(); });
+        fill_candidate(shown, look, budget, truth, noise, candidates[i]);
     }
+    add_price(part, look, budget, truth);
     for (std::size_t i = 0; i < candidates.size(); i++) {
         double found = tau_found(look, known, candidates[i]), domain = tau_domain(look, of_domain, candidates[i]);
         part->candidates[i].tau_found = found;
@@ -267,7 +285,7 @@ static Look look_at(const ReportCall &call) {
     look.view.calibration = privacy::Calibration::sound;
     look.view.has_delta = call.has_delta;
     look.view.delta = call.delta;
-    look.view.question = controllers_question(call.query);
+    look.view.question = call.look != nullptr ? controllers_question(call.look->ask) : controllers_question(call.query);
     check_table(call, look.view.question);
     rows::check_delta(look.view.question, call.mechanism, call.delta);
     look.terms.algorithm = release::Algorithm::find_epsilon;

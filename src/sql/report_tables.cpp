@@ -7,6 +7,7 @@ namespace dp::sql {
 
 namespace {
 constexpr int most_cell = 600, most_code = 2000; // characters
+constexpr uint64 most_rows = 1000;               // whoever may create a function can have the audit list it
 
 // A table of the page and the statement that fills it, all of its columns as text. $1: the protected table.
 struct Source {
@@ -14,7 +15,7 @@ struct Source {
     bool
         as_extension; // reads the extension's own tables; else with the caller's rights, %s being the schema of its functions
     const char *sql;
-    const char *columns[8];
+    const char *columns[10];
     const char *code; // one character a column: c for a statement
 };
 
@@ -56,6 +57,23 @@ FROM dp_rdr.denial d JOIN dp_rdr.protected_table t ON t.id = d.table_id
 WHERE t.relation = $1 ORDER BY d.last DESC, d.role_name COLLATE "C", d.query COLLATE "C" LIMIT 100)sql",
      {"last (UTC)", "role", "view", "query", "reason", "account", "times"},
      "---c---"},
+    {"requests",
+     "Requests that wait",
+     "Pending requests, and answers that are held back (dp_requests): the latest 100. dp_report(..., request => ...) "
+     "shows what one "
+     "would mean, and writes down that you have looked.",
+     "None waits.",
+     true,
+     R"sql(
+SELECT r.id::text, to_char(timezone('UTC', r.at), 'YYYY-MM-DD HH24:MI'), r.requester::text, regexp_replace(r.purpose, '\s+', ' ', 'g'),
+       coalesce(r.task ->> 'call', r.query),
+       trim_scale((r.terms ->> 'epsilon')::numeric)::text, r.state, r.decider,
+       to_char(timezone('UTC', r.expires_at), 'YYYY-MM-DD')
+FROM dp_rdr.request r JOIN dp_rdr.protected_table t ON t.id = r.table_id
+WHERE t.relation = $1 AND (r.state = 'held' OR r.state = 'pending' AND r.expires_at > clock_timestamp())
+ORDER BY r.id DESC LIMIT 100)sql",
+     {"request", "asked (UTC)", "requester", "purpose", "query", "epsilon", "state", "decides", "expires"},
+     "----c----"},
     {"audit",
      "Audit",
      "What weakens the protection of your tables in this database, and how to mend it (dp_audit).",
@@ -79,7 +97,11 @@ static void begin_table(picture::Table *table, const Source &source) {
 }
 
 static void add_rows(picture::Table *table, const border::Spi &spi, uint64 nrows, int ncolumns) {
-    for (uint64 row = 0; row < nrows; row++) {
+    if (nrows > most_rows)
+        border::core([&] {
+            table->lead += " The first " + std::to_string(most_rows) + " of " + std::to_string(nrows) + " lines.";
+        });
+    for (uint64 row = 0; row < Min(nrows, most_rows); row++) {
         border::core([&] { table->rows.emplace_back(); });
         for (int column = 1; column <= ncolumns; column++) {
             char *value = spi.text(row, column);

@@ -165,6 +165,15 @@ static void read_columns(Asked *question) {
     }
 }
 
+// What is kept for nothing until somebody decides.
+static void check_size(const Asked &question) {
+    if (question.parameters.len > query::max_text)
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("what is computed for a request takes %d bytes, more than %d", question.parameters.len,
+                               query::max_text),
+                        errhint("Write shorter constants, or ask in several requests.")));
+}
+
 static Asked read_question(const char *said) {
     query::TextScope scope;
     scope.enter(said);
@@ -189,6 +198,7 @@ static Asked read_question(const char *said) {
     question.ask.anew = question.ask.by_request = true;
     evaluate_arguments(list_copy_tail(call->args, query::release_arguments), &question.ask);
     write_parameters(&question);
+    check_size(question);
     return question;
 }
 
@@ -205,6 +215,7 @@ struct Priced {
 
 constexpr int longest_purpose = 2000; // characters
 constexpr int most_pending = 100;     // of a requester about a table
+constexpr int most_undecided = 1000;  // withdrawn or expired, of a requester about a table: the latest are kept
 
 // The answer is kept as texts, which have to be read again as what they were.
 static void check_keys(const query::Leaf *leaf) {
@@ -291,18 +302,34 @@ void lock_requester(const catalog::Settings &settings, Oid requester) {
     (void)LockAcquire(&tag, ExclusiveLock, false, false);
 }
 
-void check_pending_requests(const Visit &visit, const catalog::Settings &settings, Oid requester) {
+// Of what is committed now, whatever an older snapshot of the transaction shows, and of what it has made itself.
+void check_pending_requests(const catalog::Settings &settings, Oid requester) {
+    CommandCounterIncrement();
+    Visit visit = Visit::read();
     Oid types[2] = {TEXTOID, OIDOID};
     Datum values[2] = {CStringGetTextDatum(settings.id_text), ObjectIdGetDatum(requester)};
     visit.run("SELECT count(*) FROM dp_rdr.request r WHERE r.table_id = $1::uuid AND r.requester::oid = $2 "
               "AND r.state = 'pending' AND r.expires_at > clock_timestamp()",
               2, types, values);
     bool isnull;
-    if (DatumGetInt64(border::Spi::value(0, 1, &isnull)) >= most_pending)
+    int64 pending = DatumGetInt64(border::Spi::value(0, 1, &isnull));
+    visit.leave();
+    if (pending >= most_pending)
         ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
                         errmsg("role \"%s\" has %d pending requests about %s", GetUserNameFromId(requester, false),
                                most_pending, settings.view_name),
                         errhint("Wait for decisions, or withdraw some with dp_reject().")));
+}
+
+// Whoever asks and withdraws, again and again, pays nothing for it. What somebody has decided on stays.
+void forget_old_requests(const Visit &visit, const catalog::Settings &settings, Oid requester) {
+    Oid types[3] = {TEXTOID, OIDOID, INT4OID};
+    Datum values[3] = {CStringGetTextDatum(settings.id_text), ObjectIdGetDatum(requester),
+                       Int32GetDatum(most_undecided)};
+    visit.run("DELETE FROM dp_rdr.request WHERE id IN (SELECT r.id FROM dp_rdr.request r WHERE r.table_id = $1::uuid "
+              "AND r.requester::oid = $2 AND (r.state = 'withdrawn' OR r.state = 'pending' AND r.expires_at <= "
+              "clock_timestamp()) ORDER BY r.id DESC OFFSET $3 FOR UPDATE SKIP LOCKED)",
+              3, types, values);
 }
 
 static ArrayType *texts_of(Datum *texts, int n) {
@@ -366,8 +393,9 @@ DP_CALL(dp_request) {
     Priced priced = look_at(&question);
     const char *decider = decider_of(fcinfo, 3, priced);
     lock_requester(*priced.settings, question.ask.asker.role);
+    check_pending_requests(*priced.settings, question.ask.asker.role);
     Visit visit = Visit::write();
-    check_pending_requests(visit, *priced.settings, question.ask.asker.role);
+    forget_old_requests(visit, *priced.settings, question.ask.asker.role);
     int64 request = store_request(visit, question, priced, purpose, decider, now, expires);
     visit.leave();
     tell_listeners(request);
@@ -381,7 +409,7 @@ static const char *const requests_sql = R"sql(
 SELECT r.id, r.at, r.requester::text, r.view::text, r.kind, coalesce(r.task ->> 'call', r.query), r.purpose, s.state,
        CASE WHEN r.basis IS DISTINCT FROM 'rows' OR a.owner THEN (r.terms ->> 'epsilon')::numeric END,
        CASE WHEN r.basis IS DISTINCT FROM 'rows' OR a.owner THEN r.error95 END,
-       r.approver, r.expires_at, r.basis, r.reason
+       r.approver, r.expires_at, r.basis, r.reason, r.parameters
 FROM dp_rdr.request r
 LEFT JOIN dp_rdr.protected_table t ON t.id = r.table_id
 LEFT JOIN pg_class c ON c.oid = t.relation,
@@ -392,6 +420,8 @@ WHERE (r.requester::oid = $1 OR a.owner OR r.decider = 'review' AND EXISTS (
          WHERE v.relation = t.relation AND pg_has_role($1, p.oid, 'USAGE')))
   AND ($2 IS NULL OR s.state = $2)
 ORDER BY r.id)sql";
+
+constexpr int requests_query = 5; // column of the query, from 0
 
 static void check_state_name(const char *state) {
     static const char *const states[] = {"pending",  "charged",   "answered", "held",
@@ -424,6 +454,10 @@ DP_CALL(dp_requests) {
     for (uint64 i = 0; i < rows; i++) {
         for (int c = 0; c < n; c++)
             cells[c] = border::Spi::value(i, c + 1, &missing[c]);
+        bool isnull;
+        Datum parameters = border::Spi::value(i, n + 1, &isnull);
+        cells[requests_query] =
+            CStringGetTextDatum(release::text_with_values(TextDatumGetCString(cells[requests_query]), parameters));
         tuplestore_putvalues(result->setResult, result->setDesc, cells, missing);
     }
     visit.leave();
@@ -473,8 +507,7 @@ void check_fetched_columns(const catalog::Requested &request, TupleDesc expected
     Datum *types = elements_of(request.types, &n, &nulls), *names = elements_of(request.names, &nnames, &nulls);
     bool same = n + before == expected->natts && (before == 0 || TupleDescAttr(expected, 0)->atttypid == INT4OID);
     for (int i = 0; same && i < n; i++)
-        same = strcmp(TextDatumGetCString(types[i]),
-                      release::type_text(TupleDescAttr(expected, before + i)->atttypid)) == 0;
+        same = release::type_kept(types[i]) == TupleDescAttr(expected, before + i)->atttypid;
     settings.leave();
     if (same)
         return;
@@ -484,8 +517,7 @@ void check_fetched_columns(const catalog::Requested &request, TupleDesc expected
         appendStringInfo(&columns, "%s integer", first);
     for (int i = 0; i < n; i++)
         appendStringInfo(&columns, "%s%s %s", i + before > 0 ? ", " : "",
-                         quote_identifier(TextDatumGetCString(names[i])),
-                         format_type_be(border::type_named(TextDatumGetCString(types[i]))));
+                         quote_identifier(TextDatumGetCString(names[i])), format_type_be(release::type_kept(types[i])));
     ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("the declared columns are not those of the answer"),
                     errhint("Write AS (%s).", columns.data)));
 }
@@ -713,7 +745,7 @@ DP_CALL(dp_reject) {
 // ---- reviewers -----------------------------------------------------------------------------------------------------
 
 static void warn_of_sight(Oid reviewer, Oid relation) {
-    const char *way = catalog::way_to_rows(relation, catalog::relation_owner(relation), catalog::roles_of(reviewer));
+    const char *way = catalog::way_to_rows(relation, catalog::roles_of(reviewer));
     if (way != nullptr)
         ereport(WARNING,
                 (errmsg("role %s cannot decide as a reviewer of %s yet",

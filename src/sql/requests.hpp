@@ -12,7 +12,9 @@ TimestampTz expiry(Datum expires, TimestampTz now);
 // Until the end of the transaction, two requests of one requester about one table come one after the other,
 void lock_requester(const catalog::Settings &settings, Oid requester);
 // and no more wait for a decision than may: 54000.
-void check_pending_requests(const catalog::Visit &visit, const catalog::Settings &settings, Oid requester);
+void check_pending_requests(const catalog::Settings &settings, Oid requester);
+// The oldest that were withdrawn or have expired go.
+void forget_old_requests(const catalog::Visit &visit, const catalog::Settings &settings, Oid requester);
 // NOTIFY, with the number alone.
 void tell_listeners(int64 request);
 

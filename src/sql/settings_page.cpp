@@ -176,7 +176,7 @@ ORDER BY f.place, f.name COLLATE "C", f.value COLLATE "C")sql"};
 void put_part(const Visit &visit, Oid caller, Oid relation, const Part &part, ReturnSetInfo *result) {
     Oid types[2] = {OIDOID, OIDOID};
     Datum values[2] = {ObjectIdGetDatum(caller), ObjectIdGetDatum(relation)};
-    uint64 rows = visit.run(psprintf("%s%s", catalog::subject_sql, part.sql), 2, types, values);
+    uint64 rows = visit.run(psprintf("%s%s", catalog::subject_sql(), part.sql), 2, types, values);
     for (uint64 i = 0; i < rows; i++)
         put(result, part.item, visit.spi.text(i, 1), visit.spi.text(i, 2), visit.spi.text(i, 3));
 }

@@ -211,8 +211,9 @@ DP_CALL(dp_request_signal) {
         ask.epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(signal_epsilon), "epsilon");
     Priced priced = look_at(&ask);
     lock_requester(*priced.settings, ask.asker.role);
+    check_pending_requests(*priced.settings, ask.asker.role);
     Visit visit = Visit::write();
-    check_pending_requests(visit, *priced.settings, ask.asker.role);
+    forget_old_requests(visit, *priced.settings, ask.asker.role);
     int64 request = store_signal(visit, wish, ask, priced, purpose, now, expires);
     visit.leave();
     tell_listeners(request);

@@ -157,19 +157,36 @@ def look_at_server():
               f'{query}: the choice is dp_find_epsilon\'s at 99 values of tau', wrong)
 
 
+# A request is charged what its requester's policy says, whatever tau is looked at.
+def look_at_request():
+    load('request.html')
+    purpose = run('return document.querySelector("#request pre").textContent')
+    check(purpose == 'How many women earn so much?\nFor the equality report.', 'the purpose is shown', purpose)
+    before = chosen('asked')
+    marks = run('return Array.from(document.querySelectorAll("tr .mark.asked")).filter(m => m.textContent !== "").length')
+    check(before == '0.05' and marks == 1, 'with the price of the request', before, marks)
+    set_tau('0.5')
+    check(chosen('asked') == before and chosen('found') != before and is_consistent(), 'tau moves the choice, and not the price')
+
+
 # ---- safety ----
 
-def look_at_safety():
-    load('hostile.html')
+def look_at_hostile(page):
+    load(page)
     console()
-    check(run('return document.documentElement.dataset.pwned === undefined'), 'a hostile table runs nothing')
+    check(run('return document.documentElement.dataset.pwned === undefined'), f'{page}: what is hostile runs nothing')
     check(run('return document.querySelectorAll("img, iframe, object, embed, form, base, link, [onclick], [onerror]").length') == 0,
-          'no element or handler of its own')
-    check(run('return document.querySelectorAll("script").length') == 1, 'one script')
-    check(run('return document.querySelectorAll("style").length') == 1, 'one style')
+          f'{page}: no element or handler of its own')
+    check(run('return document.querySelectorAll("script").length') == 1, f'{page}: one script')
+    check(run('return document.querySelectorAll("style").length') == 1, f'{page}: one style')
     check('U+202E' in run('return document.body.textContent') and '\u202e' not in run('return document.body.textContent'),
-          'directions are shown by their code points')
-    for page in ('Q2.html', 'hostile.html'):
+          f'{page}: directions are shown by their code points')
+
+
+def look_at_safety():
+    for page in ('hostile.html', 'hostile_request.html'):
+        look_at_hostile(page)
+    for page in ('Q2.html', 'hostile.html', 'hostile_request.html'):
         source = (pages / page).read_text()
         # What a page would do that somebody has changed on its way.
         injected = source.replace('</main>', '<script>document.documentElement.dataset.pwned=1</script>'
@@ -245,7 +262,7 @@ def look_at_sizes():
 
 
 def look_at_colours():
-    for page in ('Q2.html', 'hostile.html', 'table.html'):
+    for page in ('Q2.html', 'request.html', 'hostile.html', 'table.html'):
         for kind, scheme in (('screen', 'light'), ('screen', 'dark'), ('print', 'light'), ('print', 'dark')):
             media(kind, scheme)
             metrics(*SIZE)
@@ -293,7 +310,7 @@ def look_without_script():
 
 
 def take_pictures():
-    for page in ('Q2.html', 'Q5.html', 'hostile.html', 'table.html'):
+    for page in ('Q2.html', 'Q5.html', 'request.html', 'hostile.html', 'hostile_request.html', 'table.html'):
         for name, width, kind, scheme in (('light', 1200, 'screen', 'light'), ('dark', 1200, 'screen', 'dark'),
                                           ('narrow', 360, 'screen', 'light'), ('print', 794, 'print', 'light')):
             media(kind, scheme)
@@ -308,7 +325,7 @@ def take_pictures():
     picture('doc', {'x': 0, 'y': top, 'width': 1000, 'height': 1000, 'scale': 0.8})
 
 
-for step in (look_at_choice, look_at_hash, look_at_server, look_at_safety, look_at_names, look_without_script, look_at_sizes,
+for step in (look_at_choice, look_at_hash, look_at_server, look_at_request, look_at_safety, look_at_names, look_without_script, look_at_sizes,
              look_at_colours, take_pictures):
     step()
 driver.quit()

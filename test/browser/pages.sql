@@ -35,8 +35,17 @@ SELECT count(*) FROM adult_dp WHERE age > 50;
 RESET ROLE;
 SELECT dp_set_odometer('adult', 'filter', 1);
 
+-- A request, and one more that waits.
+SET ROLE browser_analyst;
+SELECT dp_request($$SELECT count(*) AS women FROM adult_dp WHERE sex = 'Female' AND income = '>50K'$$,
+                  E'How many women earn so much?\nFor the equality report.') AS request \gset
+SELECT dp_request($$SELECT marital_status, count(*) FROM adult_dp WHERE age > 60 GROUP BY marital_status$$, 'Housing plan') AS waits \gset
+RESET ROLE;
+
 \pset format unaligned
 \pset tuples_only on
+\o :pages/request.html
+SELECT dp_report('adult', request => :request);
 \o :pages/table.html
 SELECT dp_report('adult');
 \o :pages/Q1.html
@@ -62,6 +71,17 @@ SELECT dp_protect('hostile', 'hostile_dp');
 SELECT dp_report('hostile', $$SELECT count(*) FROM hostile_dp
 WHERE "</title><script>document.documentElement.dataset.pwned=1</script>" <> '</pre><script>document.documentElement.dataset.pwned=1</script>'
   AND "x"" onclick=""document.documentElement.dataset.pwned=1" <> '<iframe src="https://example.org">'$$);
+\o
+CREATE ROLE "</dd><script>document.documentElement.dataset.pwned=1</script>";
+SELECT dp_grant('hostile_dp', '"</dd><script>document.documentElement.dataset.pwned=1</script>"', 0.95);
+SET ROLE "</dd><script>document.documentElement.dataset.pwned=1</script>";
+SELECT dp_request($$SELECT count(*) AS "</pre><script>document.documentElement.dataset.pwned=1</script>" FROM hostile_dp
+WHERE "x"" onclick=""document.documentElement.dataset.pwned=1" <> '<img src=x onerror="document.documentElement.dataset.pwned=1">' || (now() - now())::text$$,
+    E'</pre><script>document.documentElement.dataset.pwned=1</script><img src=x onerror="document.documentElement.dataset.pwned=1">\n'
+    '\u202Eevil\u2066 "><svg onload=document.documentElement.dataset.pwned=1> --> ]]>') AS hostile_request \gset
+RESET ROLE;
+\o :pages/hostile_request.html
+SELECT dp_report('hostile', request => :hostile_request);
 \o
 
 -- What the server chooses. A bound of its own keeps nothing back.

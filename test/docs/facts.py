@@ -307,7 +307,7 @@ def check_names():
     known |= set(re.findall(r'Async_Notify\("(dp_\w+)"', (ROOT / "src/sql/requests.cpp").read_text()))
     known |= set(re.findall(r'_cursor\[\] = "(dp_\w+)"', (ROOT / "src/sql/answer.cpp").read_text()))
     found = []
-    for page in ("README.md", "CHANGELOG.md", "doc/analyst.md", "doc/controller.md", "doc/operations.md",
+    for page in ("README.md", "CHANGELOG.md", "doc/walks.md", "doc/analyst.md", "doc/controller.md", "doc/operations.md",
                  "doc/reference.md", "doc/guarantee.md"):
         text = (ROOT / page).read_text()
         found += [f"{page}: {name}" for name in sorted(set(re.findall(r"(?<![\w/])dp_[a-z_]+\b", text)) - known)]

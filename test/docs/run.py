@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT / "test/packages"))
 import meta  # noqa: E402
 
 PAGES = ("README.md", "doc/controller.md", "doc/analyst.md", "doc/operations.md", "doc/reference.md",
-         "doc/guarantee.md")
+         "doc/guarantee.md", "doc/walks.md")
 BLOCK = re.compile(r"^```(\w*)(?: (exact))?\n(.*?)^```$|^<!-- sql\n(.*?)^-->$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#]+)(?:#([^)]*))?\)")
 # Functions that return nothing: their headers are not shown.

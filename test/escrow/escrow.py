@@ -7,6 +7,7 @@
     view, TLS        the same over TLS
     plain, sealed    plain, on a folder that gocryptfs encrypts
     view, sealed     the view there
+    request          the analyst requests the count, the owner permits it, the analyst fetches it: three statements in two sessions
     pgcrypto         plain, of columns that are encrypted in the table and decrypted in the query
 
 The calls take turns, so that a slow minute hits all alike; the first round warms up and is thrown away. Shown are mean,
@@ -31,6 +32,9 @@ QUERIES = {
     "by race": "SELECT {race}, count(*) FROM {table} GROUP BY {race}",
     "women over 50K": "SELECT count(*) FROM {table} WHERE {sex} = 'Female' AND {income} = '>50K'",
 }
+
+# Of an answer that is fetched.
+ANSWERS = {"age 20 to 30": "n bigint", "by race": "race text, n bigint", "women over 50K": "n bigint"}
 
 SETUP = """
 SET client_min_messages = warning;
@@ -113,6 +117,32 @@ class Way:
     def spent(self, query):
         return sum(self.times[query])
 
+    def close(self):
+        self.connection.close()
+
+
+class RequestWay(Way):
+    """Requested and fetched in one session, permitted in another: nobody permits what his own login has asked."""
+
+    def __init__(self, server, ask):
+        super().__init__(server, None, ask)
+        self.owner = server.connect(DATABASE)
+        self.connection.must("SET SESSION AUTHORIZATION analyst")
+        self.owner.must("LOAD 'dp_rdr'")
+        self.owner.must("SET SESSION AUTHORIZATION controller")
+
+    def go(self, query):
+        begun = time.perf_counter()
+        text = self.ask(query).replace("'", "''")
+        number = self.connection.must(f"SELECT dp_request('{text}', 'measured')")[0][0]
+        self.owner.must(f"SELECT dp_approve({number}, basis => 'public')")
+        self.connection.must(f"SELECT * FROM dp_fetch({number}) AS ({ANSWERS[query]})")
+        self.times[query].append((time.perf_counter() - begun) * 1000)
+
+    def close(self):
+        self.owner.close()
+        super().close()
+
 
 def ways_of(open_server, sealed_server):
     def restricted(query):
@@ -123,6 +153,7 @@ def ways_of(open_server, sealed_server):
     if sealed_server:
         ways["plain, sealed"] = Way(sealed_server, "controller", as_is)
         ways["view, sealed"] = Way(sealed_server, "analyst", restricted)
+    ways["request"] = RequestWay(open_server, restricted)
     ways["pgcrypto"] = Way(open_server, None, decrypted)
     return ways
 
@@ -190,8 +221,8 @@ def main():
             measure(ways, options.rounds, options.budget)
             show(rows, ways, lambda *line: lines.append(line))
             print(f"a charge: {median_charge(before, charges(admin)):.2f} ms (half of them within)", flush=True)
-            for connection in [admin, *(way.connection for way in ways.values())]:
-                connection.close()
+            for each in (admin, *ways.values()):
+                each.close()
     finally:
         for server in servers:
             server.stop()

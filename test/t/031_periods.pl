@@ -7,54 +7,17 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 
+use DpClock;
 use DpTest;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::Local qw(timegm);
 
-my $folder = PostgreSQL::Test::Utils::tempdir;
-my $offset = "$folder/offset";
-append_to_file("$folder/clock.c", <<"END");
-#include <fcntl.h>
-#include <stdlib.h>
-#include <sys/time.h>
-#include <time.h>
-#include <unistd.h>
-int gettimeofday(struct timeval *restrict now, void *restrict zone)
-{
-	char text[32] = "0";
-	struct timespec real;
-	int file = open("$offset", O_RDONLY);
-	(void) zone;
-	clock_gettime(CLOCK_REALTIME, &real);
-	if (file >= 0)
-	{
-		if (read(file, text, sizeof text - 1) < 0)
-			text[0] = 0;
-		close(file);
-	}
-	now->tv_sec = real.tv_sec + atol(text);
-	now->tv_usec = real.tv_nsec / 1000;
-	return 0;
-}
-END
-plan skip_all => 'needs a C compiler'
-  if system('cc', '-O1', '-w', '-shared', '-fPIC', '-o', "$folder/clock.so", "$folder/clock.c") != 0;
-
-# So that the clock shows this moment in UTC now. In one piece: it is read all the time.
-sub set_clock
-{
-	my ($year, $month, $day, $hour, $minute) = @_;
-	my $more = timegm(0, $minute // 0, $hour // 12, $day, $month - 1, $year) - time;
-	open my $file, '>', "$offset.new" or die $!;
-	print $file $more;
-	close $file;
-	rename "$offset.new", $offset or die $!;
-	return;
-}
+my $clock = build_clock();
+plan skip_all => 'needs a C compiler' if !defined $clock;
 
 set_clock(2031, 10, 31, 23, 30);
-local $ENV{LD_PRELOAD} = "$folder/clock.so";
+local $ENV{LD_PRELOAD} = $clock;
 my $node = new_server('periods', "dp_rdr.keepers = 2\nTimeZone = 'Pacific/Kiritimati'\nmax_connections = 30\n");
 protect_people($node, 'postgres', bound => 'filter');
 $node->safe_psql('postgres', 'CREATE ROLE second LOGIN; CREATE ROLE sighted LOGIN');

@@ -175,6 +175,30 @@ TEST(Period, TotalBindsWithinOne) {
     EXPECT_EQ(table.look(2, open, 0), Denial::epsilon_lifetime);
 }
 
+// One of its looks alone may tell more than it adds, so none of them is charged in another period than the first.
+TEST(Period, RoundEndsAtTheTurn) {
+    Table table(30, std::nullopt);
+    Step first, later;
+    later.increment = true;
+    later.period = first.period = day("2026-10-01");
+    const auto is_cut = [&](const Step &step) {
+        return is_cut_by_turn(step, table.bound, table.standing_of(0), open);
+    };
+    EXPECT_FALSE(is_cut(later)); // no period is set
+    table.today = day("2026-10-31");
+    table.set(PeriodKind::month);
+    EXPECT_TRUE(table.charge(1, open, 0));
+    EXPECT_FALSE(is_cut(later));
+    table.today = day("2026-11-01");
+    EXPECT_TRUE(is_cut(later));
+    EXPECT_FALSE(is_cut(first));
+    EXPECT_TRUE(table.charge(1, open, 1)); // by somebody else
+    EXPECT_TRUE(is_cut(later));
+    later.period = day("2026-11-01");
+    table.today = day("2026-10-15"); // set back
+    EXPECT_FALSE(is_cut(later));
+}
+
 TEST(Period, DeltaLikewise) {
     Table table(30, std::nullopt);
     table.bound.delta_total = *Delta::parse("2e-9");

@@ -175,7 +175,10 @@ std::string hostile_page(const std::string &hostile) {
     report.table = hostile;
     report.facts = {{"owner", hostile}};
     QueryPart &part = report.query.emplace();
+    part.request = RequestPart{"Request 17", hostile, "advice", {{hostile, hostile}}};
     part.query = hostile;
+    part.asked = candidate("0.1", 0.9, 0.8);
+    part.belief = 0.525;
     part.facts = {{"view", hostile}};
     part.candidates = {candidate("1", 0.5, 0.4), candidate("0.1", 0.9, 0.8)};
     part.people = {{{{hostile, hostile}}, 1, 1}};

@@ -1,0 +1,161 @@
+// The part of a report that is about a request: who asks, what for, at which price, and what its owner may decide now that he has
+// looked (architecture.md, 3.10).
+#include "border/scope.hpp"
+#include "catalog/decimals.hpp"
+#include "sql/question.hpp"
+#include "sql/refusal.hpp"
+#include "sql/report.hpp"
+
+namespace dp::sql {
+
+using catalog::Requested;
+
+// ---- the request ---------------------------------------------------------------------------------------------------
+
+[[noreturn]] static void refuse_table(const Requested &request, const catalog::Settings &settings, Oid relation) {
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("request " INT64_FORMAT " is about %s, and the report about %s", request.id,
+                           settings.relation_name, catalog::qualified_name(relation)),
+                    errhint("Pass the table that the request is about.")));
+    pg_unreachable();
+}
+
+// Its owner's. Who is none hears the same as of one that is not there.
+static const Requested *owned_request(Oid relation, int64 id) {
+    catalog::Reading reading = catalog::Reading::open();
+    const Requested *request = catalog::find_request(reading, id, false);
+    if (request == nullptr)
+        catalog::refuse_unknown(id);
+    catalog::Access access = catalog::access_to(reading, *request, GetUserId());
+    reading.close();
+    if (!access.owner)
+        catalog::refuse_unknown(id);
+    if (access.settings->relation != relation)
+        refuse_table(*request, *access.settings, relation);
+    if (strcmp(request->kind, "query") != 0)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("request " INT64_FORMAT " asks for no query on the table", id),
+                        errhint("dp_inspect_signal() shows what a signal is.")));
+    return request;
+}
+
+// What a keeper would find if it were permitted now on the terms of the policy. As who asks: nothing of his runs here.
+static void find_terms(RequestLook *look) {
+    const release::Ask &ask = look->ask;
+    if (!SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(ask.asker.role))) {
+        look->refusal = "the role that made it does not exist any more";
+        return;
+    }
+    look->refusal = refusal_of([&] {
+        border::RoleScope requester = border::RoleScope::enter(ask.asker.role);
+        query::Leaf *leaf = release::check_ask(ask);
+        release::Resolved resolved = release::resolve(ask, leaf, true);
+        look->terms = resolved.terms;
+        look->profiled = resolved.terms.pure_share || resolved.question->settings->has_profile;
+        look->price = release::price_in_advance(resolved.question, resolved.terms);
+        requester.leave();
+    });
+}
+
+const RequestLook *look_at_request(Oid relation, int64 id) {
+    const Requested *request = owned_request(relation, id);
+    auto *look = static_cast<RequestLook *>(palloc0(sizeof(RequestLook)));
+    look->request = request;
+    bool pending = strcmp(catalog::shown_state(*request), "pending") == 0;
+    look->reviewed = pending && strcmp(request->decider, "review") == 0;
+    look->decides = pending && !look->reviewed;
+    catalog::record_look(*request);
+    look->ask = release::ask_of(*request, nullptr);
+    border::TimeZoneScope zone = border::TimeZoneScope::enter(look->ask.time_zone);
+    find_terms(look);
+    zone.leave();
+    return look;
+}
+
+// ---- on the page ---------------------------------------------------------------------------------------------------
+
+// What is stored of it, with the parameters that its text names.
+static const char *const facts_sql = R"sql(
+SELECT f.name, f.value FROM dp_rdr.request r, LATERAL (
+    SELECT 0, v.place, v.name, v.value FROM (VALUES
+        (1, 'asked by', r.requester::text || CASE WHEN r.session_role <> r.requester THEN ' in a session of ' || r.session_role::text
+                                                  ELSE '' END),
+        (2, 'asked at', to_char(timezone('UTC', r.at), 'YYYY-MM-DD HH24:MI:SS') || ' UTC'),
+        (3, 'expires at', to_char(timezone('UTC', r.expires_at), 'YYYY-MM-DD HH24:MI:SS') || ' UTC'),
+        (4, 'decided by', CASE r.decider WHEN 'review' THEN 'reviewers' ELSE 'the owner' END),
+        (5, 'asks for at most epsilon', trim_scale(r.epsilon_wanted)::text),
+        (6, CASE WHEN r.state = 'pending' THEN 'price when it was asked' ELSE 'epsilon' END,
+         coalesce(trim_scale((r.terms ->> 'epsilon')::numeric)::text, 'found in the rows')),
+        (7, 'approved or rejected by', r.approver),
+        (8, 'basis of the decision', r.basis),
+        (9, 'reason', r.reason)) v (place, name, value)
+    UNION ALL
+    SELECT 1, p.n, 'parameter $' || p.n, coalesce(p.parameter ->> 'value', 'NULL')
+    FROM jsonb_array_elements(r.parameters -> 'values') WITH ORDINALITY p (parameter, n)) f (kind, place, name, value)
+WHERE r.id = $1 AND f.value IS NOT NULL ORDER BY f.kind, f.place)sql";
+
+constexpr int most_value = 600, most_purpose = 2000; // characters
+
+static const char *price_text(const RequestLook &look) {
+    if (look.refusal != nullptr)
+        return psprintf("it could not be permitted now: %s", look.refusal);
+    if (!look.price.known)
+        return release::is_public(look.terms.algorithm) ? "no candidate meets the preference" : "found in the rows";
+    return psprintf("epsilon %s%s", catalog::numeric_text(catalog::to_numeric(look.price.epsilon)),
+                    look.price.error95 == nullptr ? " at most, with the selection" : "");
+}
+
+static const char *advice_text(const RequestLook &look) {
+    if (look.decides && look.profiled)
+        return "You have now seen rows for this request, and that is written down. A risk profile, of the requester or "
+               "of the table, rests on decisions that do not depend on rows: you can reject it, and no longer permit "
+               "it.";
+    if (look.decides)
+        return "You have now seen rows for this request, and that is written down. dp_approve() and dp_reject() "
+               "decide in their sight: the charge goes to the account conditional, and nothing bounds what the "
+               "decision itself tells. basis => 'public' is refused.";
+    if (look.reviewed)
+        return "It is for the reviewers, and their decisions are public. You have now seen rows for it, and that is "
+               "written down: you can neither permit nor reject it.";
+    return "";
+}
+
+static void add_facts(picture::RequestPart *part, const Requested &request) {
+    Oid types[1] = {INT8OID};
+    Datum values[1] = {Int64GetDatum(request.id)};
+    catalog::Visit visit = catalog::Visit::read();
+    uint64 rows = visit.run(facts_sql, 1, types, values);
+    for (uint64 row = 0; row < rows; row++) {
+        const char *name = visit.spi.text(row, 1), *value = page_text(visit.spi.text(row, 2), most_value);
+        border::core([&] { part->facts.push_back({name, value}); });
+    }
+    visit.leave();
+}
+
+static const char *purpose_of(const Requested &request) {
+    Oid types[1] = {INT8OID};
+    Datum values[1] = {Int64GetDatum(request.id)};
+    catalog::Visit visit = catalog::Visit::read();
+    visit.run("SELECT r.purpose FROM dp_rdr.request r WHERE r.id = $1", 1, types, values);
+    const char *purpose = visit.spi.text(0, 1);
+    visit.leave();
+    return page_text(purpose, most_purpose);
+}
+
+void add_request_part(picture::Report *report, const RequestLook &look) {
+    const Requested &request = *look.request;
+    picture::RequestPart *part = border::core([&] { return &report->query->request.emplace(); });
+    const char *purpose = purpose_of(request), *state = catalog::shown_state(request), *advice = advice_text(look);
+    const char *price = look.decides || look.reviewed ? page_text(price_text(look), most_value) : nullptr;
+    border::core([&] {
+        part->title = "Request " + std::to_string(request.id);
+        part->purpose = purpose;
+        part->advice = advice;
+        part->facts.push_back({"state", state});
+        if (price != nullptr)
+            part->facts.push_back({"price now", price});
+    });
+    add_facts(part, request);
+}
+
+} // namespace dp::sql
