@@ -2,7 +2,7 @@
 -- in a session in which it could have been asked.
 
 LOAD 'dp_rdr';
-ALTER SEQUENCE dp_rdr.ledger_row_id_seq RESTART WITH 310001;
+ALTER SEQUENCE dp_rdr.ledger_row_id_seq RESTART WITH 320001;
 ALTER SEQUENCE dp_rdr.request_id_seq RESTART WITH 1001;
 SET client_min_messages = warning;
 DROP ROLE IF EXISTS signal_owner, signal_ann, signal_bea, signal_rita;
