@@ -27,7 +27,7 @@ BEGIN
     RETURN 'accepted';
 EXCEPTION WHEN OTHERS THEN
     GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-    RETURN concat_ws(' | ', state || ' ' || message, nullif(detail, ''), nullif(hint, ''));
+    RETURN concat_ws(' | ', state || ' ' || regexp_replace(message, 'pg_temp_\d+', 'pg_temp'), nullif(detail, ''), nullif(hint, ''));
 END $$;
 SET SESSION AUTHORIZATION requests_owner;
 CREATE TABLE ward AS SELECT id, id % 4 AS room, 20 + id % 60 AS age FROM generate_series(1, 3000) id;

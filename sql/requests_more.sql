@@ -67,6 +67,12 @@ SELECT note, low <= n AND n <= high AS around, low_avg <= avg AS below FROM dp_f
 SELECT shade, n IS NOT NULL AS n FROM dp_fetch(:enum) AS (shade shade, n bigint) ORDER BY shade;
 SELECT array_agg(k ORDER BY k) FROM jsonb_array_elements(dp_answer(:enum)) e, jsonb_object_keys(e) k;
 SELECT query, error95[1] IS NULL AS key, error95[2] = error95[3] AS same, error95[6] > 0 AS avg FROM dp_requests(NULL) WHERE request = :groups;
+-- The width of an interval is a price, and who asked is not told one that was decided on in sight of the rows.
+SELECT dp_request('SELECT dp_high(count(*)) AS high FROM bed_dp', 'wide', decider => 'owner') AS wide \gset
+SET SESSION AUTHORIZATION asked_owner;
+SELECT told(format('SELECT dp_approve(%s, epsilon => 3)', :wide));
+SELECT state, epsilon, account FROM dp_approve(:wide, epsilon => 3, basis => 'public');
+SET SESSION AUTHORIZATION asked_ann;
 -- A selection on the owner's terms: its charge and that of the answer are one claim.
 SET SESSION AUTHORIZATION asked_owner;
 SELECT state, account FROM dp_approve(:selection, tau_var => 1e-2, selection => 'released', basis => 'public');

@@ -2,7 +2,7 @@
 -- in a session in which it could have been asked.
 
 LOAD 'dp_rdr';
-ALTER SEQUENCE dp_rdr.ledger_row_id_seq RESTART WITH 210001;
+ALTER SEQUENCE dp_rdr.ledger_row_id_seq RESTART WITH 320001;
 ALTER SEQUENCE dp_rdr.request_id_seq RESTART WITH 1001;
 SET client_min_messages = warning;
 DROP ROLE IF EXISTS signal_owner, signal_ann, signal_bea, signal_rita;
@@ -27,21 +27,21 @@ END $$;
 SET SESSION AUTHORIZATION signal_owner;
 CREATE TYPE signal_kind AS ENUM ('small', 'large');
 -- 300 + 100 i in room i, and nobody in room 8.
-CREATE TABLE ward AS SELECT room, 'town ' || i % 40 AS town, i % 100 AS age, (i % 100)::float8 / 8 AS weight, (i % 100 + 0.25)::numeric(6,2) AS paid,
+CREATE TABLE signal_ward AS SELECT room, 'town ' || i % 40 AS town, i % 100 AS age, (i % 100)::float8 / 8 AS weight, (i % 100 + 0.25)::numeric(6,2) AS paid,
     (array['small', 'large']::signal_kind[])[1 + i % 2] AS kind
 FROM generate_series(0, 7) room, generate_series(1, 300 + 100 * room) i;
-SELECT dp_protect('ward', 'ward_dp');
-SELECT dp_set_groups('ward', 'room', '{0,1,2,3,4,5,6,7,8}'), dp_set_bounds('ward', 'age', 0, 100), dp_set_bounds('ward', 'weight', 0, 12.5), dp_set_bounds('ward', 'paid', 0, 100.50);
-SELECT dp_set_odometer('ward', 'none', delta_total => 0.1);
-SELECT dp_grant('ward_dp', 'signal_ann', tau => 0.9, delta => 1e-6), dp_grant('ward_dp', 'signal_bea', tau => 0.9, mechanism => 'gaussian', delta => 1e-6);
+SELECT dp_protect('signal_ward', 'signal_ward_dp');
+SELECT dp_set_groups('signal_ward', 'room', '{0,1,2,3,4,5,6,7,8}'), dp_set_bounds('signal_ward', 'age', 0, 100), dp_set_bounds('signal_ward', 'weight', 0, 12.5), dp_set_bounds('signal_ward', 'paid', 0, 100.50);
+SELECT dp_set_odometer('signal_ward', 'none', delta_total => 0.1);
+SELECT dp_grant('signal_ward_dp', 'signal_ann', tau => 0.9, delta => 1e-6), dp_grant('signal_ward_dp', 'signal_bea', tau => 0.9, mechanism => 'gaussian', delta => 1e-6);
 
 SET SESSION AUTHORIZATION signal_ann;
-SELECT dp_request('SELECT room, count(*) AS n, sum(age) AS s, avg(paid) AS a, dp_low(count(*)) AS low, sum(weight) AS w FROM ward_dp GROUP BY room', 'beds') AS first \gset
-SELECT dp_request('SELECT count(*) AS n, town FROM ward_dp GROUP BY town', 'towns') AS found \gset
-SELECT dp_request('SELECT kind, count(*) AS n FROM ward_dp GROUP BY kind', 'kinds') AS sighted \gset
-SELECT dp_request('SELECT count(*) AS n FROM ward_dp', 'all') AS waiting \gset
+SELECT dp_request('SELECT room, count(*) AS n, sum(age) AS s, avg(paid) AS a, dp_low(count(*)) AS low, sum(weight) AS w FROM signal_ward_dp GROUP BY room', 'beds') AS first \gset
+SELECT dp_request('SELECT count(*) AS n, town FROM signal_ward_dp GROUP BY town', 'towns') AS found \gset
+SELECT dp_request('SELECT kind, count(*) AS n FROM signal_ward_dp GROUP BY kind', 'kinds') AS sighted \gset
+SELECT dp_request('SELECT count(*) AS n FROM signal_ward_dp', 'all') AS waiting \gset
 SET SESSION AUTHORIZATION signal_bea;
-SELECT dp_request('SELECT room, count(*) AS n, sum(age) AS s FROM ward_dp GROUP BY room', 'beds') AS normal \gset
+SELECT dp_request('SELECT room, count(*) AS n, sum(age) AS s FROM signal_ward_dp GROUP BY room', 'beds') AS normal \gset
 SET SESSION AUTHORIZATION signal_owner;
 SELECT a.* FROM unnest(array[:first, :found, :normal]) r, dp_approve(r, epsilon => 1, basis => 'public') a;
 SELECT * FROM dp_approve(:sighted, epsilon => 1);
@@ -83,19 +83,19 @@ SELECT told(format('SELECT * FROM dp_redraw(%s) AS (draw int, n bigint, town tex
 SET SESSION AUTHORIZATION signal_owner;
 SELECT count(*) > 0 AS by_the_owner FROM dp_redraw(:found, 1) AS (draw int, n bigint, town text);
 -- Its law is that of the answer, whatever is declared since.
-SELECT dp_set_bounds('ward', 'age', 0, 10);
+SELECT dp_set_bounds('signal_ward', 'age', 0, 10);
 SET SESSION AUTHORIZATION signal_ann;
 SELECT avg(abs(d.s - o.s)) BETWEEN 350 AND 450 AS sum_noise FROM dp_redraw(:first, 1000) AS d (draw int, room int, n bigint, s bigint, a numeric, low bigint, w float8) JOIN answer o USING (room);
 
 -- A signal: asked for about an answer as it was declared.
 SELECT told(format('SELECT dp_request_signal(%s, ''mean'', ''answer.n'', '''', upper => 1000)', :first));
 SET SESSION AUTHORIZATION signal_owner;
-SELECT dp_set_bounds('ward', 'age', 0, 100);
-SELECT dp_set_groups('ward', 'room', '{0,1,2,3,4,5,6,7,9}');
+SELECT dp_set_bounds('signal_ward', 'age', 0, 100);
+SELECT dp_set_groups('signal_ward', 'room', '{0,1,2,3,4,5,6,7,9}');
 SET SESSION AUTHORIZATION signal_ann;
 SELECT told(format('SELECT dp_request_signal(%s, ''mean'', ''answer.n'', '''', upper => 1000)', :first)) ~ '^55000 what request \d+ was answered under has changed';
 SET SESSION AUTHORIZATION signal_owner;
-SELECT dp_set_groups('ward', 'room', '{8,7,6,5,4,3,2,1,0}');
+SELECT dp_set_groups('signal_ward', 'room', '{8,7,6,5,4,3,2,1,0}');
 SET SESSION AUTHORIZATION signal_ann;
 SELECT dp_request_signal(:first, 'mean', 'answer.n', 'how many in a room', upper => 1000) AS mean \gset
 SELECT dp_request_signal(:first, 'top', 'answer.n', 'the largest rooms', reference => '-dp.room', k => 4) AS top \gset
@@ -114,8 +114,8 @@ SELECT told(format('SELECT dp_request_signal(%s, ''mean'', ''1 /* '' || repeat('
 -- Expressions: numbers of the two answers, by functions that cannot fail.
 CREATE FUNCTION pg_temp.mine(bigint) RETURNS bigint LANGUAGE sql AS 'SELECT $1';
 SELECT e, told(format('SELECT dp_request_signal(%s, ''mean'', %L, '''')', :first, e)) FROM unnest(array[
-    'answer.n, 1', '1 FROM pg_class', '1; SELECT 2', 'n', 'answer.nothing', 'ward.n', 'answer', 'dp.*', 'answer.ctid', '''1''', 'NULL', 'answer.n > 3', 'answer.room::text', 'count(*)', 'sum(answer.n)',
-    'row_number() OVER ()', 'generate_series(1, answer.n)', '(SELECT 1)', '(SELECT count(*) FROM ward)', 'answer.n = ANY (SELECT 1)', 'random()', 'pg_sleep(answer.n)', 'nextval(''s'')', 'pg_temp.mine(answer.n)',
+    'answer.n, 1', '1 FROM pg_class', '1; SELECT 2', 'n', 'answer.nothing', 'signal_ward.n', 'answer', 'dp.*', 'answer.ctid', '''1''', 'NULL', 'answer.n > 3', 'answer.room::text', 'count(*)', 'sum(answer.n)',
+    'row_number() OVER ()', 'generate_series(1, answer.n)', '(SELECT 1)', '(SELECT count(*) FROM signal_ward)', 'answer.n = ANY (SELECT 1)', 'random()', 'pg_sleep(answer.n)', 'nextval(''s'')', 'pg_temp.mine(answer.n)',
     'public.told(''x'')::int', '$1', '(answer.n)::signal_kind', 'exp(answer.n)', 'answer.n::text::int', 'length(repeat(''x'', answer.n::int))', '1/0', '', 'answer.n AS x', 'current_setting(''a'')::int',
     'length(lo_get(answer.n)::text)']) e;
 SELECT e, told(format('SELECT dp_request_signal(%s, ''top'', ''answer.n'', '''', reference => %L, k => 2)', :first, e)) FROM unnest(array['answer.n', 'n', 'dp.room::text', '']) e;
@@ -151,7 +151,7 @@ SELECT told(format('SELECT * FROM dp_redraw(%s) AS (draw int, dp float8, exact f
 SELECT state, epsilon, basis, error95[1], error95[3] FROM dp_requests(NULL) WHERE request IN (:mean, :top, :stands) ORDER BY request;
 SET SESSION AUTHORIZATION signal_owner;
 SELECT regexp_replace(query, '\d{4}', 'first') AS query, kind, epsilon, account, guarantee, parameters - 'request' - 'parent' AS parameters, (parameters ->> 'parent')::bigint = :first AS parent
-    FROM dp_rdr.ledger WHERE relation = 'public.ward' AND parameters ? 'task' ORDER BY id;
+    FROM dp_rdr.ledger WHERE relation = 'public.signal_ward' AND parameters ? 'task' ORDER BY id;
 
 SET SESSION AUTHORIZATION signal_ann;
 SELECT told(format('SELECT dp_request_signal(%s, ''mean'', ''1'', '''')', :mean)) ~ '^0A000 a signal on a signal is not supported' AS refused;
@@ -162,25 +162,25 @@ SELECT dp_request_signal(:first, 'mean', 'answer.n', 'terms', upper => 1000) AS 
 SET SESSION AUTHORIZATION signal_owner;
 SELECT o, told(format('SELECT dp_approve(%s, %s)', :terms, o)) FROM unnest(array['tau_var => 0.1', 'tau => 0.9, selection => ''within_data''', 'epsilon => 0.0001']) o;
 SELECT state, epsilon, account FROM dp_approve(:terms, tau => 0.5, basis => 'public');
-SELECT dp_grant('ward_dp', 'signal_ann', tau_var => 1e-3);
+SELECT dp_grant('signal_ward_dp', 'signal_ann', tau_var => 1e-3);
 SET SESSION AUTHORIZATION signal_ann;
 SELECT dp_request_signal(:first, 'mean', 'answer.n', 'terms', upper => 1000) AS terms \gset
 SELECT epsilon, error95 FROM dp_requests() WHERE request = :terms;
 SET SESSION AUTHORIZATION signal_owner;
 SELECT told(format('SELECT dp_approve(%s)', :terms));
 SELECT state, epsilon, account FROM dp_approve(:terms, epsilon => 0.3, basis => 'public');
-SELECT dp_grant('ward_dp', 'signal_ann', tau => 0.9);
+SELECT dp_grant('signal_ward_dp', 'signal_ann', tau => 0.9);
 
 -- A look is recorded: then it is a decision in sight of the rows, whose price and error nobody is told. (All signals on that answer are, so
 -- it is an answer of its own.)
 SET SESSION AUTHORIZATION signal_ann;
-SELECT dp_request('SELECT room, count(*) AS n, sum(age) AS s, avg(paid) AS a, dp_low(count(*)) AS low, sum(weight) AS w FROM ward_dp GROUP BY room', 'seen') AS seen \gset
+SELECT dp_request('SELECT room, count(*) AS n, sum(age) AS s, avg(paid) AS a, dp_low(count(*)) AS low, sum(weight) AS w FROM signal_ward_dp GROUP BY room', 'seen') AS seen \gset
 SET SESSION AUTHORIZATION signal_owner;
 SELECT state FROM dp_approve(:seen, epsilon => 1, basis => 'public');
 SET SESSION AUTHORIZATION signal_ann;
 SELECT dp_request_signal(:seen, 'mean', 'abs(answer.n - dp.n)', 'the true error', upper => 100) AS looked \gset
 SET SESSION AUTHORIZATION signal_owner;
-CREATE TEMP TABLE truth AS SELECT r.room, count(w.age) AS n, coalesce(sum(age), 0) AS s, coalesce(avg(paid), 50.25) AS a, coalesce(sum(weight), 0) AS w FROM generate_series(0, 8) r (room) LEFT JOIN ward w USING (room) GROUP BY 1;
+CREATE TEMP TABLE truth AS SELECT r.room, count(w.age) AS n, coalesce(sum(age), 0) AS s, coalesce(avg(paid), 50.25) AS a, coalesce(sum(weight), 0) AS w FROM generate_series(0, 8) r (room) LEFT JOIN signal_ward w USING (room) GROUP BY 1;
 SELECT dp, abs(exact - (SELECT avg(abs(t.n - f.n)) FROM dp_fetch(:seen) AS f (room int, n bigint, s bigint, a numeric, low bigint, w float8) JOIN truth t USING (room))) < 1e-6 AS exact FROM dp_inspect_signal(:looked);
 SELECT told(format('SELECT dp_approve(%s, basis => ''public'')', :looked)) ~ '^55000 somebody has looked at rows for request';
 SELECT state, epsilon, account FROM dp_approve(:looked);
@@ -239,9 +239,9 @@ SELECT count(DISTINCT s.exact) > 2 AS varied, bool_and(s.exact * 8 = round(s.exa
 
 -- Reviewers: what a reviewer was asked about the answer he is asked about the signal.
 SET SESSION AUTHORIZATION signal_owner;
-SELECT dp_set_review('ward', '{signal_rita}');
+SELECT dp_set_review('signal_ward', '{signal_rita}');
 SET SESSION AUTHORIZATION signal_ann;
-SELECT dp_request('SELECT kind, count(*) AS n FROM ward_dp GROUP BY kind', 'kinds') AS kinds \gset
+SELECT dp_request('SELECT kind, count(*) AS n FROM signal_ward_dp GROUP BY kind', 'kinds') AS kinds \gset
 SET SESSION AUTHORIZATION signal_rita;
 SELECT * FROM dp_approve(:kinds);
 SET SESSION AUTHORIZATION signal_ann;
@@ -256,13 +256,13 @@ SET SESSION AUTHORIZATION signal_owner;
 SELECT exact FROM dp_inspect_signal(:larger);
 SELECT round(exact::numeric, 3) AS exact FROM dp_inspect_signal(:again);
 SELECT told(format('SELECT dp_approve(%s, basis => ''public'')', :again)) ~ '^55000 somebody has looked';
-SELECT dp_set_review('ward', '{}');
-SELECT dp_verify_ledger('ward');
+SELECT dp_set_review('signal_ward', '{}');
+SELECT dp_verify_ledger('signal_ward');
 
 RESET SESSION AUTHORIZATION;
 -- Recorded for the one that was looked at while it waited.
 SELECT id = :again FROM dp_rdr.request WHERE looked_at IS NOT NULL AND state = 'pending';
 DROP FUNCTION told;
-SELECT dp_unprotect('ward_dp');
-DROP TABLE ward, answer, truth;
+SELECT dp_unprotect('signal_ward_dp');
+DROP TABLE signal_ward, answer, truth;
 DROP TYPE signal_kind;

@@ -2,7 +2,7 @@
 -- signal is does not depend on who computes it, or when.
 
 LOAD 'dp_rdr';
-ALTER SEQUENCE dp_rdr.ledger_row_id_seq RESTART WITH 320001;
+ALTER SEQUENCE dp_rdr.ledger_row_id_seq RESTART WITH 330001;
 ALTER SEQUENCE dp_rdr.request_id_seq RESTART WITH 3201;
 SET client_min_messages = warning;
 DROP ROLE IF EXISTS looks_owner, looks_ann, looks_rita;

@@ -30,6 +30,10 @@ void check_policy(const rows::Question *question, const Terms &terms) {
         refuse("dp_low and dp_high are not supported under within_data",
                "Its epsilon is chosen from the data, and how wide an interval is would show it.",
                "Leave them out, or ask the controller for another preference.");
+    if (terms.sighted && has_interval(question))
+        refuse("dp_low and dp_high do not go with a decision in sight of the rows",
+               "How wide an interval is would show the epsilon that was decided on.",
+               "Decide with basis => 'public', or reject the request: it can be made again without them.");
     if (!terms.wanted.asked())
         return;
     if (terms.algorithm == Algorithm::within_data)
