@@ -49,8 +49,8 @@ psql_as($node, 'postgres', 'controller', "BEGIN READ ONLY; SELECT dp_approve($si
 is(state_of($signal), 'answered|3', 'answered, whatever became of the transaction');
 is(account($node, 'postgres'), '2|0.1', 'and charged');
 
-# A look is recorded for good where its transaction is, and not without.
-my $looked = signal($plain, 'answer.n');
+# A look is recorded for good where its transaction is, and not without. It counts for all signals on the answer: on one of its own.
+my $looked = signal(approved('SELECT city, count(*) AS n FROM people_dp GROUP BY city'), 'answer.n');
 psql_as($node, 'postgres', 'controller', "SELECT dp_inspect_signal($looked)");
 is(sqlstate($node, 'postgres', 'controller', "SELECT dp_approve($looked, basis => 'public')"), '55000', 'a look is remembered');
 is(sqlstate($node, 'postgres', 'controller', "BEGIN READ ONLY; SELECT dp_inspect_signal($looked)"), '25006', 'nothing is shown that could not be');
