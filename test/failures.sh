@@ -42,7 +42,7 @@ blocks_gtest() {
 blocks_regress() {
     local diffs
     grep -E '^test .*FAILED|^not ok [0-9]' "$1"
-    for diffs in "$scratch"/tree/regression.diffs "$scratch"/tree/test/regression.diffs; do
+    for diffs in "$tree"/regression.diffs "$tree"/test/regression.diffs; do
         [ ! -s "$diffs" ] || awk '/^diff / { lines = 0 } ++lines <= 20 { print "    | " $0 }' "$diffs"
     done
 }
@@ -51,7 +51,7 @@ blocks_regress() {
 show_regress_logs() {
     local name log
     while read -r name; do
-        log="$scratch/tree/tmp_check/log/regress_log_$name"
+        log="$tree/tmp_check/log/regress_log_$name"
         [ -s "$log" ] || continue
         echo "-- $(basename "$log")"
         tail -n "$most_lines" "$log"
@@ -75,7 +75,7 @@ show_failure() { # suite format log
     [ -s "$found" ] || no_block "$3" >"$found"
     { cat "$found"; show_regress_logs "$found"; } | cut -c1-300
     headlines+=$({ grep -v '^    | ' "$found"; crashes "$3"; } | sed "s/^/$1: /")$'\n'
-    rm -rf "$scratch"/tree/{regression.diffs,test/regression.diffs,tmp_check}
+    rm -rf "$tree"/{regression.diffs,test/regression.diffs,tmp_check}
 }
 
 # The first of each suite come last: only the end of a long output may be shown.

@@ -18,6 +18,9 @@ readonly packages=(
 extra_packages=()   # that only some suites need; a script that sources this may name them
 checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 scratch=''
+lane_groups=()      # suites that run at the same time, by group of processes
+tree=''             # the copy that commands run in; suites at the same time have one each (test/tally.sh)
+server_port=''      # of throwaway servers; empty: the first that is free
 build_options=()    # variables for make; a script that sources this may set them
 time_limit=''       # seconds that a command may take; a script that sources this may set it
 
@@ -60,6 +63,10 @@ ensure_packages() {
 
 # The whole cleanup: servers end with the command that pg_virtualenv ran for us.
 remove_scratch() {
+    local group
+    for group in "${lane_groups[@]}"; do
+        kill -TERM -- "-$group" 2>/dev/null || true
+    done
     [ -z "$scratch" ] || rm -rf "$scratch"
 }
 
@@ -70,9 +77,10 @@ make_scratch() {
     trap remove_scratch EXIT
     trap 'exit 130' INT
     trap 'exit 143' TERM
-    mkdir "$scratch/tree" "$scratch/tmp" "$scratch/logs"
+    tree=$scratch/tree
+    mkdir "$tree" "$scratch/tmp" "$scratch/logs"
     tar -C "$checkout" -c --exclude-vcs --exclude=./build --exclude=./tmp_check --exclude='*.o' --exclude='*.d' \
-        --exclude='*.so' . | tar -C "$scratch/tree" -x --no-same-owner
+        --exclude='*.so' . | tar -C "$tree" -x --no-same-owner
     if [ "$(id -u)" = 0 ]; then
         chown -R postgres: "$scratch"
     fi
@@ -81,7 +89,7 @@ make_scratch() {
 # Runs a command in the copy as the unprivileged user. The environment is ours alone: neither PG* settings nor make's own
 # variables of the caller may reach the suites.
 as_tester() {
-    local clean=(env -i -C "$scratch/tree" "PATH=$pg_bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin" "HOME=$scratch"
+    local clean=(env -i -C "$tree" "PATH=$pg_bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin" "HOME=$scratch"
         "TMPDIR=$scratch/tmp" "LC_ALL=C.UTF-8" "TERM=${TERM:-dumb}" "TZ=UTC" "PAGER=cat" "PGVERSION=$pg_version")
     [ -z "$time_limit" ] || clean+=(timeout -k 10 "$time_limit")
     if [ "$(id -u)" = 0 ]; then
@@ -95,13 +103,13 @@ as_tester() {
 build_and_install() {
     echo '== build and install'
     as_tester make --no-print-directory -s -j"$(nproc)" "${build_options[@]}" all &&
-        as_root make --no-print-directory -s -C "$scratch/tree" "PGVERSION=$pg_version" "${build_options[@]}" \
+        as_root make --no-print-directory -s -C "$tree" "PGVERSION=$pg_version" "${build_options[@]}" \
             install
 }
 
 # on_server [-o setting=value]... [--] command...: runs the command with PG* pointing to a new server, which is gone
 # afterwards. pg_virtualenv turns fsync off for speed; a charge must be durable, so it is on here.
 on_server() {
-    as_tester pg_virtualenv -v "$pg_version" -c '--locale C.UTF-8 --encoding UTF8' -o fsync=on -o timezone=UTC \
+    as_tester pg_virtualenv -v "$pg_version" -c "--locale C.UTF-8 --encoding UTF8${server_port:+ -p $server_port}" -o fsync=on -o timezone=UTC \
         -o max_worker_processes=32 -o max_prepared_transactions=2 "$@"
 }

@@ -27,7 +27,7 @@ count_tap() {
 
 # True if a file of the copy matches the pattern.
 have() {
-    compgen -G "$scratch/tree/$1" >/dev/null
+    compgen -G "$tree/$1" >/dev/null
 }
 
 make_here() {
@@ -67,7 +67,7 @@ run_sql() {
 run_sql_preloaded() {
     local left_out='^(setup|total|numbers|figure7|differential|general.*|groups_memory|memory_limits|risk_.*|leave_one_out|least_average|avg_risk)$'
     local files
-    files=$(find "$scratch/tree/sql" -name '*.sql' -printf '%f\n' | sed 's/\.sql$//' | LC_ALL=C sort | grep -Ev "$left_out" | tr '\n' ' ')
+    files=$(find "$tree/sql" -name '*.sql' -printf '%f\n' | sed 's/\.sql$//' | LC_ALL=C sort | grep -Ev "$left_out" | tr '\n' ' ')
     on_server -o shared_preload_libraries=dp_rdr -- \
         make --no-print-directory installcheck ISOLATION= TAP_TESTS= REGRESS="setup $files"
 }

@@ -1,5 +1,5 @@
-# shellcheck shell=bash disable=SC2154
-# Runs suites one after the other and adds up what they say; sourced by test/run and test/asserts/run after suites.sh.
+# shellcheck shell=bash disable=SC2034,SC2154
+# Runs suites, one after the other or in lanes, and adds up what they say; sourced by test/run and test/asserts/run after suites.sh.
 
 # shellcheck source=test/failures.sh
 source "$checkout/test/failures.sh"
@@ -24,6 +24,49 @@ suite() {
     passed_total=$((passed_total + passed))
     failed_total=$((failed_total + failed))
     table+=$(printf '%-28s %7d %7d %6d s' "$name" "$passed" "$failed" $((SECONDS - begun)))$'\n'
+}
+
+# lanes function...: functions that run suites, each in a process of its own at the same time as the others, on a copy of
+# what is built and with servers on a port of its own. Most suites wait as much as they compute.
+lanes() {
+    local lane i=0
+    for lane in "$@"; do
+        i=$((i + 1))
+        cp -a "$scratch/tree" "$scratch/tree.$i"
+        set -m # a group of processes, which remove_scratch() ends
+        run_lane "$i" "$lane" &
+        lane_groups+=($!)
+        set +m
+    done
+    for ((i = 1; i <= $#; i++)); do
+        wait "${lane_groups[i - 1]}" || true
+        add_lane "$i"
+    done
+    lane_groups=()
+}
+
+run_lane() { # number function
+    tree=$scratch/tree.$1
+    server_port=$((54320 + $1))
+    passed_total=0 failed_total=0 table='' headlines=''
+    "$2"
+    printf '%s' "$table" >"$scratch/lane.$1.table"
+    printf '%s' "$headlines" >"$scratch/lane.$1.headlines"
+    echo "$passed_total $failed_total" >"$scratch/lane.$1.tally"
+}
+
+add_lane() { # number
+    local passed=0 failed=1
+    if [ -s "$scratch/lane.$1.tally" ]; then
+        read -r passed failed <"$scratch/lane.$1.tally"
+        table+=$(<"$scratch/lane.$1.table")$'\n'
+        headlines+=$(<"$scratch/lane.$1.headlines")
+        headlines+=${headlines:+$'\n'}
+    else
+        table+="lane $1                       ended early"$'\n'
+    fi
+    passed_total=$((passed_total + passed))
+    failed_total=$((failed_total + failed))
 }
 
 summary() {
