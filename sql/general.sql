@@ -178,8 +178,8 @@ FULL JOIN dp_risk_records('SELECT avg(hours_per_week) FROM people_dp WHERE sex =
 -- noise_stddev = sqrt(2) sensitivity / epsilon, epsilon 1: the largest change within the bounds 1 .. 99 of hours_per_week.
 SELECT aggregate, round((noise_stddev / sqrt(2))::numeric, 6) AS sensitivity, round((error95 / ln(20))::numeric, 6) AS the_same
 FROM unnest(ARRAY['percentile_cont(0.5) WITHIN GROUP (ORDER BY hours_per_week)', 'percentile_cont(0.9) WITHIN GROUP (ORDER BY hours_per_week)',
-                  'percentile_disc(0.5) WITHIN GROUP (ORDER BY hours_per_week)', 'min(hours_per_week)', 'max(hours_per_week)', 'var_pop(hours_per_week)',
-                  'var_samp(hours_per_week)', 'stddev_pop(hours_per_week)', 'stddev(hours_per_week)', 'count(DISTINCT race)',
+                  'percentile_disc(0.5) WITHIN GROUP (ORDER BY hours_per_week)', 'min(hours_per_week)', 'max(hours_per_week)', 'min(hours_per_week), var_pop(hours_per_week)',
+                  'min(hours_per_week), var_samp(hours_per_week)', 'min(hours_per_week), stddev_pop(hours_per_week)', 'min(hours_per_week), stddev(hours_per_week)', 'count(DISTINCT race)',
                   'count(*), sum(capital_gain), avg(hours_per_week), max(age)']) aggregate,
      LATERAL dp_risk('SELECT ' || aggregate || ' FROM people_dp', '{1}');
 -- l2 for Gaussian noise, classic sigma; the average moves by (upper - lower) / n there.

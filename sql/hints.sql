@@ -54,30 +54,24 @@ SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY cost) FROM hospital_dp|SELECT
 SELECT mode() WITHIN GROUP (ORDER BY ward) FROM hospital_dp|SELECT ward, count(*) FROM hospital_dp GROUP BY ward ORDER BY 2 DESC LIMIT 1
 SELECT max(cost) FROM hospital_dp|SELECT count(*) FILTER (WHERE cost > 4000) FROM hospital_dp
 SELECT min(admitted) FROM hospital_dp|SELECT count(*) FILTER (WHERE admitted < '2025-02-01') FROM hospital_dp
-SELECT stddev(cost) FROM hospital_dp|SELECT avg(cost_squared) - avg(cost) * avg(cost) FROM hospital_dp
-SELECT corr(age, cost) FROM hospital_dp|SELECT avg(age), avg(cost) FROM hospital_dp
+SELECT corr(age, cost) FROM hospital_dp|SELECT count(*), sum(age), sum(cost), sum(age * cost), sum(age * age), sum(cost * cost) FROM hospital_dp WHERE age IS NOT NULL AND cost IS NOT NULL
+SELECT covar_pop(age, cost) FROM hospital_dp|SELECT xy / n - x * y / (n * n) FROM (SELECT count(*) AS n, sum(age) AS x, sum(cost) AS y, sum(age * cost) AS xy FROM hospital_dp WHERE age IS NOT NULL AND cost IS NOT NULL) s
+SELECT regr_slope(cost, age) FROM hospital_dp|SELECT (xy - x * y / n) / (xx - x * x / n) FROM (SELECT count(*) AS n, sum(age) AS x, sum(cost) AS y, sum(age * cost) AS xy, sum(age * age) AS xx FROM hospital_dp WHERE age IS NOT NULL AND cost IS NOT NULL) s
 SELECT string_agg(ward, ',') FROM hospital_dp|SELECT ward, count(*) FROM hospital_dp GROUP BY ward
 SELECT array_agg(patient) FROM hospital_dp|SELECT ward, count(*) FROM hospital_dp GROUP BY ward
 SELECT bool_or(smoker) FROM hospital_dp|SELECT count(*) FILTER (WHERE smoker) FROM hospital_dp
 SELECT every(smoker) FROM hospital_dp|SELECT count(*) FILTER (WHERE smoker) FROM hospital_dp
 SELECT avg(length) FROM hospital_dp|SELECT avg(days), count(*) FILTER (WHERE length > interval '3 days') FROM hospital_dp
-SELECT avg(discharged - admitted) FROM hospital_dp|SELECT count(*) FILTER (WHERE discharged - admitted > interval '3 days') FROM hospital_dp
-SELECT avg(extract(epoch FROM length)) FROM hospital_dp|SELECT avg(days) * 86400 FROM hospital_dp
-SELECT sum(cost * 2) FROM hospital_dp|SELECT 2 * sum(cost) FROM hospital_dp
-SELECT sum(cost + paid) FROM hospital_dp|SELECT sum(cost) + sum(paid) FROM hospital_dp
-SELECT sum(CASE WHEN smoker THEN 1 ELSE 0 END) FROM hospital_dp|SELECT count(*) FILTER (WHERE smoker) FROM hospital_dp
-SELECT sum(CASE WHEN smoker THEN cost END) FROM hospital_dp|SELECT sum(cost) FILTER (WHERE smoker) FROM hospital_dp
-SELECT sum(smoker::integer) FROM hospital_dp|SELECT count(*) FILTER (WHERE smoker) FROM hospital_dp
-SELECT sum(age::numeric) FROM hospital_dp|SELECT sum(age)::numeric FROM hospital_dp
-SELECT sum(1) FROM hospital_dp|SELECT 1 * count(*) FROM hospital_dp
-SELECT avg(coalesce(cost, 0)) FROM hospital_dp|SELECT sum(cost) / count(*) FROM hospital_dp
+SELECT avg(discharged - admitted) FROM hospital_dp|SELECT avg(least(greatest(extract(epoch FROM discharged - admitted) / 86400, 0), 60)), count(*) FILTER (WHERE discharged - admitted > interval '3 days') FROM hospital_dp
+SELECT avg(extract(epoch FROM length)) FROM hospital_dp|SELECT avg(least(greatest(extract(epoch FROM length), 0), 60 * 86400)) FROM hospital_dp
+SELECT sum(patient * 2) FROM hospital_dp|SELECT sum(least(greatest(patient * 2, 0), 3000)) FROM hospital_dp
 SELECT ward, sex, count(*) FROM hospital_dp GROUP BY CUBE (ward, sex)|SELECT ward, sex, sum(n) FROM (SELECT ward, sex, count(*) AS n FROM hospital_dp GROUP BY ward, sex) c GROUP BY CUBE (ward, sex)
 SELECT ward, count(*) FROM hospital_dp GROUP BY ROLLUP (ward)|SELECT ward, sum(n) FROM (SELECT ward, count(*) AS n FROM hospital_dp GROUP BY ward) c GROUP BY ROLLUP (ward)
 SELECT grouping(ward), count(*) FROM hospital_dp GROUP BY ward|SELECT 0, count(*) FROM hospital_dp GROUP BY ward
 SELECT date_trunc('month', admitted), count(*) FROM hospital_dp GROUP BY 1|SELECT month, count(*) FROM hospital_dp GROUP BY month
 SELECT to_char(admitted, 'YYYY-MM'), count(*) FROM hospital_dp GROUP BY 1|SELECT to_char(month, 'YYYY-MM'), count(*) FROM hospital_dp GROUP BY month
 SELECT diagnosis, count(*) FROM hospital_dp GROUP BY diagnosis|SELECT sex, count(*) FROM hospital_dp GROUP BY sex
-SELECT count(*) FROM hospital_dp WHERE age(born) > interval '65 years'|SELECT count(*) FROM hospital_dp WHERE born < current_date - interval '65 years'
+SELECT count(*) FROM hospital_dp WHERE concat(ward, '-', sex) = 'icu-f'|SELECT count(*) FROM hospital_dp WHERE ward = 'icu' AND sex = 'f'
 SELECT count(*) FROM hospital_dp WHERE diagnosis ~ '^D1'|SELECT count(*) FROM hospital_dp WHERE diagnosis LIKE 'D1%'
 SELECT count(*) FROM hospital_dp WHERE sqrt(cost) > 10|SELECT count(*) FROM hospital_dp WHERE cost > 10 * 10
 SELECT count(*) FROM hospital_dp WHERE random() < 0.5|SELECT count(*) FROM hospital_dp

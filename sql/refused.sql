@@ -226,7 +226,7 @@ INSERT INTO attack (id, statement) VALUES
     ('D01', 'SELECT count(*) FROM person_dp a LEFT JOIN own b ON a.age > b.age'),
     ('D01', 'SELECT count(*) FROM (SELECT * FROM person_dp UNION ALL SELECT * FROM person_dp) u'),
     ('D01', 'SELECT count(*) FROM person_dp CROSS JOIN LATERAL (SELECT age) l'),
-    ('D02', 'SELECT sum(CASE WHEN id = 7319 THEN 1e12 ELSE 0 END) FROM person_dp'),
+    ('D02', 'SELECT sum(CASE WHEN id = 7319 THEN id * 1e12 ELSE 0 END) FROM person_dp'),
     ('D02', 'SELECT sum(salary * 1000) FROM person_dp'),
     ('D02', 'SELECT sum(generate_series(1, 1000)) FROM person_dp'),
     ('D02', 'SELECT count(*), generate_series(1, age) FROM person_dp GROUP BY age'),

@@ -40,6 +40,9 @@ INSERT INTO extreme VALUES
     ('bytea', ARRAY['', '\x00', '\xff', '\x' || repeat('00', 2000), NULL]),
     ('bit(1)', '{0,1,NULL}'),
     ('bit varying', ARRAY['', '0', '1', '10', repeat('01', 2000), NULL]),
+    ('jsonb', ARRAY['{}', '[]', '5', '"a"', 'null', '[1, "a", null, true, {"a": 1}, [2], -7.50]', '{"a": 1, "": "x", "12": {"a": [1]}, "year": "2020", "YEAR": null}',
+                    '{"year": 1e131071, "a": false, "UTC": "\u0001é"}', '[1e131071, 1e-16383, 5, 1e400, "a"]', '{"year": [' || repeat('1e131071, ', 2000) || '1]}',
+                    '[1, 2, 3, ' || repeat('[', 500) || repeat(']', 500) || ']', '{"year": "' || repeat('a', 100000) || '", "month": 1.50}', NULL]),
     ('"char"', ARRAY['', 'a', NULL]),
     ('oid', '{0,1,4294967295,NULL}'),
     ('money', '{-92233720368547758.08,-0.01,0,92233720368547758.07,NULL}'),
@@ -70,6 +73,11 @@ INSERT INTO constant_argument VALUES
     ('text', '''year'''), ('text', '''MONTH'''), ('text', '''week'''), ('text', '''microseconds'''), ('text', '''epoch'''),
     ('text', '''julian'''), ('text', '''timezone'''), ('text', '''nonsense'''), ('text', ''''''),
     ('text', '''UTC'''), ('text', '''America/New_York'''), ('text', '''+14:00'''), ('text', '''%a%_'''), ('text', '''ab\'''), ('text', 'repeat(''a%'', 200)'), ('text', 'NULL'),
+    ('text', '''YYYY-MM-DD HH24:MI:SS.US'''), ('text', '''fmMonth, FMDay mon DY "x%Y" Q/IYYY_IW;ID(ww)'''), ('text', '''MONTH Day dd ddd d hh12 HH MS"'''), ('text', '''FMMonth Day FMDDD D DD HH12.MS "é"'''),
+    ('text', '''MONTH Day dd ddd D hh12 HH MS (ms) FMWW iw iyyy FMMI'''), ('text', '''SSSS'''), ('text', '''IDDD'''), ('text', '''DDTH'''), ('text', '''TMMonth'''),
+    ('interval', '''15 minutes'''), ('interval', '''7 days 00:00:00.000001'''), ('interval', '''1 month'''), ('interval', '''0'''), ('interval', '''-1 day'''), ('interval', '''366000 days'''), ('interval', 'NULL'),
+    ('timestamp without time zone', '''2000-01-01 01:02:03'''), ('timestamp without time zone', '''infinity'''), ('timestamp without time zone', '''4714-11-24 BC'''), ('timestamp without time zone', '''280000-01-01'''),
+    ('timestamp with time zone', '''2000-01-01 01:02:03+05'''), ('timestamp with time zone', '''-infinity'''), ('timestamp with time zone', '''280000-01-01 00:00:00+00'''),
     ('name', '''a%'''), ('boolean', 'true'), ('boolean', 'false'),
     ('integer', '(-2147483648)'), ('integer', '(-3)'), ('integer', '0'), ('integer', '3'), ('integer', '10'), ('integer', '327684'), ('integer', 'NULL');
 CREATE FUNCTION stand_in(type oid) RETURNS text LANGUAGE sql STABLE AS
@@ -108,12 +116,12 @@ SELECT count(DISTINCT entry) > 400 AS entries FROM total_call;
 
 -- As an analyst, on all rows: accepted, or refused for a constant. Sixteen calls are keys of one statement; where one of them
 -- is refused, its halves are tried. Then on a tenth of the rows, and on none: the same. An
--- interval is no key; whether it is there is one.
+-- interval is no key, nor a document; whether it is there is one.
 CREATE FUNCTION try_keys(first integer, last integer) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     middle integer := (first + last) / 2;
     outcome text := attempt(format('SELECT count(*) FROM extremes_dp GROUP BY %s',
-                                   (SELECT string_agg(CASE WHEN entry ~ '^(timestamp(tz)?_mi|"interval")\(' THEN call || ' IS NULL' ELSE call END, ', ' ORDER BY n)
+                                   (SELECT string_agg(CASE WHEN entry ~ '^(timestamp(tz)?_mi|"interval"|age|jsonb_object_field|jsonb_array_element)\(' THEN call || ' IS NULL' ELSE call END, ', ' ORDER BY n)
                                     FROM total_call WHERE n BETWEEN first AND last)));
 BEGIN
     IF outcome = 'accepted' OR first = last THEN
@@ -365,7 +373,7 @@ SELECT statement, attempt('SELECT count(*) FROM checkup_dp WHERE ' || statement)
     ('note LIKE code'), ('note LIKE ''a\'''), ('note LIKE repeat(''%a'', 1000)'), ('note LIKE ANY (ARRAY[''a%'', ''b%''])'), ('left(note, age) = ''a'''),
     ('substr(note, 1, age) = ''a'''), ('substr(note, 1, -1) = ''a'''), ('date_trunc(note, day) = day'), ('date_trunc(''nonsense'', day) = day'),
     ('extract(hour from day) = 1'), ('extract(timezone from at_tz) = 1'), ('at AT TIME ZONE note = at_tz'), ('at AT TIME ZONE ''Nowhere'' = at_tz'),
-    ('age(day) > interval ''1 year'''), ('make_date(age, 1, 1) = day'), ('make_interval(age) > interval ''1 day'''), ('interval ''1 day'' * age > interval ''1 day'''),
+    ('justify_days(at - at) > interval ''1 day'''), ('make_date(age, 1, 1) = day'), ('make_interval(age) > interval ''1 day'''), ('interval ''1 day'' * age > interval ''1 day'''),
     ('(day, day) OVERLAPS (day, day)'), ('ARRAY[age] = ARRAY[1]'), ('ROW(age, id) < ROW(1, 1)'), ('ROW(age, id) IS NULL'), ('checkup_dp IS NULL'), ('ctid IS NULL'),
     ('tableoid = 1'), ('random() < 0.5'), ('clock_timestamp() > at_tz'), ('pg_sleep(age) IS NULL'), ('nextval(note) > 1'), ('current_setting(note) IS NULL'),
     ('set_config(''a.b'', note, false) IS NULL'), ('pg_advisory_lock(age) IS NULL'), ('age = (SELECT 1)'), ('EXISTS (SELECT FROM checkup_dp)'), ('age IN (SELECT 1)'),
@@ -375,7 +383,7 @@ SELECT statement, attempt('SELECT count(*) FROM checkup_dp WHERE ' || statement)
 SELECT statement, attempt(statement) FROM (VALUES
     ('SELECT own(age), count(*) FROM checkup_dp GROUP BY 1'), ('SELECT note::json, count(*) FROM checkup_dp GROUP BY 1'), ('SELECT random(), count(*) FROM checkup_dp GROUP BY 1'),
     ('SELECT ARRAY[age], count(*) FROM checkup_dp GROUP BY 1'), ('SELECT (age, id), count(*) FROM checkup_dp GROUP BY 1'), ('SELECT checkup_dp, count(*) FROM checkup_dp GROUP BY 1'),
-    ('SELECT sum(age + 1) FROM checkup_dp'), ('SELECT avg(age::numeric) FROM checkup_dp'), ('SELECT sum(CASE WHEN age > 5 THEN 1 ELSE 0 END) FROM checkup_dp'),
+    ('SELECT sum(id + 1) FROM checkup_dp'), ('SELECT avg(id::numeric) FROM checkup_dp'), ('SELECT sum(CASE WHEN age > 5 THEN sqrt(age) END) FROM checkup_dp'),
     ('SELECT count(own(age)) FROM checkup_dp'), ('SELECT count((age, id)) FROM checkup_dp'), ('SELECT count(checkup_dp) FROM checkup_dp'),
     ('SELECT age, count(*) FROM checkup_dp GROUP BY age / 10'), ('SELECT 1 / 0, count(*) FROM checkup_dp GROUP BY 1')) t (statement);
 RESET ROLE;

@@ -65,6 +65,34 @@ COMMENT ON FUNCTION dp_rdr.sum_point("any", bytea) IS 'a value rounded to a latt
 CREATE FUNCTION dp_rdr.pair_point(value "any", facts bytea) RETURNS bigint
     AS 'MODULE_PATHNAME', 'dp_pair_point' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_rdr.pair_point("any", bytea) IS 'a value scaled to 0..2^30';
+
+-- Variances are computed from these.
+CREATE FUNCTION dp_rdr.lattice_add_square(internal, "any", bytea) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_lattice_add_square' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.lattice_add_square(internal, "any", bytea) IS 'transition function of lattice_square';
+CREATE AGGREGATE dp_rdr.lattice_square(value "any", facts bytea) (
+    SFUNC = dp_rdr.lattice_add_square, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.lattice_sum_final, FINALFUNC_MODIFY = READ_WRITE,
+    COMBINEFUNC = dp_rdr.lattice_combine, SERIALFUNC = dp_rdr.lattice_serialize,
+    DESERIALFUNC = dp_rdr.lattice_deserialize, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp_rdr.lattice_square("any", bytea)
+    IS 'exact sum of squares of values scaled to 0..1, in units of 2^-30';
+CREATE FUNCTION dp_rdr.square_point(value "any", facts bytea) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'dp_square_point' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.square_point("any", bytea) IS 'the square of a value scaled to 0..1, in units of 2^-30';
+CREATE FUNCTION dp_rdr.lattice_add_rest(internal, "any", bytea) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_lattice_add_rest' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.lattice_add_rest(internal, "any", bytea) IS 'transition function of lattice_rest';
+CREATE AGGREGATE dp_rdr.lattice_rest(value "any", facts bytea) (
+    SFUNC = dp_rdr.lattice_add_rest, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.lattice_sum_final, FINALFUNC_MODIFY = READ_WRITE,
+    COMBINEFUNC = dp_rdr.lattice_combine, SERIALFUNC = dp_rdr.lattice_serialize,
+    DESERIALFUNC = dp_rdr.lattice_deserialize, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp_rdr.lattice_rest("any", bytea)
+    IS 'exact sum of squares of what scaled values lack to 1, in units of 2^-30';
+CREATE FUNCTION dp_rdr.rest_point(value "any", facts bytea) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'dp_rest_point' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.rest_point("any", bytea) IS 'the square of what a scaled value lacks to 1, in units of 2^-30';
 CREATE FUNCTION dp_rdr.selection_point(facts bytea, VARIADIC contributions "any") RETURNS bigint
     AS 'MODULE_PATHNAME', 'dp_selection_point' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION dp_rdr.selection_point(bytea, "any") IS 'scaled sensitivity of a row, for the selection of epsilon';
@@ -91,6 +119,13 @@ REVOKE ALL ON FUNCTION
     dp_rdr.lattice_rows("any", bytea), dp_rdr.sum_point("any", bytea), dp_rdr.pair_point("any", bytea),
     dp_rdr.selection_point(bytea, "any"), dp_rdr.selection_square(bytea, "any"), dp_rdr.is_other_node(text),
     dp_rdr.is_other_column(text, "any"), dp_rdr.is_other_column_support(internal) FROM PUBLIC;
+REVOKE ALL ON FUNCTION
+    dp_rdr.lattice_add_square(internal, "any", bytea), dp_rdr.lattice_add_rest(internal, "any", bytea),
+    dp_rdr.lattice_square("any", bytea), dp_rdr.lattice_rest("any", bytea), dp_rdr.square_point("any", bytea),
+    dp_rdr.rest_point("any", bytea) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION
+    dp_rdr.lattice_square("any", bytea), dp_rdr.lattice_rest("any", bytea), dp_rdr.square_point("any", bytea),
+    dp_rdr.rest_point("any", bytea) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION
     dp_rdr.lattice_sum("any", bytea), dp_rdr.lattice_pair("any", bytea), dp_rdr.lattice_rows("any", bytea),
     dp_rdr.sum_point("any", bytea), dp_rdr.pair_point("any", bytea), dp_rdr.selection_point(bytea, "any"),
@@ -439,6 +474,50 @@ CREATE FUNCTION dp_high(aggregate anyelement) RETURNS anyelement
     LANGUAGE C VOLATILE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_high';
 COMMENT ON FUNCTION dp_high(anyelement)
     IS 'upper end of the 95 percent interval of one count, sum or avg of a restricted view';
+
+-- Bounds of dates.
+CREATE FUNCTION dp_set_bounds(relation regclass, column_name text, lower date, upper date)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_bounds_date';
+COMMENT ON FUNCTION dp_set_bounds(regclass, text, date, date)
+    IS 'declares public bounds of a column of dates or timestamps: expressions of it have bounds, and groups';
+
+CREATE FUNCTION dp_set_bounds(relation regclass, column_name text, lower timestamp, upper timestamp)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_bounds_timestamp';
+COMMENT ON FUNCTION dp_set_bounds(regclass, text, timestamp, timestamp)
+    IS 'declares public bounds of a column of timestamps: expressions of it have bounds, and groups';
+
+CREATE FUNCTION dp_set_bounds(relation regclass, column_name text, lower text, upper text)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_bounds_text';
+COMMENT ON FUNCTION dp_set_bounds(regclass, text, text, text)
+    IS 'declares public bounds of a column, read as values of its type';
+
+-- Functions of dates and documents that may be applied to columns.
+CREATE FUNCTION dp_rdr.age(timestamp, timestamp) RETURNS interval LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamp_age';
+COMMENT ON FUNCTION dp_rdr.age(timestamp, timestamp) IS 'age(timestamp, timestamp), NULL instead of an error';
+CREATE FUNCTION dp_rdr.age(timestamp with time zone, timestamp with time zone) RETURNS interval LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamptz_age';
+COMMENT ON FUNCTION dp_rdr.age(timestamp with time zone, timestamp with time zone) IS 'age(timestamp with time zone, timestamp with time zone), NULL instead of an error';
+CREATE FUNCTION dp_rdr.date_bin(interval, timestamp, timestamp) RETURNS timestamp LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamp_bin';
+COMMENT ON FUNCTION dp_rdr.date_bin(interval, timestamp, timestamp) IS 'date_bin(interval, timestamp, timestamp), NULL instead of an error';
+CREATE FUNCTION dp_rdr.date_bin(interval, timestamp with time zone, timestamp with time zone) RETURNS timestamp with time zone LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamptz_bin';
+COMMENT ON FUNCTION dp_rdr.date_bin(interval, timestamp with time zone, timestamp with time zone) IS 'date_bin(interval, timestamp with time zone, timestamp with time zone), NULL instead of an error';
+CREATE FUNCTION dp_rdr.to_char(timestamp, text) RETURNS text LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamp_to_char';
+COMMENT ON FUNCTION dp_rdr.to_char(timestamp, text) IS 'to_char(timestamp, text), NULL instead of an error';
+CREATE FUNCTION dp_rdr.to_char(timestamp with time zone, text) RETURNS text LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamptz_to_char';
+COMMENT ON FUNCTION dp_rdr.to_char(timestamp with time zone, text) IS 'to_char(timestamp with time zone, text), NULL instead of an error';
+CREATE FUNCTION dp_rdr.jsonb_object_field_text(jsonb, text) RETURNS text LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_jsonb_object_field_text';
+COMMENT ON FUNCTION dp_rdr.jsonb_object_field_text(jsonb, text) IS 'jsonb_object_field_text(jsonb, text), NULL instead of an error';
+CREATE FUNCTION dp_rdr.jsonb_array_element_text(jsonb, integer) RETURNS text LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_jsonb_array_element_text';
+COMMENT ON FUNCTION dp_rdr.jsonb_array_element_text(jsonb, integer) IS 'jsonb_array_element_text(jsonb, integer), NULL instead of an error';
+REVOKE ALL ON FUNCTION
+    dp_rdr.age(timestamp, timestamp), dp_rdr.age(timestamp with time zone, timestamp with time zone),
+    dp_rdr.date_bin(interval, timestamp, timestamp), dp_rdr.date_bin(interval, timestamp with time zone,
+    timestamp with time zone), dp_rdr.to_char(timestamp, text), dp_rdr.to_char(timestamp with time zone, text),
+    dp_rdr.jsonb_object_field_text(jsonb, text), dp_rdr.jsonb_array_element_text(jsonb, integer) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION
+    dp_rdr.age(timestamp, timestamp), dp_rdr.age(timestamp with time zone, timestamp with time zone),
+    dp_rdr.date_bin(interval, timestamp, timestamp), dp_rdr.date_bin(interval, timestamp with time zone,
+    timestamp with time zone), dp_rdr.to_char(timestamp, text), dp_rdr.to_char(timestamp with time zone, text),
+    dp_rdr.jsonb_object_field_text(jsonb, text), dp_rdr.jsonb_array_element_text(jsonb, integer) TO PUBLIC;
 
 -- Requests.
 -- Who decides on requests without having seen a row.

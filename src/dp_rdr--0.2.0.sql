@@ -452,6 +452,34 @@ COMMENT ON FUNCTION dp_rdr.sum_point("any", bytea) IS 'a value rounded to a latt
 CREATE FUNCTION dp_rdr.pair_point(value "any", facts bytea) RETURNS bigint
     AS 'MODULE_PATHNAME', 'dp_pair_point' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_rdr.pair_point("any", bytea) IS 'a value scaled to 0..2^30';
+
+-- Variances are computed from these.
+CREATE FUNCTION dp_rdr.lattice_add_square(internal, "any", bytea) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_lattice_add_square' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.lattice_add_square(internal, "any", bytea) IS 'transition function of lattice_square';
+CREATE AGGREGATE dp_rdr.lattice_square(value "any", facts bytea) (
+    SFUNC = dp_rdr.lattice_add_square, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.lattice_sum_final, FINALFUNC_MODIFY = READ_WRITE,
+    COMBINEFUNC = dp_rdr.lattice_combine, SERIALFUNC = dp_rdr.lattice_serialize,
+    DESERIALFUNC = dp_rdr.lattice_deserialize, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp_rdr.lattice_square("any", bytea)
+    IS 'exact sum of squares of values scaled to 0..1, in units of 2^-30';
+CREATE FUNCTION dp_rdr.square_point(value "any", facts bytea) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'dp_square_point' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.square_point("any", bytea) IS 'the square of a value scaled to 0..1, in units of 2^-30';
+CREATE FUNCTION dp_rdr.lattice_add_rest(internal, "any", bytea) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_lattice_add_rest' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.lattice_add_rest(internal, "any", bytea) IS 'transition function of lattice_rest';
+CREATE AGGREGATE dp_rdr.lattice_rest(value "any", facts bytea) (
+    SFUNC = dp_rdr.lattice_add_rest, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.lattice_sum_final, FINALFUNC_MODIFY = READ_WRITE,
+    COMBINEFUNC = dp_rdr.lattice_combine, SERIALFUNC = dp_rdr.lattice_serialize,
+    DESERIALFUNC = dp_rdr.lattice_deserialize, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp_rdr.lattice_rest("any", bytea)
+    IS 'exact sum of squares of what scaled values lack to 1, in units of 2^-30';
+CREATE FUNCTION dp_rdr.rest_point(value "any", facts bytea) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'dp_rest_point' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.rest_point("any", bytea) IS 'the square of what a scaled value lacks to 1, in units of 2^-30';
 CREATE FUNCTION dp_rdr.selection_point(facts bytea, VARIADIC contributions "any") RETURNS bigint
     AS 'MODULE_PATHNAME', 'dp_selection_point' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION dp_rdr.selection_point(bytea, "any") IS 'scaled sensitivity of a row, for the selection of epsilon';
@@ -734,6 +762,22 @@ CREATE FUNCTION dp_rdr.date_part(text, timestamp with time zone) RETURNS double 
 COMMENT ON FUNCTION dp_rdr.date_part(text, timestamp with time zone) IS 'date_part(text, timestamp with time zone), NULL instead of an error';
 CREATE FUNCTION dp_rdr.textcat(text, text) RETURNS text LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_textcat';
 COMMENT ON FUNCTION dp_rdr.textcat(text, text) IS 'textcat(text, text), NULL instead of an error';
+CREATE FUNCTION dp_rdr.age(timestamp, timestamp) RETURNS interval LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamp_age';
+COMMENT ON FUNCTION dp_rdr.age(timestamp, timestamp) IS 'age(timestamp, timestamp), NULL instead of an error';
+CREATE FUNCTION dp_rdr.age(timestamp with time zone, timestamp with time zone) RETURNS interval LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamptz_age';
+COMMENT ON FUNCTION dp_rdr.age(timestamp with time zone, timestamp with time zone) IS 'age(timestamp with time zone, timestamp with time zone), NULL instead of an error';
+CREATE FUNCTION dp_rdr.date_bin(interval, timestamp, timestamp) RETURNS timestamp LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamp_bin';
+COMMENT ON FUNCTION dp_rdr.date_bin(interval, timestamp, timestamp) IS 'date_bin(interval, timestamp, timestamp), NULL instead of an error';
+CREATE FUNCTION dp_rdr.date_bin(interval, timestamp with time zone, timestamp with time zone) RETURNS timestamp with time zone LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamptz_bin';
+COMMENT ON FUNCTION dp_rdr.date_bin(interval, timestamp with time zone, timestamp with time zone) IS 'date_bin(interval, timestamp with time zone, timestamp with time zone), NULL instead of an error';
+CREATE FUNCTION dp_rdr.to_char(timestamp, text) RETURNS text LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamp_to_char';
+COMMENT ON FUNCTION dp_rdr.to_char(timestamp, text) IS 'to_char(timestamp, text), NULL instead of an error';
+CREATE FUNCTION dp_rdr.to_char(timestamp with time zone, text) RETURNS text LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamptz_to_char';
+COMMENT ON FUNCTION dp_rdr.to_char(timestamp with time zone, text) IS 'to_char(timestamp with time zone, text), NULL instead of an error';
+CREATE FUNCTION dp_rdr.jsonb_object_field_text(jsonb, text) RETURNS text LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_jsonb_object_field_text';
+COMMENT ON FUNCTION dp_rdr.jsonb_object_field_text(jsonb, text) IS 'jsonb_object_field_text(jsonb, text), NULL instead of an error';
+CREATE FUNCTION dp_rdr.jsonb_array_element_text(jsonb, integer) RETURNS text LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_jsonb_array_element_text';
+COMMENT ON FUNCTION dp_rdr.jsonb_array_element_text(jsonb, integer) IS 'jsonb_array_element_text(jsonb, integer), NULL instead of an error';
 CREATE FUNCTION dp_rdr.up_to_size(anyelement, integer) RETURNS anyelement LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_up_to_size';
 COMMENT ON FUNCTION dp_rdr.up_to_size(anyelement, integer) IS 'the value, NULL if it has more bytes';
 CREATE FUNCTION dp_rdr.int2(text) RETURNS smallint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text_int2';
@@ -1024,6 +1068,21 @@ CREATE FUNCTION dp_set_bounds(relation regclass, column_name text, lower numeric
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_bounds';
 COMMENT ON FUNCTION dp_set_bounds(regclass, text, numeric, numeric)
     IS 'declares public bounds of a numeric column: values are clamped to them';
+
+CREATE FUNCTION dp_set_bounds(relation regclass, column_name text, lower date, upper date)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_bounds_date';
+COMMENT ON FUNCTION dp_set_bounds(regclass, text, date, date)
+    IS 'declares public bounds of a column of dates or timestamps: expressions of it have bounds, and groups';
+
+CREATE FUNCTION dp_set_bounds(relation regclass, column_name text, lower timestamp, upper timestamp)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_bounds_timestamp';
+COMMENT ON FUNCTION dp_set_bounds(regclass, text, timestamp, timestamp)
+    IS 'declares public bounds of a column of timestamps: expressions of it have bounds, and groups';
+
+CREATE FUNCTION dp_set_bounds(relation regclass, column_name text, lower text, upper text)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_bounds_text';
+COMMENT ON FUNCTION dp_set_bounds(regclass, text, text, text)
+    IS 'declares public bounds of a column, read as values of its type';
 
 CREATE FUNCTION dp_set_groups(relation regclass, column_name text, groups text[])
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_groups';
@@ -1370,6 +1429,8 @@ GRANT EXECUTE ON FUNCTION dp_rdr.lattice_pair("any", bytea) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.lattice_rows("any", bytea) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.sum_point("any", bytea) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.pair_point("any", bytea) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.lattice_square("any", bytea), dp_rdr.lattice_rest("any", bytea) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.square_point("any", bytea), dp_rdr.rest_point("any", bytea) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.selection_point(bytea, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.selection_square(bytea, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.is_other_node(text), dp_rdr.is_other_column(text, "any") TO PUBLIC;
@@ -1425,6 +1486,11 @@ GRANT EXECUTE ON FUNCTION
     dp_rdr.text(bigint), dp_rdr.text(real), dp_rdr.text(double precision), dp_rdr.text(date), dp_rdr.text(timestamp),
     dp_rdr.text(uuid), dp_rdr.text(anyenum), dp_rdr.text(numeric), dp_rdr.up_to_size(anyelement, integer),
     dp_rdr.total_functions() TO PUBLIC;
+GRANT EXECUTE ON FUNCTION
+    dp_rdr.age(timestamp, timestamp), dp_rdr.age(timestamp with time zone, timestamp with time zone),
+    dp_rdr.date_bin(interval, timestamp, timestamp), dp_rdr.date_bin(interval, timestamp with time zone,
+    timestamp with time zone), dp_rdr.to_char(timestamp, text), dp_rdr.to_char(timestamp with time zone, text),
+    dp_rdr.jsonb_object_field_text(jsonb, text), dp_rdr.jsonb_array_element_text(jsonb, integer) TO PUBLIC;
 
 -- Dumped with the database, one call a statement. What refers to tables, views or roles leaves out those that are gone.
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.protected_table',

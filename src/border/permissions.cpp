@@ -116,4 +116,14 @@ void PassedViews::keep(Query *query, RangeTblEntry *first) const {
 
 #endif
 
+bool reads_only(const PlannedStmt *plan, const List *relations) {
+    ListCell *cell;
+    foreach (cell, plan->rtable) {
+        auto *entry = lfirst_node(RangeTblEntry, cell);
+        if (entry->rtekind == RTE_RELATION && !list_member_oid(relations, entry->relid))
+            return false;
+    }
+    return true;
+}
+
 } // namespace dp::border

@@ -20,6 +20,8 @@ void set_permission(Query *query, RangeTblEntry *entry, AclMode needed);
 // Of a plan that was made of entries that need nothing: from 16 on the executor takes it for a mistake when it is asked to
 // check nothing, and with assertions ends the server.
 void forget_empty_permissions(PlannedStmt *plan);
+// Whether a plan reads these relations and no other. (relationOids has constants of type oid and regclass as well.)
+bool reads_only(const PlannedStmt *plan, const List *relations);
 // For an entry that is no relation any more.
 void forget_permission(RangeTblEntry *entry);
 

@@ -26,7 +26,7 @@ struct Bounds {
     std::int64_t z_upper = 0;
     bool integer_type = false;
 
-    double unit() const;              // g
+    double unit() const;               // g
     std::uint64_t sensitivity() const; // Dz = max(|zL|, |zU|), at least 1
 };
 
@@ -36,7 +36,7 @@ Bounds make_bounds(const std::string &lower, const std::string &upper, bool inte
 
 // The constants of a per-row conversion, small enough to be passed as arguments of an aggregate.
 struct SumLattice {
-    double scale = 1;             // 1/g, a power of two (exact)
+    double scale = 1; // 1/g, a power of two (exact)
     std::int64_t z_lower = 0, z_upper = 0;
 };
 struct PairLattice {
@@ -88,6 +88,21 @@ inline std::optional<std::int64_t> to_pair_point(const PairLattice &lattice, dou
         return std::nullopt;
     const double w = (v - lattice.lower) / lattice.range; // 0/0 if the bounds are the same double: any point will do
     return clamp(to_integer(w * static_cast<double>(pair_one)), 0, pair_one);
+}
+
+// The VAR triple of w and 1 - w: squares and rest; what is left to 2^30 is the third. None is below 0.
+struct TriplePoint {
+    std::int64_t squares = 0, rest = 0;
+};
+inline std::optional<TriplePoint> to_triple_point(const PairLattice &lattice, double v) {
+    if (std::isnan(v))
+        return std::nullopt;
+    const double ratio = (v - lattice.lower) / lattice.range;
+    const double w = !(ratio > 0) ? 0 : ratio < 1 ? ratio : 1, other = 1 - w;
+    TriplePoint point;
+    point.squares = clamp(to_integer(w * w * static_cast<double>(pair_one)), 0, pair_one);
+    point.rest = clamp(to_integer(other * other * static_cast<double>(pair_one)), 0, pair_one - point.squares);
+    return point;
 }
 
 // Of numbers that are printed: to the nearest (half away from zero), or what lies outwards, as the ends of an interval do.

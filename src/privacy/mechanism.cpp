@@ -9,6 +9,7 @@
 #include <string>
 
 #include "privacy/exact.hpp"
+#include "privacy/triple.hpp"
 #include "privacy/zcdp.hpp"
 
 namespace dp::privacy {
@@ -25,8 +26,10 @@ constexpr double one = static_cast<double>(pair_one);
 // ---- Measures ----
 
 struct Asked {
-    bool count = false, sum = false, avg = false;
+    bool count = false, sum = false, avg = false, spread = false;
     MeasureKind kind() const {
+        if (spread)
+            return MeasureKind::triple;
         if (avg || (count && sum))
             return MeasureKind::pair;
         return sum ? MeasureKind::sum : MeasureKind::count;
@@ -113,7 +116,7 @@ void plan_laplace(ReleasePlan &plan, const std::vector<std::uint64_t> &sensitivi
 void plan_gaussian(ReleasePlan &plan, const std::vector<Measure> &measures,
                    const std::vector<std::uint64_t> &sensitivities) {
     const double eps = plan.epsilon.value(), delta = plan.delta_noise.value();
-    const bool scalar = measures.size() == 1 && measures.front().kind != MeasureKind::pair;
+    const bool scalar = measures.size() == 1 && !measures.front().has_parts();
     // A little more than the cap asks for: what double precision may have lost on the way.
     const double scaled = scalar ? 0 : std::sqrt(plan.shares / (2 * rho_cap_tight(eps, delta))) * (1 + 1e-12);
     for (std::uint64_t d : sensitivities) {
@@ -234,6 +237,7 @@ std::vector<Measure> leaf_measures(const std::vector<AggregateCall> &calls, bool
             asked.avg |= fn == Aggregate::avg;
             asked.sum |= fn == Aggregate::sum;
             asked.count |= fn == Aggregate::count;
+            asked.spread |= is_spread(fn);
         }
         m.kind = asked.kind();
     }
@@ -344,7 +348,11 @@ PairRelease release_pair(int128 s1, int128 s0, const Bounds &bounds) {
 
 // Bonferroni: each half gets beta / 2. For c >= 1 the corners (s1 + h, s0 - h) have the same sum.
 Interval pair_avg_interval(int128 s1, int128 s0, const Bounds &bounds, const MeasureNoise &noise) {
-    const PairPosition p = pair_position(s1, s0, noise.halfwidth(beta / 2));
+    return pair_avg_interval(s1, s0, bounds, noise.halfwidth(beta / 2));
+}
+
+Interval pair_avg_interval(int128 s1, int128 s0, const Bounds &bounds, double h) {
+    const PairPosition p = pair_position(s1, s0, h);
     return {at_position(bounds, p.center - p.halfwidth), at_position(bounds, p.center + p.halfwidth)};
 }
 

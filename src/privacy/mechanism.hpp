@@ -13,8 +13,8 @@
 namespace dp::privacy {
 
 enum class Mechanism { laplace, gaussian };
-enum class Aggregate { count_star, count, sum, avg };
-enum class MeasureKind { count, sum, pair };
+enum class Aggregate { count_star, count, sum, avg, var_pop, var_samp, stddev_pop, stddev_samp };
+enum class MeasureKind { count, sum, pair, triple };
 
 // One aggregate call of a query. argument: any number that identifies the argument column (-1: count(*)); filter: any
 // number that identifies the FILTER condition (-1: none).
@@ -24,13 +24,15 @@ struct AggregateCall {
     int filter = -1;
 };
 
-// All calls with the same argument and FILTER share one measure (8.6): one coordinate for COUNT and SUM, two for the pair.
+// All calls with the same argument and FILTER share one measure (8.6): one coordinate for COUNT and SUM, two for the pair, three
+// for the triple.
 struct Measure {
     MeasureKind kind = MeasureKind::count;
     int argument = -1;
     int filter = -1;
     std::vector<int> calls; // indices into the list of calls
-    int coordinates() const { return kind == MeasureKind::pair ? 2 : 1; }
+    int coordinates() const { return kind == MeasureKind::triple ? 3 : kind == MeasureKind::pair ? 2 : 1; }
+    bool has_parts() const { return coordinates() > 1; } // what is printed is computed from several noisy sums
 };
 
 // The measures in order of first occurrence. thresholded: the record count per group (argument -1, filter -1) is a
@@ -87,7 +89,7 @@ struct ReleasePlan {
     std::vector<MeasureNoise> noise;       // one per measure
     Rho rho() const;                       // zCDP cost of the noise drawn, rounded up (of pure eps: 5.3)
 };
-// sensitivities: D_j per measure (COUNT: 1; SUM: Dz; pair: 2^30). delta: the policy's d (0 for Laplace with declared groups).
+// sensitivities: D_j per measure (COUNT: 1; SUM: Dz; pair and triple: 2^30). delta: the policy's d (0 for Laplace with declared groups).
 // Errors: InvalidParameter when Gaussian or thresholded and delta <= 0, epsilon outside [10^-9, 100], delta >= 1.
 ReleasePlan plan_release(Mechanism mechanism, const std::vector<Measure> &measures,
                          const std::vector<std::uint64_t> &sensitivities, bool thresholded, Epsilon epsilon,
@@ -125,6 +127,7 @@ struct Interval {
     double lower = 0, upper = 0;
 };
 Interval pair_avg_interval(int128 s1, int128 s0, const Bounds &bounds, const MeasureNoise &noise);
+Interval pair_avg_interval(int128 s1, int128 s0, const Bounds &bounds, double h); // each sum is off by h units at most
 double pair_count_halfwidth(const MeasureNoise &noise);
 double pair_sum_halfwidth(const MeasureNoise &noise, const Bounds &bounds);
 // Half-width of a count or of a sum of its own (unit: the aggregate's own). bounds null: count.

@@ -1,5 +1,7 @@
 #include "privacy/printed.hpp"
 
+#include "privacy/triple.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -259,6 +261,11 @@ double largest_printed_change(Aggregate fn, const Bounds &bounds) {
         return std::max(std::fabs(bounds.low), std::fabs(bounds.high));
     case Aggregate::avg:
         return half_range(bounds);
+    case Aggregate::var_pop:
+    case Aggregate::var_samp:
+    case Aggregate::stddev_pop:
+    case Aggregate::stddev_samp:
+        return largest_spread_change(fn);
     default:
         return 1;
     }

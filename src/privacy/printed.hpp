@@ -57,6 +57,7 @@ class PrintedAverage {
 
 // What one aggregate of a pair is off by, divided by the most that one record can move it (its largest change): its mean
 // size for Laplace noise, its mean square for Gaussian noise.
+// A variance's and a deviation's is in units of spread_unit (privacy/triple), which has their errors as well.
 double largest_printed_change(Aggregate fn, const Bounds &bounds);
 double printed_error(Aggregate fn, const MeasureNoise &noise, const Bounds &bounds, const PairTotals &totals);
 // Laplace: E|error + change| of a count (change 0 or 1) or a sum (of any size), divided likewise.

@@ -133,10 +133,15 @@ struct GroupState {
     std::int64_t rows = 0;   // c
     std::int64_t values = 0; // n: non-NULL arguments
     long double sum = 0;
+    long double positions = 0,
+                squares = 0; // of a triple: sums of t and t^2, t in [-1, 1] the position between the bounds
 };
 double leave_one_out_count_star();
 double leave_one_out_count(bool has_value);
 double leave_one_out_sum(bool has_value, double v);
 double leave_one_out_avg(const GroupState &group, bool has_value, double v, double z);
+// Of a variance or deviation of positions (privacy/triple), whose value leaves at position t.
+double leave_one_out_spread(Aggregate fn, const GroupState &group, bool has_value, double t);
+double spread_of_group(Aggregate fn, const GroupState &group);
 
 } // namespace dp::privacy

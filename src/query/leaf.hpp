@@ -20,7 +20,8 @@ struct Key {
 
 struct Aggregate {
     privacy::Aggregate fn;
-    AttrNumber attno; // argument column of the facade; 0 for count(*) and count(expression)
+    AttrNumber attno; // argument column of the facade; 0 for count(*) and expressions
+    int argument;     // into Leaf::arguments, or -1
     int filter;       // index into Leaf::filters, or -1
     Oid result_type;
     Aggref *node; // as parsed
@@ -37,6 +38,12 @@ struct Output {
     Part part;
 };
 
+// What tells the argument of one aggregate from that of another (privacy::AggregateCall); -1: rows are counted.
+inline int argument_number(const Aggregate &aggregate) {
+    constexpr int behind_columns = 65536;
+    return aggregate.attno > 0 ? aggregate.attno : aggregate.argument >= 0 ? behind_columns + aggregate.argument : -1;
+}
+
 struct Leaf {
     Oid view;
     const Query *query; // as parsed; its permission check is that of the facade, with the columns that it selects
@@ -44,6 +51,7 @@ struct Leaf {
     Key *keys;
     int naggregates;
     Aggregate *aggregates; // distinct
+    List *arguments;       // Node *: what is summed or averaged and is no column, distinct, as parsed
     List *filters;         // Node *: FILTER conditions, distinct
     Node *where;           // or null; Vars are of level 0, varno 1, attribute numbers of the facade
     int noutputs;

@@ -31,6 +31,12 @@ void check_columns(int columns) {
                     "columns of keys, arguments and filters", "Ask for fewer aggregates at a time.");
 }
 
+void check_sums(int columns) {
+    if (columns > max_columns)
+        refuse_size("the query has too many group keys and aggregates", max_columns,
+                    "sums and keys: an average takes two sums, a variance three", "Ask for fewer at a time.");
+}
+
 void check_leaves(int leaves) {
     if (leaves > max_leaves)
         refuse_size("the statement asks too many queries on restricted views", max_leaves, "in one statement",

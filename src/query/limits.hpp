@@ -15,6 +15,7 @@ constexpr int max_columns = 1600; // of any internal statement; a record of Post
 
 void check_text(const char *text);
 void check_columns(int columns);
+void check_sums(int columns); // of a leaf's internal statement, by what its aggregates are computed from
 void check_outputs(int outputs);
 void check_leaves(int leaves);
 void check_leaf_arguments(int arguments);

@@ -5,18 +5,21 @@
 
 namespace dp::query {
 
-constexpr char plain_remedy[] = "Use count(*), count(x), sum(x) or avg(x).";
+constexpr char plain_remedy[] =
+    "Use count(*), count(x), sum(x), avg(x), var_pop(x), var_samp(x), stddev_pop(x) or stddev_samp(x).";
 constexpr char ranges_remedy[] = "Count over ranges: count(*) FILTER (WHERE x < 10), or GROUP BY width_bucket(x, 0, "
                                  "100, 10) with a policy that has a "
                                  "delta.";
-constexpr char spread_remedy[] = "Count over ranges, count(*) FILTER (WHERE x < 10), or ask the controller for a "
-                                 "generated column x * x with bounds: "
-                                 "avg(x_squared) - avg(x) * avg(x).";
 constexpr char list_remedy[] = "Values of rows are private: ask for SELECT x, count(*) ... GROUP BY x.";
 constexpr char condition_remedy[] = "Count the rows: count(*) FILTER (WHERE x).";
-constexpr char interval_remedy[] = "sum and avg take columns of a number type: ask the controller for a generated "
-                                   "column in seconds or days, with bounds, "
-                                   "or count over ranges: count(*) FILTER (WHERE x > interval '3 days').";
+constexpr char interval_remedy[] =
+    "sum and avg take numbers: avg(least(greatest(extract(epoch FROM x) / 86400, 0), 60)), "
+    "or count over ranges: count(*) FILTER (WHERE x > interval '3 days').";
+
+constexpr char pairs_remedy[] =
+    "Ask for its sums, with a condition that both are there: count(*), sum(x), sum(y), sum(x * y), sum(x * x) ... "
+    "WHERE x IS "
+    "NOT NULL AND y IS NOT NULL. covar_pop(y, x) is sum(x * y) / n - sum(x) * sum(y) / (n * n).";
 
 namespace {
 struct Remedy {
@@ -31,12 +34,6 @@ static const Remedy aggregate_remedies[] = {
     {"max", ranges_remedy},
     {"min", ranges_remedy},
     {"mode", "Take the largest group: SELECT x, count(*) ... GROUP BY x ORDER BY 2 DESC LIMIT 1."},
-    {"stddev", spread_remedy},
-    {"stddev_samp", spread_remedy},
-    {"stddev_pop", spread_remedy},
-    {"variance", spread_remedy},
-    {"var_samp", spread_remedy},
-    {"var_pop", spread_remedy},
     {"array_agg", list_remedy},
     {"string_agg", list_remedy},
     {"json_agg", list_remedy},
@@ -47,14 +44,39 @@ static const Remedy aggregate_remedies[] = {
     {"bool_or", condition_remedy},
     {"bool_and", condition_remedy},
     {"every", condition_remedy},
+    {"corr", pairs_remedy},
+    {"covar_pop", pairs_remedy},
+    {"covar_samp", pairs_remedy},
+    {"regr_avgx", pairs_remedy},
+    {"regr_avgy", pairs_remedy},
+    {"regr_count", pairs_remedy},
+    {"regr_intercept", pairs_remedy},
+    {"regr_r2", pairs_remedy},
+    {"regr_slope", pairs_remedy},
+    {"regr_sxx", pairs_remedy},
+    {"regr_sxy", pairs_remedy},
+    {"regr_syy", pairs_remedy},
 };
 
 constexpr char power_remedy[] = "Compare the column itself with a computed constant: x > 10 * 10.";
+constexpr char json_remedy[] =
+    "Ask the controller for a column of type jsonb: stored texts of type json are parsed anew "
+    "for every row.";
+constexpr char path_remedy[] = "Go step by step: x -> 'a' -> 0 ->> 'b'.";
 constexpr char pattern_remedy[] = "Use LIKE or ILIKE with constant patterns, or starts_with().";
 
 static const Remedy function_remedies[] = {
-    {"to_char", "Use date_trunc('month', x) or extract(month FROM x), and format the answer."},
-    {"age", "Compare the column with a computed constant: x < current_date - interval '65 years'."},
+    {"to_char", "Of a date or timestamp. Otherwise group by the value, and format the answer."},
+    {"concat", "Write coalesce(x, '') || coalesce(y, '')."},
+    {"concat_ws", "Write coalesce(x, '') || '-' || coalesce(y, '')."},
+    {"json_object_field_text", json_remedy},
+    {"json_array_element_text", json_remedy},
+    {"json_object_field", json_remedy},
+    {"json_array_element", json_remedy},
+    {"jsonb_extract_path_text", path_remedy},
+    {"jsonb_extract_path", path_remedy},
+    {"jsonb_path_query_first", path_remedy},
+    {"jsonb_path_exists", path_remedy},
     {"textregexeq", pattern_remedy},
     {"textregexne", pattern_remedy},
     {"texticregexeq", pattern_remedy},
@@ -90,45 +112,6 @@ const char *aggregate_remedy(const Aggref *call) {
     if (sums && list_length(call->aggargtypes) == 1 && linitial_oid(call->aggargtypes) == INTERVALOID)
         return interval_remedy;
     return find(aggregate_remedies, call->aggfnoid, plain_remedy);
-}
-
-static bool is_cast(Node *node) {
-    if (!IsA(node, FuncExpr) || castNode(FuncExpr, node)->args == NIL)
-        return false;
-    CoercionForm form = castNode(FuncExpr, node)->funcformat;
-    return form == COERCE_EXPLICIT_CAST || form == COERCE_IMPLICIT_CAST;
-}
-
-static Node *below_casts(Node *node) {
-    for (;;) {
-        if (IsA(node, RelabelType))
-            node = reinterpret_cast<Node *>(castNode(RelabelType, node)->arg);
-        else if (IsA(node, CoerceViaIO))
-            node = reinterpret_cast<Node *>(castNode(CoerceViaIO, node)->arg);
-        else if (is_cast(node))
-            node = static_cast<Node *>(linitial(castNode(FuncExpr, node)->args));
-        else
-            return node;
-    }
-}
-
-const char *argument_remedy(Node *argument) {
-    Node *node = below_casts(argument);
-    if (IsA(node, Const))
-        return "Use count(*), and multiply the answer.";
-    if (marked(node) != nullptr)
-        return mark_remedy;
-    if (exprType(node) == BOOLOID)
-        return condition_remedy;
-    if (IsA(node, Var))
-        return "Leave the cast out, and cast the answer; the controller declares bounds of columns of a number type.";
-    if (IsA(node, CaseExpr))
-        return "Use FILTER: count(*) FILTER (WHERE condition), sum(x) FILTER (WHERE condition).";
-    if (IsA(node, CoalesceExpr))
-        return "NULL adds nothing to sum(x); divide by count(*) to count it as 0.";
-    return "Aggregate a column, and compute with the answer: 2 * sum(x), sum(x) + sum(y). For another expression ask "
-           "the "
-           "controller for a generated column with bounds.";
 }
 
 } // namespace dp::query

@@ -7,8 +7,6 @@ namespace dp::query {
 
 // For an aggregate that is not answered.
 const char *aggregate_remedy(const Aggref *call);
-// For sum or avg of what is no column.
-const char *argument_remedy(Node *argument);
 // For a function that may not be applied to columns.
 const char *function_remedy(Oid function);
 

@@ -376,7 +376,18 @@ static Oid marker(const char *name, int nargs, const Oid *types) {
 static const Oid sums[] = {F_SUM_INT2, F_SUM_INT4, F_SUM_INT8, F_SUM_FLOAT4, F_SUM_FLOAT8, F_SUM_NUMERIC};
 static const Oid averages[] = {F_AVG_INT2, F_AVG_INT4, F_AVG_INT8, F_AVG_FLOAT4, F_AVG_FLOAT8, F_AVG_NUMERIC};
 
-static bool among(Oid function, const Oid (&list)[6]) {
+static const Oid variances_of_population[] = {F_VAR_POP_INT2,   F_VAR_POP_INT4,   F_VAR_POP_INT8,
+                                              F_VAR_POP_FLOAT4, F_VAR_POP_FLOAT8, F_VAR_POP_NUMERIC};
+static const Oid variances[] = {F_VAR_SAMP_INT2,   F_VAR_SAMP_INT4,    F_VAR_SAMP_INT8,   F_VAR_SAMP_FLOAT4,
+                                F_VAR_SAMP_FLOAT8, F_VAR_SAMP_NUMERIC, F_VARIANCE_INT2,   F_VARIANCE_INT4,
+                                F_VARIANCE_INT8,   F_VARIANCE_FLOAT4,  F_VARIANCE_FLOAT8, F_VARIANCE_NUMERIC};
+static const Oid deviations_of_population[] = {F_STDDEV_POP_INT2,   F_STDDEV_POP_INT4,   F_STDDEV_POP_INT8,
+                                               F_STDDEV_POP_FLOAT4, F_STDDEV_POP_FLOAT8, F_STDDEV_POP_NUMERIC};
+static const Oid deviations[] = {F_STDDEV_SAMP_INT2,   F_STDDEV_SAMP_INT4,    F_STDDEV_SAMP_INT8, F_STDDEV_SAMP_FLOAT4,
+                                 F_STDDEV_SAMP_FLOAT8, F_STDDEV_SAMP_NUMERIC, F_STDDEV_INT2,      F_STDDEV_INT4,
+                                 F_STDDEV_INT8,        F_STDDEV_FLOAT4,       F_STDDEV_FLOAT8,    F_STDDEV_NUMERIC};
+
+template <std::size_t n> static bool among(Oid function, const Oid (&list)[n]) {
     for (Oid candidate : list)
         if (candidate == function)
             return true;
@@ -394,6 +405,14 @@ static bool identify(const Aggref *call, privacy::Aggregate *fn) {
         *fn = privacy::Aggregate::sum;
     else if (among(call->aggfnoid, averages) || call->aggfnoid == marker("dp_avg", 1, &type))
         *fn = privacy::Aggregate::avg;
+    else if (among(call->aggfnoid, variances_of_population))
+        *fn = privacy::Aggregate::var_pop;
+    else if (among(call->aggfnoid, variances))
+        *fn = privacy::Aggregate::var_samp;
+    else if (among(call->aggfnoid, deviations_of_population))
+        *fn = privacy::Aggregate::stddev_pop;
+    else if (among(call->aggfnoid, deviations))
+        *fn = privacy::Aggregate::stddev_samp;
     else
         return false;
     return true;
@@ -446,6 +465,47 @@ static void check_clauses(const Aggref *call, ParseState *source) {
               source, at);
 }
 
+static Node *argument_of(const Aggref *call) {
+    return reinterpret_cast<Node *>(linitial_node(TargetEntry, call->args)->expr);
+}
+
+static int place_of(const List *nodes, const Node *node) {
+    ListCell *cell;
+    foreach (cell, nodes)
+        if (equal(lfirst(cell), node))
+            return foreach_current_index(cell);
+    return -1;
+}
+
+// The argument of an aggregate: a column, or an expression. count(expression) has one where the same is summed as well, so that
+// both are of one measure; of its own it counts the rows where it is there.
+static void set_argument(Leaf *leaf, Aggregate *aggregate, const Aggref *call, Expr **filter, ParseState *source) {
+    Node *argument = argument_of(call);
+    if (Var *column = argument_column(argument)) {
+        check_var(column, source);
+        aggregate->attno = column->varattno;
+        return;
+    }
+    aggregate->argument = place_of(leaf->arguments, argument);
+    if (aggregate->argument < 0) {
+        aggregate->fn = privacy::Aggregate::count_star;
+        *filter = and_present(*filter, argument);
+    }
+}
+
+// What is summed, before any aggregate is looked at.
+static void add_argument(Leaf *leaf, const Aggref *call, ParseState *source) {
+    privacy::Aggregate fn;
+    if (!identify(call, &fn) || fn == privacy::Aggregate::count_star || fn == privacy::Aggregate::count)
+        return;
+    Node *argument = argument_of(call);
+    if (argument_column(argument) != nullptr || place_of(leaf->arguments, argument) >= 0)
+        return;
+    check_clauses(call, source);
+    check_condition(argument, source);
+    leaf->arguments = lappend(leaf->arguments, argument);
+}
+
 static void add_aggregate(Leaf *leaf, Aggref *call, ParseState *source) {
     check_clauses(call, source);
     privacy::Aggregate fn;
@@ -456,22 +516,12 @@ static void add_aggregate(Leaf *leaf, Aggref *call, ParseState *source) {
     aggregate->node = call;
     aggregate->result_type = call->aggtype;
     aggregate->attno = 0;
+    aggregate->argument = -1;
     Expr *filter = call->aggfilter;
     if (fn == privacy::Aggregate::count && counts_rows(call))
         aggregate->fn = privacy::Aggregate::count_star;
-    else if (fn != privacy::Aggregate::count_star) {
-        Node *argument = reinterpret_cast<Node *>(linitial_node(TargetEntry, call->args)->expr);
-        Var *column = argument_column(argument);
-        if (column == nullptr && fn == privacy::Aggregate::count) {
-            aggregate->fn = privacy::Aggregate::count_star;
-            filter = and_present(filter, argument);
-        } else {
-            refuse_if(column == nullptr, "a sum or average of an expression", argument_remedy(argument), source,
-                      call->location);
-            check_var(column, source);
-            aggregate->attno = column->varattno;
-        }
-    }
+    else if (fn != privacy::Aggregate::count_star)
+        set_argument(leaf, aggregate, call, &filter, source);
     aggregate->filter = filter_index(leaf, filter, source);
 }
 
@@ -558,6 +608,12 @@ static Output output_of(const Leaf *leaf, const TargetEntry *target, ParseState 
 // interval: one measure, one price, one draw.
 static void add_outputs(Leaf *leaf, const Query *query, ParseState *source) {
     ListCell *cell;
+    foreach (cell, query->targetList) {
+        Part part;
+        Node *call = aggregate_of(reinterpret_cast<Node *>(lfirst_node(TargetEntry, cell)->expr), &part);
+        if (IsA(call, Aggref))
+            add_argument(leaf, castNode(Aggref, call), source);
+    }
     foreach (cell, query->targetList) {
         auto *node = reinterpret_cast<Node *>(lfirst_node(TargetEntry, cell)->expr);
         Part part = Part::value;

@@ -1,5 +1,7 @@
 #include "query/total.hpp"
 
+#include "query/date_format.hpp"
+
 namespace dp::query {
 
 // ---- constant arguments --------------------------------------------------------------------------------------------
@@ -78,6 +80,39 @@ static bool is_timestamp_field(const Const *value) {
     return is_date_field(value) || among(value, names);
 }
 
+static bool is_interval_field(const Const *value) {
+    static const char *const names[] = {"millennium",   "century",      "decade", "year",   "quarter",
+                                        "month",        "day",          "hour",   "minute", "second",
+                                        "milliseconds", "microseconds", "epoch",  nullptr};
+    return among(value, names);
+}
+
+// A stride without months, or an origin, both far within what arithmetic with timestamps can carry.
+static bool is_of_bins(const Const *value) {
+    if (value->consttype != INTERVALOID)
+        return is_calm(DatumGetTimestamp(value->constvalue)) &&
+               !TIMESTAMP_NOT_FINITE(DatumGetTimestamp(value->constvalue));
+    const Interval *stride = DatumGetIntervalP(value->constvalue);
+    constexpr int longest = 365 * 1000; // days
+    return stride->month == 0 && stride->day >= 0 && stride->day <= longest && stride->time >= 0 &&
+           stride->time <= longest * USECS_PER_DAY && (stride->day > 0 || stride->time > 0);
+}
+
+static bool is_format_of_dates(const Const *value) {
+    return toast_raw_datum_size(value->constvalue) <= longest_date_format + VARHDRSZ &&
+           is_date_format(TextDatumGetCString(value->constvalue));
+}
+
+// A delimiter, or the number of a field: 0 is an error.
+static bool is_of_fields(const Const *value) {
+    return value->consttype == TEXTOID ? is_short(value) : is_count(value) && DatumGetInt32(value->constvalue) != 0;
+}
+
+// A key, or the number of an element.
+static bool is_of_document(const Const *value) {
+    return value->consttype == TEXTOID ? is_short(value) : is_count(value);
+}
+
 // An unknown name is an error here and now.
 static bool is_zone(const Const *value) {
     if (!is_short(value))
@@ -134,6 +169,23 @@ constexpr Reason field_of_date = {"the field is one that every date has; infinit
                                   Work::flat, 1000};
 constexpr Reason field_of_timestamp = {"the field is one that every timestamp has; infinite ones give infinity or NULL",
                                        Work::flat, 1000};
+constexpr Reason field_of_interval = {"the field is one that every interval has; infinite ones give infinity or NULL",
+                                      Work::flat, 1000};
+constexpr Reason no_age = {"NULL for infinities and for years before 1700 BC or after 290000", Work::flat, 2000};
+constexpr Reason opens_age = {"opens into age() of today and the value"};
+constexpr Reason no_bin = {"NULL for years before 1700 BC or after 290000; stride and origin are tried before",
+                           Work::flat, 1000};
+constexpr Reason printed_date = {
+    "prints numbers and English names; NULL for infinities and for years before 1700 BC or after 290000", Work::flat,
+    3000};
+constexpr Reason found_text = {"the place of a short constant text", Work::trim, 300, 10};
+constexpr Reason field_of_text = {"a part of the text, between short constant delimiters", Work::trim, 300, 10};
+constexpr Reason part_of_document = {"a copy of a part of the document, found by its key or number", Work::bytes, 500,
+                                     4};
+constexpr Reason look_at_document = {"looks for a key, or for what kind of document it is", Work::bytes, 500, 4};
+constexpr Reason no_document = {
+    "NULL for objects and arrays, and for numbers beyond 10^300, of more than 200 digits or 300 decimals", Work::bytes,
+    5000, 4};
 constexpr Reason case_of_text = {"maps characters that were valid when they were stored", Work::cases, 200, 2};
 constexpr Reason counts = {"counts characters or bytes", Work::bytes, 50, 2};
 constexpr Reason part_of_text = {"a part of the text, cut between characters", Work::bytes, 100, 4};
@@ -304,6 +356,9 @@ static const Group groups[] = {
       F_TIMESTAMPTZ_PL_INTERVAL, F_TIMESTAMPTZ_MI_INTERVAL, F_TIMESTAMP_TIMESTAMPTZ, F_DATE_TIMESTAMPTZ}},
     {no_timestamp, Total::replaced, {F_TIMESTAMP_DATE, F_TIMESTAMPTZ_DATE, F_TIMESTAMPTZ_TIMESTAMP}},
     {date_of_timestamp, Total::as_it_is, {F_DATE_TIMESTAMP}},
+    {no_age, Total::replaced, {F_AGE_TIMESTAMP_TIMESTAMP, F_AGE_TIMESTAMPTZ_TIMESTAMPTZ}},
+    {opens_age, Total::inlined, {F_AGE_TIMESTAMP, F_AGE_TIMESTAMPTZ}},
+    {look_at_document, Total::as_it_is, {F_JSONB_TYPEOF}},
     {case_of_text, Total::as_it_is, {F_LOWER_TEXT, F_UPPER_TEXT}},
     {counts,
      Total::as_it_is,
@@ -336,6 +391,20 @@ static const TotalFunction functions[] = {
     {F_EXTRACT_TEXT_TIMESTAMPTZ, Total::replaced, first, is_timestamp_field, no_calendar},
     {F_DATE_PART_TEXT_TIMESTAMP, Total::as_it_is, first, is_timestamp_field, field_of_timestamp},
     {F_DATE_PART_TEXT_TIMESTAMPTZ, Total::replaced, first, is_timestamp_field, no_calendar},
+    {F_EXTRACT_TEXT_INTERVAL, Total::as_it_is, first, is_interval_field, field_of_interval},
+    {F_DATE_PART_TEXT_INTERVAL, Total::as_it_is, first, is_interval_field, field_of_interval},
+    {F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP, Total::replaced, first | third, is_of_bins, no_bin},
+    {F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ, Total::replaced, first | third, is_of_bins, no_bin},
+    {F_TO_CHAR_TIMESTAMP_TEXT, Total::replaced, second, is_format_of_dates, printed_date},
+    {F_TO_CHAR_TIMESTAMPTZ_TEXT, Total::replaced, second, is_format_of_dates, printed_date},
+    {F_POSITION_TEXT_TEXT, Total::as_it_is, second, is_short, found_text},
+    {F_STRPOS, Total::as_it_is, second, is_short, found_text},
+    {F_SPLIT_PART, Total::as_it_is, second | third, is_of_fields, field_of_text},
+    {F_JSONB_OBJECT_FIELD, Total::as_it_is, second, is_of_document, part_of_document},
+    {F_JSONB_ARRAY_ELEMENT, Total::as_it_is, second, is_of_document, part_of_document},
+    {F_JSONB_OBJECT_FIELD_TEXT, Total::replaced, second, is_of_document, no_document},
+    {F_JSONB_ARRAY_ELEMENT_TEXT, Total::replaced, second, is_of_document, no_document},
+    {F_JSONB_EXISTS, Total::as_it_is, second, is_of_document, look_at_document},
     {F_LEFT, Total::as_it_is, second, is_count, part_of_text},
     {F_RIGHT, Total::as_it_is, second, is_count, part_of_text},
     {F_SUBSTR_TEXT_INT4, Total::as_it_is, second, is_count, part_of_text},

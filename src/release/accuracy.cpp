@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "privacy/running_mean.hpp"
+#include "privacy/triple.hpp"
 
 namespace dp::release {
 
@@ -35,16 +36,20 @@ int mean_bits(const rows::Question *question, int measure) {
 
 double halfwidth(const rows::Question *question, const privacy::ReleasePlan &plan, int aggregate) {
     int j = question->measure_of[aggregate];
-    if ((*question->measures)[j].kind != privacy::MeasureKind::pair)
+    if (!(*question->measures)[j].has_parts())
         return to_places(privacy::measure_halfwidth(plan.noise[j], question->bounds[j]), question->decimals[aggregate]);
+    const bool triple = (*question->measures)[j].kind == privacy::MeasureKind::triple;
+    const privacy::MeasureNoise &noise = plan.noise[j];
+    const privacy::Bounds &bounds = *question->bounds[j];
     switch (question->leaf->aggregates[aggregate].fn) {
-    case privacy::Aggregate::avg:
-        return std::numeric_limits<double>::quiet_NaN();
     case privacy::Aggregate::sum:
-        return to_places(privacy::pair_sum_halfwidth(plan.noise[j], *question->bounds[j]),
+        return to_places(triple ? privacy::triple_sum_halfwidth(noise, bounds)
+                                : privacy::pair_sum_halfwidth(noise, bounds),
                          question->decimals[aggregate]);
+    case privacy::Aggregate::count:
+        return triple ? privacy::triple_count_halfwidth(noise) : privacy::pair_count_halfwidth(noise);
     default:
-        return privacy::pair_count_halfwidth(plan.noise[j]);
+        return std::numeric_limits<double>::quiet_NaN();
     }
 }
 

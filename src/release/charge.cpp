@@ -2,6 +2,7 @@
 
 #include "catalog/decimals.hpp"
 #include "release/approve.hpp"
+#include "rows/arguments.hpp"
 
 namespace dp::release {
 
@@ -35,6 +36,8 @@ static const char *name_of(privacy::MeasureKind kind) {
         return "sum";
     case privacy::MeasureKind::pair:
         return "pair";
+    case privacy::MeasureKind::triple:
+        return "triple";
     }
     pg_unreachable();
 }
@@ -43,9 +46,10 @@ static void describe_measure(StringInfo json, const rows::Question *question, in
     const privacy::Measure &measure = (*question->measures)[j];
     appendStringInfo(json, "{\"kind\": \"%s\"", name_of(measure.kind));
     if (measure.argument >= 0) {
-        appendStringInfoString(json, ", \"column\": ");
-        escape_json(
-            json, get_attname(question->settings->relation, question->argument_columns[measure.calls.front()], false));
+        int call = measure.calls.front();
+        bool column = question->argument_columns[call] != InvalidAttrNumber;
+        appendStringInfoString(json, column ? ", \"column\": " : ", \"expression\": ");
+        escape_json(json, rows::argument_text(question, call));
     }
     if (question->bounds[j] != nullptr)
         appendStringInfo(json, ", \"lower\": %s, \"upper\": %s", question->bounds[j]->lower.c_str(),

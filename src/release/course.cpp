@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "privacy/triple.hpp"
+
 #include "catalog/decimals.hpp"
 #include "release/accuracy.hpp"
 #include "release/charge.hpp"
@@ -53,9 +55,16 @@ static bool has_average(const rows::Question *question) {
     return false;
 }
 
+static bool has_spread(const rows::Question *question) {
+    for (int i = 0; i < question->leaf->naggregates; i++)
+        if (privacy::is_spread(question->leaf->aggregates[i].fn))
+            return true;
+    return false;
+}
+
 static bool has_pair(const rows::Question *question) {
     for (int j = 0; j < question->nmeasures; j++)
-        if ((*question->measures)[j].kind == privacy::MeasureKind::pair)
+        if ((*question->measures)[j].has_parts())
             return true;
     return false;
 }
@@ -65,6 +74,10 @@ static void check_query(const rows::Question *question, bool in_steps) {
         refuse("within and error95 are not supported for avg",
                "How accurate an average is depends on how many rows there are.",
                "Ask for sum(x) and for count(*) FILTER (WHERE x IS NOT NULL), and divide.");
+    if (has_spread(question))
+        refuse("within and error95 are not supported for variances and standard deviations",
+               "How accurate they are depends on how many rows there are.",
+               "Ask for sum(x), sum(x * x) and count(*) FILTER (WHERE x IS NOT NULL), and compute.");
     if (!in_steps)
         return;
     if (has_pair(question))

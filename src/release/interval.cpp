@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "privacy/triple.hpp"
 #include "release/accuracy.hpp"
 #include "release/convert.hpp"
 
@@ -31,11 +32,18 @@ static Datum not_beyond(Datum end, Datum value, Direction direction) {
                                         : DirectFunctionCall2(numeric_larger, end, value);
 }
 
+static privacy::MeasureKind kind_of(const Released &released) {
+    return (*released.question->measures)[released.question->measure_of[released.aggregate]].kind;
+}
+
 static Datum pair_sum_end(const Released &released, Oid type, int decimals, Direction direction) {
     if (type == NUMERICOID && decimals >= 0)
         return printed_end(released.value, released.error95, decimals, direction);
     const privacy::Bounds &bounds = *released.question->bounds[released.question->measure_of[released.aggregate]];
-    double sum = border::core([&] { return privacy::release_pair(released.noisy[0], released.noisy[1], bounds).sum; });
+    double sum = border::core([&] {
+        const privacy::Halves halves = privacy::released_halves(kind_of(released), released.noisy);
+        return privacy::release_pair(halves.s1, halves.s0, bounds).sum;
+    });
     double end = direction == Direction::down ? sum - released.error95 : sum + released.error95;
     Datum result = real_end(type, end, decimals, direction);
     return type == NUMERICOID ? not_beyond(result, released.value, direction) : result;
@@ -43,8 +51,10 @@ static Datum pair_sum_end(const Released &released, Oid type, int decimals, Dire
 
 static Datum pair_avg_end(const Released &released, Oid type, int decimals, Direction direction) {
     const privacy::Bounds *bounds = released.question->bounds[released.question->measure_of[released.aggregate]];
-    privacy::Interval interval = border::core(
-        [&] { return privacy::pair_avg_interval(released.noisy[0], released.noisy[1], *bounds, *released.noise); });
+    privacy::Interval interval = border::core([&] {
+        return privacy::printed_interval(kind_of(released), privacy::Aggregate::avg, released.noisy, *bounds,
+                                         *released.noise);
+    });
     double end = direction == Direction::down ? interval.lower : interval.upper;
     Datum result = avg_end(type, end, average_decimals(decimals), bounds, direction);
     return type == NUMERICOID ? not_beyond(result, released.value, direction) : result;
@@ -52,12 +62,30 @@ static Datum pair_avg_end(const Released &released, Oid type, int decimals, Dire
 
 static Datum pair_count_end(const Released &released, Direction direction) {
     const privacy::Bounds &bounds = *released.question->bounds[released.question->measure_of[released.aggregate]];
-    privacy::int128 count =
-        border::core([&] { return privacy::release_pair(released.noisy[0], released.noisy[1], bounds).count; });
+    privacy::int128 count = border::core([&] {
+        const privacy::Halves halves = privacy::released_halves(kind_of(released), released.noisy);
+        return privacy::release_pair(halves.s1, halves.s0, bounds).count;
+    });
     return count_result(moved(count, released.error95, direction));
 }
 
+// Never below 0.
+static Datum spread_end(const Released &released, Oid type, Direction direction) {
+    const rows::Question *question = released.question;
+    const privacy::Bounds &bounds = *question->bounds[question->measure_of[released.aggregate]];
+    privacy::Aggregate fn = question->leaf->aggregates[released.aggregate].fn;
+    privacy::Interval interval = border::core([&] {
+        return privacy::printed_interval(privacy::MeasureKind::triple, fn, released.noisy, bounds, *released.noise);
+    });
+    if (direction == Direction::down && interval.lower <= 0)
+        return real_sum_result(type, 0);
+    Datum result = real_end(type, direction == Direction::down ? interval.lower : interval.upper, -1, direction);
+    return type == NUMERICOID ? not_beyond(result, released.value, direction) : result;
+}
+
 static Datum pair_end(const Released &released, Oid type, int decimals, Direction direction) {
+    if (privacy::is_spread(released.question->leaf->aggregates[released.aggregate].fn))
+        return spread_end(released, type, direction);
     switch (released.question->leaf->aggregates[released.aggregate].fn) {
     case privacy::Aggregate::sum:
         return pair_sum_end(released, type, decimals, direction);
@@ -79,6 +107,7 @@ Datum interval_end(const Released &released, query::Part part) {
     case privacy::MeasureKind::sum:
         return sum_end(released, type, decimals, direction);
     case privacy::MeasureKind::pair:
+    case privacy::MeasureKind::triple:
         return pair_end(released, type, decimals, direction);
     }
     pg_unreachable();

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "privacy/triple.hpp"
+
 #include "border/scope.hpp"
 #include "catalog/decimals.hpp"
 #include "release/accuracy.hpp"
@@ -138,19 +140,26 @@ static int first_coordinate(const rows::Question *question, int measure) {
     return at;
 }
 
-// How far the interval of an average reaches, seen from what is printed: post-processing of the released pair (8.7).
-static double average_halfwidth(const privacy::int128 *noisy, const privacy::Bounds &bounds,
-                                const privacy::MeasureNoise &noise) {
+// How far the interval of an average or variance reaches, seen from what is printed: post-processing of what is released (8.7).
+static double printed_halfwidth_of(privacy::MeasureKind kind, privacy::Aggregate fn, const privacy::int128 *noisy,
+                                   const privacy::Bounds &bounds, const privacy::MeasureNoise &noise) {
     return border::core([&] {
-        double average = privacy::release_pair(noisy[0], noisy[1], bounds).avg;
-        privacy::Interval interval = privacy::pair_avg_interval(noisy[0], noisy[1], bounds, noise);
-        return Max(interval.upper - average, average - interval.lower);
+        double printed = privacy::printed_number(kind, fn, noisy, bounds);
+        privacy::Interval interval = privacy::printed_interval(kind, fn, noisy, bounds, noise);
+        return Max(interval.upper - printed, printed - interval.lower);
     });
 }
 
-static Datum pair_value(const query::Aggregate &aggregate, const privacy::int128 *noisy, const privacy::Bounds *bounds,
-                        int decimals) {
-    privacy::PairRelease pair = border::core([&] { return privacy::release_pair(noisy[0], noisy[1], *bounds); });
+static Datum pair_value(const query::Aggregate &aggregate, privacy::MeasureKind kind, const privacy::int128 *noisy,
+                        const privacy::Bounds *bounds, int decimals) {
+    if (privacy::is_spread(aggregate.fn))
+        return real_sum_result(aggregate.result_type, border::core([&] {
+                                   return privacy::printed_number(kind, aggregate.fn, noisy, *bounds);
+                               }));
+    privacy::PairRelease pair = border::core([&] {
+        const privacy::Halves halves = privacy::released_halves(kind, noisy);
+        return privacy::release_pair(halves.s1, halves.s0, *bounds);
+    });
     switch (aggregate.fn) {
     case privacy::Aggregate::sum:
         return rounded_result(aggregate.result_type, real_sum_result(aggregate.result_type, pair.sum), decimals);
@@ -179,7 +188,8 @@ static Datum aggregate_value(const Writer *writer, int i) {
         return rounded_result(aggregate.result_type, sum_result(aggregate.result_type, *noisy, exponent_of(writer, j)),
                               question->decimals[i]);
     case privacy::MeasureKind::pair:
-        return pair_value(aggregate, noisy, question->bounds[j], question->decimals[i]);
+    case privacy::MeasureKind::triple:
+        return pair_value(aggregate, (*question->measures)[j].kind, noisy, question->bounds[j], question->decimals[i]);
     }
     pg_unreachable();
 }
@@ -202,10 +212,12 @@ static Datum part_value(const Writer *writer, int output) {
 static void note_accuracy(const Writer *writer, int output) {
     const rows::Question *question = writer->question;
     int aggregate = question->leaf->outputs[output].index, j = question->measure_of[aggregate];
-    if (question->leaf->aggregates[aggregate].fn != privacy::Aggregate::avg)
+    privacy::Aggregate fn = question->leaf->aggregates[aggregate].fn;
+    if (fn != privacy::Aggregate::avg && !privacy::is_spread(fn))
         return; // the same for every row, and known without one
     double halfwidth =
-        average_halfwidth(writer->noisy + first_coordinate(question, j), *question->bounds[j], writer->plan->noise[j]) +
+        printed_halfwidth_of((*question->measures)[j].kind, fn, writer->noisy + first_coordinate(question, j),
+                             *question->bounds[j], writer->plan->noise[j]) +
         rounding_of(average_decimals(question->decimals[aggregate]));
     if (!(halfwidth <= writer->error95[output])) // NaN before the first row
         writer->error95[output] = halfwidth;

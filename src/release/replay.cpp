@@ -8,6 +8,7 @@
 #include "catalog/decimals.hpp"
 #include "catalog/foreign_code.hpp"
 #include "release/charge.hpp"
+#include "rows/arguments.hpp"
 #include "rows/canonical.hpp"
 #include "rows/groups.hpp"
 
@@ -96,6 +97,8 @@ static void add_columns(StringInfo text, const rows::Question *question) {
     for (int i = 0; i < question->leaf->naggregates; i++)
         if (question->argument_columns[i] > 0)
             columns = bms_add_member(columns, question->argument_columns[i] - FirstLowInvalidHeapAttributeNumber);
+    for (int i = 0; i < list_length(question->leaf->arguments); i++)
+        pull_varattnos(question->expressions[i].node, 1, &columns);
     for (int member = -1; (member = bms_next_member(columns, member)) >= 0;) {
         AttrNumber attno = static_cast<AttrNumber>(member + FirstLowInvalidHeapAttributeNumber);
         Oid type, collation;
@@ -114,6 +117,8 @@ static const char *measure_text(const rows::Question *question, int j) {
     initStringInfo(&text);
     add_number(&text, "kind", static_cast<int>(measure.kind));
     add_number(&text, "column", measure.argument < 0 ? -1 : question->argument_columns[measure.calls.front()]);
+    if (measure.argument >= 0 && question->argument_columns[measure.calls.front()] == InvalidAttrNumber)
+        add_expression(&text, "argument", question, rows::argument_node(question, measure.calls.front()));
     add_expression(&text, "filter", question,
                    measure.filter < 0 ? nullptr : static_cast<Node *>(list_nth(question->filters, measure.filter)));
     const privacy::Bounds *bounds = question->bounds[j];

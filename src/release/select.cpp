@@ -3,6 +3,7 @@
 #include "release/charge.hpp"
 #include "release/random.hpp"
 #include "release/trace.hpp"
+#include "rows/arguments.hpp"
 #include "rows/selection_sums.hpp"
 
 namespace dp::release {
@@ -12,10 +13,15 @@ namespace dp::release {
 void check_selectable(const rows::Question *question) {
     for (int j = 0; j < question->nmeasures; j++) {
         const privacy::Measure &measure = (*question->measures)[j];
-        if (measure.kind != privacy::MeasureKind::pair)
+        if (!measure.has_parts())
             continue;
-        const char *column =
-            get_attname(question->settings->relation, question->argument_columns[measure.calls.front()], false);
+        const char *column = rows::argument_text(question, measure.calls.front());
+        if (measure.kind == privacy::MeasureKind::triple)
+            ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                            errmsg("epsilon cannot be selected by tau_var for variances and standard deviations"),
+                            errdetail("They are computed from three sums that every record changes by the same amount "
+                                      "together: their variance is no measure of risk."),
+                            errhint("Ask under a policy with tau.")));
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                         errmsg("epsilon cannot be selected by tau_var for avg(%s), nor for count(%s) and sum(%s) "
                                "together",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "privacy/triple.hpp"
 #include "risk/memory.hpp"
 
 namespace dp::risk {
@@ -27,6 +28,15 @@ static void released_change(const rows::Question *question, const Contribution *
             *change++ = there * point;
             *change++ = there * static_cast<double>(privacy::pair_one - contribution.point);
             break;
+        case privacy::MeasureKind::triple: {
+            privacy::TriplePoint parts =
+                privacy::to_triple_point(privacy::pair_lattice(*question->bounds[j]), contribution.value)
+                    .value_or(privacy::TriplePoint{});
+            *change++ = there * static_cast<double>(parts.squares);
+            *change++ = there * static_cast<double>(privacy::pair_one - parts.squares - parts.rest);
+            *change++ = there * static_cast<double>(parts.rest);
+            break;
+        }
         }
     }
 }
@@ -113,7 +123,8 @@ privacy::ExactRdr released_rdr(const rows::Question *question, const privacy::Re
 // ---- the exact answer ----------------------------------------------------------------------------------------------
 
 static double value_of(const rows::Question *question, int aggregate, const privacy::GroupState &state) {
-    switch (question->leaf->aggregates[aggregate].fn) {
+    privacy::Aggregate fn = question->leaf->aggregates[aggregate].fn;
+    switch (fn) {
     case privacy::Aggregate::count_star:
     case privacy::Aggregate::count:
         return static_cast<double>(state.values);
@@ -125,6 +136,9 @@ static double value_of(const rows::Question *question, int aggregate, const priv
         return state.values == 0 ? bounds.low + (bounds.high - bounds.low) / 2
                                  : static_cast<double>(state.sum / state.values);
     }
+    default:
+        return privacy::spread_of_group(fn, state) *
+               privacy::spread_unit(fn, *question->bounds[question->measure_of[aggregate]]);
     }
     return 0;
 }
@@ -140,6 +154,11 @@ double answer_without(const rows::Question *question, const Memo *memo, int64 re
     if (contribution.there) {
         state.values--;
         state.sum -= contribution.value;
+        if ((*question->measures)[measure].kind == privacy::MeasureKind::triple) {
+            const long double position = privacy::position_of(*question->bounds[measure], contribution.value);
+            state.positions -= position;
+            state.squares -= position * position;
+        }
     }
     return value_of(question, aggregate, state);
 }

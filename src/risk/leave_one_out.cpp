@@ -5,10 +5,12 @@
 #include "border/permissions.hpp"
 #include "border/scope.hpp"
 #include "border/walk.hpp"
+#include "privacy/triple.hpp"
 #include "query/limits.hpp"
 #include "risk/memory.hpp"
 #include "risk/printed.hpp"
 #include "risk/statement.hpp"
+#include "rows/arguments.hpp"
 #include "rows/engine.hpp"
 #include "rows/reader.hpp"
 #include "rows/shown.hpp"
@@ -25,12 +27,13 @@ namespace {
 struct Projection {
     const rows::Question *question;
     PeopleGroups people;
-    List *columns;       // int: attribute numbers of the table
-    int *key_column;     // per key: position of its value among the outputs (0-based)
-    int *filter_column;  // per filter: position of its flag among the outputs (0-based)
-    int *present_column; // per measure: position of the flag of count(x), or -1
-    int people_column;   // position of the flag of group a, before that of b
-    int count_column;    // position of count(*)
+    List *columns;        // int: attribute numbers of the table
+    int *key_column;      // per key: position of its value among the outputs (0-based)
+    int *filter_column;   // per filter: position of its flag among the outputs (0-based)
+    int *argument_column; // per measure that is summed: position of its value among the outputs (0-based)
+    int *present_column;  // per measure: position of the flag of count(x), or -1
+    int people_column;    // position of the flag of group a, before that of b
+    int count_column;     // position of count(*)
     Query *query;
 };
 } // namespace
@@ -66,12 +69,18 @@ static Node *make_flag_of_filter(Node *filter) {
     return reinterpret_cast<Node *>(test);
 }
 
-static Node *make_flag_of_presence(Var *column) {
+static Node *make_flag_of_presence(Node *argument) {
     auto *test = makeNode(NullTest);
-    test->arg = reinterpret_cast<Expr *>(column);
+    test->arg = reinterpret_cast<Expr *>(argument);
     test->nulltesttype = IS_NOT_NULL;
     test->location = -1;
     return reinterpret_cast<Node *>(test);
+}
+
+// The column that a measure sums; 0: it sums an expression, or counts.
+static AttrNumber summed_column(const rows::Question *question, int j) {
+    return question->bounds[j] == nullptr ? InvalidAttrNumber
+                                          : question->argument_columns[(*question->measures)[j].calls.front()];
 }
 
 static void choose_columns(Projection *projection, bool keep_records) {
@@ -81,15 +90,18 @@ static void choose_columns(Projection *projection, bool keep_records) {
             projection->columns = list_append_unique_int(projection->columns, question->key_columns[i]);
         else if (keep_records)
             collect_columns(question->keys[i], &projection->columns);
-    for (int j = 0; j < question->nmeasures; j++)
-        if (question->bounds[j] != nullptr)
-            projection->columns = list_append_unique_int(
-                projection->columns, question->argument_columns[(*question->measures)[j].calls.front()]);
+    for (int j = 0; j < question->nmeasures; j++) {
+        AttrNumber column = summed_column(question, j);
+        if (column != InvalidAttrNumber)
+            projection->columns = list_append_unique_int(projection->columns, column);
+    }
     if (!keep_records)
         return;
     for (int i = 0; i < question->leaf->naggregates; i++)
         if (question->argument_columns[i] > 0)
             projection->columns = list_append_unique_int(projection->columns, question->argument_columns[i]);
+    for (int i = 0; i < list_length(question->leaf->arguments); i++)
+        collect_columns(question->expressions[i].node, &projection->columns);
     collect_columns(question->where, &projection->columns);
     collect_columns(reinterpret_cast<Node *>(question->filters), &projection->columns);
 }
@@ -120,6 +132,29 @@ static void add_keys(Projection *projection) {
         }
 }
 
+// Values of columns are there already; those of an expression come once, however many measures sum them.
+static void add_arguments(Projection *projection) {
+    const rows::Question *question = projection->question;
+    auto *computed = static_cast<int *>(palloc0(sizeof(int) * (list_length(question->leaf->arguments) + 1)));
+    projection->argument_column = static_cast<int *>(palloc0(sizeof(int) * (question->nmeasures + 1)));
+    for (int j = 0; j < question->nmeasures; j++) {
+        if (question->bounds[j] == nullptr)
+            continue;
+        AttrNumber column = summed_column(question, j);
+        if (column != InvalidAttrNumber) {
+            projection->argument_column[j] = position_of(projection, column);
+            continue;
+        }
+        int call = (*question->measures)[j].calls.front();
+        int *place = &computed[question->leaf->aggregates[call].argument]; // 1-based
+        if (*place == 0) {
+            add_group(projection->query, rows::argument_node(question, call));
+            *place = list_length(projection->query->targetList);
+        }
+        projection->argument_column[j] = *place - 1;
+    }
+}
+
 static void add_flags(Projection *projection) {
     const rows::Question *question = projection->question;
     Query *query = projection->query;
@@ -136,8 +171,7 @@ static void add_flags(Projection *projection) {
         if (measure.argument < 0 || question->bounds[j] != nullptr)
             continue;
         projection->present_column[j] = list_length(query->targetList);
-        add_group(query, make_flag_of_presence(
-                             rows::table_column(question, question->argument_columns[measure.calls.front()])));
+        add_group(query, make_flag_of_presence(rows::argument_node(question, measure.calls.front())));
     }
     projection->people_column = list_length(query->targetList);
     if (projection->people.a != nullptr) {
@@ -189,6 +223,7 @@ static Projection project(const rows::Question *question, bool keep_records, con
         }
     projection.columns = kept;
     add_keys(&projection);
+    add_arguments(&projection);
     add_flags(&projection);
     projection.count_column = list_length(projection.query->targetList);
     add_row_count(projection.query);
@@ -254,6 +289,8 @@ static Contribution contribution_of(const Work *work, const Datum *values, const
     int64 point;
     if (measure.kind == privacy::MeasureKind::pair)
         point = *privacy::to_pair_point(privacy::pair_lattice(*bounds), value);
+    else if (measure.kind == privacy::MeasureKind::triple)
+        point = privacy::to_triple_point(privacy::pair_lattice(*bounds), value)->squares;
     else if (rows::is_integer(argument.kind) && argument.lattice.scale == 1)
         point = privacy::to_sum_point_integer(argument.lattice, rows::integer_value(argument.kind, datum));
     else
@@ -267,10 +304,9 @@ static void read_arguments(Work *work) {
     for (int j = 0; j < question->nmeasures; j++) {
         if (question->bounds[j] == nullptr)
             continue;
-        AttrNumber column = question->argument_columns[(*question->measures)[j].calls.front()];
+        Oid type = exprType(rows::argument_node(question, (*question->measures)[j].calls.front()));
         privacy::SumLattice lattice = border::core([&] { return privacy::sum_lattice(*question->bounds[j]); });
-        work->arguments[j] = Argument{position_of(work->projection, column),
-                                      rows::value_kind(get_atttype(question->settings->relation, column)), lattice};
+        work->arguments[j] = Argument{work->projection->argument_column[j], rows::value_kind(type), lattice};
     }
 }
 
@@ -352,6 +388,11 @@ static void make_room_for_groups(Work *work, int64 n) {
         work->memo->states.append();
 }
 
+static void add_position(privacy::GroupState *state, long double position, int64 individuals) {
+    state->positions += position * individuals;
+    state->squares += position * position * individuals;
+}
+
 static void add_to_group(Work *work, int group, const Contribution *contributions, int64 individuals) {
     int m = work->question->nmeasures;
     if (group < 0)
@@ -364,6 +405,9 @@ static void add_to_group(Work *work, int group, const Contribution *contribution
         if (contributions[j].there) {
             state.values += individuals;
             state.sum += static_cast<long double>(contributions[j].value) * individuals;
+            if ((*work->question->measures)[j].kind == privacy::MeasureKind::triple)
+                add_position(&state, privacy::position_of(*work->question->bounds[j], contributions[j].value),
+                             individuals);
         }
     }
 }
@@ -382,7 +426,8 @@ static double sound_part(const rows::Question *question, const Contribution &con
 double published_pis(const rows::Question *question, const Memo *memo, int64 record, int aggregate) {
     int j = question->measure_of[aggregate];
     const Contribution &contribution = memo->contributions.at(record)[j];
-    switch (question->leaf->aggregates[aggregate].fn) {
+    privacy::Aggregate fn = question->leaf->aggregates[aggregate].fn;
+    switch (fn) {
     case privacy::Aggregate::count_star:
     case privacy::Aggregate::count:
         return privacy::leave_one_out_count(contribution.there);
@@ -393,6 +438,13 @@ double published_pis(const rows::Question *question, const Memo *memo, int64 rec
         return privacy::leave_one_out_avg(memo->states.at(memo->records.at(record)->group)[j], contribution.there,
                                           contribution.value, bounds.low + (bounds.high - bounds.low) / 2);
     }
+    default: {
+        const privacy::Bounds &bounds = *question->bounds[j];
+        const privacy::GroupState &state = memo->states.at(memo->records.at(record)->group)[j];
+        return privacy::spread_unit(fn, bounds) *
+               privacy::leave_one_out_spread(fn, state, contribution.there,
+                                             privacy::position_of(bounds, contribution.value));
+    }
     }
     return 0;
 }
@@ -401,8 +453,9 @@ static double norm(privacy::Mechanism mechanism, double so_far, double part) {
     return mechanism == privacy::Mechanism::laplace ? so_far + part : std::hypot(so_far, part);
 }
 
-static bool is_pair(const rows::Question *question, int j) {
-    return (*question->measures)[j].kind == privacy::MeasureKind::pair;
+// Whether it prints what is computed from several sums.
+static bool has_parts(const rows::Question *question, int j) {
+    return (*question->measures)[j].has_parts();
 }
 
 // Of a record that is in a group, with its contributions. i: its number, where something depends on its group's states.
@@ -412,8 +465,8 @@ static double pis_of(const Work *work, const Contribution *contributions, int64 
     if (work->calibration == privacy::Calibration::sound)
         for (int j = 0; j < question->nmeasures; j++)
             pis = norm(work->mechanism, pis,
-                       is_pair(question, j) ? printed_part(question, work->memo, work->mechanism, i, j)
-                                            : sound_part(question, contributions[j], j));
+                       has_parts(question, j) ? printed_part(question, work->memo, work->mechanism, i, j)
+                                              : sound_part(question, contributions[j], j));
     else
         for (int a = 0; a < question->leaf->naggregates; a++)
             pis = norm(work->mechanism, pis, published_pis(question, work->memo, i, a));
@@ -428,7 +481,7 @@ static int64 smallest_average(const Work *work) {
     for (int64 group = 0; group < work->memo->ngroups; group++) {
         const privacy::GroupState *states = work->memo->states.at(group);
         for (int j = 0; j < question->nmeasures; j++)
-            if (is_pair(question, j) && states[j].values > 0 && (smallest == 0 || states[j].values < smallest))
+            if (has_parts(question, j) && states[j].values > 0 && (smallest == 0 || states[j].values < smallest))
                 smallest = states[j].values;
     }
     return smallest;

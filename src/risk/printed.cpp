@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "privacy/noise.hpp"
+#include "privacy/triple.hpp"
 
 namespace dp::risk {
 
@@ -13,7 +14,14 @@ using rows::Question;
 
 bool prints_pairs(const Question *question) {
     for (int j = 0; j < question->nmeasures; j++)
-        if ((*question->measures)[j].kind == MeasureKind::pair)
+        if ((*question->measures)[j].has_parts())
+            return true;
+    return false;
+}
+
+static bool prints_triples(const Question *question) {
+    for (const privacy::Measure &measure : *question->measures)
+        if (measure.kind == MeasureKind::triple)
             return true;
     return false;
 }
@@ -33,6 +41,9 @@ const privacy::ReleasePlan *plan_in_context(const Question *question, Mechanism 
 static double change_of_printed(const Question *question, const Memo *memo, int64 record, int measure, Aggregate fn) {
     const Contribution &contribution = memo->contributions.at(record)[measure];
     const privacy::Bounds &bounds = *question->bounds[measure];
+    if (privacy::is_spread(fn))
+        return privacy::leave_one_out_spread(fn, memo->states.at(memo->records.at(record)->group)[measure],
+                                             contribution.there, privacy::position_of(bounds, contribution.value));
     switch (fn) {
     case Aggregate::sum:
         return privacy::leave_one_out_sum(contribution.there, contribution.value);
@@ -65,7 +76,7 @@ static privacy::PairTotals totals_of(const Question *question, const privacy::Gr
 static double other_noise(const Question *question, const privacy::ReleasePlan &plan) {
     double term = 0;
     for (int j = 0; j < question->nmeasures; j++) {
-        if ((*question->measures)[j].kind == MeasureKind::pair)
+        if ((*question->measures)[j].has_parts())
             continue;
         double D = static_cast<double>((*question->sensitivities)[j]);
         term += plan.mechanism == Mechanism::laplace
@@ -84,13 +95,26 @@ static double pair_noise(const Question *question, const privacy::ReleasePlan &p
     return term;
 }
 
-// Core region. The same of all its pairs.
+// Core region. The same of a triple.
+static double triple_noise(const Question *question, const privacy::ReleasePlan &plan, int measure,
+                           const privacy::GroupState &state, double term) {
+    const privacy::Moments3 moments = {static_cast<double>(state.values), static_cast<double>(state.positions),
+                                       static_cast<double>(state.squares)};
+    for (int call : (*question->measures)[measure].calls)
+        term += privacy::triple_error(question->leaf->aggregates[call].fn, plan.noise[measure],
+                                      *question->bounds[measure], moments);
+    return term;
+}
+
+// Core region. The same of all its pairs and triples.
 static double pairs_noise(const Question *question, const privacy::ReleasePlan &plan,
                           const privacy::GroupState *states) {
     double term = 0;
     for (int j = 0; j < question->nmeasures; j++)
         if ((*question->measures)[j].kind == MeasureKind::pair)
             term = pair_noise(question, plan, j, totals_of(question, states[j], j), term);
+        else if ((*question->measures)[j].kind == MeasureKind::triple)
+            term = triple_noise(question, plan, j, states[j], term);
     return term;
 }
 
@@ -145,7 +169,8 @@ static int count_pairs(const Question *question) {
 
 const Averages *averages_of_groups(const Question *question, const Memo *memo) {
     int measure = -1;
-    if (!question->thresholded || count_averages(question, &measure) != 1 || count_pairs(question) != 1)
+    if (!question->thresholded || count_averages(question, &measure) != 1 || count_pairs(question) != 1 ||
+        prints_triples(question))
         return nullptr;
     Averages *averages = begin_averages();
     for (int64 group = 0; group < memo->ngroups; group++) {
@@ -191,8 +216,9 @@ double printed_noise_term(const Question *question, const Memo *memo, const priv
     Empty empty = {};
     double other = border::core([&] { return other_noise(question, *plan); });
     int measure;
-    // Only the error of an average depends on the group.
-    if (memo->ngroups == 0 || (question->thresholded && count_averages(question, &measure) == 0))
+    // Only the errors of averages and variances depend on the group.
+    if (memo->ngroups == 0 ||
+        (question->thresholded && count_averages(question, &measure) == 0 && !prints_triples(question)))
         return other + noise_of_nobody(question, plan, &empty);
     if (memo->averages != nullptr)
         return least_noise(question, memo, plan, other);
@@ -248,7 +274,7 @@ static double excess_of_others(const Question *question, const Memo *memo, const
         const privacy::Measure &measure = (*question->measures)[j];
         if (!contribution.there)
             continue;
-        if (measure.kind != MeasureKind::pair) {
+        if (!measure.has_parts()) {
             double d = measure.kind == MeasureKind::count ? 1 : std::fabs(static_cast<double>(contribution.point));
             double b = plan.noise[j].laplace.value();
             excess += (d + privacy::discrete_laplace_mean_abs(b) * std::expm1(-d / b)) /
@@ -350,6 +376,10 @@ static void add_all_averages(const Question *question, const Memo *memo, const p
 }
 
 ExactRisks exact_printed_risks(const Question *question, const Memo *memo, const privacy::ReleasePlan *plan) {
+    if (prints_triples(question))
+        ereport(ERROR,
+                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                 errmsg("exact is not supported for variances and standard deviations"), errhint("Leave exact out.")));
     refuse_unless_one_number(question, plan);
     ExactRisks risks = {0, memo->excess};
     border::empty_spill(risks.excess.bytes);

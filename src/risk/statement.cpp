@@ -127,12 +127,10 @@ static int64 rows_met(QueryDesc *desc, Oid table) {
 // A partition may be attached behind the check, with code of anybody's in it. Of class 55P03, since nothing of a row is to
 // blame: who asked is not suspended.
 static void check_reads_only(const PlannedStmt *plan, const List *checked) {
-    ListCell *cell;
-    foreach (cell, plan->relationOids)
-        if (checked != NIL && !list_member_oid(checked, lfirst_oid(cell)))
-            ereport(ERROR, (errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-                            errmsg("partitions of %s changed while it was asked", get_rel_name(linitial_oid(checked))),
-                            errhint("Ask again.")));
+    if (checked != NIL && !border::reads_only(plan, checked))
+        ereport(ERROR, (errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+                        errmsg("partitions of %s changed while it was asked", get_rel_name(linitial_oid(checked))),
+                        errhint("Ask again.")));
 }
 
 static int64 execute(Query *query, Oid table, DestReceiver *receiver, const List *checked) {

@@ -211,6 +211,15 @@ static Datum canonical(Spelling spelling, Datum value, int32 typmod, bool *isnul
     }
 }
 
+bool has_spelling(Oid type) {
+    return spelling_of(type) != Spelling::unknown;
+}
+
+Datum canonical_value(Oid type, int32 typmod, Datum value, bool *isnull) {
+    getBaseTypeAndTypmod(type, &typmod);
+    return canonical(spelling_of(type), value, typmod, isnull);
+}
+
 // ---- the SQL functions ---------------------------------------------------------------------------------------------
 
 namespace {

@@ -19,6 +19,10 @@ Node *short_key_condition(Node *key);
 // The key without what makes it long although its value is short (blanks at the end of a wide char(n)).
 Node *compact_key(Node *key);
 
+// A value in its one spelling, as rows' keys have it. isnull: it is longer than any key. has_spelling: the type has one.
+bool has_spelling(Oid type);
+Datum canonical_value(Oid type, int32 typmod, Datum value, bool *isnull);
+
 // Whether the text of any value means the same value on every server, whatever its settings and catalogs are. Not so for
 // money (lc_monetary), names of relations and roles, what may hold such, and intervals and jsonb, of which nobody has looked.
 bool is_text_portable(Oid type);

@@ -5,6 +5,7 @@
 #include "border/versions.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/foreign_part.hpp"
+#include "rows/arguments.hpp"
 #include "rows/caught.hpp"
 #include "rows/engine.hpp"
 #include "rows/leaves.hpp"
@@ -73,12 +74,28 @@ static List *pair_columns(Node *column, const privacy::Bounds *bounds, Node *fil
                       lattice_aggregate("lattice_rows", INT8OID, another(column), another(facts), another(filter)));
 }
 
+// Of the triple two parts and the number of values: what is left to 2^30 for each is the third.
+static List *triple_columns(Node *column, const privacy::Bounds *bounds, Node *filter, bool elsewhere) {
+    privacy::PairLattice lattice = border::core([&] { return privacy::pair_lattice(*bounds); });
+    Node *facts = facts_constant(pair_facts(lattice));
+    if (!elsewhere)
+        return list_make3(
+            lattice_aggregate("lattice_square", NUMERICOID, column, facts, filter),
+            lattice_aggregate("lattice_rest", NUMERICOID, another(column), another(facts), another(filter)),
+            lattice_aggregate("lattice_rows", INT8OID, another(column), another(facts), another(filter)));
+    Node *point = lattice_point("square_point", column, facts);
+    Node *rest = lattice_point("rest_point", another(column), another(facts));
+    Node *counted = another(is_integer(value_kind(exprType(column))) ? column : point);
+    return list_make3(make_exact_sum(point, filter), make_exact_sum(rest, another(filter)),
+                      count_aggregate(counted, another(filter)));
+}
+
 // Both conditions, either of which may be missing.
 static Node *both(Node *a, Node *b) {
     return a == nullptr || b == nullptr ? another(a == nullptr ? b : a) : make_and_qual(another(a), another(b));
 }
 
-// As many columns as the measure has coordinates: a count, a sum, or the pair's sum and count. among: whom it is asked about,
+// As many columns as the measure has coordinates: a count, a sum, or the sums and the count of a pair or triple. among: whom it is asked about,
 // unless that is in the statement's WHERE.
 static List *measure_columns(const Question *question, int j, bool elsewhere, Node *among) {
     const privacy::Measure &measure = (*question->measures)[j];
@@ -86,7 +103,7 @@ static List *measure_columns(const Question *question, int j, bool elsewhere, No
         both(among, measure.filter < 0 ? nullptr : static_cast<Node *>(list_nth(question->filters, measure.filter)));
     if (measure.argument < 0)
         return list_make1(count_aggregate(nullptr, filter));
-    auto *column = reinterpret_cast<Node *>(table_column(question, question->argument_columns[measure.calls.front()]));
+    Node *column = argument_node(question, measure.calls.front());
     switch (measure.kind) {
     case privacy::MeasureKind::count:
         return list_make1(count_aggregate(column, filter));
@@ -94,6 +111,8 @@ static List *measure_columns(const Question *question, int j, bool elsewhere, No
         return sum_columns(column, question->bounds[j], filter, elsewhere);
     case privacy::MeasureKind::pair:
         return pair_columns(column, question->bounds[j], filter, elsewhere);
+    case privacy::MeasureKind::triple:
+        return triple_columns(column, question->bounds[j], filter, elsewhere);
     }
     pg_unreachable();
 }
@@ -117,10 +136,7 @@ static Node *value_where(Node *condition, Node *value) {
 // The argument where the filter holds: NULL where the row does not contribute to the measure.
 static Node *contribution(const Question *question, int j) {
     const privacy::Measure &measure = (*question->measures)[j];
-    Node *value =
-        measure.argument < 0
-            ? makeBoolConst(true, false)
-            : reinterpret_cast<Node *>(table_column(question, question->argument_columns[measure.calls.front()]));
+    Node *value = measure.argument < 0 ? makeBoolConst(true, false) : argument_node(question, measure.calls.front());
     return measure.filter < 0
                ? value
                : value_where(another(static_cast<Node *>(list_nth(question->filters, measure.filter))), value);
@@ -241,15 +257,6 @@ static TupleDesc describe(const Query *grouped) {
 
 // ---- running it ----------------------------------------------------------------------------------------------------
 
-// A partition may be attached after the check: a plan over other relations than those that were checked is not run.
-static bool reads_only(const PlannedStmt *plan, const List *checked) {
-    ListCell *cell;
-    foreach (cell, plan->relationOids)
-        if (!list_member_oid(checked, lfirst_oid(cell)))
-            return false;
-    return true;
-}
-
 static PlannedStmt *plan_statement(Query *query, const List *checked) {
     if (catalog::has_foreign_table(checked))
         return plan_remotely(over_leaves(query, checked));
@@ -309,7 +316,8 @@ static Counter counter(DestReceiver *to, int count, int mark) {
 // extensions: the number of rows, and what auto_explain shows of the nodes below, are private (K6, C08).
 static bool execute(Query *query, const List *checked, DestReceiver *receiver) {
     PlannedStmt *plan = plan_statement(query, checked);
-    if (!reads_only(plan, checked) || fetches_rows(plan))
+    // A partition may be attached after the check: a plan over other relations than those that were checked is not run.
+    if (!border::reads_only(plan, checked) || fetches_rows(plan))
         return false;
     border::forget_empty_permissions(plan);
     QueryDesc *desc =
@@ -339,6 +347,13 @@ void read_coordinates(const Question *question, const Datum *columns, privacy::i
             privacy::int128 s1 = sum_of(*column++);
             *values++ = s1;
             *values++ = DatumGetInt64(*column) * privacy::int128(privacy::pair_one) - s1;
+            break;
+        }
+        case privacy::MeasureKind::triple: {
+            privacy::int128 squares = sum_of(*column++), rest = sum_of(*column++);
+            *values++ = squares;
+            *values++ = DatumGetInt64(*column) * privacy::int128(privacy::pair_one) - squares - rest;
+            *values++ = rest;
             break;
         }
         }

@@ -110,6 +110,24 @@ ArrayType *canonical_groups(const KeyDomain &domain, Oid type) {
     return construct_md_array(texts, domain.nulls, 1, dimensions, lower_bounds, TEXTOID, -1, false, TYPALIGN_INT);
 }
 
+KeyDomain domain_of_values(Oid type, Oid collation, const Datum *values, const bool *nulls, int n) {
+    KeyDomain domain = empty_domain(type, collation, n);
+    memcpy(domain.values, values, sizeof(Datum) * n);
+    memcpy(domain.nulls, nulls, sizeof(bool) * n);
+    domain.count = n;
+    sort_domain(&domain);
+    int kept = Min(n, 1);
+    for (int i = 1; i < n; i++) {
+        if (compare_keys(&domain, domain.values[kept - 1], domain.nulls[kept - 1], domain.values[i], domain.nulls[i]) ==
+            0)
+            continue;
+        domain.values[kept] = domain.values[i];
+        domain.nulls[kept++] = domain.nulls[i];
+    }
+    domain.count = kept;
+    return domain;
+}
+
 bool has_type_domain(Oid type) {
     return getBaseType(type) == BOOLOID || type_is_enum(getBaseType(type));
 }

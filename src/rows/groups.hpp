@@ -16,4 +16,7 @@ ArrayType *canonical_groups(const KeyDomain &domain, Oid type);
 KeyDomain type_domain(Oid type, Oid collation, bool nullable);
 bool has_type_domain(Oid type);
 
+// Of values in any order, equal ones once.
+KeyDomain domain_of_values(Oid type, Oid collation, const Datum *values, const bool *nulls, int n);
+
 } // namespace dp::rows

@@ -5,10 +5,14 @@
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/foreign_part.hpp"
+#include "query/constants.hpp"
 #include "query/cost.hpp"
+#include "query/limits.hpp"
 #include "query/shape.hpp"
 #include "query/total.hpp"
+#include "rows/arguments.hpp"
 #include "rows/canonical.hpp"
+#include "rows/derived.hpp"
 #include "rows/groups.hpp"
 #include "rows/nodes.hpp"
 #include "rows/shown.hpp"
@@ -33,6 +37,10 @@ static Node *map_vars(Node *node, void *context) {
         return reinterpret_cast<Node *>(var);
     }
     return border::mutate_expression(node, map_vars, context);
+}
+
+Node *map_to_table(Node *expression, const AttrNumber *map) {
+    return map_vars(expression, const_cast<AttrNumber *>(map));
 }
 
 Var *table_column(const Question *question, AttrNumber attno) {
@@ -62,7 +70,7 @@ Node *view_condition(const catalog::Settings *settings) {
 }
 
 static Node *map_expression(Node *expression, const AttrNumber *map, ParamListInfo parameters, query::RowCost *cost) {
-    return map_vars(query::make_total(expression, parameters, cost), const_cast<AttrNumber *>(map));
+    return map_to_table(query::make_total(expression, parameters, cost), map);
 }
 
 static void map_conditions(Question *question, const AttrNumber *map, ParamListInfo parameters, query::RowCost *cost) {
@@ -80,9 +88,24 @@ static void limit_cost(Question *question, const query::RowCost *cost) {
     query::set_size_limit(reinterpret_cast<Node *>(question->filters), limit);
     for (int i = 0; i < question->leaf->nkeys; i++)
         query::set_size_limit(question->keys[i], limit);
+    for (int i = 0; i < list_length(question->leaf->arguments); i++)
+        query::set_size_limit(question->expressions[i].node, limit);
 }
 
-static void map_leaf(Question *question, ParamListInfo parameters) {
+// The keys that are expressions, over the table with their constants folded; null for columns.
+static List *folded_keys(const Question *question, const AttrNumber *map, ParamListInfo parameters) {
+    List *keys = NIL;
+    for (int i = 0; i < question->leaf->nkeys; i++) {
+        const query::Key &key = question->leaf->keys[i];
+        keys = lappend(keys, key.attno != InvalidAttrNumber
+                                 ? nullptr
+                                 : map_to_table(query::fold_constants(key.expression, parameters), map));
+    }
+    return keys;
+}
+
+// Returns what is derived from: folded_keys.
+static List *map_leaf(Question *question, ColumnRanges *columns, ParamListInfo parameters) {
     query::Leaf *leaf = question->leaf;
     AttrNumber *map = catalog::map_columns(leaf->view, question->settings->relation);
     query::RowCost cost = {};
@@ -93,6 +116,7 @@ static void map_leaf(Question *question, ParamListInfo parameters) {
         question->keys[i] = map_expression(leaf->keys[i].expression, map, parameters, &cost);
         question->key_columns[i] = map[leaf->keys[i].attno]; // map[0] is 0
     }
+    resolve_arguments(columns, question, map, parameters, &cost);
     limit_cost(question, &cost);
     if (question->settings->filter != nullptr)
         question->where = make_and_qual(view_condition(question->settings), question->where);
@@ -100,16 +124,10 @@ static void map_leaf(Question *question, ParamListInfo parameters) {
     for (int i = 0; i < leaf->naggregates; i++)
         if (leaf->aggregates[i].attno > 0)
             question->argument_columns[i] = map[leaf->aggregates[i].attno];
+    return folded_keys(question, map, parameters);
 }
 
 // ---- groups --------------------------------------------------------------------------------------------------------
-
-static bool column_nullable(Oid relation, AttrNumber attno) {
-    Relation table = table_open(relation, NoLock);
-    bool nullable = !border::is_never_null(RelationGetDescr(table), attno - 1);
-    table_close(table, NoLock);
-    return nullable;
-}
 
 // The texts were stored under pinned settings and are read under the same ones: what they mean is not the caller's to choose.
 static KeyDomain stored_domain(ArrayType *declared, const query::Key *spec, const char *name) {
@@ -119,43 +137,63 @@ static KeyDomain stored_domain(ArrayType *declared, const query::Key *spec, cons
     return domain;
 }
 
-// False when nobody declared the groups of the key; nobody does for an expression.
-static bool read_domain(const catalog::Reading &reading, Question *question, int key) {
+// False when nobody declared the groups of a key; those of an expression may follow from what was.
+static bool read_domain(const catalog::Reading &reading, Question *question, int key, ColumnRanges *columns,
+                        Node *folded) {
     Oid relation = question->settings->relation;
     const query::Key *spec = &question->leaf->keys[key];
     if (question->key_columns[key] == InvalidAttrNumber)
-        return false;
+        return derive_domain(columns, question, key, folded, &question->domains[key]);
     const char *name = get_attname(relation, question->key_columns[key], false);
     ArrayType *declared = catalog::column_groups(reading, relation, name);
     if (declared != nullptr)
         question->domains[key] = stored_domain(declared, spec, name);
     else if (has_type_domain(spec->type))
         question->domains[key] =
-            type_domain(spec->type, spec->collation, column_nullable(relation, question->key_columns[key]));
+            type_domain(spec->type, spec->collation, is_nullable(relation, question->key_columns[key]));
     else
         return false;
     return true;
 }
 
-static void read_groups(const catalog::Reading &reading, Question *question) {
+// One key that nobody declared, or more derived groups than an answer may have: the whole tuple is discovered (8.5).
+static void discover_groups(Question *question, AttrNumber undeclared) {
+    question->thresholded = true;
+    question->undeclared = undeclared;
+    question->ngroups = 0;
+}
+
+static void read_groups(const catalog::Reading &reading, Question *question, ColumnRanges *columns,
+                        const List *folded) {
     int nkeys = question->leaf->nkeys;
+    bool derived = false;
     question->domains = static_cast<KeyDomain *>(palloc0(sizeof(KeyDomain) * (nkeys + 1)));
     int64 ngroups = 1;
     for (int i = 0; i < nkeys; i++) {
-        if (!read_domain(reading, question, i)) {
-            question->thresholded = true; // one key that nobody declared: the whole tuple (8.5)
-            question->undeclared = question->key_columns[i];
-            question->ngroups = 0;
-            return;
-        }
+        if (!read_domain(reading, question, i, columns, static_cast<Node *>(list_nth(folded, i))))
+            return discover_groups(question, question->key_columns[i]);
+        derived = derived || question->key_columns[i] == InvalidAttrNumber;
         // Cut before the product could overflow; check_coordinates refuses it.
         ngroups = Min(ngroups * question->domains[i].count, int64{max_coordinates} + 1);
+        if (derived && ngroups > max_coordinates)
+            return discover_groups(question, InvalidAttrNumber);
     }
     question->ngroups = static_cast<int>(ngroups);
 }
 
+static bool has_too_many(const Question *question) {
+    return static_cast<int64>(question->ngroups) * Max(question->k1, 1) > max_coordinates;
+}
+
+static bool has_derived_key(const Question *question) {
+    for (int i = 0; i < question->leaf->nkeys; i++)
+        if (question->leaf->keys[i].attno == InvalidAttrNumber)
+            return true;
+    return false;
+}
+
 static void check_coordinates(const Question *question) {
-    if (static_cast<int64>(question->ngroups) * Max(question->k1, 1) > max_coordinates)
+    if (has_too_many(question))
         ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
                         errmsg("the declared groups of the query make more than %d coordinates", max_coordinates),
                         errhint("Group by fewer columns, or declare fewer groups.")));
@@ -187,25 +225,6 @@ static void leave_out_long_keys(Question *question) {
 
 // ---- measures ------------------------------------------------------------------------------------------------------
 
-static bool is_integer_type(Oid type) {
-    return type == INT2OID || type == INT4OID || type == INT8OID;
-}
-
-static const privacy::Bounds *bounds_of(const catalog::Reading &reading, const Question *question, int aggregate) {
-    Oid relation = question->settings->relation;
-    AttrNumber attno = question->argument_columns[aggregate];
-    const char *name = get_attname(relation, attno, false);
-    const privacy::Bounds *bounds =
-        catalog::column_bounds(reading, relation, name, is_integer_type(getBaseType(get_atttype(relation, attno))));
-    if (bounds == nullptr)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("column %s of %s has no declared bounds", quote_identifier(name),
-                               question->settings->relation_name),
-                        errhint("The controller declares them with dp_set_bounds('%s', '%s', lower, upper).",
-                                question->settings->relation_name, name)));
-    return bounds;
-}
-
 static void find_measures(Question *question) {
     const query::Leaf *leaf = question->leaf;
     auto *measures = border::context_new<std::vector<privacy::Measure>>();
@@ -213,7 +232,7 @@ static void find_measures(Question *question) {
         std::vector<privacy::AggregateCall> calls;
         for (int i = 0; i < leaf->naggregates; i++) {
             const query::Aggregate &aggregate = leaf->aggregates[i];
-            calls.push_back({aggregate.fn, aggregate.attno > 0 ? aggregate.attno : -1, aggregate.filter});
+            calls.push_back({aggregate.fn, query::argument_number(aggregate), aggregate.filter});
         }
         *measures = privacy::leaf_measures(calls, question->thresholded);
         question->k1 = privacy::coordinates_of_one_group(*measures);
@@ -233,7 +252,7 @@ static void find_sensitivities(const catalog::Reading &reading, Question *questi
         for (int call : measure.calls)
             question->measure_of[call] = j;
         if (measure.kind != privacy::MeasureKind::count)
-            question->bounds[j] = bounds_of(reading, question, measure.calls.front());
+            question->bounds[j] = argument_bounds(reading, question, measure.calls.front());
         uint64 sensitivity = measure.kind == privacy::MeasureKind::count ? 1
                              : measure.kind == privacy::MeasureKind::sum ? question->bounds[j]->sensitivity()
                                                                          : privacy::pair_one;
@@ -247,19 +266,14 @@ static int places(const char *decimal) {
     return point == nullptr ? 0 : static_cast<int>(strlen(point + 1));
 }
 
-// -1 unless the column is numeric(p, s), or a domain over it: clamped values have no more decimals than this.
+// -1 unless it is known how many decimals the values have, as those of numeric(p, s): clamped ones have no more than this.
 static int decimals_of(const Question *question, int aggregate) {
     const privacy::Bounds *bounds = question->bounds[question->measure_of[aggregate]];
-    AttrNumber attno = question->argument_columns[aggregate];
-    if (bounds == nullptr || attno == 0 || question->leaf->aggregates[aggregate].fn == privacy::Aggregate::count)
+    const query::Aggregate &call = question->leaf->aggregates[aggregate];
+    if (bounds == nullptr || (call.fn != privacy::Aggregate::sum && call.fn != privacy::Aggregate::avg))
         return -1;
-    Oid type, collation;
-    int32 typmod;
-    get_atttypetypmodcoll(question->settings->relation, attno, &type, &typmod, &collation);
-    if (getBaseTypeAndTypmod(type, &typmod) != NUMERICOID || typmod < VARHDRSZ)
-        return -1;
-    int scale = (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024; // as numeric.c packs it; may be below 0
-    return Max(scale, Max(places(bounds->lower.c_str()), places(bounds->upper.c_str())));
+    int scale = argument_decimals(question, aggregate);
+    return scale < 0 ? -1 : Max(scale, Max(places(bounds->lower.c_str()), places(bounds->upper.c_str())));
 }
 
 static void find_decimals(Question *question) {
@@ -293,11 +307,17 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
                         errhint("Restricted views are made with dp_protect().")));
     question->checked = catalog::check_protectable(relation);
     question->remote = catalog::has_foreign_table(question->checked);
-    map_leaf(question, parameters);
-    read_groups(reading, question);
+    ColumnRanges columns = column_ranges(reading, relation);
+    const List *folded = map_leaf(question, &columns, parameters);
+    read_groups(reading, question, &columns, folded);
     question->groups_only = leaf->naggregates == 0 && !question->thresholded;
     find_measures(question);
+    if (has_too_many(question) && has_derived_key(question)) { // of its groups nobody said that they are all wanted
+        discover_groups(question, InvalidAttrNumber);
+        find_measures(question);
+    }
     check_coordinates(question);
+    query::check_sums(leaf->nkeys + question->k1 + 1); // one more, of a selection
     if (question->thresholded)
         make_keys_canonical(question);
     else {
@@ -313,10 +333,12 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
 static const char *groups_remedy(const Question *question) {
     bool asks = question->grantee != nullptr;
     if (question->undeclared == InvalidAttrNumber)
-        return asks ? "The groups of an expression cannot be declared: ask the controller for a generated column with "
-                      "declared groups, or for a delta above 0 in dp_grant()."
-                    : "The groups of an expression cannot be declared: add a generated column with declared groups, or "
-                      "pass delta => 1e-6, for instance.";
+        return asks ? "The groups of this expression do not follow from what is declared of its columns: ask the "
+                      "controller for their bounds or groups, for a generated column with declared groups, or for a "
+                      "delta above 0 in dp_grant()."
+                    : "The groups of this expression do not follow from what is declared of its columns: declare their "
+                      "bounds or groups, add a generated column with declared groups, or pass delta => 1e-6, for "
+                      "instance.";
     return psprintf(asks ? "Ask the controller for dp_set_groups('%s', '%s', '{...}'), or for a delta above 0 in "
                            "dp_grant()."
                          : "Declare them with dp_set_groups('%s', '%s', '{...}'), or pass delta => 1e-6, for instance.",

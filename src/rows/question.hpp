@@ -23,6 +23,13 @@ struct KeyDomain {
     int find(Datum value, bool isnull) const;
 };
 
+// An argument of sum or avg that is no column.
+struct Expression {
+    Node *node;                    // over the table; total
+    const privacy::Bounds *bounds; // that follow from those of its columns; null: none do
+    int decimals;                  // of a numeric, if they are known; else -1
+};
+
 struct Question {
     query::Leaf *leaf;
     catalog::Settings *settings;
@@ -32,7 +39,8 @@ struct Question {
     List *filters;                // Node *, over the table
     Node **keys;                  // over the table, per key; like the conditions total, their constants folded
     AttrNumber *key_columns;      // of the table, per key; 0 for an expression, also one that we have made of a column
-    AttrNumber *argument_columns; // of the table, per aggregate; 0 for count(*)
+    AttrNumber *argument_columns; // of the table, per aggregate; 0 for count(*) and expressions
+    Expression *expressions;      // per argument of the leaf that is no column
     bool thresholded;
     bool groups_only; // declared ones, without an aggregate: nothing private is asked for
     AttrNumber
@@ -72,6 +80,8 @@ void check_delta(const Question *question, privacy::Mechanism mechanism, privacy
 // means the same whatever search_path the caller has, as long as it is read without his.
 Node *table_condition(const catalog::Settings *settings, const char *text);
 
+// Columns of the view become those of the table. map: of catalog::map_columns
+Node *map_to_table(Node *expression, const AttrNumber *map);
 // A column of the protected table.
 Var *table_column(const Question *question, AttrNumber attno);
 // For a query that needs no permission on it (border/permissions): whoever asks was checked.

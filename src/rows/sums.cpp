@@ -126,7 +126,7 @@ struct Site {
     PGFunction add; // the transition function for this kind of value
 };
 
-enum class Lattice : std::uint8_t { sum, pair };
+enum class Lattice : std::uint8_t { sum, pair, square, rest };
 
 // Anybody may call the aggregates on rows of his own. Whatever he gives, something is added up that fits into 128 bits.
 template <Lattice which> Site *read_site(FunctionCallInfo fcinfo, int value) {
@@ -145,8 +145,24 @@ template <Lattice which> Site *read_site(FunctionCallInfo fcinfo, int value) {
     return site;
 }
 
+template <Lattice which> inline std::optional<std::int64_t> point_on(const Site *site, ValueKind kind, Datum value) {
+    switch (which) {
+    case Lattice::sum:
+        return sum_point(site->sum, kind, value);
+    case Lattice::pair:
+        return pair_point(site->pair, kind, value);
+    default: {
+        const std::optional<privacy::TriplePoint> point =
+            privacy::to_triple_point(site->pair, double_value(kind, value));
+        if (!point)
+            return std::nullopt;
+        return which == Lattice::square ? point->squares : point->rest;
+    }
+    }
+}
+
 template <Lattice which> inline std::optional<std::int64_t> point_of(const Site *site, Datum value) {
-    return which == Lattice::sum ? sum_point(site->sum, site->kind, value) : pair_point(site->pair, site->kind, value);
+    return point_on<which>(site, site->kind, value);
 }
 
 template <Lattice which> Datum point_result(FunctionCallInfo fcinfo) {
@@ -174,10 +190,8 @@ template <Lattice which, ValueKind kind, bool whole> Datum add(FunctionCallInfo 
     std::optional<std::int64_t> point;
     if (whole)
         point = privacy::to_sum_point_whole(site->sum, integer_value(kind, PG_GETARG_DATUM(1)));
-    else if (which == Lattice::sum)
-        point = sum_point(site->sum, kind, PG_GETARG_DATUM(1));
     else
-        point = pair_point(site->pair, kind, PG_GETARG_DATUM(1));
+        point = point_on<which>(site, kind, PG_GETARG_DATUM(1));
     if (likely(point.has_value())) {
         auto *state = reinterpret_cast<LatticeState *>(PG_GETARG_POINTER(0));
         state->sum += *point;
@@ -256,6 +270,22 @@ DP_FUNCTION(dp_lattice_add_sum) {
 
 DP_FUNCTION(dp_lattice_add_pair) {
     return add_first<Lattice::pair>(fcinfo);
+}
+
+DP_FUNCTION(dp_lattice_add_square) {
+    return add_first<Lattice::square>(fcinfo);
+}
+
+DP_FUNCTION(dp_lattice_add_rest) {
+    return add_first<Lattice::rest>(fcinfo);
+}
+
+DP_ROW_FUNCTION(dp_square_point) {
+    return point_result<Lattice::square>(fcinfo);
+}
+
+DP_ROW_FUNCTION(dp_rest_point) {
+    return point_result<Lattice::rest>(fcinfo);
 }
 
 DP_ROW_FUNCTION(dp_sum_point) {

@@ -3,6 +3,9 @@
 //   dp_rdr.lattice_sum(value, facts bytea) -> numeric        sum of z (formulas.md 8.2)
 //   dp_rdr.lattice_pair(value, facts bytea) -> numeric       sum of z1
 //   dp_rdr.lattice_rows(value, facts bytea) -> bigint        rows that contributed to it: shares the state of lattice_pair
+//   dp_rdr.lattice_square(value, facts bytea) -> numeric     sums of two parts of the triple (8.6), facts as those of a pair
+//   dp_rdr.lattice_rest(value, facts bytea) -> numeric
+//   dp_rdr.square_point, dp_rdr.rest_point                   the parts alone
 //   dp_rdr.sum_point(value, facts bytea) -> bigint           z alone, where the server's own sum has to add (rows/engine)
 //   dp_rdr.pair_point(value, facts bytea) -> bigint          z1 alone
 //

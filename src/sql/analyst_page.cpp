@@ -2,6 +2,7 @@
 // (formulas.md 4.1): nothing is charged, no private row is read, and no amount that was chosen from the data has a part in it.
 #include <cmath>
 
+#include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "catalog/decimals.hpp"
 #include "catalog/facade.hpp"
@@ -204,13 +205,25 @@ static const char *list_groups(ArrayType *groups) {
 
 static bool is_integer(Oid type) {
     type = getBaseType(type);
-    return type == INT2OID || type == INT4OID || type == INT8OID;
+    return type == INT2OID || type == INT4OID || type == INT8OID || type == DATEOID || type == TIMESTAMPOID;
 }
 
-static const char *bounds_text(const privacy::Bounds *bounds) {
-    const char *text = nullptr;
-    border::core([&] { text = bounds->lower.c_str(); });
-    return psprintf("from %s to %s", text, bounds->upper.c_str());
+// Bounds of dates are stored as days, those of timestamps as microseconds. Others are of a type that the column had once.
+static const char *bound_text(const std::string &bound, Oid type) {
+    Oid base = getBaseType(type);
+    int64 moment = strtoll(bound.c_str(), nullptr, 10);
+    if (base == DATEOID && IS_VALID_DATE(moment))
+        return DatumGetCString(DirectFunctionCall1(date_out, DateADTGetDatum(static_cast<DateADT>(moment))));
+    if (base == TIMESTAMPOID && IS_VALID_TIMESTAMP(moment))
+        return DatumGetCString(DirectFunctionCall1(timestamp_out, TimestampGetDatum(moment)));
+    return bound.c_str();
+}
+
+static const char *bounds_text(const privacy::Bounds *bounds, Oid type) {
+    border::SettingsScope settings = border::SettingsScope::enter();
+    const char *text = psprintf("from %s to %s", bound_text(bounds->lower, type), bound_text(bounds->upper, type));
+    settings.leave();
+    return text;
 }
 
 static Asked put_column(const Page &page, const catalog::Reading &reading, const FormData_pg_attribute *column) {
@@ -218,12 +231,13 @@ static Asked put_column(const Page &page, const catalog::Reading &reading, const
     Oid relation = page.settings->relation;
     const privacy::Bounds *bounds = catalog::column_bounds(reading, relation, asked.name, is_integer(column->atttypid));
     ArrayType *groups = catalog::column_groups(reading, relation, asked.name);
-    asked.bounds = bounds != nullptr;
+    bool moments = getBaseType(column->atttypid) == DATEOID || getBaseType(column->atttypid) == TIMESTAMPOID;
+    asked.bounds = bounds != nullptr && !moments; // sums of it have a price
     asked.groups = groups != nullptr;
     page.put("column", asked.name,
              psprintf("%s%s%s%s%s", format_type_with_typemod(column->atttypid, column->atttypmod),
-                      asked.bounds ? ", " : "", asked.bounds ? bounds_text(bounds) : "", asked.groups ? ", " : "",
-                      asked.groups ? list_groups(groups) : ""));
+                      bounds != nullptr ? ", " : "", bounds != nullptr ? bounds_text(bounds, column->atttypid) : "",
+                      asked.groups ? ", " : "", asked.groups ? list_groups(groups) : ""));
     return asked;
 }
 

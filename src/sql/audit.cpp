@@ -426,7 +426,9 @@ SELECT format('%s.%I', c.name, b.column_name),
        format('its bounds from %s to %s make sums and averages useless', b.lower, b.upper),
        format('SELECT dp_set_bounds(%L, %L, lower, upper); -- public bounds that fit', c.name, b.column_name)
 FROM controlled c JOIN dp_rdr.column_bounds b ON b.relation = c.relation
-WHERE greatest(abs(b.lower), abs(b.upper)) > 1e12)sql"},
+WHERE greatest(abs(b.lower), abs(b.upper)) > 1e12
+  AND NOT EXISTS (SELECT FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid AND t.typcategory = 'D'
+                  WHERE a.attrelid = c.relation AND a.attname = b.column_name))sql"},
     {"info", R"sql( -- a new column of that name would have them
 SELECT format('%s.%I', c.name, d.column_name), format('%s are declared for a column that does not exist any more', d.what),
        coalesce((SELECT format('SELECT dp_refresh(%L);', min(f.name)) FROM facade f WHERE f.relation = c.relation AND f.exists

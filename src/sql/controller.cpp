@@ -345,23 +345,29 @@ static bool is_integer_column(Oid relation, const char *name) {
     Oid type = getBaseType(get_atttype(relation, checked_column(relation, name)));
     bool integer = type == INT2OID || type == INT4OID || type == INT8OID;
     if (!integer && type != FLOAT4OID && type != FLOAT8OID && type != NUMERICOID)
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("column \"%s\" is of type %s, which cannot have bounds", name, format_type_be(type)),
-                        errhint("Bounds are for smallint, integer, bigint, real, double precision and numeric.")));
+        ereport(
+            ERROR,
+            (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+             errmsg(type == DATEOID || type == TIMESTAMPOID ? "column \"%s\" is of type %s, whose bounds are dates"
+                                                            : "column \"%s\" is of type %s, which cannot have bounds",
+                    name, format_type_be(type)),
+             type == DATEOID || type == TIMESTAMPOID
+                 ? errhint("Write them as dates: date '2020-01-01', date '2029-12-31'.")
+                 : errhint("Bounds are for smallint, integer, bigint, real, double precision, numeric, date and "
+                           "timestamp.")));
     return integer;
 }
 
-DP_CALL(dp_set_bounds) {
+static Oid relation_of_bounds(FunctionCallInfo fcinfo) {
     const char *const names[] = {"relation", "column_name", "lower", "upper"};
     for (int i = 0; i < 4; i++)
         require(fcinfo, i, names[i]);
-    Oid relation = protected_relation(PG_GETARG_OID(0));
-    const char *column = text_argument(fcinfo, 1);
-    bool integer = is_integer_column(relation, column);
-    const char *lower = catalog::numeric_text(PG_GETARG_DATUM(2)), *upper = catalog::numeric_text(PG_GETARG_DATUM(3));
-    border::core([&] { privacy::make_bounds(lower, upper, integer); }); // 22023
+    return protected_relation(PG_GETARG_OID(0));
+}
+
+static void store_bounds(Oid relation, const char *column, Datum lower, Datum upper) {
     Oid types[4] = {OIDOID, TEXTOID, NUMERICOID, NUMERICOID};
-    Datum values[4] = {ObjectIdGetDatum(relation), CStringGetTextDatum(column), PG_GETARG_DATUM(2), PG_GETARG_DATUM(3)};
+    Datum values[4] = {ObjectIdGetDatum(relation), CStringGetTextDatum(column), lower, upper};
     Visit visit = Visit::write();
     lock_declarations(visit, relation);
     visit.run(
@@ -369,6 +375,90 @@ DP_CALL(dp_set_bounds) {
         "ON CONFLICT (relation, column_name) DO UPDATE SET lower = excluded.lower, upper = excluded.upper",
         4, types, values);
     visit.leave();
+}
+
+static void set_numbers(Oid relation, const char *column, Datum lower, Datum upper) {
+    bool integer = is_integer_column(relation, column);
+    const char *low = catalog::numeric_text(lower), *high = catalog::numeric_text(upper);
+    border::core([&] { privacy::make_bounds(low, high, integer); }); // 22023
+    store_bounds(relation, column, lower, upper);
+}
+
+DP_CALL(dp_set_bounds) {
+    Oid relation = relation_of_bounds(fcinfo);
+    set_numbers(relation, text_argument(fcinfo, 1), PG_GETARG_DATUM(2), PG_GETARG_DATUM(3));
+    PG_RETURN_VOID();
+}
+
+// Between two moments, stored as days or microseconds from 2000-01-01 on.
+static void set_moments(Oid relation, const char *column, int64 lower, int64 upper, bool finite) {
+    if (!finite || lower >= upper)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        finite ? errmsg("the lower bound must be before the upper bound")
+                               : errmsg("bounds must not be infinite")));
+    store_bounds(relation, column, NumericGetDatum(int64_to_numeric(lower)), NumericGetDatum(int64_to_numeric(upper)));
+}
+
+static Oid moment_type(Oid relation, const char *column) {
+    Oid type = getBaseType(get_atttype(relation, checked_column(relation, column)));
+    if (type != DATEOID && type != TIMESTAMPOID)
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("column \"%s\" is of type %s, whose bounds are no dates", column, format_type_be(type)),
+                        errhint("Dates and timestamps are bounds of columns of type date and timestamp.")));
+    return type;
+}
+
+static void set_dates(Oid relation, const char *column, DateADT lower, DateADT upper) {
+    bool finite = !DATE_NOT_FINITE(lower) && !DATE_NOT_FINITE(upper);
+    if (moment_type(relation, column) == DATEOID || !finite)
+        set_moments(relation, column, lower, upper, finite);
+    else
+        set_moments(relation, column, date2timestamp_opt_overflow(lower, nullptr),
+                    date2timestamp_opt_overflow(upper, nullptr), true);
+}
+
+static void set_timestamps(Oid relation, const char *column, Timestamp lower, Timestamp upper) {
+    if (moment_type(relation, column) == DATEOID)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("column \"%s\" is of type date, and its bounds are timestamps", column),
+                        errhint("Write dates: date '2020-01-01'.")));
+    set_moments(relation, column, lower, upper, !TIMESTAMP_NOT_FINITE(lower) && !TIMESTAMP_NOT_FINITE(upper));
+}
+
+DP_CALL(dp_set_bounds_date) {
+    Oid relation = relation_of_bounds(fcinfo);
+    set_dates(relation, text_argument(fcinfo, 1), PG_GETARG_DATEADT(2), PG_GETARG_DATEADT(3));
+    PG_RETURN_VOID();
+}
+
+DP_CALL(dp_set_bounds_timestamp) {
+    Oid relation = relation_of_bounds(fcinfo);
+    set_timestamps(relation, text_argument(fcinfo, 1), PG_GETARG_TIMESTAMP(2), PG_GETARG_TIMESTAMP(3));
+    PG_RETURN_VOID();
+}
+
+// Literals without a type are read as what the column has.
+DP_CALL(dp_set_bounds_text) {
+    Oid relation = relation_of_bounds(fcinfo);
+    const char *column = text_argument(fcinfo, 1), *lower = text_argument(fcinfo, 2), *upper = text_argument(fcinfo, 3);
+    switch (getBaseType(get_atttype(relation, checked_column(relation, column)))) {
+    case DATEOID: {
+        Datum from = DirectFunctionCall1(date_in, CStringGetDatum(lower));
+        set_dates(relation, column, DatumGetDateADT(from),
+                  DatumGetDateADT(DirectFunctionCall1(date_in, CStringGetDatum(upper))));
+        break;
+    }
+    case TIMESTAMPOID: {
+        Datum from = OidInputFunctionCall(F_TIMESTAMP_IN, const_cast<char *>(lower), InvalidOid, -1);
+        Datum to = OidInputFunctionCall(F_TIMESTAMP_IN, const_cast<char *>(upper), InvalidOid, -1);
+        set_timestamps(relation, column, DatumGetTimestamp(from), DatumGetTimestamp(to));
+        break;
+    }
+    default: {
+        Datum from = catalog::text_numeric(lower);
+        set_numbers(relation, column, from, catalog::text_numeric(upper));
+    }
+    }
     PG_RETURN_VOID();
 }
 

@@ -196,16 +196,17 @@ double stddev_of(const rows::Question *question, const privacy::ReleasePlan &pla
     const int j = question->measure_of[aggregate];
     const double stddev = plan.noise[j].stddev();
     const privacy::Bounds *bounds = question->bounds[j];
-    if ((*question->measures)[j].kind != privacy::MeasureKind::pair)
+    if (!(*question->measures)[j].has_parts())
         return stddev * (bounds ? bounds->unit() : 1);
+    const bool triple = (*question->measures)[j].kind == privacy::MeasureKind::triple;
     const double one = static_cast<double>(privacy::pair_one);
     switch (question->leaf->aggregates[aggregate].fn) {
-    case privacy::Aggregate::avg:
-        return std::numeric_limits<double>::quiet_NaN();
     case privacy::Aggregate::sum:
-        return stddev / one * std::hypot(bounds->low, bounds->high);
+        return stddev / one * std::hypot(bounds->low, bounds->high, triple ? 0.5 * (bounds->low + bounds->high) : 0);
+    case privacy::Aggregate::count:
+        return stddev / one * std::sqrt(triple ? 3.0 : 2.0);
     default:
-        return stddev / one * std::sqrt(2.0);
+        return std::numeric_limits<double>::quiet_NaN();
     }
 }
 

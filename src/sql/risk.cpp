@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "privacy/sparse_vector.hpp"
+#include "privacy/triple.hpp"
 
 #include "catalog/decimals.hpp"
 #include "release/select.hpp"
@@ -56,8 +57,13 @@ static double published_sensitivity(const View &view, int aggregate, int64 rows)
         return Max(std::fabs(bounds->low), std::fabs(bounds->high));
     case privacy::Aggregate::avg:
         return (bounds->high - bounds->low) / static_cast<double>(Max(rows, int64{1}));
-    default:
+    case privacy::Aggregate::count_star:
+    case privacy::Aggregate::count:
         return 1;
+    default: {
+        privacy::Aggregate fn = question->leaf->aggregates[aggregate].fn;
+        return privacy::largest_spread_change(fn) * privacy::spread_unit(fn, *bounds);
+    }
     }
 }
 
@@ -103,6 +109,31 @@ static Noise pair_noise(const privacy::MeasureNoise &noise, const privacy::Bound
     }
 }
 
+// The same of a triple. A variance as if half of the values lay at either bound, where it is largest.
+static Noise triple_noise(const privacy::MeasureNoise &noise, const privacy::Bounds &bounds, privacy::Aggregate fn,
+                          int64 rows) {
+    double one = static_cast<double>(privacy::pair_one), stddev = noise.stddev() / one;
+    if (privacy::is_spread(fn)) {
+        privacy::int128 half = static_cast<privacy::int128>(Max(rows, int64{1})) * privacy::pair_one / 2;
+        const privacy::Triple triple = {half, 0, half};
+        double value = privacy::spread_of(fn, triple, bounds);
+        privacy::Interval interval = privacy::spread_interval(fn, triple, bounds, noise);
+        double halfwidth = Max(value - interval.lower, interval.upper - value);
+        return Noise{0, halfwidth / 2, halfwidth};
+    }
+    double range = bounds.high - bounds.low, count = static_cast<double>(Max(rows, int64{1}));
+    switch (fn) {
+    case privacy::Aggregate::avg:
+        return Noise{0, Min(range, range * stddev / std::sqrt(2.0) / count),
+                     Min(range, 1.5 * range * noise.halfwidth(0.05 / 3) / one / count)};
+    case privacy::Aggregate::sum:
+        return Noise{0, stddev * std::hypot(bounds.low, bounds.high, 0.5 * (bounds.low + bounds.high)),
+                     privacy::triple_sum_halfwidth(noise, bounds)};
+    default:
+        return Noise{0, stddev * std::sqrt(3.0), privacy::triple_count_halfwidth(noise)};
+    }
+}
+
 static Noise aggregate_noise(const View &view, const privacy::ReleasePlan &plan, const Memo *memo, int aggregate) {
     const Question *question = view.question;
     int j = question->measure_of[aggregate];
@@ -110,6 +141,8 @@ static Noise aggregate_noise(const View &view, const privacy::ReleasePlan &plan,
     const privacy::Bounds *bounds = question->bounds[j];
     if ((*question->measures)[j].kind == privacy::MeasureKind::pair)
         return pair_noise(noise, *bounds, question->leaf->aggregates[aggregate].fn, memo->smallest_group);
+    if ((*question->measures)[j].kind == privacy::MeasureKind::triple)
+        return triple_noise(noise, *bounds, question->leaf->aggregates[aggregate].fn, memo->smallest_group);
     return Noise{0, noise.stddev() * (bounds ? bounds->unit() : 1), privacy::measure_halfwidth(noise, bounds)};
 }
 

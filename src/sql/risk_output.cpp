@@ -111,8 +111,10 @@ static const char *why_no_loss(const Question *question) {
     if (question->thresholded)
         return "groups appear by a noisy count that the answer need not show";
     for (int j = 0; j < question->nmeasures; j++)
-        if ((*question->measures)[j].kind == privacy::MeasureKind::pair)
-            return "an average is computed from two noisy sums that the answer does not show";
+        if ((*question->measures)[j].has_parts())
+            return (*question->measures)[j].kind == privacy::MeasureKind::pair
+                       ? "an average is computed from two noisy sums that the answer does not show"
+                       : "a variance is computed from three noisy sums that the answer does not show";
     return nullptr;
 }
 

@@ -83,10 +83,27 @@ FROM dp_rdr.protected_table t, LATERAL (VALUES
   ('rho_target', CASE WHEN t.bound = 'zcdp' THEN t.rho_target::text END)) x (name, value)
 WHERE t.relation::oid = $2 AND x.value IS NOT NULL)sql"};
 
+// Days of a date, microseconds of a timestamp: exact, also where these are no doubles. A domain may be over another one.
 const Part bounds = {"bounds", R"sql(
-SELECT b.column_name, format('%s to %s', b.lower, b.upper),
-       format('SELECT pg_catalog.dp_set_bounds(%L, %L, %s, %s);', b.relation::text, b.column_name, b.lower, b.upper)
-FROM dp_rdr.column_bounds b WHERE b.relation::oid = $2 ORDER BY b.column_name COLLATE "C")sql"};
+SELECT b.column_name, format('%s to %s', v.lower, v.upper),
+       format('SELECT pg_catalog.dp_set_bounds(%L, %L, %s, %s);', b.relation::text, b.column_name, v.lower, v.upper)
+FROM dp_rdr.column_bounds b
+LEFT JOIN pg_attribute a ON a.attrelid = $2 AND a.attname = b.column_name AND a.attnum > 0 AND NOT a.attisdropped
+CROSS JOIN LATERAL (
+  WITH RECURSIVE t (type, base) AS (
+    SELECT oid, typbasetype FROM pg_type WHERE oid = a.atttypid
+    UNION ALL SELECT p.oid, p.typbasetype FROM t JOIN pg_type p ON p.oid = t.base)
+  SELECT (SELECT type FROM t WHERE base = 0) AS type) base
+CROSS JOIN LATERAL (
+  SELECT max(x.text) FILTER (WHERE x.n = 1) AS lower, max(x.text) FILTER (WHERE x.n = 2) AS upper
+  FROM (SELECT n, CASE -- the column may have had another type
+    WHEN base.type = 'date'::regtype AND bound BETWEEN -2451545 AND 2145031948
+    THEN format('date %L', date '2000-01-01' + bound::integer)
+    WHEN base.type = 'timestamp'::regtype AND bound BETWEEN -211813488000000000 AND 9223371331199999999
+    THEN format('timestamp %L', timestamp '2000-01-01' + div(bound, 86400000000)::integer * interval '1 day'
+                                + mod(bound, 86400000000)::float8 * interval '1 microsecond')
+    ELSE bound::text END AS text FROM (VALUES (1, b.lower), (2, b.upper)) w (n, bound)) x) v
+WHERE b.relation::oid = $2 ORDER BY b.column_name COLLATE "C")sql"};
 
 const Part groups = {"groups", R"sql(
 SELECT g.column_name, format('%s: %s', cardinality(g.groups), CASE WHEN length(list.text) <= 60 THEN list.text

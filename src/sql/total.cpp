@@ -5,6 +5,7 @@
 
 #include "border/guard.hpp"
 #include "border/versions.hpp"
+#include "query/date_format.hpp"
 #include "query/total.hpp"
 
 namespace dp::sql {
@@ -207,22 +208,26 @@ static bool is_special(Numeric value) {
     return numeric_is_nan(value) || numeric_is_inf(value);
 }
 
+constexpr Size short_number = 128; // bytes: four digits in two
+
 // Argument i, or null if it is long; what is long is not even fetched.
 static Numeric short_numeric(FunctionCallInfo fcinfo, int i) {
-    constexpr Size size = 128; // four digits in two bytes
-    return toast_raw_datum_size(PG_GETARG_DATUM(i)) <= size ? PG_GETARG_NUMERIC(i) : nullptr;
+    return toast_raw_datum_size(PG_GETARG_DATUM(i)) <= short_number ? PG_GETARG_NUMERIC(i) : nullptr;
 }
 
-// Argument i, or null if it is so large, so small or so long that an operation would overflow, or take long. NaN and
-// infinities are small.
-static Numeric handy_numeric(FunctionCallInfo fcinfo, int i) {
+// The value, or null if it is so large, so small or so long that an operation would overflow, or take long. NaN and infinities
+// are small.
+static Numeric handy(FunctionCallInfo fcinfo, Numeric value) {
     constexpr int decimals = 300;
-    Numeric value = short_numeric(fcinfo, i);
     if (value == nullptr || is_special(value))
         return value;
     bool is_handy = DatumGetInt32(DirectFunctionCall1(numeric_scale, NumericGetDatum(value))) <= decimals &&
                     within(limits(fcinfo, 0, "-1e300", "1e300"), value);
     return is_handy ? value : nullptr;
+}
+
+static Numeric handy_numeric(FunctionCallInfo fcinfo, int i) {
+    return handy(fcinfo, short_numeric(fcinfo, i));
 }
 
 using NumericOperation = Numeric (*)(Numeric, Numeric, bool *);
@@ -437,11 +442,7 @@ DP_FUNCTION(dp_total_timestamp_mi) {
     return DirectFunctionCall2(timestamp_mi, PG_GETARG_DATUM(0), PG_GETARG_DATUM(1));
 }
 
-// From 1700 BC to 290000: everything that moves a timestamp by 3000 years at most stays in its range.
-static bool is_calm(Timestamp value) {
-    constexpr int64 year = INT64CONST(365) * USECS_PER_DAY;
-    return TIMESTAMP_NOT_FINITE(value) || (value > -3700 * year && value < 288000 * year);
-}
+using query::is_calm;
 
 static bool is_short(const Interval *span) {
     constexpr int years = 1000;
@@ -551,6 +552,67 @@ DP_FUNCTION(dp_total_timestamptz_part) {
     return of_name_and_calm(fcinfo, timestamptz_part);
 }
 
+// ---- ages, bins and printed dates ----------------------------------------------------------------------------------
+
+static Datum age_of(FunctionCallInfo fcinfo, PGFunction function) {
+    for (int i = 0; i < 2; i++)
+        if (TIMESTAMP_NOT_FINITE(PG_GETARG_TIMESTAMP(i)) || !is_calm(PG_GETARG_TIMESTAMP(i)))
+            return null(fcinfo);
+    return DirectFunctionCall2(function, PG_GETARG_DATUM(0), PG_GETARG_DATUM(1));
+}
+
+DP_FUNCTION(dp_total_timestamp_age) {
+    return age_of(fcinfo, timestamp_age);
+}
+DP_FUNCTION(dp_total_timestamptz_age) {
+    return age_of(fcinfo, timestamptz_age);
+}
+
+// Anybody may call it, with any stride and origin.
+static Datum bin_of(FunctionCallInfo fcinfo, PGFunction function) {
+    const Interval *stride = PG_GETARG_INTERVAL_P(0);
+    Timestamp origin = PG_GETARG_TIMESTAMP(2);
+    if (!is_short(stride) || stride->month != 0 || stride->day < 0 || stride->time < 0 ||
+        (stride->day == 0 && stride->time == 0) || TIMESTAMP_NOT_FINITE(origin) || !is_calm(origin) ||
+        !is_calm(PG_GETARG_TIMESTAMP(1)))
+        return null(fcinfo);
+    return DirectFunctionCall3(function, PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), PG_GETARG_DATUM(2));
+}
+
+DP_FUNCTION(dp_total_timestamp_bin) {
+    return bin_of(fcinfo, timestamp_bin);
+}
+DP_FUNCTION(dp_total_timestamptz_bin) {
+    return bin_of(fcinfo, timestamptz_bin);
+}
+
+// The built-in reads names of days in the language of lc_time first, which may fail, so nothing of it is called.
+static Datum printed_moment(FunctionCallInfo fcinfo, Timestamp moment) {
+    char format[query::longest_date_format + 1];
+    if (TIMESTAMP_NOT_FINITE(moment) || !is_calm(moment) ||
+        toast_raw_datum_size(PG_GETARG_DATUM(1)) > query::longest_date_format + VARHDRSZ)
+        return null(fcinfo);
+    text_to_cstring_buffer(PG_GETARG_TEXT_PP(1), format, sizeof(format));
+    struct pg_tm tm = {};
+    fsec_t microseconds = 0;
+    if (!query::is_date_format(format) || *format == '\0' ||
+        timestamp2tm(moment, nullptr, &tm, &microseconds, nullptr, nullptr) != 0)
+        return null(fcinfo);
+    tm.tm_wday = j2day(date2j(tm.tm_year, tm.tm_mon, tm.tm_mday));
+    tm.tm_yday = date2j(tm.tm_year, tm.tm_mon, tm.tm_mday) - date2j(tm.tm_year, 1, 1) + 1;
+    PG_RETURN_TEXT_P(cstring_to_text(query::print_date(format, &tm, microseconds)));
+}
+
+DP_FUNCTION(dp_total_timestamp_to_char) {
+    return printed_moment(fcinfo, PG_GETARG_TIMESTAMP(0));
+}
+DP_FUNCTION(dp_total_timestamptz_to_char) {
+    TimestampTz moment = PG_GETARG_TIMESTAMPTZ(0);
+    if (TIMESTAMP_NOT_FINITE(moment) || !is_calm(moment))
+        return null(fcinfo);
+    return printed_moment(fcinfo, DatumGetTimestamp(DirectFunctionCall1(timestamptz_timestamp, PG_GETARG_DATUM(0))));
+}
+
 // ---- values of variable length -------------------------------------------------------------------------------------
 
 // Anybody may call it, with a type that has no header. Looked up once.
@@ -602,6 +664,51 @@ DP_FUNCTION(dp_total_text_of_numeric) {
         return null(fcinfo);
     char *digits = DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(value)));
     PG_RETURN_TEXT_P(cstring_to_text(digits));
+}
+
+// ---- documents -----------------------------------------------------------------------------------------------------
+
+// What a document prints can be a thousand times as large as what is stored of it (a number of 12 bytes has 131,072 digits),
+// so only single values are printed.
+static Datum text_of_part(FunctionCallInfo fcinfo, const JsonbValue *part) {
+    if (part == nullptr)
+        return null(fcinfo);
+    switch (part->type) {
+    case jbvString:
+        PG_RETURN_TEXT_P(cstring_to_text_with_len(part->val.string.val, part->val.string.len));
+    case jbvBool:
+        PG_RETURN_TEXT_P(cstring_to_text(part->val.boolean ? "true" : "false"));
+    case jbvNumeric: {
+        Numeric value = VARSIZE_ANY(part->val.numeric) <= short_number ? handy(fcinfo, part->val.numeric) : nullptr;
+        if (value == nullptr)
+            return null(fcinfo);
+        PG_RETURN_TEXT_P(cstring_to_text(DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(value)))));
+    }
+    default:
+        return null(fcinfo);
+    }
+}
+
+DP_FUNCTION(dp_total_jsonb_object_field_text) {
+    Jsonb *document = PG_GETARG_JSONB_P(0);
+    text *key = PG_GETARG_TEXT_PP(1);
+    JsonbValue room;
+    if (!JB_ROOT_IS_OBJECT(document))
+        return null(fcinfo);
+    return text_of_part(fcinfo, getKeyJsonValueFromContainer(&document->root, VARDATA_ANY(key),
+                                                             static_cast<int>(VARSIZE_ANY_EXHDR(key)), &room));
+}
+
+DP_FUNCTION(dp_total_jsonb_array_element_text) {
+    Jsonb *document = PG_GETARG_JSONB_P(0);
+    if (!JB_ROOT_IS_ARRAY(document))
+        return null(fcinfo);
+    const int64 count = JB_ROOT_COUNT(document);
+    int64 place = PG_GETARG_INT32(1);
+    place += place < 0 ? count : 0; // from the end
+    if (place < 0 || place >= count)
+        return null(fcinfo);
+    return text_of_part(fcinfo, getIthJsonbValueFromContainer(&document->root, static_cast<uint32>(place)));
 }
 
 // The argument without white space around it; null when it is too long for any value.

@@ -35,6 +35,7 @@ EXTREMES = {
     "macaddr": ("'00:00:00:00:00:07'", "'ff:ff:ff:ff:ff:ff'"),
     "macaddr8": ("'00:00:00:00:00:00:00:07'", "'ff:ff:ff:ff:ff:ff:ff:ff'"),
     "mood": ("'fair'", "'high'"),
+    "jsonb": ("""'{"a": 7, "b": [1, null, "x"]}'""", "'null'", "'[]'", """'{"a": 1e131071}'""", """'{"a": "infinity", "year": -1e-300}'"""),
 }
 STAND_INS = {"anyenum": "mood", "anynonarray": "integer", "bpchar": "character"}
 COLUMN_TYPES = {"character": "bpchar", "bit": "bit(8)"}
@@ -48,6 +49,9 @@ FIXED = {
     "name": ("'a%'", "'%'"),
     "integer": ("0", "3", "-3", "10", "327684", "2147483647", "(-2147483648)", "NULL"),
     "boolean": ("true", "false"),
+    "interval": ("'1 day'", "'7 days 03:00'", "'00:00:01'", "'-1 day'", "'0'", "'1 month'", "NULL"),
+    "timestamp without time zone": ("'2001-01-01'", "'4713-01-01 BC'", "'infinity'", "NULL"),
+    "timestamp with time zone": ("'2001-01-01 UTC'", "'-infinity'", "NULL"),
 }
 
 ENTRIES = """
@@ -131,7 +135,7 @@ class Grammar:
         arguments = []
         for i, kind in enumerate(entry.arguments):
             if i in entry.constants:
-                arguments.append(f"{self.dice.choice(FIXED[kind])}::{kind}")
+                arguments.append(f"{self.dice.choice(FIXED[kind])}::{kind}" if kind in FIXED else self.constant(kind))
             else:
                 arguments.append(self.leaf(kind) if i == with_column else self.argument(kind, used, depth))
         return entry.write(arguments)

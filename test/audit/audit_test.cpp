@@ -72,7 +72,8 @@ Question named(Question question, const std::string &name) {
 // The record at the bound that is farther from 0 moves a sum most, either bound moves one half of the pair by all it can.
 std::vector<Neighbours> declared_pairs() {
     const Question low = about(Aggregate::sum, "0", "100"), wide = about(Aggregate::sum, "-3", "1000"),
-                   high = about(Aggregate::sum, "20", "60", false), avg = about(Aggregate::avg, "20", "60");
+                   high = about(Aggregate::sum, "20", "60", false), avg = about(Aggregate::avg, "20", "60"),
+                   variance = named(about(Aggregate::var_pop, "20", "60"), " (variance)");
     const Row both{0, {100, 1000}, true};
     return {{named(counting(), ", 0 and 1"), {}, rows(1)},
             {named(counting(), ", 10 and 11"), rows(10), rows(11)},
@@ -82,6 +83,11 @@ std::vector<Neighbours> declared_pairs() {
             {named(avg, ", record at the lower bound"), rows(10, 30), with(rows(10, 30), {0, {20}, true})},
             {named(avg, ", record at the upper bound"), rows(10, 30), with(rows(10, 30), {0, {60}, true})},
             {named(avg, ", 0 and 1"), {}, rows(1, 60)},
+            // Of a triple a record moves one sum, or all three.
+            {named(variance, ", record at the lower bound"), rows(10, 30), with(rows(10, 30), {0, {20}, true})},
+            {named(variance, ", record at the upper bound"), rows(10, 30), with(rows(10, 30), {0, {60}, true})},
+            {named(variance, ", record in the middle"), rows(10, 30), with(rows(10, 30), {0, {40}, true})},
+            {named(variance, ", 0 and 1"), {}, rows(1, 60)},
             {named(counting(3), " by declared group"), rows(5), with(rows(5), {2, {1}, true})},
             {three_measures(), {}, {both}}};
 }
@@ -304,7 +310,7 @@ bool is_laplace_scale(const LaplaceScale &scale, std::uint64_t sensitivity, std:
 GaussianScale gaussian_scale_of(const Prepared &prepared, std::size_t j, Epsilon eps) {
     const auto &measures = prepared.measures();
     const double delta = prepared.policy().delta.value(), d = static_cast<double>(prepared.sensitivities()[j]);
-    if (measures.size() == 1 && measures[0].kind != MeasureKind::pair)
+    if (measures.size() == 1 && !measures[0].has_parts())
         return gaussian_release_sigma(eps.value(), delta, d);
     return gaussian_scale_up(
         d * (std::sqrt(static_cast<double>(measures.size()) / (2 * rho_cap_tight(eps.value(), delta))) * (1 + 1e-12)));

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "privacy/interval.hpp"
 #include "tables.hpp"
 
 namespace audit {
@@ -58,6 +59,36 @@ TEST(Planted, BoundsFromTheData) {
     expect_found(
         subject(about(Aggregate::sum, "0", "100"), claim_one(), with(rows(10), {0, {100}, true}), rows(10), tampering),
         "bounds from the data", 8.3, 1);
+}
+
+// The interval of an expression taken from what the rows hold, in place of what is declared of its columns.
+TEST(Planted, SpanOfAnExpressionFromTheData) {
+    Tampering tampering;
+    tampering.question = [](const Question &question, const Table &table) {
+        double largest = 1;
+        for (const Row &row : table)
+            largest = std::max(largest, row.values[0]);
+        Question seen = question;
+        seen.bounds = {*bounds_of_span(times({0, largest, 0}, {0, largest, 0}), true)};
+        return seen;
+    };
+    Question square = about(Aggregate::sum, "0", "1");
+    square.name = "sum(a * a)";
+    square.bounds = {*bounds_of_span(times({0, 10, 0}, {0, 10, 0}), true)};
+    expect_found(subject(square, claim_one(), with(rows(10), {0, {100}, true}), rows(10), tampering),
+                 "span of an expression from the data", 8.3, 1.2);
+}
+
+// A third sum of a triple without noise.
+TEST(Planted, TripleWithOneSumExact) {
+    Tampering tampering;
+    int drawn = 0;
+    tampering.sampler = [drawn](BitSource &bits, const MeasureNoise &noise) mutable {
+        return ++drawn % 3 == 0 ? std::int64_t{0} : static_cast<std::int64_t>(draw(bits, noise));
+    };
+    expect_found(subject(about(Aggregate::var_pop, "20", "60"), claim_one(), rows(10, 30),
+                         with(rows(10, 30), {0, {20}, true}), tampering),
+                 "a sum of a triple without noise", 8.4, 0.3);
 }
 
 // Each measure alone keeps its claim; together they do not.

@@ -5,6 +5,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "privacy/triple.hpp"
+
 namespace audit {
 
 using namespace dp::privacy;
@@ -26,7 +28,7 @@ Prepared::Prepared(const Question &question, const Policy &policy)
     : question_(question), policy_(policy), measures_(leaf_measures(question.calls, question.thresholded)) {
     for (const Measure &m : measures_)
         sensitivities_.push_back(m.kind == MeasureKind::count ? 1
-                                 : m.kind == MeasureKind::pair
+                                 : m.has_parts()
                                      ? static_cast<std::uint64_t>(pair_one)
                                      : question.bounds.at(static_cast<std::size_t>(m.argument)).sensitivity());
 }
@@ -85,6 +87,10 @@ std::vector<std::int64_t> Prepared::contribution(const Measure &measure, const R
     if (measure.kind == MeasureKind::sum)
         return {bounds.integer_type ? to_sum_point_integer(sum_lattice(bounds), static_cast<std::int64_t>(v))
                                     : to_sum_point(sum_lattice(bounds), v).value()};
+    if (measure.kind == MeasureKind::triple) {
+        const TriplePoint point = to_triple_point(pair_lattice(bounds), v).value();
+        return {point.squares, pair_one - point.squares - point.rest, point.rest};
+    }
     const std::int64_t z = to_pair_point(pair_lattice(bounds), v).value();
     return {z, pair_one - z};
 }
@@ -114,7 +120,7 @@ std::vector<bool> Prepared::present(const Table &table) const {
     return result;
 }
 
-// COUNT and pair: 1; SUM: |z| / D (formulas.md 2, 3.3).
+// COUNT, pair and triple: 1; SUM: |z| / D (formulas.md 2, 3.3).
 double Prepared::pis(const Row &row) const {
     double sum = 0, squares = 0;
     for (std::size_t j = 0; contributes(question_, row) && j < measures_.size(); ++j) {
@@ -253,6 +259,21 @@ void add_means(Subject &s, const Prepared &prepared, const Claim &claim) {
                                             .avg;
                                     },
                                     {bounds.low, bounds.high},
+                                    claim});
+        }
+        if (m.kind == MeasureKind::triple) {
+            const Bounds bounds = prepared.question().bounds.at(static_cast<std::size_t>(m.argument));
+            s.statistics.push_back({"variance",
+                                    [at, bounds](const Outcome &o) {
+                                        if (std::isnan(o.values[at]))
+                                            return absent;
+                                        return spread_of(Aggregate::var_pop,
+                                                         {static_cast<int128>(o.values[at]),
+                                                          static_cast<int128>(o.values[at + 1]),
+                                                          static_cast<int128>(o.values[at + 2])},
+                                                         bounds);
+                                    },
+                                    {0, (bounds.high - bounds.low) * (bounds.high - bounds.low) / 4},
                                     claim});
         }
         at += static_cast<std::size_t>(m.coordinates());

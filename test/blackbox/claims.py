@@ -6,7 +6,8 @@ import laws
 
 LEDGER = """
 SELECT kind, epsilon, mechanism, delta_noise, delta_groups, parameters::jsonb->>'k1', parameters::jsonb->>'groups',
-       (SELECT coalesce(string_agg(concat_ws(' ', j->>'kind', j->>'column', j->>'sensitivity'), ',' ORDER BY at), '')
+       (SELECT coalesce(string_agg(concat_ws(' ', j->>'kind', coalesce(j->>'column', 'expression:' || (j->>'lower') || ':' || (j->>'upper')),
+                                             j->>'sensitivity'), ',' ORDER BY at), '')
         FROM jsonb_array_elements(parameters::jsonb->'measures') WITH ORDINALITY m (j, at))
 FROM dp_rdr.ledger WHERE id > %s ORDER BY id"""
 
@@ -46,10 +47,10 @@ def charges_since(owner, last):
 
 
 def sensitivity(kind, type_, bounds):
-    """D_j in lattice units, from what was declared (8.2, 8.6)."""
+    """D_j in lattice units, from what was declared (8.2, 8.6), or from the bounds that the ledger has of an expression (8.8)."""
     if kind == "count":
         return 1
-    if kind == "pair":
+    if kind in ("pair", "triple"):
         return 2 ** 30
     low, high = (Fraction(bound) for bound in bounds)
     largest = max(abs(low), abs(high))

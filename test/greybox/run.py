@@ -142,7 +142,7 @@ class Observed:
         kinds = [kind for kind, _ in self.measures(len(self.releases) - 1)]
         noise = []
         for kind, scale in zip(kinds, plan.scales):
-            for _ in range(2 if kind == "pair" else 1):
+            for _ in range(WIDTHS.get(kind, 1)):
                 noise.append(bits.laplace(*scale) if plan.mechanism == "laplace" else bits.gaussian(*scale))
         self.check(len(noise) == len(group.integers), f"{len(group.integers)} integers, {len(noise)} expected")
         self.check(bits.drawn == group.words, f"{group.words} words drawn where the sampler needs {bits.drawn}")
@@ -196,6 +196,9 @@ def reduced(numerator, denominator):
     return scale.numerator, scale.denominator
 
 
+WIDTHS = {"pair": 2, "triple": 3}  # coordinates; others have one
+
+
 # ---- what must hold of one table -------------------------------------------------------------------------------------
 
 
@@ -219,7 +222,13 @@ def check_plan(charge, plan):
     if len(plan.scales) != len(charge.measures) or plan.mechanism != charge.mechanism:
         return [f"{plan} for {charge.everything()}"]
     for (kind, charged), column, scale in zip(charge.measures, charge.columns, plan.scales):
-        declared = sensitivity(kind, column and COLUMNS[column].type, column and COLUMNS[column].bounds)
+        if column and column.startswith("expression:"):
+            _, low, high = column.split(":")
+            # Whole bounds may be those of whole numbers or of others.
+            both = [sensitivity(kind, type_, (low, high)) for type_ in ("bigint", "numeric")]
+            declared = charged if charged in both else both[0]
+        else:
+            declared = sensitivity(kind, column and COLUMNS[column].type, column and COLUMNS[column].bounds)
         if declared != charged:
             complaints.append(f"sensitivity {charged} of {kind}({column}), {declared} by the bounds")
         if plan.mechanism == "laplace":
@@ -271,9 +280,9 @@ def check_change(measures, before, after):
     """One row's effect on one group."""
     complaints, at = [], 0
     for kind, largest in measures:
-        width = 2 if kind == "pair" else 1
+        width = WIDTHS.get(kind, 1)
         moved = sum(abs(a - b) for a, b in zip(before[at:at + width], after[at:at + width]))
-        if moved > largest or (kind == "pair" and moved not in (0, largest)):
+        if moved > largest or (kind in WIDTHS and moved not in (0, largest)):
             complaints.append(f"a {kind} of sensitivity {largest} moves by {moved}, from {before} to {after} at {at}")
         at += width
     return complaints

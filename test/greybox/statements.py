@@ -28,7 +28,7 @@ COLUMNS = {
     "mood": Column("mood", ("'low'", "'fair'", "'high'", "NULL"), ()),
     "member": Column("boolean", ("true", "false", "NULL"), ()),
     "born": Column("date", ("date '1980-02-29'", "date '1871-03-17'", "date '2001-09-09'", "'infinity'", "'-infinity'",
-                            "NULL"), ()),
+                            "NULL"), ("date '1970-01-01'", "date '1989-12-31'")),
     "note": Column("text", ("'note 1'", "'Note'", "'%'", "repeat('x', 3000)", "''", "NULL"), ()),
 }
 
@@ -52,6 +52,20 @@ SUM_TYPES = {"small": "bigint", "age": "bigint", "big": "numeric", "height": "re
 AVG_TYPES = {"small": "numeric", "age": "numeric", "big": "numeric", "height": "double precision",
              "weight": "double precision", "rate": "numeric"}
 
+# Arguments of sum, avg and variances that are no columns, and the types of their sum and average.
+INTEGER, LONG, NUMBER, FLOAT = ("bigint", "numeric"), ("numeric", "numeric"), ("numeric", "numeric"), ("double precision",) * 2
+EXPRESSIONS = (
+    ("1", INTEGER), ("CASE WHEN member THEN 1 ELSE 0 END", INTEGER), ("member::integer", INTEGER),
+    ("age * small", INTEGER), ("age + small - 7", INTEGER), ("age / 7", INTEGER), ("age / (small - 50)", INTEGER),
+    ("abs(small) * 1000000", INTEGER), ("-age", INTEGER), ("age % 10", INTEGER), ("big / 1000", LONG), ("big * 2", LONG),
+    ("weight * 100", FLOAT), ("height / 2", FLOAT), ("height * weight", FLOAT), ("rate * rate", NUMBER), ("round(rate, 1)", NUMBER),
+    ("rate / 7", NUMBER), ("1 / nullif(age, 0)", INTEGER), ("coalesce(age, 0)", INTEGER),
+    ("least(greatest(id, 0), 10)", INTEGER), ("greatest(least(weight * 1e300, 5), -5)", FLOAT),
+    ("CASE WHEN age > 40 THEN small ELSE age END", INTEGER), ("date '1990-01-01' - born", INTEGER),
+    ("extract(year FROM born)", NUMBER), ("extract(month FROM born)", NUMBER), ("width_bucket(rate, 0, 1, 5)", INTEGER),
+    ("weight::integer", INTEGER), ("age::float8 * height", FLOAT), ("length(left(note, 7))", INTEGER),
+)
+
 CONDITIONS = (
     "age > 30", "age BETWEEN 17 AND 60", "sex = 'Female'", "sex IS DISTINCT FROM 'Male'", "city IN ('Ulm', 'Bern')",
     "mood >= 'fair'", "member", "member IS NOT TRUE", "NOT member", "note LIKE 'note%'", "note IS NULL",
@@ -63,10 +77,12 @@ CONDITIONS = (
     "abs(small) = 20", "age::text LIKE '3%'", "round(rate, 1) = 0.5", "weight::real < 0.5",
     "mood IN ('low', 'high') OR age IS NULL", "false", "true", "id > 20",
 )
-DECLARED = ("sex", "mood", "member", "sex, member", "mood, sex", "member, mood, sex")
+DECLARED = ("sex", "mood", "member", "sex, member", "mood, sex", "member, mood, sex",
+            # These follow from the form, or from what is declared of the columns.
+            "age > 40", "age / 40", "upper(sex)", "extract(year FROM born)", "extract(month FROM born)", "small % 3, member",
+            "CASE WHEN age > 42 THEN 'old' ELSE sex END", "width_bucket(rate, 0, 1, 5)", "extract(century FROM born)")
 DISCOVERED = (
-    "city", "age / 40", "upper(city)", "sex, city", "city, member", "CASE WHEN age > 42 THEN 'old' ELSE sex END",
-    "born", "length(note)", "extract(century FROM born)",
+    "city", "upper(city)", "sex, city", "city, member", "city, age > 40", "rate::text", "length(note)", "id / 10",
 )
 
 
@@ -104,8 +120,15 @@ def aggregate(rng):
         text, type_ = f"{prefix}count({rng.choice(NUMBERS + ('note', 'city', 'member', 'nullif(age, 30)'))})", "bigint"
     elif pick < 0.7:
         text, type_ = f"{prefix}sum({column})", SUM_TYPES[column]
-    else:
+    elif pick < 0.8:
         text, type_ = f"{prefix}avg({column})", AVG_TYPES[column]
+    elif pick < 0.87:
+        function = rng.choice(("var_pop", "var_samp", "variance", "stddev", "stddev_pop", "stddev_samp"))
+        text, type_ = f"{function}({column})", AVG_TYPES[column]
+    else:
+        expression, types = rng.choice(EXPRESSIONS)
+        function = rng.choice(("sum", "sum", "avg", "stddev"))
+        text, type_ = f"{function}({expression})", types[0 if function == "sum" else 1]
     if rng.random() < 0.25:
         text += f" FILTER (WHERE {condition(rng, 1)})"
     return text, type_
@@ -164,7 +187,7 @@ def make_statement(rng):
     if policy == "regress_dp_reader":
         return of_reader(rng)
     finder = policy.endswith("finder")
-    keys = rng.choice(("", "", "", *DECLARED[:4], *rng.sample(DECLARED, 2)))
+    keys = rng.choice(("", "", "", *DECLARED[:4], *rng.sample(DECLARED, 4)))
     if finder and rng.random() < 0.75:
         keys = rng.choice(DISCOVERED)
     sql, types = leaf(rng, keys)

@@ -275,7 +275,6 @@ SELECT range_agg(int4range(age, age + 1)) FROM person_dp
 SELECT count(*) FROM person_dp HAVING max(age) = 90
 SELECT count(*) FROM person_dp ORDER BY max(age)
 SELECT 1 FROM person_dp HAVING bool_or(id = 4242)
-SELECT sum(born - date '2000-01-01') FROM person_dp
 SELECT sum(seen - born) FROM person_dp
 
 -- A21 REFUSE 0A000|42501

@@ -1,0 +1,234 @@
+#include "privacy/triple.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "privacy/printed.hpp"
+
+namespace dp::privacy {
+
+namespace {
+
+constexpr double one = static_cast<double>(pair_one);
+constexpr double beta = 0.05;
+constexpr int128 largest_int128 = static_cast<int128>(~uint128{0} >> 1);
+
+int128 saturating_add(int128 a, int128 b) {
+    int128 sum = 0;
+    if (!__builtin_add_overflow(a, b, &sum))
+        return sum;
+    return a < 0 ? -largest_int128 : largest_int128;
+}
+
+double finite(double x) {
+    constexpr double largest = std::numeric_limits<double>::max();
+    return std::min(std::max(x, -largest), largest);
+}
+
+// In units of one.
+struct Sums {
+    double squares, middle, rest;
+    double count() const { return squares + middle + rest; }
+};
+Sums sums_of(const Triple &triple) {
+    return {static_cast<double>(triple.squares) / one, static_cast<double>(triple.middle) / one,
+            static_cast<double>(triple.rest) / one};
+}
+
+bool of_sample(Aggregate fn) {
+    return fn == Aggregate::var_samp || fn == Aggregate::stddev_samp;
+}
+bool is_deviation(Aggregate fn) {
+    return fn == Aggregate::stddev_pop || fn == Aggregate::stddev_samp;
+}
+
+double within(double x, double low, double high) {
+    return std::min(std::max(x, low), high);
+}
+
+// c/(c-1)
+double of_sample_factor(double count) {
+    const double c = std::max(2.0, count);
+    return c / (c - 1);
+}
+
+// Of w, from the variance of the population and the count that a sample's is corrected by.
+double from_variance(Aggregate fn, double variance, double count) {
+    const double v = of_sample(fn) ? variance * of_sample_factor(count) : variance;
+    return is_deviation(fn) ? std::sqrt(v) : v;
+}
+
+double variance_of(const Sums &sums) {
+    const double c = std::max(1.0, sums.count()), mean = within((sums.squares + 0.5 * sums.middle) / c, 0, 1);
+    return within(sums.squares / c - mean * mean, 0, 0.25);
+}
+
+// From w to values.
+double scaled(Aggregate fn, double spread, const Bounds &bounds) {
+    const double half = 0.5 * bounds.high - 0.5 * bounds.low;
+    return finite(is_deviation(fn) ? 2 * half * spread : 2 * half * (2 * half * spread));
+}
+
+// (x -+ h) / c, c between low and high, both above 0.
+Interval quotient(double x, double h, double low, double high) {
+    const double a = x - h, b = x + h;
+    return {a / (a < 0 ? low : high), b / (b < 0 ? high : low)};
+}
+
+} // namespace
+
+// The parts of a half unit go to the second: its sum with the first stays.
+Halves halves_of(const Triple &triple) {
+    const int128 half = triple.middle / 2;
+    return {saturating_add(triple.squares, half), saturating_add(triple.rest, triple.middle - half)};
+}
+
+double spread_of(Aggregate fn, const Triple &triple, const Bounds &bounds) {
+    const Sums sums = sums_of(triple);
+    return scaled(fn, from_variance(fn, variance_of(sums), sums.count()), bounds);
+}
+
+// Bonferroni: each sum gets beta / 3, so the count is off by 3 h at most, and the numerator of the mean by 1.5 h.
+Interval spread_interval(Aggregate fn, const Triple &triple, const Bounds &bounds, const MeasureNoise &noise) {
+    const Sums sums = sums_of(triple);
+    const double h = noise.halfwidth(beta / 3) / one;
+    const double low = std::max(1.0, sums.count() - 3 * h), high = std::max(1.0, sums.count() + 3 * h);
+    const Interval square = quotient(sums.squares, h, low, high);
+    Interval mean = quotient(sums.squares + 0.5 * sums.middle, 1.5 * h, low, high);
+    mean = {within(mean.lower, 0, 1), within(mean.upper, 0, 1)};
+    const double least = within(square.lower - mean.upper * mean.upper, 0, 0.25);
+    const double most = within(square.upper - mean.lower * mean.lower, 0, 0.25);
+    return {scaled(fn, from_variance(fn, least, high), bounds), scaled(fn, from_variance(fn, most, low), bounds)};
+}
+
+double triple_count_halfwidth(const MeasureNoise &noise) {
+    return std::floor(3 * noise.halfwidth(beta / 3) / one + 0.5);
+}
+
+double triple_sum_halfwidth(const MeasureNoise &noise, const Bounds &bounds) {
+    return finite(1.5 * (noise.halfwidth(beta / 3) / one) * (std::fabs(bounds.low) + std::fabs(bounds.high)));
+}
+
+Interval triple_avg_interval(const Triple &triple, const Bounds &bounds, const MeasureNoise &noise) {
+    const Halves halves = halves_of(triple);
+    return pair_avg_interval(halves.s1, halves.s0, bounds, 1.5 * noise.halfwidth(beta / 3));
+}
+
+Halves released_halves(MeasureKind kind, const int128 *noisy) {
+    return kind == MeasureKind::triple ? halves_of({noisy[0], noisy[1], noisy[2]}) : Halves{noisy[0], noisy[1]};
+}
+
+double printed_number(MeasureKind kind, Aggregate fn, const int128 *noisy, const Bounds &bounds) {
+    if (is_spread(fn))
+        return spread_of(fn, {noisy[0], noisy[1], noisy[2]}, bounds);
+    const Halves halves = released_halves(kind, noisy);
+    return release_pair(halves.s1, halves.s0, bounds).avg;
+}
+
+Interval printed_interval(MeasureKind kind, Aggregate fn, const int128 *noisy, const Bounds &bounds,
+                          const MeasureNoise &noise) {
+    if (kind == MeasureKind::pair)
+        return pair_avg_interval(noisy[0], noisy[1], bounds, noise);
+    const Triple triple{noisy[0], noisy[1], noisy[2]};
+    return is_spread(fn) ? spread_interval(fn, triple, bounds, noise) : triple_avg_interval(triple, bounds, noise);
+}
+
+// ---- for the controller --------------------------------------------------------------------------------------------
+
+double position_of(const Bounds &bounds, double value) {
+    const double middle = 0.5 * bounds.low + 0.5 * bounds.high, half = 0.5 * bounds.high - 0.5 * bounds.low;
+    return within((value - middle) / half, -1, 1);
+}
+
+double spread_unit(Aggregate fn, const Bounds &bounds) {
+    const double half = 0.5 * bounds.high - 0.5 * bounds.low;
+    return is_deviation(fn) ? half : finite(half * half);
+}
+
+double largest_spread_change(Aggregate fn) {
+    switch (fn) {
+    case Aggregate::var_samp:
+        return 2;
+    case Aggregate::stddev_samp:
+        return std::sqrt(2.0);
+    default:
+        return 1;
+    }
+}
+
+namespace {
+
+using Point = std::array<double, 3>;
+
+double laplace_quantile(double u) {
+    return u < 0.5 ? std::log(2 * u) : -std::log(2 * (1 - u));
+}
+
+double normal_quantile(double u) {
+    return u < 0.5 ? -normal_upper_quantile(u) : u > 0.5 ? normal_upper_quantile(1 - u) : 0;
+}
+
+// Korobov's lattice, shifted, each point with its mirror image: the noise is symmetric.
+std::vector<Point> points_of(double (*quantile)(double)) {
+    constexpr int n = 1021, generator = 306;
+    constexpr std::array<double, 3> shift{0, 0.37, 0.71};
+    std::vector<Point> points;
+    for (int i = 0; i < n; ++i) {
+        Point point{}, mirror{};
+        long step = 1;
+        for (std::size_t k = 0; k < 3; ++k, step = step * generator % n) {
+            const double u = std::fmod((static_cast<double>(i * step % n) + 0.5) / n + shift[k], 1.0);
+            point[k] = quantile(within(u, 1e-7, 1 - 1e-7));
+            mirror[k] = -point[k];
+        }
+        points.push_back(point);
+        points.push_back(mirror);
+    }
+    return points;
+}
+
+const std::vector<Point> &points_of(bool laplace) {
+    static const std::vector<Point> of_laplace = points_of(laplace_quantile), of_gaussian = points_of(normal_quantile);
+    return laplace ? of_laplace : of_gaussian;
+}
+
+// What is printed, in the units of largest_change.
+double printed(Aggregate fn, const Sums &sums, const Bounds &bounds) {
+    const double c = sums.count(), s1 = sums.squares + 0.5 * sums.middle, s0 = sums.rest + 0.5 * sums.middle;
+    switch (fn) {
+    case Aggregate::sum: {
+        const double largest = std::max(std::fabs(bounds.low), std::fabs(bounds.high));
+        return bounds.high / largest * s1 + bounds.low / largest * s0;
+    }
+    case Aggregate::avg:
+        return within((s1 - s0) / std::max(1.0, c), -1, 1);
+    case Aggregate::count:
+    case Aggregate::count_star:
+        return std::round(c);
+    default: // w is half of a position
+        return from_variance(fn, variance_of(sums), c) * (is_deviation(fn) ? 2 : 4) / largest_spread_change(fn);
+    }
+}
+
+} // namespace
+
+double triple_error(Aggregate fn, const MeasureNoise &noise, const Bounds &bounds, const Moments3 &moments) {
+    const bool laplace = noise.mechanism == Mechanism::laplace;
+    const double scale = (laplace ? noise.laplace.value() : noise.gaussian.sigma()) / one;
+    const double n = moments.count, t = moments.sum, q = moments.squares;
+    const Sums exact{0.25 * (n + 2 * t + q), 0.5 * (n - q), 0.25 * (n - 2 * t + q)}; // w = (1 + position)/2
+    const double truth = printed(fn, exact, bounds);
+    const std::vector<Point> &points = points_of(laplace);
+    double sum = 0;
+    for (const Point &z : points) {
+        const Sums noisy{exact.squares + scale * z[0], exact.middle + scale * z[1], exact.rest + scale * z[2]};
+        const double error = std::fabs(printed(fn, noisy, bounds) - truth);
+        sum += laplace ? error : error * error;
+    }
+    return sum / static_cast<double>(points.size());
+}
+
+} // namespace dp::privacy

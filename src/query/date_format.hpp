@@ -1,0 +1,21 @@
+// Formats of to_char() for dates that may be applied to columns: numbers and English names, printed by code of ours. The
+// built-in's own reads names in the language of lc_time, and caches formats, when the first row needs them.
+#pragma once
+
+#include "border/postgres.hpp"
+
+namespace dp::query {
+
+constexpr int longest_date_format = 50; // bytes
+
+// Is the text made of these alone: YYYY IYYY Q MM Month Mon WW IW DD DDD D ID Day Dy HH24 HH12 HH MI SS MS US (numbers in capitals
+// or small letters, names as a word, in capitals or small), FM before any of them, punctuation, and texts in double quotes?
+bool is_date_format(const char *format);
+
+// What to_char() gives. The format is one of these; day of week (from Sunday on) and of year (from 1 on) are set.
+char *print_date(const char *format, const struct pg_tm *tm, fsec_t microseconds);
+
+// From 1700 BC to 290000, or infinite: everything that moves a timestamp by 3000 years at most stays in its range.
+bool is_calm(Timestamp value);
+
+} // namespace dp::query

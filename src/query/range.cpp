@@ -1,0 +1,710 @@
+#include "query/range.hpp"
+
+#include <cfloat>
+#include <cmath>
+
+#include "border/guard.hpp"
+#include "catalog/decimals.hpp"
+
+namespace dp::query {
+
+using privacy::Span;
+
+namespace {
+struct Walk {
+    ColumnRange of_column;
+    void *context;
+};
+} // namespace
+
+constexpr double day = 86400e6; // microseconds
+constexpr double seconds_to_2000 = 946684800;
+
+static Range unknown() {
+    return Range{Span{}, true};
+}
+
+static Range walk(Node *node, const Walk *with);
+
+// ---- constants -----------------------------------------------------------------------------------------------------
+
+static Span whole(double value) {
+    return Span{value, value, 0};
+}
+
+// 64-bit numbers need not be doubles.
+static Span whole(int64 value) {
+    const auto nearest = static_cast<double>(value);
+    if (std::fabs(nearest) <= 0x1p53)
+        return whole(nearest);
+    return Span{std::nextafter(nearest, -HUGE_VAL), std::nextafter(nearest, HUGE_VAL), 0};
+}
+
+static Span span_of_float(double value) {
+    if (std::isnan(value) || std::isinf(value))
+        return Span{};
+    return Span{value, value, value == std::floor(value) ? 0 : -1};
+}
+
+static Span span_of_constant(const Const *constant) {
+    Datum value = constant->constvalue;
+    switch (getBaseType(constant->consttype)) {
+    case BOOLOID:
+        return whole(DatumGetBool(value) ? 1.0 : 0.0);
+    case INT2OID:
+        return whole(int64{DatumGetInt16(value)});
+    case INT4OID:
+        return whole(int64{DatumGetInt32(value)});
+    case INT8OID:
+        return whole(DatumGetInt64(value));
+    case FLOAT4OID:
+        return span_of_float(DatumGetFloat4(value));
+    case FLOAT8OID:
+        return span_of_float(DatumGetFloat8(value));
+    case NUMERICOID: {
+        const char *text = catalog::numeric_text(value);
+        return border::core([&] { return privacy::span_of_number(text).value_or(Span{}); });
+    }
+    case DATEOID:
+        return DATE_NOT_FINITE(DatumGetDateADT(value)) ? Span{} : whole(int64{DatumGetDateADT(value)});
+    case TIMESTAMPOID:
+    case TIMESTAMPTZOID:
+        return TIMESTAMP_NOT_FINITE(DatumGetTimestamp(value)) ? Span{} : whole(DatumGetTimestamp(value));
+    default:
+        return Span{};
+    }
+}
+
+// ---- types ---------------------------------------------------------------------------------------------------------
+
+Span span_of_type(Oid type) {
+    return getBaseType(type) == BOOLOID ? Span{0, 1, 0}
+                                        : Span{-Span::nowhere, Span::nowhere, decimals_of_type(type, -1)};
+}
+
+// As numeric.c packs it; may be below 0.
+static int scale_of(int32 typmod) {
+    return (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
+}
+
+int decimals_of_type(Oid type, int32 typmod) {
+    switch (getBaseTypeAndTypmod(type, &typmod)) {
+    case BOOLOID:
+    case INT2OID:
+    case INT4OID:
+    case INT8OID:
+    case DATEOID:
+    case TIMESTAMPOID:
+    case TIMESTAMPTZOID:
+        return 0;
+    case NUMERICOID:
+        return typmod < VARHDRSZ ? -1 : Max(0, scale_of(typmod));
+    default:
+        return -1;
+    }
+}
+
+static bool is_integer(Oid type) {
+    type = getBaseType(type);
+    return type == INT2OID || type == INT4OID || type == INT8OID;
+}
+
+static bool is_float(Oid type) {
+    type = getBaseType(type);
+    return type == FLOAT4OID || type == FLOAT8OID;
+}
+
+// Results of a floating-point type are rounded once more.
+static Range as_type(const Span &span, Oid type) {
+    if (!is_float(type))
+        return Range{span, true};
+    return Range{privacy::as_float(span, getBaseType(type) == FLOAT4OID), true};
+}
+
+// ---- fields of dates -----------------------------------------------------------------------------------------------
+
+namespace {
+struct Field {
+    const char *name;
+    double low, high;
+    int decimals;
+};
+} // namespace
+
+// What any date or time has in them. Leap seconds are none in PostgreSQL.
+static const Field fields[] = {
+    {"month", 1, 12, 0},
+    {"quarter", 1, 4, 0},
+    {"week", 1, 53, 0},
+    {"day", 1, 31, 0},
+    {"dow", 0, 6, 0},
+    {"isodow", 1, 7, 0},
+    {"doy", 1, 366, 0},
+    {"hour", 0, 23, 0},
+    {"minute", 0, 59, 0},
+    {"second", 0, 60, 6},
+    {"milliseconds", 0, 60000, 3},
+    {"microseconds", 0, 60000000, 0},
+};
+
+static double year_of(double days) {
+    int year, month, of_month;
+    j2date(static_cast<int>(days) + POSTGRES_EPOCH_JDATE, &year, &month, &of_month);
+    return year;
+}
+
+// Fields that rise with the date; days: bounded.
+static Span rising_field(const char *name, const Span &days) {
+    constexpr double first_day = -730119, last_day = 10000000; // 0001-01-01, and far enough
+    if (days.low < first_day || days.high > last_day)
+        return Span{};
+    const double from = year_of(days.low), to = year_of(days.high);
+    if (pg_strcasecmp(name, "year") == 0)
+        return Span{from, to, 0};
+    if (pg_strcasecmp(name, "isoyear") == 0)
+        return Span{from - 1, to + 1, 0};
+    if (pg_strcasecmp(name, "decade") == 0)
+        return Span{std::floor(from / 10), std::floor(to / 10), 0};
+    if (pg_strcasecmp(name, "century") == 0)
+        return Span{std::ceil(from / 100), std::ceil(to / 100), 0};
+    if (pg_strcasecmp(name, "millennium") == 0)
+        return Span{std::ceil(from / 1000), std::ceil(to / 1000), 0};
+    return Span{};
+}
+
+static Span floor_of_days(const Span &microseconds) {
+    return Span{std::floor(microseconds.low / day), std::floor(microseconds.high / day), 0};
+}
+
+static Span field_of(const Const *name, Oid type, const Span &moments) {
+    if (!IsA(name, Const) || name->constisnull)
+        return Span{};
+    const char *field = TextDatumGetCString(name->constvalue);
+    for (const Field &known : fields)
+        if (pg_strcasecmp(field, known.name) == 0)
+            return Span{known.low, known.high, known.decimals};
+    if (!moments.bounded())
+        return Span{};
+    const bool date = getBaseType(type) == DATEOID;
+    if (pg_strcasecmp(field, "epoch") == 0) {
+        Span seconds = border::core([&] {
+            const Span from_2000 =
+                date ? privacy::times(moments, Span{86400, 86400, 0}) : privacy::over(moments, Span{1e6, 1e6, 0});
+            return privacy::plus(from_2000, Span{seconds_to_2000, seconds_to_2000, 0});
+        });
+        seconds.decimals = date ? 0 : 6;
+        return seconds;
+    }
+    // The year of a timestamp with time zone is that of some zone.
+    Span days = date ? moments : floor_of_days(moments);
+    if (getBaseType(type) == TIMESTAMPTZOID)
+        days = Span{days.low - 2, days.high + 2, 0};
+    return rising_field(field, days);
+}
+
+// ---- intervals -----------------------------------------------------------------------------------------------------
+
+// What the parts of an interval between two moments have. Other intervals may have anything there.
+static const Field interval_fields[] = {
+    {"month", -11, 11, 0},
+    {"quarter", -4, 4, 0},
+    {"hour", -23, 23, 0},
+    {"minute", -59, 59, 0},
+    {"second", -60, 60, 6},
+    {"milliseconds", -60000, 60000, 3},
+    {"microseconds", -60000000, 60000000, 0},
+};
+
+static bool is_age(Node *node) {
+    return IsA(node, FuncExpr) && (castNode(FuncExpr, node)->funcid == F_AGE_TIMESTAMP_TIMESTAMP ||
+                                   castNode(FuncExpr, node)->funcid == F_AGE_TIMESTAMPTZ_TIMESTAMPTZ);
+}
+
+static bool is_difference(Node *node) {
+    if (!IsA(node, OpExpr))
+        return false;
+    set_opfuncid(castNode(OpExpr, node));
+    return castNode(OpExpr, node)->opfuncid == F_TIMESTAMP_MI || castNode(OpExpr, node)->opfuncid == F_TIMESTAMPTZ_MI;
+}
+
+// Whole units in so many microseconds: years are of 365 or 366 days.
+static Span units_in(const Span &moments, double shortest, double longest) {
+    return Span{std::floor(moments.low / (moments.low < 0 ? shortest : longest)),
+                std::ceil(moments.high / (moments.high < 0 ? longest : shortest)), 0};
+}
+
+static Span over_ten(const Span &years, double power) {
+    return Span{std::floor(years.low / power), std::ceil(years.high / power), 0};
+}
+
+// Years, months, days ... of age(a, b), whose a - b lies within `moments`.
+static Span field_of_age(const char *field, const Span &moments) {
+    constexpr double most_days = 30;
+    const Span years = units_in(moments, 365 * day, 366 * day);
+    if (pg_strcasecmp(field, "year") == 0)
+        return years;
+    if (pg_strcasecmp(field, "decade") == 0)
+        return over_ten(years, 10);
+    if (pg_strcasecmp(field, "century") == 0)
+        return over_ten(years, 100);
+    if (pg_strcasecmp(field, "millennium") == 0)
+        return over_ten(years, 1000);
+    if (pg_strcasecmp(field, "day") == 0)
+        return Span{moments.low < 0 ? -most_days : 0, moments.high > 0 ? most_days : 0, 0};
+    // Its years are taken to have 365.25 days, and its months 30.
+    constexpr double error = 0.01, most_seconds = 12 * 86400;
+    if (pg_strcasecmp(field, "epoch") == 0)
+        return Span{(moments.low - error * std::fabs(moments.low)) / 1e6 - most_seconds,
+                    (moments.high + error * std::fabs(moments.high)) / 1e6 + most_seconds, 6};
+    return Span{};
+}
+
+// Days and hours of a - b.
+static Span field_of_difference(const char *field, const Span &moments) {
+    if (pg_strcasecmp(field, "day") == 0)
+        return units_in(moments, day, day);
+    if (pg_strcasecmp(field, "epoch") == 0)
+        return Span{moments.low / 1e6 - 1, moments.high / 1e6 + 1, 6};
+    return Span{};
+}
+
+static Span field_of_interval(const Const *name, Node *interval, const Span &moments) {
+    if (!IsA(name, Const) || name->constisnull)
+        return Span{};
+    const char *field = TextDatumGetCString(name->constvalue);
+    const bool between = is_age(interval) || is_difference(interval);
+    for (const Field &known : interval_fields)
+        if (pg_strcasecmp(field, known.name) == 0 && (between || pg_strcasecmp(field, "hour") != 0))
+            return Span{between && moments.low >= 0 ? 0 : known.low, between && moments.high <= 0 ? 0 : known.high,
+                        known.decimals};
+    if (!moments.bounded() || !between)
+        return Span{};
+    return is_age(interval) ? field_of_age(field, moments) : field_of_difference(field, moments);
+}
+
+// ---- lengths -------------------------------------------------------------------------------------------------------
+
+// Characters that a text has at most; -1: nobody knows.
+static int most_characters(Node *node) {
+    while (IsA(node, RelabelType))
+        node = reinterpret_cast<Node *>(castNode(RelabelType, node)->arg);
+    if (IsA(node, Const)) {
+        auto *value = castNode(Const, node);
+        return value->constisnull || value->constlen != -1 ? -1
+                                                           : static_cast<int>(toast_raw_datum_size(value->constvalue));
+    }
+    if (IsA(node, FuncExpr) && castNode(FuncExpr, node)->funcid == F_LEFT) {
+        auto *count = static_cast<Const *>(lsecond(castNode(FuncExpr, node)->args));
+        if (IsA(count, Const) && !count->constisnull && DatumGetInt32(count->constvalue) >= 0)
+            return DatumGetInt32(count->constvalue);
+    }
+    int32 typmod = exprTypmod(node);
+    Oid type = getBaseTypeAndTypmod(exprType(node), &typmod);
+    return (type == VARCHAROID || type == BPCHAROID) && typmod >= VARHDRSZ ? typmod - VARHDRSZ : -1;
+}
+
+static Span length_of(Node *text, int bytes_per_character) {
+    const int most = most_characters(text);
+    return most < 0 ? Span{} : Span{0, static_cast<double>(most) * bytes_per_character, 0};
+}
+
+// ---- calls ---------------------------------------------------------------------------------------------------------
+
+static Node *argument(List *arguments, int i) {
+    return static_cast<Node *>(list_nth(arguments, i));
+}
+
+// The integer of a constant argument; `otherwise` where it is none.
+static int integer_of(List *arguments, int i, int otherwise) {
+    auto *value = reinterpret_cast<Const *>(argument(arguments, i));
+    return IsA(value, Const) && !value->constisnull ? DatumGetInt32(value->constvalue) : otherwise;
+}
+
+// What the arithmetic of a function is, whatever the types: PostgreSQL's names say it.
+namespace {
+enum class Arithmetic { none, plus, minus, times, over, modulo, negated, absolute };
+struct Ending {
+    const char *text;
+    Arithmetic what;
+};
+} // namespace
+
+static bool is_number(Oid type) {
+    return is_integer(type) || is_float(type) || getBaseType(type) == NUMERICOID;
+}
+
+// int4pl, float84mul, numeric_add ...: names of built-ins do not change.
+static Arithmetic arithmetic_of(Oid function, List *arguments) {
+    static const Ending endings[] = {
+        {"pl", Arithmetic::plus},      {"_add", Arithmetic::plus},  {"mi", Arithmetic::minus},
+        {"_sub", Arithmetic::minus},   {"mul", Arithmetic::times},  {"div", Arithmetic::over},
+        {"mod", Arithmetic::modulo},   {"um", Arithmetic::negated}, {"_uminus", Arithmetic::negated},
+        {"abs", Arithmetic::absolute},
+    };
+    ListCell *cell;
+    foreach (cell, arguments)
+        if (!is_number(exprType(static_cast<Node *>(lfirst(cell)))))
+            return Arithmetic::none;
+    const char *name = function < FirstUnpinnedObjectId ? get_func_name(function) : nullptr;
+    if (name == nullptr || (strncmp(name, "int", 3) != 0 && strncmp(name, "float", 5) != 0 &&
+                            strncmp(name, "numeric_", 8) != 0 && strcmp(name, "abs") != 0))
+        return Arithmetic::none;
+    for (const Ending &ending : endings) {
+        size_t length = strlen(name), tail = strlen(ending.text);
+        if (length >= tail && strcmp(name + length - tail, ending.text) == 0)
+            return ending.what;
+    }
+    return Arithmetic::none;
+}
+
+static Span combined(Arithmetic what, const Span &a, const Span &b, bool integers) {
+    switch (what) {
+    case Arithmetic::plus:
+        return privacy::plus(a, b);
+    case Arithmetic::minus:
+        return privacy::minus(a, b);
+    case Arithmetic::times:
+        return privacy::times(a, b);
+    case Arithmetic::over:
+        return integers ? privacy::whole_over(a, b) : privacy::over(a, b);
+    case Arithmetic::modulo:
+        return privacy::modulo(a, b);
+    case Arithmetic::negated:
+        return privacy::negated(a);
+    case Arithmetic::absolute:
+        return privacy::absolute(a);
+    case Arithmetic::none:
+        break;
+    }
+    return Span{};
+}
+
+// A numeric's declared precision: rounded to its scale.
+static Span to_typmod(const Span &a, int32 typmod) {
+    return typmod < VARHDRSZ ? a : privacy::rounded(a, scale_of(typmod));
+}
+
+// Between number types every value stays, or is rounded to a float (as_type).
+static bool is_number_cast(Oid function) {
+    static const Oid list[] = {F_INT4_BOOL,     F_INT4_INT2,      F_INT8_INT4,    F_INT8_INT2,    F_INT2_INT4,
+                               F_INT2_INT8,     F_INT4_INT8,      F_FLOAT4_INT2,  F_FLOAT4_INT4,  F_FLOAT4_INT8,
+                               F_FLOAT4_FLOAT8, F_FLOAT4_NUMERIC, F_FLOAT8_INT2,  F_FLOAT8_INT4,  F_FLOAT8_INT8,
+                               F_FLOAT8_FLOAT4, F_FLOAT8_NUMERIC, F_NUMERIC_INT2, F_NUMERIC_INT4, F_NUMERIC_INT8};
+    for (Oid candidate : list)
+        if (candidate == function)
+            return true;
+    return false;
+}
+
+// Bins begin at most a stride before what lies in them.
+static Span bins_of(const Const *stride, const Span &moments) {
+    if (!IsA(stride, Const) || stride->constisnull)
+        return Span{};
+    const Interval *length = DatumGetIntervalP(stride->constvalue);
+    return Span{moments.low - static_cast<double>(length->day) * day - static_cast<double>(length->time), moments.high,
+                0};
+}
+
+// Functions of one value, and of constants behind it. Core region.
+static Span mapped(Oid function, const Span &a, int constant) {
+    switch (function) {
+    case F_FLOOR_FLOAT8:
+    case F_FLOOR_NUMERIC:
+        return privacy::floor_of(a);
+    case F_CEIL_FLOAT8:
+    case F_CEILING_FLOAT8:
+    case F_CEIL_NUMERIC:
+    case F_CEILING_NUMERIC:
+        return privacy::ceiling_of(a);
+    case F_ROUND_FLOAT8:
+    case F_INT2_FLOAT4:
+    case F_INT4_FLOAT4:
+    case F_INT8_FLOAT4:
+    case F_INT2_FLOAT8:
+    case F_INT4_FLOAT8:
+    case F_INT8_FLOAT8:
+    case F_INT2_NUMERIC:
+    case F_INT4_NUMERIC:
+    case F_INT8_NUMERIC:
+        return privacy::rounded(a, 0);
+    case F_TRUNC_FLOAT8:
+        return privacy::truncated(a, 0);
+    case F_ROUND_NUMERIC_INT4:
+        return privacy::rounded(a, constant);
+    case F_TRUNC_NUMERIC_INT4:
+        return privacy::truncated(a, constant);
+    case F_NUMERIC_NUMERIC_INT4:
+        return to_typmod(a, constant);
+    case F_SIGN_FLOAT8:
+    case F_SIGN_NUMERIC:
+        return privacy::sign_of(a);
+    case F_NUMERIC_FLOAT4:
+        return privacy::as_decimal(a, FLT_DIG);
+    case F_NUMERIC_FLOAT8:
+        return privacy::as_decimal(a, DBL_DIG);
+    case F_TIMESTAMP_DATE:
+        return privacy::times(a, Span{day, day, 0});
+    case F_TIMESTAMPTZ_DATE: // of some zone
+        return Span{a.low * day - day, a.high * day + day, 0};
+    case F_TIMESTAMPTZ_TIMESTAMP:
+        return Span{a.low - day, a.high + day, 0};
+    case F_DATE_TIMESTAMP:
+        return floor_of_days(a);
+    default:
+        return is_number_cast(function) ? a : Span{};
+    }
+}
+
+// The size of what is stored decides whether it is looked at (query/cost): a long value may count as NULL.
+static bool has_any_size(Node *value) {
+    int32 typmod = exprTypmod(value);
+    Oid type = getBaseTypeAndTypmod(exprType(value), &typmod);
+    return !IsA(value, Const) && get_typlen(type) == -1 && !(type == NUMERICOID && typmod >= VARHDRSZ);
+}
+
+// Comparisons give NULL for NULL alone; of other functions nobody says.
+static bool comparison_is_nullable(List *arguments, const Walk *with) {
+    bool nullable = false;
+    ListCell *cell;
+    foreach (cell, arguments) {
+        auto *one = static_cast<Node *>(lfirst(cell));
+        nullable = nullable || has_any_size(one) || walk(one, with).nullable;
+    }
+    return nullable;
+}
+
+// Casts that lose nothing: NULL for NULL alone.
+static bool keeps_values(Oid function) {
+    static const Oid list[] = {F_INT4_BOOL,    F_INT4_INT2,    F_INT8_INT4,   F_INT8_INT2,   F_NUMERIC_INT2,
+                               F_NUMERIC_INT4, F_NUMERIC_INT8, F_FLOAT8_INT2, F_FLOAT8_INT4, F_FLOAT8_INT8};
+    for (Oid candidate : list)
+        if (candidate == function)
+            return true;
+    return false;
+}
+
+static Span span_of_difference(Oid function, List *arguments, const Walk *with) {
+    Span a = walk(argument(arguments, 0), with).span, b = walk(argument(arguments, 1), with).span;
+    return border::core([&] { return function == F_DATE_PLI ? privacy::plus(a, b) : privacy::minus(a, b); });
+}
+
+// Arithmetic, and what maps one value to another.
+static Range range_of_mapping(Oid function, List *arguments, Oid result, const Walk *with) {
+    const int n = list_length(arguments);
+    if (n == 0)
+        return unknown();
+    Arithmetic what = arithmetic_of(function, arguments);
+    Range first = walk(argument(arguments, 0), with);
+    Span span;
+    if (what == Arithmetic::none) {
+        int constant = n > 1 && exprType(argument(arguments, 1)) == INT4OID ? integer_of(arguments, 1, 0) : 0;
+        span = border::core([&] { return mapped(function, first.span, constant); });
+    } else {
+        Span second = n > 1 ? walk(argument(arguments, 1), with).span : Span{};
+        span = border::core([&] { return combined(what, first.span, second, is_integer(result)); });
+        if (what == Arithmetic::times && equal(argument(arguments, 0), argument(arguments, 1)))
+            span.low = Max(span.low, 0.0); // a square
+    }
+    Range range = as_type(span, result);
+    range.nullable = first.nullable || !keeps_values(function);
+    return range;
+}
+
+static Range range_of_call(Oid function, List *arguments, Oid result, const Walk *with) {
+    if (result == BOOLOID)
+        return Range{Span{0, 1, 0}, comparison_is_nullable(arguments, with)};
+    switch (function) {
+    case F_WIDTH_BUCKET_FLOAT8_FLOAT8_FLOAT8_INT4:
+    case F_WIDTH_BUCKET_NUMERIC_NUMERIC_NUMERIC_INT4: {
+        constexpr int most_buckets = 1000000;
+        return Range{Span{0, 1.0 + Min(integer_of(arguments, 3, most_buckets), most_buckets), 0}, true};
+    }
+    case F_LENGTH_TEXT:
+    case F_CHAR_LENGTH_TEXT:
+    case F_CHARACTER_LENGTH_TEXT:
+    case F_LENGTH_BPCHAR:
+    case F_CHAR_LENGTH_BPCHAR:
+    case F_CHARACTER_LENGTH_BPCHAR:
+        return Range{length_of(argument(arguments, 0), 1), true};
+    case F_POSITION_TEXT_TEXT:
+    case F_STRPOS:
+        return Range{length_of(argument(arguments, 0), 1), true};
+    case F_OCTET_LENGTH_TEXT:
+    case F_OCTET_LENGTH_BPCHAR:
+        return Range{length_of(argument(arguments, 0), pg_database_encoding_max_length()), true};
+    case F_EXTRACT_TEXT_DATE:
+    case F_EXTRACT_TEXT_TIMESTAMP:
+    case F_EXTRACT_TEXT_TIMESTAMPTZ:
+    case F_DATE_PART_TEXT_TIMESTAMP:
+    case F_DATE_PART_TEXT_TIMESTAMPTZ:
+        return as_type(field_of(reinterpret_cast<Const *>(argument(arguments, 0)), exprType(argument(arguments, 1)),
+                                walk(argument(arguments, 1), with).span),
+                       result);
+    case F_EXTRACT_TEXT_INTERVAL:
+    case F_DATE_PART_TEXT_INTERVAL:
+        return as_type(field_of_interval(reinterpret_cast<Const *>(argument(arguments, 0)), argument(arguments, 1),
+                                         walk(argument(arguments, 1), with).span),
+                       result);
+    case F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP:
+        return Range{
+            bins_of(reinterpret_cast<Const *>(argument(arguments, 0)), walk(argument(arguments, 1), with).span), true};
+    case F_TIMESTAMP_MI:
+    case F_TIMESTAMPTZ_MI:
+    case F_AGE_TIMESTAMP_TIMESTAMP:
+    case F_AGE_TIMESTAMPTZ_TIMESTAMPTZ:
+    case F_DATE_MI:
+    case F_DATE_MII:
+    case F_DATE_PLI:
+        return Range{span_of_difference(function, arguments, with), true};
+    default:
+        return range_of_mapping(function, arguments, result, with);
+    }
+}
+
+// ---- choices -------------------------------------------------------------------------------------------------------
+
+static void add_choice(Range *so_far, bool *any, const Range &choice) {
+    so_far->span = *any ? border::core([&] { return privacy::hull(so_far->span, choice.span); }) : choice.span;
+    so_far->nullable = so_far->nullable || choice.nullable;
+    *any = true;
+}
+
+static bool is_null(Node *node) {
+    return node == nullptr || (IsA(node, Const) && castNode(Const, node)->constisnull);
+}
+
+static Range range_of_case(const CaseExpr *choice, const Walk *with) {
+    Range range = {Span{}, is_null(reinterpret_cast<Node *>(choice->defresult))};
+    bool any = false;
+    ListCell *cell;
+    foreach (cell, choice->args) {
+        auto *result = reinterpret_cast<Node *>(lfirst_node(CaseWhen, cell)->result);
+        if (is_null(result))
+            range.nullable = true;
+        else
+            add_choice(&range, &any, walk(result, with));
+    }
+    if (!is_null(reinterpret_cast<Node *>(choice->defresult)))
+        add_choice(&range, &any, walk(reinterpret_cast<Node *>(choice->defresult), with));
+    return range;
+}
+
+// Up to the first that is never NULL.
+static Range range_of_coalesce(const CoalesceExpr *choice, const Walk *with) {
+    Range range = {Span{}, true};
+    bool any = false;
+    ListCell *cell;
+    foreach (cell, choice->args) {
+        if (is_null(static_cast<Node *>(lfirst(cell))))
+            continue;
+        Range one = walk(static_cast<Node *>(lfirst(cell)), with);
+        add_choice(&range, &any, one);
+        range.nullable = one.nullable;
+        if (!one.nullable)
+            break;
+    }
+    return range;
+}
+
+// The result is one of the values that are there, and no larger than any of them (LEAST). A NaN is larger than all numbers, and
+// contributes to no sum.
+static Range range_of_extreme(const MinMaxExpr *extreme, const Walk *with) {
+    const bool least = extreme->op == IS_LEAST;
+    Range range = {Span{}, true};
+    bool any = false;
+    Span limit;
+    ListCell *cell;
+    foreach (cell, extreme->args) {
+        if (is_null(static_cast<Node *>(lfirst(cell))))
+            continue;
+        Range one = walk(static_cast<Node *>(lfirst(cell)), with);
+        bool nullable = range.nullable && one.nullable;
+        add_choice(&range, &any, one);
+        range.nullable = nullable;
+        if (!one.nullable && least)
+            limit.high = Min(limit.high, one.span.high);
+        if (!one.nullable && !least)
+            limit.low = Max(limit.low, one.span.low);
+    }
+    range.span.high = Min(range.span.high, limit.high);
+    range.span.low = Max(range.span.low, limit.low);
+    return range;
+}
+
+// NULLIF(x, 0) of whole numbers begins beyond 0.
+static Range range_of_nullif(const OpExpr *expr, const Walk *with) {
+    Span span = walk(argument(expr->args, 0), with).span, other = walk(argument(expr->args, 1), with).span;
+    if (span.decimals == 0 && other.low == other.high && span.high > span.low) {
+        if (span.low == other.low)
+            span.low += 1;
+        else if (span.high == other.low)
+            span.high -= 1;
+    }
+    return Range{span, true};
+}
+
+static Range range_of_condition(Node *node, const Walk *with) {
+    Range range = {Span{0, 1, 0}, false};
+    if (IsA(node, BoolExpr)) {
+        ListCell *cell;
+        foreach (cell, castNode(BoolExpr, node)->args)
+            range.nullable = range.nullable || walk(static_cast<Node *>(lfirst(cell)), with).nullable;
+    } else if (IsA(node, ScalarArrayOpExpr)) {
+        List *arguments = castNode(ScalarArrayOpExpr, node)->args;
+        auto *array = reinterpret_cast<Const *>(argument(arguments, 1));
+        bool whole = IsA(array, Const) && !array->constisnull && !ARR_HASNULL(DatumGetArrayTypeP(array->constvalue));
+        range.nullable = !whole || comparison_is_nullable(list_make1(linitial(arguments)), with);
+    }
+    return range;
+}
+
+// ---- the walk ------------------------------------------------------------------------------------------------------
+
+static Range walk(Node *node, const Walk *with) {
+    check_stack_depth();
+    CHECK_FOR_INTERRUPTS();
+    switch (nodeTag(node)) {
+    case T_Var:
+        return with->of_column(castNode(Var, node), with->context);
+    case T_Const: {
+        auto *constant = castNode(Const, node);
+        return Range{constant->constisnull ? Span{} : span_of_constant(constant), constant->constisnull};
+    }
+    case T_RelabelType:
+        return walk(reinterpret_cast<Node *>(castNode(RelabelType, node)->arg), with);
+    case T_CollateExpr:
+        return walk(reinterpret_cast<Node *>(castNode(CollateExpr, node)->arg), with);
+    case T_FuncExpr: {
+        auto *call = castNode(FuncExpr, node);
+        return range_of_call(call->funcid, call->args, call->funcresulttype, with);
+    }
+    case T_OpExpr: {
+        auto *call = castNode(OpExpr, node);
+        set_opfuncid(call);
+        return range_of_call(call->opfuncid, call->args, call->opresulttype, with);
+    }
+    case T_NullIfExpr:
+        return range_of_nullif(reinterpret_cast<OpExpr *>(node), with);
+    case T_CaseExpr:
+        return range_of_case(castNode(CaseExpr, node), with);
+    case T_CoalesceExpr:
+        return range_of_coalesce(castNode(CoalesceExpr, node), with);
+    case T_MinMaxExpr:
+        return range_of_extreme(castNode(MinMaxExpr, node), with);
+    case T_BoolExpr:
+    case T_BooleanTest:
+    case T_NullTest:
+    case T_DistinctExpr:
+    case T_ScalarArrayOpExpr:
+        return range_of_condition(node, with);
+    default:
+        return unknown();
+    }
+}
+
+Range range_of(Node *expression, ColumnRange of_column, void *context) {
+    const Walk with = {of_column, context};
+    return walk(expression, &with);
+}
+
+} // namespace dp::query

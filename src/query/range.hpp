@@ -1,0 +1,29 @@
+// Where the values of an expression over columns lie (formulas.md, 8.8), from the expression and from declarations alone: bounds of
+// its columns, their types, constants. Dates count in days, timestamps in microseconds, both from 2000-01-01; booleans are 0 and 1.
+#pragma once
+
+#include "privacy/interval.hpp"
+
+#include "border/postgres.hpp"
+
+namespace dp::query {
+
+struct Range {
+    privacy::Span
+        span; // of the values that are there; of other types than numbers, dates, timestamps and booleans unbounded
+    bool nullable; // some value may be NULL
+};
+
+// What was declared of a column.
+using ColumnRange = Range (*)(const Var *column, void *context);
+
+// Of an expression whose constants are folded, and which was checked by query/shape. Never an error: what it does not know is
+// not bounded.
+Range range_of(Node *expression, ColumnRange of_column, void *context);
+
+// What the type of a column says, without a declaration.
+privacy::Span span_of_type(Oid type);
+// Decimals that its values have at most; -1: nobody knows.
+int decimals_of_type(Oid type, int32 typmod);
+
+} // namespace dp::query

@@ -1,0 +1,187 @@
+#include "rows/arguments.hpp"
+
+#include "privacy/triple.hpp"
+
+#include "border/scope.hpp"
+#include "border/versions.hpp"
+#include "border/walk.hpp"
+#include "catalog/settings.hpp"
+#include "query/constants.hpp"
+
+namespace dp::rows {
+
+// ---- columns -------------------------------------------------------------------------------------------------------
+
+bool is_nullable(Oid relation, AttrNumber attno) {
+    Relation table = table_open(relation, NoLock);
+    bool nullable = !border::is_never_null(RelationGetDescr(table), attno - 1);
+    table_close(table, NoLock);
+    return nullable;
+}
+
+int natts_of(Oid relation) {
+    Relation table = table_open(relation, NoLock);
+    int natts = RelationGetNumberOfAttributes(table);
+    table_close(table, NoLock);
+    return natts;
+}
+
+static bool is_integer_type(Oid type) {
+    return type == INT2OID || type == INT4OID || type == INT8OID;
+}
+
+static bool has_bounds(Oid type) {
+    return is_integer_type(type) || type == FLOAT4OID || type == FLOAT8OID || type == NUMERICOID || type == DATEOID ||
+           type == TIMESTAMPOID;
+}
+
+static query::Range declared_range(const ColumnRanges *columns, const Var *column) {
+    Oid type = getBaseType(column->vartype);
+    query::Range range = {query::span_of_type(column->vartype), is_nullable(columns->relation, column->varattno)};
+    if (!has_bounds(type))
+        return range;
+    int decimals = query::decimals_of_type(column->vartype, column->vartypmod);
+    const privacy::Bounds *bounds = catalog::column_bounds(
+        *columns->reading, columns->relation, get_attname(columns->relation, column->varattno, false), decimals == 0);
+    range.span.decimals = decimals;
+    if (bounds != nullptr)
+        range.span = border::core([&] { return privacy::span_of_bounds(*bounds, decimals); });
+    return range;
+}
+
+ColumnRanges column_ranges(const catalog::Reading &reading, Oid relation) {
+    int natts = natts_of(relation);
+    return ColumnRanges{&reading, relation, static_cast<query::Range *>(palloc0(sizeof(query::Range) * (natts + 1))),
+                        static_cast<bool *>(palloc0(sizeof(bool) * (natts + 1))), 0};
+}
+
+static query::Range range_of_column(const Var *column, void *context) {
+    auto *columns = static_cast<ColumnRanges *>(context);
+    if (!columns->is_known[column->varattno]) {
+        columns->known[column->varattno] = declared_range(columns, column);
+        columns->is_known[column->varattno] = true;
+    }
+    return columns->known[column->varattno];
+}
+
+query::Range range_over_columns(Node *expression, ColumnRanges *columns) {
+    return query::range_of(expression, range_of_column, columns);
+}
+
+// ---- expressions ---------------------------------------------------------------------------------------------------
+
+// Each aggregate evaluates its argument by itself; those of a triple do so three times, and a selection once more.
+static void add_evaluations(const query::Leaf *leaf, int argument, const query::RowCost &once, query::RowCost *cost) {
+    constexpr int of_triple = 3, of_selection = 1;
+    int times = 0;
+    for (int i = 0; i < leaf->naggregates; i++)
+        if (leaf->aggregates[i].argument == argument)
+            times += of_selection + (privacy::is_spread(leaf->aggregates[i].fn) ? of_triple : 1);
+    cost->calls += times * once.calls;
+    cost->linear += times * once.linear;
+    cost->quadratic += times * once.quadratic;
+}
+
+void resolve_arguments(ColumnRanges *columns, Question *question, const AttrNumber *map, ParamListInfo parameters,
+                       query::RowCost *cost) {
+    const List *arguments = question->leaf->arguments;
+    question->expressions = static_cast<Expression *>(palloc0(sizeof(Expression) * (list_length(arguments) + 1)));
+    ListCell *cell;
+    foreach (cell, arguments) {
+        Expression *expression = &question->expressions[foreach_current_index(cell)];
+        // Folded by itself: that is what the range is of. Total functions have other names.
+        Node *folded = map_to_table(query::fold_constants(static_cast<Node *>(lfirst(cell)), parameters), map);
+        query::Range range = range_over_columns(folded, columns);
+        Oid type = getBaseType(exprType(folded));
+        query::RowCost once = {};
+        expression->node = query::make_total(folded, nullptr, &once);
+        add_evaluations(question->leaf, foreach_current_index(cell), once, cost);
+        auto *bounds = border::context_new<privacy::Bounds>();
+        bool bounded = border::core([&] {
+            std::optional<privacy::Bounds> found = privacy::bounds_of_span(range.span, is_integer_type(type));
+            if (found)
+                *bounds = *found;
+            return found.has_value();
+        });
+        expression->bounds = bounded ? bounds : nullptr;
+        expression->decimals = type == NUMERICOID ? range.span.decimals : -1;
+    }
+}
+
+static const Expression *expression_of(const Question *question, int aggregate) {
+    int argument = question->leaf->aggregates[aggregate].argument;
+    return argument < 0 ? nullptr : &question->expressions[argument];
+}
+
+Node *argument_node(const Question *question, int aggregate) {
+    if (const Expression *expression = expression_of(question, aggregate))
+        return static_cast<Node *>(copyObject(expression->node));
+    AttrNumber column = question->argument_columns[aggregate];
+    return column > 0 ? reinterpret_cast<Node *>(table_column(question, column)) : nullptr;
+}
+
+// Long expressions are cut: they stand in messages and in the ledger, beside the text.
+static const char *shortened(const char *text) {
+    constexpr int most = 200;
+    int length = static_cast<int>(strlen(text));
+    return length <= most ? text : psprintf("%.*s...", pg_mbcliplen(text, length, most), text);
+}
+
+const char *argument_text(const Question *question, int aggregate) {
+    int argument = question->leaf->aggregates[aggregate].argument;
+    Oid view = question->leaf->view;
+    if (argument < 0)
+        return get_attname(question->settings->relation, question->argument_columns[aggregate], false);
+    border::SettingsScope settings = border::SettingsScope::enter();
+    const char *text = deparse_expression(static_cast<Node *>(list_nth(question->leaf->arguments, argument)),
+                                          deparse_context_for(get_rel_name(view), view), false, false);
+    settings.leave();
+    return shortened(text);
+}
+
+// ---- bounds --------------------------------------------------------------------------------------------------------
+
+static const privacy::Bounds *bounds_of_column(const catalog::Reading &reading, const Question *question,
+                                               AttrNumber attno) {
+    Oid relation = question->settings->relation;
+    const char *name = get_attname(relation, attno, false);
+    const privacy::Bounds *bounds =
+        catalog::column_bounds(reading, relation, name, is_integer_type(getBaseType(get_atttype(relation, attno))));
+    if (bounds == nullptr)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("column %s of %s has no declared bounds", quote_identifier(name),
+                               question->settings->relation_name),
+                        errhint("The controller declares them with dp_set_bounds('%s', '%s', lower, upper).",
+                                question->settings->relation_name, name)));
+    return bounds;
+}
+
+const privacy::Bounds *argument_bounds(const catalog::Reading &reading, const Question *question, int aggregate) {
+    const Expression *expression = expression_of(question, aggregate);
+    if (expression == nullptr)
+        return bounds_of_column(reading, question, question->argument_columns[aggregate]);
+    if (expression->bounds == nullptr) {
+        const char *text = argument_text(question, aggregate);
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("no bounds of %s follow from what is declared of the columns of %s", text,
+                               question->settings->relation_name),
+                        errhint("Wrap it: least(greatest(%s, 0), 1000), where NULL counts as 0. Or ask the controller "
+                                "for bounds of the columns in it: dp_set_bounds('%s', column, lower, upper).",
+                                text, question->settings->relation_name)));
+    }
+    return expression->bounds;
+}
+
+int argument_decimals(const Question *question, int aggregate) {
+    if (const Expression *expression = expression_of(question, aggregate))
+        return expression->decimals;
+    AttrNumber attno = question->argument_columns[aggregate];
+    Oid type, collation;
+    int32 typmod;
+    if (attno == InvalidAttrNumber)
+        return -1;
+    get_atttypetypmodcoll(question->settings->relation, attno, &type, &typmod, &collation);
+    return getBaseType(type) == NUMERICOID ? query::decimals_of_type(type, typmod) : -1;
+}
+
+} // namespace dp::rows

@@ -1,0 +1,40 @@
+// What is summed or averaged: a column with declared bounds, or an expression whose bounds follow from those of its columns
+// (formulas.md, 8.8).
+#pragma once
+
+#include "query/cost.hpp"
+#include "query/range.hpp"
+#include "rows/question.hpp"
+
+namespace dp::rows {
+
+// Where the values of the table's columns lie; each is looked up once.
+struct ColumnRanges {
+    const catalog::Reading *reading;
+    Oid relation;
+    query::Range *known; // by attribute number
+    bool *is_known;
+    double tried; // nanoseconds that derived groups have cost so far (rows/derived)
+};
+ColumnRanges column_ranges(const catalog::Reading &reading, Oid relation);
+query::Range range_over_columns(Node *expression, ColumnRanges *columns); // over the table, constants folded
+// Columns of the table, dropped ones included; it must be locked.
+int natts_of(Oid relation);
+// Whether some value of the column may be NULL.
+bool is_nullable(Oid relation, AttrNumber attno);
+
+// Computed once per argument that is no column: the node that is evaluated, and where its values lie. map: the view's columns to
+// the table's.
+void resolve_arguments(ColumnRanges *columns, Question *question, const AttrNumber *map, ParamListInfo parameters,
+                       query::RowCost *cost);
+
+// Over the table, total; a copy. Null: count(*).
+Node *argument_node(const Question *question, int aggregate);
+// What it is called where people look: its column, or the expression over the view.
+const char *argument_text(const Question *question, int aggregate);
+// 55000: nobody declared bounds of the column, or the expression has none.
+const privacy::Bounds *argument_bounds(const catalog::Reading &reading, const Question *question, int aggregate);
+// That values within the bounds have at most; -1: nobody knows.
+int argument_decimals(const Question *question, int aggregate);
+
+} // namespace dp::rows
