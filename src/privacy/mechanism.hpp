@@ -13,7 +13,7 @@
 namespace dp::privacy {
 
 enum class Mechanism { laplace, gaussian };
-enum class Aggregate { count_star, count, sum, avg, var_pop, var_samp, stddev_pop, stddev_samp };
+enum class Aggregate { count_star, count, sum, avg, var_pop, var_samp, stddev_pop, stddev_samp, count_units };
 enum class MeasureKind { count, sum, pair, triple };
 
 // One aggregate call of a query. argument: any number that identifies the argument column (-1: count(*)); filter: any
@@ -30,7 +30,9 @@ struct Measure {
     MeasureKind kind = MeasureKind::count;
     int argument = -1;
     int filter = -1;
-    std::vector<int> calls; // indices into the list of calls
+    bool of_units = false;   // count(DISTINCT unit): once per unit and group
+    std::uint64_t grain = 1; // of a count: lattice points of one counted row or unit (9.2); the printed count is the sum / grain
+    std::vector<int> calls;  // indices into the list of calls
     int coordinates() const { return kind == MeasureKind::triple ? 3 : kind == MeasureKind::pair ? 2 : 1; }
     bool has_parts() const { return coordinates() > 1; } // what is printed is computed from several noisy sums
 };
