@@ -345,9 +345,10 @@ DROP FUNCTION dp_last_release();
 DROP FUNCTION dp_rdr.release(text, numeric, float8);
 DROP FUNCTION dp_rdr.release(text, numeric, float8, "any");
 CREATE FUNCTION dp_query(query text, epsilon numeric = NULL, weight float8 = 1, within float8 = NULL,
-                         error95 float8 = NULL, deviations float8 = 1, replay boolean = true)
+                         error95 float8 = NULL, deviations float8 = 1, replay boolean = true,
+                         max_rows integer = NULL, max_groups integer = NULL)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_query';
-COMMENT ON FUNCTION dp_query(text, numeric, float8, float8, float8, float8, boolean)
+COMMENT ON FUNCTION dp_query(text, numeric, float8, float8, float8, float8, boolean, integer, integer)
     IS 'answers an aggregate query on a restricted view with DP noise; needs a column list: AS (n bigint)';
 
 CREATE FUNCTION dp_refine(within float8 = NULL, error95 float8 = NULL, deviations float8 = 1)
@@ -356,12 +357,13 @@ COMMENT ON FUNCTION dp_refine(float8, float8, float8)
     IS 'makes the last answer to the current role in this connection more accurate; needs the column list of that answer';
 
 CREATE FUNCTION dp_explain(query text, within float8 = NULL, error95 float8 = NULL, deviations float8 = 1,
-                           magnitude float8 = NULL, OUT leaf integer, OUT column_name text, OUT accepted boolean,
-                           OUT reason text, OUT epsilon numeric, OUT delta numeric, OUT mechanism text,
-                           OUT error95 float8, OUT threshold bigint, OUT rho numeric,
-                           OUT posterior50 float8, OUT advantage_max float8)
+                           magnitude float8 = NULL, max_rows integer = NULL, max_groups integer = NULL,
+                           OUT leaf integer, OUT column_name text, OUT accepted boolean, OUT reason text,
+                           OUT epsilon numeric, OUT delta numeric, OUT mechanism text, OUT error95 float8,
+                           OUT threshold bigint, OUT rho numeric, OUT posterior50 float8, OUT advantage_max float8,
+                           OUT unit text, OUT max_rows integer, OUT max_groups integer)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_explain';
-COMMENT ON FUNCTION dp_explain(text, float8, float8, float8, float8)
+COMMENT ON FUNCTION dp_explain(text, float8, float8, float8, float8, integer, integer)
     IS 'whether a query would be answered, what each leaf would cost and how accurate it would be; nothing is charged';
 
 CREATE FUNCTION dp_last_release(OUT column_name text, OUT epsilon numeric, OUT epsilon_svt numeric, OUT delta numeric,
@@ -372,19 +374,20 @@ COMMENT ON FUNCTION dp_last_release()
     IS 'what the last answer to the current role in this connection was charged, and how accurate its columns are; '
        'behind a pool of connections it may have been another client''s: ask in the same transaction';
 CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, within float8, error95 float8,
-                               deviations float8, replay boolean)
+                               deviations float8, replay boolean, max_rows integer, max_groups integer)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 AS 'MODULE_PATHNAME', 'release';
-COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean)
+COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer)
     IS 'checks, charges, evaluates and answers one leaf of a query';
 CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, within float8, error95 float8,
-                               deviations float8, replay boolean, VARIADIC parameters "any")
+                               deviations float8, replay boolean, max_rows integer, max_groups integer,
+                               VARIADIC parameters "any")
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 AS 'MODULE_PATHNAME', 'release';
-COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, "any")
+COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, "any")
     IS 'checks, charges, evaluates and answers one leaf of a query with parameters';
-REVOKE ALL ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean),
-    dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, "any") FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean) TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, "any") TO PUBLIC;
+REVOKE ALL ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer),
+    dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, "any") FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, "any") TO PUBLIC;
 
 CREATE FUNCTION dp_attack_risk(relation regclass, role regrole = NULL, OUT fpr float8, OUT tpr_max float8,
                                OUT advantage_max float8, OUT prior float8, OUT posterior_max float8)
@@ -575,9 +578,9 @@ SELECT pg_catalog.pg_extension_config_dump('dp_rdr.request',
     ' AND EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) session_role)');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.request_id_seq', '');
 CREATE FUNCTION dp_request(query text, purpose text, epsilon numeric = NULL, decider text = NULL,
-                           expires interval = '30 days')
+                           expires interval = '30 days', max_rows integer = NULL, max_groups integer = NULL)
     RETURNS bigint LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_request';
-COMMENT ON FUNCTION dp_request(text, text, numeric, text, interval)
+COMMENT ON FUNCTION dp_request(text, text, numeric, text, interval, integer, integer)
     IS 'asks that a query on a restricted view be permitted; returns the number of the request';
 
 CREATE FUNCTION dp_requests(state text = 'pending', OUT request bigint, OUT at timestamptz, OUT requester text, OUT view text,

@@ -11,6 +11,7 @@
 #include "query/shape.hpp"
 #include "query/total.hpp"
 #include "rows/arguments.hpp"
+#include "rows/asked_units.hpp"
 #include "rows/canonical.hpp"
 #include "rows/derived.hpp"
 #include "rows/groups.hpp"
@@ -305,6 +306,7 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("%s is not a registered restricted view", catalog::qualified_name(leaf->view)),
                         errhint("Restricted views are made with dp_protect().")));
+    check_asked_limits(question);
     question->checked = catalog::check_protectable(relation);
     question->remote = catalog::has_foreign_table(question->checked);
     ColumnRanges columns = column_ranges(reading, relation);
@@ -317,6 +319,7 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
         find_measures(question);
     }
     check_coordinates(question);
+    check_asked_units(question);
     query::check_sums(leaf->nkeys + question->k1 + 1); // one more, of a selection
     if (question->thresholded)
         make_keys_canonical(question);
