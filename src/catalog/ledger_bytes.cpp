@@ -190,7 +190,7 @@ const std::vector<privacy::Measure> *read_measures(Reader *reader, Size n) {
     auto *measures = border::context_new<std::vector<privacy::Measure>>();
     border::core([&] {
         for (const PlannedMeasure &measure : *planned)
-            measures->push_back({measure.kind, measure.argument, measure.filter, {}});
+            measures->push_back({measure.kind, measure.argument, measure.filter, false, 1, {}});
     });
     return measures;
 }
