@@ -62,11 +62,6 @@ List *counted_columns(const Aggref *call) {
     return columns;
 }
 
-const char *unit_column(const catalog::UnitPath *path, int i) {
-    const char *name = get_attname(path->relation, path->columns[i], true);
-    return name == nullptr ? "" : name;
-}
-
 static bool names_column(Oid view, const List *columns, const char *name) {
     ListCell *cell;
     foreach (cell, columns)
@@ -79,7 +74,7 @@ bool are_unit(const catalog::UnitPath *path, Oid view, const List *columns) {
     if (path == nullptr || !path->direct || list_length(columns) != path->ncolumns)
         return false;
     for (int i = 0; i < path->ncolumns; i++)
-        if (!names_column(view, columns, unit_column(path, i)))
+        if (!names_column(view, columns, path->names[i]))
             return false;
     return true;
 }
@@ -104,7 +99,7 @@ const char *count_of_units(const catalog::UnitPath *path) {
     initStringInfo(&text);
     appendStringInfoString(&text, path->ncolumns > 1 ? "count(DISTINCT (" : "count(DISTINCT ");
     for (int i = 0; i < path->ncolumns; i++)
-        appendStringInfo(&text, "%s%s", i > 0 ? ", " : "", quote_identifier(unit_column(path, i)));
+        appendStringInfo(&text, "%s%s", i > 0 ? ", " : "", quote_identifier(path->names[i]));
     appendStringInfoString(&text, path->ncolumns > 1 ? "))" : ")");
     return text.data;
 }

@@ -14,8 +14,6 @@ int checked_limit(int value, const char *name);
 
 // The columns of x in count(DISTINCT x), as numbers of the facade: a column, or a row of columns; NIL: it is anything else.
 List *counted_columns(const Aggref *call);
-// The name of a column of the unit; "" for one that is gone (catalog::check_unit_path refuses).
-const char *unit_column(const catalog::UnitPath *path, int i);
 // Whether these columns of a facade are those of its table that hold the values of its units.
 bool are_unit(const catalog::UnitPath *path, Oid view, const List *columns);
 // The same as the catalog is now. A check for the place of an error in the text: what is answered is checked by rows::prepare.

@@ -33,7 +33,7 @@ static bool groups_are_units(const Question *question) {
         return false;
     List *grouped = grouped_columns(question->leaf), *of_unit = NIL;
     for (int i = 0; i < path->ncolumns; i++) {
-        AttrNumber attno = get_attnum(question->leaf->view, unit_column(path, i));
+        AttrNumber attno = get_attnum(question->leaf->view, path->names[i]);
         of_unit = list_append_unique_int(of_unit, attno);
     }
     return list_difference_int(of_unit, grouped) == NIL;
@@ -57,24 +57,25 @@ void check_asked_units(const Question *question) {
 
 // ---- in words ------------------------------------------------------------------------------------------------------
 
-static void add_columns(StringInfo text, Oid relation, int n, const AttrNumber *columns) {
+static void add_names(StringInfo text, int n, const char **names) {
     for (int i = 0; i < n; i++)
-        appendStringInfo(text, "%s%s", i > 0 ? ", " : "", quote_identifier(get_attname(relation, columns[i], false)));
+        appendStringInfo(text, "%s%s", i > 0 ? ", " : "", quote_identifier(names[i]));
 }
 
 const char *unit_text(const catalog::UnitPath *path) {
     StringInfoData text;
     initStringInfo(&text);
-    for (int i = 0; i < path->ncolumns; i++)
-        appendStringInfo(&text, "%s%s", i > 0 ? ", " : "", quote_identifier(query::unit_column(path, i)));
-    for (; path->parent != nullptr; path = path->parent) {
-        appendStringInfo(&text, " -> %s(", catalog::qualified_name(path->parent->relation));
-        add_columns(&text, path->parent->relation, path->ncolumns, path->parent_key);
+    for (; path != nullptr; path = path->parent) {
+        appendStringInfoString(&text, text.len > 0 ? ", " : "");
+        add_names(&text, path->ncolumns, path->names);
+        if (!OidIsValid(path->parent_relation))
+            continue;
+        appendStringInfo(&text, " -> %s", catalog::qualified_name(path->parent_relation));
+        if (path->direct) // its values are the units
+            continue;
+        appendStringInfoChar(&text, '(');
+        add_names(&text, path->ncolumns, path->key_names);
         appendStringInfoChar(&text, ')');
-        if (!path->direct) { // what it refers to is no unit: the parent's own columns go on
-            appendStringInfoString(&text, ", ");
-            add_columns(&text, path->parent->relation, path->parent->ncolumns, path->parent->columns);
-        }
     }
     return text.data;
 }
