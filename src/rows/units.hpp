@@ -11,20 +11,24 @@
 
 namespace dp::rows {
 
-// Takes a unit: the values of its columns (as many as question->units->values; null unless they were asked for), and what it
-// brings, as it was added up: not clipped (clip_contribution). Where groups are declared it has no other. Called in memory
-// that is reset behind it.
-using TakeUnit = void (*)(void *sink, const Datum *columns, UnitContribution *unit);
+struct Unit {
+    const Datum *columns;          // as many as question->units->values; null unless they were asked for
+    UnitContribution contribution; // as it was added up: not clipped (clip_contribution)
+    int *groups;                   // of each of its groups the number; null where nobody declared them
+};
+
+// Takes a unit, in memory that is reset behind it.
+using TakeUnit = void (*)(void *sink, Unit *unit);
 
 // Whether a question is answered by units that may have several rows. One whose units have one row at most is answered by
-// rows (rows/evaluate), with the links.
+// rows (rows/evaluate), with the links in its WHERE.
 inline bool is_clipped(const Question *question) {
     return question->units != nullptr && question->units->clipped;
 }
 
 // Of a clipped question. Under the active snapshot, as the current role (the table's owner: border::RoleScope) and under
-// the settings of a border::SettingsScope, which is the caller's: an analyst's are inside of `caught`. False: the plan would
-// have read other relations than `checked` has (it was not executed), of check_sources.
+// the settings of a border::SettingsScope, both the caller's; for an analyst inside of `caught`. checked: of check_sources.
+// False: the plan would have read other relations than those, and was not executed.
 bool for_each_unit(const Question *question, const List *checked, bool with_columns, TakeUnit take, void *sink);
 
 // Number of the declared group of a key; -1: nobody declared it, or WHERE excludes it. Not for thresholded questions.
