@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "privacy/exact.hpp"
+#include "privacy/decimal.hpp"
 #include "privacy/lattice.hpp"
 
 namespace dp::privacy {

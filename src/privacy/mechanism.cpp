@@ -8,8 +8,10 @@
 #include <stdexcept>
 #include <string>
 
+#include "privacy/calibration.hpp"
 #include "privacy/exact.hpp"
 #include "privacy/triple.hpp"
+#include "privacy/wide.hpp"
 #include "privacy/zcdp.hpp"
 
 namespace dp::privacy {
@@ -98,7 +100,7 @@ uint128 greatest_common_divisor(uint128 a, uint128 b) {
 // rho of one coordinate set: D^2/(2 sigma^2) = D^2 b / (2 a), rounded up.
 Rho gaussian_rho(const MeasureNoise &noise) {
     const exact::cpp_int d = noise.sensitivity;
-    const exact::cpp_int n = d * d * noise.gaussian.b * rho_one, divisor = 2 * exact::cpp_int(noise.gaussian.a);
+    const exact::cpp_int n = d * d * noise.gaussian.b * rho_one, divisor = 2 * exact::cpp_int(wide(noise.gaussian.a));
     const exact::cpp_int units = (n + divisor - 1) / divisor;
     return Rho::from_units(static_cast<int128>(units.convert_to<unsigned __int128>()));
 }
