@@ -19,8 +19,7 @@ namespace {
 constexpr int128 epsilon_one = 1000000000;
 constexpr int128 largest_epsilon = 100 * epsilon_one;
 constexpr std::int64_t rho_one = 1000000000000000;
-constexpr std::uint64_t largest_sensitivity = std::uint64_t{1} << 40;
-constexpr std::size_t largest_number_of_measures = 1 << 16; // with largest_sensitivity: t < 2^100 (8.3)
+constexpr std::size_t largest_number_of_measures = 1 << 16; // with largest_sensitivity: t < 2^96 (8.3)
 constexpr double one = static_cast<double>(pair_one);
 
 // ---- Measures ----
@@ -81,7 +80,7 @@ void check_measures(const std::vector<Measure> &measures, const std::vector<std:
     for (std::uint64_t d : sensitivities)
         if (d < 1 || d > largest_sensitivity)
             throw InvalidParameter("sensitivity " + std::to_string(d) +
-                                   " is out of range: it must be between 1 and 2^40");
+                                   " is out of range: it must be between 1 and 2^50");
     if (thresholded && !(counts_records(measures.front()) && sensitivities.front() == 1))
         throw std::logic_error("the first measure of a thresholded leaf is its record count");
 }
