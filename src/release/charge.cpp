@@ -45,6 +45,10 @@ static const char *name_of(privacy::MeasureKind kind) {
 static void describe_measure(StringInfo json, const rows::Question *question, int j) {
     const privacy::Measure &measure = (*question->measures)[j];
     appendStringInfo(json, "{\"kind\": \"%s\"", name_of(measure.kind));
+    if (measure.of_units)
+        appendStringInfoString(json, ", \"of\": \"units\"");
+    if (measure.grain != 1)
+        appendStringInfo(json, ", \"grain\": " UINT64_FORMAT, measure.grain);
     if (measure.argument >= 0) {
         int call = measure.calls.front();
         bool column = question->argument_columns[call] != InvalidAttrNumber;

@@ -390,7 +390,8 @@ Signalled add_noise(const Signal *signal, const Terms &terms, privacy::Epsilon c
         trace::planned(plan);
         signalled.noisy = both.exact + privacy::draw(*bits, plan.noise.front());
         trace::released(&signalled.noisy, 1);
-        signalled.error95 = privacy::task_error(signal->task, privacy::measure_halfwidth(plan.noise.front(), nullptr));
+        const double width = privacy::measure_halfwidth(plan.noise.front(), count->measures->front(), nullptr);
+        signalled.error95 = privacy::task_error(signal->task, width);
     });
     signalled.dp = shown(signal, both.dp);
     signalled.exact = shown(signal, signalled.noisy);

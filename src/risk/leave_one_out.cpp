@@ -430,6 +430,7 @@ double published_pis(const rows::Question *question, const Memo *memo, int64 rec
     switch (fn) {
     case privacy::Aggregate::count_star:
     case privacy::Aggregate::count:
+    case privacy::Aggregate::count_units: // of units that have one row
         return privacy::leave_one_out_count(contribution.there);
     case privacy::Aggregate::sum:
         return privacy::leave_one_out_sum(contribution.there, contribution.value);

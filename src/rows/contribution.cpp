@@ -920,12 +920,16 @@ static UnitContribution declared(const Question *question, const UnitContributio
         qsort(placed, n, sizeof(Placed), compare_placed);
     UnitContribution unit = {};
     unit.groups = static_cast<int *>(palloc(sizeof(int) * (n + 1)));
+    unit.keys = static_cast<Datum *>(palloc(sizeof(Datum) * (static_cast<Size>(n) * nkeys + 1)));
+    unit.nulls = static_cast<bool *>(palloc(sizeof(bool) * (static_cast<Size>(n) * nkeys + 1)));
     unit.values = static_cast<int128 *>(palloc(sizeof(int128) * (static_cast<Size>(n) * width + 1)));
     for (int i = 0; i < n; i++) {
         const int128 *values = read.values + static_cast<Size>(placed[i].entry) * width;
         if (unit.ngroups > 0 && unit.groups[unit.ngroups - 1] == placed[i].group)
             merge_values(question, unit.values + static_cast<Size>(unit.ngroups - 1) * width, values);
         else {
+            memcpy(unit.keys + unit.ngroups * nkeys, read.keys + placed[i].entry * nkeys, sizeof(Datum) * nkeys);
+            memcpy(unit.nulls + unit.ngroups * nkeys, read.nulls + placed[i].entry * nkeys, sizeof(bool) * nkeys);
             memcpy(unit.values + static_cast<Size>(unit.ngroups) * width, values, sizeof(int128) * width);
             unit.groups[unit.ngroups++] = placed[i].group;
         }

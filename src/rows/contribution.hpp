@@ -22,12 +22,12 @@ int64 contribution_size(const Question *question);
 // 54000 where it is above 2^26, or where there are more keys and measures than an aggregate takes.
 void check_contribution_size(const Question *question);
 
-// What a unit brought, by kept group: its place in the answer where groups are declared, else its keys; a value for each
+// What a unit brought, by kept group: its number in the answer where groups are declared, its keys, a value for each
 // coordinate.
 struct UnitContribution {
     int ngroups;
     int *groups; // ascending; null where groups are discovered
-    Datum *keys; // ngroups x nkeys; null where groups are declared
+    Datum *keys; // ngroups x nkeys
     bool *nulls;
     privacy::int128 *values; // ngroups x ncoordinates
 };

@@ -130,7 +130,7 @@ static double *noise_scales(const View &view, privacy::Epsilon epsilon) {
             const privacy::MeasureNoise &noise = plan.noise[j];
             double units =
                 noise.mechanism == privacy::Mechanism::laplace ? noise.laplace.value() : noise.gaussian.sigma();
-            scales[a] = units * (question->bounds[j] != nullptr ? question->bounds[j]->unit() : 1);
+            scales[a] = units * privacy::unit_of((*question->measures)[j], question->bounds[j]);
         }
     });
     return scales;

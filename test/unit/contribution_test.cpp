@@ -19,19 +19,20 @@ namespace {
 
 using namespace dp::privacy;
 using exact::cpp_int;
-using Values = std::vector<int128>;
+using wide = __int128; // without an alignment of its own, for containers
+using Values = std::vector<wide>;
 
 constexpr int128 largest = static_cast<int128>(~uint128{0} >> 1);
 
 cpp_int norm(const Values &values) {
     cpp_int sum = 0;
-    for (const int128 v : values)
+    for (const wide v : values)
         sum += abs(exact::integer(v));
     return sum;
 }
 
 Values clipped(Values values, std::uint64_t d) {
-    clip(values.data(), values.size(), 1, 1, d);
+    clip(reinterpret_cast<int128 *>(values.data()), values.size(), 1, 1, d);
     return values;
 }
 
@@ -39,7 +40,7 @@ Values clipped(Values values, std::uint64_t d) {
 Values defined(const Values &values, std::uint64_t d) {
     const cpp_int n = norm(values);
     Values result;
-    for (const int128 v : values) {
+    for (const wide v : values) {
         cpp_int part = abs(exact::integer(v));
         if (n > d)
             part = part * d / n;
@@ -77,7 +78,7 @@ TEST(Contribution, ClipDoesNotLookAtTheOrder) {
     do {
         const Values after = clipped(values, 9);
         for (std::size_t i = 0; i < values.size(); ++i)
-            ASSERT_EQ(after[i], (std::map<int128, int128>{{5, 2}, {-3, -1}, {0, 0}, {11, 4}, {2, 0}}.at(values[i])));
+            ASSERT_EQ(after[i], (std::map<wide, wide>{{5, 2}, {-3, -1}, {0, 0}, {11, 4}, {2, 0}}.at(values[i])));
     } while (std::next_permutation(values.begin(), values.end()));
 }
 
@@ -93,7 +94,7 @@ TEST(Contribution, ClipOfExtremes) {
         }
     for (int i = 0; i < 20000; ++i) {
         Values values(1 + bits() % 5);
-        for (int128 &v : values)
+        for (wide &v : values)
             v = static_cast<int128>((static_cast<uint128>(bits()) << 64U | bits()) >> (bits() % 128)) *
                 (bits() % 2 == 0 ? 1 : -1);
         const std::uint64_t d = 1 + (bits() >> (14 + bits() % 50)) % largest_sensitivity;
@@ -106,7 +107,7 @@ TEST(Contribution, ClipOfOneMeasureAmongOthers) {
     //            other  pair   other
     Values values{100, 30, -10, 7, //
                   200, 0, 20, 8};
-    clip(values.data() + 1, 2, 4, 2, 12);
+    clip(reinterpret_cast<int128 *>(values.data()) + 1, 2, 4, 2, 12);
     EXPECT_EQ(values, (Values{100, 6, -2, 7, 200, 0, 4, 8}));
 }
 
@@ -193,9 +194,9 @@ struct Row {
     std::string group;
     std::array<std::int64_t, 3> adds;
 };
-using Sums = std::map<std::string, std::array<int128, 3>>;
+using Sums = std::map<std::string, std::array<wide, 3>>;
 
-void add(Sums &sums, const std::string &group, const std::array<int128, 3> &values) {
+void add(Sums &sums, const std::string &group, const std::array<wide, 3> &values) {
     for (std::size_t c = 0; c < 3; ++c)
         sums[group][c] += values[c];
 }
@@ -226,8 +227,8 @@ Sums clip_unit(const Sums &sums, const std::array<std::uint64_t, 2> &d) {
     Values values;
     for (const auto &[group, of_group] : sums)
         values.insert(values.end(), of_group.begin(), of_group.end());
-    clip(values.data(), sums.size(), 3, 1, d[0]);
-    clip(values.data() + 1, sums.size(), 3, 2, d[1]);
+    clip(reinterpret_cast<int128 *>(values.data()), sums.size(), 3, 1, d[0]);
+    clip(reinterpret_cast<int128 *>(values.data()) + 1, sums.size(), 3, 2, d[1]);
     Sums result;
     std::size_t at = 0;
     for (const auto &[group, of_group] : sums) {
