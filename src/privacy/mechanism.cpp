@@ -21,9 +21,8 @@ namespace {
 constexpr int128 epsilon_one = 1000000000;
 constexpr int128 largest_epsilon = 100 * epsilon_one;
 constexpr std::int64_t rho_one = 1000000000000000;
-constexpr std::uint64_t largest_sensitivity = std::uint64_t{1} << 50;
 constexpr std::uint64_t largest_max_groups = 1 << 20;
-constexpr std::size_t largest_number_of_measures = 1 << 16; // with largest_sensitivity: t < 2^100 (8.3)
+constexpr std::size_t largest_number_of_measures = 1 << 16; // with largest_sensitivity: t < 2^96 (8.3)
 constexpr double one = static_cast<double>(pair_one);
 
 // ---- Measures ----

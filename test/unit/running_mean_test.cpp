@@ -161,7 +161,7 @@ TEST(Measurement, RefusesWhatCannotBeSplit) {
     EXPECT_THROW(measurement(Rho::from_units(3), {1, 1, 1}), InvalidParameter);
     EXPECT_NO_THROW(measurement(least_rho(3), {1, 1, 1U << 30U}));
     EXPECT_THROW(measurement(rho("1"), {}), InvalidParameter);
-    EXPECT_THROW(measurement(rho("1"), {(1ULL << 40U) + 1}), InvalidParameter);
+    EXPECT_THROW(measurement(rho("1"), {(1ULL << 50U) + 1}), InvalidParameter);
     Measure records;
     EXPECT_THROW(plan_measurement({records}, {1}, true, rho("1"), Delta()), InvalidParameter);
     const ReleasePlan plan = plan_measurement({records}, {1}, true, rho("1"), Delta::parse("1e-6").value());
