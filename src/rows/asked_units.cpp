@@ -68,7 +68,7 @@ const char *unit_text(const catalog::UnitPath *path) {
     for (; path != nullptr; path = path->parent) {
         appendStringInfoString(&text, text.len > 0 ? ", " : "");
         add_names(&text, path->ncolumns, path->names);
-        if (!OidIsValid(path->parent_relation))
+        if (!OidIsValid(path->parent_relation) || get_rel_name(path->parent_relation) == nullptr)
             continue;
         appendStringInfo(&text, " -> %s", catalog::qualified_name(path->parent_relation));
         if (path->direct) // its values are the units
