@@ -143,7 +143,7 @@ privacy::Wanted wanted_arguments(FunctionCallInfo fcinfo, int first) {
     return wanted;
 }
 
-query::Limits limit_arguments(FunctionCallInfo fcinfo, int first) {
+query::Limits asked_limits(FunctionCallInfo fcinfo, int first) {
     query::Limits limits = {};
     if (!PG_ARGISNULL(first))
         limits.max_rows = query::checked_limit(PG_GETARG_INT32(first), "max_rows");

@@ -440,7 +440,7 @@ DP_CALL(dp_explain) {
     query::Request request = {};
     request.weight = 1;
     request.wanted = wanted_arguments(fcinfo, 1);
-    request.limits = limit_arguments(fcinfo, 5);
+    request.limits = asked_limits(fcinfo, 5);
     double magnitude_given;
     const double *magnitude = magnitude_argument(fcinfo, 4, &magnitude_given);
     InitMaterializedSRF(fcinfo, 0);

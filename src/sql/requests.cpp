@@ -393,7 +393,7 @@ DP_CALL(dp_request) {
     const char *purpose = text_argument(fcinfo, 1);
     check_length(purpose, "a purpose");
     TimestampTz now = GetCurrentTimestamp(), expires = expiry(PG_GETARG_DATUM(4), now);
-    Asked question = read_question(text_argument(fcinfo, 0), limit_arguments(fcinfo, 5));
+    Asked question = read_question(text_argument(fcinfo, 0), asked_limits(fcinfo, 5));
     question.ask.has_epsilon = !PG_ARGISNULL(2);
     if (question.ask.has_epsilon)
         question.ask.epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(2), "epsilon");
