@@ -567,6 +567,54 @@ CREATE FUNCTION dp_domain(relation regclass, OUT relation regclass, OUT unit tex
 COMMENT ON FUNCTION dp_domain(regclass)
     IS 'the protected tables with data of the same people, and how a row of each finds the person that it belongs to';
 
+-- Where foreign keys show that rows of one person may be many: what to do about it has changed.
+CREATE OR REPLACE FUNCTION dp_rdr.people_hints(relation oid, OUT severity text, OUT finding text, OUT remedy text) RETURNS SETOF record
+    LANGUAGE sql STABLE STRICT PARALLEL UNSAFE ROWS 2
+BEGIN ATOMIC
+    WITH key AS (
+      SELECT k.conname, k.conrelid, k.confrelid,
+             format('%I (%s)', k.conname, (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY x.place)
+                                           FROM unnest(k.conkey) WITH ORDINALITY x (attnum, place) JOIN pg_attribute a
+                                           ON a.attrelid = k.conrelid AND a.attnum = x.attnum)) AS name,
+             NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = k.conrelid AND i.indisunique AND i.indisvalid
+                         AND i.indpred IS NULL AND i.indexprs IS NULL
+                         AND (i.indkey::int2[])[0:i.indnkeyatts - 1] <@ k.conkey) AS many,
+             (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY x.place)
+              FROM unnest(k.conkey) WITH ORDINALITY x (attnum, place) JOIN pg_attribute a
+              ON a.attrelid = k.conrelid AND a.attnum = x.attnum) AS columns,
+             t.relation IS NOT NULL AS protected, mine.unit IS NOT NULL AS units, t.domain = mine.domain AS together,
+             EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = k.conrelid AND a.attnum = ANY (k.conkey)
+                     AND a.attname <> ALL (mine.unit)) AS beside
+      FROM pg_constraint k
+      LEFT JOIN dp_rdr.protected_table t ON t.relation = CASE k.conrelid WHEN $1 THEN k.confrelid ELSE k.conrelid END
+      LEFT JOIN dp_rdr.protected_table mine ON mine.relation = $1
+      WHERE k.contype = 'f' AND k.conparentid = 0 AND $1 IN (k.conrelid, k.confrelid)
+        AND (k.conrelid <> k.confrelid OR mine.unit IS NOT NULL))
+    SELECT 'warning',
+           format('rows of one person may be many, as the foreign key %s to %s, which is protected, is not unique',
+                  k.name, k.confrelid::regclass),
+           format('Noise hides one row, not a person with several. As long as nothing was asked, dp_set_unit(%L, %L, '
+                  'max_rows => ...) says whose rows they are.', $1::regclass, k.columns)
+    FROM key k WHERE k.conrelid = $1 AND k.protected AND k.many AND NOT k.units
+    UNION ALL
+    SELECT 'info', format('if a row of %s is a person, rows of one may be many, as the foreign key %s is not unique',
+                          k.confrelid::regclass, k.name),
+           format('Then, as long as nothing was asked, dp_set_unit(%L, %L, max_rows => ...) says whose rows they are: '
+                  'noise hides one row.', $1::regclass, k.columns || ' -> ' || $1::regclass)
+    FROM key k WHERE k.conrelid = $1 AND NOT k.protected AND k.many AND NOT k.units
+    UNION ALL
+    SELECT 'info', format('a person may be in %s as well, which is protected too (foreign key %s)',
+                          CASE k.conrelid WHEN $1 THEN k.confrelid ELSE k.conrelid END::regclass, k.name),
+           'Each table has totals of its own: what is told about one person is the sum of both.'
+    FROM key k WHERE k.protected AND (k.confrelid = $1 OR NOT k.many) AND NOT k.together
+    UNION ALL
+    SELECT 'warning', format('rows of others may tell of a person, as the foreign key %s to %s is not on the columns of the unit',
+                             k.name, k.confrelid::regclass),
+           'Such rows stay as they are when that person is left out: leave their columns out, columns => ''{...}''.'
+    FROM key k WHERE k.conrelid = $1 AND k.together AND k.beside
+    ORDER BY 1 DESC, 2;
+END;
+
 -- Bounds of dates.
 CREATE FUNCTION dp_set_bounds(relation regclass, column_name text, lower date, upper date)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_bounds_date';
