@@ -19,7 +19,6 @@ constexpr int128 epsilon_one = 1000000000;
 constexpr int128 lowest =
     1414213; // 0.001414213: noise of a standard deviation of 1000 for a count; nobody looks at more
 constexpr int steps_to_half = 8;
-constexpr std::uint64_t largest_sensitivity = std::uint64_t{1} << 50;
 constexpr double beta = 0.05;
 
 // The ceiling divided by 2^(n/8), rounded down.

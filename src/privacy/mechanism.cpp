@@ -8,8 +8,10 @@
 #include <stdexcept>
 #include <string>
 
+#include "privacy/calibration.hpp"
 #include "privacy/exact.hpp"
 #include "privacy/triple.hpp"
+#include "privacy/wide.hpp"
 #include "privacy/zcdp.hpp"
 
 namespace dp::privacy {
@@ -19,9 +21,8 @@ namespace {
 constexpr int128 epsilon_one = 1000000000;
 constexpr int128 largest_epsilon = 100 * epsilon_one;
 constexpr std::int64_t rho_one = 1000000000000000;
-constexpr std::uint64_t largest_sensitivity = std::uint64_t{1} << 50;
 constexpr std::uint64_t largest_max_groups = 1 << 20;
-constexpr std::size_t largest_number_of_measures = 1 << 16; // with largest_sensitivity: t < 2^100 (8.3)
+constexpr std::size_t largest_number_of_measures = 1 << 16; // with largest_sensitivity: t < 2^96 (8.3)
 constexpr double one = static_cast<double>(pair_one);
 
 // ---- Measures ----
@@ -102,7 +103,7 @@ uint128 greatest_common_divisor(uint128 a, uint128 b) {
 // rho of one coordinate set: D^2/(2 sigma^2) = D^2 b / (2 a), rounded up.
 Rho gaussian_rho(const MeasureNoise &noise) {
     const exact::cpp_int d = noise.sensitivity;
-    const exact::cpp_int n = d * d * noise.gaussian.b * rho_one, divisor = 2 * exact::cpp_int(noise.gaussian.a);
+    const exact::cpp_int n = d * d * noise.gaussian.b * rho_one, divisor = 2 * exact::cpp_int(wide(noise.gaussian.a));
     const exact::cpp_int units = (n + divisor - 1) / divisor;
     return Rho::from_units(static_cast<int128>(units.convert_to<unsigned __int128>()));
 }

@@ -55,9 +55,6 @@ double discrete_gaussian_delta(double eps, double sigma, double sensitivity);
 GaussianScale gaussian_release_sigma(double eps, double delta, double sensitivity);
 // sigma^2 rounded UP to the sampler's grid.
 GaussianScale gaussian_scale_up(double sigma);
-// The same for sigma^2 = numerator / denominator, exactly.
-GaussianScale gaussian_scale_up(const boost::multiprecision::cpp_int &numerator,
-                                const boost::multiprecision::cpp_int &denominator);
 
 // ---- zCDP (5.3) in doubles: for calibration. What a total is decided on is in zcdp.hpp. ----
 double rho_from_pure_eps(double eps); // eps tanh(eps/2)

@@ -369,7 +369,7 @@ TEST(Scales, AreEqualOnNeighbours) {
                 for (auto n :
                      {static_cast<unsigned __int128>(noise.laplace.t), static_cast<unsigned __int128>(noise.laplace.s)})
                     seen.emplace_back(n);
-                seen.emplace_back(noise.gaussian.a);
+                seen.emplace_back(wide(noise.gaussian.a));
                 seen.emplace_back(noise.gaussian.b);
                 return std::int64_t{0};
             };

@@ -41,7 +41,10 @@ TEST(Planted, ScaleHalved) {
 // The claim (1, 1e-5) leaves room for it; the rho in the ledger does not.
 TEST(Planted, GaussianScaleHalved) {
     Tampering tampering;
-    tampering.plan = [](ReleasePlan &plan) { plan.noise[0].gaussian.a /= 4; };
+    tampering.plan = [](ReleasePlan &plan) {
+        GaussianScale &scale = plan.noise[0].gaussian;
+        scale.a = words(wide(scale.a) / 4);
+    };
     Policy policy = claim_one();
     policy.mechanism = Mechanism::gaussian;
     policy.delta = *Delta::parse("1e-5");

@@ -88,7 +88,7 @@ TEST(LaplaceGrid, RefusesWhatIsOutOfRange) {
     EXPECT_THROW(LaplaceGrid(Epsilon(), {1}), InvalidParameter);
     EXPECT_THROW(LaplaceGrid(eps("100.000000001"), {1}), InvalidParameter);
     EXPECT_THROW(LaplaceGrid(eps("1"), {0}), InvalidParameter);
-    EXPECT_THROW(LaplaceGrid(eps("1"), {1, (1ULL << 40U) + 1}), InvalidParameter);
+    EXPECT_THROW(LaplaceGrid(eps("1"), {1, (1ULL << 50U) + 1}), InvalidParameter);
     EXPECT_THROW(LaplaceGrid(eps("1"), {}), InvalidParameter);
 }
 
