@@ -447,26 +447,28 @@ static bool run_selection(const Question *question, Query *grouped, const List *
     return executed;
 }
 
-// What the owner's rights are needed for. rows: of the table, for a selection. False: something was not executed.
-static bool run_as_owner(const Question *question, const Selection *selection, Query *grouped, const List *checked,
-                         const Sums *sums, int64 *rows) {
+// What the owner's rights are needed for.
+template <class Work> static void as_owner(const Question *question, Work &&work) {
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
     border::PathScope path = border::PathScope::enter();
     pin_nodes(question->settings->relation);
     PushActiveSnapshot(GetActiveSnapshot());
-    bool executed = selection == nullptr ? execute(grouped, checked, into(sums->store))
-                                         : run_selection(question, grouped, checked, sums, rows);
+    work();
     PopActiveSnapshot();
     path.leave();
     role.leave();
-    return executed;
 }
 
 // From the statement to exact sums, caught as a whole. False: nothing was read.
 static bool read_rows(const Question *question, const Selection *selection, Query *grouped, const List *checked,
                       Sums *sums) {
-    int64 rows = 0;
-    if (!run_as_owner(question, selection, grouped, checked, sums, &rows))
+    int64 rows = 0; // of the table, for a selection
+    bool executed = false;
+    as_owner(question, [&] {
+        executed = selection == nullptr ? execute(grouped, checked, into(sums->store))
+                                        : run_selection(question, grouped, checked, sums, &rows);
+    });
+    if (!executed)
         return false;
     read_groups(question, selection, sums);
     if (selection != nullptr)
@@ -520,9 +522,32 @@ static bool all_were_asked(const Question *question, const List *checked) {
     return true;
 }
 
+[[noreturn]] static void refuse_changed(const Question *question) {
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("partitions of %s changed while it was asked", question->settings->relation_name),
+                    errhint("Its charge stays. Ask again.")));
+    pg_unreachable();
+}
+
+static Sums evaluate_units(const Question *question, const List *checked) {
+    Sums sums = {};
+    if (question->thresholded)
+        sums = Sums{nullptr, tuplestore_begin_heap(false, false, work_mem), describe_unit_sums(question)};
+    bool read = false;
+    caught(question, [&] { as_owner(question, [&] { read = sum_units(question, checked, &sums); }); });
+    if (!read)
+        refuse_changed(question);
+    return sums;
+}
+
 Sums evaluate(const Question *question, const Selection *selection) {
     check_reader(question);
     const List *checked = check_tables(question);
+    if (is_clipped(question)) {
+        if (selection != nullptr)
+            elog(ERROR, "an epsilon is selected from units");
+        return evaluate_units(question, checked);
+    }
     Query *grouped = grouped_query(question, selection, keeping_of(question, checked));
     Sums sums = begin_sums(grouped, selection); // outlives the subtransaction of `caught`
     if (selection != nullptr && is_keeper())
@@ -531,9 +556,7 @@ Sums evaluate(const Question *question, const Selection *selection) {
     if (read)
         caught(question, [&] { read = read_rows(question, selection, grouped, checked, &sums); });
     if (!read)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("partitions of %s changed while it was asked", question->settings->relation_name),
-                        errhint("Its charge stays. Ask again.")));
+        refuse_changed(question);
     unfinished.store = nullptr;
     return sums;
 }

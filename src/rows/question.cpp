@@ -1,5 +1,7 @@
 #include "rows/question.hpp"
 
+#include "privacy/contribution.hpp"
+
 #include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "border/walk.hpp"
@@ -13,9 +15,12 @@
 #include "rows/arguments.hpp"
 #include "rows/canonical.hpp"
 #include "rows/derived.hpp"
+#include "rows/engine.hpp"
 #include "rows/groups.hpp"
 #include "rows/nodes.hpp"
 #include "rows/shown.hpp"
+#include "rows/sources.hpp"
+#include "rows/units.hpp"
 
 namespace dp::rows {
 
@@ -225,6 +230,17 @@ static void leave_out_long_keys(Question *question) {
 
 // ---- measures ------------------------------------------------------------------------------------------------------
 
+// What counts a unit, rather than its rows, is compared with a threshold as it is. Elsewhere what is left of a count that is
+// clipped in several groups is no whole number of rows.
+static void set_grains(const Question *question, std::vector<privacy::Measure> *measures) {
+    for (privacy::Measure &measure : *measures) {
+        bool compared = question->thresholded && &measure == &measures->front();
+        measure.one_group = question->units->one_group;
+        if (measure.kind == privacy::MeasureKind::count && !measure.one_group && !compared)
+            measure.grain = privacy::fine_grain;
+    }
+}
+
 static void find_measures(Question *question) {
     const query::Leaf *leaf = question->leaf;
     auto *measures = border::context_new<std::vector<privacy::Measure>>();
@@ -234,12 +250,47 @@ static void find_measures(Question *question) {
             const query::Aggregate &aggregate = leaf->aggregates[i];
             calls.push_back({aggregate.fn, query::argument_number(aggregate), aggregate.filter});
         }
-        *measures = privacy::leaf_measures(calls, question->thresholded);
+        *measures = privacy::leaf_measures(calls, question->thresholded, is_clipped(question));
+        if (is_clipped(question))
+            set_grains(question, measures);
         question->k1 = privacy::coordinates_of_one_group(*measures);
         question->nmeasures = static_cast<int>(measures->size());
     });
     question->measures = measures;
     question->ncoordinates = question->k1;
+}
+
+static uint64 sum_sensitivity_of(const Question *question, int j) {
+    constexpr uint64 most = uint64{1} << 50; // of privacy::plan_release
+    const uint64 of_row = question->bounds[j]->sensitivity();
+    const auto max_rows = static_cast<uint64>(question->units->max_rows);
+    if (of_row > most / max_rows)
+        ereport(ERROR,
+                (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                 errmsg("the sum of %s over %d rows of a unit may be too large",
+                        argument_text(question, (*question->measures)[j].calls.front()), question->units->max_rows),
+                 errdetail("Its bounds times max_rows are more than 2^50."),
+                 errhint("Sum a smaller range, such as least(greatest(x, 0), 1000000), or ask with a smaller "
+                         "max_rows.")));
+    return privacy::sum_sensitivity(question->units->max_rows, of_row);
+}
+
+// D_j: of a row, or of a unit (9.2).
+static uint64 sensitivity_of(const Question *question, int j) {
+    const privacy::Measure &measure = (*question->measures)[j];
+    const Units *units = is_clipped(question) ? question->units : nullptr;
+    switch (measure.kind) {
+    case privacy::MeasureKind::count:
+        return units == nullptr   ? 1
+               : measure.of_units ? privacy::units_sensitivity(units->max_groups, measure.grain)
+                                  : privacy::count_sensitivity(units->max_rows, measure.grain);
+    case privacy::MeasureKind::sum:
+        return units == nullptr ? question->bounds[j]->sensitivity() : sum_sensitivity_of(question, j);
+    case privacy::MeasureKind::pair:
+    case privacy::MeasureKind::triple:
+        return units == nullptr ? privacy::pair_one : privacy::pair_sensitivity(units->max_rows);
+    }
+    pg_unreachable();
 }
 
 static void find_sensitivities(const catalog::Reading &reading, Question *question) {
@@ -253,9 +304,7 @@ static void find_sensitivities(const catalog::Reading &reading, Question *questi
             question->measure_of[call] = j;
         if (measure.kind != privacy::MeasureKind::count)
             question->bounds[j] = argument_bounds(reading, question, measure.calls.front());
-        uint64 sensitivity = measure.kind == privacy::MeasureKind::count ? 1
-                             : measure.kind == privacy::MeasureKind::sum ? question->bounds[j]->sensitivity()
-                                                                         : privacy::pair_one;
+        uint64 sensitivity = sensitivity_of(question, j);
         border::core([&] { sensitivities->push_back(sensitivity); });
     }
     question->sensitivities = sensitivities;
@@ -291,6 +340,80 @@ void check_asks_something(const Question *question) {
                         errhint("Add count(*).")));
 }
 
+// ---- units ---------------------------------------------------------------------------------------------------------
+
+// Where other servers keep the rows, nobody there makes units of them.
+static void check_place(const Question *question, const Units *units) {
+    bool elsewhere = question->remote || is_on_other_nodes(question->settings->relation);
+    ListCell *cell;
+    foreach (cell, units->ancestors)
+        elsewhere = elsewhere || is_on_other_nodes(lfirst_oid(cell));
+    if (elsewhere)
+        ereport(ERROR,
+                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                 errmsg("units with several rows are not supported where other servers keep the rows of %s",
+                        question->settings->relation_name),
+                 errhint("Ask a table whose rows this server keeps, or one with a unique key on its unit's columns.")));
+}
+
+static void limit_rows(const Question *question, Units *units) {
+    units->one_group = !units->clipped || question->leaf->nkeys == 0;
+    units->max_rows = 1;
+    if (!units->clipped)
+        return;
+    check_place(question, units);
+    units->max_rows = units->path->max_rows;
+    if (units->max_rows == 0)
+        ereport(ERROR,
+                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                 errmsg("it is not declared how many rows of %s a unit may have", question->settings->relation_name),
+                 errdetail("No unique key covers the columns of its unit."),
+                 errhint("The controller declares it with dp_set_contribution('%s', max_rows => ...).",
+                         question->settings->relation_name)));
+}
+
+static void limit_groups(Question *question, Units *units) {
+    if (!units->clipped) { // units are rows: those without a unit are nobody's
+        question->where = make_and_qual(static_cast<Node *>(copyObject(units->links)), question->where);
+        units->max_groups = 1;
+        return;
+    }
+    int declared = units->path->max_groups;
+    units->max_groups = declared == 0 ? units->max_rows : Min(declared, units->max_rows);
+    if (!question->thresholded)
+        units->max_groups = Max(Min(units->max_groups, question->ngroups), 1);
+    if (units->one_group)
+        units->max_groups = 1;
+}
+
+// Groups of a unit are told apart by the bytes of their keys.
+static void check_spelling(const Question *question) {
+    for (int i = 0; i < question->leaf->nkeys; i++)
+        if (!has_spelling(question->leaf->keys[i].type))
+            ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                            errmsg("GROUP BY a value of type %s is not supported where a unit may have several rows",
+                                   format_type_be(question->leaf->keys[i].type)),
+                            errdetail("Equal values of this type can have different bytes."),
+                            errhint("Group by an expression of another type, such as extract(epoch FROM ...).")));
+}
+
+// All of it is public: what is refused here is refused before a charge.
+static void check_contributions(const Question *question) {
+    constexpr int64 most_bytes = int64{1} << 26;
+    constexpr int most_arguments = FUNC_MAX_ARGS - 2; // of an aggregate, beside the facts
+    check_spelling(question);
+    if (question->leaf->nkeys + question->nmeasures > most_arguments)
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("more than %d keys and measures where a unit may have several rows", most_arguments),
+                        errhint("Ask for fewer aggregates in one query.")));
+    if (contribution_size(question) > most_bytes)
+        ereport(ERROR,
+                (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("what one unit may bring to the query is too large"),
+                 errdetail("In %d groups it may take more than 64 MB.",
+                           question->thresholded ? question->units->max_groups : question->ngroups),
+                 errhint("Ask for fewer aggregates or groups, or with a smaller max_groups.")));
+}
+
 // ---- preparing -----------------------------------------------------------------------------------------------------
 
 Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char *text, ParamListInfo parameters) {
@@ -305,8 +428,10 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("%s is not a registered restricted view", catalog::qualified_name(leaf->view)),
                         errhint("Restricted views are made with dp_protect().")));
-    question->checked = catalog::check_protectable(relation);
-    question->remote = catalog::has_foreign_table(question->checked);
+    Units *units = resolve_sources(question);
+    question->units = units;
+    if (units != nullptr)
+        limit_rows(question, units);
     ColumnRanges columns = column_ranges(reading, relation);
     const List *folded = map_leaf(question, &columns, parameters);
     read_groups(reading, question, &columns, folded);
@@ -324,8 +449,12 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
         choose_shown(question);
         leave_out_long_keys(question);
     }
+    if (units != nullptr)
+        limit_groups(question, units);
     find_sensitivities(reading, question);
     find_decimals(question);
+    if (is_clipped(question))
+        check_contributions(question);
     return question;
 }
 

@@ -102,11 +102,10 @@ static const List *lock_and_check(catalog::Settings *settings) {
     return list_concat_unique_oid(checked, catalog::check_unit_path(path));
 }
 
-void resolve_sources(Question *question) {
+Units *resolve_sources(Question *question) {
     question->checked = lock_and_check(question->settings);
     question->remote = catalog::has_foreign_table(question->checked);
-    if (question->settings->unit != nullptr)
-        question->units = units_of(question->settings->unit);
+    return question->settings->unit == nullptr ? nullptr : units_of(question->settings->unit);
 }
 
 const List *check_sources(const Question *question) {

@@ -6,9 +6,9 @@
 
 namespace dp::rows {
 
-// Locks and checks the table and those on the path to its units; leaves them in question->checked, and in question->units
-// what the path means: null where a row is a unit. Errors: 55000, naming the table and the remedy.
-void resolve_sources(Question *question);
+// Locks and checks the table and those on the path to its units; leaves them in question->checked. What the path means; null where
+// a row is a unit. Errors: 55000, naming the table and the remedy.
+Units *resolve_sources(Question *question);
 
 // What was checked then, once more, and of now: a charge takes its time. As the owner of the tables. Returns them with their parts.
 // Errors: 55000, also where a unit had one row at most and no key says so any more.

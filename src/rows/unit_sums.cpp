@@ -114,8 +114,7 @@ static Group no_group(const Question *question, TupleDesc desc) {
     group.question = question;
     group.equal = static_cast<FmgrInfo **>(palloc(sizeof(FmgrInfo *) * (question->leaf->nkeys + 1)));
     for (int i = 0; i < question->leaf->nkeys; i++)
-        group.equal[i] =
-            &lookup_type_cache(question->leaf->keys[i].type, TYPECACHE_EQ_OPR_FINFO)->eq_opr_finfo;
+        group.equal[i] = &lookup_type_cache(question->leaf->keys[i].type, TYPECACHE_EQ_OPR_FINFO)->eq_opr_finfo;
     group.memory = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr group", ALLOCSET_DEFAULT_SIZES);
     group.columns = static_cast<Datum *>(palloc0(sizeof(Datum) * desc->natts));
     group.nulls = static_cast<bool *>(palloc0(sizeof(bool) * desc->natts));

@@ -177,8 +177,7 @@ static void forget_receiver(DestReceiver *self) {
 bool for_each_unit(const Question *question, const List *checked, bool with_columns, TakeUnit take, void *sink) {
     // States that are large are made one at a time: hashed ones grow in memory that nobody counts.
     border::pin_joins(contribution_size(question) <= largest_hashed_contribution);
-    PlannedStmt *plan =
-        pg_plan_query(unit_query(question, with_columns), "(dp_rdr)", CURSOR_OPT_PARALLEL_OK, nullptr);
+    PlannedStmt *plan = pg_plan_query(unit_query(question, with_columns), "(dp_rdr)", CURSOR_OPT_PARALLEL_OK, nullptr);
     auto *receiver = static_cast<Receiver *>(palloc0(sizeof(Receiver)));
     *receiver = {{receive, receive_start, receive_end, forget_receiver, DestNone},
                  question,
