@@ -131,6 +131,36 @@ GRANT EXECUTE ON FUNCTION
     dp_rdr.sum_point("any", bytea), dp_rdr.pair_point("any", bytea), dp_rdr.selection_point(bytea, "any"),
     dp_rdr.selection_square(bytea, "any"), dp_rdr.is_other_node(text), dp_rdr.is_other_column(text, "any") TO PUBLIC;
 
+-- What a unit brings to a query, where it may have several rows. SSPACE: of a unit with few groups.
+CREATE FUNCTION dp_rdr.contribution_step(internal, bytea, VARIADIC "any") RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_contribution_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.contribution_step(internal, bytea, "any") IS 'transition function of contribution';
+CREATE FUNCTION dp_rdr.contribution_combine(internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_contribution_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.contribution_combine(internal, internal) IS 'combine function of contribution';
+CREATE FUNCTION dp_rdr.contribution_serialize(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'dp_contribution_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.contribution_serialize(internal) IS 'serialization function of contribution';
+CREATE FUNCTION dp_rdr.contribution_deserialize(bytea, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_contribution_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.contribution_deserialize(bytea, internal) IS 'deserialization function of contribution';
+CREATE FUNCTION dp_rdr.contribution_final(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'dp_contribution_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.contribution_final(internal) IS 'final function of contribution';
+
+CREATE AGGREGATE dp_rdr.contribution(facts bytea, VARIADIC contributions "any") (
+    SFUNC = dp_rdr.contribution_step, STYPE = internal, SSPACE = 192,
+    FINALFUNC = dp_rdr.contribution_final, FINALFUNC_MODIFY = READ_WRITE,
+    COMBINEFUNC = dp_rdr.contribution_combine, SERIALFUNC = dp_rdr.contribution_serialize,
+    DESERIALFUNC = dp_rdr.contribution_deserialize, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp_rdr.contribution(bytea, "any")
+    IS 'exact sums of what the rows of one unit bring to a query, by group, as they are before they are clipped';
+REVOKE ALL ON FUNCTION
+    dp_rdr.contribution_step(internal, bytea, "any"), dp_rdr.contribution_combine(internal, internal),
+    dp_rdr.contribution_serialize(internal), dp_rdr.contribution_deserialize(bytea, internal),
+    dp_rdr.contribution_final(internal), dp_rdr.contribution(bytea, "any") FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.contribution(bytea, "any") TO PUBLIC;
+
 -- Totals in rho. Columns come last, as in a new installation.
 ALTER TABLE dp_rdr.protected_table
     DROP CONSTRAINT protected_table_bound_check,

@@ -533,6 +533,31 @@ CREATE AGGREGATE dp_rdr.selection_sums(facts bytea, VARIADIC contributions "any"
 COMMENT ON AGGREGATE dp_rdr.selection_sums(bytea, "any")
     IS 'sums of the scaled sensitivities of rows and of their squares, for the selection of epsilon';
 
+-- What a unit brings to a query, where it may have several rows. SSPACE: of a unit with few groups.
+CREATE FUNCTION dp_rdr.contribution_step(internal, bytea, VARIADIC "any") RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_contribution_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.contribution_step(internal, bytea, "any") IS 'transition function of contribution';
+CREATE FUNCTION dp_rdr.contribution_combine(internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_contribution_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.contribution_combine(internal, internal) IS 'combine function of contribution';
+CREATE FUNCTION dp_rdr.contribution_serialize(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'dp_contribution_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.contribution_serialize(internal) IS 'serialization function of contribution';
+CREATE FUNCTION dp_rdr.contribution_deserialize(bytea, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_contribution_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.contribution_deserialize(bytea, internal) IS 'deserialization function of contribution';
+CREATE FUNCTION dp_rdr.contribution_final(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'dp_contribution_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.contribution_final(internal) IS 'final function of contribution';
+
+CREATE AGGREGATE dp_rdr.contribution(facts bytea, VARIADIC contributions "any") (
+    SFUNC = dp_rdr.contribution_step, STYPE = internal, SSPACE = 192,
+    FINALFUNC = dp_rdr.contribution_final, FINALFUNC_MODIFY = READ_WRITE,
+    COMBINEFUNC = dp_rdr.contribution_combine, SERIALFUNC = dp_rdr.contribution_serialize,
+    DESERIALFUNC = dp_rdr.contribution_deserialize, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp_rdr.contribution(bytea, "any")
+    IS 'exact sums of what the rows of one unit bring to a query, by group, as they are before they are clipped';
+
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Total replacements of partial built-ins. They take their place in the internal statement, where an analyst has written
 -- a / b; each has the name and the arguments of the built-in, or of the cast. All return NULL instead of an error.
@@ -1435,6 +1460,7 @@ GRANT EXECUTE ON FUNCTION dp_rdr.selection_point(bytea, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.selection_square(bytea, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.is_other_node(text), dp_rdr.is_other_column(text, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.selection_sums(bytea, "any") TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.contribution(bytea, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.canonical(anyelement, integer) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.is_short(anyelement) TO PUBLIC;
 -- So do the total replacements, and the list that explains them.
