@@ -166,9 +166,8 @@ static Query *make_union(Query *a, Query *b) {
         both->colCollations = lappend_oid(both->colCollations, collation);
         both->groupClauses = lappend(both->groupClauses, equality_of(type));
         Var *column = makeVar(1, number, type, -1, collation, 0);
-        query->targetList =
-            lappend(query->targetList,
-                    makeTargetEntry(reinterpret_cast<Expr *>(column), number, psprintf("c%d", number), false));
+        query->targetList = lappend(query->targetList, makeTargetEntry(reinterpret_cast<Expr *>(column), number,
+                                                                       psprintf("c%d", number), false));
     }
     query->setOperations = reinterpret_cast<Node *>(both);
     return query;
@@ -194,8 +193,7 @@ int64 count_units(const rows::Question *question) {
     else
         make_distinct(units);
     Query *count = rows::make_aggregation(rows::subquery_entry(units, "units"), nullptr);
-    rows::add_target(count,
-                     reinterpret_cast<Node *>(rows::make_aggregate(F_COUNT_, INT8OID, NIL, nullptr)));
+    rows::add_target(count, reinterpret_cast<Node *>(rows::make_aggregate(F_COUNT_, INT8OID, NIL, nullptr)));
     int64 n = 0;
     run_counts(count, &n, checked);
     return n;
@@ -334,9 +332,9 @@ static TupleDesc describe(const rows::Question *question) {
     ListCell *cell;
     foreach (cell, units->values) {
         auto *value = static_cast<Node *>(lfirst(cell));
-        TupleDescInitEntry(desc, ++n, get_attname(at->relation, at->columns[n], false), exprType(value),
+        TupleDescInitEntry(desc, n + 1, get_attname(at->relation, at->columns[n], false), exprType(value),
                            exprTypmod(value), 0);
-        TupleDescInitEntryCollation(desc, n, exprCollation(value));
+        TupleDescInitEntryCollation(desc, ++n, exprCollation(value));
     }
     for (int j = 0; j < question->nmeasures; j++) {
         privacy::MeasureKind kind = (*question->measures)[j].kind;
