@@ -251,11 +251,14 @@ void register_domain(const Visit &visit, const char *id, Oid relation, const Uni
               "coalesce((SELECT o.epoch + 1 FROM dp_rdr.odometer o WHERE o.id = $1::uuid), 0) ON CONFLICT DO NOTHING",
               3, types, values, nulls);
     visit.run("SELECT 1 FROM dp_rdr.privacy_domain d WHERE d.id = $1::uuid FOR UPDATE", 1, types, values);
-    // The table whose keys are the people is made again, or is the first that is.
+    Oid keyed_types[3] = {TEXTOID, OIDOID, BOOLOID};
+    Datum keyed_values[3] = {values[0], values[1], BoolGetDatum(founds && unit->keyed)};
+    // The table whose keys are the people is made again, or is the first that is: one with limits may have several rows of one.
     if (founds)
         visit.run("UPDATE dp_rdr.privacy_domain d SET unit_table = $2::regclass WHERE d.id = $1::uuid AND NOT EXISTS "
-                  "(SELECT FROM dp_rdr.protected_table t WHERE t.domain = d.id AND t.relation = d.unit_table)",
-                  2, types, values);
+                  "(SELECT FROM dp_rdr.protected_table t WHERE t.domain = d.id AND t.relation = d.unit_table "
+                  "AND (t.max_rows IS NULL OR NOT $3))",
+                  3, keyed_types, keyed_values);
 }
 
 void register_unit(const Visit &visit, const char *id, Oid relation, const Unit *unit, const Limits &limits) {
@@ -357,11 +360,12 @@ static Identity register_table(Oid relation, const Unit *unit, const Limits &lim
     return identity;
 }
 
-static Oid protect(Oid relation, const char *name, ArrayType *columns, const char *filter, const Unit *unit,
-                   const Limits &limits) {
+static Oid protect(Oid relation, const char *name, ArrayType *columns, const char *filter, const char *text,
+                   const Unit *unit, const Limits &limits) {
     const char *schema, *view;
     const char *view_name = resolve_view_name(name, &schema, &view);
     Identity identity = register_table(relation, unit, limits);
+    check_unmoved(relation, text, unit);
 
     run_as(catalog::relation_owner(relation),
            facade_statement(psprintf("CREATE VIEW %s", view_name), relation, columns));
@@ -400,7 +404,8 @@ DP_CALL(dp_protect) {
         check_declared(relation, unit, limits);
     else
         check_limits(relation, unit, limits);
-    PG_RETURN_OID(protect(relation, text_argument(fcinfo, 1), array_argument(fcinfo, 3), filter, unit, limits));
+    PG_RETURN_OID(protect(relation, text_argument(fcinfo, 1), array_argument(fcinfo, 3), filter, text, unit,
+                          limits));
 }
 
 // Behind the end of a view, whose answers nobody is given again: those of roles that have no other policy with a replay on the domain.

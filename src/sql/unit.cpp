@@ -414,6 +414,20 @@ Unit *resolve_unit(Oid relation, const char *text) {
     return unit;
 }
 
+void check_unmoved(Oid relation, const char *text, const Unit *unit) {
+    if (unit == nullptr || !OidIsValid(unit->parent))
+        return;
+    const Unit *now = resolve_unit(relation, text);
+    bool same = now->parent == unit->parent && strcmp(now->domain, unit->domain) == 0 &&
+                (now->parent_key == nullptr) == (unit->parent_key == nullptr);
+    for (int i = 0; same && i < unit->ncolumns; i++)
+        same = now->columns[i] == unit->columns[i];
+    if (!same)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("%s is being changed by another call", qualified_name(unit->parent)),
+                        errhint("Try again.")));
+}
+
 // ---- limits --------------------------------------------------------------------------------------------------------
 
 static int limit_argument(FunctionCallInfo fcinfo, int argument, const char *name) {
