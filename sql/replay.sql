@@ -48,7 +48,7 @@ RESET ROLE;
 
 -- What an analyst sees: asked twice, drawn once.
 CREATE FUNCTION charges() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS $$
-    SELECT count(*) FROM dp_rdr.ledger_row r JOIN dp_rdr.protected_table t ON t.id = r.table_id WHERE t.relation = 'inn'::regclass $$;
+    SELECT count(*) FROM dp_rdr.ledger_row r JOIN dp_rdr.protected_table t ON t.domain = r.table_id WHERE t.relation = 'inn'::regclass $$;
 -- An answer as text, and how many charges it came to.
 CREATE FUNCTION asked(query text, options text = '', columns text = 'n bigint', OUT answer text, OUT charged bigint) LANGUAGE plpgsql AS $$
 DECLARE

@@ -13,7 +13,7 @@ CREATE FUNCTION stored(VARIADIC keys text[]) RETURNS jsonb LANGUAGE sql AS $$
     SELECT jsonb_object_agg(k, to_jsonb(p) -> k) FROM dp_rdr.policy p, unnest(keys) k
     WHERE p.view = 'pupil_dp'::regclass AND p.grantee = 'regress_clerk'::regrole $$;
 CREATE FUNCTION bound_of(t regclass) RETURNS text LANGUAGE sql AS $$
-    SELECT concat_ws(' ', bound, coalesce(epsilon_total::text, '-'), delta_total) FROM dp_rdr.protected_table WHERE relation = t $$;
+    SELECT concat_ws(' ', bound, coalesce(epsilon_total::text, '-'), delta_total) FROM dp_rdr.protected_table JOIN dp_rdr.privacy_domain ON id = domain WHERE relation = t $$;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- The odometer

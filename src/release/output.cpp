@@ -152,8 +152,8 @@ static privacy::Epsilon consumed(const rows::Question *question) {
     Oid types[1] = {TEXTOID};
     Datum values[1] = {CStringGetTextDatum(question->settings->id_text)};
     static border::Statement statement(
-        "SELECT o.public_epsilon + o.conditional_epsilon FROM dp_rdr.protected_table t "
-        "JOIN dp_rdr.odometer o ON o.id = t.id WHERE t.id = $1::uuid AND t.bound = 'dynamic'");
+        "SELECT o.public_epsilon + o.conditional_epsilon FROM dp_rdr.privacy_domain d "
+        "JOIN dp_rdr.odometer o ON o.id = d.id WHERE d.id = $1::uuid AND d.bound = 'dynamic'");
     catalog::Visit visit = catalog::Visit::read();
     uint64 rows = visit.run(statement, 1, types, values);
     const char *text = rows == 1 ? visit.spi.text(0, 1) : nullptr;

@@ -411,10 +411,12 @@ SELECT r.id, r.at, r.requester::text, r.view::text, r.kind, coalesce(r.task ->> 
        CASE WHEN r.basis IS DISTINCT FROM 'rows' OR a.owner THEN r.error95 END,
        r.approver, r.expires_at, r.basis, r.reason, r.parameters
 FROM dp_rdr.request r
-LEFT JOIN dp_rdr.protected_table t ON t.id = r.table_id
-LEFT JOIN pg_class c ON c.oid = t.relation,
+LEFT JOIN LATERAL ( -- the table behind the view; of a view that is gone any of its domain, which have one owner
+  SELECT t.relation, c.oid, c.relowner FROM dp_rdr.protected_table t
+  JOIN pg_class c ON c.oid = t.relation LEFT JOIN dp_rdr.restricted_view v ON v.view = r.view AND v.relation = t.relation
+  WHERE t.domain = r.table_id ORDER BY v.view IS NULL, t.relation::oid LIMIT 1) t ON true,
 LATERAL (SELECT CASE WHEN r.state = 'pending' AND r.expires_at <= clock_timestamp() THEN 'expired' ELSE r.state END) s (state),
-LATERAL (SELECT c.oid IS NOT NULL AND pg_has_role($1, c.relowner, 'USAGE')) a (owner)
+LATERAL (SELECT t.oid IS NOT NULL AND pg_has_role($1, t.relowner, 'USAGE')) a (owner)
 WHERE (r.requester::oid = $1 OR a.owner OR r.decider = 'review' AND EXISTS (
          SELECT FROM dp_rdr.reviewer v JOIN pg_roles p ON p.oid = v.reviewer
          WHERE v.relation = t.relation AND pg_has_role($1, p.oid, 'USAGE')))
