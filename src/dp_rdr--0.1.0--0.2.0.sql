@@ -410,9 +410,10 @@ DROP FUNCTION dp_last_release();
 DROP FUNCTION dp_rdr.release(text, numeric, float8);
 DROP FUNCTION dp_rdr.release(text, numeric, float8, "any");
 CREATE FUNCTION dp_query(query text, epsilon numeric = NULL, weight float8 = 1, within float8 = NULL,
-                         error95 float8 = NULL, deviations float8 = 1, replay boolean = true)
+                         error95 float8 = NULL, deviations float8 = 1, replay boolean = true,
+                         max_rows integer = NULL, max_groups integer = NULL)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_query';
-COMMENT ON FUNCTION dp_query(text, numeric, float8, float8, float8, float8, boolean)
+COMMENT ON FUNCTION dp_query(text, numeric, float8, float8, float8, float8, boolean, integer, integer)
     IS 'answers an aggregate query on a restricted view with DP noise; needs a column list: AS (n bigint)';
 
 CREATE FUNCTION dp_refine(within float8 = NULL, error95 float8 = NULL, deviations float8 = 1)
@@ -421,12 +422,13 @@ COMMENT ON FUNCTION dp_refine(float8, float8, float8)
     IS 'makes the last answer to the current role in this connection more accurate; needs the column list of that answer';
 
 CREATE FUNCTION dp_explain(query text, within float8 = NULL, error95 float8 = NULL, deviations float8 = 1,
-                           magnitude float8 = NULL, OUT leaf integer, OUT column_name text, OUT accepted boolean,
-                           OUT reason text, OUT epsilon numeric, OUT delta numeric, OUT mechanism text,
-                           OUT error95 float8, OUT threshold bigint, OUT rho numeric,
-                           OUT posterior50 float8, OUT advantage_max float8)
+                           magnitude float8 = NULL, max_rows integer = NULL, max_groups integer = NULL,
+                           OUT leaf integer, OUT column_name text, OUT accepted boolean, OUT reason text,
+                           OUT epsilon numeric, OUT delta numeric, OUT mechanism text, OUT error95 float8,
+                           OUT threshold bigint, OUT rho numeric, OUT posterior50 float8, OUT advantage_max float8,
+                           OUT unit text, OUT max_rows integer, OUT max_groups integer)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_explain';
-COMMENT ON FUNCTION dp_explain(text, float8, float8, float8, float8)
+COMMENT ON FUNCTION dp_explain(text, float8, float8, float8, float8, integer, integer)
     IS 'whether a query would be answered, what each leaf would cost and how accurate it would be; nothing is charged';
 
 CREATE FUNCTION dp_last_release(OUT column_name text, OUT epsilon numeric, OUT epsilon_svt numeric, OUT delta numeric,
@@ -437,19 +439,20 @@ COMMENT ON FUNCTION dp_last_release()
     IS 'what the last answer to the current role in this connection was charged, and how accurate its columns are; '
        'behind a pool of connections it may have been another client''s: ask in the same transaction';
 CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, within float8, error95 float8,
-                               deviations float8, replay boolean)
+                               deviations float8, replay boolean, max_rows integer, max_groups integer)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 AS 'MODULE_PATHNAME', 'release';
-COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean)
+COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer)
     IS 'checks, charges, evaluates and answers one leaf of a query';
 CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, within float8, error95 float8,
-                               deviations float8, replay boolean, VARIADIC parameters "any")
+                               deviations float8, replay boolean, max_rows integer, max_groups integer,
+                               VARIADIC parameters "any")
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 AS 'MODULE_PATHNAME', 'release';
-COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, "any")
+COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, "any")
     IS 'checks, charges, evaluates and answers one leaf of a query with parameters';
-REVOKE ALL ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean),
-    dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, "any") FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean) TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, "any") TO PUBLIC;
+REVOKE ALL ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer),
+    dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, "any") FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, "any") TO PUBLIC;
 
 CREATE FUNCTION dp_attack_risk(relation regclass, role regrole = NULL, OUT fpr float8, OUT tpr_max float8,
                                OUT advantage_max float8, OUT prior float8, OUT posterior_max float8)
@@ -564,6 +567,54 @@ CREATE FUNCTION dp_domain(relation regclass, OUT relation regclass, OUT unit tex
 COMMENT ON FUNCTION dp_domain(regclass)
     IS 'the protected tables with data of the same people, and how a row of each finds the person that it belongs to';
 
+-- Where foreign keys show that rows of one person may be many: what to do about it has changed.
+CREATE OR REPLACE FUNCTION dp_rdr.people_hints(relation oid, OUT severity text, OUT finding text, OUT remedy text) RETURNS SETOF record
+    LANGUAGE sql STABLE STRICT PARALLEL UNSAFE ROWS 2
+BEGIN ATOMIC
+    WITH key AS (
+      SELECT k.conname, k.conrelid, k.confrelid,
+             format('%I (%s)', k.conname, (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY x.place)
+                                           FROM unnest(k.conkey) WITH ORDINALITY x (attnum, place) JOIN pg_attribute a
+                                           ON a.attrelid = k.conrelid AND a.attnum = x.attnum)) AS name,
+             NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = k.conrelid AND i.indisunique AND i.indisvalid
+                         AND i.indpred IS NULL AND i.indexprs IS NULL
+                         AND (i.indkey::int2[])[0:i.indnkeyatts - 1] <@ k.conkey) AS many,
+             (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY x.place)
+              FROM unnest(k.conkey) WITH ORDINALITY x (attnum, place) JOIN pg_attribute a
+              ON a.attrelid = k.conrelid AND a.attnum = x.attnum) AS columns,
+             t.relation IS NOT NULL AS protected, mine.unit IS NOT NULL AS units, t.domain = mine.domain AS together,
+             EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = k.conrelid AND a.attnum = ANY (k.conkey)
+                     AND a.attname <> ALL (mine.unit)) AS beside
+      FROM pg_constraint k
+      LEFT JOIN dp_rdr.protected_table t ON t.relation = CASE k.conrelid WHEN $1 THEN k.confrelid ELSE k.conrelid END
+      LEFT JOIN dp_rdr.protected_table mine ON mine.relation = $1
+      WHERE k.contype = 'f' AND k.conparentid = 0 AND $1 IN (k.conrelid, k.confrelid)
+        AND (k.conrelid <> k.confrelid OR mine.unit IS NOT NULL))
+    SELECT 'warning',
+           format('rows of one person may be many, as the foreign key %s to %s, which is protected, is not unique',
+                  k.name, k.confrelid::regclass),
+           format('Noise hides one row, not a person with several. As long as nothing was asked, dp_set_unit(%L, %L, '
+                  'max_rows => ...) says whose rows they are.', $1::regclass, k.columns)
+    FROM key k WHERE k.conrelid = $1 AND k.protected AND k.many AND NOT k.units
+    UNION ALL
+    SELECT 'info', format('if a row of %s is a person, rows of one may be many, as the foreign key %s is not unique',
+                          k.confrelid::regclass, k.name),
+           format('Then, as long as nothing was asked, dp_set_unit(%L, %L, max_rows => ...) says whose rows they are: '
+                  'noise hides one row.', $1::regclass, k.columns || ' -> ' || $1::regclass)
+    FROM key k WHERE k.conrelid = $1 AND NOT k.protected AND k.many AND NOT k.units
+    UNION ALL
+    SELECT 'info', format('a person may be in %s as well, which is protected too (foreign key %s)',
+                          CASE k.conrelid WHEN $1 THEN k.confrelid ELSE k.conrelid END::regclass, k.name),
+           'Each table has totals of its own: what is told about one person is the sum of both.'
+    FROM key k WHERE k.protected AND (k.confrelid = $1 OR NOT k.many) AND NOT k.together
+    UNION ALL
+    SELECT 'warning', format('rows of others may tell of a person, as the foreign key %s to %s is not on the columns of the unit',
+                             k.name, k.confrelid::regclass),
+           'Such rows stay as they are when that person is left out: leave their columns out, columns => ''{...}''.'
+    FROM key k WHERE k.conrelid = $1 AND k.together AND k.beside
+    ORDER BY 1 DESC, 2;
+END;
+
 -- Bounds of dates.
 CREATE FUNCTION dp_set_bounds(relation regclass, column_name text, lower date, upper date)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_bounds_date';
@@ -664,9 +715,9 @@ SELECT pg_catalog.pg_extension_config_dump('dp_rdr.request',
     ' AND EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) session_role)');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.request_id_seq', '');
 CREATE FUNCTION dp_request(query text, purpose text, epsilon numeric = NULL, decider text = NULL,
-                           expires interval = '30 days')
+                           expires interval = '30 days', max_rows integer = NULL, max_groups integer = NULL)
     RETURNS bigint LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_request';
-COMMENT ON FUNCTION dp_request(text, text, numeric, text, interval)
+COMMENT ON FUNCTION dp_request(text, text, numeric, text, interval, integer, integer)
     IS 'asks that a query on a restricted view be permitted; returns the number of the request';
 
 CREATE FUNCTION dp_requests(state text = 'pending', OUT request bigint, OUT at timestamptz, OUT requester text, OUT view text,

@@ -16,7 +16,7 @@ namespace dp::release {
 
 namespace {
 
-using native128 = privacy::detail::signed_native128; // as the allocator of a vector aligns it
+using native128 = __int128; // as the allocator of a vector aligns it
 
 // What is looked at: the exact answer and every distinct way in which one record changes it, in lattice units.
 struct Subject {

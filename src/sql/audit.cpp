@@ -7,6 +7,7 @@
 #include "catalog/facade.hpp"
 #include "catalog/ways.hpp"
 #include "sql/audit.hpp"
+#include "sql/domain.hpp"
 #include "sql/refusal.hpp"
 
 namespace dp::sql {
@@ -269,6 +270,21 @@ SELECT DISTINCT format('foreign server %I', f.srvname), 'exact sums and keys com
        format('ALTER SERVER %I OPTIONS (ADD sslmode ''verify-full'');', f.srvname)
 FROM remote f WHERE NOT EXISTS (SELECT FROM unnest(f.srvoptions) o
   WHERE o ~ '^sslmode=(require|verify-ca|verify-full)$' OR o ~ '^host=(/|localhost$|127[.]|::1$)'))sql"},
+    {"info", R"sql( -- rows that are in no answer
+SELECT c.name, format('rows whose %I is NULL belong to nobody, and are in no answer', a.attname),
+       format('ALTER TABLE %s ALTER COLUMN %I SET NOT NULL;', c.name, a.attname)
+FROM controlled c JOIN dp_rdr.protected_table t ON t.relation = c.relation
+JOIN pg_attribute a ON a.attrelid = c.relation AND a.attname = ANY (t.unit) AND a.attnum > 0 AND NOT a.attnotnull
+UNION ALL
+SELECT c.name, format('rows whose (%s) no row of %s has belong to nobody, and are in no answer', n.unit, t.parent),
+       format('ALTER TABLE %s ADD FOREIGN KEY (%s) REFERENCES %s (%s);', c.name, n.unit, t.parent, n.key)
+FROM controlled c JOIN dp_rdr.protected_table t ON t.relation = c.relation AND t.parent_key IS NOT NULL,
+     LATERAL (SELECT string_agg(quote_ident(u), ', ' ORDER BY place), string_agg(quote_ident(k), ', ' ORDER BY place)
+              FROM unnest(t.unit, t.parent_key) WITH ORDINALITY x (u, k, place)) n (unit, key)
+WHERE EXISTS (SELECT FROM pg_class p WHERE p.oid = t.parent) AND NOT EXISTS (
+  SELECT FROM pg_constraint f WHERE f.contype = 'f' AND f.conrelid = c.relation AND f.confrelid = t.parent AND f.convalidated
+  AND cardinality(f.conkey) = cardinality(t.unit) AND NOT EXISTS (
+    SELECT FROM pg_attribute a WHERE a.attrelid = c.relation AND a.attnum = ANY (f.conkey) AND a.attname <> ALL (t.unit))))sql"},
     {"info", R"sql( -- what is seen there
 SELECT format('foreign server %I', f.srvname),
        format('its administrators see the rows of %s, and its log, activity and pg_stat_statements show the conditions of questions and how many groups they had',
@@ -552,6 +568,9 @@ DP_FUNCTION(dp_facade_fault) {
         LockRelationOid(relation, AccessShareLock);
         catalog::check_protectable(relation);
         catalog::map_columns(view, relation);
+        catalog::UnitPath *path = declared_unit(relation);
+        if (path != nullptr)
+            (void)catalog::check_unit_path(path);
     });
     if (refusal == nullptr)
         PG_RETURN_NULL();

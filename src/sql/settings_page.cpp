@@ -39,7 +39,9 @@ SELECT v.view::text,
        format('%s, %s', (SELECT count(*) || CASE count(*) WHEN 1 THEN ' column' ELSE ' columns' END FROM pg_attribute a
                          WHERE a.attrelid = v.view AND a.attnum > 0 AND NOT a.attisdropped),
               coalesce('rows where ' || v.filter, 'all rows')),
-       format('SELECT pg_catalog.dp_protect(%L, %L%s%s);', v.relation::text, v.view::text,
+       format('SELECT pg_catalog.dp_protect(%L, %L%s%s%s);', v.relation::text, v.view::text,
+              ', unit => ' || quote_literal(unit.text) || coalesce(', max_rows => ' || unit.max_rows, '')
+                || coalesce(', max_groups => ' || unit.max_groups, ''),
               CASE WHEN NOT v.all_columns OR listed.names IS DISTINCT FROM (
                 SELECT array_agg(a.attname ORDER BY a.attnum)::text[] FROM pg_attribute a
                 WHERE a.attrelid = v.relation AND a.attnum > 0 AND NOT a.attisdropped)
@@ -48,8 +50,21 @@ SELECT v.view::text,
 FROM dp_rdr.restricted_view v, LATERAL (
   SELECT array_agg(a.attname ORDER BY a.attnum)::text[] AS names FROM pg_attribute a
   WHERE a.attrelid = v.view AND a.attnum > 0 AND NOT a.attisdropped) listed
+LEFT JOIN LATERAL (
+  SELECT concat(u.names, ' -> ', coalesce(p.relation, t.relation)::text, ' (' || k.names || ')') AS text, t.max_rows, t.max_groups
+  FROM dp_rdr.protected_table t LEFT JOIN dp_rdr.protected_table p ON p.relation = t.parent
+  CROSS JOIN LATERAL (SELECT string_agg(quote_ident(n), ', ' ORDER BY i) FROM unnest(t.unit) WITH ORDINALITY x (n, i)) u (names)
+  LEFT JOIN LATERAL (SELECT string_agg(quote_ident(n), ', ' ORDER BY i)
+                     FROM unnest(coalesce(t.parent_key, p.unit)) WITH ORDINALITY x (n, i)) k (names) ON true
+  WHERE t.relation = v.relation AND t.unit IS NOT NULL) unit ON true
 WHERE v.relation::oid = $2 AND EXISTS (SELECT FROM pg_class c WHERE c.oid = v.view)
 ORDER BY v.view::text COLLATE "C")sql"};
+
+// Whose rows they are, where a row is not a unit.
+const Part unit = {"unit", R"sql(
+SELECT array_to_string(t.unit, ', '), concat_ws(', ', 'of ' || t.parent::text, t.max_rows || ' rows', t.max_groups || ' groups'),
+       NULL
+FROM dp_rdr.protected_table t WHERE t.relation::oid = $2 AND t.unit IS NOT NULL)sql"};
 
 // What goes with zcdp alone is refused with other bounds.
 const Part bound = {"budget", R"sql(
@@ -237,6 +252,7 @@ DP_CALL(dp_settings) {
     const bool has_odometer = read_budget(relation, &budget);
     Visit visit = Visit::read();
     put_part(visit, caller, relation, views, result);
+    put_part(visit, caller, relation, unit, result);
     put_part(visit, caller, relation, bound, result);
     put_part(visit, caller, relation, totals, result);
     if (has_odometer)

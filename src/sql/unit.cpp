@@ -5,6 +5,10 @@
 #include "sql/arguments.hpp"
 #include "sql/domain.hpp"
 
+extern "C" {
+#include <parser/scansup.h>
+}
+
 namespace dp::sql {
 
 using catalog::qualified_name;
