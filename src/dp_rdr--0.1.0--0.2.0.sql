@@ -131,6 +131,36 @@ GRANT EXECUTE ON FUNCTION
     dp_rdr.sum_point("any", bytea), dp_rdr.pair_point("any", bytea), dp_rdr.selection_point(bytea, "any"),
     dp_rdr.selection_square(bytea, "any"), dp_rdr.is_other_node(text), dp_rdr.is_other_column(text, "any") TO PUBLIC;
 
+-- What a unit brings to a query, where it may have several rows. SSPACE: of a unit with few groups.
+CREATE FUNCTION dp_rdr.contribution_step(internal, bytea, VARIADIC "any") RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_contribution_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.contribution_step(internal, bytea, "any") IS 'transition function of contribution';
+CREATE FUNCTION dp_rdr.contribution_combine(internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_contribution_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.contribution_combine(internal, internal) IS 'combine function of contribution';
+CREATE FUNCTION dp_rdr.contribution_serialize(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'dp_contribution_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.contribution_serialize(internal) IS 'serialization function of contribution';
+CREATE FUNCTION dp_rdr.contribution_deserialize(bytea, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_contribution_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.contribution_deserialize(bytea, internal) IS 'deserialization function of contribution';
+CREATE FUNCTION dp_rdr.contribution_final(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'dp_contribution_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.contribution_final(internal) IS 'final function of contribution';
+
+CREATE AGGREGATE dp_rdr.contribution(facts bytea, VARIADIC contributions "any") (
+    SFUNC = dp_rdr.contribution_step, STYPE = internal, SSPACE = 192,
+    FINALFUNC = dp_rdr.contribution_final, FINALFUNC_MODIFY = READ_WRITE,
+    COMBINEFUNC = dp_rdr.contribution_combine, SERIALFUNC = dp_rdr.contribution_serialize,
+    DESERIALFUNC = dp_rdr.contribution_deserialize, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp_rdr.contribution(bytea, "any")
+    IS 'exact sums of what the rows of one unit bring to a query, by group, as they are before they are clipped';
+REVOKE ALL ON FUNCTION
+    dp_rdr.contribution_step(internal, bytea, "any"), dp_rdr.contribution_combine(internal, internal),
+    dp_rdr.contribution_serialize(internal), dp_rdr.contribution_deserialize(bytea, internal),
+    dp_rdr.contribution_final(internal), dp_rdr.contribution(bytea, "any") FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.contribution(bytea, "any") TO PUBLIC;
+
 -- What was a protected table with its bound becomes a domain of one table, with the same id.
 -- People and the account of what is told about them. Its tables have rows of the same people.
 CREATE TABLE dp_rdr.privacy_domain (
@@ -380,9 +410,10 @@ DROP FUNCTION dp_last_release();
 DROP FUNCTION dp_rdr.release(text, numeric, float8);
 DROP FUNCTION dp_rdr.release(text, numeric, float8, "any");
 CREATE FUNCTION dp_query(query text, epsilon numeric = NULL, weight float8 = 1, within float8 = NULL,
-                         error95 float8 = NULL, deviations float8 = 1, replay boolean = true)
+                         error95 float8 = NULL, deviations float8 = 1, replay boolean = true,
+                         max_rows integer = NULL, max_groups integer = NULL)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_query';
-COMMENT ON FUNCTION dp_query(text, numeric, float8, float8, float8, float8, boolean)
+COMMENT ON FUNCTION dp_query(text, numeric, float8, float8, float8, float8, boolean, integer, integer)
     IS 'answers an aggregate query on a restricted view with DP noise; needs a column list: AS (n bigint)';
 
 CREATE FUNCTION dp_refine(within float8 = NULL, error95 float8 = NULL, deviations float8 = 1)
@@ -391,12 +422,13 @@ COMMENT ON FUNCTION dp_refine(float8, float8, float8)
     IS 'makes the last answer to the current role in this connection more accurate; needs the column list of that answer';
 
 CREATE FUNCTION dp_explain(query text, within float8 = NULL, error95 float8 = NULL, deviations float8 = 1,
-                           magnitude float8 = NULL, OUT leaf integer, OUT column_name text, OUT accepted boolean,
-                           OUT reason text, OUT epsilon numeric, OUT delta numeric, OUT mechanism text,
-                           OUT error95 float8, OUT threshold bigint, OUT rho numeric,
-                           OUT posterior50 float8, OUT advantage_max float8)
+                           magnitude float8 = NULL, max_rows integer = NULL, max_groups integer = NULL,
+                           OUT leaf integer, OUT column_name text, OUT accepted boolean, OUT reason text,
+                           OUT epsilon numeric, OUT delta numeric, OUT mechanism text, OUT error95 float8,
+                           OUT threshold bigint, OUT rho numeric, OUT posterior50 float8, OUT advantage_max float8,
+                           OUT unit text, OUT max_rows integer, OUT max_groups integer)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_explain';
-COMMENT ON FUNCTION dp_explain(text, float8, float8, float8, float8)
+COMMENT ON FUNCTION dp_explain(text, float8, float8, float8, float8, integer, integer)
     IS 'whether a query would be answered, what each leaf would cost and how accurate it would be; nothing is charged';
 
 CREATE FUNCTION dp_last_release(OUT column_name text, OUT epsilon numeric, OUT epsilon_svt numeric, OUT delta numeric,
@@ -407,19 +439,20 @@ COMMENT ON FUNCTION dp_last_release()
     IS 'what the last answer to the current role in this connection was charged, and how accurate its columns are; '
        'behind a pool of connections it may have been another client''s: ask in the same transaction';
 CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, within float8, error95 float8,
-                               deviations float8, replay boolean)
+                               deviations float8, replay boolean, max_rows integer, max_groups integer)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 AS 'MODULE_PATHNAME', 'release';
-COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean)
+COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer)
     IS 'checks, charges, evaluates and answers one leaf of a query';
 CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, within float8, error95 float8,
-                               deviations float8, replay boolean, VARIADIC parameters "any")
+                               deviations float8, replay boolean, max_rows integer, max_groups integer,
+                               VARIADIC parameters "any")
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 AS 'MODULE_PATHNAME', 'release';
-COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, "any")
+COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, "any")
     IS 'checks, charges, evaluates and answers one leaf of a query with parameters';
-REVOKE ALL ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean),
-    dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, "any") FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean) TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, "any") TO PUBLIC;
+REVOKE ALL ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer),
+    dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, "any") FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, "any") TO PUBLIC;
 
 CREATE FUNCTION dp_attack_risk(relation regclass, role regrole = NULL, OUT fpr float8, OUT tpr_max float8,
                                OUT advantage_max float8, OUT prior float8, OUT posterior_max float8)
@@ -682,9 +715,9 @@ SELECT pg_catalog.pg_extension_config_dump('dp_rdr.request',
     ' AND EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) session_role)');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.request_id_seq', '');
 CREATE FUNCTION dp_request(query text, purpose text, epsilon numeric = NULL, decider text = NULL,
-                           expires interval = '30 days')
+                           expires interval = '30 days', max_rows integer = NULL, max_groups integer = NULL)
     RETURNS bigint LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_request';
-COMMENT ON FUNCTION dp_request(text, text, numeric, text, interval)
+COMMENT ON FUNCTION dp_request(text, text, numeric, text, interval, integer, integer)
     IS 'asks that a query on a restricted view be permitted; returns the number of the request';
 
 CREATE FUNCTION dp_requests(state text = 'pending', OUT request bigint, OUT at timestamptz, OUT requester text, OUT view text,

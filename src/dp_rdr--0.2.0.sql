@@ -547,6 +547,31 @@ CREATE AGGREGATE dp_rdr.selection_sums(facts bytea, VARIADIC contributions "any"
 COMMENT ON AGGREGATE dp_rdr.selection_sums(bytea, "any")
     IS 'sums of the scaled sensitivities of rows and of their squares, for the selection of epsilon';
 
+-- What a unit brings to a query, where it may have several rows. SSPACE: of a unit with few groups.
+CREATE FUNCTION dp_rdr.contribution_step(internal, bytea, VARIADIC "any") RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_contribution_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.contribution_step(internal, bytea, "any") IS 'transition function of contribution';
+CREATE FUNCTION dp_rdr.contribution_combine(internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_contribution_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.contribution_combine(internal, internal) IS 'combine function of contribution';
+CREATE FUNCTION dp_rdr.contribution_serialize(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'dp_contribution_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.contribution_serialize(internal) IS 'serialization function of contribution';
+CREATE FUNCTION dp_rdr.contribution_deserialize(bytea, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_contribution_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.contribution_deserialize(bytea, internal) IS 'deserialization function of contribution';
+CREATE FUNCTION dp_rdr.contribution_final(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'dp_contribution_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.contribution_final(internal) IS 'final function of contribution';
+
+CREATE AGGREGATE dp_rdr.contribution(facts bytea, VARIADIC contributions "any") (
+    SFUNC = dp_rdr.contribution_step, STYPE = internal, SSPACE = 192,
+    FINALFUNC = dp_rdr.contribution_final, FINALFUNC_MODIFY = READ_WRITE,
+    COMBINEFUNC = dp_rdr.contribution_combine, SERIALFUNC = dp_rdr.contribution_serialize,
+    DESERIALFUNC = dp_rdr.contribution_deserialize, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp_rdr.contribution(bytea, "any")
+    IS 'exact sums of what the rows of one unit bring to a query, by group, as they are before they are clipped';
+
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Total replacements of partial built-ins. They take their place in the internal statement, where an analyst has written
 -- a / b; each has the name and the arguments of the built-in, or of the cast. All return NULL instead of an error.
@@ -1161,9 +1186,9 @@ COMMENT ON FUNCTION dp_forget(regclass)
 -- ---------------------------------------------------------------------------------------------------------------------
 
 CREATE FUNCTION dp_request(query text, purpose text, epsilon numeric = NULL, decider text = NULL,
-                           expires interval = '30 days')
+                           expires interval = '30 days', max_rows integer = NULL, max_groups integer = NULL)
     RETURNS bigint LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_request';
-COMMENT ON FUNCTION dp_request(text, text, numeric, text, interval)
+COMMENT ON FUNCTION dp_request(text, text, numeric, text, interval, integer, integer)
     IS 'asks that a query on a restricted view be permitted; returns the number of the request';
 
 CREATE FUNCTION dp_requests(state text = 'pending', OUT request bigint, OUT at timestamptz, OUT requester text, OUT view text,
@@ -1388,9 +1413,10 @@ COMMENT ON FUNCTION dp_attack_risk(regclass, regrole)
 -- ---------------------------------------------------------------------------------------------------------------------
 
 CREATE FUNCTION dp_query(query text, epsilon numeric = NULL, weight float8 = 1, within float8 = NULL,
-                         error95 float8 = NULL, deviations float8 = 1, replay boolean = true)
+                         error95 float8 = NULL, deviations float8 = 1, replay boolean = true,
+                         max_rows integer = NULL, max_groups integer = NULL)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_query';
-COMMENT ON FUNCTION dp_query(text, numeric, float8, float8, float8, float8, boolean)
+COMMENT ON FUNCTION dp_query(text, numeric, float8, float8, float8, float8, boolean, integer, integer)
     IS 'answers an aggregate query on a restricted view with DP noise; needs a column list: AS (n bigint)';
 
 CREATE FUNCTION dp_refine(within float8 = NULL, error95 float8 = NULL, deviations float8 = 1)
@@ -1399,12 +1425,13 @@ COMMENT ON FUNCTION dp_refine(float8, float8, float8)
     IS 'makes the last answer to the current role in this connection more accurate; needs the column list of that answer';
 
 CREATE FUNCTION dp_explain(query text, within float8 = NULL, error95 float8 = NULL, deviations float8 = 1,
-                           magnitude float8 = NULL, OUT leaf integer, OUT column_name text, OUT accepted boolean,
-                           OUT reason text, OUT epsilon numeric, OUT delta numeric, OUT mechanism text,
-                           OUT error95 float8, OUT threshold bigint, OUT rho numeric,
-                           OUT posterior50 float8, OUT advantage_max float8)
+                           magnitude float8 = NULL, max_rows integer = NULL, max_groups integer = NULL,
+                           OUT leaf integer, OUT column_name text, OUT accepted boolean, OUT reason text,
+                           OUT epsilon numeric, OUT delta numeric, OUT mechanism text, OUT error95 float8,
+                           OUT threshold bigint, OUT rho numeric, OUT posterior50 float8, OUT advantage_max float8,
+                           OUT unit text, OUT max_rows integer, OUT max_groups integer)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_explain';
-COMMENT ON FUNCTION dp_explain(text, float8, float8, float8, float8)
+COMMENT ON FUNCTION dp_explain(text, float8, float8, float8, float8, integer, integer)
     IS 'whether a query would be answered, what each leaf would cost and how accurate it would be; nothing is charged';
 
 CREATE FUNCTION dp_last_release(OUT column_name text, OUT epsilon numeric, OUT epsilon_svt numeric, OUT delta numeric,
@@ -1420,14 +1447,15 @@ CREATE FUNCTION dp_rdr.deny(relation regclass)
 COMMENT ON FUNCTION dp_rdr.deny(regclass) IS 'the rows of a restricted view: always an error';
 
 CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, within float8, error95 float8,
-                               deviations float8, replay boolean)
+                               deviations float8, replay boolean, max_rows integer, max_groups integer)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 AS 'MODULE_PATHNAME', 'release';
-COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean)
+COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer)
     IS 'checks, charges, evaluates and answers one leaf of a query';
 CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, within float8, error95 float8,
-                               deviations float8, replay boolean, VARIADIC parameters "any")
+                               deviations float8, replay boolean, max_rows integer, max_groups integer,
+                               VARIADIC parameters "any")
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 AS 'MODULE_PATHNAME', 'release';
-COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, "any")
+COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, "any")
     IS 'checks, charges, evaluates and answers one leaf of a query with parameters';
 
 -- ---------------------------------------------------------------------------------------------------------------------
@@ -1464,8 +1492,8 @@ GRANT USAGE ON SCHEMA dp_rdr TO PUBLIC;
 -- It shows everybody the charges on his own tables: a grant to each controller would be DDL with our rights in his session.
 GRANT SELECT ON dp_rdr.ledger, dp_rdr.spending, dp_rdr.denials TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.deny(regclass) TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean) TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, "any") TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, "any") TO PUBLIC;
 
 -- The internal statement runs as the owner of the protected table, and the executor checks EXECUTE on every aggregate.
 -- They tell a caller nothing about rows that he cannot read himself.
@@ -1480,6 +1508,7 @@ GRANT EXECUTE ON FUNCTION dp_rdr.selection_point(bytea, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.selection_square(bytea, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.is_other_node(text), dp_rdr.is_other_column(text, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.selection_sums(bytea, "any") TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.contribution(bytea, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.canonical(anyelement, integer) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.is_short(anyelement) TO PUBLIC;
 -- So do the total replacements, and the list that explains them.

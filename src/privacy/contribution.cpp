@@ -64,12 +64,20 @@ void clip(int128 *values, std::size_t groups, std::size_t stride, std::size_t co
 
 // Words of 64 bits one after the other, each step a bijection; then the bits are mixed, since the smallest are kept.
 std::uint64_t group_hash(std::uint64_t seed, const unsigned char *bytes, std::size_t size) {
-    std::uint64_t hash = seed ^ (size * 0x9e3779b97f4a7c15U);
-    for (std::size_t at = 0; at < size; at += sizeof hash) {
-        std::uint64_t word = 0;
-        std::memcpy(&word, bytes + at, std::min(sizeof word, size - at));
+    const auto step = [](std::uint64_t hash, std::uint64_t word) {
         hash = (hash ^ word) * 0xd6e8feb86659fd93U;
-        hash ^= hash >> 32;
+        return hash ^ (hash >> 32);
+    };
+    std::uint64_t hash = step(step(0x9e3779b97f4a7c15U, seed), size);
+    for (; size >= sizeof hash; bytes += sizeof hash, size -= sizeof hash) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, bytes, sizeof word);
+        hash = step(hash, word);
+    }
+    if (size > 0) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, bytes, size);
+        hash = step(hash, word);
     }
     hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9U;
     hash = (hash ^ (hash >> 27)) * 0x94d049bb133111ebU;

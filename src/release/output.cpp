@@ -8,6 +8,7 @@
 #include "catalog/decimals.hpp"
 #include "risk/change.hpp"
 #include "risk/memory.hpp"
+#include "risk/units.hpp"
 #include "release/random.hpp"
 #include "release/steps.hpp"
 
@@ -15,7 +16,7 @@ namespace dp::release {
 
 namespace {
 
-using native128 = privacy::detail::signed_native128; // as the allocator of a vector aligns it
+using native128 = __int128; // as the allocator of a vector aligns it
 
 // What is looked at: the exact answer and every distinct way in which one record changes it, in lattice units.
 struct Subject {
@@ -183,6 +184,7 @@ static privacy::Epsilon first_accepted(const rows::Question *question, const Ter
 }
 
 Answer answer_from_output(const rows::Question *question, const Terms &terms) {
+    risk::check_units(question, {privacy::Calibration::sound, false, false, true});
     risk::Memo *memo =
         risk::leave_one_out(question, terms.mechanism, privacy::Calibration::sound, risk::Detail::changes);
     // Nobody is there whose risk an output could show: the price from public facts stands in, as for the expectation.

@@ -373,6 +373,7 @@ static Facts facts_of(const rows::Question *question, const Terms &terms, const 
         facts.paid.rho = border::core([&] { return plan->rho(); });
     facts.delta = plan->delta;
     facts.thresholded = question->thresholded;
+    facts.of_people = question->units != nullptr && question->units->clipped;
     facts.threshold = plan->threshold.value_or(0);
     facts.noutputs = question->leaf->noutputs;
     facts.error95 = halfwidths(question, plan);

@@ -9,6 +9,7 @@
 #include "catalog/foreign_code.hpp"
 #include "release/charge.hpp"
 #include "rows/arguments.hpp"
+#include "rows/asked_units.hpp"
 #include "rows/canonical.hpp"
 #include "rows/groups.hpp"
 
@@ -110,17 +111,6 @@ static void add_columns(StringInfo text, const rows::Question *question) {
     }
 }
 
-static void add_path(StringInfo text, const catalog::UnitPath *path) {
-    for (; path != nullptr; path = path->parent) {
-        add_piece(text, "table", catalog::qualified_name(path->relation));
-        for (int i = 0; i < path->ncolumns; i++)
-            add_piece(text, "column", get_attname(path->relation, path->columns[i], false));
-        for (int i = 0; path->parent != nullptr && i < path->ncolumns; i++)
-            add_piece(text, "parent", get_attname(path->parent->relation, path->parent_key[i], false));
-        add_number(text, "direct", path->direct ? 1 : 0);
-    }
-}
-
 // A table under its name that is another one now is another question.
 static void add_tables(StringInfo text, const catalog::UnitPath *path) {
     for (; path != nullptr; path = path->parent)
@@ -131,7 +121,7 @@ const char *text_of_units(const rows::Question *question) {
     const rows::Units *units = question->units;
     StringInfoData text;
     initStringInfo(&text);
-    add_path(&text, units->path);
+    add_piece(&text, "unit", rows::unit_text(units->path));
     add_number(&text, "clipped", units->clipped ? 1 : 0);
     add_number(&text, "one group", units->one_group ? 1 : 0);
     add_number(&text, "max_rows", units->max_rows);

@@ -13,6 +13,7 @@
 #include "query/shape.hpp"
 #include "query/total.hpp"
 #include "rows/arguments.hpp"
+#include "rows/asked_units.hpp"
 #include "rows/canonical.hpp"
 #include "rows/derived.hpp"
 #include "rows/engine.hpp"
@@ -362,7 +363,8 @@ static void limit_rows(const Question *question, Units *units) {
     if (!units->clipped)
         return;
     check_place(question, units);
-    units->max_rows = units->path->max_rows;
+    int asked = question->leaf->limits.max_rows;
+    units->max_rows = asked == 0 ? units->path->max_rows : asked;
     if (units->max_rows == 0)
         ereport(ERROR,
                 (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -378,8 +380,8 @@ static void limit_groups(Question *question, Units *units) {
         units->max_groups = 1;
         return;
     }
-    int declared = units->path->max_groups;
-    units->max_groups = declared == 0 ? units->max_rows : Min(declared, units->max_rows);
+    int asked = question->leaf->limits.max_groups, wanted = asked == 0 ? units->path->max_groups : asked;
+    units->max_groups = wanted == 0 ? units->max_rows : Min(wanted, units->max_rows);
     if (!question->thresholded)
         units->max_groups = Max(Min(units->max_groups, question->ngroups), 1);
     if (units->one_group)
@@ -428,6 +430,7 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("%s is not a registered restricted view", catalog::qualified_name(leaf->view)),
                         errhint("Restricted views are made with dp_protect().")));
+    check_asked_limits(question);
     Units *units = resolve_sources(question);
     question->units = units;
     if (units != nullptr)
@@ -442,6 +445,7 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
         find_measures(question);
     }
     check_coordinates(question);
+    check_asked_units(question);
     query::check_sums(leaf->nkeys + question->k1 + 1); // one more, of a selection
     if (question->thresholded)
         make_keys_canonical(question);

@@ -144,7 +144,13 @@ static void write_parameters(Asked *question) {
             appendStringInfoString(json, ", ");
         write_value(json, question->ask.parameters->params[i]);
     }
-    appendStringInfoString(json, "]}");
+    appendStringInfoChar(json, ']');
+    const query::Limits &limits = question->ask.limits;
+    if (limits.max_rows != 0)
+        appendStringInfo(json, ", \"max_rows\": %d", limits.max_rows);
+    if (limits.max_groups != 0)
+        appendStringInfo(json, ", \"max_groups\": %d", limits.max_groups);
+    appendStringInfoChar(json, '}');
     for (int i = 0; i < question->ncolumns; i++)
         question->types[i] = CStringGetTextDatum(
             release::type_text(list_nth_oid(question->function->funccoltypes, question->columns[i])));
@@ -174,7 +180,7 @@ static void check_size(const Asked &question) {
                         errhint("Write shorter constants, or ask in several requests.")));
 }
 
-static Asked read_question(const char *said) {
+static Asked read_question(const char *said, const query::Limits &limits) {
     query::TextScope scope;
     scope.enter(said);
     query::check_text(said);
@@ -195,6 +201,7 @@ static Asked read_question(const char *said) {
     question.ask.time_zone = GetConfigOption("TimeZone", false, false);
     question.ask.weight = 1;
     question.ask.wanted.deviations = 1;
+    question.ask.limits = limits;
     question.ask.anew = question.ask.by_request = true;
     evaluate_arguments(list_copy_tail(call->args, query::release_arguments), &question.ask);
     write_parameters(&question);
@@ -386,7 +393,7 @@ DP_CALL(dp_request) {
     const char *purpose = text_argument(fcinfo, 1);
     check_length(purpose, "a purpose");
     TimestampTz now = GetCurrentTimestamp(), expires = expiry(PG_GETARG_DATUM(4), now);
-    Asked question = read_question(text_argument(fcinfo, 0));
+    Asked question = read_question(text_argument(fcinfo, 0), asked_limits(fcinfo, 5));
     question.ask.has_epsilon = !PG_ARGISNULL(2);
     if (question.ask.has_epsilon)
         question.ask.epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(2), "epsilon");

@@ -5,6 +5,7 @@
 
 #include "catalog/decimals.hpp"
 #include "risk/change.hpp"
+#include "risk/units.hpp"
 #include "sql/arguments.hpp"
 #include "sql/risk.hpp"
 
@@ -218,6 +219,7 @@ static void numbers_of(void *context, int64 record, double *rdr, double *loss) {
 DP_CALL(dp_risk_output) {
     require(fcinfo, output_output, "output");
     View view = view_of(fcinfo, output_mechanism, output_delta);
+    risk::check_units(view.question, {privacy::Calibration::sound, false, false, true});
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     double *scale = scales_of_loss(fcinfo, view);

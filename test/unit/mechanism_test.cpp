@@ -406,8 +406,8 @@ TEST(Plan, RhoIsThatOfTheNoiseRoundedUp) {
     EXPECT_LE(many.rho().value(), 0.024355970359538372 * (1 + 1e-9));
     EXPECT_GE(many.rho().value(), 0.024355970359538372 * (1 - 1e-3)); // sigma^2 of a count is rounded up to the grid
     EXPECT_LE(many.rho().value(), rho_cap_tight(1, 1e-6) + 4e-15);
-    EXPECT_EQ(units(plan_release(Mechanism::gaussian, sums(1), {1}, false, epsilon("0.000000001"), delta("1e-30")).rho()),
-              1);
+    EXPECT_EQ(
+        units(plan_release(Mechanism::gaussian, sums(1), {1}, false, epsilon("0.000000001"), delta("1e-30")).rho()), 1);
 }
 
 TEST(Plan, DeltaIsSplitWithoutRest) {
