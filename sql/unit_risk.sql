@@ -6,6 +6,7 @@ CREATE TABLE ur_visits (vid integer PRIMARY KEY, pid integer, ward text, kind te
 CREATE TABLE ur_items (vid integer, price integer);
 CREATE TABLE ur_notes (pid integer, amount integer);
 CREATE TABLE ur_more_notes () INHERITS (ur_notes);
+CREATE TABLE ur_cards (pid integer UNIQUE, points integer);
 -- Some people have no visit, one (90) is no row of the table of people, some visits are nobody's, some items of no visit.
 INSERT INTO ur_people SELECT i, 20 + i FROM generate_series(1, 12) i;
 INSERT INTO ur_visits
@@ -14,13 +15,15 @@ SELECT i, CASE WHEN i % 11 = 5 THEN NULL WHEN i % 13 = 7 THEN 90 ELSE 1 + (i * i
 FROM generate_series(1, 40) i;
 INSERT INTO ur_items SELECT CASE WHEN i % 9 = 4 THEN NULL ELSE i * 5 % 47 END, i % 12 FROM generate_series(1, 60) i;
 INSERT INTO ur_notes SELECT 1 + i % 5, i FROM generate_series(1, 8) i;
+INSERT INTO ur_cards VALUES (1, 5), (2, 3), (3, 8), (4, 4), (90, 6), (NULL, 9), (NULL, 2);
 INSERT INTO ur_more_notes SELECT 4 + i % 4, i FROM generate_series(1, 8) i;
 SELECT dp_protect('ur_people', 'ur_people_dp', unit => 'pid'),
        dp_protect('ur_visits', 'ur_visits_dp', unit => 'pid -> ur_people(pid)', max_rows => 3),
        dp_protect('ur_items', 'ur_items_dp', unit => 'vid -> ur_visits(vid)', max_rows => 4),
+       dp_protect('ur_cards', 'ur_cards_dp', unit => 'pid -> ur_people(pid)'),
        dp_protect('ur_notes', 'ur_notes_dp', unit => 'pid -> ur_people(pid)', max_rows => 2);
 SELECT dp_set_bounds('ur_visits', 'amount', -10, 22), dp_set_bounds('ur_items', 'price', 0, 10), dp_set_bounds('ur_notes', 'amount', 0, 8),
-       dp_set_bounds('ur_people', 'age', 0, 100);
+       dp_set_bounds('ur_people', 'age', 0, 100), dp_set_bounds('ur_cards', 'points', 0, 10);
 SELECT dp_set_groups('ur_visits', 'ward', '{a,b,c}');
 SELECT dp_set_odometer('ur_people', 'none');
 
@@ -47,6 +50,8 @@ INSERT INTO ur_query VALUES
 ('path', 'SELECT count(*), sum(price) FROM ur_items_dp', NULL, '{4,40}', '{1,1}',
  'SELECT v.pid, 0, m, 1, CASE m WHEN 1 THEN 1 ELSE least(price, 10) END FROM ur_items i JOIN ur_visits v USING (vid), generate_series(1, 2) m'),
 ('children', 'SELECT sum(amount) FROM ur_notes_dp', NULL, '{16}', '{1}', 'SELECT pid, 0, 1, 1, amount FROM ur_notes'),
+('card', 'SELECT count(*), sum(points) FROM ur_cards_dp WHERE points > 3', NULL, '{1,10}', '{1,1}',
+ 'SELECT pid, 0, m, 1, CASE m WHEN 1 THEN 1 ELSE points END FROM ur_cards, generate_series(1, 2) m WHERE points > 3'),
 ('key', 'SELECT count(*), sum(age) FROM ur_people_dp WHERE age > 25', NULL, '{1,100}', '{1,1}',
  'SELECT pid, 0, m, 1, CASE m WHEN 1 THEN 1 ELSE age END FROM ur_people, generate_series(1, 2) m WHERE age > 25');
 
@@ -71,6 +76,7 @@ BEGIN
         DELETE FROM ur_items WHERE vid IN (SELECT vid FROM ur_visits WHERE pid = person);
         DELETE FROM ur_visits WHERE pid = person;
         DELETE FROM ur_notes WHERE pid = person;
+        DELETE FROM ur_cards WHERE pid = person;
         DELETE FROM ur_people WHERE pid = person;
         -- Of a count or sum the l2 norm, of a pair the l1 norm.
         SELECT sum(n1), sqrt(sum(n2 * n2)) INTO l, r
@@ -109,7 +115,11 @@ SELECT name, mechanism, sum(individuals) AS people,
        (SELECT count(*) FROM ur_left_out l FULL JOIN (SELECT * FROM ur_records WHERE name = r.name AND mechanism = r.mechanism AND record IS NOT NULL) t
             ON l.unit = (t.record ->> 'pid')::int
         WHERE (l.name = r.name OR l.name IS NULL) AND abs(coalesce(t.pis, 0) - CASE r.mechanism WHEN 'laplace' THEN l.pis ELSE l.pis2 END) <= 1e-12 IS NOT TRUE) AS different
-FROM ur_records r WHERE name <> 'key' GROUP BY name, mechanism ORDER BY name, mechanism;
+FROM ur_records r WHERE name NOT IN ('key', 'card') GROUP BY name, mechanism ORDER BY name, mechanism;
+-- With one row for each: its columns, and the same number of people.
+SELECT record, individuals, round(pis::numeric, 6) AS pis FROM ur_records WHERE name = 'card' AND mechanism = 'laplace' ORDER BY pis DESC;
+SELECT name, sum(individuals) = (SELECT count(*) FROM ur_left_out l WHERE l.name = r.name) AS all_people FROM ur_records r
+WHERE mechanism = 'laplace' AND name IN ('key', 'card') GROUP BY name ORDER BY name;
 SELECT record, individuals, round(pis::numeric, 6) AS pis FROM ur_records WHERE name = 'filter' AND mechanism = 'laplace'
 ORDER BY pis DESC, (record ->> 'pid')::int;
 SELECT record FROM ur_records WHERE name IN ('path', 'groups', 'avg') AND mechanism = 'laplace' AND record ->> 'pid' = '1' ORDER BY name;
@@ -151,7 +161,7 @@ SELECT f.name, count(*) AS found,
 FROM ur_found f JOIN ur_query q USING (name) GROUP BY f.name ORDER BY f.name;
 
 -- Other things that look at risks.
-SELECT epsilon, range FROM dp_risk_summary('SELECT count(*) FROM ur_visits_dp') WHERE epsilon IN (1, 0.01) ORDER BY epsilon;
+SELECT epsilon, error95, answer_range FROM dp_risk_summary('SELECT count(*) FROM ur_visits_dp') WHERE epsilon IN (1, 0.01) ORDER BY epsilon;
 SELECT count(*) FROM dp_risk_summary('SELECT kind, avg(amount) FROM ur_visits_dp GROUP BY kind', delta => 1e-6);
 SELECT attempt($$SELECT dp_risk('SELECT count(*) FROM ur_visits_dp', exact => true)$$);
 SELECT attempt($$SELECT dp_risk('SELECT count(*) FROM ur_visits_dp', calibration => 'published')$$);

@@ -212,6 +212,7 @@ Permitted choose(const rows::Question *question, const Terms &terms) {
         return from_public_facts(question, terms);
     risk::check_units(question,
                       {privacy::Calibration::sound, terms.exact, terms.group_a != nullptr, false}); // not as a failure
+    risk::check_population(question);
     if (terms.grantee == nullptr) // the controller may see what his rows do
         return from_data(question, terms);
     Permitted permitted = {};

@@ -116,7 +116,7 @@ static Query *units_of_table(Oid table, List **checked) {
     catalog::UnitPath *path = catalog::read_unit_path(reading, table, &versions);
     reading.close();
     if (path == nullptr || !path->direct)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+        ereport(ERROR, (errcode(ERRCODE_LOCK_NOT_AVAILABLE), // nothing of a row is to blame
                         errmsg("the settings of %s are changing", get_rel_name(table)), errhint("Ask again.")));
     *checked = list_concat_unique_oid(*checked, catalog::check_protectable(table));
     *checked = list_concat_unique_oid(*checked, catalog::check_unit_path(path));
@@ -184,11 +184,23 @@ static void make_distinct(Query *query) {
     }
 }
 
+// Whose people are counted beside those of the question's own table; InvalidOid: nobody's.
+static Oid other_table(const rows::Question *question) {
+    Oid table = question->units->path->unit_table;
+    return table == question->settings->relation ? InvalidOid : table;
+}
+
+void check_population(const rows::Question *question) {
+    List *checked = NIL;
+    if (question->units != nullptr && OidIsValid(other_table(question)))
+        (void)units_of_table(other_table(question), &checked);
+}
+
 int64 count_units(const rows::Question *question) {
     auto *checked = static_cast<List *>(copyObject(const_cast<List *>(rows::check_sources(question))));
-    Oid unit_table = question->units->path->unit_table;
+    Oid unit_table = other_table(question);
     Query *units = units_of_rows(question);
-    if (OidIsValid(unit_table) && unit_table != question->settings->relation)
+    if (OidIsValid(unit_table))
         units = make_union(units, units_of_table(unit_table, &checked));
     else
         make_distinct(units);

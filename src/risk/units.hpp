@@ -22,6 +22,9 @@ Memo *leave_one_unit_out(const rows::Question *question, privacy::Mechanism mech
 // Where groups are discovered: what they add up to, for exact_answer. It reads the rows once more.
 void add_groups_of_units(const rows::Question *question, Memo *memo);
 
+// That the tables in which people are counted can be read: before a row is, where failures are nobody's fault.
+void check_population(const rows::Question *question);
+
 // The population: different units of the unit table and of the question's own before WHERE. As the tables' owner, under the
 // active snapshot.
 int64 count_units(const rows::Question *question);

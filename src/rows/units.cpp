@@ -79,6 +79,8 @@ static Node *where_of(const Question *question) {
 static Node *contribution_of(const Question *question) {
     Oid types[2] = {BYTEAOID, ANYOID};
     List *arguments = list_make1(makeConst(BYTEAOID, -1, InvalidOid, -1, contribution_facts(question), false, false));
+    for (int i = 0; i < contribution_units(question); i++)
+        arguments = lappend(arguments, another(static_cast<Node *>(list_nth(question->units->values, i))));
     for (int i = 0; i < question->leaf->nkeys; i++)
         arguments = lappend(arguments, canonical_key(another(question->keys[i]), question->leaf->keys[i]));
     for (int j = 0; j < question->nmeasures; j++)
@@ -133,25 +135,6 @@ struct Receiver {
 };
 } // namespace
 
-// Numbers of the groups; one that has none goes. (None should be there: WHERE asks the same.)
-static void number_groups(const Question *question, Unit *unit) {
-    UnitContribution *brought = &unit->contribution;
-    int nkeys = question->leaf->nkeys, width = question->ncoordinates, kept = 0;
-    unit->groups = static_cast<int *>(palloc(sizeof(int) * (brought->ngroups + 1)));
-    for (int i = 0; i < brought->ngroups; i++) {
-        int group = declared_group(question, brought->keys + i * nkeys, brought->nulls + i * nkeys);
-        if (group < 0)
-            continue;
-        unit->groups[kept] = group;
-        memmove(brought->values + int64{kept} * width, brought->values + int64{i} * width,
-                sizeof(privacy::int128) * width);
-        memmove(brought->keys + kept * nkeys, brought->keys + i * nkeys, sizeof(Datum) * nkeys);
-        memmove(brought->nulls + kept * nkeys, brought->nulls + i * nkeys, sizeof(bool) * nkeys);
-        kept++;
-    }
-    brought->ngroups = kept;
-}
-
 static bool receive(TupleTableSlot *slot, DestReceiver *self) {
     auto *receiver = reinterpret_cast<Receiver *>(self);
     MemoryContext old = MemoryContextSwitchTo(receiver->scratch);
@@ -159,8 +142,7 @@ static bool receive(TupleTableSlot *slot, DestReceiver *self) {
     Unit unit = {};
     unit.columns = receiver->with_columns ? slot->tts_values + 1 : nullptr;
     unit.contribution = read_contribution(receiver->question, slot->tts_values[0]);
-    if (!receiver->question->thresholded)
-        number_groups(receiver->question, &unit);
+    unit.groups = unit.contribution.groups;
     receiver->take(receiver->sink, &unit);
     MemoryContextSwitchTo(old);
     MemoryContextReset(receiver->scratch);
