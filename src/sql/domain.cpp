@@ -63,11 +63,10 @@ static bool only_repairs(const UnitPath *path, const Unit *unit) {
 static void check_unused(const Visit &visit, Oid relation) {
     const char *use = use_of(visit, relation);
     if (use != nullptr)
-        ereport(ERROR,
-                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                 errmsg("the unit of %s stays: %s has named it", qualified_name(relation), use),
-                 errdetail("The totals count what was told about its units."),
-                 errhint("Make a table with another name for other units, for instance CREATE TABLE ... AS.")));
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("the unit of %s stays: %s has named it", qualified_name(relation), use),
+                        errdetail("The totals count what was told about its units."),
+                        errhint("Make a table with another name for other units, for instance CREATE TABLE ... AS.")));
     if (run_with_oid(visit,
                      "SELECT p.relation::text FROM dp_rdr.protected_table p JOIN pg_class c ON c.oid = p.relation "
                      "WHERE p.parent::oid = $1 AND p.relation::oid <> $1 ORDER BY p.relation::oid LIMIT 1",
@@ -100,9 +99,7 @@ static void make_over(const Visit &visit, const char *id, Oid relation, const Un
 }
 
 // Where the table goes: the parent's domain, its own if it is alone there, or a new one.
-static const char *move(const Visit &visit, Oid relation, const Unit *unit) {
-    bool alone;
-    const char *id = domain_of(visit, relation, &alone);
+static const char *move(const Visit &visit, Oid relation, const Unit *unit, const char *id, bool alone) {
     if (unit != nullptr && unit->domain != nullptr) {
         register_domain(visit, unit->domain, relation, unit);
         return unit->domain;
@@ -117,9 +114,13 @@ static const char *move(const Visit &visit, Oid relation, const Unit *unit) {
     return id;
 }
 
-static void forget_empty_domain(const Visit &visit) {
-    visit.run("DELETE FROM dp_rdr.privacy_domain d WHERE NOT EXISTS (SELECT FROM dp_rdr.protected_table t "
-              "WHERE t.domain = d.id) AND NOT EXISTS (SELECT FROM dp_rdr.ledger_row l WHERE l.table_id = d.id)");
+// Where the table was alone, and nothing was told.
+static void forget_domain(const Visit &visit, const char *id) {
+    Oid types[1] = {TEXTOID};
+    Datum values[1] = {CStringGetTextDatum(id)};
+    visit.run("DELETE FROM dp_rdr.privacy_domain d WHERE d.id = $1::uuid "
+              "AND NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.domain = d.id)",
+              1, types, values);
 }
 
 DP_CALL(dp_set_unit) {
@@ -135,15 +136,18 @@ DP_CALL(dp_set_unit) {
     const UnitPath *path = declared_unit(relation);
     if (!only_repairs(path, unit))
         check_unused(visit, relation);
-    const char *id = move(visit, relation, unit);
+    bool alone;
+    const char *before = domain_of(visit, relation, &alone);
+    const char *id = move(visit, relation, unit, before, alone);
     register_unit(visit, id, relation, unit, limits);
-    forget_empty_domain(visit);
+    forget_domain(visit, before);
     check_shares(visit, relation);
     check_profiles(visit, relation, InvalidOid);
     Oid types[1] = {TEXTOID};
     Datum values[1] = {CStringGetTextDatum(id)};
     bool odometer = visit.run("SELECT 1 FROM dp_rdr.odometer o WHERE o.id = $1::uuid", 1, types, values) == 1;
     visit.leave();
+    check_unmoved(relation, text, unit);
     if (!odometer)
         catalog::create_odometer(id, qualified_name(relation),
                                  GetUserNameFromId(catalog::relation_owner(relation), false));

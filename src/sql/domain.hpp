@@ -25,6 +25,8 @@ struct Limits {
 // Errors: 22023 (not of the form), 42703, 42P01, 42501, 55000, 0A000, 54000, each with its remedy. The caller holds a lock on
 // the relation.
 Unit *resolve_unit(Oid relation, const char *text);
+// 55000 where it leads elsewhere by now: another call has moved a table on its way before we had the lock.
+void check_unmoved(Oid relation, const char *text, const Unit *unit);
 // 22023 and 22004 for limits that are none, or needed; 0A000 where the table's rows are on several servers.
 void check_limits(Oid relation, const Unit *unit, const Limits &limits);
 Limits limit_arguments(FunctionCallInfo fcinfo, int first);
