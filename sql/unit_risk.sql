@@ -1,4 +1,4 @@
--- The risk of people with several rows (formulas.md, 9.5), against a reference in SQL that leaves out one person after the other.
+-- The risk of people with several rows (formulas.md, 9.6), against a reference in SQL that leaves out one person after the other.
 
 LOAD 'dp_rdr';
 CREATE TABLE ur_people (pid integer PRIMARY KEY, age integer);
