@@ -1,4 +1,4 @@
--- The risk of people with several rows (formulas.md, 9.5), against a reference in SQL that leaves out one person after the other.
+-- The risk of people with several rows (formulas.md, 9.6), against a reference in SQL that leaves out one person after the other.
 
 LOAD 'dp_rdr';
 CREATE TABLE ur_people (pid integer PRIMARY KEY, age integer);
@@ -159,6 +159,13 @@ END $$;
 SELECT f.name, count(*) AS found,
        count(*) FILTER (WHERE f.epsilon = (SELECT max(r.epsilon) FROM dp_risk(q.query, delta => q.delta) r WHERE r.ratio >= tau * (1 - 1e-8))) AS as_expected
 FROM ur_found f JOIN ur_query q USING (name) GROUP BY f.name ORDER BY f.name;
+
+-- An analyst under within_data is charged what the same search finds.
+SELECT dp_grant('ur_visits_dp', 'regress_second', tau => 0.95, selection => 'within_data', epsilon_max => 10, delta => 1e-6);
+SET ROLE regress_second;
+SELECT attempt('SELECT ward, count(*), sum(amount) FROM ur_visits_dp GROUP BY ward');
+RESET ROLE;
+SELECT l.epsilon = f.epsilon AS as_found FROM (SELECT * FROM dp_rdr.ledger ORDER BY id DESC LIMIT 1) l, ur_found f WHERE f.name = 'groups' AND f.tau = 0.95;
 
 -- Other things that look at risks.
 SELECT epsilon, error95, answer_range FROM dp_risk_summary('SELECT count(*) FROM ur_visits_dp') WHERE epsilon IN (1, 0.01) ORDER BY epsilon;

@@ -32,9 +32,9 @@ const char *reason_of_denial(const Charge &what, const privacy::BoundSettings &b
 // ---- in memory -----------------------------------------------------------------------------------------------------
 
 static bool same(const Denied &a, const Denied &b) {
-    return strcmp(a.query, b.query) == 0 && strcmp(a.view, b.view) == 0 && strcmp(a.relation, b.relation) == 0 && strcmp(a.role, b.role) == 0 &&
-           strcmp(a.session_role, b.session_role) == 0 && strcmp(a.reason, b.reason) == 0 &&
-           strcmp(a.account, b.account) == 0;
+    return strcmp(a.query, b.query) == 0 && strcmp(a.view, b.view) == 0 && strcmp(a.relation, b.relation) == 0 &&
+           strcmp(a.role, b.role) == 0 && strcmp(a.session_role, b.session_role) == 0 &&
+           strcmp(a.reason, b.reason) == 0 && strcmp(a.account, b.account) == 0;
 }
 
 void add_denial(Denials *denials, const Charge &what, const char *reason) {

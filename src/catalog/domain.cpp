@@ -220,8 +220,7 @@ static void check_names(const UnitPath *path, Oid relation, const char *const *n
                         int n) {
     for (int i = 0; i < n; i++)
         if (columns[i] <= 0)
-            refuse(path,
-                   psprintf("column %s of %s is gone", quote_identifier(names[i]), qualified_name(relation)),
+            refuse(path, psprintf("column %s of %s is gone", quote_identifier(names[i]), qualified_name(relation)),
                    "It was dropped, or has another name: ALTER TABLE ... RENAME COLUMN gives it its name again.");
 }
 
@@ -240,10 +239,9 @@ static void check_parent(const UnitPath *path, const UnitPath *step) {
     if (step->parent == nullptr || get_rel_name(parent) == nullptr ||
         memcmp(&step->parent->domain, &path->domain, UUID_LEN) != 0)
         refuse(path,
-               get_rel_name(parent) == nullptr
-                   ? psprintf("the table that %s of %s refers to is gone", step->names[0],
-                              qualified_name(step->relation))
-                   : psprintf("%s is no longer protected with it", qualified_name(parent)),
+               get_rel_name(parent) == nullptr ? psprintf("the table that %s of %s refers to is gone", step->names[0],
+                                                          qualified_name(step->relation))
+                                               : psprintf("%s is no longer protected with it", qualified_name(parent)),
                psprintf("Protect it again with dp_protect(..., unit => ...), then call dp_set_unit('%s', ...).",
                         qualified_name(step->relation)));
     if (relation_owner(parent) != relation_owner(path->relation))

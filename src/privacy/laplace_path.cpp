@@ -1,5 +1,7 @@
 #include "privacy/laplace_path.hpp"
 
+#include "privacy/noise_impl.hpp"
+
 #include <algorithm>
 #include <map>
 #include <stdexcept>

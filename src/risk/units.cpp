@@ -197,7 +197,7 @@ void check_population(const rows::Question *question) {
 }
 
 int64 count_units(const rows::Question *question) {
-    auto *checked = static_cast<List *>(copyObject(const_cast<List *>(rows::check_sources(question))));
+    List *checked = list_copy(question->checked);
     Oid unit_table = other_table(question);
     Query *units = units_of_rows(question);
     if (OidIsValid(unit_table))
@@ -399,7 +399,9 @@ static void raise_changed(const rows::Question *question) {
 
 static void read_groups(const rows::Question *question, Memo *memo) {
     rows::Sums sums = {};
-    if (!rows::sum_units(question, rows::check_sources(question), &sums))
+    sums.desc = rows::describe_unit_sums(question);
+    sums.store = tuplestore_begin_heap(false, false, work_mem);
+    if (!rows::sum_units(question, question->checked, &sums))
         raise_changed(question);
     auto *values = static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * (question->ncoordinates + 1)));
     TupleTableSlot *slot = MakeSingleTupleTableSlot(sums.desc, &TTSOpsMinimalTuple);
@@ -467,7 +469,7 @@ static bool has_parts(const rows::Question *question) {
 static void read_units(Work *work) {
     const rows::Question *question = work->question;
     Memo *memo = work->memo;
-    if (!rows::for_each_unit(question, rows::check_sources(question), memo->kept != nullptr, take_unit, work))
+    if (!rows::for_each_unit(question, question->checked, memo->kept != nullptr, take_unit, work))
         raise_changed(question);
     // A unit that is deleted meanwhile is in neither: both are read under one snapshot.
     memo->rows = Max(count_units(question), work->units);

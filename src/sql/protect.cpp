@@ -129,10 +129,10 @@ static bool has_odometer(const Visit &visit, const char *id) {
 }
 
 [[noreturn]] static void refuse_other_unit(Oid relation, const char *was, const char *remedy) {
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("an earlier table %s was asked about with %s as its unit", catalog::qualified_name(relation),
-                           was),
-                    errdetail("What it has told of them counts in the totals of that unit."), errhint("%s", remedy)));
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+             errmsg("an earlier table %s was asked about with %s as its unit", catalog::qualified_name(relation), was),
+             errdetail("What it has told of them counts in the totals of that unit."), errhint("%s", remedy)));
     pg_unreachable();
 }
 
@@ -166,13 +166,13 @@ const char *domain_of_name(const Visit &visit, Oid relation) {
     Oid types[2] = {TEXTOID, TEXTOID};
     Datum values[2] = {CStringGetTextDatum(catalog::qualified_name(relation)),
                        CStringGetTextDatum(GetUserNameFromId(catalog::relation_owner(relation), false))};
-    uint64 rows = visit.run(
-        "SELECT d.id FROM dp_rdr.privacy_domain d LEFT JOIN dp_rdr.odometer o ON o.id = d.id "
-        "WHERE d.unit_types IS NOT NULL AND (o.id IS NULL OR o.owner = $2) "
-        "AND EXISTS (SELECT FROM dp_rdr.ledger_row l WHERE l.table_id = d.id AND l.relation = $1) "
-        "AND NOT EXISTS (SELECT FROM dp_rdr.ledger_row l JOIN dp_rdr.protected_table t ON t.relation::oid = l.relation_oid "
-        "WHERE l.table_id = d.id AND l.relation = $1 AND t.domain = d.id) ORDER BY d.id LIMIT 1",
-        2, types, values);
+    uint64 rows = visit.run("SELECT d.id FROM dp_rdr.privacy_domain d LEFT JOIN dp_rdr.odometer o ON o.id = d.id "
+                            "WHERE d.unit_types IS NOT NULL AND (o.id IS NULL OR o.owner = $2) "
+                            "AND EXISTS (SELECT FROM dp_rdr.ledger_row l WHERE l.table_id = d.id AND l.relation = $1) "
+                            "AND NOT EXISTS (SELECT FROM dp_rdr.ledger_row l JOIN dp_rdr.protected_table t ON "
+                            "t.relation::oid = l.relation_oid "
+                            "WHERE l.table_id = d.id AND l.relation = $1 AND t.domain = d.id) ORDER BY d.id LIMIT 1",
+                            2, types, values);
     return rows == 1 ? visit.spi.text(0, 1) : nullptr;
 }
 
@@ -319,20 +319,21 @@ static void check_declared(Oid relation, const Unit *unit, const Limits &limits)
     const catalog::UnitPath *path = declared_unit(relation);
     const char *name = catalog::qualified_name(relation);
     if (unit != nullptr && !is_declared_unit(path, *unit))
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        path == nullptr ? errmsg("%s is protected with a row as its unit", name)
-                                        : errmsg("%s is protected with the unit %s", name, unit_text(path)),
-                        errhint("A further view has the same: leave unit at NULL. dp_set_unit('%s', ...) changes it, as "
-                                "long as nothing was asked.",
-                                name)));
+        ereport(ERROR,
+                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                 path == nullptr ? errmsg("%s is protected with a row as its unit", name)
+                                 : errmsg("%s is protected with the unit %s", name, unit_text(path)),
+                 errhint("A further view has the same: leave unit at NULL. dp_set_unit('%s', ...) changes it, as "
+                         "long as nothing was asked.",
+                         name)));
     int max_rows = path == nullptr ? 0 : path->max_rows, max_groups = path == nullptr ? 0 : path->max_groups;
     if ((limits.max_rows > 0 && limits.max_rows != max_rows) ||
         (limits.max_groups > 0 && limits.max_groups != max_groups))
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("%s is protected with other limits", name),
-                        errhint("All its views have the same: leave max_rows and max_groups at NULL; "
-                                "dp_set_contribution('%s', ...) changes them.",
-                                name)));
+        ereport(ERROR,
+                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("%s is protected with other limits", name),
+                 errhint("All its views have the same: leave max_rows and max_groups at NULL; "
+                         "dp_set_contribution('%s', ...) changes them.",
+                         name)));
 }
 
 // Of a table that is protected whose domain was lost in a restore of a part.
@@ -404,8 +405,7 @@ DP_CALL(dp_protect) {
         check_declared(relation, unit, limits);
     else
         check_limits(relation, unit, limits);
-    PG_RETURN_OID(protect(relation, text_argument(fcinfo, 1), array_argument(fcinfo, 3), filter, text, unit,
-                          limits));
+    PG_RETURN_OID(protect(relation, text_argument(fcinfo, 1), array_argument(fcinfo, 3), filter, text, unit, limits));
 }
 
 // Behind the end of a view, whose answers nobody is given again: those of roles that have no other policy with a replay on the domain.

@@ -20,9 +20,9 @@ namespace {
 
 // unit := column {, column} [ '->' table [ '(' column {, column} ')' ] ]
 struct Words {
-    List *columns;   // char *
-    List *table;     // String *, its parts; NIL: none
-    List *key;       // char *; NIL: none
+    List *columns; // char *
+    List *table;   // String *, its parts; NIL: none
+    List *key;     // char *; NIL: none
 };
 
 struct Reader {
@@ -237,13 +237,12 @@ static Reference *guess_reference(Oid relation, const Unit &unit) {
         if (declared_unit(reference->table) == nullptr)
             continue;
         if (found != nullptr)
-            ereport(ERROR,
-                    (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                     errmsg("(%s) of %s refers to several protected tables, %s and %s",
-                            column_list(relation, unit.ncolumns, unit.columns), qualified_name(relation),
-                            qualified_name(found->table), qualified_name(reference->table)),
-                     errhint("Say which: unit => '%s -> %s'.", column_list(relation, unit.ncolumns, unit.columns),
-                             qualified_name(found->table))));
+            ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                            errmsg("(%s) of %s refers to several protected tables, %s and %s",
+                                   column_list(relation, unit.ncolumns, unit.columns), qualified_name(relation),
+                                   qualified_name(found->table), qualified_name(reference->table)),
+                            errhint("Say which: unit => '%s -> %s'.",
+                                    column_list(relation, unit.ncolumns, unit.columns), qualified_name(found->table))));
         found = reference;
     }
     if (found == nullptr && references != NIL)
@@ -322,13 +321,12 @@ static bool order_as_units(const UnitPath *parent, const Reference &reference, U
 
 static void check_same_type(Oid relation, AttrNumber column, const char *what, Oid type) {
     if (get_atttype(relation, column) != type)
-        ereport(ERROR,
-                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                 errmsg("column \"%s\" of %s is of type %s, and %s of type %s", get_attname(relation, column, false),
-                        qualified_name(relation), format_type_be(get_atttype(relation, column)), what,
-                        format_type_be(type)),
-                 errhint("ALTER TABLE %s ALTER COLUMN %s TYPE %s;", qualified_name(relation),
-                         quote_identifier(get_attname(relation, column, false)), format_type_be(type))));
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("column \"%s\" of %s is of type %s, and %s of type %s",
+                               get_attname(relation, column, false), qualified_name(relation),
+                               format_type_be(get_atttype(relation, column)), what, format_type_be(type)),
+                        errhint("ALTER TABLE %s ALTER COLUMN %s TYPE %s;", qualified_name(relation),
+                                quote_identifier(get_attname(relation, column, false)), format_type_be(type))));
 }
 
 static int length_of(const UnitPath *path) {
@@ -423,9 +421,9 @@ void check_unmoved(Oid relation, const char *text, const Unit *unit) {
     for (int i = 0; same && i < unit->ncolumns; i++)
         same = now->columns[i] == unit->columns[i];
     if (!same)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("%s is being changed by another call", qualified_name(unit->parent)),
-                        errhint("Try again.")));
+        ereport(ERROR,
+                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                 errmsg("%s is being changed by another call", qualified_name(unit->parent)), errhint("Try again.")));
 }
 
 // ---- limits --------------------------------------------------------------------------------------------------------
@@ -451,10 +449,10 @@ Limits limit_arguments(FunctionCallInfo fcinfo, int first) {
 void check_limits(Oid relation, const Unit *unit, const Limits &limits) {
     if (unit == nullptr) {
         if (limits.max_rows > 0 || limits.max_groups > 0)
-            ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                            errmsg("max_rows and max_groups go with a unit, and a row of %s is one",
-                                   qualified_name(relation)),
-                            errhint("Pass unit => 'column' as well.")));
+            ereport(ERROR,
+                    (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                     errmsg("max_rows and max_groups go with a unit, and a row of %s is one", qualified_name(relation)),
+                     errhint("Pass unit => 'column' as well.")));
         return;
     }
     if (!unit->keyed && limits.max_rows == 0)
@@ -515,7 +513,9 @@ const char *unit_text(const UnitPath *path) {
     initStringInfo(&text);
     append_names(&text, path->names, path->ncolumns);
     bool there = OidIsValid(path->parent_relation) && get_rel_name(path->parent_relation) != nullptr;
-    const UnitPath *parent = !there ? nullptr : path->parent != nullptr ? path->parent : declared_unit(path->parent_relation);
+    const UnitPath *parent = !there                    ? nullptr
+                             : path->parent != nullptr ? path->parent
+                                                       : declared_unit(path->parent_relation);
     const char *const *key = !path->direct ? path->key_names : parent == nullptr ? nullptr : parent->names;
     if (parent != nullptr && key != nullptr) {
         appendStringInfo(&text, " -> %s (", qualified_name(path->parent_relation));

@@ -295,7 +295,7 @@ TEST(RunningMean, ComesBackFromItsText) {
     RunningMean mean(2, 2);
     for (const char *r : {"0.000001", "0.0003", "0.01", "3"}) {
         EXPECT_EQ(RunningMean::from_text(mean.text()).text(), mean.text());
-        mean.add(measurement(rho(r), {1, 1ULL << 40U}), {10, -20, 0, static_cast<__int128>(1) << 100});
+        mean.add(measurement(rho(r), {1, 1ULL << 50U}), {10, -20, 0, static_cast<__int128>(1) << 100});
         const RunningMean back = RunningMean::from_text(mean.text());
         EXPECT_EQ(back.rho(), mean.rho());
         for (std::size_t g : {0U, 1U})
@@ -305,8 +305,8 @@ TEST(RunningMean, ComesBackFromItsText) {
             }
     }
     RunningMean back = RunningMean::from_text(mean.text());
-    back.add(measurement(rho("1"), {1, 1ULL << 40U}), {1, 2, 3, 4});
-    mean.add(measurement(rho("1"), {1, 1ULL << 40U}), {1, 2, 3, 4});
+    back.add(measurement(rho("1"), {1, 1ULL << 50U}), {1, 2, 3, 4});
+    mean.add(measurement(rho("1"), {1, 1ULL << 50U}), {1, 2, 3, 4});
     EXPECT_EQ(back.text(), mean.text());
 }
 

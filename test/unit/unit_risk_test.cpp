@@ -1,4 +1,4 @@
-// The risk of a unit with several rows (formulas.md 9.5).
+// The risk of a unit with several rows (formulas.md 9.6).
 #include "privacy/unit_risk.hpp"
 
 #include <cmath>
