@@ -81,6 +81,7 @@ INSERT INTO un_query VALUES
  'SELECT pid, NULL, 67108864 * least(16, price) FROM un_visits WHERE price <> ''NaN''', 3 * 16 * 67108864::numeric, 67108864, 1),
 ('expression', 'SELECT NULL::text AS g, sum(2 * amount + 1) AS x FROM un_visits_dp',
  'SELECT pid, NULL, least(61, greatest(-19, 2 * amount + 1)) FROM un_visits WHERE amount IS NOT NULL', 3 * 61, 1, 1),
+-- A warning of what is computed from discovered groups: the comparison itself.
 ('discovered', 'SELECT kind AS g, count(*) AS x FROM un_visits_dp WHERE kind < ''s'' GROUP BY kind',
  'SELECT pid, kind, 1048576 FROM un_visits WHERE kind < ''s''', 3 * 1048576, 1048576, 2),
 ('derived', 'SELECT (amount > 0)::text AS g, count(*) AS x FROM un_visits_dp GROUP BY amount > 0',
@@ -93,8 +94,8 @@ INSERT INTO un_query VALUES
 -- What is compared with the column of a step, constants and columns, takes nothing from the step.
 ('path, its column a constant', 'SELECT NULL::text AS g, count(*) AS x FROM un_items_dp WHERE "order" = 51',
  'SELECT pid, NULL, 1 FROM un_items i JOIN un_orders o ON i."order" = o.oid WHERE i."order" = 51', 10, 1, 1),
-('path, a constant with no order', 'SELECT NULL::text AS g, count(*) AS x FROM un_items_dp WHERE "order" = 7777 OR false',
- 'SELECT pid, NULL, 1 FROM un_items i JOIN un_orders o ON i."order" = o.oid WHERE i."order" = 7777 OR false', 10, 1, 1),
+('path, a constant that is no order', 'SELECT NULL::text AS g, count(*) AS x FROM un_items_dp WHERE "order" = 7777',
+ 'SELECT pid, NULL, 1 FROM un_items i JOIN un_orders o ON i."order" = o.oid WHERE i."order" = 7777', 10, 1, 1),
 ('path, constants', 'SELECT NULL::text AS g, count(*) AS x FROM un_items_dp WHERE "order" IN (51, 52, 7777, 60)',
  'SELECT pid, NULL, 1 FROM un_items i JOIN un_orders o ON i."order" = o.oid WHERE i."order" IN (51, 52, 7777, 60)', 10, 1, 1),
 ('path, its column compared', 'SELECT NULL::text AS g, count(*) AS x FROM un_items_dp WHERE "order" = 1 + item * 7 % 300',
@@ -128,7 +129,7 @@ SELECT name, g, round(x::numeric, 3) AS x FROM un_expected ORDER BY name COLLATE
 
 CREATE FUNCTION un_close(name text, query text, d numeric, scale numeric, measures integer, OUT groups bigint, OUT close bool) LANGUAGE plpgsql AS $$
 BEGIN
-    EXECUTE format('SELECT count(*), bool_and(coalesce(abs(a.x - e.x) <= 1 + 25 * $2 / $3 * $4 / 100, false))
+    EXECUTE format('SELECT count(*), bool_and(coalesce(abs(coalesce(a.x, 0) - coalesce(e.x, 0)) <= 1 + 25 * $2 / $3 * $4 / 100, false))
         FROM (SELECT coalesce(g, ''-'') AS g, x::float8 FROM (%s) q) a FULL JOIN (SELECT g, x FROM un_expected WHERE name = $1) e USING (g)', query)
     INTO groups, close USING name, d::float8, scale::float8, measures;
 END $$;
@@ -153,7 +154,7 @@ SELECT abs(q.n - p.n) < 30 AS n, abs(q.s - p.s) < 1000 AS s, abs(q.a - p.a) < 2 
 FROM dp_query('SELECT count(*), sum(amount), avg(amount), var_pop(amount), stddev_samp(amount) FROM un_visits_dp WHERE amount BETWEEN -10 AND 30', max_rows => 20)
          AS q (n bigint, s bigint, a numeric, v numeric, d numeric), un_plain p;
 SELECT part, abs(q.n - p.n) < 30 AS n, abs(q.s - p.s) < 300 AS s, abs(q.a - p.a) < 2 AS a
-FROM dp_query('SELECT part, count(*), sum(cost), avg(cost) FROM un_items_dp WHERE cost <= 8 GROUP BY part', max_rows => 30) AS q (part text, n bigint, s bigint, a numeric)
+FROM dp_query('SELECT part, count(*), sum(cost), avg(cost) FROM un_items_dp WHERE cost <= 8 GROUP BY part', max_rows => 30, max_groups => 3) AS q (part text, n bigint, s bigint, a numeric)
 JOIN un_plain_parts p USING (part) ORDER BY part;
 
 -- Smaller limits: half of what three rows brought, one group of several.
@@ -170,7 +171,7 @@ SELECT attempt($$SELECT * FROM dp_query('SELECT kind, avg(amount) FROM un_visits
 SELECT attempt('SELECT ' || string_agg(format('sum(amount + %s)', i), ', ') || ' FROM un_visits_dp') FROM generate_series(1, 110) i;
 RESET ROLE;
 SET ROLE regress_controller;
-SELECT dp_grant('un_visits_dp', 'regress_analyst', tau => 0.9, tau_var => 0.5, epsilon_svt => 0.1, preference => 'released', candidates => '{100}', epsilon_max => 100);
+SELECT dp_grant('un_visits_dp', 'regress_analyst', tau_var => 0.5, epsilon_svt => 0.1, candidates => '{100}', epsilon_max => 100);
 RESET ROLE;
 SET ROLE regress_analyst;
 SELECT attempt('SELECT count(*) FROM un_visits_dp');
@@ -218,7 +219,7 @@ DECLARE
 BEGIN
     FOREACH q IN ARRAY ARRAY['SELECT part, count(*), sum(cost), avg(cost) FROM un_items_dp GROUP BY part', 'SELECT count(*), var_pop(amount) FROM un_visits_dp',
         'SELECT ward, count(DISTINCT pid) FROM un_visits_dp GROUP BY ward', 'SELECT subject, count(*) FROM un_letters_dp GROUP BY subject'] LOOP
-        INSERT INTO un_digest SELECT q, plan, md5(string_agg(r::text, '|' ORDER BY r::text)) FROM dp_risk_records(q, delta => 1e-6) r;
+        INSERT INTO un_digest SELECT q, plan, md5(string_agg(r::text, '|' ORDER BY r::text)) FROM dp_risk_records(q, 1, delta => 1e-6) r;
     END LOOP;
 END $$;
 CALL un_digest('as it is');
@@ -246,11 +247,10 @@ INSERT INTO un_big VALUES (repeat('x', 200000000), 's0', repeat('y', 200000000))
 SELECT dp_protect('un_step', 'un_step_dp', unit => 'author', max_rows => 1), dp_protect('un_big', 'un_big_dp', unit => 'ref -> un_step(ref)', max_rows => 5);
 SELECT dp_set_odometer('un_step', 'none', delta_total => 0.9);
 SELECT dp_grant('un_big_dp', 'regress_analyst', tau => 0, candidates => '{100}', epsilon_max => 100, delta => 1e-6);
-SET LOCAL client_min_messages = error;
 RESET ROLE;
 SET ROLE regress_analyst;
 SELECT round(count(*), -1) FROM un_big_dp;
-SELECT abs(sum(n) - 100) < 30 AS near FROM (SELECT subject, count(*) AS n FROM un_big_dp GROUP BY subject) q;
+SELECT subject, round(n, -1) FROM dp_query('SELECT subject, count(*) FROM un_big_dp GROUP BY subject') AS (subject text, n bigint);
 RESET ROLE;
 SET ROLE regress_controller;
 SELECT dp_set_groups('un_big', 'subject', '{s0,s1}');
