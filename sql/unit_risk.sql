@@ -10,7 +10,7 @@ CREATE TABLE ur_cards (pid integer UNIQUE, points integer);
 -- Some people have no visit, one (90) is no row of the table of people, some visits are nobody's, some items of no visit.
 INSERT INTO ur_people SELECT i, 20 + i FROM generate_series(1, 12) i;
 INSERT INTO ur_visits
-SELECT i, CASE WHEN i % 11 = 5 THEN NULL WHEN i % 13 = 7 THEN 90 ELSE 1 + (i * i) % 9 END, substr('abcx', 1 + i % 4, 1),
+SELECT i, CASE WHEN i % 11 = 5 THEN NULL WHEN i % 13 = 7 THEN 90 ELSE 1 + (i * i + i / 5) % 9 END, substr('abcx', 1 + i % 4, 1),
        substr('pqr', 1 + i * 7 % 3, 1), CASE WHEN i % 7 = 3 THEN NULL ELSE i * 37 % 50 - 15 END
 FROM generate_series(1, 40) i;
 INSERT INTO ur_items SELECT CASE WHEN i % 9 = 4 THEN NULL ELSE i * 5 % 47 END, i % 12 FROM generate_series(1, 60) i;
@@ -128,7 +128,7 @@ SELECT record FROM ur_records WHERE name IN ('path', 'groups', 'avg') AND mechan
 CREATE TABLE ur_risk AS SELECT q.name, r.* FROM ur_query q, dp_risk(q.query, '{10,1,0.1}', delta => q.delta) r;
 SELECT r.name, count(*) AS epsilons,
        bool_and(abs(rdr_min / (n + p.least) - 1) < 1e-9 AND abs(rdr_max / (n + p.most) - 1) < 1e-9 AND abs(ratio / ((n + p.least) / (n + p.most)) - 1) < 1e-9
-                AND abs(variance - p.variance / (n + p.most) ^ 2) < 1e-9) AS as_expected
+                AND abs(r.variance - p.variance / (n + p.most) ^ 2) < 1e-9) AS as_expected
 FROM ur_risk r JOIN ur_query q USING (name)
      JOIN (SELECT name, min(pis) AS least, max(pis) AS most, var_pop(pis) AS variance FROM ur_left_out GROUP BY name) p USING (name),
      LATERAL (SELECT sum(k / (d * sinh(r.epsilon::float8 / (array_length(q.sensitivities, 1) * d)))) AS n
@@ -136,23 +136,23 @@ FROM ur_risk r JOIN ur_query q USING (name)
 GROUP BY r.name ORDER BY r.name;
 
 -- Find-epsilon: the largest candidate at which tau is met.
-CREATE PROCEDURE ur_find(q ur_query, tau float8, INOUT found numeric) LANGUAGE plpgsql AS $$
+CREATE PROCEDURE ur_find(q ur_query, tau float8, INOUT chosen numeric) LANGUAGE plpgsql AS $$
 DECLARE
     answer jsonb;
 BEGIN
-    CALL dp_find_epsilon(q.query, tau, found, answer, delta => q.delta);
+    CALL dp_find_epsilon(q.query, tau, chosen, answer, delta => q.delta);
 END $$;
 CREATE TABLE ur_found (name text, tau float8, epsilon numeric);
 DO $$
 DECLARE
     q ur_query;
     tau float8;
-    found numeric;
+    chosen numeric;
 BEGIN
     FOR q IN SELECT * FROM ur_query LOOP
         FOREACH tau IN ARRAY '{0.3,0.8,0.95}'::float8[] LOOP
-            CALL ur_find(q, tau, found);
-            INSERT INTO ur_found VALUES (q.name, tau, found);
+            CALL ur_find(q, tau, chosen);
+            INSERT INTO ur_found VALUES (q.name, tau, chosen);
         END LOOP;
     END LOOP;
 END $$;

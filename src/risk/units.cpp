@@ -94,7 +94,9 @@ static Node *has_unit(List *columns) {
     return condition;
 }
 
+// Of a query that was made for aggregates, and has none.
 static void add_columns(Query *query, const List *columns) {
+    query->hasAggs = false;
     ListCell *cell;
     foreach (cell, columns)
         rows::add_target(query, rows::another(static_cast<Node *>(lfirst(cell))));
