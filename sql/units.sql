@@ -150,7 +150,7 @@ FROM un_items i JOIN un_orders o ON i."order" = o.oid WHERE pid IS NOT NULL AND 
 GRANT SELECT ON un_plain, un_plain_parts TO regress_analyst;
 RESET ROLE;
 SET ROLE regress_analyst;
-SELECT abs(q.n - p.n) < 30 AS n, abs(q.s - p.s) < 1000 AS s, abs(q.a - p.a) < 2 AS a, abs(q.v - p.v) / p.v < 0.4 AS v, abs(q.d - p.d) / p.d < 0.3 AS d
+SELECT abs(q.n - p.n) < 30 AS n, abs(q.s - p.s) < 500 AS s, abs(q.a - p.a) < 2 AS a, abs(q.v - p.v) / p.v < 0.4 AS v, abs(q.d - p.d) / p.d < 0.3 AS d
 FROM dp_query('SELECT count(*), sum(amount), avg(amount), var_pop(amount), stddev_samp(amount) FROM un_visits_dp WHERE amount BETWEEN -10 AND 30', max_rows => 20)
          AS q (n bigint, s bigint, a numeric, v numeric, d numeric), un_plain p;
 SELECT part, abs(q.n - p.n) < 30 AS n, abs(q.s - p.s) < 300 AS s, abs(q.a - p.a) < 2 AS a
