@@ -15,6 +15,7 @@
 #include "rows/arguments.hpp"
 #include "rows/asked_units.hpp"
 #include "rows/canonical.hpp"
+#include "rows/contribution.hpp"
 #include "rows/derived.hpp"
 #include "rows/engine.hpp"
 #include "rows/groups.hpp"
@@ -399,23 +400,6 @@ static void check_spelling(const Question *question) {
                             errhint("Group by an expression of another type, such as extract(epoch FROM ...).")));
 }
 
-// All of it is public: what is refused here is refused before a charge.
-static void check_contributions(const Question *question) {
-    constexpr int64 most_bytes = int64{1} << 26;
-    constexpr int most_arguments = FUNC_MAX_ARGS - 2; // of an aggregate, beside the facts
-    check_spelling(question);
-    if (question->leaf->nkeys + question->nmeasures > most_arguments)
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("more than %d keys and measures where a unit may have several rows", most_arguments),
-                        errhint("Ask for fewer aggregates in one query.")));
-    if (contribution_size(question) > most_bytes)
-        ereport(ERROR,
-                (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("what one unit may bring to the query is too large"),
-                 errdetail("In %d groups it may take more than 64 MB.",
-                           question->thresholded ? question->units->max_groups : question->ngroups),
-                 errhint("Ask for fewer aggregates or groups, or with a smaller max_groups.")));
-}
-
 // ---- preparing -----------------------------------------------------------------------------------------------------
 
 Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char *text, ParamListInfo parameters) {
@@ -457,8 +441,10 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
         limit_groups(question, units);
     find_sensitivities(reading, question);
     find_decimals(question);
-    if (is_clipped(question))
-        check_contributions(question);
+    if (is_clipped(question)) { // before a charge: all of it is public
+        check_spelling(question);
+        check_contribution_size(question);
+    }
     return question;
 }
 
