@@ -245,7 +245,7 @@ static void add_totals(const Work *work, const rows::Unit *unit) {
     const rows::UnitContribution &brought = unit->contribution;
     for (int i = 0; work->totals != nullptr && i < brought.ngroups; i++)
         for (int c = 0; c < width; c++)
-            work->totals[int64{unit->groups[i]} * width + c] += brought.values[int64{i} * width + c];
+            work->totals[int64{brought.groups[i]} * width + c] += brought.values[int64{i} * width + c];
 }
 
 static privacy::Halves halves_of(const privacy::Measure &measure, const privacy::int128 *values) {

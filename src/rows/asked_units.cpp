@@ -88,8 +88,9 @@ const char *clipping_text(const Question *question) {
     if (units->one_group || units->max_groups >= units->max_rows)
         return rows;
     return question->thresholded
-               ? psprintf("%s, in %d groups at most", rows, units->max_groups)
-               : psprintf("%s; count(DISTINCT ..) counts a person in %d groups at most", rows, units->max_groups);
+               ? psprintf("%s, in %d group%s at most", rows, units->max_groups, units->max_groups == 1 ? "" : "s")
+               : psprintf("%s; count(DISTINCT ..) counts one in %d group%s at most", rows, units->max_groups,
+                          units->max_groups == 1 ? "" : "s");
 }
 
 } // namespace dp::rows

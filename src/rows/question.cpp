@@ -16,7 +16,6 @@
 #include "rows/asked_units.hpp"
 #include "rows/canonical.hpp"
 #include "rows/derived.hpp"
-#include "rows/engine.hpp"
 #include "rows/groups.hpp"
 #include "rows/nodes.hpp"
 #include "rows/shown.hpp"
@@ -261,21 +260,6 @@ static void find_measures(Question *question) {
     question->ncoordinates = question->k1;
 }
 
-static uint64 sum_sensitivity_of(const Question *question, int j) {
-    constexpr uint64 most = uint64{1} << 50; // of privacy::plan_release
-    const uint64 of_row = question->bounds[j]->sensitivity();
-    const auto max_rows = static_cast<uint64>(question->units->max_rows);
-    if (of_row > most / max_rows)
-        ereport(ERROR,
-                (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                 errmsg("the sum of %s over %d rows of a unit may be too large",
-                        argument_text(question, (*question->measures)[j].calls.front()), question->units->max_rows),
-                 errdetail("Its bounds times max_rows are more than 2^50."),
-                 errhint("Sum a smaller range, such as least(greatest(x, 0), 1000000), or ask with a smaller "
-                         "max_rows.")));
-    return privacy::sum_sensitivity(question->units->max_rows, of_row);
-}
-
 // D_j: of a row, or of a unit (9.2).
 static uint64 sensitivity_of(const Question *question, int j) {
     const privacy::Measure &measure = (*question->measures)[j];
@@ -286,12 +270,26 @@ static uint64 sensitivity_of(const Question *question, int j) {
                : measure.of_units ? privacy::units_sensitivity(units->max_groups, measure.grain)
                                   : privacy::count_sensitivity(units->max_rows, measure.grain);
     case privacy::MeasureKind::sum:
-        return units == nullptr ? question->bounds[j]->sensitivity() : sum_sensitivity_of(question, j);
+        return units == nullptr ? question->bounds[j]->sensitivity()
+                                : privacy::sum_sensitivity(units->max_rows, question->bounds[j]->sensitivity());
     case privacy::MeasureKind::pair:
     case privacy::MeasureKind::triple:
         return units == nullptr ? privacy::pair_one : privacy::pair_sensitivity(units->max_rows);
     }
     pg_unreachable();
+}
+
+// A sum of a unit's rows has a lattice for as many as count.
+static const privacy::Bounds *bounds_of(const catalog::Reading &reading, const Question *question, int j) {
+    const privacy::Measure &measure = (*question->measures)[j];
+    const privacy::Bounds *of_row = argument_bounds(reading, question, measure.calls.front());
+    if (!is_clipped(question) || measure.kind != privacy::MeasureKind::sum)
+        return of_row;
+    auto *bounds = border::context_new<privacy::Bounds>();
+    border::core([&] {
+        *bounds = privacy::make_bounds(of_row->lower, of_row->upper, of_row->integer_type, question->units->max_rows);
+    });
+    return bounds;
 }
 
 static void find_sensitivities(const catalog::Reading &reading, Question *question) {
@@ -304,7 +302,7 @@ static void find_sensitivities(const catalog::Reading &reading, Question *questi
         for (int call : measure.calls)
             question->measure_of[call] = j;
         if (measure.kind != privacy::MeasureKind::count)
-            question->bounds[j] = argument_bounds(reading, question, measure.calls.front());
+            question->bounds[j] = bounds_of(reading, question, j);
         uint64 sensitivity = sensitivity_of(question, j);
         border::core([&] { sensitivities->push_back(sensitivity); });
     }
@@ -343,35 +341,10 @@ void check_asks_something(const Question *question) {
 
 // ---- units ---------------------------------------------------------------------------------------------------------
 
-// Where other servers keep the rows, nobody there makes units of them.
-static void check_place(const Question *question, const Units *units) {
-    bool elsewhere = question->remote || is_on_other_nodes(question->settings->relation);
-    ListCell *cell;
-    foreach (cell, units->ancestors)
-        elsewhere = elsewhere || is_on_other_nodes(lfirst_oid(cell));
-    if (elsewhere)
-        ereport(ERROR,
-                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                 errmsg("units with several rows are not supported where other servers keep the rows of %s",
-                        question->settings->relation_name),
-                 errhint("Ask a table whose rows this server keeps, or one with a unique key on its unit's columns.")));
-}
-
 static void limit_rows(const Question *question, Units *units) {
-    units->one_group = !units->clipped || question->leaf->nkeys == 0;
-    units->max_rows = 1;
-    if (!units->clipped)
-        return;
-    check_place(question, units);
     int asked = question->leaf->limits.max_rows;
-    units->max_rows = asked == 0 ? units->path->max_rows : asked;
-    if (units->max_rows == 0)
-        ereport(ERROR,
-                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                 errmsg("it is not declared how many rows of %s a unit may have", question->settings->relation_name),
-                 errdetail("No unique key covers the columns of its unit."),
-                 errhint("The controller declares it with dp_set_contribution('%s', max_rows => ...).",
-                         question->settings->relation_name)));
+    units->one_group = !units->clipped || question->leaf->nkeys == 0;
+    units->max_rows = !units->clipped ? 1 : asked > 0 ? asked : units->path->max_rows;
 }
 
 static void limit_groups(Question *question, Units *units) {
@@ -386,34 +359,6 @@ static void limit_groups(Question *question, Units *units) {
         units->max_groups = Max(Min(units->max_groups, question->ngroups), 1);
     if (units->one_group)
         units->max_groups = 1;
-}
-
-// Groups of a unit are told apart by the bytes of their keys.
-static void check_spelling(const Question *question) {
-    for (int i = 0; i < question->leaf->nkeys; i++)
-        if (!has_spelling(question->leaf->keys[i].type))
-            ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                            errmsg("GROUP BY a value of type %s is not supported where a unit may have several rows",
-                                   format_type_be(question->leaf->keys[i].type)),
-                            errdetail("Equal values of this type can have different bytes."),
-                            errhint("Group by an expression of another type, such as extract(epoch FROM ...).")));
-}
-
-// All of it is public: what is refused here is refused before a charge.
-static void check_contributions(const Question *question) {
-    constexpr int64 most_bytes = int64{1} << 26;
-    constexpr int most_arguments = FUNC_MAX_ARGS - 2; // of an aggregate, beside the facts
-    check_spelling(question);
-    if (question->leaf->nkeys + question->nmeasures > most_arguments)
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("more than %d keys and measures where a unit may have several rows", most_arguments),
-                        errhint("Ask for fewer aggregates in one query.")));
-    if (contribution_size(question) > most_bytes)
-        ereport(ERROR,
-                (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("what one unit may bring to the query is too large"),
-                 errdetail("In %d groups it may take more than 64 MB.",
-                           question->thresholded ? question->units->max_groups : question->ngroups),
-                 errhint("Ask for fewer aggregates or groups, or with a smaller max_groups.")));
 }
 
 // ---- preparing -----------------------------------------------------------------------------------------------------
@@ -458,7 +403,7 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
     find_sensitivities(reading, question);
     find_decimals(question);
     if (is_clipped(question))
-        check_contributions(question);
+        check_contribution_size(question);
     return question;
 }
 
