@@ -17,6 +17,7 @@ USERS = {  # a name, as a regular expression: who may use it
     # For analysts: the round of a keeper. For owners: their own calls.
     r"\b(rows::)?evaluate\(const Question|rows::evaluate\(": "rows/evaluate release/round release/select release/refine release/release release/signal",
     r"\bleave_one_out\(": "risk/leave_one_out release/choose release/output sql/risk sql/risk_summary sql/risk_output sql/report_query",
+    r"\bfor_each_unit\(": "rows/units rows/unit_sums risk/units",
     r"\brun_(query|text|counts)\(": "risk/statement risk/leave_one_out risk/units risk/general risk/result",
     r"\bgeneral_risk\(": "risk/general release/declared sql/general sql/risk",
     r"release::(begin|select|step|finish|finish_signal|charged|continue_charged)\(": "keeper/round",
