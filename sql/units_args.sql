@@ -95,6 +95,30 @@ SELECT round(error95) AS error95 FROM dp_last_release();
 -- The ends of intervals are in people and rows.
 SELECT ward, n BETWEEN l AND h AS within, h - l BETWEEN 0 AND 4 AS narrow FROM (SELECT ward, count(*) AS n, dp_low(count(*)) AS l, dp_high(count(*)) AS h FROM call_dp GROUP BY ward) q ORDER BY 1;
 
+-- An accuracy is asked for in visits and people: steps with Laplace noise, then measurements that are charged in rho.
+SELECT ward, n BETWEEN 0 AND 120 AS visits FROM dp_query('SELECT ward, count(*) FROM call_dp GROUP BY ward', error95 => 10, within => 0.001) AS (ward text, n bigint) ORDER BY 1;
+SELECT error95 BETWEEN 5 AND 10 AS as_asked, reached FROM dp_last_release();
+RESET ROLE;
+SET ROLE regress_controller;
+SET client_min_messages = warning; -- what it comes to so far
+SELECT dp_set_odometer('call', 'zcdp', epsilon_total => 90, delta_total => 0.9);
+SELECT dp_grant('call_dp', 'regress_analyst', mechanism => 'gaussian', delta => 1e-6);
+RESET ROLE;
+SET ROLE regress_analyst;
+SELECT ward, n BETWEEN 20 AND 100 AS visits, n BETWEEN l AND h AND h - l BETWEEN 10 AND 22 AS interval
+FROM dp_query('SELECT ward, count(*), dp_low(count(*)), dp_high(count(*)) FROM call_dp GROUP BY ward', error95 => 10, within => 0.001) AS (ward text, n bigint, l bigint, h bigint) ORDER BY 1;
+SELECT error95 BETWEEN 5 AND 10 AS as_asked, reached FROM dp_last_release();
+SELECT count(*) FROM dp_query('SELECT ward, count(*) FROM call_dp GROUP BY ward', error95 => 10) AS (ward text, n bigint);
+SELECT ward, n BETWEEN 40 AND 80 AS visits FROM dp_refine(error95 => 5) AS (ward text, n bigint) ORDER BY 1;
+SELECT error95 BETWEEN 3 AND 5 AS as_asked, reached FROM dp_last_release();
+RESET ROLE;
+SET ROLE regress_controller;
+SELECT dp_grant('call_dp', 'regress_analyst', mechanism => 'laplace');
+SELECT dp_set_odometer('call', 'none', delta_total => 0.9);
+RESET client_min_messages;
+RESET ROLE;
+SET ROLE regress_analyst;
+
 -- Refused, with what to write instead.
 SELECT count(DISTINCT note) FROM call_dp;
 SELECT count(DISTINCT (uid, note)) FROM call_dp;
@@ -129,8 +153,27 @@ SELECT state FROM dp_approve(:request, basis => 'public');
 RESET SESSION AUTHORIZATION;
 SET SESSION AUTHORIZATION regress_analyst;
 SELECT ward, round(n, -1) AS visits FROM dp_fetch(:request) AS (ward text, n bigint) ORDER BY 1;
+-- More noise of the same kind is in visits, too; a signal on rows of which one person may change several is none.
+SELECT count(*) AS redrawn, bool_and(n BETWEEN 35 AND 45) AS near FROM dp_redraw(:request, 100) AS (draw int, ward text, n bigint);
+SELECT dp_request_signal(:request, 'mean', 'answer.n / 100.0', 'is it good');
 RESET SESSION AUTHORIZATION;
 -- And so does the ledger.
 SELECT DISTINCT parameters -> 'unit' AS unit, parameters -> 'max_rows' AS max_rows, parameters -> 'max_groups' AS max_groups,
        jsonb_path_query_array(parameters, '$.measures[*].grain') AS grains, jsonb_path_query_array(parameters, '$.measures[*].of') AS of
 FROM dp_rdr.ledger WHERE relation IN ('public.call', 'public.caller') ORDER BY 1, 2, 3, 4, 5;
+
+-- A question with other limits is another one, also where answers are given again.
+SET ROLE regress_controller;
+SELECT dp_grant('call_dp', 'regress_analyst', replay => '1 day');
+RESET ROLE;
+CREATE FUNCTION call_charges() RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$ SELECT count(*) FROM dp_rdr.ledger WHERE relation = 'public.call' $$;
+SELECT call_charges() AS before \gset
+SET ROLE regress_analyst;
+SELECT max_rows, ward, round(n, -1) AS visits
+FROM (VALUES (1, 8), (2, 8), (3, 4), (4, 4), (5, 100), (6, 8)) r (i, max_rows),
+     LATERAL (SELECT * FROM dp_query('SELECT ward, count(*) FROM call_dp GROUP BY ward', max_rows => max_rows + 0 * i) AS (ward text, n bigint)) q
+WHERE ward = 'w0' ORDER BY i;
+SELECT ward, round(count(*), -1) AS visits FROM call_dp GROUP BY ward ORDER BY 1; -- the declared limit, as asked before
+SELECT call_charges() - :before AS charges;
+RESET ROLE;
+DROP FUNCTION call_charges;

@@ -1,4 +1,4 @@
-// The risk of a unit (person) that may have several rows, in several groups (formulas.md, 9.5): what it brings to each measure,
+// The risk of a unit (person) that may have several rows, in several groups (formulas.md, 9.6): what it brings to each measure,
 // clipped, as a part of the most that any unit may.
 #pragma once
 

@@ -94,7 +94,9 @@ static Node *has_unit(List *columns) {
     return condition;
 }
 
+// Of a query that was made for aggregates, and has none.
 static void add_columns(Query *query, const List *columns) {
+    query->hasAggs = false;
     ListCell *cell;
     foreach (cell, columns)
         rows::add_target(query, rows::another(static_cast<Node *>(lfirst(cell))));
@@ -197,7 +199,7 @@ void check_population(const rows::Question *question) {
 }
 
 int64 count_units(const rows::Question *question) {
-    auto *checked = static_cast<List *>(copyObject(const_cast<List *>(rows::check_sources(question))));
+    List *checked = list_copy(question->checked);
     Oid unit_table = other_table(question);
     Query *units = units_of_rows(question);
     if (OidIsValid(unit_table))
@@ -243,7 +245,7 @@ static void add_totals(const Work *work, const rows::Unit *unit) {
     const rows::UnitContribution &brought = unit->contribution;
     for (int i = 0; work->totals != nullptr && i < brought.ngroups; i++)
         for (int c = 0; c < width; c++)
-            work->totals[int64{unit->groups[i]} * width + c] += brought.values[int64{i} * width + c];
+            work->totals[int64{brought.groups[i]} * width + c] += brought.values[int64{i} * width + c];
 }
 
 static privacy::Halves halves_of(const privacy::Measure &measure, const privacy::int128 *values) {
@@ -399,7 +401,9 @@ static void raise_changed(const rows::Question *question) {
 
 static void read_groups(const rows::Question *question, Memo *memo) {
     rows::Sums sums = {};
-    if (!rows::sum_units(question, rows::check_sources(question), &sums))
+    sums.desc = rows::describe_unit_sums(question);
+    sums.store = tuplestore_begin_heap(false, false, work_mem);
+    if (!rows::sum_units(question, question->checked, &sums))
         raise_changed(question);
     auto *values = static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * (question->ncoordinates + 1)));
     TupleTableSlot *slot = MakeSingleTupleTableSlot(sums.desc, &TTSOpsMinimalTuple);
@@ -467,7 +471,7 @@ static bool has_parts(const rows::Question *question) {
 static void read_units(Work *work) {
     const rows::Question *question = work->question;
     Memo *memo = work->memo;
-    if (!rows::for_each_unit(question, rows::check_sources(question), memo->kept != nullptr, take_unit, work))
+    if (!rows::for_each_unit(question, question->checked, memo->kept != nullptr, take_unit, work))
         raise_changed(question);
     // A unit that is deleted meanwhile is in neither: both are read under one snapshot.
     memo->rows = Max(count_units(question), work->units);

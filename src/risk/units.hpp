@@ -1,4 +1,4 @@
-// Leave-one-out where a unit (person) may have several rows (formulas.md, 9.5): what is left out is all of what one unit brings.
+// Leave-one-out where a unit (person) may have several rows (formulas.md, 9.6): what is left out is all of what one unit brings.
 // For the controller alone: everything here depends on the private rows.
 #pragma once
 

@@ -17,7 +17,6 @@
 #include "rows/canonical.hpp"
 #include "rows/contribution.hpp"
 #include "rows/derived.hpp"
-#include "rows/engine.hpp"
 #include "rows/groups.hpp"
 #include "rows/nodes.hpp"
 #include "rows/shown.hpp"
@@ -263,18 +262,16 @@ static void find_measures(Question *question) {
 }
 
 static uint64 sum_sensitivity_of(const Question *question, int j) {
-    constexpr uint64 most = uint64{1} << 50; // of privacy::plan_release
     const uint64 of_row = question->bounds[j]->sensitivity();
-    const auto max_rows = static_cast<uint64>(question->units->max_rows);
-    if (of_row > most / max_rows)
-        ereport(ERROR,
-                (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                 errmsg("the sum of %s over %d rows of a unit may be too large",
-                        argument_text(question, (*question->measures)[j].calls.front()), question->units->max_rows),
-                 errdetail("Its bounds times max_rows are more than 2^50."),
-                 errhint("Sum a smaller range, such as least(greatest(x, 0), 1000000), or ask with a smaller "
-                         "max_rows.")));
-    return privacy::sum_sensitivity(question->units->max_rows, of_row);
+    const int max_rows = question->units->max_rows;
+    if (of_row > privacy::largest_sensitivity / max_rows)
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("the sum of %s over %d rows of a person may be too large",
+                               argument_text(question, (*question->measures)[j].calls.front()), max_rows),
+                        errdetail("Its bounds times max_rows are more than 2^50."),
+                        errhint("Sum a smaller range, such as least(greatest(x, 0), 1000000), or ask with a smaller "
+                                "max_rows.")));
+    return privacy::sum_sensitivity(max_rows, of_row);
 }
 
 // D_j: of a row, or of a unit (9.2).
@@ -344,35 +341,10 @@ void check_asks_something(const Question *question) {
 
 // ---- units ---------------------------------------------------------------------------------------------------------
 
-// Where other servers keep the rows, nobody there makes units of them.
-static void check_place(const Question *question, const Units *units) {
-    bool elsewhere = question->remote || is_on_other_nodes(question->settings->relation);
-    ListCell *cell;
-    foreach (cell, units->ancestors)
-        elsewhere = elsewhere || is_on_other_nodes(lfirst_oid(cell));
-    if (elsewhere)
-        ereport(ERROR,
-                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                 errmsg("units with several rows are not supported where other servers keep the rows of %s",
-                        question->settings->relation_name),
-                 errhint("Ask a table whose rows this server keeps, or one with a unique key on its unit's columns.")));
-}
-
 static void limit_rows(const Question *question, Units *units) {
-    units->one_group = !units->clipped || question->leaf->nkeys == 0;
-    units->max_rows = 1;
-    if (!units->clipped)
-        return;
-    check_place(question, units);
     int asked = question->leaf->limits.max_rows;
-    units->max_rows = asked == 0 ? units->path->max_rows : asked;
-    if (units->max_rows == 0)
-        ereport(ERROR,
-                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                 errmsg("it is not declared how many rows of %s a unit may have", question->settings->relation_name),
-                 errdetail("No unique key covers the columns of its unit."),
-                 errhint("The controller declares it with dp_set_contribution('%s', max_rows => ...).",
-                         question->settings->relation_name)));
+    units->one_group = !units->clipped || question->leaf->nkeys == 0;
+    units->max_rows = !units->clipped ? 1 : asked > 0 ? asked : units->path->max_rows;
 }
 
 static void limit_groups(Question *question, Units *units) {

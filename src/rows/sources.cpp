@@ -95,9 +95,6 @@ static const List *lock_and_check(catalog::Settings *settings) {
     catalog::UnitPath *path = settings->unit;
     if (path == nullptr)
         return catalog::check_protectable(settings->relation);
-    ListCell *cell;
-    foreach (cell, catalog::hidden_ancestors(path)) // held to the end of the transaction, like that of the table
-        LockRelationOid(lfirst_oid(cell), AccessShareLock);
     List *checked = catalog::check_protectable(settings->relation);
     return list_concat_unique_oid(checked, catalog::check_unit_path(path));
 }
@@ -110,9 +107,14 @@ Units *resolve_sources(Question *question) {
 
 const List *check_sources(const Question *question) {
     const List *checked = lock_and_check(question->settings);
-    if (question->units != nullptr && !question->units->clipped && !question->settings->unit->keyed)
+    if (question->units == nullptr)
+        return checked;
+    // A limit of rows that was charged for holds, also where a key has come since.
+    const Units *now = units_of(question->settings->unit);
+    if (!equal(now->links, question->units->links) || !equal(now->values, question->units->values) ||
+        (now->clipped && !question->units->clipped))
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("keys of %s changed while it was asked", question->settings->relation_name),
+                        errmsg("the unit of a row of %s changed while it was asked", question->settings->relation_name),
                         errhint("Its charge stays. Ask again.")));
     return checked;
 }

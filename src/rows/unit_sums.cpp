@@ -20,7 +20,7 @@ static void add_to_totals(void *sink, Unit *unit) {
     int width = totals->question->ncoordinates;
     for (int i = 0; i < brought->ngroups; i++)
         for (int c = 0; c < width; c++)
-            totals->values[int64{unit->groups[i]} * width + c] += brought->values[int64{i} * width + c];
+            totals->values[int64{brought->groups[i]} * width + c] += brought->values[int64{i} * width + c];
 }
 
 // ---- discovered groups ---------------------------------------------------------------------------------------------

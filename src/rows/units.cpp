@@ -4,7 +4,6 @@
 #include "rows/arguments.hpp"
 #include "rows/canonical.hpp"
 #include "rows/nodes.hpp"
-#include "rows/shown.hpp"
 #include "rows/sources.hpp"
 #include "rows/statement.hpp"
 
@@ -76,13 +75,20 @@ static Node *where_of(const Question *question) {
     return where;
 }
 
+// Of declared groups too, where their type has one: what it is that a unit holds does not depend on the order of its rows.
+static Node *one_spelling(const Question *question, int i) {
+    const query::Key &key = question->leaf->keys[i];
+    Node *node = another(question->keys[i]);
+    return has_spelling(key.type) ? canonical_key(node, key) : node;
+}
+
 static Node *contribution_of(const Question *question) {
     Oid types[2] = {BYTEAOID, ANYOID};
     List *arguments = list_make1(makeConst(BYTEAOID, -1, InvalidOid, -1, contribution_facts(question), false, false));
     for (int i = 0; i < contribution_units(question); i++)
         arguments = lappend(arguments, another(static_cast<Node *>(list_nth(question->units->values, i))));
     for (int i = 0; i < question->leaf->nkeys; i++)
-        arguments = lappend(arguments, canonical_key(another(question->keys[i]), question->leaf->keys[i]));
+        arguments = lappend(arguments, one_spelling(question, i));
     for (int j = 0; j < question->nmeasures; j++)
         arguments = lappend(arguments, contributed_node(question, j));
     return reinterpret_cast<Node *>(
@@ -113,17 +119,6 @@ static Query *unit_query(const Question *question, bool with_columns) {
 
 // ---- its rows ------------------------------------------------------------------------------------------------------
 
-int declared_group(const Question *question, const Datum *keys, const bool *nulls) {
-    int index = 0;
-    for (int i = 0; i < question->leaf->nkeys; i++) {
-        int at = question->domains[i].find(keys[i], nulls[i]);
-        if (at < 0)
-            return -1;
-        index = index * question->domains[i].count + at;
-    }
-    return group_at_place(question, index);
-}
-
 namespace {
 struct Receiver {
     DestReceiver base;
@@ -142,7 +137,6 @@ static bool receive(TupleTableSlot *slot, DestReceiver *self) {
     Unit unit = {};
     unit.columns = receiver->with_columns ? slot->tts_values + 1 : nullptr;
     unit.contribution = read_contribution(receiver->question, slot->tts_values[0]);
-    unit.groups = unit.contribution.groups;
     receiver->take(receiver->sink, &unit);
     MemoryContextSwitchTo(old);
     MemoryContextReset(receiver->scratch);

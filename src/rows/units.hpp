@@ -14,7 +14,6 @@ namespace dp::rows {
 struct Unit {
     const Datum *columns;          // as many as question->units->values; null unless they were asked for
     UnitContribution contribution; // as it was added up: not clipped (clip_contribution)
-    int *groups;                   // of each of its groups the number; null where nobody declared them
 };
 
 // Takes a unit, in memory that is reset behind it.
@@ -30,8 +29,5 @@ inline bool is_clipped(const Question *question) {
 // the settings of a border::SettingsScope, both the caller's; for an analyst inside of `caught`. checked: of check_sources.
 // False: the plan would have read other relations than those, and was not executed.
 bool for_each_unit(const Question *question, const List *checked, bool with_columns, TakeUnit take, void *sink);
-
-// Number of the declared group of a key; -1: nobody declared it, or WHERE excludes it. Not for thresholded questions.
-int declared_group(const Question *question, const Datum *keys, const bool *nulls);
 
 } // namespace dp::rows

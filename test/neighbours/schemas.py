@@ -67,7 +67,7 @@ class Schema:
         if self.children:
             yield f"CREATE TABLE {visits}_child () INHERITS ({visits})"
         yield f"CREATE TABLE {orders} (id integer PRIMARY KEY, unit {self.type}, {columns})"
-        yield f"CREATE TABLE {items} (\"order\" {self.rng.choice(('integer', 'bigint', 'smallint'))}, {columns})"
+        yield f"CREATE TABLE {items} (\"order\" integer, {columns})"
         limits = f"max_rows => {self.rows}, max_groups => {self.groups}"
         yield f"SELECT dp_protect('{people}', '{people}_dp', unit => 'unit')"
         yield f"SELECT dp_protect('{visits}', '{visits}_dp', unit => 'unit -> {people}(unit)', {limits})"
@@ -125,6 +125,9 @@ CONDITIONS = (
 )
 
 
+OF_KEYS = {"g": ("g <> 'a'",), "m": ("m", "m IS NOT TRUE")}
+
+
 def make_measures(rng, schema, table):
     """Each with an argument or FILTER of its own, so that no two calls share one."""
     texts, measures, seen = [], [], set()
@@ -134,14 +137,15 @@ def make_measures(rng, schema, table):
                                    ("units", None)))
         if kind == "units" and table == "items":
             kind = "count"  # its unit is no column of the view
-        if (column, text, kind == "units") in seen:
+        of_units = kind == "units" and table != "people"  # of whom a key says that each has one row: rows are counted
+        if (column, text, of_units) in seen:
             continue
-        seen.add((column, text, kind == "units"))
+        seen.add((column, text, of_units))
         bounds = BOUNDS if column == "v" else (-8, 8)
         call = {"count": f"count({column or '*'})", "sum": f"sum({column})", "pair": f"avg({column})",
                 "triple": f"var_pop({column})", "units": "count(DISTINCT unit)"}[kind]
         texts.append(call + (f" FILTER (WHERE {text})" if text else ""))
-        measures.append(Measure(kind, column, bounds, keeps))
+        measures.append(Measure("count" if kind == "units" and not of_units else kind, column, bounds, keeps))
     return texts, measures
 
 
@@ -158,6 +162,8 @@ def make_question(rng, schema):
     pick = rng.choice(("", "g", "g", "m", "d", "d"))
     keys = {"": ((),), "g": GROUPS, "m": (False, True, None), "d": None}[pick]
     key = {"": lambda row: (), "g": lambda row: row["g"] if row["g"] in GROUPS else "left out"}.get(pick, lambda row: row[pick])
+    if keys and pick:  # a condition on the key alone leaves out declared groups, whatever the rows are
+        keys = tuple(value for value in keys if text not in OF_KEYS.get(pick, ()) or keeps({pick: value}))
     clipped = table != "people"
     rows, groups = (schema.rows, schema.groups) if clipped else (1, 1)
     arguments = ""

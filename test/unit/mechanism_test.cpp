@@ -692,7 +692,7 @@ TEST(Halfwidth, OfACountDoesNotDependOnItsGrain) {
         const double h = measure_halfwidth(coarse.noise[0], counted, nullptr);
         counted.grain = fine_grain;
         const auto fine = plan_release(mechanism, {counted}, {20 * fine_grain}, false, epsilon("0.05"), delta("1e-6"));
-        EXPECT_NEAR(measure_halfwidth(fine.noise[0], counted, nullptr), h, 1.01);
+        EXPECT_NEAR(measure_halfwidth(fine.noise[0], counted, nullptr), h, 2); // whole numbers on one of them
         EXPECT_NEAR(fine.noise[0].stddev() * unit_of(counted, nullptr), coarse.noise[0].stddev(),
                     1e-3 * coarse.noise[0].stddev());
     }
