@@ -26,28 +26,12 @@ static Size keys_size(const Question *question) {
     return size;
 }
 
-// Declared groups whose keys may look different in rows.
-static bool has_spellings(const Question *question) {
-    for (int i = 0; i < question->leaf->nkeys; i++) {
-        const query::Key &key = question->leaf->keys[i];
-        if (!is_one_spelling(key.type) || (OidIsValid(key.collation) && !get_collation_isdeterministic(key.collation)))
-            return true;
-    }
-    return false;
-}
-
-// Groups of one unit that are kept. Where one declared group may come as several keys there is room for as many as a unit
-// has rows, as far as states have.
+// Groups of one unit that are kept. Keys are canonical, and those that nobody declared are no rows of the statement.
 static int64 kept_groups(const Question *question) {
     const Units *units = question->units;
     if (question->leaf->nkeys == 0 || units->one_group)
         return 1;
-    if (question->thresholded)
-        return units->max_groups;
-    if (!has_spellings(question))
-        return question->ngroups;
-    const int64 room = largest_contribution / largest_entry(keys_size(question), question->ncoordinates);
-    return Max(question->ngroups, Min(units->max_rows, room));
+    return question->thresholded ? units->max_groups : question->ngroups;
 }
 
 int64 contribution_size(const Question *question) {
