@@ -42,13 +42,14 @@ void check_contribution_size(const Question *question) {
     const int units = contribution_units(question), most = FUNC_MAX_ARGS - 2; // behind the state and the facts
     if (units + question->leaf->nkeys + question->nmeasures > most)
         ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("more than %d keys and measures where a unit may have several rows", most - units),
+                        errmsg("more than %d keys and aggregates where a unit may have several rows", most - units),
                         errhint("Ask for fewer aggregates in one query.")));
     if (contribution_size(question) > largest_contribution)
-        ereport(ERROR,
-                (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("what one unit may bring to the query is too large"),
-                 errdetail("In " INT64_FORMAT " groups it may take more than 64 MB.", kept_groups(question)),
-                 errhint("Ask for fewer aggregates or groups, or with a smaller max_groups.")));
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("what one unit may bring to the query takes up to " INT64_FORMAT
+                               " bytes: at most " INT64_FORMAT " are allowed",
+                               contribution_size(question), largest_contribution),
+                        errhint("Use a smaller max_groups, or group by fewer or shorter keys.")));
 }
 
 // ---- facts ---------------------------------------------------------------------------------------------------------
