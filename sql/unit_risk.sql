@@ -40,9 +40,9 @@ INSERT INTO ur_query VALUES
 ('avg', 'SELECT avg(amount) FROM ur_visits_dp', NULL, '{3221225472}', '{2}',
  'SELECT pid, 0, 1, c, CASE c WHEN 1 THEN (v + 10) * 33554432::bigint ELSE 1073741824 - (v + 10) * 33554432::bigint END
   FROM (SELECT pid, greatest(least(amount, 22), -10) AS v FROM ur_visits WHERE amount IS NOT NULL) s, generate_series(1, 2) c'),
-('groups', 'SELECT ward, count(*), sum(amount) FROM ur_visits_dp GROUP BY ward', NULL, '{3145728,66}', '{3,3}',
+('groups', 'SELECT ward, count(*), sum(amount) FROM ur_visits_dp GROUP BY ward', NULL, '{3145728,2214592512}', '{3,3}',
  'SELECT pid, ascii(ward), 1, 1, 1048576 FROM ur_visits WHERE ward <> ''x'' UNION ALL
-  SELECT pid, ascii(ward), 2, 1, greatest(least(amount, 22), -10) FROM ur_visits WHERE ward <> ''x'' AND amount IS NOT NULL'),
+  SELECT pid, ascii(ward), 2, 1, greatest(least(amount, 22), -10) * 33554432::bigint FROM ur_visits WHERE ward <> ''x'' AND amount IS NOT NULL'),
 ('discovered', 'SELECT kind, count(*) FROM ur_visits_dp GROUP BY kind', 1e-6, '{3,3145728}', '{1,1}',
  'SELECT DISTINCT pid, ascii(kind), 1, 1, 1 FROM ur_visits UNION ALL SELECT pid, ascii(kind), 2, 1, 1048576 FROM ur_visits'),
 ('expression', 'SELECT sum(2 * amount - 1) FROM ur_visits_dp', NULL, '{129}', '{1}',

@@ -26,12 +26,26 @@ static Size keys_size(const Question *question) {
     return size;
 }
 
-// Groups of one unit that are kept. Keys are canonical, and those that nobody declared are no rows of the statement.
+// Declared groups whose keys may look different in rows ('1 month' and '30 days').
+static bool has_spellings(const Question *question) {
+    for (int i = 0; i < question->leaf->nkeys; i++)
+        if (!has_canonical(question->leaf->keys[i]))
+            return true;
+    return false;
+}
+
+// Groups of one unit that are kept. Keys that nobody declared are no rows of the statement; where one declared group may come
+// as several keys there is room for as many as a unit has rows, as far as states have.
 static int64 kept_groups(const Question *question) {
     const Units *units = question->units;
     if (question->leaf->nkeys == 0 || units->one_group)
         return 1;
-    return question->thresholded ? units->max_groups : question->ngroups;
+    if (question->thresholded)
+        return units->max_groups;
+    if (!has_spellings(question))
+        return question->ngroups;
+    const int64 room = largest_contribution / largest_entry(keys_size(question), question->ncoordinates);
+    return Max(question->ngroups, Min(units->max_rows, room));
 }
 
 int64 contribution_size(const Question *question) {

@@ -80,7 +80,7 @@ static Node *where_of(const Question *question) {
 static Node *one_spelling(const Question *question, int i) {
     const query::Key &key = question->leaf->keys[i];
     Node *node = another(question->keys[i]);
-    return has_spelling(key.type) ? canonical_key(node, key) : node;
+    return has_canonical(key) ? canonical_key(node, key) : node;
 }
 
 static Node *contribution_of(const Question *question) {
