@@ -189,8 +189,12 @@ const std::vector<privacy::Measure> *read_measures(Reader *reader, Size n) {
     const auto *planned = read_vector<PlannedMeasure>(reader, n);
     auto *measures = border::context_new<std::vector<privacy::Measure>>();
     border::core([&] {
-        for (const PlannedMeasure &measure : *planned)
-            measures->push_back({measure.kind, measure.argument, measure.filter, {}});
+        for (const PlannedMeasure &measure : *planned) {
+            measures->push_back({});
+            measures->back().kind = measure.kind;
+            measures->back().argument = measure.argument;
+            measures->back().filter = measure.filter;
+        }
     });
     return measures;
 }

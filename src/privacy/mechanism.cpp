@@ -36,11 +36,12 @@ struct Asked {
     }
 };
 
-Measure &measure_of(std::vector<Measure> &measures, int argument, int filter) {
+Measure &measure_of(std::vector<Measure> &measures, int argument, int filter, std::int64_t fraction = -1) {
     for (Measure &m : measures)
-        if (m.argument == argument && m.filter == filter)
+        if (m.argument == argument && m.filter == filter && m.fraction == fraction)
             return m;
     Measure added;
+    added.fraction = fraction;
     added.argument = argument;
     added.filter = filter;
     measures.push_back(added);
@@ -228,7 +229,7 @@ std::vector<Measure> leaf_measures(const std::vector<AggregateCall> &calls, bool
         measure_of(measures, -1, -1); // its count(*) joins it wherever it stands in the query
     for (std::size_t i = 0; i < calls.size(); ++i) {
         const int argument = calls[i].fn == Aggregate::count_star ? -1 : calls[i].argument;
-        measure_of(measures, argument, calls[i].filter).calls.push_back(static_cast<int>(i));
+        measure_of(measures, argument, calls[i].filter, calls[i].fraction).calls.push_back(static_cast<int>(i));
     }
     for (Measure &m : measures) {
         Asked asked;
@@ -239,7 +240,7 @@ std::vector<Measure> leaf_measures(const std::vector<AggregateCall> &calls, bool
             asked.count |= fn == Aggregate::count;
             asked.spread |= is_spread(fn);
         }
-        m.kind = asked.kind();
+        m.kind = m.fraction >= 0 ? MeasureKind::quantile : asked.kind();
     }
     return measures;
 }

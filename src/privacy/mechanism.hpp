@@ -13,8 +13,22 @@
 namespace dp::privacy {
 
 enum class Mechanism { laplace, gaussian };
-enum class Aggregate { count_star, count, sum, avg, var_pop, var_samp, stddev_pop, stddev_samp, count_units };
-enum class MeasureKind { count, sum, pair, triple };
+enum class Aggregate {
+    count_star,
+    count,
+    sum,
+    avg,
+    var_pop,
+    var_samp,
+    stddev_pop,
+    stddev_samp,
+    count_units,
+    percentile_cont,
+    percentile_disc,
+    min,
+    max
+};
+enum class MeasureKind { count, sum, pair, triple, quantile };
 
 // One aggregate call of a query. argument: any number that identifies the argument column (-1: count(*)); filter: any
 // number that identifies the FILTER condition (-1: none).
@@ -22,16 +36,18 @@ struct AggregateCall {
     Aggregate fn = Aggregate::count_star;
     int argument = -1;
     int filter = -1;
+    std::int64_t fraction = -1; // of a quantile (privacy/quantile): 10^-9 of q
 };
 
 // All calls with the same argument and FILTER share one measure (8.6): one coordinate for COUNT and SUM, two for the pair, three
-// for the triple.
+// for the triple. Each quantile is a measure of its own: the one number that is drawn of it is a cell of a grid (8.9).
 struct Measure {
     MeasureKind kind = MeasureKind::count;
     int argument = -1;
     int filter = -1;
     bool of_units = false;   // count(DISTINCT unit): once per unit and group
     std::uint64_t grain = 1; // of a count: lattice points of one counted row or unit (9.2); the printed count is the sum / grain
+    std::int64_t fraction = -1; // of a quantile
     std::vector<int> calls;  // indices into the list of calls
     int coordinates() const { return kind == MeasureKind::triple ? 3 : kind == MeasureKind::pair ? 2 : 1; }
     bool has_parts() const { return coordinates() > 1; } // what is printed is computed from several noisy sums

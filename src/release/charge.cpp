@@ -38,6 +38,8 @@ static const char *name_of(privacy::MeasureKind kind) {
         return "pair";
     case privacy::MeasureKind::triple:
         return "triple";
+    case privacy::MeasureKind::quantile:
+        return "quantile";
     }
     pg_unreachable();
 }

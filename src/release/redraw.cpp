@@ -141,6 +141,11 @@ static void read_measures(JsonbContainer *object, rows::Question *question) {
         if (measure == nullptr)
             refuse_unreadable();
         auto kind = static_cast<privacy::MeasureKind>(int_field(measure, "kind"));
+        if (kind == privacy::MeasureKind::quantile)
+            ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                            errmsg("min, max and percentiles are not drawn again"),
+                            errdetail("They were drawn from a histogram, which is not kept."),
+                            errhint("dp_fetch() has the answer; dp_explain() tells how far off their ranks are.")));
         uint64 sensitivity = strtou64(required_field(measure, "sensitivity"), nullptr, 10);
         border::core([&] {
             measures->push_back({});

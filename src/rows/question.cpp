@@ -15,6 +15,7 @@
 #include "rows/derived.hpp"
 #include "rows/groups.hpp"
 #include "rows/nodes.hpp"
+#include "rows/quantiles.hpp"
 #include "rows/shown.hpp"
 
 namespace dp::rows {
@@ -225,14 +226,14 @@ static void leave_out_long_keys(Question *question) {
 
 // ---- measures ------------------------------------------------------------------------------------------------------
 
-static void find_measures(Question *question) {
+static void find_measures(Question *question, const int64 *fractions) {
     const query::Leaf *leaf = question->leaf;
     auto *measures = border::context_new<std::vector<privacy::Measure>>();
     border::core([&] {
         std::vector<privacy::AggregateCall> calls;
         for (int i = 0; i < leaf->naggregates; i++) {
             const query::Aggregate &aggregate = leaf->aggregates[i];
-            calls.push_back({aggregate.fn, query::argument_number(aggregate), aggregate.filter});
+            calls.push_back({aggregate.fn, query::argument_number(aggregate), aggregate.filter, fractions[i]});
         }
         *measures = privacy::leaf_measures(calls, question->thresholded);
         question->k1 = privacy::coordinates_of_one_group(*measures);
@@ -253,7 +254,8 @@ static void find_sensitivities(const catalog::Reading &reading, Question *questi
             question->measure_of[call] = j;
         if (measure.kind != privacy::MeasureKind::count)
             question->bounds[j] = argument_bounds(reading, question, measure.calls.front());
-        uint64 sensitivity = measure.kind == privacy::MeasureKind::count ? 1
+        bool counts = measure.kind == privacy::MeasureKind::count || measure.kind == privacy::MeasureKind::quantile;
+        uint64 sensitivity = counts                                              ? 1
                              : measure.kind == privacy::MeasureKind::sum ? question->bounds[j]->sensitivity()
                                                                          : privacy::pair_one;
         border::core([&] { sensitivities->push_back(sensitivity); });
@@ -270,7 +272,8 @@ static int places(const char *decimal) {
 static int decimals_of(const Question *question, int aggregate) {
     const privacy::Bounds *bounds = question->bounds[question->measure_of[aggregate]];
     const query::Aggregate &call = question->leaf->aggregates[aggregate];
-    if (bounds == nullptr || (call.fn != privacy::Aggregate::sum && call.fn != privacy::Aggregate::avg))
+    if (bounds == nullptr ||
+        (call.fn != privacy::Aggregate::sum && call.fn != privacy::Aggregate::avg && !privacy::is_quantile(call.fn)))
         return -1;
     int scale = argument_decimals(question, aggregate);
     return scale < 0 ? -1 : Max(scale, Max(places(bounds->lower.c_str()), places(bounds->upper.c_str())));
@@ -311,11 +314,13 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
     const List *folded = map_leaf(question, &columns, parameters);
     read_groups(reading, question, &columns, folded);
     question->groups_only = leaf->naggregates == 0 && !question->thresholded;
-    find_measures(question);
+    const int64 *fractions = resolve_fractions(leaf, parameters);
+    find_measures(question, fractions);
     if (has_too_many(question) && has_derived_key(question)) { // of its groups nobody said that they are all wanted
         discover_groups(question, InvalidAttrNumber);
-        find_measures(question);
+        find_measures(question, fractions);
     }
+    check_quantiles(question);
     check_coordinates(question);
     query::check_sums(leaf->nkeys + question->k1 + 1); // one more, of a selection
     if (question->thresholded)
@@ -325,6 +330,7 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
         leave_out_long_keys(question);
     }
     find_sensitivities(reading, question);
+    find_grids(question);
     find_decimals(question);
     return question;
 }
