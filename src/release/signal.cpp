@@ -183,7 +183,7 @@ static const rows::Question *count_of(const rows::Question *question, const Wish
     leaf->nkeys = 0;
     leaf->naggregates = leaf->noutputs = 1;
     leaf->aggregates = static_cast<query::Aggregate *>(palloc0(sizeof(query::Aggregate)));
-    leaf->aggregates[0] = query::Aggregate{privacy::Aggregate::count_star, 0, -1, -1, INT8OID, nullptr};
+    leaf->aggregates[0] = query::Aggregate{privacy::Aggregate::count_star, 0, -1, -1, nullptr, false, INT8OID, nullptr};
     leaf->outputs = static_cast<query::Output *>(palloc0(sizeof(query::Output)));
     leaf->outputs[0] = query::Output{false, 0, "signal", query::Part::value};
     auto *measures = border::context_new<std::vector<privacy::Measure>>();
