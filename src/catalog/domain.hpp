@@ -14,13 +14,21 @@ constexpr int max_declared_rows = 1 << 20; // of one unit
 struct UnitPath {
     Oid relation;
     int ncolumns;
-    AttrNumber *columns;    // of the relation: the unit's values, or what refers to parent_key
+    AttrNumber *columns;    // of the relation: the unit's values, or what refers to parent_key; 0: gone, or another's name
     bool direct;            // the columns hold the unit's values: no other table has to be read
-    UnitPath *parent;       // null: the columns are the unit by declaration
-    AttrNumber *parent_key; // of the parent, as many as columns; they cover a key of it unless the step is direct
+    UnitPath *parent;       // null if direct, or when the parent is protected no more
+    AttrNumber *parent_key; // of the parent, as many as columns; they cover a key of it. Null if direct
     bool keyed;             // direct, and the columns cover a key: one row of each unit (set by check_unit_path)
     int max_rows;           // declared: rows of one unit; 0: not declared
     int max_groups;         // declared: groups of one unit in an answer; 0: as max_rows
+    // What it was declared to be.
+    const char **names;     // of the columns
+    Oid parent_relation;    // also of a direct step; InvalidOid: the columns are the unit by declaration
+    const char **key_names; // of parent_key
+    pg_uuid_t domain;
+    int ntypes;
+    const Oid *types; // of the unit's columns in all tables of the domain
+    Oid unit_table;   // of the domain; InvalidOid: there is none any more
 };
 
 // The path of a protected table; null where a row is a unit. Appends the versions of all catalog rows that it rests on.
@@ -34,8 +42,18 @@ List *hidden_ancestors(const UnitPath *path);
 // Errors: 55000, naming the table and the remedy.
 List *check_unit_path(UnitPath *path);
 
+// 0A000 where other servers keep some of these tables: what a unit with several rows has there is not put together. relation: the
+// one that is protected, whose parts they are.
+void check_whole(Oid relation, const List *parts);
+
+// A type that a unit may have: of built-in equality, with one text for each value and nothing of a user's in it.
+bool is_unit_type(Oid type);
+// 0A000 for a column of another type, or whose collation takes different texts for equal.
+void check_unit_column(Oid relation, AttrNumber column);
+
 // Whether the columns cover a unique, immediate, valid index without predicate or expressions, of default operator classes,
-// visible to the active snapshot, on a table without inheritance children (partitions do not count).
+// that the active snapshot (the latest, if none is) can see as such, on a table without inheritance children, whose rows escape
+// it. For a unit of one row, and for steps, equal values are in one row then. The caller holds a lock on the table.
 bool covers_key(Oid relation, int ncolumns, const AttrNumber *columns);
 
 } // namespace dp::catalog

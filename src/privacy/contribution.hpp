@@ -4,23 +4,23 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "privacy/exact.hpp"
-#include "privacy/lattice.hpp"
+#include "privacy/decimal.hpp"
 
 namespace dp::privacy {
 
-// What a unit brings to one measure: integers by group and coordinate, `count` of them, `stride` apart. Clipped to the l1
-// norm D: v if n = sum of abs(v) <= D, else sign(v) floor(abs(v) D / n). abs(v) D < 2^123.
-void clip(int128 *values, std::size_t count, std::size_t stride, std::uint64_t sensitivity);
+// What a unit brings to one measure: integers by group and coordinate, those of one group side by side, groups `stride` apart.
+// Clipped to the l1 norm D: v if n = sum of abs(v) <= D, else sign(v) floor(abs(v) D / n). D <= largest_sensitivity.
+void clip(int128 *values, std::size_t groups, std::size_t stride, std::size_t coordinates, std::uint64_t sensitivity);
 
 // Order in which the groups of a unit are kept when it has more than it may bring: a 64-bit hash of the canonical bytes of
 // the group's key, seeded with the domain and the unit. No secret: it depends on the unit's own rows alone.
 std::uint64_t group_hash(std::uint64_t seed, const unsigned char *bytes, std::size_t size);
 
-// D of a measure (9.2), at most 2^50. R: max_rows; kappa: max_groups; grain: lattice points of one counted row or unit.
+// D of a measure (9.2), at most largest_sensitivity. R: max_rows; kappa: max_groups; grain: lattice points of one counted row
+// or unit; row_sensitivity: Bounds::sensitivity of bounds that were made for R (make_bounds).
 std::uint64_t count_sensitivity(int max_rows, std::uint64_t grain);
 std::uint64_t sum_sensitivity(int max_rows, std::uint64_t row_sensitivity);
-std::uint64_t pair_sensitivity(int max_rows);
+std::uint64_t pair_sensitivity(int max_rows); // and of a triple
 std::uint64_t units_sensitivity(int max_groups, std::uint64_t grain);
 
 // Lattice points of a counted row where a unit may be in several groups: floors lose at most 2^-20 of a row each.

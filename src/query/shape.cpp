@@ -13,6 +13,7 @@
 #include "query/names.hpp"
 #include "query/remedy.hpp"
 #include "query/total.hpp"
+#include "query/units.hpp"
 
 namespace dp::query {
 
@@ -473,27 +474,43 @@ static bool is_percentile(const Aggref *call) {
     return call->aggfnoid == F_PERCENTILE_CONT_FLOAT8_FLOAT8 || call->aggfnoid == F_PERCENTILE_DISC_FLOAT8_ANYELEMENT;
 }
 
-static void check_clauses(const Aggref *call, ParseState *source) {
+// What may be distinct are units alone.
+static void check_distinct(const Leaf *leaf, const Aggref *call, ParseState *source) {
+    if (call->aggdistinct == NIL || count_units_now(leaf->view, counted_columns(call)))
+        return;
+    const char *remedy = "Leave it out.";
+    if (call->aggfnoid == F_COUNT_ANY) {
+        const char *of_units = count_of_units_now(leaf->view);
+        remedy =
+            of_units == nullptr ? distinct_remedy : psprintf("People are counted by %s. %s", of_units, distinct_remedy);
+    }
+    refuse_if(true, "DISTINCT in an aggregate", remedy, source, call->location);
+}
+
+static void check_clauses(const Leaf *leaf, const Aggref *call, ParseState *source) {
     int at = call->location;
-    bool counts = call->aggfnoid == F_COUNT_ANY, percentile = is_percentile(call);
+    bool percentile = is_percentile(call);
     refuse_if(call->aggkind != AGGKIND_NORMAL && !percentile, psprintf("aggregate %s", get_func_name(call->aggfnoid)),
               aggregate_remedy(call), source, at);
-    refuse_if(call->aggdistinct != NIL, "DISTINCT in an aggregate", counts ? distinct_remedy : "Leave it out.", source,
-              at);
+    check_distinct(leaf, call, source);
     refuse_if(call->aggorder != NIL && !percentile, "ORDER BY in an aggregate", "Leave it out.", source, at);
     refuse_if(call->agglevelsup > 0, "an aggregate of an outer query", "Aggregate in the query that reads the view.",
               source, at);
 }
 
-// percentile_cont takes double precision, and the parser casts other numbers to it: the grid is that of what was written.
+static bool is_cast_to_double(Oid function) {
+    return function == F_FLOAT8_INT2 || function == F_FLOAT8_INT4 || function == F_FLOAT8_INT8 ||
+           function == F_FLOAT8_FLOAT4 || function == F_FLOAT8_NUMERIC;
+}
+
+// percentile_cont takes double precision, and the parser casts other numbers to it, which keeps their order: the grid is that of
+// what was written.
 static Node *argument_of(const Aggref *call) {
     auto *argument = reinterpret_cast<Node *>(linitial_node(TargetEntry, call->args)->expr);
     if (call->aggfnoid != F_PERCENTILE_CONT_FLOAT8_FLOAT8 || !IsA(argument, FuncExpr))
         return argument;
     const auto *cast = castNode(FuncExpr, argument);
-    return cast->funcformat == COERCE_IMPLICIT_CAST && list_length(cast->args) == 1
-               ? static_cast<Node *>(linitial(cast->args))
-               : argument;
+    return is_cast_to_double(cast->funcid) ? static_cast<Node *>(linitial(cast->args)) : argument;
 }
 
 // What a grid may lie over.
@@ -552,13 +569,13 @@ static void add_argument(Leaf *leaf, const Aggref *call, ParseState *source) {
     Node *argument = argument_of(call);
     if (argument_column(argument) != nullptr || place_of(leaf->arguments, argument) >= 0)
         return;
-    check_clauses(call, source);
+    check_clauses(leaf, call, source);
     check_condition(argument, source);
     leaf->arguments = lappend(leaf->arguments, argument);
 }
 
 static void add_aggregate(Leaf *leaf, Aggref *call, ParseState *source) {
-    check_clauses(call, source);
+    check_clauses(leaf, call, source);
     privacy::Aggregate fn;
     refuse_if(!identify(call, &fn), psprintf("aggregate %s", get_func_name(call->aggfnoid)), aggregate_remedy(call),
               source, call->location);
@@ -571,7 +588,10 @@ static void add_aggregate(Leaf *leaf, Aggref *call, ParseState *source) {
     if (is_percentile(call))
         set_percentile(aggregate, call, source);
     Expr *filter = call->aggfilter;
-    if (fn == privacy::Aggregate::count && counts_rows(call))
+    if (call->aggdistinct != NIL) {
+        leaf->counted = counted_columns(call); // the same for all of them
+        aggregate->fn = privacy::Aggregate::count_units;
+    } else if (fn == privacy::Aggregate::count && counts_rows(call))
         aggregate->fn = privacy::Aggregate::count_star;
     else if (fn != privacy::Aggregate::count_star)
         set_argument(leaf, aggregate, call, &filter, source);

@@ -28,7 +28,7 @@ double printed_halfwidth(const rows::Question *question, int aggregate, double w
     return to_places(width, question->decimals[aggregate]);
 }
 
-// Counts, and sums on a lattice of whole numbers, are whole numbers.
+// Counts, and sums on a lattice of whole numbers, are whole numbers; the lattice of a count that is not has enough places.
 int mean_bits(const rows::Question *question, int measure) {
     const privacy::Bounds *bounds = question->bounds[measure];
     return bounds == nullptr || bounds->exponent >= 0 ? 0 : privacy::bits_of_real_mean;
@@ -39,7 +39,8 @@ double halfwidth(const rows::Question *question, const privacy::ReleasePlan &pla
     if ((*question->measures)[j].kind == privacy::MeasureKind::quantile)
         return std::numeric_limits<double>::quiet_NaN(); // of its rank alone: rank_error95
     if (!(*question->measures)[j].has_parts())
-        return to_places(privacy::measure_halfwidth(plan.noise[j], question->bounds[j]), question->decimals[aggregate]);
+        return to_places(privacy::measure_halfwidth(plan.noise[j], (*question->measures)[j], question->bounds[j]),
+                         question->decimals[aggregate]);
     const bool triple = (*question->measures)[j].kind == privacy::MeasureKind::triple;
     const privacy::MeasureNoise &noise = plan.noise[j];
     const privacy::Bounds &bounds = *question->bounds[j];

@@ -110,6 +110,13 @@ void find_grids(Question *question) {
                         errhint("Group by fewer columns, or ask for fewer of them at once.")));
 }
 
+const char *quantile_text(const Question *question, int measure) {
+    const privacy::Grid &grid = *question->grids[measure];
+    return psprintf(INT64_FORMAT " of %d cells, " INT64_FORMAT " to " INT64_FORMAT " by %s",
+                    static_cast<int64>((*question->measures)[measure].fraction), grid.cells, grid.first, grid.last,
+                    grid.of_points ? float8out_internal(grid.scale) : "width");
+}
+
 void check_has_risk(const Question *question) {
     if (has_quantile(question))
         ereport(

@@ -22,6 +22,9 @@ void check_quantiles(const Question *question);
 // Their grids, when units and bounds are known. 0A000: a unit may have several rows; 54000: too many cells.
 void find_grids(Question *question);
 
+// Which cell is drawn: two questions with the same text, argument and filter are answered by the same one.
+const char *quantile_text(const Question *question, int measure);
+
 // 0A000 where the risk of a leaf is asked for.
 void check_has_risk(const Question *question);
 

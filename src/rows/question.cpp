@@ -1,5 +1,7 @@
 #include "rows/question.hpp"
 
+#include "privacy/contribution.hpp"
+
 #include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "border/walk.hpp"
@@ -11,12 +13,15 @@
 #include "query/shape.hpp"
 #include "query/total.hpp"
 #include "rows/arguments.hpp"
+#include "rows/asked_units.hpp"
 #include "rows/canonical.hpp"
 #include "rows/derived.hpp"
 #include "rows/groups.hpp"
 #include "rows/nodes.hpp"
 #include "rows/quantiles.hpp"
 #include "rows/shown.hpp"
+#include "rows/sources.hpp"
+#include "rows/units.hpp"
 
 namespace dp::rows {
 
@@ -226,6 +231,17 @@ static void leave_out_long_keys(Question *question) {
 
 // ---- measures ------------------------------------------------------------------------------------------------------
 
+// What counts a unit, rather than its rows, is compared with a threshold as it is. Elsewhere what is left of a count that is
+// clipped in several groups is no whole number of rows.
+static void set_grains(const Question *question, std::vector<privacy::Measure> *measures) {
+    for (privacy::Measure &measure : *measures) {
+        bool compared = question->thresholded && &measure == &measures->front();
+        measure.one_group = question->units->one_group;
+        if (measure.kind == privacy::MeasureKind::count && !measure.one_group && !compared)
+            measure.grain = privacy::fine_grain;
+    }
+}
+
 static void find_measures(Question *question, const int64 *fractions) {
     const query::Leaf *leaf = question->leaf;
     auto *measures = border::context_new<std::vector<privacy::Measure>>();
@@ -235,12 +251,48 @@ static void find_measures(Question *question, const int64 *fractions) {
             const query::Aggregate &aggregate = leaf->aggregates[i];
             calls.push_back({aggregate.fn, query::argument_number(aggregate), aggregate.filter, fractions[i]});
         }
-        *measures = privacy::leaf_measures(calls, question->thresholded);
+        *measures = privacy::leaf_measures(calls, question->thresholded, is_clipped(question));
+        if (is_clipped(question))
+            set_grains(question, measures);
         question->k1 = privacy::coordinates_of_one_group(*measures);
         question->nmeasures = static_cast<int>(measures->size());
     });
     question->measures = measures;
     question->ncoordinates = question->k1;
+}
+
+// D_j: of a row, or of a unit (9.2).
+static uint64 sensitivity_of(const Question *question, int j) {
+    const privacy::Measure &measure = (*question->measures)[j];
+    const Units *units = is_clipped(question) ? question->units : nullptr;
+    switch (measure.kind) {
+    case privacy::MeasureKind::count:
+        return units == nullptr   ? 1
+               : measure.of_units ? privacy::units_sensitivity(units->max_groups, measure.grain)
+                                  : privacy::count_sensitivity(units->max_rows, measure.grain);
+    case privacy::MeasureKind::sum:
+        return units == nullptr ? question->bounds[j]->sensitivity()
+                                : privacy::sum_sensitivity(units->max_rows, question->bounds[j]->sensitivity());
+    case privacy::MeasureKind::pair:
+    case privacy::MeasureKind::triple:
+        return units == nullptr ? privacy::pair_one : privacy::pair_sensitivity(units->max_rows);
+    case privacy::MeasureKind::quantile:
+        return 1; // of units with one row (rows/quantiles)
+    }
+    pg_unreachable();
+}
+
+// A sum of a unit's rows has a lattice for as many as count.
+static const privacy::Bounds *bounds_of(const catalog::Reading &reading, const Question *question, int j) {
+    const privacy::Measure &measure = (*question->measures)[j];
+    const privacy::Bounds *of_row = argument_bounds(reading, question, measure.calls.front());
+    if (!is_clipped(question) || measure.kind != privacy::MeasureKind::sum)
+        return of_row;
+    auto *bounds = border::context_new<privacy::Bounds>();
+    border::core([&] {
+        *bounds = privacy::make_bounds(of_row->lower, of_row->upper, of_row->integer_type, question->units->max_rows);
+    });
+    return bounds;
 }
 
 static void find_sensitivities(const catalog::Reading &reading, Question *question) {
@@ -253,11 +305,8 @@ static void find_sensitivities(const catalog::Reading &reading, Question *questi
         for (int call : measure.calls)
             question->measure_of[call] = j;
         if (measure.kind != privacy::MeasureKind::count)
-            question->bounds[j] = argument_bounds(reading, question, measure.calls.front());
-        bool counts = measure.kind == privacy::MeasureKind::count || measure.kind == privacy::MeasureKind::quantile;
-        uint64 sensitivity = counts                                              ? 1
-                             : measure.kind == privacy::MeasureKind::sum ? question->bounds[j]->sensitivity()
-                                                                         : privacy::pair_one;
+            question->bounds[j] = bounds_of(reading, question, j);
+        uint64 sensitivity = sensitivity_of(question, j);
         border::core([&] { sensitivities->push_back(sensitivity); });
     }
     question->sensitivities = sensitivities;
@@ -294,6 +343,28 @@ void check_asks_something(const Question *question) {
                         errhint("Add count(*).")));
 }
 
+// ---- units ---------------------------------------------------------------------------------------------------------
+
+static void limit_rows(const Question *question, Units *units) {
+    int asked = question->leaf->limits.max_rows;
+    units->one_group = !units->clipped || question->leaf->nkeys == 0;
+    units->max_rows = !units->clipped ? 1 : asked > 0 ? asked : units->path->max_rows;
+}
+
+static void limit_groups(Question *question, Units *units) {
+    if (!units->clipped) { // units are rows: those without a unit are nobody's
+        question->where = make_and_qual(static_cast<Node *>(copyObject(units->links)), question->where);
+        units->max_groups = 1;
+        return;
+    }
+    int asked = question->leaf->limits.max_groups, wanted = asked == 0 ? units->path->max_groups : asked;
+    units->max_groups = wanted == 0 ? units->max_rows : Min(wanted, units->max_rows);
+    if (!question->thresholded)
+        units->max_groups = Max(Min(units->max_groups, question->ngroups), 1);
+    if (units->one_group)
+        units->max_groups = 1;
+}
+
 // ---- preparing -----------------------------------------------------------------------------------------------------
 
 Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char *text, ParamListInfo parameters) {
@@ -308,8 +379,11 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("%s is not a registered restricted view", catalog::qualified_name(leaf->view)),
                         errhint("Restricted views are made with dp_protect().")));
-    question->checked = catalog::check_protectable(relation);
-    question->remote = catalog::has_foreign_table(question->checked);
+    check_asked_limits(question);
+    Units *units = resolve_sources(question);
+    question->units = units;
+    if (units != nullptr)
+        limit_rows(question, units);
     ColumnRanges columns = column_ranges(reading, relation);
     const List *folded = map_leaf(question, &columns, parameters);
     read_groups(reading, question, &columns, folded);
@@ -322,6 +396,7 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
     }
     check_quantiles(question);
     check_coordinates(question);
+    check_asked_units(question);
     query::check_sums(leaf->nkeys + question->k1 + 1); // one more, of a selection
     if (question->thresholded)
         make_keys_canonical(question);
@@ -329,9 +404,13 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
         choose_shown(question);
         leave_out_long_keys(question);
     }
+    if (units != nullptr)
+        limit_groups(question, units);
     find_sensitivities(reading, question);
     find_grids(question);
     find_decimals(question);
+    if (is_clipped(question))
+        check_contribution_size(question);
     return question;
 }
 

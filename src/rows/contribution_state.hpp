@@ -1,0 +1,77 @@
+// What the aggregate contribution knows of one unit: its groups of smallest hash with 128-bit sums (rows/contribution).
+// Memory is that of the context in which the state was made; what one state takes follows from its shape.
+#pragma once
+
+#include "privacy/decimal.hpp"
+
+#include "border/postgres.hpp"
+
+namespace dp::rows {
+
+constexpr int max_group_coordinates = 3 * FUNC_MAX_ARGS;
+
+// What all states of a call have in common.
+struct UnitShape {
+    int32 limit;                      // entries that are kept
+    int32 ncoordinates;               // of one entry
+    bool once[max_group_coordinates]; // by coordinate: it says that something is there, and is not added up
+};
+
+// Of a group's key.
+struct GroupKey {
+    uint64 hash;
+    const char *bytes;
+    uint32 size;
+};
+
+constexpr uint32 inline_key = 24;
+
+// One group of a unit; its values, ncoordinates of them, stand behind it.
+struct GroupEntry {
+    uint64 hash;
+    uint32 size; // of the key's bytes
+    union {
+        char here[inline_key]; // where they fit
+        char *there;
+    };
+
+    const char *bytes() const { return size <= inline_key ? here : there; }
+    privacy::int128 *values() { return reinterpret_cast<privacy::int128 *>(this + 1); }
+    const privacy::int128 *values() const { return reinterpret_cast<const privacy::int128 *>(this + 1); }
+};
+static_assert(sizeof(GroupEntry) % alignof(privacy::int128) == 0 && alignof(GroupEntry) <= MAXIMUM_ALIGNOF,
+              "palloc gives no more");
+
+struct UnitState {
+    const UnitShape *shape;
+    char *entries; // `capacity` of them; the first one stands behind the state
+    uint32 *table; // 1 + index of an entry, by hash, open addressing; 0: free
+    int32 *heap;   // indices, the largest first
+    uint64 seed;   // of domain and unit
+    int32 nentries, capacity;
+    int32 last;  // the entry that was found last
+    uint32 mask; // of the table: its size - 1
+};
+
+inline Size entry_size(const UnitShape *shape) {
+    return sizeof(GroupEntry) + sizeof(privacy::int128) * shape->ncoordinates;
+}
+
+inline GroupEntry *entry_at(const UnitState *state, int32 i) {
+    return reinterpret_cast<GroupEntry *>(state->entries + entry_size(state->shape) * i);
+}
+
+UnitState *make_unit_state(MemoryContext context, const UnitShape *shape, uint64 seed);
+
+// The entry of a group, made if there is none, where it is among those that are kept; null: it is not.
+GroupEntry *keep_group(UnitState *state, const GroupKey &key);
+// Adds the sums of one part of a unit's rows to those of another.
+void add_sums(const UnitShape *shape, privacy::int128 *into, const privacy::int128 *from);
+
+inline GroupKey key_of(const GroupEntry *entry) {
+    return {entry->hash, entry->bytes(), entry->size};
+}
+// The order in which they are kept: by hash, ties by bytes.
+int compare_groups(const GroupKey &key, const GroupEntry *entry);
+
+} // namespace dp::rows

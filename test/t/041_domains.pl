@@ -1,0 +1,145 @@
+# Domains: tables with data of the same people share one account, also when they are asked at the same time, after an update from
+# 0.1.0, and after a dump and a restore; and no table leaves its account while somebody asks.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use DpTest;
+use IPC::Run;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $root = "$FindBin::Bin/../..";
+my $node = new_server('domains', '');
+$node->safe_psql('postgres', "CREATE ROLE $_ LOGIN") for qw(controller analyst sharer chooser leaver);
+$node->safe_psql('postgres', 'CREATE ROLE member LOGIN IN ROLE sharer');
+
+# ---- an update from 0.1.0 ---------------------------------------------------------------------------------------------
+
+$node->safe_psql('postgres', 'CREATE DATABASE updated');
+$node->safe_psql('updated', q{CREATE EXTENSION dp_rdr VERSION '0.1.0'});
+$node->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('updated'), '-f', "$root/test/update/0.1.0.sql" ],
+	'a database of 0.1.0');
+my $ids = $node->safe_psql('updated', 'SELECT relation, id FROM dp_rdr.protected_table ORDER BY 1');
+$node->safe_psql('updated', 'ALTER EXTENSION dp_rdr UPDATE');
+is($node->safe_psql('updated', 'SELECT relation, domain FROM dp_rdr.protected_table ORDER BY 1'), $ids,
+	'each table is a domain with its id');
+is($node->safe_psql('updated', q{SELECT count(*) FROM dp_rdr.privacy_domain d JOIN dp_rdr.odometer o USING (id)
+	WHERE d.unit_types IS NULL AND d.unit_table IS NULL}),
+	$node->safe_psql('updated', 'SELECT count(*) FROM dp_rdr.protected_table'), 'of which a row is the unit');
+ok($node->safe_psql('updated', q{SELECT dp_verify_ledger('people')}) eq 't', 'the chain is whole');
+is(sqlstate($node, 'updated', 'controller', q{SELECT dp_set_unit('people', 'age -> people', 3)}), '55000',
+	'what was told about rows stays told about rows');
+
+# ---- one total --------------------------------------------------------------------------------------------------------
+
+$node->safe_psql('postgres', 'CREATE DATABASE data');
+$node->safe_psql('data', q{CREATE EXTENSION dp_rdr; GRANT CREATE ON SCHEMA public TO controller});
+psql_as($node, 'data', 'controller', q{
+	CREATE TABLE patient (patient_id integer PRIMARY KEY, age integer);
+	CREATE TABLE contact (patient_id integer PRIMARY KEY REFERENCES patient, city text);
+	CREATE TABLE visit (visit_id integer PRIMARY KEY, patient_id integer NOT NULL REFERENCES patient);
+	CREATE TABLE drug (visit_id integer NOT NULL REFERENCES visit);
+	INSERT INTO patient SELECT i, i % 90 FROM generate_series(1, 100) i;
+	INSERT INTO contact SELECT i, 'Oslo' FROM generate_series(1, 100) i;
+	SELECT dp_protect('patient', 'patient_dp', unit => 'patient_id');
+	SELECT dp_protect('contact', 'contact_dp', unit => 'patient_id');
+	SELECT dp_protect('visit', 'visit_dp', unit => 'patient_id', max_rows => 20, max_groups => 4);
+	SELECT dp_protect('drug', 'drug_dp', unit => 'visit_id', max_rows => 50);
+	SELECT dp_set_odometer('drug', epsilon_total => 1);
+	SELECT dp_grant(v::regclass, 'analyst', 0, epsilon_max => 0.1, candidates => '{0.1}') FROM unnest('{patient_dp,contact_dp}'::text[]) v;
+	SELECT dp_grant('patient_dp', 'member', 0, epsilon_max => 0.3, candidates => '{0.3}');});
+
+# Several sessions ask over two tables until each was denied.
+my $script = q{DO $$ BEGIN
+	FOR i IN 1 .. 20 LOOP
+		BEGIN PERFORM * FROM dp_query(format('SELECT count(*) FROM %I', CASE (i + :n) % 2 WHEN 0 THEN 'patient_dp' ELSE 'contact_dp' END)) AS (n bigint);
+		EXCEPTION WHEN configuration_limit_exceeded THEN NULL; END;
+	END LOOP; END $$};
+my @runs = map {
+	my ($n, $out) = ($_, '');
+	my $text = $script =~ s/:n/$n/r;
+	[ IPC::Run::start([ 'psql', '-X', '-q', '-U', 'analyst', '-d', $node->connstr('data'), '-c', $text ], '<', \undef, '>', \my $o, '2>', \my $e), \$e ]
+} 1 .. 4;
+for my $run (@runs)
+{
+	$run->[0]->finish;
+	is(${ $run->[1] }, '', 'a session has asked until it was denied');
+}
+is(account($node, 'data', $_), '10|1', "$_: ten answers, and no more, for all") for qw(patient contact visit drug);
+is($node->safe_psql('data', q{SELECT count(DISTINCT relation), count(DISTINCT table_id), sum(epsilon) FROM dp_rdr.ledger_row}), '2|1|1.0',
+	'over two tables, in one chain');
+ok($node->safe_psql('data', "SELECT dp_verify_ledger('$_')") eq 't', "$_: which is whole") for qw(patient drug);
+is(psql_as($node, 'data', 'controller', q{SELECT count(*), sum(epsilon) FROM dp_rdr.ledger}), '10|1.0', 'its owner sees each row once');
+is(psql_as($node, 'data', 'controller', q{SELECT count(DISTINCT relation), sum(times) FROM dp_rdr.denials}), '2|70', 'and each denial');
+
+# ---- leaving it -------------------------------------------------------------------------------------------------------
+
+psql_as($node, 'data', 'controller', q{SELECT dp_set_odometer('patient', epsilon_total => 3)});
+is(sqlstate($node, 'data', 'controller', qq{SELECT dp_set_unit('$_', NULL)}), '55000', "$_ stays") for qw(patient contact visit);
+psql_as($node, 'data', 'controller', q{
+	CREATE TABLE allergy (patient_id integer PRIMARY KEY REFERENCES patient);
+	SELECT dp_protect('allergy', 'allergy_dp', unit => 'patient_id');
+	SELECT dp_grant('allergy_dp', 'analyst', 0, epsilon_max => 0.1, candidates => '{0.1}');});
+my $allergy = q{SELECT * FROM dp_query('SELECT count(*) FROM allergy_dp') AS (n bigint)};
+
+# While it leaves nobody is answered; what was asked then was charged to nobody.
+my $leaver = $node->background_psql('data', extra_params => [ '-U', 'controller' ]);
+$leaver->query_safe(q{BEGIN; SELECT dp_set_unit('allergy', NULL)});
+is(sqlstate($node, 'data', 'analyst', $allergy), '55000', 'a question waits for the table to leave, and gives up');
+is(account($node, 'data', 'patient'), '10|1', 'nothing was charged');
+$leaver->query_safe('ROLLBACK');
+ask($node, 'data', $allergy);
+is(account($node, 'data', 'patient'), '11|1.1', 'it has stayed');
+
+# A charge that a transaction's old snapshot does not show counts all the same.
+psql_as($node, 'data', 'controller', q{
+	CREATE TABLE recipe (patient_id integer PRIMARY KEY REFERENCES patient);
+	SELECT dp_protect('recipe', 'recipe_dp', unit => 'patient_id');
+	SELECT dp_grant('recipe_dp', 'analyst', 0, epsilon_max => 0.1, candidates => '{0.1}');});
+$leaver->query_safe(q{BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_class});
+ask($node, 'data', q{SELECT * FROM dp_query('SELECT count(*) FROM recipe_dp') AS (n bigint)});
+$leaver->{stderr} = '';
+$leaver->query(q{SELECT dp_set_unit('recipe', NULL)});
+like($leaver->{stderr}, qr/could not serialize|stays/, 'an old snapshot does not let a table leave');
+$leaver->query('ROLLBACK');
+$leaver->quit;
+is($node->safe_psql('data', q{SELECT count(DISTINCT domain) FROM dp_rdr.protected_table}), 1, 'all are where they were');
+
+# ---- dump and restore -------------------------------------------------------------------------------------------------
+
+# A table of the domain is gone when the dump is taken, and comes back afterwards.
+psql_as($node, 'data', 'controller', 'DROP VIEW allergy_dp; DROP TABLE allergy');
+my $dump = PostgreSQL::Test::Utils::tempdir() . '/data.dump';
+$node->command_ok([ 'pg_dump', '-Fc', '-f', $dump, 'data' ], 'pg_dump');
+$node->safe_psql('postgres', 'CREATE DATABASE copy');
+$node->safe_psql('copy', 'CREATE TABLE moves_the_oids (a integer); DROP TABLE moves_the_oids');
+$node->command_ok([ 'pg_restore', '--exit-on-error', '-d', 'copy', $dump ], 'pg_restore');
+my %facts = (
+	'ledger' => q{SELECT string_agg(r::text, E'\n' ORDER BY id) FROM dp_rdr.ledger_row r},
+	'odometer' => q{SELECT string_agg(o::text, E'\n') FROM dp_rdr.odometer o},
+	'domains' => q{SELECT string_agg(d::text, E'\n' ORDER BY d::text) FROM dp_rdr.privacy_domain d},
+	'tables' => q{SELECT string_agg(t::text, E'\n' ORDER BY t::text) FROM dp_rdr.protected_table t JOIN pg_class c ON c.oid = t.relation},
+	'ways' => q{SELECT string_agg(d::text, E'\n' ORDER BY d::text) FROM dp_domain('patient') d});
+is($node->safe_psql('copy', $facts{$_}), $node->safe_psql('data', $facts{$_}), "$_: the same after the restore") for sort keys %facts;
+ok($node->safe_psql('copy', q{SELECT dp_verify_ledger('visit')}) eq 't', 'the chain is whole');
+my $spent = account($node, 'copy', 'patient');
+psql_as($node, 'copy', 'controller', 'CREATE TABLE allergy (patient_id integer PRIMARY KEY)');
+is(sqlstate($node, 'copy', 'controller', q{SELECT dp_protect('allergy', 'allergy_dp')}), '55000', 'the table that was gone does not begin anew');
+is(sqlstate($node, 'copy', 'controller', q{SELECT dp_protect('allergy', 'allergy_dp', unit => 'patient_id -> allergy')}), '',
+	'it comes back with its unit');
+is(account($node, 'copy', 'allergy'), $spent, 'to its account');
+is(sqlstate($node, 'copy', 'controller', qq{SELECT dp_set_unit('$_', NULL)}), '55000', "$_ stays") for qw(patient contact allergy);
+
+# Only tables and views are restored: the domain is rebuilt from what its ledger knows, or closed.
+$node->safe_psql('copy', 'DELETE FROM dp_rdr.odometer; DELETE FROM dp_rdr.odometer_share');
+psql_as($node, 'copy', 'controller', q{SELECT dp_protect('visit', 'visit_again_dp')});
+is(account($node, 'copy', 'patient'), $spent, 'totals that were lost are rebuilt, whichever table is protected again');
+is($node->safe_psql('copy', q{SELECT DISTINCT epsilon_total = epsilon FROM dp_odometer('contact') WHERE account = 'public'}), 't',
+	'and closed at what was spent');
+
+$node->stop;
+done_testing();
