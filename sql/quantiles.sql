@@ -144,7 +144,7 @@ SET SESSION AUTHORIZATION regress_quantile;
 SELECT * FROM dp_fetch(:request) AS (q smallint);
 \set VERBOSITY sqlstate
 SELECT * FROM dp_redraw(:request) AS (draw integer, q smallint);
-SELECT dp_request_signal(:request, 'how large', 'mean', 'answer.q', lower => 0, upper => 100);
+SELECT dp_request_signal(:request, 'mean', 'answer.q', 'how large', lower => 0, upper => 100);
 RESET SESSION AUTHORIZATION;
 RESET ROLE;
 SET client_min_messages = warning;

@@ -553,7 +553,7 @@ static bool all_were_asked(const Question *question, const List *checked) {
 static Sums evaluate_units(const Question *question, const List *checked) {
     Sums sums = {};
     if (question->thresholded)
-        sums = Sums{nullptr, tuplestore_begin_heap(false, false, work_mem), describe_unit_sums(question)};
+        sums = Sums{nullptr, tuplestore_begin_heap(false, false, work_mem), describe_unit_sums(question), nullptr};
     bool read = false;
     caught(question, [&] { as_owner(question, [&] { read = sum_units(question, checked, &sums); }); });
     if (!read)
