@@ -124,6 +124,7 @@ static int draw_quantile(Writer *writer, int measure) {
     const privacy::Grid &grid = *writer->question->grids[measure];
     const int64 *counts = writer->cells;
     writer->cells += grid.cells;
+    trace::drawn_from(counts, grid.cells, (*writer->question->measures)[measure].fraction, writer->plan->noise[measure]);
     return privacy::draw_cell(*writer->bits, counts, grid.cells, (*writer->question->measures)[measure].fraction,
                               writer->plan->noise[measure]);
 }
