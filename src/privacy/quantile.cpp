@@ -100,7 +100,7 @@ std::int64_t rank_margin(int cells, const MeasureNoise &noise) {
     return static_cast<std::int64_t>(std::ceil(std::min(0x1p55, 2 * noise.laplace.value() * logarithm(cells))));
 }
 
-std::vector<detail::native128> utility_gaps(const std::int64_t *counts, int cells, std::int64_t fraction,
+std::vector<unsigned __int128> utility_gaps(const std::int64_t *counts, int cells, std::int64_t fraction,
                                             std::int64_t margin) {
     int128 total = 0;
     for (int i = 0; i < cells; ++i)
@@ -108,15 +108,15 @@ std::vector<detail::native128> utility_gaps(const std::int64_t *counts, int cell
     const int128 target = fraction == 0              ? static_cast<int128>(margin) * fraction_one
                           : fraction == fraction_one ? (total - margin) * fraction_one
                                                      : total * fraction;
-    std::vector<detail::native128> gaps;
+    std::vector<unsigned __int128> gaps;
     gaps.reserve(static_cast<std::size_t>(cells));
     int128 below = 0;
     for (int i = 0; i < cells; ++i) {
         gaps.push_back(distance(target, below * fraction_one, (below + counts[i]) * fraction_one));
         below += counts[i];
     }
-    const detail::native128 best = *std::min_element(gaps.begin(), gaps.end());
-    for (detail::native128 &gap : gaps)
+    const unsigned __int128 best = *std::min_element(gaps.begin(), gaps.end());
+    for (unsigned __int128 &gap : gaps)
         gap -= best;
     return gaps;
 }

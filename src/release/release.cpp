@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "privacy/quantile.hpp"
+#include "privacy/quantile_draw.hpp"
 #include "privacy/triple.hpp"
 
 #include "border/scope.hpp"

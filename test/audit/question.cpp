@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "privacy/contribution.hpp"
+#include "privacy/quantile_draw.hpp"
 #include "privacy/triple.hpp"
 
 namespace audit {

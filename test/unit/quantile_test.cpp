@@ -1,5 +1,5 @@
 // Percentiles, minimum and maximum by permute-and-flip (formulas.md 8.9).
-#include "privacy/quantile.hpp"
+#include "privacy/quantile_draw.hpp"
 
 #include <algorithm>
 #include <cmath>
