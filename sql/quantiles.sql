@@ -142,10 +142,41 @@ SET SESSION AUTHORIZATION regress_controller;
 SELECT state, epsilon FROM dp_approve(:request, basis => 'public');
 SET SESSION AUTHORIZATION regress_quantile;
 SELECT * FROM dp_fetch(:request) AS (q smallint);
-\set VERBOSITY sqlstate
 SELECT * FROM dp_redraw(:request) AS (draw integer, q smallint);
 SELECT dp_request_signal(:request, 'mean', 'answer.q', 'how large', lower => 0, upper => 100);
 RESET SESSION AUTHORIZATION;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- The aggregate of the internal statement, on rows of one's own: parts are added up, forged facts and windows are refused
+-- ---------------------------------------------------------------------------------------------------------------------
+
+RESET ROLE;
+SET ROLE regress_controller;
+CREATE FUNCTION facts(cells text) RETURNS bytea LANGUAGE sql IMMUTABLE AS
+    $$ SELECT decode('0000000000000001' || cells || '0000000000000000' || '0000000000000064' || '3ff0000000000000' || '0000000000000000' || '4059000000000000', 'hex') $$;
+CREATE TABLE large AS SELECT i % 103 - 1 AS n, i % 3 AS g FROM generate_series(1, 20000) i;
+ANALYZE large;
+SELECT length(dp_rdr.histogram(n, facts('0000000000000065'))) / 16 AS occupied FROM large;
+CREATE TEMP TABLE serial AS SELECT g, dp_rdr.histogram(n, facts('0000000000000065')) AS h FROM large GROUP BY g;
+SET min_parallel_table_scan_size = 0;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+EXPLAIN (COSTS OFF) SELECT g, dp_rdr.histogram(n, facts('0000000000000065')) FROM large GROUP BY g;
+SELECT count(*) AS same FROM serial JOIN (SELECT g, dp_rdr.histogram(n, facts('0000000000000065')) AS h FROM large GROUP BY g) p USING (g, h);
+RESET min_parallel_table_scan_size;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+SELECT dp_rdr.histogram(n, facts('0000000000000065')) = '' AS nothing FROM large WHERE n > 1000;
+SELECT dp_rdr.histogram(NULL::integer, facts('0000000000000065')) = '' AS nothing FROM large;
+SELECT dp_rdr.histogram(n, facts('0000000000000000')) FROM large;
+SELECT dp_rdr.histogram(n, facts('0000000000000401')) FROM large;
+SELECT dp_rdr.histogram(n, '\x00') FROM large;
+SELECT dp_rdr.histogram(n, NULL) FROM large;
+SELECT dp_rdr.histogram(g::text, facts('0000000000000065')) FROM large;
+SELECT dp_rdr.histogram(n, facts('0000000000000065')) OVER () FROM large;
+SELECT dp_rdr.histogram_deserialize('\x00', NULL);
+DROP TABLE large;
+DROP FUNCTION facts;
 RESET ROLE;
 SET client_min_messages = warning;
 DROP TABLE reading, odd_reading CASCADE;
