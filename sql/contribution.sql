@@ -6,13 +6,13 @@ CREATE SCHEMA contribution_by_hand;
 SET search_path = contribution_by_hand, public;
 
 -- Words of 64 bits, in network order.
-CREATE FUNCTION counts(grain bigint, once integer = 0) RETURNS bytea
+CREATE FUNCTION counts(grain bigint, once integer = 0) RETURNS bytea IMMUTABLE PARALLEL SAFE
 RETURN int8send(0) || int8send(once) || int8send(grain) || float8send(1) || int8send(0) || int8send(0) || float8send(0) || float8send(1);
-CREATE FUNCTION sums(lower bigint, upper bigint, scale float8 = 1) RETURNS bytea
+CREATE FUNCTION sums(lower bigint, upper bigint, scale float8 = 1) RETURNS bytea IMMUTABLE PARALLEL SAFE
 RETURN int8send(1) || int8send(0) || int8send(1) || float8send(scale) || int8send(lower) || int8send(upper) || float8send(0) || float8send(1);
-CREATE FUNCTION parts(kind integer, lower float8, upper float8) RETURNS bytea
+CREATE FUNCTION parts(kind integer, lower float8, upper float8) RETURNS bytea IMMUTABLE PARALLEL SAFE
 RETURN int8send(kind) || int8send(0) || int8send(1) || float8send(1) || int8send(0) || int8send(0) || float8send(lower) || float8send(upper - lower);
-CREATE FUNCTION facts(units integer, keys integer, kept bigint, VARIADIC measures bytea[]) RETURNS bytea
+CREATE FUNCTION facts(units integer, keys integer, kept bigint, VARIADIC measures bytea[]) RETURNS bytea IMMUTABLE PARALLEL SAFE
 RETURN int8send(units) || int8send(keys) || int8send(cardinality(measures)) || int8send(kept) || int8send(20261123) ||
        (SELECT string_agg(m, '' ORDER BY i) FROM unnest(measures) WITH ORDINALITY u (m, i));
 
@@ -59,11 +59,12 @@ CREATE FUNCTION points(y float8) RETURNS numeric[] IMMUTABLE -- z1, z0; then the
 RETURN CASE WHEN y IS NULL OR y = 'NaN' THEN '{0,0,0,0,0}' ELSE (SELECT ARRAY[z1, one - z1, squares, one - squares - rest, rest]
     FROM (VALUES (1073741824::numeric, round(y * 1073741824)::numeric, floor(y * y * 1073741824 + 0.5)::numeric,
                   floor((1 - y) * (1 - y) * 1073741824 + 0.5)::numeric)) p (one, z1, squares, rest)) END;
-CREATE VIEW expected AS
+CREATE TABLE expected AS
 SELECT unit, g, GROUPING(g) AS whole,
-       ARRAY[count(*), 1024 * count(y), (count(x) > 0)::integer, coalesce(sum(greatest(-3, least(4, x))), 0),
+       ARRAY[count(*), 1024 * count(y), (count(x) > 0)::integer, coalesce(sum(greatest(-3, least(4, x))) FILTER (WHERE x IS NOT NULL), 0),
              sum((points(y))[1]), sum((points(y))[2]), sum((points(y))[3]), sum((points(y))[4]), sum((points(y))[5])]::numeric[] AS sums
 FROM contribution_rows GROUP BY GROUPING SETS ((unit), (unit, g));
+ANALYZE expected;
 
 SELECT count(*) AS units, count(*) FILTER (WHERE key = '' AND r.sums = e.sums) AS as_expected
 FROM (SELECT unit, dp_rdr.contribution((SELECT without_keys FROM all_measures), true, y, x, x, y, y) AS result
@@ -90,25 +91,29 @@ SELECT g.sums FROM (SELECT dp_rdr.contribution(facts(0, 0, 1, sums(-1000, 1000),
 
 -- ---- kept groups ----
 
-CREATE FUNCTION kept(kappa integer) RETURNS bytea RETURN facts(1, 1, kappa, counts(1, 1), sums(-3, 4));
+CREATE FUNCTION kept(kappa integer) RETURNS bytea IMMUTABLE PARALLEL SAFE RETURN facts(1, 1, kappa, counts(1, 1), sums(-3, 4));
 
--- At most kappa, each with its whole sums, whatever the order of rows.
-SELECT kappa, max(groups) AS most, bool_and(groups = least(kappa, there)) AS as_many_as_may_be, bool_and(whole) AS whole,
-       bool_and(ascending = descending AND ascending = mixed) AS same
-FROM (SELECT kappa, r.unit, (SELECT count(*) FROM groups_of(ascending, 2)) AS groups, there, ascending, descending, mixed,
-             (SELECT bool_and(k.sums = ARRAY[1, e.sums[4]]) FROM groups_of(ascending, 2) k
-              JOIN expected e ON e.unit = r.unit AND whole = 0 AND integer_key(e.g) = k.key) AS whole
-      FROM (SELECT kappa, unit, count(DISTINCT coalesce(g, -1)) AS there,
-                   dp_rdr.contribution(kept(kappa), unit, g, true, x ORDER BY g, x) AS ascending,
-                   dp_rdr.contribution(kept(kappa), unit, g, true, x ORDER BY g DESC, x) AS descending,
-                   dp_rdr.contribution(kept(kappa), unit, g, true, x ORDER BY md5(g::text || x), ctid) AS mixed
-            FROM contribution_rows, unnest('{1,2,5,8,9,17,30}'::integer[]) kappa GROUP BY kappa, unit) r) s
+-- At most kappa, each with its whole sums, whatever the order of rows. (Facts are read once in an execution.)
+CREATE FUNCTION by_unit(kappa integer)
+RETURNS TABLE (unit integer, there bigint, ascending bytea, descending bytea, mixed bytea) LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN QUERY
+    SELECT r.unit, count(DISTINCT coalesce(g, -1)), dp_rdr.contribution(kept(kappa), r.unit, g, true, x ORDER BY g, x),
+           dp_rdr.contribution(kept(kappa), r.unit, g, true, x ORDER BY g DESC, x),
+           dp_rdr.contribution(kept(kappa), r.unit, g, true, x ORDER BY md5(g::text || x), ctid)
+    FROM contribution_rows r GROUP BY r.unit;
+END $$;
+CREATE TABLE results AS SELECT kappa, b.* FROM unnest('{1,2,5,8,9,17,30}'::integer[]) kappa, by_unit(kappa) b;
+SELECT kappa, count(*) AS units, count(*) FILTER (WHERE groups = least(kappa, there)) AS as_many_as_may_be,
+       count(*) FILTER (WHERE ascending = descending AND ascending = mixed) AS same
+FROM (SELECT r.*, (SELECT count(*) FROM groups_of(ascending, 2)) AS groups FROM results r) s
 GROUP BY kappa ORDER BY kappa;
+SELECT count(*) AS groups, count(*) FILTER (WHERE k.sums = ARRAY[1, e.sums[4]]) AS whole
+FROM results r, groups_of(ascending, 2) k JOIN expected e ON e.whole = 0 AND integer_key(e.g) = k.key WHERE e.unit = r.unit;
 -- Larger kappa keep what smaller ones keep.
-SELECT count(*) AS lost
+SELECT count(*) AS kept, count(*) FILTER (WHERE NOT EXISTS (SELECT FROM groups_of(nine, 2) b WHERE b = a)) AS lost
 FROM (SELECT unit, dp_rdr.contribution(kept(3), unit, g, true, x) AS three, dp_rdr.contribution(kept(9), unit, g, true, x) AS nine
-      FROM contribution_rows GROUP BY unit) u, groups_of(three, 2) a
-WHERE NOT EXISTS (FROM groups_of(nine, 2) b WHERE b = a);
+      FROM contribution_rows GROUP BY unit) u, groups_of(three, 2) a;
 -- Other units keep other groups: of these 300 units each keeps 1 of 3, and no group has fewer than 60 (100 on average).
 SELECT count(*) AS groups, min(units) > 60 AS of_many_units
 FROM (SELECT key, count(*) AS units
@@ -121,17 +126,18 @@ FROM (SELECT dp_rdr.contribution(kept(2), unit, g, true, g ORDER BY i) AS result
       GROUP BY v.i) r;
 
 -- Very many groups of one unit: long keys come and go.
-SELECT count(DISTINCT result) AS results, (SELECT count(*) FROM groups_of(min(result), 1)) AS groups, length(min(result)) AS bytes
-FROM (SELECT dp_rdr.contribution(facts(1, 1, 20, counts(1)), 1, repeat(md5(i::text), 15), true ORDER BY i) FROM generate_series(1, 20000) i
-      UNION ALL
-      SELECT dp_rdr.contribution(facts(1, 1, 20, counts(1)), 1, repeat(md5(i::text), 15), true ORDER BY i DESC) FROM generate_series(1, 20000) i) r (result);
+WITH r AS (SELECT dp_rdr.contribution(facts(1, 1, 20, counts(1)), 1, repeat(md5(i::text), 15), true ORDER BY i) AS ascending,
+                  dp_rdr.contribution(facts(1, 1, 20, counts(1)), 1, repeat(md5(i::text), 15), true ORDER BY i DESC) AS descending
+           FROM generate_series(1, 20000) i)
+SELECT ascending = descending AS same, (SELECT count(*) FROM groups_of(ascending, 1)) AS groups, length(ascending) AS bytes FROM r;
 
 -- ---- keys ----
 
 -- By length, by value and by reference; NULL is a group of its own.
-CREATE TABLE contribution_keys (id integer, c "char", s smallint, b bigint, u uuid, n name, t text STORAGE EXTERNAL, p point);
+CREATE TABLE contribution_keys (id integer, c "char", s smallint, b bigint, u uuid, n name, t text, p point);
+ALTER TABLE contribution_keys ALTER t SET STORAGE EXTERNAL;
 INSERT INTO contribution_keys
-SELECT i, i::"char", i, i, ('00000000-0000-0000-0000-00000000000' || i)::uuid, 'n' || i, repeat('t', 100 * i), point(i, i) FROM generate_series(1, 9) i;
+SELECT i, i::"char", i, i, ('00000000-0000-0000-0000-00000000000' || i)::uuid, 'n' || i, repeat(chr(64 + i), 110 * i), point(i, i) FROM generate_series(1, 9) i;
 INSERT INTO contribution_keys VALUES (10);
 SELECT (SELECT count(*) FROM groups_of(result, 1)) AS groups, (SELECT bool_and(sums = '{2}') FROM groups_of(result, 1)) AS twice
 FROM (SELECT dp_rdr.contribution(facts(0, 7, 100, counts(1)), c, s, b, u, n, t, p, true) AS result
@@ -208,8 +214,8 @@ SELECT dp_rdr.contribution(facts(0, 0, 1, sums(0, 4)), 'one'::text);
 SELECT dp_rdr.contribution(facts(0, 1, 1, counts(1)), 'a literal', true);
 SELECT dp_rdr.contribution(facts(1, 0, 1, counts(1)), point(1, 1), true);
 SELECT dp_rdr.contribution(facts(0, 0, 1, counts(1)), true) OVER () FROM contribution_rows;
-SELECT dp_rdr.contribution_step(NULL, facts(0, 0, 1, counts(1)), true);
-SELECT dp_rdr.contribution_final(NULL);
+SELECT dp_rdr.contribution_combine(NULL::internal, NULL::internal);
+SELECT dp_rdr.contribution_deserialize('\x00'::bytea, NULL::internal);
 -- What it does not: bounds that are no numbers, sums of all of 64 bits, an array in place of the arguments, no rows.
 SELECT g.sums FROM (SELECT dp_rdr.contribution(facts(0, 0, 1, parts(2, 'NaN', 'NaN'), parts(3, 'Infinity', '-Infinity')), v, v) AS result
     FROM unnest('{1,2}'::float8[]) v) r, groups_of(result, 5) g;

@@ -392,7 +392,7 @@ SELECT id, statement, attempt(statement) FROM (VALUES
 SET ROLE regress_controller;
 SELECT statement, attempt(statement) FROM (VALUES
     ('UPDATE dp_rdr.odometer SET public_epsilon = 0'), ('DELETE FROM dp_rdr.ledger_row'), ('DELETE FROM dp_rdr.ledger'),
-    ('TRUNCATE dp_rdr.ledger_row'), ('UPDATE dp_rdr.policy SET tau = 0'), ('UPDATE dp_rdr.protected_table SET bound = ''none'''),
+    ('TRUNCATE dp_rdr.ledger_row'), ('UPDATE dp_rdr.policy SET tau = 0'), ('UPDATE dp_rdr.privacy_domain SET bound = ''none'''),
     ('DROP TABLE dp_rdr.odometer'), ('ALTER TABLE dp_rdr.odometer DISABLE TRIGGER ALL')) t (statement);
 
 -- Views that look like a restricted view.

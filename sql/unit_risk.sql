@@ -170,6 +170,8 @@ SELECT l.epsilon = f.epsilon AS as_found FROM (SELECT * FROM dp_rdr.ledger ORDER
 -- Other things that look at risks.
 SELECT epsilon, error95, answer_range FROM dp_risk_summary('SELECT count(*) FROM ur_visits_dp') WHERE epsilon IN (1, 0.01) ORDER BY epsilon;
 SELECT count(*) FROM dp_risk_summary('SELECT kind, avg(amount) FROM ur_visits_dp GROUP BY kind', delta => 1e-6);
+SELECT page ~ 'people in the table' AS people, page ~ 'sum\(amount\)' AND page ~ '>kept<' AS of_people, page ~ '>vid<' AS of_visits
+FROM dp_report('ur_visits', 'SELECT ward, count(*), sum(amount) FROM ur_visits_dp GROUP BY ward') page;
 SELECT attempt($$SELECT dp_risk('SELECT count(*) FROM ur_visits_dp', exact => true)$$);
 SELECT attempt($$SELECT dp_risk('SELECT count(*) FROM ur_visits_dp', calibration => 'published')$$);
 SELECT attempt($$SELECT dp_risk('SELECT count(*) FROM ur_visits_dp', tau_var => 0.01)$$);

@@ -278,15 +278,15 @@ static int compare_oids(const ListCell *a, const ListCell *b) {
     return lfirst_oid(a) < lfirst_oid(b) ? -1 : lfirst_oid(a) > lfirst_oid(b) ? 1 : 0;
 }
 
-// In one order for all, and only tables that are still there and protected.
+// In one order for all; then each is there, and still a part of the way.
 static List *lock_ancestors(const UnitPath *path) {
-    List *ancestors = NIL;
-    for (const UnitPath *step = path; step != nullptr && !step->direct && step->parent != nullptr; step = step->parent)
-        ancestors = lappend_oid(ancestors, step->parent_relation);
+    List *ancestors = hidden_ancestors(path);
     list_sort(ancestors, compare_oids);
     ListCell *cell;
     foreach (cell, ancestors)
         LockRelationOid(lfirst_oid(cell), AccessShareLock);
+    for (const UnitPath *step = path; !step->direct; step = step->parent)
+        check_parent(path, step);
     return ancestors;
 }
 
@@ -330,7 +330,6 @@ List *check_unit_path(UnitPath *path) {
             check_units(path, step);
             break;
         }
-        check_parent(path, step);
         step->parent_key = columns_named(step->parent_relation, step->key_names, step->ncolumns);
         check_step(path, step);
     }

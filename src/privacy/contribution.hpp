@@ -17,7 +17,7 @@ void clip(int128 *values, std::size_t groups, std::size_t stride, std::size_t co
 std::uint64_t group_hash(std::uint64_t seed, const unsigned char *bytes, std::size_t size);
 
 // D of a measure (9.2), at most largest_sensitivity. R: max_rows; kappa: max_groups; grain: lattice points of one counted row
-// or unit; row_sensitivity: Bounds::sensitivity of bounds that were made for R (make_bounds).
+// or unit. Of a product that is larger D is the limit: then units within R are clipped as well.
 std::uint64_t count_sensitivity(int max_rows, std::uint64_t grain);
 std::uint64_t sum_sensitivity(int max_rows, std::uint64_t row_sensitivity);
 std::uint64_t pair_sensitivity(int max_rows); // and of a triple

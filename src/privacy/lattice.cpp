@@ -16,7 +16,7 @@ using exact::Ratio;
 constexpr int largest_exponent = 1000;       // |L|, |U| <= 2^1000
 constexpr int smallest_exponent = -900;      // M >= 2^-900
 constexpr int lattice_bits = 30;             // M is at most 2^30 units
-constexpr int integer_lattice_bits = 40;     // integers keep the unit 1 while a unit's sum is no larger
+constexpr int integer_lattice_bits = 40;     // integers keep the unit 1 up to here
 constexpr std::size_t longest_quotation = 40; // of a number in a message
 
 cpp_int ten_to(long n) { return boost::multiprecision::pow(cpp_int(10), static_cast<unsigned>(n)); }
@@ -100,7 +100,7 @@ std::uint64_t Bounds::sensitivity() const {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(1, largest));
 }
 
-Bounds make_bounds(const std::string &lower, const std::string &upper, bool integer_type, int max_rows) {
+Bounds make_bounds(const std::string &lower, const std::string &upper, bool integer_type) {
     Bounds b;
     b.lower = lower;
     b.upper = upper;
@@ -112,9 +112,7 @@ Bounds make_bounds(const std::string &lower, const std::string &upper, bool inte
     b.low = exact::nearest_double(l);
     b.high = exact::nearest_double(u);
     const int top = log2_up(largest);
-    const Ratio of_unit{largest.numerator * max_rows, largest.denominator};
-    const bool keeps_integers = integer_type && is_integer(l) && is_integer(u) &&
-                                !(power_of_two(integer_lattice_bits) < of_unit);
+    const bool keeps_integers = integer_type && is_integer(l) && is_integer(u) && top <= integer_lattice_bits;
     b.exponent = keeps_integers ? 0 : top - lattice_bits;
     b.z_lower = rounded(l, b.exponent).convert_to<std::int64_t>();
     b.z_upper = rounded(u, b.exponent).convert_to<std::int64_t>();

@@ -31,11 +31,10 @@ struct Bounds {
 };
 
 // Errors: InvalidParameter unless L < U, both finite, |L|,|U| <= 2^1000, max(|L|,|U|) >= 2^-900.
-// integer_type: the column is smallint, integer or bigint (unit 1 when the bounds are integers and max_rows M <= 2^40).
-// max_rows: of one unit, in a sum, at most 2^20.
-Bounds make_bounds(const std::string &lower, const std::string &upper, bool integer_type, int max_rows = 1);
+// integer_type: the column is smallint, integer or bigint (unit 1 when the bounds are integers and M <= 2^40).
+Bounds make_bounds(const std::string &lower, const std::string &upper, bool integer_type);
 
-// D of any measure, in lattice units: max_rows times 2^30, or max_rows M <= 2^40.
+// D of any measure, in lattice units: of 2^20 rows of a unit, 2^30 each.
 constexpr std::uint64_t largest_sensitivity = std::uint64_t{1} << 50;
 
 // The constants of a per-row conversion, small enough to be passed as arguments of an aggregate.

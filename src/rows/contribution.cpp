@@ -55,19 +55,16 @@ int64 contribution_size(const Question *question) {
 }
 
 void check_contribution_size(const Question *question) {
-    // Behind the state and the facts.
-    const int arguments = contribution_units(question) + question->leaf->nkeys + question->nmeasures;
-    if (arguments > FUNC_MAX_ARGS - 2)
+    const int units = contribution_units(question), most = FUNC_MAX_ARGS - 2; // behind the state and the facts
+    if (units + question->leaf->nkeys + question->nmeasures > most)
         ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("more than %d keys and aggregates where a unit may have several rows",
-                               FUNC_MAX_ARGS - 2 - contribution_units(question)),
+                        errmsg("more than %d keys and measures where a unit may have several rows", most - units),
                         errhint("Ask for fewer aggregates in one query.")));
     if (contribution_size(question) > largest_contribution)
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("what one unit may bring to the query takes up to " INT64_FORMAT
-                               " bytes: at most " INT64_FORMAT " are allowed",
-                               contribution_size(question), largest_contribution),
-                        errhint("Use a smaller max_groups, or group by fewer or shorter keys.")));
+        ereport(ERROR,
+                (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("what one unit may bring to the query is too large"),
+                 errdetail("In " INT64_FORMAT " groups it may take more than 64 MB.", kept_groups(question)),
+                 errhint("Ask for fewer aggregates or groups, or with a smaller max_groups.")));
 }
 
 // ---- facts ---------------------------------------------------------------------------------------------------------

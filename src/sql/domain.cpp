@@ -66,7 +66,8 @@ static void check_unused(const Visit &visit, Oid relation) {
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("the unit of %s stays: %s has named it", qualified_name(relation), use),
                         errdetail("The totals count what was told about its units."),
-                        errhint("Make a table with another name for other units, for instance CREATE TABLE ... AS.")));
+                        errhint("dp_domain('%s') shows it; dp_set_contribution() changes how many rows of one unit count.",
+                         qualified_name(relation))));
     if (run_with_oid(visit,
                      "SELECT p.relation::text FROM dp_rdr.protected_table p JOIN pg_class c ON c.oid = p.relation "
                      "WHERE p.parent::oid = $1 AND p.relation::oid <> $1 ORDER BY p.relation::oid LIMIT 1",

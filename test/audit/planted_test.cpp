@@ -76,8 +76,9 @@ TEST(Planted, ThresholdOfOneGroup) {
         plan.noise[0].laplace = laplace_scale(static_cast<unsigned>(plan.shares), plan.epsilon);
     };
     const Table some = person(1, 1);
-    expect_seen(subject(of_people(discovered(4), 3, 3), policy, some, together(some, person(20, 3, 1, 3, 1)), tampering),
-                "threshold of one group");
+    expect_seen(
+        subject(of_people(discovered(4), 3, 3), policy, some, together(some, person(20, 3, 1, 3, 1)), tampering),
+        "threshold of one group");
 }
 
 TEST(Planted, BoundsFromTheData) {

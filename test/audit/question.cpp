@@ -53,8 +53,9 @@ Prepared::Prepared(const Question &question, const Policy &policy)
         m.grain = one_group || m.kind != MeasureKind::count || m.of_units ? 1 : fine_grain;
     }
     for (const Measure &m : measures_)
-        sensitivities_.push_back(question.max_rows > 0 ? sensitivity_of(m, question) :
-                                 m.kind == MeasureKind::count || m.kind == MeasureKind::quantile ? 1
+        sensitivities_.push_back(question.max_rows > 0 ? sensitivity_of(m, question)
+                                 : m.kind == MeasureKind::count || m.kind == MeasureKind::quantile
+                                     ? 1
                                  : m.has_parts()
                                      ? static_cast<std::uint64_t>(pair_one)
                                      : question.bounds.at(static_cast<std::size_t>(m.argument)).sensitivity());
@@ -151,7 +152,8 @@ void Prepared::keep_groups(int unit, Brought *brought) const {
     for (std::size_t i = static_cast<std::size_t>(question_.max_groups); i < order.size(); ++i) {
         const std::size_t g = order[i].second;
         brought->kept[g] = false;
-        std::fill_n(brought->values.begin() + static_cast<std::ptrdiff_t>(g * group_coordinates()), group_coordinates(), 0);
+        std::fill_n(brought->values.begin() + static_cast<std::ptrdiff_t>(g * group_coordinates()), group_coordinates(),
+                    0);
     }
 }
 

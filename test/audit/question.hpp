@@ -87,7 +87,7 @@ class Prepared {
 
     // What one unit brings, clipped, and which groups of it are kept.
     struct Brought {
-        std::vector<dp::privacy::int128> values; // by group, measure, coordinate
+        std::vector<__int128> values; // by group, measure, coordinate
         std::vector<bool> kept;                  // by group
     };
     std::vector<Brought> brought(const Table &table) const;

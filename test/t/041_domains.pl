@@ -60,14 +60,15 @@ my $script = q{DO $$ BEGIN
 		EXCEPTION WHEN configuration_limit_exceeded THEN NULL; END;
 	END LOOP; END $$};
 my @runs = map {
-	my ($n, $out) = ($_, '');
-	my $text = $script =~ s/:n/$n/r;
-	[ IPC::Run::start([ 'psql', '-X', '-q', '-U', 'analyst', '-d', $node->connstr('data'), '-c', $text ], '<', \undef, '>', \my $o, '2>', \my $e), \$e ]
+	my %run = (text => $script =~ s/:n/$_/r, said => '', out => '');
+	$run{process} = IPC::Run::start([ 'psql', '-X', '-q', '-U', 'analyst', '-d', $node->connstr('data'), '-c', $run{text} ],
+		'<', \undef, '>', \$run{out}, '2>', \$run{said});
+	\%run
 } 1 .. 4;
 for my $run (@runs)
 {
-	$run->[0]->finish;
-	is(${ $run->[1] }, '', 'a session has asked until it was denied');
+	$run->{process}->finish;
+	is($run->{said}, '', 'a session has asked until it was denied');
 }
 is(account($node, 'data', $_), '10|1', "$_: ten answers, and no more, for all") for qw(patient contact visit drug);
 is($node->safe_psql('data', q{SELECT count(DISTINCT relation), count(DISTINCT table_id), sum(epsilon) FROM dp_rdr.ledger_row}), '2|1|1.0',
@@ -87,7 +88,8 @@ psql_as($node, 'data', 'controller', q{
 my $allergy = q{SELECT * FROM dp_query('SELECT count(*) FROM allergy_dp') AS (n bigint)};
 
 # While it leaves nobody is answered; what was asked then was charged to nobody.
-my $leaver = $node->background_psql('data', extra_params => [ '-U', 'controller' ]);
+my $leaver = $node->background_psql('data', on_error_stop => 0, extra_params => [ '-U', 'controller' ]);
+$leaver->query_safe('SET client_min_messages = warning');
 $leaver->query_safe(q{BEGIN; SELECT dp_set_unit('allergy', NULL)});
 is(sqlstate($node, 'data', 'analyst', $allergy), '55000', 'a question waits for the table to leave, and gives up');
 is(account($node, 'data', 'patient'), '10|1', 'nothing was charged');

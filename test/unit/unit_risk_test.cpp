@@ -21,7 +21,7 @@ Measure measure(MeasureKind kind, std::uint64_t grain = 1) {
 }
 
 // What clipping means (9.2), written once more: v if its l1 norm is at most D, else each part times D / norm, rounded to 0.
-void clip_by_definition(std::vector<int128> &values, std::size_t width, std::size_t first, std::size_t n, std::uint64_t D) {
+void clip_by_definition(std::vector<__int128> &values, std::size_t width, std::size_t first, std::size_t n, std::uint64_t D) {
     unsigned __int128 norm = 0;
     const std::size_t groups = values.size() / width;
     for (std::size_t g = 0; g < groups; ++g)
@@ -37,7 +37,7 @@ void clip_by_definition(std::vector<int128> &values, std::size_t width, std::siz
 TEST(UnitRisk, OneRowIsTheRiskOfARow) {
     const std::vector<Measure> measures = {measure(MeasureKind::count), measure(MeasureKind::sum)};
     const std::vector<std::uint64_t> D = {1, 1000};
-    const std::vector<int128> row = {1, -250};
+    const std::vector<__int128> row = {1, -250};
     EXPECT_DOUBLE_EQ(unit_pis(Mechanism::laplace, measures, D, row.data(), 1), 1.25);
     EXPECT_DOUBLE_EQ(unit_pis(Mechanism::gaussian, measures, D, row.data(), 1), std::hypot(1, 0.25));
     EXPECT_EQ(unit_pis(Mechanism::laplace, measures, D, nullptr, 0), 0); // no row of it is in the answer
@@ -48,7 +48,7 @@ TEST(UnitRisk, NormsOverGroups) {
     const std::vector<Measure> measures = {measure(MeasureKind::count, 4), measure(MeasureKind::sum),
                                            measure(MeasureKind::pair), measure(MeasureKind::triple)};
     const std::vector<std::uint64_t> D = {40, 100, 1000, 900};
-    const std::vector<int128> values = {
+    const std::vector<__int128> values = {
         4, -30, 100, 200, 10, 20, 30, //
         8, 40,  0,   0,   0,  0,  0,  //
         0, 0,   50,  150, 90, 0,  0,
@@ -72,8 +72,8 @@ TEST(UnitRisk, AtMostOneOfEachMeasure) {
     constexpr std::size_t width = 4;
     for (int round = 0; round < 2000; ++round) {
         const std::vector<std::uint64_t> D = {1 + random() % 20, 1 + random() % 1000, 1 + random() % 100000};
-        std::vector<int128> values(width * (1 + random() % 5));
-        for (int128 &value : values)
+        std::vector<__int128> values(width * (1 + random() % 5));
+        for (__int128 &value : values)
             value = static_cast<std::int64_t>(random() % 5000);
         for (std::size_t g = 0; g < values.size(); g += width)
             values[g + 1] -= 2500;
