@@ -133,7 +133,7 @@ SELECT count(*) AS charges FROM dp_rdr.ledger WHERE relation = 'public.reading' 
 SET ROLE regress_quantile;
 SELECT count(*) AS answers FROM (SELECT percentile_disc(0.1) WITHIN GROUP (ORDER BY f) AS q FROM reading_dp) x, (SELECT percentile_disc(0.9) WITHIN GROUP (ORDER BY f) AS q FROM reading_dp) y, (SELECT percentile_disc(0.1) WITHIN GROUP (ORDER BY f) AS q FROM reading_dp) z WHERE x.q = z.q;
 SET ROLE regress_controller;
-SELECT count(*) AS charges FROM dp_rdr.ledger WHERE relation = 'public.reading' AND query LIKE '%percentile_disc(0.%f%' AND role_name = 'regress_quantile' AND epsilon < 1 AND query NOT LIKE '%max%';
+SELECT m ->> 'fraction' AS fraction, count(*) AS charges FROM dp_rdr.ledger, jsonb_array_elements(parameters::jsonb -> 'measures') m WHERE relation = 'public.reading' AND epsilon = 0.05 GROUP BY 1 ORDER BY 1;
 -- A request: the answer is kept, and not drawn again.
 SELECT dp_revoke('reading_dp', 'regress_quantile'), dp_grant('reading_dp', 'regress_quantile', tau => 0, epsilon_max => 100, candidates => '{100}');
 SET SESSION AUTHORIZATION regress_quantile;
@@ -152,7 +152,7 @@ RESET SESSION AUTHORIZATION;
 
 RESET ROLE;
 SET ROLE regress_controller;
-CREATE FUNCTION facts(cells text) RETURNS bytea LANGUAGE sql IMMUTABLE AS
+CREATE FUNCTION facts(cells text) RETURNS bytea LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
     $$ SELECT decode('0000000000000001' || cells || '0000000000000000' || '0000000000000064' || '3ff0000000000000' || '0000000000000000' || '4059000000000000', 'hex') $$;
 CREATE TABLE large AS SELECT i % 103 - 1 AS n, i % 3 AS g FROM generate_series(1, 20000) i;
 ANALYZE large;
