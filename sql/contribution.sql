@@ -150,7 +150,7 @@ CREATE TABLE contribution_long AS SELECT repeat('k', n) AS t FROM unnest('{1000,
 SELECT left(encode(key, 'hex'), 8) AS key, length(key), sums
 FROM (SELECT dp_rdr.contribution(facts(0, 1, 3, counts(1)), t, true) AS result FROM contribution_long) r, groups_of(result, 1) ORDER BY 2;
 
--- ---- parallel plans ----
+-- ---- partial states ----
 
 CREATE TABLE contribution_serial AS
 SELECT unit, dp_rdr.contribution(kept(5), unit, g, true, x) AS five, dp_rdr.contribution(kept(1000), unit, g, true, x) AS thousand,
@@ -167,7 +167,7 @@ CREATE VIEW in_parallel AS
 SELECT unit, dp_rdr.contribution(kept(5), unit, g, true, x) AS five, dp_rdr.contribution(kept(1000), unit, g, true, x) AS thousand,
        dp_rdr.contribution((SELECT with_key FROM all_measures), unit, g, true, y, x, x, y, y) AS measures
 FROM contribution_rows GROUP BY unit;
-CREATE FUNCTION is_parallel(query text) RETURNS boolean LANGUAGE plpgsql AS $$
+CREATE FUNCTION is_partial(query text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     line text;
     found boolean := false;
@@ -177,8 +177,8 @@ BEGIN
     END LOOP;
     RETURN found;
 END $$;
-SELECT is_parallel('SELECT * FROM in_parallel'),
-       is_parallel('SELECT dp_rdr.contribution(facts(0, 2, 5, counts(1)), t, s, true) FROM contribution_keys');
+SELECT is_partial('SELECT * FROM in_parallel'),
+       is_partial('SELECT dp_rdr.contribution(facts(0, 2, 5, counts(1)), t, s, true) FROM contribution_keys');
 SELECT count(*) AS units, count(*) FILTER (WHERE p = s) AS same FROM in_parallel p JOIN contribution_serial s USING (unit);
 SELECT p.keys = s.keys AS same
 FROM (SELECT dp_rdr.contribution(facts(0, 2, 5, counts(1)), t, s, true) AS keys FROM contribution_keys) p, contribution_serial_keys s;
@@ -188,6 +188,24 @@ RESET enable_hashagg;
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
 RESET min_parallel_table_scan_size;
+-- The rows of every unit in four parts, each of which is added up by itself.
+CREATE TABLE contribution_parts (unit integer, g integer, x integer, y float8, part integer) PARTITION BY LIST (part);
+CREATE TABLE contribution_part_0 PARTITION OF contribution_parts FOR VALUES IN (0);
+CREATE TABLE contribution_part_1 PARTITION OF contribution_parts FOR VALUES IN (1);
+CREATE TABLE contribution_part_2 PARTITION OF contribution_parts FOR VALUES IN (2);
+CREATE TABLE contribution_part_3 PARTITION OF contribution_parts FOR VALUES IN (3);
+INSERT INTO contribution_parts SELECT *, row_number() OVER (PARTITION BY unit ORDER BY g, x, y) % 4 FROM contribution_rows;
+ANALYZE contribution_parts;
+SET enable_partitionwise_aggregate = on;
+SET max_parallel_workers_per_gather = 0;
+CREATE VIEW in_parts AS
+SELECT unit, dp_rdr.contribution(kept(5), unit, g, true, x) AS five, dp_rdr.contribution(kept(1000), unit, g, true, x) AS thousand,
+       dp_rdr.contribution((SELECT with_key FROM all_measures), unit, g, true, y, x, x, y, y) AS measures
+FROM contribution_parts GROUP BY unit;
+SELECT is_partial('SELECT * FROM in_parts') AS in_parts;
+SELECT count(*) AS units, count(*) FILTER (WHERE p = s) AS same FROM in_parts p JOIN contribution_serial s USING (unit);
+RESET enable_partitionwise_aggregate;
+RESET max_parallel_workers_per_gather;
 
 -- ---- what it refuses ----
 

@@ -80,12 +80,6 @@ const char *declarations_of(const catalog::Requested &request) {
 
 // ---- the law, written ----------------------------------------------------------------------------------------------
 
-// Of a unit, as many as its sums have a lattice for.
-static int rows_of_lattice(const rows::Question *question, int j) {
-    bool several = question->units != nullptr && (*question->measures)[j].kind == privacy::MeasureKind::sum;
-    return several ? question->units->max_rows : 1;
-}
-
 static void write_measure(StringInfo json, const rows::Question *question, int j) {
     const privacy::Bounds *bounds = question->bounds[j];
     const privacy::Measure &measure = (*question->measures)[j];
@@ -94,9 +88,8 @@ static void write_measure(StringInfo json, const rows::Question *question, int j
     appendStringInfo(json, ", \"of_units\": %s, \"one_group\": %s, \"grain\": \"" UINT64_FORMAT "\"",
                      measure.of_units ? "true" : "false", measure.one_group ? "true" : "false", measure.grain);
     if (bounds != nullptr)
-        appendStringInfo(json, ", \"lower\": \"%s\", \"upper\": \"%s\", \"integer\": %s, \"rows\": %d",
-                         bounds->lower.c_str(), bounds->upper.c_str(), bounds->integer_type ? "true" : "false",
-                         rows_of_lattice(question, j));
+        appendStringInfo(json, ", \"lower\": \"%s\", \"upper\": \"%s\", \"integer\": %s", bounds->lower.c_str(),
+                         bounds->upper.c_str(), bounds->integer_type ? "true" : "false");
     appendStringInfoChar(json, '}');
 }
 
@@ -178,9 +171,8 @@ static void read_measures(JsonbContainer *object, rows::Question *question) {
             continue;
         const char *lower = required_field(measure, "lower"), *upper = required_field(measure, "upper");
         bool integer = bool_field(measure, "integer");
-        int rows = int_field(measure, "rows");
         auto *bounds = border::context_new<privacy::Bounds>();
-        border::core([&] { *bounds = privacy::make_bounds(lower, upper, integer, rows); });
+        border::core([&] { *bounds = privacy::make_bounds(lower, upper, integer); });
         question->bounds[j] = bounds;
     }
     question->measures = measures;

@@ -268,14 +268,10 @@ uint64 hash_of(const UnitState *state, const GroupKey &key) {
     return privacy::group_hash(state->seed, reinterpret_cast<const unsigned char *>(key.bytes), key.size);
 }
 
-// The rows of one person tend to be alike: the group of the last one is looked at first, without a hash.
 GroupEntry *entry_of_row(FunctionCallInfo fcinfo, const Site *site, UnitState *state) {
+    if (site->nkeys == 0 && state->nentries > 0)
+        return entry_at(state, 0);
     GroupKey key = read_key(fcinfo, site);
-    if (state->nentries > 0) {
-        GroupEntry *last = entry_at(state, state->last);
-        if (key.size == last->size && memcmp(key.bytes, last->bytes(), key.size) == 0)
-            return last;
-    }
     key.hash = hash_of(state, key);
     return keep_group(state, key);
 }
@@ -327,9 +323,8 @@ DP_FUNCTION(dp_contribution_combine) {
         if (!same_shape(state->shape, other->shape) || state->seed != other->seed)
             elog(ERROR, "unexpected transition state");
         for (int32 i = 0; i < other->nentries; i++) {
-            const GroupEntry *entry = entry_at(other, i);
-            if (GroupEntry *into = keep_group(state, key_of(entry)))
-                add_sums(state->shape, into->values(), entry->values());
+            if (GroupEntry *into = keep_group(state, key_at(other, i)))
+                add_sums(state->shape, into->values(), entry_at(other, i)->values());
         }
     }
     if (state == nullptr)
@@ -403,26 +398,32 @@ DP_FUNCTION(dp_contribution_deserialize) {
     PG_RETURN_POINTER(state);
 }
 
-// Entries in their order, so that the same rows make the same bytes.
-static int compare_entries(const void *a, const void *b) {
-    return compare_groups(key_of(*static_cast<const GroupEntry *const *>(a)),
-                          *static_cast<const GroupEntry *const *>(b));
+namespace {
+struct Listed {
+    GroupKey key;
+    const GroupEntry *entry;
+};
+} // namespace
+
+static int compare_listed(const void *a, const void *b) {
+    return compare_groups(static_cast<const Listed *>(a)->key, static_cast<const Listed *>(b)->key);
 }
 
+// Entries in their order, so that the same rows make the same bytes.
 DP_FUNCTION(dp_contribution_final) {
     aggregate_context(fcinfo);
     const UnitState *state = unit_state(fcinfo, 0);
     if (state == nullptr)
         PG_RETURN_NULL();
-    auto **entries = static_cast<const GroupEntry **>(palloc(sizeof(GroupEntry *) * (state->nentries + 1)));
+    auto *list = static_cast<Listed *>(palloc(sizeof(Listed) * (state->nentries + 1)));
     for (int32 i = 0; i < state->nentries; i++)
-        entries[i] = entry_at(state, i);
+        list[i] = {key_at(state, i), entry_at(state, i)};
     if (state->nentries > 1)
-        qsort(entries, state->nentries, sizeof(GroupEntry *), compare_entries);
+        qsort(list, state->nentries, sizeof(Listed), compare_listed);
     bytea *bytes = make_bytes(sizeof(int32) + bytes_of_entries(state));
     char *at = put_bytes(VARDATA(bytes), &state->nentries, sizeof(int32));
     for (int32 i = 0; i < state->nentries; i++)
-        at = put_entry(state, entries[i], at);
+        at = put_entry(state, list[i].entry, at);
     PG_RETURN_BYTEA_P(bytes);
 }
 

@@ -64,7 +64,7 @@ inline Size key_size(const KeySite &key) {
 
 // Bytes of one group, at most.
 inline int64 largest_entry(Size keys, int ncoordinates) {
-    return static_cast<int64>(sizeof(GroupEntry) + keys + sizeof(privacy::int128) * ncoordinates);
+    return static_cast<int64>(sizeof(uint64) + sizeof(GroupEntry) + keys + sizeof(privacy::int128) * ncoordinates);
 }
 
 } // namespace dp::rows

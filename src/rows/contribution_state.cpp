@@ -7,33 +7,46 @@ using privacy::uint128;
 
 // Most units have one entry or few. From here on a table finds them; when there are as many as may be, a heap has the largest,
 // which goes first.
-constexpr int32 few = 8;
+constexpr int32 few = 16;
+constexpr int32 first_growth = 4;
+
+static Size room_for(const UnitShape *shape, int32 capacity) {
+    return (sizeof(uint64) + entry_size(shape)) * capacity;
+}
+
+static void use_room(UnitState *state, char *room, int32 capacity) {
+    state->hashes = reinterpret_cast<uint64 *>(room);
+    state->entries = room + sizeof(uint64) * capacity;
+    state->capacity = capacity;
+}
 
 UnitState *make_unit_state(MemoryContext context, const UnitShape *shape, uint64 seed) {
-    auto *state = static_cast<UnitState *>(MemoryContextAlloc(context, sizeof(UnitState) + entry_size(shape)));
-    memset(state, 0, sizeof(UnitState));
+    auto *state = static_cast<UnitState *>(MemoryContextAlloc(context, sizeof(UnitState) + room_for(shape, 1)));
+    memset(static_cast<void *>(state), 0, sizeof(UnitState));
     state->shape = shape;
     state->seed = seed;
-    state->entries = reinterpret_cast<char *>(state + 1);
-    state->capacity = 1;
+    use_room(state, reinterpret_cast<char *>(state + 1), 1);
     return state;
 }
 
-int compare_groups(const GroupKey &key, const GroupEntry *entry) {
-    if (key.hash != entry->hash)
-        return key.hash < entry->hash ? -1 : 1;
-    const int order = memcmp(key.bytes, entry->bytes(), Min(key.size, entry->size));
-    return order != 0 ? order : key.size < entry->size ? -1 : key.size > entry->size;
+int compare_groups(const GroupKey &a, const GroupKey &b) {
+    if (a.hash != b.hash)
+        return a.hash < b.hash ? -1 : 1;
+    const int order = memcmp(a.bytes, b.bytes, Min(a.size, b.size));
+    return order != 0 ? order : a.size < b.size ? -1 : a.size > b.size;
 }
 
-static bool equals(const GroupKey &key, const GroupEntry *entry) {
-    return key.hash == entry->hash && key.size == entry->size && memcmp(key.bytes, entry->bytes(), key.size) == 0;
+static bool is_at(const UnitState *state, int32 i, const GroupKey &key) {
+    if (state->hashes[i] != key.hash)
+        return false;
+    const GroupEntry *entry = entry_at(state, i);
+    return key.size == entry->size && memcmp(key.bytes, entry->bytes(), key.size) == 0;
 }
 
 // ---- the table -----------------------------------------------------------------------------------------------------
 
 static void insert_into_table(UnitState *state, int32 i) {
-    uint32 at = static_cast<uint32>(entry_at(state, i)->hash) & state->mask;
+    uint32 at = static_cast<uint32>(state->hashes[i]) & state->mask;
     while (state->table[at] != 0)
         at = (at + 1) & state->mask;
     state->table[at] = i + 1;
@@ -54,11 +67,11 @@ static void build_table(UnitState *state) {
 
 // What stands behind it moves up, so that no search ends too early.
 static void remove_from_table(UnitState *state, int32 i) {
-    uint32 at = static_cast<uint32>(entry_at(state, i)->hash) & state->mask;
+    uint32 at = static_cast<uint32>(state->hashes[i]) & state->mask;
     while (state->table[at] != static_cast<uint32>(i) + 1)
         at = (at + 1) & state->mask;
     for (uint32 next = (at + 1) & state->mask; state->table[next] != 0; next = (next + 1) & state->mask) {
-        const uint32 home = static_cast<uint32>(entry_at(state, state->table[next] - 1)->hash) & state->mask;
+        const uint32 home = static_cast<uint32>(state->hashes[state->table[next] - 1]) & state->mask;
         if (((next - home) & state->mask) >= ((next - at) & state->mask)) {
             state->table[at] = state->table[next];
             at = next;
@@ -71,12 +84,12 @@ static void remove_from_table(UnitState *state, int32 i) {
 static int32 find(const UnitState *state, const GroupKey &key) {
     if (state->table == nullptr) {
         for (int32 i = 0; i < state->nentries; i++)
-            if (equals(key, entry_at(state, i)))
+            if (is_at(state, i, key))
                 return i;
         return -1;
     }
     for (uint32 at = static_cast<uint32>(key.hash) & state->mask; state->table[at] != 0; at = (at + 1) & state->mask)
-        if (equals(key, entry_at(state, state->table[at] - 1)))
+        if (is_at(state, state->table[at] - 1, key))
             return state->table[at] - 1;
     return -1;
 }
@@ -84,7 +97,7 @@ static int32 find(const UnitState *state, const GroupKey &key) {
 // ---- the heap ------------------------------------------------------------------------------------------------------
 
 static bool is_larger(const UnitState *state, int32 i, int32 j) {
-    return compare_groups(key_of(entry_at(state, i)), entry_at(state, j)) > 0;
+    return compare_groups(key_at(state, i), key_at(state, j)) > 0;
 }
 
 static void sink(UnitState *state, int32 at) {
@@ -114,26 +127,29 @@ static void build_heap(UnitState *state) {
 
 static void fill(UnitState *state, int32 i, const GroupKey &key) {
     GroupEntry *entry = entry_at(state, i);
-    entry->hash = key.hash;
+    state->hashes[i] = key.hash;
     entry->size = key.size;
     char *bytes = entry->here;
-    if (key.size > inline_key)
-        bytes = entry->there = static_cast<char *>(MemoryContextAlloc(GetMemoryChunkContext(state), key.size));
+    if (key.size > GroupEntry::room) {
+        bytes = static_cast<char *>(MemoryContextAlloc(GetMemoryChunkContext(state), key.size));
+        memcpy(entry->here, &bytes, sizeof bytes);
+    }
     memcpy(bytes, key.bytes, key.size);
     memset(entry->values(), 0, sizeof(int128) * state->shape->ncoordinates);
 }
 
-// Doubles the room, up to what may be kept.
+// More room, up to what may be kept.
 static void grow(UnitState *state) {
-    const int32 capacity = Min(state->shape->limit, Max(few, 2 * state->capacity));
-    const Size size = entry_size(state->shape) * capacity;
-    if (state->capacity == 1) { // the first one stands behind the state
-        auto *entries = static_cast<char *>(MemoryContextAlloc(GetMemoryChunkContext(state), size));
-        memcpy(entries, state->entries, entry_size(state->shape));
-        state->entries = entries;
-    } else
-        state->entries = static_cast<char *>(repalloc(state->entries, size));
-    state->capacity = capacity;
+    const int32 before = state->capacity, capacity = Min(state->shape->limit, Max(first_growth, 2 * before));
+    const uint64 *hashes = state->hashes;
+    const char *entries = state->entries;
+    use_room(state,
+             static_cast<char *>(MemoryContextAlloc(GetMemoryChunkContext(state), room_for(state->shape, capacity))),
+             capacity);
+    memcpy(state->hashes, hashes, sizeof(uint64) * before);
+    memcpy(state->entries, entries, entry_size(state->shape) * before);
+    if (before > 1) // the first one stands behind the state
+        pfree(const_cast<uint64 *>(hashes));
     if (capacity > few)
         build_table(state);
 }
@@ -153,13 +169,12 @@ static int32 replace_largest(UnitState *state, const GroupKey &key) {
     if (state->heap == nullptr)
         build_heap(state);
     const int32 i = state->heap[0];
-    GroupEntry *largest = entry_at(state, i);
-    if (compare_groups(key, largest) > 0)
+    if (compare_groups(key, key_at(state, i)) > 0)
         return -1;
     if (state->table != nullptr)
         remove_from_table(state, i);
-    if (largest->size > inline_key)
-        pfree(largest->there);
+    if (entry_at(state, i)->size > GroupEntry::room)
+        pfree(entry_at(state, i)->there());
     fill(state, i, key);
     if (state->table != nullptr)
         insert_into_table(state, i);
@@ -171,10 +186,7 @@ GroupEntry *keep_group(UnitState *state, const GroupKey &key) {
     int32 i = find(state, key);
     if (i < 0)
         i = state->nentries < state->shape->limit ? append(state, key) : replace_largest(state, key);
-    if (i < 0)
-        return nullptr;
-    state->last = i;
-    return entry_at(state, i);
+    return i < 0 ? nullptr : entry_at(state, i);
 }
 
 // Sums that somebody forged may overflow, into some number.

@@ -24,32 +24,34 @@ struct GroupKey {
     uint32 size;
 };
 
-constexpr uint32 inline_key = 24;
-
-// One group of a unit; its values, ncoordinates of them, stand behind it.
+// One group of a unit; its values, ncoordinates of them, stand behind it. Small, since the units of a table are many, and rows
+// meet them in any order: what a row needs should be in few lines of the processor's memory.
 struct GroupEntry {
-    uint64 hash;
-    uint32 size; // of the key's bytes
-    union {
-        char here[inline_key]; // where they fit
-        char *there;
-    };
+    static constexpr uint32 room = 12;
+    uint32 size;     // of the key's bytes
+    char here[room]; // the bytes where they fit, else where they are
 
-    const char *bytes() const { return size <= inline_key ? here : there; }
+    char *there() const {
+        char *bytes;
+        memcpy(&bytes, here, sizeof bytes);
+        return bytes;
+    }
+    const char *bytes() const { return size <= room ? here : there(); }
     privacy::int128 *values() { return reinterpret_cast<privacy::int128 *>(this + 1); }
     const privacy::int128 *values() const { return reinterpret_cast<const privacy::int128 *>(this + 1); }
 };
 static_assert(sizeof(GroupEntry) % alignof(privacy::int128) == 0 && alignof(GroupEntry) <= MAXIMUM_ALIGNOF,
               "palloc gives no more");
 
+// There is room for `capacity` groups: hashes, and behind them entries. For the first one it is behind the state.
 struct UnitState {
     const UnitShape *shape;
-    char *entries; // `capacity` of them; the first one stands behind the state
-    uint32 *table; // 1 + index of an entry, by hash, open addressing; 0: free
-    int32 *heap;   // indices, the largest first
+    uint64 *hashes;
+    char *entries;
+    uint32 *table; // 1 + index of an entry, by hash, open addressing; 0: free. Null: they are few
+    int32 *heap;   // indices, the largest first. Null: there are not as many as may be
     uint64 seed;   // of domain and unit
     int32 nentries, capacity;
-    int32 last;  // the entry that was found last
     uint32 mask; // of the table: its size - 1
 };
 
@@ -61,6 +63,11 @@ inline GroupEntry *entry_at(const UnitState *state, int32 i) {
     return reinterpret_cast<GroupEntry *>(state->entries + entry_size(state->shape) * i);
 }
 
+inline GroupKey key_at(const UnitState *state, int32 i) {
+    const GroupEntry *entry = entry_at(state, i);
+    return {state->hashes[i], entry->bytes(), entry->size};
+}
+
 UnitState *make_unit_state(MemoryContext context, const UnitShape *shape, uint64 seed);
 
 // The entry of a group, made if there is none, where it is among those that are kept; null: it is not.
@@ -68,10 +75,7 @@ GroupEntry *keep_group(UnitState *state, const GroupKey &key);
 // Adds the sums of one part of a unit's rows to those of another.
 void add_sums(const UnitShape *shape, privacy::int128 *into, const privacy::int128 *from);
 
-inline GroupKey key_of(const GroupEntry *entry) {
-    return {entry->hash, entry->bytes(), entry->size};
-}
 // The order in which they are kept: by hash, ties by bytes.
-int compare_groups(const GroupKey &key, const GroupEntry *entry);
+int compare_groups(const GroupKey &a, const GroupKey &b);
 
 } // namespace dp::rows

@@ -262,6 +262,19 @@ static void find_measures(Question *question, const int64 *fractions) {
     question->ncoordinates = question->k1;
 }
 
+static uint64 sum_sensitivity_of(const Question *question, int j) {
+    const uint64 of_row = question->bounds[j]->sensitivity();
+    const int max_rows = question->units->max_rows;
+    if (of_row > privacy::largest_sensitivity / max_rows)
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("the sum of %s over %d rows of a person may be too large",
+                               argument_text(question, (*question->measures)[j].calls.front()), max_rows),
+                        errdetail("Its bounds times max_rows are more than 2^50."),
+                        errhint("Sum a smaller range, such as least(greatest(x, 0), 1000000), or ask with a smaller "
+                                "max_rows.")));
+    return privacy::sum_sensitivity(max_rows, of_row);
+}
+
 // D_j: of a row, or of a unit (9.2).
 static uint64 sensitivity_of(const Question *question, int j) {
     const privacy::Measure &measure = (*question->measures)[j];
@@ -272,8 +285,7 @@ static uint64 sensitivity_of(const Question *question, int j) {
                : measure.of_units ? privacy::units_sensitivity(units->max_groups, measure.grain)
                                   : privacy::count_sensitivity(units->max_rows, measure.grain);
     case privacy::MeasureKind::sum:
-        return units == nullptr ? question->bounds[j]->sensitivity()
-                                : privacy::sum_sensitivity(units->max_rows, question->bounds[j]->sensitivity());
+        return units == nullptr ? question->bounds[j]->sensitivity() : sum_sensitivity_of(question, j);
     case privacy::MeasureKind::pair:
     case privacy::MeasureKind::triple:
         return units == nullptr ? privacy::pair_one : privacy::pair_sensitivity(units->max_rows);
@@ -281,19 +293,6 @@ static uint64 sensitivity_of(const Question *question, int j) {
         return 1; // of units with one row (rows/quantiles)
     }
     pg_unreachable();
-}
-
-// A sum of a unit's rows has a lattice for as many as count.
-static const privacy::Bounds *bounds_of(const catalog::Reading &reading, const Question *question, int j) {
-    const privacy::Measure &measure = (*question->measures)[j];
-    const privacy::Bounds *of_row = argument_bounds(reading, question, measure.calls.front());
-    if (!is_clipped(question) || measure.kind != privacy::MeasureKind::sum)
-        return of_row;
-    auto *bounds = border::context_new<privacy::Bounds>();
-    border::core([&] {
-        *bounds = privacy::make_bounds(of_row->lower, of_row->upper, of_row->integer_type, question->units->max_rows);
-    });
-    return bounds;
 }
 
 static void find_sensitivities(const catalog::Reading &reading, Question *question) {
@@ -306,7 +305,7 @@ static void find_sensitivities(const catalog::Reading &reading, Question *questi
         for (int call : measure.calls)
             question->measure_of[call] = j;
         if (measure.kind != privacy::MeasureKind::count)
-            question->bounds[j] = bounds_of(reading, question, j);
+            question->bounds[j] = argument_bounds(reading, question, measure.calls.front());
         uint64 sensitivity = sensitivity_of(question, j);
         border::core([&] { sensitivities->push_back(sensitivity); });
     }
