@@ -117,8 +117,8 @@ TEST(Planted, QuantileOfHalfItsRange) {
     Tampering tampering;
     tampering.plan = [](ReleasePlan &plan) { plan.noise[0].laplace.s *= 2; };
     expect_found(
-        subject(quantile(0.5, "203"), claim_one(), with(lopsided(), {0, {203}, true}), lopsided(), tampering),
-        "a percentile with half the range", 1.5, 0.4);
+        subject(quantile(0.5, "222"), claim_one(), with(lopsided(), {0, {222}, true}), lopsided(), tampering),
+        "a percentile with half the range", 1.6, 0.2);
 }
 
 // A maximum looked for at the very end of the rows: the rank that somebody far out takes with him.

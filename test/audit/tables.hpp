@@ -42,12 +42,12 @@ inline Question quantile(double q, const std::string &upper) {
             false};
 }
 
-// Nearly all that a quantile may tell: 200 empty cells above the one that holds the median, one below it.
+// Nearly all that a quantile may tell: 200 empty cells above the one that holds the median, twenty below it.
 inline Table lopsided() {
     Table table = rows(90, 0);
-    for (const Row &row : rows(2, 2))
+    for (const Row &row : rows(2, 21))
         table.push_back(row);
-    for (const Row &row : rows(90, 203))
+    for (const Row &row : rows(90, 222))
         table.push_back(row);
     return table;
 }
