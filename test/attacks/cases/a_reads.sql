@@ -398,7 +398,7 @@ SELECT * FROM dp_query('SELECT count(*) FROM person_dp') AS (n text)
 SELECT * FROM dp_query('SELECT count(*) FROM person_dp, (SELECT note FROM person_dp WHERE id = 4242) x') AS (n bigint)
 SELECT * FROM dp_query('SELECT count(*) FROM person') AS (n bigint)
 SELECT * FROM dp_query('VALUES (1::bigint)') AS (n bigint)
-SELECT * FROM dp_query('SELECT max(age) FROM person_dp') AS (n integer)
+SELECT * FROM dp_query('SELECT max(note) FROM person_dp') AS (n text)
 
 -- A27 NOLEAK
 SELECT * FROM dp_query('SELECT * FROM dp_query(''SELECT count(*) FROM person_dp'') AS (n bigint)') AS (n bigint)
