@@ -209,8 +209,13 @@ double partition_threshold_gaussian_continuous(double sigma, double delta, int m
     return 1 + sigma * normal_upper_quantile(delta_per_group(delta, max_groups));
 }
 
+// Beyond it a step of 1 is nothing beside what the quantile is off by, and in the end nothing to a double.
+constexpr double largest_searched_threshold = 0x1p40;
+
 std::int64_t partition_threshold_gaussian(double sigma, double delta, int max_groups) {
     const double delta_p = delta_per_group(delta, max_groups);
+    if (sigma > largest_searched_threshold)
+        return 2 + static_cast<std::int64_t>(std::ceil(sigma * normal_upper_quantile(delta_p * (1 - 1e-6))));
     double m = std::max(1.0, std::floor(sigma * normal_upper_quantile(delta_p)));
     while (discrete_gaussian_tail(sigma, m) > delta_p)
         ++m;

@@ -9,7 +9,8 @@
 
 namespace dp::rows {
 
-constexpr int64 largest_hashed_contribution = int64{1} << 16; // bytes
+constexpr int64 largest_hashed_contribution = int64{1}
+                                              << 11; // bytes: what they grow by beside their first rows is not counted
 
 // ---- the statement -------------------------------------------------------------------------------------------------
 

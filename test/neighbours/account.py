@@ -28,7 +28,7 @@ class Measure:
         low, high = self.bounds
         value = min(max(row[self.column], low), high)
         if self.kind == "sum":
-            return (value,)
+            return (value * grain,)
         share = value - low  # of 16
         if self.kind == "pair":
             return (share * ONE // 16, (16 - share) * ONE // 16)
@@ -42,7 +42,11 @@ class Limits:
         self.rows, self.groups, self.clipped, self.one_group = rows, groups, clipped, one_group
 
     def grain(self, measure, first_of_threshold=False):
-        return 1 if self.one_group or not self.clipped or first_of_threshold else FINE
+        if self.one_group or not self.clipped or first_of_threshold:
+            return 1
+        if measure.kind == "sum":  # as fine as the lattice of numbers that are not whole: 2^-30 of the next power of two
+            return 2 ** (30 - (max(abs(bound) for bound in measure.bounds) - 1).bit_length())
+        return FINE
 
     def sensitivity(self, measure, grain):
         if measure.kind == "units":
@@ -50,7 +54,7 @@ class Limits:
         if measure.kind == "count":
             return self.rows * grain
         if measure.kind == "sum":
-            return max(1, self.rows * max(abs(bound) for bound in measure.bounds))
+            return max(1, self.rows * grain * max(abs(bound) for bound in measure.bounds))
         return self.rows * ONE
 
 
