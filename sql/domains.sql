@@ -247,6 +247,15 @@ SELECT fault('ALTER TABLE visit RENAME visit_id TO id');
 SELECT fault('CREATE TABLE visit_child () INHERITS (visit)');
 SELECT fault('DROP TABLE visit CASCADE');
 SELECT fault('ALTER TABLE visit RENAME TO stay');
+RESET ROLE;
+SELECT fault('ALTER TABLE drug OWNER TO regress_second');
+SELECT fault('ALTER TABLE patient OWNER TO regress_second');
+BEGIN;
+ALTER TABLE visit OWNER TO regress_second;
+SET LOCAL ROLE regress_second;
+SELECT attempt($$SELECT dp_set_odometer('dom.visit', epsilon_total => 100)$$);
+ROLLBACK;
+SET ROLE regress_controller;
 \pset format aligned
 \pset tuples_only off
 
@@ -293,6 +302,26 @@ SELECT attempt($$SELECT dp_protect('patient', 'patient_dp')$$);
 SELECT attempt($$SELECT dp_protect('patient', 'patient_dp', unit => 'patient_id -> visit')$$);
 SELECT dp_protect('patient', 'patient_dp', unit => 'patient_id');
 SELECT epsilon, epsilon_total FROM dp_odometer('patient') WHERE account = 'public';
+-- Under another name it keeps its people, whose name is not free.
+BEGIN;
+ALTER TABLE patient RENAME TO person;
+CREATE TABLE patient (patient_id integer PRIMARY KEY);
+SELECT attempt($$SELECT dp_protect('patient', 'patient_dp2', unit => 'patient_id')$$);
+SELECT attempt($$SELECT dp_protect('patient', 'patient_dp2')$$);
+SELECT dp_protect('patient', 'patient_dp2', unit => 'patient_id -> person');
+SELECT relation, path FROM dp_domain('patient');
+ROLLBACK;
+-- Another owner has no part in totals, nor new ones.
+BEGIN;
+DROP VIEW patient_dp;
+DROP TABLE patient CASCADE;
+RESET ROLE;
+GRANT USAGE, CREATE ON SCHEMA dom TO regress_second;
+SET LOCAL ROLE regress_second;
+CREATE TABLE dom.patient (patient_id integer PRIMARY KEY);
+SELECT attempt($$SELECT dp_protect('dom.patient', 'dom.patient_dp', unit => 'patient_id')$$);
+SELECT attempt($$SELECT dp_protect('dom.patient', 'dom.patient_dp')$$);
+ROLLBACK;
 -- A row as the unit stays it.
 CREATE TABLE lonely (a integer PRIMARY KEY, b integer);
 SELECT dp_protect('lonely', 'lonely_dp');

@@ -237,6 +237,20 @@ RESET ALL;
 SET ROLE regress_controller;
 SELECT query, count(*), count(DISTINCT digest) FROM un_digest GROUP BY query ORDER BY query COLLATE "C";
 
+-- Declared groups whose keys have many spellings are one group each.
+CREATE TABLE un_waits (pid integer, wait interval, ratio float8);
+INSERT INTO un_waits SELECT i % 50, CASE i / 50 WHEN 0 THEN '1 month' WHEN 1 THEN '30 days' WHEN 2 THEN '720 hours' ELSE '2 months' END::interval,
+    CASE i / 50 WHEN 0 THEN '0' WHEN 1 THEN '-0' ELSE 'NaN' END::float8 FROM generate_series(0, 199) i;
+SELECT dp_protect('un_waits', 'un_waits_dp', unit => 'pid', max_rows => 4), dp_set_groups('un_waits', 'wait', '{1 month,2 months}');
+SELECT dp_set_odometer('un_waits', 'none', delta_total => 0.9);
+SELECT dp_grant('un_waits_dp', 'regress_analyst', tau => 0, candidates => '{100}', epsilon_max => 100, delta => 1e-6);
+RESET ROLE;
+SET ROLE regress_analyst;
+SELECT wait, round(count(*), -1) AS rows, round(count(DISTINCT pid), -1) AS people FROM un_waits_dp GROUP BY wait ORDER BY wait;
+SELECT ratio, round(n, -1) FROM dp_query('SELECT ratio, count(*) FROM un_waits_dp GROUP BY ratio') AS (ratio float8, n bigint);
+RESET ROLE;
+SET ROLE regress_controller;
+
 -- A text of 200 MB as a person, as a key and as the column of a step is met, and not fetched.
 CREATE TABLE un_step (ref text PRIMARY KEY, author text);
 INSERT INTO un_step SELECT 'ref ' || i, 'person ' || i FROM generate_series(1, 20) i;

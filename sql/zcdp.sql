@@ -50,7 +50,7 @@ SELECT name, account, epsilon, delta, rho, rho_total, anytime, epsilon_claim, de
 -- Both caps; NULL keeps what is set; delta_conversion follows delta_total until it is given.
 RESET ROLE;
 CREATE VIEW zcdp_stored AS SELECT bound, epsilon_total, delta_total, delta_conversion, cap, epsilon_pure, rho_target, rho_total, epoch
-FROM dp_rdr.protected_table WHERE relation = 'canvas'::regclass;
+FROM dp_rdr.protected_table JOIN dp_rdr.privacy_domain ON id = domain WHERE relation = 'canvas'::regclass;
 GRANT SELECT ON zcdp_stored TO regress_controller;
 SET ROLE regress_controller;
 SELECT dp_set_odometer('canvas', 'zcdp', 1, 1e-6);

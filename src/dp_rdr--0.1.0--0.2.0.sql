@@ -212,12 +212,15 @@ CREATE TABLE dp_rdr.privacy_domain (
     epsilon_lifetime numeric,
     delta_lifetime   numeric,
     period_since     date,                        -- day in UTC on which the period was set: until it turns, what was spent counts
-    unit_types       regtype[]                    -- of the unit's columns, in all tables; NULL: a row is a unit
+    unit_types       regtype[],                   -- of the unit's columns, in all tables; NULL: a row is a unit
+    unit_names       text[]                       -- qualified names of the tables whose columns were the people: under one it comes back
 );
 COMMENT ON TABLE dp_rdr.privacy_domain IS 'whose data protected tables have, and the bound of their odometer';
 
 INSERT INTO dp_rdr.privacy_domain (id, bound, epsilon_total, delta_total)
 SELECT id, bound, epsilon_total, delta_total FROM dp_rdr.protected_table;
+-- Of tables that are gone and were asked about: a row was their unit. A charge without a domain is one whose domain is lost.
+INSERT INTO dp_rdr.privacy_domain (id) SELECT DISTINCT table_id FROM dp_rdr.ledger_row ON CONFLICT DO NOTHING;
 ALTER TABLE dp_rdr.protected_table
     DROP CONSTRAINT protected_table_id_key,
     DROP COLUMN unit, DROP COLUMN bound, DROP COLUMN epsilon_total, DROP COLUMN delta_total;
@@ -236,9 +239,7 @@ ALTER TABLE dp_rdr.protected_table
 CREATE INDEX protected_table_domain_idx ON dp_rdr.protected_table (domain);
 COMMENT ON TABLE dp_rdr.protected_table IS 'protected tables, and how their rows find the unit that they belong to';
 REVOKE ALL ON dp_rdr.privacy_domain FROM PUBLIC;
-SELECT pg_catalog.pg_extension_config_dump('dp_rdr.privacy_domain',
-    'WHERE EXISTS (SELECT FROM dp_rdr.protected_table t JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) t.relation'
-    ' WHERE t.domain OPERATOR(pg_catalog.=) id)');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.privacy_domain', '');
 -- Totals in rho. Columns come last, as in a new installation.
 ALTER TABLE dp_rdr.odometer
     ADD COLUMN public_rho numeric NOT NULL DEFAULT 0,
@@ -315,7 +316,7 @@ CREATE OR REPLACE VIEW dp_rdr.ledger WITH (security_barrier) AS
 SELECT l.id, l.at, l.relation, l.view, l.role_name, l.session_role, l.query, l.account, l.kind, l.algorithm, l.mechanism,
        l.epsilon, l.epsilon_svt, l.epsilon_worst, l.delta, l.delta_noise, l.delta_groups, l.rho, l.parameters, l.guarantee,
        l.outcome, l.content_version, l.content, l.previous_hash, l.hash, l.basis, l.epoch
-FROM dp_rdr.ledger_row l
+FROM dp_rdr.ledger_row l CROSS JOIN (SELECT) AS once
 WHERE ((SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER)
        OR EXISTS (SELECT FROM dp_rdr.protected_table t
                   JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) t.relation::pg_catalog.oid
@@ -526,7 +527,7 @@ COMMENT ON VIEW dp_rdr.spending IS 'who spent what on the tables of the current 
 -- Of tables that are protected now.
 CREATE VIEW dp_rdr.denials WITH (security_barrier) AS
 SELECT d.relation, d.view, d.role_name, d.session_role, d.query, d.reason, d.account, d.times, d.first, d.last
-FROM dp_rdr.denial d
+FROM dp_rdr.denial d CROSS JOIN (SELECT) AS once
 WHERE EXISTS (SELECT FROM dp_rdr.protected_table t
               JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) t.relation::pg_catalog.oid
               WHERE t.domain OPERATOR(pg_catalog.=) d.table_id

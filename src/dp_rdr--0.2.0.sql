@@ -31,7 +31,8 @@ CREATE TABLE dp_rdr.privacy_domain (
     epsilon_lifetime numeric,
     delta_lifetime   numeric,
     period_since     date,                        -- day in UTC on which the period was set: until it turns, what was spent counts
-    unit_types       regtype[]                    -- of the unit's columns, in all tables; NULL: a row is a unit
+    unit_types       regtype[],                   -- of the unit's columns, in all tables; NULL: a row is a unit
+    unit_names       text[]                       -- qualified names of the tables whose columns were the people: under one it comes back
 );
 COMMENT ON TABLE dp_rdr.privacy_domain IS 'whose data protected tables have, and the bound of their odometer';
 
@@ -343,11 +344,12 @@ COMMENT ON FUNCTION dp_rdr.ledger_hash(integer, bytea, bytea) IS
     'SHA-256 of content version, previous hash and content, with a vertical bar between them';
 
 -- For who controls a table of the domain. One that is no longer protected is known by oid and name together: after a restore the oid alone may be another's.
+-- The join keeps PostgreSQL from taking UPDATE and DELETE on the view for ones on the table.
 CREATE VIEW dp_rdr.ledger WITH (security_barrier) AS
 SELECT l.id, l.at, l.relation, l.view, l.role_name, l.session_role, l.query, l.account, l.kind, l.algorithm, l.mechanism,
        l.epsilon, l.epsilon_svt, l.epsilon_worst, l.delta, l.delta_noise, l.delta_groups, l.rho, l.parameters, l.guarantee,
        l.outcome, l.content_version, l.content, l.previous_hash, l.hash, l.basis, l.epoch
-FROM dp_rdr.ledger_row l
+FROM dp_rdr.ledger_row l CROSS JOIN (SELECT) AS once
 WHERE ((SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER)
        OR EXISTS (SELECT FROM dp_rdr.protected_table t
                   JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) t.relation::pg_catalog.oid
@@ -379,7 +381,7 @@ COMMENT ON VIEW dp_rdr.spending IS 'who spent what on the tables of the current 
 -- Of tables that are protected now.
 CREATE VIEW dp_rdr.denials WITH (security_barrier) AS
 SELECT d.relation, d.view, d.role_name, d.session_role, d.query, d.reason, d.account, d.times, d.first, d.last
-FROM dp_rdr.denial d
+FROM dp_rdr.denial d CROSS JOIN (SELECT) AS once
 WHERE EXISTS (SELECT FROM dp_rdr.protected_table t
               JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) t.relation::pg_catalog.oid
               WHERE t.domain OPERATOR(pg_catalog.=) d.table_id
@@ -1592,9 +1594,7 @@ GRANT EXECUTE ON FUNCTION
     dp_rdr.jsonb_object_field_text(jsonb, text), dp_rdr.jsonb_array_element_text(jsonb, integer) TO PUBLIC;
 
 -- Dumped with the database, one call a statement. What refers to tables, views or roles leaves out those that are gone.
-SELECT pg_catalog.pg_extension_config_dump('dp_rdr.privacy_domain',
-    'WHERE EXISTS (SELECT FROM dp_rdr.protected_table t JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) t.relation'
-    ' WHERE t.domain OPERATOR(pg_catalog.=) id)');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.privacy_domain', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.protected_table',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) relation)');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.restricted_view',

@@ -78,9 +78,19 @@ static void read_domain(const Reading &reading, UnitPath *path, StringInfo versi
     domains.close();
 }
 
+static List *tables_of(const Lookup &tables, pg_uuid_t *domain) {
+    List *relations = NIL;
+    ListCell *cell;
+    foreach (cell, tables.rows_with("domain", UUIDPGetDatum(domain), "protected_table_domain_idx"))
+        relations = lappend_oid(relations, DatumGetObjectId(static_cast<const Row *>(lfirst(cell))->value("relation")));
+    return relations;
+}
+
 UnitPath *read_unit_path(const Reading &reading, Oid relation, StringInfo versions) {
     Lookup tables = Lookup::open("protected_table", reading);
     UnitPath *path = read_step(tables, relation, versions);
+    if (path != nullptr)
+        path->tables = tables_of(tables, &path->domain);
     int steps = 1;
     for (UnitPath *step = path; step != nullptr && !step->direct; step = step->parent) {
         // None was ever declared that is longer, nor one that leads back.
@@ -250,6 +260,19 @@ static void check_parent(const UnitPath *path, const UnitPath *step) {
                         quote_identifier(GetUserNameFromId(relation_owner(path->relation), false))));
 }
 
+// Whoever owns one of the tables sets the totals that all share.
+static void check_owners(const UnitPath *path) {
+    Oid owner = relation_owner(path->relation);
+    ListCell *cell;
+    foreach (cell, path->tables) {
+        Oid other = lfirst_oid(cell);
+        if (get_rel_name(other) != nullptr && relation_owner(other) != owner)
+            refuse(path, psprintf("%s, with data of the same people, belongs to another role", qualified_name(other)),
+                   psprintf("ALTER TABLE %s OWNER TO %s; or the reverse.", qualified_name(other),
+                            quote_identifier(GetUserNameFromId(owner, false))));
+    }
+}
+
 // A step to a row of the parent: at most one, of equal values.
 static void check_step(const UnitPath *path, const UnitPath *step) {
     check_names(path, step->parent_relation, step->key_names, step->parent_key, step->ncolumns);
@@ -285,8 +308,10 @@ static List *lock_ancestors(const UnitPath *path) {
     ListCell *cell;
     foreach (cell, ancestors)
         LockRelationOid(lfirst_oid(cell), AccessShareLock);
+    // (Of a table that is gone the lock is one on nothing.)
     for (const UnitPath *step = path; !step->direct; step = step->parent)
         check_parent(path, step);
+    check_owners(path);
     return ancestors;
 }
 

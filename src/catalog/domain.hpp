@@ -29,6 +29,7 @@ struct UnitPath {
     int ntypes;
     const Oid *types; // of the unit's columns in all tables of the domain
     Oid unit_table;   // of the domain; InvalidOid: there is none any more
+    List *tables;     // of the domain, also those that are gone; of the first step alone
 };
 
 // The path of a protected table; null where a row is a unit. Appends the versions of all catalog rows that it rests on.

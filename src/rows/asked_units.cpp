@@ -89,7 +89,7 @@ const char *clipping_text(const Question *question) {
         return rows;
     return question->thresholded
                ? psprintf("%s, in %d group%s at most", rows, units->max_groups, units->max_groups == 1 ? "" : "s")
-               : psprintf("%s; count(DISTINCT ..) counts one in %d group%s at most", rows, units->max_groups,
+               : psprintf("%s; count(DISTINCT ..) counts one %d time%s over all groups", rows, units->max_groups,
                           units->max_groups == 1 ? "" : "s");
 }
 

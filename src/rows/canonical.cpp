@@ -215,11 +215,6 @@ bool has_spelling(Oid type) {
     return spelling_of(type) != Spelling::unknown;
 }
 
-bool is_one_spelling(Oid type) {
-    const Spelling spelling = spelling_of(type);
-    return spelling == Spelling::same || spelling == Spelling::bounded;
-}
-
 Datum canonical_value(Oid type, int32 typmod, Datum value, bool *isnull) {
     getBaseTypeAndTypmod(type, &typmod);
     return canonical(spelling_of(type), value, typmod, isnull);

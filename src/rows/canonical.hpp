@@ -21,8 +21,6 @@ Node *compact_key(Node *key);
 
 // A value in its one spelling, as rows' keys have it. isnull: it is longer than any key. has_spelling: the type has one.
 bool has_spelling(Oid type);
-// Equal values have equal bytes as they are (under a deterministic collation).
-bool is_one_spelling(Oid type);
 Datum canonical_value(Oid type, int32 typmod, Datum value, bool *isnull);
 
 // Whether the text of any value means the same value on every server, whatever its settings and catalogs are. Not so for

@@ -26,28 +26,12 @@ static Size keys_size(const Question *question) {
     return size;
 }
 
-// Declared groups whose keys may look different in rows.
-static bool has_spellings(const Question *question) {
-    for (int i = 0; i < question->leaf->nkeys; i++) {
-        const query::Key &key = question->leaf->keys[i];
-        if (!is_one_spelling(key.type) || (OidIsValid(key.collation) && !get_collation_isdeterministic(key.collation)))
-            return true;
-    }
-    return false;
-}
-
-// Groups of one unit that are kept. Where one declared group may come as several keys there is room for as many as a unit
-// has rows, as far as states have.
+// Groups of one unit that are kept. Keys are canonical, and those that nobody declared are no rows of the statement.
 static int64 kept_groups(const Question *question) {
     const Units *units = question->units;
     if (question->leaf->nkeys == 0 || units->one_group)
         return 1;
-    if (question->thresholded)
-        return units->max_groups;
-    if (!has_spellings(question))
-        return question->ngroups;
-    const int64 room = largest_contribution / largest_entry(keys_size(question), question->ncoordinates);
-    return Max(question->ngroups, Min(units->max_rows, room));
+    return question->thresholded ? units->max_groups : question->ngroups;
 }
 
 int64 contribution_size(const Question *question) {
@@ -58,13 +42,14 @@ void check_contribution_size(const Question *question) {
     const int units = contribution_units(question), most = FUNC_MAX_ARGS - 2; // behind the state and the facts
     if (units + question->leaf->nkeys + question->nmeasures > most)
         ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("more than %d keys and measures where a unit may have several rows", most - units),
+                        errmsg("more than %d keys and aggregates where a unit may have several rows", most - units),
                         errhint("Ask for fewer aggregates in one query.")));
     if (contribution_size(question) > largest_contribution)
-        ereport(ERROR,
-                (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("what one unit may bring to the query is too large"),
-                 errdetail("In " INT64_FORMAT " groups it may take more than 64 MB.", kept_groups(question)),
-                 errhint("Ask for fewer aggregates or groups, or with a smaller max_groups.")));
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("what one unit may bring to the query takes up to " INT64_FORMAT
+                               " bytes: at most " INT64_FORMAT " are allowed",
+                               contribution_size(question), largest_contribution),
+                        errhint("Use a smaller max_groups, or group by fewer or shorter keys.")));
 }
 
 // ---- facts ---------------------------------------------------------------------------------------------------------

@@ -268,11 +268,11 @@ uint64 hash_of(const UnitState *state, const GroupKey &key) {
     return privacy::group_hash(state->seed, reinterpret_cast<const unsigned char *>(key.bytes), key.size);
 }
 
-GroupEntry *entry_of_row(FunctionCallInfo fcinfo, const Site *site, UnitState *state) {
-    if (site->nkeys == 0 && state->nentries > 0)
-        return entry_at(state, 0);
+GroupEntry *entry_of_row(FunctionCallInfo fcinfo, const Site *site, UnitState **state) {
+    if (site->nkeys == 0 && (*state)->nentries > 0)
+        return entry_at(*state, 0);
     GroupKey key = read_key(fcinfo, site);
-    key.hash = hash_of(state, key);
+    key.hash = hash_of(*state, key);
     return keep_group(state, key);
 }
 
@@ -285,7 +285,7 @@ DP_FUNCTION(dp_contribution_step) {
     UnitState *state = unit_state(fcinfo, 0);
     if (unlikely(state == nullptr))
         state = make_unit_state(aggregate_context(fcinfo), &site->shape, seed_of_unit(fcinfo, site));
-    GroupEntry *entry = entry_of_row(fcinfo, site, state);
+    GroupEntry *entry = entry_of_row(fcinfo, site, &state);
     if (entry != nullptr)
         for (int j = 0; j < site->nmeasures; j++) {
             const MeasureSite *measure = &site->measures[j];
@@ -323,7 +323,7 @@ DP_FUNCTION(dp_contribution_combine) {
         if (!same_shape(state->shape, other->shape) || state->seed != other->seed)
             elog(ERROR, "unexpected transition state");
         for (int32 i = 0; i < other->nentries; i++) {
-            if (GroupEntry *into = keep_group(state, key_at(other, i)))
+            if (GroupEntry *into = keep_group(&state, key_at(other, i)))
                 add_sums(state->shape, into->values(), entry_at(other, i)->values());
         }
     }
@@ -392,7 +392,7 @@ DP_FUNCTION(dp_contribution_deserialize) {
         key.bytes = reader.take_bytes(key.size);
         key.hash = hash_of(state, key);
         const char *values = reader.take_bytes(sizeof(int128) * shape->ncoordinates);
-        if (GroupEntry *entry = keep_group(state, key))
+        if (GroupEntry *entry = keep_group(&state, key))
             memcpy(entry->values(), values, sizeof(int128) * shape->ncoordinates);
     }
     PG_RETURN_POINTER(state);

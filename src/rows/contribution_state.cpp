@@ -10,22 +10,13 @@ using privacy::uint128;
 constexpr int32 few = 16;
 constexpr int32 first_growth = 4;
 
-static Size room_for(const UnitShape *shape, int32 capacity) {
-    return (sizeof(uint64) + entry_size(shape)) * capacity;
-}
-
-static void use_room(UnitState *state, char *room, int32 capacity) {
-    state->hashes = reinterpret_cast<uint64 *>(room);
-    state->entries = room + sizeof(uint64) * capacity;
-    state->capacity = capacity;
+static Size state_size(const UnitShape *shape, int32 capacity) {
+    return sizeof(UnitState) + (sizeof(uint64) + entry_size(shape)) * capacity;
 }
 
 UnitState *make_unit_state(MemoryContext context, const UnitShape *shape, uint64 seed) {
-    auto *state = static_cast<UnitState *>(MemoryContextAlloc(context, sizeof(UnitState) + room_for(shape, 1)));
-    memset(static_cast<void *>(state), 0, sizeof(UnitState));
-    state->shape = shape;
-    state->seed = seed;
-    use_room(state, reinterpret_cast<char *>(state + 1), 1);
+    auto *state = static_cast<UnitState *>(MemoryContextAlloc(context, state_size(shape, 1)));
+    *state = {shape, seed, 0, 1, nullptr, nullptr, 0};
     return state;
 }
 
@@ -37,7 +28,7 @@ int compare_groups(const GroupKey &a, const GroupKey &b) {
 }
 
 static bool is_at(const UnitState *state, int32 i, const GroupKey &key) {
-    if (state->hashes[i] != key.hash)
+    if (state->hashes()[i] != key.hash)
         return false;
     const GroupEntry *entry = entry_at(state, i);
     return key.size == entry->size && memcmp(key.bytes, entry->bytes(), key.size) == 0;
@@ -46,7 +37,7 @@ static bool is_at(const UnitState *state, int32 i, const GroupKey &key) {
 // ---- the table -----------------------------------------------------------------------------------------------------
 
 static void insert_into_table(UnitState *state, int32 i) {
-    uint32 at = static_cast<uint32>(state->hashes[i]) & state->mask;
+    uint32 at = static_cast<uint32>(state->hashes()[i]) & state->mask;
     while (state->table[at] != 0)
         at = (at + 1) & state->mask;
     state->table[at] = i + 1;
@@ -67,11 +58,11 @@ static void build_table(UnitState *state) {
 
 // What stands behind it moves up, so that no search ends too early.
 static void remove_from_table(UnitState *state, int32 i) {
-    uint32 at = static_cast<uint32>(state->hashes[i]) & state->mask;
+    uint32 at = static_cast<uint32>(state->hashes()[i]) & state->mask;
     while (state->table[at] != static_cast<uint32>(i) + 1)
         at = (at + 1) & state->mask;
     for (uint32 next = (at + 1) & state->mask; state->table[next] != 0; next = (next + 1) & state->mask) {
-        const uint32 home = static_cast<uint32>(state->hashes[state->table[next] - 1]) & state->mask;
+        const uint32 home = static_cast<uint32>(state->hashes()[state->table[next] - 1]) & state->mask;
         if (((next - home) & state->mask) >= ((next - at) & state->mask)) {
             state->table[at] = state->table[next];
             at = next;
@@ -127,7 +118,7 @@ static void build_heap(UnitState *state) {
 
 static void fill(UnitState *state, int32 i, const GroupKey &key) {
     GroupEntry *entry = entry_at(state, i);
-    state->hashes[i] = key.hash;
+    state->hashes()[i] = key.hash;
     entry->size = key.size;
     char *bytes = entry->here;
     if (key.size > GroupEntry::room) {
@@ -139,24 +130,18 @@ static void fill(UnitState *state, int32 i, const GroupKey &key) {
 }
 
 // More room, up to what may be kept.
-static void grow(UnitState *state) {
-    const int32 before = state->capacity, capacity = Min(state->shape->limit, Max(first_growth, 2 * before));
-    const uint64 *hashes = state->hashes;
-    const char *entries = state->entries;
-    use_room(state,
-             static_cast<char *>(MemoryContextAlloc(GetMemoryChunkContext(state), room_for(state->shape, capacity))),
-             capacity);
-    memcpy(state->hashes, hashes, sizeof(uint64) * before);
-    memcpy(state->entries, entries, entry_size(state->shape) * before);
-    if (before > 1) // the first one stands behind the state
-        pfree(const_cast<uint64 *>(hashes));
+static UnitState *grow(UnitState *state) {
+    const UnitShape *shape = state->shape;
+    const int32 capacity = Min(shape->limit, Max(first_growth, 2 * state->capacity));
+    state = static_cast<UnitState *>(repalloc(state, state_size(shape, capacity)));
+    memmove(static_cast<void *>(state->hashes() + capacity), entry_at(state, 0), entry_size(shape) * state->nentries);
+    state->capacity = capacity;
     if (capacity > few)
         build_table(state);
+    return state;
 }
 
 static int32 append(UnitState *state, const GroupKey &key) {
-    if (state->nentries == state->capacity)
-        grow(state);
     const int32 i = state->nentries++;
     fill(state, i, key);
     if (state->table != nullptr)
@@ -182,11 +167,18 @@ static int32 replace_largest(UnitState *state, const GroupKey &key) {
     return i;
 }
 
-GroupEntry *keep_group(UnitState *state, const GroupKey &key) {
-    int32 i = find(state, key);
-    if (i < 0)
-        i = state->nentries < state->shape->limit ? append(state, key) : replace_largest(state, key);
-    return i < 0 ? nullptr : entry_at(state, i);
+GroupEntry *keep_group(UnitState **state, const GroupKey &key) {
+    int32 i = find(*state, key);
+    if (i >= 0)
+        return entry_at(*state, i);
+    if ((*state)->nentries == (*state)->shape->limit)
+        i = replace_largest(*state, key);
+    else {
+        if ((*state)->nentries == (*state)->capacity)
+            *state = grow(*state);
+        i = append(*state, key);
+    }
+    return i < 0 ? nullptr : entry_at(*state, i);
 }
 
 // Sums that somebody forged may overflow, into some number.

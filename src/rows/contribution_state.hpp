@@ -43,35 +43,40 @@ struct GroupEntry {
 static_assert(sizeof(GroupEntry) % alignof(privacy::int128) == 0 && alignof(GroupEntry) <= MAXIMUM_ALIGNOF,
               "palloc gives no more");
 
-// There is room for `capacity` groups: hashes, and behind them entries. For the first one it is behind the state.
+// Behind it there is room for `capacity` groups: their hashes, then entries. So it moves when it needs more.
 struct UnitState {
     const UnitShape *shape;
-    uint64 *hashes;
-    char *entries;
+    uint64 seed; // of domain and unit
+    int32 nentries, capacity;
     uint32 *table; // 1 + index of an entry, by hash, open addressing; 0: free. Null: they are few
     int32 *heap;   // indices, the largest first. Null: there are not as many as may be
-    uint64 seed;   // of domain and unit
-    int32 nentries, capacity;
-    uint32 mask; // of the table: its size - 1
+    uint32 mask;   // of the table: its size - 1
+
+    uint64 *hashes() { return reinterpret_cast<uint64 *>(this + 1); }
+    const uint64 *hashes() const { return reinterpret_cast<const uint64 *>(this + 1); }
 };
 
 inline Size entry_size(const UnitShape *shape) {
     return sizeof(GroupEntry) + sizeof(privacy::int128) * shape->ncoordinates;
 }
 
-inline GroupEntry *entry_at(const UnitState *state, int32 i) {
-    return reinterpret_cast<GroupEntry *>(state->entries + entry_size(state->shape) * i);
+inline GroupEntry *entry_at(UnitState *state, int32 i) {
+    return reinterpret_cast<GroupEntry *>(reinterpret_cast<char *>(state->hashes() + state->capacity) +
+                                          entry_size(state->shape) * i);
+}
+inline const GroupEntry *entry_at(const UnitState *state, int32 i) {
+    return entry_at(const_cast<UnitState *>(state), i);
 }
 
 inline GroupKey key_at(const UnitState *state, int32 i) {
     const GroupEntry *entry = entry_at(state, i);
-    return {state->hashes[i], entry->bytes(), entry->size};
+    return {state->hashes()[i], entry->bytes(), entry->size};
 }
 
 UnitState *make_unit_state(MemoryContext context, const UnitShape *shape, uint64 seed);
 
-// The entry of a group, made if there is none, where it is among those that are kept; null: it is not.
-GroupEntry *keep_group(UnitState *state, const GroupKey &key);
+// The entry of a group, made if there is none, where it is among those that are kept; null: it is not. The state may move.
+GroupEntry *keep_group(UnitState **state, const GroupKey &key);
 // Adds the sums of one part of a unit's rows to those of another.
 void add_sums(const UnitShape *shape, privacy::int128 *into, const privacy::int128 *from);
 

@@ -375,17 +375,6 @@ static void limit_groups(Question *question, Units *units) {
         units->max_groups = 1;
 }
 
-// Groups of a unit are told apart by the bytes of their keys.
-static void check_spelling(const Question *question) {
-    for (int i = 0; i < question->leaf->nkeys; i++)
-        if (!has_spelling(question->leaf->keys[i].type))
-            ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                            errmsg("GROUP BY a value of type %s is not supported where a unit may have several rows",
-                                   format_type_be(question->leaf->keys[i].type)),
-                            errdetail("Equal values of this type can have different bytes."),
-                            errhint("Group by an expression of another type, such as extract(epoch FROM ...).")));
-}
-
 // ---- preparing -----------------------------------------------------------------------------------------------------
 
 Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char *text, ParamListInfo parameters) {
@@ -430,10 +419,8 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
     find_sensitivities(reading, question);
     find_grids(question);
     find_decimals(question);
-    if (is_clipped(question)) { // before a charge: all of it is public
-        check_spelling(question);
+    if (is_clipped(question)) // before a charge: all of it is public
         check_contribution_size(question);
-    }
     return question;
 }
 

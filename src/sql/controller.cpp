@@ -73,6 +73,24 @@ void lock_declarations(const Visit &visit, Oid relation) {
                  relation);
 }
 
+void check_owns_domain(const Visit &visit, Oid relation, Oid role) {
+    uint64 n =
+        run_with_oid(visit,
+                     "SELECT o.relation::oid FROM dp_rdr.protected_table t "
+                     "JOIN dp_rdr.protected_table o ON o.domain = t.domain JOIN pg_class c ON c.oid = o.relation "
+                     "WHERE t.relation::oid = $1 ORDER BY 1",
+                     relation);
+    for (uint64 i = 0; i < n; i++) {
+        bool isnull;
+        Oid other = DatumGetObjectId(border::Spi::value(i, 1, &isnull));
+        if (!border::owns_relation(other, role))
+            ereport(ERROR,
+                    (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                     errmsg("must be owner of %s as well, whose totals these are", catalog::qualified_name(other)),
+                     errhint("All tables with data of the same people have one owner.")));
+    }
+}
+
 // Runs a utility statement with the rights of a role.
 void run_as(Oid role, const char *sql) {
     border::SettingsScope settings = border::SettingsScope::enter();

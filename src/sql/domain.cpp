@@ -14,8 +14,9 @@ using catalog::UnitPath;
 
 // ---- dp_set_unit ---------------------------------------------------------------------------------------------------
 
-// What has named the domain through this table, as far as anything remembers; of a domain of one table whatever has. The lock makes
-// charges wait: they look again at what they rest on when they have it.
+// What has named the domain through this table, as far as anything remembers; of a domain of one table whatever has. A charge is this
+// table's unless it is surely another's, by oid and name: tables are renamed, and a restore gives them other oids. The lock makes charges
+// wait: they look again at what they rest on when they have it.
 static const char *use_of(const Visit &visit, Oid relation) {
     run_with_oid(visit,
                  "SELECT 1 FROM dp_rdr.protected_table t JOIN dp_rdr.odometer o ON o.id = t.domain "
@@ -27,16 +28,21 @@ static const char *use_of(const Visit &visit, Oid relation) {
 WITH mine AS (
   SELECT t.domain AS id, NOT EXISTS (SELECT FROM dp_rdr.protected_table o
                                      WHERE o.domain = t.domain AND o.relation <> t.relation) AS alone
-  FROM dp_rdr.protected_table t WHERE t.relation::oid = $1)
+  FROM dp_rdr.protected_table t WHERE t.relation::oid = $1),
+others AS (
+  SELECT c.oid, format('%I.%I', n.nspname, c.relname) AS name
+  FROM mine m JOIN dp_rdr.protected_table o ON o.domain = m.id JOIN pg_class c ON c.oid = o.relation
+  JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid <> $1)
 SELECT x.use FROM mine m, LATERAL (
   SELECT 1, 'a charge' WHERE EXISTS (SELECT FROM dp_rdr.ledger_row l WHERE l.table_id = m.id
-    AND (m.alone OR l.relation_oid = $1 OR l.relation = $2))
+    AND NOT EXISTS (SELECT FROM others o WHERE o.oid = l.relation_oid AND o.name = l.relation))
   UNION ALL
   SELECT 2, 'a charge or a denial' FROM dp_rdr.odometer o WHERE o.id = m.id AND m.alone
     AND o.public_epsilon + o.conditional_epsilon + o.public_rho + o.conditional_rho + o.public_releases
         + o.conditional_releases + o.public_denials + o.conditional_denials > 0
   UNION ALL
-  SELECT 3, 'a denial' WHERE EXISTS (SELECT FROM dp_rdr.denial d WHERE d.table_id = m.id AND (m.alone OR d.relation = $2))
+  SELECT 3, 'a denial' WHERE EXISTS (SELECT FROM dp_rdr.denial d WHERE d.table_id = m.id
+    AND (d.relation = $2 OR NOT EXISTS (SELECT FROM others o WHERE o.name = d.relation)))
   UNION ALL
   SELECT 4, 'a stored answer' WHERE m.alone AND EXISTS (SELECT FROM dp_rdr.stored_answer a WHERE a.table_id = m.id)
   UNION ALL
@@ -47,15 +53,21 @@ SELECT x.use FROM mine m, LATERAL (
     return rows == 1 ? visit.spi.text(0, 1) : nullptr;
 }
 
+// (An oid that was restored as a number may be another's by now, which is no table of the domain.)
+static bool is_next_gone(const UnitPath *path) {
+    return OidIsValid(path->parent_relation) &&
+           (get_rel_name(path->parent_relation) == nullptr || !list_member_oid(path->tables, path->parent_relation));
+}
+
 // The same way by the same columns in the same domain, whose next table was dropped and made again.
 static bool only_repairs(const UnitPath *path, const Unit *unit) {
-    if (path == nullptr || unit == nullptr || path->direct || unit->parent_key == nullptr ||
-        path->ncolumns != unit->ncolumns || get_rel_name(path->parent_relation) != nullptr ||
+    if (path == nullptr || unit == nullptr || unit->domain == nullptr ||
+        path->direct != (unit->parent_key == nullptr) || path->ncolumns != unit->ncolumns || !is_next_gone(path) ||
         strcmp(unit->domain, DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(&path->domain)))) != 0)
         return false;
     for (int i = 0; i < unit->ncolumns; i++)
         if (path->columns[i] != unit->columns[i] ||
-            strcmp(path->key_names[i], get_attname(unit->parent, unit->parent_key[i], false)) != 0)
+            (!path->direct && strcmp(path->key_names[i], get_attname(unit->parent, unit->parent_key[i], false)) != 0))
             return false;
     return true;
 }
@@ -63,10 +75,11 @@ static bool only_repairs(const UnitPath *path, const Unit *unit) {
 static void check_unused(const Visit &visit, Oid relation) {
     const char *use = use_of(visit, relation);
     if (use != nullptr)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("the unit of %s stays: %s has named it", qualified_name(relation), use),
-                        errdetail("The totals count what was told about its units."),
-                        errhint("dp_domain('%s') shows it; dp_set_contribution() changes how many rows of one unit count.",
+        ereport(ERROR,
+                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                 errmsg("the unit of %s stays: %s has named it", qualified_name(relation), use),
+                 errdetail("The totals count what was told about its units."),
+                 errhint("dp_domain('%s') shows it; dp_set_contribution() changes how many rows of one unit count.",
                          qualified_name(relation))));
     if (run_with_oid(visit,
                      "SELECT p.relation::text FROM dp_rdr.protected_table p JOIN pg_class c ON c.oid = p.relation "
@@ -95,8 +108,10 @@ static void make_over(const Visit &visit, const char *id, Oid relation, const Un
     Datum values[3] = {CStringGetTextDatum(id), ObjectIdGetDatum(relation),
                        unit == nullptr ? Datum{0} : type_array(*unit)};
     visit.run("UPDATE dp_rdr.privacy_domain d SET unit_types = $3, "
-              "unit_table = CASE WHEN $3 IS NOT NULL THEN $2::regclass END WHERE d.id = $1::uuid",
+              "unit_table = CASE WHEN $3 IS NOT NULL THEN $2::regclass END, unit_names = NULL WHERE d.id = $1::uuid",
               3, types, values, unit == nullptr ? "  n" : "   ");
+    if (unit != nullptr)
+        remember_name(visit, id, relation);
 }
 
 // Where the table goes: the parent's domain, its own if it is alone there, or a new one.
@@ -115,10 +130,12 @@ static const char *move(const Visit &visit, Oid relation, const Unit *unit, cons
     return id;
 }
 
-// Where the table was alone, and nothing was told.
-static void forget_domain(const Visit &visit, const char *id) {
-    Oid types[1] = {TEXTOID};
-    Datum values[1] = {CStringGetTextDatum(id)};
+// Where nothing was told of the table. One that was alone there leaves nothing.
+static void leave_domain(const Visit &visit, const char *id, Oid relation) {
+    Oid types[2] = {TEXTOID, TEXTOID};
+    Datum values[2] = {CStringGetTextDatum(id), CStringGetTextDatum(qualified_name(relation))};
+    visit.run("UPDATE dp_rdr.privacy_domain d SET unit_names = array_remove(d.unit_names, $2) WHERE d.id = $1::uuid", 2,
+              types, values);
     visit.run("DELETE FROM dp_rdr.privacy_domain d WHERE d.id = $1::uuid "
               "AND NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.domain = d.id)",
               1, types, values);
@@ -141,7 +158,8 @@ DP_CALL(dp_set_unit) {
     const char *before = domain_of(visit, relation, &alone);
     const char *id = move(visit, relation, unit, before, alone);
     register_unit(visit, id, relation, unit, limits);
-    forget_domain(visit, before);
+    if (strcmp(id, before) != 0)
+        leave_domain(visit, before, relation);
     check_shares(visit, relation);
     check_profiles(visit, relation, InvalidOid);
     Oid types[1] = {TEXTOID};

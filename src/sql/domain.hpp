@@ -45,11 +45,14 @@ catalog::UnitPath *declared_unit(Oid relation);
 
 // Under its lock from here on. Made if it is not there.
 void register_domain(const catalog::Visit &visit, const char *id, Oid relation, const Unit *unit);
+// The table's columns are the people of the domain: under this name it comes back to it.
+void remember_name(const catalog::Visit &visit, const char *id, Oid relation);
 void register_unit(const catalog::Visit &visit, const char *id, Oid relation, const Unit *unit, const Limits &limits);
 
 // ---- totals by name ------------------------------------------------------------------------------------------------
 
-// A unit domain whose totals were used by a table of this name, which is no longer in it: it is there, or is made again. Null: none.
+// A unit domain whose totals were used by a table of this name: it is there, is made again, or is another that was renamed (oids do not
+// tell: after a restore that of the charged one may be another's). Null: none.
 const char *domain_of_name(const catalog::Visit &visit, Oid relation);
 
 } // namespace dp::sql

@@ -499,8 +499,10 @@ DP_CALL(dp_set_odometer) {
     require(fcinfo, odometer_relation, "relation");
     Oid relation = protected_relation(PG_GETARG_OID(odometer_relation));
     const Profile *profile = profile_argument(fcinfo, odometer_profile); // as the caller, whose expression it may be
+    Oid caller = GetUserId();
     Visit visit = Visit::write();
     Bound bound = lock_bound(visit, relation);
+    check_owns_domain(visit, relation, caller);
     BoundState was = state_of(relation);
     merge(fcinfo, profile, &bound);
     merge_period(fcinfo, &bound);

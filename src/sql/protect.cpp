@@ -83,9 +83,11 @@ static void forget_dangling(const Visit &visit) {
     visit.run("DELETE FROM dp_rdr.reviewer r WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = r.relation)");
     visit.run(
         "DELETE FROM dp_rdr.protected_table t WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = t.relation)");
-    // One with units may have told what other tables with the same people must not tell again.
+    // One with units may have told what other tables with the same people must not tell again; and what was charged to a row must
+    // not be taken for a charge whose domain is lost.
     visit.run("DELETE FROM dp_rdr.privacy_domain d WHERE d.unit_types IS NULL "
-              "AND NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.domain = d.id)");
+              "AND NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.domain = d.id) "
+              "AND NOT EXISTS (SELECT FROM dp_rdr.ledger_row l WHERE l.table_id = d.id)");
 }
 
 // A view of the owner's over this table that calls deny(): it was protected before, by a catalog that is lost. Anybody can
@@ -113,6 +115,7 @@ struct Identity {
     bool known;     // already in protected_table
     bool odometer;  // has its odometer row
     bool history;   // had charges or a facade before
+    bool lost;      // and of some of it nobody knows whose total counts it
 };
 } // namespace
 
@@ -136,23 +139,38 @@ static bool has_odometer(const Visit &visit, const char *id) {
     pg_unreachable();
 }
 
+// The owner of totals, as of the last charge: this one, or a role that has another name by now.
+static const char owned[] = "(o.owner = $2 OR NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = o.owner))";
+
+// Charges on a table of this name whose domain was not restored with them.
+static bool has_lost_charges(const Visit &visit, Oid relation) {
+    Oid types[1] = {TEXTOID};
+    Datum values[1] = {CStringGetTextDatum(catalog::qualified_name(relation))};
+    return visit.run("SELECT 1 FROM dp_rdr.ledger_row l WHERE l.relation = $1 AND NOT EXISTS "
+                     "(SELECT FROM dp_rdr.privacy_domain d WHERE d.id = l.table_id) LIMIT 1",
+                     1, types, values) == 1;
+}
+
 // A table that was dropped and made again by the same owner goes on with its totals, unless they belong to a living
 // table that was renamed; so does one whose ledger was restored without its odometer. Columns: id, whether it has an odometer, has
-// told anything, and has units.
+// told anything, has units, and has surely none.
 static bool find_by_name(const Visit &visit, Oid relation) {
     Oid types[2] = {TEXTOID, TEXTOID};
     Datum values[2] = {CStringGetTextDatum(catalog::qualified_name(relation)),
                        CStringGetTextDatum(GetUserNameFromId(catalog::relation_owner(relation), false))};
-    return visit.run("SELECT x.id, x.odometer, x.used, EXISTS (SELECT FROM dp_rdr.privacy_domain d "
-                     "WHERE d.id = x.id AND d.unit_types IS NOT NULL) FROM ("
-                     "SELECT o.id, true AS odometer, o.public_epsilon + o.conditional_epsilon + o.public_rho "
-                     "+ o.conditional_rho + o.public_denials + o.conditional_denials > 0 AS used "
-                     "FROM dp_rdr.odometer o WHERE o.relation_name = $1 AND o.owner = $2 "
-                     "UNION ALL SELECT l.table_id, false, true FROM dp_rdr.ledger_row l WHERE l.relation = $1 "
-                     "AND NOT EXISTS (SELECT FROM dp_rdr.odometer o WHERE o.id = l.table_id)) x "
-                     "WHERE NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.domain = x.id) "
-                     "ORDER BY x.odometer DESC, x.used DESC, x.id LIMIT 1",
-                     2, types, values) == 1;
+    return visit.run(
+               psprintf("SELECT x.id, x.odometer, x.used, EXISTS (SELECT FROM dp_rdr.privacy_domain d "
+                        "WHERE d.id = x.id AND d.unit_types IS NOT NULL), EXISTS (SELECT FROM dp_rdr.privacy_domain d "
+                        "WHERE d.id = x.id AND d.unit_types IS NULL) FROM ("
+                        "SELECT o.id, true AS odometer, o.public_epsilon + o.conditional_epsilon + o.public_rho "
+                        "+ o.conditional_rho + o.public_denials + o.conditional_denials > 0 AS used "
+                        "FROM dp_rdr.odometer o WHERE o.relation_name = $1 AND %s "
+                        "UNION ALL SELECT l.table_id, false, true FROM dp_rdr.ledger_row l WHERE l.relation = $1 "
+                        "AND NOT EXISTS (SELECT FROM dp_rdr.odometer o WHERE o.id = l.table_id)) x "
+                        "WHERE NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.domain = x.id) "
+                        "ORDER BY x.odometer DESC, x.used DESC, x.id LIMIT 1",
+                        owned),
+               2, types, values) == 1;
 }
 
 static bool has_types(const Visit &visit, const char *id, const Unit &unit) {
@@ -166,14 +184,63 @@ const char *domain_of_name(const Visit &visit, Oid relation) {
     Oid types[2] = {TEXTOID, TEXTOID};
     Datum values[2] = {CStringGetTextDatum(catalog::qualified_name(relation)),
                        CStringGetTextDatum(GetUserNameFromId(catalog::relation_owner(relation), false))};
-    uint64 rows = visit.run("SELECT d.id FROM dp_rdr.privacy_domain d LEFT JOIN dp_rdr.odometer o ON o.id = d.id "
-                            "WHERE d.unit_types IS NOT NULL AND (o.id IS NULL OR o.owner = $2) "
-                            "AND EXISTS (SELECT FROM dp_rdr.ledger_row l WHERE l.table_id = d.id AND l.relation = $1) "
-                            "AND NOT EXISTS (SELECT FROM dp_rdr.ledger_row l JOIN dp_rdr.protected_table t ON "
-                            "t.relation::oid = l.relation_oid "
-                            "WHERE l.table_id = d.id AND l.relation = $1 AND t.domain = d.id) ORDER BY d.id LIMIT 1",
-                            2, types, values);
+    uint64 rows =
+        visit.run(psprintf("SELECT d.id FROM dp_rdr.privacy_domain d LEFT JOIN dp_rdr.odometer o ON o.id = d.id "
+                           "WHERE d.unit_types IS NOT NULL AND (o.id IS NULL OR %s) "
+                           "AND EXISTS (SELECT FROM dp_rdr.ledger_row l WHERE l.table_id = d.id AND l.relation = $1) "
+                           "ORDER BY d.id LIMIT 1",
+                           owned),
+                  2, types, values);
     return rows == 1 ? visit.spi.text(0, 1) : nullptr;
+}
+
+// A domain that was used, or has tables, and whose people were the columns of a table of this name. 55000 where that lives under
+// another name: what is made in its place has the same people as often as not.
+static const char *domain_founded(const Visit &visit, Oid relation) {
+    Oid types[2] = {TEXTOID, TEXTOID};
+    Datum values[2] = {CStringGetTextDatum(catalog::qualified_name(relation)),
+                       CStringGetTextDatum(GetUserNameFromId(catalog::relation_owner(relation), false))};
+    if (visit.run(
+            psprintf(
+                "SELECT d.id, (SELECT t.relation::oid FROM dp_rdr.protected_table t JOIN pg_class c ON c.oid = "
+                "t.relation "
+                "JOIN pg_namespace n ON n.oid = c.relnamespace WHERE t.domain = d.id AND t.relation = d.unit_table "
+                "AND format('%%I.%%I', n.nspname, c.relname) <> ALL (d.unit_names)) "
+                "FROM dp_rdr.privacy_domain d LEFT JOIN dp_rdr.odometer o ON o.id = d.id "
+                "WHERE d.unit_types IS NOT NULL AND $1 = ANY (d.unit_names) AND (o.id IS NULL OR %s) "
+                "AND (EXISTS (SELECT FROM dp_rdr.ledger_row l WHERE l.table_id = d.id) "
+                "OR EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.domain = d.id)) ORDER BY d.id LIMIT 1",
+                owned),
+            2, types, values) != 1)
+        return nullptr;
+    bool isnull;
+    Oid renamed = DatumGetObjectId(border::Spi::value(0, 2, &isnull));
+    if (isnull)
+        return visit.spi.text(0, 1);
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("the people of %s were known by the name of %s", catalog::qualified_name(renamed),
+                           catalog::qualified_name(relation)),
+                    errhint("If these are the same people, write unit => '... -> %s'; if not, protect the table under "
+                            "another name.",
+                            catalog::qualified_name(renamed))));
+    pg_unreachable();
+}
+
+// Totals of this name that another role has: neither his to go on with, nor to begin at 0 beside them.
+static void check_not_anothers(const Visit &visit, Oid relation) {
+    Oid types[2] = {TEXTOID, TEXTOID};
+    Datum values[2] = {CStringGetTextDatum(catalog::qualified_name(relation)),
+                       CStringGetTextDatum(GetUserNameFromId(catalog::relation_owner(relation), false))};
+    if (visit.run("SELECT o.owner FROM dp_rdr.odometer o JOIN dp_rdr.privacy_domain d ON d.id = o.id "
+                  "JOIN pg_roles r ON r.rolname = o.owner WHERE d.unit_types IS NOT NULL AND o.owner <> $2 "
+                  "AND EXISTS (SELECT FROM dp_rdr.ledger_row l WHERE l.table_id = o.id "
+                  "AND (l.relation = $1 OR $1 = ANY (d.unit_names))) ORDER BY o.id LIMIT 1",
+                  2, types, values) == 1)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("an earlier table %s was asked about when it belonged to role %s",
+                               catalog::qualified_name(relation), quote_identifier(visit.spi.text(0, 1))),
+                        errhint("Protect it as that role's, whose totals go on; with other people, under another "
+                                "name.")));
 }
 
 static Identity new_identity(const Visit &visit, Oid relation) {
@@ -195,21 +262,49 @@ static Identity identity_of(const Visit &visit, const char *id, bool told) {
 
 static Identity find_unit_identity(const Visit &visit, Oid relation, const Unit &unit) {
     const char *before = domain_of_name(visit, relation);
+    if (before == nullptr && unit.domain == nullptr)
+        before = domain_founded(visit, relation);
     if (before != nullptr &&
         (unit.domain != nullptr ? strcmp(before, unit.domain) != 0 : !has_types(visit, before, unit)))
         refuse_other_unit(relation, "other people", "Give it the unit that it had.");
     if (before != nullptr)
         return identity_of(visit, before, true);
+    check_not_anothers(visit, relation);
+    bool unknown = false;
     if (find_by_name(visit, relation)) {
         const char *id = visit.spi.text(0, 1);
-        bool used = flag(3), units = flag(4);
-        if (used && (!units || unit.domain != nullptr || !has_types(visit, id, unit)))
-            refuse_other_unit(relation, units ? "other people" : "a row",
-                              units ? "Give it the unit that it had." : "Leave unit at NULL.");
-        if (used)
+        bool used = flag(3), units = flag(4), rows = flag(5);
+        if (used && rows)
+            refuse_other_unit(relation, "a row", "Leave unit at NULL.");
+        if (used && units && (unit.domain != nullptr || !has_types(visit, id, unit)))
+            refuse_other_unit(relation, "other people", "Give it the unit that it had.");
+        if (used && unit.domain == nullptr)
             return identity_of(visit, id, true);
+        unknown = used;
     }
-    return unit.domain != nullptr ? identity_of(visit, unit.domain, false) : new_identity(visit, relation);
+    if (unit.domain == nullptr)
+        return new_identity(visit, relation);
+    Identity identity = identity_of(visit, unit.domain, false);
+    identity.lost = unknown || has_facade(visit, relation);
+    return identity;
+}
+
+static Identity find_row_identity(const Visit &visit, Oid relation) {
+    if (domain_of_name(visit, relation) != nullptr || domain_founded(visit, relation) != nullptr)
+        refuse_other_unit(relation, "people who may have many rows", "Pass the unit that it had, unit => '...'.");
+    check_not_anothers(visit, relation);
+    if (!find_by_name(visit, relation))
+        return new_identity(visit, relation);
+    Identity identity = {};
+    identity.id = visit.spi.text(0, 1);
+    identity.odometer = flag(2);
+    // Not after a dp_protect that was rolled back: its odometer was never used.
+    identity.history = flag(3);
+    if (!flag(4))
+        return identity;
+    if (identity.history)
+        refuse_other_unit(relation, "people who may have many rows", "Pass the unit that it had, unit => '...'.");
+    return new_identity(visit, relation);
 }
 
 static Identity find_identity(const Visit &visit, Oid relation, const Unit *unit) {
@@ -223,21 +318,17 @@ static Identity find_identity(const Visit &visit, Oid relation, const Unit *unit
         identity.odometer = flag(2);
         return identity;
     }
-    if (unit != nullptr)
-        return find_unit_identity(visit, relation, *unit);
-    if (domain_of_name(visit, relation) != nullptr)
-        refuse_other_unit(relation, "people who may have many rows", "Pass the unit that it had, unit => '...'.");
-    if (!find_by_name(visit, relation))
-        return new_identity(visit, relation);
-    identity.id = visit.spi.text(0, 1);
-    identity.odometer = flag(2);
-    // Not after a dp_protect that was rolled back: its odometer was never used.
-    identity.history = flag(3);
-    if (!flag(4))
-        return identity;
-    if (identity.history)
-        refuse_other_unit(relation, "people who may have many rows", "Pass the unit that it had, unit => '...'.");
-    return new_identity(visit, relation);
+    identity = unit != nullptr ? find_unit_identity(visit, relation, *unit) : find_row_identity(visit, relation);
+    identity.lost |= has_lost_charges(visit, relation);
+    return identity;
+}
+
+void remember_name(const Visit &visit, const char *id, Oid relation) {
+    Oid types[2] = {TEXTOID, TEXTOID};
+    Datum values[2] = {CStringGetTextDatum(id), CStringGetTextDatum(catalog::qualified_name(relation))};
+    visit.run("UPDATE dp_rdr.privacy_domain d SET unit_names = d.unit_names || $2 "
+              "WHERE d.id = $1::uuid AND ($2 = ANY (d.unit_names)) IS NOT TRUE",
+              2, types, values);
 }
 
 // A domain that is there stays as it is. Totals of an earlier table go on, but not an epoch that its settings had begun.
@@ -246,6 +337,10 @@ void register_domain(const Visit &visit, const char *id, Oid relation, const Uni
     bool founds = unit != nullptr && unit->domain == nullptr;
     Datum values[3] = {CStringGetTextDatum(id), ObjectIdGetDatum(relation), founds ? type_array(*unit) : Datum{0}};
     const char *nulls = founds ? "   " : "  n";
+    // What was kept of a table of rows that is gone.
+    visit.run("DELETE FROM dp_rdr.privacy_domain d WHERE d.id = $1::uuid AND d.unit_types IS NULL "
+              "AND NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.domain = d.id)",
+              1, types, values);
     visit.run("INSERT INTO dp_rdr.privacy_domain (id, unit_table, unit_types, epoch) "
               "SELECT $1::uuid, CASE WHEN $3 IS NOT NULL THEN $2::regclass END, $3, "
               "coalesce((SELECT o.epoch + 1 FROM dp_rdr.odometer o WHERE o.id = $1::uuid), 0) ON CONFLICT DO NOTHING",
@@ -254,11 +349,13 @@ void register_domain(const Visit &visit, const char *id, Oid relation, const Uni
     Oid keyed_types[3] = {TEXTOID, OIDOID, BOOLOID};
     Datum keyed_values[3] = {values[0], values[1], BoolGetDatum(founds && unit->keyed)};
     // The table whose keys are the people is made again, or is the first that is: one with limits may have several rows of one.
-    if (founds)
-        visit.run("UPDATE dp_rdr.privacy_domain d SET unit_table = $2::regclass WHERE d.id = $1::uuid AND NOT EXISTS "
-                  "(SELECT FROM dp_rdr.protected_table t WHERE t.domain = d.id AND t.relation = d.unit_table "
-                  "AND (t.max_rows IS NULL OR NOT $3))",
-                  3, keyed_types, keyed_values);
+    if (!founds)
+        return;
+    remember_name(visit, id, relation);
+    visit.run("UPDATE dp_rdr.privacy_domain d SET unit_table = $2::regclass WHERE d.id = $1::uuid AND NOT EXISTS "
+              "(SELECT FROM dp_rdr.protected_table t WHERE t.domain = d.id AND t.relation = d.unit_table "
+              "AND (t.max_rows IS NULL OR NOT $3))",
+              3, keyed_types, keyed_values);
 }
 
 void register_unit(const Visit &visit, const char *id, Oid relation, const Unit *unit, const Limits &limits) {
@@ -296,7 +393,7 @@ static void register_view(const Visit &visit, Oid view, Oid relation, const char
 // Totals that were lost are not to be spent again: the bound closes at what is known to be consumed on the public account.
 // Public charges are held against that account alone; a total that had the conditional charges in it would leave them room. An
 // epoch under zcdp ends with it: its claim comes on top, when the next request is denied.
-static void freeze(Oid relation) {
+static void freeze(Oid relation, bool joins) {
     Visit visit = Visit::write();
     run_with_oid(visit,
                  "UPDATE dp_rdr.privacy_domain d SET bound = 'filter', "
@@ -309,6 +406,7 @@ static void freeze(Oid relation) {
     visit.leave();
     ereport(WARNING, (errmsg("%s was protected before, and its totals are lost: no query will be answered",
                              catalog::qualified_name(relation)),
+                      joins ? errdetail("The totals that it shares with other tables are closed.") : 0,
                       errhint("When you know what has been spent, lift the bound with dp_set_odometer('%s', "
                               "epsilon_total => ..., delta_total => ...).",
                               catalog::qualified_name(relation))));
@@ -378,8 +476,8 @@ static Oid protect(Oid relation, const char *name, ArrayType *columns, const cha
     if (!identity.odometer)
         catalog::create_odometer(identity.id, catalog::qualified_name(relation),
                                  GetUserNameFromId(catalog::relation_owner(relation), false));
-    if (identity.history && !identity.odometer)
-        freeze(relation);
+    if (identity.lost || (identity.history && !identity.odometer))
+        freeze(relation, unit != nullptr && unit->domain != nullptr);
     else if (identity.history && !identity.known)
         ereport(WARNING, (errmsg("%s goes on with the ledger and the totals of an earlier table of this name",
                                  catalog::qualified_name(relation))));

@@ -43,7 +43,7 @@ sub value
 	return $node->safe_psql('postgres', $sql);
 }
 
-my $of_people = q{FROM dp_rdr.odometer o JOIN dp_rdr.protected_table t ON t.domain = id WHERE t.relation = 'people'::regclass};
+my $of_people = q{FROM dp_rdr.odometer o JOIN dp_rdr.privacy_domain t USING (id) WHERE id = (SELECT domain FROM dp_rdr.protected_table WHERE relation = 'people'::regclass)};
 
 # ---- 16 clients at one total -----------------------------------------------------------------------------------------
 

@@ -143,5 +143,129 @@ is(account($node, 'copy', 'patient'), $spent, 'totals that were lost are rebuilt
 is($node->safe_psql('copy', q{SELECT DISTINCT epsilon_total = epsilon FROM dp_odometer('contact') WHERE account = 'public'}), 't',
 	'and closed at what was spent');
 
+# ---- histories that names tell ----------------------------------------------------------------------------------------
+
+my $patients = q{CREATE TABLE patient (patient_id integer PRIMARY KEY); SELECT dp_protect('patient', 'patient_dp', unit => 'patient_id');};
+my $visits = q{CREATE TABLE visit (visit_id integer PRIMARY KEY, patient_id integer NOT NULL);};
+my $protect_visit = q{SELECT dp_protect('visit', 'visit_dp', unit => 'patient_id -> patient', max_rows => 20)};
+my $granted = q{SELECT dp_grant('visit_dp', 'analyst', 0, epsilon_max => 0.1, candidates => '{0.1}');};
+my $asks = q{SELECT * FROM dp_query('SELECT count(*) FROM visit_dp') AS (n bigint)};
+
+sub database
+{
+	my ($name) = @_;
+	$node->safe_psql('postgres', "CREATE DATABASE $name");
+	$node->safe_psql($name, q{CREATE EXTENSION dp_rdr; GRANT CREATE ON SCHEMA public TO controller, sharer});
+	return;
+}
+
+sub restored
+{
+	my ($from, $to, @parts) = @_;
+	my $file = PostgreSQL::Test::Utils::tempdir() . "/$to.dump";
+	$node->command_ok([ 'pg_dump', '-Fc', '-f', $file, @parts, $from ], "$to: dumped");
+	@parts ? database($to) : $node->safe_psql('postgres', "CREATE DATABASE $to");
+	$node->safe_psql($to, 'CREATE TABLE moves_the_oids (a integer); DROP TABLE moves_the_oids');
+	return $file;
+}
+
+sub filled
+{
+	my ($name, $file) = @_;
+	$node->command_ok([ 'pg_restore', '--exit-on-error', '-d', $name, $file ], "$name: restored");
+	return;
+}
+
+database('told');
+psql_as($node, 'told', 'controller', "$patients $visits $protect_visit; $granted");
+ask($node, 'told', $asks);
+is(account($node, 'told', 'patient'), '1|0.1', 'one table was asked about');
+
+# Another name, and other oids.
+psql_as($node, 'told', 'controller', 'ALTER TABLE visit RENAME TO stay');
+my $leaves = q{SELECT dp_set_unit('stay', 'patient_id -> stay', 20)};
+is(sqlstate($node, 'told', 'controller', $leaves), '55000', 'a table with another name stays');
+filled('renamed', restored('told', 'renamed'));
+is(sqlstate($node, 'renamed', 'controller', $leaves), '55000', 'and after a restore');
+is(account($node, 'renamed', 'stay'), '1|0.1', 'with what was told');
+psql_as($node, 'told', 'controller', 'ALTER TABLE stay RENAME TO visit');
+
+# The table of the people is made again, which nobody has asked about.
+psql_as($node, 'told', 'controller', 'ALTER TABLE patient RENAME TO person');
+is(sqlstate($node, 'told', 'controller', "BEGIN; $patients"), '55000', 'the name of a table that has another is not free');
+psql_as($node, 'told', 'controller', 'ALTER TABLE person RENAME TO patient; DROP TABLE patient CASCADE');
+is(sqlstate($node, 'told', 'controller', q{BEGIN; CREATE TABLE patient (patient_id integer PRIMARY KEY); SELECT dp_protect('patient', 'patient_dp')}),
+	'55000', 'rows are not its people');
+is(sqlstate($node, 'told', 'controller', q{BEGIN; CREATE TABLE patient (patient_id bigint PRIMARY KEY); SELECT dp_protect('patient', 'patient_dp', unit => 'patient_id')}),
+	'55000', 'nor others');
+psql_as($node, 'told', 'controller', $patients);
+is(account($node, 'told', 'patient'), '1|0.1', 'it comes back to its people');
+is(sqlstate($node, 'told', 'controller', q{SELECT dp_set_unit('visit', 'patient_id -> patient', 20)}), '', 'the way to it is mended');
+is($node->safe_psql('told', q{SELECT count(*) FROM dp_domain('visit') WHERE path LIKE '%gone%'}), 0, 'whole');
+
+# Two owners: nobody asks, and neither sets what counts for the other.
+psql_as($node, 'told', 'postgres', 'ALTER TABLE visit OWNER TO sharer; ALTER VIEW visit_dp OWNER TO sharer');
+is(sqlstate($node, 'told', $_, q{SELECT dp_set_odometer('} . ($_ eq 'sharer' ? 'visit' : 'patient') . q{', epsilon_total => 100)}), '42501',
+	"$_ does not set the total of both") for qw(sharer controller);
+is(sqlstate($node, 'told', 'analyst', $asks), '55000', 'no question is answered');
+psql_as($node, 'told', 'postgres', 'ALTER TABLE visit OWNER TO controller; ALTER VIEW visit_dp OWNER TO controller');
+is(sqlstate($node, 'told', 'analyst', $asks), '', 'until one has both');
+my $told = account($node, 'told', 'patient');
+is($told, '2|0.2', 'and it is charged');
+
+# A step to a table that is gone.
+psql_as($node, 'told', 'controller', q{CREATE TABLE drug (visit_id integer);
+	SELECT dp_protect('drug', 'drug_dp', unit => 'visit_id -> visit (visit_id)', max_rows => 50);
+	SELECT dp_grant('drug_dp', 'analyst', 0, epsilon_max => 0.1, candidates => '{0.1}');});
+my $drugs = q{SELECT count(*) FROM drug_dp};
+is(sqlstate($node, 'told', 'analyst', "BEGIN; $drugs"), '', 'a step');
+psql_as($node, 'told', 'controller', 'DROP TABLE visit CASCADE');
+is(sqlstate($node, 'told', $_, $drugs), '55000', "$_: the table that is gone is said") for qw(analyst controller);
+is(sqlstate($node, 'told', 'analyst', qq{SELECT * FROM dp_explain('$drugs')}), '55000', 'so is it without an answer');
+$told = account($node, 'told', 'patient');
+
+# All of them are gone when the dump is taken.
+psql_as($node, 'told', 'controller', 'DROP TABLE drug CASCADE; DROP TABLE patient CASCADE');
+filled('emptied', restored('told', 'emptied'));
+psql_as($node, 'emptied', 'controller', "$patients $visits");
+is(account($node, 'emptied', 'patient'), $told, 'the people come back after a restore');
+is(sqlstate($node, 'emptied', 'controller', q{SELECT dp_protect('visit', 'visit_dp')}), '55000', 'what was told of them is not told of rows');
+is(sqlstate($node, 'emptied', 'controller', $protect_visit), '', 'but of them');
+is(account($node, 'emptied', 'visit'), $told, 'in one account');
+
+# What is not known is closed: a domain that was not restored, ...
+my $closed = q{SELECT epsilon_total = epsilon FROM dp_odometer('visit') WHERE account = 'public'};
+for my $way ("$patients $visits $protect_visit", "$visits SELECT dp_protect('visit', 'visit_dp', unit => 'patient_id -> visit', max_rows => 20)",
+	"$visits SELECT dp_protect('visit', 'visit_dp')")
+{
+	$node->safe_psql('postgres', 'DROP DATABASE IF EXISTS unknown');
+	filled('unknown', restored('told', 'unknown'));
+	$node->safe_psql('unknown', 'DELETE FROM dp_rdr.privacy_domain');
+	psql_as($node, 'unknown', 'controller', $way);
+	is($node->safe_psql('unknown', $closed), 't', 'without its domain a table is closed');
+}
+
+# ... or a table and its view without anything else, which joins others.
+my $part = restored('renamed', 'joined', '-t', 'stay', '-t', 'visit_dp');
+psql_as($node, 'joined', 'controller', $patients);
+$node->command_ok([ 'pg_restore', '--exit-on-error', '-d', 'joined', $part ], 'a part is restored');
+psql_as($node, 'joined', 'controller', q{SELECT dp_protect('stay', 'stay_dp', unit => 'patient_id -> patient', max_rows => 20)});
+is($node->safe_psql('joined', q{SELECT epsilon_total FROM dp_odometer('patient') WHERE account = 'public'}), '0',
+	'whoever joins with lost totals closes those of all');
+
+# The owner has another name, or is another.
+$node->safe_psql('postgres', 'CREATE ROLE first_name LOGIN');
+database('owners');
+$node->safe_psql('owners', 'GRANT CREATE ON SCHEMA public TO first_name');
+psql_as($node, 'owners', 'first_name', "$patients $visits $protect_visit; $granted");
+ask($node, 'owners', $asks);
+$node->safe_psql('owners', 'ALTER ROLE first_name RENAME TO second_name');
+psql_as($node, 'owners', 'second_name', "DROP TABLE visit, patient CASCADE; $patients $visits $protect_visit");
+is(account($node, 'owners', 'visit'), '1|0.1', 'an owner of another name goes on');
+psql_as($node, 'owners', 'second_name', "$granted");
+ask($node, 'owners', $asks);
+psql_as($node, 'owners', 'second_name', 'DROP TABLE visit, patient CASCADE');
+is(sqlstate($node, 'owners', 'sharer', $_), '55000', 'another does not begin at 0') for $patients, "$visits SELECT dp_protect('visit', 'visit_dp')";
+
 $node->stop;
 done_testing();
