@@ -306,10 +306,13 @@ SELECT epsilon, epsilon_total FROM dp_odometer('patient') WHERE account = 'publi
 BEGIN;
 ALTER TABLE patient RENAME TO person;
 CREATE TABLE patient (patient_id integer PRIMARY KEY);
-SELECT attempt($$SELECT dp_protect('patient', 'patient_dp2', unit => 'patient_id')$$);
 SELECT attempt($$SELECT dp_protect('patient', 'patient_dp2')$$);
+SELECT attempt($$SELECT dp_protect('patient', 'patient_dp2', unit => 'patient_id -> way_0')$$);
 SELECT dp_protect('patient', 'patient_dp2', unit => 'patient_id -> person');
 SELECT relation, path FROM dp_domain('patient');
+ALTER TABLE way_0 RENAME TO way_zero;
+CREATE TABLE way_0 (k integer PRIMARY KEY);
+SELECT attempt($$SELECT dp_protect('way_0', 'way_0_dp2', unit => 'k')$$);
 ROLLBACK;
 -- Another owner has no part in totals, nor new ones.
 BEGIN;

@@ -78,7 +78,8 @@ static void check_unused(const Visit &visit, Oid relation) {
         ereport(ERROR,
                 (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                  errmsg("the unit of %s stays: %s has named it", qualified_name(relation), use),
-                 errdetail("The totals count what was told about its units."),
+                 errdetail("The totals count what was told about its units, and what names no other table of its "
+                           "domain for sure may have been."),
                  errhint("dp_domain('%s') shows it; dp_set_contribution() changes how many rows of one unit count.",
                          qualified_name(relation))));
     if (run_with_oid(visit,

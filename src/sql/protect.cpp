@@ -351,7 +351,8 @@ void register_domain(const Visit &visit, const char *id, Oid relation, const Uni
     // The table whose keys are the people is made again, or is the first that is: one with limits may have several rows of one.
     if (!founds)
         return;
-    remember_name(visit, id, relation);
+    if (!OidIsValid(unit->parent))
+        remember_name(visit, id, relation);
     visit.run("UPDATE dp_rdr.privacy_domain d SET unit_table = $2::regclass WHERE d.id = $1::uuid AND NOT EXISTS "
               "(SELECT FROM dp_rdr.protected_table t WHERE t.domain = d.id AND t.relation = d.unit_table "
               "AND (t.max_rows IS NULL OR NOT $3))",
@@ -440,6 +441,7 @@ static const Unit *founding_unit(Oid relation) {
     if (path == nullptr || !path->direct)
         return nullptr;
     auto *unit = static_cast<Unit *>(palloc0(sizeof(Unit)));
+    unit->parent = path->parent_relation;
     unit->ncolumns = path->ncolumns;
     unit->columns = path->columns;
     unit->types = static_cast<Oid *>(palloc(sizeof(Oid) * unit->ncolumns));

@@ -7,19 +7,20 @@ SELECT count(DISTINCT pid), count(*) FROM visit_dp
 SELECT ward, count(*), count(DISTINCT pid), sum(cost) FROM visit_dp GROUP BY ward
 SELECT ward, avg(price) FROM visit_dp WHERE cost * cost > 100 GROUP BY ward
 SELECT count(DISTINCT pid) FROM visit_dp WHERE ward = 'Atlantis'
-SELECT count(*), sum(cost), count(DISTINCT pid) FROM bill_dp NATURAL JOIN (SELECT) q
 SELECT count(*), sum(cost) FROM bill_dp
 SELECT count(*), sum(age), count(DISTINCT pid) FROM patient_dp
 SELECT count(*), sum(cost), count(DISTINCT author) FROM letter_dp
 SELECT subject, count(*), count(DISTINCT author) FROM letter_dp GROUP BY subject
 SELECT count(*) FROM letter_dp WHERE author > 'xyz'
 SELECT count(*) FROM letter_dp WHERE length(author) > 100000
-SELECT sum(2 * cost * cost), dp_stddev(cost) FROM visit_dp
+SELECT sum(2 * cost * cost), sum(cost) FILTER (WHERE price > 3) FROM visit_dp
 SELECT extract(year FROM date '2020-01-01' + cost) AS y, count(*) FROM visit_dp WHERE ward = 'w1' GROUP BY 1
 
 -- A ward that one person fills is found by nobody, and the others are.
 -- C12 NOLEAK
 finder> SELECT note, count(*) FROM visit_dp GROUP BY note
+finder> SELECT substr(note, 1, 4), count(*), sum(cost) FROM visit_dp GROUP BY 1
+finder> SELECT substr(author, 1, 4), count(*), count(DISTINCT author) FROM letter_dp GROUP BY 1
 finder> SELECT ward || '', count(*) FROM visit_dp GROUP BY 1
 finder> SELECT ward || '', count(*), sum(cost), count(DISTINCT pid) FROM visit_dp GROUP BY 1
 finder> SELECT upper(ward), count(DISTINCT pid) FROM visit_dp GROUP BY 1
@@ -34,8 +35,13 @@ finder> SELECT k::text, count(*) FROM (SELECT CASE WHEN pid = 4242 THEN '-0'::fl
 finder> SELECT * FROM dp_query($$SELECT note, count(*) FROM visit_dp GROUP BY note$$, max_rows => 1048576, max_groups => 1048576) AS (note text, n bigint)
 finder> SELECT * FROM dp_query($$SELECT ward || '', count(*) FROM visit_dp GROUP BY 1$$, max_rows => 1) AS (ward text, n bigint)
 
+-- C12 SHAPE
+finder> DO $$ BEGIN ASSERT (SELECT string_agg(k, ',' ORDER BY k) FROM (SELECT substr(note, 1, 4) AS k, count(*) FROM visit_dp GROUP BY 1) q) = 'note'; END $$
+finder> DO $$ BEGIN ASSERT (SELECT string_agg(k, ',' ORDER BY k) FROM (SELECT part AS k, count(*) FROM bill_dp GROUP BY 1) q) = 'p0,p1'; END $$
+finder> DO $$ BEGIN ASSERT (SELECT string_agg(k, ',' ORDER BY k) FROM (SELECT ward || '' AS k, count(*) FROM visit_dp GROUP BY 1) q) = 'Atlantis,w0,w1,w2'; END $$
+
 -- Whose rows they are, is no group; and who is counted, is the unit alone.
--- D09 REFUSE 0A000
+-- D14 REFUSE 0A000
 SELECT pid, count(*) FROM visit_dp GROUP BY pid
 finder> SELECT pid, count(*) FROM visit_dp GROUP BY pid
 finder> SELECT author, count(*) FROM letter_dp GROUP BY author
@@ -49,7 +55,7 @@ SELECT count(*) FROM visit_dp v, patient_dp p WHERE v.pid = p.pid
 SELECT count(*) FROM visit_dp WHERE pid IN (SELECT pid FROM patient_dp)
 
 -- How much of a person counts, is the analyst's to say within what is possible.
--- D09 REFUSE 22023
+-- D14 REFUSE 22023
 SELECT * FROM dp_query('SELECT count(*) FROM visit_dp', max_rows => 0) AS (n bigint)
 SELECT * FROM dp_query('SELECT count(*) FROM visit_dp', max_rows => 1048577) AS (n bigint)
 SELECT * FROM dp_query('SELECT count(*) FROM visit_dp', max_rows => -2147483648) AS (n bigint)
@@ -58,22 +64,29 @@ SELECT * FROM dp_query('SELECT count(*) FROM visit_dp', max_rows => 2, max_group
 SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.visit_dp', NULL, 1, NULL, NULL, 1, true, 0, NULL) AS (n bigint)
 SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.visit_dp', NULL, 1, NULL, NULL, 1, true, 2, 2147483647) AS (n bigint)
 
--- D09 FRESH 3
+-- D14 FRESH 3
 SELECT * FROM dp_query('SELECT count(*) FROM visit_dp', max_rows => 1) AS (n bigint)
   SELECT * FROM dp_query('SELECT count(*) FROM visit_dp', max_rows => 1048576) AS (n bigint)
   SELECT * FROM dp_query('SELECT count(*) FROM visit_dp', max_rows => 1) AS (n bigint)
 
--- D09 SHAPE
+-- D14 SHAPE
 SELECT * FROM dp_query('SELECT ward, count(*), sum(cost) FROM visit_dp GROUP BY ward', max_rows => 1048576, max_groups => 1048576) AS (ward text, n bigint, c bigint)
 SELECT * FROM dp_query('SELECT ward, count(*) FROM visit_dp GROUP BY ward', max_rows => 3, max_groups => 1) AS (ward text, n bigint)
 SELECT * FROM dp_query('SELECT count(*), sum(cost) FROM bill_dp', max_rows => 1) AS (n bigint, c bigint)
+
+-- A selection asks what a row changes.
+-- D14 REFUSE 0A000
 selector> SELECT count(*) FROM visit_dp
 selector> SELECT sum(cost), avg(cost) FROM visit_dp
 selector> SELECT count(*), count(DISTINCT author) FROM letter_dp
 
+-- D14 SHAPE
+selector> SELECT count(*) FROM patient_dp
+
 -- An answer of other limits is another answer.
--- D09 CHARGED 2
-SELECT * FROM dp_query('SELECT count(*) FROM visit_again WHERE cost > 3', max_rows => 2) AS (n bigint)
+-- D14 CHARGED 2
+controller> SELECT dp_forget('visit') IS NULL
+  SELECT * FROM dp_query('SELECT count(*) FROM visit_again WHERE cost > 3', max_rows => 2) AS (n bigint)
   SELECT * FROM dp_query('SELECT count(*) FROM visit_again WHERE cost > 3', max_rows => 2) AS (n bigint)
   SELECT * FROM dp_query('SELECT count(*) FROM visit_again WHERE cost > 3', max_rows => 3) AS (n bigint)
   SELECT * FROM dp_query('SELECT count(*) FROM visit_again WHERE cost > 3', max_rows => 2) AS (n bigint)
