@@ -44,6 +44,9 @@ ACCEPTED = (
     "SELECT CASE WHEN count(*) > 100 THEN 'many' ELSE 'few' END, coalesce(avg(height), 0) FROM person_dp",
     "SELECT * FROM dp_query('SELECT count(*) FROM person_dp WHERE age > 40') AS (n bigint)",
     "SELECT count(*) FROM (SELECT age, city FROM person_dp WHERE salary >= 1000) q WHERE city <> 'city 2'",
+    "SELECT ward, count(*), sum(cost), count(DISTINCT pid) FROM visit_dp WHERE cost < 40 GROUP BY ward",
+    "SELECT * FROM dp_query($$SELECT count(*), sum(cost) FROM bill_dp WHERE part = 'p1'$$, max_rows => 2) AS (n bigint, c bigint)",
+    "SELECT count(DISTINCT author), avg(cost) FROM letter_dp WHERE subject <> 's1'",
 )
 
 COLUMNS = ("id", "age", "sex", "city", "note", "salary", "height", "rate", "born", "seen", "mood", "member", "p.ctid", "inhabitants", "p")
