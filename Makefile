@@ -189,6 +189,9 @@ build/greybox/dp_rdr.so: $(GREYBOX_OBJS) $(filter-out $(DRAWING:.cpp=.o),$(OBJS)
 greybox: build/greybox/dp_rdr.so
 	python3 test/greybox/run.py
 
+neighbours: build/greybox/dp_rdr.so
+	python3 test/neighbours/run.py
+
 # The library of test/batch: the objects of make all but for the module itself, a function that hands several charges to the
 # ledger's writer at once, and one that reads in the wrong process. No other target builds it, and none installs it.
 build/batch/%.o: %.cpp
@@ -254,6 +257,6 @@ container:
 
 .PHONY: dist deb container
 
-.PHONY: unit unit-sanitize statistics audit client samplers counts greybox blackbox batch test test-matrix test-asserts browser demo bench escrow soak mutants
+.PHONY: unit unit-sanitize statistics audit client samplers counts greybox neighbours blackbox batch test test-matrix test-asserts browser demo bench escrow soak mutants
 
 -include $(OBJS:.o=.d) $(wildcard build/obj/*/*/*.d build/sanitized/*/*/*.d build/greybox/src/*/*.d build/batch/test/*/*.d)

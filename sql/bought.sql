@@ -51,7 +51,7 @@ SELECT bool_and(dp_verify_ledger(('of_' || view)::regclass)) AS whole FROM walle
 -- ---- An odometer that is ahead of its table, as a restore of a part leaves it: who asks is told so, and the owner how to go on
 
 RESET ROLE;
-UPDATE dp_rdr.protected_table SET epoch = epoch - 1 WHERE relation = 'of_zcdp_3'::regclass;
+UPDATE dp_rdr.privacy_domain SET epoch = epoch - 1 FROM dp_rdr.protected_table WHERE id = domain AND relation = 'of_zcdp_3'::regclass;
 SET ROLE regress_analyst;
 SELECT attempt('SELECT count(*) FROM zcdp_3');
 SELECT accepted, reason FROM dp_explain('SELECT count(*) FROM zcdp_3');

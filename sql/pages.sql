@@ -162,7 +162,7 @@ SELECT dp_set_odometer('people', bound => 'filter', epsilon_total => 0.06, perio
 SELECT dp_set_odometer('people', epsilon_total => 0.07, epsilon_lifetime => 0.07);
 RESET client_min_messages;
 RESET ROLE;
-UPDATE dp_rdr.protected_table SET period_since = '2001-02-03' WHERE relation = 'people'::regclass;
+UPDATE dp_rdr.privacy_domain SET period_since = '2001-02-03' FROM dp_rdr.protected_table WHERE id = domain AND relation = 'people'::regclass;
 UPDATE dp_rdr.odometer SET public_period_kind = 'year', public_period_start = '2001-01-01 00:00Z' WHERE relation_name = 'public.people';
 SET ROLE regress_pages;
 :ask
@@ -368,7 +368,7 @@ SELECT count(*) FROM dp_audit() WHERE finding ~ 'is used' AND remedy ~ 'people';
 
 RESET ROLE;
 DROP OWNED BY regress_pages, regress_asks, regress_asks_too, regress_reads, "regress_'q""\x;%s";
-DELETE FROM dp_rdr.denial d WHERE NOT EXISTS (SELECT FROM dp_rdr.protected_table t JOIN pg_class c ON c.oid = t.relation WHERE t.id = d.table_id);
+DELETE FROM dp_rdr.denial d WHERE NOT EXISTS (SELECT FROM dp_rdr.protected_table t JOIN pg_class c ON c.oid = t.relation WHERE t.domain = d.table_id);
 DELETE FROM dp_rdr.protected_table t WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = t.relation);
 DELETE FROM dp_rdr.stored_answer;
 DROP ROLE regress_pages, regress_asks, regress_asks_too, regress_reads, "regress_'q""\x;%s";

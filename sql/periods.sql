@@ -21,7 +21,7 @@ BEGIN
     RETURN n;
 END $$;
 CREATE FUNCTION turn(back interval = '3 years') RETURNS void LANGUAGE sql AS $$
-    UPDATE dp_rdr.protected_table SET period_since = period_since - back;
+    UPDATE dp_rdr.privacy_domain SET period_since = period_since - back;
     UPDATE dp_rdr.odometer SET public_period_start = public_period_start - back,
                                conditional_period_start = conditional_period_start - back;
     UPDATE dp_rdr.odometer_share SET public_period_start = public_period_start - back,
@@ -66,7 +66,7 @@ SELECT * FROM sums;
 SELECT public_period_kind, public_period_start = date_trunc('month', now(), 'UTC') AS of_this_month, public_period_epsilon,
     conditional_period_kind FROM dp_rdr.odometer WHERE relation_name = 'public.period_people';
 SELECT grantee, public_epsilon, public_period_kind, public_period_epsilon FROM dp_rdr.odometer_share WHERE id =
-    (SELECT id FROM dp_rdr.protected_table WHERE relation = 'period_people'::regclass) ORDER BY grantee;
+    (SELECT domain FROM dp_rdr.protected_table WHERE relation = 'period_people'::regclass) ORDER BY grantee;
 SELECT parameters -> 'period' ->> 'kind' AS kind, (parameters -> 'period' ->> 'start')::date = date_trunc('month', at AT TIME ZONE 'UTC') AS starts,
     (parameters -> 'period' ->> 'since')::date = (at AT TIME ZONE 'UTC')::date AS since
 FROM dp_rdr.ledger WHERE relation = 'public.period_people' ORDER BY id;
@@ -92,7 +92,7 @@ RESET SESSION AUTHORIZATION;
 SELECT answered('regress_second', 4), answered('regress_analyst', 3);
 SELECT * FROM sums;
 SELECT grantee, public_epsilon, public_period_epsilon FROM dp_rdr.odometer_share WHERE id =
-    (SELECT id FROM dp_rdr.protected_table WHERE relation = 'period_people'::regclass) ORDER BY grantee;
+    (SELECT domain FROM dp_rdr.protected_table WHERE relation = 'period_people'::regclass) ORDER BY grantee;
 
 -- And the next, which the lifetime ends: 0.6 of 0.75 are spent.
 SELECT turn();
@@ -138,7 +138,7 @@ RESET SESSION AUTHORIZATION;
 
 -- A table whose total is spent already is not closed for ever: the first turn behind the setting frees it, also for a role that asks
 -- for the first time then, and nobody had to ask before.
-UPDATE dp_rdr.protected_table SET period_since = period_since - 400 WHERE relation = 'period_people'::regclass;
+UPDATE dp_rdr.privacy_domain SET period_since = period_since - 400 FROM dp_rdr.protected_table WHERE id = domain AND relation = 'period_people'::regclass;
 SELECT * FROM sums WHERE account = 'public';
 SELECT answered('regress_second', 3), answered('regress_analyst', 10);
 SELECT * FROM sums WHERE account = 'public';
@@ -161,7 +161,7 @@ SELECT period_end = date_trunc('day', now(), 'UTC') + interval '1 day' AS same F
 RESET TimeZone;
 
 -- Charges chosen from the rows never turn the public period, nor end it, and read both accounts.
-UPDATE dp_rdr.protected_table SET epsilon_total = 9, epsilon_lifetime = 99 WHERE relation = 'period_people'::regclass;
+UPDATE dp_rdr.privacy_domain SET epsilon_total = 9, epsilon_lifetime = 99 FROM dp_rdr.protected_table WHERE id = domain AND relation = 'period_people'::regclass;
 SET SESSION AUTHORIZATION regress_controller;
 SELECT dp_set_odometer('period_people', period => 'month', epsilon_total => 0.5, epsilon_lifetime => 99);
 RESET SESSION AUTHORIZATION;
@@ -223,15 +223,15 @@ SELECT delta, period_delta FROM dp_odometer('period_visitor') WHERE account = 'p
 SELECT dp_verify_ledger('period_visitor');
 CREATE TEMP TABLE kept AS SELECT to_jsonb(o) - '{public_denials,conditional_denials}'::text[] AS row FROM dp_rdr.odometer o
     WHERE relation_name = 'public.period_visitor' UNION ALL
-    SELECT to_jsonb(s) FROM dp_rdr.odometer_share s WHERE id = (SELECT id FROM dp_rdr.protected_table WHERE relation = 'period_visitor'::regclass);
-DELETE FROM dp_rdr.odometer_share WHERE id = (SELECT id FROM dp_rdr.protected_table WHERE relation = 'period_visitor'::regclass);
+    SELECT to_jsonb(s) FROM dp_rdr.odometer_share s WHERE id = (SELECT domain FROM dp_rdr.protected_table WHERE relation = 'period_visitor'::regclass);
+DELETE FROM dp_rdr.odometer_share WHERE id = (SELECT domain FROM dp_rdr.protected_table WHERE relation = 'period_visitor'::regclass);
 DELETE FROM dp_rdr.odometer WHERE relation_name = 'public.period_visitor';
 SET SESSION AUTHORIZATION regress_controller;
 SELECT dp_protect('period_visitor', 'period_visitor_again');
 RESET SESSION AUTHORIZATION;
 SELECT count(*), count(k.row) = count(*) AS same FROM (
     SELECT to_jsonb(o) - '{public_denials,conditional_denials}'::text[] AS row FROM dp_rdr.odometer o WHERE relation_name = 'public.period_visitor'
-    UNION ALL SELECT to_jsonb(s) FROM dp_rdr.odometer_share s WHERE id = (SELECT id FROM dp_rdr.protected_table WHERE relation = 'period_visitor'::regclass)) n
+    UNION ALL SELECT to_jsonb(s) FROM dp_rdr.odometer_share s WHERE id = (SELECT domain FROM dp_rdr.protected_table WHERE relation = 'period_visitor'::regclass)) n
 LEFT JOIN kept k ON k.row = n.row;
 SELECT dp_verify_ledger('period_visitor');
 -- What is not in the ledger is found.

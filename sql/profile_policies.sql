@@ -196,4 +196,4 @@ SELECT dp_set_odometer('hospice', profile => dp_profile('constant', relative => 
 SELECT dp_grant('hospice_dp', 'regress_second', selection => 'within_domain'), dp_set_odometer('hospice', profile => dp_profile('expression', expression => '9'));
 SELECT dp_grant('hospice_dp', 'regress_second', profile => dp_profile('expression', expression => '3'), epsilon_max => 0.4);
 RESET ROLE;
-SELECT bound, epsilon_total, profile FROM dp_rdr.protected_table WHERE relation = 'hospice'::regclass;
+SELECT bound, epsilon_total, profile FROM dp_rdr.protected_table JOIN dp_rdr.privacy_domain ON id = domain WHERE relation = 'hospice'::regclass;

@@ -48,7 +48,7 @@ RESET ROLE;
 
 -- What an analyst sees: asked twice, drawn once.
 CREATE FUNCTION charges() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS $$
-    SELECT count(*) FROM dp_rdr.ledger_row r JOIN dp_rdr.protected_table t ON t.id = r.table_id WHERE t.relation = 'inn'::regclass $$;
+    SELECT count(*) FROM dp_rdr.ledger_row r JOIN dp_rdr.protected_table t ON t.domain = r.table_id WHERE t.relation = 'inn'::regclass $$;
 -- An answer as text, and how many charges it came to.
 CREATE FUNCTION asked(query text, options text = '', columns text = 'n bigint', OUT answer text, OUT charged bigint) LANGUAGE plpgsql AS $$
 DECLARE
@@ -155,7 +155,7 @@ REVOKE SELECT ON inn_dp FROM regress_analyst;
 SET ROLE regress_analyst;
 SELECT refused('SELECT count(*) FROM inn_dp');
 SELECT refused('SELECT * FROM dp_query(''SELECT count(*) FROM inn_dp'') AS (n bigint)');
-SELECT refused($$SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.inn_dp', NULL, 1, NULL, NULL, 1, true) AS (n bigint)$$);
+SELECT refused($$SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.inn_dp', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)$$);
 SET ROLE regress_controller;
 GRANT SELECT ON inn_dp TO regress_analyst;
 RESET ROLE;
@@ -167,7 +167,7 @@ DELETE FROM dp_rdr.suspension WHERE view = 'inn_dp'::regclass;
 SET ROLE regress_controller;
 SELECT dp_revoke('inn_dp', 'regress_analyst');
 SET ROLE regress_analyst;
-SELECT refused($$SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.inn_dp', NULL, 1, NULL, NULL, 1, true) AS (n bigint)$$);
+SELECT refused($$SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.inn_dp', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)$$);
 SET ROLE regress_controller;
 SELECT dp_grant('inn_dp', 'regress_analyst', tau => 0.5, delta => 1e-6, epsilon_max => 2, replay => '1 day');
 SET ROLE regress_analyst;
@@ -372,7 +372,7 @@ SELECT count(*) FROM (SELECT DISTINCT room, room AS again FROM inn_dp) q;
 SELECT DISTINCT felt FROM (SELECT DISTINCT felt, room FROM inn_dp) q ORDER BY 1;
 WITH rooms AS (SELECT DISTINCT room FROM inn_dp) SELECT r.room, d.n IS NOT NULL FROM rooms r LEFT JOIN (SELECT room, count(*) AS n, avg(age) FROM inn_dp GROUP BY room) d USING (room) ORDER BY 1;
 SELECT column_name, epsilon, reason FROM dp_last_release();
-SELECT * FROM dp_rdr.release('SELECT room FROM public.inn_dp GROUP BY room', NULL, 1, NULL, NULL, 1, false) AS (room int);
+SELECT * FROM dp_rdr.release('SELECT room FROM public.inn_dp GROUP BY room', NULL, 1, NULL, NULL, 1, false, NULL, NULL) AS (room int);
 SELECT * FROM dp_last_release();
 SELECT leaf, column_name, accepted, reason, epsilon, delta, rho FROM dp_explain('SELECT DISTINCT room FROM inn_dp');
 SELECT refused('SELECT DISTINCT room FROM inn_dp WHERE pg_sleep(1) IS NULL');

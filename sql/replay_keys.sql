@@ -20,7 +20,7 @@ RESET ROLE;
 SET client_min_messages = warning;
 \pset format unaligned
 CREATE FUNCTION bookcase_charges() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS $$
-    SELECT count(*) FROM dp_rdr.ledger_row r JOIN dp_rdr.protected_table t ON t.id = r.table_id WHERE t.relation = 'bookcase'::regclass $$;
+    SELECT count(*) FROM dp_rdr.ledger_row r JOIN dp_rdr.protected_table t ON t.domain = r.table_id WHERE t.relation = 'bookcase'::regclass $$;
 -- How many of these questions were charged: each one that is another question than those before it.
 CREATE FUNCTION drawn(VARIADIC queries text[]) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
@@ -83,7 +83,7 @@ RESET ROLE;
 
 -- What was paid outlives a policy that is taken away and granted again. With the last view of a role its answers go, those of others stay.
 CREATE FUNCTION kept(role regrole) RETURNS bigint LANGUAGE sql AS $$
-    SELECT count(*) FROM dp_rdr.stored_answer a JOIN dp_rdr.protected_table t ON t.id = a.table_id
+    SELECT count(*) FROM dp_rdr.stored_answer a JOIN dp_rdr.protected_table t ON t.domain = a.table_id
     WHERE t.relation = 'bookcase'::regclass AND a.grantee = role $$;
 SET ROLE regress_second;
 SELECT counted('pages = 1', 'pages = 2');

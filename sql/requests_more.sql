@@ -113,7 +113,7 @@ SET SESSION AUTHORIZATION asked_owner;
 SELECT told(format('SELECT dp_approve(%s, epsilon => 90, basis => ''public'')', :period)) ~ '^53400' AS denied;
 RESET SESSION AUTHORIZATION;
 UPDATE dp_rdr.odometer o SET public_period_start = public_period_start - interval '1 month' FROM dp_rdr.protected_table t
-    WHERE o.id = t.id AND t.relation = 'bed'::regclass;
+    WHERE o.id = t.domain AND t.relation = 'bed'::regclass;
 SET SESSION AUTHORIZATION asked_owner;
 SELECT * FROM dp_approve(:period, epsilon => 90, basis => 'public');
 

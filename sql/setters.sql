@@ -13,7 +13,7 @@ CREATE FUNCTION stored(VARIADIC keys text[]) RETURNS jsonb LANGUAGE sql AS $$
     SELECT jsonb_object_agg(k, to_jsonb(p) -> k) FROM dp_rdr.policy p, unnest(keys) k
     WHERE p.view = 'pupil_dp'::regclass AND p.grantee = 'regress_clerk'::regrole $$;
 CREATE FUNCTION bound_of(t regclass) RETURNS text LANGUAGE sql AS $$
-    SELECT concat_ws(' ', bound, coalesce(epsilon_total::text, '-'), delta_total) FROM dp_rdr.protected_table WHERE relation = t $$;
+    SELECT concat_ws(' ', bound, coalesce(epsilon_total::text, '-'), delta_total) FROM dp_rdr.protected_table JOIN dp_rdr.privacy_domain ON id = domain WHERE relation = t $$;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- The odometer
@@ -77,7 +77,7 @@ SET ROLE regress_clerk;
 SELECT n IS NOT NULL AS answered FROM dp_query('SELECT count(*) FROM pupil_dp', epsilon => 0.1) AS (n bigint);
 SELECT * FROM dp_query('SELECT count(*) FROM pupil_dp', epsilon => 0.099999999) AS (n bigint);
 SELECT * FROM dp_query('SELECT count(*) FROM pupil_dp', epsilon => 1e-9) AS (n bigint);
-SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.pupil_dp', 0.05, 1, NULL, NULL, 1, true) AS (n bigint);
+SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.pupil_dp', 0.05, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint);
 RESET ROLE;
 SELECT dp_grant('pupil_dp', 'regress_clerk', epsilon_min => 0.5);
 SET ROLE regress_clerk;

@@ -26,7 +26,7 @@ CREATE FUNCTION settings(OUT what text, OUT value text) RETURNS SETOF record LAN
     SELECT what, value FROM (
         SELECT 'bounds of ' || column_name, lower::float8 || '..' || upper::float8 FROM dp_rdr.column_bounds WHERE relation = 'thing'::regclass UNION ALL
         SELECT 'groups of ' || column_name, groups::text FROM dp_rdr.column_groups WHERE relation = 'thing'::regclass UNION ALL
-        SELECT 'bound', concat_ws(' ', bound, epsilon_total, delta_total) FROM dp_rdr.protected_table WHERE relation = 'thing'::regclass UNION ALL
+        SELECT 'bound', concat_ws(' ', bound, epsilon_total, delta_total) FROM dp_rdr.protected_table JOIN dp_rdr.privacy_domain ON id = domain WHERE relation = 'thing'::regclass UNION ALL
         SELECT 'policy of ' || grantee, concat_ws(' ', 'tau', tau, selection, mechanism, 'delta', delta, 'max', epsilon_max, 'share', epsilon_total,
                          cardinality(candidates) || ' candidates')
         FROM dp_rdr.policy WHERE view = 'thing_dp'::regclass) s (what, value)

@@ -50,7 +50,7 @@ SELECT name, account, epsilon, delta, rho, rho_total, anytime, epsilon_claim, de
 -- Both caps; NULL keeps what is set; delta_conversion follows delta_total until it is given.
 RESET ROLE;
 CREATE VIEW zcdp_stored AS SELECT bound, epsilon_total, delta_total, delta_conversion, cap, epsilon_pure, rho_target, rho_total, epoch
-FROM dp_rdr.protected_table WHERE relation = 'canvas'::regclass;
+FROM dp_rdr.protected_table JOIN dp_rdr.privacy_domain ON id = domain WHERE relation = 'canvas'::regclass;
 GRANT SELECT ON zcdp_stored TO regress_controller;
 SET ROLE regress_controller;
 SELECT dp_set_odometer('canvas', 'zcdp', 1, 1e-6);
@@ -285,7 +285,7 @@ BEGIN
 EXCEPTION WHEN raise_exception THEN
     RETURN sqlerrm;
 END $$;
-CREATE VIEW of_queue AS SELECT id FROM dp_rdr.protected_table WHERE relation = 'queue'::regclass;
+CREATE VIEW of_queue AS SELECT domain FROM dp_rdr.protected_table WHERE relation = 'queue'::regclass;
 SELECT tamper('UPDATE dp_rdr.odometer SET public_rho = 0 WHERE id = (TABLE of_queue)') AS whole;
 SELECT tamper('UPDATE dp_rdr.odometer SET public_pure = 0 WHERE id = (TABLE of_queue)') AS whole;
 SELECT tamper('UPDATE dp_rdr.odometer SET public_rho_only = NOT public_rho_only WHERE id = (TABLE of_queue)') AS whole;
@@ -300,19 +300,19 @@ SELECT tamper($$UPDATE dp_rdr.ledger_row SET basis = 'epsilon' WHERE basis = 'rh
 SELECT tamper($$UPDATE dp_rdr.ledger_row SET epoch = 2 WHERE epoch = 1 AND table_id = (TABLE of_queue)$$) IS NOT TRUE AS seen;
 -- What dp_protect() makes of the rows is what was there; but for denials, which are in no row.
 CREATE TEMP TABLE kept AS SELECT to_jsonb(o) - '{public_denials,conditional_denials}'::text[] AS kept FROM dp_rdr.odometer o
-WHERE id IN (SELECT id FROM dp_rdr.protected_table WHERE relation IN ('queue'::regclass, 'canvas'::regclass, 'tram'::regclass));
+WHERE id IN (SELECT domain FROM dp_rdr.protected_table WHERE relation IN ('queue'::regclass, 'canvas'::regclass, 'tram'::regclass));
 CREATE TEMP TABLE kept_shares AS SELECT to_jsonb(s) AS kept FROM dp_rdr.odometer_share s
-WHERE id IN (SELECT id FROM dp_rdr.protected_table WHERE relation IN ('queue'::regclass, 'canvas'::regclass, 'tram'::regclass));
-CREATE TEMP TABLE epochs AS SELECT relation, epoch FROM dp_rdr.protected_table;
-DELETE FROM dp_rdr.odometer WHERE id IN (SELECT id FROM dp_rdr.protected_table WHERE relation IN ('queue'::regclass, 'canvas'::regclass, 'tram'::regclass));
-DELETE FROM dp_rdr.odometer_share s USING dp_rdr.protected_table t WHERE t.id = s.id AND t.relation IN ('queue'::regclass, 'canvas'::regclass, 'tram'::regclass);
+WHERE id IN (SELECT domain FROM dp_rdr.protected_table WHERE relation IN ('queue'::regclass, 'canvas'::regclass, 'tram'::regclass));
+CREATE TEMP TABLE epochs AS SELECT relation, epoch FROM dp_rdr.protected_table JOIN dp_rdr.privacy_domain ON id = domain;
+DELETE FROM dp_rdr.odometer WHERE id IN (SELECT domain FROM dp_rdr.protected_table WHERE relation IN ('queue'::regclass, 'canvas'::regclass, 'tram'::regclass));
+DELETE FROM dp_rdr.odometer_share s USING dp_rdr.protected_table t WHERE t.domain = s.id AND t.relation IN ('queue'::regclass, 'canvas'::regclass, 'tram'::regclass);
 SET ROLE regress_controller;
 SELECT dp_protect('queue', 'queue3_dp'), dp_protect('canvas', 'canvas3_dp'), dp_protect('tram', 'tram3_dp');
 RESET ROLE;
 SELECT count(*) AS differences FROM (TABLE kept EXCEPT SELECT to_jsonb(o) - '{public_denials,conditional_denials}'::text[] FROM dp_rdr.odometer o) d;
 SELECT count(*) AS differences FROM (TABLE kept_shares EXCEPT SELECT to_jsonb(s) FROM dp_rdr.odometer_share s) d;
 -- It is closed at what was spent, and the epoch ends.
-SELECT t.relation, t.bound, t.cap, t.epsilon_pure, t.rho_total, t.epoch > e.epoch AS ended FROM dp_rdr.protected_table t JOIN epochs e USING (relation)
+SELECT t.relation, d.bound, d.cap, d.epsilon_pure, d.rho_total, d.epoch > e.epoch AS ended FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain JOIN epochs e USING (relation)
 WHERE t.relation IN ('queue'::regclass, 'canvas'::regclass) ORDER BY 1;
 SET ROLE regress_analyst;
 SELECT attempt('SELECT count(*) FROM queue_dp');

@@ -14,7 +14,7 @@ SELECT dp_set_bounds('barge', 'age', 0, 100);
 SELECT dp_set_odometer('barge', 'zcdp', 100000.000000001, 1e-6);
 SELECT dp_set_odometer('barge', 'zcdp', 3, 1e-6, epsilon_pure => 1e-10);
 RESET ROLE;
-SELECT epsilon_pure FROM dp_rdr.protected_table WHERE relation = 'barge'::regclass;
+SELECT epsilon_pure FROM dp_rdr.protected_table JOIN dp_rdr.privacy_domain ON id = domain WHERE relation = 'barge'::regclass;
 SET ROLE regress_controller;
 
 -- ---- What holds at all times does not follow totals that are moved
@@ -129,19 +129,19 @@ SELECT dp_verify_ledger('canoe');
 
 RESET ROLE;
 BEGIN;
-UPDATE dp_rdr.protected_table SET epoch = epoch - 1 WHERE relation = 'barge'::regclass;
+UPDATE dp_rdr.privacy_domain SET epoch = epoch - 1 FROM dp_rdr.protected_table WHERE id = domain AND relation = 'barge'::regclass;
 SELECT dp_verify_ledger('barge');
 ROLLBACK;
 BEGIN;
 UPDATE dp_rdr.odometer SET epoch = epoch + 1, public_rho = 0, public_pure = 0, public_rho_only = false, claim_epsilon = NULL,
     claim_conversion = NULL, claim_mechanisms = NULL, claim_target = NULL, public_epsilon_before = public_epsilon, public_delta_before = public_delta
-WHERE id = (SELECT id FROM dp_rdr.protected_table WHERE relation = 'barge'::regclass);
-UPDATE dp_rdr.protected_table SET epoch = epoch + 1 WHERE relation = 'barge'::regclass;
+WHERE id = (SELECT domain FROM dp_rdr.protected_table WHERE relation = 'barge'::regclass);
+UPDATE dp_rdr.privacy_domain SET epoch = epoch + 1 FROM dp_rdr.protected_table WHERE id = domain AND relation = 'barge'::regclass;
 SELECT dp_verify_ledger('barge');
 ROLLBACK;
 -- A cap that its totals do not make.
 BEGIN;
-UPDATE dp_rdr.protected_table SET rho_total = 99 WHERE relation = 'ferry'::regclass;
+UPDATE dp_rdr.privacy_domain SET rho_total = 99 FROM dp_rdr.protected_table WHERE id = domain AND relation = 'ferry'::regclass;
 SELECT dp_verify_ledger('ferry');
 ROLLBACK;
 SET ROLE regress_controller;

@@ -131,22 +131,87 @@ GRANT EXECUTE ON FUNCTION
     dp_rdr.sum_point("any", bytea), dp_rdr.pair_point("any", bytea), dp_rdr.selection_point(bytea, "any"),
     dp_rdr.selection_square(bytea, "any"), dp_rdr.is_other_node(text), dp_rdr.is_other_column(text, "any") TO PUBLIC;
 
--- Totals in rho. Columns come last, as in a new installation.
+-- What a unit brings to a query, where it may have several rows. SSPACE: of a unit with few groups.
+CREATE FUNCTION dp_rdr.contribution_step(internal, bytea, VARIADIC "any") RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_contribution_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.contribution_step(internal, bytea, "any") IS 'transition function of contribution';
+CREATE FUNCTION dp_rdr.contribution_combine(internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_contribution_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.contribution_combine(internal, internal) IS 'combine function of contribution';
+CREATE FUNCTION dp_rdr.contribution_serialize(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'dp_contribution_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.contribution_serialize(internal) IS 'serialization function of contribution';
+CREATE FUNCTION dp_rdr.contribution_deserialize(bytea, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_contribution_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.contribution_deserialize(bytea, internal) IS 'deserialization function of contribution';
+CREATE FUNCTION dp_rdr.contribution_final(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'dp_contribution_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.contribution_final(internal) IS 'final function of contribution';
+
+CREATE AGGREGATE dp_rdr.contribution(facts bytea, VARIADIC contributions "any") (
+    SFUNC = dp_rdr.contribution_step, STYPE = internal, SSPACE = 192,
+    FINALFUNC = dp_rdr.contribution_final, FINALFUNC_MODIFY = READ_WRITE,
+    COMBINEFUNC = dp_rdr.contribution_combine, SERIALFUNC = dp_rdr.contribution_serialize,
+    DESERIALFUNC = dp_rdr.contribution_deserialize, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp_rdr.contribution(bytea, "any")
+    IS 'exact sums of what the rows of one unit bring to a query, by group, as they are before they are clipped';
+REVOKE ALL ON FUNCTION
+    dp_rdr.contribution_step(internal, bytea, "any"), dp_rdr.contribution_combine(internal, internal),
+    dp_rdr.contribution_serialize(internal), dp_rdr.contribution_deserialize(bytea, internal),
+    dp_rdr.contribution_final(internal), dp_rdr.contribution(bytea, "any") FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.contribution(bytea, "any") TO PUBLIC;
+
+-- What was a protected table with its bound becomes a domain of one table, with the same id.
+-- People and the account of what is told about them. Its tables have rows of the same people.
+CREATE TABLE dp_rdr.privacy_domain (
+    id            uuid PRIMARY KEY,               -- names the domain, and its odometer, for ever
+    unit_table    regclass,                       -- whose keys are the people; NULL: a row of the domain's one table is one
+    bound         text NOT NULL DEFAULT 'filter'
+                  CHECK (bound OPERATOR(pg_catalog.=) ANY ('{filter,dynamic,none,zcdp}'::text[])),
+    epsilon_total numeric DEFAULT 1,
+    delta_total   numeric NOT NULL DEFAULT 0,
+    -- Of the bound zcdp:
+    delta_conversion numeric,                     -- NULL: half of delta_total
+    cap           text NOT NULL DEFAULT 'tight' CHECK (cap OPERATOR(pg_catalog.=) ANY ('{tight,classic}'::text[])),
+    epsilon_pure  numeric NOT NULL DEFAULT 0,     -- a total of their own for pure charges
+    rho_target    numeric,                        -- without an epsilon_total
+    rho_total     numeric,                        -- with one: computed from the others
+    profile       jsonb,                          -- risk profile and its epsilon: the total is at most that
+    epoch         integer NOT NULL DEFAULT 0,     -- raised when the sums are to begin anew
+    -- Of the bound filter: totals and shares bind within a period, the lifetime pair over all.
+    period           text CHECK (period OPERATOR(pg_catalog.=) ANY ('{day,week,month,quarter,year}'::text[])),
+    epsilon_lifetime numeric,
+    delta_lifetime   numeric,
+    period_since     date,                        -- day in UTC on which the period was set: until it turns, what was spent counts
+    unit_types       regtype[],                   -- of the unit's columns, in all tables; NULL: a row is a unit
+    unit_names       text[]                       -- qualified names of the tables whose columns were the people: under one it comes back
+);
+COMMENT ON TABLE dp_rdr.privacy_domain IS 'whose data protected tables have, and the bound of their odometer';
+
+INSERT INTO dp_rdr.privacy_domain (id, bound, epsilon_total, delta_total)
+SELECT id, bound, epsilon_total, delta_total FROM dp_rdr.protected_table;
+-- Of tables that are gone and were asked about: a row was their unit. A charge without a domain is one whose domain is lost.
+INSERT INTO dp_rdr.privacy_domain (id) SELECT DISTINCT table_id FROM dp_rdr.ledger_row ON CONFLICT DO NOTHING;
 ALTER TABLE dp_rdr.protected_table
-    DROP CONSTRAINT protected_table_bound_check,
-    ADD CONSTRAINT protected_table_bound_check
-        CHECK (bound OPERATOR(pg_catalog.=) ANY ('{filter,dynamic,none,zcdp}'::text[])),
-    ADD COLUMN delta_conversion numeric,
-    ADD COLUMN cap text NOT NULL DEFAULT 'tight' CHECK (cap OPERATOR(pg_catalog.=) ANY ('{tight,classic}'::text[])),
-    ADD COLUMN epsilon_pure numeric NOT NULL DEFAULT 0,
-    ADD COLUMN rho_target numeric,
-    ADD COLUMN rho_total numeric,
-    ADD COLUMN profile jsonb,
-    ADD COLUMN epoch integer NOT NULL DEFAULT 0,
-    ADD COLUMN period text CHECK (period OPERATOR(pg_catalog.=) ANY ('{day,week,month,quarter,year}'::text[])),
-    ADD COLUMN epsilon_lifetime numeric,
-    ADD COLUMN delta_lifetime numeric,
-    ADD COLUMN period_since date;
+    DROP CONSTRAINT protected_table_id_key,
+    DROP COLUMN unit, DROP COLUMN bound, DROP COLUMN epsilon_total, DROP COLUMN delta_total;
+ALTER TABLE dp_rdr.protected_table RENAME COLUMN id TO domain;
+-- Made anew under the name that it has in a new installation.
+ALTER TABLE dp_rdr.protected_table ALTER COLUMN domain DROP NOT NULL;
+ALTER TABLE dp_rdr.protected_table
+    ALTER COLUMN domain SET NOT NULL,
+    ADD COLUMN unit text[],
+    ADD COLUMN parent regclass,
+    ADD COLUMN parent_key text[],
+    ADD COLUMN max_rows integer CHECK (max_rows OPERATOR(pg_catalog.>=) 1 AND max_rows OPERATOR(pg_catalog.<=) 1048576),
+    ADD COLUMN max_groups integer,
+    ADD CONSTRAINT protected_table_check
+        CHECK (max_groups OPERATOR(pg_catalog.>=) 1 AND max_groups OPERATOR(pg_catalog.<=) max_rows);
+CREATE INDEX protected_table_domain_idx ON dp_rdr.protected_table (domain);
+COMMENT ON TABLE dp_rdr.protected_table IS 'protected tables, and how their rows find the unit that they belong to';
+REVOKE ALL ON dp_rdr.privacy_domain FROM PUBLIC;
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.privacy_domain', '');
+-- Totals in rho. Columns come last, as in a new installation.
 ALTER TABLE dp_rdr.odometer
     ADD COLUMN public_rho numeric NOT NULL DEFAULT 0,
     ADD COLUMN public_pure numeric NOT NULL DEFAULT 0,
@@ -222,16 +287,17 @@ CREATE OR REPLACE VIEW dp_rdr.ledger WITH (security_barrier) AS
 SELECT l.id, l.at, l.relation, l.view, l.role_name, l.session_role, l.query, l.account, l.kind, l.algorithm, l.mechanism,
        l.epsilon, l.epsilon_svt, l.epsilon_worst, l.delta, l.delta_noise, l.delta_groups, l.rho, l.parameters, l.guarantee,
        l.outcome, l.content_version, l.content, l.previous_hash, l.hash, l.basis, l.epoch
-FROM dp_rdr.ledger_row l
-LEFT JOIN dp_rdr.protected_table t ON t.id OPERATOR(pg_catalog.=) l.table_id
-LEFT JOIN pg_catalog.pg_class c
-       ON c.oid OPERATOR(pg_catalog.=) COALESCE(t.relation::pg_catalog.oid, l.relation_oid)
-LEFT JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+FROM dp_rdr.ledger_row l CROSS JOIN (SELECT) AS once
 WHERE ((SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER)
-       OR (pg_catalog.pg_has_role(c.relowner, 'USAGE')
-           AND (t.id IS NOT NULL
-                OR pg_catalog.parse_ident(l.relation, false)
-                   OPERATOR(pg_catalog.=) ARRAY[n.nspname::pg_catalog.text, c.relname::pg_catalog.text])))
+       OR EXISTS (SELECT FROM dp_rdr.protected_table t
+                  JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) t.relation::pg_catalog.oid
+                  WHERE t.domain OPERATOR(pg_catalog.=) l.table_id AND pg_catalog.pg_has_role(c.relowner, 'USAGE'))
+       OR (NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.domain OPERATOR(pg_catalog.=) l.table_id)
+           AND EXISTS (SELECT FROM pg_catalog.pg_class c
+                       JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+                       WHERE c.oid OPERATOR(pg_catalog.=) l.relation_oid AND pg_catalog.pg_has_role(c.relowner, 'USAGE')
+                         AND pg_catalog.parse_ident(l.relation, false)
+                             OPERATOR(pg_catalog.=) ARRAY[n.nspname::pg_catalog.text, c.relname::pg_catalog.text])))
   -- Asked once, before any row is read: EXPLAIN ANALYZE shows how many rows a scan met, and those are others' charges.
   AND ((SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER)
        OR EXISTS (SELECT FROM dp_rdr.protected_table p
@@ -313,7 +379,7 @@ COMMENT ON FUNCTION dp_epsilon_meaning(numeric, float8[], float8[])
 -- Answers that were paid and may be given again (policy.replay): group keys and noisy numbers, all of them released. Written
 -- by keepers. Not dumped: what it refers to has other oids afterwards.
 CREATE TABLE dp_rdr.stored_answer (
-    table_id    uuid NOT NULL,                    -- protected_table.id
+    table_id    uuid NOT NULL,                    -- privacy_domain.id
     grantee     oid NOT NULL,                     -- of the policy that was asked under
     key         bytea NOT NULL,                   -- SHA-256 of the question and of the declarations that it rests on
     at          timestamptz NOT NULL,
@@ -328,7 +394,7 @@ COMMENT ON TABLE dp_rdr.stored_answer IS 'answers that are given again to the sa
 
 -- How often dp_forget was called: part of the key, so that an answer that is drawn meanwhile is not found afterwards.
 CREATE TABLE dp_rdr.forgotten (
-    table_id uuid PRIMARY KEY,                    -- protected_table.id
+    table_id uuid PRIMARY KEY,                    -- privacy_domain.id
     times    bigint NOT NULL
 );
 COMMENT ON TABLE dp_rdr.forgotten IS 'how often the stored answers about a protected table were forgotten';
@@ -345,9 +411,10 @@ DROP FUNCTION dp_last_release();
 DROP FUNCTION dp_rdr.release(text, numeric, float8);
 DROP FUNCTION dp_rdr.release(text, numeric, float8, "any");
 CREATE FUNCTION dp_query(query text, epsilon numeric = NULL, weight float8 = 1, within float8 = NULL,
-                         error95 float8 = NULL, deviations float8 = 1, replay boolean = true)
+                         error95 float8 = NULL, deviations float8 = 1, replay boolean = true,
+                         max_rows integer = NULL, max_groups integer = NULL)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_query';
-COMMENT ON FUNCTION dp_query(text, numeric, float8, float8, float8, float8, boolean)
+COMMENT ON FUNCTION dp_query(text, numeric, float8, float8, float8, float8, boolean, integer, integer)
     IS 'answers an aggregate query on a restricted view with DP noise; needs a column list: AS (n bigint)';
 
 CREATE FUNCTION dp_refine(within float8 = NULL, error95 float8 = NULL, deviations float8 = 1)
@@ -356,12 +423,13 @@ COMMENT ON FUNCTION dp_refine(float8, float8, float8)
     IS 'makes the last answer to the current role in this connection more accurate; needs the column list of that answer';
 
 CREATE FUNCTION dp_explain(query text, within float8 = NULL, error95 float8 = NULL, deviations float8 = 1,
-                           magnitude float8 = NULL, OUT leaf integer, OUT column_name text, OUT accepted boolean,
-                           OUT reason text, OUT epsilon numeric, OUT delta numeric, OUT mechanism text,
-                           OUT error95 float8, OUT threshold bigint, OUT rho numeric,
-                           OUT posterior50 float8, OUT advantage_max float8)
+                           magnitude float8 = NULL, max_rows integer = NULL, max_groups integer = NULL,
+                           OUT leaf integer, OUT column_name text, OUT accepted boolean, OUT reason text,
+                           OUT epsilon numeric, OUT delta numeric, OUT mechanism text, OUT error95 float8,
+                           OUT threshold bigint, OUT rho numeric, OUT posterior50 float8, OUT advantage_max float8,
+                           OUT unit text, OUT max_rows integer, OUT max_groups integer)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_explain';
-COMMENT ON FUNCTION dp_explain(text, float8, float8, float8, float8)
+COMMENT ON FUNCTION dp_explain(text, float8, float8, float8, float8, integer, integer)
     IS 'whether a query would be answered, what each leaf would cost and how accurate it would be; nothing is charged';
 
 CREATE FUNCTION dp_last_release(OUT column_name text, OUT epsilon numeric, OUT epsilon_svt numeric, OUT delta numeric,
@@ -372,19 +440,20 @@ COMMENT ON FUNCTION dp_last_release()
     IS 'what the last answer to the current role in this connection was charged, and how accurate its columns are; '
        'behind a pool of connections it may have been another client''s: ask in the same transaction';
 CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, within float8, error95 float8,
-                               deviations float8, replay boolean)
+                               deviations float8, replay boolean, max_rows integer, max_groups integer)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 AS 'MODULE_PATHNAME', 'release';
-COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean)
+COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer)
     IS 'checks, charges, evaluates and answers one leaf of a query';
 CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, within float8, error95 float8,
-                               deviations float8, replay boolean, VARIADIC parameters "any")
+                               deviations float8, replay boolean, max_rows integer, max_groups integer,
+                               VARIADIC parameters "any")
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 AS 'MODULE_PATHNAME', 'release';
-COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, "any")
+COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, "any")
     IS 'checks, charges, evaluates and answers one leaf of a query with parameters';
-REVOKE ALL ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean),
-    dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, "any") FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean) TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, "any") TO PUBLIC;
+REVOKE ALL ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer),
+    dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, "any") FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, "any") TO PUBLIC;
 
 CREATE FUNCTION dp_attack_risk(relation regclass, role regrole = NULL, OUT fpr float8, OUT tpr_max float8,
                                OUT advantage_max float8, OUT prior float8, OUT posterior_max float8)
@@ -402,7 +471,7 @@ COMMENT ON FUNCTION dp_report(regclass, text, bigint, float8, text, numeric, num
 -- What a bound or a preference refused, for controllers: the latest 1,000 of a table, or a few more. Written by keepers under the
 -- odometer's lock, so no two write those of one table at once; the index finds a query by its hash.
 CREATE TABLE dp_rdr.denial (
-    table_id     uuid NOT NULL,                   -- protected_table.id
+    table_id     uuid NOT NULL,                   -- privacy_domain.id
     view         text NOT NULL,
     role_name    text NOT NULL,
     session_role text NOT NULL,
@@ -411,7 +480,8 @@ CREATE TABLE dp_rdr.denial (
     account      text NOT NULL,
     times        bigint NOT NULL,
     first        timestamptz NOT NULL,
-    last         timestamptz NOT NULL
+    last         timestamptz NOT NULL,
+    relation     text NOT NULL                    -- behind the view, by its name at the time
 );
 CREATE INDEX denial_table_id_idx ON dp_rdr.denial (table_id, pg_catalog.hashtextextended(query, 0));
 COMMENT ON TABLE dp_rdr.denial IS 'queries that were denied, and why; analysts see "query denied" only';
@@ -427,14 +497,13 @@ COMMENT ON VIEW dp_rdr.spending IS 'who spent what on the tables of the current 
 
 -- Of tables that are protected now.
 CREATE VIEW dp_rdr.denials WITH (security_barrier) AS
-SELECT pg_catalog.format('%I.%I', n.nspname, c.relname) AS relation, d.view, d.role_name, d.session_role, d.query, d.reason,
-       d.account, d.times, d.first, d.last
-FROM dp_rdr.denial d
-JOIN dp_rdr.protected_table t ON t.id OPERATOR(pg_catalog.=) d.table_id
-JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) t.relation::pg_catalog.oid
-JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
-WHERE ((SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER)
-       OR pg_catalog.pg_has_role(c.relowner, 'USAGE'))
+SELECT d.relation, d.view, d.role_name, d.session_role, d.query, d.reason, d.account, d.times, d.first, d.last
+FROM dp_rdr.denial d CROSS JOIN (SELECT) AS once
+WHERE EXISTS (SELECT FROM dp_rdr.protected_table t
+              JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) t.relation::pg_catalog.oid
+              WHERE t.domain OPERATOR(pg_catalog.=) d.table_id
+                AND ((SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER)
+                     OR pg_catalog.pg_has_role(c.relowner, 'USAGE')))
   -- Asked once, before any row is read, as in dp_rdr.ledger.
   AND ((SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER)
        OR EXISTS (SELECT FROM dp_rdr.protected_table p
@@ -474,6 +543,78 @@ CREATE FUNCTION dp_high(aggregate anyelement) RETURNS anyelement
     LANGUAGE C VOLATILE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_high';
 COMMENT ON FUNCTION dp_high(anyelement)
     IS 'upper end of the 95 percent interval of one count, sum or avg of a restricted view';
+
+-- Units that are no rows.
+DROP FUNCTION dp_protect(regclass, text, text, text[], text);
+CREATE FUNCTION dp_protect(relation regclass, view text, unit text = NULL, columns text[] = NULL, filter text = NULL,
+                           max_rows integer = NULL, max_groups integer = NULL)
+    RETURNS regclass LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_protect';
+COMMENT ON FUNCTION dp_protect(regclass, text, text, text[], text, integer, integer)
+    IS 'protects a table and creates a restricted view over it';
+
+CREATE FUNCTION dp_set_unit(relation regclass, unit text, max_rows integer = NULL, max_groups integer = NULL)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_unit';
+COMMENT ON FUNCTION dp_set_unit(regclass, text, integer, integer)
+    IS 'says whose rows a protected table has, as long as nothing was asked about it';
+
+CREATE FUNCTION dp_set_contribution(relation regclass, max_rows integer = NULL, max_groups integer = NULL)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_contribution';
+COMMENT ON FUNCTION dp_set_contribution(regclass, integer, integer)
+    IS 'limits how many rows and groups of one unit count in an answer';
+
+CREATE FUNCTION dp_domain(relation regclass, OUT relation regclass, OUT unit text, OUT path text, OUT max_rows integer,
+                          OUT max_groups integer, OUT views bigint)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_domain';
+COMMENT ON FUNCTION dp_domain(regclass)
+    IS 'the protected tables with data of the same people, and how a row of each finds the person that it belongs to';
+
+-- Where foreign keys show that rows of one person may be many: what to do about it has changed.
+CREATE OR REPLACE FUNCTION dp_rdr.people_hints(relation oid, OUT severity text, OUT finding text, OUT remedy text) RETURNS SETOF record
+    LANGUAGE sql STABLE STRICT PARALLEL UNSAFE ROWS 2
+BEGIN ATOMIC
+    WITH key AS (
+      SELECT k.conname, k.conrelid, k.confrelid,
+             format('%I (%s)', k.conname, (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY x.place)
+                                           FROM unnest(k.conkey) WITH ORDINALITY x (attnum, place) JOIN pg_attribute a
+                                           ON a.attrelid = k.conrelid AND a.attnum = x.attnum)) AS name,
+             NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = k.conrelid AND i.indisunique AND i.indisvalid
+                         AND i.indpred IS NULL AND i.indexprs IS NULL
+                         AND (i.indkey::int2[])[0:i.indnkeyatts - 1] <@ k.conkey) AS many,
+             (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY x.place)
+              FROM unnest(k.conkey) WITH ORDINALITY x (attnum, place) JOIN pg_attribute a
+              ON a.attrelid = k.conrelid AND a.attnum = x.attnum) AS columns,
+             t.relation IS NOT NULL AS protected, mine.unit IS NOT NULL AS units, t.domain = mine.domain AS together,
+             EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = k.conrelid AND a.attnum = ANY (k.conkey)
+                     AND a.attname <> ALL (mine.unit)) AS beside
+      FROM pg_constraint k
+      LEFT JOIN dp_rdr.protected_table t ON t.relation = CASE k.conrelid WHEN $1 THEN k.confrelid ELSE k.conrelid END
+      LEFT JOIN dp_rdr.protected_table mine ON mine.relation = $1
+      WHERE k.contype = 'f' AND k.conparentid = 0 AND $1 IN (k.conrelid, k.confrelid)
+        AND (k.conrelid <> k.confrelid OR mine.unit IS NOT NULL))
+    SELECT 'warning',
+           format('rows of one person may be many, as the foreign key %s to %s, which is protected, is not unique',
+                  k.name, k.confrelid::regclass),
+           format('Noise hides one row, not a person with several. As long as nothing was asked, dp_set_unit(%L, %L, '
+                  'max_rows => ...) says whose rows they are.', $1::regclass, k.columns)
+    FROM key k WHERE k.conrelid = $1 AND k.protected AND k.many AND NOT k.units
+    UNION ALL
+    SELECT 'info', format('if a row of %s is a person, rows of one may be many, as the foreign key %s is not unique',
+                          k.confrelid::regclass, k.name),
+           format('Then, as long as nothing was asked, dp_set_unit(%L, %L, max_rows => ...) says whose rows they are: '
+                  'noise hides one row.', $1::regclass, k.columns || ' -> ' || $1::regclass)
+    FROM key k WHERE k.conrelid = $1 AND NOT k.protected AND k.many AND NOT k.units
+    UNION ALL
+    SELECT 'info', format('a person may be in %s as well, which is protected too (foreign key %s)',
+                          CASE k.conrelid WHEN $1 THEN k.confrelid ELSE k.conrelid END::regclass, k.name),
+           'Each table has totals of its own: what is told about one person is the sum of both.'
+    FROM key k WHERE k.protected AND (k.confrelid = $1 OR NOT k.many) AND NOT k.together
+    UNION ALL
+    SELECT 'warning', format('rows of others may tell of a person, as the foreign key %s to %s is not on the columns of the unit',
+                             k.name, k.confrelid::regclass),
+           'Such rows stay as they are when that person is left out: leave their columns out, columns => ''{...}''.'
+    FROM key k WHERE k.conrelid = $1 AND k.together AND k.beside
+    ORDER BY 1 DESC, 2;
+END;
 
 -- Bounds of dates.
 CREATE FUNCTION dp_set_bounds(relation regclass, column_name text, lower date, upper date)
@@ -532,7 +673,7 @@ COMMENT ON TABLE dp_rdr.reviewer IS 'roles that decide on requests about a prote
 -- by keepers. It keeps names, types and rows of the answer, as declarations may change meanwhile.
 CREATE TABLE dp_rdr.request (
     id             bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    table_id       uuid NOT NULL,                 -- protected_table.id
+    table_id       uuid NOT NULL,                 -- privacy_domain.id
     kind           text NOT NULL DEFAULT 'query',
     parent         bigint,                        -- the request that it goes on from
     requester      regrole NOT NULL,
@@ -575,9 +716,9 @@ SELECT pg_catalog.pg_extension_config_dump('dp_rdr.request',
     ' AND EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) session_role)');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.request_id_seq', '');
 CREATE FUNCTION dp_request(query text, purpose text, epsilon numeric = NULL, decider text = NULL,
-                           expires interval = '30 days')
+                           expires interval = '30 days', max_rows integer = NULL, max_groups integer = NULL)
     RETURNS bigint LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_request';
-COMMENT ON FUNCTION dp_request(text, text, numeric, text, interval)
+COMMENT ON FUNCTION dp_request(text, text, numeric, text, interval, integer, integer)
     IS 'asks that a query on a restricted view be permitted; returns the number of the request';
 
 CREATE FUNCTION dp_requests(state text = 'pending', OUT request bigint, OUT at timestamptz, OUT requester text, OUT view text,

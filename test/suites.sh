@@ -86,6 +86,11 @@ run_greybox() {
     make_here -s -j"$(nproc)" "${build_options[@]}" build/greybox/dp_rdr.so && on_server -- python3 test/greybox/run.py
 }
 
+# The same library: rows of one person against an account of their own.
+run_neighbours() {
+    make_here -s -j"$(nproc)" "${build_options[@]}" build/greybox/dp_rdr.so && on_server -- python3 test/neighbours/run.py
+}
+
 # Several charges in one commit, by a library that is built for this alone.
 run_batch() {
     make_here -s -j"$(nproc)" "${build_options[@]}" build/batch/batch.so && on_server -- python3 test/batch/run.py
@@ -122,6 +127,7 @@ run_suite() {
         attacks) run_attacks -o "$watched" -- python3 test/attacks/run.py --only "${part:-shared}" ;;
         fuzz) run_fuzz ;;
         greybox) run_greybox ;;
+        neighbours) run_neighbours ;;
         citus) run_citus ;;
         batch) run_batch ;;
         blackbox) on_server -- python3 test/blackbox/run.py ;;

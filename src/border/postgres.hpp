@@ -23,6 +23,7 @@ extern "C" {
 #include <catalog/dependency.h>
 #include <catalog/namespace.h>
 #include <catalog/pg_aggregate.h>
+#include <catalog/pg_am.h>
 #include <catalog/pg_amop.h>
 #include <catalog/pg_amproc.h>
 #include <catalog/pg_auth_members.h>

@@ -83,6 +83,20 @@ Pin reading_pins[] = {
     {"row_security", "on"},          //
 };
 
+// Where they are joined: a hash or a merge join reads each side once, whatever the estimates are. A nested loop is left for
+// sides that nothing links but a constant of the query's.
+Pin join_pins[] = {
+    {"enable_hashjoin", "on"},
+    {"enable_mergejoin", "on"},
+    {"enable_nestloop", "off"},
+    {"enable_memoize", "off"},
+    {"enable_parallel_hash", "off"}, // a table in shared memory may not find room there
+    {"enable_partitionwise_join", "off"},
+    {"enable_partitionwise_aggregate", "off"},
+    {"geqo", "off"},
+};
+Pin hashed_pin = {"enable_hashagg", "on"}, sorted_pin = {"enable_hashagg", "off"};
+
 // For the extension's own tables.
 Pin catalog_pins[] = {
     {"track_counts", "off"},     {"enable_indexscan", "on"}, {"enable_indexonlyscan", "on"},
@@ -177,6 +191,12 @@ static void set_pin(Pin &pin) {
     set_config_option(pin.name, pin.value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
     if (!pin.known)
         remember(pin);
+}
+
+void pin_joins(bool hashed) {
+    for (Pin &pin : join_pins)
+        set_pin(pin);
+    set_pin(hashed ? hashed_pin : sorted_pin);
 }
 
 void prefer_indexes(bool prefer) {

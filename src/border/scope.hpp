@@ -33,6 +33,10 @@ struct SettingsScope {
 // plan is kept while the tables grow, and wrong for those that read all of them.
 void prefer_indexes(bool prefer);
 
+// Inside a scope, where private rows are joined and grouped by their unit: which plan is chosen depends on public facts as far
+// as that goes. hashed: whether what a group adds up is small, so that many may be held at a time.
+void pin_joins(bool hashed);
+
 // Some types are compared in a time zone: that of somebody else until leave().
 struct TimeZoneScope {
     int nest_level;

@@ -7,7 +7,7 @@ namespace dp::catalog {
 
 namespace {
 struct Denied {
-    const char *view, *role, *session_role, *query, *reason, *account;
+    const char *relation, *view, *role, *session_role, *query, *reason, *account;
     int64 times;
 };
 } // namespace
@@ -32,13 +32,14 @@ const char *reason_of_denial(const Charge &what, const privacy::BoundSettings &b
 // ---- in memory -----------------------------------------------------------------------------------------------------
 
 static bool same(const Denied &a, const Denied &b) {
-    return strcmp(a.query, b.query) == 0 && strcmp(a.view, b.view) == 0 && strcmp(a.role, b.role) == 0 &&
-           strcmp(a.session_role, b.session_role) == 0 && strcmp(a.reason, b.reason) == 0 &&
-           strcmp(a.account, b.account) == 0;
+    return strcmp(a.query, b.query) == 0 && strcmp(a.view, b.view) == 0 && strcmp(a.relation, b.relation) == 0 &&
+           strcmp(a.role, b.role) == 0 && strcmp(a.session_role, b.session_role) == 0 &&
+           strcmp(a.reason, b.reason) == 0 && strcmp(a.account, b.account) == 0;
 }
 
 void add_denial(Denials *denials, const Charge &what, const char *reason) {
     auto *denied = static_cast<Denied *>(palloc0(sizeof(Denied)));
+    denied->relation = name_or(what.settings->relation, what.settings->relation_name);
     denied->view = name_or(what.settings->view, what.settings->view_name);
     denied->role = role_name(what.asker.role);
     denied->session_role = role_name(what.asker.session_role);
@@ -65,12 +66,12 @@ UPDATE dp_rdr.denial d SET times = d.times + $8, last = greatest(d.last, $9)
 WHERE d.ctid = ANY (ARRAY(
   SELECT k.ctid FROM dp_rdr.denial k
   WHERE k.table_id = $1 AND hashtextextended(k.query, 0) = hashtextextended($5, 0) AND k.query = $5 AND k.view = $2
-    AND k.role_name = $3 AND k.session_role = $4 AND k.reason = $6 AND k.account = $7
+    AND k.role_name = $3 AND k.session_role = $4 AND k.reason = $6 AND k.account = $7 AND k.relation = $10
   LIMIT 1 FOR UPDATE SKIP LOCKED)))sql");
 
 static border::Statement insert_denial(R"sql(
-INSERT INTO dp_rdr.denial (table_id, view, role_name, session_role, query, reason, account, times, first, last)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9))sql");
+INSERT INTO dp_rdr.denial (table_id, view, role_name, session_role, query, reason, account, times, first, last, relation)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10))sql");
 
 static border::Statement forget_oldest(R"sql(
 DELETE FROM dp_rdr.denial d WHERE d.ctid = ANY (ARRAY(
@@ -89,6 +90,7 @@ static void write_denied(const border::Spi &spi, const char *id, const Denied &d
     parameters.add_text(denied.account);
     parameters.add_count(denied.times);
     parameters.add(TIMESTAMPTZOID, now);
+    parameters.add_text(denied.relation);
     if (run(spi, count_again, parameters) == 0)
         (void)run(spi, insert_denial, parameters);
 }

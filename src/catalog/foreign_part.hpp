@@ -17,6 +17,9 @@ const char *fault_of_foreign_part(Oid part, Oid owner, const char **remedy);
 // would be counted twice; InvalidOid: none does. Two servers that are one cannot be told apart.
 Oid repeated_foreign_part(const List *parts);
 
+// Whether Citus keeps the table's rows on other nodes.
+bool is_on_other_nodes(Oid table);
+
 // As in pg_foreign_server.
 const char *server_name(Oid foreign_table);
 

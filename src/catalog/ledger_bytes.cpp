@@ -7,13 +7,16 @@ namespace dp::catalog {
 namespace {
 
 // Whatever changes in this file, or in what it copies, raises this number.
-constexpr uint32 layout_number = 8;
+constexpr uint32 layout_number = 9;
 
 // What plan_release needs of a privacy::Measure.
 struct PlannedMeasure {
     privacy::MeasureKind kind;
     int argument;
     int filter;
+    bool of_units;
+    bool one_group;
+    uint64 grain;
 };
 
 // The fixed part. Behind it, in this order: the texts, the candidates, the measures, their sensitivities.
@@ -135,7 +138,14 @@ void append_measures(StringInfo buffer, const Charge &what, uint32 n) {
         elog(ERROR, "%zu sensitivities for %u measures", what.sensitivities->size(), n);
     for (uint32 i = 0; i < n; i++) {
         const privacy::Measure &measure = (*what.measures)[i];
-        PlannedMeasure planned = {measure.kind, measure.argument, measure.filter};
+        PlannedMeasure planned;
+        memset(static_cast<void *>(&planned), 0, sizeof planned); // no gap of the stack's
+        planned.kind = measure.kind;
+        planned.argument = measure.argument;
+        planned.filter = measure.filter;
+        planned.of_units = measure.of_units;
+        planned.one_group = measure.one_group;
+        planned.grain = measure.grain;
         append(buffer, &planned, 1);
     }
     append(buffer, what.sensitivities->data(), n);
@@ -190,7 +200,8 @@ const std::vector<privacy::Measure> *read_measures(Reader *reader, Size n) {
     auto *measures = border::context_new<std::vector<privacy::Measure>>();
     border::core([&] {
         for (const PlannedMeasure &measure : *planned)
-            measures->push_back({measure.kind, measure.argument, measure.filter, {}});
+            measures->push_back({measure.kind, measure.argument, measure.filter, measure.of_units, measure.grain,
+                                 measure.one_group, {}});
     });
     return measures;
 }

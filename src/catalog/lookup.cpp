@@ -97,6 +97,14 @@ List *Lookup::rows(Datum first, Oid second, Datum third) const {
     return scan(*this, 3, keys);
 }
 
+List *Lookup::rows_with(const char *column, Datum uuid, const char *index) const {
+    ScanKeyData key;
+    ScanKeyInit(&key, get_attnum(RelationGetRelid(table), column), BTEqualStrategyNumber, F_UUID_EQ, uuid);
+    Lookup by_index = *this;
+    by_index.key = get_relname_relid(index, border::extension_schema());
+    return scan(by_index, 1, &key);
+}
+
 List *Lookup::rows(Datum first, const char *second) const {
     ScanKeyData keys[2];
     set_first(*this, &keys[0], first);

@@ -65,7 +65,8 @@ struct View {
     privacy::BoundSettings bound;
     int epoch;
     const char *fingerprint;
-    bool has_profile; // the table
+    bool has_profile; // the domain
+    UnitPath *unit;
 };
 
 // Half of delta_total, unless it was set.
@@ -162,16 +163,29 @@ static void read_bound(const Row &row, View *view) {
     view->bound.rho_target = rho_of(row, "rho_target");
 }
 
-static void read_table(const Reading &reading, View *view, StringInfo versions) {
-    Lookup tables = Lookup::open("protected_table", reading);
-    const Row *row = only(tables.rows(ObjectIdGetDatum(view->relation)));
+// The bound and the odometer are the domain's. A table without one, after a restore of a part, is as good as not protected.
+static void read_domain(const Reading &reading, View *view, StringInfo versions) {
+    Lookup domains = Lookup::open("privacy_domain", reading);
+    const Row *row = only(domains.rows(UUIDPGetDatum(&view->id)));
     view->registered = row != nullptr;
     if (row != nullptr) {
-        memcpy(&view->id, DatumGetUUIDP(row->value("id")), UUID_LEN);
         read_bound(*row, view);
         row->append_version(versions);
     }
+    domains.close();
+}
+
+static void read_table(const Reading &reading, View *view, StringInfo versions) {
+    Lookup tables = Lookup::open("protected_table", reading);
+    const Row *row = only(tables.rows(ObjectIdGetDatum(view->relation)));
+    if (row != nullptr)
+        memcpy(&view->id, DatumGetUUIDP(row->value("domain")), UUID_LEN);
+    view->registered = row != nullptr;
     tables.close();
+    if (!view->registered)
+        return;
+    view->unit = read_unit_path(reading, view->relation, versions); // appends the table's row as well
+    read_domain(reading, view, versions);
 }
 
 Bound *read_bound(const Reading &reading, Oid relation) {
@@ -224,6 +238,7 @@ Settings *read_settings(const Reading &reading, Oid oid) {
     settings->id_text = DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(&view.id)));
     settings->filter = view.filter;
     settings->has_profile = view.has_profile;
+    settings->unit = view.unit;
     settings->fingerprint = view.fingerprint;
     settings->view = oid;
     settings->view_name = qualified_name(oid);

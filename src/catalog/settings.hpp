@@ -12,6 +12,7 @@
 #include "border/guard.hpp"
 #include "catalog/access.hpp"
 #include "catalog/asker.hpp"
+#include "catalog/domain.hpp"
 
 namespace dp::catalog {
 
@@ -49,10 +50,11 @@ struct Settings {
     const char *relation_name; // qualified and quoted
     Oid owner;                 // of the relation
     const char *owner_name;
-    pg_uuid_t id;
+    pg_uuid_t id; // of the domain
     const char *id_text;
     const char *filter; // or null
-    bool has_profile;   // the table has a risk profile
+    bool has_profile;   // the domain has a risk profile
+    UnitPath *unit;     // null: a row is a unit
     // Which versions of the rows a charge depends on were read: the writer looks again under the odometer's lock and refuses
     // when they differ. `policies` are those that the asker might ask under (policy_of); null: the controller's own call.
     const char *fingerprint;

@@ -8,10 +8,13 @@ namespace dp::catalog {
 // What there is, for the tables of whoever may act for their owner ($1), and for all roles.
 static const char *const of_controller_sql = R"sql(
 WITH RECURSIVE controlled AS ( -- protected tables of the caller
-  SELECT t.relation::oid AS relation, t.relation::text AS name, c.relowner AS owner, t.id, t.bound,
-         least(t.epsilon_total, (t.profile ->> 'epsilon')::numeric) AS epsilon_total, t.delta_total,
-         t.period, least(t.epsilon_lifetime, (t.profile ->> 'epsilon')::numeric) AS epsilon_lifetime, t.delta_lifetime
-  FROM dp_rdr.protected_table t JOIN pg_class c ON c.oid = t.relation WHERE pg_has_role($1, c.relowner, 'USAGE')),
+  SELECT t.relation::oid AS relation, t.relation::text AS name, c.relowner AS owner, t.domain AS id,
+         NOT EXISTS (SELECT FROM dp_rdr.protected_table o JOIN pg_class x ON x.oid = o.relation
+                     WHERE o.domain = t.domain AND o.relation::oid < t.relation::oid) AS first, -- of its domain
+         d.bound, least(d.epsilon_total, (d.profile ->> 'epsilon')::numeric) AS epsilon_total, d.delta_total,
+         d.period, least(d.epsilon_lifetime, (d.profile ->> 'epsilon')::numeric) AS epsilon_lifetime, d.delta_lifetime
+  FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain JOIN pg_class c ON c.oid = t.relation
+  WHERE pg_has_role($1, c.relowner, 'USAGE')),
 role AS (
   SELECT 0::oid AS oid, 'PUBLIC' AS name, false AS super
   UNION ALL SELECT oid, oid::regrole::text, rolsuper FROM pg_roles))sql";
@@ -19,7 +22,7 @@ role AS (
 // The same of one table ($1) and of roles ($2).
 static const char *const of_roles_sql = R"sql(
 WITH RECURSIVE controlled AS (
-  SELECT t.relation::oid AS relation, t.relation::text AS name, c.relowner AS owner, t.id
+  SELECT t.relation::oid AS relation, t.relation::text AS name, c.relowner AS owner, t.domain AS id
   FROM dp_rdr.protected_table t JOIN pg_class c ON c.oid = t.relation WHERE t.relation = $1),
 role AS (
   SELECT 0::oid AS oid, 'PUBLIC' AS name, false AS super

@@ -44,6 +44,8 @@ void write_ask(border::Writer *writer, const release::Ask &ask) {
     writer->put(ask.epsilon);
     writer->put(ask.weight);
     write_wanted(writer, ask.wanted);
+    writer->put(ask.limits.max_rows);
+    writer->put(ask.limits.max_groups);
     writer->put(ask.anew);
     writer->put(ask.refines);
     write_refinable(writer, ask.refinable);
@@ -90,6 +92,8 @@ release::Ask read_ask(border::Reader *reader, const catalog::Asker &asker) {
     ask.epsilon = reader->take<privacy::Epsilon>();
     ask.weight = reader->take<double>();
     ask.wanted = read_wanted(reader);
+    ask.limits.max_rows = reader->take<int>();
+    ask.limits.max_groups = reader->take<int>();
     ask.anew = reader->take<bool>();
     ask.refines = reader->take<bool>();
     ask.refinable = read_refinable(reader);
@@ -152,6 +156,7 @@ void write_facts(border::Writer *writer, const release::Facts &facts) {
     writer->put(facts.delta);
     writer->put(facts.threshold);
     writer->put(facts.thresholded);
+    writer->put(facts.of_people);
     writer->put(facts.noutputs);
     writer->put_bytes(facts.error95, sizeof(double) * facts.noutputs);
     writer->put(facts.reached.asked); // one by one: no bytes of this process between them
@@ -169,6 +174,7 @@ release::Facts read_facts(border::Reader *reader) {
     facts.delta = reader->take<privacy::Delta>();
     facts.threshold = reader->take<int64>();
     facts.thresholded = reader->take<bool>();
+    facts.of_people = reader->take<bool>();
     facts.noutputs = reader->take<int>();
     facts.error95 = static_cast<double *>(palloc(sizeof(double) * (facts.noutputs + 1)));
     memcpy(facts.error95, reader->take_bytes(sizeof(double) * facts.noutputs), sizeof(double) * facts.noutputs);

@@ -214,8 +214,9 @@ template <class Put> static void each_row(const release::Answer &answer, Put &&p
 
 // What was checked stays as it is until it has been read, over the transactions in between.
 static void lock_for_request(Request *request) {
+    List *tables = find_all_inheritors(request->question->settings->relation, AccessShareLock, nullptr);
     ListCell *cell;
-    foreach (cell, find_all_inheritors(request->question->settings->relation, AccessShareLock, nullptr)) {
+    foreach (cell, list_concat_unique_oid(tables, request->question->checked)) {
         auto *lock = static_cast<LockRelId *>(palloc(sizeof(LockRelId)));
         lock->relId = lfirst_oid(cell);
         lock->dbId = MyDatabaseId;

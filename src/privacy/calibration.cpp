@@ -7,15 +7,18 @@
 
 #include <boost/math/quadrature/gauss.hpp>
 
+#include "privacy/calibration.hpp"
 #include "privacy/exact.hpp"
+#include "privacy/wide.hpp"
 
 namespace dp::privacy {
 
 namespace {
 
 constexpr double pi = 3.14159265358979323846;
-constexpr double wide = 1000;                 // sigma in lattice units: from here on the lattice does not matter
-constexpr std::uint32_t fine_grid = 1U << 20; // sigma^2 is a multiple of 2^-20 below `wide`, an integer from there on
+constexpr double wide_from = 1000; // sigma in lattice units: from here on the lattice does not matter
+constexpr std::uint32_t fine_grid =
+    1U << 20; // sigma^2 is a multiple of 2^-20 below `wide_from`, an integer from there on
 
 double normal_cdf(double x) {
     return 0.5 * std::erfc(-x / std::sqrt(2.0));
@@ -122,8 +125,8 @@ GaussianScale gaussian_scale_up(double sigma) {
     int exponent = 0;
     const exact::cpp_int mantissa = static_cast<std::uint64_t>(std::ldexp(std::frexp(sigma, &exponent), 53));
     GaussianScale scale;
-    scale.b = sigma >= wide ? 1 : fine_grid;
-    scale.a = boost::multiprecision::uint256_t(ceil_shift(mantissa * mantissa * scale.b, 2 * (exponent - 53)));
+    scale.b = sigma >= wide_from ? 1 : fine_grid;
+    scale.a = words(uint256(ceil_shift(mantissa * mantissa * scale.b, 2 * (exponent - 53))));
     return scale;
 }
 
@@ -133,18 +136,18 @@ GaussianScale gaussian_scale_up(const exact::cpp_int &numerator, const exact::cp
     constexpr unsigned wide_squared = 1000000;
     GaussianScale scale;
     scale.b = numerator >= denominator * wide_squared ? 1 : fine_grid;
-    scale.a = boost::multiprecision::uint256_t((numerator * scale.b + denominator - 1) / denominator);
+    scale.a = words(uint256((numerator * scale.b + denominator - 1) / denominator));
     return scale;
 }
 
 GaussianScale gaussian_release_sigma(double eps, double delta, double sensitivity) {
     const double continuous = analytic_gaussian_sigma(eps, delta, sensitivity);
-    if (continuous >= wide)
+    if (continuous >= wide_from)
         return gaussian_scale_up(analytic_gaussian_sigma(eps, delta * (1 - 1e-4), sensitivity));
     GaussianScale scale = gaussian_scale_up(continuous);
     // Both tails are known to 1e-12, and differ by a thousandth of themselves or more.
     while (discrete_gaussian_delta(eps, scale.sigma(), sensitivity) > delta * (1 - 1e-8))
-        scale.a = (scale.a * 1002001 + 999999) / 1000000;
+        scale.a = words((wide(scale.a) * 1002001 + 999999) / 1000000);
     return scale;
 }
 
@@ -206,8 +209,13 @@ double partition_threshold_gaussian_continuous(double sigma, double delta, int m
     return 1 + sigma * normal_upper_quantile(delta_per_group(delta, max_groups));
 }
 
+// Beyond it a step of 1 is nothing beside what the quantile is off by, and in the end nothing to a double.
+constexpr double largest_searched_threshold = 0x1p40;
+
 std::int64_t partition_threshold_gaussian(double sigma, double delta, int max_groups) {
     const double delta_p = delta_per_group(delta, max_groups);
+    if (sigma > largest_searched_threshold)
+        return 2 + static_cast<std::int64_t>(std::ceil(sigma * normal_upper_quantile(delta_p * (1 - 1e-6))));
     double m = std::max(1.0, std::floor(sigma * normal_upper_quantile(delta_p)));
     while (discrete_gaussian_tail(sigma, m) > delta_p)
         ++m;

@@ -1,5 +1,7 @@
 #include "privacy/laplace_path.hpp"
 
+#include "privacy/noise_impl.hpp"
+
 #include <algorithm>
 #include <map>
 #include <stdexcept>
@@ -19,7 +21,6 @@ constexpr int128 epsilon_one = 1000000000;
 constexpr int128 lowest =
     1414213; // 0.001414213: noise of a standard deviation of 1000 for a count; nobody looks at more
 constexpr int steps_to_half = 8;
-constexpr std::uint64_t largest_sensitivity = std::uint64_t{1} << 40;
 constexpr double beta = 0.05;
 
 // The ceiling divided by 2^(n/8), rounded down.
@@ -101,7 +102,7 @@ LaplaceGrid::LaplaceGrid(Epsilon ceiling, const std::vector<std::uint64_t> &sens
     for (std::uint64_t d : sensitivities) {
         if (d < 1 || d > largest_sensitivity)
             throw InvalidParameter("sensitivity " + std::to_string(d) +
-                                   " is out of range: it must be between 1 and 2^40");
+                                   " is out of range: it must be between 1 and 2^50");
         kind_of_.push_back(kinds.emplace(d, kinds.size()).first->second);
     }
     points_.resize(kinds.size());

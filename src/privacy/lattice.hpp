@@ -34,6 +34,9 @@ struct Bounds {
 // integer_type: the column is smallint, integer or bigint (unit 1 when the bounds are integers and M <= 2^40).
 Bounds make_bounds(const std::string &lower, const std::string &upper, bool integer_type);
 
+// D of any measure, in lattice units: of 2^20 rows of a unit, 2^30 each.
+constexpr std::uint64_t largest_sensitivity = std::uint64_t{1} << 50;
+
 // The constants of a per-row conversion, small enough to be passed as arguments of an aggregate.
 struct SumLattice {
     double scale = 1; // 1/g, a power of two (exact)

@@ -8,8 +8,10 @@
 #include <stdexcept>
 #include <string>
 
+#include "privacy/calibration.hpp"
 #include "privacy/exact.hpp"
 #include "privacy/triple.hpp"
+#include "privacy/wide.hpp"
 #include "privacy/zcdp.hpp"
 
 namespace dp::privacy {
@@ -19,8 +21,8 @@ namespace {
 constexpr int128 epsilon_one = 1000000000;
 constexpr int128 largest_epsilon = 100 * epsilon_one;
 constexpr std::int64_t rho_one = 1000000000000000;
-constexpr std::uint64_t largest_sensitivity = std::uint64_t{1} << 40;
-constexpr std::size_t largest_number_of_measures = 1 << 16; // with largest_sensitivity: t < 2^100 (8.3)
+constexpr std::uint64_t largest_max_groups = 1 << 20;
+constexpr std::size_t largest_number_of_measures = 1 << 16; // with largest_sensitivity: t < 2^96 (8.3)
 constexpr double one = static_cast<double>(pair_one);
 
 // ---- Measures ----
@@ -36,19 +38,22 @@ struct Asked {
     }
 };
 
-Measure &measure_of(std::vector<Measure> &measures, int argument, int filter) {
+Measure &measure_of(std::vector<Measure> &measures, int argument, int filter, bool of_units) {
     for (Measure &m : measures)
-        if (m.argument == argument && m.filter == filter)
+        if (m.argument == argument && m.filter == filter && m.of_units == of_units)
             return m;
     Measure added;
     added.argument = argument;
     added.filter = filter;
+    added.of_units = of_units;
     measures.push_back(added);
     return measures.back();
 }
 
-bool counts_records(const Measure &m) {
-    return m.argument == -1 && m.filter == -1;
+// What the threshold is compared with: rows, of which a unit has one, or units, each once in every group that it may open.
+bool counts_records(const Measure &m, std::uint64_t sensitivity) {
+    return m.kind == MeasureKind::count && m.argument == -1 && m.filter == -1 && m.grain == 1 &&
+           sensitivity <= (m.of_units ? largest_max_groups : 1);
 }
 
 // ---- The plan ----
@@ -81,8 +86,8 @@ void check_measures(const std::vector<Measure> &measures, const std::vector<std:
     for (std::uint64_t d : sensitivities)
         if (d < 1 || d > largest_sensitivity)
             throw InvalidParameter("sensitivity " + std::to_string(d) +
-                                   " is out of range: it must be between 1 and 2^40");
-    if (thresholded && !(counts_records(measures.front()) && sensitivities.front() == 1))
+                                   " is out of range: it must be between 1 and 2^50");
+    if (thresholded && !counts_records(measures.front(), sensitivities.front()))
         throw std::logic_error("the first measure of a thresholded leaf is its record count");
 }
 
@@ -98,7 +103,7 @@ uint128 greatest_common_divisor(uint128 a, uint128 b) {
 // rho of one coordinate set: D^2/(2 sigma^2) = D^2 b / (2 a), rounded up.
 Rho gaussian_rho(const MeasureNoise &noise) {
     const exact::cpp_int d = noise.sensitivity;
-    const exact::cpp_int n = d * d * noise.gaussian.b * rho_one, divisor = 2 * exact::cpp_int(noise.gaussian.a);
+    const exact::cpp_int n = d * d * noise.gaussian.b * rho_one, divisor = 2 * exact::cpp_int(wide(noise.gaussian.a));
     const exact::cpp_int units = (n + divisor - 1) / divisor;
     return Rho::from_units(static_cast<int128>(units.convert_to<unsigned __int128>()));
 }
@@ -112,11 +117,12 @@ void plan_laplace(ReleasePlan &plan, const std::vector<std::uint64_t> &sensitivi
     }
 }
 
-// One changed coordinate: calibrated exactly. Several: through zCDP, since the scalar formula is not proved for them.
+// One changed coordinate: calibrated exactly. Several, of one group or because a unit may be in several groups: through zCDP,
+// since the scalar formula is not proved for them.
 void plan_gaussian(ReleasePlan &plan, const std::vector<Measure> &measures,
                    const std::vector<std::uint64_t> &sensitivities) {
     const double eps = plan.epsilon.value(), delta = plan.delta_noise.value();
-    const bool scalar = measures.size() == 1 && !measures.front().has_parts();
+    const bool scalar = measures.size() == 1 && !measures.front().has_parts() && measures.front().one_group;
     // A little more than the cap asks for: what double precision may have lost on the way.
     const double scaled = scalar ? 0 : std::sqrt(plan.shares / (2 * rho_cap_tight(eps, delta))) * (1 + 1e-12);
     for (std::uint64_t d : sensitivities) {
@@ -139,11 +145,13 @@ void split_delta(ReleasePlan &plan, bool thresholded, Delta delta) {
     plan.delta = plan.delta_noise + plan.delta_groups;
 }
 
+// All the groups that one unit may open share delta.
 std::int64_t threshold_of(const ReleasePlan &plan) {
     const double delta = plan.delta_groups.value();
+    const auto max_groups = static_cast<int>(plan.noise.front().sensitivity);
     if (plan.mechanism == Mechanism::gaussian)
-        return partition_threshold_gaussian(plan.noise.front().gaussian.sigma(), delta, 1);
-    return partition_threshold_laplace(plan.epsilon.value() / plan.shares, delta, 1);
+        return partition_threshold_gaussian(plan.noise.front().gaussian.sigma(), delta, max_groups);
+    return partition_threshold_laplace(plan.epsilon.value() / plan.shares, delta, max_groups);
 }
 
 // ---- Post-processing: never an error, whatever was drawn ----
@@ -222,13 +230,14 @@ double combined_halfwidth(const MeasureNoise &noise, double u, double l) {
 
 } // namespace
 
-std::vector<Measure> leaf_measures(const std::vector<AggregateCall> &calls, bool thresholded) {
+std::vector<Measure> leaf_measures(const std::vector<AggregateCall> &calls, bool thresholded, bool several_rows) {
     std::vector<Measure> measures;
     if (thresholded)
-        measure_of(measures, -1, -1); // its count(*) joins it wherever it stands in the query
+        measure_of(measures, -1, -1, several_rows); // the count that the query asks for joins it wherever it stands there
     for (std::size_t i = 0; i < calls.size(); ++i) {
-        const int argument = calls[i].fn == Aggregate::count_star ? -1 : calls[i].argument;
-        measure_of(measures, argument, calls[i].filter).calls.push_back(static_cast<int>(i));
+        const bool of_units = calls[i].fn == Aggregate::count_units;
+        const int argument = calls[i].fn == Aggregate::count_star || of_units ? -1 : calls[i].argument;
+        measure_of(measures, argument, calls[i].filter, of_units && several_rows).calls.push_back(static_cast<int>(i));
     }
     for (Measure &m : measures) {
         Asked asked;
@@ -364,9 +373,21 @@ double pair_sum_halfwidth(const MeasureNoise &noise, const Bounds &bounds) {
     return combined_halfwidth(noise, bounds.high, bounds.low);
 }
 
-double measure_halfwidth(const MeasureNoise &noise, const Bounds *bounds) {
-    const double h = noise.halfwidth(beta);
-    return bounds == nullptr ? h : finite(h * bounds->unit());
+int unit_exponent(const Measure &measure, const Bounds *bounds) {
+    if (bounds != nullptr)
+        return bounds->exponent;
+    int exponent = 0;
+    for (std::uint64_t grain = measure.grain; grain > 1; grain >>= 1)
+        --exponent;
+    return exponent;
+}
+
+double unit_of(const Measure &measure, const Bounds *bounds) {
+    return std::ldexp(1, unit_exponent(measure, bounds));
+}
+
+double measure_halfwidth(const MeasureNoise &noise, const Measure &measure, const Bounds *bounds) {
+    return finite(noise.halfwidth(beta) * unit_of(measure, bounds));
 }
 
 } // namespace dp::privacy

@@ -13,7 +13,7 @@
 namespace dp::privacy {
 
 enum class Mechanism { laplace, gaussian };
-enum class Aggregate { count_star, count, sum, avg, var_pop, var_samp, stddev_pop, stddev_samp };
+enum class Aggregate { count_star, count, sum, avg, var_pop, var_samp, stddev_pop, stddev_samp, count_units };
 enum class MeasureKind { count, sum, pair, triple };
 
 // One aggregate call of a query. argument: any number that identifies the argument column (-1: count(*)); filter: any
@@ -25,19 +25,24 @@ struct AggregateCall {
 };
 
 // All calls with the same argument and FILTER share one measure (8.6): one coordinate for COUNT and SUM, two for the pair, three
-// for the triple.
+// for the triple. Where a unit may have several rows, counts of units are measures of their own.
 struct Measure {
     MeasureKind kind = MeasureKind::count;
     int argument = -1;
     int filter = -1;
-    std::vector<int> calls; // indices into the list of calls
+    bool of_units = false;   // count(DISTINCT unit): once per unit and group
+    std::uint64_t grain = 1; // of a count: lattice points of one counted row or unit (9.2), a power of two
+    bool one_group = true;   // one unit changes it in one group at most: the scalar calibration is proved for it (8.4)
+    std::vector<int> calls;  // indices into the list of calls
     int coordinates() const { return kind == MeasureKind::triple ? 3 : kind == MeasureKind::pair ? 2 : 1; }
     bool has_parts() const { return coordinates() > 1; } // what is printed is computed from several noisy sums
 };
 
 // The measures in order of first occurrence. thresholded: the record count per group (argument -1, filter -1) is a
 // measure too, always first (8.5); if count(*) without FILTER is asked it IS that measure, moved to the front.
-std::vector<Measure> leaf_measures(const std::vector<AggregateCall> &calls, bool thresholded);
+// several_rows: a unit may have several (9.2): then what is thresholded is the count of units; else that is a count of rows.
+std::vector<Measure> leaf_measures(const std::vector<AggregateCall> &calls, bool thresholded,
+                                   bool several_rows = false);
 // k1: coordinates of one group = sum of coordinates (section 1.1).
 int coordinates_of_one_group(const std::vector<Measure> &measures);
 
@@ -50,9 +55,6 @@ double discrete_gaussian_delta(double eps, double sigma, double sensitivity);
 GaussianScale gaussian_release_sigma(double eps, double delta, double sensitivity);
 // sigma^2 rounded UP to the sampler's grid.
 GaussianScale gaussian_scale_up(double sigma);
-// The same for sigma^2 = numerator / denominator, exactly.
-GaussianScale gaussian_scale_up(const boost::multiprecision::cpp_int &numerator,
-                                const boost::multiprecision::cpp_int &denominator);
 
 // ---- zCDP (5.3) in doubles: for calibration. What a total is decided on is in zcdp.hpp. ----
 double rho_from_pure_eps(double eps); // eps tanh(eps/2)
@@ -89,7 +91,9 @@ struct ReleasePlan {
     std::vector<MeasureNoise> noise;       // one per measure
     Rho rho() const;                       // zCDP cost of the noise drawn, rounded up (of pure eps: 5.3)
 };
-// sensitivities: D_j per measure (COUNT: 1; SUM: Dz; pair and triple: 2^30). delta: the policy's d (0 for Laplace with declared groups).
+// sensitivities: D_j per measure, in lattice units (of rows: COUNT 1, SUM Dz, pair and triple 2^30; of units: 9.2). Of the first
+// measure of a thresholded leaf it is the number of groups that one unit may open, kappa: its grain is 1.
+// delta: the policy's d (0 for Laplace with declared groups).
 // Errors: InvalidParameter when Gaussian or thresholded and delta <= 0, epsilon outside [10^-9, 100], delta >= 1.
 ReleasePlan plan_release(Mechanism mechanism, const std::vector<Measure> &measures,
                          const std::vector<std::uint64_t> &sensitivities, bool thresholded, Epsilon epsilon,
@@ -130,7 +134,10 @@ Interval pair_avg_interval(int128 s1, int128 s0, const Bounds &bounds, const Mea
 Interval pair_avg_interval(int128 s1, int128 s0, const Bounds &bounds, double h); // each sum is off by h units at most
 double pair_count_halfwidth(const MeasureNoise &noise);
 double pair_sum_halfwidth(const MeasureNoise &noise, const Bounds &bounds);
-// Half-width of a count or of a sum of its own (unit: the aggregate's own). bounds null: count.
-double measure_halfwidth(const MeasureNoise &noise, const Bounds *bounds);
+// A lattice unit of a count or of a sum of its own is 2^this of what is printed. bounds null: count.
+int unit_exponent(const Measure &measure, const Bounds *bounds);
+double unit_of(const Measure &measure, const Bounds *bounds);
+// Half-width of such a measure, in the aggregate's own unit.
+double measure_halfwidth(const MeasureNoise &noise, const Measure &measure, const Bounds *bounds);
 
 } // namespace dp::privacy

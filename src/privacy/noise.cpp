@@ -5,6 +5,8 @@
 
 #include <boost/math/special_functions/erf.hpp>
 
+#include "privacy/wide.hpp"
+
 namespace dp::privacy {
 
 namespace {
@@ -50,7 +52,7 @@ double integrated_tail(double sigma, double m) {
 
 double LaplaceScale::value() const { return static_cast<double>(t) / static_cast<double>(s); }
 
-double GaussianScale::sigma() const { return std::sqrt(a.convert_to<double>() / b); }
+double GaussianScale::sigma() const { return std::sqrt(wide(a).convert_to<double>() / b); }
 
 double discrete_laplace_pmf(double b, double z) { return std::tanh(0.5 / b) * std::exp(-std::fabs(z) / b); }
 

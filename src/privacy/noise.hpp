@@ -2,15 +2,12 @@
 // Integers only on the sampling path: no floating point decides anything that is drawn.
 #pragma once
 
+#include <array>
 #include <cstdint>
-
-#include <boost/multiprecision/cpp_int.hpp>
 
 #include "privacy/decimal.hpp"
 
 namespace dp::privacy {
-
-using uint512 = boost::multiprecision::uint512_t;
 
 // A uniform random bit generator in the sense of Boost.Random: 64 independent fair bits a call.
 // The server's comes from pg_strong_random (border/random), tests pass their own.
@@ -32,14 +29,23 @@ struct LaplaceScale {
     double value() const;
 };
 
+// 256 bits, the lowest word first. Arithmetic on them: wide.hpp.
+struct Words256 {
+    std::array<std::uint64_t, 4> words{};
+    constexpr Words256(std::uint64_t x = 0) : words{x, 0, 0, 0} {} // implicit: an integer is one
+    bool operator==(const Words256 &o) const { return words == o.words; }
+    bool operator!=(const Words256 &o) const { return words != o.words; }
+};
+
 // sigma^2 = a/b of P(z) ~ exp(-z^2 / (2 a/b)); b = 2^20, or 1 when sigma >= 1000.
 struct GaussianScale {
-    boost::multiprecision::uint256_t a = 1;
+    Words256 a = 1;
     std::uint32_t b = 1;
     double sigma() const;
 };
 
-// One draw. Any URBG works as Generator (a one-bit generator enumerates the law exactly in the tests).
+// One draw. Any URBG works as Generator (a one-bit generator enumerates the law exactly in the tests); the definitions are in
+// noise_impl.hpp, those for the server's generator in release/random.cpp.
 template <class Generator> int128 discrete_laplace(Generator &bits, const LaplaceScale &scale);
 template <class Generator> int128 discrete_gaussian(Generator &bits, const GaussianScale &scale);
 
@@ -60,5 +66,3 @@ double discrete_laplace_halfwidth(double b, double beta = 0.05);
 double discrete_gaussian_halfwidth(double sigma, double beta = 0.05);
 
 } // namespace dp::privacy
-
-#include "privacy/noise_impl.hpp"

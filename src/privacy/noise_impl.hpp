@@ -9,6 +9,9 @@
 
 #include <boost/random/uniform_int_distribution.hpp>
 
+#include "privacy/noise.hpp"
+#include "privacy/wide.hpp"
+
 namespace dp::privacy {
 
 namespace detail {
@@ -18,12 +21,16 @@ using native128 = unsigned __int128;
 using signed_native128 = __int128;
 
 // Number of binary digits.
-inline unsigned width(std::uint64_t n) { return n == 0 ? 0 : 64 - static_cast<unsigned>(__builtin_clzll(n)); }
+inline unsigned width(std::uint64_t n) {
+    return n == 0 ? 0 : 64 - static_cast<unsigned>(__builtin_clzll(n));
+}
 inline unsigned width(native128 n) {
     const auto high = static_cast<std::uint64_t>(n >> 64);
     return high != 0 ? 64 + width(high) : width(static_cast<std::uint64_t>(n));
 }
-template <class Number> unsigned width(const Number &n) { return n == 0 ? 0 : static_cast<unsigned>(msb(n)) + 1; }
+template <class Number> unsigned width(const Number &n) {
+    return n == 0 ? 0 : static_cast<unsigned>(msb(n)) + 1;
+}
 
 template <class Generator> std::uint64_t uniform_to(Generator &bits, std::uint64_t last) {
     return boost::random::uniform_int_distribution<std::uint64_t>(0, last)(bits);
@@ -126,20 +133,22 @@ template <class Generator> int128 discrete_gaussian(Generator &bits, const Gauss
     using detail::native128;
     using detail::width;
     // a < 2^200: t < 2^100 + 1, and (|y| t b - a)^2 < 2^487 and 2 t^2 a b < 2^434 fit 512 bits.
-    if (scale.a == 0 || scale.b == 0 || width(scale.a) > 200 || width(scale.a / scale.b) > 198)
+    const uint256 numerator = wide(scale.a);
+    if (numerator == 0 || scale.b == 0 || width(numerator) > 200 || width(numerator / scale.b) > 198)
         throw std::domain_error("noise scale out of range");
     const native128 b = scale.b;
-    const bool narrow_scale = width(scale.a) <= 63;
-    const native128 a = narrow_scale ? static_cast<native128>(scale.a) : 0;
+    const bool narrow_scale = width(numerator) <= 63;
+    const native128 a = narrow_scale ? static_cast<native128>(numerator) : 0;
     const native128 t = 1 + (narrow_scale ? native128(detail::root(static_cast<std::uint64_t>(a / b)))
-                                          : static_cast<native128>(detail::root(decltype(scale.a)(scale.a / scale.b))));
+                                          : static_cast<native128>(detail::root(uint256(numerator / scale.b))));
     const bool narrow = narrow_scale && 1 + 2 * width(t) + width(a) + width(b) <= 128;
     for (;;) {
         const int128 z = discrete_laplace(bits, LaplaceScale{t, 1});
         const native128 y = z < 0 ? -static_cast<native128>(z) : static_cast<native128>(z);
-        const bool accepted = narrow && width(y) + width(t) + width(b) <= 63
-                                  ? detail::accept_gaussian<native128>(bits, y, t, a, b)
-                                  : detail::accept_gaussian<uint512>(bits, uint512(y), uint512(t), uint512(scale.a), uint512(b));
+        const bool accepted =
+            narrow && width(y) + width(t) + width(b) <= 63
+                ? detail::accept_gaussian<native128>(bits, y, t, a, b)
+                : detail::accept_gaussian<uint512>(bits, uint512(y), uint512(t), uint512(numerator), uint512(b));
         if (accepted)
             return z;
     }

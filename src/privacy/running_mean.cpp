@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "privacy/exact.hpp"
+#include "privacy/wide.hpp"
 
 namespace dp::privacy {
 
@@ -37,7 +38,7 @@ double quantile() {
 
 // 1/sigma^2, rounded down: with fractions of different denominators the sums would grow with each measurement.
 cpp_int weight_of(const GaussianScale &scale) {
-    return (cpp_int(scale.b) << weight_bits) / cpp_int(scale.a);
+    return (cpp_int(scale.b) << weight_bits) / cpp_int(wide(scale.a));
 }
 
 [[noreturn]] void malformed() {

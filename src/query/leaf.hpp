@@ -44,6 +44,11 @@ inline int argument_number(const Aggregate &aggregate) {
     return aggregate.attno > 0 ? aggregate.attno : aggregate.argument >= 0 ? behind_columns + aggregate.argument : -1;
 }
 
+// How much of one unit is wanted, where a unit may have several rows (query/units); 0: what is declared.
+struct Limits {
+    int max_rows, max_groups;
+};
+
 struct Leaf {
     Oid view;
     const Query *query; // as parsed; its permission check is that of the facade, with the columns that it selects
@@ -56,6 +61,8 @@ struct Leaf {
     Node *where;           // or null; Vars are of level 0, varno 1, attribute numbers of the facade
     int noutputs;
     Output *outputs;
+    List *counted; // int: columns of the facade that count(DISTINCT ..) is about; NIL: it is not asked for
+    Limits limits; // of whoever asks
 };
 
 } // namespace dp::query

@@ -10,11 +10,14 @@ namespace dp::query {
 // "unknown" to the server), and whoever calls release() himself has no use for it.
 constexpr int used_groups = -2;
 
+Oid release_function(bool parameters) {
+    static const Oid types[release_arguments + 1] = {TEXTOID,   NUMERICOID, FLOAT8OID, FLOAT8OID, FLOAT8OID,
+                                                     FLOAT8OID, BOOLOID,    INT4OID,   INT4OID,   ANYOID};
+    return border::internal_function("release", release_arguments + (parameters ? 1 : 0), types);
+}
+
 bool is_release(Oid function) {
-    static const Oid types[release_arguments + 1] = {TEXTOID,   NUMERICOID, FLOAT8OID, FLOAT8OID,
-                                                     FLOAT8OID, FLOAT8OID,  BOOLOID,   ANYOID};
-    return function == border::internal_function("release", release_arguments, types) ||
-           function == border::internal_function("release", release_arguments + 1, types);
+    return function == release_function(false) || function == release_function(true);
 }
 
 bool uses_groups(Node *call) {

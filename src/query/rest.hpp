@@ -9,8 +9,10 @@
 namespace dp::query {
 
 bool is_release(Oid function);
-// leaf, epsilon, weight, within, error95, deviations; then the parameters of the leaf.
-constexpr int release_arguments = 7;
+// leaf, epsilon, weight, within, error95, deviations, replay, max_rows, max_groups; then the parameters of the leaf.
+constexpr int release_arguments = 9;
+// The function of that signature; parameters: with some.
+Oid release_function(bool parameters);
 
 // Marks the releases of a rewritten statement whose groups it computes with.
 void mark_used_groups(Query *query);

@@ -329,12 +329,13 @@ static Const *float_constant(const std::optional<double> &value) {
     return float_constant(value.value_or(0), !value);
 }
 
+static Const *limit_constant(int limit) {
+    return makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(limit), limit == 0, true);
+}
+
 static FuncExpr *release_call(const char *leaf, const Split *split, const Request *request) {
-    static const Oid types[release_arguments + 1] = {TEXTOID,   NUMERICOID, FLOAT8OID, FLOAT8OID,
-                                                     FLOAT8OID, FLOAT8OID,  BOOLOID,   ANYOID};
     auto *call = makeNode(FuncExpr);
-    bool arguments = split->arguments != NIL;
-    call->funcid = border::internal_function("release", release_arguments + (arguments ? 1 : 0), types);
+    call->funcid = release_function(split->arguments != NIL);
     call->funcresulttype = RECORDOID;
     call->funcretset = true;
     call->funcformat = COERCE_EXPLICIT_CALL;
@@ -351,6 +352,9 @@ static FuncExpr *release_call(const char *leaf, const Split *split, const Reques
     bool replay = request == nullptr || !request->anew;
     call->args =
         lappend(call->args, makeConst(BOOLOID, -1, InvalidOid, sizeof(bool), BoolGetDatum(replay), false, true));
+    Limits limits = request != nullptr ? request->limits : Limits{};
+    call->args =
+        list_concat(call->args, list_make2(limit_constant(limits.max_rows), limit_constant(limits.max_groups)));
     call->args = list_concat(call->args, static_cast<List *>(copyObject(split->arguments)));
     return call;
 }

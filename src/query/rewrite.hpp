@@ -4,7 +4,7 @@
 
 #include "privacy/refinement.hpp"
 
-#include "border/postgres.hpp"
+#include "query/leaf.hpp"
 
 namespace dp::query {
 
@@ -19,6 +19,7 @@ struct Request {
     double weight;
     privacy::Wanted wanted; // asks by accuracy
     bool anew;              // not answered by what is stored
+    Limits limits;
 };
 // Runs the rewrite on an analysed and rewritten query in place; returns the number of leaves that became releases.
 int rewrite_statement(Query *query, const char *text, const Request *request);

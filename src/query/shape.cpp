@@ -11,6 +11,7 @@
 #include "query/names.hpp"
 #include "query/remedy.hpp"
 #include "query/total.hpp"
+#include "query/units.hpp"
 
 namespace dp::query {
 
@@ -453,13 +454,24 @@ static int filter_index(Leaf *leaf, Expr *filter, ParseState *source) {
     return list_length(leaf->filters) - 1;
 }
 
-static void check_clauses(const Aggref *call, ParseState *source) {
+// What may be distinct are units alone.
+static void check_distinct(const Leaf *leaf, const Aggref *call, ParseState *source) {
+    if (call->aggdistinct == NIL || count_units_now(leaf->view, counted_columns(call)))
+        return;
+    const char *remedy = "Leave it out.";
+    if (call->aggfnoid == F_COUNT_ANY) {
+        const char *of_units = count_of_units_now(leaf->view);
+        remedy =
+            of_units == nullptr ? distinct_remedy : psprintf("People are counted by %s. %s", of_units, distinct_remedy);
+    }
+    refuse_if(true, "DISTINCT in an aggregate", remedy, source, call->location);
+}
+
+static void check_clauses(const Leaf *leaf, const Aggref *call, ParseState *source) {
     int at = call->location;
-    bool counts = call->aggfnoid == F_COUNT_ANY;
     refuse_if(call->aggkind != AGGKIND_NORMAL, psprintf("aggregate %s", get_func_name(call->aggfnoid)),
               aggregate_remedy(call), source, at);
-    refuse_if(call->aggdistinct != NIL, "DISTINCT in an aggregate", counts ? distinct_remedy : "Leave it out.", source,
-              at);
+    check_distinct(leaf, call, source);
     refuse_if(call->aggorder != NIL, "ORDER BY in an aggregate", "Leave it out.", source, at);
     refuse_if(call->agglevelsup > 0, "an aggregate of an outer query", "Aggregate in the query that reads the view.",
               source, at);
@@ -501,13 +513,13 @@ static void add_argument(Leaf *leaf, const Aggref *call, ParseState *source) {
     Node *argument = argument_of(call);
     if (argument_column(argument) != nullptr || place_of(leaf->arguments, argument) >= 0)
         return;
-    check_clauses(call, source);
+    check_clauses(leaf, call, source);
     check_condition(argument, source);
     leaf->arguments = lappend(leaf->arguments, argument);
 }
 
 static void add_aggregate(Leaf *leaf, Aggref *call, ParseState *source) {
-    check_clauses(call, source);
+    check_clauses(leaf, call, source);
     privacy::Aggregate fn;
     refuse_if(!identify(call, &fn), psprintf("aggregate %s", get_func_name(call->aggfnoid)), aggregate_remedy(call),
               source, call->location);
@@ -518,7 +530,10 @@ static void add_aggregate(Leaf *leaf, Aggref *call, ParseState *source) {
     aggregate->attno = 0;
     aggregate->argument = -1;
     Expr *filter = call->aggfilter;
-    if (fn == privacy::Aggregate::count && counts_rows(call))
+    if (call->aggdistinct != NIL) {
+        leaf->counted = counted_columns(call); // the same for all of them
+        aggregate->fn = privacy::Aggregate::count_units;
+    } else if (fn == privacy::Aggregate::count && counts_rows(call))
         aggregate->fn = privacy::Aggregate::count_star;
     else if (fn != privacy::Aggregate::count_star)
         set_argument(leaf, aggregate, call, &filter, source);

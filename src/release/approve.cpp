@@ -128,6 +128,14 @@ static void read_parameter(JsonbContainer *values, int i, Ask *ask) {
         parameter.value = OidInputFunctionCall(input, pstrdup(text), io_parameter, -1);
 }
 
+// 0 where none was asked for.
+static int limit_field(Datum parameters, const char *name) {
+    JsonbContainer *object = &DatumGetJsonbP(parameters)->root;
+    JsonbValue value;
+    bool there = getKeyJsonValueFromContainer(object, name, static_cast<int>(strlen(name)), &value) != nullptr;
+    return there ? int_field(object, name) : 0;
+}
+
 Ask ask_of(const catalog::Requested &request, const Decision *decision) {
     border::SettingsScope settings = border::SettingsScope::enter();
     Ask ask = {};
@@ -139,6 +147,7 @@ Ask ask_of(const catalog::Requested &request, const Decision *decision) {
     ask.epsilon = request.wanted;
     ask.weight = 1;
     ask.wanted.deviations = 1;
+    ask.limits = {limit_field(request.parameters, "max_rows"), limit_field(request.parameters, "max_groups")};
     ask.anew = true;
     ask.by_request = true;
     ask.decision = decision;

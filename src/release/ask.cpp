@@ -16,6 +16,7 @@ query::Leaf *leaf_of(const Ask &ask) {
     scope.enter(ask.leaf);
     query::Parsed parsed = query::parse_leaf(ask.leaf, ask.parameter_types, ask.parameters->numParams, ask.view);
     query::Leaf *leaf = query::check_leaf(parsed.query, parsed.source);
+    leaf->limits = ask.limits;
     scope.leave();
     settings.leave();
     return leaf;

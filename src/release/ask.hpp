@@ -19,6 +19,7 @@ struct Ask {
     privacy::Epsilon epsilon; // asks for less
     double weight;
     privacy::Wanted wanted;
+    query::Limits limits;
     bool anew;                // not answered by what is stored, nor stored
     bool refines;             // the last answer,
     Refinable refinable;      // which is this

@@ -3,6 +3,7 @@
 #include "catalog/decimals.hpp"
 #include "release/approve.hpp"
 #include "rows/arguments.hpp"
+#include "rows/asked_units.hpp"
 
 namespace dp::release {
 
@@ -45,6 +46,10 @@ static const char *name_of(privacy::MeasureKind kind) {
 static void describe_measure(StringInfo json, const rows::Question *question, int j) {
     const privacy::Measure &measure = (*question->measures)[j];
     appendStringInfo(json, "{\"kind\": \"%s\"", name_of(measure.kind));
+    if (measure.of_units)
+        appendStringInfoString(json, ", \"of\": \"units\"");
+    if (measure.grain != 1)
+        appendStringInfo(json, ", \"grain\": " UINT64_FORMAT, measure.grain);
     if (measure.argument >= 0) {
         int call = measure.calls.front();
         bool column = question->argument_columns[call] != InvalidAttrNumber;
@@ -127,6 +132,16 @@ static void describe_decision(StringInfo json, const Decision *decision) {
         appendStringInfo(json, ", \"task\": \"%s\", \"parent\": " INT64_FORMAT, decision->task, decision->parent);
 }
 
+// What one person may bring, where he may have several rows.
+static void describe_units(StringInfo json, const rows::Question *question) {
+    const rows::Units *units = question->units;
+    if (units == nullptr || !units->clipped)
+        return;
+    appendStringInfoString(json, ", \"unit\": ");
+    escape_json(json, rows::unit_text(units->path));
+    appendStringInfo(json, ", \"max_rows\": %d, \"max_groups\": %d", units->max_rows, units->max_groups);
+}
+
 // Public facts only: what the price follows from.
 static const char *describe(const rows::Question *question, const Terms &terms) {
     StringInfoData json;
@@ -139,6 +154,7 @@ static const char *describe(const rows::Question *question, const Terms &terms) 
                      : question->thresholded    ? "thresholded"
                                                 : "declared");
     describe_measures(&json, question);
+    describe_units(&json, question);
     describe_rows(&json, terms);
     describe_wanted(&json, terms.wanted);
     describe_decision(&json, terms.decision);

@@ -5,6 +5,7 @@
 
 #include "risk/change.hpp"
 #include "risk/printed.hpp"
+#include "risk/units.hpp"
 #include "rows/caught.hpp"
 
 namespace dp::release {
@@ -209,6 +210,9 @@ static Permitted from_data(const rows::Question *question, const Terms &terms) {
 Permitted choose(const rows::Question *question, const Terms &terms) {
     if (is_public(terms.algorithm))
         return from_public_facts(question, terms);
+    risk::check_units(question,
+                      {privacy::Calibration::sound, terms.exact, terms.group_a != nullptr, false}); // not as a failure
+    risk::check_population(question);
     if (terms.grantee == nullptr) // the controller may see what his rows do
         return from_data(question, terms);
     Permitted permitted = {};

@@ -64,8 +64,8 @@ static Datum double_as(Oid result_type, double value) {
     }
 }
 
-Datum count_result(Int128 noisy_count) {
-    return Int64GetDatum(saturated_bigint(noisy_count));
+Datum count_result(Int128 noisy_count, int exponent, Direction direction) {
+    return Int64GetDatum(privacy::scaled_integer(noisy_count, exponent, direction));
 }
 
 Datum sum_result(Oid result_type, Int128 noisy_sum, int exponent, Direction direction) {

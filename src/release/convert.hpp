@@ -9,8 +9,9 @@
 
 namespace dp::release {
 
-// A count as bigint.
-Datum count_result(privacy::int128 noisy_count);
+// noisy_count * 2^exponent as bigint (privacy::unit_exponent).
+Datum count_result(privacy::int128 noisy_count, int exponent,
+                   privacy::Direction direction = privacy::Direction::nearest);
 // noisy_sum * 2^exponent as what sum() returns for the column's type: bigint, numeric (exact), real or double precision.
 Datum sum_result(Oid result_type, privacy::int128 noisy_sum, int exponent,
                  privacy::Direction direction = privacy::Direction::nearest);

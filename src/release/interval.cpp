@@ -19,6 +19,11 @@ static double in_units(double error95, int exponent) {
     return error95 < std::numeric_limits<double>::max() ? std::ldexp(error95, -exponent) : HUGE_VAL;
 }
 
+static Datum count_end(const Released &released, Direction direction) {
+    double h = in_units(released.error95, released.exponent);
+    return count_result(moved(*released.noisy, h, direction), released.exponent, direction);
+}
+
 static Datum sum_end(const Released &released, Oid type, int decimals, Direction direction) {
     if (type == NUMERICOID && decimals >= 0)
         return printed_end(released.value, released.error95, decimals, direction);
@@ -66,7 +71,7 @@ static Datum pair_count_end(const Released &released, Direction direction) {
         const privacy::Halves halves = privacy::released_halves(kind_of(released), released.noisy);
         return privacy::release_pair(halves.s1, halves.s0, bounds).count;
     });
-    return count_result(moved(count, released.error95, direction));
+    return count_result(moved(count, released.error95, direction), 0);
 }
 
 // Never below 0.
@@ -103,7 +108,7 @@ Datum interval_end(const Released &released, query::Part part) {
     int decimals = question->decimals[released.aggregate];
     switch ((*question->measures)[question->measure_of[released.aggregate]].kind) {
     case privacy::MeasureKind::count:
-        return count_result(moved(*released.noisy, released.error95, direction));
+        return count_end(released, direction);
     case privacy::MeasureKind::sum:
         return sum_end(released, type, decimals, direction);
     case privacy::MeasureKind::pair:

@@ -11,7 +11,7 @@ struct Released {
     const rows::Question *question;
     int aggregate;
     const privacy::int128 *noisy;       // the coordinates of its measure
-    int exponent;                       // of the last place of a sum of its own
+    int exponent;                       // of the last place of a count or a sum of its own
     const privacy::MeasureNoise *noise; // of the measure, for an average; a mean of measurements is none, and has none
     double error95;                     // for what is no average, as it is reported
     Datum value;                        // as it is printed

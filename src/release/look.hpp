@@ -30,7 +30,7 @@ inline int measures_of(const rows::Question *question) {
 }
 
 inline double unit_of(const rows::Question *question, int measure) {
-    return question->bounds[measure] == nullptr ? 1 : question->bounds[measure]->unit();
+    return privacy::unit_of((*question->measures)[measure], question->bounds[measure]);
 }
 
 // How accurate the values of a measure are, in lattice units; the same for all groups.

@@ -8,6 +8,7 @@
 #include "catalog/decimals.hpp"
 #include "risk/change.hpp"
 #include "risk/memory.hpp"
+#include "risk/units.hpp"
 #include "release/random.hpp"
 #include "release/steps.hpp"
 
@@ -15,7 +16,7 @@ namespace dp::release {
 
 namespace {
 
-using native128 = privacy::detail::signed_native128; // as the allocator of a vector aligns it
+using native128 = __int128; // as the allocator of a vector aligns it
 
 // What is looked at: the exact answer and every distinct way in which one record changes it, in lattice units.
 struct Subject {
@@ -152,8 +153,8 @@ static privacy::Epsilon consumed(const rows::Question *question) {
     Oid types[1] = {TEXTOID};
     Datum values[1] = {CStringGetTextDatum(question->settings->id_text)};
     static border::Statement statement(
-        "SELECT o.public_epsilon + o.conditional_epsilon FROM dp_rdr.protected_table t "
-        "JOIN dp_rdr.odometer o ON o.id = t.id WHERE t.id = $1::uuid AND t.bound = 'dynamic'");
+        "SELECT o.public_epsilon + o.conditional_epsilon FROM dp_rdr.privacy_domain d "
+        "JOIN dp_rdr.odometer o ON o.id = d.id WHERE d.id = $1::uuid AND d.bound = 'dynamic'");
     catalog::Visit visit = catalog::Visit::read();
     uint64 rows = visit.run(statement, 1, types, values);
     const char *text = rows == 1 ? visit.spi.text(0, 1) : nullptr;
@@ -183,6 +184,7 @@ static privacy::Epsilon first_accepted(const rows::Question *question, const Ter
 }
 
 Answer answer_from_output(const rows::Question *question, const Terms &terms) {
+    risk::check_units(question, {privacy::Calibration::sound, false, false, true});
     risk::Memo *memo =
         risk::leave_one_out(question, terms.mechanism, privacy::Calibration::sound, risk::Detail::changes);
     // Nobody is there whose risk an output could show: the price from public facts stands in, as for the expectation.

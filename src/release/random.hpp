@@ -45,3 +45,10 @@ class StrongBits final : public privacy::BitSource {
 } // namespace dp::release
 
 #endif
+
+namespace dp::privacy {
+
+extern template int128 discrete_laplace(release::StrongBits &bits, const LaplaceScale &scale);
+extern template int128 discrete_gaussian(release::StrongBits &bits, const GaussianScale &scale);
+
+} // namespace dp::privacy

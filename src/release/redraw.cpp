@@ -47,6 +47,8 @@ static void add_measure(StringInfo text, const rows::Question *question, int j) 
     add_piece(text, bounds == nullptr ? nullptr : bounds->lower.c_str());
     add_piece(text, bounds == nullptr ? nullptr : bounds->upper.c_str());
     add_piece(text, psprintf(UINT64_FORMAT, (*question->sensitivities)[j]));
+    if (measure.of_units || measure.grain != 1 || !measure.one_group)
+        add_piece(text, psprintf("%d " UINT64_FORMAT " %d", measure.of_units, measure.grain, measure.one_group));
 }
 
 const char *hash_of_declarations(const rows::Question *question, const char *time_zone) {
@@ -57,6 +59,8 @@ const char *hash_of_declarations(const rows::Question *question, const char *tim
     add_piece(&pieces, question->settings->filter);
     add_keys(&pieces, question);
     add_piece(&pieces, text_of(question, question->where));
+    if (question->units != nullptr)
+        add_piece(&pieces, text_of_units(question));
     for (int j = 0; j < question->nmeasures; j++)
         add_measure(&pieces, question, j);
     settings.leave();
@@ -75,8 +79,11 @@ const char *declarations_of(const catalog::Requested &request) {
 
 static void write_measure(StringInfo json, const rows::Question *question, int j) {
     const privacy::Bounds *bounds = question->bounds[j];
-    appendStringInfo(json, "{\"kind\": %d, \"sensitivity\": \"" UINT64_FORMAT "\"",
-                     static_cast<int>((*question->measures)[j].kind), (*question->sensitivities)[j]);
+    const privacy::Measure &measure = (*question->measures)[j];
+    appendStringInfo(json, "{\"kind\": %d, \"sensitivity\": \"" UINT64_FORMAT "\"", static_cast<int>(measure.kind),
+                     (*question->sensitivities)[j]);
+    appendStringInfo(json, ", \"of_units\": %s, \"one_group\": %s, \"grain\": \"" UINT64_FORMAT "\"",
+                     measure.of_units ? "true" : "false", measure.one_group ? "true" : "false", measure.grain);
     if (bounds != nullptr)
         appendStringInfo(json, ", \"lower\": \"%s\", \"upper\": \"%s\", \"integer\": %s", bounds->lower.c_str(),
                          bounds->upper.c_str(), bounds->integer_type ? "true" : "false");
@@ -142,9 +149,14 @@ static void read_measures(JsonbContainer *object, rows::Question *question) {
             refuse_unreadable();
         auto kind = static_cast<privacy::MeasureKind>(int_field(measure, "kind"));
         uint64 sensitivity = strtou64(required_field(measure, "sensitivity"), nullptr, 10);
+        uint64 grain = strtou64(required_field(measure, "grain"), nullptr, 10);
+        bool of_units = bool_field(measure, "of_units"), one_group = bool_field(measure, "one_group");
         border::core([&] {
             measures->push_back({});
             measures->back().kind = kind;
+            measures->back().of_units = of_units;
+            measures->back().one_group = one_group;
+            measures->back().grain = grain;
             sensitivities->push_back(sensitivity);
         });
         if (kind == privacy::MeasureKind::count)

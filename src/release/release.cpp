@@ -167,13 +167,15 @@ static Datum pair_value(const query::Aggregate &aggregate, privacy::MeasureKind 
         return rounded_result(aggregate.result_type, avg_result(aggregate.result_type, pair.avg, bounds),
                               average_decimals(decimals));
     default:
-        return count_result(pair.count);
+        return count_result(pair.count, 0);
     }
 }
 
-// Of the last place of a released sum.
+// Of the last place of a released count or sum.
 static int exponent_of(const Writer *writer, int j) {
-    return writer->question->bounds[j]->exponent - (writer->means ? mean_bits(writer->question, j) : 0);
+    const rows::Question *question = writer->question;
+    return privacy::unit_exponent((*question->measures)[j], question->bounds[j]) -
+           (writer->means ? mean_bits(question, j) : 0);
 }
 
 static Datum aggregate_value(const Writer *writer, int i) {
@@ -183,7 +185,7 @@ static Datum aggregate_value(const Writer *writer, int i) {
     const privacy::int128 *noisy = writer->noisy + first_coordinate(question, j);
     switch ((*question->measures)[j].kind) {
     case privacy::MeasureKind::count:
-        return count_result(*noisy);
+        return count_result(*noisy, exponent_of(writer, j));
     case privacy::MeasureKind::sum:
         return rounded_result(aggregate.result_type, sum_result(aggregate.result_type, *noisy, exponent_of(writer, j)),
                               question->decimals[i]);
@@ -202,7 +204,7 @@ static Datum part_value(const Writer *writer, int output) {
         return value;
     int j = question->measure_of[column.index];
     Released released = {question, column.index, writer->noisy + first_coordinate(question, j), 0, nullptr, 0, value};
-    if ((*question->measures)[j].kind == privacy::MeasureKind::sum)
+    if (!(*question->measures)[j].has_parts())
         released.exponent = exponent_of(writer, j);
     released.noise = writer->plan == nullptr ? nullptr : &writer->plan->noise[j];
     released.error95 = writer->error95[output];
@@ -371,6 +373,7 @@ static Facts facts_of(const rows::Question *question, const Terms &terms, const 
         facts.paid.rho = border::core([&] { return plan->rho(); });
     facts.delta = plan->delta;
     facts.thresholded = question->thresholded;
+    facts.of_people = question->units != nullptr && question->units->clipped;
     facts.threshold = plan->threshold.value_or(0);
     facts.noutputs = question->leaf->noutputs;
     facts.error95 = halfwidths(question, plan);

@@ -9,6 +9,7 @@
 #include "catalog/foreign_code.hpp"
 #include "release/charge.hpp"
 #include "rows/arguments.hpp"
+#include "rows/asked_units.hpp"
 #include "rows/canonical.hpp"
 #include "rows/groups.hpp"
 
@@ -110,6 +111,24 @@ static void add_columns(StringInfo text, const rows::Question *question) {
     }
 }
 
+// A table under its name that is another one now is another question.
+static void add_tables(StringInfo text, const catalog::UnitPath *path) {
+    for (; path != nullptr; path = path->parent)
+        add_number(text, "table", path->relation);
+}
+
+const char *text_of_units(const rows::Question *question) {
+    const rows::Units *units = question->units;
+    StringInfoData text;
+    initStringInfo(&text);
+    add_piece(&text, "unit", rows::unit_text(units->path));
+    add_number(&text, "clipped", units->clipped ? 1 : 0);
+    add_number(&text, "one group", units->one_group ? 1 : 0);
+    add_number(&text, "max_rows", units->max_rows);
+    add_number(&text, "max_groups", units->max_groups);
+    return text.data;
+}
+
 // One measure: what is added up of which rows, within which bounds.
 static const char *measure_text(const rows::Question *question, int j) {
     const privacy::Measure &measure = (*question->measures)[j];
@@ -126,6 +145,12 @@ static const char *measure_text(const rows::Question *question, int j) {
     add_piece(&text, "upper", bounds == nullptr ? nullptr : bounds->upper.c_str());
     add_number(&text, "exponent", bounds == nullptr ? 0 : bounds->exponent);
     add_piece(&text, "sensitivity", psprintf(UINT64_FORMAT, (*question->sensitivities)[j]));
+    if (measure.of_units)
+        add_number(&text, "of units", 1);
+    if (measure.grain != 1)
+        add_piece(&text, "grain", psprintf(UINT64_FORMAT, measure.grain));
+    if (!measure.one_group)
+        add_number(&text, "several groups", 1);
     return text.data;
 }
 
@@ -188,6 +213,10 @@ static Datum hash_of(const rows::Question *question, const Terms &terms, const c
     add_piece(&text, "time zone", time_zone);
     add_keys(&text, question);
     add_expression(&text, "where", question, question->where);
+    if (question->units != nullptr) {
+        add_piece(&text, "units", text_of_units(question));
+        add_tables(&text, question->units->path);
+    }
     *order = add_measures(&text, question);
     add_columns(&text, question);
     add_terms(&text, terms);

@@ -49,5 +49,7 @@ Datum number_of(privacy::int128 value);
 privacy::int128 read_number(Datum numeric);
 // An expression of the internal statement as text. Null for null. Under pinned settings.
 const char *text_of(const rows::Question *question, Node *node);
+// How rows find their unit, and what one may bring; where units are declared. By names.
+const char *text_of_units(const rows::Question *question);
 
 } // namespace dp::release

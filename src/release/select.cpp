@@ -5,12 +5,19 @@
 #include "release/trace.hpp"
 #include "rows/arguments.hpp"
 #include "rows/selection_sums.hpp"
+#include "rows/units.hpp"
 
 namespace dp::release {
 
 // A record's part in a pair has always the same size, whatever its value: the variance that tau_var limits would say nothing
 // about it.
 void check_selectable(const rows::Question *question) {
+    if (rows::is_clipped(question))
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("epsilon cannot be selected by tau_var where a person may have several rows"),
+                        errdetail("Up to %d rows of one person of %s count in this answer.",
+                                  question->units->max_rows, question->settings->relation_name),
+                        errhint("Ask under a policy with tau.")));
     for (int j = 0; j < question->nmeasures; j++) {
         const privacy::Measure &measure = (*question->measures)[j];
         if (!measure.has_parts())

@@ -121,6 +121,12 @@ static void check_groups(const rows::Question *question) {
                         errmsg("a signal on groups that nobody declared is not supported"),
                         errdetail("Which of them appear depends on noise: the exact answer has other rows."),
                         errhint("The controller declares groups with dp_set_groups(); dp_redraw() needs none.")));
+    // What is clipped moves in all groups of a person, by however little: that can change each row as it is printed.
+    if (question->units != nullptr && question->units->clipped && !question->units->one_group)
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("a signal on groups that one person may be in several of is not supported"),
+                        errdetail("One person's rows would change many rows of the exact answer."),
+                        errhint("Ask on a table with one row for each person; dp_redraw() needs none.")));
 }
 
 static void check_declarations(const Wish &wish, const rows::Question *question, const char *time_zone) {
@@ -390,7 +396,8 @@ Signalled add_noise(const Signal *signal, const Terms &terms, privacy::Epsilon c
         trace::planned(plan);
         signalled.noisy = both.exact + privacy::draw(*bits, plan.noise.front());
         trace::released(&signalled.noisy, 1);
-        signalled.error95 = privacy::task_error(signal->task, privacy::measure_halfwidth(plan.noise.front(), nullptr));
+        const double width = privacy::measure_halfwidth(plan.noise.front(), count->measures->front(), nullptr);
+        signalled.error95 = privacy::task_error(signal->task, width);
     });
     signalled.dp = shown(signal, both.dp);
     signalled.exact = shown(signal, signalled.noisy);

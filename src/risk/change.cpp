@@ -127,6 +127,7 @@ static double value_of(const rows::Question *question, int aggregate, const priv
     switch (fn) {
     case privacy::Aggregate::count_star:
     case privacy::Aggregate::count:
+    case privacy::Aggregate::count_units: // of units that have one row
         return static_cast<double>(state.values);
     case privacy::Aggregate::sum:
         return static_cast<double>(state.sum);

@@ -15,6 +15,7 @@
 #include "risk/memory.hpp"
 #include "risk/rerun.hpp"
 #include "risk/statement.hpp"
+#include "risk/units.hpp"
 #include "rows/engine.hpp"
 #include "rows/nodes.hpp"
 
@@ -277,6 +278,9 @@ GeneralQuestion *prepare_general(const catalog::Reading &reading, query::General
                         errmsg("%s is not a registered restricted view", catalog::qualified_name(view)),
                         errhint("Restricted views are made with dp_protect().")));
     catalog::check_protectable(relation);
+    if (question->settings->unit != nullptr)
+        (void)catalog::check_unit_path(question->settings->unit);
+    check_general(question->settings);
     check_places(reinterpret_cast<Node *>(general->query), &relation);
     auto *table = static_cast<rows::Question *>(palloc0(sizeof(rows::Question)));
     table->settings = question->settings;

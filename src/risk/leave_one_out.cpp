@@ -10,11 +10,13 @@
 #include "risk/memory.hpp"
 #include "risk/printed.hpp"
 #include "risk/statement.hpp"
+#include "risk/units.hpp"
 #include "rows/arguments.hpp"
 #include "rows/engine.hpp"
 #include "rows/reader.hpp"
 #include "rows/shown.hpp"
 #include "rows/sums.hpp"
+#include "rows/units.hpp"
 
 namespace dp::risk {
 
@@ -178,6 +180,11 @@ static void add_flags(Projection *projection) {
         add_group(query, make_flag_of_filter(projection->people.a));
         add_group(query, make_flag_of_filter(projection->people.b));
     }
+}
+
+// Where a unit has one row at most its rows alone are people: the links, which are a part of the question's WHERE, say which.
+static Node *all_people(const rows::Question *question) {
+    return question->units == nullptr ? nullptr : question->units->links;
 }
 
 static Query *base_query(const rows::Question *question, Node *where) {
@@ -430,6 +437,7 @@ double published_pis(const rows::Question *question, const Memo *memo, int64 rec
     switch (fn) {
     case privacy::Aggregate::count_star:
     case privacy::Aggregate::count:
+    case privacy::Aggregate::count_units: // of units that have one row
         return privacy::leave_one_out_count(contribution.there);
     case privacy::Aggregate::sum:
         return privacy::leave_one_out_sum(contribution.there, contribution.value);
@@ -592,7 +600,7 @@ static void take_record(void *reader, Datum *values, bool *nulls) {
 static int64 read_records(Work *work) {
     const rows::Question *question = work->question;
     // Other nodes would count by running the statement under EXPLAIN ANALYZE, and would keep its plan.
-    bool asked = question->where != nullptr && work->projection->people.a == nullptr &&
+    bool asked = question->where != nullptr && work->projection->people.a == nullptr && question->units == nullptr &&
                  !rows::is_on_other_nodes(question->settings->relation);
     return run_query(static_cast<Query *>(copyObject(work->projection->query)),
                      asked ? question->settings->relation : InvalidOid, take_record, work, question->checked);
@@ -605,7 +613,7 @@ static void count_people(Work *work, int64 met) {
     memo->rows = met == not_known ? work->inside : met;
     if (work->question->where == nullptr ? people.a == nullptr : met != not_known)
         return;
-    Query *query = base_query(work->question, nullptr);
+    Query *query = base_query(work->question, all_people(work->question));
     add_row_count(query);
     if (people.a != nullptr) {
         add_row_count(query, people.a);
@@ -614,7 +622,9 @@ static void count_people(Work *work, int64 met) {
     }
     int64 counts[4] = {};
     run_counts(query, counts, work->question->checked);
-    memo->rows = Max(counts[0], work->inside); // on other nodes rows may have gone since those were read
+    // Of units those count that have no row here. On other nodes rows may have gone since those were read.
+    int64 everybody = work->question->units == nullptr ? counts[0] : count_units(work->question);
+    memo->rows = Max(everybody, work->inside);
     memo->members_a = counts[1];
     memo->members_b = counts[2];
     memo->members_both = counts[3];
@@ -662,6 +672,9 @@ static void run(Work *work) {
 Memo *leave_one_out(const rows::Question *question, privacy::Mechanism mechanism, privacy::Calibration calibration,
                     Detail detail, const PeopleGroups &people) {
     rows::check_reader(question);
+    check_units(question, Wanted{calibration, detail == Detail::changes, people.a != nullptr, false});
+    if (rows::is_clipped(question))
+        return leave_one_unit_out(question, mechanism, detail);
     Projection projection = project(question, detail == Detail::records, people);
     auto *memo = static_cast<Memo *>(palloc0(sizeof(Memo)));
     memo->desc = describe(&projection);

@@ -4,6 +4,7 @@
 
 #include "privacy/noise.hpp"
 #include "privacy/triple.hpp"
+#include "rows/units.hpp"
 
 namespace dp::risk {
 
@@ -13,6 +14,8 @@ using privacy::Mechanism;
 using rows::Question;
 
 bool prints_pairs(const Question *question) {
+    if (rows::is_clipped(question)) // the sums that are drawn tell units of many rows from those of few (9.6)
+        return false;
     for (int j = 0; j < question->nmeasures; j++)
         if ((*question->measures)[j].has_parts())
             return true;

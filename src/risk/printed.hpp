@@ -10,7 +10,7 @@
 
 namespace dp::risk {
 
-// Whether some measure is a pair.
+// Whether risks are those of what pairs and triples print: some measure is one, and a person has one row at most.
 bool prints_pairs(const rows::Question *question);
 
 // What a record moves the printed numbers of a pair by, each divided by its largest change; l1 or l2.

@@ -7,6 +7,7 @@
 #include "border/walk.hpp"
 #include "catalog/settings.hpp"
 #include "query/constants.hpp"
+#include "rows/nodes.hpp"
 
 namespace dp::rows {
 
@@ -118,6 +119,14 @@ Node *argument_node(const Question *question, int aggregate) {
         return static_cast<Node *>(copyObject(expression->node));
     AttrNumber column = question->argument_columns[aggregate];
     return column > 0 ? reinterpret_cast<Node *>(table_column(question, column)) : nullptr;
+}
+
+Node *contributed_node(const Question *question, int j) {
+    const privacy::Measure &measure = (*question->measures)[j];
+    Node *value = measure.argument < 0 ? makeBoolConst(true, false) : argument_node(question, measure.calls.front());
+    return measure.filter < 0
+               ? value
+               : value_where(another(static_cast<Node *>(list_nth(question->filters, measure.filter))), value);
 }
 
 // Long expressions are cut: they stand in messages and in the ledger, beside the text.

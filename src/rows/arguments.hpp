@@ -30,6 +30,8 @@ void resolve_arguments(ColumnRanges *columns, Question *question, const AttrNumb
 
 // Over the table, total; a copy. Null: count(*).
 Node *argument_node(const Question *question, int aggregate);
+// What a row contributes to a measure: its argument (true for a count of rows) where FILTER holds, else NULL.
+Node *contributed_node(const Question *question, int measure);
 // What it is called where people look: its column, or the expression over the view.
 const char *argument_text(const Question *question, int aggregate);
 // 55000: nobody declared bounds of the column, or the expression has none.

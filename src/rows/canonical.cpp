@@ -215,6 +215,10 @@ bool has_spelling(Oid type) {
     return spelling_of(type) != Spelling::unknown;
 }
 
+bool has_canonical(const query::Key &spec) {
+    return has_spelling(spec.type) && (!OidIsValid(spec.collation) || get_collation_isdeterministic(spec.collation));
+}
+
 Datum canonical_value(Oid type, int32 typmod, Datum value, bool *isnull) {
     getBaseTypeAndTypmod(type, &typmod);
     return canonical(spelling_of(type), value, typmod, isnull);

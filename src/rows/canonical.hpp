@@ -21,6 +21,8 @@ Node *compact_key(Node *key);
 
 // A value in its one spelling, as rows' keys have it. isnull: it is longer than any key. has_spelling: the type has one.
 bool has_spelling(Oid type);
+// Whether canonical_key takes it: equal keys get equal bytes.
+bool has_canonical(const query::Key &spec);
 Datum canonical_value(Oid type, int32 typmod, Datum value, bool *isnull);
 
 // Whether the text of any value means the same value on every server, whatever its settings and catalogs are. Not so for

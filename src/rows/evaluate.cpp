@@ -14,7 +14,11 @@
 #include "rows/remote.hpp"
 #include "rows/selection_sums.hpp"
 #include "rows/shown.hpp"
+#include "rows/sources.hpp"
+#include "rows/statement.hpp"
 #include "rows/sums.hpp"
+#include "rows/unit_sums.hpp"
+#include "rows/units.hpp"
 
 namespace dp::rows {
 
@@ -46,11 +50,6 @@ static Node *lattice_point(const char *name, Node *column, Node *facts) {
     return reinterpret_cast<Node *>(makeFuncExpr(border::internal_function(name, 2, types), INT8OID,
                                                  list_make2(column, facts), InvalidOid, InvalidOid,
                                                  COERCE_EXPLICIT_CALL));
-}
-
-// The planner may write to the nodes that it is given: none stands in two places.
-static Node *another(Node *node) {
-    return static_cast<Node *>(copyObject(node));
 }
 
 static List *sum_columns(Node *column, const privacy::Bounds *bounds, Node *filter, bool elsewhere) {
@@ -117,36 +116,11 @@ static List *measure_columns(const Question *question, int j, bool elsewhere, No
     pg_unreachable();
 }
 
-// CASE WHEN the condition holds THEN the value END
-static Node *value_where(Node *condition, Node *value) {
-    auto *when = makeNode(CaseWhen);
-    when->expr = reinterpret_cast<Expr *>(condition);
-    when->result = reinterpret_cast<Expr *>(value);
-    when->location = -1;
-    auto *choice = makeNode(CaseExpr);
-    choice->casetype = exprType(value);
-    choice->casecollid = exprCollation(value);
-    choice->args = list_make1(when);
-    choice->defresult =
-        reinterpret_cast<Expr *>(makeNullConst(choice->casetype, exprTypmod(value), choice->casecollid));
-    choice->location = -1;
-    return reinterpret_cast<Node *>(choice);
-}
-
-// The argument where the filter holds: NULL where the row does not contribute to the measure.
-static Node *contribution(const Question *question, int j) {
-    const privacy::Measure &measure = (*question->measures)[j];
-    Node *value = measure.argument < 0 ? makeBoolConst(true, false) : argument_node(question, measure.calls.front());
-    return measure.filter < 0
-               ? value
-               : value_where(another(static_cast<Node *>(list_nth(question->filters, measure.filter))), value);
-}
-
 // The facts of some candidates, and what a row contributes.
 static List *selection_arguments(const Question *question, const privacy::SvtCandidate *tested, int ntested) {
     List *arguments = list_make1(facts_constant(selection_facts(question, tested, ntested)));
     for (int j = 0; j < question->nmeasures; j++)
-        arguments = lappend(arguments, contribution(question, j));
+        arguments = lappend(arguments, contributed_node(question, j));
     return arguments;
 }
 
@@ -225,7 +199,7 @@ static void add_everybody(Query *query, const Question *question) {
 static Query *grouped_query(const Question *question, const Selection *selection, Keeping keeping) {
     bool elsewhere = keeping != Keeping::here, everybody = selection != nullptr && keeping == Keeping::by_citus;
     Node *among = everybody ? question->where : nullptr, *of_measures = question->leaf->nkeys == 0 ? among : nullptr;
-    Query *query = make_aggregation(table_entry(question), everybody ? nullptr : another(question->where));
+    Query *query = select_from_sources(question, everybody ? nullptr : question->where);
     add_keys(query, question, among);
     for (int j = 0; j < question->nmeasures; j++)
         add_targets(query, measure_columns(question, j, elsewhere, of_measures));
@@ -236,9 +210,9 @@ static Query *grouped_query(const Question *question, const Selection *selection
     return query;
 }
 
-// SELECT count(*) FROM table: n, which takes part in every variance.
+// SELECT count(*) FROM table: n, which takes part in every variance. A row without a unit is nobody's.
 static Query *row_count(const Question *question) {
-    Query *query = make_aggregation(table_entry(question), nullptr);
+    Query *query = select_from_sources(question, question->units == nullptr ? nullptr : question->units->links);
     add_target(query, count_aggregate(nullptr, nullptr));
     return query;
 }
@@ -312,28 +286,17 @@ static Counter counter(DestReceiver *to, int count, int mark) {
     return Counter{{count_and_pass, start_counter, end_counter, destroy_counter, DestNone}, to, count, mark, 0};
 }
 
-// The rows of a statement to where they are wanted. False: it was not executed. The executor is called past the hooks of other
-// extensions: the number of rows, and what auto_explain shows of the nodes below, are private (K6, C08).
+// The rows of a statement to where they are wanted. False: it was not executed.
 static bool execute(Query *query, const List *checked, DestReceiver *receiver) {
     PlannedStmt *plan = plan_statement(query, checked);
-    // A partition may be attached after the check: a plan over other relations than those that were checked is not run.
-    if (!border::reads_only(plan, checked) || fetches_rows(plan))
-        return false;
-    border::forget_empty_permissions(plan);
-    QueryDesc *desc =
-        CreateQueryDesc(plan, "(dp_rdr)", GetActiveSnapshot(), InvalidSnapshot, receiver, nullptr, nullptr, 0);
-    standard_ExecutorStart(desc, 0);
-    border::run_plan_unhooked(desc);
-    standard_ExecutorFinish(desc);
-    standard_ExecutorEnd(desc);
-    FreeQueryDesc(desc);
-    receiver->rDestroy(receiver);
-    return true;
+    return !fetches_rows(plan) && run_plan(plan, checked, receiver);
 }
 
 // ---- reading the result --------------------------------------------------------------------------------------------
 
 void read_coordinates(const Question *question, const Datum *columns, privacy::int128 *values) {
+    if (is_clipped(question))
+        return read_unit_sums(question, columns, values);
     const Datum *column = columns + question->leaf->nkeys;
     for (int j = 0; j < question->nmeasures; j++, column++) {
         switch ((*question->measures)[j].kind) {
@@ -361,7 +324,7 @@ void read_coordinates(const Question *question, const Datum *columns, privacy::i
 }
 
 // Number of the declared group; -1: somebody's key that nobody declared, or that WHERE excludes, which changes nothing.
-static int group_index(const Question *question, const Datum *keys, const bool *nulls) {
+static int declared_group(const Question *question, const Datum *keys, const bool *nulls) {
     int index = 0;
     for (int i = 0; i < question->leaf->nkeys; i++) {
         int at = question->domains[i].find(keys[i], nulls[i]);
@@ -394,7 +357,7 @@ static privacy::int128 *declared_sums(const Question *question, Tuplestorestate 
         CHECK_FOR_INTERRUPTS();
         slot_getallattrs(slot);
         MemoryContext old = MemoryContextSwitchTo(per_group);
-        int group = group_index(question, slot->tts_values, slot->tts_isnull);
+        int group = declared_group(question, slot->tts_values, slot->tts_isnull);
         if (group >= 0) {
             read_coordinates(question, slot->tts_values, values + static_cast<int64>(group) * question->ncoordinates);
             add_to_selection(question, selection, slot);
@@ -497,26 +460,28 @@ static bool run_selection(const Question *question, Query *grouped, const List *
     return executed;
 }
 
-// What the owner's rights are needed for. rows: of the table, for a selection. False: something was not executed.
-static bool run_as_owner(const Question *question, const Selection *selection, Query *grouped, const List *checked,
-                         const Sums *sums, int64 *rows) {
+// What the owner's rights are needed for.
+template <class Work> static void as_owner(const Question *question, Work &&work) {
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
     border::PathScope path = border::PathScope::enter();
     pin_nodes(question->settings->relation);
     PushActiveSnapshot(GetActiveSnapshot());
-    bool executed = selection == nullptr ? execute(grouped, checked, into(sums->store))
-                                         : run_selection(question, grouped, checked, sums, rows);
+    work();
     PopActiveSnapshot();
     path.leave();
     role.leave();
-    return executed;
 }
 
 // From the statement to exact sums, caught as a whole. False: nothing was read.
 static bool read_rows(const Question *question, const Selection *selection, Query *grouped, const List *checked,
                       Sums *sums) {
-    int64 rows = 0;
-    if (!run_as_owner(question, selection, grouped, checked, sums, &rows))
+    int64 rows = 0; // of the table, for a selection
+    bool executed = false;
+    as_owner(question, [&] {
+        executed = selection == nullptr ? execute(grouped, checked, into(sums->store))
+                                        : run_selection(question, grouped, checked, sums, &rows);
+    });
+    if (!executed)
         return false;
     read_groups(question, selection, sums);
     if (selection != nullptr)
@@ -544,11 +509,11 @@ static void lock_long_values(const List *checked) {
     }
 }
 
-// What was checked when the question was resolved, once more: the charge took its time.
-static const List *check_table(const Question *question) {
+// What was checked when the question was resolved, once more.
+static const List *check_tables(const Question *question) {
     border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
-    const List *checked = catalog::check_protectable(question->settings->relation);
+    const List *checked = check_sources(question);
     lock_long_values(checked);
     role.leave();
     settings.leave();
@@ -570,9 +535,32 @@ static bool all_were_asked(const Question *question, const List *checked) {
     return true;
 }
 
+[[noreturn]] static void refuse_changed(const Question *question) {
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("partitions of %s changed while it was asked", question->settings->relation_name),
+                    errhint("Its charge stays. Ask again.")));
+    pg_unreachable();
+}
+
+static Sums evaluate_units(const Question *question, const List *checked) {
+    Sums sums = {};
+    if (question->thresholded)
+        sums = Sums{nullptr, tuplestore_begin_heap(false, false, work_mem), describe_unit_sums(question)};
+    bool read = false;
+    caught(question, [&] { as_owner(question, [&] { read = sum_units(question, checked, &sums); }); });
+    if (!read)
+        refuse_changed(question);
+    return sums;
+}
+
 Sums evaluate(const Question *question, const Selection *selection) {
     check_reader(question);
-    const List *checked = check_table(question);
+    const List *checked = check_tables(question);
+    if (is_clipped(question)) {
+        if (selection != nullptr)
+            elog(ERROR, "an epsilon is selected from units");
+        return evaluate_units(question, checked);
+    }
     Query *grouped = grouped_query(question, selection, keeping_of(question, checked));
     Sums sums = begin_sums(grouped, selection); // outlives the subtransaction of `caught`
     if (selection != nullptr && is_keeper())
@@ -581,9 +569,7 @@ Sums evaluate(const Question *question, const Selection *selection) {
     if (read)
         caught(question, [&] { read = read_rows(question, selection, grouped, checked, &sums); });
     if (!read)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("partitions of %s changed while it was asked", question->settings->relation_name),
-                        errhint("Its charge stays. Ask again.")));
+        refuse_changed(question);
     unfinished.store = nullptr;
     return sums;
 }

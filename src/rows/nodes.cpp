@@ -56,6 +56,25 @@ Aggref *make_aggregate(Oid function, Oid result_type, List *arguments, Node *fil
     return call;
 }
 
+Node *another(Node *node) {
+    return static_cast<Node *>(copyObject(node));
+}
+
+Node *value_where(Node *condition, Node *value) {
+    auto *when = makeNode(CaseWhen);
+    when->expr = reinterpret_cast<Expr *>(condition);
+    when->result = reinterpret_cast<Expr *>(value);
+    when->location = -1;
+    auto *choice = makeNode(CaseExpr);
+    choice->casetype = exprType(value);
+    choice->casecollid = exprCollation(value);
+    choice->args = list_make1(when);
+    choice->defresult =
+        reinterpret_cast<Expr *>(makeNullConst(choice->casetype, exprTypmod(value), choice->casecollid));
+    choice->location = -1;
+    return reinterpret_cast<Node *>(choice);
+}
+
 Node *make_exact_sum(Node *argument, Node *filter) {
     Oid sum = exprType(argument) == INT8OID ? F_SUM_INT8 : F_SUM_NUMERIC;
     auto *zero = makeConst(NUMERICOID, -1, InvalidOid, -1, NumericGetDatum(int64_to_numeric(0)), false, false);

@@ -12,6 +12,10 @@ RangeTblEntry *relation_entry(Oid relation, bool with_parts);
 RangeTblEntry *subquery_entry(Query *query, const char *name);
 // Without arguments: name(*).
 Aggref *make_aggregate(Oid function, Oid result_type, List *arguments, Node *filter);
+// A copy: none stands in two places.
+Node *another(Node *node);
+// CASE WHEN the condition holds THEN the value END: NULL elsewhere.
+Node *value_where(Node *condition, Node *value);
 // COALESCE(sum(argument), 0), a numeric; of bigint or numeric.
 Node *make_exact_sum(Node *argument, Node *filter);
 // SELECT FROM entry WHERE ..., with aggregates.

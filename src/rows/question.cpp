@@ -1,5 +1,7 @@
 #include "rows/question.hpp"
 
+#include "privacy/contribution.hpp"
+
 #include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "border/walk.hpp"
@@ -11,11 +13,15 @@
 #include "query/shape.hpp"
 #include "query/total.hpp"
 #include "rows/arguments.hpp"
+#include "rows/asked_units.hpp"
 #include "rows/canonical.hpp"
+#include "rows/contribution.hpp"
 #include "rows/derived.hpp"
 #include "rows/groups.hpp"
 #include "rows/nodes.hpp"
 #include "rows/shown.hpp"
+#include "rows/sources.hpp"
+#include "rows/units.hpp"
 
 namespace dp::rows {
 
@@ -225,6 +231,17 @@ static void leave_out_long_keys(Question *question) {
 
 // ---- measures ------------------------------------------------------------------------------------------------------
 
+// What counts a unit, rather than its rows, is compared with a threshold as it is. Elsewhere what is left of a count that is
+// clipped in several groups is no whole number of rows.
+static void set_grains(const Question *question, std::vector<privacy::Measure> *measures) {
+    for (privacy::Measure &measure : *measures) {
+        bool compared = question->thresholded && &measure == &measures->front();
+        measure.one_group = question->units->one_group;
+        if (measure.kind == privacy::MeasureKind::count && !measure.one_group && !compared)
+            measure.grain = privacy::fine_grain;
+    }
+}
+
 static void find_measures(Question *question) {
     const query::Leaf *leaf = question->leaf;
     auto *measures = border::context_new<std::vector<privacy::Measure>>();
@@ -234,12 +251,53 @@ static void find_measures(Question *question) {
             const query::Aggregate &aggregate = leaf->aggregates[i];
             calls.push_back({aggregate.fn, query::argument_number(aggregate), aggregate.filter});
         }
-        *measures = privacy::leaf_measures(calls, question->thresholded);
+        *measures = privacy::leaf_measures(calls, question->thresholded, is_clipped(question));
+        if (is_clipped(question))
+            set_grains(question, measures);
         question->k1 = privacy::coordinates_of_one_group(*measures);
         question->nmeasures = static_cast<int>(measures->size());
     });
     question->measures = measures;
     question->ncoordinates = question->k1;
+}
+
+static uint64 sum_sensitivity_of(const Question *question, int j) {
+    const uint64 of_row = question->bounds[j]->sensitivity();
+    const int max_rows = question->units->max_rows;
+    if (of_row > privacy::largest_sensitivity / max_rows)
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("the sum of %s over %d rows of a person may be too large",
+                               argument_text(question, (*question->measures)[j].calls.front()), max_rows),
+                        errdetail("Its bounds times max_rows are more than 2^50."),
+                        errhint("Sum a smaller range, such as least(greatest(x, 0), 1000000), or ask with a smaller "
+                                "max_rows.")));
+    return privacy::sum_sensitivity(max_rows, of_row);
+}
+
+// D_j: of a row, or of a unit (9.2).
+static uint64 sensitivity_of(const Question *question, int j) {
+    const privacy::Measure &measure = (*question->measures)[j];
+    const Units *units = is_clipped(question) ? question->units : nullptr;
+    switch (measure.kind) {
+    case privacy::MeasureKind::count:
+        return units == nullptr   ? 1
+               : measure.of_units ? privacy::units_sensitivity(units->max_groups, measure.grain)
+                                  : privacy::count_sensitivity(units->max_rows, measure.grain);
+    case privacy::MeasureKind::sum:
+        return units == nullptr ? question->bounds[j]->sensitivity() : sum_sensitivity_of(question, j);
+    case privacy::MeasureKind::pair:
+    case privacy::MeasureKind::triple:
+        return units == nullptr ? privacy::pair_one : privacy::pair_sensitivity(units->max_rows);
+    }
+    pg_unreachable();
+}
+
+// A sum of whole numbers over a unit that is in several groups loses up to one in each to the floors of the clip: on a lattice as
+// fine as that of other numbers it does not show (9.2).
+static const privacy::Bounds *bounds_of_parts(const privacy::Bounds *of_row) {
+    auto *fine = border::context_new<privacy::Bounds>();
+    border::core([&] { *fine = privacy::make_bounds(of_row->lower, of_row->upper, false); });
+    return fine->exponent < of_row->exponent ? fine : of_row;
 }
 
 static void find_sensitivities(const catalog::Reading &reading, Question *question) {
@@ -253,9 +311,9 @@ static void find_sensitivities(const catalog::Reading &reading, Question *questi
             question->measure_of[call] = j;
         if (measure.kind != privacy::MeasureKind::count)
             question->bounds[j] = argument_bounds(reading, question, measure.calls.front());
-        uint64 sensitivity = measure.kind == privacy::MeasureKind::count ? 1
-                             : measure.kind == privacy::MeasureKind::sum ? question->bounds[j]->sensitivity()
-                                                                         : privacy::pair_one;
+        if (measure.kind == privacy::MeasureKind::sum && !measure.one_group)
+            question->bounds[j] = bounds_of_parts(question->bounds[j]);
+        uint64 sensitivity = sensitivity_of(question, j);
         border::core([&] { sensitivities->push_back(sensitivity); });
     }
     question->sensitivities = sensitivities;
@@ -291,6 +349,28 @@ void check_asks_something(const Question *question) {
                         errhint("Add count(*).")));
 }
 
+// ---- units ---------------------------------------------------------------------------------------------------------
+
+static void limit_rows(const Question *question, Units *units) {
+    int asked = question->leaf->limits.max_rows;
+    units->one_group = !units->clipped || question->leaf->nkeys == 0;
+    units->max_rows = !units->clipped ? 1 : asked > 0 ? asked : units->path->max_rows;
+}
+
+static void limit_groups(Question *question, Units *units) {
+    if (!units->clipped) { // units are rows: those without a unit are nobody's
+        question->where = make_and_qual(static_cast<Node *>(copyObject(units->links)), question->where);
+        units->max_groups = 1;
+        return;
+    }
+    int asked = question->leaf->limits.max_groups, wanted = asked == 0 ? units->path->max_groups : asked;
+    units->max_groups = wanted == 0 ? units->max_rows : Min(wanted, units->max_rows);
+    if (!question->thresholded)
+        units->max_groups = Max(Min(units->max_groups, question->ngroups), 1);
+    if (units->one_group)
+        units->max_groups = 1;
+}
+
 // ---- preparing -----------------------------------------------------------------------------------------------------
 
 Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char *text, ParamListInfo parameters) {
@@ -305,8 +385,11 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("%s is not a registered restricted view", catalog::qualified_name(leaf->view)),
                         errhint("Restricted views are made with dp_protect().")));
-    question->checked = catalog::check_protectable(relation);
-    question->remote = catalog::has_foreign_table(question->checked);
+    check_asked_limits(question);
+    Units *units = resolve_sources(question);
+    question->units = units;
+    if (units != nullptr)
+        limit_rows(question, units);
     ColumnRanges columns = column_ranges(reading, relation);
     const List *folded = map_leaf(question, &columns, parameters);
     read_groups(reading, question, &columns, folded);
@@ -317,6 +400,7 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
         find_measures(question);
     }
     check_coordinates(question);
+    check_asked_units(question);
     query::check_sums(leaf->nkeys + question->k1 + 1); // one more, of a selection
     if (question->thresholded)
         make_keys_canonical(question);
@@ -324,8 +408,12 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
         choose_shown(question);
         leave_out_long_keys(question);
     }
+    if (units != nullptr)
+        limit_groups(question, units);
     find_sensitivities(reading, question);
     find_decimals(question);
+    if (is_clipped(question)) // before a charge: all of it is public
+        check_contribution_size(question);
     return question;
 }
 

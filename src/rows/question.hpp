@@ -7,6 +7,7 @@
 #include "privacy/mechanism.hpp"
 
 #include "border/guard.hpp"
+#include "catalog/domain.hpp"
 #include "catalog/settings.hpp"
 #include "query/leaf.hpp"
 
@@ -30,6 +31,18 @@ struct Expression {
     int decimals;                  // of a numeric, if they are known; else -1
 };
 
+// What one unit may bring to a leaf (formulas.md, 9).
+struct Units {
+    const catalog::UnitPath *path;
+    List *values;    // Node *: Vars, the unit's columns over the sources
+    List *ancestors; // oid: tables that are read to find the unit, at varno 2, 3, ...
+    Node *links;     // the unit is there (not NULL, not too long), and the rows of the ancestors are the table's; never null
+    int max_rows;    // R: of the leaf; what a unit has beyond it is clipped. 1 where not `clipped`
+    int max_groups;  // kappa
+    bool clipped;    // false: keys say that a unit has one row at most: the statement is that of rows, with the links
+    bool one_group;  // a unit is in one group at most, whatever it brings
+};
+
 struct Question {
     query::Leaf *leaf;
     catalog::Settings *settings;
@@ -49,6 +62,7 @@ struct Question {
     int ngroups;         // of the answer: 1 without keys; 0 when thresholded
     int *places;         // of each group of the answer in the product of the domains (rows/shown); null: all are shown
     int *shown;          // per place the number of its group, -1: WHERE excludes it; null: all are shown
+    const Units *units;  // null: a row is a unit
     const List *checked; // oid: the table and its parts, as they were when the question was resolved
     catalog::Asker asker; // whose it is
     const char *grantee;  // of the policy that it is asked under; null: the controller's own call

@@ -166,9 +166,8 @@ DP_FUNCTION(dp_noisy_count) {
     const Call &call = call_of(fcinfo);
     const LatticeState *state = rows::state_argument(fcinfo, 0);
     const int128 rows = state == nullptr ? 0 : state->rows;
-    return release::count_result(border::core([&] {
-        return with_noise(call, privacy::MeasureKind::count, 1, {rows, 0}).first;
-    }));
+    return release::count_result(
+        border::core([&] { return with_noise(call, privacy::MeasureKind::count, 1, {rows, 0}).first; }), 0);
 }
 
 DP_FUNCTION(dp_noisy_sum) {

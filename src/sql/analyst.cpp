@@ -42,6 +42,8 @@ enum ReleaseArgument {
     release_error95,
     release_deviations,
     release_replay,
+    release_max_rows,
+    release_max_groups,
     release_first_parameter
 };
 
@@ -93,6 +95,7 @@ static release::Ask ask_of(FunctionCallInfo fcinfo, const Parameters &parameters
     ask.wanted = wanted_arguments(fcinfo, release_within);
     require(fcinfo, release_replay, "replay");
     ask.anew = !PG_GETARG_BOOL(release_replay);
+    ask.limits = asked_limits(fcinfo, release_max_rows);
     ask.noutputs = expected->natts;
     ask.output_types = types_of(expected);
     ask.parameter_types = parameters.types;
@@ -160,6 +163,7 @@ static query::Request request_of(FunctionCallInfo fcinfo) {
     request.wanted = wanted_arguments(fcinfo, 3);
     require(fcinfo, 6, "replay");
     request.anew = !PG_GETARG_BOOL(6);
+    request.limits = asked_limits(fcinfo, 7);
     return request;
 }
 

@@ -340,9 +340,11 @@ static void put_other_groups(const Page &page, const List *columns) {
     const char *value = "refused: GROUP BY columns with declared groups";
     if (page.policy->delta.units() > 0) {
         const int64 threshold = threshold_of(page, columns);
-        value = threshold > 0 ? psprintf("appear from about " INT64_FORMAT " rows on (delta %s)", threshold,
-                                         printed(page.policy->delta))
-                              : psprintf("appear when they are large enough (delta %s)", printed(page.policy->delta));
+        value = threshold > 0
+                    ? psprintf("appear from about " INT64_FORMAT " %s on (delta %s)", threshold,
+                               page.settings->unit == nullptr || page.settings->unit->keyed ? "rows" : "people",
+                               printed(page.policy->delta))
+                    : psprintf("appear when they are large enough (delta %s)", printed(page.policy->delta));
     }
     page.put("policy", "other groups", value);
 }

@@ -4,6 +4,8 @@
 
 #include "privacy/sparse_vector.hpp"
 
+#include "query/units.hpp"
+
 namespace dp::sql {
 
 void require(FunctionCallInfo fcinfo, int argument, const char *name) {
@@ -139,6 +141,16 @@ privacy::Wanted wanted_arguments(FunctionCallInfo fcinfo, int first) {
                         errhint("It says at how many standard deviations within has to hold: pass within => 0.1, for "
                                 "instance, or leave deviations out.")));
     return wanted;
+}
+
+query::Limits asked_limits(FunctionCallInfo fcinfo, int first) {
+    query::Limits limits = {};
+    if (!PG_ARGISNULL(first))
+        limits.max_rows = query::checked_limit(PG_GETARG_INT32(first), "max_rows");
+    if (!PG_ARGISNULL(first + 1))
+        limits.max_groups = query::checked_limit(PG_GETARG_INT32(first + 1), "max_groups");
+    query::check_limits(limits);
+    return limits;
 }
 
 } // namespace dp::sql

@@ -33,7 +33,7 @@ const char *const charged_sql = R"sql(
 WITH entry AS (
   SELECT l.*, l.account = 'public' AS public,
     l.kind IN ('pure', 'selection') OR l.kind = 'increment' AND l.basis = 'epsilon' AS pure
-  FROM dp_rdr.ledger_row l JOIN dp_rdr.protected_table t ON t.id = l.table_id
+  FROM dp_rdr.ledger_row l JOIN dp_rdr.protected_table t ON t.domain = l.table_id
   WHERE t.relation::oid = $1 AND l.kind <> 'suspension'),
 mine AS (
   SELECT e.*, e.rho > 0 AND NOT e.pure AS second, e.rho > 0 AND NOT (e.pure AND e.algorithm = 'accuracy') AS third
@@ -46,7 +46,7 @@ SELECT (SELECT count(*) FROM counted WHERE kind NOT IN ('selection', 'increment'
                       coalesce(sum(rho) FILTER (WHERE basis = 'rho' AND epoch = o.epoch), 0),
                       count(*) FILTER (WHERE kind NOT IN ('selection', 'increment', 'closing'))
                     FROM entry WHERE public)
-            FROM dp_rdr.odometer o JOIN dp_rdr.protected_table t ON t.id = o.id WHERE t.relation::oid = $1), false),
+            FROM dp_rdr.odometer o JOIN dp_rdr.protected_table t ON t.domain = o.id WHERE t.relation::oid = $1), false),
   coalesce(bool_and(pure OR basis = 'epsilon'), true),
   coalesce(sum(epsilon), 0)::float8, coalesce(sum(delta), 0)::float8,
   coalesce(sum(epsilon) FILTER (WHERE NOT second), 0)::float8, coalesce(sum(rho) FILTER (WHERE second), 0)::float8,

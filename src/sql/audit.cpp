@@ -7,6 +7,7 @@
 #include "catalog/facade.hpp"
 #include "catalog/ways.hpp"
 #include "sql/audit.hpp"
+#include "sql/domain.hpp"
 #include "sql/refusal.hpp"
 
 namespace dp::sql {
@@ -97,7 +98,7 @@ GROUP BY c.oid, r.name)sql"},
     {"critical", R"sql( -- a ledger that was tampered with, or lost rows in a restore
 SELECT c.name, format('its ledger is not whole: %s', c.fault),
        format('SELECT * FROM dp_rdr.ledger WHERE relation = %L ORDER BY id; -- compare with a copy kept elsewhere', c.name)
-FROM (SELECT name, dp_rdr.ledger_fault(id) AS fault FROM controlled) c WHERE c.fault IS NOT NULL)sql"},
+FROM (SELECT name, dp_rdr.ledger_fault(id) AS fault FROM controlled WHERE first) c WHERE c.fault IS NOT NULL)sql"},
 
     // ---- bounds and policies ----
     {"warning", R"sql( -- no bound, or one that says nothing
@@ -107,7 +108,7 @@ SELECT c.name, CASE WHEN c.bound = 'none' THEN 'nothing bounds the total privacy
        format('SELECT dp_set_odometer(%L, %s);', c.name, CASE
               WHEN c.bound = 'none' THEN 'bound => ''filter'', epsilon_total => 1'
               WHEN c.epsilon_total > 10 THEN 'epsilon_total => 1' ELSE 'delta_total => 0.000001' END)
-FROM controlled c WHERE c.bound = 'none' OR c.epsilon_total > 10 OR c.delta_total > 0.001)sql"},
+FROM controlled c WHERE c.first AND (c.bound = 'none' OR c.epsilon_total > 10 OR c.delta_total > 0.001))sql"},
     {"warning", R"sql( -- totals that are spent anew in every period
 SELECT c.name, format('epsilon_total and delta_total are spent anew in every %s, and nothing bounds the %s of all together',
                       c.period, CASE WHEN c.epsilon_lifetime IS NULL THEN 'epsilon' ELSE 'delta' END),
@@ -115,23 +116,23 @@ SELECT c.name, format('epsilon_total and delta_total are spent anew in every %s,
               CASE WHEN c.epsilon_lifetime IS NULL THEN 'epsilon_lifetime' ELSE 'delta_lifetime' END,
               CASE WHEN c.epsilon_lifetime IS NULL THEN 10 * c.epsilon_total ELSE 10 * c.delta_total END)
 FROM controlled c
-WHERE c.period IS NOT NULL AND (c.epsilon_lifetime IS NULL OR c.delta_lifetime IS NULL AND c.delta_total > 0)
+WHERE c.first AND c.period IS NOT NULL AND (c.epsilon_lifetime IS NULL OR c.delta_lifetime IS NULL AND c.delta_total > 0)
 UNION ALL
 SELECT c.name, format('epsilon_lifetime = %s promises next to nothing', c.epsilon_lifetime),
        format('SELECT dp_set_odometer(%L, epsilon_lifetime => 10);', c.name)
-FROM controlled c WHERE c.period IS NOT NULL AND c.epsilon_lifetime > 10)sql"},
+FROM controlled c WHERE c.first AND c.period IS NOT NULL AND c.epsilon_lifetime > 10)sql"},
     {"warning", R"sql( -- the papers' rule alone
 SELECT c.name, 'the bound "dynamic" has no epsilon_total: the loss may reach twice the largest candidate',
        format('SELECT dp_set_odometer(%L, epsilon_total => 1);', c.name)
-FROM controlled c WHERE c.bound = 'dynamic' AND c.epsilon_total IS NULL)sql"},
+FROM controlled c WHERE c.first AND c.bound = 'dynamic' AND c.epsilon_total IS NULL)sql"},
     {"warning", R"sql( -- totals in rho that are counted only
 SELECT c.name, 'the bound "zcdp" has no epsilon_total: the loss is counted, and nothing stops it',
        format('SELECT dp_set_odometer(%L, epsilon_total => 1);', c.name)
-FROM controlled c WHERE c.bound = 'zcdp' AND c.epsilon_total IS NULL)sql"},
+FROM controlled c WHERE c.first AND c.bound = 'zcdp' AND c.epsilon_total IS NULL)sql"},
     {"warning", R"sql( -- before analysts meet "query denied"
 SELECT c.name, format('%s %% of %s is used: %s of %s', floor(100 * b.used / b.total), b.name, trim_scale(b.used), trim_scale(b.total)),
        format('SELECT * FROM dp_rdr.spending WHERE relation = %L; -- who spent it; dp_set_odometer() sets the total', c.name)
-FROM controlled c, dp_rdr.budget(c.relation) b WHERE b.total > 0 AND b.used >= 0.8 * b.total)sql"},
+FROM controlled c, dp_rdr.budget(c.relation) b WHERE c.first AND b.total > 0 AND b.used >= 0.8 * b.total)sql"},
     {"warning", R"sql( -- one row is one individual
 SELECT c.name, h.finding, h.remedy
 FROM controlled c, dp_rdr.people_hints(c.relation) h WHERE h.severity = 'warning')sql"},
@@ -269,6 +270,21 @@ SELECT DISTINCT format('foreign server %I', f.srvname), 'exact sums and keys com
        format('ALTER SERVER %I OPTIONS (ADD sslmode ''verify-full'');', f.srvname)
 FROM remote f WHERE NOT EXISTS (SELECT FROM unnest(f.srvoptions) o
   WHERE o ~ '^sslmode=(require|verify-ca|verify-full)$' OR o ~ '^host=(/|localhost$|127[.]|::1$)'))sql"},
+    {"info", R"sql( -- rows that are in no answer
+SELECT c.name, format('rows whose %I is NULL belong to nobody, and are in no answer', a.attname),
+       format('ALTER TABLE %s ALTER COLUMN %I SET NOT NULL;', c.name, a.attname)
+FROM controlled c JOIN dp_rdr.protected_table t ON t.relation = c.relation
+JOIN pg_attribute a ON a.attrelid = c.relation AND a.attname = ANY (t.unit) AND a.attnum > 0 AND NOT a.attnotnull
+UNION ALL
+SELECT c.name, format('rows whose (%s) no row of %s has belong to nobody, and are in no answer', n.unit, t.parent),
+       format('ALTER TABLE %s ADD FOREIGN KEY (%s) REFERENCES %s (%s);', c.name, n.unit, t.parent, n.key)
+FROM controlled c JOIN dp_rdr.protected_table t ON t.relation = c.relation AND t.parent_key IS NOT NULL,
+     LATERAL (SELECT string_agg(quote_ident(u), ', ' ORDER BY place), string_agg(quote_ident(k), ', ' ORDER BY place)
+              FROM unnest(t.unit, t.parent_key) WITH ORDINALITY x (u, k, place)) n (unit, key)
+WHERE EXISTS (SELECT FROM pg_class p WHERE p.oid = t.parent) AND NOT EXISTS (
+  SELECT FROM pg_constraint f WHERE f.contype = 'f' AND f.conrelid = c.relation AND f.confrelid = t.parent AND f.convalidated
+  AND cardinality(f.conkey) = cardinality(t.unit) AND NOT EXISTS (
+    SELECT FROM pg_attribute a WHERE a.attrelid = c.relation AND a.attnum = ANY (f.conkey) AND a.attname <> ALL (t.unit))))sql"},
     {"info", R"sql( -- what is seen there
 SELECT format('foreign server %I', f.srvname),
        format('its administrators see the rows of %s, and its log, activity and pg_stat_statements show the conditions of questions and how many groups they had',
@@ -552,6 +568,9 @@ DP_FUNCTION(dp_facade_fault) {
         LockRelationOid(relation, AccessShareLock);
         catalog::check_protectable(relation);
         catalog::map_columns(view, relation);
+        catalog::UnitPath *path = declared_unit(relation);
+        if (path != nullptr)
+            (void)catalog::check_unit_path(path);
     });
     if (refusal == nullptr)
         PG_RETURN_NULL();

@@ -13,6 +13,8 @@ Oid protected_relation(Oid relation);
 catalog::Settings *settings_of_view(Oid view);
 // Setters of one table wait here for each other, so that none undoes what another has just set.
 void lock_declarations(const catalog::Visit &visit, Oid relation);
+// 42501 unless the role owns all tables of the domain, whose totals they share.
+void check_owns_domain(const catalog::Visit &visit, Oid relation, Oid role);
 // A statement over the extension's own tables with one oid as its parameter.
 uint64 run_with_oid(const catalog::Visit &visit, const char *sql, Oid oid);
 // Runs a utility statement with the rights of a role.

@@ -18,6 +18,8 @@
 #include "query/rest.hpp"
 #include "query/rewrite.hpp"
 #include "query/shape.hpp"
+#include "query/units.hpp"
+#include "rows/asked_units.hpp"
 #include "sql/arguments.hpp"
 #include "sql/refusal.hpp"
 #include "sql/statement.hpp"
@@ -45,6 +47,9 @@ enum Column {
     col_rho,
     col_posterior50,
     col_advantage_max,
+    col_unit,
+    col_max_rows,
+    col_max_groups,
     ncolumns
 };
 
@@ -194,6 +199,13 @@ static release::Terms terms_of_call(const Call *call, const catalog::Policy *pol
     return terms;
 }
 
+static int limit_argument(const Call *call, int argument) {
+    auto *constant = castNode(Const, list_nth(call->function->args, argument));
+    return constant->constisnull
+               ? 0
+               : query::checked_limit(DatumGetInt32(constant->constvalue), argument == 7 ? "max_rows" : "max_groups");
+}
+
 static bool is_written_out(const FuncExpr *function) {
     ListCell *cell;
     foreach (cell, function->args)
@@ -277,10 +289,13 @@ void explain_leaf(Call *call, const List *earlier, const List *asked_before, con
     if (leaf->noutputs != call->ncolumns)
         ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
                         errmsg("the declared columns are not those of the query on the restricted view")));
+    leaf->limits = {limit_argument(call, 7), limit_argument(call, 8)};
     border::check_permissions(leaf->query);
     catalog::Reading reading = catalog::Reading::open();
     rows::Question *question = rows::prepare(reading, leaf, query, nullptr);
     question->asker = catalog::current_asker();
+    verdict->units = question->units;
+    verdict->clipped = rows::clipping_text(question);
     catalog::Policy *policy = catalog::policy_of(reading, question->settings, question->asker);
     question->grantee = policy->grantee_name;
     release::check_direct(*policy, *question->settings);
@@ -341,7 +356,7 @@ static const char *advice(const Verdict &verdict) {
     if (verdict.used)
         return groups_used_reason;
     if (verdict.estimate.filtered < 2)
-        return nullptr;
+        return verdict.clipped;
     return psprintf(
         "%d FILTERs share epsilon: if no row meets two, GROUP BY %s costs as much as one", verdict.estimate.filtered,
         verdict.cases ? "a CASE of them, or a column with declared groups," : "a column with declared groups");
@@ -353,8 +368,18 @@ static const char *reason_of(const Verdict &verdict) {
     return verdict.estimate.note != nullptr ? verdict.estimate.note : advice(verdict);
 }
 
+// What one unit is, and how much of it counts: declared, or asked for.
+static void set_units(Row *row, const rows::Units *units) {
+    if (units == nullptr)
+        return;
+    row->set_text(col_unit, rows::unit_text(units->path));
+    row->set(col_max_rows, Int32GetDatum(units->max_rows));
+    row->set(col_max_groups, Int32GetDatum(units->max_groups));
+}
+
 static void set_estimate(Row *row, const Verdict &verdict, int column) {
     const release::Estimate &estimate = verdict.estimate;
+    set_units(row, verdict.units);
     if (!verdict.known || estimate.from_data) {
         row->set_text(col_reason, verdict.known ? "depends on the data" : "depends on how the statement is executed");
         return;
@@ -415,6 +440,7 @@ DP_CALL(dp_explain) {
     query::Request request = {};
     request.weight = 1;
     request.wanted = wanted_arguments(fcinfo, 1);
+    request.limits = asked_limits(fcinfo, 5);
     double magnitude_given;
     const double *magnitude = magnitude_argument(fcinfo, 4, &magnitude_given);
     InitMaterializedSRF(fcinfo, 0);

@@ -21,6 +21,8 @@ struct Verdict {
     release::Estimate estimate;
     Datum replayable; // the key under which the answer would be stored; 0: it would not be
     bool uncharged;
+    const rows::Units *units; // null: a row is a unit
+    const char *clipped;      // what of a unit does not count, in words; null: all does
 };
 
 // List of Call *. Errors: those of the statement, and of who may not run it.

@@ -24,7 +24,7 @@ ProtectedTable find_protected(Oid argument) {
     Visit visit = Visit::read();
     Oid types[1] = {OIDOID};
     Datum values[1] = {ObjectIdGetDatum(argument)};
-    uint64 rows = visit.run("SELECT t.relation::oid, t.id FROM dp_rdr.protected_table t WHERE t.relation::oid = $1 "
+    uint64 rows = visit.run("SELECT t.relation::oid, t.domain FROM dp_rdr.protected_table t WHERE t.relation::oid = $1 "
                             "OR t.relation = (SELECT v.relation FROM dp_rdr.restricted_view v WHERE v.view::oid = $1)",
                             1, types, values);
     if (rows > 0) {
@@ -299,8 +299,8 @@ FROM dp_rdr.odometer o JOIN LATERAL (SELECT * FROM entry WHERE epoch > o.epoch O
 WHERE o.id = $1
 UNION ALL
 SELECT format('the odometer is in epoch %s, ahead of epoch %s of its table; dp_set_odometer() begins one behind both',
-              o.epoch, t.epoch)
-FROM dp_rdr.odometer o JOIN dp_rdr.protected_table t ON t.id = o.id WHERE o.id = $1 AND o.epoch > t.epoch
+              o.epoch, d.epoch)
+FROM dp_rdr.odometer o JOIN dp_rdr.privacy_domain d ON d.id = o.id WHERE o.id = $1 AND o.epoch > d.epoch
 UNION ALL
 (SELECT format('epoch %s of the account %s has ended, but no row closes it', e.epoch, e.account)
  FROM dp_rdr.odometer o JOIN entry e ON e.epoch < o.epoch
@@ -320,7 +320,7 @@ char *misfit_of_cap(Datum id) {
     ProtectedTable table{InvalidOid, id, nullptr};
     Oid relation = InvalidOid;
     bool isnull = true;
-    if (run_for(visit, table, "SELECT t.relation::oid FROM dp_rdr.protected_table t WHERE t.id = $1") == 1)
+    if (run_for(visit, table, "SELECT t.relation::oid FROM dp_rdr.protected_table t WHERE t.domain = $1 LIMIT 1") == 1)
         relation = DatumGetObjectId(Spi::value(0, 1, &isnull));
     visit.leave();
     if (isnull)

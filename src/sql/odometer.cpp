@@ -63,9 +63,10 @@ static Datum numeric_at(const Visit &visit, int column, bool *has) {
 // The lock makes setters of one table wait for each other: none undoes what another has just set.
 static Bound lock_bound(const Visit &visit, Oid relation) {
     if (run_with_oid(visit,
-                     "SELECT t.bound, t.epsilon_total, t.delta_total, t.delta_conversion, t.cap, t.epsilon_pure, "
-                     "t.rho_target, t.epoch, t.profile, t.period, t.period_since, t.epsilon_lifetime, t.delta_lifetime "
-                     "FROM dp_rdr.protected_table t WHERE t.relation::oid = $1 FOR UPDATE",
+                     "SELECT d.bound, d.epsilon_total, d.delta_total, d.delta_conversion, d.cap, d.epsilon_pure, "
+                     "d.rho_target, d.epoch, d.profile, d.period, d.period_since, d.epsilon_lifetime, d.delta_lifetime "
+                     "FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain "
+                     "WHERE t.relation::oid = $1 FOR UPDATE OF d",
                      relation) != 1)
         elog(ERROR, "%s is not protected any more", catalog::qualified_name(relation));
     Bound bound = {};
@@ -362,10 +363,10 @@ static void store(const Visit &visit, Oid relation, const Bound &bound, const pr
     nulls[11] = nulls[12] = bound.period != nullptr ? ' ' : 'n';
     nulls[13] = bound.has_epsilon_lifetime ? ' ' : 'n';
     nulls[14] = bound.has_delta_lifetime ? ' ' : 'n';
-    visit.run("UPDATE dp_rdr.protected_table t SET bound = $2, epsilon_total = $3, delta_total = $4, "
+    visit.run("UPDATE dp_rdr.privacy_domain d SET bound = $2, epsilon_total = $3, delta_total = $4, "
               "delta_conversion = $5, cap = $6, epsilon_pure = $7, rho_target = $8, rho_total = $9, epoch = $10, "
               "profile = $11::jsonb, period = $12, period_since = $13, epsilon_lifetime = $14, delta_lifetime = $15 "
-              "WHERE t.relation::oid = $1",
+              "FROM dp_rdr.protected_table t WHERE t.domain = d.id AND t.relation::oid = $1",
               15, types, values, nulls);
 }
 
@@ -374,11 +375,12 @@ void check_shares(const Visit &visit, Oid relation) {
     if (run_with_oid(
             visit,
             "SELECT p.grantee FROM dp_rdr.protected_table t "
-            "JOIN dp_rdr.restricted_view v ON v.relation = t.relation JOIN dp_rdr.policy p ON p.view = v.view "
+            "JOIN dp_rdr.privacy_domain d ON d.id = t.domain JOIN dp_rdr.protected_table o ON o.domain = d.id "
+            "JOIN dp_rdr.restricted_view v ON v.relation = o.relation JOIN dp_rdr.policy p ON p.view = v.view "
             "LEFT JOIN LATERAL (SELECT bool_or(l.basis = 'rho') AS rho, bool_or(l.basis = 'epsilon') AS epsilon "
-            "  FROM dp_rdr.ledger_row l WHERE l.table_id = t.id AND l.epoch = t.epoch "
+            "  FROM dp_rdr.ledger_row l WHERE l.table_id = d.id AND l.epoch = d.epoch "
             "  AND l.kind <> 'suspension' AND l.grantee = pg_get_userbyid(p.grantee)) used ON true "
-            "WHERE t.relation::oid = $1 AND t.bound = 'zcdp' AND t.epsilon_pure > 0 GROUP BY p.grantee "
+            "WHERE t.relation::oid = $1 AND d.bound = 'zcdp' AND d.epsilon_pure > 0 GROUP BY p.grantee "
             "HAVING count(p.epsilon_total) + count(p.profile) > 0 AND bool_or(p.mechanism = 'gaussian' OR used.rho) "
             "AND bool_or(p.mechanism = 'laplace' OR p.selection = 'released' OR used.epsilon) "
             "ORDER BY p.grantee LIMIT 1",
@@ -398,20 +400,21 @@ void check_shares(const Visit &visit, Oid relation) {
 // Why a role's answers are not all of pure epsilon.
 const char *const profiles_sql = R"sql(
 SELECT p.grantee, CASE
-    WHEN t.bound = 'zcdp' AND t.epsilon_pure = 0 THEN 'the bound zcdp of the table charges its answers in rho'
+    WHEN d.bound = 'zcdp' AND d.epsilon_pure = 0 THEN 'the bound zcdp of the table charges its answers in rho'
     WHEN p.mechanism <> 'laplace' THEN format('its policy on %s has the mechanism %s', v.view, p.mechanism)
     WHEN p.delta > 0 THEN format('its policy on %s has a delta', v.view)
     WHEN p.selection = 'within_data' THEN format('its policy on %s has the selection within_data', v.view)
     ELSE 'it has had answers with a delta, in rho, or with an epsilon chosen from the data' END
 FROM dp_rdr.protected_table t
-JOIN dp_rdr.restricted_view v ON v.relation = t.relation JOIN dp_rdr.policy p ON p.view = v.view
+JOIN dp_rdr.privacy_domain d ON d.id = t.domain JOIN dp_rdr.protected_table o ON o.domain = d.id
+JOIN dp_rdr.restricted_view v ON v.relation = o.relation JOIN dp_rdr.policy p ON p.view = v.view
 WHERE t.relation::oid = $1
-  AND EXISTS (SELECT FROM dp_rdr.restricted_view w JOIN dp_rdr.policy s ON s.view = w.view
-              WHERE w.relation = t.relation AND s.grantee = p.grantee AND s.profile IS NOT NULL)
-  AND ((t.bound = 'zcdp' AND t.epsilon_pure = 0) OR p.mechanism <> 'laplace' OR p.delta > 0
+  AND EXISTS (SELECT FROM dp_rdr.protected_table q JOIN dp_rdr.restricted_view w ON w.relation = q.relation
+              JOIN dp_rdr.policy s ON s.view = w.view WHERE q.domain = d.id AND s.grantee = p.grantee AND s.profile IS NOT NULL)
+  AND ((d.bound = 'zcdp' AND d.epsilon_pure = 0) OR p.mechanism <> 'laplace' OR p.delta > 0
        OR p.selection = 'within_data'
        OR EXISTS (SELECT FROM dp_rdr.ledger_row l
-                  WHERE l.table_id = t.id
+                  WHERE l.table_id = d.id
                     AND (l.grantee = pg_get_userbyid(p.grantee)
                          OR (p.grantee::oid = $2 AND l.role_name = pg_get_userbyid(p.grantee)))
                     AND (l.delta > 0 OR l.basis = 'rho' OR l.account = 'conditional')))
@@ -421,8 +424,9 @@ ORDER BY p.grantee, v.view LIMIT 1)sql";
 static void check_table_profile(const Visit &visit, Oid relation) {
     if (run_with_oid(visit,
                      "SELECT t.relation::text, p.grantee, v.view FROM dp_rdr.protected_table t "
-                     "JOIN dp_rdr.restricted_view v ON v.relation = t.relation JOIN dp_rdr.policy p ON p.view = v.view "
-                     "WHERE t.relation::oid = $1 AND t.profile IS NOT NULL AND p.selection = 'within_data' "
+                     "JOIN dp_rdr.privacy_domain d ON d.id = t.domain JOIN dp_rdr.protected_table o ON o.domain = d.id "
+                     "JOIN dp_rdr.restricted_view v ON v.relation = o.relation JOIN dp_rdr.policy p ON p.view = v.view "
+                     "WHERE t.relation::oid = $1 AND d.profile IS NOT NULL AND p.selection = 'within_data' "
                      "ORDER BY v.view, p.grantee LIMIT 1",
                      relation) == 0)
         return;
@@ -495,8 +499,10 @@ DP_CALL(dp_set_odometer) {
     require(fcinfo, odometer_relation, "relation");
     Oid relation = protected_relation(PG_GETARG_OID(odometer_relation));
     const Profile *profile = profile_argument(fcinfo, odometer_profile); // as the caller, whose expression it may be
+    Oid caller = GetUserId();
     Visit visit = Visit::write();
     Bound bound = lock_bound(visit, relation);
+    check_owns_domain(visit, relation, caller);
     BoundState was = state_of(relation);
     merge(fcinfo, profile, &bound);
     merge_period(fcinfo, &bound);

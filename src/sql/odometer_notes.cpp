@@ -132,8 +132,9 @@ static void warn_of_spent(const char *relation, const privacy::BoundSettings &bo
 // $2: what is left for all, $3: what of it the conditional account has, $4: only groups need a delta, and there is some for them
 const char *const policies_sql = R"sql(
 SELECT string_agg(format('%s on %s has delta %s', p.grantee, p.view, p.delta), '; ' ORDER BY p.view::oid, p.grantee::oid)
-FROM dp_rdr.restricted_view v JOIN dp_rdr.policy p ON p.view = v.view
-WHERE v.relation::oid = $1
+FROM dp_rdr.protected_table t JOIN dp_rdr.protected_table o ON o.domain = t.domain
+JOIN dp_rdr.restricted_view v ON v.relation = o.relation JOIN dp_rdr.policy p ON p.view = v.view
+WHERE t.relation::oid = $1
   AND CASE WHEN $4 AND p.mechanism = 'gaussian' THEN p.delta - trunc(p.delta * 0.5, 30) ELSE p.delta END
       > $2 - CASE p.selection WHEN 'within_data' THEN $3 ELSE 0 END
   AND (p.delta > 0 OR NOT $4) AND NOT ($5 AND p.mechanism = 'gaussian')

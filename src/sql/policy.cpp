@@ -67,8 +67,9 @@ const char *const stored_sql =
     "SELECT p.tau, p.tau_var, p.selection, coalesce(p.mechanism, 'laplace'), coalesce(p.delta, 0), "
     "coalesce(p.epsilon_max, 1), p.epsilon_total, coalesce(p.epsilon_svt, 0.1), p.candidates, "
     "coalesce(p.weight_min, 1), coalesce(p.weight_max, 1), p.group_a, p.group_b, p.epsilon_min, "
-    "coalesce(p.profile, (SELECT s.profile FROM dp_rdr.restricted_view v JOIN dp_rdr.restricted_view w "
-    "ON w.relation = v.relation JOIN dp_rdr.policy s ON s.view = w.view "
+    "coalesce(p.profile, (SELECT s.profile FROM dp_rdr.restricted_view v JOIN dp_rdr.protected_table t ON t.relation = v.relation "
+    "JOIN dp_rdr.protected_table o ON o.domain = t.domain JOIN dp_rdr.restricted_view w ON w.relation = o.relation "
+    "JOIN dp_rdr.policy s ON s.view = w.view "
     "WHERE v.view::oid = $1 AND s.grantee::oid = $2 AND s.profile IS NOT NULL LIMIT 1)), p.replay, coalesce(p.on_request, false) "
     "FROM (SELECT) one LEFT JOIN dp_rdr.policy p ON p.view::oid = $1 AND p.grantee::oid = $2";
 
@@ -210,20 +211,20 @@ static void check_delta_left(const Visit &visit, const catalog::Settings *settin
                              bool conditional) {
     Oid types[3] = {TEXTOID, NUMERICOID, BOOLOID};
     Datum values[3] = {CStringGetTextDatum(settings->id_text), delta, BoolGetDatum(conditional)};
-    uint64 rows = visit.run("SELECT 1 FROM dp_rdr.protected_table t JOIN dp_rdr.odometer o ON o.id = t.id "
-                            "WHERE t.id = $1::uuid AND t.bound NOT IN ('none', 'zcdp') "
-                            "AND $2 > CASE WHEN t.period IS NULL THEN t.delta_total - o.public_delta - "
+    uint64 rows = visit.run("SELECT 1 FROM dp_rdr.privacy_domain d JOIN dp_rdr.odometer o ON o.id = d.id "
+                            "WHERE d.id = $1::uuid AND d.bound NOT IN ('none', 'zcdp') "
+                            "AND $2 > CASE WHEN d.period IS NULL THEN d.delta_total - o.public_delta - "
                             "CASE WHEN $3 THEN o.conditional_delta ELSE 0 END "
-                            "ELSE least(t.delta_total, t.delta_lifetime - o.public_delta - " // in a later one
+                            "ELSE least(d.delta_total, d.delta_lifetime - o.public_delta - " // in a later one
                             "CASE WHEN $3 THEN o.conditional_delta ELSE 0 END) END AND $2 > 0",
                             3, types, values);
     // Under zcdp only groups that nobody declared need it, and with Laplace noise it is for nothing else.
     bool zcdp = rows == 0 && laplace;
     if (zcdp)
-        rows = visit.run("SELECT 1 FROM dp_rdr.protected_table t JOIN dp_rdr.odometer o ON o.id = t.id "
-                         "WHERE t.id = $1::uuid AND t.bound = 'zcdp' AND $2 > 0 "
-                         "AND $2 > t.delta_total - coalesce(t.delta_conversion, trunc(t.delta_total * 0.5, 30)) - "
-                         "CASE WHEN o.epoch = t.epoch THEN o.public_delta - o.public_delta_before + "
+        rows = visit.run("SELECT 1 FROM dp_rdr.privacy_domain d JOIN dp_rdr.odometer o ON o.id = d.id "
+                         "WHERE d.id = $1::uuid AND d.bound = 'zcdp' AND $2 > 0 "
+                         "AND $2 > d.delta_total - coalesce(d.delta_conversion, trunc(d.delta_total * 0.5, 30)) - "
+                         "CASE WHEN o.epoch = d.epoch THEN o.public_delta - o.public_delta_before + "
                          "CASE WHEN $3 THEN o.conditional_delta - o.conditional_delta_before ELSE 0 END ELSE 0 END",
                          3, types, values);
     if (rows == 1)
@@ -349,12 +350,13 @@ static void store_policy(const Visit &visit, Row *row) {
 // A profile is about all that a role's answers on the table tell: it goes for all its policies there, whose charges have one sum.
 // Which those were, or null.
 static const char *spread_profile(const Visit &visit, const catalog::Settings *settings, const Row &row) {
-    Oid types[4] = {OIDOID, OIDOID, JSONBOID, OIDOID};
+    Oid types[4] = {OIDOID, OIDOID, JSONBOID, UUIDOID};
     Datum values[4] = {row.values[arg_view], row.values[arg_grantee], row.values[arg_profile],
-                       ObjectIdGetDatum(settings->relation)};
+                       UUIDPGetDatum(&settings->id)};
     const char *nulls = row.has(arg_profile) ? "    " : "  n ";
     const char *others =
-        "FROM dp_rdr.restricted_view v WHERE v.view = p.view AND v.relation::oid = $4 AND p.view::oid <> $1 "
+        "FROM dp_rdr.restricted_view v JOIN dp_rdr.protected_table t ON t.relation = v.relation "
+        "WHERE v.view = p.view AND t.domain = $4 AND p.view::oid <> $1 "
         "AND p.grantee::oid = $2 AND p.profile IS DISTINCT FROM $3";
     if (!row.has(arg_profile) &&
         visit.run(psprintf("SELECT p.view FROM dp_rdr.policy p, %s AND p.selection = 'profile' LIMIT 1", others + 5), 4,
@@ -445,8 +447,10 @@ static const char *inherited_policies(const Visit &visit, Oid relation, Oid role
     Datum values[2] = {ObjectIdGetDatum(relation), ObjectIdGetDatum(role)};
     bool some = visit.run("SELECT string_agg(p.grantee::text || ' on ' || p.view::text, ', ' "
                           "ORDER BY p.grantee::text COLLATE \"C\", p.view::text COLLATE \"C\") "
-                          "FROM dp_rdr.restricted_view v JOIN dp_rdr.policy p ON p.view = v.view "
-                          "WHERE v.relation::oid = $1 AND p.grantee::oid <> $2 "
+                          "FROM dp_rdr.protected_table t JOIN dp_rdr.protected_table o ON o.domain = t.domain "
+                          "JOIN dp_rdr.restricted_view v ON v.relation = o.relation "
+                          "JOIN dp_rdr.policy p ON p.view = v.view "
+                          "WHERE t.relation::oid = $1 AND p.grantee::oid <> $2 "
                           "AND pg_has_role($2, p.grantee::oid, 'MEMBER') AND NOT EXISTS (SELECT FROM pg_roles r WHERE "
                           "r.oid = $2 AND r.rolsuper) HAVING count(*) > 0",
                           2, types, values) == 1;

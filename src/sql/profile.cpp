@@ -197,7 +197,7 @@ double stddev_of(const rows::Question *question, const privacy::ReleasePlan &pla
     const double stddev = plan.noise[j].stddev();
     const privacy::Bounds *bounds = question->bounds[j];
     if (!(*question->measures)[j].has_parts())
-        return stddev * (bounds ? bounds->unit() : 1);
+        return stddev * privacy::unit_of((*question->measures)[j], bounds);
     const bool triple = (*question->measures)[j].kind == privacy::MeasureKind::triple;
     const double one = static_cast<double>(privacy::pair_one);
     switch (question->leaf->aggregates[aggregate].fn) {
@@ -228,7 +228,7 @@ Utility utility_of(const rows::Question *question, privacy::Epsilon epsilon) {
             utility.error95 = std::fmax(utility.error95, release::halfwidth(question, plan, i));
         }
         for (const privacy::Measure &measure : *question->measures)
-            if (measure.kind != privacy::MeasureKind::count)
+            if (measure.kind != privacy::MeasureKind::count || measure.grain != 1)
                 utility.scale = 0;
         return utility;
     });

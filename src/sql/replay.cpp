@@ -15,12 +15,12 @@ DP_CALL(dp_forget) {
     Visit visit = Visit::write();
     (void)run_with_oid(visit,
                        "INSERT INTO dp_rdr.forgotten AS f (table_id, times) "
-                       "SELECT t.id, 1 FROM dp_rdr.protected_table t WHERE t.relation::oid = $1 "
+                       "SELECT t.domain, 1 FROM dp_rdr.protected_table t WHERE t.relation::oid = $1 "
                        "ON CONFLICT (table_id) DO UPDATE SET times = f.times + 1",
                        relation);
     uint64 answers = run_with_oid(visit,
                                   "DELETE FROM dp_rdr.stored_answer a USING dp_rdr.protected_table t "
-                                  "WHERE t.id = a.table_id AND t.relation::oid = $1",
+                                  "WHERE t.domain = a.table_id AND t.relation::oid = $1",
                                   relation);
     visit.leave();
     PG_RETURN_INT64(static_cast<int64>(answers));

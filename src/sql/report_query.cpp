@@ -24,7 +24,7 @@ struct Look {
     const ReportCall *call;
     View view;
     release::Terms terms; // of dp_find_epsilon
-    const Memo *memo;
+    Memo *memo;
     double pis_min, pis_max;
 };
 constexpr int most_value = 120; // characters of one value of a record

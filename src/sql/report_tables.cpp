@@ -40,7 +40,7 @@ const Source sources[] = {
 SELECT to_char(timezone('UTC', l.at), 'YYYY-MM'), l.role_name, l.account,
        (count(*) FILTER (WHERE l.kind <> ALL ('{selection,increment,closing}'::text[])))::text,
        trim_scale(sum(l.epsilon))::text, trim_scale(sum(l.delta))::text, trim_scale(sum(l.rho))::text
-FROM dp_rdr.ledger_row l JOIN dp_rdr.protected_table t ON t.id = l.table_id
+FROM dp_rdr.ledger_row l JOIN dp_rdr.protected_table t ON t.domain = l.table_id
 WHERE t.relation = $1 AND l.kind <> 'suspension' GROUP BY 1, 2, 3
 ORDER BY 1 DESC, l.role_name COLLATE "C", 3 DESC LIMIT 200)sql",
      {"month", "role", "account", "answers", "epsilon", "delta", "rho"},
@@ -53,7 +53,7 @@ ORDER BY 1 DESC, l.role_name COLLATE "C", 3 DESC LIMIT 200)sql",
      true,
      R"sql(
 SELECT to_char(timezone('UTC', d.last), 'YYYY-MM-DD HH24:MI'), d.role_name, d.view, d.query, d.reason, d.account, d.times::text
-FROM dp_rdr.denial d JOIN dp_rdr.protected_table t ON t.id = d.table_id
+FROM dp_rdr.denial d JOIN dp_rdr.protected_table t ON t.domain = d.table_id
 WHERE t.relation = $1 ORDER BY d.last DESC, d.role_name COLLATE "C", d.query COLLATE "C" LIMIT 100)sql",
      {"last (UTC)", "role", "view", "query", "reason", "account", "times"},
      "---c---"},
@@ -69,7 +69,7 @@ SELECT r.id::text, to_char(timezone('UTC', r.at), 'YYYY-MM-DD HH24:MI'), r.reque
        coalesce(r.task ->> 'call', r.query),
        trim_scale((r.terms ->> 'epsilon')::numeric)::text, r.state, r.decider,
        to_char(timezone('UTC', r.expires_at), 'YYYY-MM-DD')
-FROM dp_rdr.request r JOIN dp_rdr.protected_table t ON t.id = r.table_id
+FROM dp_rdr.request r JOIN dp_rdr.protected_table t ON t.domain = r.table_id
 WHERE t.relation = $1 AND (r.state = 'held' OR r.state = 'pending' AND r.expires_at > clock_timestamp())
 ORDER BY r.id DESC LIMIT 100)sql",
      {"request", "asked (UTC)", "requester", "purpose", "query", "epsilon", "state", "decides", "expires"},

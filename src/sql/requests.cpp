@@ -144,7 +144,13 @@ static void write_parameters(Asked *question) {
             appendStringInfoString(json, ", ");
         write_value(json, question->ask.parameters->params[i]);
     }
-    appendStringInfoString(json, "]}");
+    appendStringInfoChar(json, ']');
+    const query::Limits &limits = question->ask.limits;
+    if (limits.max_rows != 0)
+        appendStringInfo(json, ", \"max_rows\": %d", limits.max_rows);
+    if (limits.max_groups != 0)
+        appendStringInfo(json, ", \"max_groups\": %d", limits.max_groups);
+    appendStringInfoChar(json, '}');
     for (int i = 0; i < question->ncolumns; i++)
         question->types[i] = CStringGetTextDatum(
             release::type_text(list_nth_oid(question->function->funccoltypes, question->columns[i])));
@@ -174,7 +180,7 @@ static void check_size(const Asked &question) {
                         errhint("Write shorter constants, or ask in several requests.")));
 }
 
-static Asked read_question(const char *said) {
+static Asked read_question(const char *said, const query::Limits &limits) {
     query::TextScope scope;
     scope.enter(said);
     query::check_text(said);
@@ -195,6 +201,7 @@ static Asked read_question(const char *said) {
     question.ask.time_zone = GetConfigOption("TimeZone", false, false);
     question.ask.weight = 1;
     question.ask.wanted.deviations = 1;
+    question.ask.limits = limits;
     question.ask.anew = question.ask.by_request = true;
     evaluate_arguments(list_copy_tail(call->args, query::release_arguments), &question.ask);
     write_parameters(&question);
@@ -386,7 +393,7 @@ DP_CALL(dp_request) {
     const char *purpose = text_argument(fcinfo, 1);
     check_length(purpose, "a purpose");
     TimestampTz now = GetCurrentTimestamp(), expires = expiry(PG_GETARG_DATUM(4), now);
-    Asked question = read_question(text_argument(fcinfo, 0));
+    Asked question = read_question(text_argument(fcinfo, 0), asked_limits(fcinfo, 5));
     question.ask.has_epsilon = !PG_ARGISNULL(2);
     if (question.ask.has_epsilon)
         question.ask.epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(2), "epsilon");
@@ -411,10 +418,12 @@ SELECT r.id, r.at, r.requester::text, r.view::text, r.kind, coalesce(r.task ->> 
        CASE WHEN r.basis IS DISTINCT FROM 'rows' OR a.owner THEN r.error95 END,
        r.approver, r.expires_at, r.basis, r.reason, r.parameters
 FROM dp_rdr.request r
-LEFT JOIN dp_rdr.protected_table t ON t.id = r.table_id
-LEFT JOIN pg_class c ON c.oid = t.relation,
+LEFT JOIN LATERAL ( -- the table behind the view; of a view that is gone any of its domain, which have one owner
+  SELECT t.relation, c.oid, c.relowner FROM dp_rdr.protected_table t
+  JOIN pg_class c ON c.oid = t.relation LEFT JOIN dp_rdr.restricted_view v ON v.view = r.view AND v.relation = t.relation
+  WHERE t.domain = r.table_id ORDER BY v.view IS NULL, t.relation::oid LIMIT 1) t ON true,
 LATERAL (SELECT CASE WHEN r.state = 'pending' AND r.expires_at <= clock_timestamp() THEN 'expired' ELSE r.state END) s (state),
-LATERAL (SELECT c.oid IS NOT NULL AND pg_has_role($1, c.relowner, 'USAGE')) a (owner)
+LATERAL (SELECT t.oid IS NOT NULL AND pg_has_role($1, t.relowner, 'USAGE')) a (owner)
 WHERE (r.requester::oid = $1 OR a.owner OR r.decider = 'review' AND EXISTS (
          SELECT FROM dp_rdr.reviewer v JOIN pg_roles p ON p.oid = v.reviewer
          WHERE v.relation = t.relation AND pg_has_role($1, p.oid, 'USAGE')))

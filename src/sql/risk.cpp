@@ -59,6 +59,7 @@ static double published_sensitivity(const View &view, int aggregate, int64 rows)
         return (bounds->high - bounds->low) / static_cast<double>(Max(rows, int64{1}));
     case privacy::Aggregate::count_star:
     case privacy::Aggregate::count:
+    case privacy::Aggregate::count_units:
         return 1;
     default: {
         privacy::Aggregate fn = question->leaf->aggregates[aggregate].fn;
@@ -143,7 +144,9 @@ static Noise aggregate_noise(const View &view, const privacy::ReleasePlan &plan,
         return pair_noise(noise, *bounds, question->leaf->aggregates[aggregate].fn, memo->smallest_group);
     if ((*question->measures)[j].kind == privacy::MeasureKind::triple)
         return triple_noise(noise, *bounds, question->leaf->aggregates[aggregate].fn, memo->smallest_group);
-    return Noise{0, noise.stddev() * (bounds ? bounds->unit() : 1), privacy::measure_halfwidth(noise, bounds)};
+    const privacy::Measure &measure = (*question->measures)[j];
+    return Noise{0, noise.stddev() * privacy::unit_of(measure, bounds),
+                 privacy::measure_halfwidth(noise, measure, bounds)};
 }
 
 // N(eps), or k sigma^2 with the variance of the law that is sampled, both in scaled units.

@@ -38,7 +38,7 @@ struct Truth {
     int64 n;
     double smallest, largest;
 };
-Truth truth_of(const View &view, const risk::Memo *memo);
+Truth truth_of(const View &view, risk::Memo *memo);
 // One number: where 95 of 100 answers are. Several: how many there are, and from where to where the exact ones go.
 const char *range_text(const Truth &truth, double error95);
 

@@ -5,6 +5,7 @@
 
 #include "catalog/decimals.hpp"
 #include "risk/change.hpp"
+#include "risk/units.hpp"
 #include "sql/arguments.hpp"
 #include "sql/risk.hpp"
 
@@ -130,7 +131,7 @@ static double *noise_scales(const View &view, privacy::Epsilon epsilon) {
             const privacy::MeasureNoise &noise = plan.noise[j];
             double units =
                 noise.mechanism == privacy::Mechanism::laplace ? noise.laplace.value() : noise.gaussian.sigma();
-            scales[a] = units * (question->bounds[j] != nullptr ? question->bounds[j]->unit() : 1);
+            scales[a] = units * privacy::unit_of((*question->measures)[j], question->bounds[j]);
         }
     });
     return scales;
@@ -218,6 +219,7 @@ static void numbers_of(void *context, int64 record, double *rdr, double *loss) {
 DP_CALL(dp_risk_output) {
     require(fcinfo, output_output, "output");
     View view = view_of(fcinfo, output_mechanism, output_delta);
+    risk::check_units(view.question, {privacy::Calibration::sound, false, false, true});
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     double *scale = scales_of_loss(fcinfo, view);

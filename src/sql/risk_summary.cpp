@@ -3,6 +3,8 @@
 
 #include "catalog/decimals.hpp"
 #include "risk/change.hpp"
+#include "risk/units.hpp"
+#include "rows/units.hpp"
 #include "sql/arguments.hpp"
 #include "sql/risk.hpp"
 
@@ -73,7 +75,9 @@ static const char *written(double value, double error) {
     return psprintf("%.*f", static_cast<int>(Min(Max(digits, 0.0), 8.0)), value);
 }
 
-Truth truth_of(const View &view, const Memo *memo) {
+Truth truth_of(const View &view, Memo *memo) {
+    if (rows::is_clipped(view.question))
+        risk::add_groups_of_units(view.question, memo);
     Truth truth = {};
     for (int group = 0; group < memo->ngroups; group++)
         for (int a = 0; a < view.question->leaf->naggregates; a++, truth.n++) {

@@ -39,7 +39,9 @@ SELECT v.view::text,
        format('%s, %s', (SELECT count(*) || CASE count(*) WHEN 1 THEN ' column' ELSE ' columns' END FROM pg_attribute a
                          WHERE a.attrelid = v.view AND a.attnum > 0 AND NOT a.attisdropped),
               coalesce('rows where ' || v.filter, 'all rows')),
-       format('SELECT pg_catalog.dp_protect(%L, %L%s%s);', v.relation::text, v.view::text,
+       format('SELECT pg_catalog.dp_protect(%L, %L%s%s%s);', v.relation::text, v.view::text,
+              ', unit => ' || quote_literal(unit.text) || coalesce(', max_rows => ' || unit.max_rows, '')
+                || coalesce(', max_groups => ' || unit.max_groups, ''),
               CASE WHEN NOT v.all_columns OR listed.names IS DISTINCT FROM (
                 SELECT array_agg(a.attname ORDER BY a.attnum)::text[] FROM pg_attribute a
                 WHERE a.attrelid = v.relation AND a.attnum > 0 AND NOT a.attisdropped)
@@ -48,39 +50,52 @@ SELECT v.view::text,
 FROM dp_rdr.restricted_view v, LATERAL (
   SELECT array_agg(a.attname ORDER BY a.attnum)::text[] AS names FROM pg_attribute a
   WHERE a.attrelid = v.view AND a.attnum > 0 AND NOT a.attisdropped) listed
+LEFT JOIN LATERAL (
+  SELECT concat(u.names, ' -> ', coalesce(p.relation, t.relation)::text, ' (' || k.names || ')') AS text, t.max_rows, t.max_groups
+  FROM dp_rdr.protected_table t LEFT JOIN dp_rdr.protected_table p ON p.relation = t.parent
+  CROSS JOIN LATERAL (SELECT string_agg(quote_ident(n), ', ' ORDER BY i) FROM unnest(t.unit) WITH ORDINALITY x (n, i)) u (names)
+  LEFT JOIN LATERAL (SELECT string_agg(quote_ident(n), ', ' ORDER BY i)
+                     FROM unnest(coalesce(t.parent_key, p.unit)) WITH ORDINALITY x (n, i)) k (names) ON true
+  WHERE t.relation = v.relation AND t.unit IS NOT NULL) unit ON true
 WHERE v.relation::oid = $2 AND EXISTS (SELECT FROM pg_class c WHERE c.oid = v.view)
 ORDER BY v.view::text COLLATE "C")sql"};
 
+// Whose rows they are, where a row is not a unit.
+const Part unit = {"unit", R"sql(
+SELECT array_to_string(t.unit, ', '), concat_ws(', ', 'of ' || t.parent::text, t.max_rows || ' rows', t.max_groups || ' groups'),
+       NULL
+FROM dp_rdr.protected_table t WHERE t.relation::oid = $2 AND t.unit IS NOT NULL)sql"};
+
 // What goes with zcdp alone is refused with other bounds.
 const Part bound = {"budget", R"sql(
-SELECT 'bound', t.bound, format('SELECT pg_catalog.dp_set_odometer(%L, %s);', t.relation::text, concat_ws(', ',
-       'bound => ' || quote_literal(t.bound),
-       'epsilon_total => ' || coalesce(t.epsilon_total::text, quote_literal('Infinity')),
-       'delta_total => ' || t.delta_total,
-       CASE WHEN t.bound = 'zcdp' THEN concat_ws(', ', 'delta_conversion => ' || t.delta_conversion,
-         'cap => ' || quote_literal(t.cap), 'epsilon_pure => ' || t.epsilon_pure,
-         CASE WHEN t.epsilon_total IS NULL THEN 'rho_target => ' || t.rho_target END) END,
-       'profile => ' || quote_literal(coalesce(t.profile::text, '{}')), 'period => ' || quote_literal(coalesce(t.period, '')),
-       CASE WHEN t.period IS NOT NULL THEN concat_ws(', ',
-         'epsilon_lifetime => ' || coalesce(t.epsilon_lifetime::text, quote_literal('Infinity')),
-         'delta_lifetime => ' || coalesce(t.delta_lifetime::text, quote_literal('Infinity'))) END))
-FROM dp_rdr.protected_table t WHERE t.relation::oid = $2)sql"};
+SELECT 'bound', d.bound, format('SELECT pg_catalog.dp_set_odometer(%L, %s);', t.relation::text, concat_ws(', ',
+       'bound => ' || quote_literal(d.bound),
+       'epsilon_total => ' || coalesce(d.epsilon_total::text, quote_literal('Infinity')),
+       'delta_total => ' || d.delta_total,
+       CASE WHEN d.bound = 'zcdp' THEN concat_ws(', ', 'delta_conversion => ' || d.delta_conversion,
+         'cap => ' || quote_literal(d.cap), 'epsilon_pure => ' || d.epsilon_pure,
+         CASE WHEN d.epsilon_total IS NULL THEN 'rho_target => ' || d.rho_target END) END,
+       'profile => ' || quote_literal(coalesce(d.profile::text, '{}')), 'period => ' || quote_literal(coalesce(d.period, '')),
+       CASE WHEN d.period IS NOT NULL THEN concat_ws(', ',
+         'epsilon_lifetime => ' || coalesce(d.epsilon_lifetime::text, quote_literal('Infinity')),
+         'delta_lifetime => ' || coalesce(d.delta_lifetime::text, quote_literal('Infinity'))) END))
+FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain WHERE t.relation::oid = $2)sql"};
 
 // What is in the call as well, to be read.
 const Part totals = {"budget", R"sql(
 SELECT x.name, x.value, NULL
-FROM dp_rdr.protected_table t, LATERAL (VALUES
-  ('epsilon_total', coalesce(t.epsilon_total::text, CASE t.bound WHEN 'filter' THEN NULL ELSE 'none' END)),
-  ('profile', (t.profile ->> 'kind') || ', epsilon ' || (t.profile ->> 'epsilon')),
-  ('delta_total', t.delta_total::text),
-  ('period', t.period),
-  ('epsilon_lifetime', CASE WHEN t.period IS NOT NULL THEN coalesce(t.epsilon_lifetime::text, 'none') END),
-  ('delta_lifetime', CASE WHEN t.period IS NOT NULL THEN coalesce(t.delta_lifetime::text, 'none') END),
-  ('delta_conversion', CASE WHEN t.bound = 'zcdp' THEN trim_scale(coalesce(t.delta_conversion, trunc(t.delta_total * 0.5, 30)))::text END),
-  ('cap', CASE WHEN t.bound = 'zcdp' THEN t.cap END),
-  ('epsilon_pure', CASE WHEN t.bound = 'zcdp' AND t.epsilon_pure > 0 THEN t.epsilon_pure::text END),
-  ('rho_total', CASE WHEN t.bound = 'zcdp' THEN t.rho_total::text END),
-  ('rho_target', CASE WHEN t.bound = 'zcdp' THEN t.rho_target::text END)) x (name, value)
+FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain, LATERAL (VALUES
+  ('epsilon_total', coalesce(d.epsilon_total::text, CASE d.bound WHEN 'filter' THEN NULL ELSE 'none' END)),
+  ('profile', (d.profile ->> 'kind') || ', epsilon ' || (d.profile ->> 'epsilon')),
+  ('delta_total', d.delta_total::text),
+  ('period', d.period),
+  ('epsilon_lifetime', CASE WHEN d.period IS NOT NULL THEN coalesce(d.epsilon_lifetime::text, 'none') END),
+  ('delta_lifetime', CASE WHEN d.period IS NOT NULL THEN coalesce(d.delta_lifetime::text, 'none') END),
+  ('delta_conversion', CASE WHEN d.bound = 'zcdp' THEN trim_scale(coalesce(d.delta_conversion, trunc(d.delta_total * 0.5, 30)))::text END),
+  ('cap', CASE WHEN d.bound = 'zcdp' THEN d.cap END),
+  ('epsilon_pure', CASE WHEN d.bound = 'zcdp' AND d.epsilon_pure > 0 THEN d.epsilon_pure::text END),
+  ('rho_total', CASE WHEN d.bound = 'zcdp' THEN d.rho_total::text END),
+  ('rho_target', CASE WHEN d.bound = 'zcdp' THEN d.rho_target::text END)) x (name, value)
 WHERE t.relation::oid = $2 AND x.value IS NOT NULL)sql"};
 
 // Days of a date, microseconds of a timestamp: exact, also where these are no doubles. A domain may be over another one.
@@ -141,7 +156,7 @@ FROM dp_rdr.reviewer v JOIN pg_roles r ON r.oid = v.reviewer WHERE v.relation::o
 
 const Part requests = {"requests", R"sql(
 SELECT s.state, count(*)::text, NULL
-FROM dp_rdr.protected_table t JOIN dp_rdr.request q ON q.table_id = t.id, LATERAL (
+FROM dp_rdr.protected_table t JOIN dp_rdr.request q ON q.table_id = t.domain, LATERAL (
   SELECT CASE WHEN q.state = 'pending' AND q.expires_at <= clock_timestamp() THEN 'expired' ELSE q.state END) s (state)
 WHERE t.relation::oid = $2 GROUP BY s.state ORDER BY s.state COLLATE "C")sql"};
 
@@ -237,6 +252,7 @@ DP_CALL(dp_settings) {
     const bool has_odometer = read_budget(relation, &budget);
     Visit visit = Visit::read();
     put_part(visit, caller, relation, views, result);
+    put_part(visit, caller, relation, unit, result);
     put_part(visit, caller, relation, bound, result);
     put_part(visit, caller, relation, totals, result);
     if (has_odometer)

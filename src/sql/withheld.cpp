@@ -8,7 +8,8 @@ namespace dp::sql {
 static const char *which_groups(const release::Facts &facts) {
     if (facts.algorithm != release::Algorithm::within_domain)
         return "small groups";
-    return psprintf("groups of fewer than about " INT64_FORMAT " rows", facts.threshold);
+    return psprintf("groups of fewer than about " INT64_FORMAT " %s", facts.threshold,
+                    facts.of_people ? "people" : "rows");
 }
 
 static void warn_of_use(const char *groups) {

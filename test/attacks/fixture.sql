@@ -62,6 +62,25 @@ CREATE TABLE scarce (age integer, note text) WITH (autovacuum_enabled = off);
 SELECT dp_protect('scarce', 'scarce_dp');
 SELECT dp_set_odometer('scarce', 'filter', 0.1);
 SELECT dp_grant('scarce_dp', 'attack_analyst', tau => 0.95), dp_grant('scarce_dp', 'attack_team', tau => 0.95);
+
+-- People with several rows, by number and by way of another table; and people whose name is a text.
+CREATE TABLE patient (pid integer PRIMARY KEY, age integer) WITH (autovacuum_enabled = off);
+CREATE TABLE visit (vid integer PRIMARY KEY, pid integer, ward text, cost integer, price numeric, note text) WITH (autovacuum_enabled = off);
+CREATE TABLE bill (vid integer, part text, cost integer) WITH (autovacuum_enabled = off);
+CREATE TABLE letter (author text, subject text, cost integer) WITH (autovacuum_enabled = off);
+SELECT dp_protect('patient', 'patient_dp', unit => 'pid'),
+       dp_protect('visit', 'visit_dp', unit => 'pid -> patient(pid)', max_rows => 5, max_groups => 3),
+       dp_protect('bill', 'bill_dp', unit => 'vid -> visit(vid)', max_rows => 6, max_groups => 2),
+       dp_protect('letter', 'letter_dp', unit => 'author', max_rows => 4);
+SELECT dp_set_bounds('visit', 'cost', -10, 100), dp_set_bounds('visit', 'price', 0, 8), dp_set_bounds('bill', 'cost', 0, 10),
+       dp_set_bounds('letter', 'cost', 0, 10), dp_set_bounds('patient', 'age', 0, 120);
+SELECT dp_set_groups('visit', 'ward', '{w0,w1,w2,Atlantis}'), dp_set_groups('letter', 'subject', '{s0,s1,Atlantis}');
+SELECT dp_set_odometer('patient', 'none'), dp_set_odometer('letter', 'none');
+SELECT dp_grant(v, 'attack_analyst', tau => 0.95), dp_grant(v, 'attack_team', tau => 0.9), dp_grant(v, 'attack_finder', tau => 0.5, delta => 0.000001),
+       dp_grant(v, 'attack_selector', tau_var => 0.01, epsilon_svt => 20, candidates => '{1,0.5}')
+FROM unnest('{patient_dp,visit_dp,bill_dp,letter_dp}'::regclass[]) v;
+SELECT dp_protect('visit', 'visit_again');
+SELECT dp_grant('visit_again', 'attack_analyst', tau => 0.95, replay => '1 day');
 RESET ROLE;
 
 \c postgres
@@ -70,11 +89,18 @@ CREATE DATABASE attack_without TEMPLATE attack_with;
 \set everybody 'INSERT INTO person SELECT id, 20 + id % 60, CASE id % 2 WHEN 0 THEN ''Female'' ELSE ''Male'' END, ''city '' || id % 5, ''note '' || id, 1000 * (id % 7), 150 + id % 50, 0.5, date ''1980-01-01'' + id, timestamp ''2020-01-01'' + id * interval ''1 hour'', ''fair'', id % 3 = 0 FROM generate_series(1, 1000) id; INSERT INTO scarce SELECT id % 60, ''note '' || id FROM generate_series(1, 100) id;'
 -- First in the heap, and unlike all others in every column.
 \set victim 'INSERT INTO person VALUES (4242, 90, ''Other'', ''Atlantis'', ''xyzzy-7319'', 73197319, ''NaN'', ''Infinity'', ''1871-03-17'', ''infinity'', ''high'', NULL); INSERT INTO scarce VALUES (90, ''xyzzy-7319'');'
-\set finish 'ANALYZE person; ANALYZE scarce;'
+-- Everybody comes to three wards; the canary comes oftener than all of a ward's others together, and
+-- what nobody can have (no name, one of a megabyte) is there with the canary alone.
+\set visitors 'INSERT INTO patient SELECT id, 20 + id % 60 FROM generate_series(1, 1000) id; INSERT INTO visit SELECT id, 1 + id % 1000, ''w'' || id % 3, id % 50, id % 7, ''note '' || id FROM generate_series(1, 3000) id; INSERT INTO bill SELECT 1 + id % 3000, ''p'' || id % 2, id % 9 FROM generate_series(1, 6000) id; INSERT INTO letter SELECT ''author '' || id % 500, ''s'' || id % 2, id % 9 FROM generate_series(1, 1000) id;'
+\set visiting_victim 'INSERT INTO patient VALUES (4242, 90); INSERT INTO visit SELECT 100000 + id, 4242, CASE WHEN id > 100 THEN ''Atlantis'' ELSE ''w'' || id % 50 END, 73197319 * (-1) ^ id, ''NaN'', ''xyzzy-7319'' FROM generate_series(1, 3000) id; INSERT INTO bill SELECT 100000 + id % 3000, CASE WHEN id > 100 THEN ''xyzzy-7319'' ELSE ''p'' || id END, 73197319 FROM generate_series(1, 6000) id; INSERT INTO letter SELECT CASE id % 3 WHEN 0 THEN ''xyzzy-7319'' WHEN 1 THEN repeat(''xyzzy-7319'', 100000) END, ''Atlantis'', 73197319 FROM generate_series(1, 900) id;'
+\set finish 'ANALYZE person; ANALYZE scarce; ANALYZE patient; ANALYZE visit; ANALYZE bill; ANALYZE letter;'
 \c attack_with
 :victim
 :everybody
+:visiting_victim
+:visitors
 :finish
 \c attack_without
 :everybody
+:visitors
 :finish

@@ -44,6 +44,9 @@ ACCEPTED = (
     "SELECT CASE WHEN count(*) > 100 THEN 'many' ELSE 'few' END, coalesce(avg(height), 0) FROM person_dp",
     "SELECT * FROM dp_query('SELECT count(*) FROM person_dp WHERE age > 40') AS (n bigint)",
     "SELECT count(*) FROM (SELECT age, city FROM person_dp WHERE salary >= 1000) q WHERE city <> 'city 2'",
+    "SELECT ward, count(*), sum(cost), count(DISTINCT pid) FROM visit_dp WHERE cost < 40 GROUP BY ward",
+    "SELECT * FROM dp_query($$SELECT count(*), sum(cost) FROM bill_dp WHERE part = 'p1'$$, max_rows => 2) AS (n bigint, c bigint)",
+    "SELECT count(DISTINCT author), avg(cost) FROM letter_dp WHERE subject <> 's1'",
 )
 
 COLUMNS = ("id", "age", "sex", "city", "note", "salary", "height", "rate", "born", "seen", "mood", "member", "p.ctid", "inhabitants", "p")
@@ -72,7 +75,7 @@ WRAPPERS = (
     "SELECT * FROM (%s) q, generate_series(1, 3)", "SELECT CASE WHEN random() < 2 THEN 1 ELSE (%s) END", "CREATE TEMP TABLE made AS %s",
     "DECLARE c CURSOR WITH HOLD FOR %s", "COPY (%s) TO STDOUT", "PREPARE s AS %s", "SELECT query_to_xml($q$%s$q$, true, true, '')",
     "SELECT * FROM dp_query($q$%s$q$) AS (n bigint)", "DO $d$ DECLARE r record; BEGIN FOR r IN %s LOOP RAISE NOTICE 'row'; END LOOP; END $d$",
-    "SELECT * FROM dp_rdr.release($q$%s$q$, NULL, 1, NULL, NULL, 1, true, NULL, NULL, 1) AS (n bigint)", "CREATE TEMP VIEW seen_through AS %s", "INSERT INTO pg_temp.own %s",
+    "SELECT * FROM dp_rdr.release($q$%s$q$, NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL, NULL, 1) AS (n bigint)", "CREATE TEMP VIEW seen_through AS %s", "INSERT INTO pg_temp.own %s",
     "SELECT * FROM ROWS FROM (generate_series(1, 2)) r WHERE (%s) IS NOT NULL", "SELECT pg_temp.snoop((%s))", "BEGIN; %s; ROLLBACK",
     "WITH RECURSIVE w AS (%s UNION ALL SELECT * FROM w WHERE false) SELECT * FROM w", "SELECT * FROM person_dp WHERE id IN (%s)",
     "SELECT count(*) FROM person_dp WHERE age > (%s)", "SELECT count(*), (%s) FROM person_dp", "SELECT (%s) FROM person_dp GROUP BY sex")

@@ -32,7 +32,8 @@ FORCED_PARALLEL = {True: "debug_parallel_query", False: "force_parallel_mode"}
 READS_CATALOGS = re.compile(r"pg_|_to_xml|information_schema|dp_rdr\.|\bown\b|\bmine\b|'s'|EXECUTE|EXPLAIN")
 
 ODOMETERS = """SELECT sum(releases), sum(denials)
-               FROM (SELECT * FROM dp_odometer('person') UNION ALL SELECT * FROM dp_odometer('scarce')) o"""
+               FROM (SELECT * FROM dp_odometer('person') UNION ALL SELECT * FROM dp_odometer('scarce')
+                     UNION ALL SELECT * FROM dp_odometer('patient') UNION ALL SELECT * FROM dp_odometer('letter')) o"""
 
 
 def build_fixture():

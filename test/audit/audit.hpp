@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bounds.hpp"
-#include "privacy/noise.hpp"
+#include "privacy/noise_impl.hpp"
 
 namespace audit {
 

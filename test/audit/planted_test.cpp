@@ -41,11 +41,44 @@ TEST(Planted, ScaleHalved) {
 // The claim (1, 1e-5) leaves room for it; the rho in the ledger does not.
 TEST(Planted, GaussianScaleHalved) {
     Tampering tampering;
-    tampering.plan = [](ReleasePlan &plan) { plan.noise[0].gaussian.a /= 4; };
+    tampering.plan = [](ReleasePlan &plan) {
+        GaussianScale &scale = plan.noise[0].gaussian;
+        scale.a = words(wide(scale.a) / 4);
+    };
     Policy policy = claim_one();
     policy.mechanism = Mechanism::gaussian;
     policy.delta = *Delta::parse("1e-5");
     expect_found(subject(counting(), policy, {}, rows(1), tampering), "gaussian sigma halved", 0.89, 0.45);
+}
+
+void expect_seen(const Subject &s, const char *mistake) {
+    const Report report = run(s);
+    print(mistake, report);
+    EXPECT_TRUE(report.fail()) << mistake << "\n" << report.text();
+}
+
+// Noise for one row where five of one person count; and what one who has a hundred brings, as it is.
+TEST(Planted, SensitivityOfARow) {
+    Tampering tampering;
+    tampering.plan = [](ReleasePlan &plan) { plan.noise[0].laplace = laplace_scale(1, plan.epsilon); };
+    expect_seen(subject(of_people(counting(), 5), claim_one(), {}, person(1, 100), tampering), "noise for one row");
+    tampering.plan = [](ReleasePlan &plan) { plan.noise[0].laplace = laplace_scale(5, plan.epsilon); };
+    expect_seen(subject(of_people(counting(), 100), claim_one(), {}, person(1, 100), tampering), "nothing is clipped");
+}
+
+// As if a person could open one group.
+TEST(Planted, ThresholdOfOneGroup) {
+    Policy policy = claim_one();
+    policy.delta = delta_for_threshold(1, 5);
+    Tampering tampering;
+    tampering.plan = [](ReleasePlan &plan) {
+        plan.threshold = partition_threshold_laplace(plan.epsilon.value(), plan.delta_groups.value(), 1);
+        plan.noise[0].laplace = laplace_scale(static_cast<unsigned>(plan.shares), plan.epsilon);
+    };
+    const Table some = person(1, 1);
+    expect_seen(
+        subject(of_people(discovered(4), 3, 3), policy, some, together(some, person(20, 3, 1, 3, 1)), tampering),
+        "threshold of one group");
 }
 
 TEST(Planted, BoundsFromTheData) {

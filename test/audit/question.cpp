@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <stdexcept>
 
+#include "privacy/contribution.hpp"
 #include "privacy/triple.hpp"
 
 namespace audit {
@@ -24,10 +26,28 @@ AggregateCall call(Aggregate fn, int column) {
 
 // ---- One question on one table ----
 
+// Of units with several rows (9.2).
+static std::uint64_t sensitivity_of(const Measure &m, const Question &question) {
+    if (m.of_units)
+        return units_sensitivity(question.max_groups, m.grain);
+    if (m.kind == MeasureKind::count)
+        return count_sensitivity(question.max_rows, m.grain);
+    if (m.has_parts())
+        return pair_sensitivity(question.max_rows);
+    return sum_sensitivity(question.max_rows, question.bounds.at(static_cast<std::size_t>(m.argument)).sensitivity());
+}
+
 Prepared::Prepared(const Question &question, const Policy &policy)
-    : question_(question), policy_(policy), measures_(leaf_measures(question.calls, question.thresholded)) {
+    : question_(question), policy_(policy),
+      measures_(leaf_measures(question.calls, question.thresholded, question.max_rows > 0)) {
+    const bool one_group = question.max_rows == 0 || (question.groups == 1 && !question.thresholded);
+    for (Measure &m : measures_) {
+        m.one_group = one_group;
+        m.grain = one_group || m.kind != MeasureKind::count || m.of_units ? 1 : fine_grain;
+    }
     for (const Measure &m : measures_)
-        sensitivities_.push_back(m.kind == MeasureKind::count ? 1
+        sensitivities_.push_back(question.max_rows > 0          ? sensitivity_of(m, question)
+                                 : m.kind == MeasureKind::count ? 1
                                  : m.has_parts()
                                      ? static_cast<std::uint64_t>(pair_one)
                                      : question.bounds.at(static_cast<std::size_t>(m.argument)).sensitivity());
@@ -80,7 +100,7 @@ std::vector<SvtCandidate> Prepared::svt_candidates() const {
 
 std::vector<std::int64_t> Prepared::contribution(const Measure &measure, const Row &row) const {
     if (measure.kind == MeasureKind::count)
-        return {1};
+        return {static_cast<std::int64_t>(measure.grain)};
     const auto column = static_cast<std::size_t>(measure.argument);
     const Bounds &bounds = question_.bounds.at(column);
     const double v = row.values.at(column);
@@ -99,8 +119,67 @@ static bool contributes(const Question &question, const Row &row) {
     return row.matches && row.group < question.groups;
 }
 
+void Prepared::add_row(const Row &row, Brought *unit) const {
+    std::size_t at = static_cast<std::size_t>(row.group) * group_coordinates();
+    for (const Measure &m : measures_)
+        if (m.of_units)
+            unit->values[at++] = 1; // however many rows of it are in the group
+        else
+            for (std::int64_t z : contribution(m, row))
+                unit->values[at++] += z;
+    unit->kept[static_cast<std::size_t>(row.group)] = true;
+}
+
+// Discovered groups: those of smallest hash.
+void Prepared::keep_groups(int unit, Brought *brought) const {
+    std::vector<std::pair<std::uint64_t, std::size_t>> order;
+    for (std::size_t g = 0; g < brought->kept.size(); ++g)
+        if (brought->kept[g]) {
+            const auto byte = static_cast<unsigned char>(g);
+            order.emplace_back(group_hash(static_cast<std::uint64_t>(unit), &byte, 1), g);
+        }
+    std::sort(order.begin(), order.end());
+    for (std::size_t i = static_cast<std::size_t>(question_.max_groups); i < order.size(); ++i) {
+        const std::size_t g = order[i].second;
+        brought->kept[g] = false;
+        std::fill_n(brought->values.begin() + static_cast<std::ptrdiff_t>(g * group_coordinates()), group_coordinates(),
+                    0);
+    }
+}
+
+std::vector<Prepared::Brought> Prepared::brought(const Table &table) const {
+    const auto groups = static_cast<std::size_t>(question_.groups);
+    std::map<int, Brought> units;
+    for (const Row &row : table)
+        if (contributes(question_, row)) {
+            Brought &unit = units[row.unit];
+            unit.values.resize(groups * group_coordinates());
+            unit.kept.resize(groups);
+            add_row(row, &unit);
+        }
+    std::vector<Brought> result;
+    for (auto &[unit, brought] : units) {
+        if (question_.thresholded)
+            keep_groups(unit, &brought);
+        std::size_t at = 0;
+        for (std::size_t j = 0; j < measures_.size(); ++j) {
+            const auto coordinates = static_cast<std::size_t>(measures_[j].coordinates());
+            clip(brought.values.data() + at, groups, group_coordinates(), coordinates, sensitivities_[j]);
+            at += coordinates;
+        }
+        result.push_back(brought);
+    }
+    return result;
+}
+
 std::vector<std::int64_t> Prepared::sums(const Table &table) const {
     std::vector<std::int64_t> result(static_cast<std::size_t>(question_.groups) * group_coordinates());
+    if (question_.max_rows > 0) {
+        for (const Brought &unit : brought(table))
+            for (std::size_t i = 0; i < result.size(); ++i)
+                result[i] += static_cast<std::int64_t>(unit.values[i]);
+        return result;
+    }
     for (const Row &row : table) {
         if (!contributes(question_, row))
             continue;
@@ -114,6 +193,12 @@ std::vector<std::int64_t> Prepared::sums(const Table &table) const {
 
 std::vector<bool> Prepared::present(const Table &table) const {
     std::vector<bool> result(static_cast<std::size_t>(question_.groups), !question_.thresholded);
+    if (question_.max_rows > 0) {
+        for (const Brought &unit : brought(table))
+            for (std::size_t g = 0; g < result.size(); ++g)
+                result[g] = result[g] || unit.kept[g];
+        return result;
+    }
     for (const Row &row : table)
         if (contributes(question_, row))
             result[static_cast<std::size_t>(row.group)] = true;

@@ -21,6 +21,7 @@ struct Row {
     int group = 0;
     std::vector<double> values; // one per column
     bool matches = true;        // the WHERE clause
+    int unit = -1;              // whose it is; -1: a person of its own, where people have one row
 };
 using Table = std::vector<Row>;
 
@@ -30,6 +31,8 @@ struct Question {
     std::vector<dp::privacy::Bounds> bounds; // one per column
     int groups = 1;                          // declared keys 0 .. groups-1; thresholded: all keys of the two tables
     bool thresholded = false;
+    int max_rows = 0; // of one unit: R; 0: a row is a unit
+    int max_groups = 1;
 };
 
 enum class Selecting { within_domain, released };
@@ -77,6 +80,15 @@ class Prepared {
     Policy policy_;
     std::vector<dp::privacy::Measure> measures_;
     std::vector<std::uint64_t> sensitivities_;
+
+    // What one unit brings, clipped, and which groups of it are kept.
+    struct Brought {
+        std::vector<__int128> values; // by group, measure, coordinate
+        std::vector<bool> kept;                  // by group
+    };
+    std::vector<Brought> brought(const Table &table) const;
+    void add_row(const Row &row, Brought *unit) const;
+    void keep_groups(int unit, Brought *brought) const;
 
     // What one row adds to one measure.
     std::vector<std::int64_t> contribution(const dp::privacy::Measure &measure, const Row &row) const;

@@ -38,6 +38,27 @@ inline Question discovered(int groups) {
     return {"count(*) of discovered groups", {call(Aggregate::count_star)}, {}, groups, true};
 }
 
+// n rows of one person, in so many groups in turn.
+inline Table person(int unit, int n, double value = 1, int groups = 1, int first = 0) {
+    Table table;
+    for (int i = 0; i < n; ++i)
+        table.push_back(Row{first + i % groups, {value}, true, unit});
+    return table;
+}
+
+inline Table together(Table table, const Table &more) {
+    table.insert(table.end(), more.begin(), more.end());
+    return table;
+}
+
+// People with several rows: of each, so many count, in so many groups.
+inline Question of_people(Question question, int max_rows, int max_groups = 1) {
+    question.name += ", " + std::to_string(max_rows) + " rows of each person";
+    question.max_rows = max_rows;
+    question.max_groups = max_groups;
+    return question;
+}
+
 // delta 1.05 u^m/(1+u): just enough for the threshold 1 + m at this epsilon (formulas.md 8.5). Epsilon 1 and m 5: 0.00517.
 inline Delta delta_for_threshold(double epsilon, int m) {
     const double u = std::exp(-epsilon);

@@ -226,8 +226,8 @@ def test_steps_in_rho(tap, owner):
 
 
 SUMS = ("SELECT (SELECT to_jsonb(o) - '{public_denials,conditional_denials}'::text[] FROM dp_rdr.odometer o JOIN dp_rdr.protected_table t "
-        "USING (id) WHERE t.relation = 'people'::regclass)::text, (SELECT jsonb_agg(to_jsonb(s) ORDER BY s.grantee) "
-        "FROM dp_rdr.odometer_share s JOIN dp_rdr.protected_table t USING (id) WHERE t.relation = 'people'::regclass)::text")
+        "ON t.domain = id WHERE t.relation = 'people'::regclass)::text, (SELECT jsonb_agg(to_jsonb(s) ORDER BY s.grantee) "
+        "FROM dp_rdr.odometer_share s JOIN dp_rdr.protected_table t ON t.domain = id WHERE t.relation = 'people'::regclass)::text")
 
 
 def test_rebuild_of_steps(tap, owner):
@@ -235,7 +235,7 @@ def test_rebuild_of_steps(tap, owner):
     kept = owner.must(SUMS)[0]
     owner.must("BEGIN")
     for table in ("odometer", "odometer_share"):
-        owner.must(f"DELETE FROM dp_rdr.{table} s USING dp_rdr.protected_table t WHERE t.id = s.id AND t.relation = 'people'::regclass")
+        owner.must(f"DELETE FROM dp_rdr.{table} s USING dp_rdr.protected_table t WHERE t.domain = s.id AND t.relation = 'people'::regclass")
     owner.must("COMMIT")
     owner.must("SELECT dp_protect('people', 'people_again_dp')")
     found = owner.must(SUMS)[0]
@@ -258,13 +258,13 @@ DECLARE
     previous bytea := '\x';
     entry dp_rdr.ledger_row;
 BEGIN
-    FOR entry IN SELECT l.* FROM dp_rdr.ledger_row l JOIN dp_rdr.protected_table t ON t.id = l.table_id
+    FOR entry IN SELECT l.* FROM dp_rdr.ledger_row l JOIN dp_rdr.protected_table t ON t.domain = l.table_id
                  WHERE t.relation = 'people'::regclass ORDER BY l.id LOOP
         UPDATE dp_rdr.ledger_row l SET content = dp_rdr.ledger_content(l), previous_hash = previous,
             hash = dp_rdr.ledger_hash(l.content_version, previous, dp_rdr.ledger_content(l))
         WHERE l.id = entry.id RETURNING l.hash INTO previous;
     END LOOP;
-    UPDATE dp_rdr.odometer o SET head = previous FROM dp_rdr.protected_table t WHERE t.id = o.id AND t.relation = 'people'::regclass;
+    UPDATE dp_rdr.odometer o SET head = previous FROM dp_rdr.protected_table t WHERE t.domain = o.id AND t.relation = 'people'::regclass;
 END $$"""
 
 
@@ -272,7 +272,7 @@ def test_straddled(tap, owner):
     """The owner begins an epoch between two requests of one batch."""
     owner.must("SELECT dp_set_odometer('people', 'zcdp', 50, 1e-3)")
     commit(owner, [charge("0.01")])
-    share = ("SELECT s.epoch, s.public_pure FROM dp_rdr.odometer_share s JOIN dp_rdr.protected_table t USING (id) "
+    share = ("SELECT s.epoch, s.public_pure FROM dp_rdr.odometer_share s JOIN dp_rdr.protected_table t ON t.domain = id "
              "WHERE t.relation = 'people'::regclass AND grantee = '{}'")
     before = owner.must(share.format(ROLES[0]))[0]
     owner.must("CREATE TRIGGER straddle BEFORE INSERT ON dp_rdr.ledger_row FOR EACH ROW EXECUTE FUNCTION straddle()")
@@ -331,7 +331,7 @@ def test_none_fails_another(tap, owner):
 def test_locks(tap, owner):
     other = Connection(dbname=DATABASE)
     other.must("BEGIN")
-    other.must("SELECT FROM dp_rdr.odometer o JOIN dp_rdr.protected_table t USING (id) "
+    other.must("SELECT FROM dp_rdr.odometer o JOIN dp_rdr.protected_table t ON t.domain = id "
                "WHERE t.relation = 'people'::regclass FOR UPDATE OF o")
     begun = time.time()
     expect(tap, owner, "an odometer that somebody holds stalls nobody else", [charge("0.01"), charge("0.01", table="others")],

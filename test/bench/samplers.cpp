@@ -6,6 +6,7 @@
 #include <string>
 
 #include "privacy/mechanism.hpp"
+#include "privacy/noise_impl.hpp"
 
 namespace {
 

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <string>
 
+#include "privacy/wide.hpp"
 #include "release/random.hpp"
 
 namespace dp::release::trace {
@@ -35,7 +36,7 @@ inline void planned(const privacy::ReleasePlan &plan) {
         if (noise.mechanism == privacy::Mechanism::laplace)
             file << ' ' << digits(noise.laplace.t) << '/' << digits(noise.laplace.s);
         else
-            file << ' ' << noise.gaussian.a << '/' << noise.gaussian.b;
+            file << ' ' << privacy::wide(noise.gaussian.a) << '/' << noise.gaussian.b;
     file << '\n';
 }
 

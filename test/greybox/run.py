@@ -41,12 +41,12 @@ for folder in ("attacks", "blackbox"):
 
 import laws  # noqa: E402
 from claims import charges_since, last_charge, sensitivity  # noqa: E402
+from grey import BUILD, drop_database, end_keeper, make_database  # noqa: E402
 from libpq import Connection  # noqa: E402
 from replay import Bits, Plan, Selection, read_trace  # noqa: E402
 from statements import COLUMNS, POLICIES, make_row, make_statement  # noqa: E402
 from tap import Tap  # noqa: E402
 
-BUILD = HERE.parent.parent / "build" / "greybox"
 DATABASE = "regress_dp_greybox"
 WORDS = 1 << 15
 PAIR = 2 ** 30
@@ -56,27 +56,7 @@ PAIR = 2 ** 30
 
 
 def prepare():
-    postgres = Connection(dbname="postgres")
-    postgres.send(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
-    for policy in POLICIES:
-        postgres.send(f"DROP ROLE IF EXISTS {policy}")
-    postgres.must(f"CREATE DATABASE {DATABASE} TEMPLATE template0")
-    library = BUILD / "dp_rdr"
-    for policy in POLICIES:
-        postgres.must(f"CREATE ROLE {policy}")
-    owner = Connection(dbname=DATABASE)
-    owner.must("CREATE EXTENSION dp_rdr")
-    # The functions of this database alone: by the path of the library that is tested.
-    owner.must(f"UPDATE pg_proc SET probin = '{library}' WHERE probin = '$libdir/dp_rdr'")
-    owner.must(f"ALTER DATABASE {DATABASE} SET session_preload_libraries = '{library}'")
-    owner.must(f"ALTER DATABASE {DATABASE} SET max_parallel_workers_per_gather = 0")
-    owner.close()
-    # One process draws for all leaves of a statement.
-    postgres.must("LOAD 'dp_rdr'")
-    postgres.must("ALTER SYSTEM SET dp_rdr.keepers = 1")
-    postgres.must("SELECT pg_reload_conf()")
-    postgres.close()
-    owner = Connection(dbname=DATABASE)
+    owner = make_database(DATABASE, POLICIES)
     owner.must("CREATE TYPE mood AS ENUM ('low', 'fair', 'high')")
     owner.must("CREATE TABLE person (%s)" % ", ".join(f"{name} {column.type}" for name, column in COLUMNS.items()))
     owner.must("SELECT dp_protect('person', 'person_dp')")
@@ -93,12 +73,6 @@ def prepare():
     return owner
 
 
-def end_keeper(owner):
-    """The next one begins with the first bit of the file."""
-    owner.must("SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity "
-               f"WHERE backend_type = 'dp_rdr keeper' AND datname = '{DATABASE}'")
-
-
 def installed_library(owner):
     folder = owner.must("SELECT setting FROM pg_config WHERE name = 'PKGLIBDIR'")[0][0]
     return pathlib.Path(folder, "dp_rdr.so").read_bytes()
@@ -113,7 +87,7 @@ class Observed:
     def __init__(self, owner, statement, bits):
         self.statement = statement
         before = last_charge(owner)
-        end_keeper(owner)
+        end_keeper(owner, DATABASE)
         (BUILD / "trace").write_text("")
         session = Connection(dbname=DATABASE)
         session.must(f"SET ROLE {statement.policy}")
@@ -416,13 +390,7 @@ def main():
         print("# " + line.replace("\n", " ")[:200])
     print(f"1..{tap.count}")
     owner.close()
-    postgres = Connection(dbname="postgres")
-    postgres.send("LOAD 'dp_rdr'")
-    postgres.send("ALTER SYSTEM RESET dp_rdr.keepers")
-    postgres.send("SELECT pg_reload_conf()")
-    postgres.send(f"DROP DATABASE {DATABASE} WITH (FORCE)")
-    for policy in POLICIES:
-        postgres.send(f"DROP ROLE {policy}")
+    drop_database(DATABASE, POLICIES)
     return 1 if tap.failed else 0
 
 

@@ -77,6 +77,11 @@ CONDITIONS = (
     "abs(small) = 20", "age::text LIKE '3%'", "round(rate, 1) = 0.5", "weight::real < 0.5",
     "mood IN ('low', 'high') OR age IS NULL", "false", "true", "id > 20",
 )
+# The reader's conditions are PostgreSQL's own: what raises an error on one row is an answer that the reader may have.
+PARTIAL = ("age / small > 0", "age + 2147483647 > 0", "small * small > 100", "rate / weight > 1", "abs(small) = 20",
+           "weight::real < 0.5")
+CERTAIN = tuple(condition for condition in CONDITIONS if condition not in PARTIAL)
+assert len(CERTAIN) == len(CONDITIONS) - len(PARTIAL)
 DECLARED = ("sex", "mood", "member", "sex, member", "mood, sex", "member, mood, sex",
             # These follow from the form, or from what is declared of the columns.
             "age > 40", "age / 40", "upper(sex)", "extract(year FROM born)", "extract(month FROM born)", "small % 3, member",
@@ -148,7 +153,7 @@ def leaf(rng, keys):
 
 def of_reader(rng):
     epsilon = rng.choice(("0.5", "1", "0.013"))
-    filtered = f" FILTER (WHERE {rng.choice(CONDITIONS)})" if rng.random() < 0.3 else ""
+    filtered = f" FILTER (WHERE {rng.choice(CERTAIN)})" if rng.random() < 0.3 else ""
     pick = rng.choice(("count", "sum", "avg"))
     if pick == "count":
         call, kind, sensitivity = f"dp_count({rng.choice(NUMBERS)}, {epsilon})", "count", 1

@@ -5,6 +5,7 @@
 // most 2 exp(-n KL), KL = KL(0.945 || 0.95) = 2.6e-4: 1e-11 for n = 100000. Averages cover more, and are asked for 0.96 at the least:
 // at 0.98, less than any has, KL(0.96 || 0.98) = 8.1e-3, and 20000 draws fail with probability below 1e-70. The binary asks 50
 // questions: it fails by chance with probability below 1e-9.
+#include "privacy/contribution.hpp"
 #include "privacy/mechanism.hpp"
 
 #include <cmath>
@@ -61,14 +62,14 @@ TEST(IntervalCoverage, CountsAndSums) {
     for (Mechanism mechanism : {Mechanism::laplace, Mechanism::gaussian})
         for (const char *epsilon : {"0.05", "0.8"}) {
             const MeasureNoise count = plan_of(mechanism, Aggregate::count_star, 1, epsilon).noise[0];
-            const double h = measure_halfwidth(count, nullptr);
+            const double h = measure_halfwidth(count, Measure(), nullptr);
             expect_about(share([&] {
                              const int128 noisy = 1000 + draw(bits, count);
                              return moved_down(noisy, h) <= 1000 && 1000 <= moved_up(noisy, h);
                          }),
                          law(count), std::string("count ") + name_of(mechanism) + " " + epsilon);
             const MeasureNoise sum = plan_of(mechanism, Aggregate::sum, bounds.sensitivity(), epsilon).noise[0];
-            const double width = std::ldexp(measure_halfwidth(sum, &bounds), -bounds.exponent);
+            const double width = std::ldexp(measure_halfwidth(sum, Measure(), &bounds), -bounds.exponent);
             const std::int64_t truth = std::int64_t{1} << 40; // as a bigint
             const int128 exact = static_cast<int128>(truth) << -bounds.exponent;
             expect_about(share([&] {
@@ -78,6 +79,28 @@ TEST(IntervalCoverage, CountsAndSums) {
                                     truth <= scaled_integer(moved_up(noisy, width), bounds.exponent, Direction::up);
                          }),
                          law(sum), std::string("sum ") + name_of(mechanism) + " " + epsilon);
+        }
+}
+
+// Of people with up to 20 rows each, on the lattice of counts whose units may be in several groups. What is counted is no whole
+// number where somebody was clipped.
+TEST(IntervalCoverage, CountsOfAGrain) {
+    SystemBits bits;
+    Measure counted;
+    counted.grain = fine_grain;
+    const int exponent = unit_exponent(counted, nullptr);
+    for (Mechanism mechanism : {Mechanism::laplace, Mechanism::gaussian})
+        for (const std::int64_t part : {std::int64_t{0}, static_cast<std::int64_t>(fine_grain) / 3}) {
+            const MeasureNoise noise =
+                plan_of(mechanism, Aggregate::count_star, 20 * fine_grain, "0.8").noise[0];
+            const double h = measure_halfwidth(noise, counted, nullptr);
+            const int128 exact = 1000 * static_cast<int128>(fine_grain) + part;
+            expect_about(share([&] {
+                             const int128 noisy = exact + draw(bits, noise);
+                             const double units = std::ldexp(h, -exponent);
+                             return moved_down(noisy, units) <= exact && exact <= moved_up(noisy, units);
+                         }),
+                         law(noise), std::string("count of a grain ") + name_of(mechanism));
         }
 }
 

@@ -5,7 +5,7 @@
 
 #include <stdexcept>
 
-#include "privacy/noise.hpp"
+#include "privacy/noise_impl.hpp"
 
 class SystemBits final : public dp::privacy::BitSource {
   public:

@@ -59,13 +59,18 @@ sub kept_columns
 		WHERE e.extname = 'dp_rdr' AND a.attnum > 0 AND NOT a.attisdropped AND c.relkind = 'r' GROUP BY a.attrelid});
 }
 
+# What was in one table, and now is in two.
+my %moved = ('dp_rdr.protected_table' => 'dp_rdr.protected_table JOIN dp_rdr.privacy_domain ON id = domain');
+
 # table -> its rows in these columns, as one text.
 sub contents
 {
 	my ($database, %columns) = @_;
+	my $new = $node->safe_psql($database, q{SELECT extversion FROM pg_extension WHERE extname = 'dp_rdr'}) ne '0.1.0';
 	return map {
+		my $from = $new && $moved{$_} || $_;
 		$_ => $node->safe_psql($database, qq{
-			SELECT string_agg(r::text, E'\\n' ORDER BY r::text) FROM (SELECT $columns{$_} FROM $_) r})
+			SELECT string_agg(r::text, E'\\n' ORDER BY r::text) FROM (SELECT $columns{$_} FROM $from) r})
 	} keys %columns;
 }
 
@@ -187,10 +192,11 @@ $session->quit;
 $node->safe_psql($updated, qq{UPDATE pg_extension SET extversion = '$version' WHERE extname = 'dp_rdr'});
 
 # The other way to a new version.
-my $restored = database('restored');
+my $restored = database('restored', q{CREATE EXTENSION dp_rdr VERSION '0.1.0'});
 load_file($restored, $dump);
+$node->safe_psql($restored, 'ALTER EXTENSION dp_rdr UPDATE');
 is($node->safe_psql($restored, q{SELECT extversion FROM pg_extension WHERE extname = 'dp_rdr'}), $version,
-	'a dump of 0.1.0 is restored into this version');
+	'a dump of 0.1.0 is restored, and brought to this version');
 same_contents(\%before, { contents($restored, %columns) }, 'restore');
 goes_on($restored, 'restore');
 
@@ -229,9 +235,9 @@ is_deeply([ misfits(\@fresh, [ shape($updated) ]) ], [], 'and so does one of a d
 
 # It would be seen if one of them had something that the other lacks.
 my @changes = (
-	q{ALTER FUNCTION dp_query(text, numeric, float8, float8, float8, float8, boolean) STRICT},
-	q{ALTER FUNCTION dp_query(text, numeric, float8, float8, float8, float8, boolean) PARALLEL SAFE},
-	q{ALTER FUNCTION dp_query(text, numeric, float8, float8, float8, float8, boolean) SET search_path = 'x'},
+	q{ALTER FUNCTION dp_query(text, numeric, float8, float8, float8, float8, boolean, integer, integer) STRICT},
+	q{ALTER FUNCTION dp_query(text, numeric, float8, float8, float8, float8, boolean, integer, integer) PARALLEL SAFE},
+	q{ALTER FUNCTION dp_query(text, numeric, float8, float8, float8, float8, boolean, integer, integer) SET search_path = 'x'},
 	q{REVOKE EXECUTE ON FUNCTION dp_rdr.lattice_combine(internal, internal) FROM CURRENT_USER},
 	q{GRANT SELECT (view) ON dp_rdr.policy TO PUBLIC},
 	q{ALTER TABLE dp_rdr.policy ADD COLUMN more integer},

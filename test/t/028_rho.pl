@@ -43,7 +43,7 @@ sub value
 	return $node->safe_psql('postgres', $sql);
 }
 
-my $of_people = q{FROM dp_rdr.odometer o JOIN dp_rdr.protected_table t USING (id) WHERE t.relation = 'people'::regclass};
+my $of_people = q{FROM dp_rdr.odometer o JOIN dp_rdr.privacy_domain t USING (id) WHERE id = (SELECT domain FROM dp_rdr.protected_table WHERE relation = 'people'::regclass)};
 
 # ---- 16 clients at one total -----------------------------------------------------------------------------------------
 
@@ -88,6 +88,7 @@ is(value("SELECT count(*) FROM dp_rdr.ledger WHERE kind = 'closing'"), 2, 'an ep
 my $all = q{SELECT (SELECT string_agg(o::text, E'\n' ORDER BY o::text) FROM dp_rdr.odometer o)
 	|| (SELECT string_agg(s::text, E'\n' ORDER BY s::text) FROM dp_rdr.odometer_share s)
 	|| (SELECT string_agg(t::text, E'\n' ORDER BY t::text) FROM dp_rdr.protected_table t)
+	|| (SELECT string_agg(d::text, E'\n' ORDER BY d::text) FROM dp_rdr.privacy_domain d)
 	|| (SELECT string_agg(l::text, E'\n' ORDER BY l.id) FROM dp_rdr.ledger_row l)};
 my $dump = $node->basedir . '/rho.dump';
 $node->command_ok([ 'pg_dump', '-Fc', '-f', $dump, $node->connstr('postgres') ], 'pg_dump');

@@ -192,7 +192,7 @@ psql_as($node, 'postgres', 'controller', q{DELETE FROM people WHERE ctid IN (SEL
 # ---- many at one total -----------------------------------------------------------------------------------------------
 
 psql_as($node, 'postgres', 'controller', q{SELECT dp_set_odometer('people', 'zcdp', 0.3, 1e-6)});
-my $of_people = q{FROM dp_rdr.odometer o JOIN dp_rdr.protected_table t USING (id) WHERE t.relation = 'people'::regclass};
+my $of_people = q{FROM dp_rdr.odometer o JOIN dp_rdr.privacy_domain t USING (id) WHERE id = (SELECT domain FROM dp_rdr.protected_table WHERE relation = 'people'::regclass)};
 $before = last_row();
 my $script = $node->basedir . '/rounds.sql';
 (my $lax = $round) =~ s/0\.01/0.1/;

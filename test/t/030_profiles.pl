@@ -22,8 +22,8 @@ psql_as($node, 'data', 'controller', q{
 	SELECT dp_grant('people_dp', 'guest', profile => dp_profile('constant', relative => 1.5));});
 
 # What is declared, and what it comes to.
-my $DECLARED = q{SELECT t.bound, t.epsilon_total, t.profile, p.selection, p.tau, p.profile
-	FROM dp_rdr.protected_table t, dp_rdr.policy p WHERE p.grantee::text = 'guest'};
+my $DECLARED = q{SELECT d.bound, d.epsilon_total, d.profile, p.selection, p.tau, p.profile
+	FROM dp_rdr.privacy_domain d, dp_rdr.policy p WHERE p.grantee::text = 'guest'};
 my $TOTAL = q{SELECT epsilon_total, epsilon FROM dp_odometer('people') WHERE account = 'public'};
 
 sub asked
@@ -51,7 +51,7 @@ is(psql_as($node, 'copy', 'controller', q{SELECT round(1000 * tpr_max::numeric, 
 	sprintf('%.4f', exp(0.202732554)), 'an attacker has what was charged before and behind the dump');
 
 # Totals that were lost close the table; the profile is still there.
-$node->safe_psql('copy', q{DELETE FROM dp_rdr.odometer; DELETE FROM dp_rdr.odometer_share; DELETE FROM dp_rdr.protected_table;
+$node->safe_psql('copy', q{DELETE FROM dp_rdr.odometer; DELETE FROM dp_rdr.odometer_share; DELETE FROM dp_rdr.protected_table; DELETE FROM dp_rdr.privacy_domain;
 	DELETE FROM dp_rdr.restricted_view; DELETE FROM dp_rdr.policy; DROP VIEW people_dp;});
 psql_as($node, 'copy', 'controller', q{SELECT dp_protect('people', 'people_dp')});
 psql_as($node, 'copy', 'controller', q{SELECT dp_set_odometer('people', epsilon_total => 1, profile => dp_profile('constant', relative => 2))});

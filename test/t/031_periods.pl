@@ -98,7 +98,7 @@ is(account($node, 'postgres'), '20|1', 'it is spent to the last');
 
 my $state = q{SELECT (SELECT o::text FROM dp_rdr.odometer o)
 	|| (SELECT string_agg(s::text, E'\n' ORDER BY s::text) FROM dp_rdr.odometer_share s)
-	|| (SELECT string_agg(t::text, E'\n') FROM dp_rdr.protected_table t)};
+	|| (SELECT string_agg(d::text, E'\n') FROM dp_rdr.privacy_domain d)};
 set_odometer('epsilon_lifetime => 50');
 is(answered('analyst', 2), 2, 'May, with a larger lifetime');
 $before = value($state);
@@ -156,7 +156,7 @@ psql_as($node, 'restored', 'controller', q{SELECT dp_protect('people', 'people_a
 is(value($sums, 'restored'), value($sums), 'lost totals come back from the rows, periods as well');
 is(value($shares, 'restored'), value($shares), 'so do the shares');
 ok(verified($node, 'restored'), 'the ledger is whole');
-is(value(q{SELECT period IS NULL AND period_since IS NULL FROM dp_rdr.protected_table}, 'restored'), 't',
+is(value(q{SELECT period IS NULL AND period_since IS NULL FROM dp_rdr.protected_table JOIN dp_rdr.privacy_domain ON id = domain}, 'restored'), 't',
 	'and the table is closed, without a period');
 
 $node->stop;

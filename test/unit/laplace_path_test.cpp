@@ -88,13 +88,13 @@ TEST(LaplaceGrid, RefusesWhatIsOutOfRange) {
     EXPECT_THROW(LaplaceGrid(Epsilon(), {1}), InvalidParameter);
     EXPECT_THROW(LaplaceGrid(eps("100.000000001"), {1}), InvalidParameter);
     EXPECT_THROW(LaplaceGrid(eps("1"), {0}), InvalidParameter);
-    EXPECT_THROW(LaplaceGrid(eps("1"), {1, (1ULL << 40U) + 1}), InvalidParameter);
+    EXPECT_THROW(LaplaceGrid(eps("1"), {1, (1ULL << 50U) + 1}), InvalidParameter);
     EXPECT_THROW(LaplaceGrid(eps("1"), {}), InvalidParameter);
 }
 
 // Scales are m D/(epsilon - 10^-9) in lowest terms.
 TEST(LaplaceGrid, HoldsBackAUnit) {
-    const std::vector<std::uint64_t> sensitivities{1, 7, 1ULL << 40U, 7};
+    const std::vector<std::uint64_t> sensitivities{1, 7, 1ULL << 50U, 7};
     for (const char *text : ceilings) {
         const LaplaceGrid grid(eps(text), sensitivities);
         if (grid.size() == 1)
@@ -139,7 +139,7 @@ TEST(LaplacePath, EachStepLeadsToTheLawOfThePoint) {
         return (cosh(a) - 1) / (cosh(a) - cos(theta));
     };
     for (const char *text : ceilings) {
-        const LaplaceGrid grid(eps(text), {1, 1ULL << 40U});
+        const LaplaceGrid grid(eps(text), {1, 1ULL << 50U});
         for (std::size_t j : {0U, 1U})
             for (std::size_t i = 0; i + 1 < grid.size(); i += 1 + j)
                 for (const char *theta : {"1e-12", "0.001", "0.3", "1", "3.1"}) {
@@ -201,7 +201,7 @@ TEST(LaplacePath, RoundingsArePaidFor) {
     };
     for (const char *text : {"100", "99.999999999", "97.3", "92", "60", "10", "1", "0.05"})
         worst = std::max(
-            {worst, change(LaplaceGrid(eps(text), {1}), 0), change(LaplaceGrid(eps(text), {1, 3, 1ULL << 40U}), 2)});
+            {worst, change(LaplaceGrid(eps(text), {1}), 0), change(LaplaceGrid(eps(text), {1, 3, 1ULL << 50U}), 2)});
     EXPECT_LT(worst, ldexp(Real(1), -48));
     EXPECT_LT(2 * ldexp(Real(1), -48 + 17), Real("1e-9"));
 }
@@ -276,7 +276,7 @@ TEST(LaplacePath, CoordinatesAreIndependent) {
 // The same bits give the same path, and how many are drawn has nothing to do with sums.
 TEST(LaplacePath, AtTheEdges) {
     for (const char *text : {"100", "0.000000001", "0.0016"})
-        for (std::uint64_t d : {std::uint64_t{1}, std::uint64_t{1} << 40U}) {
+        for (std::uint64_t d : {std::uint64_t{1}, std::uint64_t{1} << 50U}) {
             const LaplaceGrid grid(eps(text), {d});
             Bits one(23), two(23);
             const LaplacePath a(grid, 3, one), b(grid, 3, two);

@@ -1,3 +1,4 @@
+#include "privacy/contribution.hpp"
 #include "privacy/mechanism.hpp"
 
 #include <cmath>
@@ -7,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "privacy/noise_impl.hpp"
 #include "reference.hpp"
 
 namespace {
@@ -75,7 +77,7 @@ TEST(Reference, GaussianReleaseSigma) {
     reference::each("gaussian_release_sigma", [](const Case &c) {
         const double eps = c.arg("eps"), d = c.arg("delta"), sensitivity = c.arg("sensitivity");
         const GaussianScale scale = gaussian_release_sigma(eps, d, sensitivity);
-        c.field(scale.a.convert_to<double>(), "a");
+        c.field(wide(scale.a).convert_to<double>(), "a");
         EXPECT_EQ(scale.b, c.expect("b").get<std::uint32_t>());
         EXPECT_LE(discrete_gaussian_delta(eps, scale.sigma(), sensitivity), d);
         if (c.expects("delta_at_a")) {
@@ -221,6 +223,31 @@ TEST(Measures, KnowTheirCalls) {
     EXPECT_TRUE(leaf_measures({}, false).empty());
 }
 
+// Units are counted apart from rows where one unit may have several; where it has one row, both are one measure.
+TEST(Measures, OfUnits) {
+    const std::vector<AggregateCall> calls = {call(Aggregate::count_star), call(Aggregate::count_units),
+                                              call(Aggregate::count_units, -1, 2), call(Aggregate::sum, 3)};
+    const auto rows = leaf_measures(calls, true);
+    ASSERT_EQ(rows.size(), 3U);
+    EXPECT_EQ(rows[0].calls, (std::vector<int>{0, 1}));
+    for (const Measure &measure : rows)
+        EXPECT_FALSE(measure.of_units);
+    const auto units = leaf_measures(calls, true, true);
+    ASSERT_EQ(units.size(), 4U);
+    EXPECT_EQ(units[0].calls, std::vector<int>{1}); // what the threshold is compared with
+    EXPECT_TRUE(units[0].of_units && units[2].of_units);
+    EXPECT_EQ(units[1].calls, std::vector<int>{0});
+    EXPECT_FALSE(units[1].of_units || units[3].of_units);
+    EXPECT_EQ(units[2].filter, 2);
+    EXPECT_EQ(coordinates_of_one_group(units), 4);
+    for (const Measure &measure : units)
+        EXPECT_TRUE(measure.grain == 1 && measure.one_group); // until somebody says how many groups a unit may be in
+    const auto unasked = leaf_measures({call(Aggregate::count_star)}, true, true);
+    ASSERT_EQ(unasked.size(), 2U);
+    EXPECT_TRUE(unasked[0].of_units && unasked[0].calls.empty());
+    EXPECT_EQ(leaf_measures({call(Aggregate::count_units)}, false, true).size(), 1U);
+}
+
 // ---- The plan is a function of public facts: its arguments are all there is ----
 
 std::vector<Measure> sums(int n) {
@@ -248,7 +275,7 @@ void expect_formula(const ReleasePlan &plan, const std::vector<std::uint64_t> &d
 TEST(Plan, LaplaceScaleIsTheFormula) {
     for (const char *eps : {"0.000000001", "0.05", "0.052607310", "0.3", "1", "7", "99.999999999", "100"})
         for (const std::uint64_t d : {std::uint64_t{1}, std::uint64_t{100}, std::uint64_t{999999937},
-                                      std::uint64_t{1} << 30, std::uint64_t{1} << 40})
+                                      std::uint64_t{1} << 30, std::uint64_t{1} << 50})
             for (int m : {1, 2, 3, 30}) {
                 const std::vector<std::uint64_t> all(static_cast<std::size_t>(m), d);
                 expect_formula(plan_release(Mechanism::laplace, sums(m), all, false, epsilon(eps), Delta()), all, eps);
@@ -293,6 +320,80 @@ TEST(Plan, ThresholdsAreTheSmallestThatHold) {
         }
 }
 
+std::vector<Measure> units_and_rows() {
+    auto measures = leaf_measures({call(Aggregate::count_star)}, true, true);
+    for (Measure &measure : measures)
+        measure.one_group = false;
+    measures[1].grain = fine_grain;
+    return measures;
+}
+
+// A unit that opens kappa groups alone: the chance that one of them passes is at most delta, and with T - 1 it would be more.
+TEST(Plan, ThresholdsHoldForAllGroupsOfOneUnit) {
+    for (const char *eps : {"0.05", "1", "20"})
+        for (const std::uint64_t kappa : {1, 2, 5, 20, 1000}) {
+            const double d = 1e-6, groups = static_cast<double>(kappa);
+            const auto any = [&](double tail) { return -std::expm1(groups * std::log1p(-tail)); };
+            const std::vector<std::uint64_t> sensitivities{kappa, 20 * fine_grain};
+            const auto laplace =
+                plan_release(Mechanism::laplace, units_and_rows(), sensitivities, true, epsilon(eps), delta("1e-6"));
+            const double u = std::exp(-1 / laplace.noise[0].laplace.value());
+            const double m = static_cast<double>(*laplace.threshold - 1);
+            EXPECT_LE(any(std::pow(u, m) / (1 + u)), d * (1 + 1e-9)) << eps << " " << kappa;
+            if (m > 1) {
+                EXPECT_GT(any(std::pow(u, m - 1) / (1 + u)), d * (1 - 1e-9)) << eps << " " << kappa;
+            }
+            const auto gauss =
+                plan_release(Mechanism::gaussian, units_and_rows(), sensitivities, true, epsilon(eps), delta("1e-6"));
+            const double sigma = gauss.noise[0].gaussian.sigma(), n = static_cast<double>(*gauss.threshold - 1);
+            EXPECT_LE(any(discrete_gaussian_tail(sigma, n)), d / 2 * (1 + 1e-9)) << eps << " " << kappa;
+            if (n > 1) {
+                EXPECT_GT(any(discrete_gaussian_tail(sigma, n - 1)), d / 2 * (1 - 1e-9)) << eps << " " << kappa;
+            }
+            const auto measured =
+                plan_measurement(units_and_rows(), sensitivities, true, Rho::parse("0.1").value(), delta("1e-6"));
+            EXPECT_LE(any(discrete_gaussian_tail(measured.noise[0].gaussian.sigma(),
+                                                 static_cast<double>(*measured.threshold - 1))),
+                      d * (1 + 1e-9))
+                << kappa;
+        }
+    const auto alone = [](std::uint64_t kappa) {
+        auto measures = leaf_measures({call(Aggregate::count_units)}, true, true);
+        return *plan_release(Mechanism::laplace, measures, {kappa}, true, epsilon("0.05"), delta("1e-6")).threshold;
+    };
+    EXPECT_EQ(alone(1), 264);
+    EXPECT_EQ(alone(5), 1475);
+    EXPECT_EQ(alone(20), 6449);
+}
+
+TEST(Plan, ThresholdsAreComparedWithACountOfUnits) {
+    auto measures = units_and_rows();
+    const auto plan = [&](std::uint64_t d) {
+        return plan_release(Mechanism::laplace, measures, {d, fine_grain}, true, epsilon("1"), delta("1e-6"));
+    };
+    EXPECT_NO_THROW(plan(std::uint64_t{1} << 20));
+    EXPECT_THROW(plan((std::uint64_t{1} << 20) + 1), std::logic_error);
+    measures[0].grain = 2;
+    EXPECT_THROW(plan(2), std::logic_error);
+    measures[0].grain = 1;
+    measures[0].of_units = false; // rows, of which a unit has one
+    EXPECT_THROW(plan(2), std::logic_error);
+    EXPECT_NO_THROW(plan(1));
+}
+
+// The scalar calibration is proved for one changed coordinate: not where a unit may be in several groups.
+TEST(Plan, GaussianNoiseOfUnitsInSeveralGroupsGoesByRho) {
+    for (const std::uint64_t d : {std::uint64_t{1}, std::uint64_t{20}, 20 * fine_grain}) {
+        std::vector<Measure> counted = leaf_measures({call(Aggregate::count_star)}, false);
+        const auto scalar = plan_release(Mechanism::gaussian, counted, {d}, false, epsilon("1"), delta("1e-6"));
+        counted[0].one_group = false;
+        const auto several = plan_release(Mechanism::gaussian, counted, {d}, false, epsilon("1"), delta("1e-6"));
+        EXPECT_LE(several.rho().value(), rho_cap_tight(1, 1e-6) + 4e-15) << d;
+        EXPECT_GT(scalar.rho().value(), rho_cap_tight(1, 1e-6)) << d;
+        EXPECT_GT(several.noise[0].gaussian.sigma(), scalar.noise[0].gaussian.sigma()) << d;
+    }
+}
+
 TEST(Plan, RhoIsThatOfTheNoiseRoundedUp) {
     const auto pure = plan_release(Mechanism::laplace, sums(2), {100, 7}, false, epsilon("0.5"), Delta());
     EXPECT_GE(pure.rho().value(), 0.12245933120185457);
@@ -305,8 +406,8 @@ TEST(Plan, RhoIsThatOfTheNoiseRoundedUp) {
     EXPECT_LE(many.rho().value(), 0.024355970359538372 * (1 + 1e-9));
     EXPECT_GE(many.rho().value(), 0.024355970359538372 * (1 - 1e-3)); // sigma^2 of a count is rounded up to the grid
     EXPECT_LE(many.rho().value(), rho_cap_tight(1, 1e-6) + 4e-15);
-    EXPECT_EQ(units(plan_release(Mechanism::gaussian, sums(1), {1}, false, epsilon("0.000000001"), delta("1e-30")).rho()),
-              1);
+    EXPECT_EQ(
+        units(plan_release(Mechanism::gaussian, sums(1), {1}, false, epsilon("0.000000001"), delta("1e-30")).rho()), 1);
 }
 
 TEST(Plan, DeltaIsSplitWithoutRest) {
@@ -349,7 +450,7 @@ TEST(Plan, RefusesWhatNoReleaseCanHave) {
     EXPECT_THROW(plan_release(Mechanism::laplace, {}, {}, false, epsilon("1"), Delta()), InvalidParameter);
     EXPECT_THROW(plan_release(Mechanism::laplace, sums(1), {0}, false, epsilon("1"), Delta()), InvalidParameter);
     EXPECT_THROW(
-        plan_release(Mechanism::laplace, sums(1), {(std::uint64_t{1} << 40) + 1}, false, epsilon("1"), Delta()),
+        plan_release(Mechanism::laplace, sums(1), {(std::uint64_t{1} << 50) + 1}, false, epsilon("1"), Delta()),
         InvalidParameter);
     EXPECT_THROW(plan_release(Mechanism::laplace, sums(1), {1, 1}, false, epsilon("1"), Delta()), std::logic_error);
     EXPECT_THROW(plan_release(Mechanism::laplace, sums(1), {1}, true, epsilon("1"), delta("1e-6")), std::logic_error);
@@ -357,7 +458,7 @@ TEST(Plan, RefusesWhatNoReleaseCanHave) {
 
 TEST(Plan, ExtremesCanBeDrawn) {
     std::mt19937_64 random(5);
-    constexpr std::uint64_t widest = std::uint64_t{1} << 40;
+    constexpr std::uint64_t widest = std::uint64_t{1} << 50;
     for (Mechanism mechanism : {Mechanism::laplace, Mechanism::gaussian})
         for (const char *eps : {"0.000000001", "100"})
             for (int m : {1, 65536}) {
@@ -383,8 +484,8 @@ TEST(Gaussian, ScaleIsRoundedUpToTheGrid) {
         // (a-1)/b < sigma^2 <= a/b in exact arithmetic: 2^100 times sigma is an integer here.
         const cpp_int s = (cpp_int(std::ldexp(sigma, 80))) << 20;
         const cpp_int square = s * s * scale.b, one = cpp_int(1) << 200;
-        EXPECT_LE(square, cpp_int(scale.a) * one) << sigma;
-        EXPECT_GT(square, (cpp_int(scale.a) - 1) * one) << sigma;
+        EXPECT_LE(square, cpp_int(wide(scale.a)) * one) << sigma;
+        EXPECT_GT(square, (cpp_int(wide(scale.a)) - 1) * one) << sigma;
     }
     for (double sigma :
          {0.0, -1.0, 1e31, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()})
@@ -528,7 +629,7 @@ TEST(Pair, ExtremesSaturate) {
                             i.upper <= bounds.high);
             }
         EXPECT_TRUE(std::isfinite(pair_sum_halfwidth(pair_noise(1e-9), bounds)));
-        EXPECT_TRUE(std::isfinite(measure_halfwidth(pair_noise(1e-9), &bounds)));
+        EXPECT_TRUE(std::isfinite(measure_halfwidth(pair_noise(1e-9), Measure(), &bounds)));
     }
     const Bounds wide = make_bounds("-1e301", "1e301", false);
     EXPECT_EQ(release_pair(int128{1} << 110, 0, wide).sum, std::numeric_limits<double>::max());
@@ -568,11 +669,36 @@ TEST(Pair, GaussianHalfwidths) {
 
 TEST(Halfwidth, InTheUnitOfTheAggregate) {
     MeasureNoise noise; // Laplace of scale 1
-    EXPECT_EQ(measure_halfwidth(noise, nullptr), 3);
+    EXPECT_EQ(measure_halfwidth(noise, Measure(), nullptr), 3);
     const Bounds bounds = make_bounds("0", "1", false);
-    EXPECT_EQ(measure_halfwidth(noise, &bounds), std::ldexp(3, -30));
+    EXPECT_EQ(measure_halfwidth(noise, Measure(), &bounds), std::ldexp(3, -30));
     EXPECT_EQ(noise.halfwidth(0.05), 3);
     EXPECT_NEAR(noise.stddev(), std::sqrt(1.8413471884155845), 1e-12);
+    Measure counted;
+    counted.grain = 8;
+    EXPECT_EQ(unit_exponent(counted, nullptr), -3);
+    EXPECT_EQ(unit_of(counted, nullptr), 0.125);
+    EXPECT_EQ(measure_halfwidth(noise, counted, nullptr), 0.375);
+    EXPECT_EQ(unit_of(Measure(), nullptr), 1);
+}
+
+// What a count prints on a finer lattice is that number of rows, whatever the lattice is.
+TEST(Halfwidth, OfACountDoesNotDependOnItsGrain) {
+    Measure counted = leaf_measures({call(Aggregate::count_star)}, false)[0];
+    counted.one_group = false;
+    for (Mechanism mechanism : {Mechanism::laplace, Mechanism::gaussian}) {
+        counted.grain = 1;
+        const auto coarse = plan_release(mechanism, {counted}, {20}, false, epsilon("0.05"), delta("1e-6"));
+        const double h = measure_halfwidth(coarse.noise[0], counted, nullptr);
+        counted.grain = fine_grain;
+        const auto fine = plan_release(mechanism, {counted}, {20 * fine_grain}, false, epsilon("0.05"), delta("1e-6"));
+        EXPECT_NEAR(measure_halfwidth(fine.noise[0], counted, nullptr), h, 2); // whole numbers on one of them
+        EXPECT_NEAR(fine.noise[0].stddev() * unit_of(counted, nullptr), coarse.noise[0].stddev(),
+                    1e-3 * coarse.noise[0].stddev());
+    }
+    counted.grain = fine_grain; // the numbers of the documentation
+    const auto visits = plan_release(Mechanism::laplace, {counted}, {20 * fine_grain}, false, epsilon("0.05"), Delta());
+    EXPECT_EQ(std::floor(measure_halfwidth(visits.noise[0], counted, nullptr)), 1198);
 }
 
 } // namespace

@@ -22,8 +22,16 @@ Bounds bounds(const char *low, const char *high) {
     return made;
 }
 
+Measure pair_measure() {
+    Measure measure;
+    measure.kind = MeasureKind::pair;
+    measure.argument = 0;
+    measure.calls = {0};
+    return measure;
+}
+
 MeasureNoise noise_of(Mechanism mechanism, const char *epsilon) {
-    return plan_release(mechanism, {Measure{MeasureKind::pair, 0, -1, {0}}}, {std::uint64_t{1} << 30}, false,
+    return plan_release(mechanism, {pair_measure()}, {std::uint64_t{1} << 30}, false,
                         Epsilon::parse(epsilon).value(),
                         mechanism == Mechanism::laplace ? Delta() : Delta::parse("0.000001").value())
         .noise.front();

@@ -368,12 +368,12 @@ TEST(Refinement, GaussianNoiseOfTheSamePriceMeetsTheSameTau) {
 TEST(Rounds, StayBelowTheirCeiling) {
     Bits bits(11);
     std::mt19937_64 random(12);
-    const std::vector<std::uint64_t> sensitivities{1, 3, 1ULL << 40U};
+    const std::vector<std::uint64_t> sensitivities{1, 3, 1ULL << 50U};
     for (int i = 0; i < 400; ++i) {
         rounds::Sums sums;
         sums.sensitivities.assign(sensitivities.begin(), sensitivities.begin() + 1 + i % 3);
         for (std::size_t k = 0; k < sums.sensitivities.size() * (1 + i % 2); ++k)
-            sums.exact.push_back(std::vector<std::int64_t>{0, 20, -20, 1000, -(1LL << 40), 1LL << 62}[random() % 6]);
+            sums.exact.push_back(std::vector<std::int64_t>{0, 20, -20, 1000, -(1LL << 50), 1LL << 62}[random() % 6]);
         Wanted wanted = i % 4 == 0 ? absolute(30) : relative(0.05 + 0.9 * (i % 7) / 7, 1 + i % 3);
         const Rho ceiling =
             Rho::from_units(static_cast<int128>(std::exp(std::log(1e17) * (random() % 1000) / 1000)) + 4);

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "privacy/exact.hpp"
+#include "privacy/noise_impl.hpp"
 #include "privacy/zcdp.hpp"
 #include "reference.hpp"
 
@@ -49,11 +50,11 @@ ReleasePlan of_variance(double variance) {
     return plan;
 }
 Rational weight_of(const GaussianScale &scale) {
-    return Rational(cpp_int(scale.b), cpp_int(scale.a));
+    return Rational(cpp_int(scale.b), cpp_int(wide(scale.a)));
 }
 // What a measurement weighs in a mean: at most 1/sigma^2.
 Rational rounded_weight(const GaussianScale &scale) {
-    const Rational weight((cpp_int(scale.b) << 288) / cpp_int(scale.a), cpp_int(1) << 288), exact = weight_of(scale);
+    const Rational weight((cpp_int(scale.b) << 288) / cpp_int(wide(scale.a)), cpp_int(1) << 288), exact = weight_of(scale);
     EXPECT_TRUE(weight <= exact);
     EXPECT_TRUE((exact - weight) * Rational(cpp_int(1) << 90) <= exact);
     return weight;
@@ -141,8 +142,8 @@ TEST(Measurement, ChargesTheNoiseThatIsDrawn) {
             exact = exact + d2 * weight_of(scale) / 2;
             const Rational share = (rational(most.units()) - static_cast<int>(m)) * unit / static_cast<int>(m);
             EXPECT_TRUE(d2 * weight_of(scale) / 2 <= share);
-            if (scale.a > 1) {
-                EXPECT_TRUE(d2 * Rational(cpp_int(scale.b), cpp_int(scale.a) - 1) / 2 > share);
+            if (wide(scale.a) > 1) {
+                EXPECT_TRUE(d2 * Rational(cpp_int(scale.b), cpp_int(wide(scale.a)) - 1) / 2 > share);
             }
             EXPECT_EQ(scale.b, scale.sigma() >= 1000 ? 1U : 1U << 20U);
             EXPECT_EQ(plan.noise[j].mechanism, Mechanism::gaussian);
@@ -160,7 +161,7 @@ TEST(Measurement, RefusesWhatCannotBeSplit) {
     EXPECT_THROW(measurement(Rho::from_units(3), {1, 1, 1}), InvalidParameter);
     EXPECT_NO_THROW(measurement(least_rho(3), {1, 1, 1U << 30U}));
     EXPECT_THROW(measurement(rho("1"), {}), InvalidParameter);
-    EXPECT_THROW(measurement(rho("1"), {(1ULL << 40U) + 1}), InvalidParameter);
+    EXPECT_THROW(measurement(rho("1"), {(1ULL << 50U) + 1}), InvalidParameter);
     Measure records;
     EXPECT_THROW(plan_measurement({records}, {1}, true, rho("1"), Delta()), InvalidParameter);
     const ReleasePlan plan = plan_measurement({records}, {1}, true, rho("1"), Delta::parse("1e-6").value());
@@ -294,7 +295,7 @@ TEST(RunningMean, ComesBackFromItsText) {
     RunningMean mean(2, 2);
     for (const char *r : {"0.000001", "0.0003", "0.01", "3"}) {
         EXPECT_EQ(RunningMean::from_text(mean.text()).text(), mean.text());
-        mean.add(measurement(rho(r), {1, 1ULL << 40U}), {10, -20, 0, static_cast<__int128>(1) << 100});
+        mean.add(measurement(rho(r), {1, 1ULL << 50U}), {10, -20, 0, static_cast<__int128>(1) << 100});
         const RunningMean back = RunningMean::from_text(mean.text());
         EXPECT_EQ(back.rho(), mean.rho());
         for (std::size_t g : {0U, 1U})
@@ -304,8 +305,8 @@ TEST(RunningMean, ComesBackFromItsText) {
             }
     }
     RunningMean back = RunningMean::from_text(mean.text());
-    back.add(measurement(rho("1"), {1, 1ULL << 40U}), {1, 2, 3, 4});
-    mean.add(measurement(rho("1"), {1, 1ULL << 40U}), {1, 2, 3, 4});
+    back.add(measurement(rho("1"), {1, 1ULL << 50U}), {1, 2, 3, 4});
+    mean.add(measurement(rho("1"), {1, 1ULL << 50U}), {1, 2, 3, 4});
     EXPECT_EQ(back.text(), mean.text());
 }
 

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "privacy/lattice.hpp"
+#include "privacy/noise_impl.hpp"
 #include "reference.hpp"
 
 namespace {

@@ -19,7 +19,7 @@ stranger> SELECT * FROM dp_about('person_dp')
 SELECT * FROM dp_about('person')
 SELECT * FROM dp_about('pg_class')
 
--- A28 REFUSE 55000|42883|42809
+-- A28 REFUSE 42501|55000|42883|42809
 UPDATE dp_rdr.denials SET times = 0
 INSERT INTO dp_rdr.denials (reason) VALUES ('mine')
 

@@ -3,7 +3,7 @@
 
 -- D11 CHARGED 7
 controller> SELECT dp_set_odometer('scarce', 'filter', 0.1, period => 'day', epsilon_lifetime => 10000)
-  superuser> UPDATE dp_rdr.protected_table SET period_since = period_since - 400 WHERE relation = 'scarce'::regclass
+  superuser> UPDATE dp_rdr.privacy_domain SET period_since = period_since - 400 WHERE id = (SELECT domain FROM dp_rdr.protected_table WHERE relation = 'scarce'::regclass)
   controller> DO $$ DECLARE e numeric; a jsonb; BEGIN CALL dp_find_epsilon('SELECT count(*) FROM scarce_dp WHERE age = 90', 0.95, e, a, candidates => '{0.1,0.05}'); END $$
   SELECT accepted, reason FROM dp_explain('SELECT count(*) FROM scarce_dp')
   SELECT count(*) FROM scarce_dp

@@ -1,0 +1,366 @@
+#include "catalog/domain.hpp"
+
+#include "catalog/facade.hpp"
+#include "catalog/foreign_part.hpp"
+#include "catalog/lookup.hpp"
+#include "catalog/settings.hpp"
+
+namespace dp::catalog {
+
+// ---- as it was declared --------------------------------------------------------------------------------------------
+
+// Names in a text[] that is not null.
+static const char **names_in(Datum array, int *n) {
+    Datum *elements;
+    bool *nulls;
+    deconstruct_array(DatumGetArrayTypePCopy(array), TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, n);
+    auto **names = static_cast<const char **>(palloc(sizeof(char *) * (*n + 1)));
+    for (int i = 0; i < *n; i++)
+        names[i] = nulls[i] ? "" : TextDatumGetCString(elements[i]);
+    return names;
+}
+
+// 0 for a column that is not there.
+static AttrNumber *columns_named(Oid relation, const char *const *names, int n) {
+    auto *columns = static_cast<AttrNumber *>(palloc(sizeof(AttrNumber) * (n + 1)));
+    for (int i = 0; i < n; i++)
+        columns[i] = Max(get_attnum(relation, names[i]), 0);
+    return columns;
+}
+
+// What a table's own row says; null where there is none, or a row is a unit.
+static UnitPath *read_step(const Lookup &tables, Oid relation, StringInfo versions) {
+    const Row *row = only(tables.rows(ObjectIdGetDatum(relation)));
+    bool isnull = true;
+    if (row != nullptr)
+        row->append_version(versions);
+    Datum unit = row == nullptr ? Datum{0} : row->value("unit", &isnull);
+    if (isnull)
+        return nullptr;
+    auto *step = static_cast<UnitPath *>(palloc0(sizeof(UnitPath)));
+    step->relation = relation;
+    step->domain = *DatumGetUUIDP(row->value("domain"));
+    step->names = names_in(unit, &step->ncolumns);
+    step->columns = columns_named(relation, step->names, step->ncolumns);
+    Datum limit = row->value("max_rows", &isnull);
+    step->max_rows = isnull ? 0 : DatumGetInt32(limit);
+    limit = row->value("max_groups", &isnull);
+    step->max_groups = isnull ? 0 : DatumGetInt32(limit);
+    Datum parent = row->value("parent", &isnull);
+    step->parent_relation = isnull ? InvalidOid : DatumGetObjectId(parent);
+    Datum key = row->value("parent_key", &isnull);
+    step->direct = isnull;
+    if (step->direct)
+        return step;
+    int n;
+    step->key_names = names_in(key, &n);
+    if (n != step->ncolumns)
+        elog(ERROR, "the unit of %s refers to %d columns by %d", qualified_name(relation), n, step->ncolumns);
+    step->parent_key = columns_named(step->parent_relation, step->key_names, n);
+    return step;
+}
+
+static void read_domain(const Reading &reading, UnitPath *path, StringInfo versions) {
+    Lookup domains = Lookup::open("privacy_domain", reading);
+    const Row *row = only(domains.rows(UUIDPGetDatum(&path->domain)));
+    if (row != nullptr) {
+        row->append_version(versions);
+        bool isnull;
+        Datum types = row->value("unit_types", &isnull);
+        if (!isnull) {
+            ArrayType *array = DatumGetArrayTypePCopy(types);
+            path->ntypes = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+            path->types = reinterpret_cast<const Oid *>(ARR_DATA_PTR(array));
+        }
+        Datum table = row->value("unit_table", &isnull);
+        path->unit_table = isnull ? InvalidOid : DatumGetObjectId(table);
+    }
+    domains.close();
+}
+
+static List *tables_of(const Lookup &tables, pg_uuid_t *domain) {
+    List *relations = NIL;
+    ListCell *cell;
+    foreach (cell, tables.rows_with("domain", UUIDPGetDatum(domain), "protected_table_domain_idx"))
+        relations = lappend_oid(relations, DatumGetObjectId(static_cast<const Row *>(lfirst(cell))->value("relation")));
+    return relations;
+}
+
+UnitPath *read_unit_path(const Reading &reading, Oid relation, StringInfo versions) {
+    Lookup tables = Lookup::open("protected_table", reading);
+    UnitPath *path = read_step(tables, relation, versions);
+    if (path != nullptr)
+        path->tables = tables_of(tables, &path->domain);
+    int steps = 1;
+    for (UnitPath *step = path; step != nullptr && !step->direct; step = step->parent) {
+        // None was ever declared that is longer, nor one that leads back.
+        if (steps++ < max_unit_steps)
+            step->parent = read_step(tables, step->parent_relation, versions);
+    }
+    tables.close();
+    if (path == nullptr)
+        return nullptr;
+    read_domain(reading, path, versions);
+    for (UnitPath *step = path->parent; step != nullptr; step = step->parent) {
+        step->ntypes = path->ntypes;
+        step->types = path->types;
+        step->unit_table = path->unit_table;
+    }
+    return path;
+}
+
+List *hidden_ancestors(const UnitPath *path) {
+    List *ancestors = NIL;
+    for (const UnitPath *step = path; step != nullptr && !step->direct; step = step->parent)
+        ancestors = lappend_oid(ancestors, step->parent_relation);
+    return ancestors;
+}
+
+// ---- keys ----------------------------------------------------------------------------------------------------------
+
+static bool is_default_class(Oid relation, AttrNumber column, Oid operator_class) {
+    return operator_class == GetDefaultOpClass(get_atttype(relation, column), BTREE_AM_OID);
+}
+
+static bool is_key(const FormData_pg_index &form, HeapTuple tuple) {
+    return form.indisunique && form.indimmediate && form.indisvalid && form.indisready && form.indislive &&
+           heap_attisnull(tuple, Anum_pg_index_indpred, nullptr) &&
+           heap_attisnull(tuple, Anum_pg_index_indexprs, nullptr);
+}
+
+// As the snapshot sees it: rows that are gone since may have been equal, as long as the index was not there or not valid.
+static bool sees_key(Oid index, Snapshot snapshot) {
+    Relation indexes = table_open(IndexRelationId, AccessShareLock);
+    ScanKeyData key;
+    ScanKeyInit(&key, Anum_pg_index_indexrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(index));
+    SysScanDesc scan = systable_beginscan(indexes, IndexRelidIndexId, true, snapshot, 1, &key);
+    HeapTuple tuple = systable_getnext(scan);
+    bool found = HeapTupleIsValid(tuple) && is_key(*(Form_pg_index)GETSTRUCT(tuple), tuple);
+    systable_endscan(scan);
+    table_close(indexes, AccessShareLock);
+    return found;
+}
+
+static const oidvector *classes_of(Relation index) {
+    bool isnull;
+    return reinterpret_cast<const oidvector *>(
+        DatumGetPointer(SysCacheGetAttr(INDEXRELID, index->rd_indextuple, Anum_pg_index_indclass, &isnull)));
+}
+
+static bool is_covered(Relation index, Oid relation, int ncolumns, const AttrNumber *columns) {
+    if (index->rd_rel->relam != BTREE_AM_OID || !is_key(*index->rd_index, index->rd_indextuple))
+        return false;
+    const oidvector *classes = classes_of(index);
+    for (int i = 0; i < index->rd_index->indnkeyatts; i++) {
+        AttrNumber column = index->rd_index->indkey.values[i];
+        bool named = false;
+        for (int j = 0; j < ncolumns; j++)
+            named |= columns[j] == column;
+        if (!named || !is_default_class(relation, column, classes->values[i]))
+            return false;
+    }
+    return true;
+}
+
+bool covers_key(Oid relation, int ncolumns, const AttrNumber *columns) {
+    Relation table = table_open(relation, NoLock);
+    bool children = table->rd_rel->relkind != RELKIND_PARTITIONED_TABLE &&
+                    find_inheritance_children(relation, AccessShareLock) != NIL;
+    Snapshot snapshot = RegisterSnapshot(ActiveSnapshotSet() ? GetActiveSnapshot() : GetLatestSnapshot());
+    bool found = false;
+    ListCell *cell;
+    foreach (cell, RelationGetIndexList(table)) {
+        if (found || children)
+            break;
+        Relation index = index_open(lfirst_oid(cell), AccessShareLock);
+        found = is_covered(index, relation, ncolumns, columns) && sees_key(lfirst_oid(cell), snapshot);
+        index_close(index, NoLock);
+    }
+    UnregisterSnapshot(snapshot);
+    table_close(table, NoLock);
+    return found;
+}
+
+// ---- types ---------------------------------------------------------------------------------------------------------
+
+bool is_unit_type(Oid type) {
+    switch (type) {
+    case INT2OID:
+    case INT4OID:
+    case INT8OID:
+    case NUMERICOID:
+    case UUIDOID:
+    case DATEOID:
+    case TEXTOID:
+    case VARCHAROID:
+        return true;
+    default:
+        return false;
+    }
+}
+
+void check_unit_column(Oid relation, AttrNumber column) {
+    Oid type, collation;
+    int32 typmod;
+    get_atttypetypmodcoll(relation, column, &type, &typmod, &collation);
+    const char *name = get_attname(relation, column, false);
+    if (!is_unit_type(type))
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("column \"%s\" of %s is of type %s, which no unit may have", name,
+                               qualified_name(relation), format_type_be(type)),
+                        errhint("Units are of smallint, integer, bigint, numeric, uuid, date, text or varchar.")));
+    if (OidIsValid(collation) && !get_collation_isdeterministic(collation))
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("column \"%s\" of %s has a nondeterministic collation, which no unit may have", name,
+                               qualified_name(relation)),
+                        errhint("ALTER TABLE %s ALTER COLUMN %s TYPE %s COLLATE \"C\";", qualified_name(relation),
+                                quote_identifier(name), format_type_with_typemod(type, typmod))));
+}
+
+// ---- what it still is ----------------------------------------------------------------------------------------------
+
+[[noreturn]] static void refuse(const UnitPath *path, const char *reason, const char *remedy) {
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("the unit of a row of %s is not known: %s", qualified_name(path->relation), reason),
+                    errhint("%s", remedy)));
+    pg_unreachable();
+}
+
+static void check_names(const UnitPath *path, Oid relation, const char *const *names, const AttrNumber *columns,
+                        int n) {
+    for (int i = 0; i < n; i++)
+        if (columns[i] <= 0)
+            refuse(path, psprintf("column %s of %s is gone", quote_identifier(names[i]), qualified_name(relation)),
+                   "It was dropped, or has another name: ALTER TABLE ... RENAME COLUMN gives it its name again.");
+}
+
+static void check_type(const UnitPath *path, Oid relation, AttrNumber column, Oid type) {
+    if (get_atttype(relation, column) != type)
+        refuse(path,
+               psprintf("column %s of %s is of type %s now, no longer of %s",
+                        quote_identifier(get_attname(relation, column, false)), qualified_name(relation),
+                        format_type_be(get_atttype(relation, column)), format_type_be(type)),
+               "All columns that hold or refer to it have one type: change the others as well, or this one back.");
+    check_unit_column(relation, column);
+}
+
+static void check_parent(const UnitPath *path, const UnitPath *step) {
+    Oid parent = step->parent_relation;
+    if (step->parent == nullptr || get_rel_name(parent) == nullptr ||
+        memcmp(&step->parent->domain, &path->domain, UUID_LEN) != 0)
+        refuse(path,
+               get_rel_name(parent) == nullptr ? psprintf("the table that %s of %s refers to is gone", step->names[0],
+                                                          qualified_name(step->relation))
+                                               : psprintf("%s is no longer protected with it", qualified_name(parent)),
+               psprintf("Protect it again with dp_protect(..., unit => ...), then call dp_set_unit('%s', ...).",
+                        qualified_name(step->relation)));
+    if (relation_owner(parent) != relation_owner(path->relation))
+        refuse(path, psprintf("%s belongs to another role", qualified_name(parent)),
+               psprintf("ALTER TABLE %s OWNER TO %s;", qualified_name(parent),
+                        quote_identifier(GetUserNameFromId(relation_owner(path->relation), false))));
+}
+
+// Whoever owns one of the tables sets the totals that all share.
+static void check_owners(const UnitPath *path) {
+    Oid owner = relation_owner(path->relation);
+    ListCell *cell;
+    foreach (cell, path->tables) {
+        Oid other = lfirst_oid(cell);
+        if (get_rel_name(other) != nullptr && relation_owner(other) != owner)
+            refuse(path, psprintf("%s, with data of the same people, belongs to another role", qualified_name(other)),
+                   psprintf("ALTER TABLE %s OWNER TO %s; or the reverse.", qualified_name(other),
+                            quote_identifier(GetUserNameFromId(owner, false))));
+    }
+}
+
+// A step to a row of the parent: at most one, of equal values.
+static void check_step(const UnitPath *path, const UnitPath *step) {
+    check_names(path, step->parent_relation, step->key_names, step->parent_key, step->ncolumns);
+    for (int i = 0; i < step->ncolumns; i++)
+        check_type(path, step->relation, step->columns[i], get_atttype(step->parent_relation, step->parent_key[i]));
+    if (covers_key(step->parent_relation, step->ncolumns, step->parent_key))
+        return;
+    StringInfoData columns;
+    initStringInfo(&columns);
+    for (int i = 0; i < step->ncolumns; i++)
+        appendStringInfo(&columns, "%s%s", i == 0 ? "" : ", ", quote_identifier(step->key_names[i]));
+    refuse(path, psprintf("(%s) is no key of %s", columns.data, qualified_name(step->parent_relation)),
+           psprintf("CREATE UNIQUE INDEX ON %s (%s); a key counts in transactions that begin after it, and not on a "
+                    "table with inheritance children.",
+                    qualified_name(step->parent_relation), columns.data));
+}
+
+static void check_units(const UnitPath *path, const UnitPath *step) {
+    if (step->ncolumns != path->ntypes)
+        refuse(path, "its domain is gone", "Protect the table again with dp_protect(), for a further view.");
+    for (int i = 0; i < step->ncolumns; i++)
+        check_type(path, step->relation, step->columns[i], path->types[i]);
+}
+
+static int compare_oids(const ListCell *a, const ListCell *b) {
+    return lfirst_oid(a) < lfirst_oid(b) ? -1 : lfirst_oid(a) > lfirst_oid(b) ? 1 : 0;
+}
+
+// In one order for all; then each is there, and still a part of the way.
+static List *lock_ancestors(const UnitPath *path) {
+    List *ancestors = hidden_ancestors(path);
+    list_sort(ancestors, compare_oids);
+    ListCell *cell;
+    foreach (cell, ancestors)
+        LockRelationOid(lfirst_oid(cell), AccessShareLock);
+    // (Of a table that is gone the lock is one on nothing.)
+    for (const UnitPath *step = path; !step->direct; step = step->parent)
+        check_parent(path, step);
+    check_owners(path);
+    return ancestors;
+}
+
+void check_whole(Oid relation, const List *parts) {
+    ListCell *cell;
+    foreach (cell, parts) {
+        Oid part = lfirst_oid(cell);
+        if (!is_foreign_table(part) && !is_on_other_nodes(part))
+            continue;
+        ereport(ERROR,
+                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                 errmsg("a unit with several rows of %s is not supported: other servers keep %s",
+                        qualified_name(relation), part == relation ? "its rows" : qualified_name(part)),
+                 errhint("Protect a table that this server keeps, or one with a key on the columns of the unit.")));
+    }
+}
+
+static void check_limit(const UnitPath *path, const List *parts) {
+    if (path->keyed)
+        return;
+    if (path->max_rows == 0)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("how many rows of %s one unit may have is not known: the key that said one is gone",
+                               qualified_name(path->relation)),
+                        errhint("dp_set_contribution('%s', max_rows => ...) sets a limit; or make the unique index "
+                                "again.",
+                                qualified_name(path->relation))));
+    check_whole(path->relation, parts);
+}
+
+List *check_unit_path(UnitPath *path) {
+    List *parts = NIL;
+    ListCell *cell;
+    foreach (cell, lock_ancestors(path))
+        parts = list_concat(parts, check_protectable(lfirst_oid(cell)));
+    // Columns were named before the locks were taken.
+    for (UnitPath *step = path; step != nullptr; step = step->parent) {
+        step->columns = columns_named(step->relation, step->names, step->ncolumns);
+        check_names(path, step->relation, step->names, step->columns, step->ncolumns);
+        if (step->direct) {
+            check_units(path, step);
+            break;
+        }
+        step->parent_key = columns_named(step->parent_relation, step->key_names, step->ncolumns);
+        check_step(path, step);
+    }
+    path->keyed = path->direct && covers_key(path->relation, path->ncolumns, path->columns);
+    check_limit(path, list_concat_copy(find_all_inheritors(path->relation, AccessShareLock, nullptr), parts));
+    return parts;
+}
+
+} // namespace dp::catalog

@@ -1,0 +1,29 @@
+// Contribution bounds: what one unit may bring to a measure (formulas.md, 9).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "privacy/decimal.hpp"
+
+namespace dp::privacy {
+
+// What a unit brings to one measure: integers by group and coordinate, those of one group side by side, groups `stride` apart.
+// Clipped to the l1 norm D: v if n = sum of abs(v) <= D, else sign(v) floor(abs(v) D / n). D <= largest_sensitivity.
+void clip(int128 *values, std::size_t groups, std::size_t stride, std::size_t coordinates, std::uint64_t sensitivity);
+
+// Order in which the groups of a unit are kept when it has more than it may bring: a 64-bit hash of the canonical bytes of
+// the group's key, seeded with the domain and the unit. No secret: it depends on the unit's own rows alone.
+std::uint64_t group_hash(std::uint64_t seed, const unsigned char *bytes, std::size_t size);
+
+// D of a measure (9.2), at most largest_sensitivity. R: max_rows; kappa: max_groups; grain: lattice points of one counted row
+// or unit. Of a product that is larger D is the limit: then units within R are clipped as well.
+std::uint64_t count_sensitivity(int max_rows, std::uint64_t grain);
+std::uint64_t sum_sensitivity(int max_rows, std::uint64_t row_sensitivity);
+std::uint64_t pair_sensitivity(int max_rows); // and of a triple
+std::uint64_t units_sensitivity(int max_groups, std::uint64_t grain);
+
+// Lattice points of a counted row where a unit may be in several groups: floors lose at most 2^-20 of a row each.
+constexpr std::uint64_t fine_grain = std::uint64_t{1} << 20;
+
+} // namespace dp::privacy

@@ -1,0 +1,111 @@
+#include "query/units.hpp"
+
+#include "catalog/access.hpp"
+#include "catalog/facade.hpp"
+
+namespace dp::query {
+
+// ---- limits --------------------------------------------------------------------------------------------------------
+
+[[noreturn]] static void refuse_limit(int value, const char *name) {
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("%s must be between 1 and %d, not %d", name, catalog::max_declared_rows, value),
+                    errhint("It is how many of one person's %s count in full: %s => 20, for instance.",
+                            strcmp(name, "max_rows") == 0 ? "rows" : "groups", name)));
+    pg_unreachable();
+}
+
+int checked_limit(int value, const char *name) {
+    if (value < 1 || value > catalog::max_declared_rows)
+        refuse_limit(value, name);
+    return value;
+}
+
+void check_limits(const Limits &limits) {
+    if (limits.max_rows != 0)
+        (void)checked_limit(limits.max_rows, "max_rows");
+    if (limits.max_groups != 0)
+        (void)checked_limit(limits.max_groups, "max_groups");
+    if (limits.max_rows != 0 && limits.max_groups > limits.max_rows)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("max_groups of %d is more than max_rows of %d", limits.max_groups, limits.max_rows),
+                        errhint("A person is in no more groups than rows: leave max_groups out, or pass less.")));
+}
+
+// ---- counting units ------------------------------------------------------------------------------------------------
+
+static Node *without_relabelings(Node *node) {
+    while (IsA(node, RelabelType))
+        node = reinterpret_cast<Node *>(castNode(RelabelType, node)->arg);
+    return node;
+}
+
+static bool add_column(Node *node, List **columns) {
+    node = without_relabelings(node);
+    if (!IsA(node, Var) || castNode(Var, node)->varattno <= 0 || castNode(Var, node)->varlevelsup != 0)
+        return false;
+    *columns = list_append_unique_int(*columns, castNode(Var, node)->varattno);
+    return true;
+}
+
+List *counted_columns(const Aggref *call) {
+    if (call->aggfnoid != F_COUNT_ANY || call->aggdistinct == NIL || list_length(call->args) != 1)
+        return NIL;
+    List *columns = NIL;
+    Node *argument = without_relabelings(reinterpret_cast<Node *>(linitial_node(TargetEntry, call->args)->expr));
+    if (!IsA(argument, RowExpr))
+        return add_column(argument, &columns) ? columns : NIL;
+    ListCell *cell;
+    foreach (cell, castNode(RowExpr, argument)->args)
+        if (!add_column(static_cast<Node *>(lfirst(cell)), &columns))
+            return NIL;
+    return columns;
+}
+
+static bool names_column(Oid view, const List *columns, const char *name) {
+    ListCell *cell;
+    foreach (cell, columns)
+        if (strcmp(get_attname(view, static_cast<AttrNumber>(lfirst_int(cell)), false), name) == 0)
+            return true;
+    return false;
+}
+
+bool are_unit(const catalog::UnitPath *path, Oid view, const List *columns) {
+    if (path == nullptr || !path->direct || list_length(columns) != path->ncolumns)
+        return false;
+    for (int i = 0; i < path->ncolumns; i++)
+        if (!names_column(view, columns, path->names[i]))
+            return false;
+    return true;
+}
+
+static const catalog::UnitPath *path_now(Oid view) {
+    StringInfoData versions;
+    initStringInfo(&versions);
+    catalog::Reading reading = catalog::Reading::open();
+    const catalog::UnitPath *path = catalog::read_unit_path(reading, catalog::table_of_facade(view), &versions);
+    reading.close();
+    return path;
+}
+
+bool count_units_now(Oid view, const List *columns) {
+    return columns != NIL && are_unit(path_now(view), view, columns);
+}
+
+const char *count_of_units(const catalog::UnitPath *path) {
+    if (path == nullptr || !path->direct)
+        return nullptr;
+    StringInfoData text;
+    initStringInfo(&text);
+    appendStringInfoString(&text, path->ncolumns > 1 ? "count(DISTINCT (" : "count(DISTINCT ");
+    for (int i = 0; i < path->ncolumns; i++)
+        appendStringInfo(&text, "%s%s", i > 0 ? ", " : "", quote_identifier(path->names[i]));
+    appendStringInfoString(&text, path->ncolumns > 1 ? "))" : ")");
+    return text.data;
+}
+
+const char *count_of_units_now(Oid view) {
+    return count_of_units(path_now(view));
+}
+
+} // namespace dp::query

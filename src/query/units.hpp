@@ -1,0 +1,27 @@
+// What a query says of units, people that may have several rows (formulas.md, 9): it counts them by count(DISTINCT unit), and
+// may say how many of their rows and groups it wants.
+#pragma once
+
+#include "catalog/domain.hpp"
+#include "query/leaf.hpp"
+
+namespace dp::query {
+
+// 22023 unless both are within 1 .. catalog::max_declared_rows where they are given, and max_groups is no more than max_rows.
+void check_limits(const Limits &limits);
+// One of them as an argument: 22023 for 0 and below, which stands for "not given" elsewhere.
+int checked_limit(int value, const char *name);
+
+// The columns of x in count(DISTINCT x), as numbers of the facade: a column, or a row of columns; NIL: it is anything else.
+List *counted_columns(const Aggref *call);
+// Whether these columns of a facade are those of its table that hold the values of its units.
+bool are_unit(const catalog::UnitPath *path, Oid view, const List *columns);
+// The same as the catalog is now. A check for the place of an error in the text: what is answered is checked by rows::prepare.
+bool count_units_now(Oid view, const List *columns);
+
+// "count(DISTINCT a)" or "count(DISTINCT (a, b))" of a table whose rows hold their units' values; null: they do not.
+const char *count_of_units(const catalog::UnitPath *path);
+// As the catalog is now; null too where rows are units.
+const char *count_of_units_now(Oid view);
+
+} // namespace dp::query

@@ -1,0 +1,32 @@
+// Leave-one-out where a unit (person) may have several rows (formulas.md, 9.6): what is left out is all of what one unit brings.
+// For the controller alone: everything here depends on the private rows.
+#pragma once
+
+#include "risk/leave_one_out.hpp"
+
+namespace dp::risk {
+
+// What risks of units with several rows are not computed for: 0A000, by public facts alone and before a row is read.
+struct Wanted {
+    privacy::Calibration calibration;
+    bool exact, groups, output;
+};
+void check_units(const rows::Question *question, const Wanted &wanted);
+// The same of a general query over this table, which knows rows alone. Under a lock on the table.
+void check_general(const catalog::Settings *settings);
+
+// As leave_one_out; `sound`. A record is a unit; its columns are those of the unit, then what it brings to the answer in all of its
+// groups together, clipped, the number of these groups, and the share that clipping leaves ("kept").
+Memo *leave_one_unit_out(const rows::Question *question, privacy::Mechanism mechanism, Detail detail);
+
+// Where groups are discovered: what they add up to, for exact_answer. It reads the rows once more.
+void add_groups_of_units(const rows::Question *question, Memo *memo);
+
+// That the tables in which people are counted can be read: before a row is, where failures are nobody's fault.
+void check_population(const rows::Question *question);
+
+// The population: different units of the unit table and of the question's own before WHERE. As the tables' owner, under the
+// active snapshot.
+int64 count_units(const rows::Question *question);
+
+} // namespace dp::risk

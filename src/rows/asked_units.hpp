@@ -1,0 +1,19 @@
+// What a leaf says of units, against what is declared of them. Public facts alone.
+#pragma once
+
+#include "rows/question.hpp"
+
+namespace dp::rows {
+
+// For prepare, once settings and groups are read. 22023: limits that are none, or where rows are units; 0A000: groups that are
+// units (discovered, each of one person), with count(DISTINCT unit) as the way to ask; 55000: what count(DISTINCT ..) is about was
+// the unit when the text was read, and is not now.
+void check_asked_limits(const Question *question);
+void check_asked_units(const Question *question);
+
+// How rows find their units, as dp_protect() takes it: the columns, and what each step refers to.
+const char *unit_text(const catalog::UnitPath *path);
+// What is clipped, for people; null: nothing is.
+const char *clipping_text(const Question *question);
+
+} // namespace dp::rows

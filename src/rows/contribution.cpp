@@ -1,0 +1,256 @@
+#include "rows/contribution.hpp"
+
+#include "privacy/contribution.hpp"
+
+#include "border/bytes.hpp"
+#include "rows/contribution_facts.hpp"
+#include "rows/shown.hpp"
+
+namespace dp::rows {
+
+using privacy::int128;
+
+// ---- before the charge ---------------------------------------------------------------------------------------------
+
+int contribution_units(const Question *question) {
+    return question->leaf->nkeys == 0 ? 0 : list_length(question->units->values);
+}
+
+static Size keys_size(const Question *question) {
+    Size size = 0;
+    for (int i = 0; i < question->leaf->nkeys; i++) {
+        KeySite key;
+        get_typlenbyval(exprType(question->keys[i]), &key.length, &key.by_value);
+        size += key_size(key);
+    }
+    return size;
+}
+
+// Declared groups whose keys may look different in rows ('1 month' and '30 days').
+static bool has_spellings(const Question *question) {
+    for (int i = 0; i < question->leaf->nkeys; i++)
+        if (!has_canonical(question->leaf->keys[i]))
+            return true;
+    return false;
+}
+
+// Groups of one unit that are kept. Keys that nobody declared are no rows of the statement; where one declared group may come
+// as several keys there is room for as many as a unit has rows, as far as states have.
+static int64 kept_groups(const Question *question) {
+    const Units *units = question->units;
+    if (question->leaf->nkeys == 0 || units->one_group)
+        return 1;
+    if (question->thresholded)
+        return units->max_groups;
+    if (!has_spellings(question))
+        return question->ngroups;
+    const int64 room = largest_contribution / largest_entry(keys_size(question), question->ncoordinates);
+    return Max(question->ngroups, Min(units->max_rows, room));
+}
+
+int64 contribution_size(const Question *question) {
+    return kept_groups(question) * largest_entry(keys_size(question), question->ncoordinates);
+}
+
+void check_contribution_size(const Question *question) {
+    const int units = contribution_units(question), most = FUNC_MAX_ARGS - 2; // behind the state and the facts
+    if (units + question->leaf->nkeys + question->nmeasures > most)
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("more than %d keys and aggregates where a unit may have several rows", most - units),
+                        errhint("Ask for fewer aggregates in one query.")));
+    if (contribution_size(question) > largest_contribution)
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("what one unit may bring to the query takes up to " INT64_FORMAT
+                               " bytes: at most " INT64_FORMAT " are allowed",
+                               contribution_size(question), largest_contribution),
+                        errhint("Use a smaller max_groups, or group by fewer or shorter keys.")));
+}
+
+// ---- facts ---------------------------------------------------------------------------------------------------------
+
+static MeasureWords facts_of_measure(const Question *question, int j) {
+    const privacy::Measure &measure = (*question->measures)[j];
+    MeasureWords facts = {};
+    facts.kind = static_cast<int64>(measure.kind);
+    facts.once = measure.of_units;
+    facts.grain = static_cast<int64>(measure.grain);
+    facts.sum.scale = facts.pair.range = 1;
+    if (measure.kind == privacy::MeasureKind::sum)
+        facts.sum = border::core([&] { return privacy::sum_lattice(*question->bounds[j]); });
+    else if (measure.kind != privacy::MeasureKind::count)
+        facts.pair = border::core([&] { return privacy::pair_lattice(*question->bounds[j]); });
+    return facts;
+}
+
+// The same in every session.
+static uint64 seed_of_domain(const Question *question) {
+    return DatumGetUInt64(hash_any_extended(question->settings->id.data, UUID_LEN, 0));
+}
+
+Datum contribution_facts(const Question *question) {
+    ContributionHeader header = {};
+    header.units = contribution_units(question);
+    header.keys = question->leaf->nkeys;
+    header.measures = question->nmeasures;
+    header.limit = kept_groups(question);
+    header.seed = seed_of_domain(question);
+    bytea *bytes = make_bytes(sizeof header + sizeof(MeasureWords) * question->nmeasures);
+    char *at = put_bytes(VARDATA(bytes), &header, sizeof header);
+    for (int j = 0; j < question->nmeasures; j++) {
+        const MeasureWords facts = facts_of_measure(question, j);
+        at = put_bytes(at, &facts, sizeof facts);
+    }
+    turn_words(VARDATA(bytes), VARSIZE(bytes) - VARHDRSZ);
+    return PointerGetDatum(bytes);
+}
+
+// ---- results -------------------------------------------------------------------------------------------------------
+
+static Datum take_by_value(int16 length, const char *bytes) {
+    switch (length) {
+    case sizeof(char):
+        return CharGetDatum(*bytes);
+    case sizeof(int16): {
+        int16 number;
+        memcpy(&number, bytes, sizeof number);
+        return Int16GetDatum(number);
+    }
+    case sizeof(int32): {
+        int32 number;
+        memcpy(&number, bytes, sizeof number);
+        return Int32GetDatum(number);
+    }
+    default: {
+        Datum value;
+        memcpy(&value, bytes, sizeof value);
+        return value;
+    }
+    }
+}
+
+// A copy.
+static Datum take_key(const KeySite &key, border::Reader *bytes, bool *isnull) {
+    *isnull = *bytes->take_bytes(1) == 0;
+    if (*isnull)
+        return Datum(0);
+    if (key.by_value)
+        return take_by_value(key.length, bytes->take_bytes(key.length));
+    if (key.length > 0) {
+        auto *value = static_cast<char *>(palloc(key.length));
+        memcpy(value, bytes->take_bytes(key.length), key.length);
+        return PointerGetDatum(value);
+    }
+    const auto length = bytes->take<uint16>();
+    const char *data = bytes->take_bytes(length);
+    bytea *value = make_bytes(length);
+    memcpy(VARDATA(value), data, length);
+    return PointerGetDatum(value);
+}
+
+static void take_keys(const Question *question, const KeySite *sites, border::Reader *bytes, Datum *keys, bool *nulls) {
+    const auto size = bytes->take<uint32>();
+    const char *first = bytes->take_bytes(size);
+    border::Reader key = {first, first + size};
+    for (int i = 0; i < question->leaf->nkeys; i++)
+        keys[i] = take_key(sites[i], &key, &nulls[i]);
+}
+
+// -1: it is not in the answer.
+static int declared_group(const Question *question, const Datum *keys, const bool *nulls) {
+    int place = 0;
+    for (int i = 0; i < question->leaf->nkeys; i++) {
+        const int at = question->domains[i].find(keys[i], nulls[i]);
+        if (at < 0)
+            return -1;
+        place = place * question->domains[i].count + at;
+    }
+    return group_at_place(question, place);
+}
+
+static void merge_values(const Question *question, int128 *into, const int128 *from) {
+    int c = 0;
+    for (int j = 0; j < question->nmeasures; j++) {
+        const privacy::Measure &measure = (*question->measures)[j];
+        for (int end = c + measure.coordinates(); c < end; c++)
+            into[c] = measure.of_units ? Max(into[c], from[c]) : into[c] + from[c];
+    }
+}
+
+namespace {
+struct Placed {
+    int group;
+    int entry;
+};
+} // namespace
+
+static int compare_placed(const void *a, const void *b) {
+    auto *x = static_cast<const Placed *>(a), *y = static_cast<const Placed *>(b);
+    return x->group != y->group ? (x->group < y->group ? -1 : 1) : x->entry < y->entry ? -1 : x->entry > y->entry;
+}
+
+// By the groups of the answer, ascending, each once.
+static UnitContribution declared(const Question *question, const UnitContribution &read) {
+    const int nkeys = question->leaf->nkeys, width = question->ncoordinates;
+    auto *placed = static_cast<Placed *>(palloc(sizeof(Placed) * (read.ngroups + 1)));
+    int n = 0;
+    for (int i = 0; i < read.ngroups; i++) {
+        placed[n] = {declared_group(question, read.keys + i * nkeys, read.nulls + i * nkeys), i};
+        n += placed[n].group >= 0;
+    }
+    if (n > 1)
+        qsort(placed, n, sizeof(Placed), compare_placed);
+    UnitContribution unit = {};
+    unit.groups = static_cast<int *>(palloc(sizeof(int) * (n + 1)));
+    unit.keys = static_cast<Datum *>(palloc(sizeof(Datum) * (static_cast<Size>(n) * nkeys + 1)));
+    unit.nulls = static_cast<bool *>(palloc(sizeof(bool) * (static_cast<Size>(n) * nkeys + 1)));
+    unit.values = static_cast<int128 *>(palloc(sizeof(int128) * (static_cast<Size>(n) * width + 1)));
+    for (int i = 0; i < n; i++) {
+        const int128 *values = read.values + static_cast<Size>(placed[i].entry) * width;
+        if (unit.ngroups > 0 && unit.groups[unit.ngroups - 1] == placed[i].group)
+            merge_values(question, unit.values + static_cast<Size>(unit.ngroups - 1) * width, values);
+        else {
+            memcpy(unit.keys + unit.ngroups * nkeys, read.keys + placed[i].entry * nkeys, sizeof(Datum) * nkeys);
+            memcpy(unit.nulls + unit.ngroups * nkeys, read.nulls + placed[i].entry * nkeys, sizeof(bool) * nkeys);
+            memcpy(unit.values + static_cast<Size>(unit.ngroups) * width, values, sizeof(int128) * width);
+            unit.groups[unit.ngroups++] = placed[i].group;
+        }
+    }
+    return unit;
+}
+
+UnitContribution read_contribution(const Question *question, Datum result) {
+    const bytea *bytes = DatumGetByteaPP(result);
+    border::Reader reader = {VARDATA_ANY(bytes), VARDATA_ANY(bytes) + VARSIZE_ANY_EXHDR(bytes)};
+    const int nkeys = question->leaf->nkeys, width = question->ncoordinates;
+    UnitContribution unit = {};
+    unit.ngroups = reader.take<int32>();
+    if (unit.ngroups < 0 ||
+        unit.ngroups > (reader.end - reader.at) / static_cast<int64>(sizeof(uint32) + sizeof(int128) * width))
+        elog(ERROR, "unexpected result of an internal aggregate");
+    auto *sites = static_cast<KeySite *>(palloc(sizeof(KeySite) * (nkeys + 1)));
+    for (int i = 0; i < nkeys; i++)
+        get_typlenbyval(exprType(question->keys[i]), &sites[i].length, &sites[i].by_value);
+    const Size n = unit.ngroups;
+    unit.keys = static_cast<Datum *>(palloc(sizeof(Datum) * (n * nkeys + 1)));
+    unit.nulls = static_cast<bool *>(palloc(sizeof(bool) * (n * nkeys + 1)));
+    unit.values = static_cast<int128 *>(palloc(sizeof(int128) * (n * width + 1)));
+    for (Size i = 0; i < n; i++) {
+        take_keys(question, sites, &reader, unit.keys + i * nkeys, unit.nulls + i * nkeys);
+        memcpy(unit.values + i * width, reader.take_bytes(sizeof(int128) * width), sizeof(int128) * width);
+    }
+    return question->thresholded ? unit : declared(question, unit);
+}
+
+void clip_contribution(const Question *question, UnitContribution *unit) {
+    border::core([&] {
+        int first = 0;
+        for (int j = 0; j < question->nmeasures; j++) {
+            const int coordinates = (*question->measures)[j].coordinates();
+            privacy::clip(unit->values + first, unit->ngroups, question->ncoordinates, coordinates,
+                          (*question->sensitivities)[j]);
+            first += coordinates;
+        }
+    });
+}
+
+} // namespace dp::rows

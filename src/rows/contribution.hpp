@@ -1,0 +1,41 @@
+// What one unit brings to a leaf, as an aggregate of the internal statement:
+//
+//   dp_rdr.contribution(facts bytea, VARIADIC "any") -> bytea     GROUP BY the unit
+//
+// arguments behind the facts: where there are keys the unit's columns (Units::values; they seed the order of groups), then
+// the keys, canonical, then one for each measure (NULL where FILTER or value is absent; of count(*) and of a count of units
+// any constant).
+// State: entries (group, 128-bit sum per coordinate), at most kappa of smallest hash, ties by bytes: an evicted group never
+// returns, since kappa smaller ones stay; partial states merge exactly. The same whatever the order of rows or the plan.
+#pragma once
+
+#include "rows/question.hpp"
+
+namespace dp::rows {
+
+// How many columns of the unit the aggregate takes behind the facts: all of them, or none where there are no keys.
+int contribution_units(const Question *question);
+// The public constant of a question: kappa, seed, measures with their lattices.
+Datum contribution_facts(const Question *question);
+// Most bytes of the states of one unit (public): above 2^16 units are sorted, not hashed.
+int64 contribution_size(const Question *question);
+// 54000 where it is above 2^26, or where there are more keys and measures than an aggregate takes.
+void check_contribution_size(const Question *question);
+
+// What a unit brought, by kept group: its number in the answer where groups are declared, its keys, a value for each
+// coordinate.
+struct UnitContribution {
+    int ngroups;
+    int *groups; // ascending; null where groups are discovered
+    Datum *keys; // ngroups x nkeys
+    bool *nulls;
+    privacy::int128 *values; // ngroups x ncoordinates
+};
+
+// What the aggregate returned, as it was added up, in the current context. Where groups are declared, what is in none of
+// them is left out, and keys that mean the same group are one.
+UnitContribution read_contribution(const Question *question, Datum bytes);
+// Each measure's part over all groups to its D (privacy/contribution). In place; allocates nothing.
+void clip_contribution(const Question *question, UnitContribution *unit);
+
+} // namespace dp::rows

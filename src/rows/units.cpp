@@ -1,0 +1,168 @@
+#include "rows/units.hpp"
+
+#include "border/scope.hpp"
+#include "rows/arguments.hpp"
+#include "rows/canonical.hpp"
+#include "rows/nodes.hpp"
+#include "rows/sources.hpp"
+#include "rows/statement.hpp"
+
+namespace dp::rows {
+
+constexpr int64 largest_hashed_contribution = int64{1}
+                                              << 11; // bytes: what they grow by beside their first rows is not counted
+
+// ---- the statement -------------------------------------------------------------------------------------------------
+
+static Node *is_null(Node *node) {
+    auto *test = makeNode(NullTest);
+    test->arg = reinterpret_cast<Expr *>(node);
+    test->nulltesttype = IS_NULL;
+    test->location = -1;
+    return reinterpret_cast<Node *>(test);
+}
+
+static Const *array_of_values(const KeyDomain &domain, Oid element) {
+    int n = 0;
+    auto *values = static_cast<Datum *>(palloc(sizeof(Datum) * (domain.count + 1)));
+    for (int i = 0; i < domain.count; i++)
+        if (!domain.nulls[i])
+            values[n++] = domain.values[i];
+    int16 length;
+    bool by_value;
+    char align;
+    get_typlenbyvalalign(element, &length, &by_value, &align);
+    ArrayType *array = construct_array(values, n, element, length, by_value, align);
+    return makeConst(get_array_type(element), -1, domain.collation, -1, PointerGetDatum(array), false, false);
+}
+
+// key = ANY ('{...}')
+static Node *is_among(Node *key, const KeyDomain &domain) {
+    Oid base = getBaseType(exprType(key));
+    TypeCacheEntry *type = lookup_type_cache(base, TYPECACHE_BTREE_OPFAMILY);
+    Oid compared = type->btree_opintype, element = IsPolymorphicType(compared) ? base : compared;
+    auto *test = makeNode(ScalarArrayOpExpr);
+    test->opno = get_opfamily_member(type->btree_opf, compared, compared, BTEqualStrategyNumber);
+    test->opfuncid = get_opcode(test->opno);
+    test->useOr = true;
+    test->inputcollid = domain.collation;
+    Node *value = exprType(key) == element
+                      ? key
+                      : reinterpret_cast<Node *>(makeRelabelType(reinterpret_cast<Expr *>(key), element, -1,
+                                                                 exprCollation(key), COERCE_IMPLICIT_CAST));
+    test->args = list_make2(value, array_of_values(domain, element));
+    test->location = -1;
+    return reinterpret_cast<Node *>(test);
+}
+
+// Rows whose key nobody declared are gone before units are made of them: they use nothing up of what a unit may bring. A long
+// key is never compared, which might fetch it.
+static Node *is_declared(const Question *question, int i) {
+    const KeyDomain &domain = question->domains[i];
+    Node *condition = is_among(another(question->keys[i]), domain);
+    for (int value = 0; value < domain.count; value++)
+        if (domain.nulls[value])
+            condition = reinterpret_cast<Node *>(
+                makeBoolExpr(OR_EXPR, list_make2(is_null(another(question->keys[i])), condition), -1));
+    Node *is_short = short_key_condition(question->keys[i]);
+    return is_short == nullptr ? condition : value_where(is_short, condition);
+}
+
+static Node *where_of(const Question *question) {
+    Node *where = another(question->where);
+    if (!question->thresholded)
+        for (int i = 0; i < question->leaf->nkeys; i++)
+            where = make_and_qual(where, is_declared(question, i));
+    return where;
+}
+
+// Of declared groups too, where their type has one: what it is that a unit holds does not depend on the order of its rows.
+static Node *one_spelling(const Question *question, int i) {
+    const query::Key &key = question->leaf->keys[i];
+    Node *node = another(question->keys[i]);
+    return has_canonical(key) ? canonical_key(node, key) : node;
+}
+
+static Node *contribution_of(const Question *question) {
+    Oid types[2] = {BYTEAOID, ANYOID};
+    List *arguments = list_make1(makeConst(BYTEAOID, -1, InvalidOid, -1, contribution_facts(question), false, false));
+    for (int i = 0; i < contribution_units(question); i++)
+        arguments = lappend(arguments, another(static_cast<Node *>(list_nth(question->units->values, i))));
+    for (int i = 0; i < question->leaf->nkeys; i++)
+        arguments = lappend(arguments, one_spelling(question, i));
+    for (int j = 0; j < question->nmeasures; j++)
+        arguments = lappend(arguments, contributed_node(question, j));
+    return reinterpret_cast<Node *>(
+        make_aggregate(border::internal_function("contribution", 2, types), BYTEAOID, arguments, nullptr));
+}
+
+static void group_by_unit(Query *query, const List *values, bool shown) {
+    ListCell *cell;
+    foreach (cell, values) {
+        add_target(query, another(static_cast<Node *>(lfirst(cell))));
+        auto *target = llast_node(TargetEntry, query->targetList);
+        target->resjunk = !shown;
+        auto *clause = makeNode(SortGroupClause);
+        get_sort_group_operators(exprType(static_cast<Node *>(lfirst(cell))), true, true, false, &clause->sortop,
+                                 &clause->eqop, nullptr, &clause->hashable);
+        clause->tleSortGroupRef = target->ressortgroupref = target->resno;
+        query->groupClause = lappend(query->groupClause, clause);
+    }
+}
+
+// The contribution is the first column.
+static Query *unit_query(const Question *question, bool with_columns) {
+    Query *query = select_from_sources(question, where_of(question));
+    add_target(query, contribution_of(question));
+    group_by_unit(query, question->units->values, with_columns);
+    return query;
+}
+
+// ---- its rows ------------------------------------------------------------------------------------------------------
+
+namespace {
+struct Receiver {
+    DestReceiver base;
+    const Question *question;
+    bool with_columns;
+    TakeUnit take;
+    void *sink;
+    MemoryContext scratch;
+};
+} // namespace
+
+static bool receive(TupleTableSlot *slot, DestReceiver *self) {
+    auto *receiver = reinterpret_cast<Receiver *>(self);
+    MemoryContext old = MemoryContextSwitchTo(receiver->scratch);
+    slot_getallattrs(slot);
+    Unit unit = {};
+    unit.columns = receiver->with_columns ? slot->tts_values + 1 : nullptr;
+    unit.contribution = read_contribution(receiver->question, slot->tts_values[0]);
+    receiver->take(receiver->sink, &unit);
+    MemoryContextSwitchTo(old);
+    MemoryContextReset(receiver->scratch);
+    return true;
+}
+
+static void receive_start(DestReceiver *, int, TupleDesc) {}
+static void receive_end(DestReceiver *) {}
+
+static void forget_receiver(DestReceiver *self) {
+    MemoryContextDelete(reinterpret_cast<Receiver *>(self)->scratch);
+}
+
+bool for_each_unit(const Question *question, const List *checked, bool with_columns, TakeUnit take, void *sink) {
+    // States that are large are made one at a time: hashed ones grow in memory that nobody counts.
+    border::pin_joins(contribution_size(question) <= largest_hashed_contribution);
+    PlannedStmt *plan = pg_plan_query(unit_query(question, with_columns), "(dp_rdr)", CURSOR_OPT_PARALLEL_OK, nullptr);
+    auto *receiver = static_cast<Receiver *>(palloc0(sizeof(Receiver)));
+    *receiver = {{receive, receive_start, receive_end, forget_receiver, DestNone},
+                 question,
+                 with_columns,
+                 take,
+                 sink,
+                 AllocSetContextCreate(CurrentMemoryContext, "dp_rdr unit", ALLOCSET_DEFAULT_SIZES)};
+    return run_plan(plan, checked, &receiver->base);
+}
+
+} // namespace dp::rows

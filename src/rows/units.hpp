@@ -1,0 +1,33 @@
+// The internal statement over units (formulas.md, 9): what one unit brings to a leaf is one of its rows.
+//
+//   SELECT unit.., dp_rdr.contribution(facts, keys.., arguments..) FROM table [, ancestors..]
+//   WHERE .. AND links AND its key is declared GROUP BY unit..
+//
+// Run past all hooks, like the statement of rows (rows/evaluate). Its rows go one by one to whoever takes them: no unit is
+// kept, and how many there are is nobody's to see.
+#pragma once
+
+#include "rows/contribution.hpp"
+
+namespace dp::rows {
+
+struct Unit {
+    const Datum *columns;          // as many as question->units->values; null unless they were asked for
+    UnitContribution contribution; // as it was added up: not clipped (clip_contribution)
+};
+
+// Takes a unit, in memory that is reset behind it.
+using TakeUnit = void (*)(void *sink, Unit *unit);
+
+// Whether a question is answered by units that may have several rows. One whose units have one row at most is answered by
+// rows (rows/evaluate), with the links in its WHERE.
+inline bool is_clipped(const Question *question) {
+    return question->units != nullptr && question->units->clipped;
+}
+
+// Of a clipped question. Under the active snapshot, as the current role (the table's owner: border::RoleScope) and under
+// the settings of a border::SettingsScope, both the caller's; for an analyst inside of `caught`. checked: of check_sources.
+// False: the plan would have read other relations than those, and was not executed.
+bool for_each_unit(const Question *question, const List *checked, bool with_columns, TakeUnit take, void *sink);
+
+} // namespace dp::rows

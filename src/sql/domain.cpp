@@ -1,0 +1,278 @@
+// dp_set_unit, dp_set_contribution, dp_domain: whose rows protected tables have (doc/controller.md).
+#include "sql/domain.hpp"
+
+#include "catalog/facade.hpp"
+#include "catalog/ledger.hpp"
+#include "sql/arguments.hpp"
+
+using dp::catalog::Visit;
+
+namespace dp::sql {
+
+using catalog::qualified_name;
+using catalog::UnitPath;
+
+// ---- dp_set_unit ---------------------------------------------------------------------------------------------------
+
+// What has named the domain through this table, as far as anything remembers; of a domain of one table whatever has. A charge is this
+// table's unless it is surely another's, by oid and name: tables are renamed, and a restore gives them other oids. The lock makes charges
+// wait: they look again at what they rest on when they have it.
+static const char *use_of(const Visit &visit, Oid relation) {
+    run_with_oid(visit,
+                 "SELECT 1 FROM dp_rdr.protected_table t JOIN dp_rdr.odometer o ON o.id = t.domain "
+                 "WHERE t.relation::oid = $1 FOR UPDATE OF o",
+                 relation);
+    Oid types[2] = {OIDOID, TEXTOID};
+    Datum values[2] = {ObjectIdGetDatum(relation), CStringGetTextDatum(qualified_name(relation))};
+    uint64 rows = visit.run(R"sql(
+WITH mine AS (
+  SELECT t.domain AS id, NOT EXISTS (SELECT FROM dp_rdr.protected_table o
+                                     WHERE o.domain = t.domain AND o.relation <> t.relation) AS alone
+  FROM dp_rdr.protected_table t WHERE t.relation::oid = $1),
+others AS (
+  SELECT c.oid, format('%I.%I', n.nspname, c.relname) AS name
+  FROM mine m JOIN dp_rdr.protected_table o ON o.domain = m.id JOIN pg_class c ON c.oid = o.relation
+  JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid <> $1)
+SELECT x.use FROM mine m, LATERAL (
+  SELECT 1, 'a charge' WHERE EXISTS (SELECT FROM dp_rdr.ledger_row l WHERE l.table_id = m.id
+    AND NOT EXISTS (SELECT FROM others o WHERE o.oid = l.relation_oid AND o.name = l.relation))
+  UNION ALL
+  SELECT 2, 'a charge or a denial' FROM dp_rdr.odometer o WHERE o.id = m.id AND m.alone
+    AND o.public_epsilon + o.conditional_epsilon + o.public_rho + o.conditional_rho + o.public_releases
+        + o.conditional_releases + o.public_denials + o.conditional_denials > 0
+  UNION ALL
+  SELECT 3, 'a denial' WHERE EXISTS (SELECT FROM dp_rdr.denial d WHERE d.table_id = m.id
+    AND (d.relation = $2 OR NOT EXISTS (SELECT FROM others o WHERE o.name = d.relation)))
+  UNION ALL
+  SELECT 4, 'a stored answer' WHERE m.alone AND EXISTS (SELECT FROM dp_rdr.stored_answer a WHERE a.table_id = m.id)
+  UNION ALL
+  SELECT 5, 'a request' WHERE EXISTS (SELECT FROM dp_rdr.request r WHERE r.table_id = m.id AND (m.alone OR NOT EXISTS (
+    SELECT FROM dp_rdr.restricted_view v WHERE v.view = r.view AND v.relation::oid <> $1)))
+  ) x (place, use) ORDER BY x.place LIMIT 1)sql",
+                            2, types, values);
+    return rows == 1 ? visit.spi.text(0, 1) : nullptr;
+}
+
+// (An oid that was restored as a number may be another's by now, which is no table of the domain.)
+static bool is_next_gone(const UnitPath *path) {
+    return OidIsValid(path->parent_relation) &&
+           (get_rel_name(path->parent_relation) == nullptr || !list_member_oid(path->tables, path->parent_relation));
+}
+
+// The same way by the same columns in the same domain, whose next table was dropped and made again.
+static bool only_repairs(const UnitPath *path, const Unit *unit) {
+    if (path == nullptr || unit == nullptr || unit->domain == nullptr ||
+        path->direct != (unit->parent_key == nullptr) || path->ncolumns != unit->ncolumns || !is_next_gone(path) ||
+        strcmp(unit->domain, DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(&path->domain)))) != 0)
+        return false;
+    for (int i = 0; i < unit->ncolumns; i++)
+        if (path->columns[i] != unit->columns[i] ||
+            (!path->direct && strcmp(path->key_names[i], get_attname(unit->parent, unit->parent_key[i], false)) != 0))
+            return false;
+    return true;
+}
+
+static void check_unused(const Visit &visit, Oid relation) {
+    const char *use = use_of(visit, relation);
+    if (use != nullptr)
+        ereport(ERROR,
+                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                 errmsg("the unit of %s stays: %s has named it", qualified_name(relation), use),
+                 errdetail("The totals count what was told about its units, and what names no other table of its "
+                           "domain for sure may have been."),
+                 errhint("dp_domain('%s') shows it; dp_set_contribution() changes how many rows of one unit count.",
+                         qualified_name(relation))));
+    if (run_with_oid(visit,
+                     "SELECT p.relation::text FROM dp_rdr.protected_table p JOIN pg_class c ON c.oid = p.relation "
+                     "WHERE p.parent::oid = $1 AND p.relation::oid <> $1 ORDER BY p.relation::oid LIMIT 1",
+                     relation) == 1)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("the unit of %s stays: that of %s follows from it", qualified_name(relation),
+                               visit.spi.text(0, 1)),
+                        errhint("Give that table another unit first, with dp_set_unit().")));
+}
+
+static const char *domain_of(const Visit &visit, Oid relation, bool *alone) {
+    (void)run_with_oid(visit,
+                       "SELECT t.domain, NOT EXISTS (SELECT FROM dp_rdr.protected_table o "
+                       "WHERE o.domain = t.domain AND o.relation <> t.relation) "
+                       "FROM dp_rdr.protected_table t WHERE t.relation::oid = $1",
+                       relation);
+    bool isnull;
+    *alone = DatumGetBool(border::Spi::value(0, 2, &isnull));
+    return visit.spi.text(0, 1);
+}
+
+// Its own domain, made over, where no other table is in it: bound and totals stay as they are set.
+static void make_over(const Visit &visit, const char *id, Oid relation, const Unit *unit) {
+    Oid types[3] = {TEXTOID, OIDOID, REGTYPEARRAYOID};
+    Datum values[3] = {CStringGetTextDatum(id), ObjectIdGetDatum(relation),
+                       unit == nullptr ? Datum{0} : type_array(*unit)};
+    visit.run("UPDATE dp_rdr.privacy_domain d SET unit_types = $3, "
+              "unit_table = CASE WHEN $3 IS NOT NULL THEN $2::regclass END, unit_names = NULL WHERE d.id = $1::uuid",
+              3, types, values, unit == nullptr ? "  n" : "   ");
+    if (unit != nullptr)
+        remember_name(visit, id, relation);
+}
+
+// Where the table goes: the parent's domain, its own if it is alone there, or a new one.
+static const char *move(const Visit &visit, Oid relation, const Unit *unit, const char *id, bool alone) {
+    if (unit != nullptr && unit->domain != nullptr) {
+        register_domain(visit, unit->domain, relation, unit);
+        return unit->domain;
+    }
+    if (alone) {
+        make_over(visit, id, relation, unit);
+        return id;
+    }
+    visit.run("SELECT gen_random_uuid()");
+    id = visit.spi.text(0, 1);
+    register_domain(visit, id, relation, unit);
+    return id;
+}
+
+// Where nothing was told of the table. One that was alone there leaves nothing.
+static void leave_domain(const Visit &visit, const char *id, Oid relation) {
+    Oid types[2] = {TEXTOID, TEXTOID};
+    Datum values[2] = {CStringGetTextDatum(id), CStringGetTextDatum(qualified_name(relation))};
+    visit.run("UPDATE dp_rdr.privacy_domain d SET unit_names = array_remove(d.unit_names, $2) WHERE d.id = $1::uuid", 2,
+              types, values);
+    visit.run("DELETE FROM dp_rdr.privacy_domain d WHERE d.id = $1::uuid "
+              "AND NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.domain = d.id)",
+              1, types, values);
+}
+
+DP_CALL(dp_set_unit) {
+    require(fcinfo, 0, "relation");
+    Oid relation = protected_relation(PG_GETARG_OID(0));
+    LockRelationOid(relation, AccessShareLock);
+    const char *text = text_argument(fcinfo, 1);
+    const Unit *unit = text == nullptr ? nullptr : resolve_unit(relation, text);
+    const Limits limits = limit_arguments(fcinfo, 2);
+    check_limits(relation, unit, limits);
+    Visit visit = Visit::write();
+    lock_declarations(visit, relation);
+    const UnitPath *path = declared_unit(relation);
+    if (!only_repairs(path, unit))
+        check_unused(visit, relation);
+    bool alone;
+    const char *before = domain_of(visit, relation, &alone);
+    const char *id = move(visit, relation, unit, before, alone);
+    register_unit(visit, id, relation, unit, limits);
+    if (strcmp(id, before) != 0)
+        leave_domain(visit, before, relation);
+    check_shares(visit, relation);
+    check_profiles(visit, relation, InvalidOid);
+    Oid types[1] = {TEXTOID};
+    Datum values[1] = {CStringGetTextDatum(id)};
+    bool odometer = visit.run("SELECT 1 FROM dp_rdr.odometer o WHERE o.id = $1::uuid", 1, types, values) == 1;
+    visit.leave();
+    check_unmoved(relation, text, unit);
+    if (!odometer)
+        catalog::create_odometer(id, qualified_name(relation),
+                                 GetUserNameFromId(catalog::relation_owner(relation), false));
+    warn_of_many_rows(relation);
+    PG_RETURN_VOID();
+}
+
+// ---- dp_set_contribution -------------------------------------------------------------------------------------------
+
+DP_CALL(dp_set_contribution) {
+    require(fcinfo, 0, "relation");
+    Oid relation = protected_relation(PG_GETARG_OID(0));
+    LockRelationOid(relation, AccessShareLock);
+    Limits limits = limit_arguments(fcinfo, 1);
+    Visit visit = Visit::write();
+    lock_declarations(visit, relation);
+    const UnitPath *path = declared_unit(relation);
+    if (path == nullptr)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("a row of %s is a unit: there is nothing to limit", qualified_name(relation)),
+                        errhint("dp_set_unit('%s', 'column', max_rows => ...) says whose rows they are.",
+                                qualified_name(relation))));
+    if (limits.max_rows == 0)
+        limits.max_rows = path->max_rows;
+    if (limits.max_groups == 0)
+        limits.max_groups = path->max_groups;
+    Unit unit = {};
+    unit.ncolumns = path->ncolumns;
+    unit.columns = path->columns;
+    unit.keyed = path->direct && catalog::covers_key(relation, path->ncolumns, path->columns);
+    check_limits(relation, &unit, limits);
+    Oid types[3] = {OIDOID, INT4OID, INT4OID};
+    Datum values[3] = {ObjectIdGetDatum(relation), Int32GetDatum(limits.max_rows), Int32GetDatum(limits.max_groups)};
+    char nulls[4] = "   ";
+    nulls[1] = limits.max_rows > 0 ? ' ' : 'n';
+    nulls[2] = limits.max_groups > 0 ? ' ' : 'n';
+    visit.run("UPDATE dp_rdr.protected_table t SET max_rows = $2, max_groups = $3 WHERE t.relation::oid = $1", 3, types,
+              values, nulls);
+    visit.leave();
+    PG_RETURN_VOID();
+}
+
+// ---- dp_domain -----------------------------------------------------------------------------------------------------
+
+static const char *names_of(const UnitPath *path) {
+    StringInfoData text;
+    initStringInfo(&text);
+    for (int i = 0; i < path->ncolumns; i++)
+        appendStringInfo(&text, "%s%s", i == 0 ? "" : ", ", quote_identifier(path->names[i]));
+    return text.data;
+}
+
+// Table by table to the one whose columns are the units.
+static const char *way_of(const UnitPath *path) {
+    StringInfoData text;
+    initStringInfo(&text);
+    appendStringInfoString(&text, qualified_name(path->relation));
+    while (path != nullptr && OidIsValid(path->parent_relation)) {
+        const char *parent = get_rel_name(path->parent_relation) == nullptr ? "a table that is gone"
+                                                                            : qualified_name(path->parent_relation);
+        appendStringInfo(&text, " (%s) -> %s", names_of(path), parent);
+        path = path->direct ? nullptr : path->parent;
+    }
+    if (path != nullptr)
+        appendStringInfo(&text, " (%s)", names_of(path));
+    return text.data;
+}
+
+DP_CALL(dp_domain) {
+    require(fcinfo, 0, "relation");
+    Oid relation = protected_relation(PG_GETARG_OID(0));
+    InitMaterializedSRF(fcinfo, 0);
+    auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    Visit visit = Visit::read();
+    uint64 n = run_with_oid(visit,
+                            "SELECT o.relation::oid, (SELECT count(*) FROM dp_rdr.restricted_view v "
+                            "WHERE v.relation = o.relation AND EXISTS (SELECT FROM pg_class c WHERE c.oid = v.view)) "
+                            "FROM dp_rdr.protected_table t JOIN dp_rdr.protected_table o ON o.domain = t.domain "
+                            "JOIN pg_class c ON c.oid = o.relation JOIN pg_namespace s ON s.oid = c.relnamespace "
+                            "WHERE t.relation::oid = $1 ORDER BY s.nspname COLLATE \"C\", c.relname COLLATE \"C\"",
+                            relation);
+    auto *tables = static_cast<Oid *>(MemoryContextAlloc(visit.spi.caller, sizeof(Oid) * (n + 1)));
+    auto *views = static_cast<int64 *>(MemoryContextAlloc(visit.spi.caller, sizeof(int64) * (n + 1)));
+    bool isnull;
+    for (uint64 i = 0; i < n; i++) {
+        tables[i] = DatumGetObjectId(border::Spi::value(i, 1, &isnull));
+        views[i] = DatumGetInt64(border::Spi::value(i, 2, &isnull));
+    }
+    visit.leave();
+    for (uint64 i = 0; i < n; i++) {
+        const UnitPath *path = declared_unit(tables[i]);
+        Datum values[6] = {ObjectIdGetDatum(tables[i])};
+        bool nulls[6] = {false, path == nullptr, path == nullptr, true, true, false};
+        if (path != nullptr) {
+            values[1] = CStringGetTextDatum(names_of(path));
+            values[2] = CStringGetTextDatum(way_of(path));
+            values[3] = Int32GetDatum(path->max_rows);
+            values[4] = Int32GetDatum(path->max_groups);
+            nulls[3] = path->max_rows == 0;
+            nulls[4] = path->max_groups == 0;
+        }
+        values[5] = Int64GetDatum(views[i]);
+        tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+    }
+    return Datum{0};
+}
+
+} // namespace dp::sql

@@ -1,0 +1,58 @@
+// Whose rows a protected table has: what dp_protect and dp_set_unit are told, and where that leads (formulas.md, 9).
+#pragma once
+
+#include "catalog/domain.hpp"
+#include "sql/controller.hpp"
+
+namespace dp::sql {
+
+// What `unit` says, resolved against the catalogs. Nothing is written.
+struct Unit {
+    int ncolumns;
+    AttrNumber *columns;
+    Oid parent;             // InvalidOid: the columns are the unit by declaration
+    AttrNumber *parent_key; // null: the columns hold the unit's values
+    const char *domain;     // the parent's, or null
+    Oid *types;             // of the unit's columns in the domain; null: the domain of the parent has them
+    bool keyed;             // one row of each unit
+};
+
+// Limits of what one unit may bring, as arguments: 0 for NULL.
+struct Limits {
+    int max_rows, max_groups;
+};
+
+// Errors: 22023 (not of the form), 42703, 42P01, 42501, 55000, 0A000, 54000, each with its remedy. The caller holds a lock on
+// the relation.
+Unit *resolve_unit(Oid relation, const char *text);
+// 55000 where it leads elsewhere by now: another call has moved a table on its way before we had the lock.
+void check_unmoved(Oid relation, const char *text, const Unit *unit);
+// 22023 and 22004 for limits that are none, or needed; 0A000 where the table's rows are on several servers.
+void check_limits(Oid relation, const Unit *unit, const Limits &limits);
+Limits limit_arguments(FunctionCallInfo fcinfo, int first);
+
+// Columns as they are stored, and what a protected table has.
+Datum unit_array(Oid relation, int ncolumns, const AttrNumber *columns);
+Datum type_array(const Unit &unit);
+bool is_declared_unit(const catalog::UnitPath *path, const Unit &unit);
+// As dp_protect() takes it: column, ... [-> table (column, ...)].
+const char *unit_text(const catalog::UnitPath *path);
+
+// What was declared; null: a row is a unit.
+catalog::UnitPath *declared_unit(Oid relation);
+
+// ---- in the catalog ------------------------------------------------------------------------------------------------
+
+// Under its lock from here on. Made if it is not there.
+void register_domain(const catalog::Visit &visit, const char *id, Oid relation, const Unit *unit);
+// The table's columns are the people of the domain: under this name it comes back to it.
+void remember_name(const catalog::Visit &visit, const char *id, Oid relation);
+void register_unit(const catalog::Visit &visit, const char *id, Oid relation, const Unit *unit, const Limits &limits);
+
+// ---- totals by name ------------------------------------------------------------------------------------------------
+
+// A unit domain whose totals were used by a table of this name: it is there, is made again, or is another that was renamed (oids do not
+// tell: after a restore that of the charged one may be another's). Null: none.
+const char *domain_of_name(const catalog::Visit &visit, Oid relation);
+
+} // namespace dp::sql

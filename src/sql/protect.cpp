@@ -1,0 +1,537 @@
+// dp_protect and dp_unprotect: the restricted views of a table, and the totals that it goes on with.
+#include "border/scope.hpp"
+#include "border/versions.hpp"
+#include "catalog/facade.hpp"
+#include "catalog/ledger.hpp"
+#include "query/shape.hpp"
+#include "sql/arguments.hpp"
+#include "sql/domain.hpp"
+
+using dp::catalog::Visit;
+
+namespace dp::sql {
+
+// ---- dp_protect ----------------------------------------------------------------------------------------------------
+
+// "schema.view" as the caller means it: his search_path decides where an unqualified view goes.
+static const char *resolve_view_name(const char *name, const char **schema, const char **view) {
+    RangeVar *range = makeRangeVarFromNameList(border::qualified_name_list(name));
+    Oid in = RangeVarGetCreationNamespace(range);
+    *schema = get_namespace_name(in);
+    *view = range->relname;
+    return quote_qualified_identifier(*schema, *view);
+}
+
+static void append_column(StringInfo sql, const Form_pg_attribute column) {
+    catalog::check_column_type(NameStr(column->attname), column->atttypid);
+    if (sql->data[sql->len - 1] != '(')
+        appendStringInfoString(sql, ", ");
+    appendStringInfo(sql, "%s %s", quote_identifier(NameStr(column->attname)),
+                     format_type_extended(column->atttypid, column->atttypmod,
+                                          FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
+    if (OidIsValid(column->attcollation) && column->attcollation != get_typcollation(column->atttypid))
+        appendStringInfo(sql, " COLLATE %s", generate_collation_name(column->attcollation));
+}
+
+static void append_named_columns(StringInfo sql, Relation table, ArrayType *names) {
+    Datum *elements;
+    bool *nulls;
+    int n;
+    deconstruct_array(names, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &n);
+    if (n == 0)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("the list of columns is empty"),
+                        errhint("Leave columns at NULL for all columns.")));
+    for (int i = 0; i < n; i++) {
+        const char *name = nulls[i] ? "" : TextDatumGetCString(elements[i]);
+        AttrNumber attno = get_attnum(RelationGetRelid(table), name);
+        if (attno <= 0)
+            ereport(ERROR,
+                    (errcode(ERRCODE_UNDEFINED_COLUMN), errmsg("column \"%s\" of %s does not exist", name,
+                                                               catalog::qualified_name(RelationGetRelid(table)))));
+        append_column(sql, TupleDescAttr(RelationGetDescr(table), attno - 1));
+    }
+}
+
+const char *facade_statement(const char *head, Oid relation, ArrayType *columns) {
+    StringInfoData sql;
+    initStringInfo(&sql);
+    // Names are written for the search_path that the statement runs under, not for the caller's.
+    border::SettingsScope settings = border::SettingsScope::enter();
+    appendStringInfo(&sql, "%s AS SELECT * FROM dp_rdr.deny(%s::pg_catalog.regclass) AS (", head,
+                     quote_literal_cstr(catalog::qualified_name(relation)));
+    Relation table = table_open(relation, AccessShareLock);
+    if (columns != nullptr)
+        append_named_columns(&sql, table, columns);
+    else
+        for (int i = 0; i < RelationGetDescr(table)->natts; i++)
+            if (!TupleDescAttr(RelationGetDescr(table), i)->attisdropped)
+                append_column(&sql, TupleDescAttr(RelationGetDescr(table), i));
+    table_close(table, NoLock);
+    appendStringInfoChar(&sql, ')');
+    settings.leave();
+    return sql.data;
+}
+
+// Rows whose table or view is gone: their oid may be used again some day.
+static void forget_dangling(const Visit &visit) {
+    visit.run("DELETE FROM dp_rdr.policy p WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = p.view)");
+    visit.run("DELETE FROM dp_rdr.suspension s WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = s.view)");
+    visit.run("DELETE FROM dp_rdr.restricted_view v WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = v.view) "
+              "OR NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = v.relation)");
+    visit.run("DELETE FROM dp_rdr.column_bounds b WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = b.relation)");
+    visit.run("DELETE FROM dp_rdr.column_groups g WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = g.relation)");
+    visit.run("DELETE FROM dp_rdr.reviewer r WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = r.relation)");
+    visit.run(
+        "DELETE FROM dp_rdr.protected_table t WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = t.relation)");
+    // One with units may have told what other tables with the same people must not tell again; and what was charged to a row must
+    // not be taken for a charge whose domain is lost.
+    visit.run("DELETE FROM dp_rdr.privacy_domain d WHERE d.unit_types IS NULL "
+              "AND NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.domain = d.id) "
+              "AND NOT EXISTS (SELECT FROM dp_rdr.ledger_row l WHERE l.table_id = d.id)");
+}
+
+// A view of the owner's over this table that calls deny(): it was protected before, by a catalog that is lost. Anybody can
+// make such a view: another's, or a temporary one, says nothing.
+static bool has_facade(const Visit &visit, Oid relation) {
+    uint64 rows = run_with_oid(visit,
+                               "SELECT DISTINCT r.ev_class FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid "
+                               "WHERE d.classid = 'pg_rewrite'::regclass AND d.refclassid = 'pg_class'::regclass "
+                               "AND d.refobjid = $1 AND EXISTS (SELECT FROM pg_class v JOIN pg_class t ON t.oid = $1 "
+                               "WHERE v.oid = r.ev_class AND v.oid <> t.oid AND v.relowner = t.relowner "
+                               "AND v.relpersistence <> 't')",
+                               relation);
+    for (uint64 i = 0; i < rows; i++) {
+        bool isnull;
+        if (catalog::table_of_facade(DatumGetObjectId(border::Spi::value(i, 1, &isnull))) == relation)
+            return true;
+    }
+    return false;
+}
+
+namespace {
+// Where the totals of a table come from.
+struct Identity {
+    const char *id; // of the domain
+    bool known;     // already in protected_table
+    bool odometer;  // has its odometer row
+    bool history;   // had charges or a facade before
+    bool lost;      // and of some of it nobody knows whose total counts it
+};
+} // namespace
+
+static bool flag(int column) {
+    bool isnull;
+    Datum value = border::Spi::value(0, column, &isnull);
+    return !isnull && DatumGetBool(value);
+}
+
+static bool has_odometer(const Visit &visit, const char *id) {
+    Oid types[1] = {TEXTOID};
+    Datum values[1] = {CStringGetTextDatum(id)};
+    return visit.run("SELECT 1 FROM dp_rdr.odometer o WHERE o.id = $1::uuid", 1, types, values) == 1;
+}
+
+[[noreturn]] static void refuse_other_unit(Oid relation, const char *was, const char *remedy) {
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+             errmsg("an earlier table %s was asked about with %s as its unit", catalog::qualified_name(relation), was),
+             errdetail("What it has told of them counts in the totals of that unit."), errhint("%s", remedy)));
+    pg_unreachable();
+}
+
+// The owner of totals, as of the last charge: this one, or a role that has another name by now.
+static const char owned[] = "(o.owner = $2 OR NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = o.owner))";
+
+// Charges on a table of this name whose domain was not restored with them.
+static bool has_lost_charges(const Visit &visit, Oid relation) {
+    Oid types[1] = {TEXTOID};
+    Datum values[1] = {CStringGetTextDatum(catalog::qualified_name(relation))};
+    return visit.run("SELECT 1 FROM dp_rdr.ledger_row l WHERE l.relation = $1 AND NOT EXISTS "
+                     "(SELECT FROM dp_rdr.privacy_domain d WHERE d.id = l.table_id) LIMIT 1",
+                     1, types, values) == 1;
+}
+
+// A table that was dropped and made again by the same owner goes on with its totals, unless they belong to a living
+// table that was renamed; so does one whose ledger was restored without its odometer. Columns: id, whether it has an odometer, has
+// told anything, has units, and has surely none.
+static bool find_by_name(const Visit &visit, Oid relation) {
+    Oid types[2] = {TEXTOID, TEXTOID};
+    Datum values[2] = {CStringGetTextDatum(catalog::qualified_name(relation)),
+                       CStringGetTextDatum(GetUserNameFromId(catalog::relation_owner(relation), false))};
+    return visit.run(
+               psprintf("SELECT x.id, x.odometer, x.used, EXISTS (SELECT FROM dp_rdr.privacy_domain d "
+                        "WHERE d.id = x.id AND d.unit_types IS NOT NULL), EXISTS (SELECT FROM dp_rdr.privacy_domain d "
+                        "WHERE d.id = x.id AND d.unit_types IS NULL) FROM ("
+                        "SELECT o.id, true AS odometer, o.public_epsilon + o.conditional_epsilon + o.public_rho "
+                        "+ o.conditional_rho + o.public_denials + o.conditional_denials > 0 AS used "
+                        "FROM dp_rdr.odometer o WHERE o.relation_name = $1 AND %s "
+                        "UNION ALL SELECT l.table_id, false, true FROM dp_rdr.ledger_row l WHERE l.relation = $1 "
+                        "AND NOT EXISTS (SELECT FROM dp_rdr.odometer o WHERE o.id = l.table_id)) x "
+                        "WHERE NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.domain = x.id) "
+                        "ORDER BY x.odometer DESC, x.used DESC, x.id LIMIT 1",
+                        owned),
+               2, types, values) == 1;
+}
+
+static bool has_types(const Visit &visit, const char *id, const Unit &unit) {
+    Oid types[2] = {TEXTOID, REGTYPEARRAYOID};
+    Datum values[2] = {CStringGetTextDatum(id), type_array(unit)};
+    return visit.run("SELECT 1 FROM dp_rdr.privacy_domain d WHERE d.id = $1::uuid AND d.unit_types = $2", 2, types,
+                     values) == 1;
+}
+
+const char *domain_of_name(const Visit &visit, Oid relation) {
+    Oid types[2] = {TEXTOID, TEXTOID};
+    Datum values[2] = {CStringGetTextDatum(catalog::qualified_name(relation)),
+                       CStringGetTextDatum(GetUserNameFromId(catalog::relation_owner(relation), false))};
+    uint64 rows =
+        visit.run(psprintf("SELECT d.id FROM dp_rdr.privacy_domain d LEFT JOIN dp_rdr.odometer o ON o.id = d.id "
+                           "WHERE d.unit_types IS NOT NULL AND (o.id IS NULL OR %s) "
+                           "AND EXISTS (SELECT FROM dp_rdr.ledger_row l WHERE l.table_id = d.id AND l.relation = $1) "
+                           "ORDER BY d.id LIMIT 1",
+                           owned),
+                  2, types, values);
+    return rows == 1 ? visit.spi.text(0, 1) : nullptr;
+}
+
+// A domain that was used, or has tables, and whose people were the columns of a table of this name. 55000 where that lives under
+// another name: what is made in its place has the same people as often as not.
+static const char *domain_founded(const Visit &visit, Oid relation) {
+    Oid types[2] = {TEXTOID, TEXTOID};
+    Datum values[2] = {CStringGetTextDatum(catalog::qualified_name(relation)),
+                       CStringGetTextDatum(GetUserNameFromId(catalog::relation_owner(relation), false))};
+    if (visit.run(
+            psprintf(
+                "SELECT d.id, (SELECT t.relation::oid FROM dp_rdr.protected_table t JOIN pg_class c ON c.oid = "
+                "t.relation "
+                "JOIN pg_namespace n ON n.oid = c.relnamespace WHERE t.domain = d.id AND t.relation = d.unit_table "
+                "AND format('%%I.%%I', n.nspname, c.relname) <> ALL (d.unit_names)) "
+                "FROM dp_rdr.privacy_domain d LEFT JOIN dp_rdr.odometer o ON o.id = d.id "
+                "WHERE d.unit_types IS NOT NULL AND $1 = ANY (d.unit_names) AND (o.id IS NULL OR %s) "
+                "AND (EXISTS (SELECT FROM dp_rdr.ledger_row l WHERE l.table_id = d.id) "
+                "OR EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.domain = d.id)) ORDER BY d.id LIMIT 1",
+                owned),
+            2, types, values) != 1)
+        return nullptr;
+    bool isnull;
+    Oid renamed = DatumGetObjectId(border::Spi::value(0, 2, &isnull));
+    if (isnull)
+        return visit.spi.text(0, 1);
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("the people of %s were known by the name of %s", catalog::qualified_name(renamed),
+                           catalog::qualified_name(relation)),
+                    errhint("If these are the same people, write unit => '... -> %s'; if not, protect the table under "
+                            "another name.",
+                            catalog::qualified_name(renamed))));
+    pg_unreachable();
+}
+
+// Totals of this name that another role has: neither his to go on with, nor to begin at 0 beside them.
+static void check_not_anothers(const Visit &visit, Oid relation) {
+    Oid types[2] = {TEXTOID, TEXTOID};
+    Datum values[2] = {CStringGetTextDatum(catalog::qualified_name(relation)),
+                       CStringGetTextDatum(GetUserNameFromId(catalog::relation_owner(relation), false))};
+    if (visit.run("SELECT o.owner FROM dp_rdr.odometer o JOIN dp_rdr.privacy_domain d ON d.id = o.id "
+                  "JOIN pg_roles r ON r.rolname = o.owner WHERE d.unit_types IS NOT NULL AND o.owner <> $2 "
+                  "AND EXISTS (SELECT FROM dp_rdr.ledger_row l WHERE l.table_id = o.id "
+                  "AND (l.relation = $1 OR $1 = ANY (d.unit_names))) ORDER BY o.id LIMIT 1",
+                  2, types, values) == 1)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("an earlier table %s was asked about when it belonged to role %s",
+                               catalog::qualified_name(relation), quote_identifier(visit.spi.text(0, 1))),
+                        errhint("Protect it as that role's, whose totals go on; with other people, under another "
+                                "name.")));
+}
+
+static Identity new_identity(const Visit &visit, Oid relation) {
+    Identity identity = {};
+    identity.history = has_facade(visit, relation);
+    visit.run("SELECT gen_random_uuid()");
+    identity.id = visit.spi.text(0, 1);
+    return identity;
+}
+
+// Of a table that comes to another's domain, or back to one of its own.
+static Identity identity_of(const Visit &visit, const char *id, bool told) {
+    Identity identity = {};
+    identity.id = id;
+    identity.odometer = has_odometer(visit, id);
+    identity.history = told || !identity.odometer;
+    return identity;
+}
+
+static Identity find_unit_identity(const Visit &visit, Oid relation, const Unit &unit) {
+    const char *before = domain_of_name(visit, relation);
+    if (before == nullptr && unit.domain == nullptr)
+        before = domain_founded(visit, relation);
+    if (before != nullptr &&
+        (unit.domain != nullptr ? strcmp(before, unit.domain) != 0 : !has_types(visit, before, unit)))
+        refuse_other_unit(relation, "other people", "Give it the unit that it had.");
+    if (before != nullptr)
+        return identity_of(visit, before, true);
+    check_not_anothers(visit, relation);
+    bool unknown = false;
+    if (find_by_name(visit, relation)) {
+        const char *id = visit.spi.text(0, 1);
+        bool used = flag(3), units = flag(4), rows = flag(5);
+        if (used && rows)
+            refuse_other_unit(relation, "a row", "Leave unit at NULL.");
+        if (used && units && (unit.domain != nullptr || !has_types(visit, id, unit)))
+            refuse_other_unit(relation, "other people", "Give it the unit that it had.");
+        if (used && unit.domain == nullptr)
+            return identity_of(visit, id, true);
+        unknown = used;
+    }
+    if (unit.domain == nullptr)
+        return new_identity(visit, relation);
+    Identity identity = identity_of(visit, unit.domain, false);
+    identity.lost = unknown || has_facade(visit, relation);
+    return identity;
+}
+
+static Identity find_row_identity(const Visit &visit, Oid relation) {
+    if (domain_of_name(visit, relation) != nullptr || domain_founded(visit, relation) != nullptr)
+        refuse_other_unit(relation, "people who may have many rows", "Pass the unit that it had, unit => '...'.");
+    check_not_anothers(visit, relation);
+    if (!find_by_name(visit, relation))
+        return new_identity(visit, relation);
+    Identity identity = {};
+    identity.id = visit.spi.text(0, 1);
+    identity.odometer = flag(2);
+    // Not after a dp_protect that was rolled back: its odometer was never used.
+    identity.history = flag(3);
+    if (!flag(4))
+        return identity;
+    if (identity.history)
+        refuse_other_unit(relation, "people who may have many rows", "Pass the unit that it had, unit => '...'.");
+    return new_identity(visit, relation);
+}
+
+static Identity find_identity(const Visit &visit, Oid relation, const Unit *unit) {
+    Identity identity = {};
+    if (run_with_oid(visit,
+                     "SELECT t.domain, EXISTS (SELECT FROM dp_rdr.odometer o WHERE o.id = t.domain) "
+                     "FROM dp_rdr.protected_table t WHERE t.relation::oid = $1",
+                     relation) == 1) {
+        identity.id = visit.spi.text(0, 1);
+        identity.known = identity.history = true;
+        identity.odometer = flag(2);
+        return identity;
+    }
+    identity = unit != nullptr ? find_unit_identity(visit, relation, *unit) : find_row_identity(visit, relation);
+    identity.lost |= has_lost_charges(visit, relation);
+    return identity;
+}
+
+void remember_name(const Visit &visit, const char *id, Oid relation) {
+    Oid types[2] = {TEXTOID, TEXTOID};
+    Datum values[2] = {CStringGetTextDatum(id), CStringGetTextDatum(catalog::qualified_name(relation))};
+    visit.run("UPDATE dp_rdr.privacy_domain d SET unit_names = d.unit_names || $2 "
+              "WHERE d.id = $1::uuid AND ($2 = ANY (d.unit_names)) IS NOT TRUE",
+              2, types, values);
+}
+
+// A domain that is there stays as it is. Totals of an earlier table go on, but not an epoch that its settings had begun.
+void register_domain(const Visit &visit, const char *id, Oid relation, const Unit *unit) {
+    Oid types[3] = {TEXTOID, OIDOID, REGTYPEARRAYOID};
+    bool founds = unit != nullptr && unit->domain == nullptr;
+    Datum values[3] = {CStringGetTextDatum(id), ObjectIdGetDatum(relation), founds ? type_array(*unit) : Datum{0}};
+    const char *nulls = founds ? "   " : "  n";
+    // What was kept of a table of rows that is gone.
+    visit.run("DELETE FROM dp_rdr.privacy_domain d WHERE d.id = $1::uuid AND d.unit_types IS NULL "
+              "AND NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.domain = d.id)",
+              1, types, values);
+    visit.run("INSERT INTO dp_rdr.privacy_domain (id, unit_table, unit_types, epoch) "
+              "SELECT $1::uuid, CASE WHEN $3 IS NOT NULL THEN $2::regclass END, $3, "
+              "coalesce((SELECT o.epoch + 1 FROM dp_rdr.odometer o WHERE o.id = $1::uuid), 0) ON CONFLICT DO NOTHING",
+              3, types, values, nulls);
+    visit.run("SELECT 1 FROM dp_rdr.privacy_domain d WHERE d.id = $1::uuid FOR UPDATE", 1, types, values);
+    Oid keyed_types[3] = {TEXTOID, OIDOID, BOOLOID};
+    Datum keyed_values[3] = {values[0], values[1], BoolGetDatum(founds && unit->keyed)};
+    // The table whose keys are the people is made again, or is the first that is: one with limits may have several rows of one.
+    if (!founds)
+        return;
+    if (!OidIsValid(unit->parent))
+        remember_name(visit, id, relation);
+    visit.run("UPDATE dp_rdr.privacy_domain d SET unit_table = $2::regclass WHERE d.id = $1::uuid AND NOT EXISTS "
+              "(SELECT FROM dp_rdr.protected_table t WHERE t.domain = d.id AND t.relation = d.unit_table "
+              "AND (t.max_rows IS NULL OR NOT $3))",
+              3, keyed_types, keyed_values);
+}
+
+void register_unit(const Visit &visit, const char *id, Oid relation, const Unit *unit, const Limits &limits) {
+    Oid types[7] = {OIDOID, TEXTOID, TEXTARRAYOID, OIDOID, TEXTARRAYOID, INT4OID, INT4OID};
+    char nulls[8] = "       ";
+    Datum values[7] = {ObjectIdGetDatum(relation), CStringGetTextDatum(id)};
+    auto put = [&](int place, bool there, auto value) {
+        if (there)
+            values[place] = value();
+        else
+            nulls[place] = 'n';
+    };
+    put(2, unit != nullptr, [&] { return unit_array(relation, unit->ncolumns, unit->columns); });
+    put(3, unit != nullptr && OidIsValid(unit->parent), [&] { return ObjectIdGetDatum(unit->parent); });
+    put(4, unit != nullptr && unit->parent_key != nullptr,
+        [&] { return unit_array(unit->parent, unit->ncolumns, unit->parent_key); });
+    put(5, limits.max_rows > 0, [&] { return Int32GetDatum(limits.max_rows); });
+    put(6, limits.max_groups > 0, [&] { return Int32GetDatum(limits.max_groups); });
+    visit.run("INSERT INTO dp_rdr.protected_table (relation, domain, unit, parent, parent_key, max_rows, max_groups) "
+              "VALUES ($1::regclass, $2::uuid, $3, $4::regclass, $5, $6, $7) ON CONFLICT (relation) DO UPDATE SET "
+              "domain = excluded.domain, unit = excluded.unit, parent = excluded.parent, "
+              "parent_key = excluded.parent_key, max_rows = excluded.max_rows, max_groups = excluded.max_groups",
+              7, types, values, nulls);
+}
+
+static void register_view(const Visit &visit, Oid view, Oid relation, const char *filter, bool all_columns) {
+    Oid types[4] = {OIDOID, OIDOID, TEXTOID, BOOLOID};
+    Datum values[4] = {ObjectIdGetDatum(view), ObjectIdGetDatum(relation),
+                       filter ? CStringGetTextDatum(filter) : Datum(0), BoolGetDatum(all_columns)};
+    visit.run("INSERT INTO dp_rdr.restricted_view (view, relation, filter, all_columns) "
+              "VALUES ($1::regclass, $2::regclass, $3, $4)",
+              4, types, values, filter ? "    " : "  n ");
+}
+
+// Totals that were lost are not to be spent again: the bound closes at what is known to be consumed on the public account.
+// Public charges are held against that account alone; a total that had the conditional charges in it would leave them room. An
+// epoch under zcdp ends with it: its claim comes on top, when the next request is denied.
+static void freeze(Oid relation, bool joins) {
+    Visit visit = Visit::write();
+    run_with_oid(visit,
+                 "UPDATE dp_rdr.privacy_domain d SET bound = 'filter', "
+                 "epsilon_total = o.public_epsilon, delta_total = o.public_delta, delta_conversion = NULL, "
+                 "cap = 'tight', epsilon_pure = 0, rho_target = NULL, rho_total = NULL, period = NULL, "
+                 "period_since = NULL, epsilon_lifetime = NULL, delta_lifetime = NULL, "
+                 "epoch = greatest(d.epoch, o.epoch) + 1 FROM dp_rdr.odometer o, dp_rdr.protected_table t "
+                 "WHERE o.id = d.id AND t.domain = d.id AND t.relation::oid = $1",
+                 relation);
+    visit.leave();
+    ereport(WARNING, (errmsg("%s was protected before, and its totals are lost: no query will be answered",
+                             catalog::qualified_name(relation)),
+                      joins ? errdetail("The totals that it shares with other tables are closed.") : 0,
+                      errhint("When you know what has been spent, lift the bound with dp_set_odometer('%s', "
+                              "epsilon_total => ..., delta_total => ...).",
+                              catalog::qualified_name(relation))));
+}
+
+// Of a table that is protected, what is passed must be what was declared.
+static void check_declared(Oid relation, const Unit *unit, const Limits &limits) {
+    const catalog::UnitPath *path = declared_unit(relation);
+    const char *name = catalog::qualified_name(relation);
+    if (unit != nullptr && !is_declared_unit(path, *unit))
+        ereport(ERROR,
+                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                 path == nullptr ? errmsg("%s is protected with a row as its unit", name)
+                                 : errmsg("%s is protected with the unit %s", name, unit_text(path)),
+                 errhint("A further view has the same: leave unit at NULL. dp_set_unit('%s', ...) changes it, as "
+                         "long as nothing was asked.",
+                         name)));
+    int max_rows = path == nullptr ? 0 : path->max_rows, max_groups = path == nullptr ? 0 : path->max_groups;
+    if ((limits.max_rows > 0 && limits.max_rows != max_rows) ||
+        (limits.max_groups > 0 && limits.max_groups != max_groups))
+        ereport(ERROR,
+                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("%s is protected with other limits", name),
+                 errhint("All its views have the same: leave max_rows and max_groups at NULL; "
+                         "dp_set_contribution('%s', ...) changes them.",
+                         name)));
+}
+
+// Of a table that is protected whose domain was lost in a restore of a part.
+static const Unit *founding_unit(Oid relation) {
+    const catalog::UnitPath *path = declared_unit(relation);
+    if (path == nullptr || !path->direct)
+        return nullptr;
+    auto *unit = static_cast<Unit *>(palloc0(sizeof(Unit)));
+    unit->parent = path->parent_relation;
+    unit->ncolumns = path->ncolumns;
+    unit->columns = path->columns;
+    unit->types = static_cast<Oid *>(palloc(sizeof(Oid) * unit->ncolumns));
+    for (int i = 0; i < unit->ncolumns; i++)
+        unit->types[i] = get_atttype(relation, unit->columns[i]);
+    return unit;
+}
+
+static Identity register_table(Oid relation, const Unit *unit, const Limits &limits) {
+    Visit visit = Visit::write();
+    forget_dangling(visit);
+    Identity identity = find_identity(visit, relation, unit);
+    register_domain(visit, identity.id, relation, identity.known ? founding_unit(relation) : unit);
+    if (!identity.known)
+        register_unit(visit, identity.id, relation, unit, limits);
+    visit.leave();
+    return identity;
+}
+
+static Oid protect(Oid relation, const char *name, ArrayType *columns, const char *filter, const char *text,
+                   const Unit *unit, const Limits &limits) {
+    const char *schema, *view;
+    const char *view_name = resolve_view_name(name, &schema, &view);
+    Identity identity = register_table(relation, unit, limits);
+    check_unmoved(relation, text, unit);
+
+    run_as(catalog::relation_owner(relation),
+           facade_statement(psprintf("CREATE VIEW %s", view_name), relation, columns));
+    Oid facade = get_relname_relid(view, get_namespace_oid(schema, false));
+    Visit visit = Visit::write();
+    register_view(visit, facade, relation, filter, columns == nullptr);
+    visit.leave();
+
+    if (!identity.odometer)
+        catalog::create_odometer(identity.id, catalog::qualified_name(relation),
+                                 GetUserNameFromId(catalog::relation_owner(relation), false));
+    if (identity.lost || (identity.history && !identity.odometer))
+        freeze(relation, unit != nullptr && unit->domain != nullptr);
+    else if (identity.history && !identity.known)
+        ereport(WARNING, (errmsg("%s goes on with the ledger and the totals of an earlier table of this name",
+                                 catalog::qualified_name(relation))));
+    warn_of_many_rows(relation);
+    return facade;
+}
+
+DP_CALL(dp_protect) {
+    require(fcinfo, 0, "relation");
+    require(fcinfo, 1, "view");
+    Oid relation = PG_GETARG_OID(0);
+    check_owner(relation);
+    LockRelationOid(relation, AccessShareLock);
+    catalog::check_protectable(relation);
+    catalog::check_can_charge();
+    const char *filter = text_argument(fcinfo, 4);
+    if (filter != nullptr)
+        filter = query::canonical_condition(filter, relation, "filter");
+    const char *text = text_argument(fcinfo, 2);
+    const Unit *unit = text == nullptr ? nullptr : resolve_unit(relation, text);
+    const Limits limits = limit_arguments(fcinfo, 5);
+    if (catalog::is_protected_table(relation))
+        check_declared(relation, unit, limits);
+    else
+        check_limits(relation, unit, limits);
+    PG_RETURN_OID(protect(relation, text_argument(fcinfo, 1), array_argument(fcinfo, 3), filter, text, unit, limits));
+}
+
+// Behind the end of a view, whose answers nobody is given again: those of roles that have no other policy with a replay on the domain.
+// (dp_revoke() leaves them, since what is granted anew would be drawn and charged anew; they expire.)
+static void drop_stored(const Visit &visit, Oid relation) {
+    run_with_oid(visit,
+                 "DELETE FROM dp_rdr.stored_answer a USING dp_rdr.protected_table t "
+                 "WHERE t.domain = a.table_id AND t.relation::oid = $1 AND NOT EXISTS "
+                 "(SELECT FROM dp_rdr.policy p JOIN dp_rdr.restricted_view v ON v.view::oid = p.view::oid "
+                 "JOIN dp_rdr.protected_table o ON o.relation = v.relation "
+                 "WHERE o.domain = t.domain AND p.grantee::oid = a.grantee AND p.replay IS NOT NULL)",
+                 relation);
+}
+
+DP_CALL(dp_unprotect) {
+    require(fcinfo, 0, "view");
+    catalog::Settings *settings = settings_of_view(PG_GETARG_OID(0));
+    Visit visit = Visit::write();
+    lock_declarations(visit, settings->relation);
+    run_with_oid(visit, "DELETE FROM dp_rdr.policy p WHERE p.view::oid = $1", settings->view);
+    run_with_oid(visit, "DELETE FROM dp_rdr.suspension s WHERE s.view::oid = $1", settings->view);
+    run_with_oid(visit, "DELETE FROM dp_rdr.restricted_view v WHERE v.view::oid = $1", settings->view);
+    drop_stored(visit, settings->relation);
+    visit.leave();
+    run_as(catalog::relation_owner(settings->view), psprintf("DROP VIEW %s", settings->view_name));
+    PG_RETURN_VOID();
+}
+
+} // namespace dp::sql

@@ -1,0 +1,125 @@
+-- People with several rows: with the canary there are 3,000 visits, 6,000 bills and 600 letters more, all of one person or of nobody.
+
+-- C01 SHAPE
+SELECT count(*) FROM visit_dp
+SELECT count(*), count(cost), sum(cost), avg(cost), sum(price), avg(price) FROM visit_dp
+SELECT count(DISTINCT pid), count(*) FROM visit_dp
+SELECT ward, count(*), count(DISTINCT pid), sum(cost) FROM visit_dp GROUP BY ward
+SELECT ward, avg(price) FROM visit_dp WHERE cost * cost > 100 GROUP BY ward
+SELECT count(DISTINCT pid) FROM visit_dp WHERE ward = 'Atlantis'
+SELECT count(*), sum(cost) FROM bill_dp
+SELECT count(*), sum(age), count(DISTINCT pid) FROM patient_dp
+SELECT count(*), sum(cost), count(DISTINCT author) FROM letter_dp
+SELECT subject, count(*), count(DISTINCT author) FROM letter_dp GROUP BY subject
+SELECT count(*) FROM letter_dp WHERE author > 'xyz'
+SELECT count(*) FROM letter_dp WHERE length(author) > 100000
+SELECT sum(2 * cost * cost), sum(cost) FILTER (WHERE price > 3) FROM visit_dp
+SELECT extract(year FROM date '2020-01-01' + cost) AS y, count(*) FROM visit_dp WHERE ward = 'w1' GROUP BY 1
+
+-- A ward that one person fills is found by nobody, and the others are.
+-- C12 NOLEAK
+finder> SELECT note, count(*) FROM visit_dp GROUP BY note
+finder> SELECT substr(note, 1, 4), count(*), sum(cost) FROM visit_dp GROUP BY 1
+finder> SELECT substr(author, 1, 4), count(*), count(DISTINCT author) FROM letter_dp GROUP BY 1
+finder> SELECT ward || '', count(*) FROM visit_dp GROUP BY 1
+finder> SELECT ward || '', count(*), sum(cost), count(DISTINCT pid) FROM visit_dp GROUP BY 1
+finder> SELECT upper(ward), count(DISTINCT pid) FROM visit_dp GROUP BY 1
+finder> SELECT ward || '', count(*) FROM visit_dp WHERE cost > 1000 OR pid = 4242 GROUP BY 1
+finder> SELECT part, count(*), sum(cost) FROM bill_dp GROUP BY part
+finder> SELECT part, count(*) FROM bill_dp WHERE cost > 100 GROUP BY part
+finder> SELECT subject || '', count(*) FROM letter_dp GROUP BY 1
+finder> SELECT subject || '', count(DISTINCT author) FROM letter_dp WHERE author IS NULL OR length(author) > 1000 GROUP BY 1
+finder> SELECT CASE WHEN pid = 4242 THEN 1.00 ELSE 1.0 END AS k, count(*) FROM visit_dp GROUP BY 1
+finder> SELECT CASE WHEN pid = 4242 THEN repeat('a', 1100) ELSE 'b' END AS k, count(*) FROM visit_dp GROUP BY 1
+finder> SELECT k::text, count(*) FROM (SELECT CASE WHEN pid = 4242 THEN '-0'::float8 ELSE 0 END AS k FROM visit_dp) q GROUP BY k
+finder> SELECT * FROM dp_query($$SELECT note, count(*) FROM visit_dp GROUP BY note$$, max_rows => 1048576, max_groups => 1048576) AS (note text, n bigint)
+finder> SELECT * FROM dp_query($$SELECT ward || '', count(*) FROM visit_dp GROUP BY 1$$, max_rows => 1) AS (ward text, n bigint)
+
+-- C12 SHAPE
+finder> DO $$ BEGIN ASSERT (SELECT string_agg(k, ',' ORDER BY k) FROM (SELECT substr(note, 1, 4) AS k, count(*) FROM visit_dp GROUP BY 1) q) = 'note'; END $$
+finder> DO $$ BEGIN ASSERT (SELECT string_agg(k, ',' ORDER BY k) FROM (SELECT part AS k, count(*) FROM bill_dp GROUP BY 1) q) = 'p0,p1'; END $$
+finder> DO $$ BEGIN ASSERT (SELECT string_agg(k, ',' ORDER BY k) FROM (SELECT ward || '' AS k, count(*) FROM visit_dp GROUP BY 1) q) = 'Atlantis,w0,w1,w2'; END $$
+
+-- Whose rows they are, is no group; and who is counted, is the unit alone.
+-- D14 REFUSE 0A000
+SELECT pid, count(*) FROM visit_dp GROUP BY pid
+finder> SELECT pid, count(*) FROM visit_dp GROUP BY pid
+finder> SELECT author, count(*) FROM letter_dp GROUP BY author
+finder> SELECT pid, ward, count(*) FROM visit_dp GROUP BY pid, ward
+SELECT count(DISTINCT ward) FROM visit_dp
+SELECT count(DISTINCT (pid, ward)) FROM visit_dp
+SELECT count(DISTINCT pid + 0) FROM visit_dp
+SELECT count(DISTINCT vid) FROM bill_dp
+SELECT sum(DISTINCT cost) FROM visit_dp
+SELECT count(*) FROM visit_dp v, patient_dp p WHERE v.pid = p.pid
+SELECT count(*) FROM visit_dp WHERE pid IN (SELECT pid FROM patient_dp)
+
+-- How much of a person counts, is the analyst's to say within what is possible.
+-- D14 REFUSE 22023
+SELECT * FROM dp_query('SELECT count(*) FROM visit_dp', max_rows => 0) AS (n bigint)
+SELECT * FROM dp_query('SELECT count(*) FROM visit_dp', max_rows => 1048577) AS (n bigint)
+SELECT * FROM dp_query('SELECT count(*) FROM visit_dp', max_rows => -2147483648) AS (n bigint)
+SELECT * FROM dp_query('SELECT count(*) FROM visit_dp', max_groups => 0) AS (n bigint)
+SELECT * FROM dp_query('SELECT count(*) FROM visit_dp', max_rows => 2, max_groups => 3) AS (n bigint)
+SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.visit_dp', NULL, 1, NULL, NULL, 1, true, 0, NULL) AS (n bigint)
+SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.visit_dp', NULL, 1, NULL, NULL, 1, true, 2, 2147483647) AS (n bigint)
+
+-- D14 FRESH 3
+SELECT * FROM dp_query('SELECT count(*) FROM visit_dp', max_rows => 1) AS (n bigint)
+  SELECT * FROM dp_query('SELECT count(*) FROM visit_dp', max_rows => 1048576) AS (n bigint)
+  SELECT * FROM dp_query('SELECT count(*) FROM visit_dp', max_rows => 1) AS (n bigint)
+
+-- D14 SHAPE
+SELECT * FROM dp_query('SELECT ward, count(*), sum(cost) FROM visit_dp GROUP BY ward', max_rows => 1048576, max_groups => 1048576) AS (ward text, n bigint, c bigint)
+SELECT * FROM dp_query('SELECT ward, count(*) FROM visit_dp GROUP BY ward', max_rows => 3, max_groups => 1) AS (ward text, n bigint)
+SELECT * FROM dp_query('SELECT count(*), sum(cost) FROM bill_dp', max_rows => 1) AS (n bigint, c bigint)
+
+-- A selection asks what a row changes.
+-- D14 REFUSE 0A000
+selector> SELECT count(*) FROM visit_dp
+selector> SELECT sum(cost), avg(cost) FROM visit_dp
+selector> SELECT count(*), count(DISTINCT author) FROM letter_dp
+
+-- D14 SHAPE
+selector> SELECT count(*) FROM patient_dp
+
+-- An answer of other limits is another answer.
+-- D14 CHARGED 2
+controller> SELECT dp_forget('visit') IS NULL
+  SELECT * FROM dp_query('SELECT count(*) FROM visit_again WHERE cost > 3', max_rows => 2) AS (n bigint)
+  SELECT * FROM dp_query('SELECT count(*) FROM visit_again WHERE cost > 3', max_rows => 2) AS (n bigint)
+  SELECT * FROM dp_query('SELECT count(*) FROM visit_again WHERE cost > 3', max_rows => 3) AS (n bigint)
+  SELECT * FROM dp_query('SELECT count(*) FROM visit_again WHERE cost > 3', max_rows => 2) AS (n bigint)
+
+-- What is estimated depends on nobody.
+-- C12 SAME
+SELECT * FROM dp_explain('SELECT ward, count(*), sum(cost), count(DISTINCT pid) FROM visit_dp GROUP BY ward')
+SELECT * FROM dp_explain('SELECT count(*) FROM bill_dp', max_rows => 4)
+SELECT * FROM dp_explain('SELECT count(*) FROM letter_dp WHERE author > $$x$$')
+EXPLAIN SELECT ward, count(*), sum(cost) FROM visit_dp GROUP BY ward
+
+-- The tables on the path, and the functions that read what a person brings.
+-- A01 REFUSE 42501
+SELECT * FROM patient
+SELECT count(*) FROM visit
+SELECT dp_set_unit('visit', 'ward')
+SELECT dp_set_contribution('visit', 1000, 1000)
+SELECT * FROM dp_domain('visit')
+SELECT dp_rdr.contribution('\x00', vid) FROM visit GROUP BY pid
+
+-- A29 NOLEAK
+SELECT dp_rdr.contribution('\x00', pid) FROM visit_dp
+SELECT dp_rdr.contribution('\x00', note) FROM visit_dp GROUP BY pid
+SELECT dp_rdr.contribution('\x'), dp_rdr.contribution(NULL), dp_rdr.contribution(decode(repeat('ff', 1000), 'hex'), 1, 'a'::text)
+SELECT dp_rdr.contribution(decode(repeat('00', 64), 'hex'), g) FROM generate_series(1, 10) g
+SELECT dp_rdr.contribution(decode(repeat('01', g), 'hex'), g, g::text) FROM generate_series(1, 300) g GROUP BY g
+SELECT dp_rdr.contribution_deserialize('\xffffffffffffffff', NULL)
+SELECT dp_rdr.contribution_final(NULL)
+
+-- A person's rows in a ward: nothing of theirs is in an error, and none is raised.
+-- C01 NOLEAK
+SELECT count(*) FROM visit_dp WHERE CASE WHEN pid = 4242 THEN 1 / (cost - cost) ELSE 1 END = 1
+SELECT sum(cost * 2000000000) FROM visit_dp
+SELECT sum(price * 1e100) FROM visit_dp WHERE pid = 4242
+SELECT count(*) FROM letter_dp WHERE author || author IS NOT NULL
+SELECT count(*) FROM letter_dp WHERE author = note

@@ -1,0 +1,102 @@
+"""What the answer to a question adds up to before noise, by doc/formulas.md 9, computed from the rows: an account that shares
+nothing with the server's. Whole numbers and fractions only.
+
+Bounds are such that every point of a lattice is exact: lower and upper 16 apart, for pairs and triples.
+"""
+from collections import defaultdict
+
+FINE = 2 ** 20
+ONE = 2 ** 30
+
+
+class Measure:
+    """kind: count (of rows, or of values of a column), units, sum, pair, triple; keeps: which rows the FILTER lets pass."""
+
+    def __init__(self, kind, column=None, bounds=None, keeps=None):
+        self.kind, self.column, self.bounds = kind, column, bounds
+        self.filtered, self.keeps = keeps is not None, keeps or (lambda row: True)
+
+    def width(self):
+        return {"pair": 2, "triple": 3}.get(self.kind, 1)
+
+    def points(self, row, grain):
+        """Of one row; None: it does not contribute."""
+        if not self.keeps(row) or (self.column is not None and row[self.column] is None):
+            return None
+        if self.kind in ("count", "units"):
+            return (grain,)
+        low, high = self.bounds
+        value = min(max(row[self.column], low), high)
+        if self.kind == "sum":
+            return (value * grain,)
+        share = value - low  # of 16
+        if self.kind == "pair":
+            return (share * ONE // 16, (16 - share) * ONE // 16)
+        return (share ** 2 * ONE // 256, 2 * share * (16 - share) * ONE // 256, (16 - share) ** 2 * ONE // 256)
+
+
+class Limits:
+    """Of a question: R, kappa, and the points of a counted row. clipped: a unit may have several rows."""
+
+    def __init__(self, rows, groups, clipped, one_group):
+        self.rows, self.groups, self.clipped, self.one_group = rows, groups, clipped, one_group
+
+    def grain(self, measure, first_of_threshold=False):
+        if self.one_group or not self.clipped or first_of_threshold:
+            return 1
+        if measure.kind == "sum":  # as fine as the lattice of numbers that are not whole: 2^-30 of the next power of two
+            return 2 ** (30 - (max(abs(bound) for bound in measure.bounds) - 1).bit_length())
+        return FINE
+
+    def sensitivity(self, measure, grain):
+        if measure.kind == "units":
+            return self.groups * grain
+        if measure.kind == "count":
+            return self.rows * grain
+        if measure.kind == "sum":
+            return max(1, self.rows * grain * max(abs(bound) for bound in measure.bounds))
+        return self.rows * ONE
+
+
+def clip(values, largest):
+    size = sum(abs(value) for value in values)
+    if size <= largest:
+        return values
+    return [(abs(value) * largest // size) * (1 if value > 0 else -1) for value in values]
+
+
+def contribution_of(rows, measures, grains, key):
+    """Of the rows of one unit: group -> one list for each measure."""
+    groups = defaultdict(lambda: [[0] * measure.width() for measure in measures])
+    for row in rows:
+        sums = groups[key(row)]
+        for j, (measure, grain) in enumerate(zip(measures, grains)):
+            points = measure.points(row, grain)
+            if points is None:
+                continue
+            if measure.kind == "units":
+                sums[j][0] = grain
+            else:
+                sums[j] = [a + b for a, b in zip(sums[j], points)]
+    return groups
+
+
+def clipped(groups, measures, sensitivities):
+    """The same, each measure to its D over all groups."""
+    result = {key: [] for key in groups}
+    for j, largest in enumerate(sensitivities):
+        values = [value for sums in groups.values() for value in sums[j]]
+        rest = iter(clip(values, largest))
+        for key in groups:
+            result[key].append([next(rest) for _ in groups[key][j]])
+    return result
+
+
+def totals(units, keys):
+    """units: contributions, clipped; the sums of all of them, one flat tuple of coordinates for each key, in the order given."""
+    found = {}
+    for groups in units:
+        for key, sums in groups.items():
+            flat = [value for part in sums for value in part]
+            found[key] = [a + b for a, b in zip(found[key], flat)] if key in found else flat
+    return [tuple(found[key]) if key in found else None for key in keys]

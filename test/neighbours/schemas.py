@@ -1,0 +1,190 @@
+"""Made-up schemas in which a person has many rows, made-up rows, and made-up questions about them."""
+from typing import NamedTuple
+
+from account import Limits, Measure
+
+# Types of the unit's columns, and how its values are written. Numeric ones in two spellings of the same number.
+UNIT_TYPES = {
+    "integer": ("{}",), "bigint": ("{}",), "smallint": ("{}",), "numeric": ("{}", "{}.0", "{}.00"), "text": ("'person {}'",),
+    "date": ("date '2001-01-0{}'",), "uuid": ("'00000000-0000-0000-0000-00000000000{}'",),
+}
+GROUPS = ("a", "b", "c")  # declared; rows have others as well
+STRAYS = ("z", "long", None)
+DISCOVERED = ("p", "q", "r", "s", None)
+BOUNDS = (-6, 10)
+
+
+class Row(dict):
+    """unit: the number of a unit or None; a row of a table."""
+
+
+class Schema:
+    """people (the units' table), visits (one step, direct), orders and items (a path that needs orders)."""
+
+    def __init__(self, rng, number):
+        self.rng, self.number = rng, number
+        self.type = rng.choice(tuple(UNIT_TYPES))
+        self.rows = rng.choice((1, 2, 3, 5))
+        self.groups = rng.choice((1, 2, 3, self.rows))
+        self.groups = min(self.groups, self.rows)
+        self.units = rng.randint(2, 5)
+        self.children = rng.random() < 0.3
+        self.nullable = rng.random() < 0.5
+        self.people = [Row(unit=unit, **self.values()) for unit in range(1, self.units + 1) if rng.random() < 0.8]
+        self.visits = [Row(unit=self.somebody(), child=self.children and rng.random() < 0.5, **self.values())
+                       for _ in range(rng.randint(0, 14))]
+        self.orders = [Row(unit=self.somebody(), id=at, **self.values()) for at in range(rng.randint(1, 7))]
+        self.items = []
+        for _ in range(rng.randint(0, 14)):
+            order = rng.choice(self.orders + [None])
+            self.items.append(Row(order=None if order is None else order["id"],
+                                  unit=None if order is None else order["unit"], **self.values()))
+        if rng.random() < 0.5:
+            self.items.append(Row(order=77, unit=None, **self.values()))  # of an order that is not there
+
+    def somebody(self):
+        return self.rng.choice(tuple(range(1, self.units + 1)) + ((None,) if self.nullable else ()))
+
+    def values(self):
+        rng = self.rng
+        return {"g": rng.choice(GROUPS + GROUPS + STRAYS), "d": rng.choice(DISCOVERED),
+                "m": rng.choice((True, False, None)), "v": rng.choice((-9, -6, -5, -1, 0, 1, 4, 9, 10, 99, None)),
+                "w": rng.choice((0, 3, 7, 8, None))}
+
+    # ---- as SQL ----
+
+    def name(self, table):
+        return f"{table}_{self.number}"
+
+    def unit_literal(self, unit):
+        return "NULL" if unit is None else self.rng.choice(UNIT_TYPES[self.type]).format(unit)
+
+    def create(self):
+        columns = "g text, d text, m boolean, v integer, w integer"
+        people, visits, orders, items = (self.name(table) for table in ("people", "visits", "orders", "items"))
+        yield f"CREATE TABLE {people} (unit {self.type} PRIMARY KEY, {columns})"
+        yield f"CREATE TABLE {visits} (unit {self.type}, {columns})"
+        if self.children:
+            yield f"CREATE TABLE {visits}_child () INHERITS ({visits})"
+        yield f"CREATE TABLE {orders} (id integer PRIMARY KEY, unit {self.type}, {columns})"
+        yield f"CREATE TABLE {items} (\"order\" integer, {columns})"
+        limits = f"max_rows => {self.rows}, max_groups => {self.groups}"
+        yield f"SELECT dp_protect('{people}', '{people}_dp', unit => 'unit')"
+        yield f"SELECT dp_protect('{visits}', '{visits}_dp', unit => 'unit -> {people}(unit)', {limits})"
+        yield f"SELECT dp_protect('{orders}', '{orders}_dp', unit => 'unit -> {people}(unit)', {limits})"
+        yield f"SELECT dp_protect('{items}', '{items}_dp', unit => 'order -> {orders}(id)', {limits})"
+        for table in (people, visits, orders, items):
+            yield f"SELECT dp_set_bounds('{table}', 'v', {BOUNDS[0]}, {BOUNDS[1]})"
+            yield f"SELECT dp_set_bounds('{table}', 'w', -8, 8)"
+            yield f"SELECT dp_set_groups('{table}', 'g', '{{a,b,c}}')"
+        yield f"SELECT dp_set_odometer('{people}', 'none')"
+
+    def fill(self, without=None):
+        """The rows, or those of all units but one."""
+        for table in ("people", "visits", "orders", "items"):
+            name = self.name(table)
+            yield f"TRUNCATE {name}"
+            for row in getattr(self, table):
+                if row["unit"] is None or row["unit"] != without:
+                    target = name + ("_child" if row.get("child") else "")
+                    yield f"INSERT INTO {target} VALUES ({', '.join(self.literals(table, row))})"
+
+    def literals(self, table, row):
+        first = {"people": ("unit",), "visits": ("unit",), "orders": ("id", "unit"), "items": ("order",)}[table]
+        for column in first + ("g", "d", "m", "v", "w"):
+            value = row[column]
+            if column == "unit":
+                yield self.unit_literal(value)
+            elif value is None:
+                yield "NULL"
+            elif column == "g" and value == "long":
+                yield "repeat('long', 1000)"
+            else:
+                yield f"'{value}'" if isinstance(value, str) else str(value).lower()
+
+
+class Question(NamedTuple):
+    sql: str
+    table: str
+    measures: tuple
+    key: object         # of a row; None: it is in no group
+    keys: tuple         # declared ones in their order; None: discovered
+    keeps: object       # WHERE
+    limits: Limits
+    policy: str
+    thresholded: bool
+
+
+CONDITIONS = (
+    ("v > 0", lambda row: row["v"] is not None and row["v"] > 0),
+    ("m", lambda row: row["m"] is True),
+    ("m IS NOT TRUE", lambda row: row["m"] is not True),
+    ("w BETWEEN 3 AND 7", lambda row: row["w"] is not None and 3 <= row["w"] <= 7),
+    ("d IN ('p', 'q')", lambda row: row["d"] in ("p", "q")),
+    ("g <> 'a'", lambda row: row["g"] not in ("a", None)),
+)
+
+
+OF_KEYS = {"g": ("g <> 'a'",), "m": ("m", "m IS NOT TRUE")}
+
+
+def make_measures(rng, schema, table):
+    """Each with an argument or FILTER of its own, so that no two calls share one."""
+    texts, measures, seen = [], [], set()
+    for _ in range(rng.choice((1, 1, 2, 3))):
+        text, keeps = rng.choice(CONDITIONS) if rng.random() < 0.3 else ("", None)
+        kind, column = rng.choice((("count", None), ("count", "w"), ("sum", "v"), ("sum", "v"), ("pair", "v"), ("triple", "w"),
+                                   ("units", None)))
+        if kind == "units" and table == "items":
+            kind = "count"  # its unit is no column of the view
+        of_units = kind == "units" and table != "people"  # of whom a key says that each has one row: rows are counted
+        if (column, text, of_units) in seen:
+            continue
+        seen.add((column, text, of_units))
+        bounds = BOUNDS if column == "v" else (-8, 8)
+        call = {"count": f"count({column or '*'})", "sum": f"sum({column})", "pair": f"avg({column})",
+                "triple": f"var_pop({column})", "units": "count(DISTINCT unit)"}[kind]
+        texts.append(call + (f" FILTER (WHERE {text})" if text else ""))
+        measures.append(Measure("count" if kind == "units" and not of_units else kind, column, bounds, keeps))
+    return texts, measures
+
+
+def counted_first(measures, kind):
+    """What a threshold looks at comes first, whether it is asked for or not: how many units, or rows, a group has."""
+    asked = [m for m in measures if m.kind == kind and m.column is None and not m.filtered]
+    return (asked or [Measure(kind)]) + [m for m in measures if m not in asked]
+
+
+def make_question(rng, schema):
+    table = rng.choice(("visits", "visits", "items", "items", "orders", "people"))
+    texts, measures = make_measures(rng, schema, table)
+    text, keeps = rng.choice(CONDITIONS) if rng.random() < 0.5 else ("", lambda row: True)
+    pick = rng.choice(("", "g", "g", "m", "d", "d"))
+    keys = {"": ((),), "g": GROUPS, "m": (False, True, None), "d": None}[pick]
+    key = {"": lambda row: (), "g": lambda row: row["g"] if row["g"] in GROUPS else "left out"}.get(pick, lambda row: row[pick])
+    if keys and pick:  # a condition on the key alone leaves out declared groups, whatever the rows are
+        keys = tuple(value for value in keys if text not in OF_KEYS.get(pick, ()) or keeps({pick: value}))
+    clipped = table != "people"
+    rows, groups = (schema.rows, schema.groups) if clipped else (1, 1)
+    arguments = ""
+    if clipped and rng.random() < 0.3:
+        rows = rng.choice((1, 2, 4, 7))
+        groups = min(groups, rows)
+        if rng.random() < 0.5:
+            groups = rng.randint(1, rows)
+        arguments = f", max_rows => {rows}, max_groups => {groups}"
+    one_group = not pick or not clipped
+    groups = 1 if one_group else min(groups, rows, len(keys) if keys else rows)
+    policy = rng.choice(("regress_dp_finder", "regress_dp_gfinder") if keys is None else
+                        ("regress_dp_laplace", "regress_dp_gaussian"))
+    sql = (f"SELECT {', '.join(([pick] if pick else []) + texts)} FROM {schema.name(table)}_dp"
+           + (f" WHERE {text}" if text else "") + (f" GROUP BY {pick}" if pick else ""))
+    if arguments:
+        columns = ([f"{pick} {'boolean' if pick == 'm' else 'text'}"] if pick else []) + \
+            [f"c{i} {'numeric' if 'avg' in t or 'var' in t else 'bigint'}" for i, t in enumerate(texts)]
+        sql = f"SELECT * FROM dp_query($q${sql}$q${arguments}) AS ({', '.join(columns)})"
+    thresholded = keys is None
+    if thresholded:
+        measures = counted_first(measures, "units" if clipped else "count")
+    return Question(sql, table, tuple(measures), key, keys, keeps, Limits(rows, groups, clipped, one_group), policy,
+                    thresholded)

@@ -1,0 +1,311 @@
+// What a unit may bring to a measure (formulas.md 9): the clip by enumeration, neighbouring tables by brute force.
+#include "privacy/contribution.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "privacy/exact.hpp"
+#include "privacy/lattice.hpp"
+#include "privacy/mechanism.hpp"
+
+namespace {
+
+using namespace dp::privacy;
+using exact::cpp_int;
+using wide = __int128; // without an alignment of its own, for containers
+using Values = std::vector<wide>;
+
+constexpr int128 largest = static_cast<int128>(~uint128{0} >> 1);
+
+cpp_int norm(const Values &values) {
+    cpp_int sum = 0;
+    for (const wide v : values)
+        sum += abs(exact::integer(v));
+    return sum;
+}
+
+Values clipped(Values values, std::uint64_t d) {
+    clip(reinterpret_cast<int128 *>(values.data()), values.size(), 1, 1, d);
+    return values;
+}
+
+// The definition, in numbers of any size.
+Values defined(const Values &values, std::uint64_t d) {
+    const cpp_int n = norm(values);
+    Values result;
+    for (const wide v : values) {
+        cpp_int part = abs(exact::integer(v));
+        if (n > d)
+            part = part * d / n;
+        const auto size = static_cast<int128>(part.convert_to<__int128>());
+        result.push_back(v < 0 ? -size : size);
+    }
+    return result;
+}
+
+// ---- the clip ----
+
+TEST(Contribution, ClipByEnumeration) {
+    for (int a = -7; a <= 7; ++a)
+        for (int b = -7; b <= 7; ++b)
+            for (int c = -7; c <= 7; ++c)
+                for (std::uint64_t d = 1; d <= 22; ++d) {
+                    const Values before{a, b, c}, after = clipped(before, d);
+                    ASSERT_EQ(after, defined(before, d)) << a << " " << b << " " << c << " " << d;
+                    ASSERT_LE(norm(after), d);
+                    if (norm(before) <= d)
+                        ASSERT_EQ(after, before);
+                    else
+                        ASSERT_GT(norm(after) + 3, d) << "floors lose less than one each";
+                    for (std::size_t i = 0; i < 3; ++i) {
+                        ASSERT_LE(exact::integer(after[i]) * exact::integer(after[i]),
+                                  exact::integer(before[i]) * exact::integer(before[i]));
+                        ASSERT_GE(exact::integer(after[i]) * exact::integer(before[i]), 0) << "the sign stays";
+                    }
+                }
+}
+
+TEST(Contribution, ClipDoesNotLookAtTheOrder) {
+    Values values{5, -3, 0, 11, 2};
+    std::sort(values.begin(), values.end());
+    do {
+        const Values after = clipped(values, 9);
+        for (std::size_t i = 0; i < values.size(); ++i)
+            ASSERT_EQ(after[i], (std::map<wide, wide>{{5, 2}, {-3, -1}, {0, 0}, {11, 4}, {2, 0}}.at(values[i])));
+    } while (std::next_permutation(values.begin(), values.end()));
+}
+
+TEST(Contribution, ClipOfExtremes) {
+    const int128 one = 1;
+    std::mt19937_64 bits(5);
+    for (const std::uint64_t d : {std::uint64_t{1}, std::uint64_t{1} << 20U, largest_sensitivity})
+        for (const Values &values : {Values{largest}, Values{-largest - 1}, Values{largest, largest, -largest},
+                                     Values{one << 73}, Values{(one << 73) - 1, -(one << 73), one},
+                                     Values{one << 123, 1}, Values{-(one << 123), one << 122, 0, 3}, Values{0, 0}, Values{}}) {
+            EXPECT_EQ(clipped(values, d), defined(values, d));
+            EXPECT_LE(norm(clipped(values, d)), d);
+        }
+    for (int i = 0; i < 20000; ++i) {
+        Values values(1 + bits() % 5);
+        for (wide &v : values)
+            v = static_cast<int128>((static_cast<uint128>(bits()) << 64U | bits()) >> (bits() % 128)) *
+                (bits() % 2 == 0 ? 1 : -1);
+        const std::uint64_t d = 1 + (bits() >> (14 + bits() % 50)) % largest_sensitivity;
+        ASSERT_EQ(clipped(values, d), defined(values, d));
+    }
+}
+
+// Coordinates of several measures stand side by side: only those of one are clipped, over all groups.
+TEST(Contribution, ClipOfOneMeasureAmongOthers) {
+    //            other  pair   other
+    Values values{100, 30, -10, 7, //
+                  200, 0, 20, 8};
+    clip(reinterpret_cast<int128 *>(values.data()) + 1, 2, 4, 2, 12);
+    EXPECT_EQ(values, (Values{100, 6, -2, 7, 200, 0, 4, 8}));
+}
+
+// ---- sensitivities ----
+
+TEST(Contribution, Sensitivities) {
+    EXPECT_EQ(count_sensitivity(20, 1), 20U);
+    EXPECT_EQ(count_sensitivity(20, fine_grain), 20U << 20U);
+    EXPECT_EQ(units_sensitivity(3, 1), 3U);
+    EXPECT_EQ(pair_sensitivity(1), static_cast<std::uint64_t>(pair_one));
+    EXPECT_EQ(sum_sensitivity(7, 110), 770U);
+    constexpr int most = 1 << 20;
+    EXPECT_EQ(pair_sensitivity(most), largest_sensitivity);
+    EXPECT_EQ(sum_sensitivity(most, 1ULL << 40U), largest_sensitivity) << "the clip makes any D one";
+    EXPECT_LE(count_sensitivity(most, fine_grain), largest_sensitivity);
+}
+
+// Noise of the widest sensitivity that there is.
+TEST(Contribution, NoiseOfTheWidestSensitivity) {
+    Measure measure;
+    measure.kind = MeasureKind::pair;
+    for (const char *text : {"0.000000001", "0.05", "100"}) {
+        const Epsilon epsilon = *Epsilon::parse(text);
+        const ReleasePlan laplace =
+            plan_release(Mechanism::laplace, {measure}, {largest_sensitivity}, false, epsilon, Delta());
+        EXPECT_TRUE(laplace.noise.front().laplace.t < uint128{1} << 100); // no reference to it: it may lie at any 8 bytes
+        EXPECT_NEAR(laplace.noise.front().laplace.value(), 0x1p50 / epsilon.value(), 1e-9 * 0x1p50 / epsilon.value());
+        const ReleasePlan gaussian = plan_release(Mechanism::gaussian, {measure}, {largest_sensitivity}, false, epsilon,
+                                                  *Delta::parse("1e-10"));
+        EXPECT_GT(gaussian.noise.front().gaussian.sigma(), 0x1p45);
+        EXPECT_LE(gaussian.rho(), *Rho::parse("10000"));
+    }
+}
+
+// ---- the order of groups ----
+
+std::uint64_t hash_of(std::uint64_t seed, const std::string &key) {
+    return group_hash(seed, reinterpret_cast<const unsigned char *>(key.data()), key.size());
+}
+
+TEST(Contribution, HashOfAGroup) {
+    std::set<std::uint64_t> seen;
+    int n = 0;
+    for (const std::uint64_t seed : {0U, 1U, 77U})
+        for (std::size_t length = 0; length <= 40; ++length)
+            for (std::size_t at = 0; at <= length; ++at) {
+                std::string key(length, '\0');
+                if (at < length)
+                    key[at] = 1;
+                EXPECT_EQ(hash_of(seed, key), hash_of(seed, std::string(key)));
+                seen.insert(hash_of(seed, key));
+                ++n;
+            }
+    EXPECT_EQ(seen.size(), static_cast<std::size_t>(n)) << "short keys that differ in a byte, a length or the seed";
+    // Which of the groups 0 .. 9 comes first: any of them, by the unit.
+    std::array<int, 10> first{};
+    for (std::uint64_t unit = 0; unit < 10000; ++unit) {
+        std::size_t least = 0;
+        for (std::size_t g = 1; g < first.size(); ++g)
+            if (hash_of(unit, std::to_string(g)) < hash_of(unit, std::to_string(least)))
+                least = g;
+        ++first[least];
+    }
+    for (const int count : first) // 1000 each, of standard deviation 30
+        EXPECT_NEAR(count, 1000, 200);
+}
+
+// ---- neighbouring tables ----
+
+// One row of somebody, in a group; what it adds to two measures, the second of two coordinates.
+struct Row {
+    int unit;
+    std::string group;
+    std::array<std::int64_t, 3> adds;
+};
+using Sums = std::map<std::string, std::array<wide, 3>>;
+
+void add(Sums &sums, const std::string &group, const std::array<wide, 3> &values) {
+    for (std::size_t c = 0; c < 3; ++c)
+        sums[group][c] += values[c];
+}
+
+// The groups of one unit that are kept, and what it brings to them; rows in any order, in parts that are added up.
+Sums kept(const std::vector<std::vector<Row>> &parts, std::uint64_t seed, std::size_t kappa) {
+    const auto cut = [&](Sums &sums) {
+        while (sums.size() > kappa)
+            sums.erase(std::max_element(sums.begin(), sums.end(), [&](const auto &a, const auto &b) {
+                return hash_of(seed, a.first) < hash_of(seed, b.first);
+            }));
+    };
+    Sums sums;
+    for (const std::vector<Row> &part : parts) {
+        Sums partial;
+        for (const Row &row : part) {
+            add(partial, row.group, {row.adds[0], row.adds[1], row.adds[2]});
+            cut(partial); // at once, as soon as there are too many
+        }
+        for (const auto &[group, values] : partial)
+            add(sums, group, values);
+        cut(sums);
+    }
+    return sums;
+}
+
+Sums clip_unit(const Sums &sums, const std::array<std::uint64_t, 2> &d) {
+    Values values;
+    for (const auto &[group, of_group] : sums)
+        values.insert(values.end(), of_group.begin(), of_group.end());
+    clip(reinterpret_cast<int128 *>(values.data()), sums.size(), 3, 1, d[0]);
+    clip(reinterpret_cast<int128 *>(values.data()) + 1, sums.size(), 3, 2, d[1]);
+    Sums result;
+    std::size_t at = 0;
+    for (const auto &[group, of_group] : sums) {
+        result[group] = {values[at], values[at + 1], values[at + 2]};
+        at += 3;
+    }
+    return result;
+}
+
+std::vector<Row> rows_of(const std::vector<Row> &table, int unit) {
+    std::vector<Row> rows;
+    std::copy_if(table.begin(), table.end(), std::back_inserter(rows), [&](const Row &r) { return r.unit == unit; });
+    return rows;
+}
+
+constexpr int units = 5;
+
+Sums query(const std::vector<Row> &table, std::size_t kappa, const std::array<std::uint64_t, 2> &d) {
+    Sums q;
+    for (int u = 0; u < units; ++u)
+        for (const auto &[group, values] : clip_unit(kept({rows_of(table, u)}, static_cast<std::uint64_t>(u), kappa), d))
+            add(q, group, values);
+    return q;
+}
+
+std::vector<Row> random_table(std::mt19937_64 &bits) {
+    std::vector<Row> table(bits() % 60);
+    for (Row &row : table) {
+        row.unit = static_cast<int>(bits() % units);
+        row.group = std::to_string(bits() % 8);
+        for (std::int64_t &value : row.adds)
+            value = static_cast<std::int64_t>(bits() % 41) - 20;
+    }
+    return table;
+}
+
+cpp_int distance(const Sums &a, const Sums &b, std::size_t first, std::size_t last) {
+    Sums all = a;
+    for (const auto &[group, values] : b)
+        add(all, group, {-values[0], -values[1], -values[2]});
+    cpp_int sum = 0;
+    for (const auto &[group, values] : all)
+        for (std::size_t c = first; c < last; ++c)
+            sum += abs(exact::integer(values[c]));
+    return sum;
+}
+
+TEST(Contribution, OneUnitMovesAMeasureByAtMostD) {
+    std::mt19937_64 bits(11);
+    bool reached = false;
+    for (int i = 0; i < 300; ++i) {
+        const std::vector<Row> table = random_table(bits);
+        const std::size_t kappa = 1 + bits() % 8;
+        const std::array<std::uint64_t, 2> d{1 + bits() % 200, 1 + bits() % 200};
+        const Sums q = query(table, kappa, d);
+        for (int u = 0; u < units; ++u) {
+            std::vector<Row> without;
+            std::copy_if(table.begin(), table.end(), std::back_inserter(without),
+                         [&](const Row &r) { return r.unit != u; });
+            const Sums other = query(without, kappa, d);
+            const Sums f = clip_unit(kept({rows_of(table, u)}, static_cast<std::uint64_t>(u), kappa), d);
+            ASSERT_LE(f.size(), kappa);
+            ASSERT_LE(distance(q, other, 0, 1), d[0]);
+            ASSERT_LE(distance(q, other, 1, 3), d[1]);
+            Sums moved = other;
+            for (const auto &[group, values] : f)
+                add(moved, group, values);
+            ASSERT_EQ(distance(q, moved, 0, 3), 0) << "by exactly what the unit brings";
+            reached = reached || distance(q, other, 0, 1) == d[0];
+        }
+    }
+    EXPECT_TRUE(reached);
+}
+
+// Which groups are kept depends on which the unit has, and on nothing else.
+TEST(Contribution, KeptGroupsDoNotDependOnOrderOrParts) {
+    std::mt19937_64 bits(12);
+    for (int i = 0; i < 500; ++i) {
+        std::vector<Row> rows = rows_of(random_table(bits), 0);
+        const std::size_t kappa = 1 + bits() % 4;
+        const std::uint64_t seed = bits();
+        const Sums once = kept({rows}, seed, kappa);
+        std::shuffle(rows.begin(), rows.end(), bits);
+        std::vector<std::vector<Row>> parts(1 + bits() % 4);
+        for (const Row &row : rows)
+            parts[bits() % parts.size()].push_back(row);
+        ASSERT_EQ(kept(parts, seed, kappa), once);
+    }
+}
+
+} // namespace
