@@ -79,6 +79,17 @@ SELECT min(f), max(f), percentile_disc(0.7) WITHIN GROUP (ORDER BY f) AS seventh
 SELECT min(m), max(m), percentile_disc(0.7) WITHIN GROUP (ORDER BY m) AS seventh FROM odd_reading_dp;
 SELECT min(d), max(d), percentile_disc(0.5) WITHIN GROUP (ORDER BY d) AS median FROM odd_reading_dp;
 SELECT min(t), max(t) FROM odd_reading_dp;
+-- Bounds of nineteen digits, and those that no double tells apart; keys that nobody declared, as many as rows.
+RESET ROLE;
+SET ROLE regress_controller;
+CREATE TABLE wide_reading (b bigint, m numeric(30), g integer);
+INSERT INTO wide_reading SELECT 8000000000000000000, 5e25, CASE WHEN i % 2 = 0 THEN 1 ELSE i END FROM generate_series(1, 3000) i;
+SELECT dp_protect('wide_reading', 'wide_reading_dp');
+SELECT dp_set_bounds('wide_reading', 'b', -9000000000000000000, 9000000000000000000), dp_set_bounds('wide_reading', 'm', 0, 1e26), dp_set_groups('wide_reading', 'g', '{1,2,NULL}'), dp_set_odometer('wide_reading', 'none', NULL, 0);
+SELECT dp_grant('wide_reading_dp', 'regress_quantile', tau => 0, epsilon_max => 100, candidates => '{100}');
+SET ROLE regress_quantile;
+SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY b) BETWEEN 8e18 AND 8.02e18 AS b, percentile_disc(0.5) WITHIN GROUP (ORDER BY m) BETWEEN 4.9e25 AND 5.1e25 AS m FROM wide_reading_dp;
+SELECT g, percentile_disc(0.5) WITHIN GROUP (ORDER BY b) BETWEEN 8e18 AND 8.02e18 AND coalesce(g, 0) = 1 AS b FROM wide_reading_dp GROUP BY g ORDER BY g;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- What is refused
@@ -103,6 +114,7 @@ SELECT * FROM dp_query('SELECT max(n) FROM reading_dp', within => 0.1) AS (m sma
 SELECT * FROM dp_query('SELECT max(n), count(*) FROM reading_dp', error95 => 5) AS (m smallint, n bigint);
 SET ROLE regress_quantile_gauss;
 SELECT max(n) FROM reading_dp;
+SELECT dp_request('SELECT max(n) FROM reading_dp', 'no decision would help');
 SET ROLE regress_quantile_selects;
 SELECT max(n) FROM reading_dp;
 SET ROLE regress_quantile_data;
@@ -202,4 +214,4 @@ DROP TABLE large;
 DROP FUNCTION facts;
 RESET ROLE;
 SET client_min_messages = warning;
-DROP TABLE reading, odd_reading, read_often, read_once CASCADE;
+DROP TABLE reading, odd_reading, wide_reading, read_often, read_once CASCADE;

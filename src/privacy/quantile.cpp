@@ -17,9 +17,8 @@ double scaled(double bound, double scale) {
 }
 
 std::int64_t point_of_bound(const std::string &text, double bound, double scale, bool lower) {
-    constexpr std::size_t most_digits = 18;
-    if (scale == 1 && text.size() <= most_digits && text.find_first_not_of("-0123456789") == std::string::npos)
-        return std::strtoll(text.c_str(), nullptr, 10);
+    if (scale == 1 && text.find_first_not_of("-0123456789") == std::string::npos)
+        return std::strtoll(text.c_str(), nullptr, 10); // beyond 64 bits: the last one
     // 0.1 is not a tenth: what is a point but for rounding is one.
     const double at = scaled(bound, scale), nearest = std::round(at);
     if (std::fabs(at - nearest) <= 1e-9 * std::max(1.0, std::fabs(at) * 1e-6))

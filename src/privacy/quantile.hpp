@@ -30,7 +30,7 @@ struct Grid {
     double scale = 1; // a power of ten
     double low = 0, high = 1;
 };
-// decimals: of all values between the bounds (0: whole numbers); -1: not known.
+// decimals: of all values between the bounds (0: whole numbers); -1: not known, or too many to be points.
 Grid grid_of(const Bounds &bounds, int decimals);
 
 inline int cell_of_point(const Grid &grid, std::int64_t point) {
@@ -47,7 +47,8 @@ inline std::optional<int> cell_of_number(const Grid &grid, double value) {
         return std::nullopt;
     if (grid.of_points)
         return cell_of_point(grid, to_integer(value * grid.scale));
-    const double at = (value - grid.low) / (grid.high - grid.low) * grid.cells;
+    const double at =
+        (0.5 * value - 0.5 * grid.low) / (0.5 * grid.high - 0.5 * grid.low) * grid.cells; // no difference is infinite
     if (!(at > 1)) // also where the bounds are one double
         return 0;
     return at >= grid.cells ? grid.cells - 1 : static_cast<int>(std::ceil(at)) - 1;

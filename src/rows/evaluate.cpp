@@ -202,7 +202,9 @@ static void add_everybody(Query *query, const Question *question) {
 static Query *grouped_query(const Question *question, const Selection *selection, Keeping keeping) {
     bool elsewhere = keeping != Keeping::here, everybody = selection != nullptr && keeping == Keeping::by_citus;
     Node *among = everybody ? question->where : nullptr, *of_measures = question->leaf->nkeys == 0 ? among : nullptr;
-    Query *query = select_from_sources(question, everybody ? nullptr : question->where);
+    // A histogram has room for all its cells: there is one for each group of the answer, and none for keys that nobody declared.
+    Node *where = has_quantile(question) ? where_declared(question) : question->where;
+    Query *query = select_from_sources(question, everybody ? nullptr : where);
     add_keys(query, question, among);
     for (int j = 0; j < question->nmeasures; j++)
         add_targets(query, measure_columns(question, j, elsewhere, of_measures));

@@ -1,5 +1,7 @@
 #include "rows/quantiles.hpp"
 
+#include <cmath>
+
 #include "border/scope.hpp"
 #include "query/constants.hpp"
 #include "rows/arguments.hpp"
@@ -72,12 +74,14 @@ void check_quantiles(const Question *question) {
              errhint("Count over ranges: count(*) FILTER (WHERE x < 10), or GROUP BY width_bucket(x, 0, 100, 10).")));
 }
 
-// Of whole numbers, days and microseconds 0; of a numeric those that are known.
-static int decimals_of_values(const Question *question, int aggregate) {
+// Of whole numbers, days and microseconds 0; of a numeric those that are known, where doubles have them all.
+static int decimals_of_values(const Question *question, int aggregate, const privacy::Bounds &bounds) {
+    constexpr double most = 0x1p53;
     Oid type = getBaseType(exprType(argument_node(question, aggregate)));
     if (type == INT2OID || type == INT4OID || type == INT8OID || type == DATEOID || type == TIMESTAMPOID)
         return 0;
-    return type == NUMERICOID ? argument_decimals(question, aggregate) : -1;
+    bool exact = Max(std::fabs(bounds.low), std::fabs(bounds.high)) < most;
+    return type == NUMERICOID && exact ? argument_decimals(question, aggregate) : -1;
 }
 
 // What one person may bring to a histogram is not bounded yet where he may have several rows.
@@ -96,7 +100,7 @@ void find_grids(Question *question) {
     for (int j = 0; j < question->nmeasures; j++) {
         if (!is_quantile(question, j))
             continue;
-        int decimals = decimals_of_values(question, (*question->measures)[j].calls.front());
+        int decimals = decimals_of_values(question, (*question->measures)[j].calls.front(), *question->bounds[j]);
         auto *grid = static_cast<privacy::Grid *>(palloc0(sizeof(privacy::Grid)));
         border::core([&] { *grid = privacy::grid_of(*question->bounds[j], decimals); });
         question->grids[j] = grid;

@@ -229,6 +229,9 @@ TEST(Quantile, GridOfIntegers) {
     EXPECT_EQ(cell_of_point(ages, -5), 0);
     EXPECT_EQ(cell_of_point(ages, INT64_MAX), 120);
     EXPECT_EQ(cell_of_point(ages, INT64_MIN), 0);
+    const Grid wide = grid_of(bounds_of("-9000000000000000000", "9000000000000000000", true), 0);
+    EXPECT_EQ(wide.first, -9000000000000000000);
+    EXPECT_EQ(wide.last, 9000000000000000000);
 }
 
 // Each point is in the cell whose edges hold it, whatever the bounds; and the edges of all cells are all points once.
@@ -286,6 +289,12 @@ TEST(Quantile, GridOfReals) {
         EXPECT_TRUE(cell >= 0 && cell < wide.cells);
         EXPECT_TRUE(std::isfinite(number_of_cell(wide, Aggregate::percentile_cont, cell)));
     }
+    Grid widest = grid; // further apart than the largest double
+    widest.low = -1.7e308;
+    widest.high = 1.7e308;
+    EXPECT_EQ(*cell_of_number(widest, -1.7e308), 0);
+    EXPECT_EQ(*cell_of_number(widest, 1e305), 512);
+    EXPECT_EQ(*cell_of_number(widest, 1.7e308), 1023);
 }
 
 TEST(Quantile, MeasuresAreDistinctCalls) {

@@ -15,6 +15,7 @@ SELECT max(least(greatest(salary * 1000, 0), 1000)) FROM person_dp
 SELECT max(least(greatest(100 / (age - 90), 0), 50)) FROM person_dp
 SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY least(greatest(note::integer, 0), 10)) FROM person_dp
 SELECT sex, max(salary), percentile_cont(0.5) WITHIN GROUP (ORDER BY age) FROM person_dp GROUP BY sex
+SELECT width_bucket(age, 0, 120, 4) AS bucket, max(age), min(salary) AS drawn FROM person_dp GROUP BY 1
 
 -- D02 SHAPE
 SELECT max(salary) > 10000 AS beyond FROM person_dp
