@@ -126,16 +126,28 @@ SELECT round(noise_stddev::numeric, 2) AS general FROM dp_risk('SELECT max(n) FR
 SELECT * FROM dp_risk_output('SELECT max(n) FROM reading_dp', '{1}', 'laplace', 1);
 \set VERBOSITY terse
 
--- People with several rows: not yet. Where a key says that each has one, as rows.
+-- People with several rows: each brings as many as max_rows, to the cells of one column. Where a key says that each has one, as rows.
 CREATE TABLE read_often (person integer, n integer);
 CREATE TABLE read_once (person integer PRIMARY KEY, n integer);
 INSERT INTO read_often SELECT i % 50, i % 101 FROM generate_series(1, 1001) i;
+CREATE TABLE read_unevenly (person integer, n integer, f float8);
+INSERT INTO read_unevenly SELECT i, i % 11, 512::float8 FROM generate_series(1, 1100) i UNION ALL SELECT 0, 100, 'NaN' FROM generate_series(1, 10000);
 INSERT INTO read_once SELECT i, i % 101 FROM generate_series(1, 1001) i;
+SELECT dp_protect('read_unevenly', 'read_unevenly_dp', unit => 'person', max_rows => 30);
+SELECT dp_set_bounds('read_unevenly', 'n', 0, 100), dp_set_bounds('read_unevenly', 'f', 0, 1024), dp_set_odometer('read_unevenly', 'none', NULL, 0);
+SELECT dp_grant('read_unevenly_dp', 'regress_quantile', tau => 0, epsilon_max => 100, candidates => '{100}');
 SELECT dp_protect('read_often', 'read_often_dp', unit => 'person', max_rows => 30), dp_protect('read_once', 'read_once_dp', unit => 'person');
 SELECT dp_set_bounds('read_often', 'n', 0, 100), dp_set_bounds('read_once', 'n', 0, 100), dp_set_odometer('read_often', 'none', NULL, 0), dp_set_odometer('read_once', 'none', NULL, 0);
 SELECT dp_grant('read_often_dp', 'regress_quantile', tau => 0, epsilon_max => 100, candidates => '{100}'), dp_grant('read_once_dp', 'regress_quantile', tau => 0, epsilon_max => 100, candidates => '{100}');
 SET ROLE regress_quantile;
-SELECT max(n) FROM read_often_dp;
+SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY n) BETWEEN 26 AND 34 AS third, max(n) >= 90 AS highest, max(n) FILTER (WHERE n < 50) BETWEEN 40 AND 49 AS below, count(*) BETWEEN 980 AND 1020 AS rows FROM read_often_dp;
+SELECT high, q - CASE WHEN high THEN 75 ELSE 25 END BETWEEN -3 AND 3 AS middle, people BETWEEN 48 AND 52 AS people FROM
+    (SELECT n > 50 AS high, percentile_disc(0.5) WITHIN GROUP (ORDER BY n) AS q, count(DISTINCT person) AS people FROM read_often_dp WHERE n > 50 IS NOT NULL GROUP BY 1) x ORDER BY 1;
+SELECT max(n), max(n * 2) FROM read_often_dp;
+-- Somebody with more rows than that brings no more: half of the others are at 5 or below.
+SELECT x.q FROM dp_query('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY n) FROM read_unevenly_dp', max_rows => 1) AS x (q integer);
+SELECT percentile_disc(0.02) WITHIN GROUP (ORDER BY f) AS nobody_is_nan FROM read_unevenly_dp;
+SELECT column_name, reason FROM dp_explain('SELECT max(n) FROM read_often_dp');
 SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY n), max(n) FROM read_once_dp;
 SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY n) AS q, count(DISTINCT person) AS people FROM read_once_dp;
 RESET ROLE;
@@ -214,4 +226,4 @@ DROP TABLE large;
 DROP FUNCTION facts;
 RESET ROLE;
 SET client_min_messages = warning;
-DROP TABLE reading, odd_reading, wide_reading, read_often, read_once CASCADE;
+DROP TABLE reading, odd_reading, wide_reading, read_often, read_unevenly, read_once CASCADE;

@@ -117,6 +117,9 @@ CREATE AGGREGATE dp_rdr.histogram(value "any", facts bytea) (
     COMBINEFUNC = dp_rdr.histogram_combine, SERIALFUNC = dp_rdr.histogram_serialize,
     DESERIALFUNC = dp_rdr.histogram_deserialize, PARALLEL = SAFE);
 COMMENT ON AGGREGATE dp_rdr.histogram("any", bytea) IS 'how many values each cell of a grid has, by the cells that have any';
+CREATE FUNCTION dp_rdr.histogram_cell(value "any", facts bytea) RETURNS integer
+    AS 'MODULE_PATHNAME', 'dp_histogram_cell' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.histogram_cell("any", bytea) IS 'the cell of a grid that a value is in';
 CREATE FUNCTION dp_rdr.selection_point(facts bytea, VARIADIC contributions "any") RETURNS bigint
     AS 'MODULE_PATHNAME', 'dp_selection_point' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION dp_rdr.selection_point(bytea, "any") IS 'scaled sensitivity of a row, for the selection of epsilon';
@@ -150,8 +153,8 @@ REVOKE ALL ON FUNCTION
 REVOKE ALL ON FUNCTION
     dp_rdr.histogram_add(internal, "any", bytea), dp_rdr.histogram_combine(internal, internal),
     dp_rdr.histogram_serialize(internal), dp_rdr.histogram_deserialize(bytea, internal), dp_rdr.histogram_final(internal),
-    dp_rdr.histogram("any", bytea) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.histogram("any", bytea) TO PUBLIC;
+    dp_rdr.histogram("any", bytea), dp_rdr.histogram_cell("any", bytea) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.histogram("any", bytea), dp_rdr.histogram_cell("any", bytea) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION
     dp_rdr.lattice_square("any", bytea), dp_rdr.lattice_rest("any", bytea), dp_rdr.square_point("any", bytea),
     dp_rdr.rest_point("any", bytea) TO PUBLIC;

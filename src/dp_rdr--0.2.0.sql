@@ -520,6 +520,9 @@ CREATE AGGREGATE dp_rdr.histogram(value "any", facts bytea) (
     COMBINEFUNC = dp_rdr.histogram_combine, SERIALFUNC = dp_rdr.histogram_serialize,
     DESERIALFUNC = dp_rdr.histogram_deserialize, PARALLEL = SAFE);
 COMMENT ON AGGREGATE dp_rdr.histogram("any", bytea) IS 'how many values each cell of a grid has, by the cells that have any';
+CREATE FUNCTION dp_rdr.histogram_cell(value "any", facts bytea) RETURNS integer
+    AS 'MODULE_PATHNAME', 'dp_histogram_cell' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.histogram_cell("any", bytea) IS 'the cell of a grid that a value is in';
 CREATE FUNCTION dp_rdr.selection_point(facts bytea, VARIADIC contributions "any") RETURNS bigint
     AS 'MODULE_PATHNAME', 'dp_selection_point' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION dp_rdr.selection_point(bytea, "any") IS 'scaled sensitivity of a row, for the selection of epsilon';
@@ -1530,7 +1533,7 @@ GRANT EXECUTE ON FUNCTION dp_rdr.sum_point("any", bytea) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.pair_point("any", bytea) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.lattice_square("any", bytea), dp_rdr.lattice_rest("any", bytea) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.square_point("any", bytea), dp_rdr.rest_point("any", bytea) TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.histogram("any", bytea) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.histogram("any", bytea), dp_rdr.histogram_cell("any", bytea) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.selection_point(bytea, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.selection_square(bytea, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.is_other_node(text), dp_rdr.is_other_column(text, "any") TO PUBLIC;

@@ -136,7 +136,7 @@ static double rank_error(const rows::Question *question, const privacy::ReleaseP
         double error = privacy::rank_error95(cells, measure.fraction, plan.noise[j]);
         if (measure.fraction == 0 || measure.fraction == privacy::fraction_one)
             error += static_cast<double>(privacy::rank_margin(cells, plan.noise[j]));
-        worst = std::max(worst, error);
+        worst = std::max(worst, error / static_cast<double>(measure.grain));
     }
     return worst;
 }
@@ -159,7 +159,8 @@ static void foresee(const rows::Question *question, const Terms &terms, Estimate
     });
     estimate->error95 = error95;
     if (ranks > 0)
-        estimate->note = psprintf("the rank of min, max and percentiles is off by less than %.0f rows (95 %%)", std::ceil(ranks));
+        estimate->note =
+            psprintf("the rank of min, max and percentiles is off by less than %.0f rows (95 %%)", std::ceil(ranks));
 }
 
 // The cut that the worker would make, on the candidates that the data decide on and on those that they do not.

@@ -8,6 +8,7 @@
 #include "rows/engine.hpp"
 #include "rows/nodes.hpp"
 #include "rows/sums.hpp"
+#include "rows/units.hpp"
 
 namespace dp::rows {
 
@@ -17,11 +18,21 @@ static bool is_quantile(const Question *question, int measure) {
     return (*question->measures)[measure].kind == privacy::MeasureKind::quantile;
 }
 
-bool has_quantile(const Question *question) {
+// -1: there is none.
+static int first_quantile(const Question *question) {
     for (int j = 0; j < question->nmeasures; j++)
         if (is_quantile(question, j))
-            return true;
-    return false;
+            return j;
+    return -1;
+}
+
+bool has_quantile(const Question *question) {
+    return first_quantile(question) >= 0;
+}
+
+int number_of_cells(const Question *question) {
+    const int first = first_quantile(question);
+    return first < 0 ? 0 : question->grids[first]->cells;
 }
 
 // ---- the question --------------------------------------------------------------------------------------------------
@@ -84,14 +95,15 @@ static int decimals_of_values(const Question *question, int aggregate, const pri
     return type == NUMERICOID && exact ? argument_decimals(question, aggregate) : -1;
 }
 
-// What one person may bring to a histogram is not bounded yet where he may have several rows.
+// Of a unit with several rows the cell is a key of what it brings (rows/contribution), and there is one.
 static void check_units(const Question *question) {
-    if (question->units != nullptr && question->units->clipped && has_quantile(question))
-        ereport(
-            ERROR,
-            (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-             errmsg("min, max and percentiles are not supported where one person may have several rows"),
-             errhint("Count over ranges: count(*) FILTER (WHERE x < 10), or GROUP BY width_bucket(x, 0, 100, 10).")));
+    int first = first_quantile(question);
+    for (int j = first + 1; is_clipped(question) && first >= 0 && j < question->nmeasures; j++)
+        if (is_quantile(question, j) && (*question->measures)[j].argument != (*question->measures)[first].argument)
+            ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                            errmsg("min, max and percentiles of several columns at once are not supported where one "
+                                   "person may have several rows"),
+                            errhint("Ask for those of each column in a query of its own.")));
 }
 
 void find_grids(Question *question) {
@@ -236,15 +248,16 @@ static void set_kind(Site *site, Oid type) {
     }
 }
 
-static const Site *site_of(FunctionCallInfo fcinfo) {
+// value: which argument it is; the facts come behind it.
+static const Site *site_of(FunctionCallInfo fcinfo, int value) {
     auto *site = static_cast<Site *>(fcinfo->flinfo->fn_extra);
     if (site != nullptr)
         return site;
-    if (PG_ARGISNULL(2))
+    if (PG_ARGISNULL(value + 1))
         ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("grid of a histogram must not be null")));
     site = static_cast<Site *>(MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(Site)));
-    site->grid = read_facts(PG_GETARG_DATUM(2));
-    set_kind(site, get_fn_expr_argtype(fcinfo->flinfo, 1));
+    site->grid = read_facts(PG_GETARG_DATUM(value + 1));
+    set_kind(site, get_fn_expr_argtype(fcinfo->flinfo, value));
     fcinfo->flinfo->fn_extra = site;
     return site;
 }
@@ -267,7 +280,7 @@ static std::optional<int> cell_of(const Site *site, Datum value) {
 
 DP_FUNCTION(dp_histogram_add) {
     MemoryContext context = aggregate_context(fcinfo);
-    const Site *site = site_of(fcinfo);
+    const Site *site = site_of(fcinfo, 1);
     Histogram *histogram = histogram_argument(fcinfo, 0);
     if (histogram == nullptr)
         histogram = new_histogram(context, site->grid.cells);
@@ -277,6 +290,14 @@ DP_FUNCTION(dp_histogram_add) {
     if (cell)
         histogram->counts[*cell]++;
     PG_RETURN_POINTER(histogram);
+}
+
+// The cell of one value. Strict; NULL of a NaN.
+DP_FUNCTION(dp_histogram_cell) {
+    const std::optional<int> cell = cell_of(site_of(fcinfo, 0), PG_GETARG_DATUM(0));
+    if (!cell)
+        PG_RETURN_NULL();
+    PG_RETURN_INT32(*cell);
 }
 
 DP_FUNCTION(dp_histogram_combine) {
@@ -339,12 +360,27 @@ DP_FUNCTION(dp_histogram_final) {
 
 // ---- the internal statement ----------------------------------------------------------------------------------------
 
-Node *histogram_of(const Question *question, int measure, Node *column, Node *filter) {
+static List *arguments_of(const Question *question, int measure, Node *column) {
+    return list_make2(column,
+                      makeConst(BYTEAOID, -1, InvalidOid, -1, facts_of(*question->grids[measure]), false, false));
+}
+
+static Oid function_of_values(const char *name) {
     Oid types[2] = {ANYOID, BYTEAOID};
-    Node *facts = reinterpret_cast<Node *>(
-        makeConst(BYTEAOID, -1, InvalidOid, -1, facts_of(*question->grids[measure]), false, false));
+    return border::internal_function(name, 2, types);
+}
+
+Node *histogram_of(const Question *question, int measure, Node *column, Node *filter) {
     return reinterpret_cast<Node *>(
-        make_aggregate(border::internal_function("histogram", 2, types), BYTEAOID, list_make2(column, facts), filter));
+        make_aggregate(function_of_values("histogram"), BYTEAOID, arguments_of(question, measure, column), filter));
+}
+
+Node *cell_of_row(const Question *question) {
+    const int measure = first_quantile(question);
+    Node *column = argument_node(question, (*question->measures)[measure].calls.front());
+    return reinterpret_cast<Node *>(makeFuncExpr(function_of_values("histogram_cell"), INT4OID,
+                                                 arguments_of(question, measure, column), InvalidOid, InvalidOid,
+                                                 COERCE_EXPLICIT_CALL));
 }
 
 static void read_histogram(Datum result, const privacy::Grid &grid, int64 *cells) {

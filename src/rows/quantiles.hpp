@@ -19,7 +19,7 @@ const int64 *resolve_fractions(const query::Leaf *leaf, ParamListInfo parameters
 
 // 0A000: groups that nobody declared, rows that other servers keep.
 void check_quantiles(const Question *question);
-// Their grids, when units and bounds are known. 0A000: a unit may have several rows; 54000: too many cells.
+// Their grids, when units and bounds are known. 0A000: of several columns, where a unit may have several rows; 54000: too many cells.
 void find_grids(Question *question);
 
 // Which cell is drawn: two questions with the same text, argument and filter are answered by the same one.
@@ -30,6 +30,10 @@ void check_has_risk(const Question *question);
 
 // The aggregate of the internal statement.
 Node *histogram_of(const Question *question, int measure, Node *column, Node *filter);
+// Where a unit may have several rows: the cell of a row, an integer, NULL where it is in none (rows/contribution). All quantiles
+// are of one argument then, and have as many cells; 0 without one.
+Node *cell_of_row(const Question *question);
+int number_of_cells(const Question *question);
 // What it returned for one group, of all quantiles: question->ncells numbers that are 0 before.
 void read_histograms(const Question *question, const Datum *columns, int64 *cells);
 

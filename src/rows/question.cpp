@@ -238,7 +238,9 @@ static void set_grains(const Question *question, std::vector<privacy::Measure> *
     for (privacy::Measure &measure : *measures) {
         bool compared = question->thresholded && &measure == &measures->front();
         measure.one_group = question->units->one_group;
-        if (measure.kind == privacy::MeasureKind::count && !measure.one_group && !compared)
+        bool parted = measure.kind == privacy::MeasureKind::quantile || // by cells
+                      (measure.kind == privacy::MeasureKind::count && !measure.one_group);
+        if (parted && !compared)
             measure.grain = privacy::fine_grain;
     }
 }
@@ -290,7 +292,7 @@ static uint64 sensitivity_of(const Question *question, int j) {
     case privacy::MeasureKind::triple:
         return units == nullptr ? privacy::pair_one : privacy::pair_sensitivity(units->max_rows);
     case privacy::MeasureKind::quantile:
-        return 1; // of units with one row (rows/quantiles)
+        return units == nullptr ? 1 : privacy::count_sensitivity(units->max_rows, measure.grain);
     }
     pg_unreachable();
 }

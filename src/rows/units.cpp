@@ -4,6 +4,7 @@
 #include "rows/arguments.hpp"
 #include "rows/canonical.hpp"
 #include "rows/nodes.hpp"
+#include "rows/quantiles.hpp"
 #include "rows/sources.hpp"
 #include "rows/statement.hpp"
 
@@ -90,6 +91,8 @@ static Node *contribution_of(const Question *question) {
         arguments = lappend(arguments, another(static_cast<Node *>(list_nth(question->units->values, i))));
     for (int i = 0; i < question->leaf->nkeys; i++)
         arguments = lappend(arguments, one_spelling(question, i));
+    if (has_quantile(question)) // the last key
+        arguments = lappend(arguments, cell_of_row(question));
     for (int j = 0; j < question->nmeasures; j++)
         arguments = lappend(arguments, contributed_node(question, j));
     return reinterpret_cast<Node *>(
