@@ -60,7 +60,7 @@ SELECT * FROM dp_explain('SELECT * FROM fragile_parcel ORDER BY n DESC');
 
 CREATE TEMP TABLE refused (n integer GENERATED ALWAYS AS IDENTITY, query text);
 INSERT INTO refused (query) VALUES
-    ('SELECT * FROM parcel_dp'), ('SELECT max(weight) FROM parcel_dp'), ('SELECT sum(id) FROM parcel_dp'),
+    ('SELECT * FROM parcel_dp'), ('SELECT max(note) FROM parcel_dp'), ('SELECT sum(id) FROM parcel_dp'),
     ('SELECT note, id, count(*) FROM parcel_dp GROUP BY 1, 2'), ('SELECT count(*) FROM parcel_dp WHERE id > 1 / 0'),
     ('SELECT count(*) FROM parcel_dp, (SELECT count(*) FROM parcel_dp) s'), ('SELECT count(*) FROM parcel'),
     ('SELECT count(*) FROM parcel_dp WHERE id > $1'), ('SELECT count(*) FROM nowhere'), ('SELECT count(*) FROM parcel_dp WHERE'),

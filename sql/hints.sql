@@ -50,10 +50,10 @@ TABLE hospital_dp|SELECT count(*) FROM hospital_dp
 SELECT count(DISTINCT ward) FROM hospital_dp|SELECT count(*) FROM (SELECT ward FROM hospital_dp GROUP BY ward HAVING count(*) > 100) g
 SELECT sum(DISTINCT cost) FROM hospital_dp|SELECT sum(cost) FROM hospital_dp
 SELECT sum(cost ORDER BY age) FROM hospital_dp|SELECT sum(cost) FROM hospital_dp
-SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY cost) FROM hospital_dp|SELECT count(*) FILTER (WHERE cost < 1000), count(*) FILTER (WHERE cost < 2000) FROM hospital_dp
+SELECT percentile_cont(ARRAY[0.25, 0.75]) WITHIN GROUP (ORDER BY cost) FROM hospital_dp|SELECT percentile_cont(0.25) WITHIN GROUP (ORDER BY cost), percentile_cont(0.75) WITHIN GROUP (ORDER BY cost) FROM hospital_dp
 SELECT mode() WITHIN GROUP (ORDER BY ward) FROM hospital_dp|SELECT ward, count(*) FROM hospital_dp GROUP BY ward ORDER BY 2 DESC LIMIT 1
-SELECT max(cost) FROM hospital_dp|SELECT count(*) FILTER (WHERE cost > 4000) FROM hospital_dp
-SELECT min(admitted) FROM hospital_dp|SELECT count(*) FILTER (WHERE admitted < '2025-02-01') FROM hospital_dp
+SELECT max(diagnosis) FROM hospital_dp|SELECT count(*) FILTER (WHERE diagnosis > 'D2') FROM hospital_dp
+SELECT min(length) FROM hospital_dp|SELECT count(*) FILTER (WHERE admitted < '2025-02-01') FROM hospital_dp
 SELECT corr(age, cost) FROM hospital_dp|SELECT count(*), sum(age), sum(cost), sum(age * cost), sum(age * age), sum(cost * cost) FROM hospital_dp WHERE age IS NOT NULL AND cost IS NOT NULL
 SELECT covar_pop(age, cost) FROM hospital_dp|SELECT xy / n - x * y / (n * n) FROM (SELECT count(*) AS n, sum(age) AS x, sum(cost) AS y, sum(age * cost) AS xy FROM hospital_dp WHERE age IS NOT NULL AND cost IS NOT NULL) s
 SELECT regr_slope(cost, age) FROM hospital_dp|SELECT (xy - x * y / n) / (xx - x * x / n) FROM (SELECT count(*) AS n, sum(age) AS x, sum(cost) AS y, sum(age * cost) AS xy, sum(age * age) AS xx FROM hospital_dp WHERE age IS NOT NULL AND cost IS NOT NULL) s

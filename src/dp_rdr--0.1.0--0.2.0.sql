@@ -93,6 +93,33 @@ COMMENT ON AGGREGATE dp_rdr.lattice_rest("any", bytea)
 CREATE FUNCTION dp_rdr.rest_point(value "any", facts bytea) RETURNS bigint
     AS 'MODULE_PATHNAME', 'dp_rest_point' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_rdr.rest_point("any", bytea) IS 'the square of what a scaled value lacks to 1, in units of 2^-30';
+
+-- Minima, maxima and percentiles are drawn from these.
+CREATE FUNCTION dp_rdr.histogram_add(internal, "any", bytea) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_histogram_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.histogram_add(internal, "any", bytea) IS 'transition function of histogram';
+CREATE FUNCTION dp_rdr.histogram_combine(internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_histogram_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.histogram_combine(internal, internal) IS 'combine function of histogram';
+CREATE FUNCTION dp_rdr.histogram_serialize(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'dp_histogram_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.histogram_serialize(internal) IS 'serialization function of histogram';
+CREATE FUNCTION dp_rdr.histogram_deserialize(bytea, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_histogram_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.histogram_deserialize(bytea, internal) IS 'deserialization function of histogram';
+CREATE FUNCTION dp_rdr.histogram_final(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'dp_histogram_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.histogram_final(internal) IS 'final function of histogram';
+-- SSPACE: of 1,024 cells.
+CREATE AGGREGATE dp_rdr.histogram(value "any", facts bytea) (
+    SFUNC = dp_rdr.histogram_add, STYPE = internal, SSPACE = 8208,
+    FINALFUNC = dp_rdr.histogram_final, FINALFUNC_MODIFY = SHAREABLE,
+    COMBINEFUNC = dp_rdr.histogram_combine, SERIALFUNC = dp_rdr.histogram_serialize,
+    DESERIALFUNC = dp_rdr.histogram_deserialize, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp_rdr.histogram("any", bytea) IS 'how many values each cell of a grid has, by the cells that have any';
+CREATE FUNCTION dp_rdr.histogram_cell(value "any", facts bytea) RETURNS integer
+    AS 'MODULE_PATHNAME', 'dp_histogram_cell' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.histogram_cell("any", bytea) IS 'the cell of a grid that a value is in';
 CREATE FUNCTION dp_rdr.selection_point(facts bytea, VARIADIC contributions "any") RETURNS bigint
     AS 'MODULE_PATHNAME', 'dp_selection_point' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION dp_rdr.selection_point(bytea, "any") IS 'scaled sensitivity of a row, for the selection of epsilon';
@@ -123,6 +150,11 @@ REVOKE ALL ON FUNCTION
     dp_rdr.lattice_add_square(internal, "any", bytea), dp_rdr.lattice_add_rest(internal, "any", bytea),
     dp_rdr.lattice_square("any", bytea), dp_rdr.lattice_rest("any", bytea), dp_rdr.square_point("any", bytea),
     dp_rdr.rest_point("any", bytea) FROM PUBLIC;
+REVOKE ALL ON FUNCTION
+    dp_rdr.histogram_add(internal, "any", bytea), dp_rdr.histogram_combine(internal, internal),
+    dp_rdr.histogram_serialize(internal), dp_rdr.histogram_deserialize(bytea, internal), dp_rdr.histogram_final(internal),
+    dp_rdr.histogram("any", bytea), dp_rdr.histogram_cell("any", bytea) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.histogram("any", bytea), dp_rdr.histogram_cell("any", bytea) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION
     dp_rdr.lattice_square("any", bytea), dp_rdr.lattice_rest("any", bytea), dp_rdr.square_point("any", bytea),
     dp_rdr.rest_point("any", bytea) TO PUBLIC;

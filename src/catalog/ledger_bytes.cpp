@@ -201,7 +201,7 @@ const std::vector<privacy::Measure> *read_measures(Reader *reader, Size n) {
     border::core([&] {
         for (const PlannedMeasure &measure : *planned)
             measures->push_back({measure.kind, measure.argument, measure.filter, measure.of_units, measure.grain,
-                                 measure.one_group, {}});
+                                 measure.one_group, -1, {}});
     });
     return measures;
 }

@@ -38,11 +38,12 @@ struct Asked {
     }
 };
 
-Measure &measure_of(std::vector<Measure> &measures, int argument, int filter, bool of_units) {
+Measure &measure_of(std::vector<Measure> &measures, int argument, int filter, bool of_units, std::int64_t fraction = -1) {
     for (Measure &m : measures)
-        if (m.argument == argument && m.filter == filter && m.of_units == of_units)
+        if (m.argument == argument && m.filter == filter && m.of_units == of_units && m.fraction == fraction)
             return m;
     Measure added;
+    added.fraction = fraction;
     added.argument = argument;
     added.filter = filter;
     added.of_units = of_units;
@@ -237,7 +238,8 @@ std::vector<Measure> leaf_measures(const std::vector<AggregateCall> &calls, bool
     for (std::size_t i = 0; i < calls.size(); ++i) {
         const bool of_units = calls[i].fn == Aggregate::count_units;
         const int argument = calls[i].fn == Aggregate::count_star || of_units ? -1 : calls[i].argument;
-        measure_of(measures, argument, calls[i].filter, of_units && several_rows).calls.push_back(static_cast<int>(i));
+        measure_of(measures, argument, calls[i].filter, of_units && several_rows, calls[i].fraction)
+            .calls.push_back(static_cast<int>(i));
     }
     for (Measure &m : measures) {
         Asked asked;
@@ -248,7 +250,7 @@ std::vector<Measure> leaf_measures(const std::vector<AggregateCall> &calls, bool
             asked.count |= fn == Aggregate::count;
             asked.spread |= is_spread(fn);
         }
-        m.kind = asked.kind();
+        m.kind = m.fraction >= 0 ? MeasureKind::quantile : asked.kind();
     }
     return measures;
 }

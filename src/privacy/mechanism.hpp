@@ -13,8 +13,22 @@
 namespace dp::privacy {
 
 enum class Mechanism { laplace, gaussian };
-enum class Aggregate { count_star, count, sum, avg, var_pop, var_samp, stddev_pop, stddev_samp, count_units };
-enum class MeasureKind { count, sum, pair, triple };
+enum class Aggregate {
+    count_star,
+    count,
+    sum,
+    avg,
+    var_pop,
+    var_samp,
+    stddev_pop,
+    stddev_samp,
+    count_units,
+    percentile_cont,
+    percentile_disc,
+    min,
+    max
+};
+enum class MeasureKind { count, sum, pair, triple, quantile };
 
 // One aggregate call of a query. argument: any number that identifies the argument column (-1: count(*)); filter: any
 // number that identifies the FILTER condition (-1: none).
@@ -22,10 +36,12 @@ struct AggregateCall {
     Aggregate fn = Aggregate::count_star;
     int argument = -1;
     int filter = -1;
+    std::int64_t fraction = -1; // of a quantile (privacy/quantile): 10^-9 of q
 };
 
 // All calls with the same argument and FILTER share one measure (8.6): one coordinate for COUNT and SUM, two for the pair, three
-// for the triple. Where a unit may have several rows, counts of units are measures of their own.
+// for the triple. Where a unit may have several rows, counts of units are measures of their own. So is each quantile: the one
+// number that is drawn of it is a cell of a grid (8.9).
 struct Measure {
     MeasureKind kind = MeasureKind::count;
     int argument = -1;
@@ -33,6 +49,7 @@ struct Measure {
     bool of_units = false;   // count(DISTINCT unit): once per unit and group
     std::uint64_t grain = 1; // of a count: lattice points of one counted row or unit (9.2), a power of two
     bool one_group = true;   // one unit changes it in one group at most: the scalar calibration is proved for it (8.4)
+    std::int64_t fraction = -1; // of a quantile
     std::vector<int> calls;  // indices into the list of calls
     int coordinates() const { return kind == MeasureKind::triple ? 3 : kind == MeasureKind::pair ? 2 : 1; }
     bool has_parts() const { return coordinates() > 1; } // what is printed is computed from several noisy sums

@@ -23,6 +23,8 @@ struct Aggregate {
     AttrNumber attno; // argument column of the facade; 0 for count(*) and expressions
     int argument;     // into Leaf::arguments, or -1
     int filter;       // index into Leaf::filters, or -1
+    Node *fraction;   // of a percentile, as parsed; else null
+    bool descending;  // a percentile of values in descending order
     Oid result_type;
     Aggref *node; // as parsed
 };

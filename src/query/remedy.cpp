@@ -7,9 +7,10 @@ namespace dp::query {
 
 constexpr char plain_remedy[] =
     "Use count(*), count(x), sum(x), avg(x), var_pop(x), var_samp(x), stddev_pop(x) or stddev_samp(x).";
-constexpr char ranges_remedy[] = "Count over ranges: count(*) FILTER (WHERE x < 10), or GROUP BY width_bucket(x, 0, "
-                                 "100, 10) with a policy that has a "
-                                 "delta.";
+constexpr char percentile_remedy[] = "Ask for percentiles one by one: percentile_cont(0.25) WITHIN GROUP (ORDER BY x), "
+                                     "percentile_cont(0.75) WITHIN GROUP (ORDER BY x), of numbers.";
+const char quantile_remedy[] = "min, max and percentile_disc take numbers, dates and timestamps without time zone that have "
+                               "bounds; otherwise count over ranges: count(*) FILTER (WHERE x < 'm').";
 constexpr char list_remedy[] = "Values of rows are private: ask for SELECT x, count(*) ... GROUP BY x.";
 constexpr char condition_remedy[] = "Count the rows: count(*) FILTER (WHERE x).";
 constexpr char interval_remedy[] =
@@ -29,10 +30,10 @@ struct Remedy {
 } // namespace
 
 static const Remedy aggregate_remedies[] = {
-    {"percentile_cont", ranges_remedy},
-    {"percentile_disc", ranges_remedy},
-    {"max", ranges_remedy},
-    {"min", ranges_remedy},
+    {"percentile_cont", percentile_remedy},
+    {"percentile_disc", percentile_remedy},
+    {"max", quantile_remedy},
+    {"min", quantile_remedy},
     {"mode", "Take the largest group: SELECT x, count(*) ... GROUP BY x ORDER BY 2 DESC LIMIT 1."},
     {"array_agg", list_remedy},
     {"string_agg", list_remedy},

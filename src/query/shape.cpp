@@ -1,5 +1,7 @@
 #include "query/shape.hpp"
 
+#include "privacy/quantile.hpp"
+
 #include "border/grouping.hpp"
 #include "border/scope.hpp"
 #include "border/walk.hpp"
@@ -388,6 +390,11 @@ static const Oid deviations[] = {F_STDDEV_SAMP_INT2,   F_STDDEV_SAMP_INT4,    F_
                                  F_STDDEV_SAMP_FLOAT8, F_STDDEV_SAMP_NUMERIC, F_STDDEV_INT2,      F_STDDEV_INT4,
                                  F_STDDEV_INT8,        F_STDDEV_FLOAT4,       F_STDDEV_FLOAT8,    F_STDDEV_NUMERIC};
 
+static const Oid minima[] = {F_MIN_INT2,   F_MIN_INT4,    F_MIN_INT8, F_MIN_FLOAT4,
+                             F_MIN_FLOAT8, F_MIN_NUMERIC, F_MIN_DATE, F_MIN_TIMESTAMP};
+static const Oid maxima[] = {F_MAX_INT2,   F_MAX_INT4,    F_MAX_INT8, F_MAX_FLOAT4,
+                             F_MAX_FLOAT8, F_MAX_NUMERIC, F_MAX_DATE, F_MAX_TIMESTAMP};
+
 template <std::size_t n> static bool among(Oid function, const Oid (&list)[n]) {
     for (Oid candidate : list)
         if (candidate == function)
@@ -414,6 +421,14 @@ static bool identify(const Aggref *call, privacy::Aggregate *fn) {
         *fn = privacy::Aggregate::stddev_pop;
     else if (among(call->aggfnoid, deviations))
         *fn = privacy::Aggregate::stddev_samp;
+    else if (among(call->aggfnoid, minima))
+        *fn = privacy::Aggregate::min;
+    else if (among(call->aggfnoid, maxima))
+        *fn = privacy::Aggregate::max;
+    else if (call->aggfnoid == F_PERCENTILE_CONT_FLOAT8_FLOAT8)
+        *fn = privacy::Aggregate::percentile_cont;
+    else if (call->aggfnoid == F_PERCENTILE_DISC_FLOAT8_ANYELEMENT)
+        *fn = privacy::Aggregate::percentile_disc;
     else
         return false;
     return true;
@@ -454,6 +469,11 @@ static int filter_index(Leaf *leaf, Expr *filter, ParseState *source) {
     return list_length(leaf->filters) - 1;
 }
 
+// Of one fraction; those of an array are refused.
+static bool is_percentile(const Aggref *call) {
+    return call->aggfnoid == F_PERCENTILE_CONT_FLOAT8_FLOAT8 || call->aggfnoid == F_PERCENTILE_DISC_FLOAT8_ANYELEMENT;
+}
+
 // What may be distinct are units alone.
 static void check_distinct(const Leaf *leaf, const Aggref *call, ParseState *source) {
     if (call->aggdistinct == NIL || count_units_now(leaf->view, counted_columns(call)))
@@ -469,16 +489,52 @@ static void check_distinct(const Leaf *leaf, const Aggref *call, ParseState *sou
 
 static void check_clauses(const Leaf *leaf, const Aggref *call, ParseState *source) {
     int at = call->location;
-    refuse_if(call->aggkind != AGGKIND_NORMAL, psprintf("aggregate %s", get_func_name(call->aggfnoid)),
+    bool percentile = is_percentile(call);
+    refuse_if(call->aggkind != AGGKIND_NORMAL && !percentile, psprintf("aggregate %s", get_func_name(call->aggfnoid)),
               aggregate_remedy(call), source, at);
     check_distinct(leaf, call, source);
-    refuse_if(call->aggorder != NIL, "ORDER BY in an aggregate", "Leave it out.", source, at);
+    refuse_if(call->aggorder != NIL && !percentile, "ORDER BY in an aggregate", "Leave it out.", source, at);
     refuse_if(call->agglevelsup > 0, "an aggregate of an outer query", "Aggregate in the query that reads the view.",
               source, at);
 }
 
+static bool is_cast_to_double(Oid function) {
+    return function == F_FLOAT8_INT2 || function == F_FLOAT8_INT4 || function == F_FLOAT8_INT8 ||
+           function == F_FLOAT8_FLOAT4 || function == F_FLOAT8_NUMERIC;
+}
+
+// percentile_cont takes double precision, and the parser casts other numbers to it, which keeps their order: the grid is that of
+// what was written.
 static Node *argument_of(const Aggref *call) {
-    return reinterpret_cast<Node *>(linitial_node(TargetEntry, call->args)->expr);
+    auto *argument = reinterpret_cast<Node *>(linitial_node(TargetEntry, call->args)->expr);
+    if (call->aggfnoid != F_PERCENTILE_CONT_FLOAT8_FLOAT8 || !IsA(argument, FuncExpr))
+        return argument;
+    const auto *cast = castNode(FuncExpr, argument);
+    return is_cast_to_double(cast->funcid) ? static_cast<Node *>(linitial(cast->args)) : argument;
+}
+
+// What a grid may lie over.
+static bool has_points(Oid type) {
+    return type == INT2OID || type == INT4OID || type == INT8OID || type == FLOAT4OID || type == FLOAT8OID ||
+           type == NUMERICOID || type == DATEOID || type == TIMESTAMPOID;
+}
+
+// A constant fraction, and values in their usual order or the reverse.
+static void set_percentile(Aggregate *aggregate, const Aggref *call, ParseState *source) {
+    int at = call->location;
+    Oid type = exprType(reinterpret_cast<Node *>(linitial_node(TargetEntry, call->args)->expr));
+    refuse_if(!has_points(type) || call->aggtype != type,
+              psprintf("%s of values of type %s", get_func_name(call->aggfnoid), format_type_be(type)), quantile_remedy,
+              source, at);
+    aggregate->fraction = static_cast<Node *>(linitial(call->aggdirectargs));
+    refuse_if(contains_column(aggregate->fraction), "a column as the fraction of a percentile",
+              "Write a constant there, 0.5 for the median.", source, at);
+    check_condition(aggregate->fraction, source);
+    Oid sort = linitial_node(SortGroupClause, call->aggorder)->sortop;
+    const TypeCacheEntry *order = lookup_type_cache(type, TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
+    refuse_if(sort != order->lt_opr && sort != order->gt_opr, "ORDER BY with an operator of its own",
+              "Write ORDER BY x, or ORDER BY x DESC.", source, at);
+    aggregate->descending = sort == order->gt_opr;
 }
 
 static int place_of(const List *nodes, const Node *node) {
@@ -529,6 +585,8 @@ static void add_aggregate(Leaf *leaf, Aggref *call, ParseState *source) {
     aggregate->result_type = call->aggtype;
     aggregate->attno = 0;
     aggregate->argument = -1;
+    if (is_percentile(call))
+        set_percentile(aggregate, call, source);
     Expr *filter = call->aggfilter;
     if (call->aggdistinct != NIL) {
         leaf->counted = counted_columns(call); // the same for all of them
@@ -601,6 +659,14 @@ static Node *aggregate_of(Node *node, Part *part) {
     return inner == nullptr ? node : inner;
 }
 
+// How wide an interval of a percentile is depends on where the rows lie, and a draw does not tell that.
+static void check_part(const Aggregate &aggregate, Part part, ParseState *source) {
+    refuse_if(part != Part::value && privacy::is_quantile(aggregate.fn), "dp_low or dp_high of min, max or a percentile",
+              "Ask for percentiles on both sides: those of 0.45 and 0.55 enclose the median unless their ranks are off "
+              "by more than dp_explain() says.",
+              source, aggregate.node->location);
+}
+
 static Output output_of(const Leaf *leaf, const TargetEntry *target, ParseState *source) {
     const char *name = target->resname ? target->resname : "?column?";
     auto *node = reinterpret_cast<Node *>(target->expr);
@@ -610,8 +676,10 @@ static Output output_of(const Leaf *leaf, const TargetEntry *target, ParseState 
     Part part = Part::value;
     Node *call = aggregate_of(node, &part);
     for (int i = 0; i < leaf->naggregates; i++)
-        if (equal(call, leaf->aggregates[i].node))
+        if (equal(call, leaf->aggregates[i].node)) {
+            check_part(leaf->aggregates[i], part, source);
             return Output{false, i, name, part};
+        }
     if (contains_column(node) || contain_aggs_of_level(node, 0))
         refuse_if(true, "an expression over aggregates or keys", "Select group keys and aggregates as they are.",
                   source, exprLocation(node));
@@ -646,6 +714,13 @@ static void add_outputs(Leaf *leaf, const Query *query, ParseState *source) {
         if (!target->resjunk)
             leaf->outputs[leaf->noutputs++] = output_of(leaf, target, source);
     }
+}
+
+bool asks_quantile(const Leaf *leaf) {
+    for (int i = 0; i < leaf->naggregates; i++)
+        if (privacy::is_quantile(leaf->aggregates[i].fn))
+            return true;
+    return false;
 }
 
 Leaf *check_leaf(Query *query, ParseState *source) {

@@ -29,6 +29,9 @@ struct TextScope {
 // that is no facade). `source` may be null.
 Leaf *check_leaf(Query *query, ParseState *source);
 
+// Whether min, max or a percentile is asked for.
+bool asks_quantile(const Leaf *leaf);
+
 // SELECT with this text as its one target, raw; null: the text is more than one expression.
 RawStmt *only_expression(const char *text);
 

@@ -52,6 +52,8 @@ int mean_bits(const rows::Question *question, int measure) {
 
 double halfwidth(const rows::Question *question, const privacy::ReleasePlan &plan, int aggregate) {
     int j = question->measure_of[aggregate];
+    if ((*question->measures)[j].kind == privacy::MeasureKind::quantile)
+        return std::numeric_limits<double>::quiet_NaN(); // of its rank alone: rank_error95
     if (!(*question->measures)[j].has_parts())
         return printed_halfwidth(
             question, aggregate,

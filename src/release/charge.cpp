@@ -1,5 +1,7 @@
 #include "release/charge.hpp"
 
+#include "privacy/quantile.hpp"
+
 #include "catalog/decimals.hpp"
 #include "release/approve.hpp"
 #include "rows/arguments.hpp"
@@ -39,6 +41,8 @@ static const char *name_of(privacy::MeasureKind kind) {
         return "pair";
     case privacy::MeasureKind::triple:
         return "triple";
+    case privacy::MeasureKind::quantile:
+        return "quantile";
     }
     pg_unreachable();
 }
@@ -50,6 +54,10 @@ static void describe_measure(StringInfo json, const rows::Question *question, in
         appendStringInfoString(json, ", \"of\": \"units\"");
     if (measure.grain != 1)
         appendStringInfo(json, ", \"grain\": " UINT64_FORMAT, measure.grain);
+    if (measure.fraction >= 0)
+        appendStringInfo(json, ", \"fraction\": %s, \"cells\": %d",
+                         float8out_internal(static_cast<double>(measure.fraction) / privacy::fraction_one),
+                         question->grids[j]->cells);
     if (measure.argument >= 0) {
         int call = measure.calls.front();
         bool column = question->argument_columns[call] != InvalidAttrNumber;

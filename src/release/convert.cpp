@@ -100,6 +100,45 @@ Datum avg_result(Oid result_type, double noisy_mean, const privacy::Bounds *boun
     return result_type != NUMERICOID || bounds == nullptr ? mean : within_bounds(mean, bounds);
 }
 
+static Datum saturated(int64 point, int64 least, int64 most) {
+    return Int64GetDatum(Min(Max(point, least), most));
+}
+
+static Datum numeric_of_cell(privacy::Aggregate fn, const privacy::Grid &grid, int cell,
+                             const privacy::Bounds *bounds) {
+    if (!grid.of_points)
+        return within_bounds(double_as(NUMERICOID, privacy::number_of_cell(grid, fn, cell)), bounds);
+    int decimals = static_cast<int>(std::lround(std::log10(grid.scale)));
+    Datum point = NumericGetDatum(int64_to_numeric(privacy::point_of_cell(grid, fn, cell)));
+    Datum shift = catalog::text_numeric(psprintf("1e-%d", decimals));
+    return DirectFunctionCall2(numeric_round, DirectFunctionCall2(numeric_mul, point, shift), Int32GetDatum(decimals));
+}
+
+Datum quantile_result(Oid result_type, privacy::Aggregate fn, const privacy::Grid &grid, int cell,
+                      const privacy::Bounds *bounds) {
+    cell = Min(Max(cell, 0), grid.cells - 1);
+    switch (result_type) {
+    case INT2OID:
+        return Int16GetDatum(
+            DatumGetInt64(saturated(privacy::point_of_cell(grid, fn, cell), PG_INT16_MIN, PG_INT16_MAX)));
+    case INT4OID:
+        return Int32GetDatum(
+            DatumGetInt64(saturated(privacy::point_of_cell(grid, fn, cell), PG_INT32_MIN, PG_INT32_MAX)));
+    case DATEOID: // the ends of its type are infinite
+        return DateADTGetDatum(
+            DatumGetInt64(saturated(privacy::point_of_cell(grid, fn, cell), DATETIME_MIN_JULIAN - POSTGRES_EPOCH_JDATE,
+                                    DATE_END_JULIAN - POSTGRES_EPOCH_JDATE - 1)));
+    case INT8OID:
+        return Int64GetDatum(privacy::point_of_cell(grid, fn, cell));
+    case TIMESTAMPOID:
+        return saturated(privacy::point_of_cell(grid, fn, cell), MIN_TIMESTAMP, END_TIMESTAMP - 1);
+    case NUMERICOID:
+        return numeric_of_cell(fn, grid, cell, bounds);
+    default:
+        return float_result(result_type, privacy::number_of_cell(grid, fn, cell));
+    }
+}
+
 // ---- ends of intervals ---------------------------------------------------------------------------------------------
 
 // A numeric to so many decimals, outwards.

@@ -4,6 +4,7 @@
 
 #include "privacy/decimal.hpp"
 #include "privacy/lattice.hpp"
+#include "privacy/quantile.hpp"
 
 #include "border/postgres.hpp"
 
@@ -22,6 +23,9 @@ Datum real_sum_result(Oid result_type, double noisy_sum);
 // A mean as what avg() returns: numeric (15 significant digits) or double precision. With `bounds` a numeric is cut to
 // them as they were declared: of more than 15 digits they are neither doubles nor printed in full.
 Datum avg_result(Oid result_type, double noisy_mean, const privacy::Bounds *bounds = nullptr);
+// A cell as what min, max or a percentile returns: an integer, numeric, real or double precision, a date or timestamp.
+Datum quantile_result(Oid result_type, privacy::Aggregate fn, const privacy::Grid &grid, int cell,
+                      const privacy::Bounds *bounds);
 
 // Ends of intervals (formulas.md 8.7), rounded outwards: down or up, never to the nearest.
 // Of a sum that is no number of lattice units: a numeric has 15 significant digits, and `decimals` at most unless they are -1.

@@ -8,6 +8,7 @@
 #include "catalog/decimals.hpp"
 #include "release/accuracy.hpp"
 #include "release/charge.hpp"
+#include "rows/quantiles.hpp"
 
 namespace dp::release {
 
@@ -26,7 +27,34 @@ static bool has_interval(const rows::Question *question) {
     return false;
 }
 
+static const char ranges[] =
+    "Count over ranges: count(*) FILTER (WHERE x < 10), or GROUP BY width_bucket(x, 0, 100, 10).";
+
+void check_mechanism(const rows::Question *question, const Terms &terms) {
+    if (rows::has_quantile(question) && terms.mechanism == privacy::Mechanism::gaussian)
+        refuse("min, max and percentiles are not supported with Gaussian noise",
+               "They are drawn from a histogram, at a price in epsilon: no noise is added to them.", ranges);
+}
+
+// They are drawn for a share of epsilon, whatever the rows are; nobody knows how far a row moves them.
+static void check_quantiles(const rows::Question *question, const Terms &terms) {
+    if (!rows::has_quantile(question))
+        return;
+    check_mechanism(question, terms);
+    if (terms.algorithm != Algorithm::within_domain && terms.algorithm != Algorithm::profile &&
+        terms.algorithm != Algorithm::approved)
+        refuse(
+            "min, max and percentiles are not supported where epsilon is chosen from the data",
+            "It is chosen by how far each row moves the answer, and a percentile may move from one end to the other.",
+            ranges);
+    if (terms.wanted.asked())
+        refuse("within and error95 are not supported for min, max and percentiles",
+               "How far they are off depends on where the rows lie; known is how far their rank is off.",
+               "Leave them out: dp_explain() tells the rank.");
+}
+
 void check_policy(const rows::Question *question, const Terms &terms) {
+    check_quantiles(question, terms);
     // The width of an interval is that of the noise.
     if (terms.algorithm == Algorithm::within_data && has_interval(question))
         refuse("dp_low and dp_high are not supported under within_data",

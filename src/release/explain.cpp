@@ -12,6 +12,7 @@
 #include "release/choose.hpp"
 #include "release/refine.hpp"
 #include "release/select.hpp"
+#include "rows/quantiles.hpp"
 
 namespace dp::release {
 
@@ -124,9 +125,26 @@ static std::vector<privacy::AttackedLoss> ways_of(const privacy::ReleasePlan &pl
     return ways;
 }
 
+// How far the ranks are off, the worst of them: seen from the ends, where the ones that are looked for lie inside.
+static double rank_error(const rows::Question *question, const privacy::ReleasePlan &plan) {
+    double worst = 0;
+    for (int j = 0; j < question->nmeasures; j++) {
+        const privacy::Measure &measure = (*question->measures)[j];
+        if (measure.kind != privacy::MeasureKind::quantile)
+            continue;
+        const int cells = question->grids[j]->cells;
+        double error = privacy::rank_error95(cells, measure.fraction, plan.noise[j]);
+        if (measure.fraction == 0 || measure.fraction == privacy::fraction_one)
+            error += static_cast<double>(privacy::rank_margin(cells, plan.noise[j]));
+        worst = std::max(worst, error / static_cast<double>(measure.grain));
+    }
+    return worst;
+}
+
 static void foresee(const rows::Question *question, const Terms &terms, Estimate *estimate) {
     const query::Leaf *leaf = question->leaf;
     double *error95 = static_cast<double *>(palloc(sizeof(double) * (leaf->noutputs + 1)));
+    double ranks = 0;
     border::core([&] {
         auto plan = privacy::plan_release(terms.mechanism, *question->measures, *question->sensitivities,
                                           question->thresholded, estimate->epsilon, estimate->delta);
@@ -134,11 +152,15 @@ static void foresee(const rows::Question *question, const Terms &terms, Estimate
         estimate->rho = plan.rho();
         estimate->filtered = filtered_measures(*question->measures);
         weigh(ways_of(plan), estimate);
+        ranks = rank_error(question, plan);
         for (int i = 0; i < leaf->noutputs; i++)
             error95[i] = leaf->outputs[i].is_key ? std::numeric_limits<double>::quiet_NaN()
                                                  : halfwidth(question, plan, leaf->outputs[i].index);
     });
     estimate->error95 = error95;
+    if (ranks > 0)
+        estimate->note =
+            psprintf("the rank of min, max and percentiles is off by less than %.0f rows (95 %%)", std::ceil(ranks));
 }
 
 // The cut that the worker would make, on the candidates that the data decide on and on those that they do not.

@@ -8,6 +8,7 @@
 #include "release/random.hpp"
 #include "release/replay.hpp"
 #include "rows/groups.hpp"
+#include "rows/quantiles.hpp"
 
 namespace dp::release {
 
@@ -47,6 +48,8 @@ static void add_measure(StringInfo text, const rows::Question *question, int j) 
     add_piece(text, bounds == nullptr ? nullptr : bounds->lower.c_str());
     add_piece(text, bounds == nullptr ? nullptr : bounds->upper.c_str());
     add_piece(text, psprintf(UINT64_FORMAT, (*question->sensitivities)[j]));
+    if (measure.fraction >= 0)
+        add_piece(text, rows::quantile_text(question, j));
     if (measure.of_units || measure.grain != 1 || !measure.one_group)
         add_piece(text, psprintf("%d " UINT64_FORMAT " %d", measure.of_units, measure.grain, measure.one_group));
 }
@@ -148,6 +151,11 @@ static void read_measures(JsonbContainer *object, rows::Question *question) {
         if (measure == nullptr)
             refuse_unreadable();
         auto kind = static_cast<privacy::MeasureKind>(int_field(measure, "kind"));
+        if (kind == privacy::MeasureKind::quantile)
+            ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                            errmsg("min, max and percentiles are not drawn again"),
+                            errdetail("They were drawn from a histogram, which is not kept."),
+                            errhint("dp_fetch() has the answer; dp_explain() tells how far off their ranks are.")));
         uint64 sensitivity = strtou64(required_field(measure, "sensitivity"), nullptr, 10);
         uint64 grain = strtou64(required_field(measure, "grain"), nullptr, 10);
         bool of_units = bool_field(measure, "of_units"), one_group = bool_field(measure, "one_group");

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "privacy/quantile_draw.hpp"
 #include "privacy/triple.hpp"
 
 #include "border/scope.hpp"
@@ -85,6 +86,7 @@ struct Writer {
     const privacy::ReleasePlan *plan;
     StrongBits *bits;
     const Drawn *drawn;           // null: draw the noise
+    const int64 *cells;           // histograms of the group that comes next; null: no quantile is asked for
     const privacy::int128 *given; // released values of all groups, instead of sums and noise; or null
     bool means;                   // they are those of a mean (accuracy.hpp)
     privacy::int128 *kept;        // of all groups, what was released of them; null: nobody needs it later
@@ -117,6 +119,16 @@ static void keep(Writer *writer) {
     memcpy(writer->kept + writer->at++ * n, writer->noisy, sizeof(privacy::int128) * n);
 }
 
+// Of a quantile there is no noisy number: its coordinate is the cell that is drawn. Core region.
+static int draw_quantile(Writer *writer, int measure) {
+    const privacy::Grid &grid = *writer->question->grids[measure];
+    const int64 *counts = writer->cells;
+    writer->cells += grid.cells;
+    trace::drawn_from(counts, grid.cells, (*writer->question->measures)[measure].fraction, writer->plan->noise[measure]);
+    return privacy::draw_cell(*writer->bits, counts, grid.cells, (*writer->question->measures)[measure].fraction,
+                              writer->plan->noise[measure]);
+}
+
 static void add_noise(Writer *writer, const privacy::int128 *exact) {
     if (writer->drawn != nullptr) {
         add_drawn_noise(writer, exact);
@@ -125,8 +137,11 @@ static void add_noise(Writer *writer, const privacy::int128 *exact) {
     border::core([&] {
         int at = 0;
         for (int j = 0; j < writer->question->nmeasures; j++)
-            for (int c = 0; c < (*writer->question->measures)[j].coordinates(); c++, at++)
-                writer->noisy[at] = exact[at] + privacy::draw(*writer->bits, writer->plan->noise[j]);
+            if ((*writer->question->measures)[j].kind == privacy::MeasureKind::quantile)
+                writer->noisy[at++] = draw_quantile(writer, j);
+            else
+                for (int c = 0; c < (*writer->question->measures)[j].coordinates(); c++, at++)
+                    writer->noisy[at] = exact[at] + privacy::draw(*writer->bits, writer->plan->noise[j]);
         trace::released(writer->noisy, at);
     });
     if (writer->kept != nullptr)
@@ -192,6 +207,9 @@ static Datum aggregate_value(const Writer *writer, int i) {
     case privacy::MeasureKind::pair:
     case privacy::MeasureKind::triple:
         return pair_value(aggregate, (*question->measures)[j].kind, noisy, question->bounds[j], question->decimals[i]);
+    case privacy::MeasureKind::quantile:
+        return quantile_result(aggregate.result_type, aggregate.fn, *question->grids[j], static_cast<int>(*noisy),
+                               question->bounds[j]);
     }
     pg_unreachable();
 }
@@ -268,8 +286,10 @@ static void put_declared(Writer *writer, const rows::Sums *sums) {
         }
         if (writer->given != nullptr)
             take_given(writer);
-        else
+        else {
+            writer->cells = sums->cells + static_cast<int64>(group) * question->ncells;
             add_noise(writer, sums->values + static_cast<int64>(group) * question->ncoordinates);
+        }
         put_row(writer, keys, nulls);
         MemoryContextSwitchTo(old);
         MemoryContextReset(per_group);

@@ -12,6 +12,7 @@
 #include "rows/asked_units.hpp"
 #include "rows/canonical.hpp"
 #include "rows/groups.hpp"
+#include "rows/quantiles.hpp"
 
 namespace dp::release {
 
@@ -145,6 +146,8 @@ static const char *measure_text(const rows::Question *question, int j) {
     add_piece(&text, "upper", bounds == nullptr ? nullptr : bounds->upper.c_str());
     add_number(&text, "exponent", bounds == nullptr ? 0 : bounds->exponent);
     add_piece(&text, "sensitivity", psprintf(UINT64_FORMAT, (*question->sensitivities)[j]));
+    if (measure.fraction >= 0)
+        add_piece(&text, "quantile", rows::quantile_text(question, j));
     if (measure.of_units)
         add_number(&text, "of units", 1);
     if (measure.grain != 1)

@@ -15,6 +15,7 @@
 #include "release/trace.hpp"
 #include "rows/caught.hpp"
 #include "rows/evaluate.hpp"
+#include "rows/quantiles.hpp"
 #include "rows/sums.hpp"
 
 namespace dp::release {
@@ -116,6 +117,11 @@ Wish wish_of(const catalog::Requested &request, const catalog::Requested *parent
 
 // One individual changes one row of the exact answer: its rows are declared, and the same ones in both.
 static void check_groups(const rows::Question *question) {
+    if (rows::has_quantile(question))
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("a signal on min, max or a percentile is not supported"),
+                        errdetail("One individual may move it from one end to the other."),
+                        errhint("Ask for it without them.")));
     if (question->thresholded)
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                         errmsg("a signal on groups that nobody declared is not supported"),
@@ -183,7 +189,7 @@ static const rows::Question *count_of(const rows::Question *question, const Wish
     leaf->nkeys = 0;
     leaf->naggregates = leaf->noutputs = 1;
     leaf->aggregates = static_cast<query::Aggregate *>(palloc0(sizeof(query::Aggregate)));
-    leaf->aggregates[0] = query::Aggregate{privacy::Aggregate::count_star, 0, -1, -1, INT8OID, nullptr};
+    leaf->aggregates[0] = query::Aggregate{privacy::Aggregate::count_star, 0, -1, -1, nullptr, false, INT8OID, nullptr};
     leaf->outputs = static_cast<query::Output *>(palloc0(sizeof(query::Output)));
     leaf->outputs[0] = query::Output{false, 0, "signal", query::Part::value};
     auto *measures = border::context_new<std::vector<privacy::Measure>>();

@@ -17,6 +17,7 @@ namespace dp::release::trace {
 
 inline void planned(const privacy::ReleasePlan &) {}
 inline void released(const privacy::int128 *, int) {}
+inline void drawn_from(const std::int64_t *, int, std::int64_t, const privacy::MeasureNoise &) {}
 inline void selected(const std::vector<privacy::SvtCandidate> &, const std::vector<privacy::SelectionSums> &,
                      std::optional<std::size_t>) {}
 

@@ -37,6 +37,9 @@ static void released_change(const rows::Question *question, const Contribution *
             *change++ = there * static_cast<double>(parts.rest);
             break;
         }
+        case privacy::MeasureKind::quantile: // has no risk (rows/quantiles)
+            *change++ = 0;
+            break;
         }
     }
 }

@@ -4,6 +4,7 @@
 
 #include "border/bytes.hpp"
 #include "rows/contribution_facts.hpp"
+#include "rows/quantiles.hpp"
 #include "rows/shown.hpp"
 
 namespace dp::rows {
@@ -16,8 +17,15 @@ int contribution_units(const Question *question) {
     return question->leaf->nkeys == 0 ? 0 : list_length(question->units->values);
 }
 
+// The question's, and behind them the cell of a quantile.
+static int number_of_keys(const Question *question) {
+    return question->leaf->nkeys + (has_quantile(question) ? 1 : 0);
+}
+
+constexpr KeySite cell_site = {sizeof(int32), true};
+
 static Size keys_size(const Question *question) {
-    Size size = 0;
+    Size size = has_quantile(question) ? key_size(cell_site) : 0;
     for (int i = 0; i < question->leaf->nkeys; i++) {
         KeySite key;
         get_typlenbyval(exprType(question->keys[i]), &key.length, &key.by_value);
@@ -34,18 +42,21 @@ static bool has_spellings(const Question *question) {
     return false;
 }
 
-// Groups of one unit that are kept. Keys that nobody declared are no rows of the statement; where one declared group may come
-// as several keys there is room for as many as a unit has rows, as far as states have.
+// Groups of one unit that are kept, of a quantile each with its cells, and one for values that are in none. Keys that nobody declared
+// are no rows of the statement; where one declared group may come as several keys there is room for as many as a unit has rows, as far
+// as states have.
 static int64 kept_groups(const Question *question) {
     const Units *units = question->units;
+    const int64 cells = has_quantile(question) ? number_of_cells(question) + 1 : 1;
     if (question->leaf->nkeys == 0 || units->one_group)
-        return 1;
+        return cells;
     if (question->thresholded)
         return units->max_groups;
+    const int64 kept = question->ngroups * cells;
     if (!has_spellings(question))
-        return question->ngroups;
+        return kept;
     const int64 room = largest_contribution / largest_entry(keys_size(question), question->ncoordinates);
-    return Max(question->ngroups, Min(units->max_rows, room));
+    return Max(kept, Min(units->max_rows, room));
 }
 
 int64 contribution_size(const Question *question) {
@@ -54,7 +65,7 @@ int64 contribution_size(const Question *question) {
 
 void check_contribution_size(const Question *question) {
     const int units = contribution_units(question), most = FUNC_MAX_ARGS - 2; // behind the state and the facts
-    if (units + question->leaf->nkeys + question->nmeasures > most)
+    if (units + number_of_keys(question) + question->nmeasures > most)
         ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
                         errmsg("more than %d keys and aggregates where a unit may have several rows", most - units),
                         errhint("Ask for fewer aggregates in one query.")));
@@ -63,7 +74,10 @@ void check_contribution_size(const Question *question) {
                         errmsg("what one unit may bring to the query takes up to " INT64_FORMAT
                                " bytes: at most " INT64_FORMAT " are allowed",
                                contribution_size(question), largest_contribution),
-                        errhint("Use a smaller max_groups, or group by fewer or shorter keys.")));
+                        errhint(has_quantile(question)
+                                    ? "Group by fewer or shorter keys, or ask for min, max and percentiles of a range "
+                                      "with fewer values."
+                                    : "Use a smaller max_groups, or group by fewer or shorter keys.")));
 }
 
 // ---- facts ---------------------------------------------------------------------------------------------------------
@@ -71,13 +85,14 @@ void check_contribution_size(const Question *question) {
 static MeasureWords facts_of_measure(const Question *question, int j) {
     const privacy::Measure &measure = (*question->measures)[j];
     MeasureWords facts = {};
-    facts.kind = static_cast<int64>(measure.kind);
+    const bool counted = measure.kind == privacy::MeasureKind::quantile; // in each cell
+    facts.kind = static_cast<int64>(counted ? privacy::MeasureKind::count : measure.kind);
     facts.once = measure.of_units;
     facts.grain = static_cast<int64>(measure.grain);
     facts.sum.scale = facts.pair.range = 1;
     if (measure.kind == privacy::MeasureKind::sum)
         facts.sum = border::core([&] { return privacy::sum_lattice(*question->bounds[j]); });
-    else if (measure.kind != privacy::MeasureKind::count)
+    else if (measure.kind != privacy::MeasureKind::count && !counted)
         facts.pair = border::core([&] { return privacy::pair_lattice(*question->bounds[j]); });
     return facts;
 }
@@ -90,7 +105,7 @@ static uint64 seed_of_domain(const Question *question) {
 Datum contribution_facts(const Question *question) {
     ContributionHeader header = {};
     header.units = contribution_units(question);
-    header.keys = question->leaf->nkeys;
+    header.keys = number_of_keys(question);
     header.measures = question->nmeasures;
     header.limit = kept_groups(question);
     header.seed = seed_of_domain(question);
@@ -147,12 +162,20 @@ static Datum take_key(const KeySite &key, border::Reader *bytes, bool *isnull) {
     return PointerGetDatum(value);
 }
 
-static void take_keys(const Question *question, const KeySite *sites, border::Reader *bytes, Datum *keys, bool *nulls) {
+// Returns the cell, -1 without one.
+static int take_keys(const Question *question, const KeySite *sites, border::Reader *bytes, Datum *keys, bool *nulls) {
     const auto size = bytes->take<uint32>();
     const char *first = bytes->take_bytes(size);
     border::Reader key = {first, first + size};
     for (int i = 0; i < question->leaf->nkeys; i++)
         keys[i] = take_key(sites[i], &key, &nulls[i]);
+    if (!has_quantile(question))
+        return -1;
+    bool isnull;
+    const int cell = DatumGetInt32(take_key(cell_site, &key, &isnull));
+    if (!isnull && (cell < 0 || cell >= number_of_cells(question)))
+        elog(ERROR, "unexpected result of an internal aggregate");
+    return isnull ? -1 : cell;
 }
 
 // -1: it is not in the answer.
@@ -178,23 +201,63 @@ static void merge_values(const Question *question, int128 *into, const int128 *f
 
 namespace {
 struct Placed {
-    int group;
+    int group, cell;
     int entry;
 };
 } // namespace
 
 static int compare_placed(const void *a, const void *b) {
     auto *x = static_cast<const Placed *>(a), *y = static_cast<const Placed *>(b);
-    return x->group != y->group ? (x->group < y->group ? -1 : 1) : x->entry < y->entry ? -1 : x->entry > y->entry;
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    if (x->cell != y->cell)
+        return x->cell < y->cell ? -1 : 1;
+    return x->entry < y->entry ? -1 : x->entry > y->entry;
 }
 
-// By the groups of the answer, ascending, each once.
-static UnitContribution declared(const Question *question, const UnitContribution &read) {
+// The coordinates of quantiles.
+static int find_quantiles(const Question *question, int *coordinates) {
+    int n = 0, c = 0;
+    for (int j = 0; j < question->nmeasures; j++) {
+        const privacy::Measure &measure = (*question->measures)[j];
+        if (measure.kind == privacy::MeasureKind::quantile)
+            coordinates[n++] = c;
+        c += measure.coordinates();
+    }
+    return n;
+}
+
+// What was counted in cells goes from the sums of groups to cells of their own.
+static void take_cells(const Question *question, const UnitContribution &read, const Placed *placed, int n,
+                       UnitContribution *unit) {
+    auto *coordinates = static_cast<int *>(palloc(sizeof(int) * (question->nmeasures + 1)));
+    const int width = question->ncoordinates, nquantiles = find_quantiles(question, coordinates);
+    unit->nquantiles = nquantiles;
+    unit->cells = static_cast<CellOfGroup *>(palloc(sizeof(CellOfGroup) * (n + 1)));
+    unit->counts = static_cast<int128 *>(palloc0(sizeof(int128) * (static_cast<Size>(n) * nquantiles + 1)));
+    for (int i = 0; i < n; i++) {
+        if (placed[i].cell < 0)
+            continue;
+        const bool again = unit->ncells > 0 && unit->cells[unit->ncells - 1].group == placed[i].group &&
+                           unit->cells[unit->ncells - 1].cell == placed[i].cell;
+        if (!again)
+            unit->cells[unit->ncells++] = {placed[i].group, placed[i].cell};
+        int128 *counts = unit->counts + static_cast<Size>(unit->ncells - 1) * nquantiles;
+        for (int q = 0; q < nquantiles; q++)
+            counts[q] += read.values[static_cast<Size>(placed[i].entry) * width + coordinates[q]];
+    }
+    for (int i = 0; i < unit->ngroups; i++)
+        for (int q = 0; q < nquantiles; q++)
+            unit->values[static_cast<Size>(i) * width + coordinates[q]] = 0;
+}
+
+// By the groups of the answer, ascending, each once. cells: of each entry.
+static UnitContribution declared(const Question *question, const UnitContribution &read, const int *cells) {
     const int nkeys = question->leaf->nkeys, width = question->ncoordinates;
     auto *placed = static_cast<Placed *>(palloc(sizeof(Placed) * (read.ngroups + 1)));
     int n = 0;
     for (int i = 0; i < read.ngroups; i++) {
-        placed[n] = {declared_group(question, read.keys + i * nkeys, read.nulls + i * nkeys), i};
+        placed[n] = {declared_group(question, read.keys + i * nkeys, read.nulls + i * nkeys), cells[i], i};
         n += placed[n].group >= 0;
     }
     if (n > 1)
@@ -215,6 +278,8 @@ static UnitContribution declared(const Question *question, const UnitContributio
             unit.groups[unit.ngroups++] = placed[i].group;
         }
     }
+    if (has_quantile(question))
+        take_cells(question, read, placed, n, &unit);
     return unit;
 }
 
@@ -234,21 +299,26 @@ UnitContribution read_contribution(const Question *question, Datum result) {
     unit.keys = static_cast<Datum *>(palloc(sizeof(Datum) * (n * nkeys + 1)));
     unit.nulls = static_cast<bool *>(palloc(sizeof(bool) * (n * nkeys + 1)));
     unit.values = static_cast<int128 *>(palloc(sizeof(int128) * (n * width + 1)));
+    auto *cells = static_cast<int *>(palloc(sizeof(int) * (n + 1)));
     for (Size i = 0; i < n; i++) {
-        take_keys(question, sites, &reader, unit.keys + i * nkeys, unit.nulls + i * nkeys);
+        cells[i] = take_keys(question, sites, &reader, unit.keys + i * nkeys, unit.nulls + i * nkeys);
         memcpy(unit.values + i * width, reader.take_bytes(sizeof(int128) * width), sizeof(int128) * width);
     }
-    return question->thresholded ? unit : declared(question, unit);
+    return question->thresholded ? unit : declared(question, unit, cells);
 }
 
 void clip_contribution(const Question *question, UnitContribution *unit) {
     border::core([&] {
-        int first = 0;
+        int first = 0, quantile = 0;
         for (int j = 0; j < question->nmeasures; j++) {
-            const int coordinates = (*question->measures)[j].coordinates();
-            privacy::clip(unit->values + first, unit->ngroups, question->ncoordinates, coordinates,
-                          (*question->sensitivities)[j]);
-            first += coordinates;
+            const privacy::Measure &measure = (*question->measures)[j];
+            if (measure.kind == privacy::MeasureKind::quantile) // over all cells of all groups
+                privacy::clip(unit->counts + quantile++, unit->ncells, unit->nquantiles, 1,
+                              (*question->sensitivities)[j]);
+            else
+                privacy::clip(unit->values + first, unit->ngroups, question->ncoordinates, measure.coordinates(),
+                              (*question->sensitivities)[j]);
+            first += measure.coordinates();
         }
     });
 }

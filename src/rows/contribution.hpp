@@ -3,7 +3,7 @@
 //   dp_rdr.contribution(facts bytea, VARIADIC "any") -> bytea     GROUP BY the unit
 //
 // arguments behind the facts: where there are keys the unit's columns (Units::values; they seed the order of groups), then
-// the keys, canonical, then one for each measure (NULL where FILTER or value is absent; of count(*) and of a count of units
+// the keys, canonical, and where quantiles are asked for the cell of their argument, as one more key, then one for each measure (NULL where FILTER or value is absent; of count(*) and of a count of units
 // any constant).
 // State: entries (group, 128-bit sum per coordinate), at most kappa of smallest hash, ties by bytes: an evicted group never
 // returns, since kappa smaller ones stay; partial states merge exactly. The same whatever the order of rows or the plan.
@@ -24,12 +24,19 @@ void check_contribution_size(const Question *question);
 
 // What a unit brought, by kept group: its number in the answer where groups are declared, its keys, a value for each
 // coordinate.
+struct CellOfGroup {
+    int group, cell;
+};
 struct UnitContribution {
     int ngroups;
     int *groups; // ascending; null where groups are discovered
     Datum *keys; // ngroups x nkeys
     bool *nulls;
-    privacy::int128 *values; // ngroups x ncoordinates
+    privacy::int128 *values; // ngroups x ncoordinates; of quantiles 0
+    // Of quantiles what it brought to each cell, by group and cell, ascending.
+    int ncells, nquantiles;
+    CellOfGroup *cells;
+    privacy::int128 *counts; // ncells x nquantiles
 };
 
 // What the aggregate returned, as it was added up, in the current context. Where groups are declared, what is in none of

@@ -10,6 +10,7 @@
 #include "rows/engine.hpp"
 #include "rows/leaves.hpp"
 #include "rows/nodes.hpp"
+#include "rows/quantiles.hpp"
 #include "rows/reader.hpp"
 #include "rows/remote.hpp"
 #include "rows/selection_sums.hpp"
@@ -112,6 +113,8 @@ static List *measure_columns(const Question *question, int j, bool elsewhere, No
         return pair_columns(column, question->bounds[j], filter, elsewhere);
     case privacy::MeasureKind::triple:
         return triple_columns(column, question->bounds[j], filter, elsewhere);
+    case privacy::MeasureKind::quantile:
+        return list_make1(histogram_of(question, j, column, filter));
     }
     pg_unreachable();
 }
@@ -199,7 +202,9 @@ static void add_everybody(Query *query, const Question *question) {
 static Query *grouped_query(const Question *question, const Selection *selection, Keeping keeping) {
     bool elsewhere = keeping != Keeping::here, everybody = selection != nullptr && keeping == Keeping::by_citus;
     Node *among = everybody ? question->where : nullptr, *of_measures = question->leaf->nkeys == 0 ? among : nullptr;
-    Query *query = select_from_sources(question, everybody ? nullptr : question->where);
+    // A histogram has room for all its cells: there is one for each group of the answer, and none for keys that nobody declared.
+    Node *where = has_quantile(question) ? where_declared(question) : question->where;
+    Query *query = select_from_sources(question, everybody ? nullptr : where);
     add_keys(query, question, among);
     for (int j = 0; j < question->nmeasures; j++)
         add_targets(query, measure_columns(question, j, elsewhere, of_measures));
@@ -319,6 +324,9 @@ void read_coordinates(const Question *question, const Datum *columns, privacy::i
             *values++ = rest;
             break;
         }
+        case privacy::MeasureKind::quantile: // read_histograms
+            *values++ = 0;
+            break;
         }
     }
 }
@@ -347,7 +355,7 @@ static void add_to_selection(const Question *question, const Selection *selectio
 }
 
 static privacy::int128 *declared_sums(const Question *question, Tuplestorestate *store, TupleDesc desc,
-                                      const Selection *selection) {
+                                      const Selection *selection, int64 *cells) {
     auto *values =
         static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * question->ngroups * question->ncoordinates));
     // The data may have any number of groups that nobody declared, and comparing keys may copy them.
@@ -360,6 +368,7 @@ static privacy::int128 *declared_sums(const Question *question, Tuplestorestate 
         int group = declared_group(question, slot->tts_values, slot->tts_isnull);
         if (group >= 0) {
             read_coordinates(question, slot->tts_values, values + static_cast<int64>(group) * question->ncoordinates);
+            read_histograms(question, slot->tts_values, cells + static_cast<int64>(group) * question->ncells);
             add_to_selection(question, selection, slot);
         }
         MemoryContextSwitchTo(old);
@@ -408,7 +417,7 @@ static void add_the_others(const Selection *selection, int64 rows) {
 // is ended by discard() alone.
 static Sums begin_sums(const Query *grouped, const Selection *selection) {
     bool selects = selection != nullptr;
-    return Sums{nullptr, tuplestore_begin_heap(selects, selects && is_keeper(), work_mem), describe(grouped)};
+    return Sums{nullptr, tuplestore_begin_heap(selects, selects && is_keeper(), work_mem), describe(grouped), nullptr};
 }
 
 // Of an evaluation under way whose store outlives its transaction.
@@ -434,9 +443,10 @@ void discard(Sums *sums) {
 }
 
 static void read_groups(const Question *question, const Selection *selection, Sums *sums) {
-    if (!question->thresholded)
-        sums->values = declared_sums(question, sums->store, sums->desc, selection);
-    else if (selection != nullptr)
+    if (!question->thresholded) {
+        sums->cells = static_cast<int64 *>(palloc0(sizeof(int64) * (question->ngroups * question->ncells + 1)));
+        sums->values = declared_sums(question, sums->store, sums->desc, selection, sums->cells);
+    } else if (selection != nullptr)
         add_all_groups(question, selection, sums->store, sums->desc);
 }
 
@@ -545,7 +555,7 @@ static bool all_were_asked(const Question *question, const List *checked) {
 static Sums evaluate_units(const Question *question, const List *checked) {
     Sums sums = {};
     if (question->thresholded)
-        sums = Sums{nullptr, tuplestore_begin_heap(false, false, work_mem), describe_unit_sums(question)};
+        sums = Sums{nullptr, tuplestore_begin_heap(false, false, work_mem), describe_unit_sums(question), nullptr};
     bool read = false;
     caught(question, [&] { as_owner(question, [&] { read = sum_units(question, checked, &sums); }); });
     if (!read)

@@ -22,6 +22,8 @@ struct Sums {
     // Thresholded groups: one row per group of the data: the keys, then a column for each coordinate.
     Tuplestorestate *store;
     TupleDesc desc;
+    // Of quantiles, declared groups: ngroups x question->ncells (rows/quantiles).
+    int64 *cells;
 };
 
 // Before the charge: whether the question can be answered where partitions on other servers are, and these are there

@@ -19,6 +19,7 @@
 #include "rows/derived.hpp"
 #include "rows/groups.hpp"
 #include "rows/nodes.hpp"
+#include "rows/quantiles.hpp"
 #include "rows/shown.hpp"
 #include "rows/sources.hpp"
 #include "rows/units.hpp"
@@ -237,19 +238,21 @@ static void set_grains(const Question *question, std::vector<privacy::Measure> *
     for (privacy::Measure &measure : *measures) {
         bool compared = question->thresholded && &measure == &measures->front();
         measure.one_group = question->units->one_group;
-        if (measure.kind == privacy::MeasureKind::count && !measure.one_group && !compared)
+        bool parted = measure.kind == privacy::MeasureKind::quantile || // by cells
+                      (measure.kind == privacy::MeasureKind::count && !measure.one_group);
+        if (parted && !compared)
             measure.grain = privacy::fine_grain;
     }
 }
 
-static void find_measures(Question *question) {
+static void find_measures(Question *question, const int64 *fractions) {
     const query::Leaf *leaf = question->leaf;
     auto *measures = border::context_new<std::vector<privacy::Measure>>();
     border::core([&] {
         std::vector<privacy::AggregateCall> calls;
         for (int i = 0; i < leaf->naggregates; i++) {
             const query::Aggregate &aggregate = leaf->aggregates[i];
-            calls.push_back({aggregate.fn, query::argument_number(aggregate), aggregate.filter});
+            calls.push_back({aggregate.fn, query::argument_number(aggregate), aggregate.filter, fractions[i]});
         }
         *measures = privacy::leaf_measures(calls, question->thresholded, is_clipped(question));
         if (is_clipped(question))
@@ -288,6 +291,8 @@ static uint64 sensitivity_of(const Question *question, int j) {
     case privacy::MeasureKind::pair:
     case privacy::MeasureKind::triple:
         return units == nullptr ? privacy::pair_one : privacy::pair_sensitivity(units->max_rows);
+    case privacy::MeasureKind::quantile:
+        return units == nullptr ? 1 : privacy::count_sensitivity(units->max_rows, measure.grain);
     }
     pg_unreachable();
 }
@@ -328,7 +333,8 @@ static int places(const char *decimal) {
 static int decimals_of(const Question *question, int aggregate) {
     const privacy::Bounds *bounds = question->bounds[question->measure_of[aggregate]];
     const query::Aggregate &call = question->leaf->aggregates[aggregate];
-    if (bounds == nullptr || (call.fn != privacy::Aggregate::sum && call.fn != privacy::Aggregate::avg))
+    if (bounds == nullptr ||
+        (call.fn != privacy::Aggregate::sum && call.fn != privacy::Aggregate::avg && !privacy::is_quantile(call.fn)))
         return -1;
     int scale = argument_decimals(question, aggregate);
     return scale < 0 ? -1 : Max(scale, Max(places(bounds->lower.c_str()), places(bounds->upper.c_str())));
@@ -394,11 +400,13 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
     const List *folded = map_leaf(question, &columns, parameters);
     read_groups(reading, question, &columns, folded);
     question->groups_only = leaf->naggregates == 0 && !question->thresholded;
-    find_measures(question);
+    const int64 *fractions = resolve_fractions(leaf, parameters);
+    find_measures(question, fractions);
     if (has_too_many(question) && has_derived_key(question)) { // of its groups nobody said that they are all wanted
         discover_groups(question, InvalidAttrNumber);
-        find_measures(question);
+        find_measures(question, fractions);
     }
+    check_quantiles(question);
     check_coordinates(question);
     check_asked_units(question);
     query::check_sums(leaf->nkeys + question->k1 + 1); // one more, of a selection
@@ -411,6 +419,7 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
     if (units != nullptr)
         limit_groups(question, units);
     find_sensitivities(reading, question);
+    find_grids(question);
     find_decimals(question);
     if (is_clipped(question)) // before a charge: all of it is public
         check_contribution_size(question);

@@ -11,6 +11,10 @@
 #include "catalog/settings.hpp"
 #include "query/leaf.hpp"
 
+namespace dp::privacy {
+struct Grid;
+}
+
 namespace dp::rows {
 
 // The declared values of one key column, in canonical order (default btree order, NULL last).
@@ -78,6 +82,9 @@ struct Question {
     int *measure_of;
     // Decimal places that the column's type and its bounds have, of each sum or average of numeric(p, s); else -1.
     int *decimals;
+    // Of each measure that is a quantile its grid, else null; cells of one group over all of them (rows/quantiles).
+    const privacy::Grid **grids;
+    int ncells;
 };
 
 // Locks the table, checks that the view is a facade whose columns have not changed, reads bounds and groups.

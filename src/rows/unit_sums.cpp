@@ -1,5 +1,6 @@
 #include "rows/unit_sums.hpp"
 
+#include "rows/quantiles.hpp"
 #include "rows/units.hpp"
 
 namespace dp::rows {
@@ -10,8 +11,18 @@ namespace {
 struct Totals {
     const Question *question;
     privacy::int128 *values; // groups x coordinates
+    int64 *cells;            // groups x question->ncells
 };
 } // namespace
+
+static void add_cells(const Totals *totals, const UnitContribution &brought) {
+    const int cells = number_of_cells(totals->question);
+    for (int i = 0; i < brought.ncells; i++)
+        for (int q = 0; q < brought.nquantiles; q++)
+            totals
+                ->cells[int64{brought.cells[i].group} * totals->question->ncells + q * cells + brought.cells[i].cell] +=
+                static_cast<int64>(brought.counts[int64{i} * brought.nquantiles + q]);
+}
 
 static void add_to_totals(void *sink, Unit *unit) {
     const auto *totals = static_cast<const Totals *>(sink);
@@ -21,6 +32,7 @@ static void add_to_totals(void *sink, Unit *unit) {
     for (int i = 0; i < brought->ngroups; i++)
         for (int c = 0; c < width; c++)
             totals->values[int64{brought->groups[i]} * width + c] += brought->values[int64{i} * width + c];
+    add_cells(totals, *brought);
 }
 
 // ---- discovered groups ---------------------------------------------------------------------------------------------
@@ -183,10 +195,12 @@ static void merge_groups(const Groups *groups, const Sums *sums) {
 
 static bool sum_declared(const Question *question, const List *checked, Sums *sums) {
     Size n = Size(Max(question->ngroups, 1)) * Max(question->ncoordinates, 1);
-    Totals totals = {question, static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * n))};
+    Totals totals = {question, static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * n)),
+                     static_cast<int64 *>(palloc0(sizeof(int64) * (question->ngroups * question->ncells + 1)))};
     if (!for_each_unit(question, checked, false, add_to_totals, &totals))
         return false;
     sums->values = totals.values;
+    sums->cells = totals.cells;
     return true;
 }
 

@@ -4,6 +4,7 @@
 #include "rows/arguments.hpp"
 #include "rows/canonical.hpp"
 #include "rows/nodes.hpp"
+#include "rows/quantiles.hpp"
 #include "rows/sources.hpp"
 #include "rows/statement.hpp"
 
@@ -55,8 +56,8 @@ static Node *is_among(Node *key, const KeyDomain &domain) {
     return reinterpret_cast<Node *>(test);
 }
 
-// Rows whose key nobody declared are gone before units are made of them: they use nothing up of what a unit may bring. A long
-// key is never compared, which might fetch it.
+// Rows whose key nobody declared are gone before they are aggregated: they use nothing up of what a unit may bring, nor of memory. A
+// long key is never compared, which might fetch it.
 static Node *is_declared(const Question *question, int i) {
     const KeyDomain &domain = question->domains[i];
     Node *condition = is_among(another(question->keys[i]), domain);
@@ -68,7 +69,7 @@ static Node *is_declared(const Question *question, int i) {
     return is_short == nullptr ? condition : value_where(is_short, condition);
 }
 
-static Node *where_of(const Question *question) {
+Node *where_declared(const Question *question) {
     Node *where = another(question->where);
     if (!question->thresholded)
         for (int i = 0; i < question->leaf->nkeys; i++)
@@ -90,6 +91,8 @@ static Node *contribution_of(const Question *question) {
         arguments = lappend(arguments, another(static_cast<Node *>(list_nth(question->units->values, i))));
     for (int i = 0; i < question->leaf->nkeys; i++)
         arguments = lappend(arguments, one_spelling(question, i));
+    if (has_quantile(question)) // the last key
+        arguments = lappend(arguments, cell_of_row(question));
     for (int j = 0; j < question->nmeasures; j++)
         arguments = lappend(arguments, contributed_node(question, j));
     return reinterpret_cast<Node *>(
@@ -112,7 +115,7 @@ static void group_by_unit(Query *query, const List *values, bool shown) {
 
 // The contribution is the first column.
 static Query *unit_query(const Question *question, bool with_columns) {
-    Query *query = select_from_sources(question, where_of(question));
+    Query *query = select_from_sources(question, where_declared(question));
     add_target(query, contribution_of(question));
     group_by_unit(query, question->units->values, with_columns);
     return query;

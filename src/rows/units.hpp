@@ -25,6 +25,9 @@ inline bool is_clipped(const Question *question) {
     return question->units != nullptr && question->units->clipped;
 }
 
+// The question's WHERE; where groups are declared, also that the row is in one of them.
+Node *where_declared(const Question *question);
+
 // Of a clipped question. Under the active snapshot, as the current role (the table's owner: border::RoleScope) and under
 // the settings of a border::SettingsScope, both the caller's; for an analyst inside of `caught`. checked: of check_sources.
 // False: the plan would have read other relations than those, and was not executed.

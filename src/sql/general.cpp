@@ -33,13 +33,16 @@ GeneralQuestion *general_question(const char *text, bool declared) {
     query::Parsed parsed = query::parse_select(text);
     query::General *general = query::find_facades(parsed.query, parsed.source);
     check_controller(general);
-    // Why the query is no leaf, or null.
-    ErrorData *refusal =
-        refusal_by([&] { query::check_leaf(static_cast<Query *>(copyObject(parsed.query)), parsed.source); });
+    // Why the query is no leaf, or null. Of minima, maxima and percentiles the risk is that of a general query.
+    bool drawn = false;
+    ErrorData *refusal = refusal_by([&] {
+        drawn = query::asks_quantile(
+            query::check_leaf(static_cast<Query *>(copyObject(parsed.query)), parsed.source));
+    });
     if (refusal != nullptr && !query::is_general(general))
         ReThrowError(refusal);
     GeneralQuestion *question = nullptr;
-    if (refusal != nullptr || declared) {
+    if (refusal != nullptr || drawn || declared) {
         catalog::Reading reading = catalog::Reading::open();
         question = risk::prepare_general(reading, general, text);
         reading.close();

@@ -196,6 +196,8 @@ double stddev_of(const rows::Question *question, const privacy::ReleasePlan &pla
     const int j = question->measure_of[aggregate];
     const double stddev = plan.noise[j].stddev();
     const privacy::Bounds *bounds = question->bounds[j];
+    if ((*question->measures)[j].kind == privacy::MeasureKind::quantile)
+        return std::numeric_limits<double>::quiet_NaN();
     if (!(*question->measures)[j].has_parts())
         return stddev * privacy::unit_of((*question->measures)[j], bounds);
     const bool triple = (*question->measures)[j].kind == privacy::MeasureKind::triple;

@@ -3,6 +3,7 @@
 #include "border/versions.hpp"
 #include "catalog/facade.hpp"
 #include "query/shape.hpp"
+#include "rows/quantiles.hpp"
 
 namespace dp::sql {
 
@@ -18,6 +19,7 @@ static rows::Question *prepared(query::Leaf *leaf, const char *text, ParamListIn
     question->asker = catalog::current_asker();
     reading.close();
     rows::check_asks_something(question);
+    rows::check_has_risk(question);
     return question;
 }
 

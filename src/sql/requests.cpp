@@ -15,6 +15,7 @@
 #include "query/rewrite.hpp"
 #include "query/shape.hpp"
 #include "release/approve.hpp"
+#include "release/course.hpp"
 #include "release/explain.hpp"
 #include "release/fetched.hpp"
 #include "rows/canonical.hpp"
@@ -244,6 +245,7 @@ static Priced look_at(Asked *question) {
         check_keys(leaf);
         release::Resolved resolved = release::resolve(question->ask, leaf, true);
         rows::check_asks_something(resolved.question);
+        release::check_mechanism(resolved.question, resolved.terms);
         priced.settings = resolved.question->settings;
         priced.from_data = !release::is_public(resolved.terms.algorithm);
         priced.price = release::price_in_advance(resolved.question, resolved.terms);

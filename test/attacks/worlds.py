@@ -17,6 +17,10 @@ CANARY = re.compile(r"xyzzy-7319|73197319|1871-03-17")
 
 # What an answer consists of: its values differ from run to run, and differ the same way in both databases.
 NOISY_TYPES = {20: "bigint", 700: "real", 701: "float8", 1700: "numeric"}
+# What is drawn has the type of its argument, which may be that of a key: it is told by its name.
+DRAWN_TYPES = {21: "smallint", 23: "integer", 1082: "date", 1114: "timestamp"}
+DRAWN_NAMES = ("min", "max", "percentile_cont", "percentile_disc", "drawn")
+DRAWS = re.compile(r"\b(min|max|percentile_\w+)\s*\(.*_dp\b", re.IGNORECASE | re.DOTALL)
 
 # What differs between two runs of anything.
 VOLATILE = (
@@ -53,15 +57,19 @@ def steady_notice(fields, sql):
     return tuple((field, varying.sub("N", steady(text))) for field, text in fields)
 
 
-def masked_rows(result, exact):
-    noisy = [not exact and column[1] in NOISY_TYPES for column in result.columns]
+def is_drawn(column):
+    return column[0] in DRAWN_NAMES and column[1] in DRAWN_TYPES
+
+
+def masked_rows(result, exact, draws):
+    noisy = [not exact and (column[1] in NOISY_TYPES or draws and is_drawn(column)) for column in result.columns]
     return tuple(tuple(value if value is None else "noise" if hide else steady(value) for value, hide in zip(row, noisy))
                  if noisy else row for row in result.rows)
 
 
 def observation(reply, sql, exact=False):
     """What must not differ between the databases: all, but the noise, and which process of several was the first to fail."""
-    results = tuple((result.status, result.tag, result.columns, masked_rows(result, exact),
+    results = tuple((result.status, result.tag, result.columns, masked_rows(result, exact, DRAWS.search(sql)),
                      tuple((field, steady(text)) for field, text in result.error if text != "parallel worker"))
                     for result in reply.results)
     return results, tuple(steady_notice(notice, sql) for notice in reply.notices)

@@ -133,6 +133,24 @@ TEST_P(Audit, WithinDomain) {
     }
 }
 
+// Drawn, not noised: by Laplace noise alone, whose scale is that of a count.
+TEST_P(Audit, Quantiles) {
+    if (mechanism() == Mechanism::gaussian)
+        return;
+    const Policy policy = within_domain(mechanism(), claim());
+    expect_kept(subject(quantile(0.5, "222"), policy, lopsided(), with(lopsided(), {0, {222}, true})));
+    expect_kept(subject(quantile(0.5, "4"), policy, rows(3, 2), with(rows(3, 2), {0, {4}, true})));
+    expect_kept(subject(quantile(0.9, "9"), policy, rows(20, 3), with(rows(20, 3), {0, {9}, true})));
+    for (double q : {0.0, 1.0}) {
+        expect_kept(subject(quantile(q, "9"), policy, {}, rows(1, 9)));
+        expect_kept(subject(quantile(q, "9"), policy, rows(60, 3), with(rows(60, 3), {0, {9}, true})));
+        expect_kept(subject(quantile(q, "9"), policy, rows(60, 3), with(rows(60, 3), {0, {0}, true})));
+    }
+    Question both = quantile(0.5, "222");
+    both.calls.push_back(call(Aggregate::count_star));
+    expect_kept(subject(both, policy, lopsided(), with(lopsided(), {0, {222}, true})));
+}
+
 // A group that one record opens, and one that is there without it.
 TEST_P(Audit, DiscoveredGroups) {
     Policy policy = within_domain(mechanism(), claim());

@@ -112,6 +112,23 @@ TEST(Planted, SpanOfAnExpressionFromTheData) {
                  "span of an expression from the data", 8.3, 1.2);
 }
 
+// The coins of a utility that moves in one direction, which that of a percentile does not.
+TEST(Planted, QuantileOfHalfItsRange) {
+    Tampering tampering;
+    tampering.plan = [](ReleasePlan &plan) { plan.noise[0].laplace.s *= 2; };
+    expect_found(
+        subject(quantile(0.5, "222"), claim_one(), with(lopsided(), {0, {222}, true}), lopsided(), tampering),
+        "a percentile with half the range", 1.6, 0.2);
+}
+
+// A maximum looked for at the very end of the rows: the rank that somebody far out takes with him.
+TEST(Planted, MaximumTold) {
+    Tampering tampering;
+    tampering.plan = [](ReleasePlan &plan) { plan.noise[0].laplace.s *= 100; };
+    expect_found(subject(quantile(1, "9"), claim_one(), with(rows(60, 3), {0, {9}, true}), rows(60, 3), tampering),
+                 "a maximum that is told", 8.4, 1);
+}
+
 // A third sum of a triple without noise.
 TEST(Planted, TripleWithOneSumExact) {
     Tampering tampering;

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "privacy/contribution.hpp"
+#include "privacy/quantile_draw.hpp"
 #include "privacy/triple.hpp"
 
 namespace audit {
@@ -21,6 +22,12 @@ AggregateCall call(Aggregate fn, int column) {
     AggregateCall c;
     c.fn = fn;
     c.argument = column;
+    return c;
+}
+
+AggregateCall percentile(double q, int column) {
+    AggregateCall c = call(Aggregate::percentile_disc, column);
+    c.fraction = fraction_of(q);
     return c;
 }
 
@@ -46,8 +53,9 @@ Prepared::Prepared(const Question &question, const Policy &policy)
         m.grain = one_group || m.kind != MeasureKind::count || m.of_units ? 1 : fine_grain;
     }
     for (const Measure &m : measures_)
-        sensitivities_.push_back(question.max_rows > 0          ? sensitivity_of(m, question)
-                                 : m.kind == MeasureKind::count ? 1
+        sensitivities_.push_back(question.max_rows > 0 ? sensitivity_of(m, question)
+                                 : m.kind == MeasureKind::count || m.kind == MeasureKind::quantile
+                                     ? 1
                                  : m.has_parts()
                                      ? static_cast<std::uint64_t>(pair_one)
                                      : question.bounds.at(static_cast<std::size_t>(m.argument)).sensitivity());
@@ -101,6 +109,8 @@ std::vector<SvtCandidate> Prepared::svt_candidates() const {
 std::vector<std::int64_t> Prepared::contribution(const Measure &measure, const Row &row) const {
     if (measure.kind == MeasureKind::count)
         return {static_cast<std::int64_t>(measure.grain)};
+    if (measure.kind == MeasureKind::quantile)
+        return {0}; // it has a histogram
     const auto column = static_cast<std::size_t>(measure.argument);
     const Bounds &bounds = question_.bounds.at(column);
     const double v = row.values.at(column);
@@ -191,6 +201,21 @@ std::vector<std::int64_t> Prepared::sums(const Table &table) const {
     return result;
 }
 
+Grid Prepared::grid(const Measure &measure) const {
+    const Bounds &bounds = question_.bounds.at(static_cast<std::size_t>(measure.argument));
+    return grid_of(bounds, bounds.integer_type ? 0 : -1);
+}
+
+std::vector<std::int64_t> Prepared::histogram(const Table &table, int group, const Measure &measure) const {
+    const Grid cells = grid(measure);
+    std::vector<std::int64_t> counts(static_cast<std::size_t>(cells.cells));
+    for (const Row &row : table)
+        if (contributes(question_, row) && row.group == group)
+            ++counts[static_cast<std::size_t>(
+                cell_of_number(cells, row.values.at(static_cast<std::size_t>(measure.argument))).value())];
+    return counts;
+}
+
 std::vector<bool> Prepared::present(const Table &table) const {
     std::vector<bool> result(static_cast<std::size_t>(question_.groups), !question_.thresholded);
     if (question_.max_rows > 0) {
@@ -245,6 +270,16 @@ class Releaser {
         for (const Measure &m : prepared.measures())
             for (int c = 0; c < m.coordinates(); ++c)
                 measure_.push_back(measure_.empty() ? 0 : c == 0 ? measure_.back() + 1 : measure_.back());
+        fractions_.resize(prepared.measures().size(), -1);
+        histograms_.resize(present_.size());
+        for (std::size_t g = 0; g < present_.size(); ++g)
+            for (std::size_t j = 0; j < fractions_.size(); ++j) {
+                const Measure &m = prepared.measures()[j];
+                fractions_[j] = m.fraction;
+                histograms_[g].push_back(m.kind == MeasureKind::quantile
+                                             ? prepared.histogram(table, static_cast<int>(g), m)
+                                             : std::vector<std::int64_t>());
+            }
     }
     std::vector<double> exact() const {
         std::vector<double> result;
@@ -269,7 +304,9 @@ class Releaser {
     std::size_t coordinates_;
     std::vector<std::int64_t> sums_;
     std::vector<bool> present_;
-    std::vector<std::size_t> measure_; // of each coordinate of a group
+    std::vector<std::size_t> measure_;                               // of each coordinate of a group
+    std::vector<std::int64_t> fractions_;                            // by measure
+    std::vector<std::vector<std::vector<std::int64_t>>> histograms_; // by group and measure
     decltype(Tampering::sampler) sampler_;
 
     int128 noise(BitSource &bits, const MeasureNoise &noise) const {
@@ -277,8 +314,13 @@ class Releaser {
     }
     void draw_group(BitSource &bits, const ReleasePlan &plan, std::size_t g, Outcome &outcome) const {
         double *values = outcome.values.data() + g * coordinates_;
-        for (std::size_t c = 0; c < coordinates_; ++c)
-            values[c] = static_cast<double>(sums_[g * coordinates_ + c] + noise(bits, plan.noise[measure_[c]]));
+        for (std::size_t c = 0; c < coordinates_; ++c) {
+            const std::vector<std::int64_t> &counts = histograms_[g][measure_[c]];
+            values[c] = counts.empty()
+                            ? static_cast<double>(sums_[g * coordinates_ + c] + noise(bits, plan.noise[measure_[c]]))
+                            : draw_cell(bits, counts.data(), static_cast<int>(counts.size()), fractions_[measure_[c]],
+                                        plan.noise[measure_[c]]);
+        }
         outcome.present[g] = !plan.threshold || values[0] >= static_cast<double>(*plan.threshold);
         if (!outcome.present[g])
             std::fill(values, values + coordinates_, absent);

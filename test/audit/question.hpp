@@ -12,6 +12,7 @@
 #include "privacy/accounting.hpp"
 #include "privacy/lattice.hpp"
 #include "privacy/mechanism.hpp"
+#include "privacy/quantile.hpp"
 #include "privacy/risk.hpp"
 #include "privacy/sparse_vector.hpp"
 
@@ -49,6 +50,7 @@ struct Policy {
 
 dp::privacy::Epsilon epsilon(const std::string &text);
 dp::privacy::AggregateCall call(dp::privacy::Aggregate fn, int column = -1);
+dp::privacy::AggregateCall percentile(double q, int column = 0);
 
 // A question with what follows from its text and from declarations.
 class Prepared {
@@ -70,6 +72,8 @@ class Prepared {
     // Sums of one table: by group, measure, coordinate. Few rows: 64 bits are enough.
     std::vector<std::int64_t> sums(const Table &table) const;
     std::vector<bool> present(const Table &table) const;
+    dp::privacy::Grid grid(const dp::privacy::Measure &measure) const; // of a quantile
+    std::vector<std::int64_t> histogram(const Table &table, int group, const dp::privacy::Measure &measure) const;
     dp::privacy::SelectionSums selection_sums(const Table &table, const dp::privacy::SvtCandidate &candidate) const;
 
     const Question &question() const { return question_; }

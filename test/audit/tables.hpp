@@ -34,6 +34,24 @@ inline Question about(Aggregate fn, const std::string &lower, const std::string 
             false};
 }
 
+inline Question quantile(double q, const std::string &upper) {
+    return {"percentile " + std::to_string(q) + " in [0," + upper + "]",
+            {percentile(q)},
+            {dp::privacy::make_bounds("0", upper, true)},
+            1,
+            false};
+}
+
+// Nearly all that a quantile may tell: 200 empty cells above the one that holds the median, twenty below it.
+inline Table lopsided() {
+    Table table = rows(90, 0);
+    for (const Row &row : rows(2, 21))
+        table.push_back(row);
+    for (const Row &row : rows(90, 222))
+        table.push_back(row);
+    return table;
+}
+
 inline Question discovered(int groups) {
     return {"count(*) of discovered groups", {call(Aggregate::count_star)}, {}, groups, true};
 }

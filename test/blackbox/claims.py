@@ -48,7 +48,7 @@ def charges_since(owner, last):
 
 def sensitivity(kind, type_, bounds):
     """D_j in lattice units, from what was declared (8.2, 8.6), or from the bounds that the ledger has of an expression (8.8)."""
-    if kind == "count":
+    if kind in ("count", "quantile"):
         return 1
     if kind in ("pair", "triple"):
         return 2 ** 30

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <string>
 
+#include "privacy/quantile.hpp"
 #include "privacy/wide.hpp"
 #include "release/random.hpp"
 
@@ -45,6 +46,16 @@ inline void released(const privacy::int128 *noisy, int n) {
     std::ofstream file = line("group");
     for (int i = 0; i < n; i++)
         file << ' ' << decimal(noisy[i]);
+    file << '\n';
+}
+
+// cells WORDS FRACTION MARGIN COUNT...: the histogram that the next quantile of the group is drawn from
+inline void drawn_from(const std::int64_t *counts, int cells, std::int64_t fraction,
+                       const privacy::MeasureNoise &noise) {
+    std::ofstream file = line("cells");
+    file << ' ' << fraction << ' ' << privacy::rank_margin(cells, noise);
+    for (int i = 0; i < cells; i++)
+        file << ' ' << counts[i];
     file << '\n';
 }
 

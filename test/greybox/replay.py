@@ -65,6 +65,16 @@ class Bits:
             if not (negative and magnitude == 0):
                 return -magnitude if negative else magnitude
 
+    def cell(self, histogram, t, s):
+        """Permute-and-flip (8.9)."""
+        gaps, q = histogram.gaps(), histogram.fraction
+        order = list(range(len(gaps)))
+        for i in range(len(order)):
+            chosen = i + self.uniform_to(len(order) - 1 - i)
+            order[i], order[chosen] = order[chosen], order[i]
+            if self.exponential(gaps[order[i]] * s, t * 2 * max(q, 10 ** 9 - q)):
+                return order[i]
+
     def gaussian(self, a, b):
         t = math.isqrt(a // b) + 1
         while True:
@@ -78,6 +88,22 @@ class Plan(NamedTuple):
     mechanism: str
     threshold: int  # -1: none
     scales: tuple  # (numerator, denominator) of each measure
+
+
+class Histogram(NamedTuple):
+    words: int  # drawn before
+    fraction: int  # of 10^9
+    margin: int
+    counts: tuple
+
+    def gaps(self):
+        one, total = 10 ** 9, sum(self.counts)
+        rank = {0: self.margin * one, one: (total - self.margin) * one}.get(self.fraction, total * self.fraction)
+        distances, below = [], 0
+        for count in self.counts:
+            distances.append(max(0, below * one - rank, rank - (below + count) * one))
+            below += count
+        return [distance - min(distances) for distance in distances]
 
 
 class Group(NamedTuple):
@@ -100,6 +126,8 @@ def read_trace(text):
             events.append(Plan(int(words), rest[0], int(rest[1]), scales))
         elif kind == "group":
             events.append(Group(int(words), tuple(map(int, rest))))
+        elif kind == "cells":
+            events.append(Histogram(int(words), int(rest[0]), int(rest[1]), tuple(map(int, rest[2:]))))
         else:
             candidates = (candidate.split(":") for candidate in rest[1:])
             events.append(Selection(int(words), int(rest[0]), tuple((e, int(d), int(h)) for e, d, h in candidates)))

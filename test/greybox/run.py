@@ -19,7 +19,10 @@ What must hold, for every statement:
   * the exact sums of the two tables differ in at most one group, each measure by at most its D_j in l1 over its coordinates:
     a count by 0 or 1, a pair by 0 or exactly D_j (1.1, 8.6). A discovered group that is there in one table alone has these
     sums itself, and it is the first of its kind: one row, which appears if 1 plus noise reaches the threshold;
-  * as many words are drawn for both tables, coordinate by coordinate, as long as the plan and the groups are the same;
+  * as many words are drawn for both tables, coordinate by coordinate, as long as the plan and the groups are the same, and no
+    quantile is among them;
+  * a quantile is the cell that permute-and-flip (8.9) draws from its histogram, and the histograms of the two tables differ by one
+    row in one cell at most;
   * a selection compares margins that differ by at most their sensitivity, with noise for the epsilon_svt charged, and
     accepts what 3.4 says (3.2, 3.4);
   * an answer has as many rows as there are groups, declared or beyond the threshold; both tables get the same errors and
@@ -43,12 +46,12 @@ import laws  # noqa: E402
 from claims import charges_since, last_charge, sensitivity  # noqa: E402
 from grey import BUILD, drop_database, end_keeper, make_database  # noqa: E402
 from libpq import Connection  # noqa: E402
-from replay import Bits, Plan, Selection, read_trace  # noqa: E402
+from replay import Bits, Histogram, Plan, Selection, read_trace  # noqa: E402
 from statements import COLUMNS, POLICIES, make_row, make_statement  # noqa: E402
 from tap import Tap  # noqa: E402
 
 DATABASE = "regress_dp_greybox"
-WORDS = 1 << 15
+WORDS = 1 << 17
 PAIR = 2 ** 30
 
 
@@ -99,6 +102,7 @@ class Observed:
         self.releases = []
         self.selections = []
         self.complaints = []
+        self.histograms = []  # of the group that comes next
         self.replay(Bits(bits))
 
     def replay(self, bits):
@@ -109,6 +113,8 @@ class Observed:
             elif isinstance(event, Selection):
                 self.selections.append(event)
                 self.replay_selection(bits, event)
+            elif isinstance(event, Histogram):
+                self.histograms.append(event)
             else:
                 self.releases[-1].groups.append(self.exact(bits, self.releases[-1].plan, event))
 
@@ -116,11 +122,20 @@ class Observed:
         kinds = [kind for kind, _ in self.measures(len(self.releases) - 1)]
         noise = []
         for kind, scale in zip(kinds, plan.scales):
+            if kind == "quantile":
+                histogram = self.histograms.pop(0)
+                cell = bits.cell(histogram, *scale)
+                margin = 2 * scale[0] / scale[1] * math.log(20 * len(histogram.counts))
+                self.check(cell == group.integers[len(noise)], f"cell {group.integers[len(noise)]} was drawn, not {cell}")
+                self.check(abs(histogram.margin - margin) < 1 + 1e-9 * margin, f"a margin of {histogram.margin}")
+                noise.append(histogram)
+                continue
             for _ in range(WIDTHS.get(kind, 1)):
                 noise.append(bits.laplace(*scale) if plan.mechanism == "laplace" else bits.gaussian(*scale))
         self.check(len(noise) == len(group.integers), f"{len(group.integers)} integers, {len(noise)} expected")
         self.check(bits.drawn == group.words, f"{group.words} words drawn where the sampler needs {bits.drawn}")
-        return Exact(tuple(z - n for z, n in zip(group.integers, noise)), group.integers, group.words)
+        sums = tuple(n.counts if isinstance(n, Histogram) else z - n for z, n in zip(group.integers, noise))
+        return Exact(sums, group.integers, group.words)
 
     def measures(self, release):
         """Kind and sensitivity of each; the reader's aggregates have one, and no charge."""
@@ -255,7 +270,10 @@ def check_change(measures, before, after):
     complaints, at = [], 0
     for kind, largest in measures:
         width = WIDTHS.get(kind, 1)
-        moved = sum(abs(a - b) for a, b in zip(before[at:at + width], after[at:at + width]))
+        if kind == "quantile":
+            moved = sum(abs(a - b) for a, b in zip(before[at], after[at]))
+        else:
+            moved = sum(abs(a - b) for a, b in zip(before[at:at + width], after[at:at + width]))
         if moved > largest or (kind in WIDTHS and moved not in (0, largest)):
             complaints.append(f"a {kind} of sensitivity {largest} moves by {moved}, from {before} to {after} at {at}")
         at += width
@@ -287,7 +305,8 @@ def check_releases(ours, theirs):
     complaints = []
     for at, (a, b) in enumerate(zip(ours.releases, theirs.releases)):
         complaints += check_groups(ours.measures(at), a, b)
-        if a.plan == b.plan and len(a.groups) == len(b.groups):
+        drawn = any(kind == "quantile" for kind, _ in ours.measures(at))
+        if a.plan == b.plan and len(a.groups) == len(b.groups) and not drawn:
             if [group.words for group in a.groups] != [group.words for group in b.groups]:
                 complaints.append("the number of words drawn depends on the row")
     return complaints

@@ -46,6 +46,7 @@ POLICIES = {
     "regress_dp_reader": "tau => 0.5",
 }
 
+DRAWING = ("regress_dp_laplace", "regress_dp_careful", "regress_dp_weighted")  # of which percentiles may be asked
 NUMBERS = ("small", "age", "big", "height", "weight", "rate")
 SUM_TYPES = {"small": "bigint", "age": "bigint", "big": "numeric", "height": "real", "weight": "double precision",
              "rate": "numeric"}
@@ -114,6 +115,22 @@ def condition(rng, depth=2):
     return f"({condition(rng, depth - 1)}) {rng.choice(('AND', 'OR'))} ({condition(rng, depth - 1)})"
 
 
+def quantile(rng):
+    """Of a policy of Laplace noise, at groups that are declared."""
+    column = rng.choice(NUMBERS + ("born", "age * small"))
+    type_ = COLUMNS[column].type if column in COLUMNS else "integer"
+    pick = rng.random()
+    if pick < 0.4 or column == "born":
+        text = f"{rng.choice(('min', 'max'))}({column})"
+    else:
+        function = rng.choice(("percentile_cont", "percentile_disc"))
+        text = f"{function}({rng.choice(('0', '0.5', '0.25', '0.9', '1', '1.0 / 3'))}) WITHIN GROUP (ORDER BY {column}{rng.choice(('', ' DESC'))})"
+        type_ = "double precision" if function == "percentile_cont" else type_
+    if rng.random() < 0.25:
+        text += f" FILTER (WHERE {condition(rng, 1)})"
+    return text, type_
+
+
 def aggregate(rng):
     """Its text and type."""
     pick = rng.random()
@@ -139,8 +156,8 @@ def aggregate(rng):
     return text, type_
 
 
-def leaf(rng, keys):
-    aggregates = [aggregate(rng) for _ in range(rng.choice((1, 1, 1, 2, 2, 3, 5)))]
+def leaf(rng, keys, draws):
+    aggregates = [quantile(rng) if draws and rng.random() < 0.2 else aggregate(rng) for _ in range(rng.choice((1, 1, 1, 2, 2, 3, 5)))]
     if rng.random() < 0.1:
         aggregates = [("avg(age)", "numeric"), ("sum(age)", "bigint"), ("count(age)", "bigint")]  # one pair
     columns = ([keys] if keys else []) + [text for text, _ in aggregates]
@@ -195,7 +212,7 @@ def make_statement(rng):
     keys = rng.choice(("", "", "", *DECLARED[:4], *rng.sample(DECLARED, 4)))
     if finder and rng.random() < 0.75:
         keys = rng.choice(DISCOVERED)
-    sql, types = leaf(rng, keys)
+    sql, types = leaf(rng, keys, policy in DRAWING)
     if not keys and rng.random() < (1 if policy == "regress_dp_weighted" else 0.25):
         return weighted(rng, policy, sql, types)
     if rng.random() < 0.2:

@@ -10,13 +10,16 @@ ONE = 2 ** 30
 
 
 class Measure:
-    """kind: count (of rows, or of values of a column), units, sum, pair, triple; keeps: which rows the FILTER lets pass."""
+    """kind: count (of rows, or of values of a column), units, sum, pair, triple, quantile (of which there is a histogram, a cell for
+    each value between the bounds); keeps: which rows the FILTER lets pass."""
 
     def __init__(self, kind, column=None, bounds=None, keeps=None):
         self.kind, self.column, self.bounds = kind, column, bounds
         self.filtered, self.keeps = keeps is not None, keeps or (lambda row: True)
 
     def width(self):
+        if self.kind == "quantile":
+            return self.bounds[1] - self.bounds[0] + 1
         return {"pair": 2, "triple": 3}.get(self.kind, 1)
 
     def points(self, row, grain):
@@ -27,6 +30,8 @@ class Measure:
             return (grain,)
         low, high = self.bounds
         value = min(max(row[self.column], low), high)
+        if self.kind == "quantile":
+            return tuple(grain if cell == value - low else 0 for cell in range(self.width()))
         if self.kind == "sum":
             return (value * grain,)
         share = value - low  # of 16
@@ -42,6 +47,8 @@ class Limits:
         self.rows, self.groups, self.clipped, self.one_group = rows, groups, clipped, one_group
 
     def grain(self, measure, first_of_threshold=False):
+        if measure.kind == "quantile":
+            return FINE if self.clipped else 1
         if self.one_group or not self.clipped or first_of_threshold:
             return 1
         if measure.kind == "sum":  # as fine as the lattice of numbers that are not whole: 2^-30 of the next power of two
@@ -51,7 +58,7 @@ class Limits:
     def sensitivity(self, measure, grain):
         if measure.kind == "units":
             return self.groups * grain
-        if measure.kind == "count":
+        if measure.kind in ("count", "quantile"):
             return self.rows * grain
         if measure.kind == "sum":
             return max(1, self.rows * grain * max(abs(bound) for bound in measure.bounds))

@@ -8,7 +8,7 @@ For each of some made-up schemas (schemas.py: people with many rows, NULLs, rows
 another table) a few questions are asked of all rows, and again without all rows of each unit in turn. With the noise taken
 out, what must hold (doc/formulas.md 9):
 
-  * the exact sums are those of an account of its own (account.py), clipped; where a unit has more discovered groups than it
+  * the exact sums, and the histograms that percentiles are drawn from, are those of an account of its own (account.py), clipped; where a unit has more discovered groups than it
     may bring, which of them it brings is not asked, but how many;
   * without a unit they differ by at most D of each measure in l1 over all groups, and by at most kappa in what a threshold
     looks at;
@@ -30,7 +30,7 @@ from account import clipped, contribution_of, totals  # noqa: E402
 from claims import charges_since, last_charge  # noqa: E402
 from grey import BUILD, drop_database, end_keeper, make_database  # noqa: E402
 from libpq import Connection  # noqa: E402
-from replay import Bits, Plan, read_trace  # noqa: E402
+from replay import Bits, Histogram, Plan, read_trace  # noqa: E402
 from schemas import Schema, make_question  # noqa: E402
 from tap import Tap  # noqa: E402
 
@@ -72,23 +72,33 @@ class Answer:
         before = last_charge(owner)
         reply = sessions[question.policy].send(question.sql)
         self.error = reply.sqlstate() and f"{reply.sqlstate()} {reply.results[-1].field('M')}"
-        self.groups, self.plan = [], None
+        self.groups, self.plan, histograms = [], None, []
         charges = charges_since(owner, before)
         self.charge = charges[0] if charges else None
         for event in read_trace((BUILD / "trace").read_text()):
             if isinstance(event, Plan):
                 self.plan = event[1:]
                 noise.bits.drawn = event.words
+            elif isinstance(event, Histogram):
+                histograms.append(event)
             else:
-                self.groups.append(self.without_noise(noise.bits, event))
+                self.groups.append(self.without_noise(noise.bits, event, histograms))
 
-    def without_noise(self, bits, group):
-        exact = []
+    def without_noise(self, bits, group, histograms):
+        """Where a cell was drawn, the histogram."""
+        exact, at = [], 0
         for (kind, _), scale in zip(self.charge.measures, self.plan[2]):
             for _ in range({"pair": 2, "triple": 3}.get(kind, 1)):
-                drawn = bits.laplace(*scale) if self.plan[0] == "laplace" else bits.gaussian(*scale)
-                exact.append(group.integers[len(exact)] - drawn)
-        if len(exact) != len(group.integers) or bits.drawn != group.words:
+                if kind == "quantile":
+                    histogram = histograms.pop(0)
+                    if bits.cell(histogram, *scale) != group.integers[at]:
+                        raise SystemExit(f"another cell was drawn than {group.integers[at]} of {histogram}")
+                    exact.extend(histogram.counts)
+                else:
+                    drawn = bits.laplace(*scale) if self.plan[0] == "laplace" else bits.gaussian(*scale)
+                    exact.append(group.integers[at] - drawn)
+                at += 1
+        if at != len(group.integers) or bits.drawn != group.words:
             raise SystemExit(f"the words of an answer cannot be followed: {group}, {bits.drawn}")
         return tuple(exact)
 

@@ -128,9 +128,29 @@ CONDITIONS = (
 OF_KEYS = {"g": ("g <> 'a'",), "m": ("m", "m IS NOT TRUE")}
 
 
-def make_measures(rng, schema, table):
+QUANTILES = ("min({})", "max({})", "percentile_disc(0.5) WITHIN GROUP (ORDER BY {})", "percentile_disc(0.2) WITHIN GROUP (ORDER BY {} DESC)")
+
+
+def make_quantiles(rng):
+    """Of one column."""
+    column = rng.choice("vw")
+    for text in rng.sample(QUANTILES, rng.choice((1, 1, 2))):
+        condition, keeps = rng.choice(CONDITIONS) if rng.random() < 0.3 else ("", None)
+        yield (text.format(column) + (f" FILTER (WHERE {condition})" if condition else ""),
+               Measure("quantile", column, BOUNDS if column == "v" else (-8, 8), keeps))
+
+
+def type_of(text):
+    return "numeric" if "avg" in text or "var" in text else "integer" if text[0] in "mp" else "bigint"
+
+
+def make_measures(rng, schema, table, draws):
     """Each with an argument or FILTER of its own, so that no two calls share one."""
     texts, measures, seen = [], [], set()
+    if draws:
+        texts, measures = (list(part) for part in zip(*make_quantiles(rng)))
+        if rng.random() < 0.5:
+            return texts, measures
     for _ in range(rng.choice((1, 1, 2, 3))):
         text, keeps = rng.choice(CONDITIONS) if rng.random() < 0.3 else ("", None)
         kind, column = rng.choice((("count", None), ("count", "w"), ("sum", "v"), ("sum", "v"), ("pair", "v"), ("triple", "w"),
@@ -157,9 +177,10 @@ def counted_first(measures, kind):
 
 def make_question(rng, schema):
     table = rng.choice(("visits", "visits", "items", "items", "orders", "people"))
-    texts, measures = make_measures(rng, schema, table)
-    text, keeps = rng.choice(CONDITIONS) if rng.random() < 0.5 else ("", lambda row: True)
     pick = rng.choice(("", "g", "g", "m", "d", "d"))
+    draws = pick != "d" and rng.random() < 0.3
+    texts, measures = make_measures(rng, schema, table, draws)
+    text, keeps = rng.choice(CONDITIONS) if rng.random() < 0.5 else ("", lambda row: True)
     keys = {"": ((),), "g": GROUPS, "m": (False, True, None), "d": None}[pick]
     key = {"": lambda row: (), "g": lambda row: row["g"] if row["g"] in GROUPS else "left out"}.get(pick, lambda row: row[pick])
     if keys and pick:  # a condition on the key alone leaves out declared groups, whatever the rows are
@@ -176,12 +197,12 @@ def make_question(rng, schema):
     one_group = not pick or not clipped
     groups = 1 if one_group else min(groups, rows, len(keys) if keys else rows)
     policy = rng.choice(("regress_dp_finder", "regress_dp_gfinder") if keys is None else
-                        ("regress_dp_laplace", "regress_dp_gaussian"))
+                        ("regress_dp_laplace",) if draws else ("regress_dp_laplace", "regress_dp_gaussian"))
     sql = (f"SELECT {', '.join(([pick] if pick else []) + texts)} FROM {schema.name(table)}_dp"
            + (f" WHERE {text}" if text else "") + (f" GROUP BY {pick}" if pick else ""))
     if arguments:
         columns = ([f"{pick} {'boolean' if pick == 'm' else 'text'}"] if pick else []) + \
-            [f"c{i} {'numeric' if 'avg' in t or 'var' in t else 'bigint'}" for i, t in enumerate(texts)]
+            [f"c{i} {type_of(text)}" for i, text in enumerate(texts)]
         sql = f"SELECT * FROM dp_query($q${sql}$q${arguments}) AS ({', '.join(columns)})"
     thresholded = keys is None
     if thresholded:

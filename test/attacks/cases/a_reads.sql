@@ -262,18 +262,22 @@ SELECT n FROM (SELECT count(*) AS n FROM person_dp) q, public_city FOR UPDATE OF
 SELECT string_agg(note, ',') FROM person_dp
 SELECT array_agg(note ORDER BY age DESC) FROM person_dp
 SELECT json_object_agg(id, note), jsonb_agg(note) FROM person_dp
-SELECT min(born), max(salary) FROM person_dp
+SELECT min(note), max(salary) FROM person_dp
 SELECT (max(note)) FROM person_dp WHERE age = 90
 SELECT mode() WITHIN GROUP (ORDER BY note) FROM person_dp
 SELECT percentile_disc(ARRAY[0.5, 1]) WITHIN GROUP (ORDER BY salary) FROM person_dp
-SELECT percentile_cont(1) WITHIN GROUP (ORDER BY salary) FROM person_dp
+SELECT percentile_disc(1) WITHIN GROUP (ORDER BY note) FROM person_dp
+SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY person_dp) FROM person_dp
+SELECT percentile_cont(1) WITHIN GROUP (ORDER BY seen - born) FROM person_dp
+SELECT city, max(salary) FROM person_dp GROUP BY city
+SELECT dp_high(max(salary)) FROM person_dp
 SELECT every(age < 90) FROM person_dp
 SELECT bit_xor(age) FROM person_dp
 SELECT regr_sxx(age, salary), covar_pop(age, salary) FROM person_dp
 SELECT dense_rank(73) WITHIN GROUP (ORDER BY age) FROM person_dp
 SELECT range_agg(int4range(age, age + 1)) FROM person_dp
-SELECT count(*) FROM person_dp HAVING max(age) = 90
-SELECT count(*) FROM person_dp ORDER BY max(age)
+SELECT count(*) FROM person_dp HAVING max(note) = 'x'
+SELECT count(*) FROM person_dp ORDER BY max(note)
 SELECT 1 FROM person_dp HAVING bool_or(id = 4242)
 SELECT sum(seen - born) FROM person_dp
 
@@ -394,7 +398,7 @@ SELECT * FROM dp_query('SELECT count(*) FROM person_dp') AS (n text)
 SELECT * FROM dp_query('SELECT count(*) FROM person_dp, (SELECT note FROM person_dp WHERE id = 4242) x') AS (n bigint)
 SELECT * FROM dp_query('SELECT count(*) FROM person') AS (n bigint)
 SELECT * FROM dp_query('VALUES (1::bigint)') AS (n bigint)
-SELECT * FROM dp_query('SELECT max(age) FROM person_dp') AS (n integer)
+SELECT * FROM dp_query('SELECT max(note) FROM person_dp') AS (n text)
 
 -- A27 NOLEAK
 SELECT * FROM dp_query('SELECT * FROM dp_query(''SELECT count(*) FROM person_dp'') AS (n bigint)') AS (n bigint)

@@ -5,7 +5,7 @@
 SELECT dp_request('SELECT count(*) FROM person_dp WHERE id = 4242 ORDER BY 1', 'x')
 SELECT dp_request('SELECT count(*), (SELECT count(*) FROM person_dp) FROM person_dp', 'x')
 SELECT dp_request('SELECT note FROM person_dp GROUP BY note LIMIT 1', 'x')
-SELECT dp_request('SELECT max(salary) FROM person_dp', 'x')
+SELECT dp_request('SELECT max(note) FROM person_dp', 'x')
 SELECT dp_request('SELECT count(*) FROM person_dp WHERE 1 / (id - 4242) > 0 LIMIT 1', 'x')
 
 -- Q01 REFUSE 42501|55000

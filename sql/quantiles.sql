@@ -1,0 +1,229 @@
+-- Minimum, maximum and percentiles: what is drawn, its types, groups and grids; what is refused; price, ledger, replay, requests.
+
+LOAD 'dp_rdr';
+SET client_min_messages = warning;
+DROP ROLE IF EXISTS regress_quantile, regress_quantile_gauss, regress_quantile_selects, regress_quantile_data;
+RESET client_min_messages;
+CREATE ROLE regress_quantile;
+CREATE ROLE regress_quantile_gauss;
+CREATE ROLE regress_quantile_selects;
+CREATE ROLE regress_quantile_data;
+\set VERBOSITY terse
+\pset null '-'
+SET ROLE regress_controller;
+CREATE TABLE reading (id integer, n smallint, i integer, b bigint, p numeric(8, 2), m numeric, f float8, r real, d date, t timestamp, z timestamptz, g text, open text, note text);
+SELECT dp_protect('reading', 'reading_dp');
+SELECT dp_set_bounds('reading', 'n', 0, 100), dp_set_bounds('reading', 'i', -5000, 5000), dp_set_bounds('reading', 'b', -9000000000000000000, 9000000000000000000),
+       dp_set_bounds('reading', 'p', 0, 50), dp_set_bounds('reading', 'm', 0, 1024), dp_set_bounds('reading', 'f', -1, 1), dp_set_bounds('reading', 'r', 0, 10),
+       dp_set_bounds('reading', 'd', date '2020-01-01', date '2024-12-31'), dp_set_bounds('reading', 't', timestamp '2020-01-01', timestamp '2025-01-01'),
+       dp_set_groups('reading', 'g', '{a,b,empty}'), dp_set_odometer('reading', 'none', NULL, 0.5);
+-- 1,001 values of each column: no rank that is looked for lies between two cells.
+INSERT INTO reading SELECT id, id * 37 % 101, id * 37 % 5003 - 2000, (id * 37 % 1009 - 500) * 1e15::bigint, id * 37 % 4999 / 100.0, id * 37 % 1019, sin(id), id * 37 % 997 / 100.0,
+    date '2020-01-01' + id * 37 % 1800, timestamp '2020-01-01' + id * 37 % 1800 * interval '1 day', now(), ('{a,b,undeclared}'::text[])[1 + id % 3], 'h' || id % 3, 'note' FROM generate_series(1, 1001) id;
+CREATE VIEW plain_reading AS SELECT * FROM reading;
+GRANT SELECT ON plain_reading TO regress_quantile;
+SELECT dp_grant('reading_dp', 'regress_quantile', tau => 0, epsilon_max => 100, candidates => '{100}'),
+       dp_grant('reading_dp', 'regress_quantile_gauss', tau => 0, epsilon_max => 100, candidates => '{100}', mechanism => 'gaussian', delta => 1e-6),
+       dp_grant('reading_dp', 'regress_quantile_selects', tau_var => 0.01),
+       dp_grant('reading_dp', 'regress_quantile_data', tau => 0.5, selection => 'within_data');
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- What is answered: at epsilon 100 the rank is right but for 1e-7
+-- ---------------------------------------------------------------------------------------------------------------------
+
+SET ROLE regress_quantile;
+SELECT x.q = y.q AS exact, x.q FROM (SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY n) AS q FROM reading_dp) x, (SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY n) AS q FROM plain_reading) y;
+SELECT x.q = y.q AS exact, x.q FROM (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY n) AS q FROM reading_dp) x, (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY n) AS q FROM plain_reading) y;
+SELECT x.q = y.q AS exact, x.q FROM (SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY n DESC) AS q FROM reading_dp) x, (SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY n DESC) AS q FROM plain_reading) y;
+-- Those of a grid: of 10,001 whole numbers a cell has ten, of 1,024 cells between -1 and 1 each a 512th.
+SELECT x.q - y.q BETWEEN 0 AND 9 AS near FROM (SELECT percentile_disc(0.7) WITHIN GROUP (ORDER BY i) AS q FROM reading_dp) x, (SELECT percentile_disc(0.7) WITHIN GROUP (ORDER BY i) AS q FROM plain_reading) y;
+SELECT x.q - y.q BETWEEN 0 AND 0.04 AS near FROM (SELECT percentile_disc(0.7) WITHIN GROUP (ORDER BY p) AS q FROM reading_dp) x, (SELECT percentile_disc(0.7) WITHIN GROUP (ORDER BY p) AS q FROM plain_reading) y;
+SELECT x.q - y.q BETWEEN 0 AND 0.002 AS near FROM (SELECT percentile_disc(0.7) WITHIN GROUP (ORDER BY f) AS q FROM reading_dp) x, (SELECT percentile_disc(0.7) WITHIN GROUP (ORDER BY f) AS q FROM plain_reading) y;
+SELECT abs(x.q - y.q) <= 0.002 AS near FROM (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY f) AS q FROM reading_dp) x, (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY f) AS q FROM plain_reading) y;
+SELECT x.q - y.q BETWEEN 0 AND 1 AS near FROM (SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY d) AS q FROM reading_dp) x, (SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY d) AS q FROM plain_reading) y;
+SELECT x.q - y.q BETWEEN interval '0' AND interval '2 days' AS near FROM (SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY t) AS q FROM reading_dp) x, (SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY t) AS q FROM plain_reading) y;
+-- Each extreme of n is that of nine rows, so the one that lies a rank inside is the same.
+SELECT min(n), max(n) FROM reading_dp;
+SELECT x.lowest BETWEEN y.lowest - 2 AND y.lowest + 30 AS lowest FROM (SELECT min(d) AS lowest FROM reading_dp) x, (SELECT min(d) AS lowest FROM plain_reading) y;
+SELECT max(n) FILTER (WHERE n < 40), min(n) FILTER (WHERE n >= 40) FROM reading_dp;
+-- Expressions; values beyond the bounds are clamped; the same call twice is one.
+SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY n * 2) / 2 AS half, max(least(greatest(id, 0), 10)) AS ten FROM reading_dp;
+SELECT a = b AS same FROM (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY f) AS a, percentile_disc(0.5) WITHIN GROUP (ORDER BY f) AS b FROM reading_dp) x;
+SELECT pg_typeof(min(n)), pg_typeof(max(i)), pg_typeof(max(b)), pg_typeof(min(p)), pg_typeof(min(r)), pg_typeof(max(d)), pg_typeof(max(t)), pg_typeof(percentile_cont(0.5) WITHIN GROUP (ORDER BY n)), pg_typeof(percentile_disc(0.5) WITHIN GROUP (ORDER BY n)) FROM reading_dp;
+SELECT max(p) <= 50 AND scale(max(p)) = 2 AS p, max(m) BETWEEN 0 AND 1024 AS m, max(r) BETWEEN 0 AND 10 AS r, max(b) BETWEEN 0 AND 9000000000000000000 AS b FROM reading_dp;
+-- Groups: all that were declared; of nobody any value between the bounds.
+SELECT x.g, x.q = y.q AS exact, x.q BETWEEN 0 AND 100 AS between FROM (SELECT g, percentile_disc(0.51) WITHIN GROUP (ORDER BY n) AS q FROM reading_dp GROUP BY g) x
+LEFT JOIN (SELECT g, percentile_disc(0.51) WITHIN GROUP (ORDER BY n) AS q FROM plain_reading GROUP BY g) y USING (g) ORDER BY g;
+SELECT * FROM (SELECT n > 50 AS high, max(n) > 50 AS above, max(n) < 101 AS within FROM reading_dp GROUP BY 1) h WHERE high IS NOT NULL ORDER BY 1;
+SELECT max(n) BETWEEN 0 AND 100 AS nobody FROM reading_dp WHERE id < 0;
+-- HAVING and the rest of the statement compute with it; a parameter is a constant.
+SELECT g FROM reading_dp GROUP BY g HAVING max(n) > 1000;
+PREPARE fraction(float8) AS SELECT percentile_disc($1) WITHIN GROUP (ORDER BY n) FROM reading_dp;
+EXECUTE fraction(0.3);
+EXECUTE fraction(2);
+EXECUTE fraction(NULL);
+SELECT q FROM dp_query('SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY n) FROM reading_dp') AS (q smallint);
+
+-- NULL and NaN are nobody's, infinities are at the ends.
+RESET ROLE;
+SET ROLE regress_controller;
+CREATE TABLE odd_reading (id integer, f float8, d date, t timestamp, m numeric);
+INSERT INTO odd_reading SELECT i, ('{NaN,Infinity,-Infinity,NULL,0.5}'::float8[])[1 + i % 5], ('{infinity,-infinity,2024-01-01,NULL,2024-01-01}'::date[])[1 + i % 5],
+    ('{infinity,-infinity,2024-01-01,NULL,2024-01-01}'::timestamp[])[1 + i % 5], ('{NaN,1e200,-1e200,NULL,0.5}'::numeric[])[1 + i % 5] FROM generate_series(1, 1000) i;
+SELECT dp_protect('odd_reading', 'odd_reading_dp');
+SELECT dp_set_bounds('odd_reading', 'f', 0, 1024), dp_set_bounds('odd_reading', 'm', 0, 1024), dp_set_bounds('odd_reading', 'd', date '2023-12-01', date '2024-02-01'),
+       dp_set_bounds('odd_reading', 't', timestamp '2023-12-01', timestamp '2024-02-01'), dp_set_odometer('odd_reading', 'none', NULL, 0);
+SELECT dp_grant('odd_reading_dp', 'regress_quantile', tau => 0, epsilon_max => 100, candidates => '{100}');
+SET ROLE regress_quantile;
+SELECT min(f), max(f), percentile_disc(0.7) WITHIN GROUP (ORDER BY f) AS seventh FROM odd_reading_dp;
+SELECT min(m), max(m), percentile_disc(0.7) WITHIN GROUP (ORDER BY m) AS seventh FROM odd_reading_dp;
+SELECT min(d), max(d), percentile_disc(0.5) WITHIN GROUP (ORDER BY d) AS median FROM odd_reading_dp;
+SELECT min(t), max(t) FROM odd_reading_dp;
+-- Bounds of nineteen digits, and those that no double tells apart; keys that nobody declared, as many as rows.
+RESET ROLE;
+SET ROLE regress_controller;
+CREATE TABLE wide_reading (b bigint, m numeric(30), g integer);
+INSERT INTO wide_reading SELECT 8000000000000000000, 5e25, CASE WHEN i % 2 = 0 THEN 1 ELSE i END FROM generate_series(1, 3000) i;
+SELECT dp_protect('wide_reading', 'wide_reading_dp');
+SELECT dp_set_bounds('wide_reading', 'b', -9000000000000000000, 9000000000000000000), dp_set_bounds('wide_reading', 'm', 0, 1e26), dp_set_groups('wide_reading', 'g', '{1,2,NULL}'), dp_set_odometer('wide_reading', 'none', NULL, 0);
+SELECT dp_grant('wide_reading_dp', 'regress_quantile', tau => 0, epsilon_max => 100, candidates => '{100}');
+SET ROLE regress_quantile;
+SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY b) BETWEEN 8e18 AND 8.02e18 AS b, percentile_disc(0.5) WITHIN GROUP (ORDER BY m) BETWEEN 4.9e25 AND 5.1e25 AS m FROM wide_reading_dp;
+SELECT g, percentile_disc(0.5) WITHIN GROUP (ORDER BY b) BETWEEN 8e18 AND 8.02e18 AND coalesce(g, 0) = 1 AS b FROM wide_reading_dp GROUP BY g ORDER BY g;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- What is refused
+-- ---------------------------------------------------------------------------------------------------------------------
+
+\set VERBOSITY default
+CREATE TEMP TABLE refused (n integer GENERATED ALWAYS AS IDENTITY, query text);
+INSERT INTO refused (query) VALUES
+    ('SELECT max(note) FROM reading_dp'), ('SELECT max(z) FROM reading_dp'), ('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY note) FROM reading_dp'),
+    ('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY z) FROM reading_dp'), ('SELECT percentile_cont(ARRAY[0.5]) WITHIN GROUP (ORDER BY n) FROM reading_dp'),
+    ('SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY t - t) FROM reading_dp'), ('SELECT mode() WITHIN GROUP (ORDER BY n) FROM reading_dp'),
+    ('SELECT max(id) FROM reading_dp'), ('SELECT max(DISTINCT n) FROM reading_dp'), ('SELECT max(n ORDER BY n) FROM reading_dp'),
+    ('SELECT open, max(n) FROM reading_dp GROUP BY open'), ('SELECT n, percentile_disc(n / 100.0) WITHIN GROUP (ORDER BY n) FROM reading_dp GROUP BY n'),
+    ('SELECT dp_low(max(n)) FROM reading_dp'), ('SELECT dp_high(percentile_cont(0.5) WITHIN GROUP (ORDER BY f)) FROM reading_dp'),
+    ('SELECT percentile_disc(-0.1) WITHIN GROUP (ORDER BY n) FROM reading_dp'), ('SELECT percentile_disc(NULL) WITHIN GROUP (ORDER BY n) FROM reading_dp'),
+    ('SELECT n + 0 AS k, max(f), min(f), max(i), min(i), max(p), min(p), max(t), min(t), max(m), min(m), max(b) FROM reading_dp GROUP BY 1');
+SELECT r.n, e.column_name, e.reason FROM refused r, dp_explain(r.query) e ORDER BY r.n, e.column_name;
+SELECT open, max(n) FROM reading_dp GROUP BY open;
+SELECT max(note) FROM reading_dp;
+SELECT dp_high(max(n)) FROM reading_dp;
+SELECT * FROM dp_query('SELECT max(n) FROM reading_dp', within => 0.1) AS (m smallint);
+SELECT * FROM dp_query('SELECT max(n), count(*) FROM reading_dp', error95 => 5) AS (m smallint, n bigint);
+SET ROLE regress_quantile_gauss;
+SELECT max(n) FROM reading_dp;
+SELECT dp_request('SELECT max(n) FROM reading_dp', 'no decision would help');
+SET ROLE regress_quantile_selects;
+SELECT max(n) FROM reading_dp;
+SET ROLE regress_quantile_data;
+SELECT max(n) FROM reading_dp;
+-- A risk there is of a general query alone.
+RESET ROLE;
+SET ROLE regress_controller;
+SELECT round(noise_stddev::numeric, 2) AS general FROM dp_risk('SELECT max(n) FROM reading_dp', '{1}');
+SELECT * FROM dp_risk_output('SELECT max(n) FROM reading_dp', '{1}', 'laplace', 1);
+\set VERBOSITY terse
+
+-- People with several rows: each brings as many as max_rows, to the cells of one column. Where a key says that each has one, as rows.
+CREATE TABLE read_often (person integer, n integer);
+CREATE TABLE read_once (person integer PRIMARY KEY, n integer);
+INSERT INTO read_often SELECT i % 50, i % 101 FROM generate_series(1, 1001) i;
+CREATE TABLE read_unevenly (person integer, n integer, f float8);
+INSERT INTO read_unevenly SELECT i, i % 11, 512::float8 FROM generate_series(1, 1100) i UNION ALL SELECT 0, 100, 'NaN' FROM generate_series(1, 10000);
+INSERT INTO read_once SELECT i, i % 101 FROM generate_series(1, 1001) i;
+SELECT dp_protect('read_unevenly', 'read_unevenly_dp', unit => 'person', max_rows => 30);
+SELECT dp_set_bounds('read_unevenly', 'n', 0, 100), dp_set_bounds('read_unevenly', 'f', 0, 1024), dp_set_odometer('read_unevenly', 'none', NULL, 0);
+SELECT dp_grant('read_unevenly_dp', 'regress_quantile', tau => 0, epsilon_max => 100, candidates => '{100}');
+SELECT dp_protect('read_often', 'read_often_dp', unit => 'person', max_rows => 30), dp_protect('read_once', 'read_once_dp', unit => 'person');
+SELECT dp_set_bounds('read_often', 'n', 0, 100), dp_set_bounds('read_once', 'n', 0, 100), dp_set_odometer('read_often', 'none', NULL, 0), dp_set_odometer('read_once', 'none', NULL, 0);
+SELECT dp_grant('read_often_dp', 'regress_quantile', tau => 0, epsilon_max => 100, candidates => '{100}'), dp_grant('read_once_dp', 'regress_quantile', tau => 0, epsilon_max => 100, candidates => '{100}');
+SET ROLE regress_quantile;
+SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY n) BETWEEN 26 AND 34 AS third, max(n) >= 90 AS highest, max(n) FILTER (WHERE n < 50) BETWEEN 40 AND 49 AS below, count(*) BETWEEN 980 AND 1020 AS rows FROM read_often_dp;
+SELECT high, q - CASE WHEN high THEN 75 ELSE 25 END BETWEEN -3 AND 3 AS middle, people BETWEEN 48 AND 52 AS people FROM
+    (SELECT n > 50 AS high, percentile_disc(0.5) WITHIN GROUP (ORDER BY n) AS q, count(DISTINCT person) AS people FROM read_often_dp WHERE n > 50 IS NOT NULL GROUP BY 1) x ORDER BY 1;
+SELECT max(n), max(n * 2) FROM read_often_dp;
+-- Somebody with more rows than that brings no more: half of the others are at 5 or below.
+SELECT x.q FROM dp_query('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY n) FROM read_unevenly_dp', max_rows => 1) AS x (q integer);
+SELECT percentile_disc(0.02) WITHIN GROUP (ORDER BY f) AS nobody_is_nan FROM read_unevenly_dp;
+SELECT column_name, reason FROM dp_explain('SELECT max(n) FROM read_often_dp');
+SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY n), max(n) FROM read_once_dp;
+SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY n) AS q, count(DISTINCT person) AS people FROM read_once_dp;
+RESET ROLE;
+SET ROLE regress_controller;
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Price, ledger, replay, requests
+-- ---------------------------------------------------------------------------------------------------------------------
+
+SELECT dp_revoke('reading_dp', 'regress_quantile'), dp_grant('reading_dp', 'regress_quantile', tau => 0.95, replay => '1 day');
+SET ROLE regress_quantile;
+-- One coordinate and one share, as a count has.
+SELECT q, column_name, epsilon, error95, mechanism, reason FROM unnest(ARRAY['SELECT count(*) FROM reading_dp', 'SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY m) FROM reading_dp',
+    'SELECT max(m) FROM reading_dp', 'SELECT percentile_disc(0.9) WITHIN GROUP (ORDER BY n), count(*) FROM reading_dp', 'SELECT count(*), count(*) FILTER (WHERE n > 5) FROM reading_dp']) q, dp_explain(q) ORDER BY 1, 2;
+-- Twice the same, and nothing charged.
+CREATE TEMP TABLE first AS SELECT g, percentile_disc(0.5) WITHIN GROUP (ORDER BY f) AS q, max(d) AS d FROM reading_dp GROUP BY g;
+SELECT bool_and(x.q = f.q AND x.d = f.d) AS again FROM first f JOIN (SELECT g, percentile_disc(0.5) WITHIN GROUP (ORDER BY f) AS q, max(d) AS d FROM reading_dp GROUP BY g) x USING (g);
+SET ROLE regress_controller;
+SELECT parameters::jsonb -> 'k1' AS k1, parameters::jsonb -> 'measures' AS measures FROM dp_rdr.ledger WHERE relation = 'public.reading' ORDER BY id DESC LIMIT 1;
+SELECT count(*) AS charges FROM dp_rdr.ledger WHERE relation = 'public.reading' AND query LIKE '%percentile_disc%max%' AND role_name = 'regress_quantile' AND epsilon < 1;
+-- Another fraction is another question; with the same one the grid must be the same.
+SET ROLE regress_quantile;
+SELECT count(*) AS answers FROM (SELECT percentile_disc(0.1) WITHIN GROUP (ORDER BY f) AS q FROM reading_dp) x, (SELECT percentile_disc(0.9) WITHIN GROUP (ORDER BY f) AS q FROM reading_dp) y, (SELECT percentile_disc(0.1) WITHIN GROUP (ORDER BY f) AS q FROM reading_dp) z WHERE x.q = z.q;
+SET ROLE regress_controller;
+SELECT m ->> 'fraction' AS fraction, count(*) AS charges FROM dp_rdr.ledger, jsonb_array_elements(parameters::jsonb -> 'measures') m WHERE relation = 'public.reading' AND epsilon = 0.05 GROUP BY 1 ORDER BY 1;
+-- A request: the answer is kept, and not drawn again.
+SELECT dp_revoke('reading_dp', 'regress_quantile'), dp_grant('reading_dp', 'regress_quantile', tau => 0, epsilon_max => 100, candidates => '{100}');
+SET SESSION AUTHORIZATION regress_quantile;
+SELECT dp_request('SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY n) AS q FROM reading_dp', 'the third') AS request \gset
+SET SESSION AUTHORIZATION regress_controller;
+SELECT state, epsilon FROM dp_approve(:request, basis => 'public');
+SET SESSION AUTHORIZATION regress_quantile;
+SELECT * FROM dp_fetch(:request) AS (q smallint);
+SELECT * FROM dp_redraw(:request) AS (draw integer, q smallint);
+SELECT dp_request_signal(:request, 'mean', 'answer.q', 'how large', lower => 0, upper => 100);
+RESET SESSION AUTHORIZATION;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- The aggregate of the internal statement, on rows of one's own: parts are added up, forged facts and windows are refused
+-- ---------------------------------------------------------------------------------------------------------------------
+
+RESET ROLE;
+SET ROLE regress_controller;
+CREATE FUNCTION facts(cells text) RETURNS bytea LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
+    $$ SELECT decode('0000000000000001' || cells || '0000000000000000' || '0000000000000064' || '3ff0000000000000' || '0000000000000000' || '4059000000000000', 'hex') $$;
+CREATE TABLE large AS SELECT i % 103 - 1 AS n, i % 3 AS g FROM generate_series(1, 20000) i;
+ANALYZE large;
+SELECT length(dp_rdr.histogram(n, facts('0000000000000065'))) / 16 AS occupied FROM large;
+CREATE TEMP TABLE serial AS SELECT g, dp_rdr.histogram(n, facts('0000000000000065')) AS h FROM large GROUP BY g;
+SET min_parallel_table_scan_size = 0;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+DO $$
+DECLARE
+    line text;
+BEGIN
+    FOR line IN EXPLAIN SELECT g, dp_rdr.histogram(n, facts('0000000000000065')) FROM large GROUP BY g LOOP
+        IF line LIKE '%Partial%' THEN
+            RAISE NOTICE 'in parts';
+        END IF;
+    END LOOP;
+END $$;
+SELECT count(*) AS same FROM serial JOIN (SELECT g, dp_rdr.histogram(n, facts('0000000000000065')) AS h FROM large GROUP BY g) p USING (g, h);
+RESET min_parallel_table_scan_size;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+SELECT dp_rdr.histogram(n, facts('0000000000000065')) = '' AS nothing FROM large WHERE n > 1000;
+SELECT dp_rdr.histogram(NULL::integer, facts('0000000000000065')) = '' AS nothing FROM large;
+SELECT dp_rdr.histogram(n, facts('0000000000000000')) FROM large;
+SELECT dp_rdr.histogram(n, facts('0000000000000401')) FROM large;
+SELECT dp_rdr.histogram(n, '\x00') FROM large;
+SELECT dp_rdr.histogram(n, NULL) FROM large;
+SELECT dp_rdr.histogram(g::text, facts('0000000000000065')) FROM large;
+SELECT dp_rdr.histogram(n, facts('0000000000000065')) OVER () FROM large;
+SELECT dp_rdr.histogram_deserialize('\x00', NULL);
+DROP TABLE large;
+DROP FUNCTION facts;
+RESET ROLE;
+SET client_min_messages = warning;
+DROP TABLE reading, odd_reading, wide_reading, read_often, read_unevenly, read_once CASCADE;
