@@ -13,7 +13,18 @@
 namespace dp::privacy {
 
 enum class Mechanism { laplace, gaussian };
-enum class Aggregate { count_star, count, sum, avg, var_pop, var_samp, stddev_pop, stddev_samp, count_units };
+enum class Aggregate {
+    count_star,
+    count,
+    sum,
+    avg,
+    var_pop,
+    var_samp,
+    stddev_pop,
+    stddev_samp,
+    count_units,
+    count_values
+};
 enum class MeasureKind { count, sum, pair, triple };
 
 // One aggregate call of a query. argument: any number that identifies the argument column (-1: count(*)); filter: any
@@ -34,6 +45,7 @@ struct Measure {
     std::uint64_t grain = 1; // of a count: lattice points of one counted row or unit (9.2), a power of two
     bool one_group = true;   // one unit changes it in one group at most: the scalar calibration is proved for it (8.4)
     std::vector<int> calls;  // indices into the list of calls
+    bool of_values = false;  // count(DISTINCT x): a unit adds the values that it alone has (9.8)
     int coordinates() const { return kind == MeasureKind::triple ? 3 : kind == MeasureKind::pair ? 2 : 1; }
     bool has_parts() const { return coordinates() > 1; } // what is printed is computed from several noisy sums
 };

@@ -4,6 +4,7 @@
 
 #include "border/bytes.hpp"
 #include "rows/contribution_facts.hpp"
+#include "rows/distinct_values.hpp"
 #include "rows/shown.hpp"
 
 namespace dp::rows {
@@ -13,7 +14,7 @@ using privacy::int128;
 // ---- before the charge ---------------------------------------------------------------------------------------------
 
 int contribution_units(const Question *question) {
-    return question->leaf->nkeys == 0 ? 0 : list_length(question->units->values);
+    return question->leaf->nkeys == 0 && !counts_values(question) ? 0 : list_length(question->units->values);
 }
 
 static Size keys_size(const Question *question) {
@@ -34,6 +35,15 @@ static bool has_spellings(const Question *question) {
     return false;
 }
 
+// Of one group.
+static int64 entry_bytes(const Question *question) {
+    int64 size = largest_entry(keys_size(question), question->ncoordinates);
+    for (int j = 0; j < question->nmeasures; j++)
+        if ((*question->measures)[j].of_values)
+            size += largest_value_set(question->units->max_rows);
+    return size;
+}
+
 // Groups of one unit that are kept. Keys that nobody declared are no rows of the statement; where one declared group may come
 // as several keys there is room for as many as a unit has rows, as far as states have.
 static int64 kept_groups(const Question *question) {
@@ -44,12 +54,12 @@ static int64 kept_groups(const Question *question) {
         return units->max_groups;
     if (!has_spellings(question))
         return question->ngroups;
-    const int64 room = largest_contribution / largest_entry(keys_size(question), question->ncoordinates);
+    const int64 room = largest_contribution / entry_bytes(question);
     return Max(question->ngroups, Min(units->max_rows, room));
 }
 
 int64 contribution_size(const Question *question) {
-    return kept_groups(question) * largest_entry(keys_size(question), question->ncoordinates);
+    return kept_groups(question) * entry_bytes(question);
 }
 
 void check_contribution_size(const Question *question) {
@@ -59,11 +69,15 @@ void check_contribution_size(const Question *question) {
                         errmsg("more than %d keys and aggregates where a unit may have several rows", most - units),
                         errhint("Ask for fewer aggregates in one query.")));
     if (contribution_size(question) > largest_contribution)
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("what one unit may bring to the query takes up to " INT64_FORMAT
-                               " bytes: at most " INT64_FORMAT " are allowed",
-                               contribution_size(question), largest_contribution),
-                        errhint("Use a smaller max_groups, or group by fewer or shorter keys.")));
+        ereport(
+            ERROR,
+            (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+             errmsg("what one unit may bring to the query takes up to " INT64_FORMAT " bytes: at most " INT64_FORMAT
+                    " are allowed",
+                    contribution_size(question), largest_contribution),
+             errhint(counts_values(question)
+                         ? "Use a smaller max_rows or max_groups, or ask for fewer count(DISTINCT ...) in one query."
+                         : "Use a smaller max_groups, or group by fewer or shorter keys.")));
 }
 
 // ---- facts ---------------------------------------------------------------------------------------------------------
@@ -74,6 +88,7 @@ static MeasureWords facts_of_measure(const Question *question, int j) {
     facts.kind = static_cast<int64>(measure.kind);
     facts.once = measure.of_units;
     facts.grain = static_cast<int64>(measure.grain);
+    facts.values = measure.of_values ? question->units->max_rows : 0;
     facts.sum.scale = facts.pair.range = 1;
     if (measure.kind == privacy::MeasureKind::sum)
         facts.sum = border::core([&] { return privacy::sum_lattice(*question->bounds[j]); });
@@ -188,6 +203,23 @@ static int compare_placed(const void *a, const void *b) {
     return x->group != y->group ? (x->group < y->group ? -1 : 1) : x->entry < y->entry ? -1 : x->entry > y->entry;
 }
 
+// To where their groups are now.
+static void move_values(const UnitContribution &from, const int *places, UnitContribution *to) {
+    to->ncounts = from.ncounts;
+    to->counts = from.counts;
+    for (int k = 0; k < to->ncounts; k++) {
+        UnitValues *values = &to->counts[k];
+        int n = 0;
+        for (int i = 0; i < values->n; i++) {
+            privacy::UnitValue pair = values->pairs[i];
+            pair.group = places[pair.group];
+            if (pair.group >= 0)
+                values->pairs[n++] = pair;
+        }
+        values->n = n;
+    }
+}
+
 // By the groups of the answer, ascending, each once.
 static UnitContribution declared(const Question *question, const UnitContribution &read) {
     const int nkeys = question->leaf->nkeys, width = question->ncoordinates;
@@ -204,6 +236,8 @@ static UnitContribution declared(const Question *question, const UnitContributio
     unit.keys = static_cast<Datum *>(palloc(sizeof(Datum) * (static_cast<Size>(n) * nkeys + 1)));
     unit.nulls = static_cast<bool *>(palloc(sizeof(bool) * (static_cast<Size>(n) * nkeys + 1)));
     unit.values = static_cast<int128 *>(palloc(sizeof(int128) * (static_cast<Size>(n) * width + 1)));
+    auto *places = static_cast<int *>(palloc(sizeof(int) * (read.ngroups + 1))); // of the entries; -1: in no group
+    memset(places, -1, sizeof(int) * read.ngroups);
     for (int i = 0; i < n; i++) {
         const int128 *values = read.values + static_cast<Size>(placed[i].entry) * width;
         if (unit.ngroups > 0 && unit.groups[unit.ngroups - 1] == placed[i].group)
@@ -214,8 +248,27 @@ static UnitContribution declared(const Question *question, const UnitContributio
             memcpy(unit.values + static_cast<Size>(unit.ngroups) * width, values, sizeof(int128) * width);
             unit.groups[unit.ngroups++] = placed[i].group;
         }
+        places[placed[i].entry] = unit.ngroups - 1;
     }
+    move_values(read, places, &unit);
     return unit;
+}
+
+// Of each measure that counts values, group by group how many there are, and they.
+static void take_values(const Question *question, border::Reader *reader, UnitContribution *unit) {
+    unit->counts = static_cast<UnitValues *>(palloc(sizeof(UnitValues) * (question->nmeasures + 1)));
+    for (int j = 0, c = 0; j < question->nmeasures; c += (*question->measures)[j++].coordinates()) {
+        if (!(*question->measures)[j].of_values)
+            continue;
+        UnitValues *values = &unit->counts[unit->ncounts++];
+        const Size most = (reader->end - reader->at) / sizeof(PackedValue);
+        *values = {c, 0, static_cast<privacy::UnitValue *>(palloc(sizeof(privacy::UnitValue) * (most + 1)))};
+        for (int i = 0; i < unit->ngroups; i++)
+            for (auto n = reader->take<int32>(); n > 0; n--) {
+                const auto packed = reader->take<PackedValue>();
+                values->pairs[values->n++] = {packed.hash, i, packed.value};
+            }
+    }
 }
 
 UnitContribution read_contribution(const Question *question, Datum result) {
@@ -238,11 +291,16 @@ UnitContribution read_contribution(const Question *question, Datum result) {
         take_keys(question, sites, &reader, unit.keys + i * nkeys, unit.nulls + i * nkeys);
         memcpy(unit.values + i * width, reader.take_bytes(sizeof(int128) * width), sizeof(int128) * width);
     }
+    take_values(question, &reader, &unit);
     return question->thresholded ? unit : declared(question, unit);
 }
 
 void clip_contribution(const Question *question, UnitContribution *unit) {
     border::core([&] {
+        for (int k = 0; k < unit->ncounts; k++) {
+            UnitValues &values = unit->counts[k];
+            values.n = static_cast<int>(privacy::keep_values(values.pairs, values.n, question->units->max_rows));
+        }
         int first = 0;
         for (int j = 0; j < question->nmeasures; j++) {
             const int coordinates = (*question->measures)[j].coordinates();

@@ -17,6 +17,7 @@
 #include "rows/canonical.hpp"
 #include "rows/contribution.hpp"
 #include "rows/derived.hpp"
+#include "rows/distinct_values.hpp"
 #include "rows/groups.hpp"
 #include "rows/nodes.hpp"
 #include "rows/shown.hpp"
@@ -237,7 +238,7 @@ static void set_grains(const Question *question, std::vector<privacy::Measure> *
     for (privacy::Measure &measure : *measures) {
         bool compared = question->thresholded && &measure == &measures->front();
         measure.one_group = question->units->one_group;
-        if (measure.kind == privacy::MeasureKind::count && !measure.one_group && !compared)
+        if (measure.kind == privacy::MeasureKind::count && !measure.one_group && !compared && !measure.of_values)
             measure.grain = privacy::fine_grain;
     }
 }
@@ -401,6 +402,7 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
     }
     check_coordinates(question);
     check_asked_units(question);
+    check_counted_values(question);
     query::check_sums(leaf->nkeys + question->k1 + 1); // one more, of a selection
     if (question->thresholded)
         make_keys_canonical(question);

@@ -33,13 +33,18 @@ GeneralQuestion *general_question(const char *text, bool declared) {
     query::Parsed parsed = query::parse_select(text);
     query::General *general = query::find_facades(parsed.query, parsed.source);
     check_controller(general);
-    // Why the query is no leaf, or null.
-    ErrorData *refusal =
-        refusal_by([&] { query::check_leaf(static_cast<Query *>(copyObject(parsed.query)), parsed.source); });
+    // Why the query is no leaf, or null. Different values are counted by a leaf, but there is no risk of that: as a general query it has
+    // one.
+    bool counts_values = false;
+    ErrorData *refusal = refusal_by([&] {
+        const query::Leaf *leaf = query::check_leaf(static_cast<Query *>(copyObject(parsed.query)), parsed.source);
+        for (int i = 0; i < leaf->naggregates; i++)
+            counts_values = counts_values || leaf->aggregates[i].fn == privacy::Aggregate::count_values;
+    });
     if (refusal != nullptr && !query::is_general(general))
         ReThrowError(refusal);
     GeneralQuestion *question = nullptr;
-    if (refusal != nullptr || declared) {
+    if (refusal != nullptr || declared || counts_values) {
         catalog::Reading reading = catalog::Reading::open();
         question = risk::prepare_general(reading, general, text);
         reading.close();
