@@ -98,7 +98,7 @@ SET ROLE regress_analyst;
 \pset tuples_only on
 \pset format unaligned
 SELECT E'\n' || q || E'\n' || refused_mark(q) FROM unnest(array[
-    'SELECT dp_low(min(age)) FROM flock_dp', 'SELECT dp_high(count(DISTINCT kind)) FROM flock_dp', 'SELECT dp_low(sum(sqrt(age))) FROM flock_dp',
+    'SELECT dp_low(min(age)) FROM flock_dp', 'SELECT dp_high(sum(DISTINCT age)) FROM flock_dp', 'SELECT dp_low(sum(sqrt(age))) FROM flock_dp',
     'SELECT dp_low(age) FROM flock_dp', 'SELECT dp_low(count(*) + 1) FROM flock_dp', 'SELECT dp_low(count(*)::numeric) FROM flock_dp',
     'SELECT dp_low(2 * dp_high(count(*))) FROM flock_dp', 'SELECT dp_low(dp_high(count(*))) FROM flock_dp', 'SELECT count(*), dp_low(5) FROM flock_dp',
     'SELECT count(*) FROM flock_dp HAVING dp_low(5) > 3', 'SELECT count(*) FROM flock_dp WHERE dp_low(age) > 3', 'SELECT count(*) FROM flock_dp WHERE age > dp_low(3)',

@@ -187,11 +187,15 @@ CREATE AGGREGATE dp_rdr.contribution(facts bytea, VARIADIC contributions "any") 
     DESERIALFUNC = dp_rdr.contribution_deserialize, PARALLEL = SAFE);
 COMMENT ON AGGREGATE dp_rdr.contribution(bytea, "any")
     IS 'exact sums of what the rows of one unit bring to a query, by group, as they are before they are clipped';
+CREATE FUNCTION dp_rdr.value_digest(value anyelement) RETURNS uuid
+    AS 'MODULE_PATHNAME', 'dp_value_digest' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.value_digest(anyelement) IS '128 bits that equal values have in common, for count(DISTINCT x)';
 REVOKE ALL ON FUNCTION
     dp_rdr.contribution_step(internal, bytea, "any"), dp_rdr.contribution_combine(internal, internal),
     dp_rdr.contribution_serialize(internal), dp_rdr.contribution_deserialize(bytea, internal),
     dp_rdr.contribution_final(internal), dp_rdr.contribution(bytea, "any") FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.contribution(bytea, "any") TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.value_digest(anyelement) TO PUBLIC;
 
 -- What was a protected table with its bound becomes a domain of one table, with the same id.
 -- People and the account of what is told about them. Its tables have rows of the same people.
@@ -593,6 +597,12 @@ CREATE FUNCTION dp_set_contribution(relation regclass, max_rows integer = NULL, 
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_contribution';
 COMMENT ON FUNCTION dp_set_contribution(regclass, integer, integer)
     IS 'limits how many rows and groups of one unit count in an answer';
+
+CREATE PROCEDURE dp_choose_contribution(relation regclass, epsilon numeric, share numeric = 0.99,
+                                        INOUT max_rows integer = NULL)
+    LANGUAGE C AS 'MODULE_PATHNAME', 'dp_choose_contribution';
+COMMENT ON PROCEDURE dp_choose_contribution(regclass, numeric, numeric, integer)
+    IS 'chooses under differential privacy how many rows of one unit shall count, and sets it: charged epsilon, free for every later query';
 
 CREATE FUNCTION dp_domain(relation regclass, OUT relation regclass, OUT unit text, OUT path text, OUT max_rows integer,
                           OUT max_groups integer, OUT views bigint)

@@ -600,6 +600,9 @@ CREATE AGGREGATE dp_rdr.contribution(facts bytea, VARIADIC contributions "any") 
     DESERIALFUNC = dp_rdr.contribution_deserialize, PARALLEL = SAFE);
 COMMENT ON AGGREGATE dp_rdr.contribution(bytea, "any")
     IS 'exact sums of what the rows of one unit bring to a query, by group, as they are before they are clipped';
+CREATE FUNCTION dp_rdr.value_digest(value anyelement) RETURNS uuid
+    AS 'MODULE_PATHNAME', 'dp_value_digest' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.value_digest(anyelement) IS '128 bits that equal values have in common, for count(DISTINCT x)';
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Total replacements of partial built-ins. They take their place in the internal statement, where an analyst has written
@@ -1134,6 +1137,12 @@ CREATE FUNCTION dp_set_contribution(relation regclass, max_rows integer = NULL, 
 COMMENT ON FUNCTION dp_set_contribution(regclass, integer, integer)
     IS 'limits how many rows and groups of one unit count in an answer';
 
+CREATE PROCEDURE dp_choose_contribution(relation regclass, epsilon numeric, share numeric = 0.99,
+                                        INOUT max_rows integer = NULL)
+    LANGUAGE C AS 'MODULE_PATHNAME', 'dp_choose_contribution';
+COMMENT ON PROCEDURE dp_choose_contribution(regclass, numeric, numeric, integer)
+    IS 'chooses under differential privacy how many rows of one unit shall count, and sets it: charged epsilon, free for every later query';
+
 CREATE FUNCTION dp_domain(relation regclass, OUT relation regclass, OUT unit text, OUT path text, OUT max_rows integer,
                           OUT max_groups integer, OUT views bigint)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_domain';
@@ -1539,6 +1548,7 @@ GRANT EXECUTE ON FUNCTION dp_rdr.selection_square(bytea, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.is_other_node(text), dp_rdr.is_other_column(text, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.selection_sums(bytea, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.contribution(bytea, "any") TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.value_digest(anyelement) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.canonical(anyelement, integer) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.is_short(anyelement) TO PUBLIC;
 -- So do the total replacements, and the list that explains them.

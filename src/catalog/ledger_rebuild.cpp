@@ -9,7 +9,7 @@ namespace dp::catalog {
 const char *const ledger_sums_sql = R"sql(
 entry AS (
   SELECT l.id, l.hash, l.account, l.grantee, l.kind, l.epsilon, l.delta, l.rho, l.basis, l.epoch,
-    (l.kind IN ('pure', 'selection') OR l.kind = 'increment' AND l.basis = 'epsilon') AS pure, l.parameters -> 'totals' AS totals,
+    (l.kind IN ('pure', 'selection', 'bound') OR l.kind = 'increment' AND l.basis = 'epsilon') AS pure, l.parameters -> 'totals' AS totals,
     timezone('UTC', l.at) AS at, p.kind AS period, p.start, p.since
   FROM dp_rdr.ledger_row l LEFT JOIN LATERAL
     (SELECT q.kind, q.start, q.since FROM jsonb_to_record(l.parameters -> 'period') q (kind text, start date, since date)

@@ -254,6 +254,17 @@ release::Settled approve(const release::Approval &approval, const catalog::Asker
     return received.block.take<release::Settled>();
 }
 
+int choose_limit(const release::LimitWish &wish, const catalog::Asker &asker) {
+    border::Writer writer = border::Writer::begin();
+    write_wish(&writer, wish);
+    Received received = {};
+    converse(Kind::limit, asker.role, asker.session_role, writer.bytes,
+             [&](Conversation *talk) { received = receive(talk); });
+    if (received.reply != Reply::done)
+        refuse(&received);
+    return received.block.take<int>();
+}
+
 void deliver(catalog::Entry *entry) {
     border::Writer writer = border::Writer::begin();
     catalog::encode(*entry, &writer.bytes);

@@ -15,6 +15,10 @@ release::Facts ask(const release::Ask &ask, Tuplestorestate *rows, TupleDesc des
 // above).
 release::Settled approve(const release::Approval &approval, const catalog::Asker &approver);
 
+// Has a keeper charge for, and choose, how many rows of one unit shall count. Errors: those that the keeper raised
+// (release::resolve_limit, as above).
+int choose_limit(const release::LimitWish &wish, const catalog::Asker &asker);
+
 // Has a keeper commit an entry of the ledger: charges of the owner's own calls, new odometers (catalog::deliver_by).
 void deliver(catalog::Entry *entry);
 

@@ -133,6 +133,24 @@ release::Approval read_approval(border::Reader *reader) {
     return approval;
 }
 
+void write_wish(border::Writer *writer, const release::LimitWish &wish) {
+    writer->put(wish.relation);
+    writer->put(wish.view);
+    writer->put(wish.epsilon);
+    writer->put(wish.share);
+    writer->put_text(wish.fingerprint);
+}
+
+release::LimitWish read_wish(border::Reader *reader) {
+    release::LimitWish wish = {};
+    wish.relation = reader->take<Oid>();
+    wish.view = reader->take<Oid>();
+    wish.epsilon = reader->take<privacy::Epsilon>();
+    wish.share = reader->take<privacy::Share>();
+    wish.fingerprint = reader->take_text();
+    return wish;
+}
+
 void write_error(border::Writer *writer, const ErrorData *error) {
     writer->put(error->sqlerrcode);
     writer->put_text(error->message);

@@ -6,6 +6,7 @@
 #include "release/approve.hpp"
 #include "release/ask.hpp"
 #include "release/last.hpp"
+#include "release/row_limit.hpp"
 
 namespace dp::keeper {
 
@@ -20,6 +21,9 @@ release::Ask read_ask(border::Reader *reader, const catalog::Asker &asker);
 
 void write_approval(border::Writer *writer, const release::Approval &approval);
 release::Approval read_approval(border::Reader *reader);
+
+void write_wish(border::Writer *writer, const release::LimitWish &wish);
+release::LimitWish read_wish(border::Reader *reader);
 
 void write_error(border::Writer *writer, const ErrorData *error);
 [[noreturn]] void raise_error(border::Reader *reader);

@@ -14,7 +14,7 @@ namespace dp::keeper {
 
 // A session may have another library than a keeper: the file was replaced while it ran. Whatever changes in this file or in
 // a message raises this number, which is part of the directory's name: each layout has a pool of its own.
-constexpr uint32 layout_number = 9;
+constexpr uint32 layout_number = 10;
 
 constexpr int max_databases = 64; // that have a pool at the same time
 constexpr int max_keepers = 16;   // of a database
@@ -29,9 +29,10 @@ constexpr Size request_limit = 8 * 1024 * 1024;
 enum class State : uint32 { free, writing, pending, charging, charged, running, done };
 
 enum class Kind : uint32 {
-    answer, // of a policy
+    answer,  // of a policy
     approve, // of a request: its requester is asked for in its row
-    charge  // of a controller's own call, or another entry of the ledger
+    limit,   // how many rows of a unit shall count, of a controller's own call
+    charge   // of a controller's own call, or another entry of the ledger
 };
 
 struct Slot {

@@ -60,7 +60,8 @@ int reserve_slot(Kind kind, Oid role, Oid session_role, Size size) {
         Slot &slot = slot_at(found);
         slot.kind = kind;
         slot.cancelled = slot.last = slot.lost = false;
-        slot.alone = kind == Kind::approve; // its charges are one keeper's from the first to the last
+        slot.alone =
+            kind == Kind::approve || kind == Kind::limit; // its charges are one keeper's from the first to the last
         slot.taken = true;
         slot.keeper = slot.charger = -1;
         slot.client = MyProc;

@@ -1,6 +1,7 @@
 // The way of requests through a keeper. This file is where "durable before read" can be seen: serve() prepares (public facts
 // alone), commit() returns when the charges are on disk, and answer() is the only place that calls what reads rows, for
 // a round that is paid, or selects under a charge of its own. (within_data alone searches the rows while it prepares.)
+// answer_limit() reads as well, for a controller's limit that is paid.
 #include "keeper/round.hpp"
 
 #include "border/scope.hpp"
@@ -11,6 +12,7 @@
 #include "keeper/queue.hpp"
 #include "keeper/stream.hpp"
 #include "release/round.hpp"
+#include "release/row_limit.hpp"
 #include "release/signal.hpp"
 #include "rows/caught.hpp"
 
@@ -32,7 +34,8 @@ struct Request {
     release::Round *round;
     const catalog::Requested *requested; // of an approval: what is permitted, and how
     const release::Decision *decision;
-    const release::Signal *signal; // of an approval: what is made of the answer; null: it is given
+    const release::LimitWish *wish; // of a limit
+    const release::Signal *signal;  // of an approval: what is made of the answer; null: it is given
     catalog::Claim *claim;
     catalog::Entry *entry;  // what is charged next
     StringInfoData message; // an answer that costs nothing, or is stored before it leaves, whole; or none
@@ -366,6 +369,23 @@ static void prepare_approval(Request *request) {
     requester.leave();
 }
 
+// A round of one charge without a question of an analyst's.
+static void prepare_limit(Request *request) {
+    const Slot &slot = pool()->slots[request->slot];
+    border::Reader reader = {buffer_of(slot), buffer_of(slot) + slot.capacity};
+    border::check_version();
+    auto *wish = static_cast<release::LimitWish *>(palloc(sizeof(release::LimitWish)));
+    *wish = read_wish(&reader);
+    request->wish = wish;
+    request->question = release::resolve_limit(*wish, catalog::Asker{request->role, request->session_role});
+    auto *charge = static_cast<catalog::Charge *>(palloc(sizeof(catalog::Charge)));
+    *charge = release::limit_charge(request->question, *wish);
+    request->entry = static_cast<catalog::Entry *>(palloc(sizeof(catalog::Entry)));
+    *request->entry = catalog::entry_for(*charge);
+    border::check_stack_room();
+    lock_for_request(request);
+}
+
 static void prepare_charge(Request *request) {
     const Slot &slot = pool()->slots[request->slot];
     request->entry = catalog::decode(buffer_of(slot), slot.filled);
@@ -472,6 +492,8 @@ static Request *prepare(int slot) {
             prepare_charge(request);
         else if (request->kind == Kind::approve)
             prepare_approval(request);
+        else if (request->kind == Kind::limit)
+            prepare_limit(request);
         else
             ready = prepare_answer(request);
     });
@@ -762,6 +784,24 @@ static bool pay_the_rest(Request *request) {
     return true;
 }
 
+// ---- limits --------------------------------------------------------------------------------------------------------
+
+// Reads the rows. What was charged stays, whatever happens here.
+static void answer_limit(Request *request) {
+    int limit = 0;
+    ErrorData *error =
+        in_transaction(request, "2s", 0, [&] { limit = release::choose_limit(request->question, *request->wish); });
+    if (error != nullptr) {
+        reply_error(request, presentable(request, error));
+        return;
+    }
+    border::Writer writer = border::Writer::begin();
+    writer.put(limit);
+    Stream stream = open_stream(request->slot);
+    put_reply(&stream, Reply::done, writer.bytes);
+    close_stream(&stream);
+}
+
 // ---- charged requests ----------------------------------------------------------------------------------------------
 
 // What this keeper has charged and somebody has yet to read: its locks stand until then.
@@ -847,11 +887,13 @@ static void charge_batch(Request **requests, int n) {
         MemoryContextSwitchTo(request->memory);
         if (ends_with_charge(request)) {
             close_request(request);
-        } else if (request->alone && (request->claim != nullptr || takes_long(request))) {
+        } else if (request->alone && (request->wish != nullptr || request->claim != nullptr || takes_long(request))) {
             note_claimed(request);
             mark_running(request->slot);
             if (!has_locks(request)) // an error of the commit took them
                 reply_error(request, error_of(request, [] { refuse_changed(); }));
+            else if (request->wish != nullptr)
+                answer_limit(request);
             else if (pay_the_rest(request)) {
                 if (request->claim == nullptr)
                     answer(request);

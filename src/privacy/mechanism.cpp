@@ -38,12 +38,15 @@ struct Asked {
     }
 };
 
-Measure &measure_of(std::vector<Measure> &measures, int argument, int filter, bool of_units, std::int64_t fraction = -1) {
+Measure &measure_of(std::vector<Measure> &measures, int argument, int filter, bool of_units, bool of_values = false,
+                    std::int64_t fraction = -1) {
     for (Measure &m : measures)
-        if (m.argument == argument && m.filter == filter && m.of_units == of_units && m.fraction == fraction)
+        if (m.argument == argument && m.filter == filter && m.of_units == of_units && m.of_values == of_values &&
+            m.fraction == fraction)
             return m;
     Measure added;
     added.fraction = fraction;
+    added.of_values = of_values;
     added.argument = argument;
     added.filter = filter;
     added.of_units = of_units;
@@ -234,11 +237,13 @@ double combined_halfwidth(const MeasureNoise &noise, double u, double l) {
 std::vector<Measure> leaf_measures(const std::vector<AggregateCall> &calls, bool thresholded, bool several_rows) {
     std::vector<Measure> measures;
     if (thresholded)
-        measure_of(measures, -1, -1, several_rows); // the count that the query asks for joins it wherever it stands there
+        measure_of(measures, -1, -1,
+                   several_rows); // the count that the query asks for joins it wherever it stands there
     for (std::size_t i = 0; i < calls.size(); ++i) {
         const bool of_units = calls[i].fn == Aggregate::count_units;
         const int argument = calls[i].fn == Aggregate::count_star || of_units ? -1 : calls[i].argument;
-        measure_of(measures, argument, calls[i].filter, of_units && several_rows, calls[i].fraction)
+        const bool of_values = calls[i].fn == Aggregate::count_values;
+        measure_of(measures, argument, calls[i].filter, of_units && several_rows, of_values, calls[i].fraction)
             .calls.push_back(static_cast<int>(i));
     }
     for (Measure &m : measures) {

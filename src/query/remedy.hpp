@@ -20,6 +20,11 @@ inline constexpr char sets_remedy[] = "Add up the cells of a plain GROUP BY: SEL
                                       "GROUP BY CUBE (x, y).";
 inline constexpr char distinct_remedy[] =
     "Count groups that are large enough: SELECT count(*) FROM (SELECT x FROM ... GROUP BY x HAVING count(*) > 100) g.";
+inline constexpr char other_distinct_remedy[] = "Leave it out. Different values are counted by count(DISTINCT x); "
+                                                "GROUP BY x lists those that many rows have, to be "
+                                                "added up: SELECT sum(x) FROM (SELECT x FROM ... GROUP BY x) g.";
+inline constexpr char row_remedy[] =
+    "Different pairs are counted as one text: count(DISTINCT x::text || ' ' || y::text), where neither is NULL.";
 inline constexpr char outer_remedy[] = "GROUP BY the column in a query of its own, and join its answer.";
 inline constexpr char mark_remedy[] = "Write it around an aggregate as it stands, where that reads the view: "
                                       "dp_low(count(*)), dp_high(avg(x)); compute with the result.";

@@ -474,17 +474,24 @@ static bool is_percentile(const Aggref *call) {
     return call->aggfnoid == F_PERCENTILE_CONT_FLOAT8_FLOAT8 || call->aggfnoid == F_PERCENTILE_DISC_FLOAT8_ANYELEMENT;
 }
 
-// What may be distinct are units alone.
+// count(DISTINCT x) of anything but the columns that are the unit.
+static bool counts_values(const Leaf *leaf, const Aggref *call) {
+    return call->aggdistinct != NIL && call->aggfnoid == F_COUNT_ANY &&
+           !count_units_now(leaf->view, counted_columns(call));
+}
+
+// What may be distinct are units, and what is counted.
 static void check_distinct(const Leaf *leaf, const Aggref *call, ParseState *source) {
-    if (call->aggdistinct == NIL || count_units_now(leaf->view, counted_columns(call)))
+    if (call->aggdistinct == NIL)
         return;
-    const char *remedy = "Leave it out.";
-    if (call->aggfnoid == F_COUNT_ANY) {
-        const char *of_units = count_of_units_now(leaf->view);
-        remedy =
-            of_units == nullptr ? distinct_remedy : psprintf("People are counted by %s. %s", of_units, distinct_remedy);
-    }
-    refuse_if(true, "DISTINCT in an aggregate", remedy, source, call->location);
+    refuse_if(call->aggfnoid != F_COUNT_ANY, "DISTINCT in an aggregate other than count", other_distinct_remedy, source,
+              call->location);
+    if (!IsA(linitial_node(TargetEntry, call->args)->expr, RowExpr) || !counts_values(leaf, call))
+        return;
+    const char *of_units = count_of_units_now(leaf->view);
+    refuse_if(true, "count(DISTINCT ...) of several columns",
+              of_units == nullptr ? row_remedy : psprintf("People are counted by %s. %s", of_units, row_remedy), source,
+              call->location);
 }
 
 static void check_clauses(const Leaf *leaf, const Aggref *call, ParseState *source) {
@@ -561,10 +568,11 @@ static void set_argument(Leaf *leaf, Aggregate *aggregate, const Aggref *call, E
     }
 }
 
-// What is summed, before any aggregate is looked at.
+// What is summed, or counted by its values, before any aggregate is looked at.
 static void add_argument(Leaf *leaf, const Aggref *call, ParseState *source) {
     privacy::Aggregate fn;
-    if (!identify(call, &fn) || fn == privacy::Aggregate::count_star || fn == privacy::Aggregate::count)
+    if (!identify(call, &fn) || fn == privacy::Aggregate::count_star ||
+        (fn == privacy::Aggregate::count && !counts_values(leaf, call)))
         return;
     Node *argument = argument_of(call);
     if (argument_column(argument) != nullptr || place_of(leaf->arguments, argument) >= 0)
@@ -588,7 +596,10 @@ static void add_aggregate(Leaf *leaf, Aggref *call, ParseState *source) {
     if (is_percentile(call))
         set_percentile(aggregate, call, source);
     Expr *filter = call->aggfilter;
-    if (call->aggdistinct != NIL) {
+    if (counts_values(leaf, call)) {
+        aggregate->fn = privacy::Aggregate::count_values;
+        set_argument(leaf, aggregate, call, &filter, source);
+    } else if (call->aggdistinct != NIL) {
         leaf->counted = counted_columns(call); // the same for all of them
         aggregate->fn = privacy::Aggregate::count_units;
     } else if (fn == privacy::Aggregate::count && counts_rows(call))
@@ -661,7 +672,8 @@ static Node *aggregate_of(Node *node, Part *part) {
 
 // How wide an interval of a percentile is depends on where the rows lie, and a draw does not tell that.
 static void check_part(const Aggregate &aggregate, Part part, ParseState *source) {
-    refuse_if(part != Part::value && privacy::is_quantile(aggregate.fn), "dp_low or dp_high of min, max or a percentile",
+    refuse_if(part != Part::value && privacy::is_quantile(aggregate.fn),
+              "dp_low or dp_high of min, max or a percentile",
               "Ask for percentiles on both sides: those of 0.45 and 0.55 enclose the median unless their ranks are off "
               "by more than dp_explain() says.",
               source, aggregate.node->location);

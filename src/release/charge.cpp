@@ -52,6 +52,8 @@ static void describe_measure(StringInfo json, const rows::Question *question, in
     appendStringInfo(json, "{\"kind\": \"%s\"", name_of(measure.kind));
     if (measure.of_units)
         appendStringInfoString(json, ", \"of\": \"units\"");
+    if (measure.of_values)
+        appendStringInfoString(json, ", \"of\": \"values\"");
     if (measure.grain != 1)
         appendStringInfo(json, ", \"grain\": " UINT64_FORMAT, measure.grain);
     if (measure.fraction >= 0)

@@ -50,6 +50,8 @@ static void add_measure(StringInfo text, const rows::Question *question, int j) 
     add_piece(text, psprintf(UINT64_FORMAT, (*question->sensitivities)[j]));
     if (measure.fraction >= 0)
         add_piece(text, rows::quantile_text(question, j));
+    if (measure.of_values)
+        add_piece(text, "values");
     if (measure.of_units || measure.grain != 1 || !measure.one_group)
         add_piece(text, psprintf("%d " UINT64_FORMAT " %d", measure.of_units, measure.grain, measure.one_group));
 }

@@ -150,6 +150,8 @@ static const char *measure_text(const rows::Question *question, int j) {
         add_piece(&text, "quantile", rows::quantile_text(question, j));
     if (measure.of_units)
         add_number(&text, "of units", 1);
+    if (measure.of_values)
+        add_number(&text, "of values", 1);
     if (measure.grain != 1)
         add_piece(&text, "grain", psprintf(UINT64_FORMAT, measure.grain));
     if (!measure.one_group)

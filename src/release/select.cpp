@@ -4,6 +4,7 @@
 #include "release/random.hpp"
 #include "release/trace.hpp"
 #include "rows/arguments.hpp"
+#include "rows/distinct_values.hpp"
 #include "rows/selection_sums.hpp"
 #include "rows/units.hpp"
 
@@ -15,9 +16,11 @@ void check_selectable(const rows::Question *question) {
     if (rows::is_clipped(question))
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                         errmsg("epsilon cannot be selected by tau_var where a person may have several rows"),
-                        errdetail("Up to %d rows of one person of %s count in this answer.",
-                                  question->units->max_rows, question->settings->relation_name),
+                        errdetail("Up to %d rows of one person of %s count in this answer.", question->units->max_rows,
+                                  question->settings->relation_name),
                         errhint("Ask under a policy with tau.")));
+    if (rows::counts_values(question))
+        rows::refuse_values("a selection of epsilon by tau_var", "Ask under a policy with tau.");
     for (int j = 0; j < question->nmeasures; j++) {
         const privacy::Measure &measure = (*question->measures)[j];
         if (!measure.has_parts())

@@ -12,6 +12,7 @@
 #include "risk/statement.hpp"
 #include "rows/arguments.hpp"
 #include "rows/canonical.hpp"
+#include "rows/distinct_values.hpp"
 #include "rows/engine.hpp"
 #include "rows/nodes.hpp"
 #include "rows/reader.hpp"
@@ -32,6 +33,11 @@ static void refuse(const rows::Question *question, const char *what, const char 
 }
 
 void check_units(const rows::Question *question, const Wanted &wanted) {
+    if (rows::counts_values(question))
+        rows::refuse_values(
+            "the risk of each person",
+            "What one person's values add to the answer depends on everybody else's. Ask under a policy "
+            "with tau, whose price does not depend on the rows; dp_explain() tells it.");
     const rows::Units *units = question->units;
     if (units == nullptr)
         return;

@@ -7,6 +7,7 @@
 #include "border/walk.hpp"
 #include "catalog/settings.hpp"
 #include "query/constants.hpp"
+#include "rows/distinct_values.hpp"
 #include "rows/nodes.hpp"
 
 namespace dp::rows {
@@ -124,6 +125,8 @@ Node *argument_node(const Question *question, int aggregate) {
 Node *contributed_node(const Question *question, int j) {
     const privacy::Measure &measure = (*question->measures)[j];
     Node *value = measure.argument < 0 ? makeBoolConst(true, false) : argument_node(question, measure.calls.front());
+    if (measure.of_values)
+        value = value_digest(value);
     return measure.filter < 0
                ? value
                : value_where(another(static_cast<Node *>(list_nth(question->filters, measure.filter))), value);

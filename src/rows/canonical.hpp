@@ -7,6 +7,8 @@
 
 namespace dp::rows {
 
+constexpr int longest_value =
+    1 << 20;                      // bytes of a value that count(DISTINCT x) counts; a longer one is as if it were NULL
 constexpr int longest_key = 1000; // bytes of a key that is printed; a longer one is the NULL key
 
 // The key of a group that nobody declared, in its one spelling. Errors: 0A000 for types whose equal values cannot be told

@@ -4,6 +4,7 @@
 
 #include "border/bytes.hpp"
 #include "rows/contribution_facts.hpp"
+#include "rows/distinct_values.hpp"
 #include "rows/quantiles.hpp"
 #include "rows/shown.hpp"
 
@@ -14,7 +15,7 @@ using privacy::int128;
 // ---- before the charge ---------------------------------------------------------------------------------------------
 
 int contribution_units(const Question *question) {
-    return question->leaf->nkeys == 0 ? 0 : list_length(question->units->values);
+    return question->leaf->nkeys == 0 && !counts_values(question) ? 0 : list_length(question->units->values);
 }
 
 // The question's, and behind them the cell of a quantile.
@@ -42,6 +43,15 @@ static bool has_spellings(const Question *question) {
     return false;
 }
 
+// Of one group.
+static int64 entry_bytes(const Question *question) {
+    int64 size = largest_entry(keys_size(question), question->ncoordinates);
+    for (int j = 0; j < question->nmeasures; j++)
+        if ((*question->measures)[j].of_values)
+            size += largest_value_set(question->units->max_rows);
+    return size;
+}
+
 // Groups of one unit that are kept, of a quantile each with its cells, and one for values that are in none. Keys that nobody declared
 // are no rows of the statement; where one declared group may come as several keys there is room for as many as a unit has rows, as far
 // as states have.
@@ -55,12 +65,12 @@ static int64 kept_groups(const Question *question) {
     const int64 kept = question->ngroups * cells;
     if (!has_spellings(question))
         return kept;
-    const int64 room = largest_contribution / largest_entry(keys_size(question), question->ncoordinates);
+    const int64 room = largest_contribution / entry_bytes(question);
     return Max(kept, Min(units->max_rows, room));
 }
 
 int64 contribution_size(const Question *question) {
-    return kept_groups(question) * largest_entry(keys_size(question), question->ncoordinates);
+    return kept_groups(question) * entry_bytes(question);
 }
 
 void check_contribution_size(const Question *question) {
@@ -77,6 +87,9 @@ void check_contribution_size(const Question *question) {
                         errhint(has_quantile(question)
                                     ? "Group by fewer or shorter keys, or ask for min, max and percentiles of a range "
                                       "with fewer values."
+                                : counts_values(question)
+                                    ? "Use a smaller max_rows or max_groups, or ask for fewer count(DISTINCT ...) in "
+                                      "one query."
                                     : "Use a smaller max_groups, or group by fewer or shorter keys.")));
 }
 
@@ -89,6 +102,7 @@ static MeasureWords facts_of_measure(const Question *question, int j) {
     facts.kind = static_cast<int64>(counted ? privacy::MeasureKind::count : measure.kind);
     facts.once = measure.of_units;
     facts.grain = static_cast<int64>(measure.grain);
+    facts.values = measure.of_values ? question->units->max_rows : 0;
     facts.sum.scale = facts.pair.range = 1;
     if (measure.kind == privacy::MeasureKind::sum)
         facts.sum = border::core([&] { return privacy::sum_lattice(*question->bounds[j]); });
@@ -234,7 +248,7 @@ static void take_cells(const Question *question, const UnitContribution &read, c
     const int width = question->ncoordinates, nquantiles = find_quantiles(question, coordinates);
     unit->nquantiles = nquantiles;
     unit->cells = static_cast<CellOfGroup *>(palloc(sizeof(CellOfGroup) * (n + 1)));
-    unit->counts = static_cast<int128 *>(palloc0(sizeof(int128) * (static_cast<Size>(n) * nquantiles + 1)));
+    unit->cell_counts = static_cast<int128 *>(palloc0(sizeof(int128) * (static_cast<Size>(n) * nquantiles + 1)));
     for (int i = 0; i < n; i++) {
         if (placed[i].cell < 0)
             continue;
@@ -242,13 +256,30 @@ static void take_cells(const Question *question, const UnitContribution &read, c
                            unit->cells[unit->ncells - 1].cell == placed[i].cell;
         if (!again)
             unit->cells[unit->ncells++] = {placed[i].group, placed[i].cell};
-        int128 *counts = unit->counts + static_cast<Size>(unit->ncells - 1) * nquantiles;
+        int128 *counts = unit->cell_counts + static_cast<Size>(unit->ncells - 1) * nquantiles;
         for (int q = 0; q < nquantiles; q++)
             counts[q] += read.values[static_cast<Size>(placed[i].entry) * width + coordinates[q]];
     }
     for (int i = 0; i < unit->ngroups; i++)
         for (int q = 0; q < nquantiles; q++)
             unit->values[static_cast<Size>(i) * width + coordinates[q]] = 0;
+}
+
+// To where their groups are now.
+static void move_values(const UnitContribution &from, const int *places, UnitContribution *to) {
+    to->ncounts = from.ncounts;
+    to->counts = from.counts;
+    for (int k = 0; k < to->ncounts; k++) {
+        UnitValues *values = &to->counts[k];
+        int n = 0;
+        for (int i = 0; i < values->n; i++) {
+            privacy::UnitValue pair = values->pairs[i];
+            pair.group = places[pair.group];
+            if (pair.group >= 0)
+                values->pairs[n++] = pair;
+        }
+        values->n = n;
+    }
 }
 
 // By the groups of the answer, ascending, each once. cells: of each entry.
@@ -267,6 +298,8 @@ static UnitContribution declared(const Question *question, const UnitContributio
     unit.keys = static_cast<Datum *>(palloc(sizeof(Datum) * (static_cast<Size>(n) * nkeys + 1)));
     unit.nulls = static_cast<bool *>(palloc(sizeof(bool) * (static_cast<Size>(n) * nkeys + 1)));
     unit.values = static_cast<int128 *>(palloc(sizeof(int128) * (static_cast<Size>(n) * width + 1)));
+    auto *places = static_cast<int *>(palloc(sizeof(int) * (read.ngroups + 1))); // of the entries; -1: in no group
+    memset(places, -1, sizeof(int) * read.ngroups);
     for (int i = 0; i < n; i++) {
         const int128 *values = read.values + static_cast<Size>(placed[i].entry) * width;
         if (unit.ngroups > 0 && unit.groups[unit.ngroups - 1] == placed[i].group)
@@ -277,10 +310,29 @@ static UnitContribution declared(const Question *question, const UnitContributio
             memcpy(unit.values + static_cast<Size>(unit.ngroups) * width, values, sizeof(int128) * width);
             unit.groups[unit.ngroups++] = placed[i].group;
         }
+        places[placed[i].entry] = unit.ngroups - 1;
     }
     if (has_quantile(question))
         take_cells(question, read, placed, n, &unit);
+    move_values(read, places, &unit);
     return unit;
+}
+
+// Of each measure that counts values, group by group how many there are, and they.
+static void take_values(const Question *question, border::Reader *reader, UnitContribution *unit) {
+    unit->counts = static_cast<UnitValues *>(palloc(sizeof(UnitValues) * (question->nmeasures + 1)));
+    for (int j = 0, c = 0; j < question->nmeasures; c += (*question->measures)[j++].coordinates()) {
+        if (!(*question->measures)[j].of_values)
+            continue;
+        UnitValues *values = &unit->counts[unit->ncounts++];
+        const Size most = (reader->end - reader->at) / sizeof(PackedValue);
+        *values = {c, 0, static_cast<privacy::UnitValue *>(palloc(sizeof(privacy::UnitValue) * (most + 1)))};
+        for (int i = 0; i < unit->ngroups; i++)
+            for (auto n = reader->take<int32>(); n > 0; n--) {
+                const auto packed = reader->take<PackedValue>();
+                values->pairs[values->n++] = {packed.hash, i, packed.value};
+            }
+    }
 }
 
 UnitContribution read_contribution(const Question *question, Datum result) {
@@ -304,16 +356,21 @@ UnitContribution read_contribution(const Question *question, Datum result) {
         cells[i] = take_keys(question, sites, &reader, unit.keys + i * nkeys, unit.nulls + i * nkeys);
         memcpy(unit.values + i * width, reader.take_bytes(sizeof(int128) * width), sizeof(int128) * width);
     }
+    take_values(question, &reader, &unit);
     return question->thresholded ? unit : declared(question, unit, cells);
 }
 
 void clip_contribution(const Question *question, UnitContribution *unit) {
     border::core([&] {
+        for (int k = 0; k < unit->ncounts; k++) {
+            UnitValues &values = unit->counts[k];
+            values.n = static_cast<int>(privacy::keep_values(values.pairs, values.n, question->units->max_rows));
+        }
         int first = 0, quantile = 0;
         for (int j = 0; j < question->nmeasures; j++) {
             const privacy::Measure &measure = (*question->measures)[j];
             if (measure.kind == privacy::MeasureKind::quantile) // over all cells of all groups
-                privacy::clip(unit->counts + quantile++, unit->ncells, unit->nquantiles, 1,
+                privacy::clip(unit->cell_counts + quantile++, unit->ncells, unit->nquantiles, 1,
                               (*question->sensitivities)[j]);
             else
                 privacy::clip(unit->values + first, unit->ngroups, question->ncoordinates, measure.coordinates(),

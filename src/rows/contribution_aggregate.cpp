@@ -45,6 +45,9 @@ void add_count(const MeasureSite *site, Datum, int128 *values) {
     values[0] += site->facts.grain;
 }
 
+// Kept by keep_value: no sum.
+void add_nothing(const MeasureSite *, Datum, int128 *) {}
+
 void add_once(const MeasureSite *site, Datum, int128 *values) {
     values[0] = site->facts.grain;
 }
@@ -106,8 +109,9 @@ auto adder(privacy::MeasureKind measure, ValueKind kind) {
 bool plausible(const MeasureWords &facts) {
     return facts.kind >= 0 && facts.kind <= static_cast<int64>(privacy::MeasureKind::triple) && facts.grain >= 1 &&
            facts.grain <= static_cast<int64>(privacy::fine_grain) &&
-           (facts.once == 0 || facts.kind == static_cast<int64>(privacy::MeasureKind::count)) &&
-           std::isfinite(facts.sum.scale) && facts.sum.scale > 0 && facts.sum.z_lower <= facts.sum.z_upper;
+           ((facts.once == 0 && facts.values == 0) || facts.kind == static_cast<int64>(privacy::MeasureKind::count)) &&
+           facts.values >= 0 && facts.values <= catalog::max_declared_rows && std::isfinite(facts.sum.scale) &&
+           facts.sum.scale > 0 && facts.sum.z_lower <= facts.sum.z_upper;
 }
 
 int coordinates_of(privacy::MeasureKind kind) {
@@ -117,6 +121,9 @@ int coordinates_of(privacy::MeasureKind kind) {
 void read_keys(FunctionCallInfo fcinfo, Site *site) {
     MemoryContext context = fcinfo->flinfo->fn_mcxt;
     Size size = 0;
+    int64 values = 0;
+    for (int32 c = 0; c < site->shape.ncoordinates; c++)
+        values += site->shape.values[c] == 0 ? 0 : largest_value_set(site->shape.values[c]);
     site->keys = static_cast<KeySite *>(MemoryContextAlloc(context, sizeof(KeySite) * (site->nkeys + 1)));
     for (int i = 0; i < site->nkeys; i++) {
         KeySite &key = site->keys[i];
@@ -125,7 +132,7 @@ void read_keys(FunctionCallInfo fcinfo, Site *site) {
             refuse_facts();
         size += key_size(key);
     }
-    if (site->shape.limit > largest_contribution / largest_entry(size, site->shape.ncoordinates))
+    if (site->shape.limit > largest_contribution / (largest_entry(size, site->shape.ncoordinates) + values))
         refuse_facts();
     site->key = static_cast<char *>(MemoryContextAlloc(context, size + 1));
 }
@@ -141,11 +148,15 @@ void read_measures(FunctionCallInfo fcinfo, Site *site, const char *bytes) {
         const auto kind = static_cast<privacy::MeasureKind>(measure.facts.kind);
         measure.coordinate = site->shape.ncoordinates;
         site->shape.once[measure.coordinate] = measure.facts.once != 0;
+        site->shape.values[measure.coordinate] = static_cast<int32>(measure.facts.values);
+        if (measure.facts.values > 0 && get_fn_expr_argtype(fcinfo->flinfo, site->first_measure + j) != UUIDOID)
+            refuse_facts();
         site->shape.ncoordinates += coordinates_of(kind);
         measure.add = kind != privacy::MeasureKind::count
                           ? adder(kind, value_kind(get_fn_expr_argtype(fcinfo->flinfo, site->first_measure + j)))
-                      : measure.facts.once != 0 ? add_once
-                                                : add_count;
+                      : measure.facts.values > 0 ? add_nothing
+                      : measure.facts.once != 0  ? add_once
+                                                 : add_count;
     }
 }
 
@@ -276,6 +287,13 @@ GroupEntry *entry_of_row(FunctionCallInfo fcinfo, const Site *site, UnitState **
     return keep_group(state, key);
 }
 
+privacy::ValueDigest digest_of(Datum value) {
+    privacy::ValueDigest digest;
+    static_assert(sizeof digest == UUID_LEN, "a digest is a uuid");
+    memcpy(digest.words, DatumGetUUIDP(value)->data, sizeof digest);
+    return digest;
+}
+
 } // namespace
 
 DP_FUNCTION(dp_contribution_step) {
@@ -289,7 +307,11 @@ DP_FUNCTION(dp_contribution_step) {
     if (entry != nullptr)
         for (int j = 0; j < site->nmeasures; j++) {
             const MeasureSite *measure = &site->measures[j];
-            if (!PG_ARGISNULL(site->first_measure + j))
+            if (PG_ARGISNULL(site->first_measure + j))
+                continue;
+            if (measure->facts.values > 0)
+                keep_value(state, entry, measure->coordinate, digest_of(PG_GETARG_DATUM(site->first_measure + j)));
+            else
                 measure->add(measure, PG_GETARG_DATUM(site->first_measure + j), entry->values() + measure->coordinate);
         }
     PG_RETURN_POINTER(state);
@@ -310,21 +332,32 @@ static const UnitShape *shape_of_call(FunctionCallInfo fcinfo, const UnitShape *
 
 static bool same_shape(const UnitShape *a, const UnitShape *b) {
     return a->limit == b->limit && a->ncoordinates == b->ncoordinates &&
-           memcmp(a->once, b->once, sizeof(bool) * a->ncoordinates) == 0;
+           memcmp(a->once, b->once, sizeof(bool) * a->ncoordinates) == 0 &&
+           memcmp(a->values, b->values, sizeof(int32) * a->ncoordinates) == 0;
+}
+
+static void add_values(UnitState *state, GroupEntry *into, const UnitState *other, GroupEntry *from) {
+    for (int32 c = 0; c < state->shape->ncoordinates; c++) {
+        const ValueSet *values = state->shape->values[c] == 0 ? nullptr : values_of(other, from, c);
+        for (int32 i = 0; values != nullptr && i < values->n; i++)
+            keep_value(state, into, c, values->values[i].value);
+    }
 }
 
 DP_FUNCTION(dp_contribution_combine) {
     MemoryContext context = aggregate_context(fcinfo);
     UnitState *state = unit_state(fcinfo, 0);
-    const UnitState *other = unit_state(fcinfo, 1);
+    UnitState *other = unit_state(fcinfo, 1);
     if (other != nullptr) {
         if (state == nullptr) // a worker's state does not live as long as the aggregation
             state = make_unit_state(context, shape_of_call(fcinfo, other->shape), other->seed);
         if (!same_shape(state->shape, other->shape) || state->seed != other->seed)
             elog(ERROR, "unexpected transition state");
         for (int32 i = 0; i < other->nentries; i++) {
-            if (GroupEntry *into = keep_group(&state, key_at(other, i)))
+            if (GroupEntry *into = keep_group(&state, key_at(other, i))) {
                 add_sums(state->shape, into->values(), entry_at(other, i)->values());
+                add_values(state, into, other, entry_at(other, i));
+            }
         }
     }
     if (state == nullptr)
@@ -332,17 +365,45 @@ DP_FUNCTION(dp_contribution_combine) {
     PG_RETURN_POINTER(state);
 }
 
-static Size bytes_of_entries(const UnitState *state) {
+// Of the values of one coordinate, entry by entry.
+static Size bytes_of_values(UnitState *state, int32 coordinate) {
     Size size = 0;
-    for (int32 i = 0; i < state->nentries; i++)
-        size += sizeof(uint32) + entry_at(state, i)->size + sizeof(int128) * state->shape->ncoordinates;
+    for (int32 i = 0; i < state->nentries; i++) {
+        const ValueSet *values = values_of(state, entry_at(state, i), coordinate);
+        size += sizeof(int32) + (values == nullptr ? 0 : sizeof(PackedValue) * values->n);
+    }
     return size;
 }
 
+static Size bytes_of_entries(UnitState *state) {
+    Size size = 0;
+    for (int32 i = 0; i < state->nentries; i++)
+        size += sizeof(uint32) + entry_at(state, i)->size + sizeof(int128) * state->shape->ncoordinates;
+    for (int32 c = 0; c < state->shape->ncoordinates; c++)
+        if (state->shape->values[c] > 0)
+            size += bytes_of_values(state, c);
+    return size;
+}
+
+// A coordinate that keeps values has no sum.
 static char *put_entry(const UnitState *state, const GroupEntry *entry, char *at) {
     at = put_bytes(at, &entry->size, sizeof entry->size);
     at = put_bytes(at, entry->bytes(), entry->size);
-    return put_bytes(at, entry->values(), sizeof(int128) * state->shape->ncoordinates);
+    for (int32 c = 0; c < state->shape->ncoordinates; c++) {
+        const int128 sum = state->shape->values[c] > 0 ? int128{0} : entry->values()[c];
+        at = put_bytes(at, &sum, sizeof sum);
+    }
+    return at;
+}
+
+static char *put_values(const ValueSet *values, char *at) {
+    const int32 n = values == nullptr ? 0 : values->n;
+    at = put_bytes(at, &n, sizeof n);
+    for (int32 i = 0; i < n; i++) {
+        const PackedValue packed = {values->values[i].hash, values->values[i].value};
+        at = put_bytes(at, &packed, sizeof packed);
+    }
+    return at;
 }
 
 namespace {
@@ -356,14 +417,20 @@ struct Packed {
 
 DP_FUNCTION(dp_contribution_serialize) {
     aggregate_context(fcinfo);
-    const UnitState *state = unit_state(fcinfo, 0);
+    UnitState *state = unit_state(fcinfo, 0);
     const UnitShape *shape = state->shape;
     const Packed packed = {state->seed, state->nentries, shape->limit, shape->ncoordinates};
-    bytea *bytes = make_bytes(sizeof packed + sizeof(bool) * shape->ncoordinates + bytes_of_entries(state));
+    bytea *bytes =
+        make_bytes(sizeof packed + (sizeof(bool) + sizeof(int32)) * shape->ncoordinates + bytes_of_entries(state));
     char *at = put_bytes(VARDATA(bytes), &packed, sizeof packed);
     at = put_bytes(at, shape->once, sizeof(bool) * shape->ncoordinates);
-    for (int32 i = 0; i < state->nentries; i++)
+    at = put_bytes(at, shape->values, sizeof(int32) * shape->ncoordinates);
+    for (int32 i = 0; i < state->nentries; i++) {
         at = put_entry(state, entry_at(state, i), at);
+        for (int32 c = 0; c < shape->ncoordinates; c++)
+            if (shape->values[c] > 0)
+                at = put_values(values_of(state, entry_at(state, i), c), at);
+    }
     PG_RETURN_BYTEA_P(bytes);
 }
 
@@ -376,7 +443,27 @@ static const UnitShape *take_shape(const Packed &packed, border::Reader *reader)
     shape->ncoordinates = packed.ncoordinates;
     for (int32 c = 0; c < packed.ncoordinates; c++)
         shape->once[c] = *reader->take_bytes(1) != 0;
+    for (int32 c = 0; c < packed.ncoordinates; c++) {
+        shape->values[c] = reader->take<int32>();
+        if (shape->values[c] < 0 || shape->values[c] > catalog::max_declared_rows)
+            elog(ERROR, "unexpected size of a transition state");
+    }
     return shape;
+}
+
+// Where values are kept there is a pointer: nothing that was written becomes one.
+static void take_sums(const UnitShape *shape, const char *values, GroupEntry *entry) {
+    for (int32 c = 0; c < shape->ncoordinates; c++)
+        if (shape->values[c] == 0)
+            memcpy(entry->values() + c, values + sizeof(int128) * c, sizeof(int128));
+}
+
+static void take_values(border::Reader *reader, UnitState *state, GroupEntry *entry, int32 coordinate) {
+    for (auto n = reader->take<int32>(); n > 0; n--) {
+        const auto packed = reader->take<PackedValue>();
+        if (entry != nullptr)
+            keep_value(state, entry, coordinate, packed.value);
+    }
 }
 
 DP_FUNCTION(dp_contribution_deserialize) {
@@ -392,8 +479,12 @@ DP_FUNCTION(dp_contribution_deserialize) {
         key.bytes = reader.take_bytes(key.size);
         key.hash = hash_of(state, key);
         const char *values = reader.take_bytes(sizeof(int128) * shape->ncoordinates);
-        if (GroupEntry *entry = keep_group(&state, key))
-            memcpy(entry->values(), values, sizeof(int128) * shape->ncoordinates);
+        GroupEntry *entry = keep_group(&state, key);
+        if (entry != nullptr)
+            take_sums(shape, values, entry);
+        for (int32 c = 0; c < shape->ncoordinates; c++)
+            if (shape->values[c] > 0)
+                take_values(&reader, state, entry, c);
     }
     PG_RETURN_POINTER(state);
 }
@@ -401,7 +492,7 @@ DP_FUNCTION(dp_contribution_deserialize) {
 namespace {
 struct Listed {
     GroupKey key;
-    const GroupEntry *entry;
+    GroupEntry *entry;
 };
 } // namespace
 
@@ -412,7 +503,7 @@ static int compare_listed(const void *a, const void *b) {
 // Entries in their order, so that the same rows make the same bytes.
 DP_FUNCTION(dp_contribution_final) {
     aggregate_context(fcinfo);
-    const UnitState *state = unit_state(fcinfo, 0);
+    UnitState *state = unit_state(fcinfo, 0);
     if (state == nullptr)
         PG_RETURN_NULL();
     auto *list = static_cast<Listed *>(palloc(sizeof(Listed) * (state->nentries + 1)));
@@ -424,6 +515,9 @@ DP_FUNCTION(dp_contribution_final) {
     char *at = put_bytes(VARDATA(bytes), &state->nentries, sizeof(int32));
     for (int32 i = 0; i < state->nentries; i++)
         at = put_entry(state, list[i].entry, at);
+    for (int32 c = 0; c < state->shape->ncoordinates; c++)
+        for (int32 i = 0; state->shape->values[c] > 0 && i < state->nentries; i++)
+            at = put_values(values_of(state, list[i].entry, c), at);
     PG_RETURN_BYTEA_P(bytes);
 }
 

@@ -20,15 +20,22 @@ struct ContributionHeader {
 };
 
 struct MeasureWords {
-    int64 kind;  // privacy::MeasureKind
-    int64 once;  // a count of units
-    int64 grain; // of a count
+    int64 kind;   // privacy::MeasureKind
+    int64 once;   // a count of units
+    int64 grain;  // of a count
+    int64 values; // a count of different values: so many are kept; else 0
     privacy::SumLattice sum;
     privacy::PairLattice pair; // also of a triple
 };
 
-static_assert(sizeof(ContributionHeader) == 5 * sizeof(uint64) && sizeof(MeasureWords) == 8 * sizeof(uint64),
+static_assert(sizeof(ContributionHeader) == 5 * sizeof(uint64) && sizeof(MeasureWords) == 9 * sizeof(uint64),
               "words, and nothing between them");
+
+// One of the values that a group keeps, in results and partial states; in front of those of a group how many they are.
+struct PackedValue {
+    uint64 hash;
+    privacy::ValueDigest value;
+};
 
 // From the order of this machine to that of the network, or back.
 inline void turn_words(char *bytes, Size size) {

@@ -114,6 +114,69 @@ static void build_heap(UnitState *state) {
         sink(state, i);
 }
 
+// ---- values --------------------------------------------------------------------------------------------------------
+
+static ValueSet *set_at(const GroupEntry *entry, int32 coordinate) {
+    ValueSet *set;
+    memcpy(&set, entry->values() + coordinate, sizeof set);
+    return set;
+}
+
+static void put_set(GroupEntry *entry, int32 coordinate, ValueSet *set) {
+    memcpy(entry->values() + coordinate, &set, sizeof set);
+}
+
+static Size set_size(int32 capacity) {
+    return offsetof(ValueSet, values) + sizeof(privacy::UnitValue) * capacity;
+}
+
+static void put_in_order(ValueSet *set, int32 limit) {
+    set->n = set->kept = static_cast<int32>(privacy::keep_values(set->values, set->n, limit));
+}
+
+// A place behind what is there.
+static ValueSet *with_room(UnitState *state, ValueSet *set, int32 limit) {
+    constexpr int32 first_values = 2;
+    if (set == nullptr) {
+        set = static_cast<ValueSet *>(MemoryContextAlloc(GetMemoryChunkContext(state), set_size(first_values)));
+        *set = {0, first_values, 0};
+    }
+    if (set->n < set->capacity)
+        return set;
+    put_in_order(set, limit);
+    if (set->n > set->capacity / 2 || set->n == set->capacity) {
+        set->capacity = Min(2 * set->capacity, 2 * limit);
+        set = static_cast<ValueSet *>(repalloc(set, set_size(set->capacity)));
+    }
+    return set;
+}
+
+void keep_value(UnitState *state, GroupEntry *entry, int32 coordinate, const privacy::ValueDigest &value) {
+    const int32 limit = state->shape->values[coordinate];
+    const Size i =
+        (reinterpret_cast<char *>(entry) - reinterpret_cast<char *>(entry_at(state, 0))) / entry_size(state->shape);
+    const uint64 hash = privacy::value_hash(state->hashes()[i], value);
+    ValueSet *set = set_at(entry, coordinate);
+    if (set != nullptr && set->kept == limit && hash > set->values[limit - 1].hash)
+        return;
+    set = with_room(state, set, limit);
+    set->values[set->n++] = {hash, 0, value};
+    put_set(entry, coordinate, set);
+}
+
+const ValueSet *values_of(const UnitState *state, GroupEntry *entry, int32 coordinate) {
+    ValueSet *set = set_at(entry, coordinate);
+    if (set != nullptr && set->kept < set->n)
+        put_in_order(set, state->shape->values[coordinate]);
+    return set;
+}
+
+static void forget_values(const UnitState *state, const GroupEntry *entry) {
+    for (int32 c = 0; c < state->shape->ncoordinates; c++)
+        if (state->shape->values[c] > 0 && set_at(entry, c) != nullptr)
+            pfree(set_at(entry, c));
+}
+
 // ---- entries -------------------------------------------------------------------------------------------------------
 
 static void fill(UnitState *state, int32 i, const GroupKey &key) {
@@ -160,6 +223,7 @@ static int32 replace_largest(UnitState *state, const GroupKey &key) {
         remove_from_table(state, i);
     if (entry_at(state, i)->size > GroupEntry::room)
         pfree(entry_at(state, i)->there());
+    forget_values(state, entry_at(state, i));
     fill(state, i, key);
     if (state->table != nullptr)
         insert_into_table(state, i);
@@ -184,8 +248,10 @@ GroupEntry *keep_group(UnitState **state, const GroupKey &key) {
 // Sums that somebody forged may overflow, into some number.
 void add_sums(const UnitShape *shape, int128 *into, const int128 *from) {
     for (int32 c = 0; c < shape->ncoordinates; c++)
-        into[c] = shape->once[c] ? Max(into[c], from[c])
-                                 : static_cast<int128>(static_cast<uint128>(into[c]) + static_cast<uint128>(from[c]));
+        if (shape->values[c] == 0)
+            into[c] = shape->once[c]
+                          ? Max(into[c], from[c])
+                          : static_cast<int128>(static_cast<uint128>(into[c]) + static_cast<uint128>(from[c]));
 }
 
 } // namespace dp::rows

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "privacy/decimal.hpp"
+#include "privacy/distinct_values.hpp"
 
 #include "border/postgres.hpp"
 
@@ -12,9 +13,18 @@ constexpr int max_group_coordinates = 3 * FUNC_MAX_ARGS;
 
 // What all states of a call have in common.
 struct UnitShape {
-    int32 limit;                      // entries that are kept
-    int32 ncoordinates;               // of one entry
-    bool once[max_group_coordinates]; // by coordinate: it says that something is there, and is not added up
+    int32 limit;                         // entries that are kept
+    int32 ncoordinates;                  // of one entry
+    bool once[max_group_coordinates];    // by coordinate: it says that something is there, and is not added up
+    int32 values[max_group_coordinates]; // by coordinate: so many different values are kept, and no sum; 0: it is one
+};
+
+// The values of a group that are kept: those of smallest hash. What comes is put behind them; when there is no room left they are
+// put in order, and what is too much goes. The coordinate of an entry has its place.
+struct ValueSet {
+    int32 n, capacity;
+    int32 kept; // of them are in order, and different
+    privacy::UnitValue values[FLEXIBLE_ARRAY_MEMBER];
 };
 
 // Of a group's key.
@@ -77,8 +87,17 @@ UnitState *make_unit_state(MemoryContext context, const UnitShape *shape, uint64
 
 // The entry of a group, made if there is none, where it is among those that are kept; null: it is not. The state may move.
 GroupEntry *keep_group(UnitState **state, const GroupKey &key);
-// Adds the sums of one part of a unit's rows to those of another.
+// Adds the sums of one part of a unit's rows to those of another; no values.
 void add_sums(const UnitShape *shape, privacy::int128 *into, const privacy::int128 *from);
+
+// Adds a value to what a coordinate of an entry keeps. The entry is one of the state's.
+void keep_value(UnitState *state, GroupEntry *entry, int32 coordinate, const privacy::ValueDigest &value);
+// In order, each once, and no more than are kept; null: there are none.
+const ValueSet *values_of(const UnitState *state, GroupEntry *entry, int32 coordinate);
+// Bytes that they take while rows are read, at most.
+inline int64 largest_value_set(int32 limit) {
+    return static_cast<int64>(offsetof(ValueSet, values)) + 2 * static_cast<int64>(sizeof(privacy::UnitValue)) * limit;
+}
 
 // The order in which they are kept: by hash, ties by bytes.
 int compare_groups(const GroupKey &a, const GroupKey &b);

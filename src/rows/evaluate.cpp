@@ -7,6 +7,7 @@
 #include "catalog/foreign_part.hpp"
 #include "rows/arguments.hpp"
 #include "rows/caught.hpp"
+#include "rows/distinct_values.hpp"
 #include "rows/engine.hpp"
 #include "rows/leaves.hpp"
 #include "rows/nodes.hpp"
@@ -106,7 +107,7 @@ static List *measure_columns(const Question *question, int j, bool elsewhere, No
     Node *column = argument_node(question, measure.calls.front());
     switch (measure.kind) {
     case privacy::MeasureKind::count:
-        return list_make1(count_aggregate(column, filter));
+        return list_make1(measure.of_values ? count_of_values(column, filter) : count_aggregate(column, filter));
     case privacy::MeasureKind::sum:
         return sum_columns(column, question->bounds[j], filter, elsewhere);
     case privacy::MeasureKind::pair:
@@ -582,6 +583,15 @@ Sums evaluate(const Question *question, const Selection *selection) {
         refuse_changed(question);
     unfinished.store = nullptr;
     return sums;
+}
+
+void count_rows_of_units(const Question *question, privacy::UnitRows *rows) {
+    check_reader(question);
+    const List *checked = check_tables(question);
+    bool read = false;
+    caught(question, [&] { as_owner(question, [&] { read = for_each_row_count(question, checked, rows); }); });
+    if (!read)
+        refuse_changed(question);
 }
 
 void check_remote_parts(const Question *question, const Selection *selection) {

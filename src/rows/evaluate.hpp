@@ -2,6 +2,7 @@
 // (architecture.md, 3.6; K2, K6).
 #pragma once
 
+#include "privacy/row_limit.hpp"
 #include "privacy/sparse_vector.hpp"
 
 #include "rows/question.hpp"
@@ -38,6 +39,10 @@ void discard(Sums *sums);
 
 // In a keeper, after an evaluation for a selection that has raised an error: ends what it left.
 void discard_unfinished();
+
+// How many rows each unit of the table has, before any condition: of a question without a leaf, whose units may have several. Caught
+// likewise.
+void count_rows_of_units(const Question *question, privacy::UnitRows *rows);
 
 // Inside of caught. Sums of one row of the internal statement: ncoordinates numbers (pair: S1, S0).
 void read_coordinates(const Question *question, const Datum *columns, privacy::int128 *values);

@@ -17,6 +17,7 @@
 #include "rows/canonical.hpp"
 #include "rows/contribution.hpp"
 #include "rows/derived.hpp"
+#include "rows/distinct_values.hpp"
 #include "rows/groups.hpp"
 #include "rows/nodes.hpp"
 #include "rows/quantiles.hpp"
@@ -239,7 +240,7 @@ static void set_grains(const Question *question, std::vector<privacy::Measure> *
         bool compared = question->thresholded && &measure == &measures->front();
         measure.one_group = question->units->one_group;
         bool parted = measure.kind == privacy::MeasureKind::quantile || // by cells
-                      (measure.kind == privacy::MeasureKind::count && !measure.one_group);
+                      (measure.kind == privacy::MeasureKind::count && !measure.one_group && !measure.of_values);
         if (parted && !compared)
             measure.grain = privacy::fine_grain;
     }
@@ -409,6 +410,7 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
     check_quantiles(question);
     check_coordinates(question);
     check_asked_units(question);
+    check_counted_values(question);
     query::check_sums(leaf->nkeys + question->k1 + 1); // one more, of a selection
     if (question->thresholded)
         make_keys_canonical(question);

@@ -168,4 +168,30 @@ bool for_each_unit(const Question *question, const List *checked, bool with_colu
     return run_plan(plan, checked, &receiver->base);
 }
 
+// ---- how many rows they have ---------------------------------------------------------------------------------------
+
+namespace {
+struct RowCounter {
+    DestReceiver base;
+    privacy::UnitRows *rows;
+};
+} // namespace
+
+static bool count_unit(TupleTableSlot *slot, DestReceiver *self) {
+    slot_getallattrs(slot);
+    reinterpret_cast<RowCounter *>(self)->rows->add(DatumGetInt64(slot->tts_values[0]));
+    return true;
+}
+
+bool for_each_row_count(const Question *question, const List *checked, privacy::UnitRows *rows) {
+    border::pin_joins(true);
+    Query *query = select_from_sources(question, nullptr);
+    add_target(query, reinterpret_cast<Node *>(make_aggregate(F_COUNT_, INT8OID, NIL, nullptr)));
+    group_by_unit(query, question->units->values, false);
+    PlannedStmt *plan = pg_plan_query(query, "(dp_rdr)", CURSOR_OPT_PARALLEL_OK, nullptr);
+    auto *counter = static_cast<RowCounter *>(palloc0(sizeof(RowCounter)));
+    *counter = {{count_unit, receive_start, receive_end, receive_end, DestNone}, rows};
+    return run_plan(plan, checked, &counter->base);
+}
+
 } // namespace dp::rows

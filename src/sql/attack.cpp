@@ -32,7 +32,7 @@ struct Charged {
 const char *const charged_sql = R"sql(
 WITH entry AS (
   SELECT l.*, l.account = 'public' AS public,
-    l.kind IN ('pure', 'selection') OR l.kind = 'increment' AND l.basis = 'epsilon' AS pure
+    l.kind IN ('pure', 'selection', 'bound') OR l.kind = 'increment' AND l.basis = 'epsilon' AS pure
   FROM dp_rdr.ledger_row l JOIN dp_rdr.protected_table t ON t.domain = l.table_id
   WHERE t.relation::oid = $1 AND l.kind <> 'suspension'),
 mine AS (

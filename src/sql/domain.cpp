@@ -1,8 +1,9 @@
-// dp_set_unit, dp_set_contribution, dp_domain: whose rows protected tables have (doc/controller.md).
+// dp_set_unit, dp_set_contribution, dp_choose_contribution, dp_domain: whose rows protected tables have (doc/controller.md).
 #include "sql/domain.hpp"
 
 #include "catalog/facade.hpp"
 #include "catalog/ledger.hpp"
+#include "keeper/client.hpp"
 #include "sql/arguments.hpp"
 
 using dp::catalog::Visit;
@@ -177,6 +178,22 @@ DP_CALL(dp_set_unit) {
 
 // ---- dp_set_contribution -------------------------------------------------------------------------------------------
 
+// Under lock_declarations; limits: 0 where there is none.
+static void store_limits(const Visit &visit, Oid relation, const UnitPath *path, const Limits &limits) {
+    Unit unit = {};
+    unit.ncolumns = path->ncolumns;
+    unit.columns = path->columns;
+    unit.keyed = path->direct && catalog::covers_key(relation, path->ncolumns, path->columns);
+    check_limits(relation, &unit, limits);
+    Oid types[3] = {OIDOID, INT4OID, INT4OID};
+    Datum values[3] = {ObjectIdGetDatum(relation), Int32GetDatum(limits.max_rows), Int32GetDatum(limits.max_groups)};
+    char nulls[4] = "   ";
+    nulls[1] = limits.max_rows > 0 ? ' ' : 'n';
+    nulls[2] = limits.max_groups > 0 ? ' ' : 'n';
+    visit.run("UPDATE dp_rdr.protected_table t SET max_rows = $2, max_groups = $3 WHERE t.relation::oid = $1", 3, types,
+              values, nulls);
+}
+
 DP_CALL(dp_set_contribution) {
     require(fcinfo, 0, "relation");
     Oid relation = protected_relation(PG_GETARG_OID(0));
@@ -194,20 +211,94 @@ DP_CALL(dp_set_contribution) {
         limits.max_rows = path->max_rows;
     if (limits.max_groups == 0)
         limits.max_groups = path->max_groups;
-    Unit unit = {};
-    unit.ncolumns = path->ncolumns;
-    unit.columns = path->columns;
-    unit.keyed = path->direct && catalog::covers_key(relation, path->ncolumns, path->columns);
-    check_limits(relation, &unit, limits);
-    Oid types[3] = {OIDOID, INT4OID, INT4OID};
-    Datum values[3] = {ObjectIdGetDatum(relation), Int32GetDatum(limits.max_rows), Int32GetDatum(limits.max_groups)};
-    char nulls[4] = "   ";
-    nulls[1] = limits.max_rows > 0 ? ' ' : 'n';
-    nulls[2] = limits.max_groups > 0 ? ' ' : 'n';
-    visit.run("UPDATE dp_rdr.protected_table t SET max_rows = $2, max_groups = $3 WHERE t.relation::oid = $1", 3, types,
-              values, nulls);
+    store_limits(visit, relation, path, limits);
     visit.leave();
     PG_RETURN_VOID();
+}
+
+// ---- dp_choose_contribution ----------------------------------------------------------------------------------------
+
+// Any of the table's views: a charge names one, and finds the settings of the table by it.
+static Oid view_of(Oid relation) {
+    Visit visit = Visit::read();
+    uint64 n = run_with_oid(visit,
+                            "SELECT v.view::oid FROM dp_rdr.restricted_view v JOIN pg_class c ON c.oid = v.view "
+                            "WHERE v.relation::oid = $1 ORDER BY 1 LIMIT 1",
+                            relation);
+    bool isnull;
+    Oid view = n == 0 ? InvalidOid : DatumGetObjectId(border::Spi::value(0, 1, &isnull));
+    visit.leave();
+    if (!OidIsValid(view))
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("%s has no restricted view", qualified_name(relation)),
+                        errhint("dp_protect('%s', ...) makes one.", qualified_name(relation))));
+    return view;
+}
+
+static privacy::Share checked_share(Datum value) {
+    privacy::Share share = catalog::to_epsilon(value, "share");
+    if (share.units() < 0 || share.units() > int64{1000000000})
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                 errmsg("share must be between 0 and 1, not %s", catalog::numeric_text(value)),
+                 errhint("It is the share of the units none of whose rows shall be left out: 0.99, for instance.")));
+    return share;
+}
+
+static release::LimitWish limit_wish(FunctionCallInfo fcinfo, Oid relation) {
+    release::LimitWish wish = {};
+    wish.relation = relation;
+    wish.epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(1), "epsilon");
+    wish.share = checked_share(PG_GETARG_DATUM(2));
+    border::core([&] { privacy::check_row_limit(wish.epsilon, wish.share); });
+    release::check_has_limit(relation, declared_unit(relation));
+    wish.view = view_of(relation);
+    catalog::Reading reading = catalog::Reading::open();
+    const catalog::Settings *settings = catalog::read_settings(reading, wish.view);
+    reading.close();
+    if (settings == nullptr)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("%s is not protected any more", qualified_name(relation))));
+    wish.fingerprint = settings->fingerprint;
+    return wish;
+}
+
+static bool same_unit(const UnitPath *a, const UnitPath *b) {
+    if (a == nullptr || b == nullptr || memcmp(&a->domain, &b->domain, sizeof a->domain) != 0 ||
+        a->ncolumns != b->ncolumns || a->direct != b->direct || a->parent_relation != b->parent_relation)
+        return false;
+    return memcmp(a->columns, b->columns, sizeof(AttrNumber) * a->ncolumns) == 0;
+}
+
+// What was chosen is public, and is said where it cannot be kept.
+static void keep_limit(Oid relation, const UnitPath *before, int max_rows) {
+    Visit visit = Visit::write();
+    lock_declarations(visit, relation);
+    const UnitPath *path = declared_unit(relation);
+    if (!same_unit(before, path))
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("the unit of %s changed meanwhile", qualified_name(relation)),
+                        errdetail("The charge stays. %d rows were chosen for the unit that there was.", max_rows)));
+    store_limits(visit, relation, path, Limits{max_rows, Min(path->max_groups, max_rows)});
+    visit.leave();
+}
+
+DP_CALL(dp_choose_contribution) {
+    require(fcinfo, 0, "relation");
+    require(fcinfo, 1, "epsilon");
+    require(fcinfo, 2, "share");
+    Oid relation = protected_relation(PG_GETARG_OID(0));
+    LockRelationOid(relation, AccessShareLock);
+    catalog::check_can_ask();
+    const UnitPath *path = declared_unit(relation);
+    int max_rows = keeper::choose_limit(limit_wish(fcinfo, relation), catalog::current_asker());
+    keep_limit(relation, path, max_rows);
+    TupleDesc desc;
+    if (get_call_result_type(fcinfo, nullptr, &desc) != TYPEFUNC_COMPOSITE)
+        elog(ERROR, "the procedure must return a row");
+    Datum values[1] = {Int32GetDatum(max_rows)};
+    bool nulls[1] = {false};
+    PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }
 
 // ---- dp_domain -----------------------------------------------------------------------------------------------------

@@ -33,16 +33,19 @@ GeneralQuestion *general_question(const char *text, bool declared) {
     query::Parsed parsed = query::parse_select(text);
     query::General *general = query::find_facades(parsed.query, parsed.source);
     check_controller(general);
-    // Why the query is no leaf, or null. Of minima, maxima and percentiles the risk is that of a general query.
-    bool drawn = false;
+    // Why the query is no leaf, or null. Of minima, maxima and percentiles the risk is that of a general query; so is that of counts
+    // of different values, which a leaf answers.
+    bool general_risk = false;
     ErrorData *refusal = refusal_by([&] {
-        drawn = query::asks_quantile(
-            query::check_leaf(static_cast<Query *>(copyObject(parsed.query)), parsed.source));
+        const query::Leaf *leaf = query::check_leaf(static_cast<Query *>(copyObject(parsed.query)), parsed.source);
+        general_risk = query::asks_quantile(leaf);
+        for (int i = 0; i < leaf->naggregates; i++)
+            general_risk = general_risk || leaf->aggregates[i].fn == privacy::Aggregate::count_values;
     });
     if (refusal != nullptr && !query::is_general(general))
         ReThrowError(refusal);
     GeneralQuestion *question = nullptr;
-    if (refusal != nullptr || drawn || declared) {
+    if (refusal != nullptr || declared || general_risk) {
         catalog::Reading reading = catalog::Reading::open();
         question = risk::prepare_general(reading, general, text);
         reading.close();

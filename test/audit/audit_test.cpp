@@ -1,7 +1,7 @@
 // The audit of what is shipped: no event may be certified to exceed its claim.
 //
 // False alarms. Each finding (one claim, one order of two tables) fails by chance with probability 1e-9 at most, for every
-// law and every number of draws. There are fewer than 680 here, and 300 in rounds_test.cpp: below one in a million for a run.
+// law and every number of draws. There are fewer than 720 here, and 300 in rounds_test.cpp: below one in a million for a run.
 // The chi-square test of the undeclared key has a level of 1e-9, too.
 //
 // What it cannot see. 100,000 draws find a Laplace scale that is wrong by a factor 1.25 from epsilon 0.3 on, and a sigma
@@ -18,6 +18,7 @@
 #include <boost/multiprecision/cpp_int.hpp>
 #include <gtest/gtest.h>
 
+#include "privacy/row_limit.hpp"
 #include "reference.hpp"
 #include "tables.hpp"
 
@@ -208,6 +209,36 @@ TEST(Audit, PeopleWithSeveralRows) {
               Neighbours{of_people(avg, 5), others, together(others, person(9, 100, 60))},
               Neighbours{of_people(three, 5, 3), {}, Table(100, both)}})
             expect_kept(subject(pair.question, within_domain(mechanism, 1), pair.x, pair.y));
+}
+
+// How many rows of one person shall count, chosen from how many they have (9.7): one with few, with many, and beside nobody.
+TEST(Audit, RowLimits) {
+    const auto choice = [](const std::vector<std::int64_t> &people, double claim) {
+        UnitRows rows;
+        for (std::int64_t n : people)
+            rows.add(n);
+        const Epsilon charged = Epsilon::from_double(claim, Rounding::down);
+        return [rows, charged](BitSource &bits, Outcome &outcome) {
+            int limit = choose_row_limit(bits, charged, *Share::parse("0.9"), rows);
+            for (outcome.selected = 0; limit > 1; limit /= 2)
+                ++outcome.selected;
+        };
+    };
+    const std::vector<std::int64_t> few(20, 1), many(20, 6);
+    for (double claim : {0.3, 1.0, 3.0})
+        for (const auto &[name, people, more] :
+             {std::tuple("nobody, one", std::vector<std::int64_t>{}, std::int64_t{1}),
+              std::tuple("nobody, many", std::vector<std::int64_t>{}, std::int64_t{1} << 20), std::tuple("few, many", few, std::int64_t{1} << 20),
+              std::tuple("few, one", few, std::int64_t{1}), std::tuple("many, one", many, std::int64_t{1}),
+              std::tuple("many, many", many, std::int64_t{100})}) {
+            auto others = people;
+            others.push_back(more);
+            expect_kept({std::string("limit of rows: ") + name,
+                         {choice(people, claim), {}},
+                         {choice(others, claim), {}},
+                         {},
+                         {selection(compared_limits + 1, {claim, 0})}});
+        }
 }
 
 // One person opens three groups, or one beside two that are there without him.

@@ -70,4 +70,13 @@ inline void selected(const std::vector<privacy::SvtCandidate> &candidates,
     file << '\n';
 }
 
+// limit WORDS CHOSEN MARGIN...: of each comparison
+inline void limited(const std::vector<std::int64_t> &margins, int chosen) {
+    std::ofstream file = line("limit");
+    file << ' ' << chosen;
+    for (std::int64_t margin : margins)
+        file << ' ' << decimal(margin);
+    file << '\n';
+}
+
 } // namespace dp::release::trace

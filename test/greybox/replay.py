@@ -117,6 +117,12 @@ class Selection(NamedTuple):
     candidates: tuple  # (epsilon, sensitivity, margin)
 
 
+class Limit(NamedTuple):
+    words: int
+    chosen: int
+    margins: tuple  # of each comparison
+
+
 def read_trace(text):
     events = []
     for line in text.splitlines():
@@ -128,6 +134,8 @@ def read_trace(text):
             events.append(Group(int(words), tuple(map(int, rest))))
         elif kind == "cells":
             events.append(Histogram(int(words), int(rest[0]), int(rest[1]), tuple(map(int, rest[2:]))))
+        elif kind == "limit":
+            events.append(Limit(int(words), int(rest[0]), tuple(map(int, rest[1:]))))
         else:
             candidates = (candidate.split(":") for candidate in rest[1:])
             events.append(Selection(int(words), int(rest[0]), tuple((e, int(d), int(h)) for e, d, h in candidates)))

@@ -139,7 +139,11 @@ def aggregate(rng):
     if pick < 0.3:
         text, type_ = prefix + "count(*)", "bigint"
     elif pick < 0.45:
-        text, type_ = f"{prefix}count({rng.choice(NUMBERS + ('note', 'city', 'member', 'nullif(age, 30)'))})", "bigint"
+        argument = rng.choice(NUMBERS + ("note", "city", "member", "nullif(age, 30)"))
+        text, type_ = f"{prefix}count({argument})", "bigint"
+        if rng.random() < 0.4:
+            argument = rng.choice((argument, "mood", "born", "sex", "rate / 7", "upper(note)", "age % 7"))
+            text = f"count(DISTINCT {argument})"
     elif pick < 0.7:
         text, type_ = f"{prefix}sum({column})", SUM_TYPES[column]
     elif pick < 0.8:

@@ -3,6 +3,7 @@ nothing with the server's. Whole numbers and fractions only.
 
 Bounds are such that every point of a lattice is exact: lower and upper 16 apart, for pairs and triples.
 """
+import math
 from collections import defaultdict
 
 FINE = 2 ** 20
@@ -10,8 +11,8 @@ ONE = 2 ** 30
 
 
 class Measure:
-    """kind: count (of rows, or of values of a column), units, sum, pair, triple, quantile (of which there is a histogram, a cell for
-    each value between the bounds); keeps: which rows the FILTER lets pass."""
+    """kind: count (of rows, or of values of a column), units, values (different ones), sum, pair, triple, quantile (of which there is
+    a histogram, a cell for each value between the bounds); keeps: which rows the FILTER lets pass."""
 
     def __init__(self, kind, column=None, bounds=None, keeps=None):
         self.kind, self.column, self.bounds = kind, column, bounds
@@ -26,7 +27,7 @@ class Measure:
         """Of one row; None: it does not contribute."""
         if not self.keeps(row) or (self.column is not None and row[self.column] is None):
             return None
-        if self.kind in ("count", "units"):
+        if self.kind in ("count", "units", "values"):
             return (grain,)
         low, high = self.bounds
         value = min(max(row[self.column], low), high)
@@ -49,7 +50,7 @@ class Limits:
     def grain(self, measure, first_of_threshold=False):
         if measure.kind == "quantile":
             return FINE if self.clipped else 1
-        if self.one_group or not self.clipped or first_of_threshold:
+        if self.one_group or not self.clipped or first_of_threshold or measure.kind == "values":
             return 1
         if measure.kind == "sum":  # as fine as the lattice of numbers that are not whole: 2^-30 of the next power of two
             return 2 ** (30 - (max(abs(bound) for bound in measure.bounds) - 1).bit_length())
@@ -58,7 +59,7 @@ class Limits:
     def sensitivity(self, measure, grain):
         if measure.kind == "units":
             return self.groups * grain
-        if measure.kind in ("count", "quantile"):
+        if measure.kind in ("count", "values", "quantile"):
             return self.rows * grain
         if measure.kind == "sum":
             return max(1, self.rows * grain * max(abs(bound) for bound in measure.bounds))
@@ -74,7 +75,7 @@ def clip(values, largest):
 
 def contribution_of(rows, measures, grains, key):
     """Of the rows of one unit: group -> one list for each measure."""
-    groups = defaultdict(lambda: [[0] * measure.width() for measure in measures])
+    groups = defaultdict(lambda: [set() if measure.kind == "values" else [0] * measure.width() for measure in measures])
     for row in rows:
         sums = groups[key(row)]
         for j, (measure, grain) in enumerate(zip(measures, grains)):
@@ -83,6 +84,8 @@ def contribution_of(rows, measures, grains, key):
                 continue
             if measure.kind == "units":
                 sums[j][0] = grain
+            elif measure.kind == "values":
+                sums[j].add(row[measure.column])
             else:
                 sums[j] = [a + b for a, b in zip(sums[j], points)]
     return groups
@@ -92,6 +95,10 @@ def clipped(groups, measures, sensitivities):
     """The same, each measure to its D over all groups."""
     result = {key: [] for key in groups}
     for j, largest in enumerate(sensitivities):
+        if measures[j].kind == "values":
+            for key in groups:
+                result[key].append(groups[key][j])
+            continue
         values = [value for sums in groups.values() for value in sums[j]]
         rest = iter(clip(values, largest))
         for key in groups:
@@ -99,11 +106,26 @@ def clipped(groups, measures, sensitivities):
     return result
 
 
-def totals(units, keys):
-    """units: contributions, clipped; the sums of all of them, one flat tuple of coordinates for each key, in the order given."""
+def more_values(groups, measures, limits):
+    """The measures of which a unit has more different values, over all its groups, than it may bring: it keeps some by a hash."""
+    return {j for j, measure in enumerate(measures) if measure.kind == "values"
+            and sum(len(sums[j]) for sums in groups.values()) > limits.rows}
+
+
+def totals(units, keys, empty):
+    """units: contributions, clipped; the sums of all of them, one flat tuple of coordinates for each key, in the order given. Of different
+    values: how many there are in all. empty: what a group has that is in none."""
     found = {}
     for groups in units:
         for key, sums in groups.items():
-            flat = [value for part in sums for value in part]
-            found[key] = [a + b for a, b in zip(found[key], flat)] if key in found else flat
-    return [tuple(found[key]) if key in found else None for key in keys]
+            before = found.get(key)
+            found[key] = sums if before is None else [a | b if isinstance(a, set) else [x + y for x, y in zip(a, b)]
+                                                      for a, b in zip(before, sums)]
+    return [tuple(value for part in found[key] for value in ([len(part)] if isinstance(part, set) else part))
+            if key in found else empty for key in keys]
+
+
+def row_limit(rows_of_units, share, k):
+    """floor(units with at most 2^k rows - share of all), of whole numbers."""
+    within = sum(n <= 2 ** k for n in rows_of_units)
+    return math.floor(within - share * len(rows_of_units))

@@ -12,25 +12,30 @@ out, what must hold (doc/formulas.md 9):
     may bring, which of them it brings is not asked, but how many;
   * without a unit they differ by at most D of each measure in l1 over all groups, and by at most kappa in what a threshold
     looks at;
-  * scales, threshold, charge, declared groups and errors are the same.
+  * scales, threshold, charge, declared groups and errors are the same;
+  * what a choice of max_rows compares is what the account counts, differs by at most 1 without a unit, and the result follows from it
+    and the noise.
 
 This is no statistics: a difference is a fault, whatever the seed. The seed that was used is printed. The output is TAP.
 """
 import argparse
+import math
 import pathlib
 import random
 import struct
 import sys
+from collections import Counter
+from fractions import Fraction
 
 HERE = pathlib.Path(__file__).resolve().parent
 for folder in ("attacks", "blackbox", "greybox"):
     sys.path.insert(0, str(HERE.parent / folder))
 
-from account import clipped, contribution_of, totals  # noqa: E402
+from account import clipped, contribution_of, more_values, row_limit, totals  # noqa: E402
 from claims import charges_since, last_charge  # noqa: E402
 from grey import BUILD, drop_database, end_keeper, make_database  # noqa: E402
 from libpq import Connection  # noqa: E402
-from replay import Bits, Histogram, Plan, read_trace  # noqa: E402
+from replay import Bits, Histogram, Limit, Plan, read_trace  # noqa: E402
 from schemas import Schema, make_question  # noqa: E402
 from tap import Tap  # noqa: E402
 
@@ -117,6 +122,8 @@ class Expectation:
         raw = [contribution_of(rows, measures, grains, question.key) for rows in by_unit.values()]
         # Of more groups than it may bring a unit keeps some by a hash.
         self.chosen = question.thresholded and any(len(groups) > limits.groups for groups in raw)
+        # Of more different values than it may bring as well: which these are is not asked, but how many.
+        self.vague = set().union(*(more_values(groups, measures, limits) for groups in raw))
         units = [clipped(groups, measures, self.sensitivities) for groups in raw]
         if question.thresholded:
             found = {key for unit in units for key in unit}
@@ -124,7 +131,7 @@ class Expectation:
         else:
             self.keys = question.keys
         width = sum(m.width() for m in measures)
-        self.groups = [sums or (0,) * width for sums in totals(units, self.keys)]
+        self.groups = totals(units, self.keys, (0,) * width)
 
 
 def check_account(question, answer, expected):
@@ -135,9 +142,22 @@ def check_account(question, answer, expected):
     if expected.chosen:
         if not set(answer.groups) or len(answer.groups) > len(expected.groups):
             complaints.append(f"{len(answer.groups)} groups, {len(expected.groups)} at most by the account")
-    elif answer.groups != expected.groups:
+    elif not agree(question, answer.groups, expected):
         complaints.append(f"sums {answer.groups}, {expected.groups} of {expected.keys} by the account")
     return complaints
+
+
+def agree(question, groups, expected):
+    """Exactly, but for counts of different values of which somebody has more than he may bring: those are no more than there are."""
+    if not expected.vague:
+        return groups == expected.groups
+    if len(groups) != len(expected.groups):
+        return False
+    for ours, theirs in zip(groups, expected.groups):
+        for j, (a, b) in enumerate(zip(parts(question, ours), parts(question, theirs))):
+            if a != b and not (j in expected.vague and 0 <= a[0] <= b[0]):
+                return False
+    return True
 
 
 def parts(question, group):
@@ -214,6 +234,56 @@ def check_neighbour(asked, whole, other, unit):
     return complaints
 
 
+# ---- the choice of max_rows ------------------------------------------------------------------------------------------
+
+
+class Choice:
+    """Of how many rows of a unit shall count (9.7): what was compared, and what became of it."""
+
+    def __init__(self, owner, noise, table, share):
+        noise.of_next_answer()
+        before = last_charge(owner)
+        owner.must("BEGIN")
+        reply = owner.send(f"CALL dp_choose_contribution('{table}', 1, {share})")
+        owner.must("ROLLBACK")
+        self.error = reply.sqlstate() and f"{reply.sqlstate()} {reply.results[-1].field('M')}"
+        self.charges = [charge.everything() for charge in charges_since(owner, before)]
+        events = [event for event in read_trace((BUILD / "trace").read_text()) if isinstance(event, Limit)]
+        self.margins, self.complaints = (events[0].margins if events else ()), []
+        if events:
+            self.replay(noise.bits, events[0])
+
+    def replay(self, bits, event):
+        """The noise of 3.4 for epsilon 1 and sensitivity 1, and what it decides."""
+        root = 4 ** (1 / 3)
+        eps1, eps2 = int(10 ** 9 / (1 + root)), int(10 ** 9 * root / (1 + root))
+        threshold = bits.laplace(*lowest(2 ** 20 * 10 ** 9, eps1))
+        chosen = 2 ** 20
+        for k, margin in enumerate(event.margins):
+            if (margin + bits.laplace(*lowest(2 * 10 ** 9, eps2))) * 2 ** 20 >= threshold:
+                chosen = 2 ** k
+                break
+        if chosen != event.chosen or bits.drawn != event.words or (chosen < 2 ** 20 and k + 1 != len(event.margins)):
+            self.complaints.append(f"{event} does not follow from its noise: {chosen}, {bits.drawn} words")
+
+
+def lowest(t, s):
+    divisor = math.gcd(t, s)
+    return t // divisor, s // divisor
+
+
+def check_choice(whole, other, rows, share, unit):
+    """rows: by unit, of the table as it is."""
+    complaints = list(other.complaints)
+    expected = tuple(row_limit(rows, Fraction(share), k) for k in range(len(other.margins)))
+    if other.error or other.margins != expected:
+        complaints.append(f"compared {other.margins}, {expected} by the account ({other.error})")
+    moved = [abs(a - b) for a, b in zip(whole.margins, other.margins)]
+    if any(change > 1 for change in moved) or whole.charges != other.charges or len(other.charges) != 1:
+        complaints.append(f"unit {unit} changes {whole.margins} to {other.margins}, {whole.charges} to {other.charges}")
+    return complaints
+
+
 def run_schema(owner, sessions, noise, rng, number, count, tap):
     schema = Schema(rng, number)
     for statement in schema.create():
@@ -223,8 +293,14 @@ def run_schema(owner, sessions, noise, rng, number, count, tap):
             owner.must(f"SELECT dp_grant('{schema.name(table)}_dp', '{policy}', {terms})")
     asked = [Asked(make_question(rng, schema)) for _ in range(count)]
     wholes, answered = [], 0
+    table, share = rng.choice(("visits", "orders", "items")), rng.choice(("0.99", "0.5", "0.333333333"))
+    choices, chosen = [], []
     for unit in [None] + list(range(1, schema.units + 1)):
         owner.must("BEGIN; " + "; ".join(schema.fill(unit)) + "; COMMIT")
+        by_unit = Counter(row["unit"] for row in getattr(schema, table)
+                          if row["unit"] is not None and row["unit"] != unit)
+        choices.append(Choice(owner, noise, schema.name(table), share))
+        chosen += check_choice(choices[0], choices[-1], list(by_unit.values()), share, unit)
         for at, question in enumerate(asked):
             rows = [row for row in getattr(schema, question.table) if unit is None or row["unit"] != unit]
             answer = Answer(owner, sessions, noise, question)
@@ -235,6 +311,7 @@ def run_schema(owner, sessions, noise, rng, number, count, tap):
                 question.largest = expected.sensitivities
                 question.complaints += check_account(question, answer, expected)
             question.complaints += check_neighbour(question, wholes[at], answer, unit) if unit is not None else []
+    tap.report(f"schema {number}, max_rows of {table} chosen for {share}", chosen[:3])
     for question, whole in zip(asked, wholes):
         answered += not whole.error
         kept = question.complaints[:3]

@@ -154,16 +154,17 @@ def make_measures(rng, schema, table, draws):
     for _ in range(rng.choice((1, 1, 2, 3))):
         text, keeps = rng.choice(CONDITIONS) if rng.random() < 0.3 else ("", None)
         kind, column = rng.choice((("count", None), ("count", "w"), ("sum", "v"), ("sum", "v"), ("pair", "v"), ("triple", "w"),
-                                   ("units", None)))
+                                   ("units", None), ("values", "w"), ("values", "v"), ("values", "d"), ("values", "g")))
         if kind == "units" and table == "items":
             kind = "count"  # its unit is no column of the view
         of_units = kind == "units" and table != "people"  # of whom a key says that each has one row: rows are counted
-        if (column, text, of_units) in seen:
+        argument = f"DISTINCT {column}" if kind == "values" else column
+        if (argument, text, of_units) in seen:
             continue
-        seen.add((column, text, of_units))
+        seen.add((argument, text, of_units))
         bounds = BOUNDS if column == "v" else (-8, 8)
         call = {"count": f"count({column or '*'})", "sum": f"sum({column})", "pair": f"avg({column})",
-                "triple": f"var_pop({column})", "units": "count(DISTINCT unit)"}[kind]
+                "triple": f"var_pop({column})", "units": "count(DISTINCT unit)", "values": f"count(DISTINCT {column})"}[kind]
         texts.append(call + (f" FILTER (WHERE {text})" if text else ""))
         measures.append(Measure("count" if kind == "units" and not of_units else kind, column, bounds, keeps))
     return texts, measures

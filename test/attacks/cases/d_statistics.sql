@@ -96,7 +96,7 @@ controller> SELECT dp_set_odometer('scarce', 'zcdp', 0.1, 0.000001)
   ! SELECT count(*) FROM scarce_dp WHERE age = 90
 
 -- D12 REFUSE 0A000|42501
-SELECT count(DISTINCT city) FROM person_dp
+SELECT count(DISTINCT (city, age)) FROM person_dp
 SELECT avg(DISTINCT salary) FROM person_dp
 SELECT sum(salary ORDER BY id) FROM person_dp
 SELECT count(*) FROM person_dp WHERE age > (SELECT avg(age) FROM public_city)

@@ -46,10 +46,7 @@ SELECT pid, count(*) FROM visit_dp GROUP BY pid
 finder> SELECT pid, count(*) FROM visit_dp GROUP BY pid
 finder> SELECT author, count(*) FROM letter_dp GROUP BY author
 finder> SELECT pid, ward, count(*) FROM visit_dp GROUP BY pid, ward
-SELECT count(DISTINCT ward) FROM visit_dp
 SELECT count(DISTINCT (pid, ward)) FROM visit_dp
-SELECT count(DISTINCT pid + 0) FROM visit_dp
-SELECT count(DISTINCT vid) FROM bill_dp
 SELECT sum(DISTINCT cost) FROM visit_dp
 SELECT count(*) FROM visit_dp v, patient_dp p WHERE v.pid = p.pid
 SELECT count(*) FROM visit_dp WHERE pid IN (SELECT pid FROM patient_dp)

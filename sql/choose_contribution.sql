@@ -1,0 +1,124 @@
+-- How many rows of one person shall count, chosen under differential privacy. At epsilon 100 noise of scale 0.04 is no 5 in 10^40 draws.
+\set VERBOSITY default
+LOAD 'dp_rdr';
+SET ROLE regress_controller;
+CREATE FUNCTION pg_temp.attempt(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    hint text;
+BEGIN
+    EXECUTE statement;
+    RETURN 'done';
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+    RETURN SQLSTATE || ' ' || SQLERRM || coalesce(' -- ' || nullif(hint, ''), '');
+END $$;
+
+-- 1,000 people: 600 with 1 row, 300 with 3, 90 with 10, 10 with 700. Rows of nobody, and of too long a name for a person, are no unit's.
+CREATE TABLE cc_rider (id text PRIMARY KEY);
+INSERT INTO cc_rider SELECT 'r' || i FROM generate_series(1, 1000) i;
+CREATE TABLE cc_trip (trip serial, rider text, km integer);
+INSERT INTO cc_trip (rider, km)
+SELECT 'r' || i, k % 50 FROM generate_series(1, 1000) i,
+       generate_series(1, CASE WHEN i <= 600 THEN 1 WHEN i <= 900 THEN 3 WHEN i <= 990 THEN 10 ELSE 700 END) k;
+INSERT INTO cc_trip (rider, km) SELECT NULL, 1 FROM generate_series(1, 5000);
+INSERT INTO cc_trip (rider, km) SELECT repeat('x', 1001), 1 FROM generate_series(1, 3000);
+CREATE TABLE cc_stop (trip integer, place text);
+INSERT INTO cc_stop SELECT trip, 'p' || k FROM cc_trip, generate_series(1, 2) k WHERE rider <= 'r3';
+CREATE UNIQUE INDEX ON cc_trip (trip);
+CREATE TABLE cc_alone (id integer PRIMARY KEY, v integer);
+SELECT dp_protect('cc_rider', 'cc_rider_dp', unit => 'id');
+SELECT dp_protect('cc_trip', 'cc_trip_dp', unit => 'rider -> cc_rider(id)', max_rows => 2, max_groups => 2);
+SELECT dp_protect('cc_stop', 'cc_stop_dp', unit => 'trip -> cc_trip(trip)', max_rows => 7);
+SELECT dp_protect('cc_alone', 'cc_alone_dp');
+SELECT dp_set_bounds('cc_trip', 'km', 0, 50);
+SELECT dp_set_odometer('cc_rider', epsilon_total => 1000);
+
+-- 60 % are within 1 row, 90 % within 4, 99 % within 16; beside 99.5 % there are ten people with 700.
+CALL dp_choose_contribution('cc_trip', 100, 0.55);
+CALL dp_choose_contribution('cc_trip', 100, share => 0.85, max_rows => NULL);
+SELECT max_rows, max_groups FROM dp_domain('cc_trip') WHERE relation = 'cc_trip'::regclass;
+CALL dp_choose_contribution('cc_trip', 100, 0.97);
+CALL dp_choose_contribution('cc_trip', 100, 0.999);
+SELECT relation, max_rows, max_groups FROM dp_domain('cc_trip');
+-- Everybody, and nobody: of share 0 the first suffices; of share 1 the margin of the last is 0.
+CALL dp_choose_contribution('cc_trip', 100, 0);
+-- max_groups follows where it would be more.
+SELECT max_rows, max_groups FROM dp_domain('cc_trip') WHERE relation = 'cc_trip'::regclass;
+-- By the view as well, and over a path.
+CALL dp_choose_contribution('cc_stop_dp', 100);
+SELECT dp_set_contribution('cc_trip', 2, 2);
+
+-- Each is a charge of the domain, whatever it chose, with the share in it. The chain holds, and the totals follow from the rows.
+SELECT account, kind, algorithm, mechanism, epsilon, epsilon_svt, epsilon_worst, delta, guarantee, view, grantee, query, parameters - 'period' AS parameters
+FROM dp_rdr.ledger WHERE relation IN ('public.cc_trip', 'public.cc_stop') ORDER BY id;
+SELECT account, epsilon, releases FROM dp_odometer('cc_rider') WHERE account = 'public';
+SELECT * FROM dp_verify_ledger('cc_rider');
+SELECT * FROM dp_verify_ledger('cc_trip');
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Refused, and nothing is charged
+-- ---------------------------------------------------------------------------------------------------------------------
+
+SELECT epsilon AS before FROM dp_odometer('cc_rider') WHERE account = 'public' \gset
+SELECT a, pg_temp.attempt(format('CALL dp_choose_contribution(%s)', a)) AS outcome FROM (VALUES
+    ('NULL, 1'), ('''cc_trip'', NULL'), ('''cc_trip'', 1, NULL'), ('''cc_trip'', 0'), ('''cc_trip'', 100.1'), ('''cc_trip'', ''NaN'''),
+    ('''cc_trip'', 0.000000002'), ('''cc_trip'', 1, 1.1'), ('''cc_trip'', 1, -0.1'), ('''cc_trip'', 1, ''NaN'''),
+    ('''cc_alone'', 1'), ('''cc_rider'', 1'), ('''pg_class'', 1')) v (a);
+SET ROLE regress_analyst;
+SELECT pg_temp.attempt($$CALL dp_choose_contribution('cc_trip', 1)$$);
+SET ROLE regress_controller;
+-- Settings that are changing are not looked at, nor a table that is locked.
+BEGIN;
+SELECT dp_set_bounds('cc_trip', 'km', 0, 60);
+CALL dp_choose_contribution('cc_trip', 1);
+ROLLBACK;
+BEGIN;
+LOCK TABLE cc_trip IN ACCESS EXCLUSIVE MODE;
+CALL dp_choose_contribution('cc_trip', 1);
+ROLLBACK;
+DROP VIEW cc_stop_dp;
+CALL dp_choose_contribution('cc_stop', 1);
+SELECT epsilon - :before AS charged FROM dp_odometer('cc_rider') WHERE account = 'public';
+
+-- Beyond the total it is denied, with the reason.
+SELECT dp_set_odometer('cc_rider', epsilon_total => :before + 0.5);
+CALL dp_choose_contribution('cc_trip', 0.51);
+CALL dp_choose_contribution('cc_trip', 0.5, 0);
+SELECT epsilon - :before AS charged, denials FROM dp_odometer('cc_rider') WHERE account = 'public';
+
+-- What is rolled back stays charged, and is not kept.
+SELECT dp_set_contribution('cc_trip', 2, 2), dp_set_odometer('cc_rider', epsilon_total => 2000);
+BEGIN;
+CALL dp_choose_contribution('cc_trip', 100, 0.97);
+ROLLBACK;
+SELECT max_rows FROM dp_domain('cc_trip') WHERE relation = 'cc_trip'::regclass;
+SELECT epsilon - :before AS charged FROM dp_odometer('cc_rider') WHERE account = 'public';
+
+-- In rho: a pure charge, converted. Nothing of it says otherwise than the rows do.
+SELECT dp_set_odometer('cc_rider', 'zcdp', epsilon_total => 3000, delta_total => 1e-3);
+CALL dp_choose_contribution('cc_trip', 1, 0);
+SELECT kind, basis, epsilon, rho, guarantee FROM dp_rdr.ledger WHERE relation = 'public.cc_trip' ORDER BY id DESC LIMIT 1;
+SELECT * FROM dp_verify_ledger('cc_trip');
+
+-- A table without units' rows, and without rows at all: nobody is left out by anything.
+TRUNCATE cc_stop;
+SELECT dp_protect('cc_stop', 'cc_stop_dp');
+DO $$
+DECLARE
+    chosen integer;
+BEGIN
+    CALL dp_choose_contribution('cc_stop', 1, 0.99, chosen);
+    IF chosen IS NULL OR chosen NOT IN (SELECT 2 ^ k FROM generate_series(0, 20) k) THEN
+        RAISE 'chosen: %', chosen;
+    END IF;
+END $$;
+-- The account is made again from the ledger.
+CREATE TEMP TABLE cc_before AS SELECT * FROM dp_odometer('cc_rider');
+RESET ROLE;
+DELETE FROM dp_rdr.odometer o USING dp_rdr.protected_table t WHERE t.domain = o.id AND t.relation = 'cc_trip'::regclass;
+SET ROLE regress_controller;
+SELECT dp_protect('cc_trip', 'cc_again_dp');
+SELECT account, b.epsilon = o.epsilon AND b.releases = o.releases AS same FROM dp_odometer('cc_rider') o JOIN cc_before b USING (account) ORDER BY 1;
+SELECT * FROM dp_verify_ledger('cc_trip');
+
+RESET ROLE;

@@ -1,0 +1,30 @@
+// dp_choose_contribution: how many rows of one unit shall count, chosen by a mechanism of its own (formulas.md, 9.7). Charged before
+// a row is read, like an answer.
+#pragma once
+
+#include "privacy/row_limit.hpp"
+
+#include "catalog/ledger.hpp"
+#include "rows/question.hpp"
+
+namespace dp::release {
+
+struct LimitWish {
+    Oid relation, view; // view: any of the table's, by which a charge finds its settings
+    privacy::Epsilon epsilon;
+    privacy::Share share;
+    const char *fingerprint; // of the settings that the caller sees
+};
+
+// 55000 where there is nothing to choose: a row is a unit, or a unit has one row.
+void check_has_limit(Oid relation, const catalog::UnitPath *path);
+
+// The table as a question without a leaf: what the charge rests on, and whose rows are counted. For the current role, which must own
+// the table. Reads no private row. Errors: 42501; 55000, also when the caller has changed settings and not committed it.
+rows::Question *resolve_limit(const LimitWish &wish, const catalog::Asker &asker);
+// What it is charged: epsilon, whatever is chosen.
+catalog::Charge limit_charge(const rows::Question *question, const LimitWish &wish);
+// Reads the rows. The charge is committed.
+int choose_limit(const rows::Question *question, const LimitWish &wish);
+
+} // namespace dp::release

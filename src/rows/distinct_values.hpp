@@ -1,0 +1,35 @@
+// count(DISTINCT x): how many different values there are (formulas.md, 9.8). Values are compared by 128 bits of their one spelling
+// (dp_rdr.value_digest), so what is kept of each is small, however long it is.
+#pragma once
+
+#include "rows/contribution.hpp"
+
+namespace dp::rows {
+
+// Whether some measure counts different values.
+bool counts_values(const Question *question);
+
+// 0A000 for values whose equal ones cannot be told to look alike, and where other servers keep rows. 0A000 as well by
+// refuse_values for what is not said of such counts.
+void check_counted_values(const Question *question);
+[[noreturn]] void refuse_values(const char *what, const char *hint);
+
+// The digest of a value; NULL for NULL and for one of more than a megabyte.
+Node *value_digest(Node *value);
+// Where a row is a unit: count(DISTINCT dp_rdr.value_digest(value)).
+Node *count_of_values(Node *value, Node *filter);
+
+// The union of what units count, for declared groups: it is as large as the rows make it, and goes to a file beyond work_mem. Inside
+// of caught.
+struct ValueUnion {
+    Tuplesortstate *sort; // null: nothing counts values
+    TupleTableSlot *slot;
+};
+ValueUnion begin_union(const Question *question);
+// Of one unit, clipped; its groups by their numbers.
+void add_to_union(const ValueUnion *all, const UnitContribution *unit);
+// Adds 1 for each different value to its group's coordinate. values: groups x coordinates.
+void count_union(const Question *question, const ValueUnion *all, privacy::int128 *values);
+void end_union(ValueUnion *all);
+
+} // namespace dp::rows
