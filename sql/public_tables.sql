@@ -147,3 +147,84 @@ SELECT dp_set_unit('alone', 'a -> patient');
 SELECT public FROM dp_domain('alone') WHERE relation = 'alone'::regclass;
 RESET ROLE;
 SELECT count(*) AS of_a_domain_that_is_gone FROM dp_rdr.public_table p WHERE NOT EXISTS (SELECT FROM dp_rdr.privacy_domain d WHERE d.id = p.domain);
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Joined: 800 people have five visits each, nine in ten of them with a code that is in the table. Noise is small at epsilon 100: beyond
+-- 25 times its scale, which is max_rows / 100, it is once in 10^10 draws.
+-- ---------------------------------------------------------------------------------------------------------------------
+
+SET ROLE regress_controller;
+CREATE TABLE label (code text, lang text, label text, PRIMARY KEY (code, lang));
+INSERT INTO label SELECT 'c' || i, l, l || i FROM generate_series(0, 9) i, unnest('{de,en,fr}'::text[]) l;
+CREATE TABLE chapter (chapter varchar(20) PRIMARY KEY, floor integer, open boolean NOT NULL);
+INSERT INTO chapter VALUES ('heart', 1, true), ('lung', 2, true), ('brain', 3, false);
+CREATE TABLE ward (ward bigint PRIMARY KEY, name text);
+INSERT INTO ward SELECT i, 'w' || i FROM generate_series(0, 3) i;
+CREATE TABLE hidden (code text PRIMARY KEY, chapter text);
+CREATE TABLE stranger (code text PRIMARY KEY);
+SELECT dp_set_public(t, 'patient') FROM unnest('{label,chapter,ward,hidden}'::regclass[]) t;
+SELECT dp_set_odometer('patient', 'none', delta_total => 0.9);
+SELECT dp_set_bounds('visit', 'cost', 0, 100);
+SELECT dp_grant(v, 'regress_analyst', tau => 0, candidates => '{100}', epsilon_max => 100) FROM unnest('{patient_dp,visit_dp}'::regclass[]) v;
+GRANT SELECT ON code, label, chapter, ward, stranger, code_mat TO regress_analyst;
+GRANT SELECT (code) ON hidden TO regress_analyst;
+SET ROLE regress_analyst;
+
+-- Rows of the one column, rounded to tens or hundreds.
+CREATE FUNCTION pg_temp.ask(query text, digits integer DEFAULT -1) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    r record;
+BEGIN
+    FOR r IN EXECUTE query LOOP
+        RETURN NEXT (SELECT string_agg(CASE WHEN value ~ '^-?\d+(\.\d+)?$' AND key ~ '^n' THEN round(value::numeric, digits)::text
+                                            ELSE coalesce(value, 'NULL') END, ' ') FROM json_each_text(row_to_json(r)));
+    END LOOP;
+END $$;
+CREATE FUNCTION pg_temp.rows_of(query text) RETURNS text LANGUAGE sql AS $$
+    SELECT string_agg(DISTINCT concat_ws('/', max_rows, max_groups), ' ') FROM dp_explain(query) $$;
+CREATE TEMP TABLE asked (n serial, query text, digits integer DEFAULT -1);
+INSERT INTO asked (query) VALUES
+('SELECT count(*) AS n FROM visit_dp v JOIN code c ON c.code = v.code'),
+('SELECT count(*) AS n FROM code c, visit_dp v WHERE v.code = c.code AND c.chapter = ''heart'''),
+('SELECT count(*) AS n FROM visit_dp LEFT JOIN code USING (code)'),
+('SELECT count(*) AS n, count(chapter) AS n2 FROM code RIGHT JOIN visit_dp USING (code)'),
+('SELECT count(*) AS n FROM visit_dp v LEFT JOIN code c ON c.code = v.code AND c.weight > 3 WHERE c.code IS NULL'),
+('SELECT chapter, count(*) AS n FROM visit_dp JOIN code USING (code) GROUP BY chapter'),
+('SELECT chapter, count(*) AS n FROM visit_dp LEFT JOIN code USING (code) GROUP BY chapter'),
+('SELECT chapter, count(*) AS n FROM visit_dp JOIN code USING (code) WHERE chapter <> ''lung'' GROUP BY chapter'),
+('SELECT c.code, count(*) AS n FROM visit_dp v JOIN code c ON v.code = c.code WHERE c.weight IN (1, 2) GROUP BY c.code'),
+('SELECT open, floor, count(*) AS n FROM visit_dp v JOIN code c ON c.code = v.code JOIN chapter x ON x.chapter = c.chapter GROUP BY open, floor'),
+('SELECT floor, count(*) AS n FROM visit_dp v LEFT JOIN (code c JOIN chapter x ON x.chapter = c.chapter) ON c.code = v.code GROUP BY floor'),
+('SELECT count(DISTINCT v.patient_id) AS n FROM visit_dp v JOIN code c ON c.code = v.code WHERE c.weight < 2'),
+('SELECT name, count(*) AS n FROM patient_dp p JOIN ward w ON w.ward = p.ward GROUP BY name'),
+('SELECT name, count(*) AS n FROM patient_dp p LEFT JOIN ward w ON w.ward = p.ward GROUP BY name'),
+('SELECT count(*) AS n FROM patient_dp p JOIN visit_dp v ON v.patient_id = p.patient_id JOIN code c ON c.code = v.code JOIN ward w ON w.ward = p.ward'),
+('SELECT sum(least(greatest(c.weight, 0), 10)) AS n, avg(v.cost) AS n2 FROM visit_dp v JOIN code c ON c.code = v.code'),
+('SELECT n FROM (SELECT v.code, count(*) AS n FROM visit_dp v JOIN code c ON c.code = v.code WHERE c.code = ''c1'' AND v.code = ''c1'' GROUP BY v.code, c.code) x');
+INSERT INTO asked (query, digits) VALUES
+('SELECT count(*) AS n FROM visit_dp v JOIN label l ON l.code = v.code', -2),
+('SELECT lang, count(*) AS n FROM visit_dp v JOIN label l ON l.code = v.code GROUP BY lang', -2),
+('SELECT count(*) AS n FROM visit_dp v JOIN label l ON l.code = v.code WHERE l.lang = ''de''', -2),
+('SELECT count(*) AS n FROM visit_dp v JOIN label l ON l.code = v.code JOIN label m ON m.code = l.code AND m.lang = l.lang', -2),
+('SELECT count(*) AS n FROM patient_dp p JOIN ward w ON w.ward = p.ward, code_mat m WHERE m.n = p.ward', -2);
+SELECT a.n, pg_temp.rows_of(query), answer FROM asked a, pg_temp.ask(query, digits) answer ORDER BY a.n, answer;
+
+-- Refused: which table, which way of joining, who asks.
+SELECT query, attempt(query) FROM unnest(ARRAY[
+'SELECT count(*) FROM code c LEFT JOIN visit_dp v ON v.code = c.code',
+'SELECT count(*) FROM visit_dp v RIGHT JOIN code c ON v.code = c.code',
+'SELECT count(*) FROM visit_dp v FULL JOIN code c ON v.code = c.code',
+'SELECT count(*) FROM visit_dp v, code c',
+'SELECT count(*) FROM visit_dp v JOIN code c ON v.code < c.code',
+'SELECT count(*) FROM visit_dp v JOIN code c ON v.code = c.code || ''''',
+'SELECT count(*) FROM visit_dp v JOIN code c ON v.code = c.code OR c.weight = 3',
+'SELECT count(*) FROM visit_dp v LEFT JOIN code c ON c.weight = 3',
+'SELECT count(*) FROM visit_dp v JOIN stranger c ON v.code = c.code',
+'SELECT count(*) FROM visit_dp v JOIN code_view c ON v.code = c.code',
+'SELECT count(*) FROM adult_dp a JOIN ward w ON w.ward = a.age',
+'SELECT sum(c.weight) FROM visit_dp v JOIN code c ON v.code = c.code',
+'SELECT count(*) FROM visit_dp v JOIN hidden h ON v.code = h.code',
+'SELECT count(h.chapter) FROM visit_dp v JOIN hidden h ON v.code = h.code',
+'SELECT h.chapter, count(*) FROM visit_dp v JOIN hidden h ON v.code = h.code GROUP BY h.chapter',
+'SELECT count(*) FROM patient_dp p JOIN ward w ON w.ward = p.ward JOIN visit_dp v ON v.patient_id = w.ward',
+'SELECT count(*) FROM patient_dp p JOIN pg_class c ON c.oid = p.ward::oid']) query;

@@ -1,4 +1,4 @@
-// Public tables: what is no secret, and may be joined with the tables of a domain (formulas.md, 9.6). Nothing of the guarantee rests
+// Public tables: what is no secret, and may be joined with the tables of a domain (formulas.md, 9.8). Nothing of the guarantee rests
 // on what is in their rows, but that no row comes from private ones; all of it rests on what PostgreSQL does when it plans and reads
 // them, as the owner of the private rows.
 #pragma once
