@@ -63,10 +63,11 @@ DP_CALL(dp_unset_public) {
     PG_RETURN_VOID();
 }
 
-// For dp_audit.
+// For dp_audit, which waits for nobody who may lock the table because he may write it.
 DP_FUNCTION(dp_public_fault) {
     const ErrorData *refusal = refusal_by([&] {
-        LockRelationOid(PG_GETARG_OID(0), AccessShareLock);
+        if (!ConditionalLockRelationOid(PG_GETARG_OID(0), AccessShareLock))
+            return;
         (void)catalog::check_public(PG_GETARG_OID(0), catalog::relation_owner(PG_GETARG_OID(1)));
     });
     if (refusal == nullptr)
