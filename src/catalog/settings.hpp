@@ -42,6 +42,13 @@ struct Policy {
     const std::vector<privacy::Epsilon> *candidates;
 };
 
+// The restricted views of a query beside its first, each once.
+struct OtherViews {
+    static constexpr int most = 7;
+    int n;
+    Oid views[most];
+};
+
 // A protected table as one query sees it: read once, under one snapshot (architecture.md, decision 9).
 struct Settings {
     Oid view;
@@ -59,10 +66,16 @@ struct Settings {
     // when they differ. `policies` are those that the asker might ask under (policy_of); null: the controller's own call.
     const char *fingerprint;
     const char *policies;
+    OtherViews others; // of a join; the versions are those of all (join_settings, join_policies)
 };
 
 // Settings of a registered view. Null when `view` is not registered (then the caller says 55000).
 Settings *read_settings(const Reading &reading, Oid view);
+
+// A further view of the same query: its versions become a part of the first one's.
+void join_settings(Settings *first, const Settings *other);
+// The same of policies. 55000 where the two are not equal but for the view, naming the difference.
+void join_policies(Settings *first, const Policy *policy, const Settings *other, const Policy *of_other);
 
 // Whether the odometer of the table behind a restricted view has the bound `dynamic`.
 bool has_dynamic_bound(Oid view);
@@ -97,7 +110,7 @@ struct Terms {
 };
 // The terms of a view for the role and, unless it is InvalidOid, the grantee whose policy it asks under. Null when the view is not
 // registered.
-Terms *read_terms(const Reading &reading, Oid view, Oid role, Oid grantee);
+Terms *read_terms(const Reading &reading, Oid view, Oid role, Oid grantee, const OtherViews *others = nullptr);
 
 // The 37 candidates of the papers for a null array, else its elements, checked and sorted (22023 otherwise).
 const std::vector<privacy::Epsilon> *candidates_from_array(ArrayType *array);
