@@ -66,7 +66,7 @@ struct Settings {
     // when they differ. `policies` are those that the asker might ask under (policy_of); null: the controller's own call.
     const char *fingerprint;
     const char *policies;
-    OtherViews others; // of a join; the versions are those of all (join_settings, join_policies)
+    OtherViews others; // of a join; the versions are those of all (join_settings, policy_of_all)
 };
 
 // Settings of a registered view. Null when `view` is not registered (then the caller says 55000).
@@ -74,9 +74,6 @@ Settings *read_settings(const Reading &reading, Oid view);
 
 // A further view of the same query: its versions become a part of the first one's.
 void join_settings(Settings *first, const Settings *other);
-// The same of policies. 55000 where the two are not equal but for the view, naming the difference.
-void join_policies(Settings *first, const Policy *policy, const Settings *other, const Policy *of_other);
-
 // Whether the odometer of the table behind a restricted view has the bound `dynamic`.
 bool has_dynamic_bound(Oid view);
 
@@ -89,6 +86,9 @@ ArrayType *column_groups(const Reading &reading, Oid relation, const char *colum
 // Errors: 42501 without any; 55000 when several are inherited and none is its own, and when it is suspended.
 // Leaves in settings->policies which versions of policies that rests on.
 Policy *policy_of(const Reading &reading, Settings *settings, const Asker &asker);
+
+// The same for a query over several views: one on each, equal but for the view (55000 otherwise, naming the difference).
+Policy *policy_of_all(const Reading &reading, Settings *settings, const Asker &asker);
 
 // The bound of a protected table; null if it is none.
 struct Bound {

@@ -99,7 +99,7 @@ struct Leaf {
     Node *where;           // or null; Vars are of level 0, attribute numbers of the facades
     int noutputs;
     Output *outputs;
-    List *counted; // int: column_number of what count(DISTINCT ..) is about; NIL: it is not asked for
+    List *counted; // List * of int: the columns (column_number) of each count(DISTINCT ..); NIL: none is asked for
     Limits limits; // of whoever asks
 };
 

@@ -43,7 +43,6 @@ struct Source {
 // What one unit may bring to a leaf (formulas.md, 9).
 struct Units {
     const catalog::UnitPath *path; // of the source that the unit is found from
-    int varno;                     // of that source
     List *values;    // Node *: Vars, the unit's columns over the sources
     List *ancestors; // oid: tables that are read beside the leaf's to find the unit, behind the entries of the leaf's range table
     Node *links;     // the unit is there (not NULL, not too long), and the rows of the ancestors are the table's; never null
@@ -68,7 +67,7 @@ struct Question {
     Node **keys;                  // over the tables, per key; like the conditions total, their constants folded
     AttrNumber *key_columns; // query::column_number of the tables', per key; 0 for an expression, also one that we have made of a column
     AttrNumber *argument_columns; // the same of arguments, per aggregate; 0 for count(*) and expressions
-    Node **arguments;             // Var *, of those
+    Node **arguments;             // Var *, of those; null for the others
     Expression *expressions;      // per argument of the leaf that is no column
     bool thresholded;
     bool groups_only; // declared ones, without an aggregate: nothing private is asked for
@@ -112,16 +111,22 @@ Node *table_condition(const catalog::Settings *settings, const char *text);
 
 // Columns of the views become those of the tables.
 Node *map_to_tables(Node *expression, const Question *question);
-// By varno; null: none, as of a hidden ancestor.
-const Source *source_at(const Question *question, int varno);
-// Of a column by its number.
+// By its number (query::column_number) the table that a column is of, its name, and itself.
 Oid relation_of(const Question *question, AttrNumber column);
 const char *column_name(const Question *question, AttrNumber column);
-// Several sources: the column behind its relation's name.
-bool is_joined(const Question *question);
+Var *table_column(const Question *question, AttrNumber column);
+// Whether some row that is asked about may have NULL in it: for the table's sake, or for that of an outer join.
+bool is_nullable(const Question *question, AttrNumber column);
+inline bool is_joined(const Question *question) {
+    return question->nsources > 1;
+}
+// An expression over the tables, as text: columns behind the names of their tables where there are several.
+const char *text_over_tables(const Question *question, Node *node);
+// The same over the views of the leaf.
+const char *text_over_views(const Question *question, Node *node);
 // For a query that needs no permission on it (border/permissions): whoever asks was checked.
 RangeTblEntry *table_entry(const Question *question);
-// Which rows of the table the view shows, over the table (varno 1); null: all.
-Node *view_condition(const catalog::Settings *settings);
+// Which rows of the table the view shows, over the table; null: all.
+Node *view_condition(const catalog::Settings *settings, int varno = 1);
 
 } // namespace dp::rows
