@@ -3,6 +3,7 @@
 #include "border/versions.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
+#include "catalog/public_table.hpp"
 #include "query/from.hpp"
 #include "query/leaf.hpp"
 #include "query/limits.hpp"
@@ -302,13 +303,13 @@ static Place *add_place(Fold *fold, int index) {
     return place;
 }
 
-static From fold_facade(Fold *fold, const RangeTblEntry *entry, Oid view, int index) {
+// A facade, or a public table.
+static From fold_source(Fold *fold, Oid relation, int index) {
     check_sources(list_length(fold->all->facades) + 1);
-    fold->all->views.add(fold->level->query, entry, entry->subquery);
     auto *ref = makeNode(RangeTblRef);
     ref->rtindex = list_length(fold->all->facades) + 1;
     add_place(fold, index)->varno = first_varno + ref->rtindex - 1;
-    fold->all->facades = lappend_oid(fold->all->facades, view);
+    fold->all->facades = lappend_oid(fold->all->facades, relation);
     return From{list_make1(ref), nullptr};
 }
 
@@ -320,8 +321,12 @@ static From fold_item(const RangeTblRef *ref, bool nullable, void *context) {
     if (entry->lateral)
         refuse_part("LATERAL", "Join restricted views by equalities of their columns.", fold->source, fold->location);
     Oid view = catalog::expanded_facade(entry);
-    if (OidIsValid(view))
-        return fold_facade(fold, entry, view, ref->rtindex);
+    if (OidIsValid(view)) {
+        fold->all->views.add(level->query, entry, entry->subquery);
+        return fold_source(fold, view, ref->rtindex);
+    }
+    if (entry->rtekind == RTE_RELATION && entry->tablesample == nullptr && catalog::is_public_table(entry->relid))
+        return fold_source(fold, entry->relid, ref->rtindex);
     Fold inner = *fold;
     if (entry->rtekind == RTE_CTE) {
         const Level *owner = nullptr;

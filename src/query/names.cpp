@@ -2,6 +2,7 @@
 
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
+#include "catalog/public_table.hpp"
 
 namespace dp::query {
 
@@ -92,16 +93,17 @@ static bool add_relations(Node *item, List **relations) {
     return IsA(item, RangeVar);
 }
 
-// One beside the first is looked at as that was (keeper/round): analysis reads literals as of the types of its columns.
+// One beside the first, or a public table, is looked at as that was (keeper/round): analysis reads literals as of the types of its columns.
 static bool is_other_view(Oid view) {
-    if (!OidIsValid(view) || !catalog::is_registered_view(view))
+    if (!OidIsValid(view) || (!catalog::is_registered_view(view) && !catalog::is_public_table(view)))
         return false;
     if (!ConditionalLockRelationOid(view, AccessShareLock))
         ereport(ERROR, (errcode(ERRCODE_LOCK_NOT_AVAILABLE), errmsg("a lock is in the way")));
     Relation relation = table_open(view, NoLock);
     TupleDesc columns = RelationGetDescr(relation);
     for (int i = 0; i < columns->natts; i++)
-        catalog::check_column_type(NameStr(TupleDescAttr(columns, i)->attname), TupleDescAttr(columns, i)->atttypid);
+        if (!TupleDescAttr(columns, i)->attisdropped)
+            catalog::check_column_type(NameStr(TupleDescAttr(columns, i)->attname), TupleDescAttr(columns, i)->atttypid);
     table_close(relation, NoLock);
     return true;
 }

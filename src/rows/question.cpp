@@ -19,6 +19,7 @@
 #include "rows/derived.hpp"
 #include "rows/groups.hpp"
 #include "rows/nodes.hpp"
+#include "rows/public_values.hpp"
 #include "rows/shown.hpp"
 #include "rows/sources.hpp"
 #include "rows/units.hpp"
@@ -261,6 +262,14 @@ static KeyDomain stored_domain(ArrayType *declared, const query::Key *spec, cons
     return domain;
 }
 
+// Its values are nobody's secret. More than an answer may have groups are discovered, like those that nobody declared.
+static bool read_public_domain(const catalog::Reading &reading, const Question *question, AttrNumber column,
+                               KeyDomain *domain) {
+    const Source *source = source_at(question, query::varno_of(column));
+    return public_domain(reading, source->relation, query::attno_of(column), source->source->nullable, max_coordinates,
+                         domain);
+}
+
 // False when nobody declared the groups of a key; those of an expression may follow from what was.
 static bool read_domain(const catalog::Reading &reading, Question *question, int key, ColumnRanges *columns,
                         Node *folded) {
@@ -268,6 +277,8 @@ static bool read_domain(const catalog::Reading &reading, Question *question, int
     const AttrNumber column = question->key_columns[key];
     if (column == InvalidAttrNumber)
         return derive_domain(columns, question, key, folded, &question->domains[key]);
+    if (source_at(question, query::varno_of(column))->source->is_public)
+        return read_public_domain(reading, question, column, &question->domains[key]);
     const char *name = column_name(question, column);
     ArrayType *declared = catalog::column_groups(reading, relation_of(question, column), name);
     if (declared != nullptr)
@@ -532,7 +543,7 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
     question->text = text;
     open_sources(reading, question);
     check_asked_limits(question);
-    Units *units = resolve_sources(question);
+    Units *units = resolve_sources(reading, question);
     question->units = units;
     if (units != nullptr)
         limit_rows(question, units);
