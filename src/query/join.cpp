@@ -49,7 +49,7 @@ static From read_item(const RangeTblRef *ref, bool nullable, void *context) {
         refuse_item(reading, nullptr);
     }
     check_sources(leaf->nsources + 1);
-    leaf->sources[leaf->nsources++] = Source{entry->relid, ref->rtindex, is_public, nullable};
+    leaf->sources[leaf->nsources++] = Source{entry->relid, ref->rtindex, is_public, nullable, false};
     auto *own = makeNode(RangeTblRef);
     own->rtindex = ref->rtindex;
     return From{list_make1(own), nullptr};
@@ -71,6 +71,7 @@ void read_sources(Leaf *leaf, Query *query, ParseState *source) {
     for (int i = leaf->nsources; --i >= 0;)
         if (!leaf->sources[i].is_public)
             leaf->view = leaf->sources[i].relation;
+    leaf->njoined = leaf->nsources;
     if (!OidIsValid(leaf->view))
         refuse_relation(leaf->sources[0].relation);
 }
