@@ -228,3 +228,66 @@ SELECT query, attempt(query) FROM unnest(ARRAY[
 'SELECT h.chapter, count(*) FROM visit_dp v JOIN hidden h ON v.code = h.code GROUP BY h.chapter',
 'SELECT count(*) FROM patient_dp p JOIN ward w ON w.ward = p.ward JOIN visit_dp v ON v.patient_id = w.ward',
 'SELECT count(*) FROM patient_dp p JOIN pg_class c ON c.oid = p.ward::oid']) query;
+
+-- A table that is no longer fit is refused at the next query, and public again when it is mended.
+SET ROLE regress_controller;
+CREATE INDEX unfit ON code (twice(weight));
+SET ROLE regress_analyst;
+SELECT attempt('SELECT count(*) FROM visit_dp v JOIN code c ON c.code = v.code');
+SET ROLE regress_controller;
+DROP INDEX unfit;
+ALTER TABLE code ENABLE ROW LEVEL SECURITY;
+SET ROLE regress_analyst;
+SELECT attempt('SELECT count(*) FROM visit_dp v JOIN code c ON c.code = v.code');
+SET ROLE regress_controller;
+ALTER TABLE code DISABLE ROW LEVEL SECURITY;
+CREATE TABLE code_child () INHERITS (code);
+ALTER TABLE code_child ADD CHECK (twice(weight) < 100);
+SET ROLE regress_analyst;
+SELECT attempt('SELECT count(*) FROM visit_dp v JOIN code c ON c.code = v.code');
+SET ROLE regress_controller;
+DROP TABLE code_child;
+RESET ROLE;
+ALTER TABLE code OWNER TO regress_second;
+SET ROLE regress_analyst;
+SELECT attempt('SELECT count(*) FROM visit_dp v JOIN code c ON c.code = v.code');
+RESET ROLE;
+ALTER TABLE code OWNER TO regress_controller;
+SET ROLE regress_controller;
+ALTER TABLE code ADD person integer REFERENCES patient;
+SET ROLE regress_analyst;
+SELECT attempt('SELECT count(*) FROM visit_dp v JOIN code c ON c.code = v.code');
+SET ROLE regress_controller;
+ALTER TABLE code DROP person; -- a column less
+SET ROLE regress_analyst;
+SELECT pg_temp.ask('SELECT chapter, count(*) AS n FROM visit_dp v JOIN code c ON c.code = v.code GROUP BY chapter');
+-- Without its key a row may be several.
+SELECT pg_temp.rows_of('SELECT count(*) FROM visit_dp v JOIN code c ON c.code = v.code') AS keyed;
+SET ROLE regress_controller;
+ALTER TABLE code DROP CONSTRAINT code_pkey;
+INSERT INTO code SELECT 'c1', 'heart', i FROM generate_series(1, 4) i;
+INSERT INTO code VALUES (NULL, 'none', 0), (NULL, 'none', 0), (repeat('long', 1000), 'none', 0), (repeat('long', 1000), 'none', 0);
+SET ROLE regress_analyst;
+SELECT pg_temp.rows_of('SELECT count(*) FROM visit_dp v JOIN code c ON c.code = v.code') AS five_times;
+SELECT pg_temp.ask('SELECT count(*) AS n FROM visit_dp v JOIN code c ON c.code = v.code', -2);
+-- More groups than an answer may have.
+SET ROLE regress_controller;
+CREATE TABLE many (code text PRIMARY KEY, k integer);
+INSERT INTO many SELECT 'c' || i, i FROM generate_series(1, 10001) i;
+SELECT dp_set_public('many', 'visit');
+GRANT SELECT ON many TO regress_analyst;
+SET ROLE regress_analyst;
+SELECT attempt('SELECT k, count(*) FROM visit_dp v JOIN many m ON m.code = v.code GROUP BY k');
+SET ROLE regress_controller;
+DELETE FROM many WHERE k > 5000;
+SET ROLE regress_analyst;
+SELECT attempt('SELECT k, count(*), sum(cost) FROM visit_dp v JOIN many m ON m.code = v.code GROUP BY k'),
+       attempt('SELECT k, count(*), sum(cost), avg(cost) FROM visit_dp v JOIN many m ON m.code = v.code GROUP BY k');
+-- No longer public.
+SET ROLE regress_controller;
+SELECT dp_unset_public('many', 'visit');
+SET ROLE regress_analyst;
+SELECT attempt('SELECT count(*) FROM visit_dp v JOIN many m ON m.code = v.code');
+-- What the ledger says of a join.
+SET ROLE regress_controller;
+SELECT query, parameters -> 'tables' AS tables FROM dp_rdr.ledger WHERE relation = 'pub.visit' AND query ~ 'label' ORDER BY id LIMIT 1;

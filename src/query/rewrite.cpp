@@ -194,25 +194,6 @@ static Node *extract_arguments(Node *node, void *context) {
 
 // ---- leaf ----------------------------------------------------------------------------------------------------------
 
-static RangeTblEntry *source_entry(Oid source) {
-    Relation relation = table_open(source, AccessShareLock);
-    auto *entry = makeNode(RangeTblEntry);
-    entry->rtekind = RTE_RELATION;
-    entry->relid = source;
-    entry->relkind = relation->rd_rel->relkind;
-    entry->rellockmode = AccessShareLock;
-    entry->inh = true; // false would be deparsed as FROM ONLY
-    entry->inFromCl = true;
-    List *names = NIL;
-    for (int i = 0; i < RelationGetDescr(relation)->natts; i++) {
-        const FormData_pg_attribute *column = TupleDescAttr(RelationGetDescr(relation), i);
-        names = lappend(names, makeString(pstrdup(column->attisdropped ? "" : NameStr(column->attname))));
-    }
-    entry->eref = makeAlias(RelationGetRelationName(relation), names);
-    table_close(relation, NoLock);
-    return entry;
-}
-
 // What the statement calls the column, where it hands it through as it is: the ledger and dp_last_release say the same.
 static char *column_name(const Query *query, Node *expression, int number) {
     ListCell *cell;
@@ -464,8 +445,7 @@ static void replace_by_release(Query *query, RangeTblEntry *release, const Folde
 static void fold_level(const Level *level, const Folded *folded, ParseState *source) {
     Query *query = level->query;
     auto *targets = reinterpret_cast<Node *>(query->targetList);
-    query->targetList =
-        reinterpret_cast<List *>(on_facades(targets, level, folded, source, &query->hasSubLinks));
+    query->targetList = reinterpret_cast<List *>(on_facades(targets, level, folded, source, &query->hasSubLinks));
     query->havingQual = on_facades(query->havingQual, level, folded, source, &query->hasSubLinks);
     query->jointree->quals = folded->condition;
 }

@@ -57,8 +57,8 @@ static Query *select_all(Oid relation, TupleDesc columns) {
         const FormData_pg_attribute *column = TupleDescAttr(columns, i - 1);
         bool gone = get_attnum(relation, NameStr(column->attname)) != i;
         add_target(query, gone ? reinterpret_cast<Node *>(makeNullConst(INT4OID, -1, InvalidOid))
-                               : reinterpret_cast<Node *>(makeVar(1, i, column->atttypid, column->atttypmod,
-                                                                  column->attcollation, 0)));
+                               : reinterpret_cast<Node *>(
+                                     makeVar(1, i, column->atttypid, column->atttypmod, column->attcollation, 0)));
     }
     return query;
 }
