@@ -10,8 +10,8 @@ use lib "$FindBin::Bin/lib";
 use DpTest;
 use Test::More;
 
-# 16 buffers: scans of more than four pages are synchronized.
-my $node = new_server('public_rows', "shared_buffers = 128kB\nautovacuum = off");
+# 128 buffers: scans of more than 32 pages are synchronized.
+my $node = new_server('public_rows', "shared_buffers = 1MB\nautovacuum = off");
 $node->safe_psql('postgres', "CREATE ROLE $_ LOGIN") for qw(controller analyst);
 
 # Somebody has the code that nobody else has, or nobody.
