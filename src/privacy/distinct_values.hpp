@@ -1,4 +1,4 @@
-// count(DISTINCT x): which values of one unit are counted (formulas.md, 9.8). A value stands here as 128 bits of its canonical form.
+// count(DISTINCT x): which values of one unit are counted (formulas.md, 9.11). A value stands here as 128 bits of its canonical form.
 #pragma once
 
 #include <cstddef>

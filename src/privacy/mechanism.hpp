@@ -52,7 +52,7 @@ struct Measure {
     bool one_group = true;   // one unit changes it in one group at most: the scalar calibration is proved for it (8.4)
     std::int64_t fraction = -1; // of a quantile
     std::vector<int> calls;  // indices into the list of calls
-    bool of_values = false;  // count(DISTINCT x): a unit adds the values that it alone has (9.8)
+    bool of_values = false;  // count(DISTINCT x): a unit adds the values that it alone has (9.11)
     int coordinates() const { return kind == MeasureKind::triple ? 3 : kind == MeasureKind::pair ? 2 : 1; }
     bool has_parts() const { return coordinates() > 1; } // what is printed is computed from several noisy sums
 };

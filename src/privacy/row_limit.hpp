@@ -1,4 +1,4 @@
-// How many rows of one unit shall count (max_rows), chosen from the rows under differential privacy (formulas.md, 9.7): the first
+// How many rows of one unit shall count (max_rows), chosen from the rows under differential privacy (formulas.md, 9.10): the first
 // of 1, 2, 4, ... that a share of the units does not exceed, by the sparse vector technique in integers (3.4).
 #pragma once
 

@@ -2,6 +2,7 @@
 
 #include "border/permissions.hpp"
 #include "border/scope.hpp"
+#include "query/semi.hpp"
 #include "query/shape.hpp"
 #include "release/approve.hpp"
 #include "release/replay.hpp"
@@ -51,6 +52,7 @@ query::Leaf *check_ask(const Ask &ask) {
     if (ask.output_types != nullptr)
         check_outputs(leaf, ask);
     border::check_permissions(leaf->query);
+    query::check_semi_permissions(leaf);
     return leaf;
 }
 
@@ -104,7 +106,7 @@ Resolved resolve(const Ask &ask, query::Leaf *leaf, bool drawn) {
     catalog::Reading reading = catalog::Reading::open();
     rows::Question *question = rows::prepare(reading, leaf, ask.leaf, ask.parameters);
     question->asker = ask.asker;
-    catalog::Policy *policy = catalog::policy_of(reading, question->settings, ask.asker);
+    catalog::Policy *policy = catalog::policy_of_all(reading, question->settings, ask.asker);
     question->grantee = policy->grantee_name;
     if (!ask.by_request)
         check_direct(*policy, *question->settings);

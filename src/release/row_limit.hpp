@@ -1,4 +1,4 @@
-// dp_choose_contribution: how many rows of one unit shall count, chosen by a mechanism of its own (formulas.md, 9.7). Charged before
+// dp_choose_contribution: how many rows of one unit shall count, chosen by a mechanism of its own (formulas.md, 9.10). Charged before
 // a row is read, like an answer.
 #pragma once
 

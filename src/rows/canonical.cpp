@@ -226,7 +226,7 @@ Datum canonical_value(Oid type, int32 typmod, Datum value, bool *isnull) {
 
 // ---- digests of values ---------------------------------------------------------------------------------------------
 
-// Two hashes of 64 bits with different seeds. Values of one digest are counted as one (formulas.md, 9.8).
+// Two hashes of 64 bits with different seeds. Values of one digest are counted as one (formulas.md, 9.11).
 static void digest_bytes(const void *bytes, Size size, pg_uuid_t *digest) {
     const uint64 seeds[2] = {0x9e3779b97f4a7c15U, 0xd1b54a32d192ed03U};
     for (int i = 0; i < 2; i++) {

@@ -1,4 +1,4 @@
-// count(DISTINCT x): how many different values there are (formulas.md, 9.8). Values are compared by 128 bits of their one spelling
+// count(DISTINCT x): how many different values there are (formulas.md, 9.11). Values are compared by 128 bits of their one spelling
 // (dp_rdr.value_digest), so what is kept of each is small, however long it is.
 #pragma once
 

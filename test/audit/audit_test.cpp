@@ -211,7 +211,7 @@ TEST(Audit, PeopleWithSeveralRows) {
             expect_kept(subject(pair.question, within_domain(mechanism, 1), pair.x, pair.y));
 }
 
-// How many rows of one person shall count, chosen from how many they have (9.7): one with few, with many, and beside nobody.
+// How many rows of one person shall count, chosen from how many they have (9.10): one with few, with many, and beside nobody.
 TEST(Audit, RowLimits) {
     const auto choice = [](const std::vector<std::int64_t> &people, double claim) {
         UnitRows rows;

@@ -238,7 +238,7 @@ def check_neighbour(asked, whole, other, unit):
 
 
 class Choice:
-    """Of how many rows of a unit shall count (9.7): what was compared, and what became of it."""
+    """Of how many rows of a unit shall count (9.10): what was compared, and what became of it."""
 
     def __init__(self, owner, noise, table, share):
         noise.of_next_answer()
@@ -302,7 +302,7 @@ def run_schema(owner, sessions, noise, rng, number, count, tap):
         choices.append(Choice(owner, noise, schema.name(table), share))
         chosen += check_choice(choices[0], choices[-1], list(by_unit.values()), share, unit)
         for at, question in enumerate(asked):
-            rows = [row for row in getattr(schema, question.table) if unit is None or row["unit"] != unit]
+            rows = question.rows_without(schema, unit)
             answer = Answer(owner, sessions, noise, question)
             if unit is None:
                 wholes.append(answer)
@@ -316,7 +316,7 @@ def run_schema(owner, sessions, noise, rng, number, count, tap):
         answered += not whole.error
         kept = question.complaints[:3]
         tap.report(f"schema {number}, {schema.type}, R {question.limits.rows}, kappa {question.limits.groups}: {question.sql}",
-                   kept + ([f"refused: {whole.error}"] if whole.error and not kept else []))
+                   kept + ([question.sql] if kept else []) + ([f"refused: {whole.error}"] if whole.error and not kept else []))
     return answered
 
 

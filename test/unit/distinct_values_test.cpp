@@ -1,4 +1,4 @@
-// Which values of one unit count(DISTINCT x) counts (formulas.md, 9.8): the choice by its definition, and what leaving out each unit
+// Which values of one unit count(DISTINCT x) counts (formulas.md, 9.11): the choice by its definition, and what leaving out each unit
 // moves, over made-up units whose values coincide.
 #include "privacy/distinct_values.hpp"
 

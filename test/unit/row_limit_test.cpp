@@ -1,4 +1,4 @@
-// How many rows of one unit shall count, chosen from the rows (formulas.md, 9.7): the margins by enumeration, the law of the choice
+// How many rows of one unit shall count, chosen from the rows (formulas.md, 9.10): the margins by enumeration, the law of the choice
 // computed exactly for neighbours, and what it comes to without noise to speak of.
 #include "privacy/row_limit.hpp"
 

@@ -48,8 +48,7 @@ finder> SELECT author, count(*) FROM letter_dp GROUP BY author
 finder> SELECT pid, ward, count(*) FROM visit_dp GROUP BY pid, ward
 SELECT count(DISTINCT (pid, ward)) FROM visit_dp
 SELECT sum(DISTINCT cost) FROM visit_dp
-SELECT count(*) FROM visit_dp v, patient_dp p WHERE v.pid = p.pid
-SELECT count(*) FROM visit_dp WHERE pid IN (SELECT pid FROM patient_dp)
+SELECT count(*) FROM visit_dp WHERE pid NOT IN (SELECT pid FROM patient_dp)
 
 -- How much of a person counts, is the analyst's to say within what is possible.
 -- D14 REFUSE 22023
