@@ -8,6 +8,7 @@
 #include "query/shape.hpp"
 #include "release/declared.hpp"
 #include "sql/arguments.hpp"
+#include "sql/domain.hpp"
 #include "sql/refusal.hpp"
 #include "sql/risk.hpp"
 
@@ -27,6 +28,13 @@ static void check_controller(const query::General *general) {
                             errhint("Only the controller may look at the risk; analysts ask through dp_query().")));
 }
 
+// Whether no person has several rows in the table.
+static bool has_one_row_each(Oid relation) {
+    LockRelationOid(relation, AccessShareLock);
+    const catalog::UnitPath *path = declared_unit(relation);
+    return path == nullptr || (path->direct && catalog::covers_key(relation, path->ncolumns, path->columns));
+}
+
 GeneralQuestion *general_question(const char *text, bool declared) {
     query::TextScope scope;
     scope.enter(text);
@@ -34,12 +42,13 @@ GeneralQuestion *general_question(const char *text, bool declared) {
     query::General *general = query::find_facades(parsed.query, parsed.source);
     check_controller(general);
     // Why the query is no leaf, or null. Different values are counted by a leaf, but there is no risk of that: as a general query it has
-    // one.
+    // one, where a row is a person.
     bool counts_values = false;
     ErrorData *refusal = refusal_by([&] {
         const query::Leaf *leaf = query::check_leaf(static_cast<Query *>(copyObject(parsed.query)), parsed.source);
         for (int i = 0; i < leaf->naggregates; i++)
             counts_values = counts_values || leaf->aggregates[i].fn == privacy::Aggregate::count_values;
+        counts_values = counts_values && has_one_row_each(catalog::table_of_facade(leaf->view));
     });
     if (refusal != nullptr && !query::is_general(general))
         ReThrowError(refusal);
