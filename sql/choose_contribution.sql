@@ -40,16 +40,16 @@ SELECT max_rows, max_groups FROM dp_domain('cc_trip') WHERE relation = 'cc_trip'
 CALL dp_choose_contribution('cc_trip', 100, 0.97);
 CALL dp_choose_contribution('cc_trip', 100, 0.999);
 SELECT relation, max_rows, max_groups FROM dp_domain('cc_trip');
--- Everybody, and nobody: of share 0 the first suffices; of share 1 the margin of the last is 0.
+-- Of share 0 the first suffices.
 CALL dp_choose_contribution('cc_trip', 100, 0);
--- max_groups follows where it would be more.
+-- max_groups came down with it, and stays there.
 SELECT max_rows, max_groups FROM dp_domain('cc_trip') WHERE relation = 'cc_trip'::regclass;
 -- By the view as well, and over a path.
 CALL dp_choose_contribution('cc_stop_dp', 100);
 SELECT dp_set_contribution('cc_trip', 2, 2);
 
 -- Each is a charge of the domain, whatever it chose, with the share in it. The chain holds, and the totals follow from the rows.
-SELECT account, kind, algorithm, mechanism, epsilon, epsilon_svt, epsilon_worst, delta, guarantee, view, grantee, query, parameters - 'period' AS parameters
+SELECT account, kind, algorithm, mechanism, epsilon, epsilon_svt, epsilon_worst, delta, guarantee, view, role_name, query, parameters - 'period' AS parameters
 FROM dp_rdr.ledger WHERE relation IN ('public.cc_trip', 'public.cc_stop') ORDER BY id;
 SELECT account, epsilon, releases FROM dp_odometer('cc_rider') WHERE account = 'public';
 SELECT * FROM dp_verify_ledger('cc_rider');

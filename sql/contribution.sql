@@ -8,11 +8,11 @@ SET search_path = contribution_by_hand, public;
 
 -- Words of 64 bits, in network order.
 CREATE FUNCTION counts(grain bigint, once integer = 0) RETURNS bytea IMMUTABLE PARALLEL SAFE
-RETURN int8send(0) || int8send(once) || int8send(grain) || float8send(1) || int8send(0) || int8send(0) || float8send(0) || float8send(1);
+RETURN int8send(0) || int8send(once) || int8send(grain) || int8send(0) || float8send(1) || int8send(0) || int8send(0) || float8send(0) || float8send(1);
 CREATE FUNCTION sums(lower bigint, upper bigint, scale float8 = 1) RETURNS bytea IMMUTABLE PARALLEL SAFE
-RETURN int8send(1) || int8send(0) || int8send(1) || float8send(scale) || int8send(lower) || int8send(upper) || float8send(0) || float8send(1);
+RETURN int8send(1) || int8send(0) || int8send(1) || int8send(0) || float8send(scale) || int8send(lower) || int8send(upper) || float8send(0) || float8send(1);
 CREATE FUNCTION parts(kind integer, lower float8, upper float8) RETURNS bytea IMMUTABLE PARALLEL SAFE
-RETURN int8send(kind) || int8send(0) || int8send(1) || float8send(1) || int8send(0) || int8send(0) || float8send(lower) || float8send(upper - lower);
+RETURN int8send(kind) || int8send(0) || int8send(1) || int8send(0) || float8send(1) || int8send(0) || int8send(0) || float8send(lower) || float8send(upper - lower);
 CREATE FUNCTION facts(units integer, keys integer, kept bigint, VARIADIC measures bytea[]) RETURNS bytea IMMUTABLE PARALLEL SAFE
 RETURN int8send(units) || int8send(keys) || int8send(cardinality(measures)) || int8send(kept) || int8send(20261123) ||
        (SELECT string_agg(m, '' ORDER BY i) FROM unnest(measures) WITH ORDINALITY u (m, i));

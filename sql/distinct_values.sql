@@ -125,9 +125,9 @@ SELECT count(DISTINCT amount) FROM dv_dose_dp WHERE amount > 5000 AND amount < 6
 
 RESET ROLE;
 SET ROLE regress_controller;
-SELECT dp_protect('dv_dose', 'dv_var_dp'), dp_grant('dv_var_dp', 'regress_analyst', tau_var => 0.01);
-SELECT dp_protect('dv_plain', 'dv_varp_dp'), dp_grant('dv_varp_dp', 'regress_analyst', tau_var => 0.01);
-SELECT dp_protect('dv_plain', 'dv_within_dp'), dp_grant('dv_within_dp', 'regress_analyst', tau => 0.5, selection => 'within_data');
+SELECT dp_protect('dv_dose', 'dv_var_dp'), dp_protect('dv_plain', 'dv_varp_dp'), dp_protect('dv_plain', 'dv_within_dp');
+SELECT dp_grant('dv_var_dp', 'regress_analyst', tau_var => 0.01), dp_grant('dv_varp_dp', 'regress_analyst', tau_var => 0.01),
+       dp_grant('dv_within_dp', 'regress_analyst', tau => 0.5, selection => 'within_data');
 SELECT max(id) AS last FROM dp_rdr.ledger \gset
 SET ROLE regress_analyst;
 SELECT q, pg_temp.attempt(q) AS outcome FROM (VALUES
@@ -149,7 +149,7 @@ SELECT q, pg_temp.attempt(q) AS outcome FROM (VALUES
     (1, 'SELECT count(*) FROM dp_risk(''SELECT count(DISTINCT amount) FROM dv_plain_dp'', calibration => ''published'')'),
     (2, 'SELECT count(*) FROM dp_risk(''SELECT count(DISTINCT amount) FROM dv_dose_dp'')'),
     (3, 'SELECT count(*) FROM dp_risk_records(''SELECT count(DISTINCT amount) FROM dv_dose_dp'', 1)'),
-    (4, 'SELECT count(*) FROM dp_risk_output(''SELECT count(DISTINCT amount) FROM dv_plain_dp'', 1)'),
+    (4, 'SELECT count(*) FROM dp_risk_output(''SELECT count(DISTINCT amount) FROM dv_plain_dp'', ''{3}'')'),
     (5, 'CALL dp_find_epsilon(''SELECT count(DISTINCT amount) FROM dv_dose_dp'', 0.5)'),
     (6, 'CALL dp_find_and_release_epsilon(''SELECT count(DISTINCT amount) FROM dv_plain_dp'', 0.01)')) v (place, q) ORDER BY place;
 SELECT count(*) AS charged FROM dp_rdr.ledger WHERE id > :last;

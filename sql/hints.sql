@@ -47,7 +47,7 @@ SELECT * FROM hospital_dp LIMIT 10|SELECT ward, count(*) FROM hospital_dp GROUP 
 SELECT DISTINCT ward FROM hospital_dp|SELECT ward, count(*) FROM hospital_dp GROUP BY ward
 SELECT DISTINCT ON (ward) ward, cost FROM hospital_dp|SELECT ward, avg(cost) FROM hospital_dp GROUP BY ward
 TABLE hospital_dp|SELECT count(*) FROM hospital_dp
-SELECT count(DISTINCT (ward, sex)) FROM hospital_dp|SELECT count(DISTINCT ward || ' ' || sex) FROM hospital_dp
+SELECT count(DISTINCT (ward, sex)) FROM hospital_dp|SELECT count(DISTINCT ward \|\| ' ' \|\| sex) FROM hospital_dp
 SELECT sum(DISTINCT cost) FROM hospital_dp|SELECT count(DISTINCT cost) FROM hospital_dp
 SELECT sum(cost ORDER BY age) FROM hospital_dp|SELECT sum(cost) FROM hospital_dp
 SELECT percentile_cont(ARRAY[0.25, 0.75]) WITHIN GROUP (ORDER BY cost) FROM hospital_dp|SELECT percentile_cont(0.25) WITHIN GROUP (ORDER BY cost), percentile_cont(0.75) WITHIN GROUP (ORDER BY cost) FROM hospital_dp

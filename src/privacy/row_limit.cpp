@@ -33,6 +33,9 @@ int128 row_limit_margin(const UnitRows &rows, Share share, int k) {
 void check_row_limit(Epsilon epsilon, Share share) {
     if (share.units() < 0 || share.units() > whole)
         throw InvalidParameter("share must be between 0 and 1");
+    constexpr int least = 3; // 10^-9: of less one of its two shares would be 0
+    if (epsilon.units() < least)
+        throw InvalidParameter("epsilon must be at least 0.000000003 to choose max_rows");
     (void)svt_split(epsilon);
 }
 

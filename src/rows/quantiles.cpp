@@ -65,8 +65,9 @@ const int64 *resolve_fractions(const query::Leaf *leaf, ParamListInfo parameters
 static const char *groups_remedy(const Question *question) {
     if (question->undeclared == InvalidAttrNumber)
         return "Group by columns whose groups are declared, or by expressions whose groups follow from that.";
-    return psprintf("Ask the controller for dp_set_groups('%s', '%s', '{...}').", question->settings->relation_name,
-                    get_attname(question->settings->relation, question->undeclared, false));
+    return psprintf("Ask the controller for dp_set_groups('%s', '%s', '{...}').",
+                    catalog::qualified_name(relation_of(question, question->undeclared)),
+                    column_name(question, question->undeclared));
 }
 
 void check_quantiles(const Question *question) {

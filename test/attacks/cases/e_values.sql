@@ -13,7 +13,7 @@ SELECT count(DISTINCT author || subject), count(DISTINCT subject) FROM letter_dp
 SELECT count(DISTINCT length(author)) FROM letter_dp
 SELECT subject, count(DISTINCT author || '') FROM letter_dp GROUP BY subject
 SELECT count(DISTINCT city), count(DISTINCT salary), count(DISTINCT age * age) FROM person_dp
-SELECT count(DISTINCT upper(repeat(city, 1000))) FROM person_dp
+SELECT count(DISTINCT upper(city) || upper(city)) FROM person_dp
 SELECT count(DISTINCT 1 / (age - 90)) FROM person_dp
 SELECT count(DISTINCT age::text) FROM person_dp WHERE id = 4242
 SELECT dp_low(count(DISTINCT ward)), dp_high(count(DISTINCT note)) FROM visit_dp
@@ -53,6 +53,6 @@ CALL dp_choose_contribution('visit', 1)
 CALL dp_choose_contribution('visit_dp', 1)
 
 -- The functions that digest and collect values, called by anybody on rows of his own.
--- D14 SHAPE
+-- D14 SAME
 SELECT dp_rdr.value_digest(1) = dp_rdr.value_digest(1), dp_rdr.value_digest(1.0) = dp_rdr.value_digest(1.00), dp_rdr.value_digest('a'::text) = dp_rdr.value_digest('b'::text)
 SELECT dp_rdr.value_digest(NULL::text) IS NULL, dp_rdr.value_digest(repeat('x', 1048577)) IS NULL
