@@ -41,25 +41,15 @@ GeneralQuestion *general_question(const char *text, bool declared) {
     query::Parsed parsed = query::parse_select(text);
     query::General *general = query::find_facades(parsed.query, parsed.source);
     check_controller(general);
-<<<<<<< HEAD
     // Why the query is no leaf, or null. Of minima, maxima and percentiles the risk is that of a general query; so is that of counts
-    // of different values, which a leaf answers.
+    // of different values where a row is a person.
     bool general_risk = false;
-=======
-    // Why the query is no leaf, or null. Different values are counted by a leaf, but there is no risk of that: as a general query it has
-    // one, where a row is a person.
-    bool counts_values = false;
->>>>>>> distinct
     ErrorData *refusal = refusal_by([&] {
         const query::Leaf *leaf = query::check_leaf(static_cast<Query *>(copyObject(parsed.query)), parsed.source);
         general_risk = query::asks_quantile(leaf);
         for (int i = 0; i < leaf->naggregates; i++)
-<<<<<<< HEAD
-            general_risk = general_risk || leaf->aggregates[i].fn == privacy::Aggregate::count_values;
-=======
-            counts_values = counts_values || leaf->aggregates[i].fn == privacy::Aggregate::count_values;
-        counts_values = counts_values && has_one_row_each(catalog::table_of_facade(leaf->view));
->>>>>>> distinct
+            general_risk = general_risk || (leaf->aggregates[i].fn == privacy::Aggregate::count_values &&
+                                            has_one_row_each(catalog::table_of_facade(leaf->view)));
     });
     if (refusal != nullptr && !query::is_general(general))
         ReThrowError(refusal);
