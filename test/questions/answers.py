@@ -1,0 +1,75 @@
+"""Answers as tables of keys and numbers, and how far two of them are apart."""
+import re
+from typing import NamedTuple
+
+INTERVAL = re.compile(r"(?:(-?\d+) days? ?)?(?:(-?)(\d+):(\d\d):(\d\d(?:\.\d+)?))?")
+
+
+def numbers_of(text):
+    """What a value says, as a list of numbers; None if it is none. Intervals are hours and minutes, and days, in seconds."""
+    if re.fullmatch(r"\{.*\}", text):
+        parts = [numbers_of(part) for part in text[1:-1].split(",")]
+        return None if None in parts else [number for part in parts for number in part]
+    match = INTERVAL.fullmatch(text)
+    if text and match:
+        clock = int(match[3] or 0) * 3600 + int(match[4] or 0) * 60 + float(match[5] or 0)
+        return [int(match[1] or 0) * 86400 + (-clock if match[2] else clock)]
+    try:
+        return [float(text)]
+    except ValueError:
+        return None
+
+
+class Table(NamedTuple):
+    """Rows by their keys: the first columns, as many as it takes to tell rows apart in the reference."""
+    keys: int
+    rows: dict
+
+    def width(self):
+        return max((len(row) for row in self.rows.values()), default=0)
+
+
+def keys_of(rows):
+    """How many of the first columns are keys."""
+    if len(rows) < 2:
+        return 0
+    return next(k for k in range(len(rows[0]) + 1) if len({row[:k] for row in rows}) == len(rows))
+
+
+def table_of(rows, keys):
+    return Table(keys, {row[:keys]: row[keys:] for row in rows})
+
+
+def distance(one, other):
+    """Of two values; infinity where they are not of a kind."""
+    if one == other:
+        return 0
+    if one is None or other is None:
+        return float("inf")
+    ours, theirs = numbers_of(one), numbers_of(other)
+    if ours is None or theirs is None or len(ours) != len(theirs):
+        return float("inf")
+    return max(abs(a - b) for a, b in zip(ours, theirs))
+
+
+def differences(answer, reference, tolerances):
+    """What is wrong with an answer."""
+    found = [f"row {key} is not in the answer" for key in reference.rows if key not in answer.rows]
+    found += [f"row {key} is not in the reference" for key in answer.rows if key not in reference.rows]
+    for key, row in reference.rows.items():
+        for column, (expected, got) in enumerate(zip(row, answer.rows.get(key, ()))):
+            tolerance = tolerances[column] if column < len(tolerances) else 0
+            if distance(got, expected) > tolerance:
+                found.append(f"row {key}, value {column + 1}: {got}, and {expected} in plain SQL, with a tolerance of {tolerance:g}")
+    return found
+
+
+def largest(table, column):
+    """The largest number of a column in magnitude."""
+    numbers = [numbers_of(row[column]) or [0] for row in table.rows.values() if row[column] is not None]
+    return max((abs(number) for row in numbers for number in row), default=0)
+
+
+def whole(table, column):
+    """Whether a column has nothing but whole numbers."""
+    return all(re.fullmatch(r"-?\d+", row[column]) for row in table.rows.values() if row[column] is not None)

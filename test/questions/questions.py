@@ -1,0 +1,71 @@
+"""The questions of hospital.sql, shop.sql and log.sql, and what state.txt says of each.
+
+A question is a comment "-- id who: what", the statement, and, where the same text on the tables themselves is not what is meant,
+a comment "-- reference" and another statement.
+
+A line of state.txt is
+
+    h01 answered 1 0.5                 how far each value may be from its reference, column by column, keys left out
+    h07 refused 0A000 the message      its SQLSTATE and its message, or the beginning of it
+"""
+import pathlib
+import re
+from typing import NamedTuple
+
+HERE = pathlib.Path(__file__).resolve().parent
+SCHEMAS = ("hospital", "shop", "log")
+HEAD = re.compile(r"^-- ([hse]\d\d) ([^:]+): (.*)$")
+
+
+class Question(NamedTuple):
+    id: str
+    schema: str
+    who: str
+    what: str
+    sql: str
+    reference: str
+
+
+class State(NamedTuple):
+    answered: bool
+    tolerances: tuple = ()
+    sqlstate: str = ""
+    message: str = ""
+
+    def line(self):
+        if self.answered:
+            return " ".join(["answered", *(f"{tolerance:g}" for tolerance in self.tolerances)])
+        return f"refused {self.sqlstate} {self.message}"
+
+
+def read_questions():
+    questions = []
+    for schema in SCHEMAS:
+        for part in (HERE / f"{schema}.sql").read_text(encoding="utf-8").split("\n\n"):
+            head, _, statements = part.strip().partition("\n")
+            match = HEAD.match(head)
+            if match:
+                sql, _, reference = statements.partition("\n-- reference\n")
+                questions.append(Question(match[1], schema, match[2], match[3], sql, reference or sql))
+    return questions
+
+
+def read_states():
+    states = {}
+    path = HERE / "state.txt"
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
+        if line and not line.startswith("#"):
+            name, kind, rest = (line + " ").split(" ", 2)
+            if kind == "answered":
+                states[name] = State(True, tuple(float(word) for word in rest.split()))
+            else:
+                states[name] = State(False, (), *rest.strip().split(" ", 1))
+    return states
+
+
+def write_states(states):
+    answered = sum(state.answered for state in states.values())
+    with open(HERE / "state.txt", "w", encoding="utf-8") as file:
+        file.write(f"# {answered} of {len(states)} are answered. Written by run.py --record; questions.py says how to read it.\n")
+        for name, state in states.items():
+            file.write(f"{name} {state.line()}\n")
