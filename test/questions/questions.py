@@ -1,7 +1,7 @@
 """The questions of hospital.sql, shop.sql and log.sql, and what state.txt says of each.
 
 A question is a comment "-- id who: what", the statement, and, where the same text on the tables themselves is not what is meant,
-a comment "-- reference" and another statement.
+a comment "-- reference" and another statement. instead.sql has other words for some that are refused: h07 is h07i there.
 
 A line of state.txt is
 
@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 HERE = pathlib.Path(__file__).resolve().parent
 SCHEMAS = ("hospital", "shop", "log")
+INSTEAD = "i"
 HEAD = re.compile(r"^-- ([hse]\d\d) ([^:]+): (.*)$")
 
 
@@ -47,7 +48,16 @@ def read_questions():
             if match:
                 sql, _, reference = statements.partition("\n-- reference\n")
                 questions.append(Question(match[1], schema, match[2], match[3], sql, reference or sql))
-    return questions
+    return questions + in_other_words({question.id: question for question in questions})
+
+
+def in_other_words(questions):
+    found = []
+    for part in (HERE / "instead.sql").read_text(encoding="utf-8").split("\n\n"):
+        match = re.match(r"-- ([hse]\d\d)\n(.*)", part.strip(), re.DOTALL)
+        if match:
+            found.append(questions[match[1]]._replace(id=match[1] + INSTEAD, sql=match[2]))
+    return found
 
 
 def read_states():
@@ -63,9 +73,16 @@ def read_states():
     return states
 
 
+def tally(states):
+    """How many questions are answered as they were asked, and how many only in other words."""
+    asked = [name for name in states if not name.endswith(INSTEAD)]
+    as_asked = sum(states[name].answered for name in asked)
+    in_words = sum(not states[name].answered and name + INSTEAD in states and states[name + INSTEAD].answered for name in asked)
+    return f"{as_asked} of {len(asked)} questions are answered as they were asked, {in_words} in other words"
+
+
 def write_states(states):
-    answered = sum(state.answered for state in states.values())
     with open(HERE / "state.txt", "w", encoding="utf-8") as file:
-        file.write(f"# {answered} of {len(states)} are answered. Written by run.py --record; questions.py says how to read it.\n")
+        file.write(f"# {tally(states)}. Written by run.py --record; questions.py says how to read it.\n")
         for name, state in states.items():
             file.write(f"{name} {state.line()}\n")

@@ -27,7 +27,7 @@ for folder in ("attacks", "blackbox"):
 
 from answers import differences, distance, keys_of, largest, table_of, whole  # noqa: E402
 from libpq import Connection  # noqa: E402
-from questions import State, read_questions, read_states, write_states  # noqa: E402
+from questions import State, read_questions, read_states, tally, write_states  # noqa: E402
 from tap import Tap  # noqa: E402
 
 DATABASE = "regress_dp_questions"
@@ -150,7 +150,7 @@ def record(asker, questions):
             print(f"{question.id}: DOUBT {doubt}")
         sys.stdout.flush()
     write_states(states)
-    print(f"{sum(state.answered for state in states.values())} of {len(states)} are answered")
+    print(tally(states))
 
 
 def show(asker, questions):
@@ -201,13 +201,12 @@ def main():
         return record(asker, questions)
     if options.show:
         return show(asker, [question for question in questions if question.id in options.show or "all" in options.show])
-    tap, states, answered = Tap(), read_states(), 0
+    tap, states, now = Tap(), read_states(), {}
     for question in questions:
         is_answered, found = check(asker, question, states.get(question.id, State(False)))
-        answered += is_answered
+        now[question.id] = State(is_answered)
         tap.report(f"{question.id} {question.who}: {question.what}", found)
-    least = sum(state.answered for state in states.values())
-    tap.report(f"{answered} of {len(questions)} questions are answered", [] if answered >= least else [f"{least} were"])
+    tap.report(tally(now), [] if tally(now) == tally(states) else [f"state.txt: {tally(states)}"])
     tap.report("the data are what their script makes", stale_data())
     tap.report("what the cookbook shows are questions that are answered", strange_recipes(questions, states))
     print(f"1..{tap.count}")
