@@ -67,3 +67,12 @@ SELECT dp_set_groups('log_rows.users', 'plan', '{free,pro,team}'),
 SELECT dp_set_groups('log_rows.sessions', 'device', '{desktop,mobile,tablet}'),
        dp_set_groups('log_rows.sessions', 'referrer', '{search,mail,ads,NULL}');
 SELECT dp_set_groups('log_rows.events', 'name', '{view,signup,trial,purchase,search,export,error}');
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- What is public, and may be joined
+-- ---------------------------------------------------------------------------------------------------------------------
+
+SELECT format('SELECT dp_set_public(%L, %L)', p.relation, t.relation)
+FROM (VALUES ('hospital', 'hospital_rows.patients'), ('shop', 'shop_rows.customers'), ('log', 'log_rows.users')) t (schema, relation),
+     LATERAL (SELECT c.oid::regclass AS relation FROM pg_class c WHERE c.relnamespace = t.schema::regnamespace AND c.relkind = 'r') p
+WHERE EXISTS (SELECT FROM pg_proc WHERE proname = 'dp_set_public') \gexec
