@@ -52,10 +52,12 @@ def distance(one, other):
     return max(abs(a - b) for a, b in zip(ours, theirs))
 
 
-def differences(answer, reference, tolerances):
-    """What is wrong with an answer."""
+def differences(answer, reference, tolerances, empty):
+    """What is wrong with an answer that shows so many empty groups."""
     found = [f"row {key} is not in the answer" for key in reference.rows if key not in answer.rows]
-    found += [f"row {key} is not in the reference" for key in answer.rows if key not in reference.rows]
+    more = [key for key in answer.rows if key not in reference.rows]
+    if len(more) != empty:
+        found.append(f"{len(more)} rows are not in the reference, in the place of {empty}: {more}")
     for key, row in reference.rows.items():
         for column, (expected, got) in enumerate(zip(row, answer.rows.get(key, ()))):
             tolerance = tolerances[column] if column < len(tolerances) else 0

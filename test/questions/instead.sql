@@ -30,19 +30,19 @@ FROM (SELECT test, count(value) AS n,
 -- h20
 SELECT min(at) AS median
 FROM (SELECT at, sum(n) OVER (ORDER BY at) >= sum(n) OVER () / 2 AS half
-      FROM (SELECT floor(value / 2) * 2 AS at, count(*) AS n FROM labs WHERE test = 'GLU' GROUP BY 1) h) s
+      FROM (SELECT floor(value / 5) * 5 AS at, count(*) AS n FROM labs WHERE test = 'GLU' GROUP BY 1) h) s
 WHERE half;
 
 -- h22
-SELECT visits::numeric / patients AS visits FROM (SELECT count(*) AS visits FROM visits WHERE patient_id < 9000) v, (SELECT count(*) AS patients FROM patients) p;
+SELECT visits::numeric / patients AS visits FROM (SELECT count(*) AS visits FROM visits WHERE patient_id < 90000) v, (SELECT count(*) AS patients FROM patients) p;
 
 -- h23
-SELECT p.n - v.n AS never FROM (SELECT count(*) AS n FROM patients) p, (SELECT count(DISTINCT patient_id) AS n FROM visits WHERE patient_id < 9000) v;
+SELECT p.n - v.n AS never FROM (SELECT count(*) AS n FROM patients) p, (SELECT count(DISTINCT patient_id) AS n FROM visits WHERE patient_id < 90000) v;
 
 -- h30
 SELECT reason, ARRAY[min(at) FILTER (WHERE part >= 0.25), min(at) FILTER (WHERE part >= 0.5), min(at) FILTER (WHERE part >= 0.75)] AS quartiles
 FROM (SELECT reason, at, sum(n) OVER (PARTITION BY reason ORDER BY at) / sum(n) OVER (PARTITION BY reason) AS part
-      FROM (SELECT reason, floor(cost / 100) * 100 AS at, count(*) AS n FROM visits WHERE cost IS NOT NULL GROUP BY 1, 2) h) s
+      FROM (SELECT reason, floor(cost / 250) * 250 AS at, count(*) AS n FROM visits WHERE cost IS NOT NULL GROUP BY 1, 2) h) s
 GROUP BY reason ORDER BY reason;
 
 -- h32
@@ -59,7 +59,7 @@ FROM (SELECT product_id, sum(quantity * price) AS turnover FROM items GROUP BY p
 JOIN products p USING (product_id) JOIN categories c USING (category_id) GROUP BY c.name ORDER BY turnover DESC;
 
 -- s09
-SELECT name, sold FROM (SELECT product_id, sum(quantity) AS sold FROM items GROUP BY product_id) i JOIN products USING (product_id) ORDER BY sold DESC LIMIT 10;
+SELECT name, sold FROM (SELECT product_id, sum(quantity) AS sold FROM items GROUP BY product_id) i JOIN products USING (product_id) ORDER BY sold DESC LIMIT 7;
 
 -- s12
 SELECT avg(least(greatest(extract(epoch FROM delivered_at - ordered_at), 0), 30 * 86400)) * interval '1 second' AS mean FROM orders WHERE delivered_at IS NOT NULL;
@@ -77,8 +77,8 @@ WHERE reached;
 
 -- s16
 SELECT name, round(mean, 2) AS mean, reviews
-FROM (SELECT product_id, avg(stars) AS mean, count(*) AS reviews FROM reviews GROUP BY product_id HAVING count(*) >= 40) r JOIN products USING (product_id)
-ORDER BY mean DESC LIMIT 3;
+FROM (SELECT product_id, avg(stars) AS mean, count(*) AS reviews FROM reviews GROUP BY product_id HAVING count(*) >= 200) r JOIN products USING (product_id)
+ORDER BY mean DESC LIMIT 2;
 
 -- s33
 SELECT count(*) AS sold, (SELECT count(*) FROM products) - count(*) AS never

@@ -1,4 +1,4 @@
--- A hospital, a shop and an event log: test/data/questions, every person ten times, with all that is his. To be run by psql in the
+-- A hospital, a shop and an event log: test/data/questions, every person forty times, with all that is his. To be run by psql in the
 -- root of the tree, as a role that may create schemas. Private rows are in the schemas hospital_rows, shop_rows and log_rows;
 -- hospital, shop and log have what is public, and protect.sql puts restricted views there, under the names of the tables. So one
 -- text is a question of an analyst and, on another search_path, the same question in plain SQL.
@@ -32,39 +32,39 @@ CREATE TABLE hospital_rows.patients (
 CREATE TEMP TABLE one_patients (LIKE hospital_rows.patients);
 \copy one_patients FROM 'test/data/questions/patients.csv' CSV
 INSERT INTO hospital_rows.patients
-SELECT patient_id * 10 + copy, sex, born, region, blood_group, insurer_id, gp, died
-FROM one_patients, generate_series(0, 9) copy;
+SELECT patient_id * 100 + copy, sex, born, region, blood_group, insurer_id, gp, died
+FROM one_patients, generate_series(1, 40) copy;
 CREATE TABLE hospital_rows.visits (
     visit_id integer PRIMARY KEY, patient_id integer, ward_id integer NOT NULL, doctor_id integer NOT NULL,
     admitted timestamp NOT NULL, discharged timestamp, reason text NOT NULL, cost numeric(10,2));
 CREATE TEMP TABLE one_visits (LIKE hospital_rows.visits);
 \copy one_visits FROM 'test/data/questions/visits.csv' CSV
 INSERT INTO hospital_rows.visits
-SELECT visit_id * 10 + copy, patient_id * 10 + copy, ward_id, doctor_id, admitted, discharged, reason, cost
-FROM one_visits, generate_series(0, 9) copy;
+SELECT visit_id * 100 + copy, patient_id * 100 + copy, ward_id, doctor_id, admitted, discharged, reason, cost
+FROM one_visits, generate_series(1, 40) copy;
 CREATE TABLE hospital_rows.diagnoses (
     visit_id integer NOT NULL REFERENCES hospital_rows.visits, icd text NOT NULL, main boolean NOT NULL,
     PRIMARY KEY (visit_id, icd));
 CREATE TEMP TABLE one_diagnoses (LIKE hospital_rows.diagnoses);
 \copy one_diagnoses FROM 'test/data/questions/diagnoses.csv' CSV
 INSERT INTO hospital_rows.diagnoses
-SELECT visit_id * 10 + copy, icd, main
-FROM one_diagnoses, generate_series(0, 9) copy;
+SELECT visit_id * 100 + copy, icd, main
+FROM one_diagnoses, generate_series(1, 40) copy;
 CREATE TABLE hospital_rows.labs (
     lab_id integer PRIMARY KEY, visit_id integer NOT NULL, test text NOT NULL, taken timestamp NOT NULL, value numeric(10,1));
 CREATE TEMP TABLE one_labs (LIKE hospital_rows.labs);
 \copy one_labs FROM 'test/data/questions/labs.csv' CSV
 INSERT INTO hospital_rows.labs
-SELECT lab_id * 10 + copy, visit_id * 10 + copy, test, taken, value
-FROM one_labs, generate_series(0, 9) copy;
+SELECT lab_id * 100 + copy, visit_id * 100 + copy, test, taken, value
+FROM one_labs, generate_series(1, 40) copy;
 CREATE TABLE hospital_rows.prescriptions (
     patient_id integer NOT NULL REFERENCES hospital_rows.patients, drug text NOT NULL, day date NOT NULL, days integer NOT NULL,
     dose numeric(4,1));
 CREATE TEMP TABLE one_prescriptions (LIKE hospital_rows.prescriptions);
 \copy one_prescriptions FROM 'test/data/questions/prescriptions.csv' CSV
 INSERT INTO hospital_rows.prescriptions
-SELECT patient_id * 10 + copy, drug, day, days, dose
-FROM one_prescriptions, generate_series(0, 9) copy;
+SELECT patient_id * 100 + copy, drug, day, days, dose
+FROM one_prescriptions, generate_series(1, 40) copy;
 
 CREATE SCHEMA shop;
 CREATE SCHEMA shop_rows;
@@ -84,32 +84,32 @@ CREATE TABLE shop_rows.customers (
 CREATE TEMP TABLE one_customers (LIKE shop_rows.customers);
 \copy one_customers FROM 'test/data/questions/customers.csv' CSV
 INSERT INTO shop_rows.customers
-SELECT customer_id * 10 + copy, copy || email, country, joined, newsletter, birth_year, segment, referred_by * 10 + copy
-FROM one_customers, generate_series(0, 9) copy;
+SELECT customer_id * 100 + copy, copy || email, country, joined, newsletter, birth_year, segment, referred_by * 100 + copy
+FROM one_customers, generate_series(1, 40) copy;
 CREATE TABLE shop_rows.orders (
     order_id integer PRIMARY KEY, customer_id integer REFERENCES shop_rows.customers, ordered_at timestamp NOT NULL, status text NOT NULL,
     channel text NOT NULL, coupon text, shipping numeric(10,2) NOT NULL, delivered_at timestamp);
 CREATE TEMP TABLE one_orders (LIKE shop_rows.orders);
 \copy one_orders FROM 'test/data/questions/orders.csv' CSV
 INSERT INTO shop_rows.orders
-SELECT order_id * 10 + copy, customer_id * 10 + copy, ordered_at, status, channel, coupon, shipping, delivered_at
-FROM one_orders, generate_series(0, 9) copy;
+SELECT order_id * 100 + copy, customer_id * 100 + copy, ordered_at, status, channel, coupon, shipping, delivered_at
+FROM one_orders, generate_series(1, 40) copy;
 CREATE TABLE shop_rows.items (
     order_id integer NOT NULL, line integer NOT NULL, product_id integer NOT NULL, quantity integer NOT NULL,
     price numeric(10,2) NOT NULL, discount numeric(3,2), PRIMARY KEY (order_id, line));
 CREATE TEMP TABLE one_items (LIKE shop_rows.items);
 \copy one_items FROM 'test/data/questions/items.csv' CSV
 INSERT INTO shop_rows.items
-SELECT order_id * 10 + copy, line, product_id, quantity, price, discount
-FROM one_items, generate_series(0, 9) copy;
+SELECT order_id * 100 + copy, line, product_id, quantity, price, discount
+FROM one_items, generate_series(1, 40) copy;
 CREATE TABLE shop_rows.reviews (
     customer_id integer NOT NULL REFERENCES shop_rows.customers, product_id integer NOT NULL, stars integer NOT NULL,
     written date NOT NULL, body text, PRIMARY KEY (customer_id, product_id));
 CREATE TEMP TABLE one_reviews (LIKE shop_rows.reviews);
 \copy one_reviews FROM 'test/data/questions/reviews.csv' CSV
 INSERT INTO shop_rows.reviews
-SELECT customer_id * 10 + copy, product_id, stars, written, body
-FROM one_reviews, generate_series(0, 9) copy;
+SELECT customer_id * 100 + copy, product_id, stars, written, body
+FROM one_reviews, generate_series(1, 40) copy;
 
 CREATE SCHEMA log;
 CREATE SCHEMA log_rows;
@@ -131,23 +131,23 @@ CREATE TABLE log_rows.users (
 CREATE TEMP TABLE one_users (LIKE log_rows.users);
 \copy one_users FROM 'test/data/questions/users.csv' CSV
 INSERT INTO log_rows.users
-SELECT user_id * 10 + copy, signed_up, plan, country, team_id, deleted_at
-FROM one_users, generate_series(0, 9) copy;
+SELECT user_id * 100 + copy, signed_up, plan, country, team_id, deleted_at
+FROM one_users, generate_series(1, 40) copy;
 CREATE TABLE log_rows.sessions (
     session_id bigint PRIMARY KEY, user_id bigint NOT NULL REFERENCES log_rows.users, started timestamp NOT NULL, ended timestamp,
     device text NOT NULL, referrer text);
 CREATE TEMP TABLE one_sessions (LIKE log_rows.sessions);
 \copy one_sessions FROM 'test/data/questions/sessions.csv' CSV
 INSERT INTO log_rows.sessions
-SELECT session_id * 10 + copy, user_id * 10 + copy, started, ended, device, referrer
-FROM one_sessions, generate_series(0, 9) copy;
+SELECT session_id * 100 + copy, user_id * 100 + copy, started, ended, device, referrer
+FROM one_sessions, generate_series(1, 40) copy;
 CREATE TABLE log_rows.events (
     event_id bigint PRIMARY KEY, user_id bigint, session_id bigint, at timestamptz NOT NULL, name text NOT NULL, payload jsonb);
 CREATE TEMP TABLE one_events (LIKE log_rows.events);
 \copy one_events FROM 'test/data/questions/events.csv' CSV
 INSERT INTO log_rows.events
-SELECT event_id * 10 + copy, user_id * 10 + copy, session_id * 10 + copy, at, name, payload
-FROM one_events, generate_series(0, 9) copy;
+SELECT event_id * 100 + copy, user_id * 100 + copy, session_id * 100 + copy, at, name, payload
+FROM one_events, generate_series(1, 40) copy;
 
 -- What answers are held against: rows of nobody, and rows whose way to a person leads nowhere, are in no answer (doc/analyst.md).
 CREATE SCHEMA hospital_plain;

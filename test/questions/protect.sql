@@ -6,10 +6,10 @@
 -- ---------------------------------------------------------------------------------------------------------------------
 
 SELECT dp_protect('hospital_rows.patients', 'hospital.patients', unit => 'patient_id');
-SELECT dp_protect('hospital_rows.visits', 'hospital.visits', unit => 'patient_id -> hospital_rows.patients', max_rows => 16, max_groups => 12);
-SELECT dp_protect('hospital_rows.diagnoses', 'hospital.diagnoses', unit => 'visit_id', max_rows => 32, max_groups => 10);
-SELECT dp_protect('hospital_rows.labs', 'hospital.labs', unit => 'visit_id -> hospital_rows.visits', max_rows => 32, max_groups => 10);
-SELECT dp_protect('hospital_rows.prescriptions', 'hospital.prescriptions', unit => 'patient_id', max_rows => 16, max_groups => 10);
+SELECT dp_protect('hospital_rows.visits', 'hospital.visits', unit => 'patient_id -> hospital_rows.patients', max_rows => 16);
+SELECT dp_protect('hospital_rows.diagnoses', 'hospital.diagnoses', unit => 'visit_id', max_rows => 32, max_groups => 12);
+SELECT dp_protect('hospital_rows.labs', 'hospital.labs', unit => 'visit_id -> hospital_rows.visits', max_rows => 32, max_groups => 12);
+SELECT dp_protect('hospital_rows.prescriptions', 'hospital.prescriptions', unit => 'patient_id', max_rows => 16);
 
 SELECT dp_set_bounds('hospital_rows.patients', 'born', date '1925-01-01', date '2025-12-31');
 SELECT dp_set_bounds('hospital_rows.visits', 'cost', 0, 10000),
@@ -33,7 +33,7 @@ SELECT dp_set_groups('hospital_rows.labs', 'test', '{HB,GLU,CRP,K}');
 
 SELECT dp_protect('shop_rows.customers', 'shop.customers', unit => 'customer_id', columns => '{customer_id,country,joined,newsletter,birth_year,segment,referred_by}');
 SELECT dp_protect('shop_rows.orders', 'shop.orders', unit => 'customer_id', max_rows => 10);
-SELECT dp_protect('shop_rows.items', 'shop.items', unit => 'order_id -> shop_rows.orders', max_rows => 24, max_groups => 10);
+SELECT dp_protect('shop_rows.items', 'shop.items', unit => 'order_id -> shop_rows.orders', max_rows => 24);
 SELECT dp_protect('shop_rows.reviews', 'shop.reviews', unit => 'customer_id', max_rows => 6);
 
 SELECT dp_set_bounds('shop_rows.customers', 'birth_year', 1930, 2010),
@@ -59,7 +59,8 @@ SELECT dp_protect('log_rows.users', 'log.users', unit => 'user_id');
 SELECT dp_protect('log_rows.sessions', 'log.sessions', unit => 'user_id', max_rows => 16);
 SELECT dp_protect('log_rows.events', 'log.events', unit => 'user_id -> log_rows.users', max_rows => 48, max_groups => 20);
 
-SELECT dp_set_bounds('log_rows.users', 'signed_up', timestamp '2025-01-01', timestamp '2025-06-30 23:59:59');
+SELECT dp_set_bounds('log_rows.users', 'signed_up', timestamp '2025-01-01', timestamp '2025-06-30 23:59:59'),
+       dp_set_bounds('log_rows.users', 'deleted_at', timestamp '2025-01-01', timestamp '2025-12-31 23:59:59');
 SELECT dp_set_bounds('log_rows.sessions', 'started', timestamp '2025-01-01', timestamp '2025-06-30 23:59:59'),
        dp_set_bounds('log_rows.sessions', 'ended', timestamp '2025-01-01', timestamp '2025-07-01 23:59:59');
 SELECT dp_set_groups('log_rows.users', 'plan', '{free,pro,team}'),

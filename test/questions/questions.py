@@ -6,6 +6,7 @@ a comment "-- reference" and another statement. instead.sql has other words for 
 A line of state.txt is
 
     h01 answered 1 0.5                 how far each value may be from its reference, column by column, keys left out
+    h33 answered 35 +2                 two groups are shown that plain SQL does not show: groups that follow from declarations are all shown
     h07 refused 0A000 the message      its SQLSTATE and its message, or the beginning of it
 """
 import pathlib
@@ -30,12 +31,13 @@ class Question(NamedTuple):
 class State(NamedTuple):
     answered: bool
     tolerances: tuple = ()
+    empty: int = 0  # groups that plain SQL does not show
     sqlstate: str = ""
     message: str = ""
 
     def line(self):
         if self.answered:
-            return " ".join(["answered", *(f"{tolerance:g}" for tolerance in self.tolerances)])
+            return " ".join(["answered", *(f"{tolerance:g}" for tolerance in self.tolerances), *([f"+{self.empty}"] if self.empty else [])])
         return f"refused {self.sqlstate} {self.message}"
 
 
@@ -67,9 +69,10 @@ def read_states():
         if line and not line.startswith("#"):
             name, kind, rest = (line + " ").split(" ", 2)
             if kind == "answered":
-                states[name] = State(True, tuple(float(word) for word in rest.split()))
+                words = rest.split()
+                states[name] = State(True, tuple(float(word) for word in words if word[0] != "+"), sum(int(word) for word in words if word[0] == "+"))
             else:
-                states[name] = State(False, (), *rest.strip().split(" ", 1))
+                states[name] = State(False, (), 0, *rest.strip().split(" ", 1))
     return states
 
 

@@ -7,7 +7,7 @@ is installed.
     run.py --show ID...   prints what these are answered, in full
 
 Limits are ample (protect.sql) and epsilon is the largest that there is, so what an answer differs from plain SQL by is noise that
-can be measured: --record asks 40 times, and a tolerance is 40 times the mean distance of the answers to each other, which Laplace
+can be measured: --record asks 20 times, and a tolerance is 30 times the mean distance of the answers to each other, which Laplace
 noise exceeds once in 10^20 numbers or so, at least 5 % of the largest number of its column, and at least 3 of whole numbers, whose
 noise is rounded away until it is not. What moves by more than a tenth is no measure of anything, and --record says so. The output
 is TAP.
@@ -32,7 +32,7 @@ from tap import Tap  # noqa: E402
 
 DATABASE = "regress_dp_questions"
 ROLE = "regress_dp_asker"
-ROUNDS = 40
+ROUNDS = 20
 COOKBOOK = ROOT / "doc" / "cookbook.md"
 
 
@@ -101,7 +101,7 @@ def check(asker, question, state):
         return False, check_refusal(reply, state)
     keys = keys_of(reference)
     found = [] if state.answered else ["was refused and is answered: run test/questions/run.py --record"]
-    return True, found + differences(table_of(rows_of(reply), keys), table_of(reference, keys), state.tolerances)
+    return True, found + differences(table_of(rows_of(reply), keys), table_of(reference, keys), state.tolerances, state.empty)
 
 
 # ---- recording -------------------------------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ def record_one(asker, question):
     reply = asker.ask(question)
     if reply.sqlstate():
         error = error_of(reply)
-        return State(False, (), error.field("C"), error.field("M")), []
+        return State(False, (), 0, error.field("C"), error.field("M")), []
     keys = keys_of(reference)
     table = table_of(reference, keys)
     answers = [table_of(rows_of(reply), keys)] + [table_of(rows_of(asker.ask(question)), keys) for _ in range(ROUNDS - 1)]
@@ -131,12 +131,12 @@ def record_one(asker, question):
     tolerances = []
     for column in range(table.width()):
         size = largest(table, column)
-        tolerance = max(40 * spread(answers, column), size / 20, 3 if whole(table, column) else 0)
+        tolerance = max(30 * spread(answers, column), size / 20, 3 if whole(table, column) else 0)
         if tolerance > size / 10:
             doubts.append(f"value {column + 1}: a tolerance of {tolerance:g} for numbers up to {size:g}")
         tolerances.append(float(f"{tolerance:.3g}"))
-    tolerances = tuple(tolerances)
-    return State(True, tolerances), doubts + differences(answers[0], table, tolerances)
+    empty = len(answers[0].rows.keys() - table.rows.keys())
+    return State(True, tuple(tolerances), empty), doubts + differences(answers[0], table, tolerances, empty)
 
 
 def record(asker, questions):

@@ -4,7 +4,7 @@
     make.py [FOLDER]
 
 There are people without rows, rows without people, NULLs wherever a column may have them, and a few who have many rows.
-test/questions/load.sql loads every person ten times, under ten numbers.
+test/questions/load.sql loads every person forty times, under forty numbers.
 """
 import csv
 import datetime
@@ -94,7 +94,7 @@ def hospital():
         stay = datetime.timedelta(hours=int(dice.random() ** 3 * 700) + 4)
         full.append((visit, patient, ward, number(1, 20), admitted, None if chance(0.05) else admitted + stay,
                      one_of(["planned", "emergency", "transfer"], [5, 4, 1]), perhaps(0.93, money(120, 9800))))
-        for code in {one_of(list(ICD) + ["Z99"], [9, 2, 3, 7, 4, 4, 4, 2, 2, 2, 2, 4, 1]) for _ in range(one_of([0, 1, 2], [1, 5, 4]))}:
+        for code in sorted({one_of(list(ICD) + ["Z99"], [9, 2, 3, 7, 4, 4, 4, 2, 2, 2, 2, 4, 1]) for _ in range(one_of([0, 1, 2], [1, 5, 4]))}):
             diagnoses.append((visit, code, chance(0.6)))
         for _ in range(one_of([0, 1, 2], [4, 4, 2])):
             test = one_of(list(TESTS))
