@@ -2,7 +2,8 @@
 
 -- h07
 SELECT name, days
-FROM (SELECT ward_id, avg(extract(epoch FROM discharged - admitted) / 86400) AS days FROM visits GROUP BY ward_id) v JOIN wards USING (ward_id)
+FROM (SELECT ward_id, avg(least(greatest(extract(epoch FROM discharged - admitted) / 86400, 0), 30)) AS days
+      FROM visits WHERE discharged IS NOT NULL GROUP BY ward_id) v JOIN wards USING (ward_id)
 ORDER BY name;
 
 -- h10
