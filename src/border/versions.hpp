@@ -170,4 +170,14 @@ inline Node *replace_columns(Node *node, int varno, List *targets, bool *sublink
 #endif
 }
 
+// Columns of the joins of a level become those of what is joined. Names no column's nulling joins: what is made of this is deparsed,
+// or its columns get them anew.
+inline Node *columns_of_joined(Query *query, Node *node) {
+#if PG_VERSION_NUM >= 160000
+    return flatten_join_alias_vars(nullptr, query, node);
+#else
+    return flatten_join_alias_vars(query, node);
+#endif
+}
+
 } // namespace dp::border

@@ -7,7 +7,7 @@ namespace dp::catalog {
 namespace {
 
 // Whatever changes in this file, or in what it copies, raises this number.
-constexpr uint32 layout_number = 9;
+constexpr uint32 layout_number = 10;
 
 // What plan_release needs of a privacy::Measure.
 struct PlannedMeasure {
@@ -25,6 +25,7 @@ struct Fixed {
     uint32 size;   // of this struct
     RequestKind kind;
     Oid relation, view;
+    OtherViews others;
     Asker asker;
     privacy::Mechanism mechanism;
     privacy::Account account;
@@ -50,6 +51,7 @@ Fixed fixed_part(const Entry &entry) {
     fixed.kind = entry.kind;
     fixed.relation = what.settings->relation;
     fixed.view = what.settings->view;
+    fixed.others = what.settings->others;
     fixed.asker = what.asker;
     fixed.mechanism = what.mechanism;
     fixed.account = what.account;
@@ -81,6 +83,7 @@ void restore(const Fixed &fixed, Entry *entry, Charge *what, Settings *settings)
     entry->kind = fixed.kind;
     settings->relation = fixed.relation;
     settings->view = fixed.view;
+    settings->others = fixed.others;
     what->asker = fixed.asker;
     what->mechanism = fixed.mechanism;
     what->account = fixed.account;

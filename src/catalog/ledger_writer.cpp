@@ -25,6 +25,7 @@ using border::Spi;
 // What the requests of a batch rest on that one role asks on one view under one policy.
 struct Basis {
     Oid view, role;
+    OtherViews others;
     const char *grantee; // or null
     const Terms *terms;  // null: the view is not registered any more
     OpenShare *share;    // null without a grantee
@@ -89,11 +90,12 @@ Datum period_of(const privacy::BoundSettings &bound, const privacy::Standing &su
 Basis *read_basis(const Charge &what, OpenOdometer *odometer) {
     auto *basis = static_cast<Basis *>(palloc0(sizeof(Basis)));
     basis->view = what.settings->view;
+    basis->others = what.settings->others;
     basis->role = what.asker.role;
     basis->grantee = what.grantee;
     CommandCounterIncrement();
     Reading reading = Reading::open();
-    basis->terms = read_terms(reading, basis->view, basis->role, grantee_of(what));
+    basis->terms = read_terms(reading, basis->view, basis->role, grantee_of(what), &basis->others);
     if (what.grantee != nullptr)
         basis->share =
             known_share(odometer, what.grantee, read_share(reading, odometer->id, what.grantee, odometer->state.epoch));
@@ -101,13 +103,17 @@ Basis *read_basis(const Charge &what, OpenOdometer *odometer) {
     return basis;
 }
 
+bool same_views(const OtherViews &a, const OtherViews &b) {
+    return a.n == b.n && memcmp(a.views, b.views, sizeof(Oid) * a.n) == 0;
+}
+
 // Read once for all requests of the batch that rest on the same: nobody else can charge meanwhile.
 const Basis *basis_of(const Charge &what, OpenOdometer *odometer) {
     ListCell *cell;
     foreach (cell, odometer->bases) {
         auto *basis = static_cast<Basis *>(lfirst(cell));
-        if (basis->view == what.settings->view && basis->role == what.asker.role &&
-            same_text(basis->grantee, what.grantee))
+        if (basis->view == what.settings->view && same_views(basis->others, what.settings->others) &&
+            basis->role == what.asker.role && same_text(basis->grantee, what.grantee))
             return basis;
     }
     Basis *basis = read_basis(what, odometer);
@@ -425,17 +431,24 @@ Outcome charge_selection_of(const Spi &spi, const Entry &entry, OpenOdometer *od
     return Outcome::committed;
 }
 
-// The role that asked and that of its session ask no more on the view. False: they did not before.
-bool put_suspension(const Spi &spi, const Charge &what) {
+bool put_suspension_on(const Spi &spi, const Charge &what, Oid view) {
     static border::Statement statement(
         "INSERT INTO dp_rdr.suspension (view, grantee, role_name, session_role, at) "
         "VALUES ($1::regclass, $2::regrole, $3, $4, clock_timestamp()) ON CONFLICT DO NOTHING");
     Parameters parameters;
-    parameters.add_oid(what.settings->view);
+    parameters.add_oid(view);
     parameters.add_oid(grantee_of(what));
     parameters.add_text(role_name(what.asker.role));
     parameters.add_text(role_name(what.asker.session_role));
     return run(spi, statement, parameters) == 1;
+}
+
+// The role that asked and that of its session ask no more on the view, nor on those that it was joined with. False: they did not before.
+bool put_suspension(const Spi &spi, const Charge &what) {
+    bool put = put_suspension_on(spi, what, what.settings->view);
+    for (int i = 0; i < what.settings->others.n; i++)
+        put |= put_suspension_on(spi, what, what.settings->others.views[i]);
+    return put;
 }
 
 // Nothing is charged: what failed was charged before, and its row stays. The settings may have changed meanwhile; that is no

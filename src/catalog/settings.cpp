@@ -248,6 +248,31 @@ Settings *read_settings(const Reading &reading, Oid oid) {
     return settings;
 }
 
+// Versions of two, in this order.
+static const char *joined_versions(const char *first, const char *other) {
+    StringInfoData versions;
+    initStringInfo(&versions);
+    appendStringInfo(&versions, "%s,%s", first, other);
+    return hashed(versions);
+}
+
+// A view that is joined with itself changes nothing.
+static bool is_known(const Settings *first, Oid view) {
+    for (int i = 0; i < first->others.n; i++)
+        if (first->others.views[i] == view)
+            return true;
+    return first->view == view;
+}
+
+void join_settings(Settings *first, const Settings *other) {
+    if (is_known(first, other->view))
+        return;
+    if (first->others.n == OtherViews::most)
+        elog(ERROR, "a query has too many restricted views");
+    first->others.views[first->others.n++] = other->view;
+    first->fingerprint = joined_versions(first->fingerprint, other->fingerprint);
+}
+
 bool has_dynamic_bound(Oid oid) {
     Reading reading = Reading::open();
     View view = read_view(reading, oid);
@@ -460,9 +485,80 @@ Policy *policy_of(const Reading &reading, Settings *settings, const Asker &asker
     return policy;
 }
 
+// ---- policies of joins ----
+
+static bool same_text(const char *a, const char *b) {
+    return a == nullptr || b == nullptr ? a == b : strcmp(a, b) == 0;
+}
+
+static bool same_interval(const Interval *a, const Interval *b) {
+    return a == nullptr || b == nullptr ? a == b : memcmp(a, b, sizeof(Interval)) == 0;
+}
+
+// The first option in which they differ; null: none.
+static const char *difference(const Policy &a, const Policy &b) {
+    const struct {
+        const char *option;
+        bool same;
+    } options[] = {
+        {"grantee", a.grantee == b.grantee},
+        {"tau", a.has_tau == b.has_tau && a.tau == b.tau},
+        {"tau_var", a.tau_var == b.tau_var},
+        {"selection", a.selection == b.selection},
+        {"mechanism", a.mechanism == b.mechanism},
+        {"delta", a.delta == b.delta},
+        {"epsilon_max", a.epsilon_max == b.epsilon_max},
+        {"epsilon_total", a.has_share == b.has_share && (!a.has_share || a.share == b.share)},
+        {"profile", a.has_profile == b.has_profile && (!a.has_profile || a.profile == b.profile)},
+        {"epsilon_svt", a.epsilon_svt == b.epsilon_svt},
+        {"candidates", *a.candidates == *b.candidates},
+        {"weight_min", a.weight_min == b.weight_min},
+        {"weight_max", a.weight_max == b.weight_max},
+        {"group_a", same_text(a.group_a, b.group_a)},
+        {"group_b", same_text(a.group_b, b.group_b)},
+        {"epsilon_min", a.epsilon_min == b.epsilon_min},
+        {"replay", same_interval(a.replay, b.replay)},
+        {"on_request", a.on_request == b.on_request},
+    };
+    for (const auto &option : options)
+        if (!option.same)
+            return option.option;
+    return nullptr;
+}
+
+static void check_same(const Policy &policy, const Settings &settings, const Policy &of_other, const Settings &other) {
+    const char *option = border::core([&] { return difference(policy, of_other); });
+    if (option == nullptr)
+        return;
+    if (policy.grantee != of_other.grantee)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("%s and %s would be asked under policies of different roles", settings.view_name,
+                               other.view_name),
+                        errdetail("Role \"%s\", and role \"%s\".", policy.grantee_name, of_other.grantee_name),
+                        errhint("The controller grants both views to one role, with equal options.")));
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+             errmsg("the policies of role \"%s\" on %s and %s differ in %s", policy.grantee_name, settings.view_name,
+                    other.view_name, option),
+             errhint("Views are joined under equal policies: the controller sets the same %s with dp_grant() for both.",
+                     option)));
+}
+
+Policy *policy_of_all(const Reading &reading, Settings *settings, const Asker &asker) {
+    Policy *policy = policy_of(reading, settings, asker);
+    for (int i = 0; i < settings->others.n; i++) {
+        Settings *other = read_settings(reading, settings->others.views[i]);
+        if (other == nullptr)
+            elog(ERROR, "a restricted view of the query is gone");
+        check_same(*policy, *settings, *policy_of(reading, other, asker), *other);
+        settings->policies = joined_versions(settings->policies, other->policies);
+    }
+    return policy;
+}
+
 // ---- the writer's look ----
 
-Terms *read_terms(const Reading &reading, Oid oid, Oid role, Oid grantee) {
+static Terms *read_terms_of(const Reading &reading, Oid oid, Oid role, Oid grantee) {
     View view = read_view(reading, oid);
     if (!view.registered)
         return nullptr;
@@ -481,6 +577,21 @@ Terms *read_terms(const Reading &reading, Oid oid, Oid role, Oid grantee) {
     foreach (cell, found)
         terms->permitted |= grantee_of(*static_cast<const Row *>(lfirst(cell))) == grantee;
     policies.close();
+    return terms;
+}
+
+Terms *read_terms(const Reading &reading, Oid view, Oid role, Oid grantee, const OtherViews *others) {
+    Terms *terms = read_terms_of(reading, view, role, grantee);
+    for (int i = 0; terms != nullptr && others != nullptr && i < others->n; i++) {
+        const Terms *other = read_terms_of(reading, others->views[i], role, grantee);
+        if (other == nullptr || strcmp(other->id_text, terms->id_text) != 0)
+            return nullptr;
+        terms->fingerprint = joined_versions(terms->fingerprint, other->fingerprint);
+        if (!OidIsValid(grantee))
+            continue;
+        terms->policies = joined_versions(terms->policies, other->policies);
+        terms->permitted = terms->permitted && other->permitted;
+    }
     return terms;
 }
 

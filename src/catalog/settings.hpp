@@ -42,6 +42,13 @@ struct Policy {
     const std::vector<privacy::Epsilon> *candidates;
 };
 
+// The restricted views of a query beside its first, each once.
+struct OtherViews {
+    static constexpr int most = 7;
+    int n;
+    Oid views[most];
+};
+
 // A protected table as one query sees it: read once, under one snapshot (architecture.md, decision 9).
 struct Settings {
     Oid view;
@@ -59,11 +66,14 @@ struct Settings {
     // when they differ. `policies` are those that the asker might ask under (policy_of); null: the controller's own call.
     const char *fingerprint;
     const char *policies;
+    OtherViews others; // of a join; the versions are those of all (join_settings, policy_of_all)
 };
 
 // Settings of a registered view. Null when `view` is not registered (then the caller says 55000).
 Settings *read_settings(const Reading &reading, Oid view);
 
+// A further view of the same query: its versions become a part of the first one's.
+void join_settings(Settings *first, const Settings *other);
 // Whether the odometer of the table behind a restricted view has the bound `dynamic`.
 bool has_dynamic_bound(Oid view);
 
@@ -76,6 +86,9 @@ ArrayType *column_groups(const Reading &reading, Oid relation, const char *colum
 // Errors: 42501 without any; 55000 when several are inherited and none is its own, and when it is suspended.
 // Leaves in settings->policies which versions of policies that rests on.
 Policy *policy_of(const Reading &reading, Settings *settings, const Asker &asker);
+
+// The same for a query over several views: one on each, equal but for the view (55000 otherwise, naming the difference).
+Policy *policy_of_all(const Reading &reading, Settings *settings, const Asker &asker);
 
 // The bound of a protected table; null if it is none.
 struct Bound {
@@ -97,7 +110,7 @@ struct Terms {
 };
 // The terms of a view for the role and, unless it is InvalidOid, the grantee whose policy it asks under. Null when the view is not
 // registered.
-Terms *read_terms(const Reading &reading, Oid view, Oid role, Oid grantee);
+Terms *read_terms(const Reading &reading, Oid view, Oid role, Oid grantee, const OtherViews *others = nullptr);
 
 // The 37 candidates of the papers for a null array, else its elements, checked and sorted (22023 otherwise).
 const std::vector<privacy::Epsilon> *candidates_from_array(ArrayType *array);

@@ -3,6 +3,9 @@
 #include "border/versions.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
+#include "query/from.hpp"
+#include "query/leaf.hpp"
+#include "query/limits.hpp"
 #include "query/remedy.hpp"
 
 namespace dp::query {
@@ -93,16 +96,6 @@ void refuse_window(const Query *query, ParseState *source) {
 
 static int first_location(const List *clauses, List *targets) {
     return exprLocation(get_sortgroupclause_expr(linitial_node(SortGroupClause, clauses), targets));
-}
-
-// The index of the only FROM item, or a refusal.
-static int only_item(const Query *query, ParseState *source) {
-    List *items = query->jointree->fromlist;
-    if (list_length(items) == 1 && IsA(linitial(items), RangeTblRef))
-        return linitial_node(RangeTblRef, items)->rtindex;
-    auto *join = static_cast<JoinExpr *>(items == NIL ? nullptr : linitial(items));
-    refuse_part("a join", "Aggregate over the restricted view alone, GROUP BY what joins it, and join the answer.",
-                source, join != nullptr && IsA(join, JoinExpr) ? exprLocation(join->quals) : -1);
 }
 
 // A level below the aggregation may project, rename, filter, and sort in vain.
@@ -200,9 +193,21 @@ static bool add_opened(Node *node, void *context) {
     return border::walk_expression(node, add_opened, context);
 }
 
-static void check_size(Node *node, const Folded *folded, ParseState *source) {
-    int n = list_length(folded->columns);
-    Growth growth = {folded->index, 0, folded->columns, static_cast<int64 *>(palloc0(sizeof(int64) * (n + 1))), 0};
+// What an entry of a level's range table is: a facade, or a sub-SELECT over some. Until all are known a facade's varno is beyond
+// those of any level.
+constexpr int first_varno = 100000;
+
+namespace {
+struct Place {
+    int index;     // of the entry
+    int varno;     // of a facade; 0: it is a sub-SELECT
+    List *columns; // TargetEntry *: of a sub-SELECT
+};
+} // namespace
+
+static void check_size(Node *node, const Place *place, ParseState *source) {
+    int n = list_length(place->columns);
+    Growth growth = {place->index, 0, place->columns, static_cast<int64 *>(palloc0(sizeof(int64) * (n + 1))), 0};
     add_opened(node, &growth);
     if (growth.nodes > most_nodes)
         ereport(ERROR, (errcode(ERRCODE_STATEMENT_TOO_COMPLEX),
@@ -212,55 +217,188 @@ static void check_size(Node *node, const Folded *folded, ParseState *source) {
                         source ? parser_errposition(source, exprLocation(node)) : 0));
 }
 
-Node *on_facade(Node *node, const Folded *folded, ParseState *source, bool *sublinks) {
-    WholeRow whole = {folded->index, 0, source};
-    refuse_whole_row(node, &whole);
-    if (folded->columns != NIL) {
-        check_size(node, folded, source);
-        return border::replace_columns(node, folded->index, folded->columns, sublinks);
+// Columns of joins are those of what is joined.
+static bool has_joins(const Query *query) {
+    ListCell *cell;
+    foreach (cell, query->rtable)
+        if (lfirst_node(RangeTblEntry, cell)->rtekind == RTE_JOIN)
+            return true;
+    return false;
+}
+
+// In place or copied.
+static Node *put_in_place(Node *node, Query *query, List *places, ParseState *source, bool *sublinks) {
+    if (node == nullptr)
+        return nullptr;
+    if (has_joins(query))
+        node = border::columns_of_joined(query, node);
+    ListCell *cell;
+    foreach (cell, places) {
+        auto *place = static_cast<const Place *>(lfirst(cell));
+        WholeRow whole = {place->index, 0, source};
+        refuse_whole_row(node, &whole);
+        if (place->varno > 0) {
+            ChangeVarNodes(node, place->index, place->varno, 0);
+            continue;
+        }
+        check_size(node, place, source);
+        node = border::replace_columns(node, place->index, place->columns, sublinks);
     }
-    ChangeVarNodes(node, folded->index, 1, 0);
     return node;
 }
 
-// `dropped`: nothing else will refer to the entry, so that a CTE that is not used any more is not planned either.
-static Folded fold_entry(const RangeTblEntry *entry, const Level *level, ParseState *source, bool dropped) {
-    check_stack_depth();
-    Oid view = catalog::expanded_facade(entry);
-    if (OidIsValid(view)) {
-        Folded folded = {view, 0, NIL, nullptr, {}};
-        folded.views.add(level->query, entry, entry->subquery);
-        return folded;
+// The facades by their numbers, once nothing has those of a level any more.
+static Node *numbered(Node *node, const List *facades) {
+    for (int i = 0; node != nullptr && i < list_length(facades); i++)
+        ChangeVarNodes(node, first_varno + i, i + 1, 0);
+    return node;
+}
+
+Node *on_facades(Node *node, const Level *level, const Folded *folded, ParseState *source, bool *sublinks) {
+    return numbered(put_in_place(node, level->query, folded->places, source, sublinks), folded->facades);
+}
+
+namespace {
+// A level whose FROM is being folded.
+struct Fold {
+    const Level *level;
+    ParseState *source;
+    bool dropped;    // nothing else will refer to its entries, so that a CTE that is not used any more is not planned either
+    Folded *all;     // of the level that aggregates
+    List *places;    // of this level, so far
+    int location;    // of the join that is being looked at
+    bool single;     // one item
+};
+} // namespace
+
+static From fold_level(const Level *level, Fold *outer, List **places);
+
+[[noreturn]] static void refuse_other(const Fold *fold) {
+    if (fold->single)
+        refuse_part("a query of this form", "Select from one restricted view.", fold->source, -1);
+    refuse_part("a join", "Aggregate over the restricted view alone, GROUP BY what joins it, and join the answer.",
+                fold->source, fold->location);
+}
+
+// What stands on a nullable side is NULL as a whole; a computed column of it need not be.
+static void check_nullable(const Fold *fold, const List *columns) {
+    ListCell *cell;
+    foreach (cell, columns) {
+        auto *target = lfirst_node(TargetEntry, cell);
+        auto *column = reinterpret_cast<Node *>(target->expr);
+        while (IsA(column, RelabelType))
+            column = reinterpret_cast<Node *>(castNode(RelabelType, column)->arg);
+        if (!target->resjunk && !IsA(column, Var))
+            refuse_part("a computed column of a sub-SELECT on the nullable side of an outer join",
+                        "Compute it above the join, from columns of the view.", fold->source,
+                        exprLocation(reinterpret_cast<Node *>(target->expr)));
     }
+}
+
+static Place *add_place(Fold *fold, int index) {
+    auto *place = static_cast<Place *>(palloc0(sizeof(Place)));
+    place->index = index;
+    fold->places = lappend(fold->places, place);
+    return place;
+}
+
+static From fold_facade(Fold *fold, const RangeTblEntry *entry, Oid view, int index) {
+    check_sources(list_length(fold->all->facades) + 1);
+    fold->all->views.add(fold->level->query, entry, entry->subquery);
+    auto *ref = makeNode(RangeTblRef);
+    ref->rtindex = list_length(fold->all->facades) + 1;
+    add_place(fold, index)->varno = first_varno + ref->rtindex - 1;
+    fold->all->facades = lappend_oid(fold->all->facades, view);
+    return From{list_make1(ref), nullptr};
+}
+
+static From fold_item(const RangeTblRef *ref, bool nullable, void *context) {
+    check_stack_depth();
+    auto *fold = static_cast<Fold *>(context);
+    const Level *level = fold->level;
+    auto *entry = rt_fetch(ref->rtindex, level->query->rtable);
+    if (entry->lateral)
+        refuse_part("LATERAL", "Join restricted views by equalities of their columns.", fold->source, fold->location);
+    Oid view = catalog::expanded_facade(entry);
+    if (OidIsValid(view))
+        return fold_facade(fold, entry, view, ref->rtindex);
+    Fold inner = *fold;
     if (entry->rtekind == RTE_CTE) {
         const Level *owner = nullptr;
         CommonTableExpr *cte = find_cte(entry, level, &owner);
+        if (cte == nullptr)
+            refuse_other(fold);
         if (cte->cterecursive)
-            refuse_part("WITH RECURSIVE", "Aggregate over the restricted view alone.", source, cte->location);
-        dropped = dropped && --cte->cterefcount == 0;
+            refuse_part("WITH RECURSIVE", "Aggregate over the restricted view alone.", fold->source, cte->location);
+        inner.dropped = inner.dropped && --cte->cterefcount == 0;
     }
     Level below = query_of(entry, level);
     Query *query = below.query;
-    if (query == nullptr || aggregates(query)) // the rows are in an entry that a rule has left behind
-        refuse_part("a query of this form", "Select from one restricted view.", source, -1);
-    check_projection(query, source);
-    int index = only_item(query, source);
-    Folded inner = fold_entry(rt_fetch(index, query->rtable), &below, source, dropped);
-    inner.index = index;
+    if (query == nullptr || aggregates(query)) // the rows are in an entry that a rule has left behind, or in another item
+        refuse_other(fold);
+    check_projection(query, fold->source);
+    List *places = NIL;
+    From from = fold_level(&below, &inner, &places);
     bool sublinks = false; // shape refuses those that are used
-    Folded folded = inner;
-    folded.columns = reinterpret_cast<List *>(
-        on_facade(reinterpret_cast<Node *>(copyObject(query->targetList)), &inner, source, &sublinks));
-    folded.condition = make_and_qual(
-        inner.condition, on_facade(static_cast<Node *>(copyObject(query->jointree->quals)), &inner, source, &sublinks));
-    folded.views.add(level->query, entry, query);
-    return folded;
+    Place *place = add_place(fold, ref->rtindex);
+    place->columns = reinterpret_cast<List *>(put_in_place(reinterpret_cast<Node *>(copyObject(query->targetList)),
+                                                           query, places, fold->source, &sublinks));
+    if (nullable)
+        check_nullable(fold, place->columns);
+    fold->all->views.add(level->query, entry, query);
+    return from;
+}
+
+static Node *fold_condition(Node *on, void *context) {
+    auto *fold = static_cast<Fold *>(context);
+    bool sublinks = false;
+    return put_in_place(static_cast<Node *>(copyObject(on)), fold->level->query, fold->places, fold->source, &sublinks);
+}
+
+// Where a refusal of a join points to.
+static int location_of_join(const List *items) {
+    auto *join = static_cast<const JoinExpr *>(items == NIL ? nullptr : linitial(items));
+    return join != nullptr && IsA(join, JoinExpr) ? exprLocation(join->quals) : -1;
+}
+
+static From fold_level(const Level *level, Fold *outer, List **places) {
+    List *items = level->query->jointree->fromlist;
+    Fold fold = {level,
+                 outer->source,
+                 outer->dropped,
+                 outer->all,
+                 NIL,
+                 location_of_join(items),
+                 list_length(items) == 1 && IsA(linitial(items), RangeTblRef)};
+    if (items == NIL)
+        refuse_other(&fold);
+    From from = read_from(reinterpret_cast<Node *>(level->query->jointree), false,
+                          {fold_item, fold_condition, &fold, outer->source});
+    *places = fold.places;
+    return from;
+}
+
+// The conditions below an item.
+static void number_conditions(Node *item, const List *facades) {
+    List *varnos = NIL, *joins = NIL;
+    find_sources(item, &varnos, &joins);
+    ListCell *cell;
+    foreach (cell, joins)
+        (void)numbered(lfirst_node(JoinExpr, cell)->quals, facades);
 }
 
 Folded fold_from(const Level *level, ParseState *source) {
-    int index = only_item(level->query, source);
-    Folded folded = fold_entry(rt_fetch(index, level->query->rtable), level, source, true);
-    folded.index = index;
+    Folded folded = {};
+    Fold outermost = {};
+    outermost.source = source;
+    outermost.dropped = true;
+    outermost.all = &folded;
+    From from = fold_level(level, &outermost, &folded.places);
+    folded.items = from.items;
+    folded.condition = numbered(from.where, folded.facades);
+    ListCell *cell;
+    foreach (cell, folded.items)
+        number_conditions(static_cast<Node *>(lfirst(cell)), folded.facades);
     return folded;
 }
 

@@ -1,5 +1,5 @@
-// What an aggregating level reads, in terms of one facade: sub-SELECTs, CTEs and views that only project, rename and filter
-// are folded onto it (architecture.md, 3.2). Looks at shapes; what may stand in a leaf is decided in query/shape.
+// What an aggregating level reads, in terms of facades: sub-SELECTs, CTEs and views that only project, rename, filter and join
+// are folded onto them (architecture.md, 3.2). Looks at shapes; what may stand in a leaf is decided in query/shape.
 #pragma once
 
 #include "border/permissions.hpp"
@@ -12,12 +12,12 @@ struct Level {
     const Level *outer;
 };
 
-// The facade stands as varno 1 in columns and condition.
+// The facades stand as varno 1, 2, ... in the items, the condition and all that on_facades has seen.
 struct Folded {
-    Oid view;
-    int index;                 // of the FROM item in the level's range table
-    List *columns;             // TargetEntry *: what the columns of the FROM item are; NIL: those of the facade
-    Node *condition;           // what has been filtered on the way, or null
+    List *facades;             // oid: of the varnos
+    List *items;               // of FROM (query/from)
+    Node *condition;           // what has been filtered on the way, and ON of inner joins; or null
+    List *places;              // what the entries of the level's range table are (query/fold.cpp)
     border::PassedViews views; // on the way; not read, their permissions are checked
 };
 
@@ -29,12 +29,12 @@ CommonTableExpr *find_cte(const RangeTblEntry *entry, const Level *level, const 
 // Does a SELECT level have rows of a facade in its FROM, or hand them on in a set operation.
 bool reads_rows(const Level *level);
 
-// Folds the FROM of a level that reads rows; 0A000 with the part that stands between it and one facade. The CTEs that it
-// references lose a reference.
+// Folds the FROM of a level that reads rows; 0A000 with the part that stands between it and facades; 54000: more of them than
+// max_sources. The CTEs that it references lose a reference.
 Folded fold_from(const Level *level, ParseState *source);
 
-// References to the FROM item, in an expression or a list of them, become columns of the facade; in place or copied.
-Node *on_facade(Node *node, const Folded *folded, ParseState *source, bool *sublinks);
+// References to the items of FROM, in an expression or a list of them, become columns of the facades; in place or copied.
+Node *on_facades(Node *node, const Level *level, const Folded *folded, ParseState *source, bool *sublinks);
 
 // 0A000: a window function over the rows of a facade.
 void refuse_window(const Query *query, ParseState *source);

@@ -1,5 +1,5 @@
-// A leaf: the part of a statement that reads private rows, one filtered and grouped aggregation over one facade, as
-// plain data (architecture.md, 1 and 3.2). Backend region: lives in a memory context.
+// A leaf: the part of a statement that reads private rows, one filtered and grouped aggregation over one facade or a join of
+// several, as plain data (architecture.md, 1 and 3.2). Backend region: lives in a memory context.
 #pragma once
 
 #include "privacy/mechanism.hpp"
@@ -8,10 +8,43 @@
 
 namespace dp::query {
 
-// A group key: an expression over the facade.
+// ---- what it is read from ----
+
+constexpr int max_sources = 8; // of a leaf; the joins between them are at most seven more entries of its range table
+
+// One item of FROM: a facade, or a public table. Columns of it are Vars with this varno, all of level 0; the internal
+// statement has the table behind it at the same place.
+struct Source {
+    Oid relation;   // the restricted view; of a public source the table
+    int varno;      // in the range table of Leaf::query
+    bool is_public; // its rows are nobody's: no unit, no policy, no bounds
+    bool nullable;  // on the nullable side of an outer join: all of its columns may be NULL together
+};
+
+// A column of a leaf's sources as one number: that of its table where it is of the first entry, as in every leaf over one facade.
+// 0: no column.
+constexpr int columns_of_source = 2048; // more than a table has
+
+inline AttrNumber column_number(int varno, AttrNumber attno) {
+    return static_cast<AttrNumber>((varno - 1) * columns_of_source + attno);
+}
+inline AttrNumber column_number(const Var *column) {
+    return column_number(column->varno, column->varattno);
+}
+inline int varno_of(AttrNumber column) {
+    return column / columns_of_source + 1;
+}
+inline AttrNumber attno_of(AttrNumber column) {
+    return static_cast<AttrNumber>(column % columns_of_source);
+}
+static_assert((2 * max_sources - 1) * columns_of_source <= 32767, "the columns of all sources are numbered");
+
+// ---- its parts ----
+
+// A group key: an expression over the sources.
 struct Key {
     Node *expression; // as parsed
-    AttrNumber attno; // of the facade, if the key is a column; its groups may be declared. Otherwise 0
+    AttrNumber attno; // column_number of a facade's column, if the key is one; its groups may be declared. Otherwise 0
     Oid type;
     int32 typmod;
     Oid collation;
@@ -20,7 +53,7 @@ struct Key {
 
 struct Aggregate {
     privacy::Aggregate fn;
-    AttrNumber attno; // argument column of the facade; 0 for count(*) and expressions
+    AttrNumber attno; // column_number of the argument, if it is a column; 0 for count(*) and expressions
     int argument;     // into Leaf::arguments, or -1
     int filter;       // index into Leaf::filters, or -1
     Oid result_type;
@@ -50,19 +83,32 @@ struct Limits {
 };
 
 struct Leaf {
-    Oid view;
-    const Query *query; // as parsed; its permission check is that of the facade, with the columns that it selects
+    Oid view;           // of the first source that is private
+    const Query *query; // as parsed; its permission check is that of the facades, with the columns that it selects
+    int nsources;
+    Source sources[max_sources]; // as they stand in FROM, from left to right
+    // What is joined (query/join): RangeTblRef and LEFT JoinExpr *, below which inner ones stand on nullable sides alone; all other
+    // conditions of inner joins are in `where`. One source: its RangeTblRef.
+    List *from;
     int nkeys;
     Key *keys;
     int naggregates;
     Aggregate *aggregates; // distinct
     List *arguments;       // Node *: what is summed or averaged and is no column, distinct, as parsed
     List *filters;         // Node *: FILTER conditions, distinct
-    Node *where;           // or null; Vars are of level 0, varno 1, attribute numbers of the facade
+    Node *where;           // or null; Vars are of level 0, attribute numbers of the facades
     int noutputs;
     Output *outputs;
-    List *counted; // int: columns of the facade that count(DISTINCT ..) is about; NIL: it is not asked for
+    List *counted; // List * of int: the columns (column_number) of each count(DISTINCT ..); NIL: none is asked for
     Limits limits; // of whoever asks
 };
+
+// The source of a column.
+inline const Source *source_of(const Leaf *leaf, int varno) {
+    for (int i = 0; i < leaf->nsources; i++)
+        if (leaf->sources[i].varno == varno)
+            return &leaf->sources[i];
+    return nullptr;
+}
 
 } // namespace dp::query

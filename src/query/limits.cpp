@@ -1,6 +1,7 @@
 #include "query/limits.hpp"
 
 #include "border/walk.hpp"
+#include "query/leaf.hpp"
 
 namespace dp::query {
 
@@ -23,6 +24,17 @@ void check_outputs(int outputs) {
     if (outputs > max_outputs)
         refuse_size("the query has too many group keys and aggregates", max_outputs, "of them together",
                     "Ask for fewer at a time; GROUP BY gives many counts for the price of one.");
+}
+
+void check_sources(int sources) {
+    if (sources > max_sources)
+        refuse_size("the query joins too many tables", max_sources, "of them", "Join fewer at a time.");
+}
+
+void check_joined(int columns) {
+    if (columns > max_columns)
+        refuse_size("the query names too many columns of the tables that it joins", max_columns, "of all of them",
+                    "Name fewer columns at a time.");
 }
 
 void check_columns(int columns) {
@@ -61,7 +73,7 @@ static bool count_part(Node *node, void *context) {
 
 void check_parts(Query *leaf) {
     int parts = 0;
-    border::walk_query(leaf, count_part, &parts, 0);
+    border::walk_query(leaf, count_part, &parts, QTW_IGNORE_JOINALIASES);
 }
 
 } // namespace dp::query

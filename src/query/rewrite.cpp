@@ -10,6 +10,7 @@
 #include "query/distinct.hpp"
 #include "query/estimates.hpp"
 #include "query/fold.hpp"
+#include "query/from.hpp"
 #include "query/limits.hpp"
 #include "query/marks.hpp"
 #include "query/remedy.hpp"
@@ -27,7 +28,7 @@ TimestampTz loaded_during = 0; // when the statement started that was running wh
 struct Rewrite {
     ParseState *source;
     const Request *request;
-    List *views;        // of the leaves, one each
+    List *views;        // of the leaves, the first of each
     const Level *level; // that the walk is in
 };
 
@@ -234,16 +235,73 @@ static void add_target(Query *leaf, const Query *query, Node *expression, SortGr
     leaf->targetList = lappend(leaf->targetList, target);
 }
 
-// Keys first, then the distinct aggregates, over the facade as a plain range table entry.
+namespace {
+// What a part of FROM has: its entry, and its columns.
+struct Joinable {
+    int index;
+    List *names;   // String *
+    List *columns; // Var *
+};
+} // namespace
+
+static Joinable join_entry(Query *leaf, JoinExpr *join, const Joinable &left, const Joinable &right) {
+    auto *entry = makeNode(RangeTblEntry);
+    entry->rtekind = RTE_JOIN;
+    entry->jointype = join->jointype;
+    entry->inFromCl = true;
+    for (int i = 1; i <= list_length(left.names); i++)
+        entry->joinleftcols = lappend_int(entry->joinleftcols, i);
+    for (int i = 1; i <= list_length(right.names); i++)
+        entry->joinrightcols = lappend_int(entry->joinrightcols, i);
+    List *names = list_concat_copy(left.names, right.names), *columns = list_concat_copy(left.columns, right.columns);
+    entry->joinaliasvars = static_cast<List *>(copyObject(columns));
+    entry->eref = makeAlias("unnamed_join", static_cast<List *>(copyObject(names)));
+    leaf->rtable = lappend(leaf->rtable, entry);
+    join->rtindex = list_length(leaf->rtable);
+    return Joinable{join->rtindex, names, columns};
+}
+
+static List *columns_of_entry(const Query *leaf, int index) {
+    const RangeTblEntry *entry = rt_fetch(index, leaf->rtable);
+    Relation relation = table_open(entry->relid, NoLock);
+    List *columns = NIL;
+    for (int i = 0; i < RelationGetDescr(relation)->natts; i++) {
+        const FormData_pg_attribute *column = TupleDescAttr(RelationGetDescr(relation), i);
+        columns = lappend(columns, makeVar(index, column->attnum, column->atttypid, column->atttypmod,
+                                           column->attcollation, 0));
+    }
+    table_close(relation, NoLock);
+    return columns;
+}
+
+// The deparser names columns through the entries of joins.
+static Joinable add_joins(Query *leaf, Node *item) {
+    if (IsA(item, RangeTblRef)) {
+        int index = castNode(RangeTblRef, item)->rtindex;
+        return Joinable{index, rt_fetch(index, leaf->rtable)->eref->colnames, columns_of_entry(leaf, index)};
+    }
+    auto *join = castNode(JoinExpr, item);
+    Joinable left = add_joins(leaf, join->larg), right = add_joins(leaf, join->rarg);
+    return join_entry(leaf, join, left, right);
+}
+
+static void add_from(Query *leaf, const Folded *folded, Node *where) {
+    ListCell *cell;
+    foreach (cell, folded->facades) {
+        leaf->rtable = lappend(leaf->rtable, facade_entry(lfirst_oid(cell)));
+        border::set_permission(leaf, llast_node(RangeTblEntry, leaf->rtable), ACL_SELECT);
+    }
+    leaf->jointree = makeFromExpr(static_cast<List *>(copyObject(folded->items)), where);
+    foreach (cell, leaf->jointree->fromlist)
+        (void)add_joins(leaf, static_cast<Node *>(lfirst(cell)));
+}
+
+// Keys first, then the distinct aggregates, over the facades as plain range table entries.
 static Query *build_leaf(const Query *query, const Folded *folded, Split *split) {
     auto *leaf = makeNode(Query);
     leaf->commandType = CMD_SELECT;
     leaf->canSetTag = true;
-    leaf->rtable = list_make1(facade_entry(folded->view));
-    border::set_permission(leaf, linitial_node(RangeTblEntry, leaf->rtable), ACL_SELECT);
-    auto *ref = makeNode(RangeTblRef);
-    ref->rtindex = 1;
-    leaf->jointree = makeFromExpr(list_make1(ref), static_cast<Node *>(copyObject(query->jointree->quals)));
+    add_from(leaf, folded, static_cast<Node *>(copyObject(query->jointree->quals)));
     leaf->hasAggs = split->aggregates.nodes != NIL;
     ListCell *cell;
     foreach (cell, query->groupClause)
@@ -252,7 +310,7 @@ static Query *build_leaf(const Query *query, const Folded *folded, Split *split)
     foreach (cell, split->aggregates.nodes)
         add_target(leaf, query, static_cast<Node *>(lfirst(cell)), nullptr);
     check_parts(leaf);
-    return castNode(Query, extract_arguments(reinterpret_cast<Node *>(leaf), split));
+    return border::mutate_query(leaf, extract_arguments, split, QTW_IGNORE_JOINALIASES);
 }
 
 // ---- rest ----------------------------------------------------------------------------------------------------------
@@ -396,13 +454,14 @@ static void replace_by_release(Query *query, RangeTblEntry *release, const Folde
     query->jointree = makeFromExpr(list_make1(ref), having);
 }
 
-// The level as a query over the facade itself, which is varno 1 from here on.
-static void fold_level(Query *query, const Folded *folded, ParseState *source) {
+// The level as a query over the facades themselves, which are varno 1, 2, ... from here on.
+static void fold_level(const Level *level, const Folded *folded, ParseState *source) {
+    Query *query = level->query;
     auto *targets = reinterpret_cast<Node *>(query->targetList);
-    query->targetList = reinterpret_cast<List *>(on_facade(targets, folded, source, &query->hasSubLinks));
-    query->havingQual = on_facade(query->havingQual, folded, source, &query->hasSubLinks);
-    Node *where = on_facade(query->jointree->quals, folded, source, &query->hasSubLinks);
-    query->jointree->quals = make_and_qual(folded->condition, where);
+    query->targetList =
+        reinterpret_cast<List *>(on_facades(targets, level, folded, source, &query->hasSubLinks));
+    query->havingQual = on_facades(query->havingQual, level, folded, source, &query->hasSubLinks);
+    query->jointree->quals = folded->condition;
 }
 
 // A key that is named twice is one: the product of its groups with themselves would be shown otherwise.
@@ -419,11 +478,11 @@ static void drop_equal_keys(Query *query) {
     query->groupClause = kept;
 }
 
-static void split_level(Query *query, const Folded *folded, Rewrite *rewrite) {
+static void split_level(const Level *level, const Folded *folded, Rewrite *rewrite) {
+    Query *query = level->query;
     check_leaves(list_length(rewrite->views) + 1);
     check_outputs(list_length(query->groupClause));
-    border::flatten_grouping(query);
-    fold_level(query, folded, rewrite->source);
+    fold_level(level, folded, rewrite->source);
     drop_equal_keys(query);
     Split split = {NIL, Distinct::none(), NIL, 0, rewrite->source};
     ListCell *cell;
@@ -436,7 +495,7 @@ static void split_level(Query *query, const Folded *folded, Rewrite *rewrite) {
     check_leaf(leaf, rewrite->source); // an early error with a position; release() decides
     RangeTblEntry *release = release_entry(leaf, release_call(deparse(leaf), &split, rewrite->request));
     replace_by_release(query, release, folded, &split);
-    rewrite->views = lappend_oid(rewrite->views, folded->view);
+    rewrite->views = lappend_oid(rewrite->views, linitial_oid(folded->facades));
 }
 
 // ---- the walk ------------------------------------------------------------------------------------------------------
@@ -455,8 +514,9 @@ static void rewrite_level(const Level *level, Rewrite *rewrite) {
     if (query->groupingSets != NIL)
         refuse_part("GROUPING SETS, ROLLUP or CUBE", sets_remedy, rewrite->source,
                     exprLocation(static_cast<Node *>(linitial(query->groupingSets))));
+    border::flatten_grouping(query); // before columns are renamed
     Folded folded = fold_from(level, rewrite->source);
-    split_level(query, &folded, rewrite);
+    split_level(level, &folded, rewrite);
 }
 
 static bool rewrite_walker(Node *node, void *context) {

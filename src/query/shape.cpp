@@ -2,10 +2,12 @@
 
 #include "border/grouping.hpp"
 #include "border/scope.hpp"
+#include "border/versions.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/foreign_code.hpp"
 #include "catalog/settings.hpp"
+#include "query/join.hpp"
 #include "query/limits.hpp"
 #include "query/marks.hpp"
 #include "query/names.hpp"
@@ -426,6 +428,10 @@ static Var *argument_column(Node *argument) {
     return IsA(argument, Var) ? castNode(Var, argument) : nullptr;
 }
 
+static Node *argument_of(const Aggref *call) {
+    return reinterpret_cast<Node *>(linitial_node(TargetEntry, call->args)->expr);
+}
+
 // count(1) is what some tools write for count(*).
 static bool counts_rows(const Aggref *call) {
     auto *argument = reinterpret_cast<Const *>(linitial_node(TargetEntry, call->args)->expr);
@@ -454,13 +460,43 @@ static int filter_index(Leaf *leaf, Expr *filter, ParseState *source) {
     return list_length(leaf->filters) - 1;
 }
 
+// The source of all of these columns; null: of several, or none.
+static const Source *source_of_columns(const Leaf *leaf, const List *columns) {
+    const Source *source = nullptr;
+    ListCell *cell;
+    foreach (cell, columns) {
+        const Source *found = source_of(leaf, varno_of(static_cast<AttrNumber>(lfirst_int(cell))));
+        if (source != nullptr && found != source)
+            return nullptr;
+        source = found;
+    }
+    return source;
+}
+
+static const char *count_of_any_units(const Leaf *leaf) {
+    for (int i = 0; i < leaf->nsources; i++)
+        if (const char *of_units = leaf->sources[i].is_public ? nullptr : count_of_units_now(leaf->sources[i].relation))
+            return of_units;
+    return nullptr;
+}
+
 // What may be distinct are units alone.
 static void check_distinct(const Leaf *leaf, const Aggref *call, ParseState *source) {
-    if (call->aggdistinct == NIL || count_units_now(leaf->view, counted_columns(call)))
+    if (call->aggdistinct == NIL)
         return;
+    List *columns = counted_columns(call);
+    const Source *counted = source_of_columns(leaf, columns);
+    if (counted != nullptr && !counted->is_public && count_units_now(counted->relation, columns)) {
+        // A row of NULLs is a value of its own: nobody's.
+        refuse_if(counted->nullable && list_length(columns) > 1,
+                  "DISTINCT over several columns of the nullable side of an outer join",
+                  "Count people by the columns of the preserved side, with FILTER (WHERE column IS NOT NULL).", source,
+                  call->location);
+        return;
+    }
     const char *remedy = "Leave it out.";
     if (call->aggfnoid == F_COUNT_ANY) {
-        const char *of_units = count_of_units_now(leaf->view);
+        const char *of_units = count_of_any_units(leaf);
         remedy =
             of_units == nullptr ? distinct_remedy : psprintf("People are counted by %s. %s", of_units, distinct_remedy);
     }
@@ -477,10 +513,6 @@ static void check_clauses(const Leaf *leaf, const Aggref *call, ParseState *sour
               source, at);
 }
 
-static Node *argument_of(const Aggref *call) {
-    return reinterpret_cast<Node *>(linitial_node(TargetEntry, call->args)->expr);
-}
-
 static int place_of(const List *nodes, const Node *node) {
     ListCell *cell;
     foreach (cell, nodes)
@@ -495,7 +527,7 @@ static void set_argument(Leaf *leaf, Aggregate *aggregate, const Aggref *call, E
     Node *argument = argument_of(call);
     if (Var *column = argument_column(argument)) {
         check_var(column, source);
-        aggregate->attno = column->varattno;
+        aggregate->attno = column_number(column);
         return;
     }
     aggregate->argument = place_of(leaf->arguments, argument);
@@ -531,8 +563,11 @@ static void add_aggregate(Leaf *leaf, Aggref *call, ParseState *source) {
     aggregate->argument = -1;
     Expr *filter = call->aggfilter;
     if (call->aggdistinct != NIL) {
-        leaf->counted = counted_columns(call); // the same for all of them
+        List *counted = counted_columns(call);
+        leaf->counted = list_append_unique(leaf->counted, counted);
         aggregate->fn = privacy::Aggregate::count_units;
+        if (source_of_columns(leaf, counted)->nullable) // of one column
+            filter = and_present(filter, argument_of(call));
     } else if (fn == privacy::Aggregate::count && counts_rows(call))
         aggregate->fn = privacy::Aggregate::count_star;
     else if (fn != privacy::Aggregate::count_star)
@@ -554,23 +589,17 @@ static void check_level(const Query *query, ParseState *source) {
     refuse_if(query->limitCount != nullptr || query->limitOffset != nullptr, "LIMIT or OFFSET", "Cut the answer.",
               source, -1);
     refuse_if(query->rowMarks != NIL, "FOR UPDATE or FOR SHARE", "Leave it out.", source, -1);
-    refuse_if(list_length(query->jointree->fromlist) != 1 || !IsA(linitial(query->jointree->fromlist), RangeTblRef),
-              "a join, or a query without FROM", "Select from one restricted view.", source, -1);
+    refuse_if(query->jointree->fromlist == NIL, "a join, or a query without FROM", "Select from one restricted view.",
+              source, -1);
 }
 
-static void find_view(Leaf *leaf, const Query *query, ParseState *source) {
-    int index = linitial_node(RangeTblRef, query->jointree->fromlist)->rtindex;
-    RangeTblEntry *entry = rt_fetch(index, query->rtable);
-    refuse_if(entry->rtekind != RTE_RELATION, "FROM anything but a restricted view", "Select from one restricted view.",
-              source, -1);
-    refuse_if(entry->tablesample != nullptr, "TABLESAMPLE", "Leave it out.", source, -1);
-    refuse_if(index != 1, "a query of this form", "Select from one restricted view.", source, -1);
-    if (!OidIsValid(catalog::table_of_facade(entry->relid)))
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("%s is not a restricted view", catalog::qualified_name(entry->relid)),
-                        errhint("Query a view that was made with dp_protect().")));
-    leaf->view = entry->relid;
+// Expressions over joins' columns become such over columns of the sources.
+static void open_from(Leaf *leaf, Query *query, ParseState *source) {
     leaf->query = query;
+    if (list_length(query->rtable) > 1)
+        query->targetList = reinterpret_cast<List *>(
+            border::columns_of_joined(query, reinterpret_cast<Node *>(query->targetList)));
+    read_sources(leaf, query, source);
 }
 
 // Groups are matched and ordered by the type's default btree operators, which must be built-in; for an expression, where
@@ -590,7 +619,7 @@ static void add_key(Leaf *leaf, const Query *query, SortGroupClause *clause, Par
     check_key_type(expression, source);
     AttrNumber attno = InvalidAttrNumber;
     if (IsA(expression, Var))
-        attno = castNode(Var, expression)->varattno;
+        attno = column_number(castNode(Var, expression));
     leaf->keys[leaf->nkeys++] =
         Key{expression, attno, exprType(expression), exprTypmod(expression), exprCollation(expression), clause};
 }
@@ -652,7 +681,7 @@ Leaf *check_leaf(Query *query, ParseState *source) {
     auto *leaf = static_cast<Leaf *>(palloc0(sizeof(Leaf)));
     border::flatten_grouping(query);
     check_level(query, source);
-    find_view(leaf, query, source);
+    open_from(leaf, query, source);
     check_outputs(list_length(query->targetList)); // the keys are among them
     int size = list_length(query->targetList) + list_length(query->groupClause);
     leaf->keys = static_cast<Key *>(palloc0(sizeof(Key) * (size + 1)));
@@ -661,8 +690,9 @@ Leaf *check_leaf(Query *query, ParseState *source) {
     if (!query->hasAggs && query->groupClause == NIL)
         ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("rows of a restricted view are private"),
                         errhint("%s", rows_remedy)));
-    leaf->where = query->jointree->quals;
     check_condition(leaf->where, source);
+    List *conditions = conditions_of(leaf->from);
+    check_condition(reinterpret_cast<Node *>(conditions), source);
     ListCell *cell;
     foreach (cell, query->groupClause)
         add_key(leaf, query, lfirst_node(SortGroupClause, cell), source);

@@ -44,7 +44,7 @@ static bool add_column(Node *node, List **columns) {
     node = without_relabelings(node);
     if (!IsA(node, Var) || castNode(Var, node)->varattno <= 0 || castNode(Var, node)->varlevelsup != 0)
         return false;
-    *columns = list_append_unique_int(*columns, castNode(Var, node)->varattno);
+    *columns = list_append_unique_int(*columns, column_number(castNode(Var, node)));
     return true;
 }
 
@@ -65,7 +65,7 @@ List *counted_columns(const Aggref *call) {
 static bool names_column(Oid view, const List *columns, const char *name) {
     ListCell *cell;
     foreach (cell, columns)
-        if (strcmp(get_attname(view, static_cast<AttrNumber>(lfirst_int(cell)), false), name) == 0)
+        if (strcmp(get_attname(view, attno_of(static_cast<AttrNumber>(lfirst_int(cell))), false), name) == 0)
             return true;
     return false;
 }

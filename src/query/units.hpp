@@ -12,9 +12,9 @@ void check_limits(const Limits &limits);
 // One of them as an argument: 22023 for 0 and below, which stands for "not given" elsewhere.
 int checked_limit(int value, const char *name);
 
-// The columns of x in count(DISTINCT x), as numbers of the facade: a column, or a row of columns; NIL: it is anything else.
+// The columns of x in count(DISTINCT x), as column_number: a column, or a row of columns; NIL: it is anything else.
 List *counted_columns(const Aggref *call);
-// Whether these columns of a facade are those of its table that hold the values of its units.
+// Whether these columns, all of one facade, are those of its table that hold the values of its units.
 bool are_unit(const catalog::UnitPath *path, Oid view, const List *columns);
 // The same as the catalog is now. A check for the place of an error in the text: what is answered is checked by rows::prepare.
 bool count_units_now(Oid view, const List *columns);

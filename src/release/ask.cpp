@@ -104,7 +104,7 @@ Resolved resolve(const Ask &ask, query::Leaf *leaf, bool drawn) {
     catalog::Reading reading = catalog::Reading::open();
     rows::Question *question = rows::prepare(reading, leaf, ask.leaf, ask.parameters);
     question->asker = ask.asker;
-    catalog::Policy *policy = catalog::policy_of(reading, question->settings, ask.asker);
+    catalog::Policy *policy = catalog::policy_of_all(reading, question->settings, ask.asker);
     question->grantee = policy->grantee_name;
     if (!ask.by_request)
         check_direct(*policy, *question->settings);

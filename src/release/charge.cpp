@@ -140,6 +140,14 @@ static void describe_units(StringInfo json, const rows::Question *question) {
     appendStringInfoString(json, ", \"unit\": ");
     escape_json(json, rows::unit_text(units->path));
     appendStringInfo(json, ", \"max_rows\": %d, \"max_groups\": %d", units->max_rows, units->max_groups);
+    if (!rows::is_joined(question))
+        return;
+    appendStringInfoString(json, ", \"tables\": [");
+    for (int i = 0; i < question->nsources; i++) {
+        appendStringInfoString(json, i > 0 ? ", " : "");
+        escape_json(json, catalog::qualified_name(question->sources[i].relation));
+    }
+    appendStringInfoChar(json, ']');
 }
 
 // Public facts only: what the price follows from.

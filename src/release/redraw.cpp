@@ -19,8 +19,8 @@ static void add_piece(StringInfo text, const char *piece) {
                      piece == nullptr ? "" : piece);
 }
 
-static const char *column_name(const rows::Question *question, AttrNumber attno) {
-    return attno <= 0 ? nullptr : get_attname(question->settings->relation, attno, false);
+static const char *name_of_column(const rows::Question *question, AttrNumber attno) {
+    return attno <= 0 ? nullptr : rows::column_name(question, attno);
 }
 
 static void add_keys(StringInfo text, const rows::Question *question) {
@@ -40,7 +40,7 @@ static void add_measure(StringInfo text, const rows::Question *question, int j) 
     const privacy::Bounds *bounds = question->bounds[j];
     add_piece(text, psprintf("%d", static_cast<int>(measure.kind)));
     add_piece(text, measure.argument < 0 ? nullptr
-                                         : column_name(question, question->argument_columns[measure.calls.front()]));
+                                         : name_of_column(question, question->argument_columns[measure.calls.front()]));
     add_piece(text, measure.filter < 0
                         ? nullptr
                         : text_of(question, static_cast<Node *>(list_nth(question->filters, measure.filter))));

@@ -33,8 +33,7 @@ static void add_number(StringInfo text, const char *name, int64 number) {
 const char *text_of(const rows::Question *question, Node *node) {
     if (node == nullptr)
         return nullptr;
-    List *context = deparse_context_for(get_rel_name(question->settings->relation), question->settings->relation);
-    return deparse_expression(node, context, false, false);
+    return rows::text_over_tables(question, node);
 }
 
 // What the text does not say: casts that the server leaves out, and with them the collations that COLLATE has become when constants
@@ -89,26 +88,32 @@ static void add_labels(StringInfo text, Oid type) {
 }
 
 // A column under its name that is another one now, or of another type, is another question.
-static void add_columns(StringInfo text, const rows::Question *question) {
+static void add_columns_of(StringInfo text, const rows::Question *question, const rows::Source &source) {
+    const Index varno = source.source->varno;
     Bitmapset *columns = nullptr;
-    pull_varattnos(question->where, 1, &columns);
-    pull_varattnos(reinterpret_cast<Node *>(question->filters), 1, &columns);
+    pull_varattnos(question->where, varno, &columns);
+    pull_varattnos(reinterpret_cast<Node *>(query::conditions_of(question->from)), varno, &columns);
+    pull_varattnos(reinterpret_cast<Node *>(question->filters), varno, &columns);
     for (int i = 0; i < question->leaf->nkeys; i++)
-        pull_varattnos(question->keys[i], 1, &columns);
+        pull_varattnos(question->keys[i], varno, &columns);
     for (int i = 0; i < question->leaf->naggregates; i++)
-        if (question->argument_columns[i] > 0)
-            columns = bms_add_member(columns, question->argument_columns[i] - FirstLowInvalidHeapAttributeNumber);
+        pull_varattnos(question->arguments[i], varno, &columns);
     for (int i = 0; i < list_length(question->leaf->arguments); i++)
-        pull_varattnos(question->expressions[i].node, 1, &columns);
+        pull_varattnos(question->expressions[i].node, varno, &columns);
     for (int member = -1; (member = bms_next_member(columns, member)) >= 0;) {
         AttrNumber attno = static_cast<AttrNumber>(member + FirstLowInvalidHeapAttributeNumber);
         Oid type, collation;
         int32 typmod;
-        get_atttypetypmodcoll(question->settings->relation, attno, &type, &typmod, &collation);
-        add_piece(text, get_attname(question->settings->relation, attno, false),
+        get_atttypetypmodcoll(source.relation, attno, &type, &typmod, &collation);
+        add_piece(text, get_attname(source.relation, attno, false),
                   psprintf("%d %u %d %u", attno, type, typmod, collation));
         add_labels(text, type);
     }
+}
+
+static void add_columns(StringInfo text, const rows::Question *question) {
+    for (int i = 0; i < question->nsources; i++)
+        add_columns_of(text, question, question->sources[i]);
 }
 
 // A table under its name that is another one now is another question.
@@ -127,6 +132,35 @@ const char *text_of_units(const rows::Question *question) {
     add_number(&text, "max_rows", units->max_rows);
     add_number(&text, "max_groups", units->max_groups);
     return text.data;
+}
+
+static void add_item(StringInfo text, const rows::Question *question, Node *item) {
+    if (IsA(item, RangeTblRef)) {
+        add_number(text, "item", castNode(RangeTblRef, item)->rtindex);
+        return;
+    }
+    auto *join = castNode(JoinExpr, item);
+    add_number(text, "join", join->jointype);
+    add_item(text, question, join->larg);
+    add_item(text, question, join->rarg);
+    add_expression(text, "on", question, join->quals);
+}
+
+// What is joined, and how.
+static void add_sources(StringInfo text, const rows::Question *question) {
+    for (int i = 0; i < question->nsources; i++) {
+        const rows::Source &source = question->sources[i];
+        add_number(text, "source", source.source->varno);
+        add_number(text, "of view", source.source->relation);
+        add_number(text, "of relation", source.relation);
+        if (source.settings == nullptr)
+            continue;
+        add_piece(text, "of filter", source.settings->filter);
+        add_tables(text, source.settings->unit);
+    }
+    ListCell *cell;
+    foreach (cell, question->from)
+        add_item(text, question, static_cast<Node *>(lfirst(cell)));
 }
 
 // One measure: what is added up of which rows, within which bounds.
@@ -217,6 +251,8 @@ static Datum hash_of(const rows::Question *question, const Terms &terms, const c
         add_piece(&text, "units", text_of_units(question));
         add_tables(&text, question->units->path);
     }
+    if (rows::is_joined(question))
+        add_sources(&text, question);
     *order = add_measures(&text, question);
     add_columns(&text, question);
     add_terms(&text, terms);

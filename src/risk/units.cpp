@@ -102,7 +102,25 @@ static void add_columns(Query *query, const List *columns) {
         rows::add_target(query, rows::another(static_cast<Node *>(lfirst(cell))));
 }
 
+// Of all tables that are joined, each by itself.
+static Query *make_union(Query *a, Query *b);
+
+static Query *units_of_joined(const rows::Question *question) {
+    Query *all = nullptr;
+    for (int i = 0; i < question->nsources; i++) {
+        if (question->sources[i].settings == nullptr)
+            continue;
+        List *values = NIL;
+        Query *query = rows::select_from_source(question, i, &values);
+        add_columns(query, values);
+        all = all == nullptr ? query : make_union(all, query);
+    }
+    return all;
+}
+
 static Query *units_of_rows(const rows::Question *question) {
+    if (rows::is_joined(question))
+        return units_of_joined(question);
     const rows::Units *units = question->units;
     Query *query = rows::select_from_sources(question, units->clipped ? nullptr : units->links);
     add_columns(query, units->values);
@@ -189,7 +207,10 @@ static void make_distinct(Query *query) {
 // Whose people are counted beside those of the question's own table; InvalidOid: nobody's.
 static Oid other_table(const rows::Question *question) {
     Oid table = question->units->path->unit_table;
-    return table == question->settings->relation ? InvalidOid : table;
+    for (int i = 0; i < question->nsources; i++)
+        if (question->sources[i].relation == table)
+            return InvalidOid;
+    return table;
 }
 
 void check_population(const rows::Question *question) {
@@ -204,7 +225,7 @@ int64 count_units(const rows::Question *question) {
     Query *units = units_of_rows(question);
     if (OidIsValid(unit_table))
         units = make_union(units, units_of_table(unit_table, &checked));
-    else
+    else if (units->setOperations == nullptr)
         make_distinct(units);
     Query *count = rows::make_aggregation(rows::subquery_entry(units, "units"), nullptr);
     rows::add_target(count, reinterpret_cast<Node *>(rows::make_aggregate(F_COUNT_, INT8OID, NIL, nullptr)));

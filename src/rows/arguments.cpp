@@ -13,7 +13,7 @@ namespace dp::rows {
 
 // ---- columns -------------------------------------------------------------------------------------------------------
 
-bool is_nullable(Oid relation, AttrNumber attno) {
+bool is_nullable_column(Oid relation, AttrNumber attno) {
     Relation table = table_open(relation, NoLock);
     bool nullable = !border::is_never_null(RelationGetDescr(table), attno - 1);
     table_close(table, NoLock);
@@ -38,31 +38,37 @@ static bool has_bounds(Oid type) {
 
 static query::Range declared_range(const ColumnRanges *columns, const Var *column) {
     Oid type = getBaseType(column->vartype);
-    query::Range range = {query::span_of_type(column->vartype), is_nullable(columns->relation, column->varattno)};
+    const Question *question = columns->question;
+    const AttrNumber number = query::column_number(column);
+    query::Range range = {query::span_of_type(column->vartype), is_nullable(question, number)};
     if (!has_bounds(type))
         return range;
     int decimals = query::decimals_of_type(column->vartype, column->vartypmod);
-    const privacy::Bounds *bounds = catalog::column_bounds(
-        *columns->reading, columns->relation, get_attname(columns->relation, column->varattno, false), decimals == 0);
+    const privacy::Bounds *bounds = catalog::column_bounds(*columns->reading, relation_of(question, number),
+                                                           column_name(question, number), decimals == 0);
     range.span.decimals = decimals;
     if (bounds != nullptr)
         range.span = border::core([&] { return privacy::span_of_bounds(*bounds, decimals); });
     return range;
 }
 
-ColumnRanges column_ranges(const catalog::Reading &reading, Oid relation) {
-    int natts = natts_of(relation);
-    return ColumnRanges{&reading, relation, static_cast<query::Range *>(palloc0(sizeof(query::Range) * (natts + 1))),
-                        static_cast<bool *>(palloc0(sizeof(bool) * (natts + 1))), 0};
+ColumnRanges column_ranges(const catalog::Reading &reading, const Question *question) {
+    int last = 0;
+    for (int i = 0; i < question->nsources; i++)
+        last = Max(last, query::column_number(question->sources[i].source->varno,
+                                              static_cast<AttrNumber>(natts_of(question->sources[i].relation))));
+    return ColumnRanges{&reading, question, static_cast<query::Range *>(palloc0(sizeof(query::Range) * (last + 1))),
+                        static_cast<bool *>(palloc0(sizeof(bool) * (last + 1))), 0};
 }
 
 static query::Range range_of_column(const Var *column, void *context) {
     auto *columns = static_cast<ColumnRanges *>(context);
-    if (!columns->is_known[column->varattno]) {
-        columns->known[column->varattno] = declared_range(columns, column);
-        columns->is_known[column->varattno] = true;
+    const AttrNumber number = query::column_number(column);
+    if (!columns->is_known[number]) {
+        columns->known[number] = declared_range(columns, column);
+        columns->is_known[number] = true;
     }
-    return columns->known[column->varattno];
+    return columns->known[number];
 }
 
 query::Range range_over_columns(Node *expression, ColumnRanges *columns) {
@@ -83,15 +89,14 @@ static void add_evaluations(const query::Leaf *leaf, int argument, const query::
     cost->quadratic += times * once.quadratic;
 }
 
-void resolve_arguments(ColumnRanges *columns, Question *question, const AttrNumber *map, ParamListInfo parameters,
-                       query::RowCost *cost) {
+void resolve_arguments(ColumnRanges *columns, Question *question, ParamListInfo parameters, query::RowCost *cost) {
     const List *arguments = question->leaf->arguments;
     question->expressions = static_cast<Expression *>(palloc0(sizeof(Expression) * (list_length(arguments) + 1)));
     ListCell *cell;
     foreach (cell, arguments) {
         Expression *expression = &question->expressions[foreach_current_index(cell)];
         // Folded by itself: that is what the range is of. Total functions have other names.
-        Node *folded = map_to_table(query::fold_constants(static_cast<Node *>(lfirst(cell)), parameters), map);
+        Node *folded = map_to_tables(query::fold_constants(static_cast<Node *>(lfirst(cell)), parameters), question);
         query::Range range = range_over_columns(folded, columns);
         Oid type = getBaseType(exprType(folded));
         query::RowCost once = {};
@@ -116,9 +121,8 @@ static const Expression *expression_of(const Question *question, int aggregate) 
 
 Node *argument_node(const Question *question, int aggregate) {
     if (const Expression *expression = expression_of(question, aggregate))
-        return static_cast<Node *>(copyObject(expression->node));
-    AttrNumber column = question->argument_columns[aggregate];
-    return column > 0 ? reinterpret_cast<Node *>(table_column(question, column)) : nullptr;
+        return another(expression->node);
+    return another(question->arguments[aggregate]);
 }
 
 Node *contributed_node(const Question *question, int j) {
@@ -138,12 +142,10 @@ static const char *shortened(const char *text) {
 
 const char *argument_text(const Question *question, int aggregate) {
     int argument = question->leaf->aggregates[aggregate].argument;
-    Oid view = question->leaf->view;
     if (argument < 0)
-        return get_attname(question->settings->relation, question->argument_columns[aggregate], false);
+        return column_name(question, question->argument_columns[aggregate]);
     border::SettingsScope settings = border::SettingsScope::enter();
-    const char *text = deparse_expression(static_cast<Node *>(list_nth(question->leaf->arguments, argument)),
-                                          deparse_context_for(get_rel_name(view), view), false, false);
+    const char *text = text_over_views(question, static_cast<Node *>(list_nth(question->leaf->arguments, argument)));
     settings.leave();
     return shortened(text);
 }
@@ -151,17 +153,16 @@ const char *argument_text(const Question *question, int aggregate) {
 // ---- bounds --------------------------------------------------------------------------------------------------------
 
 static const privacy::Bounds *bounds_of_column(const catalog::Reading &reading, const Question *question,
-                                               AttrNumber attno) {
-    Oid relation = question->settings->relation;
-    const char *name = get_attname(relation, attno, false);
-    const privacy::Bounds *bounds =
-        catalog::column_bounds(reading, relation, name, is_integer_type(getBaseType(get_atttype(relation, attno))));
+                                               AttrNumber column) {
+    Oid relation = relation_of(question, column);
+    const char *name = column_name(question, column), *table = catalog::qualified_name(relation);
+    const privacy::Bounds *bounds = catalog::column_bounds(
+        reading, relation, name, is_integer_type(getBaseType(get_atttype(relation, query::attno_of(column)))));
     if (bounds == nullptr)
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("column %s of %s has no declared bounds", quote_identifier(name),
-                               question->settings->relation_name),
-                        errhint("The controller declares them with dp_set_bounds('%s', '%s', lower, upper).",
-                                question->settings->relation_name, name)));
+                        errmsg("column %s of %s has no declared bounds", quote_identifier(name), table),
+                        errhint("The controller declares them with dp_set_bounds('%s', '%s', lower, upper).", table,
+                                name)));
     return bounds;
 }
 
@@ -184,13 +185,11 @@ const privacy::Bounds *argument_bounds(const catalog::Reading &reading, const Qu
 int argument_decimals(const Question *question, int aggregate) {
     if (const Expression *expression = expression_of(question, aggregate))
         return expression->decimals;
-    AttrNumber attno = question->argument_columns[aggregate];
-    Oid type, collation;
-    int32 typmod;
-    if (attno == InvalidAttrNumber)
+    Node *column = question->arguments[aggregate];
+    if (column == nullptr)
         return -1;
-    get_atttypetypmodcoll(question->settings->relation, attno, &type, &typmod, &collation);
-    return getBaseType(type) == NUMERICOID ? query::decimals_of_type(type, typmod) : -1;
+    Oid type = exprType(column);
+    return getBaseType(type) == NUMERICOID ? query::decimals_of_type(type, exprTypmod(column)) : -1;
 }
 
 } // namespace dp::rows

@@ -8,27 +8,25 @@
 
 namespace dp::rows {
 
-// Where the values of the table's columns lie; each is looked up once.
+// Where the values of the tables' columns lie; each is looked up once.
 struct ColumnRanges {
     const catalog::Reading *reading;
-    Oid relation;
-    query::Range *known; // by attribute number
+    const Question *question;
+    query::Range *known; // by query::column_number
     bool *is_known;
     double tried; // nanoseconds that derived groups have cost so far (rows/derived)
 };
-ColumnRanges column_ranges(const catalog::Reading &reading, Oid relation);
-query::Range range_over_columns(Node *expression, ColumnRanges *columns); // over the table, constants folded
+ColumnRanges column_ranges(const catalog::Reading &reading, const Question *question);
+query::Range range_over_columns(Node *expression, ColumnRanges *columns); // over the tables, constants folded
 // Columns of the table, dropped ones included; it must be locked.
 int natts_of(Oid relation);
-// Whether some value of the column may be NULL.
-bool is_nullable(Oid relation, AttrNumber attno);
+// Whether the table may hold NULL there.
+bool is_nullable_column(Oid relation, AttrNumber attno);
 
-// Computed once per argument that is no column: the node that is evaluated, and where its values lie. map: the view's columns to
-// the table's.
-void resolve_arguments(ColumnRanges *columns, Question *question, const AttrNumber *map, ParamListInfo parameters,
-                       query::RowCost *cost);
+// Computed once per argument that is no column: the node that is evaluated, and where its values lie.
+void resolve_arguments(ColumnRanges *columns, Question *question, ParamListInfo parameters, query::RowCost *cost);
 
-// Over the table, total; a copy. Null: count(*).
+// Over the tables, total; a copy. Null: count(*).
 Node *argument_node(const Question *question, int aggregate);
 // What a row contributes to a measure: its argument (true for a count of rows) where FILTER holds, else NULL.
 Node *contributed_node(const Question *question, int measure);

@@ -18,46 +18,59 @@ void check_asked_limits(const Question *question) {
 
 // ---- units as groups -----------------------------------------------------------------------------------------------
 
-static List *grouped_columns(const query::Leaf *leaf) {
+static List *grouped_columns(const Question *question) {
     List *columns = NIL;
-    for (int i = 0; i < leaf->nkeys; i++)
-        if (leaf->keys[i].attno > 0)
-            columns = list_append_unique_int(columns, leaf->keys[i].attno);
+    for (int i = 0; i < question->leaf->nkeys; i++)
+        if (question->leaf->keys[i].attno > 0)
+            columns = list_append_unique_int(columns, question->leaf->keys[i].attno);
     return columns;
 }
 
 // Whether the keys tell a unit from all others: its columns are among them.
-static bool groups_are_units(const Question *question) {
-    const catalog::UnitPath *path = question->settings->unit;
+static bool groups_are_units(const Question *question, const Source &source) {
+    const catalog::UnitPath *path = source.settings == nullptr ? nullptr : source.settings->unit;
     if (path == nullptr || !path->direct)
         return false;
-    List *grouped = grouped_columns(question->leaf), *of_unit = NIL;
+    List *grouped = grouped_columns(question), *of_unit = NIL;
     for (int i = 0; i < path->ncolumns; i++) {
-        AttrNumber attno = get_attnum(question->leaf->view, path->names[i]);
-        of_unit = list_append_unique_int(of_unit, attno);
+        AttrNumber attno = get_attnum(source.source->relation, path->names[i]);
+        of_unit = list_append_unique_int(of_unit, query::column_number(source.source->varno, attno));
     }
     return list_difference_int(of_unit, grouped) == NIL;
 }
 
-static void refuse_units_as_groups(const Question *question) {
-    const char *people = query::count_of_units(question->settings->unit);
+static void refuse_units_as_groups(const Source &source) {
+    const char *people = query::count_of_units(source.settings->unit);
     ereport(
         ERROR,
         (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
          errmsg("GROUP BY the columns that name a person is not supported in a query on a restricted view"),
          errdetail("Each group would be one person of %s, and none large enough to be shown.",
-                   question->settings->view_name),
+                   source.settings->view_name),
          errhint("Count people by %s, with FILTER (WHERE ...) those who have such a row; count(*)::numeric / %s is how "
                  "many rows they have on average.",
                  people, people)));
 }
 
+// Of one source (query/shape).
+static bool are_unit(const Question *question, const List *columns) {
+    const int varno = query::varno_of(static_cast<AttrNumber>(linitial_int(columns)));
+    for (int i = 0; i < question->nsources; i++) {
+        const Source &source = question->sources[i];
+        if (source.source->varno == varno && source.settings != nullptr)
+            return query::are_unit(source.settings->unit, source.source->relation, columns);
+    }
+    return false;
+}
+
 void check_asked_units(const Question *question) {
-    const query::Leaf *leaf = question->leaf;
-    if (leaf->counted != NIL && !query::are_unit(question->settings->unit, leaf->view, leaf->counted))
-        catalog::refuse_changing(*question->settings);
-    if (question->thresholded && groups_are_units(question))
-        refuse_units_as_groups(question);
+    ListCell *cell;
+    foreach (cell, question->leaf->counted)
+        if (!are_unit(question, static_cast<List *>(lfirst(cell))))
+            catalog::refuse_changing(*question->settings);
+    for (int i = 0; question->thresholded && i < question->nsources; i++)
+        if (groups_are_units(question, question->sources[i]))
+            refuse_units_as_groups(question->sources[i]);
 }
 
 // ---- in words ------------------------------------------------------------------------------------------------------
@@ -85,11 +98,29 @@ const char *unit_text(const catalog::UnitPath *path) {
     return text.data;
 }
 
+const char *joined_text(const Question *question) {
+    StringInfoData text;
+    initStringInfo(&text);
+    for (int i = 0; i < question->nsources; i++)
+        appendStringInfo(&text, "%s%s", i > 0 ? ", " : "",
+                         catalog::qualified_name(question->sources[i].source->relation));
+    return text.data;
+}
+
+static const char *rows_text(const Question *question, const Units *units) {
+    if (!is_joined(question))
+        return psprintf("a person's rows beyond max_rows are scaled down to %d", units->max_rows);
+    if (units->single)
+        return psprintf("joined (%s): keys say that a person has one row", joined_text(question));
+    return psprintf("a person's joined rows (%s) beyond max_rows are scaled down to %d", joined_text(question),
+                    units->max_rows);
+}
+
 const char *clipping_text(const Question *question) {
     const Units *units = question->units;
     if (units == nullptr || !units->clipped)
         return nullptr;
-    const char *rows = psprintf("a person's rows beyond max_rows are scaled down to %d", units->max_rows);
+    const char *rows = rows_text(question, units);
     if (units->one_group || units->max_groups >= units->max_rows)
         return rows;
     return question->thresholded

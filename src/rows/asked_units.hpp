@@ -13,6 +13,8 @@ void check_asked_units(const Question *question);
 
 // How rows find their units, as dp_protect() takes it: the columns, and what each step refers to.
 const char *unit_text(const catalog::UnitPath *path);
+// The sources, as the query names them.
+const char *joined_text(const Question *question);
 // What is clipped, for people; null: nothing is.
 const char *clipping_text(const Question *question);
 

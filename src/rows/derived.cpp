@@ -276,11 +276,12 @@ static bool add_range(ColumnRanges *columns, Node *folded, Values *values) {
 // ---- (c) the image of what is declared of the columns --------------------------------------------------------------
 
 // Of days and longer stretches between bounds (b) something is often printed: date_trunc('month', t)::date. They are taken for
-// columns behind those of the table.
+// columns of an entry of their own.
+constexpr int stretch_varno = 100000;
+
 namespace {
 struct Stretches {
     ColumnRanges *columns;
-    int natts;
     List *found; // FuncExpr *
 };
 } // namespace
@@ -299,7 +300,7 @@ static Node *stretches_as_columns(Node *node, void *context) {
             while (!equal(list_nth(stretches->found, place), node))
                 place++;
             return reinterpret_cast<Node *>(
-                makeVar(1, static_cast<AttrNumber>(stretches->natts + 1 + place), exprType(node), -1, InvalidOid, 0));
+                makeVar(stretch_varno, static_cast<AttrNumber>(place + 1), exprType(node), -1, InvalidOid, 0));
         }
     }
     return border::mutate_expression(node, stretches_as_columns, context);
@@ -328,8 +329,9 @@ static bool collect_columns(Node *node, void *context) {
 }
 
 static bool add_declared_groups(const ColumnRanges *columns, const Var *column, Values *values) {
-    const char *name = get_attname(columns->relation, column->varattno, false);
-    ArrayType *groups = catalog::column_groups(*columns->reading, columns->relation, name);
+    const AttrNumber number = query::column_number(column);
+    const char *name = column_name(columns->question, number);
+    ArrayType *groups = catalog::column_groups(*columns->reading, relation_of(columns->question, number), name);
     if (groups == nullptr)
         return false;
     // Read as whoever stored them read them.
@@ -344,7 +346,7 @@ static bool add_declared_groups(const ColumnRanges *columns, const Var *column, 
 // All values that a column is declared to have; NULL where it may be.
 static bool column_values(ColumnRanges *columns, Var *column, Values *values) {
     *values = no_values(column->vartype);
-    bool nullable = is_nullable(columns->relation, column->varattno);
+    bool nullable = is_nullable(columns->question, query::column_number(column));
     if (has_type_domain(column->vartype)) {
         KeyDomain domain = type_domain(column->vartype, column->varcollid, nullable);
         for (int i = 0; i < domain.count; i++)
@@ -380,9 +382,10 @@ static bool product_of(const Stretches *stretches, Node *expression, Product *pr
     foreach (cell, found) {
         int i = foreach_current_index(cell);
         product->columns[i] = lfirst_node(Var, cell);
-        const int behind = product->columns[i]->varattno - stretches->natts;
-        if (!(behind > 0 ? stretch_values(stretches, behind - 1, &product->values[i])
-                         : column_values(stretches->columns, product->columns[i], &product->values[i])))
+        Var *column = product->columns[i];
+        if (!(column->varno == stretch_varno
+                  ? stretch_values(stretches, column->varattno - 1, &product->values[i])
+                  : column_values(stretches->columns, column, &product->values[i])))
             return false;
         product->size *= product->values[i].n;
         if (product->size > most_tried)
@@ -396,9 +399,8 @@ static void set_columns(const Product *product, int64 place, TupleTableSlot *slo
     memset(slot->tts_isnull, true, sizeof(bool) * slot->tts_tupleDescriptor->natts);
     for (int i = 0; i < product->ncolumns; i++) {
         const Values &values = product->values[i];
-        int column = product->columns[i]->varattno - 1;
-        slot->tts_values[column] = values.values[place % values.n];
-        slot->tts_isnull[column] = values.nulls[place % values.n];
+        slot->tts_values[i] = values.values[place % values.n];
+        slot->tts_isnull[i] = values.nulls[place % values.n];
         place /= values.n;
     }
     ExecStoreVirtualTuple(slot);
@@ -432,20 +434,34 @@ static void evaluate_product(const Product *product, Node *key, TupleDesc desc, 
     FreeExecutorState(state);
 }
 
-// The columns of the table, and the stretches behind them.
-static TupleDesc describe(Relation table, const Stretches *stretches) {
-    TupleDesc desc = CreateTemplateTupleDesc(stretches->natts + list_length(stretches->found));
-    for (int i = 1; i <= stretches->natts; i++)
-        TupleDescCopyEntry(desc, static_cast<AttrNumber>(i), RelationGetDescr(table), static_cast<AttrNumber>(i));
-    ListCell *cell;
-    foreach (cell, stretches->found)
-        TupleDescInitEntry(desc, static_cast<AttrNumber>(stretches->natts + 1 + foreach_current_index(cell)), "stretch",
-                           exprType(static_cast<Node *>(lfirst(cell))), -1, 0);
+// The columns of the product.
+static TupleDesc describe(const Product *product) {
+    TupleDesc desc = CreateTemplateTupleDesc(product->ncolumns);
+    for (int i = 0; i < product->ncolumns; i++)
+        TupleDescInitEntry(desc, static_cast<AttrNumber>(i + 1), "column", product->columns[i]->vartype,
+                           product->columns[i]->vartypmod, 0);
     return desc;
 }
 
+// They become numbers in the product.
+static Node *over_product(Node *node, void *context) {
+    auto *product = static_cast<const Product *>(context);
+    if (node == nullptr)
+        return nullptr;
+    if (!IsA(node, Var))
+        return border::mutate_expression(node, over_product, context);
+    for (int i = 0; i < product->ncolumns; i++)
+        if (equal(node, product->columns[i])) {
+            auto *column = copyObject(product->columns[i]);
+            column->varno = 1;
+            column->varattno = static_cast<AttrNumber>(i + 1);
+            return reinterpret_cast<Node *>(column);
+        }
+    elog(ERROR, "a column of a derived group is in no product");
+}
+
 static bool add_image(ColumnRanges *columns, const Question *question, int key, Node *folded, Values *values) {
-    Stretches stretches = {columns, natts_of(question->settings->relation), NIL};
+    Stretches stretches = {columns, NIL};
     Node *expression = stretches_as_columns(folded, &stretches);
     Product product;
     if (!product_of(&stretches, expression, &product))
@@ -458,10 +474,8 @@ static bool add_image(ColumnRanges *columns, const Question *question, int key, 
     // Under the settings and as the role of the internal statement.
     border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
-    Relation table = table_open(question->settings->relation, NoLock);
-    TupleDesc desc = describe(table, &stretches);
-    table_close(table, NoLock);
-    evaluate_product(&product, stretches.found == NIL ? question->keys[key] : total, desc, values);
+    Node *evaluated = over_product(stretches.found == NIL ? question->keys[key] : total, &product);
+    evaluate_product(&product, evaluated, describe(&product), values);
     role.leave();
     settings.leave();
     return true;

@@ -21,6 +21,15 @@ RangeTblEntry *relation_entry(Oid relation, bool with_parts) {
     return entry;
 }
 
+RangeTblEntry *join_entry(const RangeTblEntry *entry) {
+    auto *join = makeNode(RangeTblEntry);
+    join->rtekind = RTE_JOIN;
+    join->jointype = entry->jointype == JOIN_RIGHT ? JOIN_LEFT : entry->jointype; // its sides were exchanged
+    join->eref = makeAlias("joined", NIL);
+    join->inFromCl = true;
+    return join;
+}
+
 RangeTblEntry *subquery_entry(Query *query, const char *name) {
     auto *entry = makeNode(RangeTblEntry);
     entry->rtekind = RTE_SUBQUERY;

@@ -8,6 +8,8 @@ namespace dp::rows {
 
 // FROM relation, or FROM ONLY relation. Needs a lock that somebody holds.
 RangeTblEntry *relation_entry(Oid relation, bool with_parts);
+// The entry of a join whose columns nothing names.
+RangeTblEntry *join_entry(const RangeTblEntry *entry);
 // FROM (query) name.
 RangeTblEntry *subquery_entry(Query *query, const char *name);
 // Without arguments: name(*).

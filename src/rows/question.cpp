@@ -29,32 +29,109 @@ constexpr int max_coordinates = 10000; // formulas.md, 8.5: a public check
 
 // ---- columns -------------------------------------------------------------------------------------------------------
 
-// Vars of the facade become Vars of the table, by name; the types are known to agree.
+static const Source *source_at(const Question *question, int varno) {
+    for (int i = 0; i < question->nsources; i++)
+        if (question->sources[i].source->varno == varno)
+            return &question->sources[i];
+    return nullptr;
+}
+
+// Vars of the facades become Vars of the tables, by name; the types are known to agree.
 static Node *map_vars(Node *node, void *context) {
-    auto *map = static_cast<AttrNumber *>(context);
+    auto *question = static_cast<const Question *>(context);
     if (node == nullptr)
         return nullptr;
     if (IsA(node, Var)) {
         auto *var = copyObject(castNode(Var, node));
-        if (var->varattno <= 0 || map[var->varattno] <= 0)
+        const Source *source = source_at(question, var->varno);
+        if (source == nullptr || var->varattno <= 0 || source->map[var->varattno] <= 0)
             elog(ERROR, "a column of a restricted view has no column of the table");
-        var->varattno = var->varattnosyn = map[var->varattno];
-        var->varnosyn = 1;
+        var->varattno = var->varattnosyn = source->map[var->varattno];
+        var->varnosyn = var->varno;
         return reinterpret_cast<Node *>(var);
     }
     return border::mutate_expression(node, map_vars, context);
 }
 
-Node *map_to_table(Node *expression, const AttrNumber *map) {
-    return map_vars(expression, const_cast<AttrNumber *>(map));
+Node *map_to_tables(Node *expression, const Question *question) {
+    return map_vars(expression, const_cast<Question *>(question));
 }
 
-Var *table_column(const Question *question, AttrNumber attno) {
+// The number of a facade's column becomes that of the table's; 0 stays 0.
+static AttrNumber map_number(const Question *question, AttrNumber column) {
+    if (column <= 0)
+        return InvalidAttrNumber;
+    const int varno = query::varno_of(column);
+    return query::column_number(varno, source_at(question, varno)->map[query::attno_of(column)]);
+}
+
+Oid relation_of(const Question *question, AttrNumber column) {
+    const Source *source = source_at(question, query::varno_of(column));
+    return source == nullptr ? question->settings->relation : source->relation;
+}
+
+const char *column_name(const Question *question, AttrNumber column) {
+    return get_attname(relation_of(question, column), query::attno_of(column), false);
+}
+
+Var *table_column(const Question *question, AttrNumber column) {
     Oid type, collation;
     int32 typmod;
-    get_atttypetypmodcoll(question->settings->relation, attno, &type, &typmod, &collation);
-    return makeVar(1, attno, type, typmod, collation, 0);
+    get_atttypetypmodcoll(relation_of(question, column), query::attno_of(column), &type, &typmod, &collation);
+    return makeVar(query::varno_of(column), query::attno_of(column), type, typmod, collation, 0);
 }
+
+bool is_nullable(const Question *question, AttrNumber column) {
+    const Source *source = source_at(question, query::varno_of(column));
+    return source->source->nullable || is_nullable_column(source->relation, query::attno_of(column));
+}
+
+// ---- texts ---------------------------------------------------------------------------------------------------------
+
+// In the place of a join: nothing names its columns.
+static RangeTblEntry *no_entry() {
+    auto *entry = makeNode(RangeTblEntry);
+    entry->rtekind = RTE_RESULT;
+    entry->eref = makeAlias("joined", NIL);
+    return entry;
+}
+
+// As the one target of a SELECT over these relations: what stands before and behind it is cut off.
+static const char *text_over(const Question *question, Node *node, bool views) {
+    auto *query = makeNode(Query);
+    query->commandType = CMD_SELECT;
+    query->canSetTag = true;
+    ListCell *cell;
+    foreach (cell, question->leaf->query->rtable) {
+        const Source *source = source_at(question, foreach_current_index(cell) + 1);
+        auto *entry = lfirst_node(RangeTblEntry, cell);
+        query->rtable = lappend(query->rtable, source == nullptr ? no_entry()
+                                               : views           ? copyObject(entry)
+                                                                 : relation_entry(source->relation, true));
+    }
+    query->jointree = makeFromExpr(NIL, nullptr);
+    query->targetList =
+        list_make1(makeTargetEntry(reinterpret_cast<Expr *>(copyObject(node)), 1, nullptr, false));
+    const char *text = pg_get_querydef(query, false), *select = "SELECT ";
+    const char *at = strstr(text, select);
+    return at == nullptr ? text : at + strlen(select);
+}
+
+const char *text_over_tables(const Question *question, Node *node) {
+    if (is_joined(question))
+        return text_over(question, node, false);
+    List *context = deparse_context_for(get_rel_name(question->settings->relation), question->settings->relation);
+    return deparse_expression(node, context, false, false);
+}
+
+const char *text_over_views(const Question *question, Node *node) {
+    if (is_joined(question))
+        return text_over(question, node, true);
+    Oid view = question->leaf->view;
+    return deparse_expression(node, deparse_context_for(get_rel_name(view), view), false, false);
+}
+
+// ---- conditions ----------------------------------------------------------------------------------------------------
 
 RangeTblEntry *table_entry(const Question *question) {
     return relation_entry(question->settings->relation, true);
@@ -71,26 +148,46 @@ Node *table_condition(const catalog::Settings *settings, const char *text) {
     return condition;
 }
 
-Node *view_condition(const catalog::Settings *settings) {
-    return settings->filter == nullptr ? nullptr : table_condition(settings, settings->filter);
+Node *view_condition(const catalog::Settings *settings, int varno) {
+    if (settings->filter == nullptr)
+        return nullptr;
+    Node *condition = table_condition(settings, settings->filter);
+    if (varno != 1)
+        ChangeVarNodes(condition, 1, varno, 0);
+    return condition;
 }
 
-static Node *map_expression(Node *expression, const AttrNumber *map, ParamListInfo parameters, query::RowCost *cost) {
-    return map_to_table(query::make_total(expression, parameters, cost), map);
+namespace {
+// What the expressions of a leaf are made into.
+struct Mapping {
+    Question *question;
+    ParamListInfo parameters;
+    query::RowCost *cost;
+};
+} // namespace
+
+static Node *map_expression(Node *expression, const Mapping &mapping) {
+    return map_to_tables(query::make_total(expression, mapping.parameters, mapping.cost), mapping.question);
 }
 
-static void map_conditions(Question *question, const AttrNumber *map, ParamListInfo parameters, query::RowCost *cost) {
-    question->where = map_expression(question->leaf->where, map, parameters, cost);
+static void map_conditions(const Mapping &mapping) {
+    Question *question = mapping.question;
+    question->where = map_expression(question->leaf->where, mapping);
+    question->from = static_cast<List *>(copyObject(question->leaf->from));
     ListCell *cell;
+    foreach (cell, query::joins_of(question->from)) {
+        auto *join = lfirst_node(JoinExpr, cell);
+        join->quals = map_expression(join->quals, mapping);
+    }
     foreach (cell, question->leaf->filters)
-        question->filters =
-            lappend(question->filters, map_expression(static_cast<Node *>(lfirst(cell)), map, parameters, cost));
+        question->filters = lappend(question->filters, map_expression(static_cast<Node *>(lfirst(cell)), mapping));
 }
 
 // What one row may cost is known when all expressions are; the view's filter comes behind, with its own.
 static void limit_cost(Question *question, const query::RowCost *cost) {
     int limit = query::size_limit(cost);
     query::set_size_limit(question->where, limit);
+    query::set_size_limit(reinterpret_cast<Node *>(query::conditions_of(question->from)), limit);
     query::set_size_limit(reinterpret_cast<Node *>(question->filters), limit);
     for (int i = 0; i < question->leaf->nkeys; i++)
         query::set_size_limit(question->keys[i], limit);
@@ -98,39 +195,60 @@ static void limit_cost(Question *question, const query::RowCost *cost) {
         query::set_size_limit(question->expressions[i].node, limit);
 }
 
-// The keys that are expressions, over the table with their constants folded; null for columns.
-static List *folded_keys(const Question *question, const AttrNumber *map, ParamListInfo parameters) {
+// The keys that are expressions, over the tables with their constants folded; null for columns.
+static List *folded_keys(const Question *question, ParamListInfo parameters) {
     List *keys = NIL;
     for (int i = 0; i < question->leaf->nkeys; i++) {
         const query::Key &key = question->leaf->keys[i];
         keys = lappend(keys, key.attno != InvalidAttrNumber
                                  ? nullptr
-                                 : map_to_table(query::fold_constants(key.expression, parameters), map));
+                                 : map_to_tables(query::fold_constants(key.expression, parameters), question));
     }
     return keys;
 }
 
+// The argument of an aggregate that is a column, as it stands in its statement.
+static Node *argument_column(const query::Aggregate &aggregate) {
+    auto *argument = reinterpret_cast<Node *>(linitial_node(TargetEntry, aggregate.node->args)->expr);
+    while (IsA(argument, RelabelType))
+        argument = reinterpret_cast<Node *>(castNode(RelabelType, argument)->arg);
+    return argument;
+}
+
+// Which rows a view shows is asked where its rows enter: in WHERE, or in the ON of the outer join on whose nullable side it stands.
+static void add_view_conditions(Question *question) {
+    for (int i = 0; i < question->nsources; i++) {
+        const Source &source = question->sources[i];
+        Node *condition =
+            source.settings == nullptr ? nullptr : view_condition(source.settings, source.source->varno);
+        if (condition != nullptr && query::add_condition(question->from, source.source->varno, condition))
+            question->where = make_and_qual(condition, question->where);
+    }
+}
+
 // Returns what is derived from: folded_keys.
 static List *map_leaf(Question *question, ColumnRanges *columns, ParamListInfo parameters) {
-    query::Leaf *leaf = question->leaf;
-    AttrNumber *map = catalog::map_columns(leaf->view, question->settings->relation);
+    const query::Leaf *leaf = question->leaf;
     query::RowCost cost = {};
-    map_conditions(question, map, parameters, &cost);
+    const Mapping mapping = {question, parameters, &cost};
+    map_conditions(mapping);
     question->keys = static_cast<Node **>(palloc0(sizeof(Node *) * (leaf->nkeys + 1)));
     question->key_columns = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber) * (leaf->nkeys + 1)));
     for (int i = 0; i < leaf->nkeys; i++) {
-        question->keys[i] = map_expression(leaf->keys[i].expression, map, parameters, &cost);
-        question->key_columns[i] = map[leaf->keys[i].attno]; // map[0] is 0
+        question->keys[i] = map_expression(leaf->keys[i].expression, mapping);
+        question->key_columns[i] = map_number(question, leaf->keys[i].attno);
     }
-    resolve_arguments(columns, question, map, parameters, &cost);
+    resolve_arguments(columns, question, parameters, &cost);
     limit_cost(question, &cost);
-    if (question->settings->filter != nullptr)
-        question->where = make_and_qual(view_condition(question->settings), question->where);
+    add_view_conditions(question);
     question->argument_columns = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber) * (leaf->naggregates + 1)));
-    for (int i = 0; i < leaf->naggregates; i++)
-        if (leaf->aggregates[i].attno > 0)
-            question->argument_columns[i] = map[leaf->aggregates[i].attno];
-    return folded_keys(question, map, parameters);
+    question->arguments = static_cast<Node **>(palloc0(sizeof(Node *) * (leaf->naggregates + 1)));
+    for (int i = 0; i < leaf->naggregates; i++) {
+        question->argument_columns[i] = map_number(question, leaf->aggregates[i].attno);
+        if (question->argument_columns[i] > 0)
+            question->arguments[i] = map_to_tables(argument_column(leaf->aggregates[i]), question);
+    }
+    return folded_keys(question, parameters);
 }
 
 // ---- groups --------------------------------------------------------------------------------------------------------
@@ -146,17 +264,16 @@ static KeyDomain stored_domain(ArrayType *declared, const query::Key *spec, cons
 // False when nobody declared the groups of a key; those of an expression may follow from what was.
 static bool read_domain(const catalog::Reading &reading, Question *question, int key, ColumnRanges *columns,
                         Node *folded) {
-    Oid relation = question->settings->relation;
     const query::Key *spec = &question->leaf->keys[key];
-    if (question->key_columns[key] == InvalidAttrNumber)
+    const AttrNumber column = question->key_columns[key];
+    if (column == InvalidAttrNumber)
         return derive_domain(columns, question, key, folded, &question->domains[key]);
-    const char *name = get_attname(relation, question->key_columns[key], false);
-    ArrayType *declared = catalog::column_groups(reading, relation, name);
+    const char *name = column_name(question, column);
+    ArrayType *declared = catalog::column_groups(reading, relation_of(question, column), name);
     if (declared != nullptr)
         question->domains[key] = stored_domain(declared, spec, name);
     else if (has_type_domain(spec->type))
-        question->domains[key] =
-            type_domain(spec->type, spec->collation, is_nullable(relation, question->key_columns[key]));
+        question->domains[key] = type_domain(spec->type, spec->collation, is_nullable(question, column));
     else
         return false;
     return true;
@@ -251,7 +368,9 @@ static void find_measures(Question *question) {
             const query::Aggregate &aggregate = leaf->aggregates[i];
             calls.push_back({aggregate.fn, query::argument_number(aggregate), aggregate.filter});
         }
-        *measures = privacy::leaf_measures(calls, question->thresholded, is_clipped(question));
+        // Where a unit has one row its rows are counted, as everywhere.
+        *measures = privacy::leaf_measures(calls, question->thresholded,
+                                           is_clipped(question) && !question->units->single);
         if (is_clipped(question))
             set_grains(question, measures);
         question->k1 = privacy::coordinates_of_one_group(*measures);
@@ -351,10 +470,44 @@ void check_asks_something(const Question *question) {
 
 // ---- units ---------------------------------------------------------------------------------------------------------
 
+// Whether all keys are columns of sources of which a unit has one row in all that is joined.
+static bool are_of_one_row(const Question *question, const query::Joined *joined) {
+    for (int i = 0; i < question->leaf->nkeys; i++) {
+        Bitmapset *varnos = pull_varnos_of(question->leaf->keys[i].expression);
+        for (int j = 0; j < question->nsources; j++)
+            if (bms_is_member(question->sources[j].source->varno, varnos) && !joined->one_row[j])
+                return false;
+    }
+    return true;
+}
+
+static void limit_joined(const Question *question, Units *units) {
+    const query::Joined *joined = units->joined;
+    if (joined->max_rows > catalog::max_declared_rows)
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("a person may have more than %d joined rows in the query", catalog::max_declared_rows),
+                        errdetail("max_rows of the tables that no key of another one determines are multiplied."),
+                        errhint("Join by more columns, down to a key; or aggregate with fewer tables.")));
+    const int asked = question->leaf->limits.max_rows;
+    units->single = joined->keyed;
+    units->one_group = joined->keyed || are_of_one_row(question, joined);
+    units->max_rows = joined->keyed ? 1 : asked > 0 ? asked : static_cast<int>(joined->max_rows);
+}
+
 static void limit_rows(const Question *question, Units *units) {
+    if (units->joined != nullptr)
+        return limit_joined(question, units);
     int asked = question->leaf->limits.max_rows;
     units->one_group = !units->clipped || question->leaf->nkeys == 0;
     units->max_rows = !units->clipped ? 1 : asked > 0 ? asked : units->path->max_rows;
+}
+
+// Of the only table that a unit may have several rows of; 0: not declared.
+static int declared_groups(const Question *question, const Units *units) {
+    if (units->joined == nullptr)
+        return units->path->max_groups;
+    const int several = units->joined->several;
+    return several < 0 ? 0 : question->sources[several].settings->unit->max_groups;
 }
 
 static void limit_groups(Question *question, Units *units) {
@@ -363,7 +516,7 @@ static void limit_groups(Question *question, Units *units) {
         units->max_groups = 1;
         return;
     }
-    int asked = question->leaf->limits.max_groups, wanted = asked == 0 ? units->path->max_groups : asked;
+    int asked = question->leaf->limits.max_groups, wanted = asked == 0 ? declared_groups(question, units) : asked;
     units->max_groups = wanted == 0 ? units->max_rows : Min(wanted, units->max_rows);
     if (!question->thresholded)
         units->max_groups = Max(Min(units->max_groups, question->ngroups), 1);
@@ -377,20 +530,13 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
     auto *question = static_cast<Question *>(palloc0(sizeof(Question)));
     question->leaf = leaf;
     question->text = text;
-    Oid relation = catalog::table_of_facade(leaf->view);
-    // Held to the end of the transaction: what was checked is what is read.
-    LockRelationOid(relation, AccessShareLock);
-    question->settings = catalog::read_settings(reading, leaf->view);
-    if (question->settings == nullptr || question->settings->relation != relation)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("%s is not a registered restricted view", catalog::qualified_name(leaf->view)),
-                        errhint("Restricted views are made with dp_protect().")));
+    open_sources(reading, question);
     check_asked_limits(question);
     Units *units = resolve_sources(question);
     question->units = units;
     if (units != nullptr)
         limit_rows(question, units);
-    ColumnRanges columns = column_ranges(reading, relation);
+    ColumnRanges columns = column_ranges(reading, question);
     const List *folded = map_leaf(question, &columns, parameters);
     read_groups(reading, question, &columns, folded);
     question->groups_only = leaf->naggregates == 0 && !question->thresholded;
@@ -414,6 +560,8 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
     find_decimals(question);
     if (is_clipped(question)) // before a charge: all of it is public
         check_contribution_size(question);
+    if (is_joined(question))
+        check_joined_columns(question);
     return question;
 }
 
@@ -430,8 +578,8 @@ static const char *groups_remedy(const Question *question) {
     return psprintf(asks ? "Ask the controller for dp_set_groups('%s', '%s', '{...}'), or for a delta above 0 in "
                            "dp_grant()."
                          : "Declare them with dp_set_groups('%s', '%s', '{...}'), or pass delta => 1e-6, for instance.",
-                    question->settings->relation_name,
-                    get_attname(question->settings->relation, question->undeclared, false));
+                    catalog::qualified_name(relation_of(question, question->undeclared)),
+                    column_name(question, question->undeclared));
 }
 
 void check_delta(const Question *question, privacy::Mechanism mechanism, privacy::Delta delta) {

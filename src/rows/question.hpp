@@ -9,6 +9,7 @@
 #include "border/guard.hpp"
 #include "catalog/domain.hpp"
 #include "catalog/settings.hpp"
+#include "query/join.hpp"
 #include "query/leaf.hpp"
 
 namespace dp::rows {
@@ -31,39 +32,53 @@ struct Expression {
     int decimals;                  // of a numeric, if they are known; else -1
 };
 
+// A source of the leaf, with what is declared of it.
+struct Source {
+    const query::Source *source;
+    catalog::Settings *settings; // null for a public table
+    Oid relation;                // the table itself
+    AttrNumber *map;             // by column of the view that of the table; map[0] is 0
+};
+
 // What one unit may bring to a leaf (formulas.md, 9).
 struct Units {
-    const catalog::UnitPath *path;
+    const catalog::UnitPath *path; // of the source that the unit is found from
     List *values;    // Node *: Vars, the unit's columns over the sources
-    List *ancestors; // oid: tables that are read to find the unit, at varno 2, 3, ...
+    List *ancestors; // oid: tables that are read beside the leaf's to find the unit, behind the entries of the leaf's range table
     Node *links;     // the unit is there (not NULL, not too long), and the rows of the ancestors are the table's; never null
     int max_rows;    // R: of the leaf; what a unit has beyond it is clipped. 1 where not `clipped`
     int max_groups;  // kappa
     bool clipped;    // false: keys say that a unit has one row at most: the statement is that of rows, with the links
     bool one_group;  // a unit is in one group at most, whatever it brings
+    bool single;     // clipped, but keys say that a unit brings one joined row at most
+    const query::Joined *joined; // null where there is one source
 };
 
 struct Question {
     query::Leaf *leaf;
-    catalog::Settings *settings;
+    catalog::Settings *settings;  // of the first private source; its versions are those of all
+    int nsources;
+    Source *sources; // as in the leaf
+    List *from;      // what is joined, over the tables: Leaf::from with the conditions of the sources' views; several sources alone
     bool remote;                  // partitions are kept by other servers
     const char *text;             // what the ledger shows
-    Node *where;                  // over the table (varno 1), with the view's filter; or null
-    List *filters;                // Node *, over the table
-    Node **keys;                  // over the table, per key; like the conditions total, their constants folded
-    AttrNumber *key_columns;      // of the table, per key; 0 for an expression, also one that we have made of a column
-    AttrNumber *argument_columns; // of the table, per aggregate; 0 for count(*) and expressions
+    Node *where;                  // over the tables, with the views' filters; or null
+    List *filters;                // Node *, over the tables
+    Node **keys;                  // over the tables, per key; like the conditions total, their constants folded
+    AttrNumber *key_columns; // query::column_number of the tables', per key; 0 for an expression, also one that we have made of a column
+    AttrNumber *argument_columns; // the same of arguments, per aggregate; 0 for count(*) and expressions
+    Node **arguments;             // Var *, of those; null for the others
     Expression *expressions;      // per argument of the leaf that is no column
     bool thresholded;
     bool groups_only; // declared ones, without an aggregate: nothing private is asked for
     AttrNumber
-        undeclared;      // of the table: the first key whose groups nobody declared, when thresholded; 0: an expression
+        undeclared;      // a column of a table: the first key whose groups nobody declared, when thresholded; 0: an expression
     KeyDomain *domains;  // per key, when not thresholded
     int ngroups;         // of the answer: 1 without keys; 0 when thresholded
     int *places;         // of each group of the answer in the product of the domains (rows/shown); null: all are shown
     int *shown;          // per place the number of its group, -1: WHERE excludes it; null: all are shown
     const Units *units;  // null: a row is a unit
-    const List *checked; // oid: the table and its parts, as they were when the question was resolved
+    const List *checked; // oid: the tables and their parts, as they were when the question was resolved
     catalog::Asker asker; // whose it is
     const char *grantee;  // of the policy that it is asked under; null: the controller's own call
 
@@ -94,13 +109,24 @@ void check_delta(const Question *question, privacy::Mechanism mechanism, privacy
 // means the same whatever search_path the caller has, as long as it is read without his.
 Node *table_condition(const catalog::Settings *settings, const char *text);
 
-// Columns of the view become those of the table. map: of catalog::map_columns
-Node *map_to_table(Node *expression, const AttrNumber *map);
-// A column of the protected table.
-Var *table_column(const Question *question, AttrNumber attno);
+// Columns of the views become those of the tables.
+Node *map_to_tables(Node *expression, const Question *question);
+// By its number (query::column_number) the table that a column is of, its name, and itself.
+Oid relation_of(const Question *question, AttrNumber column);
+const char *column_name(const Question *question, AttrNumber column);
+Var *table_column(const Question *question, AttrNumber column);
+// Whether some row that is asked about may have NULL in it: for the table's sake, or for that of an outer join.
+bool is_nullable(const Question *question, AttrNumber column);
+inline bool is_joined(const Question *question) {
+    return question->nsources > 1;
+}
+// An expression over the tables, as text: columns behind the names of their tables where there are several.
+const char *text_over_tables(const Question *question, Node *node);
+// The same over the views of the leaf.
+const char *text_over_views(const Question *question, Node *node);
 // For a query that needs no permission on it (border/permissions): whoever asks was checked.
 RangeTblEntry *table_entry(const Question *question);
-// Which rows of the table the view shows, over the table (varno 1); null: all.
-Node *view_condition(const catalog::Settings *settings);
+// Which rows of the table the view shows, over the table; null: all.
+Node *view_condition(const catalog::Settings *settings, int varno = 1);
 
 } // namespace dp::rows

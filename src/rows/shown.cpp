@@ -16,84 +16,62 @@ int group_at_place(const Question *question, int place) {
 
 // ---- conditions on keys alone --------------------------------------------------------------------------------------
 
-static int key_of_column(const Question *question, AttrNumber attno) {
-    for (int i = 0; i < question->leaf->nkeys; i++)
-        if (question->key_columns[i] == attno)
-            return i;
-    return -1;
-}
-
-// A key that is an expression stands behind the columns, under a number of its own.
-static AttrNumber number_of_key(const Question *question, int natts, int key) {
-    AttrNumber column = question->key_columns[key];
-    return column != InvalidAttrNumber ? column : static_cast<AttrNumber>(natts + 1 + key);
-}
-
 namespace {
 struct Keys {
     const Question *question;
-    int natts; // of the table
+    bool others; // a column was met that is in no key
 };
 } // namespace
 
-// What equals a key that is an expression becomes a column.
+// A key becomes a column, by its number among the keys.
 static Node *keys_as_columns(Node *node, void *context) {
-    auto *keys = static_cast<const Keys *>(context);
+    auto *keys = static_cast<Keys *>(context);
     if (node == nullptr)
         return nullptr;
     for (int i = 0; i < keys->question->leaf->nkeys; i++)
-        if (keys->question->key_columns[i] == InvalidAttrNumber && equal(node, keys->question->keys[i])) {
+        if (equal(node, keys->question->keys[i])) {
             const query::Key &key = keys->question->leaf->keys[i];
             return reinterpret_cast<Node *>(
-                makeVar(1, number_of_key(keys->question, keys->natts, i), key.type, key.typmod, key.collation, 0));
+                makeVar(1, static_cast<AttrNumber>(i + 1), key.type, key.typmod, key.collation, 0));
         }
+    keys->others = keys->others || IsA(node, Var);
     return border::mutate_expression(node, keys_as_columns, context);
-}
-
-static bool has_other_column(Node *node, void *context) {
-    if (node == nullptr)
-        return false;
-    if (IsA(node, Var)) {
-        auto *keys = static_cast<const Keys *>(context);
-        AttrNumber column = castNode(Var, node)->varattno;
-        return column <= keys->natts && key_of_column(keys->question, column) < 0;
-    }
-    return border::walk_expression(node, has_other_column, context);
 }
 
 // The conjuncts of WHERE, at any depth of AND, that mention keys and no other column. One without any column hides no
 // group: WHERE false asks for the columns of an answer.
-static List *conditions_on_keys(Keys *keys, Node *where) {
+static List *conditions_on_keys(const Question *question, Node *where) {
     if (where == nullptr)
         return NIL;
     if (IsA(where, BoolExpr) && castNode(BoolExpr, where)->boolop == AND_EXPR) {
         List *conditions = NIL;
         ListCell *cell;
         foreach (cell, castNode(BoolExpr, where)->args)
-            conditions = list_concat(conditions, conditions_on_keys(keys, static_cast<Node *>(lfirst(cell))));
+            conditions = list_concat(conditions, conditions_on_keys(question, static_cast<Node *>(lfirst(cell))));
         return conditions;
     }
-    Node *condition = keys_as_columns(where, keys);
-    return !contain_var_clause(condition) || has_other_column(condition, keys) ? NIL : list_make1(condition);
+    Keys keys = {question, false};
+    Node *condition = keys_as_columns(where, &keys);
+    return !contain_var_clause(condition) || keys.others ? NIL : list_make1(condition);
 }
 
 // ---- evaluating them -----------------------------------------------------------------------------------------------
 
-static void set_keys(const Question *question, int natts, int place, TupleTableSlot *slot) {
+static void set_keys(const Question *question, int place, TupleTableSlot *slot) {
     ExecClearTuple(slot);
     memset(slot->tts_isnull, true, sizeof(bool) * slot->tts_tupleDescriptor->natts);
     for (int i = question->leaf->nkeys - 1; i >= 0; i--) {
         const KeyDomain &domain = question->domains[i];
-        int at = place % domain.count, column = number_of_key(question, natts, i) - 1;
-        slot->tts_values[column] = domain.values[at];
-        slot->tts_isnull[column] = domain.nulls[at];
+        int at = place % domain.count;
+        slot->tts_values[i] = domain.values[at];
+        slot->tts_isnull[i] = domain.nulls[at];
         place /= domain.count;
     }
     ExecStoreVirtualTuple(slot);
 }
 
 // Numbers the groups for which the conditions hold. As in the internal statement, FALSE and NULL exclude.
-static int number_groups(Question *question, List *conditions, int natts, TupleDesc desc) {
+static int number_groups(Question *question, List *conditions, TupleDesc desc) {
     EState *state = CreateExecutorState();
     ExprContext *context = GetPerTupleExprContext(state);
     TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
@@ -102,7 +80,7 @@ static int number_groups(Question *question, List *conditions, int natts, TupleD
     int n = 0;
     for (int place = 0; place < question->ngroups; place++) {
         CHECK_FOR_INTERRUPTS();
-        set_keys(question, natts, place, slot);
+        set_keys(question, place, slot);
         question->shown[place] = ExecQual(test, context) ? n : -1;
         if (question->shown[place] >= 0)
             question->places[n++] = place;
@@ -113,23 +91,18 @@ static int number_groups(Question *question, List *conditions, int natts, TupleD
     return n;
 }
 
-// The columns of the table, and the keys that are expressions.
-static TupleDesc describe(const Question *question, int natts) {
-    TupleDesc desc = CreateTemplateTupleDesc(natts + question->leaf->nkeys);
-    Relation table = table_open(question->settings->relation, NoLock);
-    for (int i = 1; i <= natts; i++)
-        TupleDescCopyEntry(desc, static_cast<AttrNumber>(i), RelationGetDescr(table), static_cast<AttrNumber>(i));
-    table_close(table, NoLock);
+// The keys.
+static TupleDesc describe(const Question *question) {
+    TupleDesc desc = CreateTemplateTupleDesc(question->leaf->nkeys);
     for (int i = 0; i < question->leaf->nkeys; i++) {
         const query::Key &key = question->leaf->keys[i];
-        TupleDescInitEntry(desc, static_cast<AttrNumber>(natts + 1 + i), "key", key.type, key.typmod, 0);
+        TupleDescInitEntry(desc, static_cast<AttrNumber>(i + 1), "key", key.type, key.typmod, 0);
     }
     return desc;
 }
 
 void choose_shown(Question *question) {
-    Keys keys = {question, natts_of(question->settings->relation)};
-    List *conditions = conditions_on_keys(&keys, question->where);
+    List *conditions = conditions_on_keys(question, question->where);
     if (question->leaf->nkeys == 0 || conditions == NIL)
         return;
     question->shown = static_cast<int *>(palloc(sizeof(int) * (question->ngroups + 1)));
@@ -137,7 +110,7 @@ void choose_shown(Question *question) {
     // Under the settings and as the role of the internal statement: the same text means the same there.
     border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
-    question->ngroups = number_groups(question, conditions, keys.natts, describe(question, keys.natts));
+    question->ngroups = number_groups(question, conditions, describe(question));
     role.leave();
     settings.leave();
     if (question->ngroups == 0 && !question->groups_only)

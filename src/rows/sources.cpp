@@ -4,6 +4,8 @@
 #include "border/scope.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/foreign_part.hpp"
+#include "border/walk.hpp"
+#include "query/limits.hpp"
 #include "rows/canonical.hpp"
 #include "rows/nodes.hpp"
 
@@ -59,25 +61,45 @@ static List *with_short(List *conditions, const Var *column) {
     return condition == nullptr ? conditions : lappend(conditions, condition);
 }
 
-static List *step_conditions(const catalog::UnitPath *at, int varno) {
+static List *step_conditions(const catalog::UnitPath *at, int varno, int of_parent) {
     List *conditions = NIL;
     for (int i = 0; i < at->ncolumns; i++) {
         Var *from = column_of(at->relation, varno, at->columns[i]);
-        Var *to = column_of(at->parent->relation, varno + 1, at->parent_key[i]);
+        Var *to = column_of(at->parent->relation, of_parent, at->parent_key[i]);
         conditions = with_short(with_short(lappend(conditions, equality(from, to)), from), to);
     }
     return conditions;
 }
 
-static Units *units_of(const catalog::UnitPath *path) {
+// The parent of a row, if it is a source on no nullable side that WHERE links to it; 0: it is none, or not linked.
+static int joined_parent(const Question *question, const query::Joined *joined, const catalog::UnitPath *at, int varno) {
+    for (int i = 0; joined != nullptr && i < question->nsources; i++) {
+        const query::Source *source = question->sources[i].source;
+        if (question->sources[i].relation == at->parent_relation && !source->nullable && source->varno != varno &&
+            query::are_equated(joined->equalities, nullptr, at->ncolumns, varno, at->columns, source->varno,
+                               at->parent_key))
+            return source->varno;
+    }
+    return 0;
+}
+
+// From the rows of one source. Tables that are read beside those of the range table stand behind it. joined: null where the source
+// stands alone.
+static Units *units_of(const Question *question, const catalog::UnitPath *path, int varno, int entries,
+                       const query::Joined *joined) {
     auto *units = static_cast<Units *>(palloc0(sizeof(Units)));
     units->path = path;
+    units->joined = joined;
     List *conditions = NIL;
-    int varno = 1;
     const catalog::UnitPath *at = path;
     for (; !at->direct; at = at->parent) {
-        conditions = list_concat(conditions, step_conditions(at, varno++));
-        units->ancestors = lappend_oid(units->ancestors, at->parent->relation);
+        int parent = joined_parent(question, joined, at, varno);
+        if (parent == 0) {
+            units->ancestors = lappend_oid(units->ancestors, at->parent->relation);
+            parent = entries + list_length(units->ancestors);
+        }
+        conditions = list_concat(conditions, step_conditions(at, varno, parent));
+        varno = parent;
     }
     for (int i = 0; i < at->ncolumns; i++) {
         Var *column = column_of(at->relation, varno, at->columns[i]);
@@ -85,8 +107,77 @@ static Units *units_of(const catalog::UnitPath *path) {
         conditions = with_short(lappend(conditions, is_there(column)), column);
     }
     units->links = reinterpret_cast<Node *>(make_ands_explicit(conditions));
-    units->clipped = !path->keyed;
+    units->clipped = !path->keyed || joined != nullptr;
     return units;
+}
+
+// ---- opening -------------------------------------------------------------------------------------------------------
+
+static int compare_oids(const ListCell *a, const ListCell *b) {
+    return lfirst_oid(a) < lfirst_oid(b) ? -1 : lfirst_oid(a) > lfirst_oid(b) ? 1 : 0;
+}
+
+// In one order for all. Held to the end of the transaction: what was checked is what is read.
+static void lock_in_order(List *relations) {
+    list_sort(relations, compare_oids);
+    Oid last = InvalidOid;
+    ListCell *cell;
+    foreach (cell, relations) {
+        if (lfirst_oid(cell) != last)
+            LockRelationOid(lfirst_oid(cell), AccessShareLock);
+        last = lfirst_oid(cell);
+    }
+}
+
+static catalog::Settings *open_settings(const catalog::Reading &reading, Oid view, Oid relation) {
+    catalog::Settings *settings = catalog::read_settings(reading, view);
+    if (settings == nullptr || settings->relation != relation)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("%s is not a registered restricted view", catalog::qualified_name(view)),
+                        errhint("Restricted views are made with dp_protect().")));
+    return settings;
+}
+
+static void check_one_domain(const catalog::Settings *first, const catalog::Settings *other) {
+    if (memcmp(&first->id, &other->id, UUID_LEN) != 0)
+        ereport(ERROR,
+                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                 errmsg("a join of %s and %s is not supported: their people have different odometers", first->view_name,
+                        other->view_name),
+                 errhint("Tables of the same people are joined where the controller has said so, by dp_protect(.., unit "
+                         "=> ..) or dp_set_unit(). Else ask each by itself, and join the answers.")));
+    if (first->unit == nullptr || other->unit == nullptr)
+        ereport(ERROR,
+                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                 errmsg("a join of %s with %s is not supported: each row of it is a person of its own", first->view_name,
+                        first->view == other->view ? "itself" : other->view_name),
+                 errhint("The controller declares whose rows they are with dp_set_unit().")));
+}
+
+void open_sources(const catalog::Reading &reading, Question *question) {
+    const query::Leaf *leaf = question->leaf;
+    List *relations = NIL;
+    question->nsources = leaf->nsources;
+    question->sources = static_cast<Source *>(palloc0(sizeof(Source) * leaf->nsources));
+    for (int i = 0; i < leaf->nsources; i++) {
+        Source *source = &question->sources[i];
+        source->source = &leaf->sources[i];
+        source->relation = catalog::table_of_facade(leaf->sources[i].relation);
+        relations = lappend_oid(relations, source->relation);
+    }
+    lock_in_order(relations);
+    for (int i = 0; i < leaf->nsources; i++) {
+        Source *source = &question->sources[i];
+        source->settings = open_settings(reading, source->source->relation, source->relation);
+        if (question->settings == nullptr) {
+            // Its versions become those of all.
+            question->settings = static_cast<catalog::Settings *>(palloc(sizeof(catalog::Settings)));
+            *question->settings = *source->settings;
+        } else {
+            check_one_domain(question->settings, source->settings);
+            catalog::join_settings(question->settings, source->settings);
+        }
+    }
 }
 
 // ---- checks --------------------------------------------------------------------------------------------------------
@@ -99,20 +190,93 @@ static const List *lock_and_check(catalog::Settings *settings) {
     return list_concat_unique_oid(checked, catalog::check_unit_path(path));
 }
 
+static void check_here(const Source &source, const List *checked) {
+    ListCell *cell;
+    foreach (cell, checked)
+        if (catalog::is_foreign_table(lfirst_oid(cell)) || catalog::is_on_other_nodes(lfirst_oid(cell)))
+            ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                            errmsg("a join with %s is not supported: other servers keep %s", source.settings->view_name,
+                                   catalog::qualified_name(lfirst_oid(cell))),
+                            errhint("Join restricted views of tables that this server keeps.")));
+}
+
+// All of them, and all ancestors, are locked before any is looked at.
+static const List *lock_and_check_all(const Question *question) {
+    if (!is_joined(question))
+        return lock_and_check(question->sources[0].settings);
+    List *relations = NIL, *checked = NIL;
+    for (int i = 0; i < question->nsources; i++) {
+        const Source &source = question->sources[i];
+        relations = lappend_oid(relations, source.relation);
+        if (source.settings != nullptr)
+            relations = list_concat(relations, catalog::hidden_ancestors(source.settings->unit));
+    }
+    lock_in_order(relations);
+    for (int i = 0; i < question->nsources; i++) {
+        const Source &source = question->sources[i];
+        if (source.settings == nullptr)
+            continue;
+        const List *of_source = lock_and_check(source.settings);
+        check_here(source, of_source);
+        checked = list_concat_unique_oid(checked, of_source);
+    }
+    return checked;
+}
+
+static Units *joined_units(const Question *question) {
+    const query::Leaf *leaf = question->leaf;
+    const int n = question->nsources;
+    auto *linked = static_cast<query::Linked *>(palloc0(sizeof(query::Linked) * n));
+    for (int i = 0; i < n; i++) {
+        const Source &source = question->sources[i];
+        linked[i].source = source.source;
+        linked[i].relation = source.relation;
+        linked[i].path = source.settings == nullptr ? nullptr : source.settings->unit;
+        linked[i].name = catalog::qualified_name(source.source->relation);
+    }
+    // Of what was parsed: make_total leaves no plain column where a value may be long.
+    List *from = static_cast<List *>(copyObject(leaf->from));
+    ListCell *cell;
+    foreach (cell, query::joins_of(from)) {
+        auto *join = lfirst_node(JoinExpr, cell);
+        join->quals = map_to_tables(join->quals, question);
+    }
+    List *equalities = query::find_equalities(leaf, from, map_to_tables(leaf->where, question));
+    const query::Joined *joined = query::join_sources(linked, n, from, equalities);
+    const Source &anchor = question->sources[joined->anchor];
+    return units_of(question, anchor.settings->unit, anchor.source->varno, list_length(leaf->query->rtable), joined);
+}
+
+static Units *units_of_all(const Question *question) {
+    const catalog::UnitPath *path = question->sources[0].settings->unit;
+    if (is_joined(question))
+        return joined_units(question);
+    return path == nullptr ? nullptr : units_of(question, path, 1, 1, nullptr);
+}
+
+static void map_columns(Question *question) {
+    for (int i = 0; i < question->nsources; i++) {
+        Source *source = &question->sources[i];
+        if (source->settings != nullptr)
+            source->map = catalog::map_columns(source->source->relation, source->relation);
+    }
+}
+
 Units *resolve_sources(Question *question) {
-    question->checked = lock_and_check(question->settings);
+    question->checked = lock_and_check_all(question);
     question->remote = catalog::has_foreign_table(question->checked);
-    return question->settings->unit == nullptr ? nullptr : units_of(question->settings->unit);
+    map_columns(question);
+    return units_of_all(question);
 }
 
 const List *check_sources(const Question *question) {
-    const List *checked = lock_and_check(question->settings);
+    const List *checked = lock_and_check_all(question);
     if (question->units == nullptr)
         return checked;
     // A limit of rows that was charged for holds, also where a key has come since.
-    const Units *now = units_of(question->settings->unit);
+    const Units *now = units_of_all(question);
     if (!equal(now->links, question->units->links) || !equal(now->values, question->units->values) ||
-        (now->clipped && !question->units->clipped))
+        !equal(now->ancestors, question->units->ancestors) || (now->clipped && !question->units->clipped))
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("the unit of a row of %s changed while it was asked", question->settings->relation_name),
                         errhint("Its charge stays. Ask again.")));
@@ -130,16 +294,83 @@ static void add_source(Query *query, Oid relation) {
     query->jointree->fromlist = lappend(query->jointree->fromlist, ref);
 }
 
+// At the places that the leaf's entries have: the tables behind its views, and its joins.
+static Query *select_from_joined(const Question *question, Node *where) {
+    auto *query = makeNode(Query);
+    query->commandType = CMD_SELECT;
+    query->canSetTag = true;
+    query->hasAggs = true;
+    ListCell *cell;
+    foreach (cell, question->leaf->query->rtable) {
+        RangeTblEntry *entry = join_entry(lfirst_node(RangeTblEntry, cell));
+        for (int i = 0; i < question->nsources; i++)
+            if (question->sources[i].source->varno == foreach_current_index(cell) + 1)
+                entry = relation_entry(question->sources[i].relation, true);
+        query->rtable = lappend(query->rtable, entry);
+        if (entry->rtekind == RTE_RELATION)
+            border::set_permission(query, entry, 0); // the facades' were checked; the statement runs as the tables' owner
+    }
+    query->jointree = makeFromExpr(static_cast<List *>(copyObject(question->from)), where);
+    return query;
+}
+
+static void add_ancestors(Query *query, const List *ancestors) {
+    ListCell *cell;
+    foreach (cell, ancestors)
+        add_source(query, lfirst_oid(cell));
+}
+
 Query *select_from_sources(const Question *question, Node *where) {
     Node *all = static_cast<Node *>(copyObject(where));
     if (question->units == nullptr || !question->units->clipped)
         return make_aggregation(table_entry(question), all);
-    Node *links = static_cast<Node *>(copyObject(question->units->links));
-    Query *query = make_aggregation(table_entry(question), make_and_qual(all, links));
-    ListCell *cell;
-    foreach (cell, question->units->ancestors)
-        add_source(query, lfirst_oid(cell));
+    all = make_and_qual(all, static_cast<Node *>(copyObject(question->units->links)));
+    Query *query =
+        is_joined(question) ? select_from_joined(question, all) : make_aggregation(table_entry(question), all);
+    add_ancestors(query, question->units->ancestors);
     return query;
+}
+
+Query *select_from_source(const Question *question, int source, List **values) {
+    const Source &alone = question->sources[source];
+    const Units *units = units_of(question, alone.settings->unit, 1, 1, nullptr);
+    Query *query = make_aggregation(relation_entry(alone.relation, true), units->links);
+    add_ancestors(query, units->ancestors);
+    *values = units->values;
+    return query;
+}
+
+// ---- columns of joined rows ----------------------------------------------------------------------------------------
+
+Bitmapset *pull_varnos_of(Node *expression) {
+    return pull_varnos(nullptr, expression);
+}
+
+static bool collect_columns(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    if (!IsA(node, Var))
+        return border::walk_expression(node, collect_columns, context);
+    auto **columns = static_cast<Bitmapset **>(context);
+    *columns = bms_add_member(*columns, query::column_number(castNode(Var, node)));
+    return false;
+}
+
+// The joins carry what stands above them: all columns that are named somewhere, and those of the unit.
+void check_joined_columns(const Question *question) {
+    Bitmapset *columns = nullptr;
+    (void)collect_columns(question->where, &columns);
+    (void)collect_columns(reinterpret_cast<Node *>(query::conditions_of(question->from)), &columns);
+    (void)collect_columns(reinterpret_cast<Node *>(question->filters), &columns);
+    (void)collect_columns(reinterpret_cast<Node *>(question->units->values), &columns);
+    for (int i = 0; i < question->leaf->nkeys; i++)
+        (void)collect_columns(question->keys[i], &columns);
+    for (int i = 0; i < question->leaf->naggregates; i++)
+        (void)collect_columns(question->arguments[i], &columns);
+    for (int i = 0; i < list_length(question->leaf->arguments); i++)
+        (void)collect_columns(question->expressions[i].node, &columns);
+    constexpr int of_path = 2 * catalog::max_unit_columns * catalog::max_unit_steps;
+    query::check_joined(bms_num_members(columns) + of_path);
 }
 
 } // namespace dp::rows

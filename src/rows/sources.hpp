@@ -1,21 +1,36 @@
-// The tables that a leaf is read from: the facade's at varno 1, then those that lead from its rows to their units
-// (formulas.md, 9.1).
+// The tables that a leaf is read from: those behind its sources, and those that lead from their rows to units, behind them
+// (formulas.md, 9.1 and 9.7).
 #pragma once
 
 #include "rows/question.hpp"
 
 namespace dp::rows {
 
-// Locks and checks the table and those on the path to its units; leaves them in question->checked. What the path means; null where
-// a row is a unit. Errors: 55000, naming the table and the remedy.
+// Locks the tables of the leaf's sources, in one order for all, and reads their settings and columns into question->sources; the
+// first one's stand for all in question->settings. Errors: 55000 for what is no restricted view or has changed, 0A000 for
+// several domains, or several sources whose rows are units.
+void open_sources(const catalog::Reading &reading, Question *question);
+
+// Locks and checks the tables and those on the paths to their units; leaves them in question->checked. What the paths mean; null where
+// a row is a unit. Errors: 55000, naming the table and the remedy; 0A000 for joins that are not linked, or of tables that other
+// servers keep.
 Units *resolve_sources(Question *question);
 
 // What was checked then, once more, and of now: a charge takes its time. As the owner of the tables. Returns them with their parts.
 // Errors: 55000, also where a unit had one row at most and no key says so any more.
 const List *check_sources(const Question *question);
 
-// SELECT FROM table [, ancestors..] WHERE where AND links, those of a clipped question; they are a part of question->where
+// SELECT FROM sources [, ancestors..] WHERE where AND links, those of a clipped question; they are a part of question->where
 // elsewhere. Whoever runs it needs no permission on any.
 Query *select_from_sources(const Question *question, Node *where);
+
+// The same over one of several sources alone, with what leads to its units; their columns into `values`.
+Query *select_from_source(const Question *question, int source, List **values);
+
+// The sources of one key, as varnos.
+Bitmapset *pull_varnos_of(Node *expression);
+
+// 54000: a joined row would have more columns than a row may have.
+void check_joined_columns(const Question *question);
 
 } // namespace dp::rows

@@ -104,30 +104,46 @@ static release::Ask ask_of(FunctionCallInfo fcinfo, const Parameters &parameters
 }
 
 // A temporary view is this session's alone.
-void check_not_temporary(Oid view) {
-    if (isAnyTempNamespace(get_rel_namespace(view)))
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("%s is not a registered restricted view", catalog::qualified_name(view)),
-                        errhint("Restricted views are made with dp_protect().")));
+void check_not_temporary(const query::Leaf *leaf) {
+    for (int i = 0; i < leaf->nsources; i++) {
+        Oid view = leaf->sources[i].relation;
+        if (isAnyTempNamespace(get_rel_namespace(view)))
+            ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                            errmsg("%s is not a registered restricted view", catalog::qualified_name(view)),
+                            errhint("Restricted views are made with dp_protect().")));
+    }
+}
+
+void check_one_view(const query::Leaf *leaf, const char *what) {
+    if (leaf->nsources > 1)
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("%s over several restricted views is not supported", what),
+                        errhint("Ask directly, under a policy that permits it.")));
 }
 
 // A keeper reads what is committed. Who has changed settings himself is told so, rather than answered under the old ones.
-static const char *open_settings(Oid view, const catalog::Asker &asker) {
+static const char *open_settings(const query::Leaf *leaf, const catalog::Asker &asker) {
     if (!TransactionIdIsValid(GetTopTransactionIdIfAny()))
         return nullptr;
     catalog::Reading reading = catalog::Reading::open();
-    catalog::Settings *settings = catalog::read_settings(reading, view);
+    catalog::Settings *settings = catalog::read_settings(reading, leaf->view);
+    for (int i = 0; settings != nullptr && i < leaf->nsources; i++) {
+        const catalog::Settings *other =
+            leaf->sources[i].is_public ? nullptr : catalog::read_settings(reading, leaf->sources[i].relation);
+        if (other != nullptr)
+            catalog::join_settings(settings, other);
+    }
     if (settings != nullptr)
-        (void)catalog::policy_of(reading, settings, asker);
+        (void)catalog::policy_of_all(reading, settings, asker);
     reading.close();
     return settings == nullptr ? "" : release::versions_of(*settings);
 }
 
 release::Facts ask_keeper(release::Ask *ask, ReturnSetInfo *result, EState *estate) {
     query::Leaf *leaf = release::check_ask(*ask);
-    check_not_temporary(leaf->view);
+    check_not_temporary(leaf);
     ask->view = leaf->view;
-    ask->versions = open_settings(leaf->view, ask->asker);
+    ask->versions = open_settings(leaf, ask->asker);
     StringInfoData sent;
     release::Facts facts = keeper::ask(*ask, result->setResult, result->setDesc, &sent);
     release::remember(leaf, facts, &sent, estate);

@@ -10,7 +10,9 @@ void check_in_from(FunctionCallInfo fcinfo, const char *function);
 Oid *types_of(TupleDesc desc);
 
 // 55000: a temporary view is no restricted one.
-void check_not_temporary(Oid view);
+void check_not_temporary(const query::Leaf *leaf);
+// 0A000 for a join.
+void check_one_view(const query::Leaf *leaf, const char *what);
 
 // Checks the ask, sends it, waits, and remembers the answer (release/last). estate: of the statement that it is part of, if that may
 // ask for others; or null.

@@ -296,7 +296,7 @@ void explain_leaf(Call *call, const List *earlier, const List *asked_before, con
     question->asker = catalog::current_asker();
     verdict->units = question->units;
     verdict->clipped = rows::clipping_text(question);
-    catalog::Policy *policy = catalog::policy_of(reading, question->settings, question->asker);
+    catalog::Policy *policy = catalog::policy_of_all(reading, question->settings, question->asker);
     question->grantee = policy->grantee_name;
     release::check_direct(*policy, *question->settings);
     release::Terms terms = terms_of_call(call, policy);

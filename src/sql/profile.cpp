@@ -183,7 +183,7 @@ rows::Question *public_question(const char *text) {
     rows::Question *question = rows::prepare(reading, leaf, text, nullptr);
     question->asker = catalog::current_asker();
     if (!border::owns_relation(question->settings->relation, GetUserId()))
-        (void)catalog::policy_of(reading, question->settings, question->asker);
+        (void)catalog::policy_of_all(reading, question->settings, question->asker);
     reading.close();
     rows::check_asks_something(question);
     // A profile is a matter of pure epsilon: groups that nobody declared have no answer under it.

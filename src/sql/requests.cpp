@@ -240,7 +240,8 @@ static Priced look_at(Asked *question) {
     Priced priced = {};
     ErrorData *refusal = refusal_by([&] {
         query::Leaf *leaf = release::check_ask(question->ask);
-        check_not_temporary(leaf->view);
+        check_not_temporary(leaf);
+        check_one_view(leaf, "a request");
         check_keys(leaf);
         release::Resolved resolved = release::resolve(question->ask, leaf, true);
         rows::check_asks_something(resolved.question);

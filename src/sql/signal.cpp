@@ -136,7 +136,8 @@ static Priced look_at(release::Ask *ask) {
     ErrorData *refusal = refusal_by([&] {
         border::TimeZoneScope zone = border::TimeZoneScope::enter(ask->time_zone);
         query::Leaf *leaf = release::check_ask(*ask);
-        check_not_temporary(leaf->view);
+        check_not_temporary(leaf);
+        check_one_view(leaf, "a signal");
         release::Resolved resolved = release::resolve(*ask, leaf, true);
         zone.leave();
         priced.settings = resolved.question->settings;

@@ -216,7 +216,7 @@ def run_schema(owner, sessions, noise, rng, number, count, tap):
     for unit in [None] + list(range(1, schema.units + 1)):
         owner.must("BEGIN; " + "; ".join(schema.fill(unit)) + "; COMMIT")
         for at, question in enumerate(asked):
-            rows = [row for row in getattr(schema, question.table) if unit is None or row["unit"] != unit]
+            rows = question.rows_without(schema, unit)
             answer = Answer(owner, sessions, noise, question)
             if unit is None:
                 wholes.append(answer)

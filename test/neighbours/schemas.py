@@ -2,6 +2,7 @@
 from typing import NamedTuple
 
 from account import Limits, Measure
+from joins import joined_rows, make_tree, most_rows
 
 # Types of the unit's columns, and how its values are written. Numeric ones in two spellings of the same number.
 UNIT_TYPES = {
@@ -105,7 +106,7 @@ class Schema:
 
 class Question(NamedTuple):
     sql: str
-    table: str
+    rows: object        # of the tables, what is asked about
     measures: tuple
     key: object         # of a row; None: it is in no group
     keys: tuple         # declared ones in their order; None: discovered
@@ -113,6 +114,11 @@ class Question(NamedTuple):
     limits: Limits
     policy: str
     thresholded: bool
+
+    def rows_without(self, schema, unit):
+        """Of one person in all tables; None: of nobody."""
+        return list(self.rows({table: [row for row in getattr(schema, table) if unit is None or row["unit"] != unit]
+                               for table in ("people", "visits", "orders", "items")}))
 
 
 CONDITIONS = (
@@ -156,6 +162,10 @@ def counted_first(measures, kind):
 
 
 def make_question(rng, schema):
+    return make_joined_question(rng, schema) if rng.random() < 0.5 else make_plain_question(rng, schema)
+
+
+def make_plain_question(rng, schema):
     table = rng.choice(("visits", "visits", "items", "items", "orders", "people"))
     texts, measures = make_measures(rng, schema, table)
     text, keeps = rng.choice(CONDITIONS) if rng.random() < 0.5 else ("", lambda row: True)
@@ -186,5 +196,73 @@ def make_question(rng, schema):
     thresholded = keys is None
     if thresholded:
         measures = counted_first(measures, "units" if clipped else "count")
-    return Question(sql, table, tuple(measures), key, keys, keeps, Limits(rows, groups, clipped, one_group), policy,
+    return Question(sql, lambda tables: tables[table], tuple(measures), key, keys, keeps, Limits(rows, groups, clipped, one_group), policy,
                     thresholded)
+
+
+# ---- several tables ----
+
+def make_joined_measures(rng, sources, single):
+    texts, measures, seen = [], [], set()
+    for _ in range(rng.choice((1, 1, 2, 3))):
+        source = rng.choice(sources)
+        a = source.alias
+        text, keeps = "", None
+        if rng.random() < 0.3:
+            text, keeps = f"{a}.w BETWEEN 3 AND 7", lambda row, a=a: row[f"{a}.w"] is not None and 3 <= row[f"{a}.w"] <= 7
+        kind, column = rng.choice((("count", None), ("count", "w"), ("sum", "v"), ("sum", "v"), ("pair", "v"), ("triple", "w"),
+                                   ("units", None)))
+        if kind == "units" and source.table == "items":
+            kind = "count"
+        of_units = kind == "units" and not single
+        absent = kind == "units" and source.nullable
+        named = None if column is None else f"{a}.{column}"
+        call = {"count": f"count({named or '*'})", "sum": f"sum({named})", "pair": f"avg({named})",
+                "triple": f"var_pop({named})", "units": f"count(DISTINCT {a}.unit)"}[kind]
+        if (named, text, of_units, absent and a) in seen:
+            continue
+        seen.add((named, text, of_units, absent and a))
+        if absent:  # whose row is not there is not counted
+            keeps = lambda row, a=a, first=keeps: row[a] and (first is None or first(row))
+        bounds = BOUNDS if column == "v" else (-8, 8)
+        texts.append(call + (f" FILTER (WHERE {text})" if text else ""))
+        measures.append(Measure("count" if kind == "units" and not of_units else kind, named, bounds, keeps))
+    return texts, measures
+
+
+def make_joined_question(rng, schema):
+    tree = make_tree(rng)
+    sources = tree.sources()
+    rows, single = most_rows(tree, schema.rows)
+    texts, measures = make_joined_measures(rng, sources, single)
+    keep = rng.choice(sources) if rng.random() < 0.4 else None
+    pick, of = rng.choice(("", "g", "g", "m", "d", "d")), rng.choice(sources)
+    named = f"{of.alias}.{pick}"
+    keys = {"": ((),), "g": GROUPS, "m": (False, True, None), "d": None}[pick]
+    key = {"": lambda row: (), "g": lambda row: row[named] if row[named] in GROUPS else "left out"}.get(pick, lambda row: row[named])
+    if keep is not None and keep is of and pick == "d":
+        keep = None
+    where = "" if keep is None else f" WHERE {keep.alias}.d IN ('p', 'q')"
+    keeps = (lambda row: True) if keep is None else lambda row: row[f"{keep.alias}.d"] in ("p", "q")
+    one_group = not pick or single or (of.table == "people" and of in tree.kept())
+    several = [source for source in sources if source.table != "people" and schema.rows > 1]
+    groups = schema.groups if len(several) == 1 else rows
+    arguments = ""
+    if rng.random() < 0.3:
+        rows = rng.choice((1, 2, 4, 7))
+        groups = rng.randint(1, rows)
+        arguments = f", max_rows => {rows}, max_groups => {groups}"
+    rows = 1 if single else rows
+    groups = 1 if one_group else min(groups, rows, len(keys) if keys else rows)
+    policy = rng.choice(("regress_dp_finder", "regress_dp_gfinder") if keys is None else
+                        ("regress_dp_laplace", "regress_dp_gaussian"))
+    sql = (f"SELECT {', '.join(([named] if pick else []) + texts)} FROM {tree.text(schema)}{where}"
+           + (f" GROUP BY {named}" if pick else ""))
+    if arguments:
+        columns = ([f"k {'boolean' if pick == 'm' else 'text'}"] if pick else []) + \
+            [f"c{i} {'numeric' if 'avg' in t or 'var' in t else 'bigint'}" for i, t in enumerate(texts)]
+        sql = f"SELECT * FROM dp_query($q${sql}$q${arguments}) AS ({', '.join(columns)})"
+    if keys is None:
+        measures = counted_first(measures, "count" if single else "units")
+    return Question(sql, lambda tables: joined_rows(tree, tables), tuple(measures), key, keys, keeps,
+                    Limits(rows, groups, True, one_group), policy, keys is None)

@@ -1,0 +1,33 @@
+// The FROM of a query in normal form: conditions stand in WHERE and in the ON of outer joins alone, a RIGHT JOIN is a LEFT JOIN with its
+// sides exchanged.
+#pragma once
+
+#include "border/postgres.hpp"
+
+namespace dp::query {
+
+// What is joined, without conditions of its own (RangeTblRef *; JoinExpr *: JOIN_LEFT, or JOIN_INNER without ON where a side of such
+// a one has several items), and the condition above it, or null.
+struct From {
+    List *items;
+    Node *where;
+};
+
+// How one FROM is read.
+struct FromReader {
+    From (*item)(const RangeTblRef *ref, bool nullable, void *context); // what stands for an item
+    Node *(*condition)(Node *on, void *context);                        // of an ON; a copy. It may be null
+    void *context;
+    ParseState *source;
+};
+
+// Of a jointree or a part of it. 0A000: FULL JOIN.
+From read_from(Node *tree, bool nullable, const FromReader &reader);
+
+// One item for several: a join of all without conditions.
+Node *one_item(List *items);
+
+// The base entries below an item, and its joins.
+void find_sources(Node *item, List **varnos, List **joins);
+
+} // namespace dp::query

@@ -1,0 +1,203 @@
+"""Made-up joins of the tables of a schema, and what they are by the definition of SQL: nested loops over rows in memory.
+
+A joined row is a dictionary from alias to a row, or to None where an outer join has found none. Rows of different people never
+meet by construction: each table comes in by an equality that links it, and what the account adds up is checked against the server's.
+"""
+from itertools import permutations
+
+TABLES = ("people", "visits", "orders", "items")
+KEYS = {"people": ("unit",), "orders": ("id",)}  # besides: none
+COLUMNS = ("g", "d", "m", "v", "w")
+
+
+class Source:
+    """A table under an alias; a sub-SELECT that filters, if there is a condition."""
+
+    def __init__(self, table, alias, nullable=False, condition=None):
+        self.table, self.alias, self.nullable, self.condition = table, alias, nullable, condition
+
+    def sources(self):
+        return [self]
+
+    def kept(self):
+        return [self]
+
+    def text(self, schema):
+        view = f"{schema.name(self.table)}_dp"
+        if self.condition is None:
+            return f"{view} {self.alias}"
+        return f"(SELECT * FROM {view} WHERE {self.condition[0]}) {self.alias}"
+
+    def rows(self, tables):
+        return [{self.alias: row} for row in tables[self.table] if self.condition is None or self.condition[1](row)]
+
+
+class Join:
+    """kind: JOIN or LEFT JOIN; with `turned` the sides are written the other way round, as a RIGHT JOIN. equalities: pairs of
+    (source, column) that ON says are equal; extra: a condition beside them, or None."""
+
+    def __init__(self, kind, left, right, equalities, extra, turned):
+        self.kind, self.left, self.right = kind, left, right
+        self.equalities, self.extra, self.turned = equalities, extra, turned
+        if kind == "LEFT JOIN":
+            for source in right.sources():
+                source.nullable = True
+
+    def sources(self):
+        return self.left.sources() + self.right.sources()
+
+    def kept(self):
+        return self.left.kept() + (self.right.kept() if self.kind == "JOIN" else [])
+
+    def text(self, schema):
+        on = " AND ".join([f"{name(a, x)} = {name(b, y)}" for (a, x), (b, y) in self.equalities]
+                          + ([self.extra[0]] if self.extra else []))
+        if self.turned and self.kind == "LEFT JOIN":
+            return f"({self.right.text(schema)} RIGHT JOIN {self.left.text(schema)} ON {on})"
+        if self.turned:
+            return f"({self.right.text(schema)} JOIN {self.left.text(schema)} ON {on})"
+        return f"({self.left.text(schema)} {self.kind} {self.right.text(schema)} ON {on})"
+
+    def holds(self, row):
+        for (a, x), (b, y) in self.equalities:
+            one, other = value(row, a, x), value(row, b, y)
+            if one is None or other is None or one != other:
+                return False
+        return self.extra is None or self.extra[1](row)
+
+    def rows(self, tables):
+        nothing = {source.alias: None for source in self.right.sources()}
+        others = self.right.rows(tables)
+        for left in self.left.rows(tables):
+            met = False
+            for right in others:
+                row = {**left, **right}
+                if self.holds(row):
+                    met = True
+                    yield row
+            if not met and self.kind == "LEFT JOIN":
+                yield {**left, **nothing}
+
+
+def name(source, column):
+    return f'{source.alias}."{column}"' if column == "order" else f"{source.alias}.{column}"
+
+
+def value(row, source, column):
+    there = row[source.alias]
+    return None if there is None else there[column]
+
+
+def link(a, b):
+    """The pair of columns that says that rows of these two are of one person; None: there is none."""
+    if a.table != "items" and b.table != "items":
+        return (a, "unit"), (b, "unit")
+    if a.table == b.table:
+        return (a, "order"), (b, "order")
+    items, other = (a, b) if a.table == "items" else (b, a)
+    return ((items, "order"), (other, "id")) if other.table == "orders" else None
+
+
+def make_condition(rng, sources):
+    """Over one or two of these; NULL is not true."""
+    a, b = rng.choice(sources), rng.choice(sources)
+    kind = rng.choice(("positive", "true", "equal", "absent"))
+    if kind == "positive":
+        return f"{name(a, 'v')} > 0", lambda row: (value(row, a, "v") or 0) > 0
+    if kind == "true":
+        return f"{name(a, 'm')}", lambda row: value(row, a, "m") is True
+    if kind == "absent":
+        return f"{name(a, 'd')} IS NULL", lambda row: value(row, a, "d") is None
+
+    def same(row):
+        return value(row, a, "w") is not None and value(row, a, "w") == value(row, b, "w")
+    return f"{name(a, 'w')} = {name(b, 'w')}", same
+
+
+def make_source(rng, table, number):
+    condition = ("v < 9", lambda row: row["v"] is not None and row["v"] < 9) if rng.random() < 0.15 else None
+    return Source(table, f"t{number}", condition=condition)
+
+
+def extend(rng, tree, number):
+    """The tree with one more table; None: the one that was picked is linked to nothing in it."""
+    source = make_source(rng, rng.choice(TABLES), number)
+    how = rng.choice(("JOIN", "JOIN", "LEFT JOIN", "LEFT JOIN", "behind"))
+    # What an outer join adds may be linked to a row that is there at times; an inner one only to what always is.
+    partners = [other for other in (tree.sources() if how == "LEFT JOIN" else tree.kept()) if link(other, source)]
+    if not partners:
+        return None
+    partner = rng.choice(partners)
+    equalities = [link(partner, source)]
+    everything = tree.sources() + [source]
+    extra = make_condition(rng, everything) if rng.random() < 0.3 else None
+    turned = rng.random() < 0.3
+    if how == "behind":  # all so far is on the nullable side
+        return Join("LEFT JOIN", source, tree, equalities, extra, turned)
+    return Join(how, tree, source, equalities, extra, turned)
+
+
+def make_tree(rng):
+    tree = make_source(rng, rng.choice(TABLES), 0)
+    wanted = rng.choice((2, 2, 2, 3, 3, 4))
+    while len(tree.sources()) < wanted:
+        tree = extend(rng, tree, len(tree.sources())) or tree
+    return tree
+
+
+# ---- how many rows of one person -----------------------------------------------------------------------------------
+
+def equalities_of(tree, nullable=False):
+    """(a, x, b, y, target): that the one column says what the other is; target: the sources of which it says something."""
+    if isinstance(tree, Source):
+        return []
+    below = equalities_of(tree.left, nullable) + equalities_of(tree.right, nullable or tree.kind == "LEFT JOIN")
+    of = tree.right.sources() if tree.kind == "LEFT JOIN" else tree.sources()
+    pairs = list(tree.equalities)
+    if tree.extra and "." in tree.extra[0] and " = " in tree.extra[0]:
+        a, b = (part.split(".")[0] for part in tree.extra[0].split(" = "))
+        by_alias = {source.alias: source for source in tree.sources()}
+        if a != b:
+            pairs.append(((by_alias[a], "w"), (by_alias[b], "w")))
+    found = []
+    for (a, x), (b, y) in pairs:
+        if a in of:
+            found.append((a, x, b))
+        if b in of:
+            found.append((b, y, a))
+    return below + found
+
+
+def most_rows(tree, rows):
+    """R: the least product over the orders in which tables can be added, and whether keys alone say that it is 1."""
+    sources, equalities = tree.sources(), equalities_of(tree)
+
+    def one(source, known):
+        columns = {column for target, column, by in equalities if target is source and by in known}
+        if source.table != "items":
+            columns.add("unit")
+        return source.table in KEYS and set(KEYS[source.table]) <= columns
+
+    best, keyed = None, False
+    for order in permutations(sources):
+        product, all_keyed = 1, True
+        for at, source in enumerate(order):
+            if one(source, order[:at]):
+                continue
+            all_keyed = False
+            product *= 1 if source.table == "people" else rows
+        best = product if best is None else min(best, product)
+        keyed = keyed or all_keyed
+    return best, keyed
+
+
+def joined_rows(tree, tables):
+    """As the account takes them: their person, and columns by the names that the question gives them."""
+    anchor = tree.kept()[0]
+    for row in tree.rows(tables):
+        flat = {"unit": row[anchor.alias]["unit"]}
+        for source in tree.sources():
+            flat[source.alias] = row[source.alias] is not None
+            for column in COLUMNS:
+                flat[f"{source.alias}.{column}"] = value(row, source, column)
+        yield flat
