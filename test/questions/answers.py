@@ -52,9 +52,10 @@ def distance(one, other):
     return max(abs(a - b) for a, b in zip(ours, theirs))
 
 
-def differences(answer, reference, tolerances, empty):
-    """What is wrong with an answer that shows so many empty groups."""
-    found = [f"row {key} is not in the answer" for key in reference.rows if key not in answer.rows]
+def differences(answer, reference, tolerances, empty, withheld):
+    """What is wrong with an answer that shows so many empty groups, and leaves out so many."""
+    less = [key for key in reference.rows if key not in answer.rows]
+    found = [] if len(less) == withheld else [f"{len(less)} rows are not in the answer, in the place of {withheld}: {less}"]
     more = [key for key in answer.rows if key not in reference.rows]
     if len(more) != empty:
         found.append(f"{len(more)} rows are not in the reference, in the place of {empty}: {more}")

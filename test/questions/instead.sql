@@ -123,3 +123,7 @@ WHERE started::date NOT IN ('2025-01-01', '2025-04-18', '2025-04-21', '2025-05-0
 -- e32
 SELECT device, referrer, sum(n) AS count
 FROM (SELECT device, coalesce(referrer, 'direct') AS referrer, count(*) AS n FROM sessions GROUP BY 1, 2) s GROUP BY CUBE (1, 2) ORDER BY 1, 2;
+
+-- e27
+SELECT s.referrer, count(DISTINCT s.user_id) AS buyers FROM sessions s JOIN events e ON e.session_id = s.session_id AND e.user_id = s.user_id
+WHERE e.name = 'purchase' GROUP BY s.referrer ORDER BY buyers DESC;

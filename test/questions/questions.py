@@ -7,6 +7,7 @@ A line of state.txt is
 
     h01 answered 1 0.5                 how far each value may be from its reference, column by column, keys left out
     h33 answered 35 +2                 two groups are shown that plain SQL does not show: groups that follow from declarations are all shown
+    s25 answered 6 -3                  three groups of plain SQL are withheld, as too few people are in them: that counts as no answer
     h07 refused 0A000 the message      its SQLSTATE and its message, or the beginning of it
 """
 import pathlib
@@ -31,13 +32,15 @@ class Question(NamedTuple):
 class State(NamedTuple):
     answered: bool
     tolerances: tuple = ()
-    empty: int = 0  # groups that plain SQL does not show
+    empty: int = 0     # groups that plain SQL does not show
+    withheld: int = 0  # groups that only plain SQL shows
     sqlstate: str = ""
     message: str = ""
 
     def line(self):
         if self.answered:
-            return " ".join(["answered", *(f"{tolerance:g}" for tolerance in self.tolerances), *([f"+{self.empty}"] if self.empty else [])])
+            return " ".join(["answered", *(f"{tolerance:g}" for tolerance in self.tolerances), *([f"+{self.empty}"] if self.empty else []),
+                             *([f"-{self.withheld}"] if self.withheld else [])])
         return f"refused {self.sqlstate} {self.message}"
 
 
@@ -70,17 +73,19 @@ def read_states():
             name, kind, rest = (line + " ").split(" ", 2)
             if kind == "answered":
                 words = rest.split()
-                states[name] = State(True, tuple(float(word) for word in words if word[0] != "+"), sum(int(word) for word in words if word[0] == "+"))
+                groups = {sign: sum(int(word[1:]) for word in words if word[0] == sign) for sign in "+-"}
+                states[name] = State(True, tuple(float(word) for word in words if word[0] not in "+-"), groups["+"], groups["-"])
             else:
-                states[name] = State(False, (), 0, *rest.strip().split(" ", 1))
+                states[name] = State(False, (), 0, 0, *rest.strip().split(" ", 1))
     return states
 
 
 def tally(states):
     """How many questions are answered as they were asked, and how many only in other words."""
     asked = [name for name in states if not name.endswith(INSTEAD)]
-    as_asked = sum(states[name].answered for name in asked)
-    in_words = sum(not states[name].answered and name + INSTEAD in states and states[name + INSTEAD].answered for name in asked)
+    answered = {name for name, state in states.items() if state.answered and state.withheld == 0}
+    as_asked = sum(name in answered for name in asked)
+    in_words = sum(name not in answered and name + INSTEAD in answered for name in asked)
     return f"{as_asked} of {len(asked)} questions are answered as they were asked, {in_words} in other words"
 
 

@@ -101,15 +101,15 @@ def check(asker, question, state):
         return False, check_refusal(reply, state)
     keys = keys_of(reference)
     found = [] if state.answered else ["was refused and is answered: run test/questions/run.py --record"]
-    return True, found + differences(table_of(rows_of(reply), keys), table_of(reference, keys), state.tolerances, state.empty)
+    return True, found + differences(table_of(rows_of(reply), keys), table_of(reference, keys), state.tolerances, state.empty, state.withheld)
 
 
 # ---- recording -------------------------------------------------------------------------------------------------------
 
-def spread(tables, column):
+def spread(tables, reference, column):
     """The mean distance of answers to each other, of the value in this column that moves most."""
     worst = 0
-    for key in tables[0].rows:
+    for key in reference.rows:
         values = [table.rows[key][column] for table in tables if key in table.rows]
         moved = [distance(a, b) for a, b in zip(values, values[1:])]
         worst = max(worst, sum(moved) / len(moved) if moved else 0)
@@ -122,7 +122,7 @@ def record_one(asker, question):
     reply = asker.ask(question)
     if reply.sqlstate():
         error = error_of(reply)
-        return State(False, (), 0, error.field("C"), error.field("M")), []
+        return State(False, (), 0, 0, error.field("C"), error.field("M")), []
     keys = keys_of(reference)
     table = table_of(reference, keys)
     answers = [table_of(rows_of(reply), keys)] + [table_of(rows_of(asker.ask(question)), keys) for _ in range(ROUNDS - 1)]
@@ -131,12 +131,12 @@ def record_one(asker, question):
     tolerances = []
     for column in range(table.width()):
         size = largest(table, column)
-        tolerance = max(30 * spread(answers, column), size / 20, 3 if whole(table, column) else 0)
+        tolerance = max(30 * spread(answers, table, column), size / 20, 3 if whole(table, column) else 0)
         if tolerance > size / 10:
             doubts.append(f"value {column + 1}: a tolerance of {tolerance:g} for numbers up to {size:g}")
         tolerances.append(float(f"{tolerance:.3g}"))
-    empty = len(answers[0].rows.keys() - table.rows.keys())
-    return State(True, tuple(tolerances), empty), doubts + differences(answers[0], table, tolerances, empty)
+    empty, withheld = len(answers[0].rows.keys() - table.rows.keys()), len(table.rows.keys() - answers[0].rows.keys())
+    return State(True, tuple(tolerances), empty, withheld), doubts + differences(answers[0], table, tolerances, empty, withheld)
 
 
 def record(asker, questions):
@@ -204,7 +204,7 @@ def main():
     tap, states, now = Tap(), read_states(), {}
     for question in questions:
         is_answered, found = check(asker, question, states.get(question.id, State(False)))
-        now[question.id] = State(is_answered)
+        now[question.id] = states.get(question.id, State(False))._replace(answered=is_answered)
         tap.report(f"{question.id} {question.who}: {question.what}", found)
     tap.report(tally(now), [] if tally(now) == tally(states) else [f"state.txt: {tally(states)}"])
     tap.report("the data are what their script makes", stale_data())
