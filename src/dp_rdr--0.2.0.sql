@@ -48,6 +48,15 @@ CREATE TABLE dp_rdr.protected_table (
 CREATE INDEX protected_table_domain_idx ON dp_rdr.protected_table (domain);
 COMMENT ON TABLE dp_rdr.protected_table IS 'protected tables, and how their rows find the unit that they belong to';
 
+-- What is no secret, and may be joined with a domain's tables. Nothing in its rows comes from private ones.
+CREATE TABLE dp_rdr.public_table (
+    domain   uuid NOT NULL,                       -- privacy_domain.id
+    relation regclass NOT NULL,
+    PRIMARY KEY (domain, relation)
+);
+CREATE INDEX public_table_relation_idx ON dp_rdr.public_table (relation);
+COMMENT ON TABLE dp_rdr.public_table IS 'public tables, which may be joined with the protected tables of a domain';
+
 CREATE TABLE dp_rdr.restricted_view (
     view        regclass PRIMARY KEY,
     relation    regclass NOT NULL,
@@ -1107,8 +1116,17 @@ CREATE FUNCTION dp_set_contribution(relation regclass, max_rows integer = NULL, 
 COMMENT ON FUNCTION dp_set_contribution(regclass, integer, integer)
     IS 'limits how many rows and groups of one unit count in an answer';
 
+CREATE FUNCTION dp_set_public(relation regclass, protected regclass)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_public';
+COMMENT ON FUNCTION dp_set_public(regclass, regclass)
+    IS 'declares a table public: it may be joined with a protected table and all others with data of the same people';
+
+CREATE FUNCTION dp_unset_public(relation regclass, protected regclass)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_unset_public';
+COMMENT ON FUNCTION dp_unset_public(regclass, regclass) IS 'takes back that a table is public for a protected table';
+
 CREATE FUNCTION dp_domain(relation regclass, OUT relation regclass, OUT unit text, OUT path text, OUT max_rows integer,
-                          OUT max_groups integer, OUT views bigint)
+                          OUT max_groups integer, OUT views bigint, OUT public regclass[])
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_domain';
 COMMENT ON FUNCTION dp_domain(regclass)
     IS 'the protected tables with data of the same people, and how a row of each finds the person that it belongs to';
@@ -1260,6 +1278,9 @@ COMMENT ON FUNCTION dp_rdr.is_facade(oid, oid) IS 'whether a view has the rule o
 CREATE FUNCTION dp_rdr.facade_fault(view oid, relation oid) RETURNS text
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_facade_fault';
 COMMENT ON FUNCTION dp_rdr.facade_fault(oid, oid) IS 'why no query on a restricted view can be answered, and below it a hint; NULL if it can';
+CREATE FUNCTION dp_rdr.public_fault(relation oid, protected oid) RETURNS text
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_public_fault';
+COMMENT ON FUNCTION dp_rdr.public_fault(oid, oid) IS 'why no query that reads a public table can be answered, and below it a hint; NULL if it can';
 CREATE FUNCTION dp_rdr.ledger_fault(id uuid) RETURNS text
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_ledger_fault';
 COMMENT ON FUNCTION dp_rdr.ledger_fault(uuid) IS 'the first misfit of a ledger or its totals; NULL if they are whole';
@@ -1571,6 +1592,8 @@ GRANT EXECUTE ON FUNCTION
 -- Dumped with the database, one call a statement. What refers to tables, views or roles leaves out those that are gone.
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.privacy_domain', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.protected_table',
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) relation)');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.public_table',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) relation)');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.restricted_view',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) view)'

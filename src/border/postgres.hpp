@@ -30,6 +30,7 @@ extern "C" {
 #include <catalog/pg_authid.h>
 #include <catalog/pg_class.h>
 #include <catalog/pg_collation.h>
+#include <catalog/pg_constraint.h>
 #include <catalog/pg_database.h>
 #include <catalog/pg_enum.h>
 #include <catalog/pg_extension.h>
@@ -129,6 +130,7 @@ extern "C" {
 #include <utils/timeout.h>
 #include <utils/timestamp.h>
 #include <utils/tuplesort.h>
+#include <utils/queryenvironment.h>
 #include <utils/tuplestore.h>
 #include <utils/uuid.h>
 #include <utils/varlena.h>

@@ -4,6 +4,7 @@
 #include "border/versions.hpp"
 #include "catalog/foreign_code.hpp"
 #include "catalog/foreign_part.hpp"
+#include "catalog/public_table.hpp"
 #include "catalog/settings.hpp"
 
 namespace dp::catalog {
@@ -183,6 +184,9 @@ static void check_part(Oid relation, Oid part) {
         refuse(relation, psprintf("%s, a part of it, belongs to another role", name),
                psprintf("ALTER TABLE %s OWNER TO %s, or detach it.", name,
                         quote_identifier(GetUserNameFromId(relation_owner(relation), false))));
+    if (is_public_table(part))
+        refuse(relation, part == relation ? "it is a public table" : psprintf("its part %s is a public table", name),
+               "A table is private or public, never both: dp_unset_public() takes the one back.");
     const char *computed = virtual_column(part);
     if (computed != nullptr)
         refuse(relation,

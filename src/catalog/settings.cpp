@@ -46,10 +46,10 @@ static void append_versions(StringInfo versions, const List *found) {
     appendStringInfoString(versions, "| ");
 }
 
-// Of all rows of one table whose key begins with an oid.
-static void append_table(StringInfo versions, const Reading &reading, const char *table, Oid first) {
+// Of all rows of one table whose key begins with this.
+static void append_table(StringInfo versions, const Reading &reading, const char *table, Datum first) {
     Lookup lookup = Lookup::open(table, reading);
-    append_versions(versions, lookup.rows(ObjectIdGetDatum(first)));
+    append_versions(versions, lookup.rows(first));
     lookup.close();
 }
 
@@ -171,6 +171,7 @@ static void read_domain(const Reading &reading, View *view, StringInfo versions)
     if (row != nullptr) {
         read_bound(*row, view);
         row->append_version(versions);
+        append_table(versions, reading, "public_table", UUIDPGetDatum(&view->id));
     }
     domains.close();
 }
@@ -218,9 +219,9 @@ static View read_view(const Reading &reading, Oid oid) {
     views.close();
     if (row != nullptr) {
         read_table(reading, &view, &versions);
-        append_table(&versions, reading, "column_bounds", view.relation);
-        append_table(&versions, reading, "column_groups", view.relation);
-        append_table(&versions, reading, "suspension", oid);
+        append_table(&versions, reading, "column_bounds", ObjectIdGetDatum(view.relation));
+        append_table(&versions, reading, "column_groups", ObjectIdGetDatum(view.relation));
+        append_table(&versions, reading, "suspension", ObjectIdGetDatum(oid));
         view.fingerprint = hashed(versions);
     }
     uncounted.leave();

@@ -3,6 +3,7 @@
 #include "border/versions.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
+#include "catalog/public_table.hpp"
 #include "query/from.hpp"
 #include "query/leaf.hpp"
 #include "query/limits.hpp"
@@ -263,11 +264,12 @@ namespace {
 struct Fold {
     const Level *level;
     ParseState *source;
-    bool dropped;    // nothing else will refer to its entries, so that a CTE that is not used any more is not planned either
-    Folded *all;     // of the level that aggregates
-    List *places;    // of this level, so far
-    int location;    // of the join that is being looked at
-    bool single;     // one item
+    bool
+        dropped; // nothing else will refer to its entries, so that a CTE that is not used any more is not planned either
+    Folded *all;  // of the level that aggregates
+    List *places; // of this level, so far
+    int location; // of the join that is being looked at
+    bool single;  // one item
 };
 } // namespace
 
@@ -302,13 +304,13 @@ static Place *add_place(Fold *fold, int index) {
     return place;
 }
 
-static From fold_facade(Fold *fold, const RangeTblEntry *entry, Oid view, int index) {
+// A facade, or a public table.
+static From fold_source(Fold *fold, Oid relation, int index) {
     check_sources(list_length(fold->all->facades) + 1);
-    fold->all->views.add(fold->level->query, entry, entry->subquery);
     auto *ref = makeNode(RangeTblRef);
     ref->rtindex = list_length(fold->all->facades) + 1;
     add_place(fold, index)->varno = first_varno + ref->rtindex - 1;
-    fold->all->facades = lappend_oid(fold->all->facades, view);
+    fold->all->facades = lappend_oid(fold->all->facades, relation);
     return From{list_make1(ref), nullptr};
 }
 
@@ -320,8 +322,12 @@ static From fold_item(const RangeTblRef *ref, bool nullable, void *context) {
     if (entry->lateral)
         refuse_part("LATERAL", "Join restricted views by equalities of their columns.", fold->source, fold->location);
     Oid view = catalog::expanded_facade(entry);
-    if (OidIsValid(view))
-        return fold_facade(fold, entry, view, ref->rtindex);
+    if (OidIsValid(view)) {
+        fold->all->views.add(level->query, entry, entry->subquery);
+        return fold_source(fold, view, ref->rtindex);
+    }
+    if (entry->rtekind == RTE_RELATION && entry->tablesample == nullptr && catalog::is_public_table(entry->relid))
+        return fold_source(fold, entry->relid, ref->rtindex);
     Fold inner = *fold;
     if (entry->rtekind == RTE_CTE) {
         const Level *owner = nullptr;
@@ -334,25 +340,76 @@ static From fold_item(const RangeTblRef *ref, bool nullable, void *context) {
     }
     Level below = query_of(entry, level);
     Query *query = below.query;
-    if (query == nullptr || aggregates(query)) // the rows are in an entry that a rule has left behind, or in another item
+    if (query == nullptr ||
+        aggregates(query)) // the rows are in an entry that a rule has left behind, or in another item
         refuse_other(fold);
     check_projection(query, fold->source);
     List *places = NIL;
     From from = fold_level(&below, &inner, &places);
     bool sublinks = false; // shape refuses those that are used
     Place *place = add_place(fold, ref->rtindex);
-    place->columns = reinterpret_cast<List *>(put_in_place(reinterpret_cast<Node *>(copyObject(query->targetList)),
-                                                           query, places, fold->source, &sublinks));
+    place->columns = reinterpret_cast<List *>(
+        put_in_place(reinterpret_cast<Node *>(copyObject(query->targetList)), query, places, fold->source, &sublinks));
     if (nullable)
         check_nullable(fold, place->columns);
     fold->all->views.add(level->query, entry, query);
     return from;
 }
 
+RangeTblEntry *source_entry(Oid source) {
+    Relation relation = table_open(source, AccessShareLock);
+    auto *entry = makeNode(RangeTblEntry);
+    entry->rtekind = RTE_RELATION;
+    entry->relid = source;
+    entry->relkind = relation->rd_rel->relkind;
+    entry->rellockmode = AccessShareLock;
+    entry->inh = true; // false would be deparsed as FROM ONLY
+    entry->inFromCl = true;
+    List *names = NIL;
+    for (int i = 0; i < RelationGetDescr(relation)->natts; i++) {
+        const FormData_pg_attribute *column = TupleDescAttr(RelationGetDescr(relation), i);
+        names = lappend(names, makeString(pstrdup(column->attisdropped ? "" : NameStr(column->attname))));
+    }
+    entry->eref = makeAlias(RelationGetRelationName(relation), names);
+    table_close(relation, NoLock);
+    return entry;
+}
+
+// A sub-SELECT of a semi-join over one facade, or a public table: it stands in the leaf as a relation. Others stay, and shape refuses
+// them.
+static bool fold_sub_selects(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    if (!IsA(node, Query))
+        return border::walk_expression(node, fold_sub_selects, context);
+    auto *query = castNode(Query, node);
+    List *items = query->jointree->fromlist;
+    if (list_length(items) != 1 || !IsA(linitial(items), RangeTblRef))
+        return false;
+    const int index = linitial_node(RangeTblRef, items)->rtindex;
+    const RangeTblEntry *entry = rt_fetch(index, query->rtable);
+    Oid source = catalog::expanded_facade(entry);
+    if (OidIsValid(source))
+        static_cast<Folded *>(context)->views.add(query, entry, entry->subquery);
+    else if (entry->rtekind == RTE_RELATION && entry->tablesample == nullptr && catalog::is_public_table(entry->relid))
+        source = entry->relid;
+    else
+        return false;
+    ChangeVarNodes(node, index, 1, 0);
+    query->rtable = list_make1(source_entry(source));
+#if PG_VERSION_NUM >= 160000
+    query->rteperminfos = NIL;
+#endif
+    border::set_permission(query, linitial_node(RangeTblEntry, query->rtable), ACL_SELECT);
+    return false;
+}
+
 static Node *fold_condition(Node *on, void *context) {
     auto *fold = static_cast<Fold *>(context);
     bool sublinks = false;
-    return put_in_place(static_cast<Node *>(copyObject(on)), fold->level->query, fold->places, fold->source, &sublinks);
+    Node *condition = static_cast<Node *>(copyObject(on));
+    (void)fold_sub_selects(condition, fold->all);
+    return put_in_place(condition, fold->level->query, fold->places, fold->source, &sublinks);
 }
 
 // Where a refusal of a join points to.

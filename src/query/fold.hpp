@@ -29,6 +29,9 @@ CommonTableExpr *find_cte(const RangeTblEntry *entry, const Level *level, const 
 // Does a SELECT level have rows of a facade in its FROM, or hand them on in a set operation.
 bool reads_rows(const Level *level);
 
+// A relation as it stands in a leaf.
+RangeTblEntry *source_entry(Oid source);
+
 // Folds the FROM of a level that reads rows; 0A000 with the part that stands between it and facades; 54000: more of them than
 // max_sources. The CTEs that it references lose a reference.
 Folded fold_from(const Level *level, ParseState *source);

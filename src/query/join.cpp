@@ -2,6 +2,7 @@
 
 #include "border/versions.hpp"
 #include "catalog/facade.hpp"
+#include "catalog/public_table.hpp"
 #include "catalog/settings.hpp"
 #include "query/fold.hpp"
 #include "query/limits.hpp"
@@ -41,13 +42,14 @@ static From read_item(const RangeTblRef *ref, bool nullable, void *context) {
         refuse_part("TABLESAMPLE", "Leave it out.", reading->source, -1);
     if (reading->single && ref->rtindex != 1)
         refuse_item(reading, "a query of this form");
-    if (!OidIsValid(catalog::table_of_facade(entry->relid))) {
+    const bool is_public = !reading->single && catalog::is_public_table(entry->relid);
+    if (!is_public && !OidIsValid(catalog::table_of_facade(entry->relid))) {
         if (reading->single)
             refuse_relation(entry->relid);
         refuse_item(reading, nullptr);
     }
     check_sources(leaf->nsources + 1);
-    leaf->sources[leaf->nsources++] = Source{entry->relid, ref->rtindex, false, nullable};
+    leaf->sources[leaf->nsources++] = Source{entry->relid, ref->rtindex, is_public, nullable, false};
     auto *own = makeNode(RangeTblRef);
     own->rtindex = ref->rtindex;
     return From{list_make1(own), nullptr};
@@ -69,6 +71,9 @@ void read_sources(Leaf *leaf, Query *query, ParseState *source) {
     for (int i = leaf->nsources; --i >= 0;)
         if (!leaf->sources[i].is_public)
             leaf->view = leaf->sources[i].relation;
+    leaf->njoined = leaf->nsources;
+    if (!OidIsValid(leaf->view))
+        refuse_relation(leaf->sources[0].relation);
 }
 
 List *joins_of(const List *items) {
@@ -423,24 +428,39 @@ static bool determines(const Links *links, const Equality *equality, AttrNumber 
                                    : (sources_below(links, equality->on->rarg) & set_of(target)) != 0;
 }
 
-// Whether one row at most is there for values of the unit and of rows of `known`.
-static bool is_determined(const Links *links, int target, Set known, Set kept) {
-    const Linked &source = links->sources[target];
+namespace {
+// Columns of a source that are known where some others are there.
+struct Known {
+    int n;
     AttrNumber columns[catalog::max_unit_columns + 64];
+};
+} // namespace
+
+// From the unit, and from rows of `known`.
+static Known known_columns(const Links *links, int target, Set known, Set kept) {
+    const Linked &source = links->sources[target];
+    Known found = {};
+    AttrNumber *columns = found.columns;
     int n = 0;
     for (int i = 0; source.path != nullptr && source.path->direct && i < source.path->ncolumns; i++)
         columns[n++] = source.path->columns[i];
     ListCell *cell;
     foreach (cell, links->equalities) {
         auto *equality = static_cast<const Equality *>(lfirst(cell));
-        if (n == lengthof(columns))
+        if (n == lengthof(found.columns))
             break; // no key is longer
         if (determines(links, equality, equality->left, equality->right, known, target, kept))
             columns[n++] = attno_of(equality->left);
         else if (determines(links, equality, equality->right, equality->left, known, target, kept))
             columns[n++] = attno_of(equality->right);
     }
-    return n > 0 && catalog::covers_key(source.relation, n, columns);
+    found.n = n;
+    return found;
+}
+
+// Whether one row at most is there for values of the unit and of rows of `known`.
+static bool is_determined(const Links *links, int target, const Known &known) {
+    return known.n > 0 && catalog::covers_key(links->sources[target].relation, known.n, known.columns);
 }
 
 constexpr int64 most_rows = int64{1} << 40; // beyond it is not told how many
@@ -450,10 +470,36 @@ static int64 times(int64 a, int64 b) {
 }
 
 // Rows of one unit, or with one value of the columns that a public table is joined by.
-static int64 rows_of(const Linked &source) {
-    if (source.path == nullptr)
-        return Max(source.multiplicity, 1);
-    return source.path->keyed ? 1 : source.path->max_rows;
+static int64 rows_of(const Linked &source, const Known &known) {
+    if (source.path != nullptr)
+        return source.path->keyed ? 1 : source.path->max_rows;
+    if (known.n == 0)
+        return most_rows;
+    return source.multiplicity == nullptr ? 1 : Max(source.multiplicity(source, known.n, known.columns), 1);
+}
+
+// Each public source by an equality with one that is reached already, or all of its rows would be there for each other one.
+static void check_reached(const Links *links, Set kept) {
+    Set reached = 0;
+    for (int i = 0; i < links->n; i++)
+        if (links->sources[i].path != nullptr)
+            reached |= set_of(i);
+    for (bool more = true; more;) {
+        more = false;
+        for (int i = 0; i < links->n; i++)
+            if ((reached & set_of(i)) == 0 && known_columns(links, i, reached, kept).n > 0) {
+                reached |= set_of(i);
+                more = true;
+            }
+    }
+    for (int i = 0; i < links->n; i++)
+        if ((reached & set_of(i)) == 0)
+            ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                            errmsg("a join with public table %s without an equality is not supported", links->sources[i].name),
+                            errdetail("No condition, in ON of its outer join or above it, says that a column of it equals "
+                                      "one of another table."),
+                            errhint("Join it by columns as they are: ON public.column = view.column. Further conditions "
+                                    "may stand beside it.")));
 }
 
 // The smallest product over all orders. Each set of sources is as large as it is made the smallest way.
@@ -470,8 +516,9 @@ static int64 smallest_product(const Links *links, Set kept, bool *keyed) {
             const Set before = set & ~set_of(last);
             if (before == set)
                 continue;
-            const bool one = is_determined(links, last, before, kept);
-            product[set] = Min(product[set], times(product[before], one ? 1 : rows_of(links->sources[last])));
+            const Known known = known_columns(links, last, before, kept);
+            const bool one = is_determined(links, last, known);
+            product[set] = Min(product[set], times(product[before], one ? 1 : rows_of(links->sources[last], known)));
             by_keys[set] = by_keys[set] || (one && by_keys[before]);
         }
     }
@@ -497,16 +544,42 @@ static int anchor_of(const Links *links, Set kept) {
     return anchor;
 }
 
-static int only_several(const Links *links) {
+static bool has_several(const Links *links, int i, Set kept) {
+    const catalog::UnitPath *path = links->sources[i].path;
+    if (path != nullptr)
+        return !path->keyed && path->max_rows != 1;
+    const Set others = ((Set{1} << links->n) - 1) & ~set_of(i);
+    return !is_determined(links, i, known_columns(links, i, others, kept));
+}
+
+static int only_several(const Links *links, Set kept) {
     int found = -1;
     for (int i = 0; i < links->n; i++) {
-        if (rows_of(links->sources[i]) == 1)
+        if (!has_several(links, i, kept))
             continue;
         if (found >= 0)
             return -1;
         found = i;
     }
     return found >= 0 && links->sources[found].path == nullptr ? -1 : found;
+}
+
+static void find_one_rows(const Links *links, Set kept, bool *one_row) {
+    Set found = 0;
+    for (int i = 0; i < links->n; i++)
+        if (is_private(links, i, kept) && links->sources[i].path->keyed)
+            found |= set_of(i);
+    for (bool more = true; more;) {
+        more = false;
+        for (int i = 0; i < links->n; i++)
+            if ((found & set_of(i)) == 0 && (kept & set_of(i)) != 0 && links->sources[i].path == nullptr &&
+                is_determined(links, i, known_columns(links, i, found, kept))) {
+                found |= set_of(i);
+                more = true;
+            }
+    }
+    for (int i = 0; i < links->n; i++)
+        one_row[i] = (found & set_of(i)) != 0;
 }
 
 Joined *join_sources(const Linked *sources, int n, const List *items, List *equalities) {
@@ -517,11 +590,11 @@ Joined *join_sources(const Linked *sources, int n, const List *items, List *equa
     auto *joined = static_cast<Joined *>(palloc0(sizeof(Joined)));
     joined->n = n;
     joined->equalities = equalities;
+    check_reached(&links, kept);
     joined->max_rows = smallest_product(&links, kept, &joined->keyed);
     joined->anchor = anchor_of(&links, kept);
-    joined->several = only_several(&links);
-    for (int i = 0; i < n; i++)
-        joined->one_row[i] = is_private(&links, i, kept) && sources[i].path->keyed;
+    joined->several = only_several(&links, kept);
+    find_one_rows(&links, kept, joined->one_row);
     return joined;
 }
 

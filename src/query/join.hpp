@@ -27,9 +27,10 @@ struct Linked {
     Oid relation;                  // the table
     const catalog::UnitPath *path; // checked; null for a public table
     const char *name;              // the view, where people look
-    // Of a public table that is joined by no key: the largest number of its rows that are equal in the columns that it is joined by,
-    // counted before the charge. 0: it is joined by a key.
-    int64 multiplicity;
+    // Of a public table: the largest number of its rows that are equal in these columns, as it was counted before the charge. Null:
+    // it does not matter here.
+    int64 (*multiplicity)(const Linked &source, int n, const AttrNumber *columns);
+    void *context; // of that
 };
 
 // That a column equals another one, wherever neither is NULL for an outer join: a conjunct of WHERE, or of an ON.
@@ -45,14 +46,15 @@ struct Joined {
     bool keyed;                // it is 1, by keys alone
     int anchor;                // where the unit is looked for: on no nullable side; its columns hold the unit, if those of one do
     int several;               // the only one that a unit may have several rows of; -1: none, or several
-    bool one_row[max_sources]; // of each unit one row at most, and that in all that is joined: its columns are one group
+    bool one_row[max_sources]; // of each unit one row at most, and that in all that is joined: its columns are one group. Also of a
+                               // public table that such rows lead to by a key
     List *equalities;          // Equality *
 };
 
 // Equality *: conjuncts that are equalities of plain columns of two sources, by an operator of the one btree family of both types.
 List *find_equalities(const Leaf *leaf, const List *items, Node *where);
 
-// 0A000, with the columns to use, where a private source is not linked to the others (9.7).
+// 0A000, with the columns to use, where a private source is not linked to the others (9.7), or a public one is joined by no equality (9.8).
 Joined *join_sources(const Linked *sources, int n, const List *items, List *equalities);
 
 // Whether these columns of one source are equated with those of another, one by one.

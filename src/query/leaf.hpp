@@ -19,6 +19,7 @@ struct Source {
     int varno;      // in the range table of Leaf::query
     bool is_public; // its rows are nobody's: no unit, no policy, no bounds
     bool nullable;  // on the nullable side of an outer join: all of its columns may be NULL together
+    bool tested;    // of a semi-join: it is in no item of FROM, and stands behind those that are
 };
 
 // A column of a leaf's sources as one number: that of its table where it is of the first entry, as in every leaf over one facade.
@@ -82,11 +83,20 @@ struct Limits {
     int max_rows, max_groups;
 };
 
+// A conjunct of WHERE: [NOT] EXISTS (SELECT FROM source WHERE condition).
+struct SemiJoin {
+    int source;      // into the sources
+    Node *condition; // over all sources
+    bool negated;
+    Node *unless; // the conjunct holds where this does as well; or null
+};
+
 struct Leaf {
     Oid view;           // of the first source that is private
     const Query *query; // as parsed; its permission check is that of the facades, with the columns that it selects
     int nsources;
-    Source sources[max_sources]; // as they stand in FROM, from left to right
+    Source sources[max_sources]; // as they stand in FROM, from left to right; then those of semi-joins
+    int njoined;                 // sources of FROM
     // What is joined (query/join): RangeTblRef and LEFT JoinExpr *, below which inner ones stand on nullable sides alone; all other
     // conditions of inner joins are in `where`. One source: its RangeTblRef.
     List *from;
@@ -97,6 +107,7 @@ struct Leaf {
     List *arguments;       // Node *: what is summed or averaged and is no column, distinct, as parsed
     List *filters;         // Node *: FILTER conditions, distinct
     Node *where;           // or null; Vars are of level 0, attribute numbers of the facades
+    List *semi_joins;      // SemiJoin *: what stands beside it (query/semi)
     int noutputs;
     Output *outputs;
     List *counted; // List * of int: the columns (column_number) of each count(DISTINCT ..); NIL: none is asked for

@@ -2,6 +2,7 @@
 
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
+#include "catalog/public_table.hpp"
 
 namespace dp::query {
 
@@ -74,14 +75,6 @@ void check_names(RawStmt *statement) {
     (void)check_node(statement->stmt, nullptr);
 }
 
-static bool is_second_select(Node *node, void *top) {
-    if (node == nullptr)
-        return false;
-    if (IsA(node, SelectStmt) && node != top)
-        return true;
-    return border::walk_raw(node, is_second_select, top);
-}
-
 // The relations of FROM, RangeVar *; false: something else stands in it.
 static bool add_relations(Node *item, List **relations) {
     check_stack_depth();
@@ -92,28 +85,42 @@ static bool add_relations(Node *item, List **relations) {
     return IsA(item, RangeVar);
 }
 
-// One beside the first is looked at as that was (keeper/round): analysis reads literals as of the types of its columns.
+// One beside the first, or a public table, is looked at as that was (keeper/round): analysis reads literals as of the types of its columns.
 static bool is_other_view(Oid view) {
-    if (!OidIsValid(view) || !catalog::is_registered_view(view))
+    if (!OidIsValid(view) || (!catalog::is_registered_view(view) && !catalog::is_public_table(view)))
         return false;
     if (!ConditionalLockRelationOid(view, AccessShareLock))
         ereport(ERROR, (errcode(ERRCODE_LOCK_NOT_AVAILABLE), errmsg("a lock is in the way")));
     Relation relation = table_open(view, NoLock);
     TupleDesc columns = RelationGetDescr(relation);
     for (int i = 0; i < columns->natts; i++)
-        catalog::check_column_type(NameStr(TupleDescAttr(columns, i)->attname), TupleDescAttr(columns, i)->atttypid);
+        if (!TupleDescAttr(columns, i)->attisdropped)
+            catalog::check_column_type(NameStr(TupleDescAttr(columns, i)->attname),
+                                       TupleDescAttr(columns, i)->atttypid);
     table_close(relation, NoLock);
     return true;
 }
 
+// Of a SELECT and of those in its conditions. True: something else stands in FROM.
+static bool find_relations(Node *node, void *relations) {
+    if (node == nullptr)
+        return false;
+    if (IsA(node, SelectStmt)) {
+        auto *select = castNode(SelectStmt, node);
+        if (select->op != SETOP_NONE || select->withClause != nullptr || select->fromClause == NIL)
+            return true;
+        ListCell *cell;
+        foreach (cell, select->fromClause)
+            if (!add_relations(static_cast<Node *>(lfirst(cell)), static_cast<List **>(relations)))
+                return true;
+    }
+    return border::walk_raw(node, find_relations, relations);
+}
+
 void check_reads_only(RawStmt *statement, Oid relation) {
-    auto *select = castNode(SelectStmt, statement->stmt);
-    bool fine = select->op == SETOP_NONE && select->withClause == nullptr && select->fromClause != NIL &&
-                !is_second_select(statement->stmt, select);
     List *relations = NIL;
+    bool fine = !find_relations(statement->stmt, &relations);
     ListCell *cell;
-    foreach (cell, select->fromClause)
-        fine = fine && add_relations(static_cast<Node *>(lfirst(cell)), &relations);
     bool first = false;
     foreach (cell, relations) {
         if (!fine)
@@ -146,10 +153,10 @@ Oid parameter_type(Oid type) {
     Oid base = getBaseType(type), part = part_of(base);
     bool servers = base < FirstNormalObjectId && part < FirstNormalObjectId && get_typtype(part) == TYPTYPE_BASE;
     if (!servers && !type_is_enum(part))
-        ereport(ERROR,
-                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                 errmsg("a parameter of type %s is not supported in a query on a restricted view", format_type_be(type)),
-                 errhint("Cast it to a type that PostgreSQL brings along, or to an enum.")));
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("a parameter of type %s is not supported in a query on a restricted view",
+                               format_type_be(type)),
+                        errhint("Cast it to a type that PostgreSQL brings along, or to an enum.")));
     return base;
 }
 

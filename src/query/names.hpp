@@ -9,7 +9,7 @@ namespace dp::query {
 void check_names(RawStmt *statement);
 
 // 0A000 unless the statement reads this relation, and beside it registered restricted views alone, named in FROM as they stand, joined,
-// without WITH and sub-SELECTs: so a leaf is written, and so what was checked elsewhere under a name is what the name means here.
+// without WITH and sub-SELECTs but such in conditions: so a leaf is written, and so what was checked elsewhere under a name is what the name means here.
 void check_reads_only(RawStmt *statement, Oid relation);
 
 // As what a parameter of that type is read: a domain as its base type. 0A000 for what is not the server's own nor an enum, for

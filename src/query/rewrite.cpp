@@ -194,23 +194,6 @@ static Node *extract_arguments(Node *node, void *context) {
 
 // ---- leaf ----------------------------------------------------------------------------------------------------------
 
-static RangeTblEntry *facade_entry(Oid view) {
-    Relation relation = table_open(view, AccessShareLock);
-    auto *entry = makeNode(RangeTblEntry);
-    entry->rtekind = RTE_RELATION;
-    entry->relid = view;
-    entry->relkind = RELKIND_VIEW;
-    entry->rellockmode = AccessShareLock;
-    entry->inh = true; // false would be deparsed as FROM ONLY
-    entry->inFromCl = true;
-    List *names = NIL;
-    for (int i = 0; i < RelationGetDescr(relation)->natts; i++)
-        names = lappend(names, makeString(pstrdup(NameStr(TupleDescAttr(RelationGetDescr(relation), i)->attname))));
-    entry->eref = makeAlias(RelationGetRelationName(relation), names);
-    table_close(relation, NoLock);
-    return entry;
-}
-
 // What the statement calls the column, where it hands it through as it is: the ledger and dp_last_release say the same.
 static char *column_name(const Query *query, Node *expression, int number) {
     ListCell *cell;
@@ -241,6 +224,7 @@ struct Joinable {
     int index;
     List *names;   // String *
     List *columns; // Var *
+    List *numbers; // int: of the columns, in the entry
 };
 } // namespace
 
@@ -249,37 +233,40 @@ static Joinable join_entry(Query *leaf, JoinExpr *join, const Joinable &left, co
     entry->rtekind = RTE_JOIN;
     entry->jointype = join->jointype;
     entry->inFromCl = true;
-    for (int i = 1; i <= list_length(left.names); i++)
-        entry->joinleftcols = lappend_int(entry->joinleftcols, i);
-    for (int i = 1; i <= list_length(right.names); i++)
-        entry->joinrightcols = lappend_int(entry->joinrightcols, i);
+    entry->joinleftcols = list_copy(left.numbers);
+    entry->joinrightcols = list_copy(right.numbers);
     List *names = list_concat_copy(left.names, right.names), *columns = list_concat_copy(left.columns, right.columns);
     entry->joinaliasvars = static_cast<List *>(copyObject(columns));
     entry->eref = makeAlias("unnamed_join", static_cast<List *>(copyObject(names)));
     leaf->rtable = lappend(leaf->rtable, entry);
     join->rtindex = list_length(leaf->rtable);
-    return Joinable{join->rtindex, names, columns};
+    List *numbers = NIL;
+    for (int i = 1; i <= list_length(names); i++)
+        numbers = lappend_int(numbers, i);
+    return Joinable{join->rtindex, names, columns, numbers};
 }
 
-static List *columns_of_entry(const Query *leaf, int index) {
+static Joinable source_of_join(const Query *leaf, int index) {
     const RangeTblEntry *entry = rt_fetch(index, leaf->rtable);
     Relation relation = table_open(entry->relid, NoLock);
-    List *columns = NIL;
+    Joinable source = {index, NIL, NIL, NIL};
     for (int i = 0; i < RelationGetDescr(relation)->natts; i++) {
         const FormData_pg_attribute *column = TupleDescAttr(RelationGetDescr(relation), i);
-        columns = lappend(columns, makeVar(index, column->attnum, column->atttypid, column->atttypmod,
-                                           column->attcollation, 0));
+        if (column->attisdropped)
+            continue;
+        source.names = lappend(source.names, list_nth(entry->eref->colnames, i));
+        source.columns = lappend(source.columns, makeVar(index, column->attnum, column->atttypid, column->atttypmod,
+                                                         column->attcollation, 0));
+        source.numbers = lappend_int(source.numbers, column->attnum);
     }
     table_close(relation, NoLock);
-    return columns;
+    return source;
 }
 
 // The deparser names columns through the entries of joins.
 static Joinable add_joins(Query *leaf, Node *item) {
-    if (IsA(item, RangeTblRef)) {
-        int index = castNode(RangeTblRef, item)->rtindex;
-        return Joinable{index, rt_fetch(index, leaf->rtable)->eref->colnames, columns_of_entry(leaf, index)};
-    }
+    if (IsA(item, RangeTblRef))
+        return source_of_join(leaf, castNode(RangeTblRef, item)->rtindex);
     auto *join = castNode(JoinExpr, item);
     Joinable left = add_joins(leaf, join->larg), right = add_joins(leaf, join->rarg);
     return join_entry(leaf, join, left, right);
@@ -288,7 +275,7 @@ static Joinable add_joins(Query *leaf, Node *item) {
 static void add_from(Query *leaf, const Folded *folded, Node *where) {
     ListCell *cell;
     foreach (cell, folded->facades) {
-        leaf->rtable = lappend(leaf->rtable, facade_entry(lfirst_oid(cell)));
+        leaf->rtable = lappend(leaf->rtable, source_entry(lfirst_oid(cell)));
         border::set_permission(leaf, llast_node(RangeTblEntry, leaf->rtable), ACL_SELECT);
     }
     leaf->jointree = makeFromExpr(static_cast<List *>(copyObject(folded->items)), where);
@@ -458,8 +445,7 @@ static void replace_by_release(Query *query, RangeTblEntry *release, const Folde
 static void fold_level(const Level *level, const Folded *folded, ParseState *source) {
     Query *query = level->query;
     auto *targets = reinterpret_cast<Node *>(query->targetList);
-    query->targetList =
-        reinterpret_cast<List *>(on_facades(targets, level, folded, source, &query->hasSubLinks));
+    query->targetList = reinterpret_cast<List *>(on_facades(targets, level, folded, source, &query->hasSubLinks));
     query->havingQual = on_facades(query->havingQual, level, folded, source, &query->hasSubLinks);
     query->jointree->quals = folded->condition;
 }
@@ -476,6 +462,14 @@ static void drop_equal_keys(Query *query) {
         kept = lappend(kept, lfirst(cell));
     }
     query->groupClause = kept;
+}
+
+static Oid first_view(const Folded *folded) {
+    ListCell *cell;
+    foreach (cell, folded->facades)
+        if (OidIsValid(catalog::table_of_facade(lfirst_oid(cell))))
+            return lfirst_oid(cell);
+    elog(ERROR, "a leaf has no restricted view");
 }
 
 static void split_level(const Level *level, const Folded *folded, Rewrite *rewrite) {
@@ -495,7 +489,7 @@ static void split_level(const Level *level, const Folded *folded, Rewrite *rewri
     check_leaf(leaf, rewrite->source); // an early error with a position; release() decides
     RangeTblEntry *release = release_entry(leaf, release_call(deparse(leaf), &split, rewrite->request));
     replace_by_release(query, release, folded, &split);
-    rewrite->views = lappend_oid(rewrite->views, linitial_oid(folded->facades));
+    rewrite->views = lappend_oid(rewrite->views, first_view(folded));
 }
 
 // ---- the walk ------------------------------------------------------------------------------------------------------

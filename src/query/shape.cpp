@@ -12,6 +12,7 @@
 #include "query/marks.hpp"
 #include "query/names.hpp"
 #include "query/remedy.hpp"
+#include "query/semi.hpp"
 #include "query/total.hpp"
 #include "query/units.hpp"
 
@@ -582,7 +583,6 @@ static void check_level(const Query *query, ParseState *source) {
     refuse_if(query->cteList != NIL, "WITH", "Write the query without it.", source, -1);
     refuse_if(query->hasWindowFuncs, "a window function", "Aggregate with GROUP BY.", source, -1);
     refuse_if(query->hasTargetSRFs, "a set-returning function", "Select group keys and aggregates.", source, -1);
-    refuse_if(query->hasSubLinks, "a sub-SELECT", subselect_remedy, source, -1);
     refuse_if(query->groupingSets != NIL, "GROUPING SETS, ROLLUP or CUBE", sets_remedy, source, -1);
     refuse_if(query->havingQual != nullptr, "HAVING", "Filter the answer.", source, -1);
     refuse_if(query->distinctClause != NIL, "DISTINCT", "Use SELECT x, count(*) ... GROUP BY x.", source, -1);
@@ -600,6 +600,7 @@ static void open_from(Leaf *leaf, Query *query, ParseState *source) {
         query->targetList = reinterpret_cast<List *>(
             border::columns_of_joined(query, reinterpret_cast<Node *>(query->targetList)));
     read_sources(leaf, query, source);
+    read_semi_joins(leaf, query, source);
 }
 
 // Groups are matched and ordered by the type's default btree operators, which must be built-in; for an expression, where
@@ -694,6 +695,11 @@ Leaf *check_leaf(Query *query, ParseState *source) {
     List *conditions = conditions_of(leaf->from);
     check_condition(reinterpret_cast<Node *>(conditions), source);
     ListCell *cell;
+    foreach (cell, leaf->semi_joins) {
+        auto *semi = static_cast<const SemiJoin *>(lfirst(cell));
+        check_condition(semi->condition, source);
+        check_condition(semi->unless, source);
+    }
     foreach (cell, query->groupClause)
         add_key(leaf, query, lfirst_node(SortGroupClause, cell), source);
     add_outputs(leaf, query, source);

@@ -2,6 +2,7 @@
 
 #include "border/permissions.hpp"
 #include "border/scope.hpp"
+#include "query/semi.hpp"
 #include "query/shape.hpp"
 #include "release/approve.hpp"
 #include "release/replay.hpp"
@@ -51,6 +52,7 @@ query::Leaf *check_ask(const Ask &ask) {
     if (ask.output_types != nullptr)
         check_outputs(leaf, ask);
     border::check_permissions(leaf->query);
+    query::check_semi_permissions(leaf);
     return leaf;
 }
 

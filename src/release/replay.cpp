@@ -100,6 +100,9 @@ static void add_columns_of(StringInfo text, const rows::Question *question, cons
         pull_varattnos(question->arguments[i], varno, &columns);
     for (int i = 0; i < list_length(question->leaf->arguments); i++)
         pull_varattnos(question->expressions[i].node, varno, &columns);
+    ListCell *cell;
+    foreach (cell, question->semi_joins)
+        pull_varattnos(static_cast<const query::SemiJoin *>(lfirst(cell))->condition, varno, &columns);
     for (int member = -1; (member = bms_next_member(columns, member)) >= 0;) {
         AttrNumber attno = static_cast<AttrNumber>(member + FirstLowInvalidHeapAttributeNumber);
         Oid type, collation;
@@ -161,6 +164,13 @@ static void add_sources(StringInfo text, const rows::Question *question) {
     ListCell *cell;
     foreach (cell, question->from)
         add_item(text, question, static_cast<Node *>(lfirst(cell)));
+    foreach (cell, question->semi_joins) {
+        auto *semi = static_cast<const query::SemiJoin *>(lfirst(cell));
+        add_number(text, "semi-join", semi->source);
+        add_number(text, "negated", semi->negated ? 1 : 0);
+        add_expression(text, "where", question, semi->condition);
+        add_expression(text, "unless", question, semi->unless);
+    }
 }
 
 // One measure: what is added up of which rows, within which bounds.

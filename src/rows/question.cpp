@@ -19,6 +19,7 @@
 #include "rows/derived.hpp"
 #include "rows/groups.hpp"
 #include "rows/nodes.hpp"
+#include "rows/public_values.hpp"
 #include "rows/shown.hpp"
 #include "rows/sources.hpp"
 #include "rows/units.hpp"
@@ -110,8 +111,7 @@ static const char *text_over(const Question *question, Node *node, bool views) {
                                                                  : relation_entry(source->relation, true));
     }
     query->jointree = makeFromExpr(NIL, nullptr);
-    query->targetList =
-        list_make1(makeTargetEntry(reinterpret_cast<Expr *>(copyObject(node)), 1, nullptr, false));
+    query->targetList = list_make1(makeTargetEntry(reinterpret_cast<Expr *>(copyObject(node)), 1, nullptr, false));
     const char *text = pg_get_querydef(query, false), *select = "SELECT ";
     const char *at = strstr(text, select);
     return at == nullptr ? text : at + strlen(select);
@@ -181,6 +181,13 @@ static void map_conditions(const Mapping &mapping) {
     }
     foreach (cell, question->leaf->filters)
         question->filters = lappend(question->filters, map_expression(static_cast<Node *>(lfirst(cell)), mapping));
+    foreach (cell, question->leaf->semi_joins) {
+        auto *semi = static_cast<query::SemiJoin *>(palloc(sizeof(query::SemiJoin)));
+        *semi = *static_cast<const query::SemiJoin *>(lfirst(cell));
+        semi->condition = map_expression(semi->condition, mapping);
+        semi->unless = map_expression(semi->unless, mapping);
+        question->semi_joins = lappend(question->semi_joins, semi);
+    }
 }
 
 // What one row may cost is known when all expressions are; the view's filter comes behind, with its own.
@@ -189,6 +196,11 @@ static void limit_cost(Question *question, const query::RowCost *cost) {
     query::set_size_limit(question->where, limit);
     query::set_size_limit(reinterpret_cast<Node *>(query::conditions_of(question->from)), limit);
     query::set_size_limit(reinterpret_cast<Node *>(question->filters), limit);
+    ListCell *cell;
+    foreach (cell, question->semi_joins) {
+        query::set_size_limit(static_cast<const query::SemiJoin *>(lfirst(cell))->condition, limit);
+        query::set_size_limit(static_cast<const query::SemiJoin *>(lfirst(cell))->unless, limit);
+    }
     for (int i = 0; i < question->leaf->nkeys; i++)
         query::set_size_limit(question->keys[i], limit);
     for (int i = 0; i < list_length(question->leaf->arguments); i++)
@@ -215,13 +227,23 @@ static Node *argument_column(const query::Aggregate &aggregate) {
     return argument;
 }
 
+static void add_to_semi_joins(const Question *question, int source, Node *condition) {
+    ListCell *cell;
+    foreach (cell, question->semi_joins) {
+        auto *semi = static_cast<query::SemiJoin *>(lfirst(cell));
+        if (semi->source == source)
+            semi->condition = make_and_qual(another(condition), semi->condition);
+    }
+}
+
 // Which rows a view shows is asked where its rows enter: in WHERE, or in the ON of the outer join on whose nullable side it stands.
 static void add_view_conditions(Question *question) {
     for (int i = 0; i < question->nsources; i++) {
         const Source &source = question->sources[i];
-        Node *condition =
-            source.settings == nullptr ? nullptr : view_condition(source.settings, source.source->varno);
-        if (condition != nullptr && query::add_condition(question->from, source.source->varno, condition))
+        Node *condition = source.settings == nullptr ? nullptr : view_condition(source.settings, source.source->varno);
+        if (condition != nullptr && source.source->tested)
+            add_to_semi_joins(question, i, condition);
+        else if (condition != nullptr && query::add_condition(question->from, source.source->varno, condition))
             question->where = make_and_qual(condition, question->where);
     }
 }
@@ -261,6 +283,14 @@ static KeyDomain stored_domain(ArrayType *declared, const query::Key *spec, cons
     return domain;
 }
 
+// Its values are nobody's secret. More than an answer may have groups are discovered, like those that nobody declared.
+static bool read_public_domain(const catalog::Reading &reading, const Question *question, AttrNumber column,
+                               KeyDomain *domain) {
+    const Source *source = source_at(question, query::varno_of(column));
+    return public_domain(reading, source->relation, query::attno_of(column), source->source->nullable, max_coordinates,
+                         domain);
+}
+
 // False when nobody declared the groups of a key; those of an expression may follow from what was.
 static bool read_domain(const catalog::Reading &reading, Question *question, int key, ColumnRanges *columns,
                         Node *folded) {
@@ -268,6 +298,8 @@ static bool read_domain(const catalog::Reading &reading, Question *question, int
     const AttrNumber column = question->key_columns[key];
     if (column == InvalidAttrNumber)
         return derive_domain(columns, question, key, folded, &question->domains[key]);
+    if (source_at(question, query::varno_of(column))->source->is_public)
+        return read_public_domain(reading, question, column, &question->domains[key]);
     const char *name = column_name(question, column);
     ArrayType *declared = catalog::column_groups(reading, relation_of(question, column), name);
     if (declared != nullptr)
@@ -369,8 +401,8 @@ static void find_measures(Question *question) {
             calls.push_back({aggregate.fn, query::argument_number(aggregate), aggregate.filter});
         }
         // Where a unit has one row its rows are counted, as everywhere.
-        *measures = privacy::leaf_measures(calls, question->thresholded,
-                                           is_clipped(question) && !question->units->single);
+        *measures =
+            privacy::leaf_measures(calls, question->thresholded, is_clipped(question) && !question->units->single);
         if (is_clipped(question))
             set_grains(question, measures);
         question->k1 = privacy::coordinates_of_one_group(*measures);
@@ -532,7 +564,7 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
     question->text = text;
     open_sources(reading, question);
     check_asked_limits(question);
-    Units *units = resolve_sources(question);
+    Units *units = resolve_sources(reading, question);
     question->units = units;
     if (units != nullptr)
         limit_rows(question, units);

@@ -63,6 +63,7 @@ struct Question {
     bool remote;                  // partitions are kept by other servers
     const char *text;             // what the ledger shows
     Node *where;                  // over the tables, with the views' filters; or null
+    List *semi_joins;             // query::SemiJoin *, over the tables, with the conditions of the views
     List *filters;                // Node *, over the tables
     Node **keys;                  // over the tables, per key; like the conditions total, their constants folded
     AttrNumber *key_columns; // query::column_number of the tables', per key; 0 for an expression, also one that we have made of a column

@@ -4,10 +4,14 @@
 #include "border/scope.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/foreign_part.hpp"
+#include "catalog/public_table.hpp"
 #include "border/walk.hpp"
 #include "query/limits.hpp"
+#include "rows/arguments.hpp"
 #include "rows/canonical.hpp"
 #include "rows/nodes.hpp"
+#include "rows/public_rows.hpp"
+#include "rows/public_values.hpp"
 
 namespace dp::rows {
 
@@ -72,7 +76,8 @@ static List *step_conditions(const catalog::UnitPath *at, int varno, int of_pare
 }
 
 // The parent of a row, if it is a source on no nullable side that WHERE links to it; 0: it is none, or not linked.
-static int joined_parent(const Question *question, const query::Joined *joined, const catalog::UnitPath *at, int varno) {
+static int joined_parent(const Question *question, const query::Joined *joined, const catalog::UnitPath *at,
+                         int varno) {
     for (int i = 0; joined != nullptr && i < question->nsources; i++) {
         const query::Source *source = question->sources[i].source;
         if (question->sources[i].relation == at->parent_relation && !source->nullable && source->varno != varno &&
@@ -140,18 +145,34 @@ static catalog::Settings *open_settings(const catalog::Reading &reading, Oid vie
 
 static void check_one_domain(const catalog::Settings *first, const catalog::Settings *other) {
     if (memcmp(&first->id, &other->id, UUID_LEN) != 0)
-        ereport(ERROR,
-                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                 errmsg("a join of %s and %s is not supported: their people have different odometers", first->view_name,
-                        other->view_name),
-                 errhint("Tables of the same people are joined where the controller has said so, by dp_protect(.., unit "
-                         "=> ..) or dp_set_unit(). Else ask each by itself, and join the answers.")));
+        ereport(
+            ERROR,
+            (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+             errmsg("a join of %s and %s is not supported: their people have different odometers", first->view_name,
+                    other->view_name),
+             errhint("Tables of the same people are joined where the controller has said so, by dp_protect(.., unit "
+                     "=> ..) or dp_set_unit(). Else ask each by itself, and join the answers.")));
     if (first->unit == nullptr || other->unit == nullptr)
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("a join of %s with %s is not supported: each row of it is a person of its own",
+                               first->view_name, first->view == other->view ? "itself" : other->view_name),
+                        errhint("The controller declares whose rows they are with dp_set_unit().")));
+}
+
+static void check_declared(const catalog::Reading &reading, const catalog::Settings *settings, Oid relation) {
+    const char *name = catalog::qualified_name(relation);
+    if (!catalog::is_public_table(reading, relation, settings->id))
+        ereport(ERROR,
+                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                 errmsg("%s is not a public table for %s", name, settings->view_name),
+                 errhint("The controller declares it with dp_set_public('%s', '%s').", name, settings->relation_name)));
+    if (settings->unit == nullptr)
         ereport(ERROR,
                 (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                 errmsg("a join of %s with %s is not supported: each row of it is a person of its own", first->view_name,
-                        first->view == other->view ? "itself" : other->view_name),
-                 errhint("The controller declares whose rows they are with dp_set_unit().")));
+                 errmsg("a join of %s with public table %s is not supported: each row of it is a person of its own",
+                        settings->view_name, name),
+                 errhint("The controller declares whose rows they are with dp_set_unit('%s', 'key column').",
+                         settings->relation_name)));
 }
 
 void open_sources(const catalog::Reading &reading, Question *question) {
@@ -162,12 +183,15 @@ void open_sources(const catalog::Reading &reading, Question *question) {
     for (int i = 0; i < leaf->nsources; i++) {
         Source *source = &question->sources[i];
         source->source = &leaf->sources[i];
-        source->relation = catalog::table_of_facade(leaf->sources[i].relation);
+        source->relation = leaf->sources[i].is_public ? leaf->sources[i].relation
+                                                      : catalog::table_of_facade(leaf->sources[i].relation);
         relations = lappend_oid(relations, source->relation);
     }
     lock_in_order(relations);
     for (int i = 0; i < leaf->nsources; i++) {
         Source *source = &question->sources[i];
+        if (source->source->is_public)
+            continue;
         source->settings = open_settings(reading, source->source->relation, source->relation);
         if (question->settings == nullptr) {
             // Its versions become those of all.
@@ -178,6 +202,9 @@ void open_sources(const catalog::Reading &reading, Question *question) {
             catalog::join_settings(question->settings, source->settings);
         }
     }
+    for (int i = 0; i < leaf->nsources; i++)
+        if (leaf->sources[i].is_public)
+            check_declared(reading, question->settings, question->sources[i].relation);
 }
 
 // ---- checks --------------------------------------------------------------------------------------------------------
@@ -214,8 +241,11 @@ static const List *lock_and_check_all(const Question *question) {
     lock_in_order(relations);
     for (int i = 0; i < question->nsources; i++) {
         const Source &source = question->sources[i];
-        if (source.settings == nullptr)
+        if (source.settings == nullptr) {
+            checked =
+                list_concat_unique_oid(checked, catalog::check_public(source.relation, question->settings->owner));
             continue;
+        }
         const List *of_source = lock_and_check(source.settings);
         check_here(source, of_source);
         checked = list_concat_unique_oid(checked, of_source);
@@ -223,16 +253,78 @@ static const List *lock_and_check_all(const Question *question) {
     return checked;
 }
 
-static Units *joined_units(const Question *question) {
+// What was counted already.
+namespace {
+struct Count {
+    Oid relation;
+    Bitmapset *columns;
+    int64 rows;
+};
+struct Counts {
+    const catalog::Reading *reading;
+    List *known; // Count *
+};
+} // namespace
+
+static int64 count_equal(const query::Linked &source, int n, const AttrNumber *columns) {
+    auto *counts = static_cast<Counts *>(source.context);
+    Bitmapset *of = nullptr;
+    for (int i = 0; i < n; i++)
+        of = bms_add_member(of, columns[i]);
+    ListCell *cell;
+    foreach (cell, counts->known) {
+        auto *count = static_cast<const Count *>(lfirst(cell));
+        if (count->relation == source.relation && bms_equal(count->columns, of))
+            return count->rows;
+    }
+    auto *distinct = static_cast<AttrNumber *>(palloc(sizeof(AttrNumber) * n));
+    int ndistinct = 0;
+    for (int column = -1; (column = bms_next_member(of, column)) >= 0;)
+        distinct[ndistinct++] = static_cast<AttrNumber>(column);
+    auto *count = static_cast<Count *>(palloc(sizeof(Count)));
+    *count = Count{source.relation, of, largest_multiplicity(*counts->reading, source.relation, ndistinct, distinct)};
+    counts->known = lappend(counts->known, count);
+    return count->rows;
+}
+
+// A private source of a semi-join is linked to those of FROM as if it were joined: whether it has a row is a matter of one unit's.
+static void check_semi_joins(const Question *question, const query::Linked *linked, const List *from,
+                             const List *equalities) {
     const query::Leaf *leaf = question->leaf;
-    const int n = question->nsources;
-    auto *linked = static_cast<query::Linked *>(palloc0(sizeof(query::Linked) * n));
-    for (int i = 0; i < n; i++) {
+    ListCell *cell;
+    foreach (cell, leaf->semi_joins) {
+        auto *semi = static_cast<const query::SemiJoin *>(lfirst(cell));
+        const query::Linked &tested = linked[semi->source];
+        if (tested.path == nullptr)
+            continue;
+        auto *all = static_cast<query::Linked *>(palloc(sizeof(query::Linked) * (leaf->njoined + 1)));
+        memcpy(all, linked, sizeof(query::Linked) * leaf->njoined);
+        all[leaf->njoined] = tested;
+        for (int i = 0; i <= leaf->njoined; i++)
+            all[i].multiplicity = nullptr;
+        auto *ref = makeNode(RangeTblRef);
+        ref->rtindex = tested.source->varno;
+        List *items = lappend(list_copy(from), ref);
+        List *by = query::find_equalities(leaf, NIL, map_to_tables(semi->condition, question));
+        (void)query::join_sources(all, leaf->njoined + 1, items, list_concat_copy(equalities, by));
+    }
+}
+
+// reading: where rows of public tables are counted; null where it does not matter how many.
+static Units *joined_units(const Question *question, const catalog::Reading *reading) {
+    auto *counts = static_cast<Counts *>(palloc0(sizeof(Counts)));
+    counts->reading = reading;
+    const query::Leaf *leaf = question->leaf;
+    const int n = leaf->njoined;
+    auto *linked = static_cast<query::Linked *>(palloc0(sizeof(query::Linked) * question->nsources));
+    for (int i = 0; i < question->nsources; i++) {
         const Source &source = question->sources[i];
         linked[i].source = source.source;
         linked[i].relation = source.relation;
         linked[i].path = source.settings == nullptr ? nullptr : source.settings->unit;
         linked[i].name = catalog::qualified_name(source.source->relation);
+        linked[i].multiplicity = reading == nullptr ? nullptr : count_equal;
+        linked[i].context = counts;
     }
     // Of what was parsed: make_total leaves no plain column where a value may be long.
     List *from = static_cast<List *>(copyObject(leaf->from));
@@ -243,30 +335,39 @@ static Units *joined_units(const Question *question) {
     }
     List *equalities = query::find_equalities(leaf, from, map_to_tables(leaf->where, question));
     const query::Joined *joined = query::join_sources(linked, n, from, equalities);
+    check_semi_joins(question, linked, from, equalities);
     const Source &anchor = question->sources[joined->anchor];
     return units_of(question, anchor.settings->unit, anchor.source->varno, list_length(leaf->query->rtable), joined);
 }
 
-static Units *units_of_all(const Question *question) {
-    const catalog::UnitPath *path = question->sources[0].settings->unit;
+static Units *units_of_all(const Question *question, const catalog::Reading *reading) {
     if (is_joined(question))
-        return joined_units(question);
+        return joined_units(question, reading);
+    const catalog::UnitPath *path = question->sources[0].settings->unit;
     return path == nullptr ? nullptr : units_of(question, path, 1, 1, nullptr);
+}
+
+static AttrNumber *same_columns(Oid relation) {
+    const int n = natts_of(relation);
+    auto *map = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber) * (n + 1)));
+    for (int i = 1; i <= n; i++)
+        map[i] = static_cast<AttrNumber>(i);
+    return map;
 }
 
 static void map_columns(Question *question) {
     for (int i = 0; i < question->nsources; i++) {
         Source *source = &question->sources[i];
-        if (source->settings != nullptr)
-            source->map = catalog::map_columns(source->source->relation, source->relation);
+        source->map = source->settings != nullptr ? catalog::map_columns(source->source->relation, source->relation)
+                                                  : same_columns(source->relation);
     }
 }
 
-Units *resolve_sources(Question *question) {
+Units *resolve_sources(const catalog::Reading &reading, Question *question) {
     question->checked = lock_and_check_all(question);
     question->remote = catalog::has_foreign_table(question->checked);
     map_columns(question);
-    return units_of_all(question);
+    return units_of_all(question, &reading);
 }
 
 const List *check_sources(const Question *question) {
@@ -274,7 +375,7 @@ const List *check_sources(const Question *question) {
     if (question->units == nullptr)
         return checked;
     // A limit of rows that was charged for holds, also where a key has come since.
-    const Units *now = units_of_all(question);
+    const Units *now = units_of_all(question, nullptr);
     if (!equal(now->links, question->units->links) || !equal(now->values, question->units->values) ||
         !equal(now->ancestors, question->units->ancestors) || (now->clipped && !question->units->clipped))
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -294,7 +395,75 @@ static void add_source(Query *query, Oid relation) {
     query->jointree->fromlist = lappend(query->jointree->fromlist, ref);
 }
 
-// At the places that the leaf's entries have: the tables behind its views, and its joins.
+static RangeTblEntry *entry_of(const Source &source) {
+    return source.source->is_public ? public_entry(source.relation, source.source->varno)
+                                    : relation_entry(source.relation, true);
+}
+
+namespace {
+// Columns of one source become those of the sub-SELECT, all others of the query around it.
+struct Inner {
+    int varno;
+};
+} // namespace
+
+static Node *as_inner(Node *node, void *context) {
+    if (node == nullptr)
+        return nullptr;
+    if (!IsA(node, Var))
+        return border::mutate_expression(node, as_inner, context);
+    auto *var = copyObject(castNode(Var, node));
+    if (var->varno == static_cast<const Inner *>(context)->varno)
+        var->varno = var->varnosyn = 1;
+    else
+        var->varlevelsup = 1;
+    return reinterpret_cast<Node *>(var);
+}
+
+// [NOT] EXISTS (SELECT FROM source WHERE condition) [OR unless]
+static Node *semi_join(const Question *question, const query::SemiJoin *semi) {
+    const Source &source = question->sources[semi->source];
+    Inner inner = {source.source->varno};
+    auto *query = makeNode(Query);
+    query->commandType = CMD_SELECT;
+    query->canSetTag = true;
+    RangeTblEntry *entry = entry_of(source);
+    query->rtable = list_make1(entry);
+    if (entry->rtekind == RTE_RELATION)
+        border::set_permission(query, entry, 0);
+    auto *ref = makeNode(RangeTblRef);
+    ref->rtindex = 1;
+    query->jointree = makeFromExpr(list_make1(ref), as_inner(semi->condition, &inner));
+    add_target(query, reinterpret_cast<Node *>(
+                          makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(1), false, true)));
+    auto *link = makeNode(SubLink);
+    link->subLinkType = EXISTS_SUBLINK;
+    link->subselect = reinterpret_cast<Node *>(query);
+    link->location = -1;
+    Node *test = reinterpret_cast<Node *>(link);
+    if (semi->negated)
+        test = reinterpret_cast<Node *>(makeBoolExpr(NOT_EXPR, list_make1(test), -1));
+    return semi->unless == nullptr
+               ? test
+               : reinterpret_cast<Node *>(makeBoolExpr(OR_EXPR, list_make2(another(semi->unless), test), -1));
+}
+
+static Node *with_semi_joins(const Question *question, Node *where) {
+    ListCell *cell;
+    foreach (cell, question->semi_joins)
+        where = make_and_qual(where, semi_join(question, static_cast<const query::SemiJoin *>(lfirst(cell))));
+    return where;
+}
+
+// Stands for a source that only sub-SELECTs read.
+static RangeTblEntry *no_entry() {
+    auto *entry = makeNode(RangeTblEntry);
+    entry->rtekind = RTE_RESULT;
+    entry->eref = makeAlias("tested", NIL);
+    return entry;
+}
+
+// At the places that the leaf's entries have: the tables behind its views, copies of public ones, and its joins.
 static Query *select_from_joined(const Question *question, Node *where) {
     auto *query = makeNode(Query);
     query->commandType = CMD_SELECT;
@@ -305,12 +474,14 @@ static Query *select_from_joined(const Question *question, Node *where) {
         RangeTblEntry *entry = join_entry(lfirst_node(RangeTblEntry, cell));
         for (int i = 0; i < question->nsources; i++)
             if (question->sources[i].source->varno == foreach_current_index(cell) + 1)
-                entry = relation_entry(question->sources[i].relation, true);
+                entry = question->sources[i].source->tested ? no_entry() : entry_of(question->sources[i]);
         query->rtable = lappend(query->rtable, entry);
         if (entry->rtekind == RTE_RELATION)
-            border::set_permission(query, entry, 0); // the facades' were checked; the statement runs as the tables' owner
+            border::set_permission(query, entry,
+                                   0); // the facades' were checked; the statement runs as the tables' owner
     }
-    query->jointree = makeFromExpr(static_cast<List *>(copyObject(question->from)), where);
+    query->hasSubLinks = question->semi_joins != NIL;
+    query->jointree = makeFromExpr(static_cast<List *>(copyObject(question->from)), with_semi_joins(question, where));
     return query;
 }
 
@@ -362,6 +533,9 @@ void check_joined_columns(const Question *question) {
     (void)collect_columns(question->where, &columns);
     (void)collect_columns(reinterpret_cast<Node *>(query::conditions_of(question->from)), &columns);
     (void)collect_columns(reinterpret_cast<Node *>(question->filters), &columns);
+    ListCell *cell;
+    foreach (cell, question->semi_joins)
+        (void)collect_columns(static_cast<const query::SemiJoin *>(lfirst(cell))->condition, &columns);
     (void)collect_columns(reinterpret_cast<Node *>(question->units->values), &columns);
     for (int i = 0; i < question->leaf->nkeys; i++)
         (void)collect_columns(question->keys[i], &columns);

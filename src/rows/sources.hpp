@@ -14,7 +14,7 @@ void open_sources(const catalog::Reading &reading, Question *question);
 // Locks and checks the tables and those on the paths to their units; leaves them in question->checked. What the paths mean; null where
 // a row is a unit. Errors: 55000, naming the table and the remedy; 0A000 for joins that are not linked, or of tables that other
 // servers keep.
-Units *resolve_sources(Question *question);
+Units *resolve_sources(const catalog::Reading &reading, Question *question);
 
 // What was checked then, once more, and of now: a charge takes its time. As the owner of the tables. Returns them with their parts.
 // Errors: 55000, also where a unit had one row at most and no key says so any more.

@@ -5,12 +5,12 @@
 
 namespace dp::rows {
 
-bool run_plan(PlannedStmt *plan, const List *checked, DestReceiver *receiver) {
+bool run_plan(PlannedStmt *plan, const List *checked, DestReceiver *receiver, QueryEnvironment *copies) {
     if (!border::reads_only(plan, checked))
         return false;
     border::forget_empty_permissions(plan);
     QueryDesc *desc =
-        CreateQueryDesc(plan, "(dp_rdr)", GetActiveSnapshot(), InvalidSnapshot, receiver, nullptr, nullptr, 0);
+        CreateQueryDesc(plan, "(dp_rdr)", GetActiveSnapshot(), InvalidSnapshot, receiver, nullptr, copies, 0);
     standard_ExecutorStart(desc, 0);
     border::run_plan_unhooked(desc);
     standard_ExecutorFinish(desc);

@@ -8,6 +8,7 @@ namespace dp::rows {
 // The rows of a plan to where they are wanted. False: it would read other relations than those that were checked (a partition may
 // be attached after the check), and was not executed. Past the hooks of other extensions: how many rows there are, and what
 // auto_explain shows of the nodes below, are private (K6, C08).
-bool run_plan(PlannedStmt *plan, const List *checked, DestReceiver *receiver);
+// copies: of what it reads beside tables; null: nothing.
+bool run_plan(PlannedStmt *plan, const List *checked, DestReceiver *receiver, QueryEnvironment *copies = nullptr);
 
 } // namespace dp::rows

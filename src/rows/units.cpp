@@ -4,6 +4,7 @@
 #include "rows/arguments.hpp"
 #include "rows/canonical.hpp"
 #include "rows/nodes.hpp"
+#include "rows/public_rows.hpp"
 #include "rows/sources.hpp"
 #include "rows/statement.hpp"
 
@@ -154,6 +155,10 @@ static void forget_receiver(DestReceiver *self) {
 bool for_each_unit(const Question *question, const List *checked, bool with_columns, TakeUnit take, void *sink) {
     // States that are large are made one at a time: hashed ones grow in memory that nobody counts.
     border::pin_joins(contribution_size(question) <= largest_hashed_contribution);
+    bool copied;
+    QueryEnvironment *copies = copy_public_rows(question, checked, &copied);
+    if (!copied)
+        return false;
     PlannedStmt *plan = pg_plan_query(unit_query(question, with_columns), "(dp_rdr)", CURSOR_OPT_PARALLEL_OK, nullptr);
     auto *receiver = static_cast<Receiver *>(palloc0(sizeof(Receiver)));
     *receiver = {{receive, receive_start, receive_end, forget_receiver, DestNone},
@@ -162,7 +167,7 @@ bool for_each_unit(const Question *question, const List *checked, bool with_colu
                  take,
                  sink,
                  AllocSetContextCreate(CurrentMemoryContext, "dp_rdr unit", ALLOCSET_DEFAULT_SIZES)};
-    return run_plan(plan, checked, &receiver->base);
+    return run_plan(plan, checked, &receiver->base, copies);
 }
 
 } // namespace dp::rows

@@ -411,6 +411,20 @@ SELECT f.name, 'answers no query: ' || f.fault,
 FROM (SELECT x.name, split_part(x.fault, E'\n', 1) AS fault, split_part(x.fault, E'\n', 2) AS hint
       FROM (SELECT name, dp_rdr.facade_fault(view, relation) AS fault FROM facade
             WHERE exists AND dp_rdr.is_facade(view, relation)) x WHERE x.fault IS NOT NULL) f)sql"},
+    {"info", R"sql( -- a public table that refuses every query
+SELECT x.name, format('answers no query as a public table of %s: %s', x.table_name, split_part(x.fault, E'\n', 1)),
+       '-- ' || split_part(x.fault, E'\n', 2)
+FROM (SELECT p.relation::text AS name, c.name AS table_name, dp_rdr.public_fault(p.relation, c.relation) AS fault
+      FROM controlled c JOIN dp_rdr.public_table p ON p.domain = c.id
+      WHERE c.first AND EXISTS (SELECT FROM pg_class o WHERE o.oid = p.relation)) x WHERE x.fault IS NOT NULL)sql"},
+    {"info", R"sql( -- a public table: what is written there from private rows is told
+SELECT p.relation, format('is a public table of %s, and %s may write it: its rows must not come from private ones', c.name,
+                          string_agg(DISTINCT r.name, ', ')),
+       format('REVOKE INSERT, UPDATE ON %s FROM %s; -- unless it is theirs to fill', p.relation, string_agg(DISTINCT r.name, ', '))
+FROM controlled c JOIN dp_rdr.public_table p ON p.domain = c.id JOIN pg_class o ON o.oid = p.relation, aclexplode(o.relacl) a
+JOIN role r ON r.oid = a.grantee AND NOT r.super
+WHERE c.first AND a.privilege_type IN ('INSERT', 'UPDATE') AND a.grantee NOT IN (o.relowner, c.owner)
+GROUP BY p.relation, c.name)sql"},
     {"info", R"sql( -- columns that came later
 SELECT f.name, format('lacks columns that %s has got since: %s', f.table_name,
                       string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum)), format('SELECT dp_refresh(%L);', f.name)

@@ -3,6 +3,7 @@
 
 #include "catalog/facade.hpp"
 #include "catalog/ledger.hpp"
+#include "catalog/public_table.hpp"
 #include "sql/arguments.hpp"
 
 using dp::catalog::Visit;
@@ -140,6 +141,9 @@ static void leave_domain(const Visit &visit, const char *id, Oid relation) {
     visit.run("DELETE FROM dp_rdr.privacy_domain d WHERE d.id = $1::uuid "
               "AND NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.domain = d.id)",
               1, types, values);
+    visit.run("DELETE FROM dp_rdr.public_table p WHERE p.domain = $1::uuid "
+              "AND NOT EXISTS (SELECT FROM dp_rdr.privacy_domain d WHERE d.id = p.domain)",
+              1, types, values);
 }
 
 DP_CALL(dp_set_unit) {
@@ -212,6 +216,23 @@ DP_CALL(dp_set_contribution) {
 
 // ---- dp_domain -----------------------------------------------------------------------------------------------------
 
+// Of a table's domain, by name; those that are gone are left out.
+static Datum public_tables_of(Oid relation) {
+    Visit visit = Visit::read();
+    (void)run_with_oid(visit,
+                       "SELECT coalesce((SELECT array_agg(p.relation ORDER BY s.nspname COLLATE \"C\", c.relname "
+                       "COLLATE \"C\") FROM dp_rdr.protected_table t JOIN dp_rdr.public_table p ON p.domain = t.domain "
+                       "JOIN pg_class c ON c.oid = p.relation JOIN pg_namespace s ON s.oid = c.relnamespace "
+                       "WHERE t.relation::oid = $1), '{}')",
+                       relation);
+    bool isnull;
+    MemoryContext old = MemoryContextSwitchTo(visit.spi.caller);
+    Datum tables = datumCopy(border::Spi::value(0, 1, &isnull), false, -1);
+    MemoryContextSwitchTo(old);
+    visit.leave();
+    return tables;
+}
+
 static const char *names_of(const UnitPath *path) {
     StringInfoData text;
     initStringInfo(&text);
@@ -257,10 +278,11 @@ DP_CALL(dp_domain) {
         views[i] = DatumGetInt64(border::Spi::value(i, 2, &isnull));
     }
     visit.leave();
+    Datum public_tables = public_tables_of(relation);
     for (uint64 i = 0; i < n; i++) {
         const UnitPath *path = declared_unit(tables[i]);
-        Datum values[6] = {ObjectIdGetDatum(tables[i])};
-        bool nulls[6] = {false, path == nullptr, path == nullptr, true, true, false};
+        Datum values[7] = {ObjectIdGetDatum(tables[i])};
+        bool nulls[7] = {false, path == nullptr, path == nullptr, true, true, false, false};
         if (path != nullptr) {
             values[1] = CStringGetTextDatum(names_of(path));
             values[2] = CStringGetTextDatum(way_of(path));
@@ -270,6 +292,7 @@ DP_CALL(dp_domain) {
             nulls[4] = path->max_groups == 0;
         }
         values[5] = Int64GetDatum(views[i]);
+        values[6] = public_tables;
         tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
     }
     return Datum{0};

@@ -88,6 +88,8 @@ static void forget_dangling(const Visit &visit) {
     visit.run("DELETE FROM dp_rdr.privacy_domain d WHERE d.unit_types IS NULL "
               "AND NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.domain = d.id) "
               "AND NOT EXISTS (SELECT FROM dp_rdr.ledger_row l WHERE l.table_id = d.id)");
+    visit.run("DELETE FROM dp_rdr.public_table p WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = p.relation) "
+              "OR NOT EXISTS (SELECT FROM dp_rdr.privacy_domain d WHERE d.id = p.domain)");
 }
 
 // A view of the owner's over this table that calls deny(): it was protected before, by a catalog that is lost. Anybody can

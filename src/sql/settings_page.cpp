@@ -66,6 +66,14 @@ SELECT array_to_string(t.unit, ', '), concat_ws(', ', 'of ' || t.parent::text, t
        NULL
 FROM dp_rdr.protected_table t WHERE t.relation::oid = $2 AND t.unit IS NOT NULL)sql"};
 
+const Part public_tables = {"public", R"sql(
+SELECT p.relation::text, 'may be joined with ' || (
+         SELECT string_agg(o.relation::text, ', ' ORDER BY o.relation::text COLLATE "C")
+         FROM dp_rdr.protected_table o JOIN pg_class c ON c.oid = o.relation WHERE o.domain = t.domain),
+       format('SELECT pg_catalog.dp_set_public(%L, %L);', p.relation::text, t.relation::text)
+FROM dp_rdr.protected_table t JOIN dp_rdr.public_table p ON p.domain = t.domain JOIN pg_class x ON x.oid = p.relation
+WHERE t.relation::oid = $2 ORDER BY p.relation::text COLLATE "C")sql"};
+
 // What goes with zcdp alone is refused with other bounds.
 const Part bound = {"budget", R"sql(
 SELECT 'bound', d.bound, format('SELECT pg_catalog.dp_set_odometer(%L, %s);', t.relation::text, concat_ws(', ',
@@ -253,6 +261,7 @@ DP_CALL(dp_settings) {
     Visit visit = Visit::read();
     put_part(visit, caller, relation, views, result);
     put_part(visit, caller, relation, unit, result);
+    put_part(visit, caller, relation, public_tables, result);
     put_part(visit, caller, relation, bound, result);
     put_part(visit, caller, relation, totals, result);
     if (has_odometer)

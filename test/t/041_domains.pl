@@ -113,6 +113,13 @@ is($node->safe_psql('data', q{SELECT count(DISTINCT domain) FROM dp_rdr.protecte
 
 # ---- dump and restore -------------------------------------------------------------------------------------------------
 
+# Public tables, one of which is gone.
+psql_as($node, 'data', 'controller', q{
+	CREATE TABLE drug_name (drug integer PRIMARY KEY, name text);
+	CREATE TABLE drug_shape (drug integer PRIMARY KEY);
+	SELECT dp_set_public('drug_name', 'drug'), dp_set_public('drug_shape', 'patient');
+	DROP TABLE drug_shape;});
+
 # A table of the domain is gone when the dump is taken, and comes back afterwards.
 psql_as($node, 'data', 'controller', 'DROP VIEW allergy_dp; DROP TABLE allergy');
 my $dump = PostgreSQL::Test::Utils::tempdir() . '/data.dump';
@@ -125,9 +132,12 @@ my %facts = (
 	'odometer' => q{SELECT string_agg(o::text, E'\n') FROM dp_rdr.odometer o},
 	'domains' => q{SELECT string_agg(d::text, E'\n' ORDER BY d::text) FROM dp_rdr.privacy_domain d},
 	'tables' => q{SELECT string_agg(t::text, E'\n' ORDER BY t::text) FROM dp_rdr.protected_table t JOIN pg_class c ON c.oid = t.relation},
+	'public' => q{SELECT string_agg(p::text, E'\n') FROM dp_rdr.public_table p JOIN pg_class c ON c.oid = p.relation},
 	'ways' => q{SELECT string_agg(d::text, E'\n' ORDER BY d::text) FROM dp_domain('patient') d});
 is($node->safe_psql('copy', $facts{$_}), $node->safe_psql('data', $facts{$_}), "$_: the same after the restore") for sort keys %facts;
 ok($node->safe_psql('copy', q{SELECT dp_verify_ledger('visit')}) eq 't', 'the chain is whole');
+is($node->safe_psql('copy', q{SELECT DISTINCT public FROM dp_domain('visit')}), '{drug_name}', 'a public table is public');
+is($node->safe_psql('copy', 'SELECT count(*) FROM dp_rdr.public_table'), 1, 'and one that is gone is forgotten');
 my $spent = account($node, 'copy', 'patient');
 psql_as($node, 'copy', 'controller', 'CREATE TABLE allergy (patient_id integer PRIMARY KEY)');
 is(sqlstate($node, 'copy', 'controller', q{SELECT dp_protect('allergy', 'allergy_dp')}), '55000', 'the table that was gone does not begin anew');

@@ -1,0 +1,18 @@
+// Public rows as a join reads them: a copy, made before any private row is read (architecture.md, 3.6).
+//
+// How much of a side a join reads depends on the other one. Of a table that an analyst may write he could see afterwards whether it
+// was read: pages that a scan has pruned take his next rows elsewhere. So it is read as a whole, whatever else there is.
+#pragma once
+
+#include "rows/question.hpp"
+
+namespace dp::rows {
+
+// An entry of the internal statement for a public source: its rows, copied.
+RangeTblEntry *public_entry(Oid relation, int varno);
+
+// The copies of all public sources of a question, for run_plan; null: it has none. Under the active snapshot, as the current role.
+// *executed: false where a plan would have read other relations than those that were checked, and nothing was copied.
+QueryEnvironment *copy_public_rows(const Question *question, const List *checked, bool *executed);
+
+} // namespace dp::rows

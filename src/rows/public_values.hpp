@@ -1,0 +1,18 @@
+// What is looked up in public tables before a charge: it decides what is asked, and is nobody's secret.
+#pragma once
+
+#include "rows/question.hpp"
+
+namespace dp::rows {
+
+// How many rows agree in these columns, at most; 0 for a table without rows. Rows with a long value count as none: they are joined with
+// nothing (short_key_condition). As the current role, which needs SELECT on the columns; under the snapshot of `reading`. The caller
+// has locked the table and checked it (catalog/public_table).
+int64 largest_multiplicity(const catalog::Reading &reading, Oid relation, int ncolumns, const AttrNumber *columns);
+
+// The distinct values of a column; `with_null`: and NULL, also where no row has it. False: there are more than `most`, or the type has
+// no order.
+bool public_domain(const catalog::Reading &reading, Oid relation, AttrNumber column, bool with_null, int most,
+                   KeyDomain *domain);
+
+} // namespace dp::rows

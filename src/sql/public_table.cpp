@@ -1,0 +1,78 @@
+// dp_set_public, dp_unset_public: what protected tables may be joined with (doc/controller.md).
+#include "catalog/public_table.hpp"
+#include "catalog/facade.hpp"
+#include "sql/arguments.hpp"
+#include "sql/domain.hpp"
+#include "sql/refusal.hpp"
+
+using dp::catalog::Visit;
+
+namespace dp::sql {
+
+using catalog::qualified_name;
+
+namespace {
+struct PublicCall {
+    Oid relation;
+    Oid table; // protected
+};
+} // namespace
+
+static PublicCall arguments_of(FunctionCallInfo fcinfo) {
+    require(fcinfo, 0, "relation");
+    require(fcinfo, 1, "protected");
+    PublicCall call = {PG_GETARG_OID(0), protected_relation(PG_GETARG_OID(1))};
+    if (get_rel_name(call.relation) == nullptr)
+        ereport(ERROR,
+                (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", call.relation)));
+    return call;
+}
+
+static uint64 run_for(const Visit &visit, const PublicCall &call, const char *sql) {
+    Oid types[2] = {OIDOID, OIDOID};
+    Datum values[2] = {ObjectIdGetDatum(call.relation), ObjectIdGetDatum(call.table)};
+    return visit.run(sql, 2, types, values);
+}
+
+DP_CALL(dp_set_public) {
+    const PublicCall call = arguments_of(fcinfo);
+    LockRelationOid(call.relation, AccessShareLock);
+    (void)catalog::check_public(call.relation, catalog::relation_owner(call.table));
+    Visit visit = Visit::write();
+    lock_declarations(visit, call.table);
+    run_for(visit, call,
+            "INSERT INTO dp_rdr.public_table (domain, relation) SELECT t.domain, $1::regclass "
+            "FROM dp_rdr.protected_table t WHERE t.relation::oid = $2 ON CONFLICT DO NOTHING");
+    visit.leave();
+    PG_RETURN_VOID();
+}
+
+DP_CALL(dp_unset_public) {
+    const PublicCall call = arguments_of(fcinfo);
+    Visit visit = Visit::write();
+    lock_declarations(visit, call.table);
+    uint64 n = run_for(visit, call,
+                       "DELETE FROM dp_rdr.public_table p USING dp_rdr.protected_table t "
+                       "WHERE p.domain = t.domain AND p.relation::oid = $1 AND t.relation::oid = $2 RETURNING 1");
+    visit.leave();
+    if (n == 0)
+        ereport(ERROR,
+                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                 errmsg("%s is not a public table for %s", qualified_name(call.relation), qualified_name(call.table)),
+                 errhint("dp_domain('%s') shows which are.", qualified_name(call.table))));
+    PG_RETURN_VOID();
+}
+
+// For dp_audit, which waits for nobody who may lock the table because he may write it.
+DP_FUNCTION(dp_public_fault) {
+    const ErrorData *refusal = refusal_by([&] {
+        if (!ConditionalLockRelationOid(PG_GETARG_OID(0), AccessShareLock))
+            return;
+        (void)catalog::check_public(PG_GETARG_OID(0), catalog::relation_owner(PG_GETARG_OID(1)));
+    });
+    if (refusal == nullptr)
+        PG_RETURN_NULL();
+    return CStringGetTextDatum(psprintf("%s\n%s", refusal->message, refusal->hint == nullptr ? "" : refusal->hint));
+}
+
+} // namespace dp::sql
