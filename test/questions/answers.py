@@ -37,7 +37,18 @@ def keys_of(rows):
 
 
 def table_of(rows, keys):
-    return Table(keys, {row[:keys]: row[keys:] for row in rows})
+    """Of rows with the same keys the first has them; the others are rows of their own."""
+    table = Table(keys, {})
+    for at, row in enumerate(rows):
+        key = row[:keys] if row[:keys] not in table.rows else row[:keys] + (f"row {at + 1}",)
+        table.rows[key] = row[keys:]
+    return table
+
+
+def without_nothing(answer, reference):
+    """Without rows that say nothing where the reference does: all groups that they were computed from were withheld."""
+    nothing = [key for key, row in answer.rows.items() if set(row) == {None} and set(reference.rows.get(key, (None,))) != {None}]
+    return Table(answer.keys, {key: row for key, row in answer.rows.items() if key not in nothing})
 
 
 def distance(one, other):
@@ -54,6 +65,7 @@ def distance(one, other):
 
 def differences(answer, reference, tolerances, empty, withheld):
     """What is wrong with an answer that shows so many empty groups, and leaves out so many."""
+    answer = without_nothing(answer, reference)
     less = [key for key in reference.rows if key not in answer.rows]
     found = [] if len(less) == withheld else [f"{len(less)} rows are not in the answer, in the place of {withheld}: {less}"]
     more = [key for key in answer.rows if key not in reference.rows]

@@ -3,7 +3,7 @@
 is installed.
 
     run.py            asks them all; an answer is held against the same question in plain SQL, a refusal against state.txt
-    run.py --record   writes state.txt from what happens now, to be read before it is committed
+    run.py --record   writes state.txt from what happens now, to be read before it is committed; a line that is taken out is measured anew
     run.py --show ID...   prints what these are answered, in full
 
 Limits are ample (protect.sql) and epsilon is the largest that there is, so what an answer differs from plain SQL by is noise that
@@ -25,7 +25,7 @@ ROOT = HERE.parents[1]
 for folder in ("attacks", "blackbox"):
     sys.path.insert(0, str(HERE.parent / folder))
 
-from answers import differences, distance, keys_of, largest, table_of, whole  # noqa: E402
+from answers import differences, distance, keys_of, largest, table_of, whole, without_nothing  # noqa: E402
 from libpq import Connection  # noqa: E402
 from questions import State, read_questions, read_states, tally, write_states  # noqa: E402
 from tap import Tap  # noqa: E402
@@ -116,8 +116,8 @@ def spread(tables, reference, column):
     return worst
 
 
-def record_one(asker, question):
-    """Its state, and what is doubtful about it."""
+def record_one(asker, question, before):
+    """Its state, and what is doubtful about it. What is as it was stays."""
     reference = asker.reference(question)
     reply = asker.ask(question)
     if reply.sqlstate():
@@ -125,7 +125,10 @@ def record_one(asker, question):
         return State(False, (), 0, 0, error.field("C"), error.field("M")), []
     keys = keys_of(reference)
     table = table_of(reference, keys)
-    answers = [table_of(rows_of(reply), keys)] + [table_of(rows_of(asker.ask(question)), keys) for _ in range(ROUNDS - 1)]
+    first = table_of(rows_of(reply), keys)
+    if before and before.answered and not differences(first, table, before.tolerances, before.empty, before.withheld):
+        return before, []
+    answers = [first] + [table_of(rows_of(asker.ask(question)), keys) for _ in range(ROUNDS - 1)]
     doubts = [f"rows differ among answers: {sorted(answers[0].rows.keys() ^ other.rows.keys(), key=str)}"
               for other in answers if other.rows.keys() != answers[0].rows.keys()][:1]
     tolerances = []
@@ -135,14 +138,14 @@ def record_one(asker, question):
         if tolerance > size / 10:
             doubts.append(f"value {column + 1}: a tolerance of {tolerance:g} for numbers up to {size:g}")
         tolerances.append(float(f"{tolerance:.3g}"))
-    empty, withheld = len(answers[0].rows.keys() - table.rows.keys()), len(table.rows.keys() - answers[0].rows.keys())
-    return State(True, tuple(tolerances), empty, withheld), doubts + differences(answers[0], table, tolerances, empty, withheld)
+    empty, withheld = len(first.rows.keys() - table.rows.keys()), len(table.rows.keys() - without_nothing(first, table).rows.keys())
+    return State(True, tuple(tolerances), empty, withheld), doubts + differences(first, table, tolerances, empty, withheld)
 
 
 def record(asker, questions):
     states, before = {}, read_states()
     for question in questions:
-        states[question.id], doubts = record_one(asker, question)
+        states[question.id], doubts = record_one(asker, question, before.get(question.id))
         now, then = states[question.id], before.get(question.id)
         if then is None or now.answered != then.answered or (not now.answered and now != then):
             print(f"{question.id}: {now.line()}" + (f", before: {then.line()}" if then else ""))
