@@ -192,6 +192,10 @@ greybox: build/greybox/dp_rdr.so
 neighbours: build/greybox/dp_rdr.so
 	python3 test/neighbours/run.py
 
+# What people ask of made-up tables: what is answered, and what is refused how.
+questions:
+	python3 test/questions/run.py
+
 # The library of test/batch: the objects of make all but for the module itself, a function that hands several charges to the
 # ledger's writer at once, and one that reads in the wrong process. No other target builds it, and none installs it.
 build/batch/%.o: %.cpp
@@ -257,6 +261,6 @@ container:
 
 .PHONY: dist deb container
 
-.PHONY: unit unit-sanitize statistics audit client samplers counts greybox neighbours blackbox batch test test-matrix test-asserts browser demo bench escrow soak mutants
+.PHONY: unit unit-sanitize statistics audit client samplers counts greybox neighbours questions blackbox batch test test-matrix test-asserts browser demo bench escrow soak mutants
 
 -include $(OBJS:.o=.d) $(wildcard build/obj/*/*/*.d build/sanitized/*/*/*.d build/greybox/src/*/*.d build/batch/test/*/*.d)

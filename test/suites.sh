@@ -91,6 +91,11 @@ run_neighbours() {
     make_here -s -j"$(nproc)" "${build_options[@]}" build/greybox/dp_rdr.so && on_server -- python3 test/neighbours/run.py
 }
 
+# A hundred questions, and what becomes of them.
+run_questions() {
+    on_server -- python3 test/questions/run.py
+}
+
 # Several charges in one commit, by a library that is built for this alone.
 run_batch() {
     make_here -s -j"$(nproc)" "${build_options[@]}" build/batch/batch.so && on_server -- python3 test/batch/run.py
@@ -128,6 +133,7 @@ run_suite() {
         fuzz) run_fuzz ;;
         greybox) run_greybox ;;
         neighbours) run_neighbours ;;
+        questions) run_questions ;;
         citus) run_citus ;;
         batch) run_batch ;;
         blackbox) on_server -- python3 test/blackbox/run.py ;;

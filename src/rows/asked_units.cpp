@@ -40,11 +40,16 @@ static bool groups_are_units(const Question *question, const Source &source) {
 }
 
 static void refuse_units_as_groups(const Source &source) {
-    ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                    errmsg("GROUP BY the columns that name a person is not supported in a query on a restricted view"),
-                    errdetail("Each group would be one person of %s, and none large enough to be shown.",
-                              source.settings->view_name),
-                    errhint("Count people by %s.", query::count_of_units(source.settings->unit))));
+    const char *people = query::count_of_units(source.settings->unit);
+    ereport(
+        ERROR,
+        (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+         errmsg("GROUP BY the columns that name a person is not supported in a query on a restricted view"),
+         errdetail("Each group would be one person of %s, and none large enough to be shown.",
+                   source.settings->view_name),
+         errhint("Count people by %s, with FILTER (WHERE ...) those who have such a row; count(*)::numeric / %s is how "
+                 "many rows they have on average.",
+                 people, people)));
 }
 
 // Of one source (query/shape).

@@ -7,8 +7,8 @@ the width of columns, and nothing else. In a block marked ```text exact there is
 nothing is shown nothing but results without an error may come out. What a page needs and does not show is in comments,
 <!-- sql ... -->, which run in their place.
 
-A page is a session of its own, of a superuser, in the order of PAGES: the analyst's page uses the database of the
-controller's. Tables, signatures and names are looked at in facts.py. The output is TAP.
+A page is a session of its own, of a superuser, in the order of PAGES: the analyst's page and the cookbook use the database
+of the controller's. Tables, signatures and names are looked at in facts.py. The output is TAP.
 """
 import pathlib
 import re
@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "test/packages"))
 import meta  # noqa: E402
 
-PAGES = ("README.md", "doc/controller.md", "doc/analyst.md", "doc/operations.md", "doc/reference.md",
+PAGES = ("README.md", "doc/controller.md", "doc/analyst.md", "doc/cookbook.md", "doc/operations.md", "doc/reference.md",
          "doc/guarantee.md", "doc/walks.md")
 BLOCK = re.compile(r"^```(\w*)(?: (exact))?\n(.*?)^```$|^<!-- sql\n(.*?)^-->$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#]+)(?:#([^)]*))?\)")
