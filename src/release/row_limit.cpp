@@ -55,7 +55,7 @@ rows::Question *resolve_limit(const LimitWish &wish, const catalog::Asker &asker
     check_owns(wish.relation, asker.role);
     question->asker = asker;
     question->text = call_text(question->settings, wish);
-    question->units = rows::resolve_sources(question);
+    question->units = rows::resolve_table(question);
     check_has_limit(wish.relation, question->settings->unit);
     catalog::check_whole(wish.relation, question->checked);
     rows::check_nodes(wish.relation, question->settings->owner);

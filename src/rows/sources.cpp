@@ -363,11 +363,25 @@ static void map_columns(Question *question) {
     }
 }
 
-Units *resolve_sources(const catalog::Reading &reading, Question *question) {
+static Units *resolve(Question *question, const catalog::Reading *reading) {
     question->checked = lock_and_check_all(question);
     question->remote = catalog::has_foreign_table(question->checked);
     map_columns(question);
-    return units_of_all(question, &reading);
+    return units_of_all(question, reading);
+}
+
+Units *resolve_sources(const catalog::Reading &reading, Question *question) {
+    return resolve(question, &reading);
+}
+
+Units *resolve_table(Question *question) {
+    auto *source = static_cast<query::Source *>(palloc0(sizeof(query::Source)));
+    source->relation = question->settings->view;
+    source->varno = 1;
+    question->nsources = 1;
+    question->sources = static_cast<Source *>(palloc(sizeof(Source)));
+    *question->sources = Source{source, question->settings, question->settings->relation, nullptr};
+    return resolve(question, nullptr);
 }
 
 const List *check_sources(const Question *question) {
