@@ -35,7 +35,7 @@ CREATE TABLE asked (n serial, query text, plain text);
 INSERT INTO asked (query) VALUES
 ('SELECT count(*) FROM patient_dp p WHERE EXISTS (SELECT FROM visit_dp v WHERE v.patient_id = p.patient_id)'),
 ('SELECT count(*) FROM patient_dp p WHERE NOT EXISTS (SELECT 1 FROM visit_dp v WHERE v.patient_id = p.patient_id)'),
-('SELECT count(*) FROM patient_dp p WHERE EXISTS (SELECT * FROM visit_dp v WHERE p.patient_id = v.patient_id AND v.cost > 90 AND v.code = ''c3'') AND p.ward < 3'),
+('SELECT count(*) FROM patient_dp p WHERE EXISTS (SELECT * FROM visit_dp v WHERE p.patient_id = v.patient_id AND v.cost > 90 AND v.code = ''c3'') AND p.ward > 3'),
 ('SELECT count(*) FROM patient_dp p WHERE NOT EXISTS (SELECT FROM visit_dp v WHERE v.patient_id = p.patient_id AND v.cost % 7 = p.ward)'),
 ('SELECT count(*) FROM patient_dp p WHERE p.patient_id IN (SELECT v.patient_id FROM visit_dp v WHERE v.cost < 10)'),
 ('SELECT count(*) FROM visit_dp v WHERE EXISTS (SELECT FROM bill_dp b WHERE b.visit_id = v.visit_id AND b.amount < 20)'),
@@ -56,7 +56,6 @@ UPDATE asked SET plain = regexp_replace(replace(replace(query, '_dp', ''), 'FROM
                                         'FROM visit v WHERE (?!v.patient)(?!p.patient)', 'FROM visit v WHERE v.patient_id IS NOT NULL AND ', 'g');
 UPDATE asked SET plain = regexp_replace(plain, 'FROM dear (\w) WHERE', 'FROM visit \1 WHERE \1.cost >= 50 AND');
 GRANT SELECT ON asked TO regress_analyst;
-GRANT USAGE ON SCHEMA semi TO regress_analyst;
 CREATE TABLE answer (n integer, x bigint);
 GRANT INSERT ON answer TO regress_analyst;
 SET ROLE regress_analyst;

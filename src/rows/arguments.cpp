@@ -152,17 +152,27 @@ const char *argument_text(const Question *question, int aggregate) {
 
 // ---- bounds --------------------------------------------------------------------------------------------------------
 
+static bool is_public_column(const Question *question, AttrNumber column) {
+    const query::Source *source = query::source_of(question->leaf, query::varno_of(column));
+    return source != nullptr && source->is_public;
+}
+
 static const privacy::Bounds *bounds_of_column(const catalog::Reading &reading, const Question *question,
                                                AttrNumber column) {
     Oid relation = relation_of(question, column);
     const char *name = column_name(question, column), *table = catalog::qualified_name(relation);
     const privacy::Bounds *bounds = catalog::column_bounds(
         reading, relation, name, is_integer_type(getBaseType(get_atttype(relation, query::attno_of(column)))));
-    if (bounds == nullptr)
+    if (bounds == nullptr && is_public_column(question, column))
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("column %s of %s has no declared bounds", quote_identifier(name), table),
-                        errhint("The controller declares them with dp_set_bounds('%s', '%s', lower, upper).", table,
-                                name)));
+                        errmsg("column %s of public table %s has no bounds", quote_identifier(name), table),
+                        errhint("Use an expression that has: least(greatest(%s, 0), 1000), for instance.",
+                                quote_identifier(name))));
+    if (bounds == nullptr)
+        ereport(ERROR,
+                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                 errmsg("column %s of %s has no declared bounds", quote_identifier(name), table),
+                 errhint("The controller declares them with dp_set_bounds('%s', '%s', lower, upper).", table, name)));
     return bounds;
 }
 

@@ -600,6 +600,13 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
 // What to ask the controller for, or what he can do himself.
 static const char *groups_remedy(const Question *question) {
     bool asks = question->grantee != nullptr;
+    const Source *source = question->undeclared == InvalidAttrNumber
+                               ? nullptr
+                               : source_at(question, query::varno_of(question->undeclared));
+    if (source != nullptr && source->source->is_public)
+        return psprintf("Column %s of the public table has more than %d values: group by one with fewer, or ask for a "
+                        "delta above 0 in dp_grant().",
+                        column_name(question, question->undeclared), max_coordinates);
     if (question->undeclared == InvalidAttrNumber)
         return asks ? "The groups of this expression do not follow from what is declared of its columns: ask the "
                       "controller for their bounds or groups, for a generated column with declared groups, or for a "

@@ -81,12 +81,13 @@ SELECT dp_grant(v, 'attack_analyst', tau => 0.95), dp_grant(v, 'attack_team', ta
 FROM unnest('{patient_dp,visit_dp,bill_dp,letter_dp}'::regclass[]) v;
 -- Public tables: one that the attacker may fill, with what the canary alone has; one that nobody declared.
 CREATE TABLE ward_name (ward text, floor integer, name text) WITH (autovacuum_enabled = off);
-CREATE INDEX ward_name_lower ON ward_name (lower(ward));
+CREATE INDEX ward_name_lower ON ward_name (lower(left(ward, 100)));
 INSERT INTO ward_name VALUES ('w0', 0, 'zero'), ('w1', 1, 'one'), ('w2', 2, 'two'), ('w2', 3, 'two'), ('Atlantis', -1, 'sunk'), (NULL, 9, NULL);
 INSERT INTO ward_name VALUES (repeat('xyzzy', 200000), 7, repeat('y', 1000000));
 CREATE TABLE part_name (part text PRIMARY KEY, name text) WITH (autovacuum_enabled = off);
 INSERT INTO part_name VALUES ('p0', 'bandage'), ('p1', 'pill'), ('xyzzy', 'secret');
 SELECT dp_set_public(t, 'patient') FROM unnest('{ward_name,part_name}'::regclass[]) t;
+SELECT dp_set_public('ward_name', 'letter');
 GRANT SELECT, INSERT, UPDATE, DELETE ON ward_name TO attack_analyst;
 GRANT SELECT ON ward_name, part_name TO attack_team, attack_finder, attack_selector;
 GRANT SELECT (part) ON part_name TO attack_analyst;

@@ -67,7 +67,7 @@ class Join:
 
     def rows(self, tables):
         nothing = {source.alias: None for source in self.right.sources()}
-        others = self.right.rows(tables)
+        others = list(self.right.rows(tables))
         for left in self.left.rows(tables):
             met = False
             for right in others:
@@ -143,6 +143,15 @@ def make_tree(rng):
     while len(tree.sources()) < wanted:
         tree = extend(rng, tree, len(tree.sources())) or tree
     return tree
+
+
+def conditions_above(tree):
+    """Those that hold in every joined row: none that decides about an outer join alone."""
+    if isinstance(tree, Source):
+        return []
+    if tree.kind == "LEFT JOIN":
+        return conditions_above(tree.left)
+    return conditions_above(tree.left) + conditions_above(tree.right) + ([tree.extra[0]] if tree.extra else [])
 
 
 # ---- how many rows of one person -----------------------------------------------------------------------------------

@@ -229,7 +229,7 @@ def run_schema(owner, sessions, noise, rng, number, count, tap):
         answered += not whole.error
         kept = question.complaints[:3]
         tap.report(f"schema {number}, {schema.type}, R {question.limits.rows}, kappa {question.limits.groups}: {question.sql}",
-                   kept + ([f"refused: {whole.error}"] if whole.error and not kept else []))
+                   kept + ([question.sql] if kept else []) + ([f"refused: {whole.error}"] if whole.error and not kept else []))
     return answered
 
 

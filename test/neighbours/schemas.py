@@ -2,7 +2,7 @@
 from typing import NamedTuple
 
 from account import Limits, Measure
-from joins import joined_rows, make_tree, most_rows
+from joins import conditions_above, joined_rows, make_tree, most_rows
 
 # Types of the unit's columns, and how its values are written. Numeric ones in two spellings of the same number.
 UNIT_TYPES = {
@@ -240,8 +240,8 @@ def make_joined_question(rng, schema):
     named = f"{of.alias}.{pick}"
     keys = {"": ((),), "g": GROUPS, "m": (False, True, None), "d": None}[pick]
     key = {"": lambda row: (), "g": lambda row: row[named] if row[named] in GROUPS else "left out"}.get(pick, lambda row: row[named])
-    if keep is not None and keep is of and pick == "d":
-        keep = None
+    if pick == "m" and named in conditions_above(tree):  # on the key alone: other groups are not in the answer
+        keys = (True,)
     where = "" if keep is None else f" WHERE {keep.alias}.d IN ('p', 'q')"
     keeps = (lambda row: True) if keep is None else lambda row: row[f"{keep.alias}.d"] in ("p", "q")
     one_group = not pick or single or (of.table == "people" and of in tree.kept())

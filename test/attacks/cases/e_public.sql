@@ -51,5 +51,34 @@ INSERT INTO ward_name SELECT 'w0', g, g FROM generate_series(1, 300) g
   DELETE FROM ward_name WHERE floor = 77
 BEGIN
   LOCK TABLE ward_name IN ACCESS EXCLUSIVE MODE
-  SELECT count(*) FROM visit_dp v JOIN ward_name w ON w.ward = v.ward
+  !SELECT count(*) FROM visit_dp v JOIN ward_name w ON w.ward = v.ward
   ROLLBACK
+
+-- Whether somebody has a row: of the same people, linked, or of public ones. Nothing of the others decides.
+-- C01 SHAPE
+SELECT count(*) FROM visit_dp v, patient_dp p WHERE v.pid = p.pid
+SELECT count(*) FROM visit_dp WHERE pid IN (SELECT pid FROM patient_dp)
+SELECT count(*) FROM patient_dp p WHERE EXISTS (SELECT FROM visit_dp v WHERE v.pid = p.pid AND v.ward = 'Atlantis')
+SELECT count(*) FROM patient_dp p WHERE NOT EXISTS (SELECT FROM visit_dp v WHERE v.pid = p.pid AND v.cost * v.cost > 100)
+SELECT count(*), sum(age) FROM patient_dp p WHERE EXISTS (SELECT FROM visit_dp v WHERE v.pid = p.pid AND length(v.note) < 100)
+SELECT ward, count(*) FROM visit_dp v WHERE EXISTS (SELECT FROM bill_dp b WHERE b.vid = v.vid AND b.cost > v.cost) GROUP BY ward
+SELECT count(*) FROM letter_dp l WHERE EXISTS (SELECT FROM letter_dp o WHERE o.author = l.author AND o.subject <> l.subject)
+SELECT count(*) FROM letter_dp l WHERE NOT EXISTS (SELECT FROM ward_name w WHERE w.ward = l.author)
+SELECT count(*) FROM visit_dp v WHERE v.ward IN (SELECT ward FROM ward_name WHERE floor < 0)
+SELECT count(*) FROM visit_dp v WHERE v.ward NOT IN (SELECT ward FROM ward_name)
+SELECT count(*) FROM visit_dp v WHERE v.ward NOT IN (SELECT ward FROM ward_name WHERE ward IS NOT NULL)
+SELECT count(*) FROM visit_dp v WHERE v.note NOT IN (SELECT part FROM part_name)
+
+-- C12 NOLEAK
+finder> SELECT note, count(*) FROM visit_dp v WHERE EXISTS (SELECT FROM patient_dp p WHERE p.pid = v.pid AND p.age > 80) GROUP BY note
+finder> SELECT v.ward || '', count(*) FROM visit_dp v WHERE NOT EXISTS (SELECT FROM ward_name w WHERE w.ward = v.ward AND w.floor >= 0) GROUP BY 1
+
+-- D14 REFUSE 0A000
+SELECT count(*) FROM patient_dp p WHERE EXISTS (SELECT FROM visit_dp v WHERE v.ward = 'Atlantis')
+SELECT count(*) FROM patient_dp p WHERE EXISTS (SELECT FROM visit_dp v WHERE v.vid = p.pid)
+SELECT count(*) FROM patient_dp p WHERE EXISTS (SELECT FROM visit_dp v WHERE v.pid = p.pid + 0)
+SELECT count(*) FROM patient_dp p WHERE EXISTS (SELECT FROM visit_dp v WHERE v.pid <> p.pid)
+SELECT count(*) FROM patient_dp p WHERE p.age > (SELECT max(cost) FROM visit_dp v WHERE v.pid = p.pid)
+SELECT count(*) FROM patient_dp p WHERE EXISTS (SELECT FROM visit_dp v WHERE v.pid = p.pid) IS NOT FALSE
+SELECT count(*) FROM patient_dp p WHERE p.pid = ANY (SELECT pid FROM visit_dp) IS NULL
+SELECT sum(CASE WHEN EXISTS (SELECT FROM visit_dp v WHERE v.pid = p.pid) THEN 1 ELSE 0 END) FROM patient_dp p

@@ -51,8 +51,7 @@ SELECT count(DISTINCT (pid, ward)) FROM visit_dp
 SELECT count(DISTINCT pid + 0) FROM visit_dp
 SELECT count(DISTINCT vid) FROM bill_dp
 SELECT sum(DISTINCT cost) FROM visit_dp
-SELECT count(*) FROM visit_dp v, patient_dp p WHERE v.pid = p.pid
-SELECT count(*) FROM visit_dp WHERE pid IN (SELECT pid FROM patient_dp)
+SELECT count(*) FROM visit_dp WHERE pid NOT IN (SELECT pid FROM patient_dp)
 
 -- How much of a person counts, is the analyst's to say within what is possible.
 -- D14 REFUSE 22023
