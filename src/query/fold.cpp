@@ -304,6 +304,15 @@ static Place *add_place(Fold *fold, int index) {
     return place;
 }
 
+// A public table is read with its parts: the leaf says so of all.
+static bool is_public_source(const RangeTblEntry *entry, ParseState *source) {
+    if (entry->rtekind != RTE_RELATION || entry->tablesample != nullptr || !catalog::is_public_table(entry->relid))
+        return false;
+    if (!entry->inh)
+        refuse_part("ONLY", only_remedy, source, -1);
+    return true;
+}
+
 // A facade, or a public table.
 static From fold_source(Fold *fold, Oid relation, int index) {
     check_sources(list_length(fold->all->facades) + 1);
@@ -326,7 +335,7 @@ static From fold_item(const RangeTblRef *ref, bool nullable, void *context) {
         fold->all->views.add(level->query, entry, entry->subquery);
         return fold_source(fold, view, ref->rtindex);
     }
-    if (entry->rtekind == RTE_RELATION && entry->tablesample == nullptr && catalog::is_public_table(entry->relid))
+    if (is_public_source(entry, fold->source))
         return fold_source(fold, entry->relid, ref->rtindex);
     Fold inner = *fold;
     if (entry->rtekind == RTE_CTE) {
@@ -391,7 +400,7 @@ static bool fold_sub_selects(Node *node, void *context) {
     Oid source = catalog::expanded_facade(entry);
     if (OidIsValid(source))
         static_cast<Folded *>(context)->views.add(query, entry, entry->subquery);
-    else if (entry->rtekind == RTE_RELATION && entry->tablesample == nullptr && catalog::is_public_table(entry->relid))
+    else if (is_public_source(entry, nullptr))
         source = entry->relid;
     else
         return false;

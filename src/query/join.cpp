@@ -6,6 +6,7 @@
 #include "catalog/settings.hpp"
 #include "query/fold.hpp"
 #include "query/limits.hpp"
+#include "query/remedy.hpp"
 
 namespace dp::query {
 
@@ -48,6 +49,8 @@ static From read_item(const RangeTblRef *ref, bool nullable, void *context) {
             refuse_relation(entry->relid);
         refuse_item(reading, nullptr);
     }
+    if (is_public && !entry->inh)
+        refuse_part("ONLY", only_remedy, reading->source, -1);
     check_sources(leaf->nsources + 1);
     leaf->sources[leaf->nsources++] = Source{entry->relid, ref->rtindex, is_public, nullable, false};
     auto *own = makeNode(RangeTblRef);

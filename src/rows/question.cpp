@@ -19,6 +19,7 @@
 #include "rows/derived.hpp"
 #include "rows/groups.hpp"
 #include "rows/nodes.hpp"
+#include "rows/public_rows.hpp"
 #include "rows/public_values.hpp"
 #include "rows/shown.hpp"
 #include "rows/sources.hpp"
@@ -592,8 +593,10 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
     find_decimals(question);
     if (is_clipped(question)) // before a charge: all of it is public
         check_contribution_size(question);
-    if (is_joined(question))
+    if (is_joined(question)) {
         check_joined_columns(question);
+        check_public_columns(question);
+    }
     return question;
 }
 
