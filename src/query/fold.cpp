@@ -263,11 +263,12 @@ namespace {
 struct Fold {
     const Level *level;
     ParseState *source;
-    bool dropped;    // nothing else will refer to its entries, so that a CTE that is not used any more is not planned either
-    Folded *all;     // of the level that aggregates
-    List *places;    // of this level, so far
-    int location;    // of the join that is being looked at
-    bool single;     // one item
+    bool
+        dropped; // nothing else will refer to its entries, so that a CTE that is not used any more is not planned either
+    Folded *all;  // of the level that aggregates
+    List *places; // of this level, so far
+    int location; // of the join that is being looked at
+    bool single;  // one item, and so above
 };
 } // namespace
 
@@ -334,15 +335,16 @@ static From fold_item(const RangeTblRef *ref, bool nullable, void *context) {
     }
     Level below = query_of(entry, level);
     Query *query = below.query;
-    if (query == nullptr || aggregates(query)) // the rows are in an entry that a rule has left behind, or in another item
+    if (query == nullptr ||
+        aggregates(query)) // the rows are in an entry that a rule has left behind, or in another item
         refuse_other(fold);
     check_projection(query, fold->source);
     List *places = NIL;
     From from = fold_level(&below, &inner, &places);
     bool sublinks = false; // shape refuses those that are used
     Place *place = add_place(fold, ref->rtindex);
-    place->columns = reinterpret_cast<List *>(put_in_place(reinterpret_cast<Node *>(copyObject(query->targetList)),
-                                                           query, places, fold->source, &sublinks));
+    place->columns = reinterpret_cast<List *>(
+        put_in_place(reinterpret_cast<Node *>(copyObject(query->targetList)), query, places, fold->source, &sublinks));
     if (nullable)
         check_nullable(fold, place->columns);
     fold->all->views.add(level->query, entry, query);
@@ -368,8 +370,8 @@ static From fold_level(const Level *level, Fold *outer, List **places) {
                  outer->dropped,
                  outer->all,
                  NIL,
-                 location_of_join(items),
-                 list_length(items) == 1 && IsA(linitial(items), RangeTblRef)};
+                 outer->single ? location_of_join(items) : outer->location,
+                 outer->single && list_length(items) == 1 && IsA(linitial(items), RangeTblRef)};
     if (items == NIL)
         refuse_other(&fold);
     From from = read_from(reinterpret_cast<Node *>(level->query->jointree), false,
@@ -393,6 +395,7 @@ Folded fold_from(const Level *level, ParseState *source) {
     outermost.source = source;
     outermost.dropped = true;
     outermost.all = &folded;
+    outermost.single = true;
     From from = fold_level(level, &outermost, &folded.places);
     folded.items = from.items;
     folded.condition = numbered(from.where, folded.facades);

@@ -146,10 +146,10 @@ Oid parameter_type(Oid type) {
     Oid base = getBaseType(type), part = part_of(base);
     bool servers = base < FirstNormalObjectId && part < FirstNormalObjectId && get_typtype(part) == TYPTYPE_BASE;
     if (!servers && !type_is_enum(part))
-        ereport(ERROR,
-                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                 errmsg("a parameter of type %s is not supported in a query on a restricted view", format_type_be(type)),
-                 errhint("Cast it to a type that PostgreSQL brings along, or to an enum.")));
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("a parameter of type %s is not supported in a query on a restricted view",
+                               format_type_be(type)),
+                        errhint("Cast it to a type that PostgreSQL brings along, or to an enum.")));
     return base;
 }
 

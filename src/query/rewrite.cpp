@@ -267,8 +267,8 @@ static List *columns_of_entry(const Query *leaf, int index) {
     List *columns = NIL;
     for (int i = 0; i < RelationGetDescr(relation)->natts; i++) {
         const FormData_pg_attribute *column = TupleDescAttr(RelationGetDescr(relation), i);
-        columns = lappend(columns, makeVar(index, column->attnum, column->atttypid, column->atttypmod,
-                                           column->attcollation, 0));
+        columns = lappend(columns,
+                          makeVar(index, column->attnum, column->atttypid, column->atttypmod, column->attcollation, 0));
     }
     table_close(relation, NoLock);
     return columns;
@@ -458,8 +458,7 @@ static void replace_by_release(Query *query, RangeTblEntry *release, const Folde
 static void fold_level(const Level *level, const Folded *folded, ParseState *source) {
     Query *query = level->query;
     auto *targets = reinterpret_cast<Node *>(query->targetList);
-    query->targetList =
-        reinterpret_cast<List *>(on_facades(targets, level, folded, source, &query->hasSubLinks));
+    query->targetList = reinterpret_cast<List *>(on_facades(targets, level, folded, source, &query->hasSubLinks));
     query->havingQual = on_facades(query->havingQual, level, folded, source, &query->hasSubLinks);
     query->jointree->quals = folded->condition;
 }

@@ -159,10 +159,10 @@ static const privacy::Bounds *bounds_of_column(const catalog::Reading &reading, 
     const privacy::Bounds *bounds = catalog::column_bounds(
         reading, relation, name, is_integer_type(getBaseType(get_atttype(relation, query::attno_of(column)))));
     if (bounds == nullptr)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("column %s of %s has no declared bounds", quote_identifier(name), table),
-                        errhint("The controller declares them with dp_set_bounds('%s', '%s', lower, upper).", table,
-                                name)));
+        ereport(ERROR,
+                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                 errmsg("column %s of %s has no declared bounds", quote_identifier(name), table),
+                 errhint("The controller declares them with dp_set_bounds('%s', '%s', lower, upper).", table, name)));
     return bounds;
 }
 

@@ -110,8 +110,7 @@ static const char *text_over(const Question *question, Node *node, bool views) {
                                                                  : relation_entry(source->relation, true));
     }
     query->jointree = makeFromExpr(NIL, nullptr);
-    query->targetList =
-        list_make1(makeTargetEntry(reinterpret_cast<Expr *>(copyObject(node)), 1, nullptr, false));
+    query->targetList = list_make1(makeTargetEntry(reinterpret_cast<Expr *>(copyObject(node)), 1, nullptr, false));
     const char *text = pg_get_querydef(query, false), *select = "SELECT ";
     const char *at = strstr(text, select);
     return at == nullptr ? text : at + strlen(select);
@@ -219,8 +218,7 @@ static Node *argument_column(const query::Aggregate &aggregate) {
 static void add_view_conditions(Question *question) {
     for (int i = 0; i < question->nsources; i++) {
         const Source &source = question->sources[i];
-        Node *condition =
-            source.settings == nullptr ? nullptr : view_condition(source.settings, source.source->varno);
+        Node *condition = source.settings == nullptr ? nullptr : view_condition(source.settings, source.source->varno);
         if (condition != nullptr && query::add_condition(question->from, source.source->varno, condition))
             question->where = make_and_qual(condition, question->where);
     }
@@ -369,8 +367,8 @@ static void find_measures(Question *question) {
             calls.push_back({aggregate.fn, query::argument_number(aggregate), aggregate.filter});
         }
         // Where a unit has one row its rows are counted, as everywhere.
-        *measures = privacy::leaf_measures(calls, question->thresholded,
-                                           is_clipped(question) && !question->units->single);
+        *measures =
+            privacy::leaf_measures(calls, question->thresholded, is_clipped(question) && !question->units->single);
         if (is_clipped(question))
             set_grains(question, measures);
         question->k1 = privacy::coordinates_of_one_group(*measures);

@@ -72,7 +72,8 @@ static List *step_conditions(const catalog::UnitPath *at, int varno, int of_pare
 }
 
 // The parent of a row, if it is a source on no nullable side that WHERE links to it; 0: it is none, or not linked.
-static int joined_parent(const Question *question, const query::Joined *joined, const catalog::UnitPath *at, int varno) {
+static int joined_parent(const Question *question, const query::Joined *joined, const catalog::UnitPath *at,
+                         int varno) {
     for (int i = 0; joined != nullptr && i < question->nsources; i++) {
         const query::Source *source = question->sources[i].source;
         if (question->sources[i].relation == at->parent_relation && !source->nullable && source->varno != varno &&
@@ -140,18 +141,18 @@ static catalog::Settings *open_settings(const catalog::Reading &reading, Oid vie
 
 static void check_one_domain(const catalog::Settings *first, const catalog::Settings *other) {
     if (memcmp(&first->id, &other->id, UUID_LEN) != 0)
-        ereport(ERROR,
-                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                 errmsg("a join of %s and %s is not supported: their people have different odometers", first->view_name,
-                        other->view_name),
-                 errhint("Tables of the same people are joined where the controller has said so, by dp_protect(.., unit "
-                         "=> ..) or dp_set_unit(). Else ask each by itself, and join the answers.")));
+        ereport(
+            ERROR,
+            (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+             errmsg("a join of %s and %s is not supported: their people have different odometers", first->view_name,
+                    other->view_name),
+             errhint("Tables of the same people are joined where the controller has said so, by dp_protect(.., unit "
+                     "=> ..) or dp_set_unit(). Else ask each by itself, and join the answers.")));
     if (first->unit == nullptr || other->unit == nullptr)
-        ereport(ERROR,
-                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                 errmsg("a join of %s with %s is not supported: each row of it is a person of its own", first->view_name,
-                        first->view == other->view ? "itself" : other->view_name),
-                 errhint("The controller declares whose rows they are with dp_set_unit().")));
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("a join of %s with %s is not supported: each row of it is a person of its own",
+                               first->view_name, first->view == other->view ? "itself" : other->view_name),
+                        errhint("The controller declares whose rows they are with dp_set_unit().")));
 }
 
 void open_sources(const catalog::Reading &reading, Question *question) {
@@ -308,7 +309,8 @@ static Query *select_from_joined(const Question *question, Node *where) {
                 entry = relation_entry(question->sources[i].relation, true);
         query->rtable = lappend(query->rtable, entry);
         if (entry->rtekind == RTE_RELATION)
-            border::set_permission(query, entry, 0); // the facades' were checked; the statement runs as the tables' owner
+            border::set_permission(query, entry,
+                                   0); // the facades' were checked; the statement runs as the tables' owner
     }
     query->jointree = makeFromExpr(static_cast<List *>(copyObject(question->from)), where);
     return query;
