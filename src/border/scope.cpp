@@ -81,7 +81,6 @@ Pin reading_pins[] = {
     {"enable_tidscan", "off"},       //
     {"enable_seqscan", "on"},        //
     {"row_security", "on"},          //
-    {"synchronize_seqscans", "off"}, // a scan leaves behind where it was: others of the table begin there
 };
 
 // Where they are joined: a hash or a merge join reads each side once, whatever the estimates are. A nested loop is left for

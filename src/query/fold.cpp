@@ -269,7 +269,7 @@ struct Fold {
     Folded *all;  // of the level that aggregates
     List *places; // of this level, so far
     int location; // of the join that is being looked at
-    bool single;  // one item
+    bool single;  // one item, and so above
 };
 } // namespace
 
@@ -434,8 +434,8 @@ static From fold_level(const Level *level, Fold *outer, List **places) {
                  outer->dropped,
                  outer->all,
                  NIL,
-                 location_of_join(items),
-                 list_length(items) == 1 && IsA(linitial(items), RangeTblRef)};
+                 outer->single ? location_of_join(items) : outer->location,
+                 outer->single && list_length(items) == 1 && IsA(linitial(items), RangeTblRef)};
     if (items == NIL)
         refuse_other(&fold);
     From from = read_from(reinterpret_cast<Node *>(level->query->jointree), false,
@@ -459,6 +459,7 @@ Folded fold_from(const Level *level, ParseState *source) {
     outermost.source = source;
     outermost.dropped = true;
     outermost.all = &folded;
+    outermost.single = true;
     From from = fold_level(level, &outermost, &folded.places);
     folded.items = from.items;
     folded.condition = numbered(from.where, folded.facades);

@@ -597,8 +597,8 @@ static void check_level(const Query *query, ParseState *source) {
 static void open_from(Leaf *leaf, Query *query, ParseState *source) {
     leaf->query = query;
     if (list_length(query->rtable) > 1)
-        query->targetList = reinterpret_cast<List *>(
-            border::columns_of_joined(query, reinterpret_cast<Node *>(query->targetList)));
+        query->targetList =
+            reinterpret_cast<List *>(border::columns_of_joined(query, reinterpret_cast<Node *>(query->targetList)));
     read_sources(leaf, query, source);
     read_semi_joins(leaf, query, source);
 }

@@ -1,8 +1,8 @@
 // Public rows as a join reads them: a copy, made before any private row is read (architecture.md, 3.6).
 //
 // How much of a side a join reads depends on the other one. Of a table that an analyst may write he could see afterwards whether it
-// was read: pages that a scan has pruned take his next rows elsewhere. So it is read as a whole, whatever else there is, with what its
-// rows keep out of line.
+// was read: scans begin where another has stopped, and pages that were read take his next rows. So it is read as a whole, whatever else
+// there is, with what its rows keep out of line.
 #pragma once
 
 #include "rows/question.hpp"

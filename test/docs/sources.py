@@ -7,11 +7,11 @@ import re
 SRC = pathlib.Path(__file__).resolve().parents[2] / "src"
 
 USERS = {  # a name, as a regular expression: who may use it
-    # Statements over protected tables are planned and run in two places, and in rows/remote those that must find nothing on
+    # Statements over protected tables are planned and run in two places, over public ones in rows/public_rows, and in rows/remote those that must find nothing on
     # another server; sql/analyst.cpp runs what dp_query() was given,
     # in which restricted views have been replaced.
-    r"pg_plan_quer\w+|standard_Executor\w+|Executor(Start|Run)\b": "rows/evaluate rows/units rows/statement rows/remote risk/statement sql/analyst border/versions",
-    r"run_plan(_unhooked)?\(": "rows/evaluate rows/units rows/statement rows/remote risk/statement sql/analyst border/versions",
+    r"pg_plan_quer\w+|standard_Executor\w+|Executor(Start|Run)\b": "rows/evaluate rows/units rows/public_rows rows/statement rows/remote risk/statement sql/analyst border/versions",
+    r"run_plan(_unhooked)?\(": "rows/evaluate rows/units rows/public_rows rows/statement rows/remote risk/statement sql/analyst border/versions",
     r"SPI_(prepare|execute)\w*\(": "border/spi risk/rerun",
     r"\b(table|index)_beginscan\w*|heap_getnext|tuple_fetch\w*": "",
     # For analysts: the round of a keeper. For owners: their own calls.
