@@ -269,7 +269,7 @@ struct Fold {
     Folded *all;  // of the level that aggregates
     List *places; // of this level, so far
     int location; // of the join that is being looked at
-    bool single;  // one item
+    bool single;  // one item, and so above
 };
 } // namespace
 
@@ -304,6 +304,15 @@ static Place *add_place(Fold *fold, int index) {
     return place;
 }
 
+// A public table is read with its parts: the leaf says so of all.
+static bool is_public_source(const RangeTblEntry *entry, ParseState *source) {
+    if (entry->rtekind != RTE_RELATION || entry->tablesample != nullptr || !catalog::is_public_table(entry->relid))
+        return false;
+    if (!entry->inh)
+        refuse_part("ONLY", only_remedy, source, -1);
+    return true;
+}
+
 // A facade, or a public table.
 static From fold_source(Fold *fold, Oid relation, int index) {
     check_sources(list_length(fold->all->facades) + 1);
@@ -326,7 +335,7 @@ static From fold_item(const RangeTblRef *ref, bool nullable, void *context) {
         fold->all->views.add(level->query, entry, entry->subquery);
         return fold_source(fold, view, ref->rtindex);
     }
-    if (entry->rtekind == RTE_RELATION && entry->tablesample == nullptr && catalog::is_public_table(entry->relid))
+    if (is_public_source(entry, fold->source))
         return fold_source(fold, entry->relid, ref->rtindex);
     Fold inner = *fold;
     if (entry->rtekind == RTE_CTE) {
@@ -391,7 +400,7 @@ static bool fold_sub_selects(Node *node, void *context) {
     Oid source = catalog::expanded_facade(entry);
     if (OidIsValid(source))
         static_cast<Folded *>(context)->views.add(query, entry, entry->subquery);
-    else if (entry->rtekind == RTE_RELATION && entry->tablesample == nullptr && catalog::is_public_table(entry->relid))
+    else if (is_public_source(entry, nullptr))
         source = entry->relid;
     else
         return false;
@@ -425,8 +434,8 @@ static From fold_level(const Level *level, Fold *outer, List **places) {
                  outer->dropped,
                  outer->all,
                  NIL,
-                 location_of_join(items),
-                 list_length(items) == 1 && IsA(linitial(items), RangeTblRef)};
+                 outer->single ? location_of_join(items) : outer->location,
+                 outer->single && list_length(items) == 1 && IsA(linitial(items), RangeTblRef)};
     if (items == NIL)
         refuse_other(&fold);
     From from = read_from(reinterpret_cast<Node *>(level->query->jointree), false,
@@ -450,6 +459,7 @@ Folded fold_from(const Level *level, ParseState *source) {
     outermost.source = source;
     outermost.dropped = true;
     outermost.all = &folded;
+    outermost.single = true;
     From from = fold_level(level, &outermost, &folded.places);
     folded.items = from.items;
     folded.condition = numbered(from.where, folded.facades);

@@ -6,6 +6,7 @@
 #include "catalog/settings.hpp"
 #include "query/fold.hpp"
 #include "query/limits.hpp"
+#include "query/remedy.hpp"
 
 namespace dp::query {
 
@@ -48,6 +49,8 @@ static From read_item(const RangeTblRef *ref, bool nullable, void *context) {
             refuse_relation(entry->relid);
         refuse_item(reading, nullptr);
     }
+    if (is_public && !entry->inh)
+        refuse_part("ONLY", only_remedy, reading->source, -1);
     check_sources(leaf->nsources + 1);
     leaf->sources[leaf->nsources++] = Source{entry->relid, ref->rtindex, is_public, nullable, false};
     auto *own = makeNode(RangeTblRef);
@@ -58,14 +61,14 @@ static From read_item(const RangeTblRef *ref, bool nullable, void *context) {
 static Node *read_condition(Node *on, void *context) {
     auto *reading = static_cast<const Reading *>(context);
     Node *condition = static_cast<Node *>(copyObject(on));
-    return condition == nullptr || reading->single ? condition
-                                                   : border::columns_of_joined(reading->query, condition);
+    return condition == nullptr || reading->single ? condition : border::columns_of_joined(reading->query, condition);
 }
 
 void read_sources(Leaf *leaf, Query *query, ParseState *source) {
     const List *items = query->jointree->fromlist;
     Reading reading = {leaf, query, source, list_length(items) == 1 && IsA(linitial(items), RangeTblRef)};
-    From from = read_from(reinterpret_cast<Node *>(query->jointree), false, {read_item, read_condition, &reading, source});
+    From from =
+        read_from(reinterpret_cast<Node *>(query->jointree), false, {read_item, read_condition, &reading, source});
     leaf->from = from.items;
     leaf->where = from.where;
     for (int i = leaf->nsources; --i >= 0;)
@@ -94,7 +97,11 @@ List *conditions_of(const List *items) {
 }
 
 namespace {
-enum class Added : uint8 { elsewhere, above, done }; // the source is not there; it is, and the condition is still to be added
+enum class Added : uint8 {
+    elsewhere,
+    above,
+    done
+}; // the source is not there; it is, and the condition is still to be added
 } // namespace
 
 static Added add_below(Node *item, int varno, Node *condition) {
@@ -247,8 +254,8 @@ static bool sibling_columns(const Linked &a, const Linked &b, AttrNumber *of_b) 
 static bool is_linked_one_way(const Links *links, const JoinExpr *on, const Linked &a, const Linked &b) {
     const AttrNumber *of_a, *of_b;
     AttrNumber of_sibling[catalog::max_unit_columns];
-    if (linking_columns(a, b, &of_a, &of_b) && are_equated(links->equalities, on, a.path->ncolumns, a.source->varno,
-                                                           of_a, b.source->varno, of_b))
+    if (linking_columns(a, b, &of_a, &of_b) &&
+        are_equated(links->equalities, on, a.path->ncolumns, a.source->varno, of_a, b.source->varno, of_b))
         return true;
     return sibling_columns(a, b, of_sibling) && are_equated(links->equalities, on, a.path->ncolumns, a.source->varno,
                                                             a.path->columns, b.source->varno, of_sibling);
@@ -321,23 +328,25 @@ static const char *way_text(const Linked &of) {
                 other = links->sources[i].name;
             way = way == nullptr ? way_text(links->sources[i]) : way;
         }
-    const char *hint = columns != nullptr
-                           ? psprintf(nullable ? "Write into the ON of that outer join: %s." : "Join by %s.", columns)
-                       : way != nullptr ? psprintf("Join a restricted view of %s as well, by the columns that lead to it.", way)
-                                        : "Ask each by itself, and join the answers.";
+    const char *hint =
+        columns != nullptr ? psprintf(nullable ? "Write into the ON of that outer join: %s." : "Join by %s.", columns)
+        : way != nullptr   ? psprintf("Join a restricted view of %s as well, by the columns that lead to it.", way)
+                           : "Ask each by itself, and join the answers.";
     if (other == nullptr)
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("an outer join that keeps rows of no person is not supported in a query on a restricted view"),
-                        errdetail("What is kept would not be anybody's where %s has no row.", source.name),
-                        errhint("Write the restricted view on the side that is kept, or use an inner join.")));
+        ereport(ERROR,
+                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                 errmsg("an outer join that keeps rows of no person is not supported in a query on a restricted view"),
+                 errdetail("What is kept would not be anybody's where %s has no row.", source.name),
+                 errhint("Write the restricted view on the side that is kept, or use an inner join.")));
     ereport(ERROR,
             (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-             errmsg("a join of %s and %s that may bring rows of different people together is not supported",
-                    other, source.name),
-             nullable ? errdetail("%s is on the nullable side of an outer join: what links it must stand in its ON, not "
-                                  "in WHERE.",
-                                  source.name)
-                      : errdetail("Nothing in WHERE or in ON of an inner join says that joined rows are of one person."),
+             errmsg("a join of %s and %s that may bring rows of different people together is not supported", other,
+                    source.name),
+             nullable
+                 ? errdetail("%s is on the nullable side of an outer join: what links it must stand in its ON, not "
+                             "in WHERE.",
+                             source.name)
+                 : errdetail("Nothing in WHERE or in ON of an inner join says that joined rows are of one person."),
              errhint("%s", hint)));
     pg_unreachable();
 }

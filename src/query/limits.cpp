@@ -37,6 +37,12 @@ void check_joined(int columns) {
                     "Name fewer columns at a time.");
 }
 
+void check_public_columns(int columns) {
+    if (columns > max_public_columns)
+        refuse_size("the query names too many columns of public tables that may be long", max_public_columns, "of them",
+                    "Name fewer columns at a time.");
+}
+
 void check_columns(int columns) {
     if (columns > max_columns)
         refuse_size("the risk of the query takes too many columns", max_columns,

@@ -28,6 +28,7 @@ inline constexpr char row_remedy[] =
 inline constexpr char outer_remedy[] = "GROUP BY the column in a query of its own, and join its answer.";
 inline constexpr char mark_remedy[] = "Write it around an aggregate as it stands, where that reads the view: "
                                       "dp_low(count(*)), dp_high(avg(x)); compute with the result.";
+inline constexpr char only_remedy[] = "A public table is read with all of its parts: leave ONLY out.";
 inline constexpr char subselect_remedy[] = "Ask for its result first, and write that as constants: x IN (1, 2, 3).";
 
 } // namespace dp::query

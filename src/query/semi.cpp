@@ -7,6 +7,7 @@
 #include "query/fold.hpp"
 #include "query/join.hpp"
 #include "query/limits.hpp"
+#include "query/remedy.hpp"
 
 namespace dp::query {
 
@@ -168,6 +169,7 @@ static bool take(const Reading *reading, Node *conjunct) {
     if (entry == nullptr)
         return false;
     check_form(query, reading, found);
+    refuse_if(!entry->inh, "ONLY", only_remedy, reading, found);
     const int source = add_source(reading, entry), varno = reading->leaf->sources[source].varno;
     Node *where = over_sources(static_cast<Node *>(copyObject(query->jointree->quals)), varno);
     Node *test = over_sources(comparison(found, query), varno);

@@ -383,9 +383,8 @@ static bool product_of(const Stretches *stretches, Node *expression, Product *pr
         int i = foreach_current_index(cell);
         product->columns[i] = lfirst_node(Var, cell);
         Var *column = product->columns[i];
-        if (!(column->varno == stretch_varno
-                  ? stretch_values(stretches, column->varattno - 1, &product->values[i])
-                  : column_values(stretches->columns, column, &product->values[i])))
+        if (!(column->varno == stretch_varno ? stretch_values(stretches, column->varattno - 1, &product->values[i])
+                                             : column_values(stretches->columns, column, &product->values[i])))
             return false;
         product->size *= product->values[i].n;
         if (product->size > most_tried)

@@ -1,6 +1,8 @@
 #include "rows/public_rows.hpp"
 
 #include "border/permissions.hpp"
+#include "query/limits.hpp"
+#include "rows/arguments.hpp"
 #include "rows/nodes.hpp"
 #include "rows/statement.hpp"
 
@@ -44,7 +46,45 @@ RangeTblEntry *public_entry(Oid relation, int varno) {
     return entry;
 }
 
-static Query *select_all(Oid relation, TupleDesc columns) {
+// Whatever the question does with a column. NULL stands for the others: the joins carry none of them.
+static Bitmapset *used_columns(const Question *question, Index varno) {
+    Bitmapset *columns = nullptr;
+    pull_varattnos(question->where, varno, &columns);
+    pull_varattnos(reinterpret_cast<Node *>(query::conditions_of(question->from)), varno, &columns);
+    pull_varattnos(reinterpret_cast<Node *>(question->filters), varno, &columns);
+    for (int i = 0; i < question->leaf->nkeys; i++)
+        pull_varattnos(question->keys[i], varno, &columns);
+    for (int i = 0; i < question->leaf->naggregates; i++)
+        pull_varattnos(question->arguments[i], varno, &columns);
+    for (int i = 0; i < list_length(question->leaf->arguments); i++)
+        pull_varattnos(question->expressions[i].node, varno, &columns);
+    ListCell *cell;
+    foreach (cell, question->semi_joins) {
+        auto *semi = static_cast<const query::SemiJoin *>(lfirst(cell));
+        pull_varattnos(semi->condition, varno, &columns);
+        pull_varattnos(semi->unless, varno, &columns);
+    }
+    return columns;
+}
+
+static bool is_used(const Bitmapset *used, AttrNumber column) {
+    return bms_is_member(column - FirstLowInvalidHeapAttributeNumber, used);
+}
+
+void check_public_columns(const Question *question) {
+    int n = 0;
+    for (int i = 0; i < question->nsources; i++) {
+        const Source &source = question->sources[i];
+        if (!source.source->is_public)
+            continue;
+        const Bitmapset *used = used_columns(question, source.source->varno);
+        for (AttrNumber column = 1; column <= natts_of(source.relation); column++)
+            n += is_used(used, column) && get_typlen(get_atttype(source.relation, column)) == -1 ? 1 : 0;
+    }
+    query::check_public_columns(n);
+}
+
+static Query *select_used(Oid relation, TupleDesc columns, const Bitmapset *used) {
     auto *query = makeNode(Query);
     query->commandType = CMD_SELECT;
     query->canSetTag = true;
@@ -55,25 +95,70 @@ static Query *select_all(Oid relation, TupleDesc columns) {
     query->jointree = makeFromExpr(list_make1(ref), nullptr);
     for (int i = 1; i <= columns->natts; i++) {
         const FormData_pg_attribute *column = TupleDescAttr(columns, i - 1);
-        bool gone = get_attnum(relation, NameStr(column->attname)) != i;
-        add_target(query, gone ? reinterpret_cast<Node *>(makeNullConst(INT4OID, -1, InvalidOid))
+        add_target(query, !is_used(used, static_cast<AttrNumber>(i))
+                              ? reinterpret_cast<Node *>(
+                                    makeNullConst(column->atttypid, column->atttypmod, column->attcollation))
                                : reinterpret_cast<Node *>(
                                      makeVar(1, i, column->atttypid, column->atttypmod, column->attcollation, 0)));
     }
     return query;
 }
 
-// Values out of line stay where they are: the snapshot keeps them.
-static bool copy_rows(QueryEnvironment *copies, Oid relation, int varno, const List *checked) {
-    TupleDesc columns = columns_of(relation);
+// What is larger is never fetched (query/cost).
+constexpr Size largest_fetched = (Size{1} << 20) + VARHDRSZ;
+
+namespace {
+// Values out of line come along: to fetch one where a private row meets it would prune the pages that it stands on. Larger ones stay
+// where they are; the snapshot keeps them.
+struct Copier {
+    DestReceiver base;
+    Tuplestorestate *store;
+    TupleDesc columns;
+    MemoryContext scratch; // of one row
+};
+} // namespace
+
+static Datum fetched(Datum value) {
+    auto *stored = reinterpret_cast<varlena *>(DatumGetPointer(value));
+    return VARATT_IS_EXTERNAL(stored) && toast_raw_datum_size(value) <= largest_fetched
+               ? PointerGetDatum(detoast_external_attr(stored))
+               : value;
+}
+
+static bool copy_row(TupleTableSlot *slot, DestReceiver *self) {
+    auto *copier = reinterpret_cast<Copier *>(self);
+    const int n = copier->columns->natts;
+    slot_getallattrs(slot);
+    MemoryContext old = MemoryContextSwitchTo(copier->scratch);
+    auto *values = static_cast<Datum *>(palloc(sizeof(Datum) * (n + 1)));
+    for (int i = 0; i < n; i++)
+        values[i] = !slot->tts_isnull[i] && TupleDescAttr(copier->columns, i)->attlen == -1 ? fetched(slot->tts_values[i])
+                                                                                            : slot->tts_values[i];
+    tuplestore_putvalues(copier->store, copier->columns, values, slot->tts_isnull);
+    MemoryContextSwitchTo(old);
+    MemoryContextReset(copier->scratch);
+    return true;
+}
+
+static void start_copying(DestReceiver *, int, TupleDesc) {}
+static void end_copying(DestReceiver *) {}
+
+static bool copy_rows(QueryEnvironment *copies, const Question *question, const Source &source, const List *checked) {
+    TupleDesc columns = columns_of(source.relation);
+    const Index varno = source.source->varno;
     Tuplestorestate *store = tuplestore_begin_heap(true, false, work_mem);
-    DestReceiver *receiver = CreateDestReceiver(DestTuplestore);
-    SetTuplestoreDestReceiverParams(receiver, store, CurrentMemoryContext, false, nullptr, nullptr);
-    PlannedStmt *plan = pg_plan_query(select_all(relation, columns), "(dp_rdr)", 0, nullptr);
-    if (!run_plan(plan, checked, receiver))
+    auto *copier = static_cast<Copier *>(palloc0(sizeof(Copier)));
+    *copier = {{copy_row, start_copying, end_copying, end_copying, DestNone},
+               store,
+               columns,
+               AllocSetContextCreate(CurrentMemoryContext, "dp_rdr public row", ALLOCSET_DEFAULT_SIZES)};
+    Query *query = select_used(source.relation, columns, used_columns(question, varno));
+    PlannedStmt *plan = pg_plan_query(query, "(dp_rdr)", 0, nullptr);
+    if (!run_plan(plan, checked, &copier->base))
         return false;
+    MemoryContextDelete(copier->scratch);
     auto *copy = static_cast<EphemeralNamedRelation>(palloc0(sizeof(EphemeralNamedRelationData)));
-    copy->md.name = name_of(varno);
+    copy->md.name = name_of(static_cast<int>(varno));
     copy->md.reliddesc = InvalidOid;
     copy->md.tupdesc = columns;
     copy->md.enrtype = ENR_NAMED_TUPLESTORE;
@@ -92,7 +177,7 @@ QueryEnvironment *copy_public_rows(const Question *question, const List *checked
             continue;
         if (copies == nullptr)
             copies = create_queryEnv();
-        *executed = copy_rows(copies, source.relation, source.source->varno, checked);
+        *executed = copy_rows(copies, question, source, checked);
     }
     return copies;
 }

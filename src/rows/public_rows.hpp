@@ -1,12 +1,16 @@
 // Public rows as a join reads them: a copy, made before any private row is read (architecture.md, 3.6).
 //
 // How much of a side a join reads depends on the other one. Of a table that an analyst may write he could see afterwards whether it
-// was read: scans begin where another has stopped, and pages that were read take his next rows. So it is read as a whole, whatever else there is.
+// was read: scans begin where another has stopped, and pages that were read take his next rows. So it is read as a whole, whatever else
+// there is, with what its rows keep out of line.
 #pragma once
 
 #include "rows/question.hpp"
 
 namespace dp::rows {
+
+// 54000: a joined row may carry more long values of public rows than there is room for. A public check.
+void check_public_columns(const Question *question);
 
 // An entry of the internal statement for a public source: its rows, copied.
 RangeTblEntry *public_entry(Oid relation, int varno);

@@ -20,6 +20,7 @@
 #include "rows/distinct_values.hpp"
 #include "rows/groups.hpp"
 #include "rows/nodes.hpp"
+#include "rows/public_rows.hpp"
 #include "rows/public_values.hpp"
 #include "rows/quantiles.hpp"
 #include "rows/shown.hpp"
@@ -603,8 +604,10 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
     find_decimals(question);
     if (is_clipped(question)) // before a charge: all of it is public
         check_contribution_size(question);
-    if (is_joined(question))
+    if (is_joined(question)) {
         check_joined_columns(question);
+        check_public_columns(question);
+    }
     return question;
 }
 

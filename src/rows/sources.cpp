@@ -550,13 +550,13 @@ void check_joined_columns(const Question *question) {
     ListCell *cell;
     foreach (cell, question->semi_joins)
         (void)collect_columns(static_cast<const query::SemiJoin *>(lfirst(cell))->condition, &columns);
-    (void)collect_columns(reinterpret_cast<Node *>(question->units->values), &columns);
     for (int i = 0; i < question->leaf->nkeys; i++)
         (void)collect_columns(question->keys[i], &columns);
     for (int i = 0; i < question->leaf->naggregates; i++)
         (void)collect_columns(question->arguments[i], &columns);
     for (int i = 0; i < list_length(question->leaf->arguments); i++)
         (void)collect_columns(question->expressions[i].node, &columns);
+    // With the unit, which may stand in a table behind all that have numbers.
     constexpr int of_path = 2 * catalog::max_unit_columns * catalog::max_unit_steps;
     query::check_joined(bms_num_members(columns) + of_path);
 }

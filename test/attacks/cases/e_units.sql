@@ -119,3 +119,43 @@ SELECT sum(cost * 2000000000) FROM visit_dp
 SELECT sum(price * 1e100) FROM visit_dp WHERE pid = 4242
 SELECT count(*) FROM letter_dp WHERE author || author IS NOT NULL
 SELECT count(*) FROM letter_dp WHERE author = note
+
+-- Joins: what one person brings to them is his, and clipped behind them, however often his rows meet.
+-- D01 SHAPE
+SELECT count(*), sum(v.cost) FROM patient_dp p JOIN visit_dp v ON v.pid = p.pid
+SELECT count(*) FROM patient_dp p LEFT JOIN visit_dp v ON v.pid = p.pid AND v.ward = 'Atlantis'
+SELECT count(v.vid), count(DISTINCT v.pid) FROM visit_dp v RIGHT JOIN patient_dp p USING (pid)
+SELECT ward, count(*), sum(b.cost) FROM visit_dp v JOIN bill_dp b ON b.vid = v.vid GROUP BY ward
+SELECT v.ward, count(*) FROM visit_dp v JOIN visit_dp w ON v.pid = w.pid AND v.vid < w.vid AND v.ward = w.ward GROUP BY v.ward
+SELECT ward, count(*) FROM patient_dp p LEFT JOIN (SELECT pid, ward FROM visit_dp WHERE cost > 0) v ON v.pid = p.pid WHERE age > 30 GROUP BY ward
+SELECT count(*) FILTER (WHERE b.cost > v.cost), sum(b.cost * v.cost) FROM visit_dp v LEFT JOIN bill_dp b ON b.vid = v.vid
+SELECT count(*) FROM bill_dp a JOIN bill_dp b ON a.vid = b.vid AND a.cost = b.cost AND a.part = b.part
+SELECT count(*) FROM patient_dp p JOIN visit_dp v ON v.pid = p.pid AND v.note = v.ward
+SELECT count(*) FROM letter_dp a JOIN letter_dp b ON a.author = b.author
+SELECT count(*) FROM letter_dp a LEFT JOIN letter_dp b ON a.author = b.author AND b.subject = 'Atlantis' WHERE b.subject IS NULL
+SELECT * FROM dp_query($$SELECT count(*) FROM patient_dp p JOIN visit_dp v ON v.pid = p.pid$$, max_rows => 1048576) AS (n bigint)
+
+-- D01 NOLEAK
+finder> SELECT v.note, count(*) FROM patient_dp p JOIN visit_dp v ON v.pid = p.pid GROUP BY v.note
+finder> SELECT b.part || v.ward, count(*), count(DISTINCT v.pid) FROM visit_dp v JOIN bill_dp b ON b.vid = v.vid GROUP BY 1
+finder> SELECT substr(a.author, 1, 4), count(*) FROM letter_dp a JOIN letter_dp b ON a.author = b.author GROUP BY 1
+
+-- Whose rows meet is not decided by what a row holds: refused before the charge.
+-- D01 REFUSE 0A000
+SELECT count(*) FROM visit_dp v, patient_dp p
+SELECT count(*) FROM visit_dp v JOIN visit_dp w ON v.ward = w.ward
+SELECT count(*) FROM visit_dp v JOIN patient_dp p ON v.pid = p.pid OR p.pid = 4242
+SELECT count(*) FROM visit_dp v JOIN patient_dp p ON v.pid >= p.pid AND v.pid <= p.pid
+SELECT count(*) FROM patient_dp p LEFT JOIN visit_dp v ON p.pid = 4242 WHERE v.pid = p.pid
+SELECT count(*) FROM patient_dp p LEFT JOIN visit_dp v ON true WHERE v.pid IS NULL
+SELECT count(*) FROM patient_dp p LEFT JOIN visit_dp v ON v.pid = p.pid AND v.cost > 0, bill_dp b WHERE b.vid = v.vid
+SELECT count(*) FROM patient_dp p FULL JOIN visit_dp v ON v.pid = p.pid
+SELECT count(*) FROM patient_dp p NATURAL JOIN bill_dp b
+SELECT count(*) FROM patient_dp p JOIN letter_dp l ON l.cost = p.pid
+SELECT count(*) FROM patient_dp p JOIN person_dp q ON q.id = p.pid
+SELECT count(*) FROM patient_dp p JOIN LATERAL (SELECT * FROM visit_dp v WHERE v.pid = p.pid) v ON v.pid = p.pid
+selector> SELECT count(*) FROM patient_dp p JOIN visit_dp v ON v.pid = p.pid
+
+-- Policies that differ, one for each view.
+-- D01 REFUSE 55000
+SELECT count(*) FROM visit_dp v JOIN visit_again w ON v.pid = w.pid
