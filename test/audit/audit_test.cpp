@@ -1,7 +1,7 @@
 // The audit of what is shipped: no event may be certified to exceed its claim.
 //
 // False alarms. Each finding (one claim, one order of two tables) fails by chance with probability 1e-9 at most, for every
-// law and every number of draws. There are fewer than 720 here, and 300 in rounds_test.cpp: below one in a million for a run.
+// law and every number of draws. There are fewer than 710 here, and 300 in rounds_test.cpp: below one in a million for a run.
 // The chi-square test of the undeclared key has a level of 1e-9, too.
 //
 // What it cannot see. 100,000 draws find a Laplace scale that is wrong by a factor 1.25 from epsilon 0.3 on, and a sigma
@@ -225,7 +225,7 @@ TEST(Audit, RowLimits) {
         };
     };
     const std::vector<std::int64_t> few(20, 1), many(20, 6);
-    for (double claim : {0.3, 1.0, 3.0})
+    for (double claim : {1.0, 3.0})
         for (const auto &[name, people, more] :
              {std::tuple("nobody, one", std::vector<std::int64_t>{}, std::int64_t{1}),
               std::tuple("nobody, many", std::vector<std::int64_t>{}, std::int64_t{1} << 20), std::tuple("few, many", few, std::int64_t{1} << 20),
