@@ -43,9 +43,9 @@ struct Joined {
     int n;
     int64 max_rows;            // R: the smallest product, as far as it is below 2^40
     bool keyed;                // it is 1, by keys alone
-    int anchor;                // where the unit is looked for: on no nullable side, direct if there is such a one
+    int anchor;                // where the unit is looked for: on no nullable side; its columns hold the unit, if those of one do
     int several;               // the only one that a unit may have several rows of; -1: none, or several
-    bool one_row[max_sources]; // of a unit one row at most, in all that is joined: its columns are one group
+    bool one_row[max_sources]; // of each unit one row at most, and that in all that is joined: its columns are one group
     List *equalities;          // Equality *
 };
 
