@@ -257,6 +257,7 @@ def check_proof():
 
 LIMITS = {  # row of the table: where the number is
     "group keys and distinct aggregates": ("src/query/limits.hpp", "max_outputs"),
+    "restricted views joined": ("src/query/leaf.hpp", "max_sources"),
     "aggregations over restricted views in a statement": ("src/query/limits.hpp", "max_leaves"),
     "text of one aggregation": ("src/query/limits.hpp", "max_text"),
     "parameters of one aggregation": ("src/query/limits.hpp", "max_leaf_arguments"),
