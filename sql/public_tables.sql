@@ -218,6 +218,8 @@ SELECT query, attempt(query) FROM unnest(ARRAY[
 'SELECT count(*) FROM visit_dp v JOIN code c ON v.code = c.code || ''''',
 'SELECT count(*) FROM visit_dp v JOIN code c ON v.code = c.code OR c.weight = 3',
 'SELECT count(*) FROM visit_dp v LEFT JOIN code c ON c.weight = 3',
+'SELECT count(*) FROM visit_dp v JOIN ONLY code c ON v.code = c.code',
+'SELECT * FROM dp_query(''SELECT count(*) FROM pub.visit_dp v JOIN ONLY pub.code c ON v.code = c.code'') AS (n bigint)',
 'SELECT count(*) FROM visit_dp v JOIN stranger c ON v.code = c.code',
 'SELECT count(*) FROM visit_dp v JOIN code_view c ON v.code = c.code',
 'SELECT count(*) FROM adult_dp a JOIN ward w ON w.ward = a.age',
@@ -287,6 +289,16 @@ SET ROLE regress_controller;
 SELECT dp_unset_public('many', 'visit');
 SET ROLE regress_analyst;
 SELECT attempt('SELECT count(*) FROM visit_dp v JOIN many m ON m.code = v.code');
+-- A foreign key marks what it finds: whoever sees system columns sees which codes somebody has.
+SET ROLE regress_controller;
+CREATE TABLE reason (code text PRIMARY KEY, note text);
+CREATE TABLE call (patient_id integer REFERENCES patient, code text REFERENCES reason);
+SELECT dp_protect('call', 'call_dp', unit => 'patient_id', max_rows => 5), dp_set_public('reason', 'patient');
+GRANT SELECT, DELETE ON reason TO regress_analyst;
+SELECT object, finding, remedy AS instead FROM dp_audit() WHERE severity = 'warning' AND finding ~ 'referred' \gx
+REVOKE SELECT, DELETE ON reason FROM regress_analyst;
+GRANT SELECT (code, note) ON reason TO regress_analyst;
+SELECT object, finding, remedy AS instead FROM dp_audit() WHERE severity = 'warning' AND finding ~ 'referred';
 -- What the ledger says of a join.
 SET ROLE regress_controller;
 SELECT query, parameters -> 'tables' AS tables FROM dp_rdr.ledger WHERE relation = 'pub.visit' AND query ~ 'label' ORDER BY id LIMIT 1;

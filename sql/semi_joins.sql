@@ -93,6 +93,8 @@ SELECT query, attempt(query) FROM unnest(ARRAY[
 'SELECT count(*) FROM patient_dp p WHERE EXISTS (SELECT FROM letter_dp l WHERE l.author = p.patient_id)',
 'SELECT count(*) FROM patient_dp p WHERE EXISTS (SELECT FROM code c WHERE c.weight > p.ward)',
 'SELECT count(*) FROM patient_dp p WHERE EXISTS (SELECT FROM code)',
+'SELECT count(*) FROM visit_dp v WHERE EXISTS (SELECT FROM ONLY code c WHERE c.code = v.code)',
+'SELECT count(*) FROM visit_dp v WHERE v.code IN (SELECT code FROM ONLY code)',
 'SELECT count(*) FROM patient_dp p WHERE EXISTS (SELECT FROM visit_dp v, bill_dp b WHERE v.patient_id = p.patient_id)',
 'SELECT count(*) FROM patient_dp p WHERE EXISTS (SELECT FROM visit_dp v WHERE v.patient_id = p.patient_id LIMIT 1)',
 'SELECT count(*) FROM patient_dp p WHERE EXISTS (SELECT DISTINCT v.code FROM code v WHERE v.weight = p.ward)',

@@ -232,3 +232,12 @@ SELECT count(*) = :a AS the_same FROM uj_customers_dp c JOIN uj_orders_dp o ON o
 SELECT count(*) AS b FROM uj_customers_dp c LEFT JOIN uj_orders_dp o ON o.cid = c.cid AND o.total > 3 \gset
 SET ROLE regress_controller;
 SELECT :b > :a + 20 AS another_question, count(*) AS charges FROM dp_rdr.ledger WHERE query ~ 'total > 3' AND query ~ 'uj_';
+
+-- Eight sources, and seven outer joins, of rows that find their people over two other tables.
+CREATE TABLE uj_lines (line integer PRIMARY KEY, oid integer);
+CREATE TABLE uj_notes (note integer PRIMARY KEY, line integer);
+SELECT dp_protect('uj_lines', 'uj_lines_dp', unit => 'oid -> uj_orders(oid)', max_rows => 10);
+SELECT dp_protect('uj_notes', 'uj_notes_dp', unit => 'line -> uj_lines(line)', max_rows => 1);
+SELECT dp_grant('uj_notes_dp', 'regress_analyst', tau => 0, candidates => '{100}', epsilon_max => 100);
+SET ROLE regress_analyst;
+SELECT attempt('SELECT count(*) FROM uj_notes_dp a' || string_agg(format(' LEFT JOIN uj_notes_dp %1$s ON %1$s.line = a.line', t), '')) FROM unnest('{b,c,d,e,f,g,h}'::text[]) t;

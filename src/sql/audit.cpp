@@ -133,6 +133,21 @@ FROM controlled c WHERE c.first AND c.bound = 'zcdp' AND c.epsilon_total IS NULL
 SELECT c.name, format('%s %% of %s is used: %s of %s', floor(100 * b.used / b.total), b.name, trim_scale(b.used), trim_scale(b.total)),
        format('SELECT * FROM dp_rdr.spending WHERE relation = %L; -- who spent it; dp_set_odometer() sets the total', c.name)
 FROM controlled c, dp_rdr.budget(c.relation) b WHERE c.first AND b.total > 0 AND b.used >= 0.8 * b.total)sql"},
+    {"warning", R"sql( -- a public table: a foreign key marks in xmax which of its rows somebody has, and its errors tell it
+SELECT x.relation, format('is referred to by %s, and %s has %s: system columns and refusals tell which of its rows somebody has',
+                          x.referring, x.grantee, x.rights),
+       format('REVOKE %1$s ON %2$s FROM %3$s;', x.rights, x.relation, x.grantee) ||
+       CASE WHEN x.rights ~ 'SELECT' THEN format(' GRANT SELECT (%s) ON %s TO %s;', (
+           SELECT string_agg(quote_ident(n.attname), ', ' ORDER BY n.attnum) FROM pg_attribute n
+           WHERE n.attrelid = x.relation AND n.attnum > 0 AND NOT n.attisdropped), x.relation, x.grantee) ELSE '' END
+FROM (SELECT p.relation, r.name AS grantee, string_agg(DISTINCT k.conrelid::regclass::text, ', ') AS referring,
+             string_agg(DISTINCT a.privilege_type, ', ') AS rights
+      FROM controlled c JOIN dp_rdr.public_table p ON p.domain = c.id
+      JOIN pg_constraint k ON k.contype = 'f' AND k.confrelid = p.relation::oid
+      JOIN dp_rdr.protected_table t ON t.relation::oid = k.conrelid
+      JOIN pg_class o ON o.oid = p.relation, aclexplode(o.relacl) a JOIN role r ON r.oid = a.grantee AND NOT r.super
+      WHERE c.first AND a.privilege_type IN ('SELECT', 'UPDATE', 'DELETE') AND a.grantee NOT IN (o.relowner, c.owner)
+      GROUP BY p.relation, r.name) x)sql"},
     {"warning", R"sql( -- one row is one individual
 SELECT c.name, h.finding, h.remedy
 FROM controlled c, dp_rdr.people_hints(c.relation) h WHERE h.severity = 'warning')sql"},

@@ -30,7 +30,12 @@ sub world
 		SELECT dp_set_odometer('visit', 'none');
 		SELECT dp_grant('visit_dp', 'analyst', 0, epsilon_max => 1, candidates => '{1}');
 		SELECT dp_set_public('code', 'visit');
-		GRANT SELECT, INSERT, DELETE ON code TO analyst;});
+		GRANT SELECT, INSERT, DELETE ON code TO analyst;
+		CREATE TABLE note (code integer, note text); -- all of the notes on one page, which they fill
+		ALTER TABLE note ALTER note SET STORAGE EXTERNAL;
+		INSERT INTO note VALUES (7777, repeat('x', 5000)), (1, repeat('x', 2400));
+		SELECT dp_set_public('note', 'visit');
+		GRANT SELECT, INSERT, DELETE ON note TO analyst;});
 	return;
 }
 
@@ -49,11 +54,23 @@ sub traces
 	return join ' ', @traces;
 }
 
+# Where a value goes that is kept out of line, after another one was deleted from the page of the value that only somebody meets.
+sub size
+{
+	my ($name) = @_;
+	psql_as($node, $name, 'analyst', 'DELETE FROM note WHERE code = 1');
+	ask($node, $name, q{SELECT * FROM dp_query('SELECT count(*) FROM visit_dp v JOIN note n ON n.code = v.code WHERE v.code = 7777 AND length(n.note) > v.pid') AS (n bigint)});
+	psql_as($node, $name, 'analyst', q{INSERT INTO note VALUES (2, repeat('x', 2300))});
+	return psql_as($node, $name, 'analyst', q{SELECT pg_table_size('note')});
+}
+
 world('somebody', 'true');
 world('nobody', 'false');
 my $with = traces('somebody');
 like($with, qr/^\(0,1\)/, 'a scan begins where the table does');
 is(traces('nobody'), $with, 'nobody who could be met leaves the same behind as somebody');
+
+is(size('nobody'), size('somebody'), 'values out of line are read whoever could meet them');
 
 $node->stop;
 done_testing();
