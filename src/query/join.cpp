@@ -503,12 +503,13 @@ static void check_reached(const Links *links, Set kept) {
     }
     for (int i = 0; i < links->n; i++)
         if ((reached & set_of(i)) == 0)
-            ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                            errmsg("a join with public table %s without an equality is not supported", links->sources[i].name),
-                            errdetail("No condition, in ON of its outer join or above it, says that a column of it equals "
-                                      "one of another table."),
-                            errhint("Join it by columns as they are: ON public.column = view.column. Further conditions "
-                                    "may stand beside it.")));
+            ereport(ERROR,
+                    (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                     errmsg("a join with public table %s without an equality is not supported", links->sources[i].name),
+                     errdetail("No condition, in ON of its outer join or above it, says that a column of it equals "
+                               "one of another table."),
+                     errhint("Join it by columns as they are: ON public.column = view.column. Further conditions "
+                             "may stand beside it.")));
 }
 
 // The smallest product over all orders. Each set of sources is as large as it is made the smallest way.

@@ -42,13 +42,14 @@ struct Equality {
 // What follows from the joins. Sources are numbered as they were passed.
 struct Joined {
     int n;
-    int64 max_rows;            // R: the smallest product, as far as it is below 2^40
-    bool keyed;                // it is 1, by keys alone
-    int anchor;                // where the unit is looked for: on no nullable side; its columns hold the unit, if those of one do
-    int several;               // the only one that a unit may have several rows of; -1: none, or several
-    bool one_row[max_sources]; // of each unit one row at most, and that in all that is joined: its columns are one group. Also of a
-                               // public table that such rows lead to by a key
-    List *equalities;          // Equality *
+    int64 max_rows; // R: the smallest product, as far as it is below 2^40
+    bool keyed;     // it is 1, by keys alone
+    int anchor;     // where the unit is looked for: on no nullable side; its columns hold the unit, if those of one do
+    int several;    // the only one that a unit may have several rows of; -1: none, or several
+    bool one_row
+        [max_sources]; // of each unit one row at most, and that in all that is joined: its columns are one group. Also of a
+                       // public table that such rows lead to by a key
+    List *equalities; // Equality *
 };
 
 // Equality *: conjuncts that are equalities of plain columns of two sources, by an operator of the one btree family of both types.

@@ -9,8 +9,9 @@ constexpr char plain_remedy[] =
     "Use count(*), count(x), sum(x), avg(x), var_pop(x), var_samp(x), stddev_pop(x) or stddev_samp(x).";
 constexpr char percentile_remedy[] = "Ask for percentiles one by one: percentile_cont(0.25) WITHIN GROUP (ORDER BY x), "
                                      "percentile_cont(0.75) WITHIN GROUP (ORDER BY x), of numbers.";
-const char quantile_remedy[] = "min, max and percentile_disc take numbers, dates and timestamps without time zone that have "
-                               "bounds; otherwise count over ranges: count(*) FILTER (WHERE x < 'm').";
+const char quantile_remedy[] =
+    "min, max and percentile_disc take numbers, dates and timestamps without time zone that have "
+    "bounds; otherwise count over ranges: count(*) FILTER (WHERE x < 'm').";
 constexpr char list_remedy[] = "Values of rows are private: ask for SELECT x, count(*) ... GROUP BY x.";
 constexpr char condition_remedy[] = "Count the rows: count(*) FILTER (WHERE x).";
 constexpr char interval_remedy[] =

@@ -43,8 +43,9 @@ static void log_failure(const Question *question, const ErrorData *error) {
 
 [[noreturn]] static void raise_failed() {
     // Neither the message nor its place may depend on a row. The transaction is lost all the same: this error ends it.
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the query failed"),
-                    errhint("What was charged stays. The controller finds out more by running the query on the table.")));
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the query failed"),
+             errhint("What was charged stays. The controller finds out more by running the query on the table.")));
     pg_unreachable();
 }
 

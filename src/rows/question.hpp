@@ -47,43 +47,47 @@ struct Source {
 // What one unit may bring to a leaf (formulas.md, 9).
 struct Units {
     const catalog::UnitPath *path; // of the source that the unit is found from
-    List *values;    // Node *: Vars, the unit's columns over the sources
-    List *ancestors; // oid: tables that are read beside the leaf's to find the unit, behind the entries of the leaf's range table
-    Node *links;     // the unit is there (not NULL, not too long), and the rows of the ancestors are the table's; never null
-    int max_rows;    // R: of the leaf; what a unit has beyond it is clipped. 1 where not `clipped`
-    int max_groups;  // kappa
-    bool clipped;    // false: keys say that a unit has one row at most: the statement is that of rows, with the links
-    bool one_group;  // a unit is in one group at most, whatever it brings
-    bool single;     // clipped, but keys say that a unit brings one joined row at most
+    List *values;                  // Node *: Vars, the unit's columns over the sources
+    List *
+        ancestors; // oid: tables that are read beside the leaf's to find the unit, behind the entries of the leaf's range table
+    Node
+        *links; // the unit is there (not NULL, not too long), and the rows of the ancestors are the table's; never null
+    int max_rows;   // R: of the leaf; what a unit has beyond it is clipped. 1 where not `clipped`
+    int max_groups; // kappa
+    bool clipped;   // false: keys say that a unit has one row at most: the statement is that of rows, with the links
+    bool one_group; // a unit is in one group at most, whatever it brings
+    bool single;    // clipped, but keys say that a unit brings one joined row at most
     const query::Joined *joined; // null where there is one source
 };
 
 struct Question {
     query::Leaf *leaf;
-    catalog::Settings *settings;  // of the first private source; its versions are those of all
+    catalog::Settings *settings; // of the first private source; its versions are those of all
     int nsources;
     Source *sources; // as in the leaf
-    List *from;      // what is joined, over the tables: Leaf::from with the conditions of the sources' views; several sources alone
-    bool remote;                  // partitions are kept by other servers
-    const char *text;             // what the ledger shows
-    Node *where;                  // over the tables, with the views' filters; or null
-    List *semi_joins;             // query::SemiJoin *, over the tables, with the conditions of the views
-    List *filters;                // Node *, over the tables
-    Node **keys;                  // over the tables, per key; like the conditions total, their constants folded
-    AttrNumber *key_columns; // query::column_number of the tables', per key; 0 for an expression, also one that we have made of a column
+    List *
+        from; // what is joined, over the tables: Leaf::from with the conditions of the sources' views; several sources alone
+    bool remote;      // partitions are kept by other servers
+    const char *text; // what the ledger shows
+    Node *where;      // over the tables, with the views' filters; or null
+    List *semi_joins; // query::SemiJoin *, over the tables, with the conditions of the views
+    List *filters;    // Node *, over the tables
+    Node **keys;      // over the tables, per key; like the conditions total, their constants folded
+    AttrNumber *
+        key_columns; // query::column_number of the tables', per key; 0 for an expression, also one that we have made of a column
     AttrNumber *argument_columns; // the same of arguments, per aggregate; 0 for count(*) and expressions
     Node **arguments;             // Var *, of those; null for the others
     Expression *expressions;      // per argument of the leaf that is no column
     bool thresholded;
     bool groups_only; // declared ones, without an aggregate: nothing private is asked for
     AttrNumber
-        undeclared;      // a column of a table: the first key whose groups nobody declared, when thresholded; 0: an expression
-    KeyDomain *domains;  // per key, when not thresholded
-    int ngroups;         // of the answer: 1 without keys; 0 when thresholded
-    int *places;         // of each group of the answer in the product of the domains (rows/shown); null: all are shown
-    int *shown;          // per place the number of its group, -1: WHERE excludes it; null: all are shown
-    const Units *units;  // null: a row is a unit
-    const List *checked; // oid: the tables and their parts, as they were when the question was resolved
+        undeclared; // a column of a table: the first key whose groups nobody declared, when thresholded; 0: an expression
+    KeyDomain *domains;   // per key, when not thresholded
+    int ngroups;          // of the answer: 1 without keys; 0 when thresholded
+    int *places;          // of each group of the answer in the product of the domains (rows/shown); null: all are shown
+    int *shown;           // per place the number of its group, -1: WHERE excludes it; null: all are shown
+    const Units *units;   // null: a row is a unit
+    const List *checked;  // oid: the tables and their parts, as they were when the question was resolved
     catalog::Asker asker; // whose it is
     const char *grantee;  // of the policy that it is asked under; null: the controller's own call
 
