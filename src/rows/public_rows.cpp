@@ -98,8 +98,8 @@ static Query *select_used(Oid relation, TupleDesc columns, const Bitmapset *used
         add_target(query, !is_used(used, static_cast<AttrNumber>(i))
                               ? reinterpret_cast<Node *>(
                                     makeNullConst(column->atttypid, column->atttypmod, column->attcollation))
-                               : reinterpret_cast<Node *>(
-                                     makeVar(1, i, column->atttypid, column->atttypmod, column->attcollation, 0)));
+                              : reinterpret_cast<Node *>(
+                                    makeVar(1, i, column->atttypid, column->atttypmod, column->attcollation, 0)));
     }
     return query;
 }
@@ -132,8 +132,9 @@ static bool copy_row(TupleTableSlot *slot, DestReceiver *self) {
     MemoryContext old = MemoryContextSwitchTo(copier->scratch);
     auto *values = static_cast<Datum *>(palloc(sizeof(Datum) * (n + 1)));
     for (int i = 0; i < n; i++)
-        values[i] = !slot->tts_isnull[i] && TupleDescAttr(copier->columns, i)->attlen == -1 ? fetched(slot->tts_values[i])
-                                                                                            : slot->tts_values[i];
+        values[i] = !slot->tts_isnull[i] && TupleDescAttr(copier->columns, i)->attlen == -1
+                        ? fetched(slot->tts_values[i])
+                        : slot->tts_values[i];
     tuplestore_putvalues(copier->store, copier->columns, values, slot->tts_isnull);
     MemoryContextSwitchTo(old);
     MemoryContextReset(copier->scratch);
