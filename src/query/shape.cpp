@@ -459,6 +459,10 @@ static Node *argument_of(const Aggref *call) {
     return is_cast_to_double(cast->funcid) ? static_cast<Node *>(linitial(cast->args)) : argument;
 }
 
+Var *column_of_argument(const Aggref *call) {
+    return argument_column(argument_of(call));
+}
+
 // count(1) is what some tools write for count(*).
 static bool counts_rows(const Aggref *call) {
     auto *argument = reinterpret_cast<Const *>(linitial_node(TargetEntry, call->args)->expr);

@@ -29,6 +29,9 @@ struct TextScope {
 // that is no facade). `source` may be null.
 Leaf *check_leaf(Query *query, ParseState *source);
 
+// The column that an aggregate is of, without the casts that keep its order; null if it is of an expression.
+Var *column_of_argument(const Aggref *call);
+
 // Whether min, max or a percentile is asked for.
 bool asks_quantile(const Leaf *leaf);
 

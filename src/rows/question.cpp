@@ -222,14 +222,6 @@ static List *folded_keys(const Question *question, ParamListInfo parameters) {
     return keys;
 }
 
-// The argument of an aggregate that is a column, as it stands in its statement.
-static Node *argument_column(const query::Aggregate &aggregate) {
-    auto *argument = reinterpret_cast<Node *>(linitial_node(TargetEntry, aggregate.node->args)->expr);
-    while (IsA(argument, RelabelType))
-        argument = reinterpret_cast<Node *>(castNode(RelabelType, argument)->arg);
-    return argument;
-}
-
 static void add_to_semi_joins(const Question *question, int source, Node *condition) {
     ListCell *cell;
     foreach (cell, question->semi_joins) {
@@ -271,7 +263,8 @@ static List *map_leaf(Question *question, ColumnRanges *columns, ParamListInfo p
     for (int i = 0; i < leaf->naggregates; i++) {
         question->argument_columns[i] = map_number(question, leaf->aggregates[i].attno);
         if (question->argument_columns[i] > 0)
-            question->arguments[i] = map_to_tables(argument_column(leaf->aggregates[i]), question);
+            question->arguments[i] =
+                map_to_tables(reinterpret_cast<Node *>(query::column_of_argument(leaf->aggregates[i].node)), question);
     }
     return folded_keys(question, parameters);
 }
