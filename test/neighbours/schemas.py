@@ -161,6 +161,8 @@ def make_measures(rng, schema, table, draws):
         text, keeps = rng.choice(CONDITIONS) if rng.random() < 0.3 else ("", None)
         kind, column = rng.choice((("count", None), ("count", "w"), ("sum", "v"), ("sum", "v"), ("pair", "v"), ("triple", "w"),
                                    ("units", None), ("values", "w"), ("values", "v"), ("values", "d"), ("values", "g")))
+        if kind == "values" and draws and table != "people":
+            kind, column = "count", "w"  # cells of several rows of a person are not both, in one query
         if kind == "units" and table == "items":
             kind = "count"  # its unit is no column of the view
         of_units = kind == "units" and table != "people"  # of whom a key says that each has one row: rows are counted
