@@ -332,7 +332,7 @@ SELECT id > 100001 AS later, relation, view, role_name, account, epsilon FROM dp
 SELECT attempt($$SELECT * FROM dp_odometer('visit')$$), attempt($$SELECT dp_verify_ledger('visit')$$),
        attempt($$SELECT * FROM dp_odometer('visit_dp')$$);
 SET ROLE regress_controller;
-SELECT DISTINCT relation FROM dp_rdr.ledger WHERE relation ~ '^public\.' AND relation <> 'public.adult' ORDER BY 1;
+SELECT DISTINCT relation FROM dp_rdr.ledger WHERE relation ~ '^public\.(visit|fresh|healthy|outbreak|elsewhere)' ORDER BY 1;
 SET ROLE regress_analyst;
 SELECT count(*) AS of_others FROM dp_rdr.ledger;
 SELECT attempt('SELECT * FROM dp_rdr.ledger_row'), attempt('SELECT * FROM dp_rdr.odometer'),

@@ -208,6 +208,10 @@ INSERT INTO asked (query, digits) VALUES
 ('SELECT count(*) AS n FROM patient_dp p JOIN ward w ON w.ward = p.ward, code_mat m WHERE m.n = p.ward', -2);
 SELECT a.n, pg_temp.rows_of(query), answer FROM asked a, pg_temp.ask(query, digits) answer ORDER BY a.n, answer;
 
+RESET ROLE;
+GRANT SELECT ON adult_dp TO regress_analyst;
+SET ROLE regress_analyst;
+
 -- Refused: which table, which way of joining, who asks.
 SELECT query, attempt(query) FROM unnest(ARRAY[
 'SELECT count(*) FROM code c LEFT JOIN visit_dp v ON v.code = c.code',

@@ -11,85 +11,85 @@ CREATE ROLE regress_quantile_data;
 \set VERBOSITY terse
 \pset null '-'
 SET ROLE regress_controller;
-CREATE TABLE reading (id integer, n smallint, i integer, b bigint, p numeric(8, 2), m numeric, f float8, r real, d date, t timestamp, z timestamptz, g text, open text, note text);
-SELECT dp_protect('reading', 'reading_dp');
-SELECT dp_set_bounds('reading', 'n', 0, 100), dp_set_bounds('reading', 'i', -5000, 5000), dp_set_bounds('reading', 'b', -9000000000000000000, 9000000000000000000),
-       dp_set_bounds('reading', 'p', 0, 50), dp_set_bounds('reading', 'm', 0, 1024), dp_set_bounds('reading', 'f', -1, 1), dp_set_bounds('reading', 'r', 0, 10),
-       dp_set_bounds('reading', 'd', date '2020-01-01', date '2024-12-31'), dp_set_bounds('reading', 't', timestamp '2020-01-01', timestamp '2025-01-01'),
-       dp_set_groups('reading', 'g', '{a,b,empty}'), dp_set_odometer('reading', 'none', NULL, 0.5);
+CREATE TABLE dial (id integer, n smallint, i integer, b bigint, p numeric(8, 2), m numeric, f float8, r real, d date, t timestamp, z timestamptz, g text, open text, note text);
+SELECT dp_protect('dial', 'dial_dp');
+SELECT dp_set_bounds('dial', 'n', 0, 100), dp_set_bounds('dial', 'i', -5000, 5000), dp_set_bounds('dial', 'b', -9000000000000000000, 9000000000000000000),
+       dp_set_bounds('dial', 'p', 0, 50), dp_set_bounds('dial', 'm', 0, 1024), dp_set_bounds('dial', 'f', -1, 1), dp_set_bounds('dial', 'r', 0, 10),
+       dp_set_bounds('dial', 'd', date '2020-01-01', date '2024-12-31'), dp_set_bounds('dial', 't', timestamp '2020-01-01', timestamp '2025-01-01'),
+       dp_set_groups('dial', 'g', '{a,b,empty}'), dp_set_odometer('dial', 'none', NULL, 0.5);
 -- 1,001 values of each column: no rank that is looked for lies between two cells.
-INSERT INTO reading SELECT id, id * 37 % 101, id * 37 % 5003 - 2000, (id * 37 % 1009 - 500) * 1e15::bigint, id * 37 % 4999 / 100.0, id * 37 % 1019, sin(id), id * 37 % 997 / 100.0,
+INSERT INTO dial SELECT id, id * 37 % 101, id * 37 % 5003 - 2000, (id * 37 % 1009 - 500) * 1e15::bigint, id * 37 % 4999 / 100.0, id * 37 % 1019, sin(id), id * 37 % 997 / 100.0,
     date '2020-01-01' + id * 37 % 1800, timestamp '2020-01-01' + id * 37 % 1800 * interval '1 day', now(), ('{a,b,undeclared}'::text[])[1 + id % 3], 'h' || id % 3, 'note' FROM generate_series(1, 1001) id;
-CREATE VIEW plain_reading AS SELECT * FROM reading;
-GRANT SELECT ON plain_reading TO regress_quantile;
-SELECT dp_grant('reading_dp', 'regress_quantile', tau => 0, epsilon_max => 100, candidates => '{100}'),
-       dp_grant('reading_dp', 'regress_quantile_gauss', tau => 0, epsilon_max => 100, candidates => '{100}', mechanism => 'gaussian', delta => 1e-6),
-       dp_grant('reading_dp', 'regress_quantile_selects', tau_var => 0.01),
-       dp_grant('reading_dp', 'regress_quantile_data', tau => 0.5, selection => 'within_data');
+CREATE VIEW plain_dial AS SELECT * FROM dial;
+GRANT SELECT ON plain_dial TO regress_quantile;
+SELECT dp_grant('dial_dp', 'regress_quantile', tau => 0, epsilon_max => 100, candidates => '{100}'),
+       dp_grant('dial_dp', 'regress_quantile_gauss', tau => 0, epsilon_max => 100, candidates => '{100}', mechanism => 'gaussian', delta => 1e-6),
+       dp_grant('dial_dp', 'regress_quantile_selects', tau_var => 0.01),
+       dp_grant('dial_dp', 'regress_quantile_data', tau => 0.5, selection => 'within_data');
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- What is answered: at epsilon 100 the rank is right but for 1e-7
 -- ---------------------------------------------------------------------------------------------------------------------
 
 SET ROLE regress_quantile;
-SELECT x.q = y.q AS exact, x.q FROM (SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY n) AS q FROM reading_dp) x, (SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY n) AS q FROM plain_reading) y;
-SELECT x.q = y.q AS exact, x.q FROM (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY n) AS q FROM reading_dp) x, (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY n) AS q FROM plain_reading) y;
-SELECT x.q = y.q AS exact, x.q FROM (SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY n DESC) AS q FROM reading_dp) x, (SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY n DESC) AS q FROM plain_reading) y;
+SELECT x.q = y.q AS exact, x.q FROM (SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY n) AS q FROM dial_dp) x, (SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY n) AS q FROM plain_dial) y;
+SELECT x.q = y.q AS exact, x.q FROM (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY n) AS q FROM dial_dp) x, (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY n) AS q FROM plain_dial) y;
+SELECT x.q = y.q AS exact, x.q FROM (SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY n DESC) AS q FROM dial_dp) x, (SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY n DESC) AS q FROM plain_dial) y;
 -- Those of a grid: of 10,001 whole numbers a cell has ten, of 1,024 cells between -1 and 1 each a 512th.
-SELECT x.q - y.q BETWEEN 0 AND 9 AS near FROM (SELECT percentile_disc(0.7) WITHIN GROUP (ORDER BY i) AS q FROM reading_dp) x, (SELECT percentile_disc(0.7) WITHIN GROUP (ORDER BY i) AS q FROM plain_reading) y;
-SELECT x.q - y.q BETWEEN 0 AND 0.04 AS near FROM (SELECT percentile_disc(0.7) WITHIN GROUP (ORDER BY p) AS q FROM reading_dp) x, (SELECT percentile_disc(0.7) WITHIN GROUP (ORDER BY p) AS q FROM plain_reading) y;
-SELECT x.q - y.q BETWEEN 0 AND 0.002 AS near FROM (SELECT percentile_disc(0.7) WITHIN GROUP (ORDER BY f) AS q FROM reading_dp) x, (SELECT percentile_disc(0.7) WITHIN GROUP (ORDER BY f) AS q FROM plain_reading) y;
-SELECT abs(x.q - y.q) <= 0.002 AS near FROM (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY f) AS q FROM reading_dp) x, (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY f) AS q FROM plain_reading) y;
-SELECT x.q - y.q BETWEEN 0 AND 1 AS near FROM (SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY d) AS q FROM reading_dp) x, (SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY d) AS q FROM plain_reading) y;
-SELECT x.q - y.q BETWEEN interval '0' AND interval '2 days' AS near FROM (SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY t) AS q FROM reading_dp) x, (SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY t) AS q FROM plain_reading) y;
+SELECT x.q - y.q BETWEEN 0 AND 9 AS near FROM (SELECT percentile_disc(0.7) WITHIN GROUP (ORDER BY i) AS q FROM dial_dp) x, (SELECT percentile_disc(0.7) WITHIN GROUP (ORDER BY i) AS q FROM plain_dial) y;
+SELECT x.q - y.q BETWEEN 0 AND 0.04 AS near FROM (SELECT percentile_disc(0.7) WITHIN GROUP (ORDER BY p) AS q FROM dial_dp) x, (SELECT percentile_disc(0.7) WITHIN GROUP (ORDER BY p) AS q FROM plain_dial) y;
+SELECT x.q - y.q BETWEEN 0 AND 0.002 AS near FROM (SELECT percentile_disc(0.7) WITHIN GROUP (ORDER BY f) AS q FROM dial_dp) x, (SELECT percentile_disc(0.7) WITHIN GROUP (ORDER BY f) AS q FROM plain_dial) y;
+SELECT abs(x.q - y.q) <= 0.002 AS near FROM (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY f) AS q FROM dial_dp) x, (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY f) AS q FROM plain_dial) y;
+SELECT x.q - y.q BETWEEN 0 AND 1 AS near FROM (SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY d) AS q FROM dial_dp) x, (SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY d) AS q FROM plain_dial) y;
+SELECT x.q - y.q BETWEEN interval '0' AND interval '2 days' AS near FROM (SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY t) AS q FROM dial_dp) x, (SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY t) AS q FROM plain_dial) y;
 -- Each extreme of n is that of nine rows, so the one that lies a rank inside is the same.
-SELECT min(n), max(n) FROM reading_dp;
-SELECT x.lowest BETWEEN y.lowest - 2 AND y.lowest + 30 AS lowest FROM (SELECT min(d) AS lowest FROM reading_dp) x, (SELECT min(d) AS lowest FROM plain_reading) y;
-SELECT max(n) FILTER (WHERE n < 40), min(n) FILTER (WHERE n >= 40) FROM reading_dp;
+SELECT min(n), max(n) FROM dial_dp;
+SELECT x.lowest BETWEEN y.lowest - 2 AND y.lowest + 30 AS lowest FROM (SELECT min(d) AS lowest FROM dial_dp) x, (SELECT min(d) AS lowest FROM plain_dial) y;
+SELECT max(n) FILTER (WHERE n < 40), min(n) FILTER (WHERE n >= 40) FROM dial_dp;
 -- Expressions; values beyond the bounds are clamped; the same call twice is one.
-SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY n * 2) / 2 AS half, max(least(greatest(id, 0), 10)) AS ten FROM reading_dp;
-SELECT a = b AS same FROM (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY f) AS a, percentile_disc(0.5) WITHIN GROUP (ORDER BY f) AS b FROM reading_dp) x;
-SELECT pg_typeof(min(n)), pg_typeof(max(i)), pg_typeof(max(b)), pg_typeof(min(p)), pg_typeof(min(r)), pg_typeof(max(d)), pg_typeof(max(t)), pg_typeof(percentile_cont(0.5) WITHIN GROUP (ORDER BY n)), pg_typeof(percentile_disc(0.5) WITHIN GROUP (ORDER BY n)) FROM reading_dp;
-SELECT max(p) <= 50 AND scale(max(p)) = 2 AS p, max(m) BETWEEN 0 AND 1024 AS m, max(r) BETWEEN 0 AND 10 AS r, max(b) BETWEEN 0 AND 9000000000000000000 AS b FROM reading_dp;
+SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY n * 2) / 2 AS half, max(least(greatest(id, 0), 10)) AS ten FROM dial_dp;
+SELECT a = b AS same FROM (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY f) AS a, percentile_disc(0.5) WITHIN GROUP (ORDER BY f) AS b FROM dial_dp) x;
+SELECT pg_typeof(min(n)), pg_typeof(max(i)), pg_typeof(max(b)), pg_typeof(min(p)), pg_typeof(min(r)), pg_typeof(max(d)), pg_typeof(max(t)), pg_typeof(percentile_cont(0.5) WITHIN GROUP (ORDER BY n)), pg_typeof(percentile_disc(0.5) WITHIN GROUP (ORDER BY n)) FROM dial_dp;
+SELECT max(p) <= 50 AND scale(max(p)) = 2 AS p, max(m) BETWEEN 0 AND 1024 AS m, max(r) BETWEEN 0 AND 10 AS r, max(b) BETWEEN 0 AND 9000000000000000000 AS b FROM dial_dp;
 -- Groups: all that were declared; of nobody any value between the bounds.
-SELECT x.g, x.q = y.q AS exact, x.q BETWEEN 0 AND 100 AS between FROM (SELECT g, percentile_disc(0.51) WITHIN GROUP (ORDER BY n) AS q FROM reading_dp GROUP BY g) x
-LEFT JOIN (SELECT g, percentile_disc(0.51) WITHIN GROUP (ORDER BY n) AS q FROM plain_reading GROUP BY g) y USING (g) ORDER BY g;
-SELECT * FROM (SELECT n > 50 AS high, max(n) > 50 AS above, max(n) < 101 AS within FROM reading_dp GROUP BY 1) h WHERE high IS NOT NULL ORDER BY 1;
-SELECT max(n) BETWEEN 0 AND 100 AS nobody FROM reading_dp WHERE id < 0;
+SELECT x.g, x.q = y.q AS exact, x.q BETWEEN 0 AND 100 AS between FROM (SELECT g, percentile_disc(0.51) WITHIN GROUP (ORDER BY n) AS q FROM dial_dp GROUP BY g) x
+LEFT JOIN (SELECT g, percentile_disc(0.51) WITHIN GROUP (ORDER BY n) AS q FROM plain_dial GROUP BY g) y USING (g) ORDER BY g;
+SELECT * FROM (SELECT n > 50 AS high, max(n) > 50 AS above, max(n) < 101 AS within FROM dial_dp GROUP BY 1) h WHERE high IS NOT NULL ORDER BY 1;
+SELECT max(n) BETWEEN 0 AND 100 AS nobody FROM dial_dp WHERE id < 0;
 -- HAVING and the rest of the statement compute with it; a parameter is a constant.
-SELECT g FROM reading_dp GROUP BY g HAVING max(n) > 1000;
-PREPARE fraction(float8) AS SELECT percentile_disc($1) WITHIN GROUP (ORDER BY n) FROM reading_dp;
+SELECT g FROM dial_dp GROUP BY g HAVING max(n) > 1000;
+PREPARE fraction(float8) AS SELECT percentile_disc($1) WITHIN GROUP (ORDER BY n) FROM dial_dp;
 EXECUTE fraction(0.3);
 EXECUTE fraction(2);
 EXECUTE fraction(NULL);
-SELECT q FROM dp_query('SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY n) FROM reading_dp') AS (q smallint);
+SELECT q FROM dp_query('SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY n) FROM dial_dp') AS (q smallint);
 
 -- NULL and NaN are nobody's, infinities are at the ends.
 RESET ROLE;
 SET ROLE regress_controller;
-CREATE TABLE odd_reading (id integer, f float8, d date, t timestamp, m numeric);
-INSERT INTO odd_reading SELECT i, ('{NaN,Infinity,-Infinity,NULL,0.5}'::float8[])[1 + i % 5], ('{infinity,-infinity,2024-01-01,NULL,2024-01-01}'::date[])[1 + i % 5],
+CREATE TABLE odd_dial (id integer, f float8, d date, t timestamp, m numeric);
+INSERT INTO odd_dial SELECT i, ('{NaN,Infinity,-Infinity,NULL,0.5}'::float8[])[1 + i % 5], ('{infinity,-infinity,2024-01-01,NULL,2024-01-01}'::date[])[1 + i % 5],
     ('{infinity,-infinity,2024-01-01,NULL,2024-01-01}'::timestamp[])[1 + i % 5], ('{NaN,1e200,-1e200,NULL,0.5}'::numeric[])[1 + i % 5] FROM generate_series(1, 1000) i;
-SELECT dp_protect('odd_reading', 'odd_reading_dp');
-SELECT dp_set_bounds('odd_reading', 'f', 0, 1024), dp_set_bounds('odd_reading', 'm', 0, 1024), dp_set_bounds('odd_reading', 'd', date '2023-12-01', date '2024-02-01'),
-       dp_set_bounds('odd_reading', 't', timestamp '2023-12-01', timestamp '2024-02-01'), dp_set_odometer('odd_reading', 'none', NULL, 0);
-SELECT dp_grant('odd_reading_dp', 'regress_quantile', tau => 0, epsilon_max => 100, candidates => '{100}');
+SELECT dp_protect('odd_dial', 'odd_dial_dp');
+SELECT dp_set_bounds('odd_dial', 'f', 0, 1024), dp_set_bounds('odd_dial', 'm', 0, 1024), dp_set_bounds('odd_dial', 'd', date '2023-12-01', date '2024-02-01'),
+       dp_set_bounds('odd_dial', 't', timestamp '2023-12-01', timestamp '2024-02-01'), dp_set_odometer('odd_dial', 'none', NULL, 0);
+SELECT dp_grant('odd_dial_dp', 'regress_quantile', tau => 0, epsilon_max => 100, candidates => '{100}');
 SET ROLE regress_quantile;
-SELECT min(f), max(f), percentile_disc(0.7) WITHIN GROUP (ORDER BY f) AS seventh FROM odd_reading_dp;
-SELECT min(m), max(m), percentile_disc(0.7) WITHIN GROUP (ORDER BY m) AS seventh FROM odd_reading_dp;
-SELECT min(d), max(d), percentile_disc(0.5) WITHIN GROUP (ORDER BY d) AS median FROM odd_reading_dp;
-SELECT min(t), max(t) FROM odd_reading_dp;
+SELECT min(f), max(f), percentile_disc(0.7) WITHIN GROUP (ORDER BY f) AS seventh FROM odd_dial_dp;
+SELECT min(m), max(m), percentile_disc(0.7) WITHIN GROUP (ORDER BY m) AS seventh FROM odd_dial_dp;
+SELECT min(d), max(d), percentile_disc(0.5) WITHIN GROUP (ORDER BY d) AS median FROM odd_dial_dp;
+SELECT min(t), max(t) FROM odd_dial_dp;
 -- Bounds of nineteen digits, and those that no double tells apart; keys that nobody declared, as many as rows.
 RESET ROLE;
 SET ROLE regress_controller;
-CREATE TABLE wide_reading (b bigint, m numeric(30), g integer);
-INSERT INTO wide_reading SELECT 8000000000000000000, 5e25, CASE WHEN i % 2 = 0 THEN 1 ELSE i END FROM generate_series(1, 3000) i;
-SELECT dp_protect('wide_reading', 'wide_reading_dp');
-SELECT dp_set_bounds('wide_reading', 'b', -9000000000000000000, 9000000000000000000), dp_set_bounds('wide_reading', 'm', 0, 1e26), dp_set_groups('wide_reading', 'g', '{1,2,NULL}'), dp_set_odometer('wide_reading', 'none', NULL, 0);
-SELECT dp_grant('wide_reading_dp', 'regress_quantile', tau => 0, epsilon_max => 100, candidates => '{100}');
+CREATE TABLE wide_dial (b bigint, m numeric(30), g integer);
+INSERT INTO wide_dial SELECT 8000000000000000000, 5e25, CASE WHEN i % 2 = 0 THEN 1 ELSE i END FROM generate_series(1, 3000) i;
+SELECT dp_protect('wide_dial', 'wide_dial_dp');
+SELECT dp_set_bounds('wide_dial', 'b', -9000000000000000000, 9000000000000000000), dp_set_bounds('wide_dial', 'm', 0, 1e26), dp_set_groups('wide_dial', 'g', '{1,2,NULL}'), dp_set_odometer('wide_dial', 'none', NULL, 0);
+SELECT dp_grant('wide_dial_dp', 'regress_quantile', tau => 0, epsilon_max => 100, candidates => '{100}');
 SET ROLE regress_quantile;
-SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY b) BETWEEN 8e18 AND 8.02e18 AS b, percentile_disc(0.5) WITHIN GROUP (ORDER BY m) BETWEEN 4.9e25 AND 5.1e25 AS m FROM wide_reading_dp;
-SELECT g, percentile_disc(0.5) WITHIN GROUP (ORDER BY b) BETWEEN 8e18 AND 8.02e18 AND coalesce(g, 0) = 1 AS b FROM wide_reading_dp GROUP BY g ORDER BY g;
+SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY b) BETWEEN 8e18 AND 8.02e18 AS b, percentile_disc(0.5) WITHIN GROUP (ORDER BY m) BETWEEN 4.9e25 AND 5.1e25 AS m FROM wide_dial_dp;
+SELECT g, percentile_disc(0.5) WITHIN GROUP (ORDER BY b) BETWEEN 8e18 AND 8.02e18 AND coalesce(g, 0) = 1 AS b FROM wide_dial_dp GROUP BY g ORDER BY g;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- What is refused
@@ -98,32 +98,32 @@ SELECT g, percentile_disc(0.5) WITHIN GROUP (ORDER BY b) BETWEEN 8e18 AND 8.02e1
 \set VERBOSITY default
 CREATE TEMP TABLE refused (n integer GENERATED ALWAYS AS IDENTITY, query text);
 INSERT INTO refused (query) VALUES
-    ('SELECT max(note) FROM reading_dp'), ('SELECT max(z) FROM reading_dp'), ('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY note) FROM reading_dp'),
-    ('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY z) FROM reading_dp'), ('SELECT percentile_cont(ARRAY[0.5]) WITHIN GROUP (ORDER BY n) FROM reading_dp'),
-    ('SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY t - t) FROM reading_dp'), ('SELECT mode() WITHIN GROUP (ORDER BY n) FROM reading_dp'),
-    ('SELECT max(id) FROM reading_dp'), ('SELECT max(DISTINCT n) FROM reading_dp'), ('SELECT max(n ORDER BY n) FROM reading_dp'),
-    ('SELECT open, max(n) FROM reading_dp GROUP BY open'), ('SELECT n, percentile_disc(n / 100.0) WITHIN GROUP (ORDER BY n) FROM reading_dp GROUP BY n'),
-    ('SELECT dp_low(max(n)) FROM reading_dp'), ('SELECT dp_high(percentile_cont(0.5) WITHIN GROUP (ORDER BY f)) FROM reading_dp'),
-    ('SELECT percentile_disc(-0.1) WITHIN GROUP (ORDER BY n) FROM reading_dp'), ('SELECT percentile_disc(NULL) WITHIN GROUP (ORDER BY n) FROM reading_dp'),
-    ('SELECT n + 0 AS k, max(f), min(f), max(i), min(i), max(p), min(p), max(t), min(t), max(m), min(m), max(b) FROM reading_dp GROUP BY 1');
+    ('SELECT max(note) FROM dial_dp'), ('SELECT max(z) FROM dial_dp'), ('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY note) FROM dial_dp'),
+    ('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY z) FROM dial_dp'), ('SELECT percentile_cont(ARRAY[0.5]) WITHIN GROUP (ORDER BY n) FROM dial_dp'),
+    ('SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY t - t) FROM dial_dp'), ('SELECT mode() WITHIN GROUP (ORDER BY n) FROM dial_dp'),
+    ('SELECT max(id) FROM dial_dp'), ('SELECT max(DISTINCT n) FROM dial_dp'), ('SELECT max(n ORDER BY n) FROM dial_dp'),
+    ('SELECT open, max(n) FROM dial_dp GROUP BY open'), ('SELECT n, percentile_disc(n / 100.0) WITHIN GROUP (ORDER BY n) FROM dial_dp GROUP BY n'),
+    ('SELECT dp_low(max(n)) FROM dial_dp'), ('SELECT dp_high(percentile_cont(0.5) WITHIN GROUP (ORDER BY f)) FROM dial_dp'),
+    ('SELECT percentile_disc(-0.1) WITHIN GROUP (ORDER BY n) FROM dial_dp'), ('SELECT percentile_disc(NULL) WITHIN GROUP (ORDER BY n) FROM dial_dp'),
+    ('SELECT n + 0 AS k, max(f), min(f), max(i), min(i), max(p), min(p), max(t), min(t), max(m), min(m), max(b) FROM dial_dp GROUP BY 1');
 SELECT r.n, e.column_name, e.reason FROM refused r, dp_explain(r.query) e ORDER BY r.n, e.column_name;
-SELECT open, max(n) FROM reading_dp GROUP BY open;
-SELECT max(note) FROM reading_dp;
-SELECT dp_high(max(n)) FROM reading_dp;
-SELECT * FROM dp_query('SELECT max(n) FROM reading_dp', within => 0.1) AS (m smallint);
-SELECT * FROM dp_query('SELECT max(n), count(*) FROM reading_dp', error95 => 5) AS (m smallint, n bigint);
+SELECT open, max(n) FROM dial_dp GROUP BY open;
+SELECT max(note) FROM dial_dp;
+SELECT dp_high(max(n)) FROM dial_dp;
+SELECT * FROM dp_query('SELECT max(n) FROM dial_dp', within => 0.1) AS (m smallint);
+SELECT * FROM dp_query('SELECT max(n), count(*) FROM dial_dp', error95 => 5) AS (m smallint, n bigint);
 SET ROLE regress_quantile_gauss;
-SELECT max(n) FROM reading_dp;
-SELECT dp_request('SELECT max(n) FROM reading_dp', 'no decision would help');
+SELECT max(n) FROM dial_dp;
+SELECT dp_request('SELECT max(n) FROM dial_dp', 'no decision would help');
 SET ROLE regress_quantile_selects;
-SELECT max(n) FROM reading_dp;
+SELECT max(n) FROM dial_dp;
 SET ROLE regress_quantile_data;
-SELECT max(n) FROM reading_dp;
+SELECT max(n) FROM dial_dp;
 -- A risk there is of a general query alone.
 RESET ROLE;
 SET ROLE regress_controller;
-SELECT round(noise_stddev::numeric, 2) AS general FROM dp_risk('SELECT max(n) FROM reading_dp', '{1}');
-SELECT * FROM dp_risk_output('SELECT max(n) FROM reading_dp', '{1}', 'laplace', 1);
+SELECT round(noise_stddev::numeric, 2) AS general FROM dp_risk('SELECT max(n) FROM dial_dp', '{1}');
+SELECT * FROM dp_risk_output('SELECT max(n) FROM dial_dp', '{1}', 'laplace', 1);
 \set VERBOSITY terse
 
 -- People with several rows: each brings as many as max_rows, to the cells of one column. Where a key says that each has one, as rows.
@@ -156,26 +156,26 @@ SET ROLE regress_controller;
 -- Price, ledger, replay, requests
 -- ---------------------------------------------------------------------------------------------------------------------
 
-SELECT dp_revoke('reading_dp', 'regress_quantile'), dp_grant('reading_dp', 'regress_quantile', tau => 0.95, replay => '1 day');
+SELECT dp_revoke('dial_dp', 'regress_quantile'), dp_grant('dial_dp', 'regress_quantile', tau => 0.95, replay => '1 day');
 SET ROLE regress_quantile;
 -- One coordinate and one share, as a count has.
-SELECT q, column_name, epsilon, error95, mechanism, reason FROM unnest(ARRAY['SELECT count(*) FROM reading_dp', 'SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY m) FROM reading_dp',
-    'SELECT max(m) FROM reading_dp', 'SELECT percentile_disc(0.9) WITHIN GROUP (ORDER BY n), count(*) FROM reading_dp', 'SELECT count(*), count(*) FILTER (WHERE n > 5) FROM reading_dp']) q, dp_explain(q) ORDER BY 1, 2;
+SELECT q, column_name, epsilon, error95, mechanism, reason FROM unnest(ARRAY['SELECT count(*) FROM dial_dp', 'SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY m) FROM dial_dp',
+    'SELECT max(m) FROM dial_dp', 'SELECT percentile_disc(0.9) WITHIN GROUP (ORDER BY n), count(*) FROM dial_dp', 'SELECT count(*), count(*) FILTER (WHERE n > 5) FROM dial_dp']) q, dp_explain(q) ORDER BY 1, 2;
 -- Twice the same, and nothing charged.
-CREATE TEMP TABLE first AS SELECT g, percentile_disc(0.5) WITHIN GROUP (ORDER BY f) AS q, max(d) AS d FROM reading_dp GROUP BY g;
-SELECT bool_and(x.q = f.q AND x.d = f.d) AS again FROM first f JOIN (SELECT g, percentile_disc(0.5) WITHIN GROUP (ORDER BY f) AS q, max(d) AS d FROM reading_dp GROUP BY g) x USING (g);
+CREATE TEMP TABLE first AS SELECT g, percentile_disc(0.5) WITHIN GROUP (ORDER BY f) AS q, max(d) AS d FROM dial_dp GROUP BY g;
+SELECT bool_and(x.q = f.q AND x.d = f.d) AS again FROM first f JOIN (SELECT g, percentile_disc(0.5) WITHIN GROUP (ORDER BY f) AS q, max(d) AS d FROM dial_dp GROUP BY g) x USING (g);
 SET ROLE regress_controller;
-SELECT parameters::jsonb -> 'k1' AS k1, parameters::jsonb -> 'measures' AS measures FROM dp_rdr.ledger WHERE relation = 'public.reading' ORDER BY id DESC LIMIT 1;
-SELECT count(*) AS charges FROM dp_rdr.ledger WHERE relation = 'public.reading' AND query LIKE '%percentile_disc%max%' AND role_name = 'regress_quantile' AND epsilon < 1;
+SELECT parameters::jsonb -> 'k1' AS k1, parameters::jsonb -> 'measures' AS measures FROM dp_rdr.ledger WHERE relation = 'public.dial' ORDER BY id DESC LIMIT 1;
+SELECT count(*) AS charges FROM dp_rdr.ledger WHERE relation = 'public.dial' AND query LIKE '%percentile_disc%max%' AND role_name = 'regress_quantile' AND epsilon < 1;
 -- Another fraction is another question; with the same one the grid must be the same.
 SET ROLE regress_quantile;
-SELECT count(*) AS answers FROM (SELECT percentile_disc(0.1) WITHIN GROUP (ORDER BY f) AS q FROM reading_dp) x, (SELECT percentile_disc(0.9) WITHIN GROUP (ORDER BY f) AS q FROM reading_dp) y, (SELECT percentile_disc(0.1) WITHIN GROUP (ORDER BY f) AS q FROM reading_dp) z WHERE x.q = z.q;
+SELECT count(*) AS answers FROM (SELECT percentile_disc(0.1) WITHIN GROUP (ORDER BY f) AS q FROM dial_dp) x, (SELECT percentile_disc(0.9) WITHIN GROUP (ORDER BY f) AS q FROM dial_dp) y, (SELECT percentile_disc(0.1) WITHIN GROUP (ORDER BY f) AS q FROM dial_dp) z WHERE x.q = z.q;
 SET ROLE regress_controller;
-SELECT m ->> 'fraction' AS fraction, count(*) AS charges FROM dp_rdr.ledger, jsonb_array_elements(parameters::jsonb -> 'measures') m WHERE relation = 'public.reading' AND epsilon = 0.05 GROUP BY 1 ORDER BY 1;
+SELECT m ->> 'fraction' AS fraction, count(*) AS charges FROM dp_rdr.ledger, jsonb_array_elements(parameters::jsonb -> 'measures') m WHERE relation = 'public.dial' AND epsilon = 0.05 GROUP BY 1 ORDER BY 1;
 -- A request: the answer is kept, and not drawn again.
-SELECT dp_revoke('reading_dp', 'regress_quantile'), dp_grant('reading_dp', 'regress_quantile', tau => 0, epsilon_max => 100, candidates => '{100}');
+SELECT dp_revoke('dial_dp', 'regress_quantile'), dp_grant('dial_dp', 'regress_quantile', tau => 0, epsilon_max => 100, candidates => '{100}');
 SET SESSION AUTHORIZATION regress_quantile;
-SELECT dp_request('SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY n) AS q FROM reading_dp', 'the third') AS request \gset
+SELECT dp_request('SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY n) AS q FROM dial_dp', 'the third') AS request \gset
 SET SESSION AUTHORIZATION regress_controller;
 SELECT state, epsilon FROM dp_approve(:request, basis => 'public');
 SET SESSION AUTHORIZATION regress_quantile;
@@ -226,4 +226,4 @@ DROP TABLE large;
 DROP FUNCTION facts;
 RESET ROLE;
 SET client_min_messages = warning;
-DROP TABLE reading, odd_reading, wide_reading, read_often, read_unevenly, read_once CASCADE;
+DROP TABLE dial, odd_dial, wide_dial, read_often, read_unevenly, read_once CASCADE;

@@ -101,7 +101,7 @@ SELECT charges_since() AS refused;
 \set ON_ERROR_ROLLBACK on
 BEGIN;
 SELECT count(*) FROM stayover_dp;
-SELECT max(cost) FROM stayover_dp;
+SELECT mode() WITHIN GROUP (ORDER BY cost) FROM stayover_dp;
 SELECT count(*) FROM stayover_dp WHERE urgent;
 ROLLBACK;
 \unset ON_ERROR_ROLLBACK

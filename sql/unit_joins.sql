@@ -190,7 +190,7 @@ SELECT count(*) FROM uj_customers_dp c, LATERAL (SELECT * FROM uj_orders_dp o WH
 SELECT count(*) FROM uj_customers_dp c JOIN (SELECT cid, count(*) AS n FROM uj_orders_dp GROUP BY cid) o ON o.cid = c.cid;
 SELECT count(*) FROM uj_customers_dp c JOIN (SELECT DISTINCT cid FROM uj_orders_dp) o ON o.cid = c.cid;
 SELECT count(*) FROM uj_customers_dp c JOIN uj_orders_dp o ON o.cid = c.cid AND o.total IN (SELECT 3);
-SELECT count(DISTINCT o.oid) FROM uj_customers_dp c JOIN uj_orders_dp o ON o.cid = c.cid;
+SELECT sum(DISTINCT o.oid) FROM uj_customers_dp c JOIN uj_orders_dp o ON o.cid = c.cid;
 SELECT o.cid, count(*) FROM uj_customers_dp c JOIN uj_orders_dp o ON o.cid = c.cid GROUP BY o.cid;
 SELECT count(c) FROM uj_customers_dp c JOIN uj_orders_dp o ON o.cid = c.cid;
 SELECT sum(o.oid) FROM uj_customers_dp c JOIN uj_orders_dp o ON o.cid = c.cid;
