@@ -93,6 +93,14 @@ struct SemiJoin {
     Node *unless; // the conjunct holds where this does as well; or null
 };
 
+// Between the rows and the leaf one row for each unit (query/per_unit): a varno that no entry of a range table has.
+constexpr int unit_varno = 2 * max_sources;
+
+struct PerUnit {
+    List *columns; // Aggref *: over the sources; distinct
+    Node *where;   // which units there are: over these, or null
+};
+
 struct Leaf {
     Oid view;           // of the first source that is private
     const Query *query; // as parsed; its permission check is that of the facades, with the columns that it selects
@@ -112,6 +120,8 @@ struct Leaf {
     List *semi_joins;      // SemiJoin *: what stands beside it (query/semi)
     int noutputs;
     Output *outputs;
+    PerUnit *
+        per_unit; // keys, arguments, filters and its `where` are over Vars of unit_varno, by the place of the column; or null
     List *counted; // List * of int: the columns (column_number) of each count(DISTINCT ..); NIL: none is asked for
     Limits limits; // of whoever asks
 };

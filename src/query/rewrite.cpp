@@ -13,6 +13,7 @@
 #include "query/from.hpp"
 #include "query/limits.hpp"
 #include "query/marks.hpp"
+#include "query/per_unit.hpp"
 #include "query/remedy.hpp"
 #include "query/rest.hpp"
 #include "query/shape.hpp"
@@ -283,12 +284,35 @@ static void add_from(Query *leaf, const Folded *folded, Node *where) {
         (void)add_joins(leaf, static_cast<Node *>(lfirst(cell)));
 }
 
-// Keys first, then the distinct aggregates, over the facades as plain range table entries.
-static Query *build_leaf(const Query *query, const Folded *folded, Split *split) {
+// The one item of FROM is a sub-SELECT, whose columns are those of varno 1.
+static void add_below(Query *leaf, Query *below, Node *where) {
+    auto *entry = makeNode(RangeTblEntry);
+    entry->rtekind = RTE_SUBQUERY;
+    entry->subquery = below;
+    entry->inFromCl = true;
+    List *names = NIL;
+    ListCell *cell;
+    foreach (cell, below->targetList)
+        if (!lfirst_node(TargetEntry, cell)->resjunk)
+            names = lappend(names, makeString(pstrdup(lfirst_node(TargetEntry, cell)->resname)));
+    entry->alias = makeAlias("t", NIL);
+    entry->eref = makeAlias("t", names);
+    leaf->rtable = list_make1(entry);
+    auto *ref = makeNode(RangeTblRef);
+    ref->rtindex = 1;
+    leaf->jointree = makeFromExpr(list_make1(ref), where);
+}
+
+// Keys first, then the distinct aggregates, over the facades as plain range table entries; or over a sub-SELECT that is.
+static Query *build_leaf(const Query *query, const Folded *folded, Query *below, Split *split) {
     auto *leaf = makeNode(Query);
     leaf->commandType = CMD_SELECT;
     leaf->canSetTag = true;
-    add_from(leaf, folded, static_cast<Node *>(copyObject(query->jointree->quals)));
+    Node *where = static_cast<Node *>(copyObject(query->jointree->quals));
+    if (below == nullptr)
+        add_from(leaf, folded, where);
+    else
+        add_below(leaf, below, where);
     leaf->hasAggs = split->aggregates.nodes != NIL;
     ListCell *cell;
     foreach (cell, query->groupClause)
@@ -472,11 +496,10 @@ static Oid first_view(const Folded *folded) {
     elog(ERROR, "a leaf has no restricted view");
 }
 
-static void split_level(const Level *level, const Folded *folded, Rewrite *rewrite) {
-    Query *query = level->query;
+// below: what the query reads, a sub-SELECT over the facades; null: the facades themselves.
+static void split_query(Query *query, const Folded *folded, Query *below, Rewrite *rewrite) {
     check_leaves(list_length(rewrite->views) + 1);
     check_outputs(list_length(query->groupClause));
-    fold_level(level, folded, rewrite->source);
     drop_equal_keys(query);
     Split split = {NIL, Distinct::none(), NIL, 0, rewrite->source};
     ListCell *cell;
@@ -485,11 +508,33 @@ static void split_level(const Level *level, const Folded *folded, Rewrite *rewri
             split.keys, copyObject(get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell), query->targetList)));
     collect_aggregates(reinterpret_cast<Node *>(query->targetList), &split);
     collect_aggregates(query->havingQual, &split);
-    Query *leaf = build_leaf(query, folded, &split);
-    check_leaf(leaf, rewrite->source); // an early error with a position; release() decides
+    Query *leaf = build_leaf(query, folded, below, &split);
+    // An early error with a position; release() decides.
+    check_leaf(below == nullptr ? leaf : copyObject(leaf), rewrite->source);
     RangeTblEntry *release = release_entry(leaf, release_call(deparse(leaf), &split, rewrite->request));
     replace_by_release(query, release, folded, &split);
     rewrite->views = lappend_oid(rewrite->views, first_view(folded));
+}
+
+// An aggregation over one row for each unit: both levels are one leaf.
+static void split_above(const Level *level, const PerUnitItem *item, Rewrite *rewrite) {
+    Query *query = level->query;
+    RangeTblEntry *entry = rt_fetch(item->index, query->rtable);
+    Query *below = item->level.query;
+    check_per_unit(below, rewrite->source);
+    Folded folded = fold_from(&item->level, rewrite->source);
+    fold_level(&item->level, &folded, rewrite->source);
+    folded.views.add(query, entry, below);
+    Query *own = per_unit_leaf(below, entry->eref->colnames);
+    add_from(own, &folded, static_cast<Node *>(copyObject(below->jointree->quals)));
+    if (entry->rtekind == RTE_CTE) { // nothing else refers to it
+        const Level *owner = nullptr;
+        find_cte(entry, level, &owner)->cterefcount = 0;
+    }
+    ChangeVarNodes(reinterpret_cast<Node *>(query->targetList), item->index, 1, 0);
+    ChangeVarNodes(query->havingQual, item->index, 1, 0);
+    ChangeVarNodes(query->jointree->quals, item->index, 1, 0);
+    split_query(query, &folded, own, rewrite);
 }
 
 // ---- the walk ------------------------------------------------------------------------------------------------------
@@ -498,7 +543,10 @@ static void split_level(const Level *level, const Folded *folded, Rewrite *rewri
 // ask for none of them to learn the columns; but a window function over them is a question of another shape.
 static void rewrite_level(const Level *level, Rewrite *rewrite) {
     Query *query = level->query;
-    if (query->commandType != CMD_SELECT || !reads_rows(level))
+    if (query->commandType != CMD_SELECT)
+        return;
+    const PerUnitItem item = aggregates(query) ? find_per_unit(level) : PerUnitItem{};
+    if (item.level.query == nullptr && !reads_rows(level))
         return;
     if (!aggregates(query)) {
         if (query->hasWindowFuncs)
@@ -509,8 +557,11 @@ static void rewrite_level(const Level *level, Rewrite *rewrite) {
         refuse_part("GROUPING SETS, ROLLUP or CUBE", sets_remedy, rewrite->source,
                     exprLocation(static_cast<Node *>(linitial(query->groupingSets))));
     border::flatten_grouping(query); // before columns are renamed
+    if (item.level.query != nullptr)
+        return split_above(level, &item, rewrite);
     Folded folded = fold_from(level, rewrite->source);
-    split_level(level, &folded, rewrite);
+    fold_level(level, &folded, rewrite->source);
+    split_query(query, &folded, nullptr, rewrite);
 }
 
 static bool rewrite_walker(Node *node, void *context) {

@@ -13,6 +13,7 @@
 #include "query/limits.hpp"
 #include "query/marks.hpp"
 #include "query/names.hpp"
+#include "query/per_unit.hpp"
 #include "query/remedy.hpp"
 #include "query/semi.hpp"
 #include "query/total.hpp"
@@ -441,7 +442,7 @@ static bool identify(const Aggref *call, privacy::Aggregate *fn) {
 static Var *argument_column(Node *argument) {
     while (IsA(argument, RelabelType))
         argument = reinterpret_cast<Node *>(castNode(RelabelType, argument)->arg);
-    return IsA(argument, Var) ? castNode(Var, argument) : nullptr;
+    return IsA(argument, Var) && castNode(Var, argument)->varno != unit_varno ? castNode(Var, argument) : nullptr;
 }
 
 static bool is_cast_to_double(Oid function) {
@@ -674,11 +675,24 @@ static void check_level(const Query *query, ParseState *source) {
 // Expressions over joins' columns become such over columns of the sources.
 static void open_from(Leaf *leaf, Query *query, ParseState *source) {
     leaf->query = query;
-    if (list_length(query->rtable) > 1)
+    if (list_length(query->rtable) > 1) {
         query->targetList =
             reinterpret_cast<List *>(border::columns_of_joined(query, reinterpret_cast<Node *>(query->targetList)));
+        query->havingQual = border::columns_of_joined(query, query->havingQual);
+    }
     read_sources(leaf, query, source);
     read_semi_joins(leaf, query, source);
+}
+
+static void open_level(Leaf *leaf, Query *query, ParseState *source) {
+    Query *below = per_unit_query(query);
+    if (below == nullptr)
+        return open_from(leaf, query, source);
+    border::flatten_grouping(below);
+    check_per_unit(below, source);
+    open_from(leaf, below, source);
+    read_per_unit(leaf, query, below, source);
+    check_condition(leaf->per_unit->where, source);
 }
 
 // Groups are matched and ordered by the type's default btree operators, which must be built-in; for an expression, where
@@ -697,7 +711,7 @@ static void add_key(Leaf *leaf, const Query *query, SortGroupClause *clause, Par
     check_condition(expression, source);
     check_key_type(expression, source);
     AttrNumber attno = InvalidAttrNumber;
-    if (IsA(expression, Var))
+    if (IsA(expression, Var) && castNode(Var, expression)->varno != unit_varno)
         attno = column_number(castNode(Var, expression));
     leaf->keys[leaf->nkeys++] =
         Key{expression, attno, exprType(expression), exprTypmod(expression), exprCollation(expression), clause};
@@ -778,7 +792,7 @@ Leaf *check_leaf(Query *query, ParseState *source) {
     auto *leaf = static_cast<Leaf *>(palloc0(sizeof(Leaf)));
     border::flatten_grouping(query);
     check_level(query, source);
-    open_from(leaf, query, source);
+    open_level(leaf, query, source);
     check_outputs(list_length(query->targetList)); // the keys are among them
     int size = list_length(query->targetList) + list_length(query->groupClause);
     leaf->keys = static_cast<Key *>(palloc0(sizeof(Key) * (size + 1)));

@@ -101,6 +101,8 @@ static void add_columns_of(StringInfo text, const rows::Question *question, cons
         pull_varattnos(question->arguments[i], varno, &columns);
     for (int i = 0; i < list_length(question->leaf->arguments); i++)
         pull_varattnos(question->expressions[i].node, varno, &columns);
+    if (question->per_unit != nullptr)
+        pull_varattnos(reinterpret_cast<Node *>(question->per_unit->columns), varno, &columns);
     ListCell *cell;
     foreach (cell, question->semi_joins)
         pull_varattnos(static_cast<const query::SemiJoin *>(lfirst(cell))->condition, varno, &columns);
@@ -172,6 +174,15 @@ static void add_sources(StringInfo text, const rows::Question *question) {
         add_expression(text, "where", question, semi->condition);
         add_expression(text, "unless", question, semi->unless);
     }
+}
+
+static void add_per_unit(StringInfo text, const rows::Question *question) {
+    const rows::PerUnit *per_unit = question->per_unit;
+    add_number(text, "one row for each, of rows at most", per_unit->max_rows);
+    ListCell *cell;
+    foreach (cell, per_unit->columns)
+        add_expression(text, "column", question, static_cast<Node *>(lfirst(cell)));
+    add_expression(text, "where above", question, per_unit->where);
 }
 
 // One measure: what is added up of which rows, within which bounds.
@@ -268,6 +279,8 @@ static Datum hash_of(const rows::Question *question, const Terms &terms, const c
     }
     if (rows::is_joined(question))
         add_sources(&text, question);
+    if (question->per_unit != nullptr)
+        add_per_unit(&text, question);
     *order = add_measures(&text, question);
     add_columns(&text, question);
     add_terms(&text, terms);

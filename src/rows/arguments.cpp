@@ -64,6 +64,8 @@ ColumnRanges column_ranges(const catalog::Reading &reading, const Question *ques
 
 static query::Range range_of_column(const Var *column, void *context) {
     auto *columns = static_cast<ColumnRanges *>(context);
+    if (column->varno == query::unit_varno)
+        return columns->question->per_unit->ranges[column->varattno - 1];
     const AttrNumber number = query::column_number(column);
     if (!columns->is_known[number]) {
         columns->known[number] = declared_range(columns, column);
@@ -179,19 +181,22 @@ static const privacy::Bounds *bounds_of_column(const catalog::Reading &reading, 
     return bounds;
 }
 
+void refuse_unbounded(const Question *question, const char *text) {
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("no bounds of %s follow from what is declared of the columns of %s", text,
+                           question->settings->relation_name),
+                    errhint("Wrap it: least(greatest(%s, 0), 1000), where NULL counts as 0. Or ask the controller "
+                            "for bounds of the columns in it: dp_set_bounds('%s', column, lower, upper).",
+                            text, question->settings->relation_name)));
+    pg_unreachable();
+}
+
 const privacy::Bounds *argument_bounds(const catalog::Reading &reading, const Question *question, int aggregate) {
     const Expression *expression = expression_of(question, aggregate);
     if (expression == nullptr)
         return bounds_of_column(reading, question, question->argument_columns[aggregate]);
-    if (expression->bounds == nullptr) {
-        const char *text = argument_text(question, aggregate);
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("no bounds of %s follow from what is declared of the columns of %s", text,
-                               question->settings->relation_name),
-                        errhint("Wrap it: least(greatest(%s, 0), 1000), where NULL counts as 0. Or ask the controller "
-                                "for bounds of the columns in it: dp_set_bounds('%s', column, lower, upper).",
-                                text, question->settings->relation_name)));
-    }
+    if (expression->bounds == nullptr)
+        refuse_unbounded(question, argument_text(question, aggregate));
     return expression->bounds;
 }
 

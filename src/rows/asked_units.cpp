@@ -120,6 +120,9 @@ const char *clipping_text(const Question *question) {
     const Units *units = question->units;
     if (units == nullptr || !units->clipped)
         return nullptr;
+    if (question->per_unit != nullptr)
+        return psprintf("one row for each person; counts and sums of a person's rows stop at those of %d rows",
+                        question->per_unit->max_rows);
     const char *rows = rows_text(question, units);
     if (units->one_group || units->max_groups >= units->max_rows)
         return rows;

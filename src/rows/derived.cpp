@@ -346,14 +346,16 @@ static bool add_declared_groups(const ColumnRanges *columns, const Var *column, 
 // All values that a column is declared to have; NULL where it may be.
 static bool column_values(ColumnRanges *columns, Var *column, Values *values) {
     *values = no_values(column->vartype);
-    bool nullable = is_nullable(columns->question, query::column_number(column));
+    const bool of_unit = column->varno == query::unit_varno; // nobody declared groups of it
+    bool nullable = of_unit ? range_over_columns(reinterpret_cast<Node *>(column), columns).nullable
+                            : is_nullable(columns->question, query::column_number(column));
     if (has_type_domain(column->vartype)) {
         KeyDomain domain = type_domain(column->vartype, column->varcollid, nullable);
         for (int i = 0; i < domain.count; i++)
             add_value(values, domain.values[i], domain.nulls[i]);
         return true;
     }
-    if (!add_declared_groups(columns, column, values) &&
+    if ((of_unit || !add_declared_groups(columns, column, values)) &&
         !add_whole_numbers(range_over_columns(reinterpret_cast<Node *>(column), columns).span, column->vartype, values))
         return false;
     if (nullable)

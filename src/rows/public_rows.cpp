@@ -58,6 +58,8 @@ static Bitmapset *used_columns(const Question *question, Index varno) {
         pull_varattnos(question->arguments[i], varno, &columns);
     for (int i = 0; i < list_length(question->leaf->arguments); i++)
         pull_varattnos(question->expressions[i].node, varno, &columns);
+    if (question->per_unit != nullptr)
+        pull_varattnos(reinterpret_cast<Node *>(question->per_unit->columns), varno, &columns);
     ListCell *cell;
     foreach (cell, question->semi_joins) {
         auto *semi = static_cast<const query::SemiJoin *>(lfirst(cell));

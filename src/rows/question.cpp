@@ -7,6 +7,7 @@
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/foreign_part.hpp"
+#include "catalog/ledger.hpp"
 #include "query/constants.hpp"
 #include "query/cost.hpp"
 #include "query/limits.hpp"
@@ -20,6 +21,7 @@
 #include "rows/distinct_values.hpp"
 #include "rows/groups.hpp"
 #include "rows/nodes.hpp"
+#include "rows/per_unit.hpp"
 #include "rows/public_rows.hpp"
 #include "rows/public_values.hpp"
 #include "rows/quantiles.hpp"
@@ -47,6 +49,8 @@ static Node *map_vars(Node *node, void *context) {
         return nullptr;
     if (IsA(node, Var)) {
         auto *var = copyObject(castNode(Var, node));
+        if (var->varno == query::unit_varno)
+            return reinterpret_cast<Node *>(var);
         const Source *source = source_at(question, var->varno);
         if (source == nullptr || var->varattno <= 0 || source->map[var->varattno] <= 0)
             elog(ERROR, "a column of a restricted view has no column of the table");
@@ -121,6 +125,8 @@ static const char *text_over(const Question *question, Node *node, bool views) {
 }
 
 const char *text_over_tables(const Question *question, Node *node) {
+    if (question->per_unit != nullptr)
+        node = with_aggregates(question, node, false);
     if (is_joined(question))
         return text_over(question, node, false);
     List *context = deparse_context_for(get_rel_name(question->settings->relation), question->settings->relation);
@@ -128,6 +134,8 @@ const char *text_over_tables(const Question *question, Node *node) {
 }
 
 const char *text_over_views(const Question *question, Node *node) {
+    if (question->per_unit != nullptr)
+        node = with_aggregates(question, node, true);
     if (is_joined(question))
         return text_over(question, node, true);
     Oid view = question->leaf->view;
@@ -206,6 +214,10 @@ static void limit_cost(Question *question, const query::RowCost *cost) {
     }
     for (int i = 0; i < question->leaf->nkeys; i++)
         query::set_size_limit(question->keys[i], limit);
+    if (question->per_unit != nullptr) {
+        query::set_size_limit(reinterpret_cast<Node *>(question->per_unit->columns), limit);
+        query::set_size_limit(question->per_unit->where, limit);
+    }
     for (int i = 0; i < list_length(question->leaf->arguments); i++)
         query::set_size_limit(question->expressions[i].node, limit);
 }
@@ -249,6 +261,8 @@ static List *map_leaf(Question *question, ColumnRanges *columns, ParamListInfo p
     query::RowCost cost = {};
     const Mapping mapping = {question, parameters, &cost};
     map_conditions(mapping);
+    if (question->per_unit != nullptr)
+        resolve_per_unit(columns, question, parameters, &cost);
     question->keys = static_cast<Node **>(palloc0(sizeof(Node *) * (leaf->nkeys + 1)));
     question->key_columns = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber) * (leaf->nkeys + 1)));
     for (int i = 0; i < leaf->nkeys; i++) {
@@ -557,6 +571,14 @@ static void limit_groups(Question *question, Units *units) {
         units->max_groups = 1;
 }
 
+// The leaf was read as one over units: if there are none now, something has changed.
+static void begin_per_unit(Question *question, Units *units) {
+    if (units == nullptr)
+        catalog::refuse_changing(*question->settings);
+    question->per_unit = static_cast<PerUnit *>(palloc0(sizeof(PerUnit)));
+    limit_per_unit(question, units);
+}
+
 // ---- preparing -----------------------------------------------------------------------------------------------------
 
 Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char *text, ParamListInfo parameters) {
@@ -567,7 +589,9 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
     check_asked_limits(question);
     Units *units = resolve_sources(reading, question);
     question->units = units;
-    if (units != nullptr)
+    if (leaf->per_unit != nullptr)
+        begin_per_unit(question, units);
+    else if (units != nullptr)
         limit_rows(question, units);
     ColumnRanges columns = column_ranges(reading, question);
     const List *folded = map_leaf(question, &columns, parameters);

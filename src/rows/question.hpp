@@ -16,6 +16,10 @@ namespace dp::privacy {
 struct Grid;
 }
 
+namespace dp::query {
+struct Range;
+}
+
 namespace dp::rows {
 
 // The declared values of one key column, in canonical order (default btree order, NULL last).
@@ -60,6 +64,14 @@ struct Units {
     const query::Joined *joined; // null where there is one source
 };
 
+// One row for each unit below the leaf (rows/per_unit).
+struct PerUnit {
+    List *columns;        // Node *: aggregates over the tables, total
+    query::Range *ranges; // where they lie
+    Node *where;          // over unit_varno, total; or null
+    int max_rows;         // counts are at most this, and sums those of as many rows
+};
+
 struct Question {
     query::Leaf *leaf;
     catalog::Settings *settings; // of the first private source; its versions are those of all
@@ -87,6 +99,7 @@ struct Question {
     int *places;          // of each group of the answer in the product of the domains (rows/shown); null: all are shown
     int *shown;           // per place the number of its group, -1: WHERE excludes it; null: all are shown
     const Units *units;   // null: a row is a unit
+    PerUnit *per_unit;    // keys, arguments and filters are over its columns; or null
     const List *checked;  // oid: the tables and their parts, as they were when the question was resolved
     catalog::Asker asker; // whose it is
     const char *grantee;  // of the policy that it is asked under; null: the controller's own call

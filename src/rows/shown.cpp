@@ -102,7 +102,8 @@ static TupleDesc describe(const Question *question) {
 }
 
 void choose_shown(Question *question) {
-    List *conditions = conditions_on_keys(question, question->where);
+    List *conditions =
+        conditions_on_keys(question, question->per_unit != nullptr ? question->per_unit->where : question->where);
     if (question->leaf->nkeys == 0 || conditions == NIL)
         return;
     question->shown = static_cast<int *>(palloc(sizeof(int) * (question->ngroups + 1)));

@@ -556,6 +556,8 @@ void check_joined_columns(const Question *question) {
         (void)collect_columns(question->arguments[i], &columns);
     for (int i = 0; i < list_length(question->leaf->arguments); i++)
         (void)collect_columns(question->expressions[i].node, &columns);
+    if (question->per_unit != nullptr)
+        (void)collect_columns(reinterpret_cast<Node *>(question->per_unit->columns), &columns);
     // With the unit, which may stand in a table behind all that have numbers.
     constexpr int of_path = 2 * catalog::max_unit_columns * catalog::max_unit_steps;
     query::check_joined(bms_num_members(columns) + of_path);

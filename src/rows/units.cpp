@@ -4,6 +4,7 @@
 #include "rows/arguments.hpp"
 #include "rows/canonical.hpp"
 #include "rows/nodes.hpp"
+#include "rows/per_unit.hpp"
 #include "rows/public_rows.hpp"
 #include "rows/quantiles.hpp"
 #include "rows/sources.hpp"
@@ -70,12 +71,15 @@ static Node *is_declared(const Question *question, int i) {
     return is_short == nullptr ? condition : value_where(is_short, condition);
 }
 
-Node *where_declared(const Question *question) {
-    Node *where = another(question->where);
+static Node *and_declared(const Question *question, Node *where) {
     if (!question->thresholded)
         for (int i = 0; i < question->leaf->nkeys; i++)
             where = make_and_qual(where, is_declared(question, i));
     return where;
+}
+
+Node *where_declared(const Question *question) {
+    return and_declared(question, another(question->where));
 }
 
 // Of declared groups too, where their type has one: what it is that a unit holds does not depend on the order of its rows.
@@ -85,11 +89,12 @@ static Node *one_spelling(const Question *question, int i) {
     return has_canonical(key) ? canonical_key(node, key) : node;
 }
 
-static Node *contribution_of(const Question *question) {
+// values: the unit's columns.
+static Node *contribution_of(const Question *question, const List *values) {
     Oid types[2] = {BYTEAOID, ANYOID};
     List *arguments = list_make1(makeConst(BYTEAOID, -1, InvalidOid, -1, contribution_facts(question), false, false));
     for (int i = 0; i < contribution_units(question); i++)
-        arguments = lappend(arguments, another(static_cast<Node *>(list_nth(question->units->values, i))));
+        arguments = lappend(arguments, another(static_cast<Node *>(list_nth(values, i))));
     for (int i = 0; i < question->leaf->nkeys; i++)
         arguments = lappend(arguments, one_spelling(question, i));
     if (has_quantile(question)) // the last key
@@ -100,7 +105,7 @@ static Node *contribution_of(const Question *question) {
         make_aggregate(border::internal_function("contribution", 2, types), BYTEAOID, arguments, nullptr));
 }
 
-static void group_by_unit(Query *query, const List *values, bool shown) {
+void group_by_unit(Query *query, const List *values, bool shown) {
     ListCell *cell;
     foreach (cell, values) {
         add_target(query, another(static_cast<Node *>(lfirst(cell))));
@@ -114,10 +119,23 @@ static void group_by_unit(Query *query, const List *values, bool shown) {
     }
 }
 
+// Over one row for each unit.
+static Query *query_above(const Question *question, bool with_columns) {
+    List *values = NIL;
+    Query *below = select_per_unit(question, &values);
+    Node *where = over_statement(and_declared(question, another(question->per_unit->where)));
+    Query *query = make_aggregation(subquery_entry(below, "person"), where);
+    add_target(query, over_statement(contribution_of(question, values)));
+    group_by_unit(query, values, with_columns);
+    return query;
+}
+
 // The contribution is the first column.
 static Query *unit_query(const Question *question, bool with_columns) {
+    if (question->per_unit != nullptr)
+        return query_above(question, with_columns);
     Query *query = select_from_sources(question, where_declared(question));
-    add_target(query, contribution_of(question));
+    add_target(query, contribution_of(question, question->units->values));
     group_by_unit(query, question->units->values, with_columns);
     return query;
 }

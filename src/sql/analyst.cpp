@@ -119,6 +119,10 @@ void check_one_view(const query::Leaf *leaf, const char *what) {
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                         errmsg("%s over several restricted views is not supported", what),
                         errhint("Ask directly, under a policy that permits it.")));
+    if (leaf->per_unit != nullptr)
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("%s over a sub-SELECT with one row for each person is not supported", what),
+                        errhint("Ask directly, under a policy that permits it.")));
 }
 
 // A keeper reads what is committed. Who has changed settings himself is told so, rather than answered under the old ones.

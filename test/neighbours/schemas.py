@@ -185,7 +185,61 @@ def counted_first(measures, kind):
 
 
 def make_question(rng, schema):
+    if rng.random() < 0.2:
+        return make_per_unit_question(rng, schema)
     return make_joined_question(rng, schema) if rng.random() < 0.5 else make_plain_question(rng, schema)
+
+
+# ---- one row for each person below ----
+
+def row_of(unit, rows, n_keeps, column, limits, most):
+    """count(*) with a FILTER, which stops at the rows that count, and the sum of what is clamped."""
+    values = [min(max(row[column], limits[0]), limits[1]) for row in rows if row[column] is not None]
+    return Row(unit=unit, n=min(sum(n_keeps(row) for row in rows), most), s=sum(values) if values else None)
+
+
+def make_per_unit_question(rng, schema):
+    table = rng.choice(("visits", "visits", "orders", "people"))
+    most = 1 if table == "people" else schema.rows
+    arguments = ""
+    if table != "people" and rng.random() < 0.4:
+        most = rng.choice((1, 2, 4, 7))
+        arguments = f", max_rows => {most}"
+    where, keeps = rng.choice(CONDITIONS) if rng.random() < 0.5 else ("", lambda row: True)
+    filtered, n_keeps = rng.choice(CONDITIONS) if rng.random() < 0.3 else ("", lambda row: True)
+    column, limits = rng.choice((("v", BOUNDS), ("w", (-8, 8))))
+    above, passes = rng.choice((("", lambda row: True), ("n > 1", lambda row: row["n"] > 1), ("s > 0", lambda row: row["s"] is not None and row["s"] > 0)))
+    having = rng.random() < 0.5 and above
+    sums = (min(limits[0], most * limits[0]), max(limits[1], most * limits[1]))
+    calls = (("count(*)", Measure("count")), ("sum(n)", Measure("sum", "n", (0, most))), ("sum(s)", Measure("sum", "s", sums)),
+             ("count(*) FILTER (WHERE n < 2)", Measure("count", keeps=lambda row: row["n"] < 2)))
+    texts, measures = zip(*rng.sample(calls, rng.choice((1, 2, 3))))
+    by_n = rng.random() < 0.4
+    n = "count(*)" + (f" FILTER (WHERE {filtered})" if filtered else "")
+    below = f"SELECT unit, {n} AS n, sum({column}) AS s FROM {schema.name(table)}_dp" + (f" WHERE {where}" if where else "") + " GROUP BY unit"
+    if having:
+        below += f" HAVING {above.replace('n', n) if above == 'n > 1' else above.replace('s', f'sum({column})', 1)}"
+    sql = f"SELECT {', '.join((('n',) if by_n else ()) + texts)} FROM ({below}) t"
+    if above and not having:
+        sql += f" WHERE {above}"
+    keys = (tuple(range(2 if above == "n > 1" else 0, most + 1))) if by_n else ((),)
+    if not keys:
+        return make_per_unit_question(rng, schema)
+    if by_n:
+        sql += " GROUP BY n"
+    if arguments:
+        columns = (["n bigint"] if by_n else []) + [f"c{i} {'numeric' if text.startswith('sum') else 'bigint'}" for i, text in enumerate(texts)]
+        sql = f"SELECT * FROM dp_query($q${sql}$q${arguments}) AS ({', '.join(columns)})"
+
+    def rows(tables):
+        units = {row["unit"]: [] for row in tables[table] if row["unit"] is not None and keeps(row)}
+        for row in tables[table]:
+            if row["unit"] is not None and keeps(row):
+                units[row["unit"]].append(row)
+        return [row_of(unit, own, n_keeps, column, limits, most) for unit, own in units.items()]
+
+    return Question(sql, rows, tuple(measures), (lambda row: row["n"]) if by_n else (lambda row: ()), keys, passes, Limits(1, 1, True, True),
+                    rng.choice(("regress_dp_laplace", "regress_dp_gaussian")), False)
 
 
 def make_plain_question(rng, schema):

@@ -1,0 +1,331 @@
+#include "query/per_unit.hpp"
+
+#include "border/grouping.hpp"
+#include "border/versions.hpp"
+#include "border/walk.hpp"
+#include "catalog/facade.hpp"
+#include "query/remedy.hpp"
+#include "query/shape.hpp"
+#include "query/units.hpp"
+
+namespace dp::query {
+
+constexpr char unit_remedy[] = "Count people by count(*); their columns are named below, in GROUP BY alone.";
+constexpr char cast_remedy[] = "Cast what is aggregated: sum(x::numeric).";
+
+// ---- of a statement ------------------------------------------------------------------------------------------------
+
+namespace {
+// A column of a facade, by the entry that it stands in: null entry, it is none.
+struct Column {
+    const RangeTblEntry *entry;
+    Oid view;
+    AttrNumber attno;
+};
+} // namespace
+
+static Column find_column(const Level *level, Node *node);
+
+// Through the sub-SELECTs, views and CTEs that hand it on.
+static Column find_below(const Level *level, const RangeTblEntry *entry, AttrNumber attno) {
+    Level below = {nullptr, level};
+    if (entry->rtekind == RTE_SUBQUERY)
+        below.query = entry->subquery;
+    else if (entry->rtekind == RTE_CTE && !entry->self_reference) {
+        const CommonTableExpr *cte = find_cte(entry, level, &below.outer);
+        below.query = cte == nullptr || cte->cterecursive ? nullptr : castNode(Query, cte->ctequery);
+    }
+    if (below.query == nullptr || below.query->commandType != CMD_SELECT || aggregates(below.query) ||
+        attno > list_length(below.query->targetList))
+        return Column{};
+    return find_column(&below, reinterpret_cast<Node *>(
+                                   static_cast<TargetEntry *>(list_nth(below.query->targetList, attno - 1))->expr));
+}
+
+static Column find_column(const Level *level, Node *node) {
+    check_stack_depth();
+    while (node != nullptr && IsA(node, RelabelType))
+        node = reinterpret_cast<Node *>(castNode(RelabelType, node)->arg);
+    if (node == nullptr || !IsA(node, Var))
+        return Column{};
+    auto *var = castNode(Var, node);
+    if (var->varattno <= 0 || var->varlevelsup != 0 || var->varno > list_length(level->query->rtable))
+        return Column{};
+    const RangeTblEntry *entry = rt_fetch(var->varno, level->query->rtable);
+    if (entry->rtekind == RTE_JOIN)
+        return find_column(level, static_cast<Node *>(list_nth(entry->joinaliasvars, var->varattno - 1)));
+    Oid view = catalog::expanded_facade(entry);
+    return OidIsValid(view) ? Column{entry, view, var->varattno} : find_below(level, entry, var->varattno);
+}
+
+// Whether the keys of a level are the columns of the unit of one facade.
+static bool groups_by_unit(const Level *level) {
+    const Query *query = level->query;
+    Column first = {};
+    List *columns = NIL;
+    ListCell *cell;
+    foreach (cell, query->groupClause) {
+        Column column =
+            find_column(level, get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell), query->targetList));
+        if (column.entry == nullptr || (first.entry != nullptr && column.entry != first.entry))
+            return false;
+        first = column;
+        columns = list_append_unique_int(columns, column_number(1, column.attno));
+    }
+    return count_units_now(first.view, columns);
+}
+
+static Level level_of(const RangeTblEntry *entry, const Level *level) {
+    if (entry->rtekind == RTE_SUBQUERY && !entry->lateral && !OidIsValid(catalog::expanded_facade(entry)))
+        return Level{entry->subquery, level};
+    const Level *owner = nullptr;
+    CommonTableExpr *cte =
+        entry->rtekind == RTE_CTE && !entry->self_reference ? find_cte(entry, level, &owner) : nullptr;
+    if (cte == nullptr || cte->cterecursive || cte->cterefcount != 1)
+        return Level{nullptr, nullptr};
+    return Level{castNode(Query, cte->ctequery), owner};
+}
+
+PerUnitItem find_per_unit(const Level *level) {
+    const PerUnitItem none = {0, {nullptr, nullptr}};
+    const List *items = level->query->jointree->fromlist;
+    if (list_length(items) != 1 || !IsA(linitial(items), RangeTblRef))
+        return none;
+    const int index = linitial_node(RangeTblRef, items)->rtindex;
+    Level below = level_of(rt_fetch(index, level->query->rtable), level);
+    if (below.query == nullptr || below.query->commandType != CMD_SELECT || below.query->groupClause == NIL ||
+        below.query->groupingSets != NIL || !reads_rows(&below))
+        return none;
+    Level copy = {copyObject(below.query), below.outer};
+    border::flatten_grouping(copy.query);
+    return groups_by_unit(&copy) ? PerUnitItem{index, copy} : none;
+}
+
+static char *another_name(const char *name, const List *taken, int number) {
+    bool usable = name != nullptr && *name != '\0' && strcmp(name, "?column?") != 0;
+    ListCell *cell;
+    foreach (cell, taken)
+        usable = usable && strcmp(strVal(lfirst(cell)), name) != 0;
+    return usable ? pstrdup(name) : psprintf("c%d", number);
+}
+
+Query *per_unit_leaf(const Query *item, const List *names) {
+    auto *leaf = makeNode(Query);
+    leaf->commandType = CMD_SELECT;
+    leaf->canSetTag = true;
+    leaf->hasAggs = item->hasAggs;
+    leaf->hasSubLinks = item->hasSubLinks;
+    leaf->targetList = static_cast<List *>(copyObject(item->targetList));
+    leaf->groupClause = static_cast<List *>(copyObject(item->groupClause));
+    leaf->havingQual = static_cast<Node *>(copyObject(item->havingQual));
+    List *taken = NIL;
+    ListCell *cell;
+    foreach (cell, leaf->targetList) {
+        auto *target = lfirst_node(TargetEntry, cell);
+        const int i = foreach_current_index(cell);
+        target->resname =
+            another_name(i < list_length(names) ? strVal(list_nth(names, i)) : nullptr, taken, target->resno);
+        taken = lappend(taken, makeString(target->resname));
+    }
+    return leaf;
+}
+
+// ---- of a leaf -----------------------------------------------------------------------------------------------------
+
+Query *per_unit_query(const Query *query) {
+    const List *items = query->jointree->fromlist;
+    if (list_length(items) != 1 || !IsA(linitial(items), RangeTblRef))
+        return nullptr;
+    const RangeTblEntry *entry = rt_fetch(linitial_node(RangeTblRef, items)->rtindex, query->rtable);
+    return entry->rtekind == RTE_SUBQUERY && !entry->lateral && aggregates(entry->subquery) ? entry->subquery : nullptr;
+}
+
+void check_per_unit(const Query *below, ParseState *source) {
+    constexpr char above[] = "Write it above the sub-SELECT with one row for each person.";
+    if (below->setOperations != nullptr)
+        refuse_part("UNION, INTERSECT or EXCEPT", above, source, -1);
+    if (below->cteList != NIL)
+        refuse_part("WITH", "Write the query without it.", source, -1);
+    if (below->hasWindowFuncs)
+        refuse_window(below, source);
+    if (below->hasTargetSRFs)
+        refuse_part("a set-returning function", above, source, -1);
+    if (below->groupingSets != NIL)
+        refuse_part("GROUPING SETS, ROLLUP or CUBE", sets_remedy, source, -1);
+    if (below->distinctClause != NIL)
+        refuse_part("DISTINCT", "Leave it out: there is one row for each person.", source, -1);
+    if (below->limitCount != nullptr || below->limitOffset != nullptr)
+        refuse_part("LIMIT or OFFSET", "Filter by HAVING.", source, -1);
+    if (below->rowMarks != NIL)
+        refuse_part("FOR UPDATE or FOR SHARE", "Leave it out.", source, -1);
+}
+
+static const Source *source_of_unit(const Leaf *leaf, const List *columns) {
+    const Source *source = nullptr;
+    ListCell *cell;
+    foreach (cell, columns) {
+        const Source *found = source_of(leaf, varno_of(static_cast<AttrNumber>(lfirst_int(cell))));
+        if (found == nullptr || found->is_public || (source != nullptr && source != found))
+            return nullptr;
+        source = found;
+    }
+    return source != nullptr && count_units_now(source->relation, columns) ? source : nullptr;
+}
+
+static void check_groups(Leaf *leaf, const Query *below, ParseState *source) {
+    List *columns = NIL;
+    ListCell *cell;
+    foreach (cell, below->groupClause) {
+        Node *key = get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell), below->targetList);
+        while (IsA(key, RelabelType))
+            key = reinterpret_cast<Node *>(castNode(RelabelType, key)->arg);
+        if (!IsA(key, Var) || castNode(Var, key)->varattno <= 0)
+            refuse_part("an aggregation below another one", "Group it by the columns that name a person alone.", source,
+                        exprLocation(key));
+        columns = list_append_unique_int(columns, column_number(castNode(Var, key)));
+    }
+    const Source *unit = source_of_unit(leaf, columns);
+    if (unit == nullptr)
+        refuse_part("an aggregation below another one", "Group it by the columns that name a person alone.", source,
+                    -1);
+    if (unit->nullable)
+        refuse_part("GROUP BY the columns that name a person on the nullable side of an outer join",
+                    "Group by the same columns of the side that is kept.", source, -1);
+    leaf->counted = list_append_unique(leaf->counted, columns); // that it still is the unit
+}
+
+// ---- its aggregates ------------------------------------------------------------------------------------------------
+
+static bool is_whole(Oid type) {
+    return type == INT2OID || type == INT4OID || type == INT8OID;
+}
+
+static bool is_exact(Oid type) {
+    return is_whole(type) || type == NUMERICOID || type == DATEOID || type == TIMESTAMPOID;
+}
+
+UnitAggregate unit_aggregate(const Aggref *call) {
+    switch (call->aggfnoid) {
+    case F_COUNT_:
+        return UnitAggregate::count_rows;
+    case F_COUNT_ANY:
+        return call->aggdistinct == NIL ? UnitAggregate::count : UnitAggregate::count_values;
+    case F_SUM_INT2:
+    case F_SUM_INT4:
+    case F_SUM_INT8:
+    case F_SUM_NUMERIC:
+        return UnitAggregate::sum;
+    case F_AVG_INT2:
+    case F_AVG_INT4:
+    case F_AVG_INT8:
+    case F_AVG_NUMERIC:
+        return UnitAggregate::avg;
+    case F_MIN_INT2:
+    case F_MIN_INT4:
+    case F_MIN_INT8:
+    case F_MIN_NUMERIC:
+    case F_MIN_DATE:
+    case F_MIN_TIMESTAMP:
+    case F_MAX_INT2:
+    case F_MAX_INT4:
+    case F_MAX_INT8:
+    case F_MAX_NUMERIC:
+    case F_MAX_DATE:
+    case F_MAX_TIMESTAMP:
+        return UnitAggregate::extreme;
+    case F_BOOL_AND:
+    case F_BOOL_OR:
+    case F_EVERY:
+        return UnitAggregate::boolean;
+    default:
+        return UnitAggregate::none;
+    }
+}
+
+static const char *remedy_of(const Aggref *call) {
+    Oid type = call->aggargtypes == NIL ? InvalidOid : linitial_oid(call->aggargtypes);
+    if (type == FLOAT4OID || type == FLOAT8OID)
+        return cast_remedy;
+    return "A person's rows are aggregated by count, count(DISTINCT x), sum, avg, min, max (of whole numbers, "
+           "numerics, "
+           "dates and timestamps), bool_or and bool_and.";
+}
+
+static void check_call(const Aggref *call, ParseState *source) {
+    const UnitAggregate fn = unit_aggregate(call);
+    if (call->agglevelsup > 0 || fn == UnitAggregate::none)
+        refuse_part(psprintf("aggregate %s of one person's rows", get_func_name(call->aggfnoid)), remedy_of(call),
+                    source, call->location);
+    if (call->aggorder != NIL || (call->aggdistinct != NIL && fn != UnitAggregate::count_values))
+        refuse_part("ORDER BY or DISTINCT in an aggregate of one person's rows",
+                    "Leave it out, or count: count(DISTINCT x).", source, call->location);
+    ListCell *cell;
+    foreach (cell, call->args) {
+        auto *argument = reinterpret_cast<Node *>(lfirst_node(TargetEntry, cell)->expr);
+        if (IsA(argument, RowExpr))
+            refuse_part("count(DISTINCT ...) of several columns", row_remedy, source, call->location);
+        check_condition(argument, source);
+        if (fn == UnitAggregate::extreme && !is_exact(getBaseType(exprType(argument))))
+            refuse_part("min or max of one person's values of this type", remedy_of(call), source, call->location);
+    }
+    check_condition(reinterpret_cast<Node *>(call->aggfilter), source);
+}
+
+// ---- its columns above ---------------------------------------------------------------------------------------------
+
+namespace {
+struct Opened {
+    Leaf *leaf;
+    const Query *below;
+    ParseState *source;
+};
+} // namespace
+
+// An aggregate becomes a column.
+static Node *as_column(Node *node, void *context) {
+    auto *opened = static_cast<const Opened *>(context);
+    if (node == nullptr)
+        return nullptr;
+    if (IsA(node, Var))
+        refuse_part("a column that names a person, above the sub-SELECT that groups by it", unit_remedy, opened->source,
+                    castNode(Var, node)->location);
+    if (!IsA(node, Aggref))
+        return border::mutate_expression(node, as_column, context);
+    check_call(castNode(Aggref, node), opened->source);
+    List **columns = &opened->leaf->per_unit->columns;
+    *columns = list_append_unique(*columns, node);
+    ListCell *cell;
+    int number = 0;
+    foreach (cell, *columns)
+        if (equal(lfirst(cell), node))
+            number = foreach_current_index(cell) + 1;
+    auto *column =
+        makeVar(unit_varno, static_cast<AttrNumber>(number), exprType(node), exprTypmod(node), exprCollation(node), 0);
+    column->location = exprLocation(node);
+    return reinterpret_cast<Node *>(column);
+}
+
+static Node *open_columns(Node *node, void *context) {
+    auto *opened = static_cast<const Opened *>(context);
+    if (node == nullptr)
+        return nullptr;
+    if (!IsA(node, Var))
+        return border::mutate_expression(node, open_columns, context);
+    auto *var = castNode(Var, node);
+    if (var->varlevelsup != 0 || var->varattno <= 0 || var->varattno > list_length(opened->below->targetList))
+        refuse_part("a whole row", "Name columns; count(*) counts rows.", opened->source, var->location);
+    auto *target = static_cast<TargetEntry *>(list_nth(opened->below->targetList, var->varattno - 1));
+    return as_column(reinterpret_cast<Node *>(copyObject(target->expr)), context);
+}
+
+void read_per_unit(Leaf *leaf, Query *query, Query *below, ParseState *source) {
+    check_groups(leaf, below, source);
+    leaf->per_unit = static_cast<PerUnit *>(palloc0(sizeof(PerUnit)));
+    Opened opened = {leaf, below, source};
+    query->targetList = reinterpret_cast<List *>(open_columns(reinterpret_cast<Node *>(query->targetList), &opened));
+    Node *where = open_columns(query->jointree->quals, &opened);
+    Node *having = as_column(static_cast<Node *>(copyObject(below->havingQual)), &opened);
+    leaf->per_unit->where = make_and_qual(having, where);
+}
+
+} // namespace dp::query

@@ -1,0 +1,42 @@
+// A sub-SELECT with one row for each unit below an aggregation (formulas.md, 9.12):
+//
+//   SELECT avg(n) FROM (SELECT patient_id, count(*) AS n FROM visits_dp GROUP BY patient_id) t
+//
+// Such a level and the one above it are one leaf. What stands below, and its WHERE, are the leaf's sources; what the sub-SELECT
+// aggregates are the columns that the leaf's keys, arguments and conditions are made of, Vars of unit_varno.
+#pragma once
+
+#include "query/fold.hpp"
+#include "query/leaf.hpp"
+
+namespace dp::query {
+
+// ---- of a statement ----
+
+// The query that the only item of FROM stands for, where that groups by the columns of the unit and nothing else; null: it is none
+// such.
+struct PerUnitItem {
+    int index; // of its entry
+    Level level;
+};
+PerUnitItem find_per_unit(const Level *level);
+// As it stands in the leaf: over the facades, without what does not matter below an aggregation. `folded` is of the item's level,
+// whose columns are the facades' already. names: String *, of its columns, where people look; they become different.
+Query *per_unit_leaf(const Query *item, const List *names);
+
+// ---- of a leaf ----
+
+// What may be aggregated of one unit's rows, by the function: results that do not depend on the order of rows.
+enum class UnitAggregate : uint8 { none, count_rows, count, count_values, sum, avg, extreme, boolean };
+UnitAggregate unit_aggregate(const Aggref *call);
+
+// The sub-SELECT of a leaf's query; null: it has none.
+Query *per_unit_query(const Query *query);
+// What may stand in it beside aggregates. 0A000 with the part that may not.
+void check_per_unit(const Query *below, ParseState *source);
+// Fills leaf->per_unit and leaf->counted: the leaf's sources are read. Columns of the sub-SELECT in the query become columns of
+// unit_varno. 0A000: it does not group by the columns of a unit alone; an aggregate that has no bounded result, or that depends on the
+// order of rows; the unit's columns named above.
+void read_per_unit(Leaf *leaf, Query *query, Query *below, ParseState *source);
+
+} // namespace dp::query

@@ -1,0 +1,256 @@
+#include "rows/per_unit.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "border/walk.hpp"
+#include "catalog/domain.hpp"
+#include "catalog/ledger.hpp"
+#include "query/constants.hpp"
+#include "query/per_unit.hpp"
+#include "query/total.hpp"
+#include "rows/canonical.hpp"
+#include "rows/distinct_values.hpp"
+#include "rows/nodes.hpp"
+#include "rows/sources.hpp"
+#include "rows/units.hpp"
+
+namespace dp::rows {
+
+// ---- limits --------------------------------------------------------------------------------------------------------
+
+// Beyond this count(*) and sums of one unit stop: what is declared of its rows, or asked for.
+static int most_rows(const Question *question, const Units *units) {
+    const int asked = question->leaf->limits.max_rows;
+    const int64 declared = units->joined != nullptr ? units->joined->max_rows : units->path->max_rows;
+    if (asked == 0 && declared > catalog::max_declared_rows)
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("a person may have more than %d joined rows in the query", catalog::max_declared_rows),
+                        errdetail("max_rows of the tables that no key of another one determines are multiplied."),
+                        errhint("Join by more columns, down to a key; or pass a max_rows.")));
+    return asked > 0 ? asked : Max(static_cast<int>(declared), 1);
+}
+
+void limit_per_unit(const Question *question, Units *units) {
+    question->per_unit->max_rows = most_rows(question, units);
+    units->clipped = units->single = units->one_group = true;
+    units->max_rows = 1;
+}
+
+// ---- aggregates ----------------------------------------------------------------------------------------------------
+
+namespace {
+// One aggregate that is being resolved.
+struct Resolved {
+    const Question *question;
+    const Aggref *call;   // over the tables
+    Node *argument;       // total; null: rows are counted
+    Node *filter;         // total; or null
+    query::Range of;      // the argument
+    query::Range *result; // where the aggregate lies
+};
+} // namespace
+
+// Of a number's type; what the type does not have becomes its end.
+static Const *number_constant(Oid type, double value) {
+    switch (type) {
+    case INT2OID:
+        return makeConst(type, -1, InvalidOid, sizeof(int16),
+                         Int16GetDatum(static_cast<int16>(std::clamp<double>(value, PG_INT16_MIN, PG_INT16_MAX))),
+                         false, true);
+    case INT4OID:
+        return makeConst(type, -1, InvalidOid, sizeof(int32),
+                         Int32GetDatum(static_cast<int32>(std::clamp<double>(value, PG_INT32_MIN, PG_INT32_MAX))),
+                         false, true);
+    case INT8OID: {
+        constexpr double end = 0x1p63;
+        const int64 whole = value >= end ? PG_INT64_MAX : value <= -end ? PG_INT64_MIN : static_cast<int64>(value);
+        return makeConst(type, -1, InvalidOid, sizeof(int64), Int64GetDatum(whole), false, FLOAT8PASSBYVAL);
+    }
+    default:
+        return makeConst(NUMERICOID, -1, InvalidOid, -1, DirectFunctionCall1(float8_numeric, Float8GetDatum(value)),
+                         false, false);
+    }
+}
+
+static Node *between(MinMaxOp op, Oid type, Node *value, Const *end) {
+    auto *choice = makeNode(MinMaxExpr);
+    choice->minmaxtype = type;
+    choice->op = op;
+    choice->args = list_make2(value, end);
+    choice->location = -1;
+    return reinterpret_cast<Node *>(choice);
+}
+
+static Node *is_there(Node *value) {
+    auto *test = makeNode(NullTest);
+    test->arg = reinterpret_cast<Expr *>(value);
+    test->nulltesttype = IS_NOT_NULL;
+    test->location = -1;
+    return reinterpret_cast<Node *>(test);
+}
+
+static bool is_numeric(const Resolved &resolved) {
+    return getBaseType(exprType(resolved.argument)) == NUMERICOID;
+}
+
+// As everywhere, what lies outside of the bounds goes to their ends, NaN and infinities among it: no sum is too large for its type.
+static Node *clamped(const Resolved &resolved) {
+    const privacy::Span &span = resolved.of.span;
+    const bool number = is_numeric(resolved);
+    if (!span.bounded() && number)
+        refuse_unbounded(
+            resolved.question,
+            text_over_tables(resolved.question,
+                             reinterpret_cast<Node *>(linitial_node(TargetEntry, resolved.call->args)->expr)));
+    const Oid type = getBaseType(exprType(resolved.argument));
+    if (!span.bounded() || type == DATEOID || type == TIMESTAMPOID)
+        return resolved.argument;
+    constexpr double wider = 1e-9; // ends are doubles: what is declared lies within
+    const double margin = number ? (std::fabs(span.low) + std::fabs(span.high)) * wider : 0;
+    Node *low = between(IS_GREATEST, type, another(resolved.argument),
+                        number_constant(type, number ? span.low - margin : std::ceil(span.low)));
+    Node *value =
+        between(IS_LEAST, type, low, number_constant(type, number ? span.high + margin : std::floor(span.high)));
+    return value_where(is_there(another(resolved.argument)), value);
+}
+
+static Node *aggregate_of(const Resolved &resolved, Node *argument) {
+    return reinterpret_cast<Node *>(make_aggregate(resolved.call->aggfnoid, resolved.call->aggtype,
+                                                   argument == nullptr ? NIL : list_make1(argument), resolved.filter));
+}
+
+static Node *counted(const Resolved &resolved, Node *count) {
+    const int most = resolved.question->per_unit->max_rows;
+    *resolved.result = {{0, static_cast<double>(most), 0}, false};
+    return between(IS_LEAST, INT8OID, count,
+                   makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(most), false, FLOAT8PASSBYVAL));
+}
+
+static Node *values_counted(const Resolved &resolved) {
+    if (!has_spelling(exprType(resolved.argument)))
+        refuse_values("of this type", "Count values of numbers, texts, dates, timestamps, booleans or enums.");
+    return counted(resolved, count_of_values(resolved.argument, resolved.filter));
+}
+
+static Node *summed(const Resolved &resolved) {
+    const privacy::Span &of = resolved.of.span;
+    const double most = resolved.question->per_unit->max_rows;
+    *resolved.result = {{Min(of.low, of.low * most), Max(of.high, of.high * most), of.decimals}, true};
+    return aggregate_of(resolved, clamped(resolved));
+}
+
+static Node *averaged(const Resolved &resolved) {
+    *resolved.result = {{resolved.of.span.low, resolved.of.span.high, -1}, true};
+    return aggregate_of(resolved, clamped(resolved));
+}
+
+// Of equal numerics in several spellings the first one met would be kept.
+static Node *extreme(const Resolved &resolved) {
+    *resolved.result = {resolved.of.span, true};
+    Node *argument = clamped(resolved);
+    if (is_numeric(resolved))
+        argument = reinterpret_cast<Node *>(
+            makeFuncExpr(F_TRIM_SCALE, NUMERICOID, list_make1(argument), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
+    return aggregate_of(resolved, argument);
+}
+
+static Node *resolve_aggregate(const Resolved &resolved) {
+    switch (query::unit_aggregate(resolved.call)) {
+    case query::UnitAggregate::count_rows:
+    case query::UnitAggregate::count:
+        return counted(resolved, aggregate_of(resolved, resolved.argument));
+    case query::UnitAggregate::count_values:
+        return values_counted(resolved);
+    case query::UnitAggregate::sum:
+        return summed(resolved);
+    case query::UnitAggregate::avg:
+        return averaged(resolved);
+    case query::UnitAggregate::extreme:
+        return extreme(resolved);
+    case query::UnitAggregate::boolean:
+        *resolved.result = {query::span_of_type(BOOLOID), true};
+        return aggregate_of(resolved, resolved.argument);
+    case query::UnitAggregate::none:
+        break;
+    }
+    elog(ERROR, "an aggregate of one unit's rows is none of those that are");
+}
+
+// ---- resolving -----------------------------------------------------------------------------------------------------
+
+void resolve_per_unit(ColumnRanges *columns, Question *question, ParamListInfo parameters, query::RowCost *cost) {
+    const query::PerUnit *leaf = question->leaf->per_unit;
+    PerUnit *own = question->per_unit;
+    if (question->remote)
+        refuse_values("a sub-SELECT with one row for each person over a table whose rows other servers keep",
+                      "Aggregate without it.");
+    own->ranges = static_cast<query::Range *>(palloc0(sizeof(query::Range) * (list_length(leaf->columns) + 1)));
+    ListCell *cell;
+    foreach (cell, leaf->columns) {
+        Node *call = map_to_tables(query::fold_constants(static_cast<Node *>(lfirst(cell)), parameters), question);
+        Resolved resolved = {question, castNode(Aggref, call), nullptr, nullptr, {}, nullptr};
+        resolved.result = &own->ranges[foreach_current_index(cell)];
+        if (resolved.call->args != NIL) {
+            auto *argument = reinterpret_cast<Node *>(linitial_node(TargetEntry, resolved.call->args)->expr);
+            resolved.of = range_over_columns(argument, columns);
+            resolved.argument = query::make_total(another(argument), nullptr, cost);
+        }
+        resolved.filter =
+            query::make_total(reinterpret_cast<Node *>(copyObject(resolved.call->aggfilter)), nullptr, cost);
+        own->columns = lappend(own->columns, resolve_aggregate(resolved));
+    }
+    own->where = query::make_total(another(leaf->where), parameters, cost);
+}
+
+// ---- the statement -------------------------------------------------------------------------------------------------
+
+static Node *column_of(int number, Node *node) {
+    return reinterpret_cast<Node *>(
+        makeVar(1, static_cast<AttrNumber>(number), exprType(node), exprTypmod(node), exprCollation(node), 0));
+}
+
+Query *select_per_unit(const Question *question, List **values) {
+    Query *query = select_from_sources(question, question->where);
+    ListCell *cell;
+    foreach (cell, question->per_unit->columns)
+        add_target(query, another(static_cast<Node *>(lfirst(cell))));
+    *values = NIL;
+    foreach (cell, question->units->values)
+        *values = lappend(*values, column_of(list_length(query->targetList) + foreach_current_index(cell) + 1,
+                                             static_cast<Node *>(lfirst(cell))));
+    group_by_unit(query, question->units->values, true);
+    return query;
+}
+
+Node *over_statement(Node *node) {
+    ChangeVarNodes(node, query::unit_varno, 1, 0);
+    return node;
+}
+
+// ---- texts ---------------------------------------------------------------------------------------------------------
+
+namespace {
+struct Texts {
+    const Question *question;
+    bool views;
+};
+} // namespace
+
+static Node *aggregates_in_place(Node *node, void *context) {
+    auto *texts = static_cast<const Texts *>(context);
+    if (node == nullptr)
+        return nullptr;
+    if (!IsA(node, Var) || castNode(Var, node)->varno != query::unit_varno)
+        return border::mutate_expression(node, aggregates_in_place, context);
+    Node *call =
+        static_cast<Node *>(list_nth(texts->question->leaf->per_unit->columns, castNode(Var, node)->varattno - 1));
+    return texts->views ? another(call) : map_to_tables(call, texts->question);
+}
+
+Node *with_aggregates(const Question *question, Node *node, bool views) {
+    Texts texts = {question, views};
+    return aggregates_in_place(node, &texts);
+}
+
+} // namespace dp::rows

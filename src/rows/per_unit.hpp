@@ -1,0 +1,29 @@
+// One row for each unit between the tables and a leaf (query/per_unit; formulas.md, 9.12). The internal statement becomes
+//
+//   SELECT unit.., dp_rdr.contribution(facts, keys.., arguments..)
+//   FROM (SELECT aggregates.., unit.. FROM tables WHERE .. AND links GROUP BY unit..) s WHERE .. AND its key is declared GROUP BY unit..
+//
+// so that a unit brings one row, whatever it has. Everything above is over Vars of query::unit_varno, which are those of `s`.
+#pragma once
+
+#include "query/cost.hpp"
+#include "rows/arguments.hpp"
+
+namespace dp::rows {
+
+// Of a leaf that has it: the aggregates over the tables, total, and where their values lie. question->units is known. Before keys and
+// arguments. Errors: 55000 a numeric without bounds is summed; 0A000 values that cannot be counted, or rows on other servers.
+void resolve_per_unit(ColumnRanges *columns, Question *question, ParamListInfo parameters, query::RowCost *cost);
+
+// What a unit brings is one row, in one group.
+void limit_per_unit(const Question *question, Units *units);
+
+// The sub-SELECT, with the unit's columns behind the aggregates; and these as columns of it, in `values`.
+Query *select_per_unit(const Question *question, List **values);
+// Vars of unit_varno become those of the statement's only entry.
+Node *over_statement(Node *node);
+
+// An expression over unit_varno with the aggregates in the place of the columns, for texts; over the views, or the tables. A copy.
+Node *with_aggregates(const Question *question, Node *node, bool views);
+
+} // namespace dp::rows
