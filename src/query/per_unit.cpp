@@ -10,7 +10,7 @@
 
 namespace dp::query {
 
-constexpr char unit_remedy[] = "Count people by count(*); their columns are named below, in GROUP BY alone.";
+constexpr char unit_remedy[] = "People are counted by count(*); their columns stand in GROUP BY below.";
 constexpr char cast_remedy[] = "Cast what is aggregated: sum(x::numeric).";
 
 // ---- of a statement ------------------------------------------------------------------------------------------------
@@ -305,10 +305,33 @@ static Node *as_column(Node *node, void *context) {
     return reinterpret_cast<Node *>(column);
 }
 
+// count(the person), who is there in each row: count(1). Of one column of several only without DISTINCT.
+static Node *as_count_of_rows(const Aggref *call, const Query *below) {
+    if (call->aggfnoid != F_COUNT_ANY || (call->aggdistinct != NIL && list_length(below->groupClause) > 1))
+        return nullptr;
+    auto *argument = reinterpret_cast<Node *>(linitial_node(TargetEntry, call->args)->expr);
+    while (IsA(argument, RelabelType))
+        argument = reinterpret_cast<Node *>(castNode(RelabelType, argument)->arg);
+    if (!IsA(argument, Var) || castNode(Var, argument)->varlevelsup != 0 || castNode(Var, argument)->varattno <= 0)
+        return nullptr;
+    auto *target = static_cast<TargetEntry *>(list_nth(below->targetList, castNode(Var, argument)->varattno - 1));
+    if (contain_aggs_of_level(reinterpret_cast<Node *>(target->expr), 0) || target->ressortgroupref == 0)
+        return nullptr;
+    auto *count = static_cast<Aggref *>(copyObjectImpl(call));
+    count->aggdistinct = NIL;
+    linitial_node(TargetEntry, count->args)->expr =
+        reinterpret_cast<Expr *>(makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(1), false, true));
+    count->aggargtypes = list_make1_oid(INT4OID);
+    return reinterpret_cast<Node *>(count);
+}
+
 static Node *open_columns(Node *node, void *context) {
     auto *opened = static_cast<const Opened *>(context);
     if (node == nullptr)
         return nullptr;
+    if (IsA(node, Aggref))
+        if (Node *count = as_count_of_rows(castNode(Aggref, node), opened->below))
+            return border::mutate_expression(count, open_columns, context);
     if (!IsA(node, Var))
         return border::mutate_expression(node, open_columns, context);
     auto *var = castNode(Var, node);

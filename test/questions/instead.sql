@@ -127,3 +127,15 @@ FROM (SELECT device, coalesce(referrer, 'direct') AS referrer, count(*) AS n FRO
 -- e27
 SELECT s.referrer, count(DISTINCT s.user_id) AS buyers FROM sessions s JOIN events e ON e.session_id = s.session_id AND e.user_id = s.user_id
 WHERE e.name = 'purchase' GROUP BY s.referrer ORDER BY buyers DESC;
+
+-- s24
+SELECT count(*) FROM (SELECT customer_id FROM orders GROUP BY customer_id HAVING count(*) = 1 AND count(coupon) = 1) t;
+
+-- e07
+SELECT count(*) FROM (SELECT user_id FROM events GROUP BY user_id
+    HAVING min(at AT TIME ZONE 'UTC') FILTER (WHERE name = 'trial') < max(at AT TIME ZONE 'UTC') FILTER (WHERE name = 'purchase')) t;
+
+-- e08
+SELECT avg(least(greatest(days, 0), 400)) AS days
+FROM (SELECT u.user_id, extract(epoch FROM min(e.at AT TIME ZONE 'UTC') - min(u.signed_up)) / 86400 AS days
+      FROM users u JOIN events e ON e.user_id = u.user_id WHERE e.name = 'purchase' GROUP BY u.user_id) t;
