@@ -122,7 +122,9 @@ static Node *aggregate_of(const Resolved &resolved, Node *argument) {
 
 static Node *counted(const Resolved &resolved, Node *count) {
     const int most = resolved.question->per_unit->max_rows;
-    *resolved.result = {{0, static_cast<double>(most), 0}, false};
+    const bool always =
+        query::unit_aggregate(resolved.call) == query::UnitAggregate::count_rows && resolved.filter == nullptr;
+    *resolved.result = {{always ? 1.0 : 0.0, static_cast<double>(most), 0}, false}; // a unit without a row is none
     return between(IS_LEAST, INT8OID, count,
                    makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(most), false, FLOAT8PASSBYVAL));
 }

@@ -211,7 +211,7 @@ def make_per_unit_question(rng, schema):
     above, passes = rng.choice((("", lambda row: True), ("n > 1", lambda row: row["n"] > 1), ("s > 0", lambda row: row["s"] is not None and row["s"] > 0)))
     having = rng.random() < 0.5 and above
     sums = (min(limits[0], most * limits[0]), max(limits[1], most * limits[1]))
-    calls = (("count(*)", Measure("count")), ("sum(n)", Measure("sum", "n", (0, most))), ("sum(s)", Measure("sum", "s", sums)),
+    calls = (("count(*)", Measure("count")), ("sum(n)", Measure("sum", "n", (0 if filtered else 1, most))), ("sum(s)", Measure("sum", "s", sums)),
              ("count(*) FILTER (WHERE n < 2)", Measure("count", keeps=lambda row: row["n"] < 2)))
     texts, measures = zip(*rng.sample(calls, rng.choice((1, 2, 3))))
     by_n = rng.random() < 0.4
@@ -222,7 +222,7 @@ def make_per_unit_question(rng, schema):
     sql = f"SELECT {', '.join((('n',) if by_n else ()) + texts)} FROM ({below}) t"
     if above and not having:
         sql += f" WHERE {above}"
-    keys = (tuple(range(2 if above == "n > 1" else 0, most + 1))) if by_n else ((),)
+    keys = (tuple(range(2 if above == "n > 1" else 0 if filtered else 1, most + 1))) if by_n else ((),)
     if not keys:
         return make_per_unit_question(rng, schema)
     if by_n:
