@@ -19,7 +19,8 @@ SELECT dp_set_bounds('pu_visit', 'cost', 0, 1000), dp_set_bounds('pu_visit', 'da
 SELECT dp_set_public('pu_code', 'pu_patient');
 GRANT SELECT ON pu_code TO regress_analyst;
 SELECT dp_set_odometer('pu_patient', 'none', delta_total => 0.9);
-SELECT dp_grant(v, 'regress_analyst', tau => 0, candidates => '{100}', epsilon_max => 100, delta => 1e-6) FROM unnest('{pu_patient_dp,pu_visit_dp}'::regclass[]) v;
+-- With replay: questions that differ below alone must be different ones.
+SELECT dp_grant(v, 'regress_analyst', tau => 0, candidates => '{100}', epsilon_max => 100, delta => 1e-6, replay => '1 day') FROM unnest('{pu_patient_dp,pu_visit_dp}'::regclass[]) v;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- What plain SQL says
@@ -117,6 +118,9 @@ EXECUTE pu_more(0, 'lung') \gset first_
 EXECUTE pu_more(3, 'lung') \gset second_
 SELECT abs(:first_x - :one) < 3 AND abs(:second_x - :four) < 3 AND :one > :four + 100 AS parameters;
 DEALLOCATE pu_more;
+SELECT count(*) AS again FROM (SELECT pid FROM pu_visit_dp WHERE reason <> 'lung' GROUP BY pid HAVING count(*) > 3) t \gset
+SELECT count(*) = :again AS again FROM (SELECT pid FROM pu_visit_dp WHERE reason <> 'lung' GROUP BY pid HAVING count(*) > 3) t;
+SELECT reason FROM dp_last_release();
 SET ROLE regress_controller;
 -- Extremes: nothing that a row holds makes it fail.
 CREATE TABLE pu_odd (pid integer, n numeric, big bigint, small smallint, d date, t timestamp, note text, f float8, yes boolean);

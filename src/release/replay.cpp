@@ -42,7 +42,8 @@ const char *text_of(const rows::Question *question, Node *node) {
 static bool add_types(Node *node, void *context) {
     if (node == nullptr)
         return false;
-    if (!IsA(node, List))
+    if (!IsA(node, List) && !IsA(node, TargetEntry) &&
+        !IsA(node, SortGroupClause)) // what stands around them in an aggregate
         appendStringInfo(static_cast<StringInfo>(context), "%d %u %d %u %u, ", static_cast<int>(nodeTag(node)),
                          exprType(node), exprTypmod(node), exprCollation(node), exprInputCollation(node));
     return border::walk_expression(node, add_types, context);
