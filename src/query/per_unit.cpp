@@ -288,7 +288,7 @@ static Node *as_column(Node *node, void *context) {
         return nullptr;
     if (IsA(node, Var))
         refuse_part("a column that names a person, above the sub-SELECT that groups by it", unit_remedy, opened->source,
-                    castNode(Var, node)->location);
+                    -1);
     if (!IsA(node, Aggref))
         return border::mutate_expression(node, as_column, context);
     check_call(castNode(Aggref, node), opened->source);
