@@ -239,9 +239,12 @@ static void check_structure(Node *node, ParseState *source) {
         refuse_if(true, psprintf("a cast to domain %s", format_type_be(castNode(CoerceToDomain, node)->resulttype)),
                   "Use the built-in types.", source, location);
         return;
-    case T_SubLink:
-        refuse_if(true, "a sub-SELECT in a condition", subselect_remedy, source, location);
+    case T_SubLink: {
+        const SubLinkType type = castNode(SubLink, node)->subLinkType;
+        refuse_if(true, "a sub-SELECT in a condition",
+                  type == EXISTS_SUBLINK || type == ANY_SUBLINK ? exists_remedy : subselect_remedy, source, location);
         return;
+    }
     case T_Aggref:
     case T_WindowFunc:
     case T_GroupingFunc:

@@ -1,5 +1,7 @@
 #include "rows/public_values.hpp"
 
+#include <cmath>
+
 #include "border/scope.hpp"
 #include "border/spi.hpp"
 #include "catalog/foreign_code.hpp"
@@ -84,6 +86,165 @@ bool public_domain(const catalog::Reading &reading, Oid relation, AttrNumber col
     spi.finish();
     settings.leave();
     return fits;
+}
+
+// ---- bounds --------------------------------------------------------------------------------------------------------
+
+static const char *copied_text(const border::Spi &spi, int column) {
+    bool isnull;
+    Datum value = border::Spi::value(0, column, &isnull);
+    return isnull ? nullptr : MemoryContextStrdup(spi.caller, TextDatumGetCString(value));
+}
+
+// A float's shortest text, and as a numeric: without an exponent. NaN is the greatest of all.
+static const char *ends_query(Oid relation, AttrNumber column) {
+    const char *name = column_text(relation, column);
+    return psprintf("SELECT CASE WHEN length(low) <= 300 THEN low END, CASE WHEN length(high) <= 300 THEN high END FROM"
+                    " (SELECT trim_scale(min(%s)::text::numeric)::text AS low,"
+                    " trim_scale(max(%s)::text::numeric)::text AS high FROM %s) x",
+                    name, name, catalog::qualified_name(relation));
+}
+
+static bool fits_a_bound(const char *text) {
+    const double number = std::fabs(strtod(text, nullptr));
+    return std::isfinite(number) && number < 1e250 && (number == 0 || number > 1e-250);
+}
+
+// One number alone is the end of a range to 0, and 0 of one to 1.
+static privacy::Bounds bounds_between(const char *low, const char *high, bool whole) {
+    if (strcmp(low, high) != 0)
+        return privacy::make_bounds(low, high, whole);
+    return *low == '-' ? privacy::make_bounds(low, "0", whole)
+                       : privacy::make_bounds("0", strtod(high, nullptr) == 0 ? "1" : high, whole);
+}
+
+const privacy::Bounds *public_bounds(const catalog::Reading &reading, Oid relation, AttrNumber column) {
+    const Oid type = getBaseType(get_atttype(relation, column));
+    const bool whole = type == INT2OID || type == INT4OID || type == INT8OID;
+    if (!whole && type != FLOAT4OID && type != FLOAT8OID && type != NUMERICOID)
+        return nullptr;
+    border::SettingsScope settings = border::SettingsScope::enter();
+    border::Spi spi = border::Spi::connect();
+    (void)look(spi, reading, ends_query(relation, column));
+    const char *low = copied_text(spi, 1), *high = copied_text(spi, 2);
+    spi.finish();
+    settings.leave();
+    if (low == nullptr || high == nullptr || !fits_a_bound(low) || !fits_a_bound(high))
+        return nullptr;
+    auto *bounds = border::context_new<privacy::Bounds>();
+    border::core([&] { *bounds = bounds_between(low, high, whole); });
+    return bounds;
+}
+
+// ---- tuples --------------------------------------------------------------------------------------------------------
+
+// The keys that are columns of this source.
+static List *keys_of_source(const Question *question, const Source &source) {
+    List *keys = NIL;
+    for (int i = 0; source.source->is_public && i < question->leaf->nkeys; i++)
+        if (question->key_columns[i] != InvalidAttrNumber &&
+            query::varno_of(question->key_columns[i]) == source.source->varno)
+            keys = lappend_int(keys, i);
+    return keys;
+}
+
+bool has_public_tuples(const Question *question) {
+    for (int i = 0; i < question->nsources; i++)
+        if (list_length(keys_of_source(question, question->sources[i])) > 1)
+            return true;
+    return false;
+}
+
+static const char *tuples_query(const Question *question, const Source &source, const List *keys) {
+    StringInfoData names, where;
+    initStringInfo(&names);
+    initStringInfo(&where);
+    ListCell *cell;
+    foreach (cell, keys) {
+        const char *name = column_text(source.relation, query::attno_of(question->key_columns[lfirst_int(cell)]));
+        const bool first = foreach_current_index(cell) == 0;
+        appendStringInfo(&names, "%s%s", first ? "" : ", ", name);
+        appendStringInfo(&where, "%sdp_rdr.is_short(%s) IS NOT FALSE", first ? "" : " AND ", name);
+    }
+    return psprintf("SELECT DISTINCT %s FROM %s WHERE %s LIMIT %d", names.data,
+                    catalog::qualified_name(source.relation), where.data, max_coordinates + 1);
+}
+
+// The place of a tuple in the product of its keys' domains alone; row < 0: NULL everywhere. -1: a value is in none of them.
+static int place_of_tuple(const Question *question, const List *keys, int64 row) {
+    int place = 0;
+    ListCell *cell;
+    foreach (cell, keys) {
+        const KeyDomain &domain = question->domains[lfirst_int(cell)];
+        bool isnull = true;
+        Datum value = row < 0 ? Datum(0) : border::Spi::value(row, foreach_current_index(cell) + 1, &isnull);
+        const int at = domain.find(value, isnull);
+        if (at < 0)
+            return -1;
+        place = place * domain.count + at;
+    }
+    return place;
+}
+
+static int product_of(const Question *question, const List *keys) {
+    int product = 1;
+    ListCell *cell;
+    foreach (cell, keys)
+        product *= question->domains[lfirst_int(cell)].count;
+    return product;
+}
+
+// Which places in the product of these keys alone are tuples of the table; null: it has too many.
+static const bool *tuples_of_source(const catalog::Reading &reading, const Question *question, const Source &source,
+                                    const List *keys) {
+    auto *found = static_cast<bool *>(palloc0(sizeof(bool) * (product_of(question, keys) + 1)));
+    border::SettingsScope settings = border::SettingsScope::enter();
+    border::Spi spi = border::Spi::connect();
+    const uint64 n = look(spi, reading, tuples_query(question, source, keys));
+    const bool fits = n <= static_cast<uint64>(max_coordinates);
+    for (uint64 i = 0; fits && i < n; i++) {
+        const int place = place_of_tuple(question, keys, static_cast<int64>(i));
+        if (place >= 0)
+            found[place] = true;
+    }
+    spi.finish();
+    settings.leave();
+    const int nowhere = source.source->nullable ? place_of_tuple(question, keys, -1) : -1;
+    if (nowhere >= 0)
+        found[nowhere] = true;
+    return fits ? found : nullptr;
+}
+
+// The place in the product of some keys of a place in that of all.
+static int place_among(const Question *question, const List *keys, int place) {
+    int among = 0, factor = 1;
+    for (int i = question->leaf->nkeys - 1; i >= 0; i--) {
+        const int count = question->domains[i].count;
+        if (list_member_int(keys, i)) {
+            among += place % count * factor;
+            factor *= count;
+        }
+        place /= count;
+    }
+    return among;
+}
+
+const bool *public_tuples(const catalog::Reading &reading, const Question *question) {
+    bool *tuples = nullptr;
+    for (int i = 0; i < question->nsources; i++) {
+        const List *keys = keys_of_source(question, question->sources[i]);
+        const bool *found =
+            list_length(keys) < 2 ? nullptr : tuples_of_source(reading, question, question->sources[i], keys);
+        if (found == nullptr)
+            continue;
+        if (tuples == nullptr) {
+            tuples = static_cast<bool *>(palloc(sizeof(bool) * (question->ngroups + 1)));
+            memset(tuples, true, sizeof(bool) * question->ngroups);
+        }
+        for (int place = 0; place < question->ngroups; place++)
+            tuples[place] = tuples[place] && found[place_among(question, keys, place)];
+    }
+    return tuples;
 }
 
 } // namespace dp::rows

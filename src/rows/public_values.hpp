@@ -15,4 +15,14 @@ int64 largest_multiplicity(const catalog::Reading &reading, Oid relation, int nc
 bool public_domain(const catalog::Reading &reading, Oid relation, AttrNumber column, bool with_null, int most,
                    KeyDomain *domain);
 
+// The least and the greatest number in a column; null: there is none, or one is not finite or too long to be a bound. Of smallint,
+// integer, bigint, real, double precision and numeric.
+const privacy::Bounds *public_bounds(const catalog::Reading &reading, Oid relation, AttrNumber column);
+
+// Keys that are several columns of one public table have the tuples of its rows. Per place of the product of the domains, which has at
+// most most_places, whether the public tables have it; null: no two keys are of one table, or it has more tuples than an answer groups.
+constexpr int most_places = 1 << 20;
+bool has_public_tuples(const Question *question);
+const bool *public_tuples(const catalog::Reading &reading, const Question *question);
+
 } // namespace dp::rows

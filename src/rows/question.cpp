@@ -29,7 +29,6 @@
 
 namespace dp::rows {
 
-constexpr int max_coordinates = 10000; // formulas.md, 8.5: a public check
 
 // ---- columns -------------------------------------------------------------------------------------------------------
 
@@ -312,12 +311,15 @@ static void discover_groups(Question *question, AttrNumber undeclared) {
     question->thresholded = true;
     question->undeclared = undeclared;
     question->ngroups = 0;
+    question->tuples = nullptr;
+    question->places = question->shown = nullptr;
 }
 
 static void read_groups(const catalog::Reading &reading, Question *question, ColumnRanges *columns,
                         const List *folded) {
     int nkeys = question->leaf->nkeys;
     bool derived = false;
+    const int64 most = has_public_tuples(question) ? most_places : max_coordinates;
     question->domains = static_cast<KeyDomain *>(palloc0(sizeof(KeyDomain) * (nkeys + 1)));
     int64 ngroups = 1;
     for (int i = 0; i < nkeys; i++) {
@@ -325,11 +327,15 @@ static void read_groups(const catalog::Reading &reading, Question *question, Col
             return discover_groups(question, question->key_columns[i]);
         derived = derived || question->key_columns[i] == InvalidAttrNumber;
         // Cut before the product could overflow; check_coordinates refuses it.
-        ngroups = Min(ngroups * question->domains[i].count, int64{max_coordinates} + 1);
-        if (derived && ngroups > max_coordinates)
+        ngroups = Min(ngroups * question->domains[i].count, most + 1);
+        if (derived && ngroups > most)
             return discover_groups(question, InvalidAttrNumber);
     }
     question->ngroups = static_cast<int>(ngroups);
+    if (most == most_places && ngroups <= most) {
+        question->tuples = public_tuples(reading, question);
+        choose_shown(question);
+    }
 }
 
 static bool has_too_many(const Question *question) {

@@ -81,7 +81,8 @@ static int number_groups(Question *question, List *conditions, TupleDesc desc) {
     for (int place = 0; place < question->ngroups; place++) {
         CHECK_FOR_INTERRUPTS();
         set_keys(question, place, slot);
-        question->shown[place] = ExecQual(test, context) ? n : -1;
+        const bool there = question->tuples == nullptr || question->tuples[place];
+        question->shown[place] = there && ExecQual(test, context) ? n : -1;
         if (question->shown[place] >= 0)
             question->places[n++] = place;
         ResetExprContext(context);
@@ -103,7 +104,7 @@ static TupleDesc describe(const Question *question) {
 
 void choose_shown(Question *question) {
     List *conditions = conditions_on_keys(question, question->where);
-    if (question->leaf->nkeys == 0 || conditions == NIL)
+    if (question->shown != nullptr || question->leaf->nkeys == 0 || (conditions == NIL && question->tuples == nullptr))
         return;
     question->shown = static_cast<int *>(palloc(sizeof(int) * (question->ngroups + 1)));
     question->places = static_cast<int *>(palloc(sizeof(int) * (question->ngroups + 1)));
