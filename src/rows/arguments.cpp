@@ -169,6 +169,11 @@ const char *argument_text(const Question *question, int aggregate) {
 
 // ---- bounds --------------------------------------------------------------------------------------------------------
 
+static const char *example_of_bounds(Oid relation, AttrNumber column) {
+    const Oid type = getBaseType(get_atttype(relation, query::attno_of(column)));
+    return type == DATEOID || type == TIMESTAMPOID ? "'2000-01-01'), '2050-01-01'" : "0), 1000";
+}
+
 static const privacy::Bounds *bounds_of_column(const catalog::Reading &reading, const Question *question,
                                                AttrNumber column) {
     Oid relation = relation_of(question, column);
@@ -178,8 +183,10 @@ static const privacy::Bounds *bounds_of_column(const catalog::Reading &reading, 
     if (bounds == nullptr && is_public_column(question, column))
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("column %s of public table %s has no bounds", quote_identifier(name), table),
-                        errhint("Use an expression that has: least(greatest(%s, 0), 1000), for instance.",
-                                quote_identifier(name))));
+                        errdetail("Its values are its bounds: there is none, or one that is no bound (NaN, infinite, "
+                                  "from 1e250 on)."),
+                        errhint("Use an expression that has: least(greatest(%s, %s), for instance.",
+                                quote_identifier(name), example_of_bounds(relation, column))));
     if (bounds == nullptr)
         ereport(ERROR,
                 (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

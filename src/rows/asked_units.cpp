@@ -40,7 +40,7 @@ static bool groups_are_units(const Question *question, const Source &source) {
     return list_difference_int(of_unit, grouped) == NIL;
 }
 
-// Whether the keys are a key of the table: of one row each, and so of one person.
+// Whether the keys are a key of the table: of one row each, and so of one person. Where a column is NULL there may be many.
 static bool groups_are_rows(const Question *question, const Source &source) {
     if (source.settings == nullptr || source.settings->unit == nullptr)
         return false;
@@ -48,7 +48,8 @@ static bool groups_are_rows(const Question *question, const Source &source) {
     int n = 0;
     for (int i = 0; i < question->leaf->nkeys; i++)
         if (question->key_columns[i] != InvalidAttrNumber &&
-            query::varno_of(question->key_columns[i]) == source.source->varno)
+            query::varno_of(question->key_columns[i]) == source.source->varno &&
+            !is_nullable(question, question->key_columns[i]))
             columns[n++] = query::attno_of(question->key_columns[i]);
     return n > 0 && catalog::covers_key(source.relation, n, columns);
 }

@@ -90,49 +90,64 @@ bool public_domain(const catalog::Reading &reading, Oid relation, AttrNumber col
 
 // ---- bounds --------------------------------------------------------------------------------------------------------
 
-static const char *copied_text(const border::Spi &spi, int column) {
-    bool isnull;
-    Datum value = border::Spi::value(0, column, &isnull);
-    return isnull ? nullptr : MemoryContextStrdup(spi.caller, TextDatumGetCString(value));
+// A value as a numeric, in which declared bounds are kept as well: of a float its shortest text, of a date the days since 2000, of a
+// timestamp the microseconds. Null: of a type without bounds.
+static const char *number_text(Oid type, const char *value) {
+    switch (type) {
+    case INT2OID:
+    case INT4OID:
+    case INT8OID:
+    case FLOAT4OID:
+    case FLOAT8OID:
+    case NUMERICOID:
+        return psprintf("%s::text::numeric", value);
+    case DATEOID:
+        return psprintf("extract(epoch FROM %s) / 86400 - 10957", value);
+    case TIMESTAMPOID:
+        return psprintf("(extract(epoch FROM %s) - 946684800) * 1000000", value);
+    default:
+        return nullptr;
+    }
 }
 
-// A float's shortest text, and as a numeric: without an exponent. NaN is the greatest of all.
-static const char *ends_query(Oid relation, AttrNumber column) {
-    const char *name = column_text(relation, column);
-    return psprintf("SELECT CASE WHEN length(low) <= 300 THEN low END, CASE WHEN length(high) <= 300 THEN high END FROM"
-                    " (SELECT trim_scale(min(%s)::text::numeric)::text AS low,"
-                    " trim_scale(max(%s)::text::numeric)::text AS high FROM %s) x",
-                    name, name, catalog::qualified_name(relation));
+// The least or the greatest value, with no more decimals than a bound has. NaN is the greatest of all.
+static const char *end_text(Oid type, const char *end, const char *name) {
+    const char *number = number_text(type, psprintf("%s(%s)", end, name));
+    return number == nullptr ? nullptr : psprintf("trim_scale(round(%s, 250))", number);
 }
 
 static bool fits_a_bound(const char *text) {
-    const double number = std::fabs(strtod(text, nullptr));
-    return std::isfinite(number) && number < 1e250 && (number == 0 || number > 1e-250);
+    return text != nullptr && std::fabs(strtod(text, nullptr)) < 1e250; // a NaN does not
 }
 
-// One number alone is the end of a range to 0, and 0 of one to 1.
-static privacy::Bounds bounds_between(const char *low, const char *high, bool whole) {
+// One value alone: a moment is the beginning of its day or microsecond, a number an end of what lies between it and 0, and 0 of what
+// lies between it and 1.
+static privacy::Bounds bounds_between(const char *low, const char *high, bool whole, bool moment) {
     if (strcmp(low, high) != 0)
         return privacy::make_bounds(low, high, whole);
+    if (moment)
+        return privacy::make_bounds(low, std::to_string(std::stoll(low) + 1), whole);
     return *low == '-' ? privacy::make_bounds(low, "0", whole)
-                       : privacy::make_bounds("0", strtod(high, nullptr) == 0 ? "1" : high, whole);
+                       : privacy::make_bounds("0", strcmp(high, "0") == 0 ? "1" : high, whole);
 }
 
 const privacy::Bounds *public_bounds(const catalog::Reading &reading, Oid relation, AttrNumber column) {
     const Oid type = getBaseType(get_atttype(relation, column));
-    const bool whole = type == INT2OID || type == INT4OID || type == INT8OID;
-    if (!whole && type != FLOAT4OID && type != FLOAT8OID && type != NUMERICOID)
+    const char *name = column_text(relation, column);
+    const char *least = end_text(type, "min", name), *greatest = end_text(type, "max", name);
+    if (least == nullptr)
         return nullptr;
     border::SettingsScope settings = border::SettingsScope::enter();
     border::Spi spi = border::Spi::connect();
-    (void)look(spi, reading, ends_query(relation, column));
-    const char *low = copied_text(spi, 1), *high = copied_text(spi, 2);
+    (void)look(spi, reading, psprintf("SELECT %s, %s FROM %s", least, greatest, catalog::qualified_name(relation)));
+    const char *low = spi.text(0, 1), *high = spi.text(0, 2);
     spi.finish();
     settings.leave();
-    if (low == nullptr || high == nullptr || !fits_a_bound(low) || !fits_a_bound(high))
+    if (!fits_a_bound(low) || !fits_a_bound(high))
         return nullptr;
+    const bool whole = type == INT2OID || type == INT4OID || type == INT8OID;
     auto *bounds = border::context_new<privacy::Bounds>();
-    border::core([&] { *bounds = bounds_between(low, high, whole); });
+    border::core([&] { *bounds = bounds_between(low, high, whole, type == DATEOID || type == TIMESTAMPOID); });
     return bounds;
 }
 
@@ -194,7 +209,7 @@ static int product_of(const Question *question, const List *keys) {
     return product;
 }
 
-// Which places in the product of these keys alone are tuples of the table; null: it has too many.
+// Which places in the product of these keys alone are tuples of the table; null: it has more than an answer groups.
 static const bool *tuples_of_source(const catalog::Reading &reading, const Question *question, const Source &source,
                                     const List *keys) {
     auto *found = static_cast<bool *>(palloc0(sizeof(bool) * (product_of(question, keys) + 1)));
@@ -230,17 +245,15 @@ static int place_among(const Question *question, const List *keys, int place) {
 }
 
 const bool *public_tuples(const catalog::Reading &reading, const Question *question) {
-    bool *tuples = nullptr;
+    auto *tuples = static_cast<bool *>(palloc(sizeof(bool) * (question->ngroups + 1)));
+    memset(tuples, true, sizeof(bool) * question->ngroups);
     for (int i = 0; i < question->nsources; i++) {
         const List *keys = keys_of_source(question, question->sources[i]);
-        const bool *found =
-            list_length(keys) < 2 ? nullptr : tuples_of_source(reading, question, question->sources[i], keys);
-        if (found == nullptr)
+        if (list_length(keys) < 2)
             continue;
-        if (tuples == nullptr) {
-            tuples = static_cast<bool *>(palloc(sizeof(bool) * (question->ngroups + 1)));
-            memset(tuples, true, sizeof(bool) * question->ngroups);
-        }
+        const bool *found = tuples_of_source(reading, question, question->sources[i], keys);
+        if (found == nullptr)
+            return nullptr;
         for (int place = 0; place < question->ngroups; place++)
             tuples[place] = tuples[place] && found[place_among(question, keys, place)];
     }

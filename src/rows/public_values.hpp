@@ -15,12 +15,13 @@ int64 largest_multiplicity(const catalog::Reading &reading, Oid relation, int nc
 bool public_domain(const catalog::Reading &reading, Oid relation, AttrNumber column, bool with_null, int most,
                    KeyDomain *domain);
 
-// The least and the greatest number in a column; null: there is none, or one is not finite or too long to be a bound. Of smallint,
-// integer, bigint, real, double precision and numeric.
+// Between the least and the greatest value of a column, of all types that bounds are declared of; null: it has none, or one is no bound
+// (NaN, infinite, from 1e250 on). Later rows may have others: values are clamped, as to declared bounds.
 const privacy::Bounds *public_bounds(const catalog::Reading &reading, Oid relation, AttrNumber column);
 
-// Keys that are several columns of one public table have the tuples of its rows. Per place of the product of the domains, which has at
-// most most_places, whether the public tables have it; null: no two keys are of one table, or it has more tuples than an answer groups.
+// Keys that are several columns of one public table have the tuples of its rows, and on the nullable side of a join NULL in all of them.
+// Per place of the product of the domains, which has from 1 to most_places, whether the public tables have it; null: one of them has
+// more tuples than an answer groups. By source: a table under two names has the tuples of each.
 constexpr int most_places = 1 << 20;
 bool has_public_tuples(const Question *question);
 const bool *public_tuples(const catalog::Reading &reading, const Question *question);

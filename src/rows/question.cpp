@@ -29,7 +29,6 @@
 
 namespace dp::rows {
 
-
 // ---- columns -------------------------------------------------------------------------------------------------------
 
 static const Source *source_at(const Question *question, int varno) {
@@ -315,6 +314,15 @@ static void discover_groups(Question *question, AttrNumber undeclared) {
     question->places = question->shown = nullptr;
 }
 
+// What is left of the product has to fit an answer (check_coordinates).
+static void choose_tuples(const catalog::Reading &reading, Question *question) {
+    question->tuples = public_tuples(reading, question);
+    if (question->tuples == nullptr)
+        question->ngroups = most_places + 1;
+    else
+        choose_shown(question);
+}
+
 static void read_groups(const catalog::Reading &reading, Question *question, ColumnRanges *columns,
                         const List *folded) {
     int nkeys = question->leaf->nkeys;
@@ -332,10 +340,8 @@ static void read_groups(const catalog::Reading &reading, Question *question, Col
             return discover_groups(question, InvalidAttrNumber);
     }
     question->ngroups = static_cast<int>(ngroups);
-    if (most == most_places && ngroups <= most) {
-        question->tuples = public_tuples(reading, question);
-        choose_shown(question);
-    }
+    if (most == most_places && ngroups > 0 && ngroups <= most)
+        choose_tuples(reading, question);
 }
 
 static bool has_too_many(const Question *question) {

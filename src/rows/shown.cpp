@@ -80,9 +80,11 @@ static int number_groups(Question *question, List *conditions, TupleDesc desc) {
     int n = 0;
     for (int place = 0; place < question->ngroups; place++) {
         CHECK_FOR_INTERRUPTS();
+        question->shown[place] = -1;
+        if (question->tuples != nullptr && !question->tuples[place])
+            continue;
         set_keys(question, place, slot);
-        const bool there = question->tuples == nullptr || question->tuples[place];
-        question->shown[place] = there && ExecQual(test, context) ? n : -1;
+        question->shown[place] = ExecQual(test, context) ? n : -1;
         if (question->shown[place] >= 0)
             question->places[n++] = place;
         ResetExprContext(context);
