@@ -239,12 +239,10 @@ static void check_structure(Node *node, ParseState *source) {
         refuse_if(true, psprintf("a cast to domain %s", format_type_be(castNode(CoerceToDomain, node)->resulttype)),
                   "Use the built-in types.", source, location);
         return;
-    case T_SubLink: {
-        const SubLinkType type = castNode(SubLink, node)->subLinkType;
+    case T_SubLink:
         refuse_if(true, "a sub-SELECT in a condition",
-                  type == EXISTS_SUBLINK || type == ANY_SUBLINK ? exists_remedy : subselect_remedy, source, location);
+                  has_form_of_semi_join(castNode(SubLink, node)) ? exists_remedy : subselect_remedy, source, location);
         return;
-    }
     case T_Aggref:
     case T_WindowFunc:
     case T_GroupingFunc:
