@@ -22,7 +22,7 @@ const privacy::Bounds *public_bounds(const catalog::Reading &reading, Oid relati
 // Keys that are several columns of one public table have the tuples of its rows, and on the nullable side of a join NULL in all of them.
 // Per place of the product of the domains, which has from 1 to most_places, whether the public tables have it; null: one of them has
 // more tuples than an answer groups. By source: a table under two names has the tuples of each.
-constexpr int most_places = 1 << 20;
+constexpr int most_places = 1024 * 1024;
 bool has_public_tuples(const Question *question);
 const bool *public_tuples(const catalog::Reading &reading, const Question *question);
 
