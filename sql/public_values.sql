@@ -210,6 +210,47 @@ SET ROLE regress_controller;
 UPDATE item SET weight = 100 WHERE code = 'never';
 SET ROLE regress_analyst;
 SELECT charged(query) AS other_bounds, query FROM again;
+-- Neither is looked up where the table is no longer fit.
+SET ROLE regress_controller;
+ALTER TABLE item ENABLE ROW LEVEL SECURITY;
+SET ROLE regress_analyst;
+SELECT attempt(query) AS secured FROM again;
+SET ROLE regress_controller;
+ALTER TABLE item DISABLE ROW LEVEL SECURITY;
+REVOKE SELECT ON item FROM regress_analyst;
+GRANT SELECT (code, chapter) ON item TO regress_analyst;
+SET ROLE regress_analyst;
+SELECT attempt(query) AS of_some_columns FROM again;
+SET ROLE regress_controller;
+GRANT SELECT ON item TO regress_analyst;
+
+-- What was measured before is refined where nothing of this has changed, and else not mixed with what is measured now.
+SET ROLE regress_controller;
+CREATE TABLE guest (guest integer PRIMARY KEY, code text);
+INSERT INTO guest SELECT i, 'c' || i % 10 FROM generate_series(1, 5000) i;
+SELECT dp_protect('guest', 'guest_dp', unit => 'guest'), dp_set_public('item', 'guest');
+SELECT dp_set_odometer('guest', 'zcdp', epsilon_total => 50, delta_total => 1e-3), dp_grant('guest_dp', 'regress_analyst', tau => 0.5, delta => 1e-8);
+SET ROLE regress_analyst;
+CREATE FUNCTION pg_temp.refined(error95 integer, again boolean) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    IF again THEN
+        PERFORM * FROM dp_refine(error95 => $1) AS (code text, chapter text, n bigint);
+    ELSE
+        PERFORM * FROM dp_query('SELECT i.code, i.chapter, sum(i.weight) FROM guest_dp g JOIN item i ON i.code = g.code GROUP BY i.code, i.chapter', error95 => $1) AS (code text, chapter text, n bigint);
+    END IF;
+    RETURN 'answered';
+EXCEPTION WHEN OTHERS THEN
+    RETURN sqlerrm;
+END $$;
+SELECT pg_temp.refined(30000, false) AS first, pg_temp.refined(25000, true) AS again;
+SET ROLE regress_controller;
+UPDATE item SET chapter = CASE code WHEN 'c2' THEN 'lung' ELSE 'heart' END WHERE code IN ('c1', 'c2');
+SET ROLE regress_analyst;
+SELECT pg_temp.refined(20000, true) AS other_tuples, pg_temp.refined(30000, false) AS anew;
+SET ROLE regress_controller;
+UPDATE item SET weight = 90 WHERE code = 'never';
+SET ROLE regress_analyst;
+SELECT pg_temp.refined(20000, true) AS other_bounds;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Keys of rows as groups: each would be of one person

@@ -6,6 +6,7 @@
 #include "border/spi.hpp"
 #include "catalog/foreign_code.hpp"
 #include "rows/groups.hpp"
+#include "rows/shown.hpp"
 
 namespace dp::rows {
 
@@ -258,6 +259,42 @@ const bool *public_tuples(const catalog::Reading &reading, const Question *quest
             tuples[place] = tuples[place] && found[place_among(question, keys, place)];
     }
     return tuples;
+}
+
+// ---- all of it -----------------------------------------------------------------------------------------------------
+
+static bool reads_public_tables(const Question *question) {
+    for (int i = 0; i < question->nsources; i++)
+        if (question->sources[i].source->is_public)
+            return true;
+    return false;
+}
+
+static void add_groups(StringInfo text, const Question *question) {
+    border::SettingsScope settings = border::SettingsScope::enter();
+    for (int i = 0; i < question->leaf->nkeys; i++) {
+        ArrayType *groups = canonical_groups(question->domains[i], question->leaf->keys[i].type);
+        appendStringInfo(text, "|%s", OidOutputFunctionCall(F_ARRAY_OUT, PointerGetDatum(groups)));
+    }
+    settings.leave();
+    for (int i = 0; i < question->ngroups; i++)
+        appendStringInfo(text, "|%d", place_of_group(question, i));
+}
+
+uint64 hash_of_looked_up(const Question *question) {
+    if (!reads_public_tables(question))
+        return 0;
+    StringInfoData text;
+    initStringInfo(&text);
+    if (!question->thresholded)
+        add_groups(&text, question);
+    for (int j = 0; j < question->nmeasures; j++)
+        if (const privacy::Bounds *bounds = question->bounds[j])
+            appendStringInfo(&text, "|%s %s %d", bounds->lower.c_str(), bounds->upper.c_str(), bounds->exponent);
+    if (question->units != nullptr)
+        appendStringInfo(&text, "|%d %d", question->units->max_rows, question->units->max_groups);
+    const uint64 hash = hash_bytes_extended(reinterpret_cast<const unsigned char *>(text.data), text.len, 0);
+    return hash == 0 ? 1 : hash;
 }
 
 } // namespace dp::rows

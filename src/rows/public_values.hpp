@@ -26,4 +26,7 @@ constexpr int most_places = 1024 * 1024;
 bool has_public_tuples(const Question *question);
 const bool *public_tuples(const catalog::Reading &reading, const Question *question);
 
+// Question::looked_up: of groups, bounds and limits. What was charged with some of them is not drawn with others.
+uint64 hash_of_looked_up(const Question *question);
+
 } // namespace dp::rows

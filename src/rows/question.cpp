@@ -613,6 +613,7 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
         check_joined_columns(question);
         check_public_columns(question);
     }
+    question->looked_up = hash_of_looked_up(question);
     return question;
 }
 

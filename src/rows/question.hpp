@@ -93,6 +93,7 @@ struct Question {
     const List *checked;  // oid: the tables and their parts, as they were when the question was resolved
     catalog::Asker asker; // whose it is
     const char *grantee;  // of the policy that it is asked under; null: the controller's own call
+    uint64 looked_up;     // a hash of what follows from the rows of public tables, as they were; 0: it reads none
 
     // Core objects owned by the memory context.
     const std::vector<privacy::Measure> *measures;
