@@ -808,7 +808,7 @@ static void answer_limit(Request *request) {
 static Request *held[nslots];
 
 static void hold(Request *request) {
-    uint64 versions = release::versions_hash(*request->question->settings);
+    uint64 versions = release::versions_hash(request->question);
     if (held[request->slot] != nullptr) // of the slot's last request, which another keeper has answered
         close_request(held[request->slot]);
     held[request->slot] = request;
@@ -847,7 +847,7 @@ static Request *resume(int slot) {
         if (!prepare_answer(request))
             return;
         const Slot &shared = pool()->slots[slot];
-        same = shared.versions == release::versions_hash(*request->question->settings);
+        same = shared.versions == release::versions_hash(request->question);
         if (same)
             release::continue_charged(request->round, shared.epsilon, shared.period);
     });

@@ -320,17 +320,22 @@ static const char *way_text(const Linked &of) {
 [[noreturn]] static void refuse_unlinked(const Links *links, int unlinked, Set to, bool nullable) {
     const Linked &source = links->sources[unlinked];
     const char *columns = nullptr, *other = nullptr, *way = way_text(source);
+    bool same = false;
     for (int i = 0; i < links->n && columns == nullptr; i++)
         if (is_private(links, i, to) && i != unlinked) {
             other = other == nullptr ? links->sources[i].name : other;
             columns = link_text(source, links->sources[i]);
-            if (columns != nullptr)
+            if (columns != nullptr) {
                 other = links->sources[i].name;
+                same = links->sources[i].relation == source.relation;
+            }
             way = way == nullptr ? way_text(links->sources[i]) : way;
         }
-    const char *hint =
-        columns != nullptr ? psprintf(nullable ? "Write into the ON of that outer join: %s." : "Join by %s.", columns)
-        : way != nullptr   ? psprintf("Join a restricted view of %s as well, by the columns that lead to it.", way)
+    const char *hint = columns != nullptr && nullable ? psprintf("Write into the ON of that outer join: %s.", columns)
+                       : columns != nullptr           ? psprintf("Add %s to the conditions of the join.%s", columns,
+                                                       same ? " Rows of two people are never answered together." : "")
+                       : way != nullptr
+                           ? psprintf("Join a restricted view of %s as well, by the columns that lead to it.", way)
                            : "Ask each by itself, and join the answers.";
     if (other == nullptr)
         ereport(ERROR,

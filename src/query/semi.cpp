@@ -49,6 +49,11 @@ static RangeTblEntry *only_relation(const Query *query) {
                                                                                                         : nullptr;
 }
 
+bool has_form_of_semi_join(const SubLink *link) {
+    return (link->subLinkType == EXISTS_SUBLINK || link->subLinkType == ANY_SUBLINK) &&
+           only_relation(castNode(Query, link->subselect)) != nullptr;
+}
+
 static void refuse_if(bool condition, const char *part, const char *remedy, const Reading *reading,
                       const Found &found) {
     if (condition)

@@ -10,6 +10,9 @@ namespace dp::query {
 // there. 0A000: what such a sub-SELECT may not have, naming it; NOT IN over a facade; 54000: more than max_sources.
 void read_semi_joins(Leaf *leaf, Query *query, ParseState *source);
 
+// Whether it would be one in WHERE.
+bool has_form_of_semi_join(const SubLink *link);
+
 // Executor's checks of the sub-SELECTs, as of the leaf itself.
 void check_semi_permissions(const Leaf *leaf);
 

@@ -60,18 +60,20 @@ const char *versions_of(const catalog::Settings &settings) {
     return psprintf("%s|%s", settings.fingerprint, settings.policies == nullptr ? "" : settings.policies);
 }
 
-uint64 versions_hash(const catalog::Settings &settings) {
-    const char *versions = versions_of(settings);
+uint64 versions_hash(const rows::Question *question) {
+    const char *versions = versions_of(*question->settings);
     return hash_bytes_extended(reinterpret_cast<const unsigned char *>(versions), static_cast<int>(strlen(versions)),
-                               0);
+                               question->looked_up);
 }
 
 // What was measured before was measured under the same settings, or its mean with what is measured now would say nothing.
-static void check_unchanged(const Ask &ask, const catalog::Settings &settings) {
-    if (ask.refines && ask.refinable.versions != versions_hash(settings))
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("the settings of %s have changed since the last answer", settings.relation_name),
-                        errdetail("Nothing was charged."), errhint("Ask anew with dp_query().")));
+static void check_unchanged(const Ask &ask, const rows::Question *question) {
+    if (ask.refines && ask.refinable.versions != versions_hash(question))
+        ereport(ERROR,
+                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                 errmsg("the settings of %s%s have changed since the last answer", question->settings->relation_name,
+                        question->looked_up != 0 ? ", or rows of a public table," : ""),
+                 errdetail("Nothing was charged."), errhint("Ask anew with dp_query().")));
 }
 
 // Of the table's settings, what the way to an accuracy depends on: read where it is asked for, and where noise is Gaussian, which may
@@ -117,7 +119,7 @@ Resolved resolve(const Ask &ask, query::Leaf *leaf, bool drawn) {
     terms.bound = bound_of(reading, *question->settings, terms, ask.refines);
     if (ask.versions != nullptr && strcmp(ask.versions, versions_of(*question->settings)) != 0)
         catalog::refuse_changing(*question->settings);
-    check_unchanged(ask, *question->settings);
+    check_unchanged(ask, question);
     rows::check_delta(question, terms.mechanism, terms.delta);
     check_searchable(question, terms);
     if (!question->groups_only && !ask.refines && !ask.anew)

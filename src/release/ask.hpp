@@ -32,8 +32,8 @@ struct Ask {
     ParamListInfo parameters; // $1 ... of the leaf
 };
 
-// To be compared in another process.
-uint64 versions_hash(const catalog::Settings &settings);
+// The same, and what was looked up in public tables: to be compared in another process, or later.
+uint64 versions_hash(const rows::Question *question);
 // Which versions of settings and policies a question rests on (catalog::read_settings, policy_of), as one text.
 const char *versions_of(const catalog::Settings &settings);
 

@@ -9,6 +9,7 @@
 #include "release/replay.hpp"
 #include "rows/groups.hpp"
 #include "rows/quantiles.hpp"
+#include "rows/shown.hpp"
 
 namespace dp::release {
 
@@ -34,6 +35,8 @@ static void add_keys(StringInfo text, const rows::Question *question) {
             add_piece(text, OidOutputFunctionCall(
                                 F_ARRAY_OUT, PointerGetDatum(rows::canonical_groups(question->domains[i], key.type))));
     }
+    for (int i = 0; question->tuples != nullptr && i < question->ngroups; i++)
+        add_piece(text, psprintf("%d", rows::place_of_group(question, i)));
 }
 
 static void add_measure(StringInfo text, const rows::Question *question, int j) {

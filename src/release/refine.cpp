@@ -206,7 +206,7 @@ Answer write_refined(const Refinement *refinement) {
     facts.reached = Reached{refinement->terms.wanted.asked(), refinement->steps, refinement->how};
     if (noise.measured) {
         facts.paid.rho = border::core([&] { return noise.mean->rho(); });
-        facts.refinable = Refinable{text_of(*noise.mean), noise.asked, versions_hash(*refinement->question->settings)};
+        facts.refinable = Refinable{text_of(*noise.mean), noise.asked, versions_hash(refinement->question)};
     }
     return write_values(refinement->question, refinement->terms, facts, refinement->values, noise.measured);
 }

@@ -542,7 +542,7 @@ Answer write(const rows::Question *question, const Terms &terms, const Paid &pai
     answer.storing = storing_of(writer.stored, question, terms, answer.facts, false);
     if (writer.kept != nullptr)
         answer.facts.refinable =
-            Refinable{mean_of(question, *plan, writer.kept), answer.facts.paid.rho, versions_hash(*question->settings)};
+            Refinable{mean_of(question, *plan, writer.kept), answer.facts.paid.rho, versions_hash(question)};
     return answer;
 }
 

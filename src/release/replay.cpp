@@ -13,6 +13,7 @@
 #include "rows/canonical.hpp"
 #include "rows/groups.hpp"
 #include "rows/quantiles.hpp"
+#include "rows/shown.hpp"
 
 namespace dp::release {
 
@@ -67,6 +68,8 @@ static void add_keys(StringInfo text, const rows::Question *question) {
         ArrayType *groups = rows::canonical_groups(question->domains[i], key.type);
         add_piece(text, "groups", OidOutputFunctionCall(F_ARRAY_OUT, PointerGetDatum(groups)));
     }
+    for (int i = 0; question->tuples != nullptr && i < question->ngroups; i++) // the rest follows from conditions
+        add_number(text, "place", rows::place_of_group(question, i));
 }
 
 // A label that is another value now is another question, in a condition as well as in a key that was stored.

@@ -9,6 +9,7 @@
 #include "query/constants.hpp"
 #include "rows/distinct_values.hpp"
 #include "rows/nodes.hpp"
+#include "rows/public_values.hpp"
 
 namespace dp::rows {
 
@@ -37,6 +38,20 @@ static bool has_bounds(Oid type) {
            type == TIMESTAMPOID;
 }
 
+static bool is_public_column(const Question *question, AttrNumber column) {
+    const query::Source *source = query::source_of(question->leaf, query::varno_of(column));
+    return source != nullptr && source->is_public;
+}
+
+// Declared by the controller; those of a public table's column are where its values lie.
+static const privacy::Bounds *declared_bounds(const catalog::Reading &reading, const Question *question,
+                                              AttrNumber column, bool whole) {
+    const Oid relation = relation_of(question, column);
+    return is_public_column(question, column)
+               ? public_bounds(reading, relation, query::attno_of(column))
+               : catalog::column_bounds(reading, relation, column_name(question, column), whole);
+}
+
 static query::Range declared_range(const ColumnRanges *columns, const Var *column) {
     Oid type = getBaseType(column->vartype);
     const Question *question = columns->question;
@@ -45,8 +60,7 @@ static query::Range declared_range(const ColumnRanges *columns, const Var *colum
     if (!has_bounds(type))
         return range;
     int decimals = query::decimals_of_type(column->vartype, column->vartypmod);
-    const privacy::Bounds *bounds = catalog::column_bounds(*columns->reading, relation_of(question, number),
-                                                           column_name(question, number), decimals == 0);
+    const privacy::Bounds *bounds = declared_bounds(*columns->reading, question, number, decimals == 0);
     range.span.decimals = decimals;
     if (bounds != nullptr)
         range.span = border::core([&] { return privacy::span_of_bounds(*bounds, decimals); });
@@ -157,22 +171,24 @@ const char *argument_text(const Question *question, int aggregate) {
 
 // ---- bounds --------------------------------------------------------------------------------------------------------
 
-static bool is_public_column(const Question *question, AttrNumber column) {
-    const query::Source *source = query::source_of(question->leaf, query::varno_of(column));
-    return source != nullptr && source->is_public;
+static const char *example_of_bounds(Oid relation, AttrNumber column) {
+    const Oid type = getBaseType(get_atttype(relation, query::attno_of(column)));
+    return type == DATEOID || type == TIMESTAMPOID ? "'2000-01-01'), '2050-01-01'" : "0), 1000";
 }
 
 static const privacy::Bounds *bounds_of_column(const catalog::Reading &reading, const Question *question,
                                                AttrNumber column) {
     Oid relation = relation_of(question, column);
     const char *name = column_name(question, column), *table = catalog::qualified_name(relation);
-    const privacy::Bounds *bounds = catalog::column_bounds(
-        reading, relation, name, is_integer_type(getBaseType(get_atttype(relation, query::attno_of(column)))));
+    const privacy::Bounds *bounds = declared_bounds(
+        reading, question, column, is_integer_type(getBaseType(get_atttype(relation, query::attno_of(column)))));
     if (bounds == nullptr && is_public_column(question, column))
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("column %s of public table %s has no bounds", quote_identifier(name), table),
-                        errhint("Use an expression that has: least(greatest(%s, 0), 1000), for instance.",
-                                quote_identifier(name))));
+                        errdetail("Its values are its bounds: there is none, or one that is no bound (NaN, infinite, "
+                                  "from 1e250 on)."),
+                        errhint("Use an expression that has: least(greatest(%s, %s), for instance.",
+                                quote_identifier(name), example_of_bounds(relation, column))));
     if (bounds == nullptr)
         ereport(ERROR,
                 (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

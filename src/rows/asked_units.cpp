@@ -1,5 +1,6 @@
 #include "rows/asked_units.hpp"
 
+#include "catalog/domain.hpp"
 #include "catalog/ledger.hpp"
 #include "query/units.hpp"
 
@@ -39,6 +40,34 @@ static bool groups_are_units(const Question *question, const Source &source) {
     return list_difference_int(of_unit, grouped) == NIL;
 }
 
+// Whether the keys are a key of the table: of one row each, and so of one person. Where a column is NULL there may be many.
+static bool groups_are_rows(const Question *question, const Source &source) {
+    if (source.settings == nullptr || source.settings->unit == nullptr)
+        return false;
+    auto *columns = static_cast<AttrNumber *>(palloc(sizeof(AttrNumber) * (question->leaf->nkeys + 1)));
+    int n = 0;
+    for (int i = 0; i < question->leaf->nkeys; i++)
+        if (question->key_columns[i] != InvalidAttrNumber &&
+            query::varno_of(question->key_columns[i]) == source.source->varno &&
+            !is_nullable(question, question->key_columns[i]))
+            columns[n++] = query::attno_of(question->key_columns[i]);
+    return n > 0 && catalog::covers_key(source.relation, n, columns);
+}
+
+static void refuse_rows_as_groups(const Question *question, const Source &source) {
+    const bool one = question->leaf->nkeys == 1;
+    const char *column = one ? quote_identifier(column_name(question, question->key_columns[0])) : nullptr;
+    ereport(
+        ERROR,
+        (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+         errmsg("GROUP BY a key of %s is not supported in a query on a restricted view", source.settings->view_name),
+         errdetail("Each group would be of one person, and none large enough to be shown."),
+         one ? errhint("Group by what many people share; sum(x) / count(DISTINCT %s) is what such a group has on "
+                       "average.",
+                       column)
+             : errhint("Group by what many people share.")));
+}
+
 static void refuse_units_as_groups(const Source &source) {
     const char *people = query::count_of_units(source.settings->unit);
     ereport(
@@ -68,9 +97,12 @@ void check_asked_units(const Question *question) {
     foreach (cell, question->leaf->counted)
         if (!are_unit(question, static_cast<List *>(lfirst(cell))))
             catalog::refuse_changing(*question->settings);
-    for (int i = 0; question->thresholded && i < question->nsources; i++)
+    for (int i = 0; question->thresholded && i < question->nsources; i++) {
         if (groups_are_units(question, question->sources[i]))
             refuse_units_as_groups(question->sources[i]);
+        if (groups_are_rows(question, question->sources[i]))
+            refuse_rows_as_groups(question, question->sources[i]);
+    }
 }
 
 // ---- in words ------------------------------------------------------------------------------------------------------

@@ -1,9 +1,12 @@
 #include "rows/public_values.hpp"
 
+#include <cmath>
+
 #include "border/scope.hpp"
 #include "border/spi.hpp"
 #include "catalog/foreign_code.hpp"
 #include "rows/groups.hpp"
+#include "rows/shown.hpp"
 
 namespace dp::rows {
 
@@ -84,6 +87,214 @@ bool public_domain(const catalog::Reading &reading, Oid relation, AttrNumber col
     spi.finish();
     settings.leave();
     return fits;
+}
+
+// ---- bounds --------------------------------------------------------------------------------------------------------
+
+// A value as a numeric, in which declared bounds are kept as well: of a float its shortest text, of a date the days since 2000, of a
+// timestamp the microseconds. Null: of a type without bounds.
+static const char *number_text(Oid type, const char *value) {
+    switch (type) {
+    case INT2OID:
+    case INT4OID:
+    case INT8OID:
+    case FLOAT4OID:
+    case FLOAT8OID:
+    case NUMERICOID:
+        return psprintf("%s::text::numeric", value);
+    case DATEOID:
+        return psprintf("extract(epoch FROM %s) / 86400 - 10957", value);
+    case TIMESTAMPOID:
+        return psprintf("(extract(epoch FROM %s) - 946684800) * 1000000", value);
+    default:
+        return nullptr;
+    }
+}
+
+// The least or the greatest value, with no more decimals than a bound has. NaN is the greatest of all.
+static const char *end_text(Oid type, const char *end, const char *name) {
+    const char *number = number_text(type, psprintf("%s(%s)", end, name));
+    return number == nullptr ? nullptr : psprintf("trim_scale(round(%s, 250))", number);
+}
+
+static bool fits_a_bound(const char *text) {
+    return text != nullptr && std::fabs(strtod(text, nullptr)) < 1e250; // a NaN does not
+}
+
+// One value alone: a moment is the beginning of its day or microsecond, a number an end of what lies between it and 0, and 0 of what
+// lies between it and 1.
+static privacy::Bounds bounds_between(const char *low, const char *high, bool whole, bool moment) {
+    if (strcmp(low, high) != 0)
+        return privacy::make_bounds(low, high, whole);
+    if (moment)
+        return privacy::make_bounds(low, std::to_string(std::stoll(low) + 1), whole);
+    return *low == '-' ? privacy::make_bounds(low, "0", whole)
+                       : privacy::make_bounds("0", strcmp(high, "0") == 0 ? "1" : high, whole);
+}
+
+const privacy::Bounds *public_bounds(const catalog::Reading &reading, Oid relation, AttrNumber column) {
+    const Oid type = getBaseType(get_atttype(relation, column));
+    const char *name = column_text(relation, column);
+    const char *least = end_text(type, "min", name), *greatest = end_text(type, "max", name);
+    if (least == nullptr)
+        return nullptr;
+    border::SettingsScope settings = border::SettingsScope::enter();
+    border::Spi spi = border::Spi::connect();
+    (void)look(spi, reading, psprintf("SELECT %s, %s FROM %s", least, greatest, catalog::qualified_name(relation)));
+    const char *low = spi.text(0, 1), *high = spi.text(0, 2);
+    spi.finish();
+    settings.leave();
+    if (!fits_a_bound(low) || !fits_a_bound(high))
+        return nullptr;
+    const bool whole = type == INT2OID || type == INT4OID || type == INT8OID;
+    auto *bounds = border::context_new<privacy::Bounds>();
+    border::core([&] { *bounds = bounds_between(low, high, whole, type == DATEOID || type == TIMESTAMPOID); });
+    return bounds;
+}
+
+// ---- tuples --------------------------------------------------------------------------------------------------------
+
+// The keys that are columns of this source.
+static List *keys_of_source(const Question *question, const Source &source) {
+    List *keys = NIL;
+    for (int i = 0; source.source->is_public && i < question->leaf->nkeys; i++)
+        if (question->key_columns[i] != InvalidAttrNumber &&
+            query::varno_of(question->key_columns[i]) == source.source->varno)
+            keys = lappend_int(keys, i);
+    return keys;
+}
+
+bool has_public_tuples(const Question *question) {
+    for (int i = 0; i < question->nsources; i++)
+        if (list_length(keys_of_source(question, question->sources[i])) > 1)
+            return true;
+    return false;
+}
+
+static const char *tuples_query(const Question *question, const Source &source, const List *keys) {
+    StringInfoData names, where;
+    initStringInfo(&names);
+    initStringInfo(&where);
+    ListCell *cell;
+    foreach (cell, keys) {
+        const char *name = column_text(source.relation, query::attno_of(question->key_columns[lfirst_int(cell)]));
+        const bool first = foreach_current_index(cell) == 0;
+        appendStringInfo(&names, "%s%s", first ? "" : ", ", name);
+        appendStringInfo(&where, "%sdp_rdr.is_short(%s) IS NOT FALSE", first ? "" : " AND ", name);
+    }
+    return psprintf("SELECT DISTINCT %s FROM %s WHERE %s LIMIT %d", names.data,
+                    catalog::qualified_name(source.relation), where.data, max_coordinates + 1);
+}
+
+// The place of a tuple in the product of its keys' domains alone; row < 0: NULL everywhere. -1: a value is in none of them.
+static int place_of_tuple(const Question *question, const List *keys, int64 row) {
+    int place = 0;
+    ListCell *cell;
+    foreach (cell, keys) {
+        const KeyDomain &domain = question->domains[lfirst_int(cell)];
+        bool isnull = true;
+        Datum value = row < 0 ? Datum(0) : border::Spi::value(row, foreach_current_index(cell) + 1, &isnull);
+        const int at = domain.find(value, isnull);
+        if (at < 0)
+            return -1;
+        place = place * domain.count + at;
+    }
+    return place;
+}
+
+static int product_of(const Question *question, const List *keys) {
+    int product = 1;
+    ListCell *cell;
+    foreach (cell, keys)
+        product *= question->domains[lfirst_int(cell)].count;
+    return product;
+}
+
+// Which places in the product of these keys alone are tuples of the table; null: it has more than an answer groups.
+static const bool *tuples_of_source(const catalog::Reading &reading, const Question *question, const Source &source,
+                                    const List *keys) {
+    auto *found = static_cast<bool *>(palloc0(sizeof(bool) * (product_of(question, keys) + 1)));
+    border::SettingsScope settings = border::SettingsScope::enter();
+    border::Spi spi = border::Spi::connect();
+    const uint64 n = look(spi, reading, tuples_query(question, source, keys));
+    const bool fits = n <= static_cast<uint64>(max_coordinates);
+    for (uint64 i = 0; fits && i < n; i++) {
+        const int place = place_of_tuple(question, keys, static_cast<int64>(i));
+        if (place >= 0)
+            found[place] = true;
+    }
+    spi.finish();
+    settings.leave();
+    const int nowhere = source.source->nullable ? place_of_tuple(question, keys, -1) : -1;
+    if (nowhere >= 0)
+        found[nowhere] = true;
+    return fits ? found : nullptr;
+}
+
+// The place in the product of some keys of a place in that of all.
+static int place_among(const Question *question, const List *keys, int place) {
+    int among = 0, factor = 1;
+    for (int i = question->leaf->nkeys - 1; i >= 0; i--) {
+        const int count = question->domains[i].count;
+        if (list_member_int(keys, i)) {
+            among += place % count * factor;
+            factor *= count;
+        }
+        place /= count;
+    }
+    return among;
+}
+
+const bool *public_tuples(const catalog::Reading &reading, const Question *question) {
+    auto *tuples = static_cast<bool *>(palloc(sizeof(bool) * (question->ngroups + 1)));
+    memset(tuples, true, sizeof(bool) * question->ngroups);
+    for (int i = 0; i < question->nsources; i++) {
+        const List *keys = keys_of_source(question, question->sources[i]);
+        if (list_length(keys) < 2)
+            continue;
+        const bool *found = tuples_of_source(reading, question, question->sources[i], keys);
+        if (found == nullptr)
+            return nullptr;
+        for (int place = 0; place < question->ngroups; place++)
+            tuples[place] = tuples[place] && found[place_among(question, keys, place)];
+    }
+    return tuples;
+}
+
+// ---- all of it -----------------------------------------------------------------------------------------------------
+
+static bool reads_public_tables(const Question *question) {
+    for (int i = 0; i < question->nsources; i++)
+        if (question->sources[i].source->is_public)
+            return true;
+    return false;
+}
+
+static void add_groups(StringInfo text, const Question *question) {
+    border::SettingsScope settings = border::SettingsScope::enter();
+    for (int i = 0; i < question->leaf->nkeys; i++) {
+        ArrayType *groups = canonical_groups(question->domains[i], question->leaf->keys[i].type);
+        appendStringInfo(text, "|%s", OidOutputFunctionCall(F_ARRAY_OUT, PointerGetDatum(groups)));
+    }
+    settings.leave();
+    for (int i = 0; i < question->ngroups; i++)
+        appendStringInfo(text, "|%d", place_of_group(question, i));
+}
+
+uint64 hash_of_looked_up(const Question *question) {
+    if (!reads_public_tables(question))
+        return 0;
+    StringInfoData text;
+    initStringInfo(&text);
+    if (!question->thresholded)
+        add_groups(&text, question);
+    for (int j = 0; j < question->nmeasures; j++)
+        if (const privacy::Bounds *bounds = question->bounds[j])
+            appendStringInfo(&text, "|%s %s %d", bounds->lower.c_str(), bounds->upper.c_str(), bounds->exponent);
+    if (question->units != nullptr)
+        appendStringInfo(&text, "|%d %d", question->units->max_rows, question->units->max_groups);
+    const uint64 hash = hash_bytes_extended(reinterpret_cast<const unsigned char *>(text.data), text.len, 0);
+    return hash == 0 ? 1 : hash;
 }
 
 } // namespace dp::rows

@@ -15,4 +15,18 @@ int64 largest_multiplicity(const catalog::Reading &reading, Oid relation, int nc
 bool public_domain(const catalog::Reading &reading, Oid relation, AttrNumber column, bool with_null, int most,
                    KeyDomain *domain);
 
+// Between the least and the greatest value of a column, of all types that bounds are declared of; null: it has none, or one is no bound
+// (NaN, infinite, from 1e250 on). Later rows may have others: values are clamped, as to declared bounds.
+const privacy::Bounds *public_bounds(const catalog::Reading &reading, Oid relation, AttrNumber column);
+
+// Keys that are several columns of one public table have the tuples of its rows, and on the nullable side of a join NULL in all of them.
+// Per place of the product of the domains, which has from 1 to most_places, whether the public tables have it; null: one of them has
+// more tuples than an answer groups. By source: a table under two names has the tuples of each.
+constexpr int most_places = 1024 * 1024;
+bool has_public_tuples(const Question *question);
+const bool *public_tuples(const catalog::Reading &reading, const Question *question);
+
+// Question::looked_up: of groups, bounds and limits. What was charged with some of them is not drawn with others.
+uint64 hash_of_looked_up(const Question *question);
+
 } // namespace dp::rows

@@ -31,8 +31,6 @@
 
 namespace dp::rows {
 
-constexpr int max_coordinates = 10000; // formulas.md, 8.5: a public check
-
 // ---- columns -------------------------------------------------------------------------------------------------------
 
 static const Source *source_at(const Question *question, int varno) {
@@ -326,12 +324,24 @@ static void discover_groups(Question *question, AttrNumber undeclared) {
     question->thresholded = true;
     question->undeclared = undeclared;
     question->ngroups = 0;
+    question->tuples = nullptr;
+    question->places = question->shown = nullptr;
+}
+
+// What is left of the product has to fit an answer (check_coordinates).
+static void choose_tuples(const catalog::Reading &reading, Question *question) {
+    question->tuples = public_tuples(reading, question);
+    if (question->tuples == nullptr)
+        question->ngroups = most_places + 1;
+    else
+        choose_shown(question);
 }
 
 static void read_groups(const catalog::Reading &reading, Question *question, ColumnRanges *columns,
                         const List *folded) {
     int nkeys = question->leaf->nkeys;
     bool derived = false;
+    const int64 most = has_public_tuples(question) ? most_places : max_coordinates;
     question->domains = static_cast<KeyDomain *>(palloc0(sizeof(KeyDomain) * (nkeys + 1)));
     int64 ngroups = 1;
     for (int i = 0; i < nkeys; i++) {
@@ -339,11 +349,13 @@ static void read_groups(const catalog::Reading &reading, Question *question, Col
             return discover_groups(question, question->key_columns[i]);
         derived = derived || question->key_columns[i] == InvalidAttrNumber;
         // Cut before the product could overflow; check_coordinates refuses it.
-        ngroups = Min(ngroups * question->domains[i].count, int64{max_coordinates} + 1);
-        if (derived && ngroups > max_coordinates)
+        ngroups = Min(ngroups * question->domains[i].count, most + 1);
+        if (derived && ngroups > most)
             return discover_groups(question, InvalidAttrNumber);
     }
     question->ngroups = static_cast<int>(ngroups);
+    if (most == most_places && ngroups > 0 && ngroups <= most)
+        choose_tuples(reading, question);
 }
 
 static bool has_too_many(const Question *question) {
@@ -625,6 +637,7 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
         check_joined_columns(question);
         check_public_columns(question);
     }
+    question->looked_up = hash_of_looked_up(question);
     return question;
 }
 

@@ -33,6 +33,8 @@ struct KeyDomain {
     int find(Datum value, bool isnull) const;
 };
 
+constexpr int max_coordinates = 10000; // of an answer (formulas.md, 8.5): a public check
+
 // An argument of sum or avg that is no column.
 struct Expression {
     Node *node;                    // over the table; total
@@ -96,6 +98,7 @@ struct Question {
         undeclared; // a column of a table: the first key whose groups nobody declared, when thresholded; 0: an expression
     KeyDomain *domains;   // per key, when not thresholded
     int ngroups;          // of the answer: 1 without keys; 0 when thresholded
+    const bool *tuples;   // per place of the product whether public tables have it (rows/public_values); null: all
     int *places;          // of each group of the answer in the product of the domains (rows/shown); null: all are shown
     int *shown;           // per place the number of its group, -1: WHERE excludes it; null: all are shown
     const Units *units;   // null: a row is a unit
@@ -103,6 +106,7 @@ struct Question {
     const List *checked;  // oid: the tables and their parts, as they were when the question was resolved
     catalog::Asker asker; // whose it is
     const char *grantee;  // of the policy that it is asked under; null: the controller's own call
+    uint64 looked_up;     // a hash of what follows from the rows of public tables, as they were; 0: it reads none
 
     // Core objects owned by the memory context.
     const std::vector<privacy::Measure> *measures;

@@ -80,6 +80,9 @@ static int number_groups(Question *question, List *conditions, TupleDesc desc) {
     int n = 0;
     for (int place = 0; place < question->ngroups; place++) {
         CHECK_FOR_INTERRUPTS();
+        question->shown[place] = -1;
+        if (question->tuples != nullptr && !question->tuples[place])
+            continue;
         set_keys(question, place, slot);
         question->shown[place] = ExecQual(test, context) ? n : -1;
         if (question->shown[place] >= 0)
@@ -104,7 +107,7 @@ static TupleDesc describe(const Question *question) {
 void choose_shown(Question *question) {
     List *conditions =
         conditions_on_keys(question, question->per_unit != nullptr ? question->per_unit->where : question->where);
-    if (question->leaf->nkeys == 0 || conditions == NIL)
+    if (question->shown != nullptr || question->leaf->nkeys == 0 || (conditions == NIL && question->tuples == nullptr))
         return;
     question->shown = static_cast<int *>(palloc(sizeof(int) * (question->ngroups + 1)));
     question->places = static_cast<int *>(palloc(sizeof(int) * (question->ngroups + 1)));

@@ -6,7 +6,7 @@
 
 namespace dp::rows {
 
-// Sets ngroups, places and shown of a question whose keys are all declared; ngroups holds the size of their product.
+// Sets ngroups, places and shown of a question whose keys are all declared, once; ngroups holds the size of their product.
 // Errors: 22023 when no group is left.
 void choose_shown(Question *question);
 

@@ -59,6 +59,9 @@ SELECT c.name, sum(i.turnover) AS turnover
 FROM (SELECT product_id, sum(quantity * price) AS turnover FROM items GROUP BY product_id) i
 JOIN products p USING (product_id) JOIN categories c USING (category_id) GROUP BY c.name ORDER BY turnover DESC;
 
+-- s07
+SELECT sum(i.quantity * i.price) / count(DISTINCT o.order_id) AS avg FROM orders o JOIN items i USING (order_id);
+
 -- s09
 SELECT name, sold FROM (SELECT product_id, sum(quantity) AS sold FROM items GROUP BY product_id) i JOIN products USING (product_id) ORDER BY sold DESC LIMIT 7;
 

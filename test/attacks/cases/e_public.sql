@@ -11,6 +11,10 @@ SELECT w.ward, count(DISTINCT pid) FROM visit_dp v JOIN ward_name w ON w.ward = 
 SELECT count(*) FROM bill_dp b JOIN part_name p ON p.part = b.part
 SELECT count(*) FROM visit_dp v JOIN ward_name w ON w.ward = v.ward AND v.cost / nullif(w.floor, 0) > 3
 SELECT sum(least(greatest(v.cost * w.floor, -100), 100)) FROM visit_dp v JOIN ward_name w ON w.ward = v.ward
+SELECT sum(w.floor), avg(w.floor), sum(v.cost * w.floor) FROM visit_dp v JOIN ward_name w ON w.ward = v.ward
+SELECT min(w.floor), max(w.floor) FROM visit_dp v LEFT JOIN ward_name w ON w.ward = v.ward
+SELECT w.ward, w.name, w.floor, count(*) FROM visit_dp v JOIN ward_name w ON w.ward = v.ward GROUP BY w.ward, w.name, w.floor
+SELECT w.floor, w.name, sum(w.floor) FROM visit_dp v LEFT JOIN ward_name w ON w.ward = v.ward GROUP BY w.floor, w.name
 
 -- A group of the canary alone is there in both worlds, since the table says so; nobody's text becomes one.
 -- C12 NOLEAK
@@ -31,6 +35,7 @@ SELECT count(*) FROM visit_dp v, visit_dp o, ward_name w WHERE w.ward = v.ward A
 SELECT count(*) FROM bill_dp b JOIN part_name p ON p.part = b.part WHERE p.name = 'pill'
 SELECT p.name, count(*) FROM bill_dp b JOIN part_name p ON p.part = b.part GROUP BY p.name
 SELECT count(p.name) FROM bill_dp b LEFT JOIN part_name p ON p.part = b.part
+SELECT p.part, p.name, count(*) FROM bill_dp b JOIN part_name p ON p.part = b.part GROUP BY p.part, p.name
 SELECT count(*) FROM visit_dp v JOIN visit w ON w.vid = v.vid
 SELECT count(*) FROM visit_dp v JOIN pg_class c ON c.relname = v.ward
 SELECT count(*) FROM visit_dp v JOIN dp_rdr.ledger l ON l.relation = v.ward
