@@ -218,6 +218,11 @@ static void check_size(Node *node, const Place *place, ParseState *source) {
                         source ? parser_errposition(source, exprLocation(node)) : 0));
 }
 
+void check_opened(Node *node, int index, List *columns, ParseState *source) {
+    const Place place = {index, 0, columns};
+    check_size(node, &place, source);
+}
+
 // Columns of joins are those of what is joined.
 static bool has_joins(const Query *query) {
     ListCell *cell;

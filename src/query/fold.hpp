@@ -39,6 +39,9 @@ Folded fold_from(const Level *level, ParseState *source);
 // References to the items of FROM, in an expression or a list of them, become columns of the facades; in place or copied.
 Node *on_facades(Node *node, const Level *level, const Folded *folded, ParseState *source, bool *sublinks);
 
+// 54001: too many parts, once references to an entry become what its columns are. columns: TargetEntry *.
+void check_opened(Node *node, int index, List *columns, ParseState *source);
+
 // 0A000: a window function over the rows of a facade.
 void refuse_window(const Query *query, ParseState *source);
 // 0A000, "<part> is not supported in a query on a restricted view".

@@ -26,6 +26,12 @@ void check_outputs(int outputs) {
                     "Ask for fewer at a time; GROUP BY gives many counts for the price of one.");
 }
 
+void check_unit_columns(int aggregates) {
+    if (aggregates > max_outputs)
+        refuse_size("the query has too many aggregates of one person's rows", max_outputs, "of them",
+                    "Ask for fewer at a time.");
+}
+
 void check_sources(int sources) {
     if (sources > max_sources)
         refuse_size("the query joins too many tables", max_sources, "of them", "Join fewer at a time.");

@@ -4,6 +4,7 @@
 #include "border/versions.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
+#include "query/limits.hpp"
 #include "query/remedy.hpp"
 #include "query/shape.hpp"
 #include "query/units.hpp"
@@ -128,6 +129,35 @@ Query *per_unit_leaf(const Query *item, const List *names) {
         taken = lappend(taken, makeString(target->resname));
     }
     return leaf;
+}
+
+namespace {
+struct Depth {
+    Index level;
+    ParseState *source;
+};
+} // namespace
+
+static bool find_outer(Node *node, void *context) {
+    auto *depth = static_cast<Depth *>(context);
+    if (node == nullptr)
+        return false;
+    if (IsA(node, Var) && castNode(Var, node)->varlevelsup > depth->level)
+        refuse_part("a column of an outer query", outer_remedy, depth->source, exprLocation(node));
+    if (IsA(node, Aggref) && castNode(Aggref, node)->agglevelsup > depth->level)
+        refuse_part("an aggregate of an outer query", "Aggregate in the query that reads the view.", depth->source,
+                    exprLocation(node));
+    if (!IsA(node, Query))
+        return border::walk_expression(node, find_outer, context);
+    depth->level++;
+    border::walk_query(castNode(Query, node), find_outer, context, 0);
+    depth->level--;
+    return false;
+}
+
+void refuse_outer(Query *leaf, ParseState *source) {
+    Depth depth = {0, source};
+    border::walk_query(leaf, find_outer, &depth, 0);
 }
 
 // ---- of a leaf -----------------------------------------------------------------------------------------------------
@@ -345,10 +375,13 @@ void read_per_unit(Leaf *leaf, Query *query, Query *below, ParseState *source) {
     check_groups(leaf, below, source);
     leaf->per_unit = static_cast<PerUnit *>(palloc0(sizeof(PerUnit)));
     Opened opened = {leaf, below, source};
+    check_opened(reinterpret_cast<Node *>(list_make2(query->targetList, query->jointree->quals)),
+                 linitial_node(RangeTblRef, query->jointree->fromlist)->rtindex, below->targetList, source);
     query->targetList = reinterpret_cast<List *>(open_columns(reinterpret_cast<Node *>(query->targetList), &opened));
     Node *where = open_columns(query->jointree->quals, &opened);
     Node *having = as_column(static_cast<Node *>(copyObject(below->havingQual)), &opened);
     leaf->per_unit->where = make_and_qual(having, where);
+    check_unit_columns(list_length(leaf->per_unit->columns));
 }
 
 } // namespace dp::query

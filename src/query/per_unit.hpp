@@ -23,6 +23,8 @@ PerUnitItem find_per_unit(const Level *level);
 // As it stands in the leaf: over the facades, without what does not matter below an aggregation. `folded` is of the item's level,
 // whose columns are the facades' already. names: String *, of its columns, where people look; they become different.
 Query *per_unit_leaf(const Query *item, const List *names);
+// 0A000: such a leaf, of a statement, names something of a query around it; also where the level above leaves that out.
+void refuse_outer(Query *leaf, ParseState *source);
 
 // ---- of a leaf ----
 

@@ -509,6 +509,8 @@ static void split_query(Query *query, const Folded *folded, Query *below, Rewrit
     collect_aggregates(reinterpret_cast<Node *>(query->targetList), &split);
     collect_aggregates(query->havingQual, &split);
     Query *leaf = build_leaf(query, folded, below, &split);
+    if (below != nullptr)
+        refuse_outer(leaf, rewrite->source);
     // An early error with a position; release() decides.
     check_leaf(below == nullptr ? leaf : copyObject(leaf), rewrite->source);
     RangeTblEntry *release = release_entry(leaf, release_call(deparse(leaf), &split, rewrite->request));

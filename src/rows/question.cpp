@@ -389,10 +389,11 @@ static void make_keys_canonical(Question *question) {
 // Rows with a key that is longer than any declared group are in no group. They go before they are grouped: two long keys
 // would not fit into one record of the internal statement.
 static void leave_out_long_keys(Question *question) {
+    Node **where = question->per_unit != nullptr ? &question->per_unit->where : &question->where; // what a key is over
     for (int i = 0; i < question->leaf->nkeys; i++) {
         Node *condition = short_key_condition(question->keys[i]);
         if (condition != nullptr)
-            question->where = make_and_qual(condition, question->where);
+            *where = make_and_qual(condition, *where);
         Node *key = compact_key(question->keys[i]);
         if (key != question->keys[i])
             question->key_columns[i] = InvalidAttrNumber;

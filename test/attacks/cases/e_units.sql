@@ -159,3 +159,74 @@ selector> SELECT count(*) FROM patient_dp p JOIN visit_dp v ON v.pid = p.pid
 -- Policies that differ, one for each view.
 -- D01 REFUSE 55000
 SELECT count(*) FROM visit_dp v JOIN visit_again w ON v.pid = w.pid
+
+-- One row for each person below an aggregation: the canary is one of them, whatever he has.
+-- C01 SHAPE
+SELECT count(*), sum(n), avg(n) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t
+SELECT n, count(*) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t GROUP BY n
+SELECT n, count(*) FROM (SELECT pid, count(*) AS n FROM visit_dp WHERE ward = 'Atlantis' GROUP BY pid) t GROUP BY n HAVING true
+SELECT k, count(*), sum(c) FROM (SELECT pid, count(DISTINCT ward) AS k, sum(cost) AS c FROM visit_dp GROUP BY pid) t GROUP BY k
+SELECT sum(c), avg(p), sum(lo), sum(hi) FROM (SELECT pid, sum(cost) AS c, avg(price) AS p, min(cost) AS lo, max(price) AS hi FROM visit_dp GROUP BY pid) t
+SELECT CASE WHEN c > 1000000 THEN 'rich' WHEN c < 0 THEN 'poor' ELSE 'other' END, count(*) FROM (SELECT pid, sum(price) AS c FROM visit_dp GROUP BY pid) t GROUP BY 1
+SELECT a, count(*) FROM (SELECT pid, bool_or(ward = 'Atlantis') AS a FROM visit_dp GROUP BY pid) t GROUP BY a
+SELECT count(*), sum(n) FROM (SELECT author, count(*) AS n FROM letter_dp GROUP BY author) t
+SELECT count(*) FROM (SELECT author FROM letter_dp GROUP BY author HAVING count(DISTINCT subject) > 1 AND max(cost) > 5) t
+SELECT n, count(*) FROM (SELECT p.pid, count(b.cost) AS n FROM patient_dp p LEFT JOIN visit_dp v ON v.pid = p.pid LEFT JOIN bill_dp b ON b.vid = v.vid GROUP BY p.pid) t GROUP BY n
+SELECT count(*) FROM (SELECT pid, count(*) AS n, max(cost) AS m FROM visit_dp GROUP BY pid) t WHERE 1 / (n - 5) > 0 OR m * m * m * m * m > 0 OR n / 0 = 1
+SELECT count(*) FROM (SELECT DISTINCT pid FROM visit_dp) t
+SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY n) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t
+SELECT * FROM dp_query($$SELECT sum(n) FROM (SELECT pid, count(*) AS n, sum(cost) AS c FROM visit_dp GROUP BY pid) t$$, max_rows => 1048576) AS (n numeric)
+
+-- What he alone has is no group, and nothing of it is raised or printed.
+-- C12 NOLEAK
+finder> SELECT c, count(*) FROM (SELECT pid, sum(cost::numeric) AS c FROM visit_dp GROUP BY pid) t GROUP BY c
+finder> SELECT c::text, count(*) FROM (SELECT pid, sum(price * cost * 1e300) AS c FROM visit_dp GROUP BY pid) t GROUP BY 1
+finder> SELECT n * 1000003, count(*) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t GROUP BY 1
+finder> SELECT * FROM dp_query($$SELECT n, count(*) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t GROUP BY n$$, max_rows => 1048576) AS (n bigint, people bigint)
+finder> SELECT x, count(*) FROM (SELECT pid, max(length(note)) AS x FROM visit_dp GROUP BY pid) t GROUP BY x
+finder> SELECT x, count(*) FROM (SELECT author, max(length(author)) + count(DISTINCT author) AS x FROM letter_dp GROUP BY author) t GROUP BY x
+
+-- Nobody's row is seen above, and nothing else is read below.
+-- D14 REFUSE 0A000
+SELECT pid FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t WHERE n > 5
+SELECT pid, sum(n) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t GROUP BY pid
+SELECT max(pid) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t
+SELECT count(*) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t WHERE pid = 4242
+SELECT count(*) FILTER (WHERE pid = 4242) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t
+SELECT count(*) FROM (SELECT pid FROM visit_dp GROUP BY pid HAVING pid = 4242) t
+SELECT n, lag(n) OVER (ORDER BY n) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t
+SELECT count(x) FROM (SELECT author, string_agg(author, '') AS x FROM letter_dp GROUP BY author) t
+SELECT count(x) FROM (SELECT author, max(author) AS x FROM letter_dp GROUP BY author) t
+SELECT count(*) FROM (SELECT v.pid, count(*) FROM patient_dp p LEFT JOIN visit_dp v ON v.pid = p.pid GROUP BY v.pid) t
+SELECT count(*) FROM (SELECT v.pid, count(*) AS n FROM visit_dp v JOIN visit_dp w ON v.ward = w.ward GROUP BY v.pid) t
+SELECT count(*) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t JOIN patient_dp p ON p.pid = t.pid
+SELECT (SELECT count(*) FROM (SELECT pid, sum(floor) AS x FROM visit_dp GROUP BY pid) t) FROM ward_name
+SELECT (SELECT count(*) FROM (SELECT pid, count(*) + floor AS x FROM visit_dp GROUP BY pid) t WHERE x > 3) FROM ward_name
+SELECT count(*) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t WHERE n > (SELECT max(floor) FROM ward_name)
+SELECT count(*) FROM (SELECT pid, (SELECT max(floor) FROM ward_name) AS n FROM visit_dp GROUP BY pid) t WHERE n > 3
+selector> SELECT count(*) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t
+
+-- What the text of a leaf may read is no more than before.
+-- A29 REFUSE 0A000|55000|42501
+SELECT * FROM dp_rdr.release('SELECT count(*) AS n FROM (SELECT pid FROM public.visit GROUP BY pid) t', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)
+SELECT * FROM dp_rdr.release('SELECT count(*) AS n FROM (SELECT pid FROM public.visit_dp, public.public_city GROUP BY pid) t', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)
+SELECT * FROM dp_rdr.release('SELECT count(*) AS n FROM (SELECT pid, pg_sleep(3) FROM public.visit_dp, pg_sleep(3) GROUP BY pid) t', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)
+SELECT * FROM dp_rdr.release('SELECT count(*) AS n FROM (SELECT pid FROM public.visit_dp) t', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)
+SELECT * FROM dp_rdr.release('SELECT count(*) AS n FROM LATERAL (SELECT pid FROM public.visit_dp GROUP BY pid) t', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)
+SELECT * FROM dp_rdr.release('SELECT count(*) AS n FROM (SELECT pid, (SELECT max(age) FROM public.public_city) FROM public.visit_dp GROUP BY pid) t', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)
+
+-- Another question about his rows is another answer, also where a parameter alone tells them apart; the same one is the same.
+-- D14 CHARGED 3
+controller> SELECT dp_forget('visit') IS NULL
+  PREPARE a(integer, integer) AS SELECT sum(x), sum(y) FROM (SELECT pid, count(*) FILTER (WHERE cost > $1) AS x, sum(cost) FILTER (WHERE cost > $2) AS y FROM visit_again GROUP BY pid) t
+  PREPARE b(integer, integer) AS SELECT sum(y), sum(x) FROM (SELECT pid, count(*) FILTER (WHERE cost > $1) AS x, sum(cost) FILTER (WHERE cost > $2) AS y FROM visit_again GROUP BY pid) t
+  EXECUTE a(1, 2)
+  EXECUTE a(1, 2)
+  EXECUTE b(2, 1)
+  SELECT count(*) FROM (SELECT pid, count(DISTINCT ward) AS k FROM visit_again GROUP BY pid) t WHERE k > 1
+  SELECT count(*) FROM (SELECT pid, count(DISTINCT ward) AS k FROM visit_again GROUP BY pid) t WHERE k > 1
+
+-- What is said beforehand is the same.
+-- C12 SAME
+SELECT * FROM dp_explain('SELECT n, count(*), avg(c) FROM (SELECT pid, count(*) AS n, sum(cost) AS c FROM visit_dp GROUP BY pid) t GROUP BY n')
+EXPLAIN SELECT n, count(*) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t GROUP BY n
