@@ -101,12 +101,13 @@ FROM (SELECT name, max(x) AS most FROM pu_reference GROUP BY name) r NATURAL JOI
 -- Somebody with 500 visits is one person; his counts and sums stop at those of max_rows, and at the bounds.
 SELECT dp_protect('pu_visit', 'pu_few_dp', filter => 'pid <= 2');
 SELECT dp_grant('pu_few_dp', 'regress_analyst', tau => 0, candidates => '{100}', epsilon_max => 100, delta => 1e-6);
-INSERT INTO pu_visit SELECT 1000000 + i, 2, 'lung', 1999 * i, 20, true, '2024-05-05', 'NaN' FROM generate_series(1, 500) i;
+INSERT INTO pu_visit SELECT 1000000 + i, 2, 'lung', 1999 * i, 20, true, '2025-05-05', 'NaN' FROM generate_series(1, 500) i;
 SET ROLE regress_analyst;
 SELECT abs(n - 2) < 3 AS people, abs(rows - 11) < 12 AS rows, cost BETWEEN 7000 AND 14000 AS cost
 FROM (SELECT count(*) AS n, sum(n) AS rows, sum(cost) AS cost FROM (SELECT pid, count(*) AS n, sum(cost) AS cost FROM pu_few_dp GROUP BY pid) t) q;
 -- In the last group, rather than in none.
 SELECT n FROM (SELECT n, count(*) AS people FROM (SELECT pid, count(*) AS n FROM pu_few_dp GROUP BY pid) t GROUP BY n) q WHERE people > 0.5 AND n > 7;
+SELECT month FROM (SELECT date_trunc('month', last)::date AS month, count(*) AS people FROM (SELECT pid, max(admitted) AS last FROM pu_few_dp GROUP BY pid) t GROUP BY 1) q WHERE people > 0.5 AND month > '2024-11-01';
 SELECT * FROM dp_query('SELECT n, count(*) FROM (SELECT pid, count(*) AS n FROM pu_few_dp GROUP BY pid) t GROUP BY n', max_rows => 3) AS q (n bigint, people bigint) WHERE n > 2 AND people > 0;
 SET ROLE regress_controller;
 DELETE FROM pu_visit WHERE vid >= 1000000;
@@ -121,6 +122,19 @@ DEALLOCATE pu_more;
 SELECT count(*) AS again FROM (SELECT pid FROM pu_visit_dp WHERE reason <> 'lung' GROUP BY pid HAVING count(*) > 3) t \gset
 SELECT count(*) = :again AS again FROM (SELECT pid FROM pu_visit_dp WHERE reason <> 'lung' GROUP BY pid HAVING count(*) > 3) t;
 SELECT reason FROM dp_last_release();
+-- Given again is what was asked, though parameters alone tell two columns apart.
+SET ROLE regress_controller;
+SELECT dp_protect('pu_visit', 'pu_again_dp');
+SELECT dp_grant('pu_again_dp', 'regress_analyst', tau => 0, candidates => '{100}', epsilon_max => 100, delta => 1e-6, replay => '1 day');
+SET ROLE regress_analyst;
+PREPARE pu_some(integer, integer) AS SELECT sum(x) AS x, sum(y) AS y FROM (SELECT pid, sum(days) FILTER (WHERE days > $1) AS x, sum(days) FILTER (WHERE days > $2) AS y FROM pu_again_dp GROUP BY pid) t;
+PREPARE pu_swapped(integer, integer) AS SELECT sum(y) AS y, sum(x) AS x FROM (SELECT pid, sum(days) FILTER (WHERE days > $1) AS x, sum(days) FILTER (WHERE days > $2) AS y FROM pu_again_dp GROUP BY pid) t;
+EXECUTE pu_some(12, 2) \gset first_
+EXECUTE pu_some(12, 2) \gset again_
+EXECUTE pu_swapped(2, 12) \gset swapped_
+SELECT :first_x = :again_x AND :first_y = :again_y AS again, abs(:first_x - :swapped_y) < 500 AND abs(:first_y - :swapped_x) < 500 AND :first_y > :first_x + 5000 AS swapped;
+DEALLOCATE pu_some;
+DEALLOCATE pu_swapped;
 SET ROLE regress_controller;
 -- Extremes: nothing that a row holds makes it fail.
 CREATE TABLE pu_odd (pid integer, n numeric, big bigint, small smallint, d date, t timestamp, note text, f float8, yes boolean);
@@ -196,6 +210,13 @@ SELECT count(*) FROM (SELECT pid, (SELECT count(*) FROM pu_row_dp) AS n FROM pu_
 SELECT t.n FROM (SELECT pid, count(*) AS n FROM pu_visit_dp GROUP BY pid) t JOIN pu_patient_dp p USING (pid);
 SELECT count(*) FROM (SELECT pid, count(*) AS n FROM pu_visit_dp GROUP BY pid) t JOIN pu_patient_dp p ON p.pid = t.pid;
 SELECT count(*) FROM (SELECT pid, reason, count(*) AS n FROM pu_visit_dp GROUP BY pid, reason) t;
+SELECT (SELECT count(*) FROM (SELECT pid, sum(c.weight) AS n FROM pu_visit_dp GROUP BY pid) t) FROM pu_code c;
+SELECT (SELECT count(*) FROM (SELECT pid, count(*) + c.weight AS n FROM pu_visit_dp GROUP BY pid) t WHERE n > 2) FROM pu_code c;
+SELECT (SELECT count(*) FROM (SELECT pid, count(*) AS n FROM pu_visit_dp GROUP BY pid) t WHERE n > c.weight) FROM pu_code c;
+-- Each level names the one below many times; and so many aggregates that they are no record.
+SELECT attempt(format('SELECT %s FROM (SELECT pid, %s AS x FROM pu_visit_dp GROUP BY pid) t', string_agg('sum(x + ' || i || ')', ', '), (SELECT string_agg('count(*)', ' + ') FROM generate_series(1, 300))))
+FROM generate_series(1, 300) i;
+SELECT attempt(format('SELECT sum(x) FROM (SELECT pid, %s AS x FROM pu_visit_dp GROUP BY pid) t', string_agg('sum(days+' || i || ')', ' + '))) FROM generate_series(1, 1100) i;
 SELECT dp_request('SELECT count(*) FROM (SELECT pid, count(*) AS n FROM pu_visit_dp GROUP BY pid) t', 'why');
 SET ROLE regress_controller;
 SELECT count(*) - :charged AS charged FROM dp_rdr.ledger;

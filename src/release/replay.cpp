@@ -12,6 +12,7 @@
 #include "rows/asked_units.hpp"
 #include "rows/canonical.hpp"
 #include "rows/groups.hpp"
+#include "rows/per_unit.hpp"
 #include "rows/quantiles.hpp"
 #include "rows/shown.hpp"
 
@@ -35,7 +36,7 @@ static void add_number(StringInfo text, const char *name, int64 number) {
 const char *text_of(const rows::Question *question, Node *node) {
     if (node == nullptr)
         return nullptr;
-    return rows::text_over_tables(question, node);
+    return rows::text_over_tables(question, question->per_unit != nullptr ? rows::with_columns(question, node) : node);
 }
 
 // What the text does not say: casts that the server leaves out, and with them the collations that COLLATE has become when constants
@@ -43,8 +44,7 @@ const char *text_of(const rows::Question *question, Node *node) {
 static bool add_types(Node *node, void *context) {
     if (node == nullptr)
         return false;
-    if (!IsA(node, List) && !IsA(node, TargetEntry) &&
-        !IsA(node, SortGroupClause)) // what stands around them in an aggregate
+    if (!IsA(node, List) && !IsA(node, TargetEntry) && !IsA(node, SortGroupClause)) // of an aggregate
         appendStringInfo(static_cast<StringInfo>(context), "%d %u %d %u %u, ", static_cast<int>(nodeTag(node)),
                          exprType(node), exprTypmod(node), exprCollation(node), exprInputCollation(node));
     return border::walk_expression(node, add_types, context);

@@ -51,7 +51,7 @@ struct Resolved {
 };
 } // namespace
 
-// Of a number's type; what the type does not have becomes its end.
+// Of a number's type, a date or a timestamp (query/range); what the type does not have becomes its end.
 static Const *number_constant(Oid type, double value) {
     switch (type) {
     case INT2OID:
@@ -59,10 +59,12 @@ static Const *number_constant(Oid type, double value) {
                          Int16GetDatum(static_cast<int16>(std::clamp<double>(value, PG_INT16_MIN, PG_INT16_MAX))),
                          false, true);
     case INT4OID:
+    case DATEOID:
         return makeConst(type, -1, InvalidOid, sizeof(int32),
                          Int32GetDatum(static_cast<int32>(std::clamp<double>(value, PG_INT32_MIN, PG_INT32_MAX))),
                          false, true);
-    case INT8OID: {
+    case INT8OID:
+    case TIMESTAMPOID: {
         constexpr double end = 0x1p63;
         const int64 whole = value >= end ? PG_INT64_MAX : value <= -end ? PG_INT64_MIN : static_cast<int64>(value);
         return makeConst(type, -1, InvalidOid, sizeof(int64), Int64GetDatum(whole), false, FLOAT8PASSBYVAL);
@@ -104,7 +106,7 @@ static Node *clamped(const Resolved &resolved) {
             text_over_tables(resolved.question,
                              reinterpret_cast<Node *>(linitial_node(TargetEntry, resolved.call->args)->expr)));
     const Oid type = getBaseType(exprType(resolved.argument));
-    if (!span.bounded() || type == DATEOID || type == TIMESTAMPOID)
+    if (!span.bounded())
         return resolved.argument;
     constexpr double wider = 1e-9; // ends are doubles: what is declared lies within
     const double margin = number ? (std::fabs(span.low) + std::fabs(span.high)) * wider : 0;
@@ -233,11 +235,20 @@ Node *over_statement(Node *node) {
 // ---- texts ---------------------------------------------------------------------------------------------------------
 
 namespace {
+enum class Aggregates : uint8 { over_views, over_tables, of_statement };
+
 struct Texts {
     const Question *question;
-    bool views;
+    Aggregates aggregates;
 };
 } // namespace
+
+static Node *aggregate_in_place(const Texts *texts, int number) {
+    if (texts->aggregates == Aggregates::of_statement)
+        return another(static_cast<Node *>(list_nth(texts->question->per_unit->columns, number)));
+    Node *call = static_cast<Node *>(list_nth(texts->question->leaf->per_unit->columns, number));
+    return texts->aggregates == Aggregates::over_views ? another(call) : map_to_tables(call, texts->question);
+}
 
 static Node *aggregates_in_place(Node *node, void *context) {
     auto *texts = static_cast<const Texts *>(context);
@@ -245,13 +256,16 @@ static Node *aggregates_in_place(Node *node, void *context) {
         return nullptr;
     if (!IsA(node, Var) || castNode(Var, node)->varno != query::unit_varno)
         return border::mutate_expression(node, aggregates_in_place, context);
-    Node *call =
-        static_cast<Node *>(list_nth(texts->question->leaf->per_unit->columns, castNode(Var, node)->varattno - 1));
-    return texts->views ? another(call) : map_to_tables(call, texts->question);
+    return aggregate_in_place(texts, castNode(Var, node)->varattno - 1);
 }
 
 Node *with_aggregates(const Question *question, Node *node, bool views) {
-    Texts texts = {question, views};
+    Texts texts = {question, views ? Aggregates::over_views : Aggregates::over_tables};
+    return aggregates_in_place(node, &texts);
+}
+
+Node *with_columns(const Question *question, Node *node) {
+    Texts texts = {question, Aggregates::of_statement};
     return aggregates_in_place(node, &texts);
 }
 

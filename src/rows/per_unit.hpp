@@ -25,5 +25,7 @@ Node *over_statement(Node *node);
 
 // An expression over unit_varno with the aggregates in the place of the columns, for texts; over the views, or the tables. A copy.
 Node *with_aggregates(const Question *question, Node *node, bool views);
+// As the statement computes them: their parameters are values. A copy.
+Node *with_columns(const Question *question, Node *node);
 
 } // namespace dp::rows
