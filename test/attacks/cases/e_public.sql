@@ -38,7 +38,7 @@ SELECT count(p.name) FROM bill_dp b LEFT JOIN part_name p ON p.part = b.part
 SELECT p.part, p.name, count(*) FROM bill_dp b JOIN part_name p ON p.part = b.part GROUP BY p.part, p.name
 SELECT count(*) FROM visit_dp v JOIN visit w ON w.vid = v.vid
 SELECT count(*) FROM visit_dp v JOIN pg_class c ON c.relname = v.ward
-SELECT count(*) FROM visit_dp v JOIN dp_rdr.ledger l ON l.relation = v.ward
+SELECT count(*) FROM visit_dp v LEFT JOIN dp_rdr.ledger l ON l.relation = v.ward
 SELECT dp_set_public('public_city', 'visit')
 SELECT dp_unset_public('ward_name', 'visit')
 CREATE INDEX ON ward_name (floor)
