@@ -63,6 +63,8 @@ INSERT INTO uj_query VALUES
 ('inner behind outer', 'SELECT sex AS g, count(*) AS x FROM uj_customers_dp c LEFT JOIN uj_orders_dp o ON o.cid = c.cid JOIN uj_visits_dp v ON v.cid = c.cid WHERE true GROUP BY sex', 80, 1),
 ('one row by keys', 'SELECT sex AS g, sum(credit) AS x FROM uj_customers_dp c JOIN uj_accounts_dp a ON a.cid = c.cid WHERE true GROUP BY sex', 100, 1),
 ('one row by keys, outer', 'SELECT NULL::text AS g, sum(coalesce(credit, 50)) AS x FROM uj_customers_dp c LEFT JOIN uj_accounts_dp a ON a.cid = c.cid WHERE true', 100, 1),
+('a join by its name', 'SELECT j.region AS g, sum(j.total) AS x FROM (uj_customers_dp c JOIN uj_orders_dp o USING (cid)) j WHERE j.age > 10 GROUP BY j.region', 500, 1),
+('an outer join by its name', 'SELECT NULL::text AS g, count(j.item) AS x FROM (uj_customers_dp c LEFT JOIN (uj_orders_dp o JOIN uj_items_dp i ON i.order_id = o.oid) AS k ON k.cid = c.cid) j (a, b, region, d, e, f, g, h, k, item) WHERE j.region <> ''r0''', 40, 1),
 ('with itself', 'SELECT NULL::text AS g, count(*) AS x FROM uj_orders_dp a JOIN uj_orders_dp b ON a.cid = b.cid AND a.oid < b.oid WHERE a.cid < 9999', 100, 1),
 ('with itself on a key', 'SELECT v.page AS g, count(*) AS x FROM uj_visits_dp v JOIN uj_visits_dp w ON v.cid = w.cid AND v.visit_no = w.visit_no WHERE true GROUP BY v.page', 8, 1),
 ('two paths to one table', 'SELECT NULL::text AS g, count(*) AS x FROM uj_items_dp i JOIN uj_shipments_dp s ON s.oid = i.order_id WHERE true /* (SELECT cid FROM uj_orders o WHERE o.oid = i.order_id) */', 800, 1),

@@ -253,8 +253,25 @@ static Node *put_in_place(Node *node, Query *query, List *places, ParseState *so
     return node;
 }
 
+// The deparser would name a column by the join whose alias it was written with, which is none of the leaf's.
+static bool forget_aliases(Node *node, void *) {
+    if (node == nullptr)
+        return false;
+    if (IsA(node, Query))
+        return border::walk_query(castNode(Query, node), forget_aliases, nullptr, 0);
+    if (!IsA(node, Var))
+        return border::walk_expression(node, forget_aliases, nullptr);
+    auto *column = castNode(Var, node);
+    if (column->varno >= first_varno) {
+        column->varnosyn = column->varno;
+        column->varattnosyn = column->varattno;
+    }
+    return false;
+}
+
 // The facades by their numbers, once nothing has those of a level any more.
 static Node *numbered(Node *node, const List *facades) {
+    (void)forget_aliases(node, nullptr);
     for (int i = 0; node != nullptr && i < list_length(facades); i++)
         ChangeVarNodes(node, first_varno + i, i + 1, 0);
     return node;
