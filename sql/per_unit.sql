@@ -34,6 +34,7 @@ GRANT SELECT ON pu_per_dp TO regress_analyst;
 CREATE TABLE pu_query (name text PRIMARY KEY, query text, d numeric, measures integer);
 INSERT INTO pu_query VALUES
 ('people', 'SELECT NULL::text AS g, count(*) AS x FROM (SELECT pid, count(*) FROM pu_visit_dp WHERE pid IS NOT NULL GROUP BY pid) t', 1, 1),
+('names that are given again', 'SELECT NULL::text AS g, sum(c2) AS x FROM (SELECT count(*) AS c2, 2 * count(*), pid, 3 * count(*) AS c4, 4 * count(*) FROM pu_visit_dp WHERE pid IS NOT NULL GROUP BY pid) t', 10, 1),
 ('a view', 'SELECT NULL::text AS g, sum(visits) AS x FROM pu_per_dp', 10, 1),
 ('names', 'SELECT NULL::text AS g, sum("the rows") + sum("Sum") AS x FROM (SELECT pid AS "who is it", count(*), count(urgent), count(*) AS "the rows", sum(days) AS "Sum", sum(days) FROM pu_visit_dp WHERE pid IS NOT NULL GROUP BY 1) AS t (a, b, c, "the rows")', 210, 2),
 ('people by name', 'SELECT NULL::text AS g, count(DISTINCT pid) + count(pid) AS x FROM (SELECT pid, count(*) FROM pu_visit_dp WHERE pid IS NOT NULL GROUP BY pid) t', 1, 1),

@@ -102,12 +102,22 @@ PerUnitItem find_per_unit(const Level *level) {
     return groups_by_unit(&copy) ? PerUnitItem{index, copy} : none;
 }
 
-static char *another_name(const char *name, const List *taken, int number) {
-    bool usable = name != nullptr && *name != '\0' && strcmp(name, "?column?") != 0;
+static bool is_taken(const char *name, const List *taken) {
     ListCell *cell;
     foreach (cell, taken)
-        usable = usable && strcmp(strVal(lfirst(cell)), name) != 0;
-    return usable ? pstrdup(name) : psprintf("c%d", number);
+        if (strcmp(strVal(lfirst(cell)), name) == 0)
+            return true;
+    return false;
+}
+
+// Its own, or one that no column has.
+static char *another_name(const char *name, const List *taken, int number) {
+    if (name != nullptr && *name != '\0' && strcmp(name, "?column?") != 0 && !is_taken(name, taken))
+        return pstrdup(name);
+    char *other = psprintf("c%d", number);
+    while (is_taken(other, taken))
+        other = psprintf("%s_", other);
+    return other;
 }
 
 Query *per_unit_leaf(const Query *item, const List *names) {

@@ -96,20 +96,7 @@ static void add_labels(StringInfo text, Oid type) {
 static void add_columns_of(StringInfo text, const rows::Question *question, const rows::Source &source) {
     const Index varno = source.source->varno;
     Bitmapset *columns = nullptr;
-    pull_varattnos(question->where, varno, &columns);
-    pull_varattnos(reinterpret_cast<Node *>(query::conditions_of(question->from)), varno, &columns);
-    pull_varattnos(reinterpret_cast<Node *>(question->filters), varno, &columns);
-    for (int i = 0; i < question->leaf->nkeys; i++)
-        pull_varattnos(question->keys[i], varno, &columns);
-    for (int i = 0; i < question->leaf->naggregates; i++)
-        pull_varattnos(question->arguments[i], varno, &columns);
-    for (int i = 0; i < list_length(question->leaf->arguments); i++)
-        pull_varattnos(question->expressions[i].node, varno, &columns);
-    if (question->per_unit != nullptr)
-        pull_varattnos(reinterpret_cast<Node *>(question->per_unit->columns), varno, &columns);
-    ListCell *cell;
-    foreach (cell, question->semi_joins)
-        pull_varattnos(static_cast<const query::SemiJoin *>(lfirst(cell))->condition, varno, &columns);
+    pull_varattnos(rows::expressions_of(question), varno, &columns);
     for (int member = -1; (member = bms_next_member(columns, member)) >= 0;) {
         AttrNumber attno = static_cast<AttrNumber>(member + FirstLowInvalidHeapAttributeNumber);
         Oid type, collation;

@@ -65,6 +65,14 @@ Aggref *make_aggregate(Oid function, Oid result_type, List *arguments, Node *fil
     return call;
 }
 
+Node *null_test(Node *node, NullTestType type) {
+    auto *test = makeNode(NullTest);
+    test->arg = reinterpret_cast<Expr *>(node);
+    test->nulltesttype = type;
+    test->location = -1;
+    return reinterpret_cast<Node *>(test);
+}
+
 Node *another(Node *node) {
     return static_cast<Node *>(copyObject(node));
 }

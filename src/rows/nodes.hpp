@@ -14,6 +14,8 @@ RangeTblEntry *join_entry(const RangeTblEntry *entry);
 RangeTblEntry *subquery_entry(Query *query, const char *name);
 // Without arguments: name(*).
 Aggref *make_aggregate(Oid function, Oid result_type, List *arguments, Node *filter);
+// node IS NULL, or IS NOT NULL.
+Node *null_test(Node *node, NullTestType type);
 // A copy: none stands in two places.
 Node *another(Node *node);
 // CASE WHEN the condition holds THEN the value END: NULL elsewhere.

@@ -84,14 +84,6 @@ static Node *between(MinMaxOp op, Oid type, Node *value, Const *end) {
     return reinterpret_cast<Node *>(choice);
 }
 
-static Node *is_there(Node *value) {
-    auto *test = makeNode(NullTest);
-    test->arg = reinterpret_cast<Expr *>(value);
-    test->nulltesttype = IS_NOT_NULL;
-    test->location = -1;
-    return reinterpret_cast<Node *>(test);
-}
-
 static bool is_numeric(const Resolved &resolved) {
     return getBaseType(exprType(resolved.argument)) == NUMERICOID;
 }
@@ -114,7 +106,7 @@ static Node *clamped(const Resolved &resolved) {
                         number_constant(type, number ? span.low - margin : std::ceil(span.low)));
     Node *value =
         between(IS_LEAST, type, low, number_constant(type, number ? span.high + margin : std::floor(span.high)));
-    return value_where(is_there(another(resolved.argument)), value);
+    return value_where(null_test(another(resolved.argument), IS_NOT_NULL), value);
 }
 
 static Node *aggregate_of(const Resolved &resolved, Node *argument) {

@@ -49,23 +49,7 @@ RangeTblEntry *public_entry(Oid relation, int varno) {
 // Whatever the question does with a column. NULL stands for the others: the joins carry none of them.
 static Bitmapset *used_columns(const Question *question, Index varno) {
     Bitmapset *columns = nullptr;
-    pull_varattnos(question->where, varno, &columns);
-    pull_varattnos(reinterpret_cast<Node *>(query::conditions_of(question->from)), varno, &columns);
-    pull_varattnos(reinterpret_cast<Node *>(question->filters), varno, &columns);
-    for (int i = 0; i < question->leaf->nkeys; i++)
-        pull_varattnos(question->keys[i], varno, &columns);
-    for (int i = 0; i < question->leaf->naggregates; i++)
-        pull_varattnos(question->arguments[i], varno, &columns);
-    for (int i = 0; i < list_length(question->leaf->arguments); i++)
-        pull_varattnos(question->expressions[i].node, varno, &columns);
-    if (question->per_unit != nullptr)
-        pull_varattnos(reinterpret_cast<Node *>(question->per_unit->columns), varno, &columns);
-    ListCell *cell;
-    foreach (cell, question->semi_joins) {
-        auto *semi = static_cast<const query::SemiJoin *>(lfirst(cell));
-        pull_varattnos(semi->condition, varno, &columns);
-        pull_varattnos(semi->unless, varno, &columns);
-    }
+    pull_varattnos(expressions_of(question), varno, &columns);
     return columns;
 }
 

@@ -92,6 +92,25 @@ bool is_nullable(const Question *question, AttrNumber column) {
     return source->source->nullable || is_nullable_column(source->relation, query::attno_of(column));
 }
 
+Node *expressions_of(const Question *question) {
+    List *all = list_make2(question->where, query::conditions_of(question->from));
+    all = lappend(all, question->filters);
+    for (int i = 0; i < question->leaf->nkeys; i++)
+        all = lappend(all, question->keys[i]);
+    for (int i = 0; i < question->leaf->naggregates; i++)
+        all = lappend(all, question->arguments[i]);
+    for (int i = 0; i < list_length(question->leaf->arguments); i++)
+        all = lappend(all, question->expressions[i].node);
+    if (question->per_unit != nullptr)
+        all = lappend(all, question->per_unit->columns);
+    ListCell *cell;
+    foreach (cell, question->semi_joins) {
+        auto *semi = static_cast<const query::SemiJoin *>(lfirst(cell));
+        all = list_concat(all, list_make2(semi->condition, semi->unless));
+    }
+    return reinterpret_cast<Node *>(all);
+}
+
 // ---- texts ---------------------------------------------------------------------------------------------------------
 
 // In the place of a join: nothing names its columns.

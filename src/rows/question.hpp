@@ -138,6 +138,8 @@ void check_delta(const Question *question, privacy::Mechanism mechanism, privacy
 // means the same whatever search_path the caller has, as long as it is read without his.
 Node *table_condition(const catalog::Settings *settings, const char *text);
 
+// All that a question computes from columns, over the tables: conditions, filters, keys, arguments. A list of its own nodes.
+Node *expressions_of(const Question *question);
 // Columns of the views become those of the tables.
 Node *map_to_tables(Node *expression, const Question *question);
 // By its number (query::column_number) the table that a column is of, its name, and itself.

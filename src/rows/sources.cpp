@@ -544,20 +544,7 @@ static bool collect_columns(Node *node, void *context) {
 // The joins carry what stands above them: all columns that are named somewhere, and those of the unit.
 void check_joined_columns(const Question *question) {
     Bitmapset *columns = nullptr;
-    (void)collect_columns(question->where, &columns);
-    (void)collect_columns(reinterpret_cast<Node *>(query::conditions_of(question->from)), &columns);
-    (void)collect_columns(reinterpret_cast<Node *>(question->filters), &columns);
-    ListCell *cell;
-    foreach (cell, question->semi_joins)
-        (void)collect_columns(static_cast<const query::SemiJoin *>(lfirst(cell))->condition, &columns);
-    for (int i = 0; i < question->leaf->nkeys; i++)
-        (void)collect_columns(question->keys[i], &columns);
-    for (int i = 0; i < question->leaf->naggregates; i++)
-        (void)collect_columns(question->arguments[i], &columns);
-    for (int i = 0; i < list_length(question->leaf->arguments); i++)
-        (void)collect_columns(question->expressions[i].node, &columns);
-    if (question->per_unit != nullptr)
-        (void)collect_columns(reinterpret_cast<Node *>(question->per_unit->columns), &columns);
+    (void)collect_columns(expressions_of(question), &columns);
     // With the unit, which may stand in a table behind all that have numbers.
     constexpr int of_path = 2 * catalog::max_unit_columns * catalog::max_unit_steps;
     query::check_joined(bms_num_members(columns) + of_path);

@@ -17,14 +17,6 @@ constexpr int64 largest_hashed_contribution = int64{1}
 
 // ---- the statement -------------------------------------------------------------------------------------------------
 
-static Node *is_null(Node *node) {
-    auto *test = makeNode(NullTest);
-    test->arg = reinterpret_cast<Expr *>(node);
-    test->nulltesttype = IS_NULL;
-    test->location = -1;
-    return reinterpret_cast<Node *>(test);
-}
-
 static Const *array_of_values(const KeyDomain &domain, Oid element) {
     int n = 0;
     auto *values = static_cast<Datum *>(palloc(sizeof(Datum) * (domain.count + 1)));
@@ -66,7 +58,7 @@ static Node *is_declared(const Question *question, int i) {
     for (int value = 0; value < domain.count; value++)
         if (domain.nulls[value])
             condition = reinterpret_cast<Node *>(
-                makeBoolExpr(OR_EXPR, list_make2(is_null(another(question->keys[i])), condition), -1));
+                makeBoolExpr(OR_EXPR, list_make2(null_test(another(question->keys[i]), IS_NULL), condition), -1));
     Node *is_short = short_key_condition(question->keys[i]);
     return is_short == nullptr ? condition : value_where(is_short, condition);
 }
