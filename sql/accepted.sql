@@ -314,10 +314,7 @@ SELECT statement, refused(statement) FROM (VALUES
     ('SELECT * FROM (SELECT lag(town) OVER (ORDER BY id) FROM stay_dp) q'),
     ('SELECT count(*) FROM (SELECT generate_series(1, 1000) FROM stay_dp) q'),
     ('SELECT count(*) FROM (SELECT id FROM stay_dp FOR UPDATE) q'),
-    ('SELECT town, count(*) FROM stay_dp GROUP BY ROLLUP (town)'),
-    ('SELECT town, count(*) FROM stay_dp GROUP BY GROUPING SETS ((town), ())'),
-    ('SELECT town, count(*) FROM (SELECT town FROM stay_dp) q GROUP BY CUBE (town)'),
-    ('SELECT GROUPING(town), count(*) FROM stay_dp GROUP BY town'),
+    ('SELECT town, count(*) FROM stay_dp GROUP BY GROUPING SETS ((town), (town))'),
     ('SELECT count(*) FROM stay_dp WHERE id > (SELECT 3)'),
     ('SELECT count(*) FROM stay_dp WHERE town IN (SELECT town FROM label)'),
     ('SELECT count(*) FROM stay_dp v WHERE EXISTS (SELECT FROM label l WHERE l.town = v.town)'),
@@ -345,7 +342,7 @@ SELECT count(*) FROM stay_dp JOIN label ON stay_dp.town = label.town;
 SELECT count(*) FROM (SELECT id FROM stay_dp LIMIT 5) q;
 SELECT count(*) FROM (SELECT DISTINCT town FROM stay_dp) q;
 SELECT town, rank() OVER (ORDER BY id) FROM stay_dp;
-SELECT town, count(*) FROM stay_dp GROUP BY ROLLUP (town);
+SELECT town, count(*) FROM stay_dp GROUP BY ROLLUP (town), ROLLUP (town);
 SELECT l.town, (SELECT count(*) FROM stay_dp v WHERE v.town = l.town) FROM label l;
 SELECT count(*) FROM stay_dp WHERE id > (SELECT 3);
 SELECT count(q) FROM (SELECT town, id FROM stay_dp) q;

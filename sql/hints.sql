@@ -65,9 +65,7 @@ SELECT avg(length) FROM hospital_dp|SELECT avg(days), count(*) FILTER (WHERE len
 SELECT avg(discharged - admitted) FROM hospital_dp|SELECT avg(least(greatest(extract(epoch FROM discharged - admitted) / 86400, 0), 60)), count(*) FILTER (WHERE discharged - admitted > interval '3 days') FROM hospital_dp
 SELECT avg(extract(epoch FROM length)) FROM hospital_dp|SELECT avg(least(greatest(extract(epoch FROM length), 0), 60 * 86400)) FROM hospital_dp
 SELECT sum(patient * 2) FROM hospital_dp|SELECT sum(least(greatest(patient * 2, 0), 3000)) FROM hospital_dp
-SELECT ward, sex, count(*) FROM hospital_dp GROUP BY CUBE (ward, sex)|SELECT ward, sex, sum(n) FROM (SELECT ward, sex, count(*) AS n FROM hospital_dp GROUP BY ward, sex) c GROUP BY CUBE (ward, sex)
-SELECT ward, count(*) FROM hospital_dp GROUP BY ROLLUP (ward)|SELECT ward, sum(n) FROM (SELECT ward, count(*) AS n FROM hospital_dp GROUP BY ward) c GROUP BY ROLLUP (ward)
-SELECT grouping(ward), count(*) FROM hospital_dp GROUP BY ward|SELECT 0, count(*) FROM hospital_dp GROUP BY ward
+SELECT ward, count(*) FROM hospital_dp GROUP BY GROUPING SETS (ward, ward)|SELECT ward, count(*) FROM hospital_dp GROUP BY DISTINCT GROUPING SETS (ward, ward)
 SELECT date_trunc('month', admitted), count(*) FROM hospital_dp GROUP BY 1|SELECT month, count(*) FROM hospital_dp GROUP BY month
 SELECT to_char(admitted, 'YYYY-MM'), count(*) FROM hospital_dp GROUP BY 1|SELECT to_char(month, 'YYYY-MM'), count(*) FROM hospital_dp GROUP BY month
 SELECT diagnosis, count(*) FROM hospital_dp GROUP BY diagnosis|SELECT sex, count(*) FROM hospital_dp GROUP BY sex

@@ -206,7 +206,6 @@ SELECT count(*) FROM (SELECT pid, generate_series(1, count(*)) AS n FROM pu_visi
 SELECT count(*) FROM (SELECT pid, count(*) FROM pu_visit_dp GROUP BY ROLLUP (pid)) t;
 SELECT count(*) FROM (SELECT id, count(*) FROM pu_row_dp GROUP BY id) t;
 SELECT count(*) FROM (SELECT o.pid, count(*) FROM pu_patient_dp p LEFT JOIN pu_visit_dp o ON o.pid = p.pid GROUP BY o.pid) t;
-SELECT n, count(*) FROM (SELECT pid, count(*) AS n FROM pu_visit_dp GROUP BY pid) t GROUP BY ROLLUP (n);
 SELECT count(*) FROM (SELECT pid, (SELECT count(*) FROM pu_row_dp) AS n FROM pu_visit_dp GROUP BY pid) t WHERE n > 1;
 SELECT t.n FROM (SELECT pid, count(*) AS n FROM pu_visit_dp GROUP BY pid) t JOIN pu_patient_dp p USING (pid);
 SELECT count(*) FROM (SELECT pid, count(*) AS n FROM pu_visit_dp GROUP BY pid) t JOIN pu_patient_dp p ON p.pid = t.pid;

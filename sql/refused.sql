@@ -231,8 +231,7 @@ INSERT INTO attack (id, statement) VALUES
     ('D02', 'SELECT sum(generate_series(1, 1000)) FROM person_dp'),
     ('D02', 'SELECT count(*), generate_series(1, age) FROM person_dp GROUP BY age'),
     ('D04', 'SELECT age % 2, count(*) FROM person_dp GROUP BY 1'),
-    ('D09', 'SELECT sex, count(*) FROM person_dp GROUP BY CUBE (sex)'),
-    ('D09', 'SELECT sex, count(*) FROM person_dp GROUP BY ROLLUP (sex)'),
+    ('D09', 'SELECT sex, count(*) FROM person_dp GROUP BY ROLLUP (sex), ROLLUP (sex)'),
     ('D09', 'SELECT sex, count(*) FROM person_dp GROUP BY GROUPING SETS ((sex), (sex))'),
     ('D12', 'SELECT count(DISTINCT (age, salary)) FROM person_dp'),
     ('D12', 'SELECT sum(DISTINCT salary) FROM person_dp'),
@@ -250,9 +249,6 @@ INSERT INTO attack (id, statement) VALUES
     ('', 'SELECT count(*) FROM (SELECT DISTINCT age FROM person_dp) l');
 UPDATE attack SET outcome = observe(statement) WHERE outcome IS NULL;
 SELECT id, statement, outcome FROM attack WHERE n > 53 ORDER BY n;
-
--- Not an internal error.
-SELECT left(observe('SELECT sex, GROUPING(sex), count(*) FROM person_dp GROUP BY sex'), 5) AS grouping;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Missing declarations and permissions

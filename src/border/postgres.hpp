@@ -71,6 +71,7 @@ extern "C" {
 #include <optimizer/planner.h>
 #include <optimizer/tlist.h>
 #include <parser/analyze.h>
+#include <parser/parse_agg.h>
 #include <parser/parse_clause.h>
 #include <parser/parse_coerce.h>
 #include <parser/parse_collate.h>

@@ -15,6 +15,9 @@ struct Distinct {
     void add(Node *node);
     // Counted from 1; 0 if there is no equal node.
     int place_of(Node *node) const;
+    int count() const {
+        return list_length(nodes);
+    }
 };
 
 } // namespace dp::query

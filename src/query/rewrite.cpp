@@ -14,8 +14,8 @@
 #include "query/limits.hpp"
 #include "query/marks.hpp"
 #include "query/per_unit.hpp"
-#include "query/remedy.hpp"
 #include "query/rest.hpp"
+#include "query/sets.hpp"
 #include "query/shape.hpp"
 
 namespace dp::query {
@@ -36,7 +36,9 @@ struct Rewrite {
 // One level being split into leaf and rest.
 struct Split {
     List *keys;          // group key expressions
+    List *clauses;       // SortGroupClause *, of the keys
     Distinct aggregates; // Aggref *, or a mark around one (query/marks)
+    Distinct groupings;  // GroupingFunc *
     List *arguments;     // expressions that the statement computes for the leaf, distinct, in order of first use
     int level;           // sublinks deep
     ParseState *source;
@@ -46,14 +48,25 @@ struct Split {
 
 // ---- aggregates ----------------------------------------------------------------------------------------------------
 
+static Node *seen_from_level(Node *node, const Split *split) {
+    Node *outermost = copyObject(node);
+    IncrementVarSublevelsUp(outermost, -split->level, split->level);
+    return outermost;
+}
+
 // An aggregate of the level that is split, marked or not, as it stands in the leaf; null: the node is none.
 static Node *own_aggregate(Node *node, const Split *split) {
     Node *inner = marked(node), *call = inner == nullptr ? node : inner;
     if (!IsA(call, Aggref) || castNode(Aggref, call)->agglevelsup != static_cast<Index>(split->level))
         return nullptr;
-    Node *outermost = copyObject(node);
-    IncrementVarSublevelsUp(outermost, -split->level, split->level);
-    return outermost;
+    return seen_from_level(node, split);
+}
+
+// GROUPING of the level that is split; null: the node is none.
+static Node *own_grouping(Node *node, const Split *split) {
+    if (!IsA(node, GroupingFunc) || castNode(GroupingFunc, node)->agglevelsup != static_cast<Index>(split->level))
+        return nullptr;
+    return seen_from_level(node, split);
 }
 
 // A mark around anything else of this level.
@@ -69,10 +82,10 @@ static bool collect_aggregates(Node *node, void *context) {
     auto *split = static_cast<Split *>(context);
     if (node == nullptr)
         return false;
-    if (IsA(node, GroupingFunc) && castNode(GroupingFunc, node)->agglevelsup == static_cast<Index>(split->level))
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("GROUPING is not supported in a query on a restricted view"),
-                        errhint("With a plain GROUP BY it is always 0.")));
+    if (Node *grouping = own_grouping(node, split)) {
+        split->groupings.add(grouping);
+        return false;
+    }
     if (Node *aggregate = own_aggregate(node, split)) {
         split->aggregates.add(aggregate);
         check_outputs(list_length(split->keys) + list_length(split->aggregates.nodes));
@@ -315,7 +328,7 @@ static Query *build_leaf(const Query *query, const Folded *folded, Query *below,
         add_below(leaf, below, where);
     leaf->hasAggs = split->aggregates.nodes != NIL;
     ListCell *cell;
-    foreach (cell, query->groupClause)
+    foreach (cell, split->clauses)
         add_target(leaf, query, static_cast<Node *>(list_nth(split->keys, foreach_current_index(cell))),
                    lfirst_node(SortGroupClause, cell));
     foreach (cell, split->aggregates.nodes)
@@ -352,6 +365,10 @@ static Node *to_rest(Node *node, void *context) {
         if (place > 0)
             return released_column(here, number + place, split->level);
     }
+    if (Node *grouping = own_grouping(node, split))
+        return released_column(
+            grouping, list_length(split->keys) + split->aggregates.count() + split->groupings.place_of(grouping),
+            split->level);
     if (IsA(node, Query)) {
         split->level++;
         Node *result = reinterpret_cast<Node *>(border::mutate_query(castNode(Query, node), to_rest, context, 0));
@@ -450,16 +467,16 @@ static RangeTblEntry *release_entry(const Query *leaf, FuncExpr *call) {
     return entry;
 }
 
-// Replaces the aggregation by a scan of the release. The facade's expanded entry leaves the range table; the views that led
+// Replaces the aggregation by a scan of the answer. The facade's expanded entry leaves the range table; the views that led
 // to it stay in it without being read.
-static void replace_by_release(Query *query, RangeTblEntry *release, const Folded *folded, Split *split) {
+static void replace_by(Query *query, RangeTblEntry *answer, const Folded *folded, Split *split) {
     query->targetList = reinterpret_cast<List *>(to_rest(reinterpret_cast<Node *>(query->targetList), split));
     Node *having = to_rest(query->havingQual, split);
     query->havingQual = nullptr;
-    query->groupClause = NIL;
+    query->groupClause = query->groupingSets = NIL;
     query->groupDistinct = false;
     query->hasAggs = false;
-    folded->views.keep(query, release);
+    folded->views.keep(query, answer);
     auto *ref = makeNode(RangeTblRef);
     ref->rtindex = 1;
     query->jointree = makeFromExpr(list_make1(ref), having);
@@ -496,26 +513,80 @@ static Oid first_view(const Folded *folded) {
     elog(ERROR, "a leaf has no restricted view");
 }
 
-// below: what the query reads, a sub-SELECT over the facades; null: the facades themselves.
-static void split_query(Query *query, const Folded *folded, Query *below, Rewrite *rewrite) {
-    check_leaves(list_length(rewrite->views) + 1);
-    check_outputs(list_length(query->groupClause));
-    drop_equal_keys(query);
-    Split split = {NIL, Distinct::none(), NIL, 0, rewrite->source};
+static void find_parts(Query *query, Split *split) {
     ListCell *cell;
+    split->clauses = query->groupClause;
     foreach (cell, query->groupClause)
-        split.keys = lappend(
-            split.keys, copyObject(get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell), query->targetList)));
-    collect_aggregates(reinterpret_cast<Node *>(query->targetList), &split);
-    collect_aggregates(query->havingQual, &split);
-    Query *leaf = build_leaf(query, folded, below, &split);
+        split->keys = lappend(
+            split->keys, copyObject(get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell), query->targetList)));
+    collect_aggregates(reinterpret_cast<Node *>(query->targetList), split);
+    collect_aggregates(query->havingQual, split);
+}
+
+// below: what the query reads, a sub-SELECT over the facades; null: the facades themselves.
+static RangeTblEntry *make_release(const Query *query, const Folded *folded, const Query *below, Split *split,
+                                   Rewrite *rewrite) {
+    check_leaves(list_length(rewrite->views) + 1);
+    Query *leaf = build_leaf(query, folded, copyObject(const_cast<Query *>(below)), split);
     if (below != nullptr)
         refuse_outer(leaf, rewrite->source);
     // An early error with a position; release() decides.
     check_leaf(below == nullptr ? leaf : copyObject(leaf), rewrite->source);
-    RangeTblEntry *release = release_entry(leaf, release_call(deparse(leaf), &split, rewrite->request));
-    replace_by_release(query, release, folded, &split);
     rewrite->views = lappend_oid(rewrite->views, first_view(folded));
+    return release_entry(leaf, release_call(deparse(leaf), split, rewrite->request));
+}
+
+// The keys of one grouping set, with what is aggregated.
+static Split part_of(const Split *split, const Bitmapset *set) {
+    Split part = {NIL, NIL, split->aggregates, split->groupings, NIL, 0, split->source};
+    for (int key = -1; (key = bms_next_member(set, key)) >= 0;) {
+        part.keys = lappend(part.keys, list_nth(split->keys, key));
+        part.clauses = lappend(part.clauses, list_nth(split->clauses, key));
+    }
+    return part;
+}
+
+// Named as in a leaf that has all keys.
+static SetColumns columns_of(const Query *query, const Split *split) {
+    SetColumns columns = {split->keys, split->aggregates.nodes, split->groupings.nodes, NIL};
+    List *names = NIL;
+    for (const List *part : {columns.keys, columns.aggregates, columns.groupings}) {
+        ListCell *cell;
+        foreach (cell, part)
+            names = lappend(names,
+                            makeString(column_name(query, static_cast<Node *>(lfirst(cell)), list_length(names) + 1)));
+    }
+    columns.names = names;
+    return columns;
+}
+
+// A grouped answer for each set. Where nothing is asked about all rows together, their one row is there without an answer.
+static RangeTblEntry *make_releases(const Query *query, const Folded *folded, const Query *below, const List *sets,
+                                    const Split *split, Rewrite *rewrite) {
+    const SetColumns columns = columns_of(query, split);
+    List *answers = NIL;
+    ListCell *cell;
+    foreach (cell, sets) {
+        auto *set = static_cast<Bitmapset *>(lfirst(cell));
+        Split part = part_of(split, set);
+        RangeTblEntry *release = nullptr;
+        if (part.keys != NIL || split->aggregates.nodes != NIL)
+            release = make_release(query, folded, below, &part, rewrite);
+        answers = lappend(answers, answer_of_set(release, set, columns));
+    }
+    return all_answers(answers);
+}
+
+static void split_query(Query *query, const Folded *folded, const Query *below, Rewrite *rewrite) {
+    check_outputs(list_length(query->groupClause));
+    drop_equal_keys(query);
+    Split split = {NIL, NIL, Distinct::none(), Distinct::none(), NIL, 0, rewrite->source};
+    find_parts(query, &split);
+    const List *sets = grouping_sets(query, split.keys, rewrite->source);
+    const bool plain = query->groupingSets == NIL && split.groupings.nodes == NIL;
+    RangeTblEntry *answer = plain ? make_release(query, folded, below, &split, rewrite)
+                                  : make_releases(query, folded, below, sets, &split, rewrite);
+    replace_by(query, answer, folded, &split);
 }
 
 // An aggregation over one row for each unit: both levels are one leaf.
@@ -555,9 +626,6 @@ static void rewrite_level(const Level *level, Rewrite *rewrite) {
             refuse_window(query, rewrite->source);
         return;
     }
-    if (query->groupingSets != NIL)
-        refuse_part("GROUPING SETS, ROLLUP or CUBE", sets_remedy, rewrite->source,
-                    exprLocation(static_cast<Node *>(linitial(query->groupingSets))));
     border::flatten_grouping(query); // before columns are renamed
     if (item.level.query != nullptr)
         return split_above(level, &item, rewrite);

@@ -50,10 +50,6 @@ GROUP BY reason ORDER BY reason;
 SELECT coalesce(specialty, 'nobody') AS specialty, sum(n) AS count
 FROM (SELECT doctor_id, count(*) AS n FROM visits GROUP BY doctor_id) v LEFT JOIN doctors USING (doctor_id) GROUP BY 1 ORDER BY 1;
 
--- h34
-SELECT ward_id, reason, sum(n) AS count
-FROM (SELECT ward_id, reason, count(*) AS n FROM visits GROUP BY ward_id, reason) v GROUP BY ROLLUP (ward_id, reason) ORDER BY 1, 2;
-
 -- s05
 SELECT c.name, sum(i.turnover) AS turnover
 FROM (SELECT product_id, sum(quantity * price) AS turnover FROM items GROUP BY product_id) i
@@ -122,10 +118,6 @@ SELECT plan, users, users * price AS monthly FROM (SELECT plan, count(*) AS user
 -- e31
 SELECT extract(isodow FROM started) AS weekday, count(*) FROM sessions
 WHERE started::date NOT IN ('2025-01-01', '2025-04-18', '2025-04-21', '2025-05-01') GROUP BY 1 ORDER BY 1;
-
--- e32
-SELECT device, referrer, sum(n) AS count
-FROM (SELECT device, coalesce(referrer, 'direct') AS referrer, count(*) AS n FROM sessions GROUP BY 1, 2) s GROUP BY CUBE (1, 2) ORDER BY 1, 2;
 
 -- e27
 SELECT s.referrer, count(DISTINCT s.user_id) AS buyers FROM sessions s JOIN events e ON e.session_id = s.session_id AND e.user_id = s.user_id

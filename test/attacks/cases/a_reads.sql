@@ -463,7 +463,7 @@ SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.person_dp', NULL
 
 -- A30 REFUSE 0A000|42501|55000
 SELECT DISTINCT ON (sex) sex, note FROM person_dp ORDER BY sex, age DESC
-SELECT sex, count(*) FROM person_dp GROUP BY ROLLUP (sex)
+SELECT sex, count(*) FROM person_dp GROUP BY ROLLUP (sex, city)
 SELECT count(*) FROM person_dp TABLESAMPLE SYSTEM (1)
 SELECT DISTINCT city FROM person_dp
 SELECT city FROM person_dp GROUP BY city HAVING max(age) = 90

@@ -63,11 +63,18 @@ CREATE TEMP TABLE own AS SELECT avg(salary) BETWEEN 0 AND 10000 AS inside, avg(h
 -- D08 CHARGED 3
 SELECT count(*) FROM person_dp UNION ALL SELECT count(*) FROM person_dp UNION ALL SELECT count(*) FROM person_dp
 
--- D09 REFUSE 0A000
+-- D09 CHARGED 4
 SELECT sex, count(*) FROM person_dp GROUP BY CUBE (sex, mood)
-SELECT sex, count(*) FROM person_dp GROUP BY GROUPING SETS ((sex), (sex))
+
+-- D09 CHARGED 2
 SELECT sex, count(*) FROM person_dp GROUP BY ROLLUP (sex), mood
+
+-- D09 CHARGED 2
 SELECT grouping(sex), count(*) FROM person_dp GROUP BY GROUPING SETS (sex, ())
+
+-- D09 REFUSE 0A000
+SELECT sex, count(*) FROM person_dp GROUP BY GROUPING SETS ((sex), (sex))
+SELECT sex, count(*) FROM person_dp GROUP BY ROLLUP (sex), ROLLUP (sex)
 
 -- D11 CHARGED 2
 controller> SELECT dp_set_odometer('scarce', 'filter', (SELECT epsilon + 0.1 FROM dp_odometer('scarce') WHERE account = 'public'))

@@ -1,0 +1,188 @@
+#include "query/sets.hpp"
+
+#include "query/fold.hpp"
+
+namespace dp::query {
+
+// ---- which sets there are ------------------------------------------------------------------------------------------
+
+static int place_of(Node *expression, const List *keys) {
+    ListCell *cell;
+    foreach (cell, keys)
+        if (equal(lfirst(cell), expression))
+            return foreach_current_index(cell);
+    elog(ERROR, "a grouping set names no key");
+}
+
+static int location_of_sets(const Query *query) {
+    return exprLocation(static_cast<Node *>(linitial(query->groupingSets)));
+}
+
+[[noreturn]] static void refuse_number(const Query *query, ParseState *source) {
+    ereport(
+        ERROR,
+        (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("the query has too many grouping sets"),
+         errdetail("The limit for a query on a restricted view is %d sets: each is an answer with a price of its own.",
+                   max_grouping_sets),
+         errhint("Name those that you need: GROUP BY GROUPING SETS ((x, y), (x), ())."),
+         source == nullptr ? 0 : parser_errposition(source, location_of_sets(query))));
+    pg_unreachable();
+}
+
+// References to equal keys are one.
+static Bitmapset *keys_of(const List *references, const Query *query, const List *keys) {
+    Bitmapset *set = nullptr;
+    ListCell *cell;
+    foreach (cell, references) {
+        const TargetEntry *target = get_sortgroupref_tle(static_cast<Index>(lfirst_int(cell)), query->targetList);
+        set = bms_add_member(set, place_of(reinterpret_cast<Node *>(target->expr), keys));
+    }
+    return set;
+}
+
+static bool contains(const List *sets, const Bitmapset *set) {
+    ListCell *cell;
+    foreach (cell, sets)
+        if (bms_equal(static_cast<const Bitmapset *>(lfirst(cell)), set))
+            return true;
+    return false;
+}
+
+List *grouping_sets(const Query *query, const List *keys, ParseState *source) {
+    if (query->groupingSets == NIL)
+        return list_make1(list_length(keys) == 0 ? nullptr : bms_add_range(nullptr, 0, list_length(keys) - 1));
+    const List *expanded = expand_grouping_sets(query->groupingSets, query->groupDistinct, max_grouping_sets);
+    if (expanded == NIL)
+        refuse_number(query, source);
+    List *sets = NIL;
+    ListCell *cell;
+    foreach (cell, expanded) {
+        Bitmapset *set = keys_of(static_cast<const List *>(lfirst(cell)), query, keys);
+        if (!contains(sets, set))
+            sets = lcons(set, sets); // the finest ones first
+        else if (!query->groupDistinct)
+            refuse_part(
+                "the same grouping set twice",
+                "It would be charged twice. GROUP BY DISTINCT leaves one of them: GROUP BY DISTINCT ROLLUP (x, y), "
+                "ROLLUP (x, z).",
+                source, location_of_sets(query));
+    }
+    return sets;
+}
+
+// ---- their answers -------------------------------------------------------------------------------------------------
+
+static Node *column_of(int number, Node *expression) {
+    return reinterpret_cast<Node *>(makeVar(1, static_cast<AttrNumber>(number), exprType(expression),
+                                            exprTypmod(expression), exprCollation(expression), 0));
+}
+
+static Node *null_of(Node *expression) {
+    return reinterpret_cast<Node *>(
+        makeNullConst(exprType(expression), exprTypmod(expression), exprCollation(expression)));
+}
+
+// A bit for each argument, the last one the lowest: 1 where the set does not group by it.
+static Node *value_of_grouping(const GroupingFunc *call, const Bitmapset *set, const List *keys) {
+    uint32 bits = 0;
+    ListCell *cell;
+    foreach (cell, call->args)
+        bits = bits << 1 | (bms_is_member(place_of(static_cast<Node *>(lfirst(cell)), keys), set) ? 0 : 1);
+    return reinterpret_cast<Node *>(
+        makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(static_cast<int32>(bits)), false, true));
+}
+
+static void add_column(Query *query, Node *expression, const char *name) {
+    const int number = list_length(query->targetList) + 1;
+    query->targetList =
+        lappend(query->targetList, makeTargetEntry(reinterpret_cast<Expr *>(expression),
+                                                   static_cast<AttrNumber>(number), pstrdup(name), false));
+}
+
+static RangeTblRef *reference(int index) {
+    auto *ref = makeNode(RangeTblRef);
+    ref->rtindex = index;
+    return ref;
+}
+
+Query *answer_of_set(RangeTblEntry *release, const Bitmapset *set, const SetColumns &columns) {
+    auto *query = makeNode(Query);
+    query->commandType = CMD_SELECT;
+    query->canSetTag = true;
+    query->rtable = release == nullptr ? NIL : list_make1(release);
+    query->jointree = makeFromExpr(release == nullptr ? NIL : list_make1(reference(1)), nullptr);
+    List *expressions = NIL;
+    int number = 0;
+    ListCell *cell;
+    foreach (cell, columns.keys) {
+        auto *key = static_cast<Node *>(lfirst(cell));
+        const bool grouped = bms_is_member(foreach_current_index(cell), set);
+        expressions = lappend(expressions, grouped ? column_of(++number, key) : null_of(key));
+    }
+    foreach (cell, columns.aggregates)
+        expressions = lappend(expressions, column_of(++number, static_cast<Node *>(lfirst(cell))));
+    foreach (cell, columns.groupings)
+        expressions = lappend(expressions, value_of_grouping(lfirst_node(GroupingFunc, cell), set, columns.keys));
+    foreach (cell, expressions)
+        add_column(query, static_cast<Node *>(lfirst(cell)),
+                   strVal(list_nth(columns.names, foreach_current_index(cell))));
+    return query;
+}
+
+static RangeTblEntry *entry_of(Query *query, const char *name, bool in_from) {
+    List *names = NIL;
+    ListCell *cell;
+    foreach (cell, query->targetList)
+        names = lappend(names, makeString(pstrdup(lfirst_node(TargetEntry, cell)->resname)));
+    auto *entry = makeNode(RangeTblEntry);
+    entry->rtekind = RTE_SUBQUERY;
+    entry->subquery = query;
+    entry->alias = makeAlias(name, NIL);
+    entry->eref = makeAlias(name, names);
+    entry->inFromCl = in_from;
+    return entry;
+}
+
+// All have columns of the same types.
+static Node *below_each_other(Node *upper, Node *lower, const Query *first) {
+    auto *both = makeNode(SetOperationStmt);
+    both->op = SETOP_UNION;
+    both->all = true;
+    both->larg = upper;
+    both->rarg = lower;
+    ListCell *cell;
+    foreach (cell, first->targetList) {
+        auto *expression = reinterpret_cast<Node *>(lfirst_node(TargetEntry, cell)->expr);
+        both->colTypes = lappend_oid(both->colTypes, exprType(expression));
+        both->colTypmods = lappend_int(both->colTypmods, exprTypmod(expression));
+        both->colCollations = lappend_oid(both->colCollations, exprCollation(expression));
+    }
+    return reinterpret_cast<Node *>(both);
+}
+
+static Query *union_all(const List *answers) {
+    auto *first = linitial_node(Query, answers);
+    auto *all = makeNode(Query);
+    all->commandType = CMD_SELECT;
+    all->canSetTag = true;
+    all->jointree = makeFromExpr(NIL, nullptr);
+    ListCell *cell;
+    foreach (cell, answers) {
+        const int index = foreach_current_index(cell) + 1;
+        all->rtable = lappend(all->rtable, entry_of(lfirst_node(Query, cell), psprintf("set %d", index), false));
+        auto *item = reinterpret_cast<Node *>(reference(index));
+        all->setOperations = index == 1 ? item : below_each_other(all->setOperations, item, first);
+    }
+    foreach (cell, first->targetList) {
+        auto *target = lfirst_node(TargetEntry, cell);
+        add_column(all, column_of(target->resno, reinterpret_cast<Node *>(target->expr)), target->resname);
+    }
+    return all;
+}
+
+RangeTblEntry *all_answers(const List *answers) {
+    Query *all = list_length(answers) == 1 ? linitial_node(Query, answers) : union_all(answers);
+    return entry_of(all, "answers", true);
+}
+
+} // namespace dp::query

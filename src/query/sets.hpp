@@ -1,0 +1,30 @@
+// GROUPING SETS, ROLLUP and CUBE: several grouped answers, one leaf for each set, shown one below the other. A sum over all rows is
+// then as sharp as a cell of the finest, and costs as much as a question of its own (formulas.md, 4.6).
+#pragma once
+
+#include "border/postgres.hpp"
+
+namespace dp::query {
+
+constexpr int max_grouping_sets = 64; // of one GROUP BY: each is a charge, and reads the rows
+
+// The sets of a level, Bitmapset * of places in its keys (expressions); of a plain GROUP BY that of all keys.
+// 54000: more than max_grouping_sets. 0A000: the same set twice, which would be charged twice.
+List *grouping_sets(const Query *query, const List *keys, ParseState *source);
+
+// What an answer shows: keys, aggregates, and GROUPING(), each Node *.
+struct SetColumns {
+    const List *keys;
+    const List *aggregates;
+    const List *groupings;
+    const List *names; // String *: of all of them
+};
+
+// SELECT of all columns from the release of one set: keys that it does not group by are NULL. release: keys of the set, then the
+// aggregates; null: one row.
+Query *answer_of_set(RangeTblEntry *release, const Bitmapset *set, const SetColumns &columns);
+
+// The answers below each other, as an item of FROM.
+RangeTblEntry *all_answers(const List *answers);
+
+} // namespace dp::query
