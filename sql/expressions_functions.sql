@@ -105,7 +105,7 @@ END $$;
 SELECT key, g.* FROM unnest(ARRAY['date_bin(''7 days'', began, timestamp ''2001-01-01'')', 'date_bin(''1 day 12 hours'', ended, timestamp ''2030-01-01'')', 'date_bin(''1 second'', began, timestamp ''2001-01-01'')',
     'to_char(born, ''YYYY-"Q"Q'')', 'to_char(born, ''FMMonth'')', 'to_char(began, ''YYYY-MM'')', 'extract(month FROM age(ended, began))', 'extract(year FROM age(timestamp ''2025-01-01'', began))',
     'extract(day FROM ended - timestamp ''2025-01-01'')', 'split_part(code, ''-'', 1)', 'strpos(code, ''-'')', 'extract(quarter FROM lasted)', 'doc ->> ''zip''', '(doc ->> ''vip'')::boolean', 'doc ? ''age''',
-    'jsonb_typeof(doc)', 'date_trunc(''month'', began)::date', 'to_char(date_trunc(''month'', began), ''YYYY-MM'')', 'to_char(began::date, ''YYYY-MM'')', 'extract(year FROM date_trunc(''week'', began))',
+    'jsonb_typeof(doc)', 'concat(code, ''x'')', 'concat_ws(''/'', split_part(code, ''-'', 1), nullif(split_part(code, ''-'', 2), ''1''))', 'date_trunc(''month'', began)::date', 'to_char(date_trunc(''month'', began), ''YYYY-MM'')', 'to_char(began::date, ''YYYY-MM'')', 'extract(year FROM date_trunc(''week'', began))',
     'CASE WHEN strpos(code, ''C'') = 1 THEN date_bin(''7 days'', began, timestamp ''2001-01-01'')::date ELSE date_trunc(''year'', began)::date END', 'date_trunc(''month'', began) = date_trunc(''month'', ended)',
     'date_trunc(''month'', ended) - date_trunc(''month'', began) > interval ''0''', 'extract(day FROM date_trunc(''day'', ended) - date_trunc(''day'', began))']) key, pg_temp.groups(key) g;
 
@@ -119,7 +119,7 @@ SELECT count(*) FROM trip_dp WHERE date_bin('1 month', began, '2025-01-01') = be
 SELECT count(*) FROM trip_dp WHERE split_part(code, '-', 0) = 'AB';
 SELECT count(*) FROM trip_dp WHERE extract(week FROM lasted) = 1;
 SELECT count(*) FROM trip_dp WHERE position(code IN note) = 1;
-SELECT count(*) FROM trip_dp WHERE concat(code, note) = 'a';
+SELECT count(*) FROM trip_dp WHERE concat(code, id > 3) = 'a';
 SELECT count(*) FROM trip_dp WHERE doc #>> '{tags,0}' = 'a';
 SELECT corr(length(code), id) FROM trip_dp;
 \set VERBOSITY terse

@@ -69,7 +69,7 @@ SELECT ward, count(*) FROM hospital_dp GROUP BY GROUPING SETS (ward, ward)|SELEC
 SELECT date_trunc('month', admitted), count(*) FROM hospital_dp GROUP BY 1|SELECT month, count(*) FROM hospital_dp GROUP BY month
 SELECT to_char(admitted, 'YYYY-MM'), count(*) FROM hospital_dp GROUP BY 1|SELECT to_char(month, 'YYYY-MM'), count(*) FROM hospital_dp GROUP BY month
 SELECT diagnosis, count(*) FROM hospital_dp GROUP BY diagnosis|SELECT sex, count(*) FROM hospital_dp GROUP BY sex
-SELECT count(*) FROM hospital_dp WHERE concat(ward, '-', sex) = 'icu-f'|SELECT count(*) FROM hospital_dp WHERE ward = 'icu' AND sex = 'f'
+SELECT count(*) FROM hospital_dp WHERE concat(ward, '-', smoker) = 'icu-t'|SELECT count(*) FROM hospital_dp WHERE concat(ward, '-', CASE WHEN smoker THEN 't' ELSE 'f' END) = 'icu-t'
 SELECT count(*) FROM hospital_dp WHERE diagnosis ~ '^D1'|SELECT count(*) FROM hospital_dp WHERE diagnosis LIKE 'D1%'
 SELECT count(*) FROM hospital_dp WHERE sqrt(cost) > 10|SELECT count(*) FROM hospital_dp WHERE cost > 10 * 10
 SELECT count(*) FROM hospital_dp WHERE random() < 0.5|SELECT count(*) FROM hospital_dp

@@ -531,7 +531,7 @@ static RangeTblEntry *make_release(const Query *query, const Folded *folded, con
     if (below != nullptr)
         refuse_outer(leaf, rewrite->source);
     // An early error with a position; release() decides.
-    check_leaf(below == nullptr ? leaf : copyObject(leaf), rewrite->source);
+    check_leaf(copyObject(leaf), rewrite->source);
     rewrite->views = lappend_oid(rewrite->views, first_view(folded));
     return release_entry(leaf, release_call(deparse(leaf), split, rewrite->request));
 }

@@ -16,6 +16,7 @@
 #include "query/per_unit.hpp"
 #include "query/remedy.hpp"
 #include "query/semi.hpp"
+#include "query/spelled.hpp"
 #include "query/total.hpp"
 #include "query/units.hpp"
 
@@ -792,6 +793,7 @@ bool asks_quantile(const Leaf *leaf) {
 Leaf *check_leaf(Query *query, ParseState *source) {
     auto *leaf = static_cast<Leaf *>(palloc0(sizeof(Leaf)));
     border::flatten_grouping(query);
+    spell_out(query);
     check_level(query, source);
     open_level(leaf, query, source);
     check_outputs(list_length(query->targetList)); // the keys are among them
