@@ -263,6 +263,7 @@ LIMITS = {  # row of the table: where the number is
     "parameters of one aggregation": ("src/query/limits.hpp", "max_leaf_arguments"),
     "a constant, a parameter": ("src/query/total.hpp", "longest_value"),
     "a pattern of LIKE": ("src/query/total.hpp", "longest_pattern"),
+    "grouping sets of one GROUP BY": ("src/query/sets.hpp", "max_grouping_sets"),
     "numbers in an answer over declared groups": ("src/rows/question.hpp", "max_coordinates"),
     "values of several columns of a public table": ("src/rows/public_values.hpp", "most_places"),
     "a declared key": ("src/rows/canonical.hpp", "longest_key"),
