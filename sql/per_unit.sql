@@ -158,6 +158,12 @@ SELECT dp_set_bounds('pu_spelled', 'n', 0, 10), dp_set_odometer('pu_spelled', 'n
 SET ROLE regress_analyst;
 SELECT abs(n - 400) < 3 AS spelled FROM (SELECT count(*) FILTER (WHERE low::text = '1' AND high::text = '3') AS n FROM (SELECT pid, min(n) AS low, max(n) AS high FROM pu_spelled_dp GROUP BY pid) t) q;
 
+-- Risks are those of people.
+SET ROLE regress_controller;
+SELECT dp_risk('SELECT avg(n) FROM (SELECT pid, count(*) AS n FROM pu_visit_dp GROUP BY pid) t', exact => true);
+SELECT dp_risk('SELECT avg(days) FROM pu_visit_dp', exact => true);
+SET ROLE regress_analyst;
+
 -- ---------------------------------------------------------------------------------------------------------------------
 -- What is said beforehand, and in the ledger
 -- ---------------------------------------------------------------------------------------------------------------------

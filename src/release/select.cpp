@@ -14,11 +14,13 @@ namespace dp::release {
 // about it.
 void check_selectable(const rows::Question *question) {
     if (rows::is_clipped(question))
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("epsilon cannot be selected by tau_var where a person may have several rows"),
-                        errdetail("Up to %d rows of one person of %s count in this answer.", question->units->max_rows,
-                                  question->settings->relation_name),
-                        errhint("Ask under a policy with tau.")));
+        ereport(ERROR,
+                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                 errmsg("epsilon cannot be selected by tau_var where a person may have several rows"),
+                 errdetail_plural("Up to %d row of one person of %s counts in this answer.",
+                                  "Up to %d rows of one person of %s count in this answer.", question->units->max_rows,
+                                  question->units->max_rows, question->settings->relation_name),
+                 errhint("Ask under a policy with tau.")));
     if (rows::counts_values(question))
         rows::refuse_values("a selection of epsilon by tau_var", "Ask under a policy with tau.");
     for (int j = 0; j < question->nmeasures; j++) {

@@ -25,11 +25,13 @@ namespace dp::risk {
 // ---- what there is no risk of --------------------------------------------------------------------------------------
 
 static void refuse(const rows::Question *question, const char *what, const char *hint) {
-    ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                    errmsg("%s is not supported where a person may have several rows", what),
-                    errdetail("Up to %d rows of one person of %s count in this answer.", question->units->max_rows,
-                              question->settings->relation_name),
-                    errhint("%s", hint)));
+    ereport(ERROR,
+            (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+             errmsg("%s is not supported where a person may have several rows", what),
+             errdetail_plural("Up to %d row of one person of %s counts in this answer.",
+                              "Up to %d rows of one person of %s count in this answer.", question->units->max_rows,
+                              question->units->max_rows, question->settings->relation_name),
+             errhint("%s", hint)));
 }
 
 void check_units(const rows::Question *question, const Wanted &wanted) {
