@@ -38,7 +38,7 @@ INSERT INTO gs_query VALUES
 ('product', 'SELECT concat_ws(''|'', ward, coalesce(sex, ''-''), smoker, GROUPING(ward, sex, smoker)) AS g, count(*) AS x FROM gs_stay_dp GROUP BY ward, ROLLUP (sex), GROUPING SETS (smoker, ())', 4, 1),
 ('composite', 'SELECT concat_ws(''|'', ward, coalesce(sex, ''-''), smoker, GROUPING(ward, sex, smoker)) AS g, count(*) AS x FROM gs_stay_dp GROUP BY ROLLUP ((ward, sex), smoker)', 3, 1),
 ('distinct', 'SELECT concat_ws(''|'', ward, coalesce(sex, ''-''), GROUPING(ward, sex)) AS g, count(*) AS x FROM gs_stay_dp GROUP BY DISTINCT ROLLUP (ward, sex), ROLLUP (ward)', 3, 1),
-('named twice', 'SELECT concat_ws(''|'', ward, w) AS g, count(*) AS x FROM (SELECT ward, ward AS w FROM gs_stay_dp) q GROUP BY DISTINCT ROLLUP (ward, w)', 2, 1),
+('named twice', 'SELECT concat_ws(''|'', ward, w, smoker, GROUPING(w, smoker)) AS g, count(*) AS x FROM (SELECT ward, ward AS w, smoker FROM gs_stay_dp) q GROUP BY ROLLUP ((ward, w), smoker)', 3, 1),
 ('expressions', 'SELECT concat_ws(''|'', ward || ''!'', ward, days > 10, GROUPING(ward || ''!'', ward, days > 10)) AS g, count(*) AS x FROM gs_stay_dp GROUP BY GROUPING SETS ((ward), (days > 10), (days > 10, ward || ''!''))', 3, 1),
 ('of keys', 'SELECT concat_ws(''|'', upper(ward), length(ward) + length(sex), (SELECT GROUPING(ward) + 10), CASE GROUPING(sex) WHEN 0 THEN sex ELSE ''all'' END) AS g, count(*) * 2 AS x FROM gs_stay_dp GROUP BY CUBE (ward, sex)', 4, 2),
 ('arguments', 'SELECT concat_ws(''|'', days > 10, GROUPING(days > 10)) AS g, sum(days) AS x FROM gs_stay_dp GROUP BY ROLLUP (days > 10)', 2, 30),
@@ -121,6 +121,7 @@ SELECT gs_releases() AS before \gset
 SELECT ward, count(*) FROM gs_stay_dp GROUP BY GROUPING SETS (ward, (ward));
 SELECT ward, sex, count(*) FROM gs_stay_dp GROUP BY ROLLUP (ward), ROLLUP (sex, ward);
 SELECT ward, count(*) FROM (SELECT ward, ward AS w FROM gs_stay_dp) q GROUP BY ROLLUP (ward, w);
+SELECT ward, count(*) FROM (SELECT ward, ward AS w FROM gs_stay_dp) q GROUP BY DISTINCT ROLLUP (ward, w);
 SELECT count(*) FROM gs_stay_dp GROUP BY CUBE (ward, sex, smoker, code, days > 1, days > 2, days > 3);
 SELECT count(*) FROM gs_stay_dp GROUP BY CUBE (ward, sex, smoker, code), CUBE (days > 1, days > 2, days > 3);
 SELECT count(*) FROM (SELECT pid, count(*) FROM gs_visit_dp GROUP BY ROLLUP (pid)) t;

@@ -40,6 +40,24 @@ static Bitmapset *keys_of(const List *references, const Query *query, const List
     return set;
 }
 
+// Whether a set has one of two keys that are equal, as they may be when what is below has been folded: the other one would have to be
+// NULL there.
+static bool parts_equal_keys(const List *sets, const Query *query, const List *keys) {
+    List *references = NIL;
+    ListCell *cell, *other;
+    foreach (cell, sets)
+        references = list_concat_unique_int(references, static_cast<const List *>(lfirst(cell)));
+    foreach (cell, sets) {
+        auto *set = static_cast<const List *>(lfirst(cell));
+        const Bitmapset *places = keys_of(set, query, keys);
+        foreach (other, references)
+            if (!list_member_int(set, lfirst_int(other)) &&
+                bms_is_subset(keys_of(list_make1_int(lfirst_int(other)), query, keys), places))
+                return true;
+    }
+    return false;
+}
+
 static bool contains(const List *sets, const Bitmapset *set) {
     ListCell *cell;
     foreach (cell, sets)
@@ -54,6 +72,9 @@ List *grouping_sets(const Query *query, const List *keys, ParseState *source) {
     const List *expanded = expand_grouping_sets(query->groupingSets, query->groupDistinct, max_grouping_sets);
     if (expanded == NIL)
         refuse_number(query, source);
+    if (parts_equal_keys(expanded, query, keys))
+        refuse_part("one column under two names in different grouping sets", "Name it once.", source,
+                    location_of_sets(query));
     List *sets = NIL;
     ListCell *cell;
     foreach (cell, expanded) {
