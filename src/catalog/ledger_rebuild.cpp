@@ -23,7 +23,7 @@ account AS (
   SELECT a.name,
     coalesce(sum(e.epsilon) FILTER (WHERE e.basis = 'epsilon'), 0) AS epsilon,
     coalesce(sum(e.delta), 0) AS delta,
-    count(e.id) FILTER (WHERE e.kind NOT IN ('selection', 'increment', 'suspension', 'closing')) AS releases,
+    count(e.id) FILTER (WHERE e.kind NOT IN ('selection', 'increment', 'suspension', 'closing', 'join')) AS releases,
     coalesce(sum(e.epsilon) FILTER (WHERE e.basis = 'epsilon' AND e.epoch < n.epoch), 0) AS epsilon_before,
     coalesce(sum(e.delta) FILTER (WHERE e.epoch < n.epoch), 0) AS delta_before,
     coalesce(sum(e.rho) FILTER (WHERE e.basis = 'rho' AND e.epoch = n.epoch), 0) AS rho,
