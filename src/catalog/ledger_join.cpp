@@ -103,6 +103,7 @@ struct Carried {
     const char *grantee; // or null: what no role's share counts
     privacy::Epsilon epsilon;
     privacy::Delta delta;
+    int64 releases; // of the account, in the row without a role
 };
 
 void write_join(const Spi &spi, const Entry &join, const Carried &carried, const char *parameters,
@@ -137,70 +138,82 @@ void write_join(const Spi &spi, const Entry &join, const Carried &carried, const
 
 // The last row of a chain: which one goes on from here.
 void write_end(const Spi &spi, const Entry &join, const Side &into, Side *from) {
-    const Carried nothing = {privacy::Account::public_account, nullptr, {}, {}};
+    const Carried nothing = {privacy::Account::public_account, nullptr, {}, {}, 0};
     write_join(spi, join, nothing, psprintf("{\"into\": \"%s\"}", into.odometer.id),
                "counted in another domain from here on", from);
 }
 
 // Where the sums come from: the domain, and the last row of its chain.
-const char *source_of(const Side &from) {
+const char *source_of(const Side &from, const Carried &carried) {
     bytea *head = DatumGetByteaPP(from.odometer.head);
     char *hex = static_cast<char *>(palloc0(2 * VARSIZE_ANY_EXHDR(head) + 1));
     (void)hex_encode(VARDATA_ANY(head), VARSIZE_ANY_EXHDR(head), hex);
     StringInfoData json;
     initStringInfo(&json);
-    appendStringInfo(&json, "{\"from\": \"%s\", \"head\": \"%s\", \"relation\": ", from.odometer.id, hex);
+    appendStringInfo(&json, "{\"from\": \"%s\", \"head\": \"%s\", \"releases\": " INT64_FORMAT ", \"relation\": ",
+                     from.odometer.id, hex, carried.releases);
     escape_json(&json, from.settings->relation_name);
     appendStringInfoChar(&json, '}');
     return json.data;
 }
 
-// What roles have of an account, each, and behind them what is nobody's share. Both sums are carried as they are.
-List *carried_of(const Spi &spi, const Side &from, privacy::Account account) {
+// The roles that have a share of a domain.
+const char **grantees_of(const Spi &spi, const Side &from, uint64 *n) {
     static border::Statement statement(
         "SELECT s.grantee FROM dp_rdr.odometer_share s WHERE s.id = $1 ORDER BY s.grantee COLLATE \"C\"");
     Parameters id;
     id.add_uuid(from.odometer.id);
-    uint64 n = run(spi, statement, id);
-    auto **grantees = static_cast<const char **>(palloc(sizeof(char *) * (n + 1)));
-    for (uint64 i = 0; i < n; i++)
+    *n = run(spi, statement, id);
+    auto **grantees = static_cast<const char **>(palloc(sizeof(char *) * (*n + 1)));
+    for (uint64 i = 0; i < *n; i++)
         grantees[i] = spi.text(i, 1);
-    const privacy::Totals totals = from.odometer.state.totals;
-    const privacy::Spent whole = privacy::Totals(totals).of(account);
-    Carried rest = {account, nullptr, whole.epsilon, whole.delta};
+    return grantees;
+}
+
+// What roles have of an account, each, and last what is nobody's share. Both sums are carried as they are.
+List *parts_of(const Spi &spi, const Reading &reading, const Side &from, privacy::Account account, int64 releases) {
+    privacy::Totals totals = from.odometer.state.totals;
+    auto *rest = static_cast<Carried *>(palloc(sizeof(Carried)));
+    *rest = {account, nullptr, totals.of(account).epsilon, totals.of(account).delta, releases};
     List *parts = NIL;
-    Reading reading = Reading::open();
+    uint64 n;
+    const char **grantees = grantees_of(spi, from, &n);
     for (uint64 i = 0; i < n; i++) {
         const privacy::Spent part =
             read_share(reading, from.odometer.id, grantees[i], from.odometer.state.epoch).of(account);
         if (part.epsilon.units() == 0 && part.delta.units() == 0)
             continue;
-        rest.epsilon = rest.epsilon - part.epsilon;
-        rest.delta = rest.delta - part.delta;
+        rest->epsilon = rest->epsilon - part.epsilon;
+        rest->delta = rest->delta - part.delta;
         auto *carried = static_cast<Carried *>(palloc(sizeof(Carried)));
-        *carried = {account, grantees[i], part.epsilon, part.delta};
+        *carried = {account, grantees[i], part.epsilon, part.delta, 0};
         parts = lappend(parts, carried);
     }
-    reading.close();
-    if (rest.epsilon.units() < 0 || rest.delta.units() < 0)
+    if (rest->epsilon.units() < 0 || rest->delta.units() < 0)
         elog(ERROR, "the shares of roles on %s are more than its totals", from.settings->relation_name);
-    const bool names_source = account == privacy::Account::public_account; // one row at least
-    if (rest.epsilon.units() > 0 || rest.delta.units() > 0 || names_source) {
-        auto *carried = static_cast<Carried *>(palloc(sizeof(Carried)));
-        *carried = rest;
-        parts = lappend(parts, carried);
-    }
-    return parts;
+    // One of the public account there is always: it says where the other chain has ended.
+    const bool is_needed = account == privacy::Account::public_account || releases > 0;
+    return is_needed || rest->epsilon.units() > 0 || rest->delta.units() > 0 ? lappend(parts, rest) : parts;
 }
 
 void carry(const Spi &spi, const Entry &join, const Side &from, Side *into) {
-    const char *source = source_of(from);
+    privacy::Odometer odometer;
+    Counts counts = {};
+    Reading reading = Reading::open();
+    (void)read_odometer(reading, from.odometer.id, &odometer, &counts);
     for (privacy::Account account : {privacy::Account::public_account, privacy::Account::conditional}) {
+        const bool open = account == privacy::Account::public_account;
+        const Counted &counted = open ? counts.of_public : counts.of_conditional;
         ListCell *cell;
-        foreach (cell, carried_of(spi, from, account))
-            write_join(spi, join, *static_cast<const Carried *>(lfirst(cell)), source,
-                       "the sum of what the joined domain was charged", into);
+        foreach (cell, parts_of(spi, reading, from, account, counted.releases)) {
+            auto *carried = static_cast<const Carried *>(lfirst(cell));
+            write_join(spi, join, *carried, source_of(from, *carried), "the sum of what the joined domain was charged",
+                       into);
+        }
+        into->odometer.counted(account).releases += counted.releases;
+        into->odometer.counted(account).denials += counted.denials;
     }
+    reading.close();
 }
 
 // ---- the declarations ----------------------------------------------------------------------------------------------

@@ -47,6 +47,7 @@ SELECT (SELECT count(*) FROM counted WHERE kind NOT IN ('selection', 'increment'
                    (SELECT coalesce(sum(epsilon) FILTER (WHERE basis = 'epsilon'), 0), coalesce(sum(delta), 0),
                       coalesce(sum(rho) FILTER (WHERE basis = 'rho' AND epoch = o.epoch), 0),
                       count(*) FILTER (WHERE kind NOT IN ('selection', 'increment', 'closing', 'join'))
+                        + coalesce(sum((parameters ->> 'releases')::bigint) FILTER (WHERE kind = 'join'), 0)
                     FROM entry WHERE public AND own)
             FROM dp_rdr.odometer o JOIN dp_rdr.protected_table t ON t.domain = o.id WHERE t.relation::oid = $1), false),
   coalesce(bool_and(pure OR basis = 'epsilon'), true),

@@ -108,9 +108,7 @@ static void check_bounds(const Side &from, const Side &into) {
     if (strcmp(from.bound, into.bound) != 0)
         refuse(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
                psprintf("%s has the bound %s, and %s the bound %s", from.name, from.bound, into.name, into.bound),
-               nullptr,
-               psprintf("Give both one: dp_set_odometer('%s', bound => '%s').", from.name,
-                        strcmp(into.bound, "zcdp") == 0 ? "filter" : into.bound));
+               nullptr, "Give both the same one with dp_set_odometer(), 'filter' for instance.");
     if (strcmp(from.bound, "zcdp") == 0)
         refuse(
             ERRCODE_FEATURE_NOT_SUPPORTED, "domains with the bound zcdp are not joined",
