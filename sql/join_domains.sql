@@ -81,6 +81,7 @@ GROUP BY 1, 2 ORDER BY 1, 2;
 SELECT relation, role_name, times, reason FROM dp_rdr.denials WHERE relation ~ 'jd\.' ORDER BY 2, 3;
 SELECT severity, object, finding FROM dp_audit() WHERE finding ~ 'ledger|odometer' AND object ~ 'jd|patient|event';
 
+SELECT item, name, value, call FROM dp_settings('event') WHERE item = 'unit';
 -- What was told stays told: nothing leaves.
 SELECT attempt($$SELECT dp_set_unit('event', 'k -> event', 3)$$), attempt($$SELECT dp_set_unit('patient', 'k -> patient')$$);
 
@@ -218,8 +219,22 @@ SELECT joins('g', 'h');
 SELECT kind, account, epsilon, delta, epoch FROM dp_rdr.ledger WHERE relation IN ('jd.g', 'jd.h') ORDER BY id;
 SELECT epsilon, delta FROM dp_odometer('g') WHERE account = 'public';
 SELECT dp_verify_ledger('h');
+-- An epoch of the domain that stays, likewise; and one that begins behind the join counts what was before.
+SELECT make('g2', 'integer');
+SELECT dp_set_odometer('g2', bound => 'zcdp', epsilon_total => 0.5, delta_total => 0.00001);
+SELECT dp_grant('g2_dp', 'regress_second', 0, epsilon_max => 0.2, candidates => '{0.2}', mechanism => 'gaussian', delta => 0.000001);
+SET ROLE regress_second;
+SELECT asks('SELECT count(*) FROM g2_dp', 0.2);
+SET ROLE regress_controller;
+SELECT dp_set_odometer('g2', bound => 'filter', epsilon_total => 1, delta_total => 0.00002);
+SELECT joins('h', 'g2');
+SELECT dp_set_odometer('g2', epsilon_total => 1.1);
+SELECT joins('h', 'g2');
+SELECT dp_set_odometer('g2', bound => 'zcdp', epsilon_total => 2, delta_total => 0.00002);
+SELECT epsilon, delta, epsilon_claim, delta_claim FROM dp_odometer('g') WHERE account = 'public';
+SELECT dp_verify_ledger('g');
 SET ROLE regress_member;
-SELECT asks('SELECT count(*) FROM h_dp', 0.3) AS share;
+SELECT asks('SELECT count(*) FROM h_dp', 0.3) AS share_of_the_epoch;
 SET ROLE regress_controller;
 SELECT make('i', 'integer'), make('j', 'integer');
 SELECT dp_grant(v, 'regress_team', 0, epsilon_max => 0.3, candidates => '{0.3}', epsilon_total => 0.5) FROM unnest('{i_dp,j_dp}'::regclass[]) v;
@@ -399,6 +414,18 @@ SELECT tampered(format('DELETE FROM dp_rdr.ledger_row WHERE %s', x)) FROM unnest
     'false', $$relation = 'jd.s'$$, $$relation = 'jd.s' AND kind = 'join'$$, $$relation = 'jd.s' AND kind = 'pure'$$]) x;
 SELECT tampered($$UPDATE dp_rdr.ledger_row SET epsilon = 0.05 WHERE relation = 'jd.s' AND kind = 'pure'$$),
        tampered($$UPDATE dp_rdr.privacy_domain SET joined_into = NULL WHERE id = (SELECT table_id FROM dp_rdr.ledger_row WHERE relation = 'jd.s' LIMIT 1)$$);
+-- Behind the end of a chain there may be a suspension, of a question that was charged before, and nothing else.
+CREATE FUNCTION behind(as_kind text, cost numeric) RETURNS text LANGUAGE sql AS $$
+    SELECT tampered(format($t$
+        INSERT INTO dp_rdr.ledger_row (table_id, at, relation, relation_oid, view, view_oid, role_name, role_oid, session_role, query, account, kind,
+          algorithm, mechanism, epsilon, epsilon_svt, epsilon_worst, delta, delta_noise, delta_groups, rho, parameters, guarantee, outcome,
+          content_version, content, previous_hash, hash)
+        SELECT table_id, at, relation, relation_oid, view, view_oid, role_name, role_oid, session_role, query, account, %L, algorithm, mechanism, %s,
+          0, 0, 0, 0, 0, 0, '{}', guarantee, outcome, content_version, '', hash, ''
+        FROM dp_rdr.ledger_row WHERE relation = 'jd.s' AND kind = 'join';
+        UPDATE dp_rdr.ledger_row l SET content = dp_rdr.ledger_content(l) WHERE content = '';
+        UPDATE dp_rdr.ledger_row l SET hash = dp_rdr.ledger_hash(content_version, previous_hash, content) WHERE hash = ''$t$, as_kind, cost)) $$;
+SELECT behind('suspension', 0), behind('pure', 0.1), behind('suspension', 0.1);
 -- A new chain that is whole by itself, with less in it.
 SELECT tampered($$
     DELETE FROM dp_rdr.ledger_row WHERE relation = 'jd.s' AND kind = 'pure';

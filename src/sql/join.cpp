@@ -37,16 +37,16 @@ template <class Number> static const char *printed(Number number) {
 }
 
 static Side read_side(const Visit &visit, Oid relation) {
-    if (run_with_oid(
-            visit,
-            "SELECT d.id, d.unit_types::text, d.bound, d.epsilon_total, d.period, "
-            "CASE WHEN d.profile IS NOT NULL THEN 'the domain' ELSE (SELECT format('role %s on %s', p.grantee, p.view) "
-            "FROM dp_rdr.protected_table o JOIN dp_rdr.restricted_view v ON v.relation = o.relation "
-            "JOIN dp_rdr.policy p ON p.view = v.view WHERE o.domain = d.id AND p.profile IS NOT NULL "
-            "ORDER BY 1 LIMIT 1) END "
-            "FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain "
-            "WHERE t.relation::oid = $1",
-            relation) != 1)
+    if (run_with_oid(visit,
+                     "SELECT d.id, d.unit_types::text, d.bound, d.epsilon_total, d.period, "
+                     "CASE WHEN d.profile IS NOT NULL THEN format('%s has a risk profile', t.relation) "
+                     "ELSE (SELECT format('role %s has a risk profile on %s', p.grantee, p.view) "
+                     "FROM dp_rdr.protected_table o JOIN dp_rdr.restricted_view v ON v.relation = o.relation "
+                     "JOIN dp_rdr.policy p ON p.view = v.view WHERE o.domain = d.id AND p.profile IS NOT NULL "
+                     "ORDER BY 1 LIMIT 1) END "
+                     "FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain "
+                     "WHERE t.relation::oid = $1",
+                     relation) != 1)
         ereport(ERROR,
                 (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                  errmsg("the domain of %s is gone", qualified_name(relation)),
@@ -116,32 +116,35 @@ static void check_bounds(const Side &from, const Side &into) {
             psprintf("Set the bound 'filter' for both with dp_set_odometer(), which ends their epochs, join them, and "
                      "set 'zcdp' for %s again.",
                      into.name));
-    if ((from.epsilon_total == nullptr) != (into.epsilon_total == nullptr))
+}
+
+// Under none one is kept, and does not bind.
+static void check_totals(const Side &from, const Side &into) {
+    if (strcmp(from.bound, "none") == 0 || (from.epsilon_total == nullptr) == (into.epsilon_total == nullptr))
+        return;
+    const bool lacks = from.epsilon_total == nullptr;
+    refuse(
+        ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        psprintf("%s has an epsilon_total, and %s has none", lacks ? into.name : from.name,
+                 lacks ? from.name : into.name),
+        nullptr,
+        psprintf("dp_set_odometer(..., epsilon_total => ...) sets one; 'Infinity' takes it away. That of %s binds when "
+                 "they are joined.",
+                 into.name));
+}
+
+static void check_periods_and_profiles(const Side &side) {
+    if (side.period != nullptr)
         refuse(
-            ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            psprintf("%s has an epsilon_total, and %s has none", from.epsilon_total == nullptr ? into.name : from.name,
-                     from.epsilon_total == nullptr ? from.name : into.name),
+            ERRCODE_FEATURE_NOT_SUPPORTED,
+            psprintf("%s has a period: what was charged in one is not added to what was charged in another", side.name),
             nullptr,
-            psprintf("dp_set_odometer(..., epsilon_total => ...) sets one; 'Infinity' takes it away. That of %s binds "
-                     "when they are joined.",
-                     into.name));
-    for (const Side *side : {&from, &into}) {
-        if (side->period != nullptr)
-            refuse(
-                ERRCODE_FEATURE_NOT_SUPPORTED,
-                psprintf("%s has a period: what was charged in one is not added to what was charged in another",
-                         side->name),
-                nullptr,
-                psprintf("Take it away, dp_set_odometer('%s', period => ''), and set it for both when they are joined: "
-                         "what was spent until then counts until it turns.",
-                         side->name));
-        if (side->profiled != nullptr)
-            refuse(
-                ERRCODE_FEATURE_NOT_SUPPORTED,
-                psprintf("%s has a risk profile, in the domain of %s", side->profiled, side->name),
-                "What it allows was computed for one domain.",
-                "Take it away with profile => '{}', join, and set it again: what was told before is looked at then.");
-    }
+            psprintf("Take it away, dp_set_odometer('%s', period => ''), and set it for both when they are joined: "
+                     "what was spent until then counts until it turns.",
+                     side.name));
+    if (side.profiled != nullptr)
+        refuse(ERRCODE_FEATURE_NOT_SUPPORTED, side.profiled, "What it allows was computed for one domain.",
+               "Take it away with profile => '{}', join, and set it again: what was told before is looked at then.");
 }
 
 // Sums that do not follow from the rows would count for ever in another ledger.
@@ -209,14 +212,17 @@ static void warn_of_shares(const Side &into) {
         "JOIN dp_rdr.odometer_share s ON s.id = t.domain AND s.grantee = pg_get_userbyid(p.grantee) "
         "WHERE t.relation::oid = $1 AND p.epsilon_total < s.public_epsilon ORDER BY p.grantee::text, p.view::text",
         into.relation);
-    for (uint64 i = 0; i < n; i++)
+    auto **texts = static_cast<char **>(MemoryContextAlloc(visit.spi.caller, sizeof(char *) * (4 * n + 1)));
+    for (uint64 i = 0; i < 4 * n; i++)
+        texts[i] = visit.spi.text(i / 4, static_cast<int>(i % 4) + 1);
+    visit.leave(); // whose settings keep messages back
+    for (char **row = texts; row < texts + 4 * n; row += 4)
         ereport(
             WARNING,
             (errmsg("role %s has spent epsilon %s, more than its share %s on %s: no query of it will be answered there",
-                    visit.spi.text(i, 1), visit.spi.text(i, 4), visit.spi.text(i, 3), visit.spi.text(i, 2)),
+                    row[0], row[3], row[2], row[1]),
              errhint("Its charges in both domains count. dp_grant('%s', '%s', epsilon_total => ...) sets the share.",
-                     visit.spi.text(i, 2), visit.spi.text(i, 1))));
-    visit.leave();
+                     row[1], row[0])));
 }
 
 static void tell(const Side &from, const Side &into, const catalog::Reason &reason) {
@@ -245,6 +251,9 @@ DP_CALL(dp_join_domains) {
     check_one_owner(visit, from, into);
     check_units(from, into);
     check_bounds(from, into);
+    check_totals(from, into);
+    for (const Side *side : {&from, &into})
+        check_periods_and_profiles(*side);
     // Under the snapshot of all of this: what is different when the keeper looks is not what was looked at here.
     const catalog::Joining joining = {into.relation, into.id, into.name,
                                       catalog::versions_of_domains(visit.spi, true, from.id, into.id)};
