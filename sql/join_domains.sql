@@ -242,6 +242,7 @@ SET ROLE regress_member;
 SELECT asks('SELECT count(*) FROM i_dp', 0.3), asks('SELECT count(*) FROM j_dp', 0.3);
 SET ROLE regress_controller;
 SELECT dp_join_domains('i', 'j');
+SELECT attempt($$SELECT dp_set_unit('i', 'k -> i')$$);
 SET ROLE regress_member;
 SELECT asks('SELECT count(*) FROM i_dp', 0.3) AS share;
 SET ROLE regress_controller;

@@ -118,6 +118,7 @@ is($node->safe_psql('data', q{SELECT DISTINCT epsilon_total FROM dp_odometer('le
 
 # What was looked at before the locks is looked at again under them.
 protect_apart('data', 5, qw(other_one other_two));
+$setter->{stderr} = '';
 $setter->query_safe('SET client_min_messages = warning');
 $setter->query_safe(q{BEGIN; SELECT dp_set_odometer('other_two', bound => 'zcdp', delta_total => 0.00001)});
 $joiner->{stderr} = '';
