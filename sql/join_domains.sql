@@ -53,6 +53,8 @@ GRANT SELECT ON code TO regress_analyst;
 SET ROLE regress_analyst;
 SELECT asks('SELECT count(*) FROM patient_dp'), asks('SELECT count(*) FROM event_dp', 0.25), asks('SELECT count(*) FROM event_dp WHERE v = 1', 0.01);
 SELECT asks('SELECT count(*) FROM patient_dp p JOIN event_dp e ON e.k = p.k') AS apart;
+SELECT accepted, reason FROM dp_explain('SELECT count(*) FROM patient_dp p JOIN event_dp e ON e.k = p.k');
+SELECT * FROM dp_remaining('SELECT count(*) FROM event_dp');
 SET ROLE regress_second;
 SELECT asks('SELECT count(*) FROM event_dp', 0.5);
 SELECT asks('SELECT count(*) FROM event_dp WHERE v > 3', 0.6), asks('SELECT count(*) FROM event_dp', 0.5);
@@ -87,7 +89,10 @@ SELECT attempt($$SELECT dp_set_unit('event', 'k -> event', 3)$$), attempt($$SELE
 
 -- One question over both, charged once; under the total of patient, which is used up by 0.86 of 1.
 SET ROLE regress_analyst;
+SELECT accepted, reason, epsilon, unit, max_rows FROM dp_explain('SELECT count(*) FROM patient_dp p JOIN event_dp e ON e.k = p.k');
 SELECT asks('SELECT count(*) FROM patient_dp p JOIN event_dp e ON e.k = p.k', 0.1) AS together;
+SELECT * FROM dp_remaining('SELECT count(*) FROM event_dp');
+SELECT relation, accepted, reason FROM unnest('{patient,event}'::text[]) relation, dp_explain(format('SELECT count(*) FROM %I_dp', relation));
 SELECT asks('SELECT count(*) FROM event_dp e JOIN code c ON c.v = e.v WHERE c.name = ''c1''', 0.04) AS public_table;
 SELECT asks('SELECT count(*) FROM event_dp', 0.01) AS spent, asks('SELECT count(*) FROM patient_dp', 0.01) AS spent_too;
 SET ROLE regress_controller;
@@ -415,6 +420,8 @@ SELECT tampered(format('DELETE FROM dp_rdr.ledger_row WHERE %s', x)) FROM unnest
     'false', $$relation = 'jd.s'$$, $$relation = 'jd.s' AND kind = 'join'$$, $$relation = 'jd.s' AND kind = 'pure'$$]) x;
 SELECT tampered($$UPDATE dp_rdr.ledger_row SET epsilon = 0.05 WHERE relation = 'jd.s' AND kind = 'pure'$$),
        tampered($$UPDATE dp_rdr.privacy_domain SET joined_into = NULL WHERE id = (SELECT table_id FROM dp_rdr.ledger_row WHERE relation = 'jd.s' LIMIT 1)$$);
+SELECT tampered($$UPDATE dp_rdr.privacy_domain SET joined_into = NULL WHERE id = (SELECT table_id FROM dp_rdr.ledger_row WHERE relation = 'jd.s' LIMIT 1);
+    UPDATE dp_rdr.protected_table SET domain = (SELECT table_id FROM dp_rdr.ledger_row WHERE relation = 'jd.s' LIMIT 1) WHERE relation = 'jd.t'::regclass$$);
 -- Behind the end of a chain there may be a suspension, of a question that was charged before, and nothing else.
 CREATE FUNCTION behind(as_kind text, cost numeric) RETURNS text LANGUAGE sql AS $$
     SELECT tampered(format($t$

@@ -368,13 +368,18 @@ UNION ALL
  WHERE (coalesce(s.epsilon, 0), coalesce(s.delta, 0)) <> (coalesce(c.epsilon, 0), coalesce(c.delta, 0))
  ORDER BY 1 LIMIT 1))sql";
 
-// A row that carries something of a domain that is counted elsewhere, or by itself.
+// A row that carries something of a domain that is counted elsewhere, or by itself; and one that ends a chain which is somebody's.
 const char *const carried_sql = R"sql(
-SELECT format('row %s: it carries the charges of a domain that is none of this one''s', l.id)
-FROM dp_rdr.ledger_row l WHERE l.table_id = $1 AND l.kind = 'join' AND l.parameters ? 'from' AND NOT EXISTS (
-  SELECT FROM dp_rdr.privacy_domain d JOIN dp_rdr.privacy_domain o ON o.id = $1
-  WHERE d.id::text = l.parameters ->> 'from' AND d.joined_into IN (o.id, o.joined_into))
-ORDER BY l.id LIMIT 1)sql";
+SELECT * FROM (
+  SELECT format('row %s: it carries the charges of a domain that is none of this one''s', l.id)
+  FROM dp_rdr.ledger_row l WHERE l.table_id = $1 AND l.kind = 'join' AND l.parameters ? 'from' AND NOT EXISTS (
+    SELECT FROM dp_rdr.privacy_domain d JOIN dp_rdr.privacy_domain o ON o.id = $1
+    WHERE d.id::text = l.parameters ->> 'from' AND d.joined_into IN (o.id, o.joined_into))
+  UNION ALL
+  SELECT format('row %s: it ends the ledger of a domain that was joined into another, and this one was not', l.id)
+  FROM dp_rdr.ledger_row l WHERE l.table_id = $1 AND l.kind = 'join' AND l.parameters ? 'into' AND NOT EXISTS (
+    SELECT FROM dp_rdr.privacy_domain d WHERE d.id = $1 AND d.joined_into IS NOT NULL)) f (fault)
+ORDER BY f.fault LIMIT 1)sql";
 
 // Of all domains that were joined into this one.
 char *misfit_of_joined(const Visit &visit, const ProtectedTable &table) {
