@@ -32,7 +32,8 @@ CREATE TABLE dp_rdr.privacy_domain (
     delta_lifetime   numeric,
     period_since     date,                        -- day in UTC on which the period was set: until it turns, what was spent counts
     unit_types       regtype[],                   -- of the unit's columns, in all tables; NULL: a row is a unit
-    unit_names       text[]                       -- qualified names of the tables whose columns were the people: under one it comes back
+    unit_names       text[],                      -- qualified names of the tables whose columns were the people: under one it comes back
+    joined_into      uuid                         -- the domain that its tables and its totals went to; NULL: it is one of its own
 );
 COMMENT ON TABLE dp_rdr.privacy_domain IS 'whose data protected tables have, and the bound of their odometer';
 
@@ -363,6 +364,10 @@ WHERE ((SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg
        OR EXISTS (SELECT FROM dp_rdr.protected_table t
                   JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) t.relation::pg_catalog.oid
                   WHERE t.domain OPERATOR(pg_catalog.=) l.table_id AND pg_catalog.pg_has_role(c.relowner, 'USAGE'))
+       OR EXISTS (SELECT FROM dp_rdr.privacy_domain d
+                  JOIN dp_rdr.protected_table t ON t.domain OPERATOR(pg_catalog.=) d.joined_into
+                  JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) t.relation::pg_catalog.oid
+                  WHERE d.id OPERATOR(pg_catalog.=) l.table_id AND pg_catalog.pg_has_role(c.relowner, 'USAGE'))
        OR (NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.domain OPERATOR(pg_catalog.=) l.table_id)
            AND EXISTS (SELECT FROM pg_catalog.pg_class c
                        JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
@@ -378,13 +383,13 @@ WHERE ((SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg
                   WHERE pg_catalog.pg_has_role(r.oid, 'USAGE')));
 COMMENT ON VIEW dp_rdr.ledger IS 'every charge on the tables of the current user, append-only';
 
--- Days in UTC. rho: of the noise drawn; what a step or a measurement under zcdp costs is in it alone.
+-- Days in UTC. rho: of the noise drawn; what a step or a measurement under zcdp costs is in it alone. What a join has carried was spent before.
 CREATE VIEW dp_rdr.spending WITH (security_barrier) AS
 SELECT l.relation, l.view, pg_catalog.timezone('UTC', l.at)::pg_catalog.date AS day, l.role_name, l.account,
        pg_catalog.count(*) FILTER (WHERE l.kind OPERATOR(pg_catalog.<>)
-                                   ALL ('{selection,increment,suspension,closing}'::pg_catalog.text[])) AS releases,
+                                   ALL ('{selection,increment,suspension,closing,join}'::pg_catalog.text[])) AS releases,
        pg_catalog.sum(l.epsilon) AS epsilon, pg_catalog.sum(l.delta) AS delta, pg_catalog.sum(l.rho) AS rho
-FROM dp_rdr.ledger l WHERE l.kind OPERATOR(pg_catalog.<>) 'suspension' GROUP BY 1, 2, 3, 4, 5;
+FROM dp_rdr.ledger l WHERE l.kind OPERATOR(pg_catalog.<>) ALL ('{suspension,join}'::pg_catalog.text[]) GROUP BY 1, 2, 3, 4, 5;
 COMMENT ON VIEW dp_rdr.spending IS 'who spent what on the tables of the current user, by day (UTC), role and account';
 
 -- Of tables that are protected now.
@@ -1151,6 +1156,11 @@ CREATE PROCEDURE dp_choose_contribution(relation regclass, epsilon numeric, shar
     LANGUAGE C AS 'MODULE_PATHNAME', 'dp_choose_contribution';
 COMMENT ON PROCEDURE dp_choose_contribution(regclass, numeric, numeric, integer)
     IS 'chooses under differential privacy how many rows of one unit shall count, and sets it: charged epsilon, free for every later query';
+
+CREATE FUNCTION dp_join_domains(relation regclass, "into" regclass)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_join_domains';
+COMMENT ON FUNCTION dp_join_domains(regclass, regclass)
+    IS 'joins the domain of a protected table into that of another with rows of the same people: one odometer for both, at once and for good';
 
 CREATE FUNCTION dp_set_public(relation regclass, protected regclass)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_public';

@@ -293,4 +293,18 @@ void create_odometer(const char *id_text, const char *relation_name, const char 
                                             "otherwise the server log tells the cause.")));
 }
 
+Verdict join_domains(const Settings &from, const Joining &into, const char *query, const char **hint) {
+    Charge nothing = {};
+    nothing.settings = &from;
+    nothing.asker = current_asker();
+    nothing.query = query;
+    Entry entry = entry_for(nothing);
+    entry.kind = RequestKind::join;
+    entry.joining = into;
+    check_can_ask();
+    delivery(&entry);
+    *hint = entry.hint != nullptr ? entry.hint : log_tells;
+    return entry.verdict;
+}
+
 } // namespace dp::catalog

@@ -54,7 +54,16 @@ struct Charge {
 
 // bare_suspension: without a row in the ledger, when somebody holds the odometer. store: an answer, to be given again; like the
 // one before it never travels. settle: the answer to a request, likewise.
-enum class RequestKind : uint32 { charge, selection, create_odometer, suspension, bare_suspension, store, settle };
+enum class RequestKind : uint32 {
+    charge,
+    selection,
+    create_odometer,
+    join,
+    suspension,
+    bare_suspension,
+    store,
+    settle
+};
 
 // Only `committed` lets the caller go on; whatever fails leaves `pending`. busy: somebody else holds the odometer, nothing was
 // done, and it may be tried again. ahead: the odometer is in an epoch that its table has not come to. gone: the request that it pays for
@@ -82,6 +91,13 @@ struct Verdict {
     Reason reason;
 };
 
+// The domain that stays when two are joined; the entry's settings name a table of the other one.
+struct Joining {
+    Oid relation; // a table of it
+    const char *id_text, *relation_name;
+    const char *versions; // of what both had declared when it was looked at (versions_of_domains)
+};
+
 // One request on its way to the ledger.
 struct Entry {
     RequestKind kind;
@@ -91,6 +107,7 @@ struct Entry {
     const Storing *storing;       // of a store, which needs no more of `what` than its settings
     const Settling *settling;     // of a settle, likewise
     const Claim *claim;           // the request that a charge or a selection pays for; or null. Neither travels
+    Joining joining;              // of a join
     Verdict verdict;
     const char *hint; // when it stays pending: the remedy, if the one who delivers knows it; or null
 };
@@ -145,6 +162,10 @@ Charge suspension_of(const Settings &settings, const Asker &asker, const char *q
 // Creates the odometer row of a newly protected table (idempotent), in the writer as well: a rolled back dp_protect then
 // leaves an unused row and nothing else.
 void create_odometer(const char *id_text, const char *relation_name, const char *owner);
+
+// Joins the domain of from's table into another, in the writer and in one transaction of its own: no rollback of the caller's takes
+// it back. Whatever is not `committed` has joined nothing; hint: as an entry's.
+Verdict join_domains(const Settings &from, const Joining &into, const char *query, const char **hint);
 
 // Refuses where nothing can be asked: recovery, parallel workers (55000, with hint).
 void check_can_ask();

@@ -7,7 +7,7 @@ namespace dp::catalog {
 namespace {
 
 // Whatever changes in this file, or in what it copies, raises this number.
-constexpr uint32 layout_number = 10;
+constexpr uint32 layout_number = 11;
 
 // What plan_release needs of a privacy::Measure.
 struct PlannedMeasure {
@@ -36,6 +36,7 @@ struct Fixed {
     privacy::Epsilon selection, worst, epsilon_svt;
     privacy::Step step;
     uint64 tested;
+    Oid joining;                 // a table of the domain that stays
     uint32 candidates, measures; // numbers of elements
 };
 
@@ -74,6 +75,7 @@ Fixed fixed_part(const Entry &entry) {
     fixed.step = what.step;
     fixed.epsilon_svt = entry.epsilon_svt;
     fixed.tested = entry.tested;
+    fixed.joining = entry.joining.relation;
     fixed.candidates = what.candidates == nullptr ? 0 : what.candidates->size();
     fixed.measures = what.measures == nullptr ? 0 : what.measures->size();
     return fixed;
@@ -106,19 +108,20 @@ void restore(const Fixed &fixed, Entry *entry, Charge *what, Settings *settings)
     what->step = fixed.step;
     entry->epsilon_svt = fixed.epsilon_svt;
     entry->tested = fixed.tested;
+    entry->joining.relation = fixed.joining;
 }
 
 // The texts, in the one order in which they are written and read.
-constexpr int ntexts = 13;
+constexpr int ntexts = 16;
 struct Texts {
     const char **place[ntexts];
 };
 
-Texts texts_of(Charge *what, Settings *settings) {
-    return Texts{&settings->id_text,     &settings->relation_name, &settings->owner_name, &settings->view_name,
-                 &settings->fingerprint, &settings->policies,      &settings->filter,     &what->query,
-                 &what->grantee,         &what->algorithm,         &what->guarantee,      &what->kind,
-                 &what->parameters};
+Texts texts_of(Charge *what, Settings *settings, Joining *joining) {
+    return Texts{&settings->id_text,     &settings->relation_name, &settings->owner_name,   &settings->view_name,
+                 &settings->fingerprint, &settings->policies,      &settings->filter,       &what->query,
+                 &what->grantee,         &what->algorithm,         &what->guarantee,        &what->kind,
+                 &what->parameters,      &joining->id_text,        &joining->relation_name, &joining->versions};
 }
 
 // Its length with the ending zero, 0 for null, then its bytes.
@@ -203,8 +206,14 @@ const std::vector<privacy::Measure> *read_measures(Reader *reader, Size n) {
     auto *measures = border::context_new<std::vector<privacy::Measure>>();
     border::core([&] {
         for (const PlannedMeasure &measure : *planned)
-            measures->push_back({measure.kind, measure.argument, measure.filter, measure.of_units, measure.grain,
-                                 measure.one_group, -1, {}});
+            measures->push_back({measure.kind,
+                                 measure.argument,
+                                 measure.filter,
+                                 measure.of_units,
+                                 measure.grain,
+                                 measure.one_group,
+                                 -1,
+                                 {}});
     });
     return measures;
 }
@@ -216,7 +225,8 @@ void encode(const Entry &entry, StringInfo buffer) {
     append(buffer, &fixed, 1);
     Charge what = *entry.what;
     Settings settings = *what.settings;
-    Texts texts = texts_of(&what, &settings);
+    Joining joining = entry.joining;
+    Texts texts = texts_of(&what, &settings, &joining);
     for (const char **text : texts.place)
         append_text(buffer, *text);
     if (fixed.candidates > 0)
@@ -241,7 +251,7 @@ Entry *decode(const char *bytes, Size size) {
     entry->what = what;
     what->settings = settings;
     restore(fixed, entry, what, settings);
-    Texts texts = texts_of(what, settings);
+    Texts texts = texts_of(what, settings, &entry->joining);
     for (const char **text : texts.place)
         *text = reader.text();
     what->candidates = read_vector<privacy::Epsilon>(&reader, fixed.candidates);
@@ -249,7 +259,8 @@ Entry *decode(const char *bytes, Size size) {
         what->measures = read_measures(&reader, fixed.measures);
         what->sensitivities = read_vector<uint64>(&reader, fixed.measures);
     }
-    if (reader.left > 0 || settings->id_text == nullptr)
+    if (reader.left > 0 || settings->id_text == nullptr ||
+        (fixed.kind == RequestKind::join && (entry->joining.id_text == nullptr || entry->joining.versions == nullptr)))
         Reader::fail();
     return entry;
 }

@@ -10,6 +10,7 @@ const char *const ledger_sums_sql = R"sql(
 entry AS (
   SELECT l.id, l.hash, l.account, l.grantee, l.kind, l.epsilon, l.delta, l.rho, l.basis, l.epoch,
     (l.kind IN ('pure', 'selection', 'bound') OR l.kind = 'increment' AND l.basis = 'epsilon') AS pure, l.parameters -> 'totals' AS totals,
+    CASE l.kind WHEN 'join' THEN (l.parameters ->> 'releases')::bigint END AS carried,
     timezone('UTC', l.at) AS at, p.kind AS period, p.start, p.since
   FROM dp_rdr.ledger_row l LEFT JOIN LATERAL
     (SELECT q.kind, q.start, q.since FROM jsonb_to_record(l.parameters -> 'period') q (kind text, start date, since date)
@@ -23,7 +24,7 @@ account AS (
   SELECT a.name,
     coalesce(sum(e.epsilon) FILTER (WHERE e.basis = 'epsilon'), 0) AS epsilon,
     coalesce(sum(e.delta), 0) AS delta,
-    count(e.id) FILTER (WHERE e.kind NOT IN ('selection', 'increment', 'suspension', 'closing')) AS releases,
+    (count(e.id) FILTER (WHERE e.kind NOT IN ('selection', 'increment', 'suspension', 'closing', 'join')) + coalesce(sum(e.carried), 0))::bigint AS releases,
     coalesce(sum(e.epsilon) FILTER (WHERE e.basis = 'epsilon' AND e.epoch < n.epoch), 0) AS epsilon_before,
     coalesce(sum(e.delta) FILTER (WHERE e.epoch < n.epoch), 0) AS delta_before,
     coalesce(sum(e.rho) FILTER (WHERE e.basis = 'rho' AND e.epoch = n.epoch), 0) AS rho,

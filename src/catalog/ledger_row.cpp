@@ -17,6 +17,10 @@ const char *name_or(Oid relation, const char *otherwise) {
                            : quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)), name);
 }
 
+bool is_carried(const Charge &what) {
+    return strcmp(what.kind, "closing") == 0 || strcmp(what.kind, "join") == 0;
+}
+
 namespace {
 
 // The columns from table_id to outcome, then basis and epoch, as parameters, and as the JSON array that dp_rdr.ledger_content() makes of them: that
@@ -134,7 +138,7 @@ void add_price(Row *row, const Price &price) {
 }
 
 const char *mechanism_of(const Entry &entry) {
-    if (entry.kind == RequestKind::suspension || strcmp(entry.what->kind, "closing") == 0)
+    if (entry.kind == RequestKind::suspension || is_carried(*entry.what))
         return "none";
     return entry.what->mechanism == privacy::Mechanism::laplace ? "laplace" : "gaussian";
 }

@@ -14,13 +14,16 @@ struct Price {
     privacy::Delta delta_noise; // what Gaussian noise was calibrated at
     privacy::Basis basis;       // which sum it moves
     int epoch;
-    Datum totals; // a jsonb: under zcdp those in force, if they raise what the epoch promises; else 0
+    Datum totals;   // a jsonb: under zcdp those in force, if they raise what the epoch promises; else 0
     Datum period;   // a jsonb: the period that it is in, else 0
     TimestampTz at; // what the clock showed when it was decided
 };
 
 // Writes the row behind the one with the hash `head`, a bytea, and returns its own hash.
 Datum write_ledger_row(const border::Spi &spi, const Entry &entry, const Price &price, Datum head);
+
+// Of a row that moves sums from one place to another: nothing is released with it.
+bool is_carried(const Charge &what);
 
 // What is kept of a query's text: all of it, or the beginning and a mark.
 const char *kept_query(const char *query);

@@ -80,8 +80,7 @@ void write(const Spi &spi, const Entry &entry, const Price &price, OpenShare *sh
     privacy::add(&odometer->state.totals.of(what.account), price.cost, price.basis);
     privacy::add(&odometer->added.of(what.account), price.cost, price.basis);
     // A selection is no release: nobody has been answered yet. Nor is a closing, nor what its round charges for the same answer.
-    const bool releases =
-        entry.kind == RequestKind::charge && strcmp(what.kind, "closing") != 0 && !what.step.increment;
+    const bool releases = entry.kind == RequestKind::charge && !is_carried(what) && !what.step.increment;
     odometer->counted(what.account).releases += releases ? 1 : 0;
     if (share == nullptr)
         return;

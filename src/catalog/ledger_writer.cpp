@@ -7,6 +7,7 @@
 #include "border/scope.hpp"
 #include "border/spi.hpp"
 #include "catalog/decimals.hpp"
+#include "catalog/ledger_join.hpp"
 #include "catalog/ledger_rebuild.hpp"
 #include "catalog/ledger_row.hpp"
 #include "catalog/ledger_sums.hpp"
@@ -486,14 +487,19 @@ Outcome serve(const Spi &spi, const Entry &entry, OpenOdometer *odometer, Verdic
 }
 
 bool needs_odometer(const Entry &entry) {
-    return entry.kind != RequestKind::create_odometer && entry.kind != RequestKind::bare_suspension &&
-           entry.kind != RequestKind::store && entry.kind != RequestKind::settle;
+    return entry.kind != RequestKind::create_odometer && entry.kind != RequestKind::join &&
+           entry.kind != RequestKind::bare_suspension && entry.kind != RequestKind::store &&
+           entry.kind != RequestKind::settle;
 }
 
-// False: it is served under its odometer's lock.
+// False: it is served under its odometer's lock. (A join locks two.)
 bool serve_without_odometer(const Spi &spi, const Entry &entry, Verdict *verdict) {
     if (needs_odometer(entry))
         return false;
+    if (entry.kind == RequestKind::join) {
+        verdict->outcome = join_odometers(spi, entry, verdict);
+        return true;
+    }
     if (entry.kind == RequestKind::create_odometer)
         (void)create_odometer_row(spi, *entry.what->settings);
     else if (entry.kind == RequestKind::store)

@@ -26,26 +26,29 @@ struct Charged {
 
 } // namespace
 
+// Of a domain that others were joined into: of their rows, not of what the join has carried.
 // Three ways: all in epsilon; what is pure in epsilon and Gaussian noise in rho; all in rho but rounds of Laplace noise that were
 // refined. What is not in rho counts with its delta, else with that of the groups alone. Claims at the end of epochs are
 // of what was charged before, which is here itself.
 const char *const charged_sql = R"sql(
 WITH entry AS (
-  SELECT l.*, l.account = 'public' AS public,
+  SELECT l.*, l.account = 'public' AS public, l.table_id = t.domain AS own,
     l.kind IN ('pure', 'selection', 'bound') OR l.kind = 'increment' AND l.basis = 'epsilon' AS pure
-  FROM dp_rdr.ledger_row l JOIN dp_rdr.protected_table t ON t.domain = l.table_id
+  FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON t.domain IN (d.id, d.joined_into)
+  JOIN dp_rdr.ledger_row l ON l.table_id = d.id
   WHERE t.relation::oid = $1 AND l.kind <> 'suspension'),
 mine AS (
   SELECT e.*, e.rho > 0 AND NOT e.pure AS second, e.rho > 0 AND NOT (e.pure AND e.algorithm = 'accuracy') AS third
-  FROM entry e WHERE e.kind <> 'closing' AND ($2 IS NULL OR $2 IN (e.grantee, e.role_name, e.session_role))),
+  FROM entry e WHERE e.kind NOT IN ('closing', 'join') AND ($2 IS NULL OR $2 IN (e.grantee, e.role_name, e.session_role))),
 counted AS (SELECT * FROM mine WHERE public)
 SELECT (SELECT count(*) FROM counted WHERE kind NOT IN ('selection', 'increment')),
   (SELECT count(*) FROM mine WHERE NOT public),
   coalesce((SELECT (o.public_epsilon, o.public_delta, o.public_rho, o.public_releases) =
                    (SELECT coalesce(sum(epsilon) FILTER (WHERE basis = 'epsilon'), 0), coalesce(sum(delta), 0),
                       coalesce(sum(rho) FILTER (WHERE basis = 'rho' AND epoch = o.epoch), 0),
-                      count(*) FILTER (WHERE kind NOT IN ('selection', 'increment', 'closing'))
-                    FROM entry WHERE public)
+                      count(*) FILTER (WHERE kind NOT IN ('selection', 'increment', 'closing', 'join'))
+                        + coalesce(sum((parameters ->> 'releases')::bigint) FILTER (WHERE kind = 'join'), 0)
+                    FROM entry WHERE public AND own)
             FROM dp_rdr.odometer o JOIN dp_rdr.protected_table t ON t.domain = o.id WHERE t.relation::oid = $1), false),
   coalesce(bool_and(pure OR basis = 'epsilon'), true),
   coalesce(sum(epsilon), 0)::float8, coalesce(sum(delta), 0)::float8,

@@ -66,11 +66,19 @@ catalog::Settings *settings_of_view(Oid view) {
     return settings;
 }
 
+void refuse_moving(Oid relation) {
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("the domain of %s is being changed by another call", catalog::qualified_name(relation)),
+                    errhint("Try again.")));
+    pg_unreachable();
+}
+
+// Who has waited for a join finds a domain that has no tables any more. (A table whose domain was lost in a restore has none.)
 void lock_declarations(const Visit &visit, Oid relation) {
-    run_with_oid(visit,
-                 "SELECT 1 FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain "
-                 "WHERE t.relation::oid = $1 FOR UPDATE OF d",
-                 relation);
+    const char *const lock = "SELECT 1 FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain "
+                             "WHERE t.relation::oid = $1 AND d.joined_into IS NULL FOR UPDATE OF d";
+    if (run_with_oid(visit, lock, relation) == 0 && run_with_oid(visit, lock, relation) == 1)
+        refuse_moving(relation);
 }
 
 void check_owns_domain(const Visit &visit, Oid relation, Oid role) {

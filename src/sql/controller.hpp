@@ -11,8 +11,10 @@ void check_owner(Oid relation);
 Oid protected_relation(Oid relation);
 // 42501 unless the caller owns the table behind the view; 55000 "... is not a restricted view".
 catalog::Settings *settings_of_view(Oid view);
-// Setters of one table wait here for each other, so that none undoes what another has just set.
+// Setters of one table wait here for each other, so that none undoes what another has just set. 55000 where the table has gone to
+// another domain meanwhile.
 void lock_declarations(const catalog::Visit &visit, Oid relation);
+[[noreturn]] void refuse_moving(Oid relation);
 // 42501 unless the role owns all tables of the domain, whose totals they share.
 void check_owns_domain(const catalog::Visit &visit, Oid relation, Oid role);
 // A statement over the extension's own tables with one oid as its parameter.

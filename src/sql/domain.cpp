@@ -36,7 +36,8 @@ others AS (
   FROM mine m JOIN dp_rdr.protected_table o ON o.domain = m.id JOIN pg_class c ON c.oid = o.relation
   JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid <> $1)
 SELECT x.use FROM mine m, LATERAL (
-  SELECT 1, 'a charge' WHERE EXISTS (SELECT FROM dp_rdr.ledger_row l WHERE l.table_id = m.id
+  SELECT 1, 'a charge' WHERE EXISTS (
+    SELECT FROM dp_rdr.privacy_domain j JOIN dp_rdr.ledger_row l ON l.table_id = j.id WHERE m.id IN (j.id, j.joined_into)
     AND NOT EXISTS (SELECT FROM others o WHERE o.oid = l.relation_oid AND o.name = l.relation))
   UNION ALL
   SELECT 2, 'a charge or a denial' FROM dp_rdr.odometer o WHERE o.id = m.id AND m.alone

@@ -342,6 +342,64 @@ char *misfit_of_cap(Datum id) {
                     catalog::numeric_text(catalog::to_numeric(cap)));
 }
 
+// A domain that was joined into another: its chain ends with the join (but for suspensions by questions that were charged before), and what the join has carried is what its rows come to, for each
+// role and for nobody's share. Parameters: its id, and that of the domain that counts it.
+const char *const joined_sql = R"sql(
+WITH entry AS (SELECT * FROM dp_rdr.ledger_row l WHERE l.table_id = $1),
+finish AS (SELECT * FROM entry WHERE kind = 'join' AND parameters ? 'into' ORDER BY id DESC LIMIT 1),
+carried AS (
+  SELECT l.* FROM dp_rdr.privacy_domain d JOIN dp_rdr.ledger_row l ON l.table_id = d.id
+  WHERE $2 IN (d.id, d.joined_into) AND l.kind = 'join' AND l.parameters ->> 'from' = $1::text)
+SELECT 'no row ends it' WHERE NOT EXISTS (SELECT FROM finish)
+UNION ALL
+SELECT 'something was charged behind its end'
+WHERE EXISTS (SELECT FROM entry e JOIN finish f ON e.id > f.id WHERE e.kind <> 'suspension' OR (e.epsilon, e.delta, e.rho) <> (0, 0, 0))
+UNION ALL
+SELECT 'no row carries what it was charged' WHERE NOT EXISTS (SELECT FROM carried)
+UNION ALL
+SELECT 'what was carried was not the end of its chain'
+WHERE EXISTS (SELECT FROM carried c WHERE c.parameters ->> 'head' IS DISTINCT FROM (SELECT encode(hash, 'hex') FROM finish))
+UNION ALL
+(SELECT format('its charges of the account %s are not what was carried', coalesce(s.account, c.account))
+ FROM (SELECT account, grantee, sum(epsilon) FILTER (WHERE basis = 'epsilon') AS epsilon, sum(delta) AS delta FROM entry
+       GROUP BY account, grantee) s
+ FULL JOIN (SELECT account, grantee, sum(epsilon) AS epsilon, sum(delta) AS delta FROM carried GROUP BY account, grantee) c
+   ON c.account = s.account AND coalesce(c.grantee, '') = coalesce(s.grantee, '')
+ WHERE (coalesce(s.epsilon, 0), coalesce(s.delta, 0)) <> (coalesce(c.epsilon, 0), coalesce(c.delta, 0))
+ ORDER BY 1 LIMIT 1))sql";
+
+// A row that carries something of a domain that is counted elsewhere, or by itself; and one that ends a chain which is somebody's.
+const char *const carried_sql = R"sql(
+SELECT * FROM (
+  SELECT format('row %s: it carries the charges of a domain that is none of this one''s', l.id)
+  FROM dp_rdr.ledger_row l WHERE l.table_id = $1 AND l.kind = 'join' AND l.parameters ? 'from' AND NOT EXISTS (
+    SELECT FROM dp_rdr.privacy_domain d JOIN dp_rdr.privacy_domain o ON o.id = $1
+    WHERE d.id::text = l.parameters ->> 'from' AND d.joined_into IN (o.id, o.joined_into))
+  UNION ALL
+  SELECT format('row %s: it ends the ledger of a domain that was joined into another, and this one was not', l.id)
+  FROM dp_rdr.ledger_row l WHERE l.table_id = $1 AND l.kind = 'join' AND l.parameters ? 'into' AND NOT EXISTS (
+    SELECT FROM dp_rdr.privacy_domain d WHERE d.id = $1 AND d.joined_into IS NOT NULL)) f (fault)
+ORDER BY f.fault LIMIT 1)sql";
+
+// Of all domains that were joined into this one.
+char *misfit_of_joined(const Visit &visit, const ProtectedTable &table) {
+    if (run_for(visit, table, carried_sql) > 0)
+        return visit.spi.text(0, 1);
+    uint64 n = run_for(visit, table, "SELECT d.id FROM dp_rdr.privacy_domain d WHERE d.joined_into = $1 ORDER BY d.id");
+    auto *ids = static_cast<char **>(palloc(sizeof(char *) * (n + 1)));
+    for (uint64 i = 0; i < n; i++)
+        ids[i] = visit.spi.text(i, 1);
+    for (uint64 i = 0; i < n; i++) {
+        ProtectedTable joined{InvalidOid, DirectFunctionCall1(uuid_in, CStringGetDatum(ids[i])), nullptr};
+        Oid types[2] = {UUIDOID, UUIDOID};
+        Datum values[2] = {joined.id, table.id};
+        if (run_for(visit, joined, misfit_sql) > 0 || run_for(visit, joined, carried_sql) > 0 ||
+            visit.run(joined_sql, 2, types, values) > 0)
+            return psprintf("of the domain %s, which was joined into it: %s", ids[i], visit.spi.text(0, 1));
+    }
+    return nullptr;
+}
+
 // Null when the ledger is whole.
 char *first_misfit(Datum id) {
     Visit visit = Visit::read();
@@ -355,6 +413,8 @@ char *first_misfit(Datum id) {
                           "AS epoch), %s, %s",
                           catalog::ledger_sums_sql, totals_sql)) > 0)
         misfit = visit.spi.text(0, 1);
+    else
+        misfit = misfit_of_joined(visit, table);
     visit.leave();
     return misfit != nullptr ? misfit : misfit_of_cap(id);
 }

@@ -62,6 +62,7 @@ static Datum numeric_at(const Visit &visit, int column, bool *has) {
 
 // The lock makes setters of one table wait for each other: none undoes what another has just set.
 static Bound lock_bound(const Visit &visit, Oid relation) {
+    lock_declarations(visit, relation);
     if (run_with_oid(visit,
                      "SELECT d.bound, d.epsilon_total, d.delta_total, d.delta_conversion, d.cap, d.epsilon_pure, "
                      "d.rho_target, d.epoch, d.profile, d.period, d.period_since, d.epsilon_lifetime, d.delta_lifetime "
@@ -413,8 +414,8 @@ WHERE t.relation::oid = $1
               JOIN dp_rdr.policy s ON s.view = w.view WHERE q.domain = d.id AND s.grantee = p.grantee AND s.profile IS NOT NULL)
   AND ((d.bound = 'zcdp' AND d.epsilon_pure = 0) OR p.mechanism <> 'laplace' OR p.delta > 0
        OR p.selection = 'within_data'
-       OR EXISTS (SELECT FROM dp_rdr.ledger_row l
-                  WHERE l.table_id = d.id
+       OR EXISTS (SELECT FROM dp_rdr.privacy_domain j JOIN dp_rdr.ledger_row l ON l.table_id = j.id
+                  WHERE d.id IN (j.id, j.joined_into)
                     AND (l.grantee = pg_get_userbyid(p.grantee)
                          OR (p.grantee::oid = $2 AND l.role_name = pg_get_userbyid(p.grantee)))
                     AND (l.delta > 0 OR l.basis = 'rho' OR l.account = 'conditional')))

@@ -170,6 +170,8 @@ static bool find_by_name(const Visit &visit, Oid relation) {
                         "UNION ALL SELECT l.table_id, false, true FROM dp_rdr.ledger_row l WHERE l.relation = $1 "
                         "AND NOT EXISTS (SELECT FROM dp_rdr.odometer o WHERE o.id = l.table_id)) x "
                         "WHERE NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.domain = x.id) "
+                        "AND NOT EXISTS (SELECT FROM dp_rdr.privacy_domain j WHERE j.id = x.id AND j.joined_into IS "
+                        "NOT NULL) "
                         "ORDER BY x.odometer DESC, x.used DESC, x.id LIMIT 1",
                         owned),
                2, types, values) == 1;
@@ -187,10 +189,11 @@ const char *domain_of_name(const Visit &visit, Oid relation) {
     Datum values[2] = {CStringGetTextDatum(catalog::qualified_name(relation)),
                        CStringGetTextDatum(GetUserNameFromId(catalog::relation_owner(relation), false))};
     uint64 rows =
-        visit.run(psprintf("SELECT d.id FROM dp_rdr.privacy_domain d LEFT JOIN dp_rdr.odometer o ON o.id = d.id "
+        visit.run(psprintf("SELECT coalesce(d.joined_into, d.id) FROM dp_rdr.privacy_domain d "
+                           "LEFT JOIN dp_rdr.odometer o ON o.id = coalesce(d.joined_into, d.id) "
                            "WHERE d.unit_types IS NOT NULL AND (o.id IS NULL OR %s) "
                            "AND EXISTS (SELECT FROM dp_rdr.ledger_row l WHERE l.table_id = d.id AND l.relation = $1) "
-                           "ORDER BY d.id LIMIT 1",
+                           "ORDER BY 1 LIMIT 1",
                            owned),
                   2, types, values);
     return rows == 1 ? visit.spi.text(0, 1) : nullptr;
@@ -233,9 +236,10 @@ static void check_not_anothers(const Visit &visit, Oid relation) {
     Oid types[2] = {TEXTOID, TEXTOID};
     Datum values[2] = {CStringGetTextDatum(catalog::qualified_name(relation)),
                        CStringGetTextDatum(GetUserNameFromId(catalog::relation_owner(relation), false))};
-    if (visit.run("SELECT o.owner FROM dp_rdr.odometer o JOIN dp_rdr.privacy_domain d ON d.id = o.id "
+    if (visit.run("SELECT o.owner FROM dp_rdr.odometer o JOIN dp_rdr.privacy_domain d ON coalesce(d.joined_into, d.id) "
+                  "= o.id "
                   "JOIN pg_roles r ON r.rolname = o.owner WHERE d.unit_types IS NOT NULL AND o.owner <> $2 "
-                  "AND EXISTS (SELECT FROM dp_rdr.ledger_row l WHERE l.table_id = o.id "
+                  "AND EXISTS (SELECT FROM dp_rdr.ledger_row l WHERE l.table_id = d.id "
                   "AND (l.relation = $1 OR $1 = ANY (d.unit_names))) ORDER BY o.id LIMIT 1",
                   2, types, values) == 1)
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -347,7 +351,9 @@ void register_domain(const Visit &visit, const char *id, Oid relation, const Uni
               "SELECT $1::uuid, CASE WHEN $3 IS NOT NULL THEN $2::regclass END, $3, "
               "coalesce((SELECT o.epoch + 1 FROM dp_rdr.odometer o WHERE o.id = $1::uuid), 0) ON CONFLICT DO NOTHING",
               3, types, values, nulls);
-    visit.run("SELECT 1 FROM dp_rdr.privacy_domain d WHERE d.id = $1::uuid FOR UPDATE", 1, types, values);
+    if (visit.run("SELECT 1 FROM dp_rdr.privacy_domain d WHERE d.id = $1::uuid AND d.joined_into IS NULL FOR UPDATE", 1,
+                  types, values) != 1)
+        refuse_moving(relation); // into another domain, since its own was looked up
     Oid keyed_types[3] = {TEXTOID, OIDOID, BOOLOID};
     Datum keyed_values[3] = {values[0], values[1], BoolGetDatum(founds && unit->keyed)};
     // The table whose keys are the people is made again, or is the first that is: one with limits may have several rows of one.

@@ -38,10 +38,11 @@ const Source sources[] = {
      true,
      R"sql(
 SELECT to_char(timezone('UTC', l.at), 'YYYY-MM'), l.role_name, l.account,
-       (count(*) FILTER (WHERE l.kind <> ALL ('{selection,increment,closing}'::text[])))::text,
+       (count(*) FILTER (WHERE l.kind <> ALL ('{selection,increment,closing,join}'::text[])))::text,
        trim_scale(sum(l.epsilon))::text, trim_scale(sum(l.delta))::text, trim_scale(sum(l.rho))::text
-FROM dp_rdr.ledger_row l JOIN dp_rdr.protected_table t ON t.domain = l.table_id
-WHERE t.relation = $1 AND l.kind <> 'suspension' GROUP BY 1, 2, 3
+FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON t.domain IN (d.id, d.joined_into)
+JOIN dp_rdr.ledger_row l ON l.table_id = d.id
+WHERE t.relation = $1 AND l.kind NOT IN ('suspension', 'join') GROUP BY 1, 2, 3
 ORDER BY 1 DESC, l.role_name COLLATE "C", 3 DESC LIMIT 200)sql",
      {"month", "role", "account", "answers", "epsilon", "delta", "rho"},
      "-------"},

@@ -60,11 +60,17 @@ LEFT JOIN LATERAL (
 WHERE v.relation::oid = $2 AND EXISTS (SELECT FROM pg_class c WHERE c.oid = v.view)
 ORDER BY v.view::text COLLATE "C")sql"};
 
-// Whose rows they are, where a row is not a unit.
+// Whose rows they are, where a row is not a unit; with whose they have come together.
 const Part unit = {"unit", R"sql(
 SELECT array_to_string(t.unit, ', '), concat_ws(', ', 'of ' || t.parent::text, t.max_rows || ' rows', t.max_groups || ' groups'),
        NULL
-FROM dp_rdr.protected_table t WHERE t.relation::oid = $2 AND t.unit IS NOT NULL)sql"};
+FROM dp_rdr.protected_table t WHERE t.relation::oid = $2 AND t.unit IS NOT NULL
+UNION ALL
+SELECT 'people', 'those of ' || d.unit_table::text,
+       format('SELECT pg_catalog.dp_join_domains(%L, %L);', t.relation::text, d.unit_table::text)
+FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain
+JOIN dp_rdr.protected_table o ON o.relation = d.unit_table AND o.domain = d.id JOIN pg_class c ON c.oid = o.relation
+WHERE t.relation::oid = $2 AND t.unit IS NOT NULL AND t.parent IS NULL AND t.relation <> d.unit_table)sql"};
 
 const Part public_tables = {"public", R"sql(
 SELECT p.relation::text, 'may be joined with ' || (

@@ -101,6 +101,8 @@ SELECT count(*) FROM visit
 SELECT dp_set_unit('visit', 'ward')
 SELECT dp_set_contribution('visit', 1000, 1000)
 SELECT * FROM dp_domain('visit')
+SELECT dp_join_domains('visit', 'patient')
+SELECT dp_join_domains('visit_dp', 'bill_dp')
 SELECT dp_rdr.contribution('\x00', vid) FROM visit GROUP BY pid
 
 -- A29 NOLEAK

@@ -1,0 +1,17 @@
+// Two domains that turn out to be of the same people: one odometer for both (formulas.md 9.13).
+#pragma once
+
+#include "border/spi.hpp"
+#include "catalog/ledger.hpp"
+
+namespace dp::catalog {
+
+// A hash of what a join rests on beside the totals: both domains, their tables, views, policies, and who owns the tables. Whoever asks
+// for a join has looked at these; the writer looks again under the locks.
+const char *versions_of_domains(const border::Spi &spi, bool read_only, const char *id, const char *other);
+
+// In the writer's transaction: locks both domains and both odometers, ends their epochs, adds the sums of the entry's domain to those
+// of entry.joining, and moves its tables there. Waits for no lock on these: `busy`. `denied`: the sums would be beyond the bound.
+Outcome join_odometers(const border::Spi &spi, const Entry &entry, Verdict *verdict);
+
+} // namespace dp::catalog
