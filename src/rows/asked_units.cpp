@@ -9,12 +9,15 @@ namespace dp::rows {
 void check_asked_limits(const Question *question) {
     const query::Limits &limits = question->leaf->limits;
     query::check_limits(limits);
-    if (question->settings->unit != nullptr || (limits.max_rows == 0 && limits.max_groups == 0))
+    if (question->settings->unit != nullptr ||
+        (limits.max_rows == 0 && limits.max_groups == 0 && limits.max_rows_per_group == 0))
         return;
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("%s has no unit: each row is a person of its own", question->settings->view_name),
-                    errdetail("max_rows and max_groups say how much counts of a person who has several rows."),
-                    errhint("Leave them out. The controller declares who has several rows with dp_set_unit().")));
+    ereport(
+        ERROR,
+        (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+         errmsg("%s has no unit: each row is a person of its own", question->settings->view_name),
+         errdetail("max_rows, max_groups and max_rows_per_group say how much counts of a person who has several rows."),
+         errhint("Leave them out. The controller declares who has several rows with dp_set_unit().")));
 }
 
 // ---- units as groups -----------------------------------------------------------------------------------------------

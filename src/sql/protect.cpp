@@ -437,7 +437,7 @@ static void check_declared(Oid relation, const Unit *unit, const Limits &limits)
         (limits.max_rows_per_group > 0 && limits.max_rows_per_group != declared.max_rows_per_group))
         ereport(ERROR,
                 (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("%s is protected with other limits", name),
-                 errhint("All its views have the same: leave max_rows and max_groups at NULL; "
+                 errhint("All its views have the same: leave max_rows, max_groups and max_rows_per_group at NULL; "
                          "dp_set_contribution('%s', ...) changes them.",
                          name)));
 }

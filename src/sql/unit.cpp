@@ -450,10 +450,10 @@ Limits limit_arguments(FunctionCallInfo fcinfo, int first) {
 void check_limits(Oid relation, const Unit *unit, const Limits &limits) {
     if (unit == nullptr) {
         if (limits.max_rows > 0 || limits.max_groups > 0 || limits.max_rows_per_group > 0)
-            ereport(ERROR,
-                    (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                     errmsg("max_rows and max_groups go with a unit, and a row of %s is one", qualified_name(relation)),
-                     errhint("Pass unit => 'column' as well.")));
+            ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                            errmsg("max_rows, max_groups and max_rows_per_group go with a unit, and a row of %s is one",
+                                   qualified_name(relation)),
+                            errhint("Pass unit => 'column' as well.")));
         return;
     }
     if (!unit->keyed && limits.max_rows == 0)
