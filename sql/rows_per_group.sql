@@ -55,9 +55,12 @@ SELECT c, round((error95 * sqrt(64.0 / (8 * c)))::numeric, 1) AS of_sixty_four, 
 FROM unnest('{1,2,4,8}'::int[]) c, LATERAL dp_explain('SELECT day, sum(cost * 1000) FROM rg_visit_dp GROUP BY day', max_rows_per_group => c) WHERE column_name = 'sum';
 -- Where it changes nothing it says so.
 SELECT reason, max_rows_per_group FROM dp_explain('SELECT count(*) FROM rg_visit_dp');
-SELECT reason, max_rows_per_group FROM dp_explain('SELECT day, count(DISTINCT pid) FROM rg_visit_dp GROUP BY day') WHERE column_name = 'count';
+SELECT reason, max_rows_per_group FROM dp_explain('SELECT day, count(DISTINCT cost) FROM rg_visit_dp GROUP BY day') WHERE column_name = 'count';
 SELECT reason, max_rows_per_group FROM dp_explain('SELECT count(*) FROM rg_person_dp', max_rows_per_group => 1);
 SELECT reason, max_rows, max_rows_per_group FROM dp_explain('SELECT n, count(*) FROM (SELECT pid, count(*) AS n FROM rg_visit_dp GROUP BY pid) t GROUP BY n', max_rows_per_group => 1) WHERE column_name = 'count';
+-- What is compared with a threshold is a count of people, one in each of max_groups: the root of that.
+SELECT g AS max_groups, min(threshold) AS threshold FROM unnest('{1,4,8}'::int[]) g,
+    LATERAL dp_explain('SELECT kind, count(*) FROM rg_visit_dp GROUP BY kind', max_groups => g) GROUP BY 1 ORDER BY 1;
 -- Of a smaller max_rows no more than all; of one that is asked for it is no more either.
 SELECT max_rows, max_rows_per_group FROM dp_explain('SELECT day, count(*) FROM rg_visit_dp GROUP BY day', max_rows => 1) WHERE column_name = 'count';
 SELECT max_rows, max_rows_per_group FROM dp_explain('SELECT day, count(*) FROM rg_visit_dp GROUP BY day', max_rows_per_group => 100) WHERE column_name = 'count';

@@ -162,7 +162,7 @@ static const char *useless_limit(const Question *question, privacy::Mechanism me
         return "max_rows_per_group changes nothing where a person is in one group";
     if (mechanism == privacy::Mechanism::laplace)
         return "max_rows_per_group changes nothing with Laplace noise";
-    return "max_rows_per_group changes nothing where no rows are counted or summed";
+    return "max_rows_per_group changes nothing where different values alone are counted";
 }
 
 static const char *clipped_rows(const Question *question) {

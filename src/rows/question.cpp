@@ -497,8 +497,9 @@ static const privacy::Bounds *bounds_of_parts(const privacy::Bounds *of_row) {
     return fine->exponent < of_row->exponent ? fine : of_row;
 }
 
-static bool adds_rows(const privacy::Measure &measure) {
-    return measure.kind != privacy::MeasureKind::quantile && !measure.of_units && !measure.of_values;
+// Where a row adds to one group only, in which a unit is known to have so much at most. Of different values that is not known.
+static bool is_in_groups(const privacy::Measure &measure) {
+    return measure.kind != privacy::MeasureKind::quantile && !measure.of_values;
 }
 
 // What a row adds at most, to one group: in l1 norm, for all coordinates together.
@@ -509,6 +510,15 @@ static uint64 row_sensitivity_of(const Question *question, int j) {
     return measure.kind == privacy::MeasureKind::sum ? question->bounds[j]->sensitivity() : privacy::pair_one;
 }
 
+// A count of units has one in each of kappa groups. Core region.
+static uint64 spread_sensitivity_of(const Question *question, int j) {
+    const Units *units = question->units;
+    const uint64 of_row = row_sensitivity_of(question, j);
+    return (*question->measures)[j].of_units
+               ? privacy::spread_sensitivity(units->max_groups, 1, of_row)
+               : privacy::spread_sensitivity(units->max_rows, units->max_rows_per_group, of_row);
+}
+
 void set_mechanism(Question *question, privacy::Mechanism mechanism) {
     const Units *units = question->units;
     if (mechanism != privacy::Mechanism::gaussian || units == nullptr || !units->clipped || units->one_group ||
@@ -516,16 +526,20 @@ void set_mechanism(Question *question, privacy::Mechanism mechanism) {
         return;
     auto *sensitivities = border::context_new<std::vector<uint64>>();
     auto *norms = border::context_new<std::vector<privacy::Norm>>();
+    auto *measures = border::context_new<std::vector<privacy::Measure>>();
     border::core([&] {
         *sensitivities = *question->sensitivities;
         *norms = *question->norms;
+        *measures = *question->measures;
         for (int j = 0; j < question->nmeasures; j++)
-            if (adds_rows((*question->measures)[j])) {
+            if (is_in_groups((*measures)[j])) {
                 (*norms)[j] = privacy::Norm::groups;
-                (*sensitivities)[j] = privacy::spread_sensitivity(units->max_rows, units->max_rows_per_group,
-                                                                  row_sensitivity_of(question, j));
+                (*sensitivities)[j] = spread_sensitivity_of(question, j);
             }
+        if (question->thresholded)
+            measures->front().opened = units->max_groups;
     });
+    question->measures = measures;
     question->sensitivities = sensitivities;
     question->norms = norms;
 }

@@ -135,7 +135,7 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
 // Of a question that was prepared: the noise that it is answered with. Until then it is clipped as for Laplace noise, which is right
 // for any; from here on D_j and the clip are those of max_rows_per_group where that says something (9.13).
 void set_mechanism(Question *question, privacy::Mechanism mechanism);
-// Whether it does: Gaussian noise, a unit that may be in several groups, and a measure that adds up its rows.
+// Whether it does: Gaussian noise, a unit that may be in several groups, and a measure other than different values.
 bool is_spread(const Question *question);
 
 // 0A000 when it is: where a price or a risk is asked for, there is none.

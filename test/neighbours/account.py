@@ -51,7 +51,7 @@ class Limits:
 
     def is_spread(self, measure):
         """Whether what a unit brings is limited in the root of squares of what is in each group."""
-        return self.per_group > 0 and measure.kind in ("count", "sum", "pair", "triple")
+        return self.per_group > 0 and measure.kind in ("count", "sum", "pair", "triple", "units")
 
     def grain(self, measure, first_of_threshold=False):
         if measure.kind == "quantile":
@@ -69,7 +69,7 @@ class Limits:
 
     def sensitivity(self, measure, grain):
         if measure.kind == "units":
-            return self.groups * grain
+            return root_up(self.groups * grain ** 2) if self.is_spread(measure) else self.groups * grain
         if self.is_spread(measure):
             return max(1, root_up(self.rows * self.per_group * self.of_row(measure, grain) ** 2))
         if measure.kind in ("count", "values", "quantile"):
