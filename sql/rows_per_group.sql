@@ -90,6 +90,8 @@ INSERT INTO rg_query VALUES
  'SELECT pid, day, 1, least(4, greatest(-10, -cost)) * 67108864::numeric FROM rg_visit WHERE day < ''x''', 10 * 67108864::numeric, 4, 2, 67108864, 1),
 ('derived', 'SELECT CASE WHEN cost > 3 THEN ''dear'' ELSE ''cheap'' END AS g, count(*) AS x FROM rg_visit_dp WHERE pid <= 700 GROUP BY 1',
  'SELECT pid, CASE WHEN cost > 3 THEN ''dear'' ELSE ''cheap'' END, 1, 1048576 FROM rg_visit WHERE pid <= 700', 1048576, 8, 2, 1048576, 1),
+-- A count of people is one in each of max_groups, which is r here.
+('people', 'SELECT day AS g, count(DISTINCT pid) AS x FROM rg_visit_dp GROUP BY day', 'SELECT DISTINCT pid, day, 1, 1048576 FROM rg_visit WHERE day < ''x''', 1048576, 4, 1, 1048576, 1),
 ('discovered', 'SELECT kind AS g, count(*) AS x FROM rg_visit_dp WHERE pid <= 700 GROUP BY kind',
  'SELECT pid, kind, 1, 1048576 FROM rg_visit WHERE pid <= 700', 1048576, 8, 2, 1048576, 2),
 -- What the two sums of an average add up to.
@@ -226,6 +228,36 @@ FROM (VALUES ('laplace', false), ('gaussian', true)) x (mechanism, squared),
 GROUP BY mechanism ORDER BY 1;
 SELECT epsilon, round(rdr_min::numeric, 4) AS rdr_min, round(rdr_max::numeric, 4) AS rdr_max, round(noise_stddev::numeric, 3) AS noise_stddev
 FROM dp_risk('SELECT day, count(*) FROM rg_small_dp GROUP BY day', mechanism => 'gaussian', delta => 1e-6, epsilons => '{10,1}');
+RESET ROLE;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Rounds: those of a policy with Gaussian noise, and refined ones; of one with Laplace noise they are Gaussian, and summed
+-- ---------------------------------------------------------------------------------------------------------------------
+
+SET ROLE regress_controller;
+SET client_min_messages = warning; -- what it comes to so far
+SELECT dp_set_odometer('rg_person', 'zcdp', epsilon_total => 100000, delta_total => 0.9);
+SELECT dp_grant('rg_visit_dp', 'regress_analyst', epsilon_min => 0.01);
+RESET client_min_messages;
+RESET ROLE;
+SET ROLE regress_analyst;
+SELECT count(*), bool_and(abs(n - x) < 25) AS close FROM dp_query('SELECT day, count(*) FROM rg_visit_dp GROUP BY day', error95 => 8, max_rows => 6, max_rows_per_group => 1) AS (day text, n bigint)
+JOIN rg_expected ON g = day AND name = 'one in each';
+SELECT count(*), bool_and(abs(n - x) < 7) AS close FROM dp_refine(error95 => 1) AS (day text, n bigint) JOIN rg_expected ON g = day AND name = 'one in each';
+SELECT mechanism, error95 <= 1 AS as_asked, reached FROM dp_last_release() WHERE column_name = 'count';
+RESET ROLE;
+SET ROLE regress_controller;
+SELECT dp_grant('rg_visit_dp', 'regress_analyst', mechanism => 'laplace');
+RESET ROLE;
+SET ROLE regress_analyst;
+SELECT count(*), bool_and(abs(n - summed) < 25) AS close FROM dp_query('SELECT day, count(*) FROM rg_visit_dp GROUP BY day', error95 => 8, within => 0.001, max_rows => 6, max_rows_per_group => 1) AS (day text, n bigint)
+JOIN rg_expected ON g = day AND name = 'one in each';
+SELECT mechanism FROM dp_last_release() WHERE column_name = 'count';
+RESET ROLE;
+SELECT DISTINCT kind, parameters -> 'max_rows_per_group' AS c, jsonb_path_query_array(parameters, '$.measures[*].sensitivity') AS d
+FROM dp_rdr.ledger WHERE relation = 'public.rg_visit' AND kind = 'increment' ORDER BY 2, 3;
+SET ROLE regress_controller;
+SELECT dp_grant('rg_visit_dp', 'regress_analyst', mechanism => 'gaussian', epsilon_min => 100);
 RESET ROLE;
 
 -- ---------------------------------------------------------------------------------------------------------------------

@@ -225,6 +225,8 @@ static void split_delta(const rows::Question *question, const Terms &terms, cata
 }
 
 catalog::Charge charge_for(const rows::Question *question, const Terms &terms) {
+    if (terms.mechanism == privacy::Mechanism::laplace && rows::is_spread(question)) // 9.13: its l1 norm is not bounded
+        elog(ERROR, "what is clipped for Gaussian noise was to get Laplace noise");
     catalog::Charge charge = {};
     charge.settings = question->settings;
     charge.asker = question->asker;

@@ -175,6 +175,9 @@ static const char *clipped_rows(const Question *question) {
     const char *rows = rows_text(question, units);
     if (units->one_group || units->max_groups >= units->max_rows)
         return rows;
+    if (is_spread(question) && !question->thresholded)
+        return psprintf("%s; count(DISTINCT ..) counts one in full in %d group%s", rows, units->max_groups,
+                        units->max_groups == 1 ? "" : "s");
     return question->thresholded
                ? psprintf("%s, in %d group%s at most", rows, units->max_groups, units->max_groups == 1 ? "" : "s")
                : psprintf("%s; count(DISTINCT ..) counts one %d time%s over all groups", rows, units->max_groups,
