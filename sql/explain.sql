@@ -114,11 +114,11 @@ SELECT accepted, epsilon, error95 FROM dp_explain('SELECT count(*) FROM parcel_d
 SELECT leaf, accepted, reason, epsilon FROM dp_explain('SELECT (SELECT count(*) FROM parcel_dp), (SELECT count(id) FROM parcel_dp)');
 -- What release() is asked for directly.
 SELECT leaf, column_name, accepted, reason, epsilon
-FROM dp_explain($$SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.parcel_dp', 0.01, NULL, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)$$);
+FROM dp_explain($$SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.parcel_dp', 0.01, NULL, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)$$);
 SELECT leaf, column_name, accepted, reason, epsilon
-FROM dp_explain($$SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.parcel_dp', 0.01, NULL, NULL, NULL, 1, true, NULL, NULL) AS (n bigint, m bigint)$$);
+FROM dp_explain($$SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.parcel_dp', 0.01, NULL, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint, m bigint)$$);
 SELECT leaf, column_name, accepted, reason, epsilon
-FROM dp_explain($$SELECT * FROM dp_rdr.release(current_setting('a.b'), 0.01, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)$$);
+FROM dp_explain($$SELECT * FROM dp_rdr.release(current_setting('a.b'), 0.01, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)$$);
 SET ROLE regress_controller;
 SELECT dp_revoke('parcel_dp', 'regress_second'), dp_grant('parcel_dp', 'regress_second', tau => 1);
 SET ROLE regress_second;

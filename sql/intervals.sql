@@ -71,7 +71,7 @@ CREATE TEMP VIEW my_flock AS SELECT kind, count(*) AS n, dp_low(count(*)), dp_hi
 SELECT kind, n - dp_low AS below, dp_high - n AS above FROM my_flock ORDER BY kind;
 SELECT pg_get_viewdef('my_flock'::regclass);
 SELECT n - l AS below FROM dp_query('SELECT count(*), dp_low(count(*)) FROM flock_dp', epsilon => 0.01) AS (n bigint, l bigint);
-SELECT n - l AS below FROM dp_rdr.release('SELECT count(*), dp_low(count(*)) FROM public.flock_dp', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint, l bigint);
+SELECT n - l AS below FROM dp_rdr.release('SELECT count(*), dp_low(count(*)) FROM public.flock_dp', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint, l bigint);
 SELECT dp_low(count(*)), dp_high(count(*)), dp_low(avg(price)), dp_high(sum(weight)) FROM flock_dp \gdesc
 SELECT leaf, column_name, accepted, epsilon, error95 FROM dp_explain('SELECT kind, avg(age), dp_low(avg(age)), 2 * dp_high(count(*)) FROM flock_dp GROUP BY kind HAVING dp_low(sum(age)) > 3');
 SELECT leaf, column_name, accepted, epsilon, error95 FROM dp_explain('SELECT dp_low(count(*)) FROM flock_dp');
@@ -107,8 +107,8 @@ SELECT E'\n' || q || E'\n' || refused_mark(q) FROM unnest(array[
     'SELECT dp_low(sum(count(*)) OVER ()) FROM flock_dp GROUP BY kind', 'SELECT dp_low(count(*) OVER ()) FROM flock_dp', 'SELECT dp_low(count(*)) OVER () FROM flock_dp',
     'SELECT dp_low(n) FROM (SELECT kind, count(*) AS n FROM flock_dp GROUP BY kind) a', 'SELECT dp_low(sum(n)) FROM (SELECT kind, count(*) AS n FROM flock_dp GROUP BY kind) a',
     'SELECT count(*), (SELECT dp_low(count(*)) FROM pg_class) FROM flock_dp', 'SELECT (SELECT dp_low(sum(age) + 1)) FROM flock_dp', 'SELECT count(*), (SELECT dp_low(count(*))) FROM flock_dp', 'SELECT kind, count(*), (SELECT dp_low(kind)) FROM flock_dp GROUP BY kind', 'SELECT dp_low(NULL::int), count(*) FROM flock_dp',
-    'SELECT * FROM dp_rdr.release(''SELECT dp_low(1 + count(*)) FROM public.flock_dp'', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)',
-    'SELECT * FROM dp_rdr.release(''SELECT dp_low(age) FROM public.flock_dp GROUP BY age'', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)',
+    'SELECT * FROM dp_rdr.release(''SELECT dp_low(1 + count(*)) FROM public.flock_dp'', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)',
+    'SELECT * FROM dp_rdr.release(''SELECT dp_low(age) FROM public.flock_dp GROUP BY age'', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)',
     'SELECT count(*) FROM (SELECT dp_low(age) AS a FROM flock_dp) t WHERE a > 3']) WITH ORDINALITY u (q, i) ORDER BY i;
 -- Off a restricted view they are nothing.
 SELECT E'\n' || q || E'\n' || refused_mark(q) FROM unnest(array[

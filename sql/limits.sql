@@ -29,11 +29,11 @@ SELECT refusal('SELECT count(*) FROM adult_dp ORDER BY ' || many(1001, 'count(*)
 SELECT refusal('SELECT marital_status, ' || many(1000, 'count(*) FILTER (WHERE age = #)') || ' FROM adult_dp GROUP BY 1');
 SELECT refusal('SELECT 1 FROM adult_dp GROUP BY ' || many(1600, 'age < #'));
 SELECT refusal('SELECT cardinality(ARRAY[' || many(30000, 'count(*)') || ']) FROM adult_dp');
-SELECT refusal(format('SELECT * FROM dp_rdr.release(%L, NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS r (%s)',
+SELECT refusal(format('SELECT * FROM dp_rdr.release(%L, NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS r (%s)',
     'SELECT ' || many(1001, 'count(*)') || ' FROM public.adult_dp', many(1001, 'c# bigint')));
 
 -- A text of 64 kB, and what would make one.
-SELECT n, refusal(format('SELECT * FROM dp_rdr.release(%L, NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS r (n bigint)',
+SELECT n, refusal(format('SELECT * FROM dp_rdr.release(%L, NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS r (n bigint)',
     rpad('SELECT count(*) FROM public.adult_dp', n)))
 FROM unnest('{65536,65537}'::int[]) n;
 SELECT n, refusal(format('SELECT * FROM dp_query(%L) AS (n bigint)',
@@ -79,7 +79,7 @@ RESET ROLE;
 -- The ledger keeps the beginning of a long text, and the hash and the length of all of it.
 SET ROLE regress_analyst;
 SELECT count(*) FROM dp_rdr.release('SELECT count(*) FROM public.adult_dp WHERE workclass <> ''' || repeat('é', 10000) || '''',
-                                    NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS r (n bigint);
+                                    NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS r (n bigint);
 SELECT count(*) FROM dp_query('SELECT count(*) FROM adult_dp') AS (n bigint);
 RESET ROLE;
 SELECT octet_length(query), right(query, 12) AS ends, parameters ->> 'query_bytes' AS bytes,

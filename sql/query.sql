@@ -282,7 +282,7 @@ SET ROLE regress_analyst;
 SELECT e, attempt(format('SELECT * FROM dp_query(''SELECT count(*) FROM item_dp'', %L) AS (n bigint)', e)), (charged('item')).epsilon
 FROM unnest('{NULL,0.02,0.0123456789,0.000000001,0.05,0.06,100}'::numeric[]) e;
 SELECT attempt('SELECT * FROM dp_query(''SELECT count(*) AS n, avg(i4) AS a FROM item_dp'', 0.01) AS (n bigint, a numeric)'), (charged('item')).epsilon;
-SELECT attempt('SELECT * FROM dp_rdr.release(''SELECT count(*) FROM public.item_dp'', 100, 1000, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)'), (charged('item')).epsilon;
+SELECT attempt('SELECT * FROM dp_rdr.release(''SELECT count(*) FROM public.item_dp'', 100, 1000, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)'), (charged('item')).epsilon;
 
 -- dp_query: any statement that a SELECT can be.
 SET ROLE regress_precise;

@@ -280,7 +280,7 @@ SET ROLE regress_second;
 SELECT statement, attempt(statement) FROM (VALUES
     ('SELECT count(*) FROM person_dp WHERE age = 90'), ('SELECT count(note) FROM person_dp'), ('SELECT many, count(*) FROM person_dp GROUP BY many'),
     ('SELECT sum(salary) FILTER (WHERE age = 90) FROM person_dp'), ('SELECT * FROM dp_query(''SELECT count(*) FROM person_dp WHERE age = 90'') AS (n bigint)'),
-    ('SELECT * FROM dp_rdr.release(''SELECT count(*) FROM public.person_dp WHERE age = 90'', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)'),
+    ('SELECT * FROM dp_rdr.release(''SELECT count(*) FROM public.person_dp WHERE age = 90'', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)'),
     ('SELECT sex, sum(salary) FROM person_dp WHERE sex <> ''Other'' GROUP BY sex'), ('SELECT sum(salary) FROM person_dp')) t (statement);
 SET ROLE regress_controller;
 SELECT dp_revoke('person_dp', 'regress_second');
@@ -342,22 +342,22 @@ SELECT call, attempt('SELECT * FROM ' || call) FROM (VALUES
 SELECT id, statement, attempt(statement) FROM (VALUES
     ('A29', 'SELECT * FROM dp_rdr.deny(''person'') AS (id integer, age integer)'),
     ('A29', 'SELECT count(*) FROM dp_rdr.deny(''person'') AS (id integer, age integer)'),
-    ('A29', 'SELECT * FROM dp_rdr.release(''SELECT age FROM public.person_dp'', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (age integer)'),
-    ('A29', 'SELECT * FROM dp_rdr.release(''SELECT note AS c1, count(*) AS c2 FROM public.person_dp GROUP BY note'', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (c1 text, c2 bigint)'),
-    ('A29', 'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM public.person'', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)'),
-    ('A29', 'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM pg_temp.own'', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)'),
-    ('A29', 'SELECT * FROM dp_rdr.release(''SELECT max(note) FROM public.person_dp'', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n integer)'),
-    ('A29', 'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM public.person_dp; DROP TABLE own'', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)'),
-    ('A29', 'SELECT * FROM dp_rdr.release(''DELETE FROM own'', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)'),
-    ('A29', 'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM public.person_dp'', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n text)'),
-    ('A29', 'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM public.person_dp'', 0, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)'),
-    ('A29', 'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM public.person_dp'', ''NaN'', 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)'),
-    ('A29', 'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM public.person_dp'', NULL, ''NaN'', NULL, NULL, 1, true, NULL, NULL) AS (n bigint)'),
-    ('A29', 'SELECT * FROM dp_rdr.release(NULL, NULL, 1, true, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)'),
-    ('A29', 'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM public.person_dp WHERE age > $2'', NULL, 1, NULL, NULL, 1, true, NULL, NULL, 5) AS (n bigint)'),
-    ('A29', 'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM public.person_dp HAVING count(*) > 90'', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)'),
-    ('A29', 'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM public.person_dp LIMIT 1'', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)'),
-    ('A29', 'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM pg_temp.over'', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)'),
+    ('A29', 'SELECT * FROM dp_rdr.release(''SELECT age FROM public.person_dp'', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (age integer)'),
+    ('A29', 'SELECT * FROM dp_rdr.release(''SELECT note AS c1, count(*) AS c2 FROM public.person_dp GROUP BY note'', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (c1 text, c2 bigint)'),
+    ('A29', 'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM public.person'', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)'),
+    ('A29', 'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM pg_temp.own'', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)'),
+    ('A29', 'SELECT * FROM dp_rdr.release(''SELECT max(note) FROM public.person_dp'', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n integer)'),
+    ('A29', 'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM public.person_dp; DROP TABLE own'', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)'),
+    ('A29', 'SELECT * FROM dp_rdr.release(''DELETE FROM own'', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)'),
+    ('A29', 'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM public.person_dp'', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n text)'),
+    ('A29', 'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM public.person_dp'', 0, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)'),
+    ('A29', 'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM public.person_dp'', ''NaN'', 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)'),
+    ('A29', 'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM public.person_dp'', NULL, ''NaN'', NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)'),
+    ('A29', 'SELECT * FROM dp_rdr.release(NULL, NULL, 1, true, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)'),
+    ('A29', 'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM public.person_dp WHERE age > $2'', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL, 5) AS (n bigint)'),
+    ('A29', 'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM public.person_dp HAVING count(*) > 90'', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)'),
+    ('A29', 'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM public.person_dp LIMIT 1'', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)'),
+    ('A29', 'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM pg_temp.over'', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)'),
     ('A29', 'SELECT dp_rdr.lattice_add_sum(1, 1, ''\x'')'),
     ('A29', 'SELECT dp_rdr.ledger_hash(1, '''', '''')'),
     ('A29', 'SELECT dp_rdr.lattice_rows(age, ''\x'') FROM person_dp'),
@@ -404,7 +404,7 @@ SELECT statement, attempt(statement) FROM (VALUES
     ('SELECT count(*) FROM forged_types'), ('SELECT count(*) FROM forged_swapped'), ('SELECT count(*) FROM forged_filter'),
     ('SELECT count(*) FROM forged_other'), ('SELECT count(*) FROM forged_expression'),
     ('SELECT * FROM dp_query(''SELECT count(*) FROM forged'') AS (n bigint)'),
-    ('SELECT * FROM dp_rdr.release(''SELECT count(*) FROM pg_temp.forged'', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)')) t (statement);
+    ('SELECT * FROM dp_rdr.release(''SELECT count(*) FROM pg_temp.forged'', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)')) t (statement);
 
 -- A25: names are resolved first. A temporary table is not the restricted view: its own rows, and no charge.
 CREATE TEMP TABLE person_dp (age integer);

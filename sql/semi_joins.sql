@@ -109,5 +109,5 @@ SELECT query, attempt(query) FROM unnest(ARRAY[
 'SELECT count(*) FROM visit_dp v WHERE v.code IN (SELECT code FROM hidden)',
 'SELECT count(*) FROM code c WHERE EXISTS (SELECT FROM visit_dp v WHERE v.code = c.code)']) query;
 -- In a text of one's own.
-SELECT attempt($$SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM semi.code c WHERE (EXISTS (SELECT FROM semi.visit_dp v WHERE (v.code = c.code)))', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)$$),
-       attempt($$SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM semi.patient_dp p WHERE (EXISTS (SELECT FROM semi.visit v WHERE (v.patient_id = p.patient_id)))', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)$$);
+SELECT attempt($$SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM semi.code c WHERE (EXISTS (SELECT FROM semi.visit_dp v WHERE (v.code = c.code)))', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)$$),
+       attempt($$SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM semi.patient_dp p WHERE (EXISTS (SELECT FROM semi.visit v WHERE (v.patient_id = p.patient_id)))', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)$$);

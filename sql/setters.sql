@@ -77,7 +77,7 @@ SET ROLE regress_clerk;
 SELECT n IS NOT NULL AS answered FROM dp_query('SELECT count(*) FROM pupil_dp', epsilon => 0.1) AS (n bigint);
 SELECT * FROM dp_query('SELECT count(*) FROM pupil_dp', epsilon => 0.099999999) AS (n bigint);
 SELECT * FROM dp_query('SELECT count(*) FROM pupil_dp', epsilon => 1e-9) AS (n bigint);
-SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.pupil_dp', 0.05, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint);
+SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.pupil_dp', 0.05, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint);
 RESET ROLE;
 SELECT dp_grant('pupil_dp', 'regress_clerk', epsilon_min => 0.5);
 SET ROLE regress_clerk;

@@ -204,8 +204,8 @@ WHERE a.cid = b.cid;
 -- Requests are about one view.
 SELECT dp_request('SELECT count(*) FROM uj_customers_dp c JOIN uj_orders_dp o ON o.cid = c.cid', 'to know');
 -- The text of a leaf, written by hand.
-SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.uj_customers_dp c JOIN public.uj_labels l ON l.cid = c.cid', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint);
-SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.uj_customers_dp c, LATERAL (SELECT 1) l', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint);
+SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.uj_customers_dp c JOIN public.uj_labels l ON l.cid = c.cid', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint);
+SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.uj_customers_dp c, LATERAL (SELECT 1) l', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint);
 SET ROLE regress_controller;
 -- Policies that are not equal.
 SELECT dp_grant('uj_orders_dp', 'regress_analyst', tau => 0.25);

@@ -24,12 +24,12 @@ SELECT * FROM dp_query('SELECT count(*) FROM lone_dp', max_rows => 3, max_groups
 SELECT * FROM dp_explain('SELECT count(*) FROM lone_dp', max_rows => 0);
 SELECT * FROM dp_explain('SELECT count(*) FROM lone_dp', max_rows => 2, max_groups => 3);
 SELECT dp_request('SELECT count(*) FROM lone_dp', 'to know', max_rows => 0);
-SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.lone_dp', NULL, 1, NULL, NULL, 1, true, 0, NULL) AS (n bigint);
-SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.lone_dp', NULL, 1, NULL, NULL, 1, true, 2, 3) AS (n bigint);
+SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.lone_dp', NULL, 1, NULL, NULL, 1, true, 0, NULL, NULL) AS (n bigint);
+SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.lone_dp', NULL, 1, NULL, NULL, 1, true, 2, 3, NULL) AS (n bigint);
 -- Good ones, but nobody here has several rows.
 SELECT * FROM dp_query('SELECT count(*) FROM lone_dp', max_rows => 1) AS (n bigint);
 SELECT * FROM dp_query('SELECT count(*) FROM lone_dp', max_groups => 1048576) AS (n bigint);
-SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.lone_dp', NULL, 1, NULL, NULL, 1, true, 5, 5) AS (n bigint);
+SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.lone_dp', NULL, 1, NULL, NULL, 1, true, 5, 5, NULL) AS (n bigint);
 SELECT accepted, reason, unit, max_rows, max_groups FROM dp_explain('SELECT count(*) FROM lone_dp', max_rows => 5);
 SELECT dp_request('SELECT count(*) FROM lone_dp', 'to know', max_rows => 5);
 -- NULL is what is declared.
@@ -72,7 +72,7 @@ SELECT round(count(DISTINCT uid) FILTER (WHERE uid > 100), -1) AS many FROM call
 SELECT round(n, -1) AS visits FROM dp_query('SELECT count(*) FROM call_dp', max_rows => 4) AS (n bigint);
 SELECT round(n, -1) AS visits FROM dp_query('SELECT count(*) FROM call_dp', max_rows => 1) AS (n bigint);
 SELECT round(n, -1) AS visits FROM dp_query('SELECT count(*) FROM call_dp', max_rows => 100, max_groups => 1) AS (n bigint);
-SELECT round(n, -1) AS visits FROM dp_rdr.release('SELECT count(*) FROM public.call_dp', NULL, 1, NULL, NULL, 1, true, 4, NULL) AS (n bigint);
+SELECT round(n, -1) AS visits FROM dp_rdr.release('SELECT count(*) FROM public.call_dp', NULL, 1, NULL, NULL, 1, true, 4, NULL, NULL) AS (n bigint);
 -- A person in two groups is half a person in each.
 SELECT ward, n BETWEEN 23 AND 27 AS people FROM dp_query('SELECT ward, count(DISTINCT uid) FROM call_dp GROUP BY ward', max_groups => 1) AS (ward text, n bigint) ORDER BY 1;
 -- A sum is bounded by what so many rows could bring: eight visits of 5 are no more than four of 10.

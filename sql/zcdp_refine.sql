@@ -32,7 +32,7 @@ SELECT refused(counted(a)) FROM unnest(array['within => 0', 'within => 1', 'with
     $$error95 => 'NaN'$$, $$error95 => 'Infinity'$$, 'within => 0.1, deviations => 0.9', 'within => 0.1, deviations => 10.1',
     $$within => 0.1, deviations => 'NaN'$$, 'within => 0.1, deviations => NULL', 'deviations => 0', 'within => 0.1, epsilon => 0.0001',
     'deviations => 2', 'error95 => 30, deviations => 2']) WITH ORDINALITY u (a, i) ORDER BY i;
-SELECT refused(format($$SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.barn_dp', NULL, 1, %s, true, NULL, NULL) AS (n bigint)$$, a))
+SELECT refused(format($$SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.barn_dp', NULL, 1, %s, true, NULL, NULL, NULL) AS (n bigint)$$, a))
 FROM unnest(array['2, NULL, 1', 'NULL, -1, 1', '0.1, NULL, NULL', '0.1, NULL, 11']) WITH ORDINALITY u (a, i) ORDER BY i;
 SELECT refused(format('SELECT * FROM dp_refine(%s) AS (n bigint)', a)) FROM unnest(array['within => 2', 'deviations => NULL', 'error95 => -1', 'deviations => 2']) WITH ORDINALITY u (a, i) ORDER BY i;
 SELECT refused(format($$SELECT * FROM dp_explain('SELECT count(*) FROM barn_dp', %s)$$, a))

@@ -243,7 +243,10 @@ ALTER TABLE dp_rdr.protected_table
     ADD COLUMN max_rows integer CHECK (max_rows OPERATOR(pg_catalog.>=) 1 AND max_rows OPERATOR(pg_catalog.<=) 1048576),
     ADD COLUMN max_groups integer,
     ADD CONSTRAINT protected_table_check
-        CHECK (max_groups OPERATOR(pg_catalog.>=) 1 AND max_groups OPERATOR(pg_catalog.<=) max_rows);
+        CHECK (max_groups OPERATOR(pg_catalog.>=) 1 AND max_groups OPERATOR(pg_catalog.<=) max_rows),
+    ADD COLUMN max_rows_per_group integer,
+    ADD CONSTRAINT protected_table_check1
+        CHECK (max_rows_per_group OPERATOR(pg_catalog.>=) 1 AND max_rows_per_group OPERATOR(pg_catalog.<=) max_rows);
 CREATE INDEX protected_table_domain_idx ON dp_rdr.protected_table (domain);
 COMMENT ON TABLE dp_rdr.protected_table IS 'protected tables, and how their rows find the unit that they belong to';
 -- What is no secret, and may be joined with a domain's tables. Nothing in its rows comes from private ones.
@@ -463,9 +466,9 @@ DROP FUNCTION dp_rdr.release(text, numeric, float8);
 DROP FUNCTION dp_rdr.release(text, numeric, float8, "any");
 CREATE FUNCTION dp_query(query text, epsilon numeric = NULL, weight float8 = 1, within float8 = NULL,
                          error95 float8 = NULL, deviations float8 = 1, replay boolean = true,
-                         max_rows integer = NULL, max_groups integer = NULL)
+                         max_rows integer = NULL, max_groups integer = NULL, max_rows_per_group integer = NULL)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_query';
-COMMENT ON FUNCTION dp_query(text, numeric, float8, float8, float8, float8, boolean, integer, integer)
+COMMENT ON FUNCTION dp_query(text, numeric, float8, float8, float8, float8, boolean, integer, integer, integer)
     IS 'answers an aggregate query on a restricted view with DP noise; needs a column list: AS (n bigint)';
 
 CREATE FUNCTION dp_refine(within float8 = NULL, error95 float8 = NULL, deviations float8 = 1)
@@ -475,12 +478,14 @@ COMMENT ON FUNCTION dp_refine(float8, float8, float8)
 
 CREATE FUNCTION dp_explain(query text, within float8 = NULL, error95 float8 = NULL, deviations float8 = 1,
                            magnitude float8 = NULL, max_rows integer = NULL, max_groups integer = NULL,
+                           max_rows_per_group integer = NULL,
                            OUT leaf integer, OUT column_name text, OUT accepted boolean, OUT reason text,
                            OUT epsilon numeric, OUT delta numeric, OUT mechanism text, OUT error95 float8,
                            OUT threshold bigint, OUT rho numeric, OUT posterior50 float8, OUT advantage_max float8,
-                           OUT unit text, OUT max_rows integer, OUT max_groups integer)
+                           OUT unit text, OUT max_rows integer, OUT max_groups integer,
+                           OUT max_rows_per_group integer)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_explain';
-COMMENT ON FUNCTION dp_explain(text, float8, float8, float8, float8, integer, integer)
+COMMENT ON FUNCTION dp_explain(text, float8, float8, float8, float8, integer, integer, integer)
     IS 'whether a query would be answered, what each leaf would cost and how accurate it would be; nothing is charged';
 
 CREATE FUNCTION dp_last_release(OUT column_name text, OUT epsilon numeric, OUT epsilon_svt numeric, OUT delta numeric,
@@ -491,20 +496,21 @@ COMMENT ON FUNCTION dp_last_release()
     IS 'what the last answer to the current role in this connection was charged, and how accurate its columns are; '
        'behind a pool of connections it may have been another client''s: ask in the same transaction';
 CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, within float8, error95 float8,
-                               deviations float8, replay boolean, max_rows integer, max_groups integer)
+                               deviations float8, replay boolean, max_rows integer, max_groups integer,
+                               max_rows_per_group integer)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 AS 'MODULE_PATHNAME', 'release';
-COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer)
+COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, integer)
     IS 'checks, charges, evaluates and answers one leaf of a query';
 CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, within float8, error95 float8,
                                deviations float8, replay boolean, max_rows integer, max_groups integer,
-                               VARIADIC parameters "any")
+                               max_rows_per_group integer, VARIADIC parameters "any")
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 AS 'MODULE_PATHNAME', 'release';
-COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, "any")
+COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, integer, "any")
     IS 'checks, charges, evaluates and answers one leaf of a query with parameters';
-REVOKE ALL ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer),
-    dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, "any") FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer) TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, "any") TO PUBLIC;
+REVOKE ALL ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, integer),
+    dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, integer, "any") FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, integer) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, integer, "any") TO PUBLIC;
 
 CREATE FUNCTION dp_attack_risk(relation regclass, role regrole = NULL, OUT fpr float8, OUT tpr_max float8,
                                OUT advantage_max float8, OUT prior float8, OUT posterior_max float8)
@@ -598,19 +604,21 @@ COMMENT ON FUNCTION dp_high(anyelement)
 -- Units that are no rows.
 DROP FUNCTION dp_protect(regclass, text, text, text[], text);
 CREATE FUNCTION dp_protect(relation regclass, view text, unit text = NULL, columns text[] = NULL, filter text = NULL,
-                           max_rows integer = NULL, max_groups integer = NULL)
+                           max_rows integer = NULL, max_groups integer = NULL, max_rows_per_group integer = NULL)
     RETURNS regclass LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_protect';
-COMMENT ON FUNCTION dp_protect(regclass, text, text, text[], text, integer, integer)
+COMMENT ON FUNCTION dp_protect(regclass, text, text, text[], text, integer, integer, integer)
     IS 'protects a table and creates a restricted view over it';
 
-CREATE FUNCTION dp_set_unit(relation regclass, unit text, max_rows integer = NULL, max_groups integer = NULL)
+CREATE FUNCTION dp_set_unit(relation regclass, unit text, max_rows integer = NULL, max_groups integer = NULL,
+                            max_rows_per_group integer = NULL)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_unit';
-COMMENT ON FUNCTION dp_set_unit(regclass, text, integer, integer)
+COMMENT ON FUNCTION dp_set_unit(regclass, text, integer, integer, integer)
     IS 'says whose rows a protected table has, as long as nothing was asked about it';
 
-CREATE FUNCTION dp_set_contribution(relation regclass, max_rows integer = NULL, max_groups integer = NULL)
+CREATE FUNCTION dp_set_contribution(relation regclass, max_rows integer = NULL, max_groups integer = NULL,
+                                    max_rows_per_group integer = NULL)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_contribution';
-COMMENT ON FUNCTION dp_set_contribution(regclass, integer, integer)
+COMMENT ON FUNCTION dp_set_contribution(regclass, integer, integer, integer)
     IS 'limits how many rows and groups of one unit count in an answer';
 
 CREATE PROCEDURE dp_choose_contribution(relation regclass, epsilon numeric, share numeric = 0.99,
@@ -639,7 +647,8 @@ COMMENT ON FUNCTION dp_rdr.public_fault(oid, oid) IS 'why no query that reads a 
 REVOKE ALL ON FUNCTION dp_rdr.public_fault(oid, oid) FROM PUBLIC;
 
 CREATE FUNCTION dp_domain(relation regclass, OUT relation regclass, OUT unit text, OUT path text, OUT max_rows integer,
-                          OUT max_groups integer, OUT views bigint, OUT public regclass[])
+                          OUT max_groups integer, OUT views bigint, OUT public regclass[],
+                          OUT max_rows_per_group integer)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_domain';
 COMMENT ON FUNCTION dp_domain(regclass)
     IS 'the protected tables with data of the same people, and how a row of each finds the person that it belongs to';
@@ -792,9 +801,10 @@ SELECT pg_catalog.pg_extension_config_dump('dp_rdr.request',
     ' AND EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) session_role)');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.request_id_seq', '');
 CREATE FUNCTION dp_request(query text, purpose text, epsilon numeric = NULL, decider text = NULL,
-                           expires interval = '30 days', max_rows integer = NULL, max_groups integer = NULL)
+                           expires interval = '30 days', max_rows integer = NULL, max_groups integer = NULL,
+                           max_rows_per_group integer = NULL)
     RETURNS bigint LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_request';
-COMMENT ON FUNCTION dp_request(text, text, numeric, text, interval, integer, integer)
+COMMENT ON FUNCTION dp_request(text, text, numeric, text, interval, integer, integer, integer)
     IS 'asks that a query on a restricted view be permitted; returns the number of the request';
 
 CREATE FUNCTION dp_requests(state text = 'pending', OUT request bigint, OUT at timestamptz, OUT requester text, OUT view text,

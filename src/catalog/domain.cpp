@@ -46,6 +46,8 @@ static UnitPath *read_step(const Lookup &tables, Oid relation, StringInfo versio
     step->max_rows = isnull ? 0 : DatumGetInt32(limit);
     limit = row->value("max_groups", &isnull);
     step->max_groups = isnull ? 0 : DatumGetInt32(limit);
+    limit = row->value("max_rows_per_group", &isnull);
+    step->max_rows_per_group = isnull ? 0 : DatumGetInt32(limit);
     Datum parent = row->value("parent", &isnull);
     step->parent_relation = isnull ? InvalidOid : DatumGetObjectId(parent);
     Datum key = row->value("parent_key", &isnull);

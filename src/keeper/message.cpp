@@ -46,6 +46,7 @@ void write_ask(border::Writer *writer, const release::Ask &ask) {
     write_wanted(writer, ask.wanted);
     writer->put(ask.limits.max_rows);
     writer->put(ask.limits.max_groups);
+    writer->put(ask.limits.max_rows_per_group);
     writer->put(ask.anew);
     writer->put(ask.refines);
     write_refinable(writer, ask.refinable);
@@ -94,6 +95,7 @@ release::Ask read_ask(border::Reader *reader, const catalog::Asker &asker) {
     ask.wanted = read_wanted(reader);
     ask.limits.max_rows = reader->take<int>();
     ask.limits.max_groups = reader->take<int>();
+    ask.limits.max_rows_per_group = reader->take<int>();
     ask.anew = reader->take<bool>();
     ask.refines = reader->take<bool>();
     ask.refinable = read_refinable(reader);

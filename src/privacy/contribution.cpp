@@ -5,6 +5,7 @@
 
 #include "privacy/exact.hpp"
 #include "privacy/lattice.hpp"
+#include "privacy/wide.hpp"
 
 namespace dp::privacy {
 
@@ -41,25 +42,82 @@ void clip_any(int128 *values, std::size_t groups, std::size_t stride, std::size_
         }
 }
 
+// The smallest r with r^2 >= x, bit by bit: no floating point has a part in what is proved of it.
+template <class Unsigned> Unsigned root_up(const Unsigned &x, unsigned bits) {
+    Unsigned root = 0, rest = x, bit = Unsigned(1) << (bits - 2);
+    for (; bit != 0; bit >>= 2) {
+        const Unsigned next = root + bit;
+        root >>= 1;
+        if (rest >= next) {
+            rest -= next;
+            root += bit;
+        }
+    }
+    return rest == 0 ? root : root + 1;
+}
+
+void scale_down(int128 *values, std::size_t groups, std::size_t stride, std::size_t coordinates, std::uint64_t d,
+                uint128 n) {
+    for (std::size_t g = 0; g < groups; ++g)
+        for (std::size_t c = 0; c < coordinates; ++c) {
+            int128 &v = values[g * stride + c];
+            v = with_sign_of(v, share_of(magnitude(v), d, n));
+        }
+}
+
+// Squares that 128 bits do not hold. At most 2^22 groups (rows/contribution) of three numbers up to 2^127: below 2^280.
+void clip_groups_any(int128 *values, std::size_t groups, std::size_t stride, std::size_t coordinates, std::uint64_t d) {
+    uint512 squares = 0;
+    for (std::size_t g = 0; g < groups; ++g) {
+        uint512 of_group = 0;
+        for (std::size_t c = 0; c < coordinates; ++c)
+            of_group += static_cast<unsigned __int128>(magnitude(values[g * stride + c]));
+        squares += of_group * of_group;
+    }
+    if (squares <= uint512(d) * d)
+        return;
+    const uint512 n = root_up(squares, 512);
+    for (std::size_t g = 0; g < groups; ++g)
+        for (std::size_t c = 0; c < coordinates; ++c) {
+            int128 &v = values[g * stride + c];
+            const uint512 share = uint512(static_cast<unsigned __int128>(magnitude(v))) * d / n;
+            v = with_sign_of(v, static_cast<unsigned __int128>(share));
+        }
+}
+
+void clip_groups(int128 *values, std::size_t groups, std::size_t stride, std::size_t coordinates, std::uint64_t d) {
+    uint128 squares = 0;
+    bool large = false;
+    for (std::size_t g = 0; g < groups && !large; ++g) {
+        uint128 of_group = 0, square = 0;
+        for (std::size_t c = 0; c < coordinates; ++c)
+            large |= __builtin_add_overflow(of_group, magnitude(values[g * stride + c]), &of_group);
+        large |= __builtin_mul_overflow(of_group, of_group, &square);
+        large |= __builtin_add_overflow(squares, square, &squares);
+    }
+    if (large)
+        return clip_groups_any(values, groups, stride, coordinates, d);
+    if (squares > uint128{d} * d)
+        scale_down(values, groups, stride, coordinates, d, root_up(squares, 128));
+}
+
 std::uint64_t at_most(uint128 sensitivity) {
     return static_cast<std::uint64_t>(std::max<uint128>(1, std::min<uint128>(sensitivity, largest_sensitivity)));
 }
 
 } // namespace
 
-void clip(int128 *values, std::size_t groups, std::size_t stride, std::size_t coordinates, std::uint64_t sensitivity) {
+void clip(Norm norm, int128 *values, std::size_t groups, std::size_t stride, std::size_t coordinates,
+          std::uint64_t sensitivity) {
+    if (norm == Norm::groups)
+        return clip_groups(values, groups, stride, coordinates, sensitivity);
     uint128 n = 0;
     for (std::size_t g = 0; g < groups; ++g)
         for (std::size_t c = 0; c < coordinates; ++c)
             if (__builtin_add_overflow(n, magnitude(values[g * stride + c]), &n))
                 return clip_any(values, groups, stride, coordinates, sensitivity);
-    if (n <= sensitivity)
-        return;
-    for (std::size_t g = 0; g < groups; ++g)
-        for (std::size_t c = 0; c < coordinates; ++c) {
-            int128 &v = values[g * stride + c];
-            v = with_sign_of(v, share_of(magnitude(v), sensitivity, n));
-        }
+    if (n > sensitivity)
+        scale_down(values, groups, stride, coordinates, sensitivity, n);
 }
 
 // Words of 64 bits one after the other, each step a bijection; then the bits are mixed, since the smallest are kept.
@@ -98,6 +156,15 @@ std::uint64_t pair_sensitivity(int max_rows) {
 
 std::uint64_t units_sensitivity(int max_groups, std::uint64_t grain) {
     return at_most(static_cast<uint128>(max_groups) * grain);
+}
+
+// R C is at most 2^40 (catalog::max_declared_rows): up to 2^43 of a row the square has 126 bits; beyond, the root of R C alone is
+// rounded up, which is no less.
+std::uint64_t spread_sensitivity(int max_rows, int max_rows_per_group, std::uint64_t row_sensitivity) {
+    const uint128 rows = static_cast<uint128>(max_rows) * static_cast<uint128>(max_rows_per_group);
+    if (row_sensitivity <= std::uint64_t{1} << 43)
+        return at_most(root_up(rows * row_sensitivity * row_sensitivity, 128));
+    return at_most(root_up(rows, 128) * row_sensitivity);
 }
 
 } // namespace dp::privacy

@@ -8,9 +8,14 @@
 
 namespace dp::privacy {
 
+// What the clip keeps at most D. l1: the sum of abs(v). groups: the root of the sum of squares over groups of what is in each, the
+// l1 norm of its coordinates; of a count or a sum that is the l2 norm, of a pair or a triple no less.
+enum class Norm { l1, groups };
+
 // What a unit brings to one measure: integers by group and coordinate, those of one group side by side, groups `stride` apart.
-// Clipped to the l1 norm D: v if n = sum of abs(v) <= D, else sign(v) floor(abs(v) D / n). D <= largest_sensitivity.
-void clip(int128 *values, std::size_t groups, std::size_t stride, std::size_t coordinates, std::uint64_t sensitivity);
+// Clipped to the norm D: v if its norm n is at most D, else sign(v) floor(abs(v) D / ceil(n)). D <= largest_sensitivity.
+void clip(Norm norm, int128 *values, std::size_t groups, std::size_t stride, std::size_t coordinates,
+          std::uint64_t sensitivity);
 
 // Order in which the groups of a unit are kept when it has more than it may bring: a 64-bit hash of the canonical bytes of
 // the group's key, seeded with the domain and the unit. No secret: it depends on the unit's own rows alone.
@@ -22,6 +27,9 @@ std::uint64_t count_sensitivity(int max_rows, std::uint64_t grain);
 std::uint64_t sum_sensitivity(int max_rows, std::uint64_t row_sensitivity);
 std::uint64_t pair_sensitivity(int max_rows); // and of a triple
 std::uint64_t units_sensitivity(int max_groups, std::uint64_t grain);
+// D for Norm::groups, of rows that each add at most `row_sensitivity` to one group: ceil(sqrt(R C) row_sensitivity). C:
+// max_rows_per_group, at most R.
+std::uint64_t spread_sensitivity(int max_rows, int max_rows_per_group, std::uint64_t row_sensitivity);
 
 // Lattice points of a counted row where a unit may be in several groups: floors lose at most 2^-20 of a row each.
 constexpr std::uint64_t fine_grain = std::uint64_t{1} << 20;

@@ -150,9 +150,9 @@ void split_delta(ReleasePlan &plan, bool thresholded, Delta delta) {
 }
 
 // All the groups that one unit may open share delta.
-std::int64_t threshold_of(const ReleasePlan &plan) {
+std::int64_t threshold_of(const ReleasePlan &plan, const Measure &counted) {
     const double delta = plan.delta_groups.value();
-    const auto max_groups = static_cast<int>(plan.noise.front().sensitivity);
+    const int max_groups = counted.opened > 0 ? counted.opened : static_cast<int>(plan.noise.front().sensitivity);
     if (plan.mechanism == Mechanism::gaussian)
         return partition_threshold_gaussian(plan.noise.front().gaussian.sigma(), delta, max_groups);
     return partition_threshold_laplace(plan.epsilon.value() / plan.shares, delta, max_groups);
@@ -291,7 +291,7 @@ ReleasePlan plan_release(Mechanism mechanism, const std::vector<Measure> &measur
     else
         plan_laplace(plan, sensitivities);
     if (thresholded)
-        plan.threshold = threshold_of(plan);
+        plan.threshold = threshold_of(plan, measures.front());
     return plan;
 }
 
@@ -319,7 +319,7 @@ ReleasePlan plan_measurement(const std::vector<Measure> &measures, const std::ve
         plan.noise.push_back(noise);
     }
     if (thresholded)
-        plan.threshold = threshold_of(plan);
+        plan.threshold = threshold_of(plan, measures.front());
     return plan;
 }
 

@@ -51,8 +51,10 @@ struct Measure {
     std::uint64_t grain = 1; // of a count: lattice points of one counted row or unit (9.2), a power of two
     bool one_group = true;   // one unit changes it in one group at most: the scalar calibration is proved for it (8.4)
     std::int64_t fraction = -1; // of a quantile
-    std::vector<int> calls;  // indices into the list of calls
-    bool of_values = false;  // count(DISTINCT x): a unit adds the values that it alone has (9.11)
+    std::vector<int> calls;     // indices into the list of calls
+    bool of_values = false;     // count(DISTINCT x): a unit adds the values that it alone has (9.11)
+    int opened =
+        0; // of what is compared with a threshold: the groups that one unit may open, where D is another number; else 0
     int coordinates() const { return kind == MeasureKind::triple ? 3 : kind == MeasureKind::pair ? 2 : 1; }
     bool has_parts() const { return coordinates() > 1; } // what is printed is computed from several noisy sums
 };
@@ -111,7 +113,8 @@ struct ReleasePlan {
     Rho rho() const;                       // zCDP cost of the noise drawn, rounded up (of pure eps: 5.3)
 };
 // sensitivities: D_j per measure, in lattice units (of rows: COUNT 1, SUM Dz, pair and triple 2^30; of units: 9.2). Of the first
-// measure of a thresholded leaf it is the number of groups that one unit may open, kappa: its grain is 1.
+// measure of a thresholded leaf it is the number of groups that one unit may open, kappa, or for Norm::groups the root of that,
+// with kappa in Measure::opened: its grain is 1.
 // delta: the policy's d (0 for Laplace with declared groups).
 // Errors: InvalidParameter when Gaussian or thresholded and delta <= 0, epsilon outside [10^-9, 100], delta >= 1.
 ReleasePlan plan_release(Mechanism mechanism, const std::vector<Measure> &measures,

@@ -25,10 +25,11 @@ double l1_norm(const int128 *values, std::size_t groups, std::size_t width, std:
     return static_cast<double>(sum);
 }
 
-double l2_norm(const int128 *values, std::size_t groups, std::size_t width, std::size_t at) {
+// Norm::groups; of one coordinate the l2 norm.
+double norm_of_groups(const int128 *values, std::size_t groups, std::size_t width, std::size_t first, std::size_t n) {
     double norm = 0;
     for (std::size_t g = 0; g < groups; ++g)
-        norm = std::hypot(norm, static_cast<double>(values[g * width + at]));
+        norm = std::hypot(norm, l1_norm(values + g * width, 1, width, first, n));
     return norm;
 }
 
@@ -44,7 +45,7 @@ void measure_norms(const std::vector<Measure> &measures, const int128 *values, s
     }
 }
 
-double unit_pis(Mechanism mechanism, const std::vector<Measure> &measures,
+double unit_pis(Mechanism mechanism, const std::vector<Measure> &measures, const std::vector<Norm> &norms,
                 const std::vector<std::uint64_t> &sensitivities, const int128 *values, std::size_t groups) {
     const std::size_t width = width_of(measures);
     double pis = 0;
@@ -52,8 +53,9 @@ double unit_pis(Mechanism mechanism, const std::vector<Measure> &measures,
     for (std::size_t j = 0; j < measures.size(); ++j) {
         const auto n = static_cast<std::size_t>(measures[j].coordinates());
         const bool laplace = mechanism == Mechanism::laplace;
-        const double norm = laplace || measures[j].has_parts() ? l1_norm(values, groups, width, first, n)
-                                                               : l2_norm(values, groups, width, first);
+        const bool summed = laplace || (measures[j].has_parts() && norms[j] == Norm::l1);
+        const double norm =
+            summed ? l1_norm(values, groups, width, first, n) : norm_of_groups(values, groups, width, first, n);
         const double part = norm / static_cast<double>(sensitivities[j]);
         pis = laplace ? pis + part : std::hypot(pis, part);
         first += n;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "privacy/contribution.hpp"
 #include "privacy/mechanism.hpp"
 
 namespace dp::privacy {
@@ -16,8 +17,8 @@ namespace dp::privacy {
 void measure_norms(const std::vector<Measure> &measures, const int128 *values, std::size_t groups, double *norms);
 
 // Of clipped values: the sum of the measures' norms divided by D (Laplace), or the root of the sum of their squares (Gaussian;
-// the l2 norm of a count or a sum, the l1 norm of a pair or a triple). At most m, or sqrt(m).
-double unit_pis(Mechanism mechanism, const std::vector<Measure> &measures,
+// the l2 norm of a count or a sum, of a pair or a triple the norm that it was clipped to). At most m, or sqrt(m).
+double unit_pis(Mechanism mechanism, const std::vector<Measure> &measures, const std::vector<Norm> &norms,
                 const std::vector<std::uint64_t> &sensitivities, const int128 *values, std::size_t groups);
 
 // What clipping leaves of a unit, in the measure that it takes most of: the smallest of kept / brought, and 1 where it brings

@@ -82,7 +82,7 @@ inline int argument_number(const Aggregate &aggregate) {
 
 // How much of one unit is wanted, where a unit may have several rows (query/units); 0: what is declared.
 struct Limits {
-    int max_rows, max_groups;
+    int max_rows, max_groups, max_rows_per_group;
 };
 
 // A conjunct of WHERE: [NOT] EXISTS (SELECT FROM source WHERE condition).

@@ -11,8 +11,8 @@ namespace dp::query {
 constexpr int used_groups = -2;
 
 Oid release_function(bool parameters) {
-    static const Oid types[release_arguments + 1] = {TEXTOID,   NUMERICOID, FLOAT8OID, FLOAT8OID, FLOAT8OID,
-                                                     FLOAT8OID, BOOLOID,    INT4OID,   INT4OID,   ANYOID};
+    static const Oid types[release_arguments + 1] = {TEXTOID, NUMERICOID, FLOAT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID,
+                                                     BOOLOID, INT4OID,    INT4OID,   INT4OID,   ANYOID};
     return border::internal_function("release", release_arguments + (parameters ? 1 : 0), types);
 }
 

@@ -9,8 +9,8 @@
 namespace dp::query {
 
 bool is_release(Oid function);
-// leaf, epsilon, weight, within, error95, deviations, replay, max_rows, max_groups; then the parameters of the leaf.
-constexpr int release_arguments = 9;
+// leaf, epsilon, weight, within, error95, deviations, replay, max_rows, max_groups, max_rows_per_group; then the parameters of the leaf.
+constexpr int release_arguments = 10;
 // The function of that signature; parameters: with some.
 Oid release_function(bool parameters);
 

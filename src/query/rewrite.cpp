@@ -439,8 +439,8 @@ static FuncExpr *release_call(const char *leaf, const Split *split, const Reques
     call->args =
         lappend(call->args, makeConst(BOOLOID, -1, InvalidOid, sizeof(bool), BoolGetDatum(replay), false, true));
     Limits limits = request != nullptr ? request->limits : Limits{};
-    call->args =
-        list_concat(call->args, list_make2(limit_constant(limits.max_rows), limit_constant(limits.max_groups)));
+    call->args = list_concat(call->args, list_make3(limit_constant(limits.max_rows), limit_constant(limits.max_groups),
+                                                    limit_constant(limits.max_rows_per_group)));
     call->args = list_concat(call->args, static_cast<List *>(copyObject(split->arguments)));
     return call;
 }

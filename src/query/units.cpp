@@ -11,7 +11,10 @@ namespace dp::query {
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                     errmsg("%s must be between 1 and %d, not %d", name, catalog::max_declared_rows, value),
                     errhint("It is how many of one person's %s count in full: %s => 20, for instance.",
-                            strcmp(name, "max_rows") == 0 ? "rows" : "groups", name)));
+                            strcmp(name, "max_groups") == 0           ? "groups"
+                            : strcmp(name, "max_rows_per_group") == 0 ? "rows in each group"
+                                                                      : "rows",
+                            name)));
     pg_unreachable();
 }
 
@@ -30,6 +33,14 @@ void check_limits(const Limits &limits) {
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                         errmsg("max_groups of %d is more than max_rows of %d", limits.max_groups, limits.max_rows),
                         errhint("A person is in no more groups than rows: leave max_groups out, or pass less.")));
+    if (limits.max_rows_per_group != 0)
+        (void)checked_limit(limits.max_rows_per_group, "max_rows_per_group");
+    if (limits.max_rows != 0 && limits.max_rows_per_group > limits.max_rows)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("max_rows_per_group of %d is more than max_rows of %d", limits.max_rows_per_group,
+                               limits.max_rows),
+                        errhint("A person has no more rows in a group than in all: leave max_rows_per_group out, or "
+                                "pass less.")));
 }
 
 // ---- counting units ------------------------------------------------------------------------------------------------

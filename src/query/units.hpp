@@ -7,7 +7,7 @@
 
 namespace dp::query {
 
-// 22023 unless both are within 1 .. catalog::max_declared_rows where they are given, and max_groups is no more than max_rows.
+// 22023 unless all are within 1 .. catalog::max_declared_rows where they are given, and none is more than max_rows.
 void check_limits(const Limits &limits);
 // One of them as an argument: 22023 for 0 and below, which stands for "not given" elsewhere.
 int checked_limit(int value, const char *name);

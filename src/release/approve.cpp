@@ -147,7 +147,8 @@ Ask ask_of(const catalog::Requested &request, const Decision *decision) {
     ask.epsilon = request.wanted;
     ask.weight = 1;
     ask.wanted.deviations = 1;
-    ask.limits = {limit_field(request.parameters, "max_rows"), limit_field(request.parameters, "max_groups")};
+    ask.limits = {limit_field(request.parameters, "max_rows"), limit_field(request.parameters, "max_groups"),
+                  limit_field(request.parameters, "max_rows_per_group")};
     ask.anew = true;
     ask.by_request = true;
     ask.decision = decision;

@@ -116,6 +116,7 @@ Resolved resolve(const Ask &ask, query::Leaf *leaf, bool drawn) {
     terms.wanted = ask.wanted;
     if (ask.decision != nullptr)
         apply(*ask.decision, *question->settings, *policy, &terms);
+    rows::set_mechanism(question, terms.mechanism);
     terms.bound = bound_of(reading, *question->settings, terms, ask.refines);
     if (ask.versions != nullptr && strcmp(ask.versions, versions_of(*question->settings)) != 0)
         catalog::refuse_changing(*question->settings);

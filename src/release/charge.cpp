@@ -150,6 +150,8 @@ static void describe_units(StringInfo json, const rows::Question *question) {
     appendStringInfoString(json, ", \"unit\": ");
     escape_json(json, rows::unit_text(units->path));
     appendStringInfo(json, ", \"max_rows\": %d, \"max_groups\": %d", units->max_rows, units->max_groups);
+    if (rows::is_spread(question))
+        appendStringInfo(json, ", \"max_rows_per_group\": %d", units->max_rows_per_group);
     if (question->per_unit != nullptr)
         appendStringInfo(json, ", \"rows_of_unit\": %d", question->per_unit->max_rows);
     if (!rows::is_joined(question))
@@ -223,6 +225,8 @@ static void split_delta(const rows::Question *question, const Terms &terms, cata
 }
 
 catalog::Charge charge_for(const rows::Question *question, const Terms &terms) {
+    if (terms.mechanism == privacy::Mechanism::laplace && rows::is_spread(question)) // 9.14: its l1 norm is not bounded
+        elog(ERROR, "what is clipped for Gaussian noise was to get Laplace noise");
     catalog::Charge charge = {};
     charge.settings = question->settings;
     charge.asker = question->asker;

@@ -157,10 +157,10 @@ static void read_measures(JsonbContainer *object, rows::Question *question) {
             refuse_unreadable();
         auto kind = static_cast<privacy::MeasureKind>(int_field(measure, "kind"));
         if (kind == privacy::MeasureKind::quantile)
-            ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                            errmsg("min, max and percentiles are not drawn again"),
-                            errdetail("They were drawn from a histogram, which is not kept."),
-                            errhint("dp_fetch() has the answer; dp_explain() tells how far off their ranks are.")));
+            ereport(ERROR,
+                    (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("min, max and percentiles are not drawn again"),
+                     errdetail("They were drawn from a histogram, which is not kept."),
+                     errhint("dp_fetch() has the answer; dp_explain() tells how far off their ranks are.")));
         uint64 sensitivity = strtou64(required_field(measure, "sensitivity"), nullptr, 10);
         uint64 grain = strtou64(required_field(measure, "grain"), nullptr, 10);
         bool of_units = bool_field(measure, "of_units"), one_group = bool_field(measure, "one_group");
@@ -180,8 +180,12 @@ static void read_measures(JsonbContainer *object, rows::Question *question) {
         border::core([&] { *bounds = privacy::make_bounds(lower, upper, integer); });
         question->bounds[j] = bounds;
     }
+    auto *norms =
+        border::context_new<std::vector<privacy::Norm>>(); // nothing is clipped: the numbers are those of an answer
+    border::core([&] { norms->assign(sensitivities->size(), privacy::Norm::l1); });
     question->measures = measures;
     question->sensitivities = sensitivities;
+    question->norms = norms;
     question->nmeasures = n;
     question->k1 = question->ncoordinates = border::core([&] { return privacy::coordinates_of_one_group(*measures); });
 }

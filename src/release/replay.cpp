@@ -128,6 +128,8 @@ const char *text_of_units(const rows::Question *question) {
     add_number(&text, "one group", units->one_group ? 1 : 0);
     add_number(&text, "max_rows", units->max_rows);
     add_number(&text, "max_groups", units->max_groups);
+    if (rows::is_spread(question))
+        add_number(&text, "max_rows_per_group", units->max_rows_per_group);
     return text.data;
 }
 

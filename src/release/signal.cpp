@@ -194,7 +194,9 @@ static const rows::Question *count_of(const rows::Question *question, const Wish
     leaf->outputs[0] = query::Output{false, 0, "signal", query::Part::value};
     auto *measures = border::context_new<std::vector<privacy::Measure>>();
     auto *sensitivities = border::context_new<std::vector<uint64>>();
+    auto *norms = border::context_new<std::vector<privacy::Norm>>();
     border::core([&] {
+        norms->push_back(privacy::Norm::l1);
         *measures = privacy::leaf_measures({privacy::AggregateCall()}, false);
         sensitivities->push_back(sensitivity);
     });
@@ -204,6 +206,7 @@ static const rows::Question *count_of(const rows::Question *question, const Wish
     count->places = count->shown = nullptr;
     count->measures = measures;
     count->sensitivities = sensitivities;
+    count->norms = norms;
     count->bounds = static_cast<const privacy::Bounds **>(palloc0(sizeof(privacy::Bounds *)));
     count->argument_columns = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber)));
     count->measure_of = static_cast<int *>(palloc0(sizeof(int)));

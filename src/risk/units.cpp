@@ -329,8 +329,8 @@ static void take_unit(void *sink, rows::Unit *unit) {
     if (shown)
         privacy::measure_norms(*question->measures, brought->values, brought->ngroups, work->brought);
     rows::clip_contribution(question, brought);
-    double pis = privacy::unit_pis(work->mechanism, *question->measures, *question->sensitivities, brought->values,
-                                   brought->ngroups);
+    double pis = privacy::unit_pis(work->mechanism, *question->measures, *question->norms, *question->sensitivities,
+                                   brought->values, brought->ngroups);
     border::core([&] { work->profile->add(pis, 1); });
     check_profile(work);
     add_totals(work, unit);

@@ -9,12 +9,15 @@ namespace dp::rows {
 void check_asked_limits(const Question *question) {
     const query::Limits &limits = question->leaf->limits;
     query::check_limits(limits);
-    if (question->settings->unit != nullptr || (limits.max_rows == 0 && limits.max_groups == 0))
+    if (question->settings->unit != nullptr ||
+        (limits.max_rows == 0 && limits.max_groups == 0 && limits.max_rows_per_group == 0))
         return;
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("%s has no unit: each row is a person of its own", question->settings->view_name),
-                    errdetail("max_rows and max_groups say how much counts of a person who has several rows."),
-                    errhint("Leave them out. The controller declares who has several rows with dp_set_unit().")));
+    ereport(
+        ERROR,
+        (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+         errmsg("%s has no unit: each row is a person of its own", question->settings->view_name),
+         errdetail("max_rows, max_groups and max_rows_per_group say how much counts of a person who has several rows."),
+         errhint("Leave them out. The controller declares who has several rows with dp_set_unit().")));
 }
 
 // ---- units as groups -----------------------------------------------------------------------------------------------
@@ -140,15 +143,29 @@ const char *joined_text(const Question *question) {
 }
 
 static const char *rows_text(const Question *question, const Units *units) {
-    if (!is_joined(question))
-        return psprintf("a person's rows beyond max_rows are scaled down to %d", units->max_rows);
     if (units->single)
         return psprintf("joined (%s): keys say that a person has one row", joined_text(question));
-    return psprintf("a person's joined rows (%s) beyond max_rows are scaled down to %d", joined_text(question),
-                    units->max_rows);
+    const char *rows = is_joined(question) ? psprintf("joined rows (%s)", joined_text(question)) : "rows";
+    if (!is_spread(question))
+        return psprintf("a person's %s beyond max_rows are scaled down to %d", rows, units->max_rows);
+    return psprintf("a person's %s are scaled down where the squares of how many are in each group add up to more than "
+                    "max_rows times max_rows_per_group, " INT64_FORMAT,
+                    rows, int64{units->max_rows} * units->max_rows_per_group);
 }
 
-const char *clipping_text(const Question *question) {
+// Why a limit of the rows in each group changes nothing; null: there is none, or it does.
+static const char *useless_limit(const Question *question, privacy::Mechanism mechanism) {
+    const Units *units = question->units;
+    if (units->max_rows_per_group == 0 || is_spread(question))
+        return nullptr;
+    if (units->one_group)
+        return "max_rows_per_group changes nothing where a person is in one group";
+    if (mechanism == privacy::Mechanism::laplace)
+        return "max_rows_per_group changes nothing with Laplace noise";
+    return "max_rows_per_group changes nothing where different values alone are counted";
+}
+
+static const char *clipped_rows(const Question *question) {
     const Units *units = question->units;
     if (units == nullptr || !units->clipped)
         return nullptr;
@@ -158,10 +175,20 @@ const char *clipping_text(const Question *question) {
     const char *rows = rows_text(question, units);
     if (units->one_group || units->max_groups >= units->max_rows)
         return rows;
+    if (is_spread(question) && !question->thresholded)
+        return psprintf("%s; count(DISTINCT ..) counts one in full in %d group%s", rows, units->max_groups,
+                        units->max_groups == 1 ? "" : "s");
     return question->thresholded
                ? psprintf("%s, in %d group%s at most", rows, units->max_groups, units->max_groups == 1 ? "" : "s")
                : psprintf("%s; count(DISTINCT ..) counts one %d time%s over all groups", rows, units->max_groups,
                           units->max_groups == 1 ? "" : "s");
+}
+
+const char *clipping_text(const Question *question, privacy::Mechanism mechanism) {
+    const char *clipped = clipped_rows(question);
+    const char *useless =
+        clipped == nullptr || question->per_unit != nullptr ? nullptr : useless_limit(question, mechanism);
+    return useless == nullptr ? clipped : psprintf("%s; %s", clipped, useless);
 }
 
 } // namespace dp::rows

@@ -15,7 +15,7 @@ void check_asked_units(const Question *question);
 const char *unit_text(const catalog::UnitPath *path);
 // The sources, as the query names them.
 const char *joined_text(const Question *question);
-// What is clipped, for people; null: nothing is.
-const char *clipping_text(const Question *question);
+// What is clipped, for people; null: nothing is. Of a question under its mechanism (set_mechanism).
+const char *clipping_text(const Question *question, privacy::Mechanism mechanism);
 
 } // namespace dp::rows

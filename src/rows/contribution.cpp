@@ -370,11 +370,11 @@ void clip_contribution(const Question *question, UnitContribution *unit) {
         for (int j = 0; j < question->nmeasures; j++) {
             const privacy::Measure &measure = (*question->measures)[j];
             if (measure.kind == privacy::MeasureKind::quantile) // over all cells of all groups
-                privacy::clip(unit->cell_counts + quantile++, unit->ncells, unit->nquantiles, 1,
+                privacy::clip(privacy::Norm::l1, unit->cell_counts + quantile++, unit->ncells, unit->nquantiles, 1,
                               (*question->sensitivities)[j]);
             else
-                privacy::clip(unit->values + first, unit->ngroups, question->ncoordinates, measure.coordinates(),
-                              (*question->sensitivities)[j]);
+                privacy::clip((*question->norms)[j], unit->values + first, unit->ngroups, question->ncoordinates,
+                              measure.coordinates(), (*question->sensitivities)[j]);
             first += measure.coordinates();
         }
     });

@@ -293,6 +293,8 @@ uint64 hash_of_looked_up(const Question *question) {
             appendStringInfo(&text, "|%s %s %d", bounds->lower.c_str(), bounds->upper.c_str(), bounds->exponent);
     if (question->units != nullptr)
         appendStringInfo(&text, "|%d %d", question->units->max_rows, question->units->max_groups);
+    if (question->units != nullptr && question->units->max_rows_per_group > 0)
+        appendStringInfo(&text, " %d", question->units->max_rows_per_group);
     const uint64 hash = hash_bytes_extended(reinterpret_cast<const unsigned char *>(text.data), text.len, 0);
     return hash == 0 ? 1 : hash;
 }

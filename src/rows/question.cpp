@@ -497,6 +497,60 @@ static const privacy::Bounds *bounds_of_parts(const privacy::Bounds *of_row) {
     return fine->exponent < of_row->exponent ? fine : of_row;
 }
 
+// Where a row adds to one group only, in which a unit is known to have so much at most. Of different values that is not known.
+static bool is_in_groups(const privacy::Measure &measure) {
+    return measure.kind != privacy::MeasureKind::quantile && !measure.of_values;
+}
+
+// What a row adds at most, to one group: in l1 norm, for all coordinates together.
+static uint64 row_sensitivity_of(const Question *question, int j) {
+    const privacy::Measure &measure = (*question->measures)[j];
+    if (measure.kind == privacy::MeasureKind::count)
+        return measure.grain;
+    return measure.kind == privacy::MeasureKind::sum ? question->bounds[j]->sensitivity() : privacy::pair_one;
+}
+
+// A count of units has one in each of kappa groups. Core region.
+static uint64 spread_sensitivity_of(const Question *question, int j) {
+    const Units *units = question->units;
+    const uint64 of_row = row_sensitivity_of(question, j);
+    return (*question->measures)[j].of_units
+               ? privacy::spread_sensitivity(units->max_groups, 1, of_row)
+               : privacy::spread_sensitivity(units->max_rows, units->max_rows_per_group, of_row);
+}
+
+void set_mechanism(Question *question, privacy::Mechanism mechanism) {
+    const Units *units = question->units;
+    if (mechanism != privacy::Mechanism::gaussian || units == nullptr || !units->clipped || units->one_group ||
+        units->max_rows_per_group == 0)
+        return;
+    auto *sensitivities = border::context_new<std::vector<uint64>>();
+    auto *norms = border::context_new<std::vector<privacy::Norm>>();
+    auto *measures = border::context_new<std::vector<privacy::Measure>>();
+    border::core([&] {
+        *sensitivities = *question->sensitivities;
+        *norms = *question->norms;
+        *measures = *question->measures;
+        for (int j = 0; j < question->nmeasures; j++)
+            if (is_in_groups((*measures)[j])) {
+                (*norms)[j] = privacy::Norm::groups;
+                (*sensitivities)[j] = spread_sensitivity_of(question, j);
+            }
+        if (question->thresholded)
+            measures->front().opened = units->max_groups;
+    });
+    question->measures = measures;
+    question->sensitivities = sensitivities;
+    question->norms = norms;
+}
+
+bool is_spread(const Question *question) {
+    for (int j = 0; j < question->nmeasures; j++)
+        if ((*question->norms)[j] == privacy::Norm::groups)
+            return true;
+    return false;
+}
+
 static void find_sensitivities(const catalog::Reading &reading, Question *question) {
     auto *sensitivities = border::context_new<std::vector<uint64>>();
     question->bounds =
@@ -514,6 +568,9 @@ static void find_sensitivities(const catalog::Reading &reading, Question *questi
         border::core([&] { sensitivities->push_back(sensitivity); });
     }
     question->sensitivities = sensitivities;
+    auto *norms = border::context_new<std::vector<privacy::Norm>>();
+    border::core([&] { norms->assign(sensitivities->size(), privacy::Norm::l1); });
+    question->norms = norms;
 }
 
 static int places(const char *decimal) {
@@ -589,6 +646,23 @@ static int declared_groups(const Question *question, const Units *units) {
     return several < 0 ? 0 : question->sources[several].settings->unit->max_groups;
 }
 
+// Of rows of the only table that a unit may have several of, each of which may be in so many joined ones; 0: not declared.
+static int64 declared_rows_per_group(const Question *question, const Units *units) {
+    if (units->joined == nullptr)
+        return units->path->max_rows_per_group;
+    const int several = units->joined->several;
+    if (several < 0)
+        return 0;
+    const catalog::UnitPath *path = question->sources[several].settings->unit;
+    return path->max_rows_per_group * (units->joined->max_rows / Max(path->max_rows, 1));
+}
+
+static void limit_rows_per_group(const Question *question, Units *units) {
+    const int asked = question->leaf->limits.max_rows_per_group;
+    const int64 wanted = asked == 0 ? declared_rows_per_group(question, units) : asked;
+    units->max_rows_per_group = static_cast<int>(Min(wanted, units->max_rows));
+}
+
 static void limit_groups(Question *question, Units *units) {
     if (!units->clipped) { // units are rows: those without a unit are nobody's
         question->where = make_and_qual(static_cast<Node *>(copyObject(units->links)), question->where);
@@ -601,6 +675,7 @@ static void limit_groups(Question *question, Units *units) {
         units->max_groups = Max(Min(units->max_groups, question->ngroups), 1);
     if (units->one_group)
         units->max_groups = 1;
+    limit_rows_per_group(question, units);
 }
 
 // The leaf was read as one over units: if there are none now, something has changed.

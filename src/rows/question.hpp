@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "privacy/contribution.hpp"
 #include "privacy/lattice.hpp"
 #include "privacy/mechanism.hpp"
 
@@ -58,8 +59,9 @@ struct Units {
         ancestors; // oid: tables that are read beside the leaf's to find the unit, behind the entries of the leaf's range table
     Node
         *links; // the unit is there (not NULL, not too long), and the rows of the ancestors are the table's; never null
-    int max_rows;   // R: of the leaf; what a unit has beyond it is clipped. 1 where not `clipped`
-    int max_groups; // kappa
+    int max_rows;           // R: of the leaf; what a unit has beyond it is clipped. 1 where not `clipped`
+    int max_groups;         // kappa
+    int max_rows_per_group; // C, at most R; 0: neither declared nor asked for
     bool clipped;   // false: keys say that a unit has one row at most: the statement is that of rows, with the links
     bool one_group; // a unit is in one group at most, whatever it brings
     bool single;    // clipped, but keys say that a unit brings one joined row at most
@@ -111,6 +113,7 @@ struct Question {
     // Core objects owned by the memory context.
     const std::vector<privacy::Measure> *measures;
     const std::vector<uint64> *sensitivities; // D_j
+    const std::vector<privacy::Norm> *norms;  // what of a unit is at most that
     const privacy::Bounds **bounds;           // per measure; null for counts
     int nmeasures;
     int k1;
@@ -128,6 +131,12 @@ struct Question {
 // Errors: 55000 (not a restricted view, changed columns, no bounds declared ...), 54000 (too many groups).
 // Everything is read under the one snapshot of `reading`.
 Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char *text, ParamListInfo parameters);
+
+// Of a question that was prepared: the noise that it is answered with. Until then it is clipped as for Laplace noise, which is right
+// for any; from here on D_j and the clip are those of max_rows_per_group where that says something (9.14).
+void set_mechanism(Question *question, privacy::Mechanism mechanism);
+// Whether it does: Gaussian noise, a unit that may be in several groups, and a measure other than different values.
+bool is_spread(const Question *question);
 
 // 0A000 when it is: where a price or a risk is asked for, there is none.
 void check_asks_something(const Question *question);

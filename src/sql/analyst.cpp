@@ -44,6 +44,7 @@ enum ReleaseArgument {
     release_replay,
     release_max_rows,
     release_max_groups,
+    release_max_rows_per_group,
     release_first_parameter
 };
 

@@ -149,6 +149,8 @@ query::Limits asked_limits(FunctionCallInfo fcinfo, int first) {
         limits.max_rows = query::checked_limit(PG_GETARG_INT32(first), "max_rows");
     if (!PG_ARGISNULL(first + 1))
         limits.max_groups = query::checked_limit(PG_GETARG_INT32(first + 1), "max_groups");
+    if (!PG_ARGISNULL(first + 2))
+        limits.max_rows_per_group = query::checked_limit(PG_GETARG_INT32(first + 2), "max_rows_per_group");
     query::check_limits(limits);
     return limits;
 }

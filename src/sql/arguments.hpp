@@ -39,7 +39,7 @@ double checked_weight(double weight, const char *name);
 void check_wanted(const privacy::Wanted &wanted);
 // within, error95 and deviations, which follow each other from `first` on. 22023 for values that are none; 22004 without deviations.
 privacy::Wanted wanted_arguments(FunctionCallInfo fcinfo, int first);
-// max_rows and max_groups. 22023 for values that are none.
+// max_rows, max_groups and max_rows_per_group, which follow each other. 22023 for values that are none.
 query::Limits asked_limits(FunctionCallInfo fcinfo, int first);
 
 } // namespace dp::sql

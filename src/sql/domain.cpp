@@ -190,13 +190,16 @@ static void store_limits(const Visit &visit, Oid relation, const UnitPath *path,
     unit.columns = path->columns;
     unit.keyed = path->direct && catalog::covers_key(relation, path->ncolumns, path->columns);
     check_limits(relation, &unit, limits);
-    Oid types[3] = {OIDOID, INT4OID, INT4OID};
-    Datum values[3] = {ObjectIdGetDatum(relation), Int32GetDatum(limits.max_rows), Int32GetDatum(limits.max_groups)};
-    char nulls[4] = "   ";
+    Oid types[4] = {OIDOID, INT4OID, INT4OID, INT4OID};
+    Datum values[4] = {ObjectIdGetDatum(relation), Int32GetDatum(limits.max_rows), Int32GetDatum(limits.max_groups),
+                       Int32GetDatum(limits.max_rows_per_group)};
+    char nulls[5] = "    ";
     nulls[1] = limits.max_rows > 0 ? ' ' : 'n';
     nulls[2] = limits.max_groups > 0 ? ' ' : 'n';
-    visit.run("UPDATE dp_rdr.protected_table t SET max_rows = $2, max_groups = $3 WHERE t.relation::oid = $1", 3, types,
-              values, nulls);
+    nulls[3] = limits.max_rows_per_group > 0 ? ' ' : 'n';
+    visit.run("UPDATE dp_rdr.protected_table t SET max_rows = $2, max_groups = $3, max_rows_per_group = $4 "
+              "WHERE t.relation::oid = $1",
+              4, types, values, nulls);
 }
 
 DP_CALL(dp_set_contribution) {
@@ -216,6 +219,8 @@ DP_CALL(dp_set_contribution) {
         limits.max_rows = path->max_rows;
     if (limits.max_groups == 0)
         limits.max_groups = path->max_groups;
+    if (limits.max_rows_per_group == 0)
+        limits.max_rows_per_group = path->max_rows_per_group;
     store_limits(visit, relation, path, limits);
     visit.leave();
     PG_RETURN_VOID();
@@ -284,7 +289,8 @@ static void keep_limit(Oid relation, const UnitPath *before, int max_rows) {
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("the unit of %s changed meanwhile", qualified_name(relation)),
                         errdetail("The charge stays. %d rows were chosen for the unit that there was.", max_rows)));
-    store_limits(visit, relation, path, Limits{max_rows, Min(path->max_groups, max_rows)});
+    store_limits(visit, relation, path,
+                 Limits{max_rows, Min(path->max_groups, max_rows), Min(path->max_rows_per_group, max_rows)});
     visit.leave();
 }
 
@@ -373,8 +379,8 @@ DP_CALL(dp_domain) {
     Datum public_tables = public_tables_of(relation);
     for (uint64 i = 0; i < n; i++) {
         const UnitPath *path = declared_unit(tables[i]);
-        Datum values[7] = {ObjectIdGetDatum(tables[i])};
-        bool nulls[7] = {false, path == nullptr, path == nullptr, true, true, false, false};
+        Datum values[8] = {ObjectIdGetDatum(tables[i])};
+        bool nulls[8] = {false, path == nullptr, path == nullptr, true, true, false, false, true};
         if (path != nullptr) {
             values[1] = CStringGetTextDatum(names_of(path));
             values[2] = CStringGetTextDatum(way_of(path));
@@ -382,6 +388,8 @@ DP_CALL(dp_domain) {
             values[4] = Int32GetDatum(path->max_groups);
             nulls[3] = path->max_rows == 0;
             nulls[4] = path->max_groups == 0;
+            values[7] = Int32GetDatum(path->max_rows_per_group);
+            nulls[7] = path->max_rows_per_group == 0;
         }
         values[5] = Int64GetDatum(views[i]);
         values[6] = public_tables;

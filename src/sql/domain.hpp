@@ -19,7 +19,7 @@ struct Unit {
 
 // Limits of what one unit may bring, as arguments: 0 for NULL.
 struct Limits {
-    int max_rows, max_groups;
+    int max_rows, max_groups, max_rows_per_group;
 };
 
 // Errors: 22023 (not of the form), 42703, 42P01, 42501, 55000, 0A000, 54000, each with its remedy. The caller holds a lock on

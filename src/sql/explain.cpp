@@ -50,6 +50,7 @@ enum Column {
     col_unit,
     col_max_rows,
     col_max_groups,
+    col_max_rows_per_group,
     ncolumns
 };
 
@@ -199,11 +200,9 @@ static release::Terms terms_of_call(const Call *call, const catalog::Policy *pol
     return terms;
 }
 
-static int limit_argument(const Call *call, int argument) {
+static int limit_argument(const Call *call, int argument, const char *name) {
     auto *constant = castNode(Const, list_nth(call->function->args, argument));
-    return constant->constisnull
-               ? 0
-               : query::checked_limit(DatumGetInt32(constant->constvalue), argument == 7 ? "max_rows" : "max_groups");
+    return constant->constisnull ? 0 : query::checked_limit(DatumGetInt32(constant->constvalue), name);
 }
 
 static bool is_written_out(const FuncExpr *function) {
@@ -289,17 +288,20 @@ void explain_leaf(Call *call, const List *earlier, const List *asked_before, con
     if (leaf->noutputs != call->ncolumns)
         ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
                         errmsg("the declared columns are not those of the query on the restricted view")));
-    leaf->limits = {limit_argument(call, 7), limit_argument(call, 8)};
+    leaf->limits = {limit_argument(call, 7, "max_rows"), limit_argument(call, 8, "max_groups"),
+                    limit_argument(call, 9, "max_rows_per_group")};
     border::check_permissions(leaf->query);
     catalog::Reading reading = catalog::Reading::open();
     rows::Question *question = rows::prepare(reading, leaf, query, nullptr);
     question->asker = catalog::current_asker();
-    verdict->units = question->units;
-    verdict->clipped = rows::clipping_text(question);
     catalog::Policy *policy = catalog::policy_of_all(reading, question->settings, question->asker);
     question->grantee = policy->grantee_name;
     release::check_direct(*policy, *question->settings);
     release::Terms terms = terms_of_call(call, policy);
+    rows::set_mechanism(question, terms.mechanism);
+    verdict->units = question->units;
+    verdict->spread = rows::is_spread(question);
+    verdict->clipped = rows::clipping_text(question, terms.mechanism);
     const catalog::Terms *now = catalog::read_terms(reading, question->settings->view, InvalidOid, InvalidOid);
     terms.bound = now == nullptr ? nullptr : &now->bound;
     verdict->used =
@@ -369,17 +371,20 @@ static const char *reason_of(const Verdict &verdict) {
 }
 
 // What one unit is, and how much of it counts: declared, or asked for.
-static void set_units(Row *row, const rows::Units *units) {
+static void set_units(Row *row, const Verdict &verdict) {
+    const rows::Units *units = verdict.units;
     if (units == nullptr)
         return;
     row->set_text(col_unit, rows::unit_text(units->path));
     row->set(col_max_rows, Int32GetDatum(units->max_rows));
     row->set(col_max_groups, Int32GetDatum(units->max_groups));
+    if (verdict.spread)
+        row->set(col_max_rows_per_group, Int32GetDatum(units->max_rows_per_group));
 }
 
 static void set_estimate(Row *row, const Verdict &verdict, int column) {
     const release::Estimate &estimate = verdict.estimate;
-    set_units(row, verdict.units);
+    set_units(row, verdict);
     if (!verdict.known || estimate.from_data) {
         row->set_text(col_reason, verdict.known ? "depends on the data" : "depends on how the statement is executed");
         return;

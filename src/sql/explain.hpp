@@ -22,6 +22,7 @@ struct Verdict {
     Datum replayable; // the key under which the answer would be stored; 0: it would not be
     bool uncharged;
     const rows::Units *units; // null: a row is a unit
+    bool spread;              // its max_rows_per_group says something
     const char *clipped;      // what of a unit does not count, in words; null: all does
 };
 

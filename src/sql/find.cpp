@@ -86,7 +86,7 @@ DP_CALL(dp_find_epsilon) {
     risk::GeneralQuestion *general = general_question(query, !PG_ARGISNULL(find_sensitivity));
     if (general != nullptr)
         return answer_general(fcinfo, general, terms);
-    rows::Question *question = controllers_question(query);
+    rows::Question *question = controllers_question(query, terms.mechanism);
     if (!PG_ARGISNULL(find_group_a)) {
         Oid relation = question->settings->relation;
         terms.group_a = query::canonical_condition(text_argument(fcinfo, find_group_a), relation, "group_a");

@@ -28,10 +28,10 @@ static void explain_refusal(void *) {
                "others");
 }
 
-static rows::Question *question_of(const char *text) {
+static rows::Question *question_of(const char *text, privacy::Mechanism mechanism) {
     ErrorContextCallback callback = {error_context_stack, explain_refusal, nullptr};
     error_context_stack = &callback;
-    rows::Question *question = controllers_question(text);
+    rows::Question *question = controllers_question(text, mechanism);
     error_context_stack = callback.previous;
     return question;
 }
@@ -51,7 +51,7 @@ DP_CALL(dp_find_and_release_epsilon) {
         terms.delta = catalog::checked_delta(PG_GETARG_DATUM(arg_delta), "delta");
     terms.candidates = catalog::candidates_from_array(array_argument(fcinfo, arg_candidates));
     catalog::check_can_charge();
-    rows::Question *question = question_of(text_argument(fcinfo, arg_query));
+    rows::Question *question = question_of(text_argument(fcinfo, arg_query), terms.mechanism);
     release::Answer answer = release::answer(question, terms);
     return epsilon_and_answer(fcinfo, &answer);
 }

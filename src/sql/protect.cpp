@@ -368,9 +368,9 @@ void register_domain(const Visit &visit, const char *id, Oid relation, const Uni
 }
 
 void register_unit(const Visit &visit, const char *id, Oid relation, const Unit *unit, const Limits &limits) {
-    Oid types[7] = {OIDOID, TEXTOID, TEXTARRAYOID, OIDOID, TEXTARRAYOID, INT4OID, INT4OID};
-    char nulls[8] = "       ";
-    Datum values[7] = {ObjectIdGetDatum(relation), CStringGetTextDatum(id)};
+    Oid types[8] = {OIDOID, TEXTOID, TEXTARRAYOID, OIDOID, TEXTARRAYOID, INT4OID, INT4OID, INT4OID};
+    char nulls[9] = "        ";
+    Datum values[8] = {ObjectIdGetDatum(relation), CStringGetTextDatum(id)};
     auto put = [&](int place, bool there, auto value) {
         if (there)
             values[place] = value();
@@ -383,11 +383,14 @@ void register_unit(const Visit &visit, const char *id, Oid relation, const Unit 
         [&] { return unit_array(unit->parent, unit->ncolumns, unit->parent_key); });
     put(5, limits.max_rows > 0, [&] { return Int32GetDatum(limits.max_rows); });
     put(6, limits.max_groups > 0, [&] { return Int32GetDatum(limits.max_groups); });
-    visit.run("INSERT INTO dp_rdr.protected_table (relation, domain, unit, parent, parent_key, max_rows, max_groups) "
-              "VALUES ($1::regclass, $2::uuid, $3, $4::regclass, $5, $6, $7) ON CONFLICT (relation) DO UPDATE SET "
+    put(7, limits.max_rows_per_group > 0, [&] { return Int32GetDatum(limits.max_rows_per_group); });
+    visit.run("INSERT INTO dp_rdr.protected_table (relation, domain, unit, parent, parent_key, max_rows, max_groups, "
+              "max_rows_per_group) "
+              "VALUES ($1::regclass, $2::uuid, $3, $4::regclass, $5, $6, $7, $8) ON CONFLICT (relation) DO UPDATE SET "
               "domain = excluded.domain, unit = excluded.unit, parent = excluded.parent, "
-              "parent_key = excluded.parent_key, max_rows = excluded.max_rows, max_groups = excluded.max_groups",
-              7, types, values, nulls);
+              "parent_key = excluded.parent_key, max_rows = excluded.max_rows, max_groups = excluded.max_groups, "
+              "max_rows_per_group = excluded.max_rows_per_group",
+              8, types, values, nulls);
 }
 
 static void register_view(const Visit &visit, Oid view, Oid relation, const char *filter, bool all_columns) {
@@ -433,12 +436,14 @@ static void check_declared(Oid relation, const Unit *unit, const Limits &limits)
                  errhint("A further view has the same: leave unit at NULL. dp_set_unit('%s', ...) changes it, as "
                          "long as nothing was asked.",
                          name)));
-    int max_rows = path == nullptr ? 0 : path->max_rows, max_groups = path == nullptr ? 0 : path->max_groups;
-    if ((limits.max_rows > 0 && limits.max_rows != max_rows) ||
-        (limits.max_groups > 0 && limits.max_groups != max_groups))
+    const Limits declared =
+        path == nullptr ? Limits{} : Limits{path->max_rows, path->max_groups, path->max_rows_per_group};
+    if ((limits.max_rows > 0 && limits.max_rows != declared.max_rows) ||
+        (limits.max_groups > 0 && limits.max_groups != declared.max_groups) ||
+        (limits.max_rows_per_group > 0 && limits.max_rows_per_group != declared.max_rows_per_group))
         ereport(ERROR,
                 (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("%s is protected with other limits", name),
-                 errhint("All its views have the same: leave max_rows and max_groups at NULL; "
+                 errhint("All its views have the same: leave max_rows, max_groups and max_rows_per_group at NULL; "
                          "dp_set_contribution('%s', ...) changes them.",
                          name)));
 }

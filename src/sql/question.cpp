@@ -8,7 +8,8 @@
 namespace dp::sql {
 
 // The ownership is checked before anything else is said about the table.
-static rows::Question *prepared(query::Leaf *leaf, const char *text, ParamListInfo parameters) {
+static rows::Question *prepared(query::Leaf *leaf, const char *text, ParamListInfo parameters,
+                                privacy::Mechanism mechanism) {
     Oid relation = catalog::table_of_facade(leaf->view);
     if (!border::owns_relation(relation, GetUserId()))
         ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -17,23 +18,24 @@ static rows::Question *prepared(query::Leaf *leaf, const char *text, ParamListIn
     catalog::Reading reading = catalog::Reading::open();
     rows::Question *question = rows::prepare(reading, leaf, text, parameters);
     question->asker = catalog::current_asker();
+    rows::set_mechanism(question, mechanism);
     reading.close();
     rows::check_asks_something(question);
     rows::check_has_risk(question);
     return question;
 }
 
-rows::Question *controllers_question(const char *text) {
+rows::Question *controllers_question(const char *text, privacy::Mechanism mechanism) {
     query::TextScope scope;
     scope.enter(text);
     query::Parsed parsed = query::parse_select(text);
     query::Leaf *leaf = query::check_leaf(parsed.query, parsed.source);
     scope.leave();
-    return prepared(leaf, text, nullptr);
+    return prepared(leaf, text, nullptr, mechanism);
 }
 
-rows::Question *controllers_question(const release::Ask &ask) {
-    return prepared(release::leaf_of(ask), ask.leaf, ask.parameters);
+rows::Question *controllers_question(const release::Ask &ask, privacy::Mechanism mechanism) {
+    return prepared(release::leaf_of(ask), ask.leaf, ask.parameters, mechanism);
 }
 
 } // namespace dp::sql

@@ -285,7 +285,8 @@ static Look look_at(const ReportCall &call) {
     look.view.calibration = privacy::Calibration::sound;
     look.view.has_delta = call.has_delta;
     look.view.delta = call.delta;
-    look.view.question = call.look != nullptr ? controllers_question(call.look->ask) : controllers_question(call.query);
+    look.view.question = call.look != nullptr ? controllers_question(call.look->ask, call.mechanism)
+                                              : controllers_question(call.query, call.mechanism);
     check_table(call, look.view.question);
     rows::check_delta(look.view.question, call.mechanism, call.delta);
     look.terms.algorithm = release::Algorithm::find_epsilon;

@@ -151,6 +151,8 @@ static void write_parameters(Asked *question) {
         appendStringInfo(json, ", \"max_rows\": %d", limits.max_rows);
     if (limits.max_groups != 0)
         appendStringInfo(json, ", \"max_groups\": %d", limits.max_groups);
+    if (limits.max_rows_per_group != 0)
+        appendStringInfo(json, ", \"max_rows_per_group\": %d", limits.max_rows_per_group);
     appendStringInfoChar(json, '}');
     for (int i = 0; i < question->ncolumns; i++)
         question->types[i] = CStringGetTextDatum(

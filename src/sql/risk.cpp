@@ -29,7 +29,7 @@ View view_of(FunctionCallInfo fcinfo, int mechanism, int delta) {
     view.has_delta = !PG_ARGISNULL(delta);
     if (view.has_delta)
         view.delta = catalog::checked_delta(PG_GETARG_DATUM(delta), "delta");
-    view.question = controllers_question(text_argument(fcinfo, 0));
+    view.question = controllers_question(text_argument(fcinfo, 0), view.mechanism);
     return view;
 }
 

@@ -41,7 +41,8 @@ SELECT v.view::text,
               coalesce('rows where ' || v.filter, 'all rows')),
        format('SELECT pg_catalog.dp_protect(%L, %L%s%s%s);', v.relation::text, v.view::text,
               ', unit => ' || quote_literal(unit.text) || coalesce(', max_rows => ' || unit.max_rows, '')
-                || coalesce(', max_groups => ' || unit.max_groups, ''),
+                || coalesce(', max_groups => ' || unit.max_groups, '')
+                || coalesce(', max_rows_per_group => ' || unit.max_rows_per_group, ''),
               CASE WHEN NOT v.all_columns OR listed.names IS DISTINCT FROM (
                 SELECT array_agg(a.attname ORDER BY a.attnum)::text[] FROM pg_attribute a
                 WHERE a.attrelid = v.relation AND a.attnum > 0 AND NOT a.attisdropped)
@@ -51,7 +52,8 @@ FROM dp_rdr.restricted_view v, LATERAL (
   SELECT array_agg(a.attname ORDER BY a.attnum)::text[] AS names FROM pg_attribute a
   WHERE a.attrelid = v.view AND a.attnum > 0 AND NOT a.attisdropped) listed
 LEFT JOIN LATERAL (
-  SELECT concat(u.names, ' -> ', coalesce(p.relation, t.relation)::text, ' (' || k.names || ')') AS text, t.max_rows, t.max_groups
+  SELECT concat(u.names, ' -> ', coalesce(p.relation, t.relation)::text, ' (' || k.names || ')') AS text, t.max_rows, t.max_groups,
+         t.max_rows_per_group
   FROM dp_rdr.protected_table t LEFT JOIN dp_rdr.protected_table p ON p.relation = t.parent
   CROSS JOIN LATERAL (SELECT string_agg(quote_ident(n), ', ' ORDER BY i) FROM unnest(t.unit) WITH ORDINALITY x (n, i)) u (names)
   LEFT JOIN LATERAL (SELECT string_agg(quote_ident(n), ', ' ORDER BY i)
@@ -62,7 +64,8 @@ ORDER BY v.view::text COLLATE "C")sql"};
 
 // Whose rows they are, where a row is not a unit; with whose they have come together.
 const Part unit = {"unit", R"sql(
-SELECT array_to_string(t.unit, ', '), concat_ws(', ', 'of ' || t.parent::text, t.max_rows || ' rows', t.max_groups || ' groups'),
+SELECT array_to_string(t.unit, ', '), concat_ws(', ', 'of ' || t.parent::text, t.max_rows || ' rows', t.max_groups || ' groups',
+                 t.max_rows_per_group || ' rows in each group'),
        NULL
 FROM dp_rdr.protected_table t WHERE t.relation::oid = $2 AND t.unit IS NOT NULL
 UNION ALL

@@ -251,7 +251,7 @@ DP_CALL(dp_inspect_signal) {
     release::Wish wish = release::wish_of(*request, parent);
     release::Ask ask = release::ask_of(*parent, nullptr);
     border::TimeZoneScope zone = border::TimeZoneScope::enter(ask.time_zone);
-    const rows::Question *question = controllers_question(ask);
+    const rows::Question *question = controllers_question(ask, privacy::Mechanism::laplace);
     release::Looked looked = release::look(release::bind(wish, question, ask.time_zone));
     zone.leave();
     TupleDesc desc;

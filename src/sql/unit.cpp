@@ -443,16 +443,17 @@ Limits limit_arguments(FunctionCallInfo fcinfo, int first) {
     Limits limits;
     limits.max_rows = limit_argument(fcinfo, first, "max_rows");
     limits.max_groups = limit_argument(fcinfo, first + 1, "max_groups");
+    limits.max_rows_per_group = limit_argument(fcinfo, first + 2, "max_rows_per_group");
     return limits;
 }
 
 void check_limits(Oid relation, const Unit *unit, const Limits &limits) {
     if (unit == nullptr) {
-        if (limits.max_rows > 0 || limits.max_groups > 0)
-            ereport(ERROR,
-                    (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                     errmsg("max_rows and max_groups go with a unit, and a row of %s is one", qualified_name(relation)),
-                     errhint("Pass unit => 'column' as well.")));
+        if (limits.max_rows > 0 || limits.max_groups > 0 || limits.max_rows_per_group > 0)
+            ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                            errmsg("max_rows, max_groups and max_rows_per_group go with a unit, and a row of %s is one",
+                                   qualified_name(relation)),
+                            errhint("Pass unit => 'column' as well.")));
         return;
     }
     if (!unit->keyed && limits.max_rows == 0)
@@ -465,6 +466,11 @@ void check_limits(Oid relation, const Unit *unit, const Limits &limits) {
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                         errmsg("max_groups is %d, above max_rows, %d", limits.max_groups, Max(limits.max_rows, 1)),
                         errhint("A unit is in no more groups than it has rows.")));
+    if (limits.max_rows_per_group > Max(limits.max_rows, 1))
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("max_rows_per_group is %d, above max_rows, %d", limits.max_rows_per_group,
+                               Max(limits.max_rows, 1)),
+                        errhint("A unit has no more rows in a group than in all.")));
     if (!unit->keyed)
         catalog::check_whole(relation, find_all_inheritors(relation, AccessShareLock, nullptr));
 }

@@ -75,7 +75,7 @@ WRAPPERS = (
     "SELECT * FROM (%s) q, generate_series(1, 3)", "SELECT CASE WHEN random() < 2 THEN 1 ELSE (%s) END", "CREATE TEMP TABLE made AS %s",
     "DECLARE c CURSOR WITH HOLD FOR %s", "COPY (%s) TO STDOUT", "PREPARE s AS %s", "SELECT query_to_xml($q$%s$q$, true, true, '')",
     "SELECT * FROM dp_query($q$%s$q$) AS (n bigint)", "DO $d$ DECLARE r record; BEGIN FOR r IN %s LOOP RAISE NOTICE 'row'; END LOOP; END $d$",
-    "SELECT * FROM dp_rdr.release($q$%s$q$, NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL, NULL, 1) AS (n bigint)", "CREATE TEMP VIEW seen_through AS %s", "INSERT INTO pg_temp.own %s",
+    "SELECT * FROM dp_rdr.release($q$%s$q$, NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL, NULL, NULL, 1) AS (n bigint)", "CREATE TEMP VIEW seen_through AS %s", "INSERT INTO pg_temp.own %s",
     "SELECT * FROM ROWS FROM (generate_series(1, 2)) r WHERE (%s) IS NOT NULL", "SELECT pg_temp.snoop((%s))", "BEGIN; %s; ROLLBACK",
     "WITH RECURSIVE w AS (%s UNION ALL SELECT * FROM w WHERE false) SELECT * FROM w", "SELECT * FROM person_dp WHERE id IN (%s)",
     "SELECT count(*) FROM person_dp WHERE age > (%s)", "SELECT count(*), (%s) FROM person_dp", "SELECT (%s) FROM person_dp GROUP BY sex")

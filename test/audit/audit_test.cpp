@@ -211,6 +211,26 @@ TEST(Audit, PeopleWithSeveralRows) {
             expect_kept(subject(pair.question, within_domain(mechanism, 1), pair.x, pair.y));
 }
 
+// The same with a limit of the rows in each group, which Gaussian noise follows: all in one group, or in as many as there are.
+TEST(Audit, PeopleWithRowsInEachGroup) {
+    Question sum = about(Aggregate::sum, "-3", "1000"), avg = about(Aggregate::avg, "20", "60"), three = three_measures();
+    sum.groups = avg.groups = three.groups = 6;
+    const Table others = together(person(1, 4, 30, 3), person(2, 2, 40, 2));
+    Table everywhere;
+    for (int i = 0; i < 96; ++i)
+        everywhere.push_back(Row{i % 6, {100, 1000}, true, 9});
+    for (const Neighbours &pair :
+         {Neighbours{of_people(counting(6), 6, 6, 1), others, together(others, person(9, 100))},
+          Neighbours{of_people(counting(6), 6, 6, 1), others, together(others, person(9, 6, 1, 6))},
+          Neighbours{of_people(counting(6), 6, 6, 2), {}, person(9, 100, 1, 6)},
+          Neighbours{of_people(sum, 6, 6, 2), {}, person(9, 100, 1000)},
+          Neighbours{of_people(sum, 6, 6, 1), others, together(others, person(9, 6, 1000, 6))},
+          Neighbours{of_people(avg, 6, 6, 1), others, together(others, person(9, 100, 60))},
+          Neighbours{of_people(avg, 6, 6, 1), others, together(others, person(9, 60, 20, 6))},
+          Neighbours{of_people(three, 6, 6, 3), {}, everywhere}})
+        expect_kept(subject(pair.question, within_domain(Mechanism::gaussian, 1), pair.x, pair.y));
+}
+
 // How many rows of one person shall count, chosen from how many they have (9.10): one with few, with many, and beside nobody.
 TEST(Audit, RowLimits) {
     const auto choice = [](const std::vector<std::int64_t> &people, double claim) {
@@ -254,6 +274,11 @@ TEST(Audit, GroupsThatAPersonOpens) {
         expect_kept(subject(named(question, ", three opened"), policy, some, together(some, person(20, 3, 1, 3, 1))));
         expect_kept(subject(named(question, ", one opened"), policy, old, together(old, person(20, 3, 1, 3, 1))));
         expect_kept(subject(named(question, ", 100 rows"), policy, some, together(some, person(20, 100, 1, 4, 0))));
+        if (mechanism == Mechanism::laplace)
+            continue;
+        const Question spread = of_people(discovered(4), 3, 3, 1);
+        expect_kept(subject(named(spread, ", three opened"), policy, some, together(some, person(20, 3, 1, 3, 1))));
+        expect_kept(subject(named(spread, ", 100 rows"), policy, old, together(old, person(20, 100, 1, 4, 0))));
     }
 }
 

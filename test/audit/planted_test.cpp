@@ -66,6 +66,17 @@ TEST(Planted, SensitivityOfARow) {
     expect_seen(subject(of_people(counting(), 100), claim_one(), {}, person(1, 100), tampering), "nothing is clipped");
 }
 
+// The root of the rows in all and in each group, where the sum of what a person brings is limited: all of it is in one group.
+TEST(Planted, RootOfSummedRows) {
+    Policy policy = claim_one();
+    policy.mechanism = Mechanism::gaussian;
+    policy.delta = *Delta::parse("1e-5");
+    const Prepared spread(of_people(counting(25), 25, 25, 1), policy);
+    Tampering tampering;
+    tampering.plan = [&](ReleasePlan &plan) { plan.noise[0].gaussian = spread.plan(plan.epsilon).noise[0].gaussian; };
+    expect_seen(subject(of_people(counting(25), 25, 25), policy, {}, person(1, 100), tampering), "root of summed rows");
+}
+
 // As if a person could open one group.
 TEST(Planted, ThresholdOfOneGroup) {
     Policy policy = claim_one();

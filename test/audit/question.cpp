@@ -6,7 +6,6 @@
 #include <map>
 #include <stdexcept>
 
-#include "privacy/contribution.hpp"
 #include "privacy/quantile_draw.hpp"
 #include "privacy/triple.hpp"
 
@@ -59,6 +58,17 @@ Prepared::Prepared(const Question &question, const Policy &policy)
                                  : m.has_parts()
                                      ? static_cast<std::uint64_t>(pair_one)
                                      : question.bounds.at(static_cast<std::size_t>(m.argument)).sensitivity());
+    norms_.assign(measures_.size(), Norm::l1);
+    if (policy.mechanism != Mechanism::gaussian || one_group || question.max_rows_per_group == 0)
+        return;
+    norms_.assign(measures_.size(), Norm::groups);
+    for (std::size_t j = 0; j < measures_.size(); ++j)
+        sensitivities_[j] = measures_[j].of_units
+                                ? spread_sensitivity(question.max_groups, 1, measures_[j].grain)
+                                : spread_sensitivity(question.max_rows, question.max_rows_per_group,
+                                                     sensitivity_of(measures_[j], question) / question.max_rows);
+    if (question.thresholded)
+        measures_.front().opened = question.max_groups;
 }
 
 // Bounds that no charge of an audit reaches.
@@ -174,7 +184,7 @@ std::vector<Prepared::Brought> Prepared::brought(const Table &table) const {
         std::size_t at = 0;
         for (std::size_t j = 0; j < measures_.size(); ++j) {
             const auto coordinates = static_cast<std::size_t>(measures_[j].coordinates());
-            clip(brought.values.data() + at, groups, group_coordinates(), coordinates, sensitivities_[j]);
+            clip(norms_[j], brought.values.data() + at, groups, group_coordinates(), coordinates, sensitivities_[j]);
             at += coordinates;
         }
         result.push_back(brought);

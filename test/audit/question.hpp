@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "audit.hpp"
+#include "privacy/contribution.hpp"
 #include "privacy/accounting.hpp"
 #include "privacy/lattice.hpp"
 #include "privacy/mechanism.hpp"
@@ -34,6 +35,7 @@ struct Question {
     bool thresholded = false;
     int max_rows = 0; // of one unit: R; 0: a row is a unit
     int max_groups = 1;
+    int max_rows_per_group = 0; // C, for Gaussian noise over several groups; 0: not declared
 };
 
 enum class Selecting { within_domain, released };
@@ -84,6 +86,7 @@ class Prepared {
     Policy policy_;
     std::vector<dp::privacy::Measure> measures_;
     std::vector<std::uint64_t> sensitivities_;
+    std::vector<dp::privacy::Norm> norms_; // what of a unit is at most that
 
     // What one unit brings, clipped, and which groups of it are kept.
     struct Brought {

@@ -70,10 +70,13 @@ inline Table together(Table table, const Table &more) {
 }
 
 // People with several rows: of each, so many count, in so many groups.
-inline Question of_people(Question question, int max_rows, int max_groups = 1) {
+inline Question of_people(Question question, int max_rows, int max_groups = 1, int max_rows_per_group = 0) {
     question.name += ", " + std::to_string(max_rows) + " rows of each person";
     question.max_rows = max_rows;
     question.max_groups = max_groups;
+    question.max_rows_per_group = max_rows_per_group;
+    if (max_rows_per_group > 0)
+        question.name += ", " + std::to_string(max_rows_per_group) + " in each group";
     return question;
 }
 

@@ -42,10 +42,16 @@ class Measure:
 
 
 class Limits:
-    """Of a question: R, kappa, and the points of a counted row. clipped: a unit may have several rows."""
+    """Of a question: R, kappa, and the points of a counted row. clipped: a unit may have several rows. per_group: C, 0 where it says
+    nothing."""
 
-    def __init__(self, rows, groups, clipped, one_group):
+    def __init__(self, rows, groups, clipped, one_group, per_group=0):
         self.rows, self.groups, self.clipped, self.one_group = rows, groups, clipped, one_group
+        self.per_group = 0 if one_group or not clipped else min(per_group, rows)
+
+    def is_spread(self, measure):
+        """Whether what a unit brings is limited in the root of squares of what is in each group."""
+        return self.per_group > 0 and measure.kind in ("count", "sum", "pair", "triple", "units")
 
     def grain(self, measure, first_of_threshold=False):
         if measure.kind == "quantile":
@@ -56,9 +62,16 @@ class Limits:
             return 2 ** (30 - (max(abs(bound) for bound in measure.bounds) - 1).bit_length())
         return FINE
 
+    def of_row(self, measure, grain):
+        if measure.kind == "count":
+            return grain
+        return grain * max(abs(bound) for bound in measure.bounds) if measure.kind == "sum" else ONE
+
     def sensitivity(self, measure, grain):
         if measure.kind == "units":
-            return self.groups * grain
+            return root_up(self.groups * grain ** 2) if self.is_spread(measure) else self.groups * grain
+        if self.is_spread(measure):
+            return max(1, root_up(self.rows * self.per_group * self.of_row(measure, grain) ** 2))
         if measure.kind in ("count", "values", "quantile"):
             return self.rows * grain
         if measure.kind == "sum":
@@ -71,6 +84,21 @@ def clip(values, largest):
     if size <= largest:
         return values
     return [(abs(value) * largest // size) * (1 if value > 0 else -1) for value in values]
+
+
+def root_up(square):
+    """The least whole number whose square is no less."""
+    root = math.isqrt(square)
+    return root if root * root == square else root + 1
+
+
+def clip_by_groups(groups, largest):
+    """groups: a list of coordinates each."""
+    square = sum(sum(abs(value) for value in group) ** 2 for group in groups)
+    if square <= largest ** 2:
+        return groups
+    size = root_up(square)
+    return [[(abs(value) * largest // size) * (1 if value > 0 else -1) for value in group] for group in groups]
 
 
 def contribution_of(rows, measures, grains, key):
@@ -91,13 +119,17 @@ def contribution_of(rows, measures, grains, key):
     return groups
 
 
-def clipped(groups, measures, sensitivities):
+def clipped(groups, measures, sensitivities, limits):
     """The same, each measure to its D over all groups."""
     result = {key: [] for key in groups}
     for j, largest in enumerate(sensitivities):
         if measures[j].kind == "values":
             for key in groups:
                 result[key].append(groups[key][j])
+            continue
+        if limits.is_spread(measures[j]):
+            for key, sums in zip(groups, clip_by_groups([sums[j] for sums in groups.values()], largest)):
+                result[key].append(sums)
             continue
         values = [value for sums in groups.values() for value in sums[j]]
         rest = iter(clip(values, largest))

@@ -10,8 +10,8 @@ out, what must hold (doc/formulas.md 9):
 
   * the exact sums, and the histograms that percentiles are drawn from, are those of an account of its own (account.py), clipped; where a unit has more discovered groups than it
     may bring, which of them it brings is not asked, but how many;
-  * without a unit they differ by at most D of each measure in l1 over all groups, and by at most kappa in what a threshold
-    looks at;
+  * without a unit they differ by at most D of each measure in l1 over all groups, where max_rows_per_group is in force in l2, and by
+    at most kappa in what a threshold looks at;
   * scales, threshold, charge, declared groups and errors are the same;
   * what a choice of max_rows compares is what the account counts, differs by at most 1 without a unit, and the result follows from it
     and the noise.
@@ -124,7 +124,7 @@ class Expectation:
         self.chosen = question.thresholded and any(len(groups) > limits.groups for groups in raw)
         # Of more different values than it may bring as well: which these are is not asked, but how many.
         self.vague = set().union(*(more_values(groups, measures, limits) for groups in raw))
-        units = [clipped(groups, measures, self.sensitivities) for groups in raw]
+        units = [clipped(groups, measures, self.sensitivities, limits) for groups in raw]
         if question.thresholded:
             found = {key for unit in units for key in unit}
             self.keys = sorted(found, key=lambda key: (key is None, key))
@@ -168,7 +168,7 @@ def parts(question, group):
 
 
 def changes(question, ours, theirs):
-    """By measure, in l1 over all groups. Discovered groups have no names here: those without a change are taken away."""
+    """By measure, over all groups, as a part of D: in l1, or the square of l2. Discovered groups have no names here: those without a change are taken away."""
     if not question.thresholded:
         pairs = list(zip(ours, theirs))
     else:
@@ -176,8 +176,16 @@ def changes(question, ours, theirs):
     moved = [0] * len(question.measures)
     for a, b in pairs:
         for j, (x, y) in enumerate(zip(parts(question, a), parts(question, b))):
-            moved[j] += sum(abs(p - q) for p, q in zip(x, y))
+            moved[j] += change(question, j, x, y)
     return moved
+
+
+def change(question, j, x, y):
+    """Of a measure in one group."""
+    largest = question.largest[j]
+    if question.limits.is_spread(question.measures[j]):
+        return Fraction(sum((p - q) ** 2 for p, q in zip(x, y)), largest ** 2)
+    return Fraction(sum(abs(p - q) for p, q in zip(x, y)), largest)
 
 
 def paired(question, ours, theirs):
@@ -186,8 +194,7 @@ def paired(question, ours, theirs):
     zero = (0,) * width
 
     def cost(a, b):
-        return sum(abs(p - q) / largest for x, y, largest in zip(parts(question, a), parts(question, b), question.largest)
-                   for p, q in zip(x, y))
+        return sum(change(question, j, x, y) for j, (x, y) in enumerate(zip(parts(question, a), parts(question, b))))
 
     best = {(0, 0): (0, [])}
     for i in range(len(ours) + 1):
@@ -228,8 +235,8 @@ def check_neighbour(asked, whole, other, unit):
     if not asked.thresholded and len(whole.groups) != len(other.groups):
         return complaints + [f"{len(whole.groups)} groups, {len(other.groups)} without unit {unit}"]
     moved = changes(asked, whole.groups, other.groups)
-    if any(change > largest for change, largest in zip(moved, asked.largest)):
-        complaints.append(f"unit {unit} changes the sums by {moved}, at most {asked.largest} is claimed: "
+    if any(part > 1 for part in moved):
+        complaints.append(f"unit {unit} changes the sums by {moved} of {asked.largest}, at most that is claimed: "
                           f"{whole.groups}, {other.groups}")
     return complaints
 
@@ -315,7 +322,8 @@ def run_schema(owner, sessions, noise, rng, number, count, tap):
     for question, whole in zip(asked, wholes):
         answered += not whole.error
         kept = question.complaints[:3]
-        tap.report(f"schema {number}, {schema.type}, R {question.limits.rows}, kappa {question.limits.groups}: {question.sql}",
+        tap.report(f"schema {number}, {schema.type}, R {question.limits.rows}, kappa {question.limits.groups}, "
+                   f"C {question.limits.per_group}, {question.policy}: {question.sql}",
                    kept + ([question.sql] if kept else []) + ([f"refused: {whole.error}"] if whole.error and not kept else []))
     return answered
 

@@ -15,6 +15,10 @@ DISCOVERED = ("p", "q", "r", "s", None)
 BOUNDS = (-6, 10)
 
 
+def is_gaussian(policy):
+    return policy in ("regress_dp_gaussian", "regress_dp_gfinder")
+
+
 class Row(dict):
     """unit: the number of a unit or None; a row of a table."""
 
@@ -28,6 +32,7 @@ class Schema:
         self.rows = rng.choice((1, 2, 3, 5))
         self.groups = rng.choice((1, 2, 3, self.rows))
         self.groups = min(self.groups, self.rows)
+        self.per_group = rng.choice((0, 1, rng.randint(1, self.rows)))  # 0: not declared
         self.units = rng.randint(2, 5)
         self.children = rng.random() < 0.3
         self.nullable = rng.random() < 0.5
@@ -70,6 +75,8 @@ class Schema:
         yield f"CREATE TABLE {orders} (id integer PRIMARY KEY, unit {self.type}, {columns})"
         yield f"CREATE TABLE {items} (\"order\" integer, {columns})"
         limits = f"max_rows => {self.rows}, max_groups => {self.groups}"
+        if self.per_group:
+            limits += f", max_rows_per_group => {self.per_group}"
         yield f"SELECT dp_protect('{people}', '{people}_dp', unit => 'unit')"
         yield f"SELECT dp_protect('{visits}', '{visits}_dp', unit => 'unit -> {people}(unit)', {limits})"
         yield f"SELECT dp_protect('{orders}', '{orders}_dp', unit => 'unit -> {people}(unit)', {limits})"
@@ -254,13 +261,16 @@ def make_plain_question(rng, schema):
         keys = tuple(value for value in keys if text not in OF_KEYS.get(pick, ()) or keeps({pick: value}))
     clipped = table != "people"
     rows, groups = (schema.rows, schema.groups) if clipped else (1, 1)
-    arguments = ""
+    arguments, per_group = "", schema.per_group
     if clipped and rng.random() < 0.3:
         rows = rng.choice((1, 2, 4, 7))
         groups = min(groups, rows)
         if rng.random() < 0.5:
             groups = rng.randint(1, rows)
         arguments = f", max_rows => {rows}, max_groups => {groups}"
+    if clipped and rng.random() < 0.3:
+        per_group = rng.randint(1, rows)
+        arguments += f", max_rows_per_group => {per_group}"
     one_group = not pick or not clipped
     groups = 1 if one_group else min(groups, rows, len(keys) if keys else rows)
     policy = rng.choice(("regress_dp_finder", "regress_dp_gfinder") if keys is None else
@@ -274,8 +284,8 @@ def make_plain_question(rng, schema):
     thresholded = keys is None
     if thresholded:
         measures = counted_first(measures, "units" if clipped else "count")
-    return Question(sql, lambda tables: tables[table], tuple(measures), key, keys, keeps, Limits(rows, groups, clipped, one_group), policy,
-                    thresholded)
+    return Question(sql, lambda tables: tables[table], tuple(measures), key, keys, keeps, Limits(rows, groups, clipped, one_group, per_group if is_gaussian(policy) else 0),
+                    policy, thresholded)
 
 
 # ---- several tables ----
@@ -325,11 +335,15 @@ def make_joined_question(rng, schema):
     one_group = not pick or single or (of.table == "people" and of in tree.kept())
     several = [source for source in sources if source.table != "people" and schema.rows > 1]
     groups = schema.groups if len(several) == 1 else rows
+    per_group = schema.per_group * (rows // schema.rows) if len(several) == 1 else 0
     arguments = ""
     if rng.random() < 0.3:
         rows = rng.choice((1, 2, 4, 7))
         groups = rng.randint(1, rows)
         arguments = f", max_rows => {rows}, max_groups => {groups}"
+        if rng.random() < 0.5:
+            per_group = rng.randint(1, rows)
+            arguments += f", max_rows_per_group => {per_group}"
     rows = 1 if single else rows
     groups = 1 if one_group else min(groups, rows, len(keys) if keys else rows)
     policy = rng.choice(("regress_dp_finder", "regress_dp_gfinder") if keys is None else
@@ -343,4 +357,4 @@ def make_joined_question(rng, schema):
     if keys is None:
         measures = counted_first(measures, "count" if single else "units")
     return Question(sql, lambda tables: joined_rows(tree, tables), tuple(measures), key, keys, keeps,
-                    Limits(rows, groups, True, one_group), policy, keys is None)
+                    Limits(rows, groups, True, one_group, per_group if is_gaussian(policy) else 0), policy, keys is None)

@@ -144,11 +144,11 @@ DECLARE
 	bad text;
 BEGIN
 	FOREACH bad IN ARRAY ARRAY[
-		'SELECT * FROM dp_rdr.release(''SELECT count(* FROM public.people_dp'', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)',
-		'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM public.people_dp WHERE nothing = 1'', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)',
-		'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM public.people'', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)',
-		'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM public.people_dp'', 0.000001, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)',
-		'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM public.people_dp'', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n text)'] LOOP
+		'SELECT * FROM dp_rdr.release(''SELECT count(* FROM public.people_dp'', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)',
+		'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM public.people_dp WHERE nothing = 1'', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)',
+		'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM public.people'', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)',
+		'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM public.people_dp'', 0.000001, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)',
+		'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM public.people_dp'', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n text)'] LOOP
 		BEGIN
 			EXECUTE bad;
 			RAISE 'answered: %', bad USING ERRCODE = 'XX000';

@@ -47,33 +47,33 @@ my $before = releases($node);
 for my $condition (split /\n/, $conditions)
 {
 	my $text = "SELECT count(*) FROM public.people_dp WHERE $condition";
-	my $state = sqlstate($node, 'postgres', 'analyst', "SELECT * FROM dp_rdr.release(\$t\$$text\$t\$, NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)");
+	my $state = sqlstate($node, 'postgres', 'analyst', "SELECT * FROM dp_rdr.release(\$t\$$text\$t\$, NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)");
 	like($state, qr/^(0A000|42\w{3}|22\w{3}|55000)$/, "$condition: refused ($state)");
 }
 for my $sql (
-	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.people_dp', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n text)},
-	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.people_dp', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint, m bigint)},
-	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.people_dp; SELECT 1', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)},
-	q{SELECT * FROM dp_rdr.release('RESET ROLE', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)},
-	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM people_dp', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)},
-	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.people_dp WHERE $1 IS NULL', NULL, 1, NULL, NULL, 1, true, NULL, NULL, ROW(1)::c) AS (n bigint)},
+	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.people_dp', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n text)},
+	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.people_dp', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint, m bigint)},
+	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.people_dp; SELECT 1', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)},
+	q{SELECT * FROM dp_rdr.release('RESET ROLE', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)},
+	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM people_dp', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)},
+	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.people_dp WHERE $1 IS NULL', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL, ROW(1)::c) AS (n bigint)},
 	# Values that mean something in the process that made them alone, and literals that are read as of a parameter's type.
-	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.people_dp WHERE $1 < $2', NULL, 1, NULL, NULL, 1, true, NULL, NULL, ARRAY[ROW(1, 'x'::text)], ARRAY[ROW(1, 'y'::text)]) AS (n bigint)},
-	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.people_dp WHERE $1 = $2', NULL, 1, NULL, NULL, 1, true, NULL, NULL, ARRAY[ROW(1)::c], ARRAY[ROW(1)::c]) AS (n bigint)},
-	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.people_dp WHERE $1 = ''{1}''', NULL, 1, NULL, NULL, 1, true, NULL, NULL, ARRAY[1]::d[]) AS (n bigint)},
+	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.people_dp WHERE $1 < $2', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL, ARRAY[ROW(1, 'x'::text)], ARRAY[ROW(1, 'y'::text)]) AS (n bigint)},
+	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.people_dp WHERE $1 = $2', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL, ARRAY[ROW(1)::c], ARRAY[ROW(1)::c]) AS (n bigint)},
+	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.people_dp WHERE $1 = ''{1}''', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL, ARRAY[1]::d[]) AS (n bigint)},
 	# A view that looks like a restricted one, over a column whose type runs his code.
-	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.forged WHERE coalesce(x, ''{1}'') IS NULL', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)},
-	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM (SELECT age FROM public.people_dp) p', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)},
-	q{SELECT * FROM dp_rdr.release('WITH p AS (SELECT age FROM public.people_dp) SELECT count(*) FROM p', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)},
-	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.people_dp WHERE ' || repeat('age > 1 AND ', 20000) || 'true', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)},
-	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.people_dp WHERE ' || repeat('(', 60000), NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)})
+	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.forged WHERE coalesce(x, ''{1}'') IS NULL', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)},
+	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM (SELECT age FROM public.people_dp) p', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)},
+	q{SELECT * FROM dp_rdr.release('WITH p AS (SELECT age FROM public.people_dp) SELECT count(*) FROM p', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)},
+	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.people_dp WHERE ' || repeat('age > 1 AND ', 20000) || 'true', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)},
+	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.people_dp WHERE ' || repeat('(', 60000), NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)})
 {
 	isnt(sqlstate($node, 'postgres', 'analyst', "SET search_path = public; $sql"), '', 'refused: ' . substr($sql, 29, 100));
 }
 is(releases($node), $before, 'none is charged');
 # A parameter of a domain is its base type's value by the time it is sent: its CHECK has run where it was cast.
 like(ask($node, 'postgres',
-	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.people_dp WHERE age = $1', NULL, 1, NULL, NULL, 1, true, NULL, NULL, '1'::d) AS (n bigint)}),
+	q{SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.people_dp WHERE age = $1', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL, '1'::d) AS (n bigint)}),
 	qr/^-?\d+$/, 'a parameter of a domain');
 # The analyst's own session may shout where he casts himself; a keeper never does.
 my @shouts = grep { /shouted/ && /LOG/ && !/statement:/ } split /\n/, slurp_file($node->logfile);
@@ -84,7 +84,7 @@ like(ask($node, 'postgres'), qr/^-?\d+$/, 'and good questions are answered');
 # What is constant is computed before the charge, and not for as long as the asker likes.
 my $long = q{(repeat('a', 5000) || 'b' || repeat('a', 5001) || 'c') ~ '^(a+)(a+)(a+)(a+)b\\1\\2\\3\\4c$'};
 my $began = time;
-is(sqlstate($node, 'postgres', 'analyst', "SELECT * FROM dp_rdr.release(\$t\$SELECT count(*) FROM public.people_dp WHERE $long\$t\$, NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)"),
+is(sqlstate($node, 'postgres', 'analyst', "SELECT * FROM dp_rdr.release(\$t\$SELECT count(*) FROM public.people_dp WHERE $long\$t\$, NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)"),
 	'54000', 'constants that take too long to compute');
 cmp_ok(time - $began, '<', 60, 'and the keeper is free again');
 like(ask($node, 'postgres'), qr/^-?\d+$/, 'for good questions');

@@ -235,9 +235,9 @@ is_deeply([ misfits(\@fresh, [ shape($updated) ]) ], [], 'and so does one of a d
 
 # It would be seen if one of them had something that the other lacks.
 my @changes = (
-	q{ALTER FUNCTION dp_query(text, numeric, float8, float8, float8, float8, boolean, integer, integer) STRICT},
-	q{ALTER FUNCTION dp_query(text, numeric, float8, float8, float8, float8, boolean, integer, integer) PARALLEL SAFE},
-	q{ALTER FUNCTION dp_query(text, numeric, float8, float8, float8, float8, boolean, integer, integer) SET search_path = 'x'},
+	q{ALTER FUNCTION dp_query(text, numeric, float8, float8, float8, float8, boolean, integer, integer, integer) STRICT},
+	q{ALTER FUNCTION dp_query(text, numeric, float8, float8, float8, float8, boolean, integer, integer, integer) PARALLEL SAFE},
+	q{ALTER FUNCTION dp_query(text, numeric, float8, float8, float8, float8, boolean, integer, integer, integer) SET search_path = 'x'},
 	q{REVOKE EXECUTE ON FUNCTION dp_rdr.lattice_combine(internal, internal) FROM CURRENT_USER},
 	q{GRANT SELECT (view) ON dp_rdr.policy TO PUBLIC},
 	q{ALTER TABLE dp_rdr.policy ADD COLUMN more integer},

@@ -32,8 +32,50 @@ cpp_int norm(const Values &values) {
 }
 
 Values clipped(Values values, std::uint64_t d) {
-    clip(reinterpret_cast<int128 *>(values.data()), values.size(), 1, 1, d);
+    clip(Norm::l1, reinterpret_cast<int128 *>(values.data()), values.size(), 1, 1, d);
     return values;
+}
+
+// The square of the norm of groups of so many coordinates, and what it clips.
+cpp_int square_of_groups(const Values &values, std::size_t coordinates = 1) {
+    cpp_int sum = 0;
+    for (std::size_t g = 0; g < values.size(); g += coordinates) {
+        cpp_int of_group = 0;
+        for (std::size_t c = 0; c < coordinates; ++c)
+            of_group += abs(exact::integer(values[g + c]));
+        sum += of_group * of_group;
+    }
+    return sum;
+}
+
+Values clipped_by_groups(Values values, std::uint64_t d, std::size_t coordinates = 1) {
+    clip(Norm::groups, reinterpret_cast<int128 *>(values.data()), values.size() / coordinates, coordinates, coordinates,
+         d);
+    return values;
+}
+
+// The least r with r^2 >= x.
+cpp_int root_up(const cpp_int &x) {
+    cpp_int low = -1, high = x + 1; // low^2 < x <= high^2, of low = -1 by definition
+    while (high - low > 1) {
+        const cpp_int middle = (low + high) / 2;
+        (middle * middle >= x ? high : low) = middle;
+    }
+    return high;
+}
+
+Values defined_by_groups(const Values &values, std::uint64_t d, std::size_t coordinates = 1) {
+    const cpp_int square = square_of_groups(values, coordinates);
+    if (square <= cpp_int(d) * d)
+        return values;
+    const cpp_int n = root_up(square);
+    Values result;
+    for (const wide v : values) {
+        const cpp_int part = abs(exact::integer(v)) * d / n;
+        const auto size = static_cast<int128>(part.convert_to<__int128>());
+        result.push_back(v < 0 ? -size : size);
+    }
+    return result;
 }
 
 // The definition, in numbers of any size.
@@ -86,9 +128,10 @@ TEST(Contribution, ClipOfExtremes) {
     const int128 one = 1;
     std::mt19937_64 bits(5);
     for (const std::uint64_t d : {std::uint64_t{1}, std::uint64_t{1} << 20U, largest_sensitivity})
-        for (const Values &values : {Values{largest}, Values{-largest - 1}, Values{largest, largest, -largest},
-                                     Values{one << 73}, Values{(one << 73) - 1, -(one << 73), one},
-                                     Values{one << 123, 1}, Values{-(one << 123), one << 122, 0, 3}, Values{0, 0}, Values{}}) {
+        for (const Values &values :
+             {Values{largest}, Values{-largest - 1}, Values{largest, largest, -largest}, Values{one << 73},
+              Values{(one << 73) - 1, -(one << 73), one}, Values{one << 123, 1},
+              Values{-(one << 123), one << 122, 0, 3}, Values{0, 0}, Values{}}) {
             EXPECT_EQ(clipped(values, d), defined(values, d));
             EXPECT_LE(norm(clipped(values, d)), d);
         }
@@ -106,9 +149,112 @@ TEST(Contribution, ClipOfExtremes) {
 TEST(Contribution, ClipOfOneMeasureAmongOthers) {
     //            other  pair   other
     Values values{100, 30, -10, 7, //
-                  200, 0, 20, 8};
-    clip(reinterpret_cast<int128 *>(values.data()) + 1, 2, 4, 2, 12);
+                  200, 0,  20,  8};
+    clip(Norm::l1, reinterpret_cast<int128 *>(values.data()) + 1, 2, 4, 2, 12);
     EXPECT_EQ(values, (Values{100, 6, -2, 7, 200, 0, 4, 8}));
+    values = {100, 30, -10, 7, 200, 0, 30, 8}; // 40 and 30: a norm of 50
+    clip(Norm::groups, reinterpret_cast<int128 *>(values.data()) + 1, 2, 4, 2, 12);
+    EXPECT_EQ(values, (Values{100, 7, -2, 7, 200, 0, 7, 8}));
+}
+
+// ---- the clip by groups ----
+
+TEST(Contribution, ClipByGroupsByEnumeration) {
+    bool attained = false;
+    for (int a = -7; a <= 7; ++a)
+        for (int b = -7; b <= 7; ++b)
+            for (int c = -7; c <= 7; ++c)
+                for (std::uint64_t d = 1; d <= 13; ++d) {
+                    const Values before{a, b, c}, after = clipped_by_groups(before, d);
+                    ASSERT_EQ(after, defined_by_groups(before, d)) << a << " " << b << " " << c << " " << d;
+                    ASSERT_LE(square_of_groups(after), d * d);
+                    attained = attained || (after != before && square_of_groups(after) == d * d);
+                    for (std::size_t i = 0; i < 3; ++i) {
+                        ASSERT_LE(exact::integer(after[i]) * exact::integer(after[i]),
+                                  exact::integer(before[i]) * exact::integer(before[i]));
+                        ASSERT_GE(exact::integer(after[i]) * exact::integer(before[i]), 0) << "the sign stays";
+                    }
+                }
+    EXPECT_TRUE(attained) << "D is not too large";
+}
+
+// Two groups of two coordinates, two of three: the l2 norm of all is no more than that of the groups.
+TEST(Contribution, ClipByGroupsOfSeveralCoordinates) {
+    std::mt19937_64 bits(23);
+    for (int i = 0; i < 200000; ++i) {
+        const std::size_t coordinates = 2 + bits() % 2;
+        Values before(2 * coordinates);
+        for (wide &v : before)
+            v = static_cast<std::int64_t>(bits() % 41) - 20;
+        const std::uint64_t d = 1 + bits() % 90;
+        const Values after = clipped_by_groups(before, d, coordinates);
+        ASSERT_EQ(after, defined_by_groups(before, d, coordinates));
+        ASSERT_LE(square_of_groups(after, coordinates), d * d);
+        ASSERT_LE(square_of_groups(after), square_of_groups(after, coordinates)) << "the l2 norm";
+    }
+}
+
+TEST(Contribution, ClipByGroupsDoesNotLookAtTheOrder) {
+    Values values{5, -3, 0, 11, 2}; // 159: a root of 12.6
+    std::sort(values.begin(), values.end());
+    do {
+        const Values after = clipped_by_groups(values, 9);
+        for (std::size_t i = 0; i < values.size(); ++i)
+            ASSERT_EQ(after[i], (std::map<wide, wide>{{5, 3}, {-3, -2}, {0, 0}, {11, 7}, {2, 1}}.at(values[i])));
+    } while (std::next_permutation(values.begin(), values.end()));
+}
+
+TEST(Contribution, ClipByGroupsOfExtremes) {
+    const int128 one = 1;
+    std::mt19937_64 bits(6);
+    for (const std::uint64_t d : {std::uint64_t{1}, std::uint64_t{1} << 20U, largest_sensitivity})
+        for (const std::size_t coordinates : {1U, 2U, 3U})
+            for (const Values &values :
+                 {Values(6, largest), Values(6, -largest - 1), Values{largest, -largest, 0, -largest - 1, 1, 2},
+                  Values{one << 63, 0, 0, 0, 0, 0}, Values{(one << 64) - 1, one, 0, -(one << 63), 0, 7},
+                  Values{one << 50, one << 50, -(one << 50), 0, 0, 0}, Values{one << 123, 1, 0, 0, 0, -1}, Values(6, 0),
+                  Values{}, Values(6 * 1024, one << 62), Values(6 * 1024, -largest - 1)}) {
+                EXPECT_EQ(clipped_by_groups(values, d, coordinates), defined_by_groups(values, d, coordinates));
+                EXPECT_LE(square_of_groups(clipped_by_groups(values, d, coordinates), coordinates), cpp_int(d) * d);
+            }
+    for (int i = 0; i < 20000; ++i) {
+        const std::size_t coordinates = 1 + bits() % 3;
+        Values values(coordinates * (1 + bits() % 5));
+        for (wide &v : values)
+            v = static_cast<int128>((static_cast<uint128>(bits()) << 64U | bits()) >> (bits() % 128)) *
+                (bits() % 2 == 0 ? 1 : -1);
+        const std::uint64_t d = 1 + (bits() >> (14 + bits() % 50)) % largest_sensitivity;
+        ASSERT_EQ(clipped_by_groups(values, d, coordinates), defined_by_groups(values, d, coordinates));
+    }
+}
+
+// Of one group it is the clip in l1 norm.
+TEST(Contribution, ClipByGroupsOfOneGroup) {
+    for (int a = -20; a <= 20; ++a)
+        for (int b = -20; b <= 20; ++b)
+            for (std::uint64_t d = 1; d <= 45; ++d) {
+                Values one{a, b}, other{a, b};
+                clip(Norm::groups, reinterpret_cast<int128 *>(one.data()), 1, 2, 2, d);
+                clip(Norm::l1, reinterpret_cast<int128 *>(other.data()), 1, 2, 2, d);
+                ASSERT_EQ(one, other);
+            }
+}
+
+// Whoever has R rows, C in each group, and all at the far bound, is not clipped.
+TEST(Contribution, NobodyWithinBothLimitsIsClipped) {
+    std::mt19937_64 bits(29);
+    for (int i = 0; i < 20000; ++i) {
+        const int max_rows = 1 + static_cast<int>(bits() % 40), per_group = 1 + static_cast<int>(bits() % max_rows);
+        const std::uint64_t of_row = std::uint64_t{1} << (bits() % 44);
+        const std::uint64_t d = spread_sensitivity(max_rows, per_group, of_row);
+        Values values;
+        for (int left = max_rows; left > 0;) {
+            const int here = std::min(left, i % 2 == 0 ? per_group : 1 + static_cast<int>(bits() % per_group));
+            values.push_back(static_cast<int128>(here) * of_row * (bits() % 2 == 0 ? 1 : -1));
+            left -= here;
+        }
+        ASSERT_EQ(clipped_by_groups(values, d), values);
+    }
 }
 
 // ---- sensitivities ----
@@ -125,6 +271,30 @@ TEST(Contribution, Sensitivities) {
     EXPECT_LE(count_sensitivity(most, fine_grain), largest_sensitivity);
 }
 
+TEST(Contribution, SensitivityOfSpreadRows) {
+    EXPECT_EQ(spread_sensitivity(100, 1, 1), 10U);
+    EXPECT_EQ(spread_sensitivity(3, 1, 1), 2U);
+    EXPECT_EQ(spread_sensitivity(3, 1, fine_grain), 1816187U) << "not the root of 3 rounded up, times the grain";
+    EXPECT_EQ(spread_sensitivity(7, 7, 110), sum_sensitivity(7, 110));
+    constexpr int most = 1 << 20;
+    EXPECT_EQ(spread_sensitivity(most, most, std::uint64_t{1} << 30U), largest_sensitivity);
+    EXPECT_EQ(spread_sensitivity(most, 1, std::uint64_t{1} << 40U), largest_sensitivity);
+    EXPECT_EQ(spread_sensitivity(1, 1, largest_sensitivity), largest_sensitivity);
+    EXPECT_EQ(spread_sensitivity(1, 1, 1), 1U);
+    std::mt19937_64 bits(31);
+    for (int i = 0; i < 100000; ++i) {
+        const int max_rows = 1 + static_cast<int>(bits() % most) / (i % 3 == 0 ? 1 : 1000);
+        const int per_group = 1 + static_cast<int>(bits() % max_rows);
+        const std::uint64_t of_row = 1 + (bits() >> (14 + bits() % 50)) % largest_sensitivity;
+        const std::uint64_t d = spread_sensitivity(max_rows, per_group, of_row);
+        const cpp_int square = cpp_int(max_rows) * per_group * of_row * of_row;
+        ASSERT_LE(d, sum_sensitivity(max_rows, of_row)) << max_rows << " " << per_group << " " << of_row;
+        ASSERT_TRUE(d == largest_sensitivity || cpp_int(d) * d >= square);
+        const bool exact = of_row <= std::uint64_t{1} << 43U && d < largest_sensitivity;
+        ASSERT_TRUE(!exact || (cpp_int(d) - 1) * (d - 1) < square) << "the least";
+    }
+}
+
 // Noise of the widest sensitivity that there is.
 TEST(Contribution, NoiseOfTheWidestSensitivity) {
     Measure measure;
@@ -133,10 +303,11 @@ TEST(Contribution, NoiseOfTheWidestSensitivity) {
         const Epsilon epsilon = *Epsilon::parse(text);
         const ReleasePlan laplace =
             plan_release(Mechanism::laplace, {measure}, {largest_sensitivity}, false, epsilon, Delta());
-        EXPECT_TRUE(laplace.noise.front().laplace.t < uint128{1} << 100); // no reference to it: it may lie at any 8 bytes
+        EXPECT_TRUE(laplace.noise.front().laplace.t < uint128{1}
+                                                          << 100); // no reference to it: it may lie at any 8 bytes
         EXPECT_NEAR(laplace.noise.front().laplace.value(), 0x1p50 / epsilon.value(), 1e-9 * 0x1p50 / epsilon.value());
-        const ReleasePlan gaussian = plan_release(Mechanism::gaussian, {measure}, {largest_sensitivity}, false, epsilon,
-                                                  *Delta::parse("1e-10"));
+        const ReleasePlan gaussian =
+            plan_release(Mechanism::gaussian, {measure}, {largest_sensitivity}, false, epsilon, *Delta::parse("1e-10"));
         EXPECT_GT(gaussian.noise.front().gaussian.sigma(), 0x1p45);
         EXPECT_LE(gaussian.rho(), *Rho::parse("10000"));
     }
@@ -212,12 +383,12 @@ Sums kept(const std::vector<std::vector<Row>> &parts, std::uint64_t seed, std::s
     return sums;
 }
 
-Sums clip_unit(const Sums &sums, const std::array<std::uint64_t, 2> &d) {
+Sums clip_unit(Norm norm, const Sums &sums, const std::array<std::uint64_t, 2> &d) {
     Values values;
     for (const auto &[group, of_group] : sums)
         values.insert(values.end(), of_group.begin(), of_group.end());
-    clip(reinterpret_cast<int128 *>(values.data()), sums.size(), 3, 1, d[0]);
-    clip(reinterpret_cast<int128 *>(values.data()) + 1, sums.size(), 3, 2, d[1]);
+    clip(norm, reinterpret_cast<int128 *>(values.data()), sums.size(), 3, 1, d[0]);
+    clip(norm, reinterpret_cast<int128 *>(values.data()) + 1, sums.size(), 3, 2, d[1]);
     Sums result;
     std::size_t at = 0;
     for (const auto &[group, of_group] : sums) {
@@ -235,11 +406,13 @@ std::vector<Row> rows_of(const std::vector<Row> &table, int unit) {
 
 constexpr int units = 5;
 
-Sums query(const std::vector<Row> &table, std::size_t kappa, const std::array<std::uint64_t, 2> &d) {
+Sums query(Norm norm, const std::vector<Row> &table, std::size_t kappa, const std::array<std::uint64_t, 2> &d) {
     Sums q;
-    for (int u = 0; u < units; ++u)
-        for (const auto &[group, values] : clip_unit(kept({rows_of(table, u)}, static_cast<std::uint64_t>(u), kappa), d))
+    for (int u = 0; u < units; ++u) {
+        const Sums of_unit = kept({rows_of(table, u)}, static_cast<std::uint64_t>(u), kappa);
+        for (const auto &[group, values] : clip_unit(norm, of_unit, d))
             add(q, group, values);
+    }
     return q;
 }
 
@@ -254,42 +427,56 @@ std::vector<Row> random_table(std::mt19937_64 &bits) {
     return table;
 }
 
-cpp_int distance(const Sums &a, const Sums &b, std::size_t first, std::size_t last) {
+// l1, or the square of l2.
+cpp_int distance(const Sums &a, const Sums &b, std::size_t first, std::size_t last, bool squared = false) {
     Sums all = a;
     for (const auto &[group, values] : b)
         add(all, group, {-values[0], -values[1], -values[2]});
     cpp_int sum = 0;
     for (const auto &[group, values] : all)
-        for (std::size_t c = first; c < last; ++c)
-            sum += abs(exact::integer(values[c]));
+        for (std::size_t c = first; c < last; ++c) {
+            const cpp_int size = abs(exact::integer(values[c]));
+            sum += squared ? cpp_int(size * size) : size;
+        }
     return sum;
 }
 
-TEST(Contribution, OneUnitMovesAMeasureByAtMostD) {
+// By exactly what it brings, for Laplace noise at most D in l1 norm, for Gaussian noise in l2 norm.
+void leave_each_out(Norm norm) {
     std::mt19937_64 bits(11);
     bool reached = false;
+    const bool squared = norm == Norm::groups;
+    const auto most = [&](std::uint64_t d) { return squared ? d * d : d; };
     for (int i = 0; i < 300; ++i) {
         const std::vector<Row> table = random_table(bits);
         const std::size_t kappa = 1 + bits() % 8;
         const std::array<std::uint64_t, 2> d{1 + bits() % 200, 1 + bits() % 200};
-        const Sums q = query(table, kappa, d);
+        const Sums q = query(norm, table, kappa, d);
         for (int u = 0; u < units; ++u) {
             std::vector<Row> without;
             std::copy_if(table.begin(), table.end(), std::back_inserter(without),
                          [&](const Row &r) { return r.unit != u; });
-            const Sums other = query(without, kappa, d);
-            const Sums f = clip_unit(kept({rows_of(table, u)}, static_cast<std::uint64_t>(u), kappa), d);
+            const Sums other = query(norm, without, kappa, d);
+            const Sums f = clip_unit(norm, kept({rows_of(table, u)}, static_cast<std::uint64_t>(u), kappa), d);
             ASSERT_LE(f.size(), kappa);
-            ASSERT_LE(distance(q, other, 0, 1), d[0]);
-            ASSERT_LE(distance(q, other, 1, 3), d[1]);
+            ASSERT_LE(distance(q, other, 0, 1, squared), most(d[0]));
+            ASSERT_LE(distance(q, other, 1, 3, squared), most(d[1]));
             Sums moved = other;
             for (const auto &[group, values] : f)
                 add(moved, group, values);
             ASSERT_EQ(distance(q, moved, 0, 3), 0) << "by exactly what the unit brings";
-            reached = reached || distance(q, other, 0, 1) == d[0];
+            reached = reached || distance(q, other, 0, 1, squared) == most(d[0]);
         }
     }
     EXPECT_TRUE(reached);
+}
+
+TEST(Contribution, OneUnitMovesAMeasureByAtMostD) {
+    leave_each_out(Norm::l1);
+}
+
+TEST(Contribution, OneUnitMovesAMeasureByAtMostDInL2Norm) {
+    leave_each_out(Norm::groups);
 }
 
 // Which groups are kept depends on which the unit has, and on nothing else.

@@ -328,6 +328,19 @@ std::vector<Measure> units_and_rows() {
     return measures;
 }
 
+// What is counted is scaled by the root of kappa, and still as many groups may be opened.
+TEST(Plan, ThresholdOfTheRootOfGroups) {
+    auto measures = units_and_rows();
+    const std::vector<std::uint64_t> sensitivities{10, 20 * fine_grain};
+    measures.front().opened = 100;
+    const auto plan = plan_release(Mechanism::gaussian, measures, sensitivities, true, epsilon("1"), delta("1e-6"));
+    const double sigma = plan.noise[0].gaussian.sigma();
+    EXPECT_EQ(*plan.threshold, partition_threshold_gaussian(sigma, plan.delta_groups.value(), 100));
+    EXPECT_GT(*plan.threshold, partition_threshold_gaussian(sigma, plan.delta_groups.value(), 10));
+    const auto measured = plan_measurement(measures, sensitivities, true, plan.rho(), delta("1e-6"));
+    EXPECT_EQ(*measured.threshold, partition_threshold_gaussian(measured.noise[0].gaussian.sigma(), 1e-6, 100));
+}
+
 // A unit that opens kappa groups alone: the chance that one of them passes is at most delta, and with T - 1 it would be more.
 TEST(Plan, ThresholdsHoldForAllGroupsOfOneUnit) {
     for (const char *eps : {"0.05", "1", "20"})

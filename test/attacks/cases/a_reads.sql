@@ -421,16 +421,16 @@ SELECT dp_verify_ledger('person')
 
 -- A29 REFUSE 42501|0A000|55000|42601|22004|22023|42804|42883|42P02
 SELECT note FROM dp_rdr.deny('person') AS (note text)
-SELECT * FROM dp_rdr.release('SELECT note FROM public.person_dp', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (note text)
-SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.person', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)
-SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.person_dp; DELETE FROM public.person', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)
-SELECT * FROM dp_rdr.release('SELECT max(note) AS c1 FROM public.person_dp', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n text)
-SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.person_dp', 1e9, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)
-SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.person_dp', 'Infinity', 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)
-SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.person_dp', NULL, 'NaN', NULL, NULL, 1, true, NULL, NULL) AS (n bigint)
-SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.person_dp', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n text)
-SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.person_dp WHERE note = $1', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)
-SELECT dp_rdr.release('SELECT note FROM public.person_dp', NULL, 1, NULL, NULL, 1, true, NULL, NULL)
+SELECT * FROM dp_rdr.release('SELECT note FROM public.person_dp', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (note text)
+SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.person', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)
+SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.person_dp; DELETE FROM public.person', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)
+SELECT * FROM dp_rdr.release('SELECT max(note) AS c1 FROM public.person_dp', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n text)
+SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.person_dp', 1e9, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)
+SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.person_dp', 'Infinity', 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)
+SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.person_dp', NULL, 'NaN', NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)
+SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.person_dp', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n text)
+SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.person_dp WHERE note = $1', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)
+SELECT dp_rdr.release('SELECT note FROM public.person_dp', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL)
 SELECT dp_rdr.lattice_rows(age, '\x') FROM person_dp
 SELECT dp_rdr.sum_point(age, '\x') FROM person_dp
 SELECT dp_rdr.pair_point(age, '\x') FROM person_dp
@@ -459,7 +459,7 @@ SELECT * FROM dp_audit()
 SELECT dp_rdr.ledger_hash(1, '', '')
 
 -- A29 SHAPE
-SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.person_dp', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)
+SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.person_dp', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)
 
 -- A30 REFUSE 0A000|42501|55000
 SELECT DISTINCT ON (sex) sex, note FROM person_dp ORDER BY sex, age DESC

@@ -57,8 +57,8 @@ SELECT * FROM dp_query('SELECT count(*) FROM visit_dp', max_rows => 1048577) AS 
 SELECT * FROM dp_query('SELECT count(*) FROM visit_dp', max_rows => -2147483648) AS (n bigint)
 SELECT * FROM dp_query('SELECT count(*) FROM visit_dp', max_groups => 0) AS (n bigint)
 SELECT * FROM dp_query('SELECT count(*) FROM visit_dp', max_rows => 2, max_groups => 3) AS (n bigint)
-SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.visit_dp', NULL, 1, NULL, NULL, 1, true, 0, NULL) AS (n bigint)
-SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.visit_dp', NULL, 1, NULL, NULL, 1, true, 2, 2147483647) AS (n bigint)
+SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.visit_dp', NULL, 1, NULL, NULL, 1, true, 0, NULL, NULL) AS (n bigint)
+SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.visit_dp', NULL, 1, NULL, NULL, 1, true, 2, 2147483647, NULL) AS (n bigint)
 
 -- D14 FRESH 3
 SELECT * FROM dp_query('SELECT count(*) FROM visit_dp', max_rows => 1) AS (n bigint)
@@ -210,12 +210,12 @@ selector> SELECT count(*) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY
 
 -- What the text of a leaf may read is no more than before.
 -- A29 REFUSE 0A000|55000|42501
-SELECT * FROM dp_rdr.release('SELECT count(*) AS n FROM (SELECT pid FROM public.visit GROUP BY pid) t', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)
-SELECT * FROM dp_rdr.release('SELECT count(*) AS n FROM (SELECT pid FROM public.visit_dp, public.public_city GROUP BY pid) t', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)
-SELECT * FROM dp_rdr.release('SELECT count(*) AS n FROM (SELECT pid, pg_sleep(3) FROM public.visit_dp, pg_sleep(3) GROUP BY pid) t', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)
-SELECT * FROM dp_rdr.release('SELECT count(*) AS n FROM (SELECT pid FROM public.visit_dp) t', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)
-SELECT * FROM dp_rdr.release('SELECT count(*) AS n FROM LATERAL (SELECT pid FROM public.visit_dp GROUP BY pid) t', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)
-SELECT * FROM dp_rdr.release('SELECT count(*) AS n FROM (SELECT pid, (SELECT max(age) FROM public.public_city) FROM public.visit_dp GROUP BY pid) t', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (n bigint)
+SELECT * FROM dp_rdr.release('SELECT count(*) AS n FROM (SELECT pid FROM public.visit GROUP BY pid) t', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)
+SELECT * FROM dp_rdr.release('SELECT count(*) AS n FROM (SELECT pid FROM public.visit_dp, public.public_city GROUP BY pid) t', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)
+SELECT * FROM dp_rdr.release('SELECT count(*) AS n FROM (SELECT pid, pg_sleep(3) FROM public.visit_dp, pg_sleep(3) GROUP BY pid) t', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)
+SELECT * FROM dp_rdr.release('SELECT count(*) AS n FROM (SELECT pid FROM public.visit_dp) t', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)
+SELECT * FROM dp_rdr.release('SELECT count(*) AS n FROM LATERAL (SELECT pid FROM public.visit_dp GROUP BY pid) t', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)
+SELECT * FROM dp_rdr.release('SELECT count(*) AS n FROM (SELECT pid, (SELECT max(age) FROM public.public_city) FROM public.visit_dp GROUP BY pid) t', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)
 
 -- Another question about his rows is another answer, also where a parameter alone tells them apart; the same one is the same.
 -- D14 CHARGED 3

@@ -25,11 +25,11 @@ SELECT * FROM dp_query('SELECT count(*) FROM person_dp', within => 0.3) AS (n bi
   SELECT * FROM dp_query('SELECT count(*) FROM person_dp', within => 0.3) AS (n bigint)
 
 -- A29 REFUSE 42501|0A000|42804|22023|22004|55000|53400
-SELECT * FROM dp_rdr.release('SELECT note FROM public.person_dp', NULL, 1, 0.1, NULL, 1, true, NULL, NULL) AS (note text)
-SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.person', NULL, 1, 0.1, NULL, 1, true, NULL, NULL) AS (n bigint)
-SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.person_dp', NULL, 1, 'NaN', NULL, 1, true, NULL, NULL) AS (n bigint)
-SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.person_dp', NULL, 1, 0.1, NULL, 'Infinity', true, NULL, NULL) AS (n bigint)
-SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.person_dp', NULL, 1, NULL, 0, 1, true, NULL, NULL) AS (n bigint)
+SELECT * FROM dp_rdr.release('SELECT note FROM public.person_dp', NULL, 1, 0.1, NULL, 1, true, NULL, NULL, NULL) AS (note text)
+SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.person', NULL, 1, 0.1, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)
+SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.person_dp', NULL, 1, 'NaN', NULL, 1, true, NULL, NULL, NULL) AS (n bigint)
+SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.person_dp', NULL, 1, 0.1, NULL, 'Infinity', true, NULL, NULL, NULL) AS (n bigint)
+SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.person_dp', NULL, 1, NULL, 0, 1, true, NULL, NULL, NULL) AS (n bigint)
 SELECT * FROM dp_query('SELECT note, count(*) FROM person_dp GROUP BY note', within => 0.1) AS (note text, n bigint)
 SELECT * FROM dp_query('SELECT avg(salary) FROM person_dp WHERE id = 4242', error95 => 10) AS (n numeric)
 SELECT * FROM dp_query('SELECT max(salary) FROM person_dp', within => 0.1) AS (n int)
