@@ -131,7 +131,7 @@ SELECT ward, count(*) FROM gs_stay_dp WHERE id = random() GROUP BY CUBE (ward);
 SELECT ward, GROUPING(sex), count(*) FROM gs_stay_dp GROUP BY ROLLUP (ward);
 SELECT dp_request('SELECT ward, count(*) FROM gs_stay_dp GROUP BY ROLLUP (ward)', 'for each ward');
 -- A leaf has one set.
-SELECT * FROM dp_rdr.release('SELECT ward AS ward, count(*) AS n FROM public.gs_stay_dp GROUP BY ROLLUP (ward)', NULL, 1, NULL, NULL, 1, true, NULL, NULL) AS (ward text, n bigint);
+SELECT * FROM dp_rdr.release('SELECT ward AS ward, count(*) AS n FROM public.gs_stay_dp GROUP BY ROLLUP (ward)', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (ward text, n bigint);
 SELECT gs_releases() - :before AS charged;
 -- More than one answer is nothing under the bound "dynamic".
 SET ROLE regress_controller;
