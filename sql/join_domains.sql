@@ -296,6 +296,23 @@ SET ROLE regress_analyst;
 SELECT asks('SELECT count(*) FROM o_dp'), asks('SELECT count(*) FROM o_dp'), asks('SELECT count(*) FROM o_dp');
 SET ROLE regress_controller;
 SELECT round(max(posterior_max)::numeric, 4) AS of_three FROM dp_attack_risk('o');
+-- One question over both, at so little noise that it shows: 100 people are in both. The people whose risk is told are those of the unit table that stays
+-- and of the question's own tables.
+SELECT make('w', 'integer', 500), make('x', 'integer', 500);
+INSERT INTO x SELECT i, i % 9 FROM generate_series(201, 300) i;
+DELETE FROM x WHERE k <= 100;
+SELECT dp_grant(v, 'regress_second', 0, epsilon_max => 100, candidates => '{100}') FROM unnest('{w_dp,x_dp}'::regclass[]) v;
+SELECT sum(individuals) AS people FROM dp_risk_records('SELECT count(*) FROM x_dp WHERE v = 1', 1);
+SELECT joins('x', 'w');
+SELECT sum(individuals) AS people FROM dp_risk_records('SELECT count(*) FROM x_dp WHERE v = 1', 1);
+SELECT sum(individuals) AS people FROM dp_risk_records('SELECT count(*) FROM w_dp WHERE v = 1', 1);
+SELECT sum(individuals) AS people, sum(individuals) FILTER (WHERE pis > 0) AS in_both FROM dp_risk_records('SELECT count(*) FROM w_dp JOIN x_dp USING (k)', 1);
+SET ROLE regress_second;
+SELECT inner_join, left_join, only_right FROM dp_query('SELECT count(*) FROM w_dp JOIN x_dp USING (k)') AS a (inner_join bigint),
+    dp_query('SELECT count(*) FROM w_dp LEFT JOIN x_dp USING (k)') AS b (left_join bigint),
+    dp_query('SELECT count(*) FROM x_dp WHERE NOT EXISTS (SELECT FROM w_dp WHERE w_dp.k = x_dp.k)') AS c (only_right bigint);
+SET ROLE regress_controller;
+SELECT epsilon FROM dp_odometer('x') WHERE account = 'public';
 -- A profile is refused to a role that had an answer with a delta before the join.
 SELECT make('p', 'integer', 5), make('q', 'integer', 5);
 SELECT dp_set_odometer('p', delta_total => 0.0001);

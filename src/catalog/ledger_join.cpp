@@ -233,7 +233,8 @@ void move_declarations(const Spi &spi, const Side &from, const Side &into) {
             "SELECT $2, p.relation FROM dp_rdr.public_table p WHERE p.domain = $1 ON CONFLICT DO NOTHING"),
         border::Statement("DELETE FROM dp_rdr.public_table WHERE domain = $1 AND $2 IS NOT NULL"),
         border::Statement("UPDATE dp_rdr.denial SET table_id = $2 WHERE table_id = $1"),
-        border::Statement("UPDATE dp_rdr.request SET table_id = $2 WHERE table_id = $1"),
+        border::Statement("UPDATE dp_rdr.request SET table_id = $2 WHERE id IN (SELECT r.id FROM dp_rdr.request r "
+                          "WHERE r.table_id = $1 FOR UPDATE SKIP LOCKED)"), // roles that ask do not hold it up
         border::Statement("DELETE FROM dp_rdr.stored_answer WHERE table_id = $1 AND $2 IS NOT NULL"),
         border::Statement("DELETE FROM dp_rdr.forgotten WHERE table_id = $1 AND $2 IS NOT NULL")};
     for (border::Statement &statement : statements) {

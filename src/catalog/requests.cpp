@@ -62,11 +62,25 @@ static Requested *read_request(const Row &row, bool with_rows) {
     return request;
 }
 
+// A join takes requests with it but those that somebody is changing at that moment.
+static pg_uuid_t domain_now(const Reading &reading, pg_uuid_t id) {
+    Lookup domains = Lookup::open("privacy_domain", reading);
+    const Row *row = only(domains.rows(UUIDPGetDatum(&id)));
+    bool isnull = true;
+    Datum joined = row == nullptr ? Datum{0} : row->value("joined_into", &isnull);
+    if (!isnull)
+        id = *DatumGetUUIDP(joined);
+    domains.close();
+    return id;
+}
+
 const Requested *find_request(const Reading &reading, int64 id, bool with_rows) {
     Lookup requests = Lookup::open("request", reading);
     const Row *row = only(requests.rows(Int64GetDatum(id)));
-    const Requested *request = row == nullptr ? nullptr : read_request(*row, with_rows);
+    Requested *request = row == nullptr ? nullptr : read_request(*row, with_rows);
     requests.close();
+    if (request != nullptr)
+        request->table = domain_now(reading, request->table);
     return request;
 }
 
@@ -169,7 +183,8 @@ void record_look(const Requested &request) {
     pg_uuid_t table = request.table;
     Datum values[3] = {Int64GetDatum(request.id), Int64GetDatum(answer), UUIDPGetDatum(&table)};
     Visit visit = Visit::write();
-    visit.run("UPDATE dp_rdr.request SET looked_at = clock_timestamp() WHERE table_id = $3 AND looked_at IS NULL AND ("
+    visit.run("UPDATE dp_rdr.request SET looked_at = clock_timestamp() WHERE table_id IN "
+              "(SELECT d.id FROM dp_rdr.privacy_domain d WHERE $3 IN (d.id, d.joined_into)) AND looked_at IS NULL AND ("
               "state = 'pending' AND (id = $1 OR id = $2 OR parent = $2) OR state = 'answered' AND id = $2)",
               3, types, values);
     visit.leave();

@@ -426,7 +426,7 @@ FROM dp_rdr.request r
 LEFT JOIN LATERAL ( -- the table behind the view; of a view that is gone any of its domain, which have one owner
   SELECT t.relation, c.oid, c.relowner FROM dp_rdr.protected_table t
   JOIN pg_class c ON c.oid = t.relation LEFT JOIN dp_rdr.restricted_view v ON v.view = r.view AND v.relation = t.relation
-  WHERE t.domain = r.table_id ORDER BY v.view IS NULL, t.relation::oid LIMIT 1) t ON true,
+  WHERE t.domain = coalesce((SELECT d.joined_into FROM dp_rdr.privacy_domain d WHERE d.id = r.table_id), r.table_id) ORDER BY v.view IS NULL, t.relation::oid LIMIT 1) t ON true,
 LATERAL (SELECT CASE WHEN r.state = 'pending' AND r.expires_at <= clock_timestamp() THEN 'expired' ELSE r.state END) s (state),
 LATERAL (SELECT t.oid IS NOT NULL AND pg_has_role($1, t.relowner, 'USAGE')) a (owner)
 WHERE (r.requester::oid = $1 OR a.owner OR r.decider = 'review' AND EXISTS (

@@ -162,11 +162,19 @@ is(sqlstate($node, 'data', 'analyst', q{SELECT * FROM dp_query('SELECT count(*) 
 protect_apart('data', 5, qw(asked_one asked_two));
 psql_as($node, 'data', 'controller', q{SELECT dp_grant('asked_one_dp', 'second', 0, epsilon_max => 0.1, candidates => '{0.1}', on_request => true)});
 my $request = psql_as($node, 'data', 'second', q{SELECT dp_request('SELECT count(*) FROM asked_one_dp', 'to know', epsilon => 0.1)});
+my $withdrawn = psql_as($node, 'data', 'second', q{SELECT dp_request('SELECT count(*) FROM asked_one_dp', 'to know more', epsilon => 0.1)});
+my $asker = $node->background_psql('data', extra_params => [ '-U', 'second' ]);
+$asker->query_safe("BEGIN; SELECT dp_reject($withdrawn)");
 is(joins('data', 'asked_one', 'asked_two'), '', 'joined with a request that is pending');
+$asker->query_safe('ROLLBACK');
+$asker->quit;
+is(psql_as($node, 'data', 'controller', q{SELECT count(*) FROM dp_requests()}), 2, 'and with one that its requester held');
 psql_as($node, 'data', 'controller', "SELECT dp_approve($request, basis => 'public')");
 is(account($node, 'data', 'asked_two'), '1|0.1', 'its answer is charged to the domain of both');
+psql_as($node, 'data', 'controller', "SELECT dp_approve($withdrawn, basis => 'public')");
+is(account($node, 'data', 'asked_two'), '2|0.2', 'so is the other one');
 isnt(psql_as($node, 'data', 'second', "SELECT dp_answer($request)"), '', 'and fetched');
-is(psql_as($node, 'data', 'controller', q{SELECT count(*) FROM dp_requests('answered')}), 1, 'its owner sees it');
+is(psql_as($node, 'data', 'controller', q{SELECT count(*) FROM dp_requests('answered')}), 2, 'its owner sees both');
 
 # ---- dump and restore -------------------------------------------------------------------------------------------------
 
