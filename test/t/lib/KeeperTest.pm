@@ -44,6 +44,7 @@ sub session
 sub start_question
 {
 	my ($session, $sql) = @_;
+	$session->{stderr} = ''; # the error may come with the echo
 	$session->query_until(qr/asked/, "\\echo asked\n$sql;\n");
 	return;
 }
@@ -52,11 +53,11 @@ sub start_question
 sub finish_question
 {
 	my ($session) = @_;
-	$session->{stderr} = '';
 	my $answer = $session->query('SELECT');
+	my $state = $session->{stderr} =~ /(?:ERROR|FATAL):\s+(\w{5})/ ? $1 : undef;
+	$session->{stderr} = '';
 	$answer =~ s/^asked\s*//;
-	return $1 if $session->{stderr} =~ /(?:ERROR|FATAL):\s+(\w{5})/;
-	return $answer;
+	return $state // $answer;
 }
 
 # A view slow_dp of so many rows. What adds in it is replaced by the superuser: no analyst could.
