@@ -646,21 +646,18 @@ static int declared_groups(const Question *question, const Units *units) {
     return several < 0 ? 0 : question->sources[several].settings->unit->max_groups;
 }
 
-// Of rows of the only table that a unit may have several of, each of which may be in so many joined ones; 0: not declared.
-static int64 declared_rows_per_group(const Question *question, const Units *units) {
+// Likewise.
+static int declared_rows_per_group(const Question *question, const Units *units) {
     if (units->joined == nullptr)
         return units->path->max_rows_per_group;
     const int several = units->joined->several;
-    if (several < 0)
-        return 0;
-    const catalog::UnitPath *path = question->sources[several].settings->unit;
-    return path->max_rows_per_group * (units->joined->max_rows / Max(path->max_rows, 1));
+    return several < 0 ? 0 : question->sources[several].settings->unit->max_rows_per_group;
 }
 
 static void limit_rows_per_group(const Question *question, Units *units) {
     const int asked = question->leaf->limits.max_rows_per_group;
-    const int64 wanted = asked == 0 ? declared_rows_per_group(question, units) : asked;
-    units->max_rows_per_group = static_cast<int>(Min(wanted, units->max_rows));
+    const int wanted = asked == 0 ? declared_rows_per_group(question, units) : asked;
+    units->max_rows_per_group = Min(wanted, units->max_rows);
 }
 
 static void limit_groups(Question *question, Units *units) {

@@ -335,7 +335,7 @@ def make_joined_question(rng, schema):
     one_group = not pick or single or (of.table == "people" and of in tree.kept())
     several = [source for source in sources if source.table != "people" and schema.rows > 1]
     groups = schema.groups if len(several) == 1 else rows
-    per_group = schema.per_group * (rows // schema.rows) if len(several) == 1 else 0
+    per_group = schema.per_group if len(several) == 1 else 0
     arguments = ""
     if rng.random() < 0.3:
         rows = rng.choice((1, 2, 4, 7))

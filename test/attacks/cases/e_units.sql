@@ -57,6 +57,10 @@ SELECT * FROM dp_query('SELECT count(*) FROM visit_dp', max_rows => 1048577) AS 
 SELECT * FROM dp_query('SELECT count(*) FROM visit_dp', max_rows => -2147483648) AS (n bigint)
 SELECT * FROM dp_query('SELECT count(*) FROM visit_dp', max_groups => 0) AS (n bigint)
 SELECT * FROM dp_query('SELECT count(*) FROM visit_dp', max_rows => 2, max_groups => 3) AS (n bigint)
+SELECT * FROM dp_query('SELECT count(*) FROM visit_dp', max_rows_per_group => 0) AS (n bigint)
+SELECT * FROM dp_query('SELECT count(*) FROM visit_dp', max_rows_per_group => 2147483647) AS (n bigint)
+SELECT * FROM dp_query('SELECT count(*) FROM visit_dp', max_rows => 2, max_rows_per_group => 3) AS (n bigint)
+SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.visit_dp', NULL, 1, NULL, NULL, 1, true, 2, NULL, -1) AS (n bigint)
 SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.visit_dp', NULL, 1, NULL, NULL, 1, true, 0, NULL, NULL) AS (n bigint)
 SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.visit_dp', NULL, 1, NULL, NULL, 1, true, 2, 2147483647, NULL) AS (n bigint)
 
