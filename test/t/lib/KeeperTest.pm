@@ -54,10 +54,9 @@ sub finish_question
 {
 	my ($session) = @_;
 	my $answer = $session->query('SELECT');
-	my $state = $session->{stderr} =~ /(?:ERROR|FATAL):\s+(\w{5})/ ? $1 : undef;
-	$session->{stderr} = '';
 	$answer =~ s/^asked\s*//;
-	return $state // $answer;
+	return $1 if $session->{stderr} =~ /(?:ERROR|FATAL):\s+(\w{5})/;
+	return $answer;
 }
 
 # A view slow_dp of so many rows. What adds in it is replaced by the superuser: no analyst could.
