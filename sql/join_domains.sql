@@ -62,6 +62,9 @@ SET ROLE regress_controller;
 SELECT relation, account, epsilon, releases, epsilon_total FROM unnest('{patient,event}'::text[]) relation, dp_odometer(relation);
 
 -- In a transaction that is rolled back: it is not taken back, as a charge is not.
+BEGIN READ ONLY;
+SELECT dp_join_domains('event', 'patient');
+ROLLBACK;
 BEGIN;
 SELECT dp_join_domains('event', 'patient') \g (tuples_only=on)
 ROLLBACK;

@@ -100,6 +100,7 @@ extern "C" {
 #include <storage/sinval.h>
 #include <tcop/dest.h>
 #include <tcop/tcopprot.h>
+#include <tcop/utility.h>
 #include <utils/acl.h>
 #include <utils/array.h>
 #include <utils/backend_status.h>

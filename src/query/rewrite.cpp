@@ -39,6 +39,9 @@ struct Split {
     List *clauses;       // SortGroupClause *, of the keys
     Distinct aggregates; // Aggref *, or a mark around one (query/marks)
     Distinct groupings;  // GroupingFunc *
+    bool marked;         // the keys have been looked for already (mark_keys)
+    List *references;    // int: then, what marks of keys say
+    List *places;        // int: of these keys, counted from 1
     List *arguments;     // expressions that the statement computes for the leaf, distinct, in order of first use
     int level;           // sublinks deep
     ParseState *source;
@@ -344,6 +347,16 @@ static Node *released_column(Node *expression, int number, int level) {
         makeVar(1, number, exprType(expression), exprTypmod(expression), exprCollation(expression), level));
 }
 
+// The key that a mark stands for; 0: the node is none.
+static int marked_key(Node *node, const Split *split) {
+    const Index reference = split->marked ? reference_of_mark(node) : 0;
+    ListCell *cell;
+    foreach (cell, split->references)
+        if (static_cast<Index>(lfirst_int(cell)) == reference)
+            return lfirst_int(list_nth_cell(split->places, foreach_current_index(cell)));
+    return 0;
+}
+
 // Keys and aggregates become columns of the release, also where a sublink of the rest refers to them.
 static Node *to_rest(Node *node, void *context) {
     auto *split = static_cast<Split *>(context);
@@ -359,12 +372,14 @@ static Node *to_rest(Node *node, void *context) {
         int number = 0;
         ListCell *cell;
         foreach (cell, split->keys)
-            if (++number && equal(lfirst(cell), here))
+            if (++number && !split->marked && equal(lfirst(cell), here))
                 return released_column(here, number, split->level);
         int place = aggregate != nullptr ? split->aggregates.place_of(here) : 0;
         if (place > 0)
             return released_column(here, number + place, split->level);
     }
+    if (const int key = marked_key(node, split))
+        return released_column(node, key, split->level);
     if (Node *grouping = own_grouping(node, split))
         return released_column(
             grouping, list_length(split->keys) + split->aggregates.count() + split->groupings.place_of(grouping),
@@ -467,9 +482,21 @@ static RangeTblEntry *release_entry(const Query *leaf, FuncExpr *call) {
     return entry;
 }
 
+// Where keys are marked, those that a target is.
+static void marks_for_keys(Query *query, Split *split) {
+    ListCell *cell;
+    foreach (cell, split->marked ? query->targetList : NIL) {
+        auto *target = lfirst_node(TargetEntry, cell);
+        if (!list_member_int(split->references, static_cast<int>(target->ressortgroupref)))
+            continue;
+        target->expr = reinterpret_cast<Expr *>(mark_of_key(target));
+    }
+}
+
 // Replaces the aggregation by a scan of the answer. The facade's expanded entry leaves the range table; the views that led
 // to it stay in it without being read.
 static void replace_by(Query *query, RangeTblEntry *answer, const Folded *folded, Split *split) {
+    marks_for_keys(query, split);
     query->targetList = reinterpret_cast<List *>(to_rest(reinterpret_cast<Node *>(query->targetList), split));
     Node *having = to_rest(query->havingQual, split);
     query->havingQual = nullptr;
@@ -513,6 +540,20 @@ static Oid first_view(const Folded *folded) {
     elog(ERROR, "a leaf has no restricted view");
 }
 
+// Of all keys, also those that equal others.
+static void find_places(const Query *query, const List *clauses, Split *split) {
+    ListCell *cell, *key;
+    foreach (cell, clauses) {
+        auto *clause = lfirst_node(SortGroupClause, cell);
+        Node *expression = get_sortgroupclause_expr(clause, query->targetList);
+        foreach (key, split->keys)
+            if (equal(lfirst(key), expression)) {
+                split->references = lappend_int(split->references, static_cast<int>(clause->tleSortGroupRef));
+                split->places = lappend_int(split->places, foreach_current_index(key) + 1);
+            }
+    }
+}
+
 static void find_parts(Query *query, Split *split) {
     ListCell *cell;
     split->clauses = query->groupClause;
@@ -538,7 +579,7 @@ static RangeTblEntry *make_release(const Query *query, const Folded *folded, con
 
 // The keys of one grouping set, with what is aggregated.
 static Split part_of(const Split *split, const Bitmapset *set) {
-    Split part = {NIL, NIL, split->aggregates, split->groupings, NIL, 0, split->source};
+    Split part = {NIL, NIL, split->aggregates, split->groupings, split->marked, NIL, NIL, NIL, 0, split->source};
     for (int key = -1; (key = bms_next_member(set, key)) >= 0;) {
         part.keys = lappend(part.keys, list_nth(split->keys, key));
         part.clauses = lappend(part.clauses, list_nth(split->clauses, key));
@@ -579,9 +620,12 @@ static RangeTblEntry *make_releases(const Query *query, const Folded *folded, co
 
 static void split_query(Query *query, const Folded *folded, const Query *below, Rewrite *rewrite) {
     check_outputs(list_length(query->groupClause));
+    const List *clauses = query->groupClause;
     drop_equal_keys(query);
-    Split split = {NIL, NIL, Distinct::none(), Distinct::none(), NIL, 0, rewrite->source};
+    Split split = {NIL, NIL, Distinct::none(), Distinct::none(), query->groupingSets != NIL, NIL, NIL,
+                   NIL, 0,   rewrite->source};
     find_parts(query, &split);
+    find_places(query, clauses, &split);
     const List *sets = grouping_sets(query, split.keys, rewrite->source);
     const bool plain = query->groupingSets == NIL && split.groupings.nodes == NIL;
     RangeTblEntry *answer = plain ? make_release(query, folded, below, &split, rewrite)
@@ -627,6 +671,7 @@ static void rewrite_level(const Level *level, Rewrite *rewrite) {
         return;
     }
     border::flatten_grouping(query); // before columns are renamed
+    mark_keys(query);
     if (item.level.query != nullptr)
         return split_above(level, &item, rewrite);
     Folded folded = fold_from(level, rewrite->source);

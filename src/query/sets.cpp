@@ -1,5 +1,6 @@
 #include "query/sets.hpp"
 
+#include "border/walk.hpp"
 #include "query/fold.hpp"
 
 namespace dp::query {
@@ -89,6 +90,97 @@ List *grouping_sets(const Query *query, const List *keys, ParseState *source) {
                 source, location_of_sets(query));
     }
     return sets;
+}
+
+// ---- which expressions are keys ------------------------------------------------------------------------------------
+
+namespace {
+struct Marking {
+    const Query *query;
+    int level; // sublinks deep
+};
+} // namespace
+
+// No parameter is of that kind before a statement is planned.
+Node *mark_of_key(const TargetEntry *target) {
+    auto *expression = reinterpret_cast<Node *>(target->expr);
+    auto *mark = makeNode(Param);
+    mark->paramkind = PARAM_EXEC;
+    mark->paramid = static_cast<int>(target->ressortgroupref);
+    mark->paramtype = exprType(expression);
+    mark->paramtypmod = exprTypmod(expression);
+    mark->paramcollid = exprCollation(expression);
+    mark->location = -1;
+    return reinterpret_cast<Node *>(mark);
+}
+
+Index reference_of_mark(Node *node) {
+    if (!IsA(node, Param) || castNode(Param, node)->paramkind != PARAM_EXEC)
+        return 0;
+    return static_cast<Index>(castNode(Param, node)->paramid);
+}
+
+// What is the same wherever it stands is a key where it was written as one alone.
+static const TargetEntry *key_of(Node *node, const Query *query) {
+    if (IsA(node, Const) || IsA(node, Param))
+        return nullptr;
+    ListCell *cell;
+    foreach (cell, query->groupClause) {
+        const TargetEntry *target = get_sortgroupclause_tle(lfirst_node(SortGroupClause, cell), query->targetList);
+        if (equal(target->expr, node))
+            return target;
+    }
+    return nullptr;
+}
+
+// In a sublink columns alone are looked for.
+static Node *as_at_level(Node *node, int level) {
+    if (level == 0 || !IsA(node, Var) || castNode(Var, node)->varlevelsup != static_cast<Index>(level))
+        return level == 0 ? node : nullptr;
+    auto *column = castNode(Var, copyObject(node));
+    column->varlevelsup = 0;
+    return reinterpret_cast<Node *>(column);
+}
+
+static bool is_aggregated(Node *node, int level) {
+    return (IsA(node, Aggref) && castNode(Aggref, node)->agglevelsup == static_cast<Index>(level)) ||
+           (IsA(node, GroupingFunc) && castNode(GroupingFunc, node)->agglevelsup == static_cast<Index>(level));
+}
+
+static Node *mark(Node *node, void *context) {
+    auto *marking = static_cast<Marking *>(context);
+    if (node == nullptr || is_aggregated(node, marking->level))
+        return node;
+    Node *here = as_at_level(node, marking->level);
+    if (const TargetEntry *key = here == nullptr ? nullptr : key_of(here, marking->query))
+        return mark_of_key(key);
+    if (!IsA(node, Query))
+        return border::mutate_expression(node, mark, context);
+    marking->level++;
+    Query *inner = border::mutate_query(castNode(Query, node), mark, context, 0);
+    marking->level--;
+    return reinterpret_cast<Node *>(inner);
+}
+
+static bool is_key(const TargetEntry *target, const Query *query) {
+    ListCell *cell;
+    foreach (cell, query->groupClause)
+        if (lfirst_node(SortGroupClause, cell)->tleSortGroupRef == target->ressortgroupref)
+            return true;
+    return false;
+}
+
+void mark_keys(Query *query) {
+    if (query->groupingSets == NIL)
+        return;
+    Marking marking = {copyObject(query), 0};
+    ListCell *cell;
+    foreach (cell, query->targetList) {
+        auto *target = lfirst_node(TargetEntry, cell);
+        if (!is_key(target, query))
+            target->expr = reinterpret_cast<Expr *>(mark(reinterpret_cast<Node *>(target->expr), &marking));
+    }
+    query->havingQual = mark(query->havingQual, &marking);
 }
 
 // ---- their answers -------------------------------------------------------------------------------------------------

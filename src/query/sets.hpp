@@ -12,6 +12,15 @@ constexpr int max_grouping_sets = 64; // of one GROUP BY: each is a charge, and 
 // 54000: more than max_grouping_sets. 0A000: the same set twice, which would be charged twice.
 List *grouping_sets(const Query *query, const List *keys, ParseState *source);
 
+// A level with grouping sets, as it was written: what stands for a key in its targets and HAVING becomes a mark, but for targets that are
+// keys and what is aggregated. When columns of sub-SELECTs are folded, something else may become equal to a key; it has a value where
+// the key is NULL.
+void mark_keys(Query *query);
+// The tleSortGroupRef of the key that a mark stands for; 0: the node is no mark.
+Index reference_of_mark(Node *node);
+// The mark of a target that is a key.
+Node *mark_of_key(const TargetEntry *target);
+
 // What an answer shows: keys, aggregates, and GROUPING(), each Node *.
 struct SetColumns {
     const List *keys;

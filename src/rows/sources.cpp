@@ -151,7 +151,7 @@ static void check_one_domain(const catalog::Settings *first, const catalog::Sett
              errmsg("a join of %s and %s is not supported: their people have different odometers", first->view_name,
                     other->view_name),
              errhint("Tables of the same people are joined where the controller has said so, by dp_protect(.., unit "
-                     "=> ..) or dp_set_unit(). Else ask each by itself, and join the answers.")));
+                     "=> ..), dp_set_unit() or dp_join_domains(). Else ask each by itself, and join the answers.")));
     if (first->unit == nullptr || other->unit == nullptr)
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                         errmsg("a join of %s with %s is not supported: each row of it is a person of its own",
