@@ -483,7 +483,7 @@ static RangeTblEntry *release_entry(const Query *leaf, FuncExpr *call) {
 }
 
 // Where keys are marked, those that a target is.
-static void marks_for_keys(Query *query, Split *split) {
+static void mark_targets(Query *query, Split *split) {
     ListCell *cell;
     foreach (cell, split->marked ? query->targetList : NIL) {
         auto *target = lfirst_node(TargetEntry, cell);
@@ -496,7 +496,7 @@ static void marks_for_keys(Query *query, Split *split) {
 // Replaces the aggregation by a scan of the answer. The facade's expanded entry leaves the range table; the views that led
 // to it stay in it without being read.
 static void replace_by(Query *query, RangeTblEntry *answer, const Folded *folded, Split *split) {
-    marks_for_keys(query, split);
+    mark_targets(query, split);
     query->targetList = reinterpret_cast<List *>(to_rest(reinterpret_cast<Node *>(query->targetList), split));
     Node *having = to_rest(query->havingQual, split);
     query->havingQual = nullptr;
@@ -579,7 +579,10 @@ static RangeTblEntry *make_release(const Query *query, const Folded *folded, con
 
 // The keys of one grouping set, with what is aggregated.
 static Split part_of(const Split *split, const Bitmapset *set) {
-    Split part = {NIL, NIL, split->aggregates, split->groupings, split->marked, NIL, NIL, NIL, 0, split->source};
+    Split part = {};
+    part.aggregates = split->aggregates;
+    part.groupings = split->groupings;
+    part.source = split->source;
     for (int key = -1; (key = bms_next_member(set, key)) >= 0;) {
         part.keys = lappend(part.keys, list_nth(split->keys, key));
         part.clauses = lappend(part.clauses, list_nth(split->clauses, key));
@@ -622,8 +625,10 @@ static void split_query(Query *query, const Folded *folded, const Query *below, 
     check_outputs(list_length(query->groupClause));
     const List *clauses = query->groupClause;
     drop_equal_keys(query);
-    Split split = {NIL, NIL, Distinct::none(), Distinct::none(), query->groupingSets != NIL, NIL, NIL,
-                   NIL, 0,   rewrite->source};
+    Split split = {};
+    split.aggregates = split.groupings = Distinct::none();
+    split.marked = query->groupingSets != NIL;
+    split.source = rewrite->source;
     find_parts(query, &split);
     find_places(query, clauses, &split);
     const List *sets = grouping_sets(query, split.keys, rewrite->source);
