@@ -626,7 +626,8 @@ static void split_query(Query *query, const Folded *folded, const Query *below, 
     const List *clauses = query->groupClause;
     drop_equal_keys(query);
     Split split = {};
-    split.aggregates = split.groupings = Distinct::none();
+    split.aggregates = Distinct::none();
+    split.groupings = Distinct::none();
     split.marked = query->groupingSets != NIL;
     split.source = rewrite->source;
     find_parts(query, &split);
