@@ -120,6 +120,8 @@ SELECT count(*) FROM trip_dp WHERE split_part(code, '-', 0) = 'AB';
 SELECT count(*) FROM trip_dp WHERE extract(week FROM lasted) = 1;
 SELECT count(*) FROM trip_dp WHERE position(code IN note) = 1;
 SELECT count(*) FROM trip_dp WHERE concat(code, id > 3) = 'a';
+SELECT count(*) FROM trip_dp WHERE concat(code::char(9), 'x') = 'a';
+SELECT count(*) FROM trip_dp WHERE concat_ws('-', VARIADIC ARRAY[code, 'x']) = 'a';
 SELECT count(*) FROM trip_dp WHERE doc #>> '{tags,0}' = 'a';
 SELECT corr(length(code), id) FROM trip_dp;
 \set VERBOSITY terse

@@ -29,6 +29,12 @@ SELECT refusal('SELECT count(*) FROM adult_dp ORDER BY ' || many(1001, 'count(*)
 SELECT refusal('SELECT marital_status, ' || many(1000, 'count(*) FILTER (WHERE age = #)') || ' FROM adult_dp GROUP BY 1');
 SELECT refusal('SELECT 1 FROM adult_dp GROUP BY ' || many(1600, 'age < #'));
 SELECT refusal('SELECT cardinality(ARRAY[' || many(30000, 'count(*)') || ']) FROM adult_dp');
+-- GROUPING is a column of each set's answer. Keys of many sets are compared once, and too many of them not at all.
+SELECT n, refusal('EXPLAIN SELECT ' || many(n, 'GROUPING((age < #))', ' + ') || ' FROM adult_dp GROUP BY GROUPING SETS ((' ||
+                  many(600, 'age < #') || '), (' || many(599, 'age < #') || '))')
+FROM unnest('{400,401}'::int[]) n;
+SELECT refusal('SELECT cardinality(ARRAY[' || (SELECT string_agg(format('GROUPING((age < %s), (age < %s))', a, b), ', ') FROM generate_series(1, 100) a, generate_series(1, 100) b) ||
+               ']) FROM adult_dp GROUP BY ROLLUP (' || many(60, 'age < #') || '), ' || (SELECT string_agg('age < ' || g, ', ') FROM generate_series(61, 100) g));
 SELECT refusal(format('SELECT * FROM dp_rdr.release(%L, NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS r (%s)',
     'SELECT ' || many(1001, 'count(*)') || ' FROM public.adult_dp', many(1001, 'c# bigint')));
 

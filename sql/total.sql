@@ -81,7 +81,7 @@ INSERT INTO constant_argument VALUES
     ('name', '''a%'''), ('boolean', 'true'), ('boolean', 'false'),
     ('integer', '(-2147483648)'), ('integer', '(-3)'), ('integer', '0'), ('integer', '3'), ('integer', '10'), ('integer', '327684'), ('integer', 'NULL');
 CREATE FUNCTION stand_in(type oid) RETURNS text LANGUAGE sql STABLE AS
-    $$ SELECT CASE format_type(type, NULL) WHEN 'anyenum' THEN 'mood' WHEN 'anynonarray' THEN 'integer'
+    $$ SELECT CASE format_type(type, NULL) WHEN 'anyenum' THEN 'mood' WHEN 'anynonarray' THEN 'integer' WHEN '"any"' THEN 'text'
               WHEN 'character' THEN 'character(5)' WHEN 'bit' THEN 'bit(1)' WHEN 'character varying' THEN 'text'
               WHEN 'timestamp without time zone' THEN 'timestamp' ELSE format_type(type, NULL) END $$;
 CREATE FUNCTION has_column(type oid) RETURNS boolean LANGUAGE sql STABLE AS
@@ -318,7 +318,7 @@ SELECT condition, near(condition) FROM (VALUES
     ('code LIKE ''c_'''), ('lower(note) = upper(note)'), ('length(code) = 2'), ('left(note, 4) = ''note'''),
     ('substr(note, 6, 1) = ''1'''), ('substring(note from 6 for 1) = ''1'''), ('btrim(note, ''note '') = ''1'''),
     ('note || code LIKE ''%c1'''), ('concat(note, code) LIKE ''%c1'''), ('concat(note, nullif(age, 5), ''/'', nullif(kind, ''sad''), day, NULL, code) LIKE ''note 1%/%c2'''),
-    ('concat_ws(''-'', nullif(age, 5), nullif(code, ''c1''), kind) LIKE ''%-c2-sad'''), ('concat_ws(''é%'', nullif(age, 5), nullif(code, ''c0'')) IN (''c1'', '''', ''6é%c1'')'), ('concat(NULL, nullif(age, age)) = '''' AND length(concat_ws('''', code, age)) = 3'), ('age::text = ''30'''), ('age || ''x'' = ''30x'''), ('kind::text = ''sad'''), ('code::char(1) = ''c'''),
+    ('concat_ws(''-'', nullif(age, 5), nullif(code, ''c1''), kind) LIKE ''%-c2-sad'''), ('concat_ws(''é%'', nullif(age, 5), nullif(code, ''c0'')) IN (''c1'', '''', ''6é%c1'')'), ('concat_ws(''-'' || ''/'', code, nullif(age, 5)) LIKE ''c_-/__'''), ('concat_ws(NULL, code, note) IS NULL'), ('concat(NULL, nullif(age, age)) = '''' AND length(concat_ws('''', code, age)) = 3'), ('age::text = ''30'''), ('age || ''x'' = ''30x'''), ('kind::text = ''sad'''), ('code::char(1) = ''c'''),
     ('kind > ''sad'''), ('kind IN (''sad'', ''happy'')'), ('day > timestamp ''2020-06-01'''), ('day + 30 > date ''2021-01-01'''),
     ('day - date ''2020-01-01'' < 100'), ('day + interval ''1 month'' > at'), ('at - at < interval ''1 day'''),
     ('at > day'), ('extract(year from day) = 2021'), ('extract(dow from at) IN (0, 6)'), ('date_part(''month'', day) = 2'),
@@ -344,6 +344,12 @@ SELECT statement, attempt(statement) FROM (VALUES
     ('SELECT count(1 / age), count(CASE WHEN age > 5 THEN 1 END), count(age) FROM checkup_dp'),
     ('SELECT count(note::integer) FILTER (WHERE age / 10 = 2), sum(age) FILTER (WHERE price * 2 > 5) FROM checkup_dp'),
     ('SELECT dp_count(nullif(age, 5)) FROM checkup_dp')) t (statement);
+-- A separator that is sent; more arguments than other functions have; what people see says what they wrote.
+PREPARE separated(text) AS SELECT abs(count(*) - 800) < 100 AS near FROM checkup_dp WHERE concat_ws($1, code, code) <> 'c1|c1';
+EXECUTE separated('|');
+SELECT abs(count(*) - 200) < 100 AS near FROM checkup_dp WHERE concat_ws('', code, code, code, code, code, code, code, code, code, code, code, code, code, code, code, code, code, code, code,
+    code, code, code, code, code, code, code, code, code, code, code, code, code, code, code, code, code, code, code, code, code, code, code) LIKE 'c1c1%';
+SELECT avg(length(concat(code, age))) FROM checkup_dp;
 PREPARE by_parameter(integer, text, date) AS
     SELECT count(*) FROM checkup_dp WHERE age / $1 = 2 AND note LIKE $2 AND day - $3 > 5;
 EXECUTE by_parameter(10, '%', '2020-01-01') \gset answer_
@@ -366,7 +372,7 @@ SELECT statement, attempt('SELECT count(*) FROM checkup_dp WHERE ' || statement)
     ('own(age) = 1'), ('age::small = 1'), ('small(age) = 1'), ('repeat(note, 100000) = note'), ('note ~ ''(a+)+$'''), ('note SIMILAR TO ''a'''),
     ('regexp_replace(note, ''a'', ''b'') = ''b'''), ('price ^ 100 > 1'), ('power(price, 1000) > 1'), ('power(weight, 2) > 1'), ('exp(weight) > 1'),
     ('ln(price) > 1'), ('sqrt(weight) > 1'), ('factorial(age) > 1'), ('lpad(note, 1000000) = ''a'''), ('rpad(note, age) = ''a'''),
-    ('replace(note, ''a'', ''aa'') = ''a'''), ('format(''%s'', note) = ''a'''), ('concat(happy, note) = ''ta'''), ('concat(note, at_tz) = ''a'''), ('concat(VARIADIC ARRAY[note, code]) = ''a'''), ('concat_ws(note, code, code) = ''a'''), ('concat_ws(NULL, code, note) = ''a'''), ('chr(age) = ''a'''), ('ascii(note) = 1'),
+    ('replace(note, ''a'', ''aa'') = ''a'''), ('format(''%s'', note) = ''a'''), ('concat(happy, note) = ''ta'''), ('concat(note, at_tz) = ''a'''), ('concat(VARIADIC ARRAY[note, code]) = ''a'''), ('concat_ws(note, code, code) = ''a'''), ('concat(age, code::char(5)) = ''a'''), ('concat(NULL, ROW(1)) = ''a'''), ('chr(age) = ''a'''), ('ascii(note) = 1'),
     ('to_char(age, ''999'') = ''1'''), ('to_char(day, note) = ''1'''), ('to_date(note, ''YYYY'') = day'), ('to_number(note, ''9'') = 1'),
     ('encode(note::bytea, ''hex'') = ''a'''), ('decode(note, ''hex'') = ''a'''), ('note::bytea IS NULL'), ('note::json IS NULL'), ('note::jsonb IS NULL'),
     ('note::xml IS NULL'), ('note::uuid IS NULL'), ('note::inet IS NULL'), ('note::regclass IS NULL'), ('note::oid = 1'), ('note::mood = ''sad'''),

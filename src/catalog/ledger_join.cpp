@@ -10,23 +10,37 @@ using border::Spi;
 
 // ---- what it rests on ----------------------------------------------------------------------------------------------
 
+// Denials and charges from the data count as well: whether they are one or the other may be decided by rows.
+static const char *const untold_sql = R"sql(NOT EXISTS (SELECT FROM dp_rdr.ledger_row l WHERE l.table_id = $1::uuid)
+  AND NOT EXISTS (SELECT FROM dp_rdr.odometer o WHERE o.id = $1::uuid AND o.public_epsilon + o.conditional_epsilon + o.public_rho
+    + o.conditional_rho + o.public_releases + o.conditional_releases + o.public_denials + o.conditional_denials > 0)
+  AND NOT EXISTS (SELECT FROM dp_rdr.protected_table t JOIN dp_rdr.restricted_view v ON v.relation = t.relation
+    JOIN dp_rdr.policy p ON p.view = v.view WHERE t.domain = $1::uuid))sql";
+
 // (Whether a table was protected, a policy granted or an owner changed meanwhile shows as another version of a row.)
 static const char *const versions_sql = R"sql(
 WITH own AS (SELECT * FROM (VALUES ($1::uuid), ($2::uuid)) v (id)),
 tables AS (SELECT t.relation::oid AS oid, t.ctid, t.xmin FROM dp_rdr.protected_table t JOIN own ON own.id = t.domain),
 views AS (SELECT v.view::oid AS oid, v.ctid, v.xmin FROM dp_rdr.restricted_view v JOIN tables t ON t.oid = v.relation::oid)
-SELECT encode(sha256(convert_to(string_agg(x.version, ' ' ORDER BY x.version COLLATE "C"), 'UTF8')), 'hex') FROM (
-  SELECT format('domain %s %s', d.ctid, d.xmin) FROM dp_rdr.privacy_domain d JOIN own ON own.id = d.id
-  UNION ALL SELECT format('table %s %s', t.ctid, t.xmin) FROM tables t
-  UNION ALL SELECT format('view %s %s', v.ctid, v.xmin) FROM views v
-  UNION ALL SELECT format('policy %s %s', p.ctid, p.xmin) FROM dp_rdr.policy p JOIN views v ON v.oid = p.view::oid
-  UNION ALL SELECT format('owner %s %s', c.oid, c.relowner) FROM pg_class c JOIN tables t ON t.oid = c.oid) x (version))sql";
+SELECT encode(sha256(convert_to(string_agg(x.version, ' ' ORDER BY x.version COLLATE "C"), 'UTF8')), 'hex')
+  || CASE WHEN %s THEN '%s' ELSE '' END FROM (
+  SELECT format('domain %%s %%s', d.ctid, d.xmin) FROM dp_rdr.privacy_domain d JOIN own ON own.id = d.id
+  UNION ALL SELECT format('table %%s %%s', t.ctid, t.xmin) FROM tables t
+  UNION ALL SELECT format('view %%s %%s', v.ctid, v.xmin) FROM views v
+  UNION ALL SELECT format('policy %%s %%s', p.ctid, p.xmin) FROM dp_rdr.policy p JOIN views v ON v.oid = p.view::oid
+  UNION ALL SELECT format('owner %%s %%s', c.oid, c.relowner) FROM pg_class c JOIN tables t ON t.oid = c.oid) x (version))sql";
+
+static const char untold_mark[] = " untold";
 
 const char *versions_of_domains(const Spi &spi, bool read_only, const char *id, const char *other) {
     Oid types[2] = {TEXTOID, TEXTOID};
     Datum values[2] = {CStringGetTextDatum(id), CStringGetTextDatum(other)};
-    spi.run(versions_sql, read_only, 2, types, values);
+    spi.run(psprintf(versions_sql, untold_sql, untold_mark), read_only, 2, types, values);
     return spi.text(0, 1);
+}
+
+bool is_untold(const char *versions) {
+    return versions != nullptr && strstr(versions, untold_mark) != nullptr;
 }
 
 namespace {
@@ -267,6 +281,22 @@ Outcome look_again(const Spi &spi, const Entry &entry, Side *from, Side *into) {
     return Outcome::committed;
 }
 
+// What was told in one domain counts in the other. Its epochs end with it, also where the sum does not fit.
+Outcome count_together(const Spi &spi, const Entry &entry, Side *from, Side *into, Reason *reason) {
+    for (Side *side : {from, into})
+        if (!enter_epoch(spi, *side->settings, side->bound->epoch, &side->odometer))
+            return Outcome::changing;
+    const privacy::Totals &of_from = from->odometer.state.totals, &of_into = into->odometer.state.totals;
+    const bool fits = !exceeds(into->bound->settings, of_from.of_public, of_into.of_public, reason);
+    if (fits) {
+        write_end(spi, entry, *into, from);
+        carry(spi, entry, *from, into);
+    }
+    move(spi, from->odometer);
+    move(spi, into->odometer);
+    return fits ? Outcome::committed : Outcome::denied;
+}
+
 } // namespace
 
 Outcome join_odometers(const Spi &spi, const Entry &entry, Verdict *verdict) {
@@ -283,19 +313,10 @@ Outcome join_odometers(const Spi &spi, const Entry &entry, Verdict *verdict) {
         return lock == Lock::busy ? Outcome::busy : Outcome::pending;
     if (const Outcome outcome = look_again(spi, entry, &from, &into); outcome != Outcome::committed)
         return outcome;
-    for (Side *side : {&from, &into})
-        if (!enter_epoch(spi, *side->settings, side->bound->epoch, &side->odometer))
-            return Outcome::changing;
-    const privacy::Totals &of_from = from.odometer.state.totals, &of_into = into.odometer.state.totals;
-    const bool fits = !exceeds(into.bound->settings, of_from.of_public, of_into.of_public, &verdict->reason);
-    if (fits) {
-        write_end(spi, entry, into, &from);
-        carry(spi, entry, from, &into);
-    }
-    move(spi, from.odometer); // epochs that have ended have ended
-    move(spi, into.odometer);
-    if (!fits)
-        return Outcome::denied;
+    if (!is_untold(joining.versions)) // they are still those
+        if (const Outcome outcome = count_together(spi, entry, &from, &into, &verdict->reason);
+            outcome != Outcome::committed)
+            return outcome;
     move_declarations(spi, from, into);
     return Outcome::committed;
 }

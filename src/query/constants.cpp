@@ -1,6 +1,7 @@
 #include "query/constants.hpp"
 
 #include "border/walk.hpp"
+#include "query/spelled.hpp"
 
 namespace dp::query {
 
@@ -107,14 +108,8 @@ static void check_growth(Node *node) {
     }
 }
 
-// From the innermost call outwards.
-static Node *fold_calls(Node *node, void *context) {
-    if (node == nullptr)
-        return nullptr;
-    CHECK_FOR_INTERRUPTS();
-    if (IsA(node, Param) && context != nullptr)
-        return parameter_value(castNode(Param, node), static_cast<ParamListInfo>(context));
-    node = border::mutate_expression(node, fold_calls, context);
+// A call whose arguments have been folded.
+static Node *fold_call(Node *node) {
     if (IsA(node, List) || IsA(node, CaseWhen) || IsA(node, Var) || IsA(node, CaseTestExpr) || IsA(node, Const) ||
         !is_of_constants(node))
         return node;
@@ -123,6 +118,18 @@ static Node *fold_calls(Node *node, void *context) {
     if (IsA(node, Const))
         check_length(castNode(Const, node));
     return node;
+}
+
+// From the innermost call outwards.
+static Node *fold_calls(Node *node, void *context) {
+    if (node == nullptr)
+        return nullptr;
+    CHECK_FOR_INTERRUPTS();
+    if (IsA(node, Param) && context != nullptr)
+        return parameter_value(castNode(Param, node), static_cast<ParamListInfo>(context));
+    node = border::mutate_expression(node, fold_calls, context);
+    Node *spelled = in_other_words(node, fold_call);
+    return spelled != nullptr ? spelled : fold_call(node);
 }
 
 Node *fold_constants(Node *expression, ParamListInfo parameters) {

@@ -5,8 +5,8 @@
 
 namespace dp::query {
 
-// The expression with parameters replaced by their values and with what is constant evaluated, the stable functions too: none
-// is left to be evaluated for some rows only. Raises 54000 before a value is made that could be too long.
+// The expression with parameters replaced by their values, with what is constant evaluated, the stable functions too (none is left to
+// be evaluated for some rows only), and with concat in other words (query/spelled). Raises 54000 before a value is made that could be too long.
 Node *fold_constants(Node *expression, ParamListInfo parameters);
 
 } // namespace dp::query

@@ -102,7 +102,7 @@ void add_cost(RowCost *cost, const TotalFunction *entry, Oid collation, List *ar
     RowCost byte = cost_of_byte(entry, collation, arguments);
     ListCell *cell;
     foreach (cell, arguments) {
-        if ((entry->constants & (1 << foreach_current_index(cell))) != 0)
+        if (entry->wants_constant(foreach_current_index(cell)))
             continue;
         double size = size_of(static_cast<Node *>(lfirst(cell)));
         if (size >= 0)

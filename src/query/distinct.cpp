@@ -67,9 +67,11 @@ Distinct Distinct::none() {
 
 static int find_among(const List *places, const List *nodes, const Node *node) {
     ListCell *cell;
-    foreach (cell, places)
+    foreach (cell, places) {
+        CHECK_FOR_INTERRUPTS(); // whoever writes a statement can give many expressions one hash
         if (equal(list_nth(nodes, lfirst_int(cell) - 1), node))
             return lfirst_int(cell);
+    }
     return 0;
 }
 

@@ -69,9 +69,6 @@ constexpr char pattern_remedy[] = "Use LIKE or ILIKE with constant patterns, or 
 
 static const Remedy function_remedies[] = {
     {"to_char", "Of a date or timestamp. Otherwise group by the value, and format the answer."},
-    {"concat",
-     "It takes texts, numbers, dates and the like, one by one. Write CASE WHEN x THEN 't' ELSE 'f' END for a boolean."},
-    {"concat_ws", "It takes a constant separator, and texts, numbers, dates and the like, one by one."},
     {"json_object_field_text", json_remedy},
     {"json_array_element_text", json_remedy},
     {"json_object_field", json_remedy},

@@ -40,10 +40,9 @@ struct Split {
     Distinct aggregates; // Aggref *, or a mark around one (query/marks)
     Distinct groupings;  // GroupingFunc *
     bool marked;         // the keys have been looked for already (mark_keys)
-    List *references;    // int: then, what marks of keys say
-    List *places;        // int: of these keys, counted from 1
-    List *arguments;     // expressions that the statement computes for the leaf, distinct, in order of first use
-    int level;           // sublinks deep
+    KeyPlaces places;
+    List *arguments; // expressions that the statement computes for the leaf, distinct, in order of first use
+    int level;       // sublinks deep
     ParseState *source;
 };
 
@@ -80,6 +79,10 @@ static void refuse_own_mark(Node *node, const Split *split) {
         refuse_mark(node, split->source);
 }
 
+static void check_columns_of(const Split *split) {
+    check_outputs(list_length(split->keys) + split->aggregates.count() + split->groupings.count());
+}
+
 // Aggregates of this level, wherever they stand (target list, HAVING, ORDER BY, inside sublinks of the rest).
 static bool collect_aggregates(Node *node, void *context) {
     auto *split = static_cast<Split *>(context);
@@ -87,11 +90,12 @@ static bool collect_aggregates(Node *node, void *context) {
         return false;
     if (Node *grouping = own_grouping(node, split)) {
         split->groupings.add(grouping);
+        check_columns_of(split);
         return false;
     }
     if (Node *aggregate = own_aggregate(node, split)) {
         split->aggregates.add(aggregate);
-        check_outputs(list_length(split->keys) + list_length(split->aggregates.nodes));
+        check_columns_of(split);
         return false;
     }
     if (IsA(node, Aggref))
@@ -349,12 +353,7 @@ static Node *released_column(Node *expression, int number, int level) {
 
 // The key that a mark stands for; 0: the node is none.
 static int marked_key(Node *node, const Split *split) {
-    const Index reference = split->marked ? reference_of_mark(node) : 0;
-    ListCell *cell;
-    foreach (cell, split->references)
-        if (static_cast<Index>(lfirst_int(cell)) == reference)
-            return lfirst_int(list_nth_cell(split->places, foreach_current_index(cell)));
-    return 0;
+    return split->marked ? split->places.of(reference_of_mark(node)) : 0;
 }
 
 // Keys and aggregates become columns of the release, also where a sublink of the rest refers to them.
@@ -487,9 +486,8 @@ static void mark_targets(Query *query, Split *split) {
     ListCell *cell;
     foreach (cell, split->marked ? query->targetList : NIL) {
         auto *target = lfirst_node(TargetEntry, cell);
-        if (!list_member_int(split->references, static_cast<int>(target->ressortgroupref)))
-            continue;
-        target->expr = reinterpret_cast<Expr *>(mark_of_key(target));
+        if (split->places.of(target->ressortgroupref) != 0)
+            target->expr = reinterpret_cast<Expr *>(mark_of_key(target));
     }
 }
 
@@ -518,20 +516,6 @@ static void fold_level(const Level *level, const Folded *folded, ParseState *sou
     query->jointree->quals = folded->condition;
 }
 
-// A key that is named twice is one: the product of its groups with themselves would be shown otherwise.
-static void drop_equal_keys(Query *query) {
-    List *kept = NIL, *expressions = NIL;
-    ListCell *cell;
-    foreach (cell, query->groupClause) {
-        Node *expression = get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell), query->targetList);
-        if (list_member(expressions, expression))
-            continue;
-        expressions = lappend(expressions, expression);
-        kept = lappend(kept, lfirst(cell));
-    }
-    query->groupClause = kept;
-}
-
 static Oid first_view(const Folded *folded) {
     ListCell *cell;
     foreach (cell, folded->facades)
@@ -540,26 +524,25 @@ static Oid first_view(const Folded *folded) {
     elog(ERROR, "a leaf has no restricted view");
 }
 
-// Of all keys, also those that equal others.
-static void find_places(const Query *query, const List *clauses, Split *split) {
-    ListCell *cell, *key;
-    foreach (cell, clauses) {
+// A key that is named twice is one: the product of its groups with themselves would be shown otherwise.
+static void find_keys(Query *query, Split *split) {
+    split->places = KeyPlaces::none(query);
+    Distinct keys = Distinct::none();
+    ListCell *cell;
+    foreach (cell, query->groupClause) {
         auto *clause = lfirst_node(SortGroupClause, cell);
         Node *expression = get_sortgroupclause_expr(clause, query->targetList);
-        foreach (key, split->keys)
-            if (equal(lfirst(key), expression)) {
-                split->references = lappend_int(split->references, static_cast<int>(clause->tleSortGroupRef));
-                split->places = lappend_int(split->places, foreach_current_index(key) + 1);
-            }
+        keys.add(static_cast<Node *>(copyObject(expression)));
+        split->places.places[clause->tleSortGroupRef] = keys.place_of(expression);
+        if (keys.count() > list_length(split->clauses))
+            split->clauses = lappend(split->clauses, clause);
     }
+    split->keys = keys.nodes;
+    query->groupClause = split->clauses;
 }
 
 static void find_parts(Query *query, Split *split) {
-    ListCell *cell;
-    split->clauses = query->groupClause;
-    foreach (cell, query->groupClause)
-        split->keys = lappend(
-            split->keys, copyObject(get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell), query->targetList)));
+    find_keys(query, split);
     collect_aggregates(reinterpret_cast<Node *>(query->targetList), split);
     collect_aggregates(query->havingQual, split);
 }
@@ -592,7 +575,7 @@ static Split part_of(const Split *split, const Bitmapset *set) {
 
 // Named as in a leaf that has all keys.
 static SetColumns columns_of(const Query *query, const Split *split) {
-    SetColumns columns = {split->keys, split->aggregates.nodes, split->groupings.nodes, NIL};
+    SetColumns columns = {split->keys, split->aggregates.nodes, split->groupings.nodes, NIL, split->places};
     List *names = NIL;
     for (const List *part : {columns.keys, columns.aggregates, columns.groupings}) {
         ListCell *cell;
@@ -622,17 +605,13 @@ static RangeTblEntry *make_releases(const Query *query, const Folded *folded, co
 }
 
 static void split_query(Query *query, const Folded *folded, const Query *below, Rewrite *rewrite) {
-    check_outputs(list_length(query->groupClause));
-    const List *clauses = query->groupClause;
-    drop_equal_keys(query);
     Split split = {};
     split.aggregates = Distinct::none();
     split.groupings = Distinct::none();
     split.marked = query->groupingSets != NIL;
     split.source = rewrite->source;
     find_parts(query, &split);
-    find_places(query, clauses, &split);
-    const List *sets = grouping_sets(query, split.keys, rewrite->source);
+    const List *sets = grouping_sets(query, split.places, list_length(split.keys), rewrite->source);
     const bool plain = query->groupingSets == NIL && split.groupings.nodes == NIL;
     RangeTblEntry *answer = plain ? make_release(query, folded, below, &split, rewrite)
                                   : make_releases(query, folded, below, sets, &split, rewrite);
@@ -676,7 +655,8 @@ static void rewrite_level(const Level *level, Rewrite *rewrite) {
             refuse_window(query, rewrite->source);
         return;
     }
-    border::flatten_grouping(query); // before columns are renamed
+    check_outputs(list_length(query->groupClause)); // before what is in it is compared
+    border::flatten_grouping(query);                // before columns are renamed
     mark_keys(query);
     if (item.level.query != nullptr)
         return split_above(level, &item, rewrite);

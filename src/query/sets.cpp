@@ -1,18 +1,26 @@
 #include "query/sets.hpp"
 
 #include "border/walk.hpp"
+#include "query/distinct.hpp"
 #include "query/fold.hpp"
 
 namespace dp::query {
 
 // ---- which sets there are ------------------------------------------------------------------------------------------
 
-static int place_of(Node *expression, const List *keys) {
+KeyPlaces KeyPlaces::none(const Query *query) {
+    Index last = 0;
     ListCell *cell;
-    foreach (cell, keys)
-        if (equal(lfirst(cell), expression))
-            return foreach_current_index(cell);
-    elog(ERROR, "a grouping set names no key");
+    foreach (cell, query->targetList)
+        last = Max(last, lfirst_node(TargetEntry, cell)->ressortgroupref);
+    return KeyPlaces{static_cast<int *>(palloc0((Size{last} + 1) * sizeof(int))), last};
+}
+
+static int key_named(int reference, const KeyPlaces &places) {
+    const int place = places.of(static_cast<Index>(reference));
+    if (place == 0)
+        elog(ERROR, "a grouping set names no key");
+    return place - 1;
 }
 
 static int location_of_sets(const Query *query) {
@@ -31,29 +39,34 @@ static int location_of_sets(const Query *query) {
 }
 
 // References to equal keys are one.
-static Bitmapset *keys_of(const List *references, const Query *query, const List *keys) {
+static Bitmapset *keys_of(const List *references, const KeyPlaces &places) {
     Bitmapset *set = nullptr;
     ListCell *cell;
-    foreach (cell, references) {
-        const TargetEntry *target = get_sortgroupref_tle(static_cast<Index>(lfirst_int(cell)), query->targetList);
-        set = bms_add_member(set, place_of(reinterpret_cast<Node *>(target->expr), keys));
-    }
+    foreach (cell, references)
+        set = bms_add_member(set, key_named(lfirst_int(cell), places));
+    return set;
+}
+
+static Bitmapset *members(const List *references) {
+    Bitmapset *set = nullptr;
+    ListCell *cell;
+    foreach (cell, references)
+        set = bms_add_member(set, lfirst_int(cell));
     return set;
 }
 
 // Whether a set has one of two keys that are equal, as they may be when what is below has been folded: the other one would have to be
 // NULL there.
-static bool parts_equal_keys(const List *sets, const Query *query, const List *keys) {
-    List *references = NIL;
-    ListCell *cell, *other;
+static bool parts_equal_keys(const List *sets, const KeyPlaces &places) {
+    Bitmapset *all = nullptr;
+    ListCell *cell;
     foreach (cell, sets)
-        references = list_concat_unique_int(references, static_cast<const List *>(lfirst(cell)));
+        all = bms_join(all, members(static_cast<const List *>(lfirst(cell))));
     foreach (cell, sets) {
         auto *set = static_cast<const List *>(lfirst(cell));
-        const Bitmapset *places = keys_of(set, query, keys);
-        foreach (other, references)
-            if (!list_member_int(set, lfirst_int(other)) &&
-                bms_is_subset(keys_of(list_make1_int(lfirst_int(other)), query, keys), places))
+        const Bitmapset *keys = keys_of(set, places), *others = bms_difference(all, members(set));
+        for (int other = -1; (other = bms_next_member(others, other)) >= 0;)
+            if (bms_is_member(key_named(other, places), keys))
                 return true;
     }
     return false;
@@ -67,19 +80,19 @@ static bool contains(const List *sets, const Bitmapset *set) {
     return false;
 }
 
-List *grouping_sets(const Query *query, const List *keys, ParseState *source) {
+List *grouping_sets(const Query *query, const KeyPlaces &places, int keys, ParseState *source) {
     if (query->groupingSets == NIL)
-        return list_make1(list_length(keys) == 0 ? nullptr : bms_add_range(nullptr, 0, list_length(keys) - 1));
+        return list_make1(keys == 0 ? nullptr : bms_add_range(nullptr, 0, keys - 1));
     const List *expanded = expand_grouping_sets(query->groupingSets, query->groupDistinct, max_grouping_sets);
     if (expanded == NIL)
         refuse_number(query, source);
-    if (parts_equal_keys(expanded, query, keys))
+    if (parts_equal_keys(expanded, places))
         refuse_part("one column under two names in different grouping sets", "Name it once.", source,
                     location_of_sets(query));
     List *sets = NIL;
     ListCell *cell;
     foreach (cell, expanded) {
-        Bitmapset *set = keys_of(static_cast<const List *>(lfirst(cell)), query, keys);
+        Bitmapset *set = keys_of(static_cast<const List *>(lfirst(cell)), places);
         if (!contains(sets, set))
             sets = lcons(set, sets); // the finest ones first
         else if (!query->groupDistinct)
@@ -96,8 +109,9 @@ List *grouping_sets(const Query *query, const List *keys, ParseState *source) {
 
 namespace {
 struct Marking {
-    const Query *query;
-    int level; // sublinks deep
+    Distinct keys; // expressions
+    List *targets; // TargetEntry *: the first that has each
+    int level;     // sublinks deep
 };
 } // namespace
 
@@ -120,17 +134,13 @@ Index reference_of_mark(Node *node) {
     return static_cast<Index>(castNode(Param, node)->paramid);
 }
 
-// What is the same wherever it stands is a key where it was written as one alone.
-static const TargetEntry *key_of(Node *node, const Query *query) {
-    if (IsA(node, Const) || IsA(node, Param))
+// What is the same wherever it stands is a key where it was written as one alone. (Walkers step over the arms of CASE, so they have no
+// hash.)
+static const TargetEntry *key_of(Node *node, const Marking *marking) {
+    if (IsA(node, Const) || IsA(node, Param) || IsA(node, CaseWhen) || IsA(node, List))
         return nullptr;
-    ListCell *cell;
-    foreach (cell, query->groupClause) {
-        const TargetEntry *target = get_sortgroupclause_tle(lfirst_node(SortGroupClause, cell), query->targetList);
-        if (equal(target->expr, node))
-            return target;
-    }
-    return nullptr;
+    const int place = marking->keys.place_of(node);
+    return place == 0 ? nullptr : list_nth_node(TargetEntry, marking->targets, place - 1);
 }
 
 // In a sublink columns alone are looked for.
@@ -152,7 +162,7 @@ static Node *mark(Node *node, void *context) {
     if (node == nullptr || is_aggregated(node, marking->level))
         return node;
     Node *here = as_at_level(node, marking->level);
-    if (const TargetEntry *key = here == nullptr ? nullptr : key_of(here, marking->query))
+    if (const TargetEntry *key = here == nullptr ? nullptr : key_of(here, marking))
         return mark_of_key(key);
     if (!IsA(node, Query))
         return border::mutate_expression(node, mark, context);
@@ -170,10 +180,22 @@ static bool is_key(const TargetEntry *target, const Query *query) {
     return false;
 }
 
+static Marking keys_as_written(const Query *query) {
+    Marking marking = {Distinct::none(), NIL, 0};
+    ListCell *cell;
+    foreach (cell, query->groupClause) {
+        TargetEntry *target = get_sortgroupclause_tle(lfirst_node(SortGroupClause, cell), query->targetList);
+        marking.keys.add(reinterpret_cast<Node *>(copyObject(target->expr)));
+        if (marking.keys.count() > list_length(marking.targets))
+            marking.targets = lappend(marking.targets, copyObject(target));
+    }
+    return marking;
+}
+
 void mark_keys(Query *query) {
     if (query->groupingSets == NIL)
         return;
-    Marking marking = {copyObject(query), 0};
+    Marking marking = keys_as_written(query);
     ListCell *cell;
     foreach (cell, query->targetList) {
         auto *target = lfirst_node(TargetEntry, cell);
@@ -196,11 +218,11 @@ static Node *null_of(Node *expression) {
 }
 
 // A bit for each argument, the last one the lowest: 1 where the set does not group by it.
-static Node *value_of_grouping(const GroupingFunc *call, const Bitmapset *set, const List *keys) {
+static Node *value_of_grouping(const GroupingFunc *call, const Bitmapset *set, const KeyPlaces &places) {
     uint32 bits = 0;
     ListCell *cell;
-    foreach (cell, call->args)
-        bits = bits << 1 | (bms_is_member(place_of(static_cast<Node *>(lfirst(cell)), keys), set) ? 0 : 1);
+    foreach (cell, call->refs)
+        bits = bits << 1 | (bms_is_member(key_named(lfirst_int(cell), places), set) ? 0 : 1);
     return reinterpret_cast<Node *>(
         makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(static_cast<int32>(bits)), false, true));
 }
@@ -235,7 +257,7 @@ Query *answer_of_set(RangeTblEntry *release, const Bitmapset *set, const SetColu
     foreach (cell, columns.aggregates)
         expressions = lappend(expressions, column_of(++number, static_cast<Node *>(lfirst(cell))));
     foreach (cell, columns.groupings)
-        expressions = lappend(expressions, value_of_grouping(lfirst_node(GroupingFunc, cell), set, columns.keys));
+        expressions = lappend(expressions, value_of_grouping(lfirst_node(GroupingFunc, cell), set, columns.places));
     foreach (cell, expressions)
         add_column(query, static_cast<Node *>(lfirst(cell)),
                    strVal(list_nth(columns.names, foreach_current_index(cell))));

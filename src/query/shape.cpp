@@ -123,6 +123,8 @@ static void check_call(Node *node, Oid function, Oid collation, List *arguments,
     const TotalFunction *entry = columns ? find_total(function) : nullptr;
     refuse_if(columns ? entry == nullptr : !is_harmless_on_constants(function), name_of_call(function, arguments),
               function_remedy(function), source, location);
+    const char *remedy = is_concatenation(function) ? concatenation_remedy(arguments) : nullptr;
+    refuse_if(remedy != nullptr, name_of_call(function, arguments), remedy, source, location);
     check_collation(collation, arguments, source, location);
     if (entry == nullptr)
         return;
@@ -132,7 +134,7 @@ static void check_call(Node *node, Oid function, Oid collation, List *arguments,
     foreach (cell, arguments) {
         int i = foreach_current_index(cell);
         auto *argument = static_cast<Node *>(lfirst(cell));
-        if ((entry->constants & (1 << i)) == 0)
+        if (!entry->wants_constant(i))
             continue;
         refuse_if(contains_column(argument),
                   psprintf("%s with a column as argument %d", name_of_call(function, arguments), i + 1),
@@ -793,7 +795,6 @@ bool asks_quantile(const Leaf *leaf) {
 Leaf *check_leaf(Query *query, ParseState *source) {
     auto *leaf = static_cast<Leaf *>(palloc0(sizeof(Leaf)));
     border::flatten_grouping(query);
-    spell_out(query);
     check_level(query, source);
     open_level(leaf, query, source);
     check_outputs(list_length(query->targetList)); // the keys are among them

@@ -1,12 +1,18 @@
-// Functions that say what others say: the rest of the grammar knows only those.
+// Functions that say what others say: what meets a row knows only those.
 #pragma once
 
 #include "border/postgres.hpp"
 
 namespace dp::query {
 
-// On all levels, in place: concat(x, ...) becomes coalesce(x::text, '') || ..., and concat_ws('-', x, ...) the same with a constant
-// before each that is there. Of values whose cast to text is what concat shows of them; other calls stay as they are.
-void spell_out(Query *query);
+// concat and concat_ws.
+bool is_concatenation(Oid function);
+
+// What to write instead of an argument whose cast to text is not what concat shows of it; null: there is none such.
+const char *concatenation_remedy(const List *arguments);
+
+// concat(x, ...) as coalesce(x::text, '') || ..., and concat_ws('-', x, ...) the same with the constant before each that is there.
+// fold: gets each call that is made of it, from the innermost outwards. Null: the node is none, or there are no such words for it.
+Node *in_other_words(Node *node, Node *(*fold)(Node *));
 
 } // namespace dp::query

@@ -118,7 +118,7 @@ void check_constant(const TotalFunction *entry, int argument, const Const *value
 static void check_constants(const TotalFunction *entry, List *arguments) {
     ListCell *cell;
     foreach (cell, arguments) {
-        if ((entry->constants & (1 << foreach_current_index(cell))) == 0)
+        if (!entry->wants_constant(foreach_current_index(cell)))
             continue;
         auto *value = reinterpret_cast<Const *>(lfirst(cell));
         if (!IsA(value, Const))
@@ -157,6 +157,8 @@ static Node *total_call(Node *node, Oid function, Oid result, Oid collation, Oid
         limit_arguments(*arguments);
     if (entry->how == Total::as_it_is)
         return node;
+    if (entry->how == Total::inlined) // folding has left it as it was
+        refuse(psprintf("function %s", format_procedure(function)));
     return reinterpret_cast<Node *>(
         makeFuncExpr(replacement_of(function), result, *arguments, collation, input_collation, COERCE_EXPLICIT_CALL));
 }

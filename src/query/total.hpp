@@ -13,7 +13,7 @@ namespace dp::query {
 enum class Total : uint8 {
     as_it_is, // the built-in cannot fail
     replaced, // by the function of the same name and arguments in the schema dp_rdr
-    inlined   // an SQL function of the server; folding opens it into functions of this table
+    inlined   // folding opens it into functions of this table: an SQL function of the server, or one of query/spelled
 };
 
 // What a call costs beside a fixed time.
@@ -40,6 +40,10 @@ struct TotalFunction {
     uint8 constants;                // bit i: argument i must be free of columns
     bool (*accepts)(const Const *); // the values of these arguments (not NULL), after folding; null: any
     Reason why;
+
+    bool wants_constant(int argument) const { // functions of any number of arguments have more than there are bits
+        return argument < 8 && (constants & (1 << argument)) != 0;
+    }
 };
 
 // Limits on constants, in bytes: parameters and what folding makes included.

@@ -156,6 +156,8 @@ constexpr Reason opens_trunc = {"opens into trunc(numeric, integer)"};
 constexpr Reason opens_sum = {"opens into the sum with its operands swapped"};
 constexpr Reason opens_part = {"opens into date_part(text, timestamp)"};
 constexpr Reason opens_textcat = {"opens into a cast to text and text || text"};
+constexpr Reason opens_concat = {"opens into casts to text, COALESCE and text || text"};
+constexpr Reason opens_concat_ws = {"opens into casts to text, COALESCE, text || text and substr"};
 constexpr Reason no_bucket = {
     "NULL for NaN, for bounds that are equal or infinite, and for a count below 1 or above 1000000", Work::flat, 20000};
 constexpr Reason no_precision = {"NULL beyond the precision", Work::flat, 4000};
@@ -368,6 +370,7 @@ static const Group groups[] = {
     {text_cast, Total::as_it_is, {F_TEXT_BPCHAR, F_TEXT_BOOL}},
     {no_long_text, Total::replaced, {F_TEXTCAT}},
     {opens_textcat, Total::inlined, {F_ANYTEXTCAT, F_TEXTANYCAT}},
+    {opens_concat, Total::inlined, {F_CONCAT}},
     {widening, Total::as_it_is, {F_BOOL_INT4,     F_FLOAT4_INT2,    F_FLOAT4_INT4,    F_FLOAT4_INT8,   F_FLOAT8_INT2,
                                  F_FLOAT8_FLOAT4, F_FLOAT8_INT4,    F_FLOAT8_INT8,    F_INT4_INT2,     F_INT4_BOOL,
                                  F_INT8_INT4,     F_INT8_INT2,      F_INT8_OID,       F_INTERVAL_TIME, F_MACADDR8,
@@ -405,6 +408,7 @@ static const TotalFunction functions[] = {
     {F_JSONB_OBJECT_FIELD_TEXT, Total::replaced, second, is_of_document, no_document},
     {F_JSONB_ARRAY_ELEMENT_TEXT, Total::replaced, second, is_of_document, no_document},
     {F_JSONB_EXISTS, Total::as_it_is, second, is_of_document, look_at_document},
+    {F_CONCAT_WS, Total::inlined, first, nullptr, opens_concat_ws},
     {F_LEFT, Total::as_it_is, second, is_count, part_of_text},
     {F_RIGHT, Total::as_it_is, second, is_count, part_of_text},
     {F_SUBSTR_TEXT_INT4, Total::as_it_is, second, is_count, part_of_text},

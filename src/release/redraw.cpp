@@ -35,8 +35,8 @@ static void add_keys(StringInfo text, const rows::Question *question) {
             add_piece(text, OidOutputFunctionCall(
                                 F_ARRAY_OUT, PointerGetDatum(rows::canonical_groups(question->domains[i], key.type))));
     }
-    for (int i = 0; question->tuples != nullptr && i < question->ngroups; i++)
-        add_piece(text, psprintf("%d", rows::place_of_group(question, i)));
+    for (int i = 0; question->tupled && i < question->ngroups; i++)
+        add_piece(text, psprintf(INT64_FORMAT, rows::place_of_group(question, i)));
 }
 
 static void add_measure(StringInfo text, const rows::Question *question, int j) {

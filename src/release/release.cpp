@@ -124,7 +124,8 @@ static int draw_quantile(Writer *writer, int measure) {
     const privacy::Grid &grid = *writer->question->grids[measure];
     const int64 *counts = writer->cells;
     writer->cells += grid.cells;
-    trace::drawn_from(counts, grid.cells, (*writer->question->measures)[measure].fraction, writer->plan->noise[measure]);
+    trace::drawn_from(counts, grid.cells, (*writer->question->measures)[measure].fraction,
+                      writer->plan->noise[measure]);
     return privacy::draw_cell(*writer->bits, counts, grid.cells, (*writer->question->measures)[measure].fraction,
                               writer->plan->noise[measure]);
 }
@@ -277,7 +278,7 @@ static void put_declared(Writer *writer, const rows::Sums *sums) {
     for (int group = 0; group < question->ngroups; group++) {
         CHECK_FOR_INTERRUPTS();
         MemoryContext old = MemoryContextSwitchTo(per_group);
-        int rest = rows::place_of_group(question, group);
+        int64 rest = rows::place_of_group(question, group);
         for (int i = nkeys - 1; i >= 0; i--) {
             const rows::KeyDomain &domain = question->domains[i];
             keys[i] = domain.values[rest % domain.count];

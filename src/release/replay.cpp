@@ -68,7 +68,7 @@ static void add_keys(StringInfo text, const rows::Question *question) {
         ArrayType *groups = rows::canonical_groups(question->domains[i], key.type);
         add_piece(text, "groups", OidOutputFunctionCall(F_ARRAY_OUT, PointerGetDatum(groups)));
     }
-    for (int i = 0; question->tuples != nullptr && i < question->ngroups; i++) // the rest follows from conditions
+    for (int i = 0; question->tupled && i < question->ngroups; i++) // the rest follows from conditions
         add_number(text, "place", rows::place_of_group(question, i));
 }
 

@@ -203,7 +203,8 @@ static const rows::Question *count_of(const rows::Question *question, const Wish
     count->leaf = leaf;
     count->text = wish.call;
     count->thresholded = count->groups_only = false;
-    count->places = count->shown = nullptr;
+    count->places = nullptr;
+    count->tupled = false;
     count->measures = measures;
     count->sensitivities = sensitivities;
     count->norms = norms;

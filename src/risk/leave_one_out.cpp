@@ -367,13 +367,13 @@ static void remember_group(Work *work, const Datum *values, const bool *nulls) {
 // The declared groups: what is released has no others, and a record with another key (-1) changes nothing.
 static int declared_group(const Work *work, const Datum *values, const bool *nulls) {
     const rows::Question *question = work->question;
-    int group = 0;
-    for (int k = 0; k < question->leaf->nkeys && group >= 0; k++) {
+    int64 place = 0;
+    for (int k = 0; k < question->leaf->nkeys && place >= 0; k++) {
         int column = work->projection->key_column[k];
         int at = question->domains[k].find(values[column], nulls[column]);
-        group = at < 0 ? -1 : group * question->domains[k].count + at;
+        place = at < 0 ? -1 : place * question->domains[k].count + at;
     }
-    return group < 0 ? -1 : rows::group_at_place(question, group);
+    return place < 0 ? -1 : rows::group_at_place(question, place);
 }
 
 static int group_of(Work *work, const Datum *values, const bool *nulls) {

@@ -194,7 +194,7 @@ static int take_keys(const Question *question, const KeySite *sites, border::Rea
 
 // -1: it is not in the answer.
 static int declared_group(const Question *question, const Datum *keys, const bool *nulls) {
-    int place = 0;
+    int64 place = 0;
     for (int i = 0; i < question->leaf->nkeys; i++) {
         const int at = question->domains[i].find(keys[i], nulls[i]);
         if (at < 0)

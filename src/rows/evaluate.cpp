@@ -334,14 +334,14 @@ void read_coordinates(const Question *question, const Datum *columns, privacy::i
 
 // Number of the declared group; -1: somebody's key that nobody declared, or that WHERE excludes, which changes nothing.
 static int declared_group(const Question *question, const Datum *keys, const bool *nulls) {
-    int index = 0;
+    int64 place = 0;
     for (int i = 0; i < question->leaf->nkeys; i++) {
         int at = question->domains[i].find(keys[i], nulls[i]);
         if (at < 0)
             return -1;
-        index = index * question->domains[i].count + at;
+        place = place * question->domains[i].count + at;
     }
-    return group_at_place(question, index);
+    return group_at_place(question, place);
 }
 
 static void add_to_selection(const Question *question, const Selection *selection, const TupleTableSlot *slot) {

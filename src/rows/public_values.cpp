@@ -1,5 +1,6 @@
 #include "rows/public_values.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "border/scope.hpp"
@@ -186,79 +187,106 @@ static const char *tuples_query(const Question *question, const Source &source, 
                     catalog::qualified_name(source.relation), where.data, max_coordinates + 1);
 }
 
-// The place of a tuple in the product of its keys' domains alone; row < 0: NULL everywhere. -1: a value is in none of them.
-static int place_of_tuple(const Question *question, const List *keys, int64 row) {
-    int place = 0;
+namespace {
+// In the product of all domains, or what some of its keys add to them.
+struct Places {
+    int64 *at; // null: too many
+    int64 n;
+};
+} // namespace
+
+// Per key, how far a place is from that of its next value.
+static const int64 *strides_of(const Question *question) {
+    auto *strides = static_cast<int64 *>(palloc(sizeof(int64) * (question->leaf->nkeys + 1)));
+    int64 stride = 1;
+    for (int i = question->leaf->nkeys - 1; i >= 0; i--) {
+        strides[i] = stride;
+        stride *= question->domains[i].count;
+    }
+    return strides;
+}
+
+// What a tuple adds to a place; row < 0: NULL everywhere. -1: a value is in none of the domains.
+static int64 place_of_tuple(const Question *question, const int64 *strides, const List *keys, int64 row) {
+    int64 place = 0;
     ListCell *cell;
     foreach (cell, keys) {
-        const KeyDomain &domain = question->domains[lfirst_int(cell)];
+        const int key = lfirst_int(cell);
         bool isnull = true;
         Datum value = row < 0 ? Datum(0) : border::Spi::value(row, foreach_current_index(cell) + 1, &isnull);
-        const int at = domain.find(value, isnull);
+        const int at = question->domains[key].find(value, isnull);
         if (at < 0)
             return -1;
-        place = place * domain.count + at;
+        place += at * strides[key];
     }
     return place;
 }
 
-static int product_of(const Question *question, const List *keys) {
-    int product = 1;
-    ListCell *cell;
-    foreach (cell, keys)
-        product *= question->domains[lfirst_int(cell)].count;
-    return product;
+static void sort(Places *places) {
+    std::sort(places->at, places->at + places->n);
+    places->n = std::unique(places->at, places->at + places->n) - places->at;
 }
 
-// Which places in the product of these keys alone are tuples of the table; null: it has more than an answer groups.
-static const bool *tuples_of_source(const catalog::Reading &reading, const Question *question, const Source &source,
-                                    const List *keys) {
-    auto *found = static_cast<bool *>(palloc0(sizeof(bool) * (product_of(question, keys) + 1)));
+static Places tuples_of_source(const catalog::Reading &reading, const Question *question, const int64 *strides,
+                               const Source &source, const List *keys) {
+    Places found = {static_cast<int64 *>(palloc(sizeof(int64) * (max_coordinates + 1))), 0};
     border::SettingsScope settings = border::SettingsScope::enter();
     border::Spi spi = border::Spi::connect();
     const uint64 n = look(spi, reading, tuples_query(question, source, keys));
     const bool fits = n <= static_cast<uint64>(max_coordinates);
-    for (uint64 i = 0; fits && i < n; i++) {
-        const int place = place_of_tuple(question, keys, static_cast<int64>(i));
-        if (place >= 0)
-            found[place] = true;
-    }
+    for (uint64 i = 0; fits && i < n; i++)
+        if (const int64 place = place_of_tuple(question, strides, keys, static_cast<int64>(i)); place >= 0)
+            found.at[found.n++] = place;
     spi.finish();
     settings.leave();
-    const int nowhere = source.source->nullable ? place_of_tuple(question, keys, -1) : -1;
-    if (nowhere >= 0)
-        found[nowhere] = true;
-    return fits ? found : nullptr;
+    if (!fits)
+        return Places{nullptr, 0};
+    if (source.source->nullable)
+        if (const int64 nowhere = place_of_tuple(question, strides, keys, -1); nowhere >= 0)
+            found.at[found.n++] = nowhere;
+    sort(&found);
+    return found;
 }
 
-// The place in the product of some keys of a place in that of all.
-static int place_among(const Question *question, const List *keys, int place) {
-    int among = 0, factor = 1;
-    for (int i = question->leaf->nkeys - 1; i >= 0; i--) {
-        const int count = question->domains[i].count;
-        if (list_member_int(keys, i)) {
-            among += place % count * factor;
-            factor *= count;
-        }
-        place /= count;
-    }
-    return among;
+static Places values_of_key(const Question *question, const int64 *strides, int key) {
+    const int count = question->domains[key].count;
+    Places values = {static_cast<int64 *>(palloc(sizeof(int64) * (count + 1))), count};
+    for (int i = 0; i < count; i++)
+        values.at[i] = i * strides[key];
+    return values;
 }
 
-const bool *public_tuples(const catalog::Reading &reading, const Question *question) {
-    auto *tuples = static_cast<bool *>(palloc(sizeof(bool) * (question->ngroups + 1)));
-    memset(tuples, true, sizeof(bool) * question->ngroups);
+// Each place with each of these.
+static Places product_of(const Places &all, const Places &more) {
+    if (all.at == nullptr || more.at == nullptr || all.n * more.n > most_tuples)
+        return Places{nullptr, 0};
+    Places product = {static_cast<int64 *>(palloc(sizeof(int64) * (all.n * more.n + 1))), 0};
+    for (int64 i = 0; i < all.n; i++)
+        for (int64 j = 0; j < more.n; j++)
+            product.at[product.n++] = all.at[i] + more.at[j];
+    return product;
+}
+
+bool find_public_tuples(const catalog::Reading &reading, Question *question) {
+    const int64 *strides = strides_of(question);
+    Places all = {static_cast<int64 *>(palloc0(sizeof(int64))), 1};
+    List *in_tuples = NIL;
     for (int i = 0; i < question->nsources; i++) {
-        const List *keys = keys_of_source(question, question->sources[i]);
+        List *keys = keys_of_source(question, question->sources[i]);
         if (list_length(keys) < 2)
             continue;
-        const bool *found = tuples_of_source(reading, question, question->sources[i], keys);
-        if (found == nullptr)
-            return nullptr;
-        for (int place = 0; place < question->ngroups; place++)
-            tuples[place] = tuples[place] && found[place_among(question, keys, place)];
+        all = product_of(all, tuples_of_source(reading, question, strides, question->sources[i], keys));
+        in_tuples = list_concat(in_tuples, keys);
     }
-    return tuples;
+    for (int key = 0; key < question->leaf->nkeys; key++)
+        if (!list_member_int(in_tuples, key))
+            all = product_of(all, values_of_key(question, strides, key));
+    if (all.at == nullptr)
+        return false;
+    sort(&all);
+    question->places = all.at;
+    question->ngroups = static_cast<int>(all.n);
+    return true;
 }
 
 // ---- all of it -----------------------------------------------------------------------------------------------------
@@ -278,7 +306,7 @@ static void add_groups(StringInfo text, const Question *question) {
     }
     settings.leave();
     for (int i = 0; i < question->ngroups; i++)
-        appendStringInfo(text, "|%d", place_of_group(question, i));
+        appendStringInfo(text, "|" INT64_FORMAT, place_of_group(question, i));
 }
 
 uint64 hash_of_looked_up(const Question *question) {

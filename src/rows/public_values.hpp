@@ -20,11 +20,13 @@ bool public_domain(const catalog::Reading &reading, Oid relation, AttrNumber col
 const privacy::Bounds *public_bounds(const catalog::Reading &reading, Oid relation, AttrNumber column);
 
 // Keys that are several columns of one public table have the tuples of its rows, and on the nullable side of a join NULL in all of them.
-// Per place of the product of the domains, which has from 1 to most_places, whether the public tables have it; null: one of them has
-// more tuples than an answer groups. By source: a table under two names has the tuples of each.
-constexpr int most_places = 1024 * 1024;
+// By source: a table under two names has the tuples of each. Sets ngroups and places of a question whose other keys are declared: all
+// tuples, with all groups of the other keys. False: one of the tables has more tuples than an answer groups, or there are more than
+// most_tuples of all of them.
+constexpr int most_tuples = 1024 * 1024;      // before WHERE leaves some of them out
+constexpr int64 most_places = int64{1} << 62; // of the product of the domains
 bool has_public_tuples(const Question *question);
-const bool *public_tuples(const catalog::Reading &reading, const Question *question);
+bool find_public_tuples(const catalog::Reading &reading, Question *question);
 
 // Question::looked_up: of groups, bounds and limits. What was charged with some of them is not drawn with others.
 uint64 hash_of_looked_up(const Question *question);

@@ -343,37 +343,40 @@ static void discover_groups(Question *question, AttrNumber undeclared) {
     question->thresholded = true;
     question->undeclared = undeclared;
     question->ngroups = 0;
-    question->tuples = nullptr;
-    question->places = question->shown = nullptr;
+    question->tupled = false;
+    question->places = nullptr;
 }
 
-// What is left of the product has to fit an answer (check_coordinates).
+constexpr int too_many_groups = max_coordinates + 1; // for any answer; check_coordinates refuses them
+
+// What WHERE leaves of them has to fit an answer.
 static void choose_tuples(const catalog::Reading &reading, Question *question) {
-    question->tuples = public_tuples(reading, question);
-    if (question->tuples == nullptr)
-        question->ngroups = most_places + 1;
-    else
+    question->tupled = find_public_tuples(reading, question);
+    if (question->tupled)
         choose_shown(question);
+    else
+        question->ngroups = too_many_groups;
 }
 
 static void read_groups(const catalog::Reading &reading, Question *question, ColumnRanges *columns,
                         const List *folded) {
     int nkeys = question->leaf->nkeys;
     bool derived = false;
-    const int64 most = has_public_tuples(question) ? most_places : max_coordinates;
+    const bool tuples = has_public_tuples(question);
+    const int64 most = tuples ? most_places : max_coordinates;
     question->domains = static_cast<KeyDomain *>(palloc0(sizeof(KeyDomain) * (nkeys + 1)));
     int64 ngroups = 1;
     for (int i = 0; i < nkeys; i++) {
         if (!read_domain(reading, question, i, columns, static_cast<Node *>(list_nth(folded, i))))
             return discover_groups(question, question->key_columns[i]);
         derived = derived || question->key_columns[i] == InvalidAttrNumber;
-        // Cut before the product could overflow; check_coordinates refuses it.
-        ngroups = Min(ngroups * question->domains[i].count, most + 1);
+        if (pg_mul_s64_overflow(ngroups, question->domains[i].count, &ngroups) || ngroups > most)
+            ngroups = most + 1;
         if (derived && ngroups > most)
             return discover_groups(question, InvalidAttrNumber);
     }
-    question->ngroups = static_cast<int>(ngroups);
-    if (most == most_places && ngroups > 0 && ngroups <= most)
+    question->ngroups = static_cast<int>(Min(ngroups, too_many_groups));
+    if (tuples && ngroups > 0 && ngroups <= most)
         choose_tuples(reading, question);
 }
 
@@ -715,7 +718,8 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
     if (question->thresholded)
         make_keys_canonical(question);
     else {
-        choose_shown(question);
+        if (!question->tupled)
+            choose_shown(question);
         leave_out_long_keys(question);
     }
     if (units != nullptr)

@@ -98,11 +98,10 @@ struct Question {
     bool groups_only; // declared ones, without an aggregate: nothing private is asked for
     AttrNumber
         undeclared; // a column of a table: the first key whose groups nobody declared, when thresholded; 0: an expression
-    KeyDomain *domains;   // per key, when not thresholded
-    int ngroups;          // of the answer: 1 without keys; 0 when thresholded
-    const bool *tuples;   // per place of the product whether public tables have it (rows/public_values); null: all
-    int *places;          // of each group of the answer in the product of the domains (rows/shown); null: all are shown
-    int *shown;           // per place the number of its group, -1: WHERE excludes it; null: all are shown
+    KeyDomain *domains; // per key, when not thresholded
+    int ngroups;        // of the answer: 1 without keys; 0 when thresholded
+    bool tupled;   // the groups are tuples of public tables, with all values of the other keys (rows/public_values)
+    int64 *places; // of each group in the product of the domains, ascending (rows/shown); null: all are groups
     const Units *units;   // null: a row is a unit
     PerUnit *per_unit;    // keys, arguments and filters are over its columns; or null
     const List *checked;  // oid: the tables and their parts, as they were when the question was resolved

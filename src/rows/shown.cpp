@@ -1,17 +1,23 @@
 #include "rows/shown.hpp"
 
+#include <algorithm>
+
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "rows/arguments.hpp"
 
 namespace dp::rows {
 
-int place_of_group(const Question *question, int group) {
+int64 place_of_group(const Question *question, int group) {
     return question->places == nullptr ? group : question->places[group];
 }
 
-int group_at_place(const Question *question, int place) {
-    return question->shown == nullptr ? place : question->shown[place];
+int group_at_place(const Question *question, int64 place) {
+    if (question->places == nullptr)
+        return static_cast<int>(place);
+    const int64 *end = question->places + question->ngroups;
+    const int64 *found = std::lower_bound(static_cast<const int64 *>(question->places), end, place);
+    return found == end || *found != place ? -1 : static_cast<int>(found - question->places);
 }
 
 // ---- conditions on keys alone --------------------------------------------------------------------------------------
@@ -57,12 +63,12 @@ static List *conditions_on_keys(const Question *question, Node *where) {
 
 // ---- evaluating them -----------------------------------------------------------------------------------------------
 
-static void set_keys(const Question *question, int place, TupleTableSlot *slot) {
+static void set_keys(const Question *question, int64 place, TupleTableSlot *slot) {
     ExecClearTuple(slot);
     memset(slot->tts_isnull, true, sizeof(bool) * slot->tts_tupleDescriptor->natts);
     for (int i = question->leaf->nkeys - 1; i >= 0; i--) {
         const KeyDomain &domain = question->domains[i];
-        int at = place % domain.count;
+        const int64 at = place % domain.count;
         slot->tts_values[i] = domain.values[at];
         slot->tts_isnull[i] = domain.nulls[at];
         place /= domain.count;
@@ -70,23 +76,20 @@ static void set_keys(const Question *question, int place, TupleTableSlot *slot) 
     ExecStoreVirtualTuple(slot);
 }
 
-// Numbers the groups for which the conditions hold. As in the internal statement, FALSE and NULL exclude.
-static int number_groups(Question *question, List *conditions, TupleDesc desc) {
+// The groups for which the conditions hold. As in the internal statement, FALSE and NULL exclude.
+static int keep_groups(const Question *question, List *conditions, TupleDesc desc, int64 *kept) {
     EState *state = CreateExecutorState();
     ExprContext *context = GetPerTupleExprContext(state);
     TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
     context->ecxt_scantuple = slot;
     ExprState *test = ExecPrepareQual(conditions, state);
     int n = 0;
-    for (int place = 0; place < question->ngroups; place++) {
+    for (int group = 0; group < question->ngroups; group++) {
         CHECK_FOR_INTERRUPTS();
-        question->shown[place] = -1;
-        if (question->tuples != nullptr && !question->tuples[place])
-            continue;
+        const int64 place = place_of_group(question, group);
         set_keys(question, place, slot);
-        question->shown[place] = ExecQual(test, context) ? n : -1;
-        if (question->shown[place] >= 0)
-            question->places[n++] = place;
+        if (ExecQual(test, context))
+            kept[n++] = place;
         ResetExprContext(context);
     }
     ExecDropSingleTupleTableSlot(slot);
@@ -107,14 +110,14 @@ static TupleDesc describe(const Question *question) {
 void choose_shown(Question *question) {
     List *conditions =
         conditions_on_keys(question, question->per_unit != nullptr ? question->per_unit->where : question->where);
-    if (question->shown != nullptr || question->leaf->nkeys == 0 || (conditions == NIL && question->tuples == nullptr))
+    if (question->leaf->nkeys == 0 || (conditions == NIL && question->places == nullptr))
         return;
-    question->shown = static_cast<int *>(palloc(sizeof(int) * (question->ngroups + 1)));
-    question->places = static_cast<int *>(palloc(sizeof(int) * (question->ngroups + 1)));
+    auto *kept = static_cast<int64 *>(palloc(sizeof(int64) * (question->ngroups + 1)));
     // Under the settings and as the role of the internal statement: the same text means the same there.
     border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
-    question->ngroups = number_groups(question, conditions, describe(question));
+    question->ngroups = keep_groups(question, conditions, describe(question), kept);
+    question->places = kept;
     role.leave();
     settings.leave();
     if (question->ngroups == 0 && !question->groups_only)

@@ -6,12 +6,13 @@
 
 namespace dp::rows {
 
-// Sets ngroups, places and shown of a question whose keys are all declared, once; ngroups holds the size of their product.
-// Errors: 22023 when no group is left.
+// Of the groups of a question whose keys are all declared (all of the product, or those of `places`) keeps those that WHERE does not
+// exclude. Errors: 22023 when no group is left.
 void choose_shown(Question *question);
 
-// Place of a group in the product of the declared keys, from its number in the answer; and the reverse, -1: not shown.
-int place_of_group(const Question *question, int group);
-int group_at_place(const Question *question, int place);
+// Place of a group in the product of the declared keys, from its number in the answer; and the reverse, -1: not shown. The product may
+// be far larger than the list of its places.
+int64 place_of_group(const Question *question, int group);
+int group_at_place(const Question *question, int64 place);
 
 } // namespace dp::rows

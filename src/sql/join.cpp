@@ -147,6 +147,16 @@ static void check_periods_and_profiles(const Side &side) {
                "Take it away with profile => '{}', join, and set it again: what was told before is looked at then.");
 }
 
+// What is told from here on is told under the rule of the domain that stays; what was told before, under both.
+static void check_rules(const Side &from, const Side &into, const char *versions) {
+    if (catalog::is_untold(versions))
+        return;
+    check_bounds(from, into);
+    check_totals(from, into);
+    for (const Side *side : {&from, &into})
+        check_periods_and_profiles(*side);
+}
+
 // Sums that do not follow from the rows would count for ever in another ledger.
 static void check_whole(const Side &side) {
     Visit visit = Visit::read();
@@ -225,12 +235,14 @@ static void warn_of_shares(const Side &into) {
                      row[1], row[0])));
 }
 
-static void tell(const Side &from, const Side &into, const catalog::Reason &reason) {
-    ereport(NOTICE, (errmsg("the people of %s are those of %s from here on", from.name, into.name),
-                     errdetail("Epsilon %s and delta %s are added to epsilon %s and delta %s.", printed(reason.asked),
-                               printed(reason.delta_asked), printed(reason.spent), printed(reason.delta_spent)),
-                     errhint("No rollback takes it back. dp_odometer('%s') shows the totals of both, and the bound.",
-                             into.name)));
+static void tell(const Side &from, const Side &into, bool untold, const catalog::Reason &reason) {
+    ereport(
+        NOTICE,
+        (errmsg("the people of %s are those of %s from here on", from.name, into.name),
+         untold ? errdetail("Nothing was told of those of %s: nothing is added.", from.name)
+                : errdetail("Epsilon %s and delta %s are added to epsilon %s and delta %s.", printed(reason.asked),
+                            printed(reason.delta_asked), printed(reason.spent), printed(reason.delta_spent)),
+         errhint("No rollback takes it back. dp_odometer('%s') shows the totals of both, and the bound.", into.name)));
     warn_of_shares(into);
 }
 
@@ -251,13 +263,10 @@ DP_CALL(dp_join_domains) {
         check_owns_domain(visit, side->relation, caller);
     check_one_owner(visit, from, into);
     check_units(from, into);
-    check_bounds(from, into);
-    check_totals(from, into);
-    for (const Side *side : {&from, &into})
-        check_periods_and_profiles(*side);
     // Under the snapshot of all of this: what is different when the keeper looks is not what was looked at here.
     const catalog::Joining joining = {into.relation, into.id, into.name,
                                       catalog::versions_of_domains(visit.spi, true, from.id, into.id)};
+    check_rules(from, into, joining.versions);
     visit.leave();
     for (const Side *side : {&from, &into})
         check_whole(*side);
@@ -272,7 +281,7 @@ DP_CALL(dp_join_domains) {
     const catalog::Verdict verdict = catalog::join_domains(settings, joining, query, &hint);
     if (verdict.outcome != catalog::Outcome::committed)
         refuse_outcome(from, into, verdict, hint);
-    tell(from, into, verdict.reason);
+    tell(from, into, catalog::is_untold(joining.versions), verdict.reason);
     PG_RETURN_VOID();
 }
 

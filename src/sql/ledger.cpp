@@ -342,7 +342,7 @@ char *misfit_of_cap(Datum id) {
                     catalog::numeric_text(catalog::to_numeric(cap)));
 }
 
-// A domain that was joined into another: its chain ends with the join (but for suspensions by questions that were charged before), and what the join has carried is what its rows come to, for each
+// A domain that was joined into another: if it has a chain, or had one, that ends with the join (but for suspensions by questions that were charged before), and what the join has carried is what its rows come to, for each
 // role and for nobody's share. Parameters: its id, and that of the domain that counts it.
 const char *const joined_sql = R"sql(
 WITH entry AS (SELECT * FROM dp_rdr.ledger_row l WHERE l.table_id = $1),
@@ -350,12 +350,12 @@ finish AS (SELECT * FROM entry WHERE kind = 'join' AND parameters ? 'into' ORDER
 carried AS (
   SELECT l.* FROM dp_rdr.privacy_domain d JOIN dp_rdr.ledger_row l ON l.table_id = d.id
   WHERE $2 IN (d.id, d.joined_into) AND l.kind = 'join' AND l.parameters ->> 'from' = $1::text)
-SELECT 'no row ends it' WHERE NOT EXISTS (SELECT FROM finish)
+SELECT 'no row ends it' WHERE NOT EXISTS (SELECT FROM finish) AND (EXISTS (SELECT FROM entry) OR EXISTS (SELECT FROM carried))
 UNION ALL
 SELECT 'something was charged behind its end'
 WHERE EXISTS (SELECT FROM entry e JOIN finish f ON e.id > f.id WHERE e.kind <> 'suspension' OR (e.epsilon, e.delta, e.rho) <> (0, 0, 0))
 UNION ALL
-SELECT 'no row carries what it was charged' WHERE NOT EXISTS (SELECT FROM carried)
+SELECT 'no row carries what it was charged' WHERE NOT EXISTS (SELECT FROM carried) AND EXISTS (SELECT FROM entry)
 UNION ALL
 SELECT 'what was carried was not the end of its chain'
 WHERE EXISTS (SELECT FROM carried c WHERE c.parameters ->> 'head' IS DISTINCT FROM (SELECT encode(hash, 'hex') FROM finish))

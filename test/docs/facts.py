@@ -256,7 +256,7 @@ def check_proof():
 
 
 LIMITS = {  # row of the table: where the number is
-    "group keys and distinct aggregates": ("src/query/limits.hpp", "max_outputs"),
+    "group keys, distinct aggregates and GROUPING()": ("src/query/limits.hpp", "max_outputs"),
     "restricted views joined": ("src/query/leaf.hpp", "max_sources"),
     "aggregations over restricted views in a statement": ("src/query/limits.hpp", "max_leaves"),
     "text of one aggregation": ("src/query/limits.hpp", "max_text"),
@@ -265,7 +265,7 @@ LIMITS = {  # row of the table: where the number is
     "a pattern of LIKE": ("src/query/total.hpp", "longest_pattern"),
     "grouping sets of one GROUP BY": ("src/query/sets.hpp", "max_grouping_sets"),
     "numbers in an answer over declared groups": ("src/rows/question.hpp", "max_coordinates"),
-    "values of several columns of a public table": ("src/rows/public_values.hpp", "most_places"),
+    "tuples of public tables": ("src/rows/public_values.hpp", "most_tuples"),
     "a declared key": ("src/rows/canonical.hpp", "longest_key"),
     "parts of the expression": ("src/query/fold.cpp", "most_nodes"),
     "text of a query in the ledger": ("src/catalog/ledger_row.cpp", "kept_text"),

@@ -176,6 +176,52 @@ is(account($node, 'data', 'asked_two'), '2|0.2', 'so is the other one');
 isnt(psql_as($node, 'data', 'second', "SELECT dp_answer($request)"), '', 'and fetched');
 is(psql_as($node, 'data', 'controller', q{SELECT count(*) FROM dp_requests('answered')}), 2, 'its owner sees both');
 
+# ---- under other rules --------------------------------------------------------------------------------------------------
+
+# What was joined and has another rule since is set up anew by its settings: a domain that was told of nothing joins under any.
+my %rules = (
+	zcdp => q{bound => 'zcdp', epsilon_total => 2, delta_total => 0.00001},
+	dynamic => q{bound => 'dynamic', epsilon_total => 3},
+	period => q{epsilon_total => 1, delta_total => 0.00001, period => 'month', epsilon_lifetime => 12, delta_lifetime => 0.0001},
+	profile => q{profile => dp_profile('constant', relative => 3)});
+$node->safe_psql('postgres', 'CREATE DATABASE anew');
+$node->safe_psql('anew', q{CREATE EXTENSION dp_rdr; GRANT CREATE ON SCHEMA public TO controller});
+
+sub settings_of
+{
+	my ($database, $table) = @_;
+	return psql_as($node, $database, 'controller', qq{SELECT item, name, value, call FROM dp_settings('$table')
+		WHERE item <> 'reads rows' AND name !~ '(used|left|_percent|releases|denials|period end)'});
+}
+
+for my $rule (sort keys %rules)
+{
+	my ($from, $into) = ("${rule}_from", "${rule}_into");
+	protect_apart('data', 1, $from, $into);
+	psql_as($node, 'data', 'controller', qq{SELECT dp_set_bounds('$from', 'v', 0, 7), dp_set_groups('$into', 'v', '{0,1,2,3,4,5,6}')});
+	ask($node, 'data', qq{SELECT * FROM dp_query('SELECT count(*) FROM ${_}_dp') AS (n bigint)}) for $from, $into;
+	is(joins('data', $from, $into), '', "$rule: joined under the bound filter");
+	psql_as($node, 'data', 'controller', qq{SELECT dp_set_odometer('$into', $rules{$rule})});
+	psql_as($node, 'data', 'controller', qq{SELECT dp_grant('${into}_dp', 'second', 0, profile => dp_profile('constant', relative => 2))}) if $rule eq 'profile';
+	my $calls = join "\n", map { psql_as($node, 'data', 'controller', qq{SELECT call FROM dp_settings('$_') WHERE call IS NOT NULL}) } $into, $from;
+	psql_as($node, 'anew', 'controller', "CREATE TABLE $_ (id integer PRIMARY KEY, v integer)") for $from, $into;
+	is(sqlstate($node, 'anew', 'controller', $calls), '', "$rule: set up anew");
+	is(domains('anew', $from, $into), 1, "$rule: with one domain");
+	is(settings_of('anew', $_), settings_of('data', $_), "$rule: as it is set, $_") for $from, $into;
+	ask($node, 'anew', qq{SELECT * FROM dp_query('SELECT count(*) FROM $from f JOIN $into i USING (id)') AS (n bigint)} =~ s/(${rule}_\w+) /$1_dp /gr);
+	is($node->safe_psql('anew', qq{SELECT dp_verify_ledger('$into')}), 't', "$rule: whole");
+}
+
+# Whoever has a policy may have been told of something by the time that it is joined; and a denial may have been decided in sight of the rows.
+psql_as($node, 'anew', 'controller', q{
+	CREATE TABLE late (id integer PRIMARY KEY, v integer);
+	SELECT dp_protect('late', 'late_dp', unit => 'id -> late'), dp_set_odometer('late', epsilon_total => 0.01);
+	SELECT dp_grant('late_dp', 'analyst', 0, epsilon_max => 0.1, candidates => '{0.1}')});
+is(joins('anew', 'late', 'zcdp_into'), '55000', 'a domain with a policy joins under its own rule alone');
+is(sqlstate($node, 'anew', 'analyst', q{SELECT * FROM dp_query('SELECT count(*) FROM late_dp') AS (n bigint)}), '53400', 'somebody is denied');
+psql_as($node, 'anew', 'controller', q{SELECT dp_revoke('late_dp', 'analyst')});
+is(joins('anew', 'late', 'zcdp_into'), '55000', 'so does one with a denial');
+
 # ---- dump and restore -------------------------------------------------------------------------------------------------
 
 my $dump = PostgreSQL::Test::Utils::tempdir() . '/data.dump';
