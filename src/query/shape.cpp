@@ -1,5 +1,6 @@
 #include "query/shape.hpp"
 
+#include "privacy/joint.hpp"
 #include "privacy/quantile.hpp"
 
 #include "border/grouping.hpp"
@@ -10,6 +11,7 @@
 #include "catalog/foreign_code.hpp"
 #include "catalog/settings.hpp"
 #include "query/join.hpp"
+#include "query/joint.hpp"
 #include "query/limits.hpp"
 #include "query/marks.hpp"
 #include "query/names.hpp"
@@ -436,7 +438,7 @@ static bool identify(const Aggref *call, privacy::Aggregate *fn) {
     else if (call->aggfnoid == F_PERCENTILE_DISC_FLOAT8_ANYELEMENT)
         *fn = privacy::Aggregate::percentile_disc;
     else
-        return false;
+        return identify_joint(call, fn);
     return true;
 }
 
@@ -456,6 +458,9 @@ static bool is_cast_to_double(Oid function) {
 // what was written.
 static Node *argument_of(const Aggref *call) {
     auto *argument = reinterpret_cast<Node *>(linitial_node(TargetEntry, call->args)->expr);
+    privacy::Aggregate joint;
+    if (identify_joint(call, &joint))
+        return joint_argument(argument, reinterpret_cast<Node *>(lsecond_node(TargetEntry, call->args)->expr));
     if (call->aggfnoid != F_PERCENTILE_CONT_FLOAT8_FLOAT8 || !IsA(argument, FuncExpr))
         return argument;
     const auto *cast = castNode(FuncExpr, argument);
@@ -623,7 +628,8 @@ static void add_argument(Leaf *leaf, const Aggref *call, ParseState *source) {
     if (argument_column(argument) != nullptr || place_of(leaf->arguments, argument) >= 0)
         return;
     check_clauses(leaf, call, source);
-    check_condition(argument, source);
+    List *parts = joint_parts(argument);
+    check_condition(parts == NIL ? argument : reinterpret_cast<Node *>(parts), source);
     leaf->arguments = lappend(leaf->arguments, argument);
 }
 
@@ -781,6 +787,13 @@ static void add_outputs(Leaf *leaf, const Query *query, ParseState *source) {
         if (!target->resjunk)
             leaf->outputs[leaf->noutputs++] = output_of(leaf, target, source);
     }
+}
+
+bool asks_joint(const Leaf *leaf) {
+    for (int i = 0; i < leaf->naggregates; i++)
+        if (privacy::is_joint(leaf->aggregates[i].fn))
+            return true;
+    return false;
 }
 
 bool asks_quantile(const Leaf *leaf) {

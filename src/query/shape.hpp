@@ -34,6 +34,8 @@ Var *column_of_argument(const Aggref *call);
 
 // Whether min, max or a percentile is asked for.
 bool asks_quantile(const Leaf *leaf);
+// Whether what is asked for is of two columns: a covariance, a correlation, a line of regression.
+bool asks_joint(const Leaf *leaf);
 
 // SELECT with this text as its one target, raw; null: the text is more than one expression.
 RawStmt *only_expression(const char *text);

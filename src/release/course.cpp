@@ -6,6 +6,7 @@
 #include "privacy/triple.hpp"
 
 #include "catalog/decimals.hpp"
+#include "query/shape.hpp"
 #include "release/accuracy.hpp"
 #include "release/charge.hpp"
 #include "rows/quantiles.hpp"
@@ -90,6 +91,10 @@ static bool has_spread(const rows::Question *question) {
     return false;
 }
 
+static bool has_joint(const rows::Question *question) {
+    return query::asks_joint(question->leaf);
+}
+
 static bool has_pair(const rows::Question *question) {
     for (int j = 0; j < question->nmeasures; j++)
         if ((*question->measures)[j].has_parts())
@@ -106,6 +111,10 @@ static void check_query(const rows::Question *question, bool in_steps) {
         refuse("within and error95 are not supported for variances and standard deviations",
                "How accurate they are depends on how many rows there are.",
                "Ask for sum(x), sum(x * x) and count(*) FILTER (WHERE x IS NOT NULL), and compute.");
+    if (has_joint(question))
+        refuse("within and error95 are not supported for covariances, correlations and lines of regression",
+               "How accurate they are depends on how many rows there are.",
+               "Leave them out: dp_low and dp_high tell how far off the answer is.");
     if (!in_steps)
         return;
     if (has_pair(question))

@@ -1,5 +1,7 @@
 #include "rows/evaluate.hpp"
 
+#include "privacy/joint.hpp"
+
 #include "border/permissions.hpp"
 #include "border/scope.hpp"
 #include "border/versions.hpp"
@@ -91,6 +93,23 @@ static List *triple_columns(Node *column, const privacy::Bounds *bounds, Node *f
                       count_aggregate(counted, another(filter)));
 }
 
+// Each part by itself, of two columns at once.
+static List *joint_columns(const Question *question, int j, Node *column, Node *filter) {
+    const privacy::MeasureKind kind = (*question->measures)[j].kind;
+    privacy::JointLattice lattice = border::core([&] {
+        return privacy::joint_lattice({*question->bounds[j], *question->second_bounds[j]});
+    });
+    Oid types[2] = {POINTOID, BYTEAOID};
+    const Oid function = border::internal_function("lattice_joint", 2, types);
+    List *columns = NIL;
+    for (int part = 0; part < privacy::coordinates_of(kind); part++) {
+        Node *facts = facts_constant(joint_facts(lattice, privacy::joint_one(kind), part));
+        columns =
+            lappend(columns, make_aggregate(function, NUMERICOID, list_make2(another(column), facts), another(filter)));
+    }
+    return columns;
+}
+
 // Both conditions, either of which may be missing.
 static Node *both(Node *a, Node *b) {
     return a == nullptr || b == nullptr ? another(a == nullptr ? b : a) : make_and_qual(another(a), another(b));
@@ -114,6 +133,9 @@ static List *measure_columns(const Question *question, int j, bool elsewhere, No
         return pair_columns(column, question->bounds[j], filter, elsewhere);
     case privacy::MeasureKind::triple:
         return triple_columns(column, question->bounds[j], filter, elsewhere);
+    case privacy::MeasureKind::products:
+    case privacy::MeasureKind::moments:
+        return joint_columns(question, j, column, filter);
     case privacy::MeasureKind::quantile:
         return list_make1(histogram_of(question, j, column, filter));
     }
@@ -325,6 +347,12 @@ void read_coordinates(const Question *question, const Datum *columns, privacy::i
             *values++ = rest;
             break;
         }
+        case privacy::MeasureKind::products:
+        case privacy::MeasureKind::moments:
+            for (int part = 0; part < (*question->measures)[j].coordinates(); part++)
+                *values++ = sum_of(column[part]);
+            column += (*question->measures)[j].coordinates() - 1;
+            break;
         case privacy::MeasureKind::quantile: // read_histograms
             *values++ = 0;
             break;

@@ -185,7 +185,7 @@ def reduced(numerator, denominator):
     return scale.numerator, scale.denominator
 
 
-WIDTHS = {"pair": 2, "triple": 3}  # coordinates; others have one
+WIDTHS = {"pair": 2, "triple": 3, "products": 4, "moments": 6}  # coordinates; others have one
 
 
 # ---- what must hold of one table -------------------------------------------------------------------------------------
