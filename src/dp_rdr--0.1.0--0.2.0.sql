@@ -159,7 +159,7 @@ REVOKE ALL ON FUNCTION
 REVOKE ALL ON FUNCTION
     dp_rdr.lattice_add_square(internal, "any", bytea), dp_rdr.lattice_add_rest(internal, "any", bytea),
     dp_rdr.lattice_square("any", bytea), dp_rdr.lattice_rest("any", bytea), dp_rdr.square_point("any", bytea),
-    dp_rdr.rest_point("any", bytea) FROM PUBLIC;
+    dp_rdr.rest_point("any", bytea), dp_rdr.lattice_add_joint(internal, point, bytea), dp_rdr.lattice_joint(point, bytea) FROM PUBLIC;
 REVOKE ALL ON FUNCTION
     dp_rdr.histogram_add(internal, "any", bytea), dp_rdr.histogram_combine(internal, internal),
     dp_rdr.histogram_serialize(internal), dp_rdr.histogram_deserialize(bytea, internal), dp_rdr.histogram_final(internal),

@@ -5,11 +5,12 @@
 #include <cmath>
 #include <limits>
 
+#include "privacy/printed.hpp"
+
 namespace dp::privacy {
 
 namespace {
 
-constexpr double beta = 0.05;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 double within(double x, double low, double high) {
@@ -43,7 +44,7 @@ Sums sums_of(const JointSums &sums) {
 
 // ---- numbers of a and b, in [0, 1] ---------------------------------------------------------------------------------
 
-double mean_of(double sum, double count) {
+double bounded_mean(double sum, double count) {
     return within(sum / std::max(1.0, count), 0, 1);
 }
 
@@ -55,7 +56,7 @@ double covariance_of(const Sums &sums) {
 
 // The mean of a is known, and that of a (1-a): a^2 is the difference.
 double variance_of(double sum, double spread, double count) {
-    const double mean = mean_of(sum, count);
+    const double mean = bounded_mean(sum, count);
     return within(mean * (1 - mean) - spread / std::max(1.0, count), 0, 0.25);
 }
 
@@ -99,14 +100,42 @@ double height_of(const JointBounds &bounds, double a) {
 
 // ---- intervals -----------------------------------------------------------------------------------------------------
 
-// Where the exact sums are with probability 0.95, by Bonferroni: each is off by h at most. None of them is below 0.
-struct Box {
-    Sums at;
-    double h;
-    Interval of(double sum, int parts = 1) const {
-        return {std::max(0.0, sum - parts * h), std::max(0.0, sum + parts * h)};
+// Of how many independent noises of scale 1 a sum is farther from 0 than t, with which probability. In the limit of a fine lattice.
+double laplace_tail(int parts, double t) {
+    switch (parts) {
+    case 1:
+        return std::exp(-t);
+    case 2:
+        return (1 + t / 2) * std::exp(-t);
+    default: // of four
+        return (48 + t * (33 + t * (9 + t))) / 48 * std::exp(-t);
     }
-    Interval count() const { return {std::max(1.0, at.count() - 4 * h), std::max(1.0, at.count() + 4 * h)}; }
+}
+
+// In units of 1: a sum of so many coordinates is off by more with probability `share` at most.
+double halfwidth_of(const MeasureNoise &noise, double one, int parts, double share) {
+    if (noise.mechanism == Mechanism::gaussian)
+        return normal_upper_quantile(share / 2) * noise.gaussian.sigma() * std::sqrt(parts) / one;
+    double low = 0, high = 256;
+    for (int i = 0; i < 100; ++i) {
+        const double middle = 0.5 * (low + high);
+        (laplace_tail(parts, middle) > share ? low : high) = middle;
+    }
+    return high * (noise.laplace.value() / one);
+}
+
+// Where the exact sums are with probability 0.95: what is shared out among these bounds is 0.05 (8.10).
+struct Region {
+    Sums at;
+    double of_each, of_spread, of_mean, of_count, of_balance;
+
+    Region(const Sums &sums, const MeasureNoise &noise, double one)
+        : at(sums), of_each(halfwidth_of(noise, one, 1, 0.015 / 4)), of_spread(halfwidth_of(noise, one, 1, 0.004)),
+          of_mean(halfwidth_of(noise, one, 2, 0.004)), of_count(halfwidth_of(noise, one, 4, 0.004)),
+          of_balance(halfwidth_of(noise, one, 4, 0.015)) {}
+    // None of the sums is below 0.
+    static Interval around(double sum, double h) { return {std::max(0.0, sum - h), std::max(0.0, sum + h)}; }
+    Interval count() const { return {std::max(1.0, at.count() - of_count), std::max(1.0, at.count() + of_count)}; }
 };
 
 double determinant(double p, double q, double r, double s) { // p s - q r, of means
@@ -114,7 +143,7 @@ double determinant(double p, double q, double r, double s) { // p s - q r, of me
     return c > 0 ? (p / c) * (s / c) - (q / c) * (r / c) : 0;
 }
 
-// The largest covariance of sums in the box: that of four numbers not below 0, with the means that they have. It is greater the smaller
+// The largest covariance of sums in a box: that of four numbers not below 0, with the means that they have. It is greater the smaller
 // the two alone are, if it is above 0; then of `both` and `neither` the one that cannot be large is as large as it can be, and
 // the other one where the derivative is 0 or the box ends (8.10). Below 0 it is largest at a corner.
 double largest_covariance(Interval both, Interval y_alone, Interval x_alone, Interval neither) {
@@ -132,31 +161,21 @@ double largest_covariance(Interval both, Interval y_alone, Interval x_alone, Int
     return largest;
 }
 
-Interval covariance_in(const Box &box) {
-    const Interval both = box.of(box.at.both), y_alone = box.of(box.at.y_alone), x_alone = box.of(box.at.x_alone),
-                   neither = box.of(box.at.neither);
+Interval covariance_in_box(const Sums &sums, double h) {
+    const Interval both = Region::around(sums.both, h), y_alone = Region::around(sums.y_alone, h),
+                   x_alone = Region::around(sums.x_alone, h), neither = Region::around(sums.neither, h);
     // With 1 - b for b what was both is y alone.
     return {-largest_covariance(y_alone, both, neither, x_alone), largest_covariance(both, y_alone, x_alone, neither)};
 }
 
-Interval mean_in(const Box &box, double sum) {
-    const Interval total = box.of(sum, 2), count = box.count();
-    return {within(total.lower / count.upper, 0, 1), within(total.upper / count.lower, 0, 1)};
+// x/c, c above 0.
+Interval mean_of(const Interval &x, const Interval &c) {
+    return {x.lower / (x.lower < 0 ? c.lower : c.upper), x.upper / (x.upper < 0 ? c.upper : c.lower)};
 }
 
-Interval variance_in(const Box &box, double sum, double spread) {
-    const Interval mean = mean_in(box, sum), rest = box.of(spread), count = box.count();
-    const double at_low = mean.lower * (1 - mean.lower), at_high = mean.upper * (1 - mean.upper);
-    const double most = mean.lower <= 0.5 && 0.5 <= mean.upper ? 0.25 : std::max(at_low, at_high);
-    return {within(std::min(at_low, at_high) - rest.upper / count.lower, 0, 0.25),
-            within(most - rest.lower / count.upper, 0, 0.25)};
-}
-
-// x/y, y not below 0: everything where it may be 0.
-Interval quotient(const Interval &x, const Interval &y) {
-    const auto one = [](double a, double b) { return b > 0 ? a / b : a > 0 ? infinity : a < 0 ? -infinity : 0.0; };
-    return {x.lower < 0 ? one(x.lower, y.lower) : one(x.lower, y.upper),
-            x.upper > 0 ? one(x.upper, y.lower) : one(x.upper, y.upper)};
+Interval mean_in(const Region &region, double sum) {
+    const Interval mean = mean_of(Region::around(sum, region.of_mean), region.count());
+    return {within(mean.lower, 0, 1), within(mean.upper, 0, 1)};
 }
 
 Interval product(const Interval &x, const Interval &y) {
@@ -166,14 +185,42 @@ Interval product(const Interval &x, const Interval &y) {
     return {*std::min_element(ends.begin(), ends.end()), *std::max_element(ends.begin(), ends.end())};
 }
 
-Interval correlation_in(const Box &box) {
-    const Interval y = variance_in(box, box.at.y(), box.at.y_spread), x = variance_in(box, box.at.x(), box.at.x_spread);
-    const Interval all = quotient(covariance_in(box), {std::sqrt(y.lower * x.lower), std::sqrt(y.upper * x.upper)});
+// (2a-1)(2b-1) has the mean of its balance: how many more are on the same side than on different ones. In the middle the means
+// of a and b matter little, and this is narrow; near a corner the box is. Both hold.
+Interval covariance_in(const Region &region) {
+    const double balance = region.at.both + region.at.neither - region.at.y_alone - region.at.x_alone;
+    const Interval mean = mean_of({balance - region.of_balance, balance + region.of_balance}, region.count());
+    const Interval a = mean_in(region, region.at.y()), b = mean_in(region, region.at.x());
+    const Interval means = product({a.lower - 0.5, a.upper - 0.5}, {b.lower - 0.5, b.upper - 0.5});
+    const Interval box = covariance_in_box(region.at, region.of_each);
+    return {within(std::max(0.25 * mean.lower - means.upper, box.lower), -0.25, 0.25),
+            within(std::min(0.25 * mean.upper - means.lower, box.upper), -0.25, 0.25)};
+}
+
+Interval variance_in(const Region &region, double sum, double spread) {
+    const Interval mean = mean_in(region, sum), count = region.count();
+    const Interval rest = mean_of(Region::around(spread, region.of_spread), count);
+    const double at_low = mean.lower * (1 - mean.lower), at_high = mean.upper * (1 - mean.upper);
+    const double most = mean.lower <= 0.5 && 0.5 <= mean.upper ? 0.25 : std::max(at_low, at_high);
+    return {within(std::min(at_low, at_high) - rest.upper, 0, 0.25), within(most - rest.lower, 0, 0.25)};
+}
+
+// x/y, y not below 0: everything where it may be 0.
+Interval quotient(const Interval &x, const Interval &y) {
+    const auto one = [](double a, double b) { return b > 0 ? a / b : a > 0 ? infinity : a < 0 ? -infinity : 0.0; };
+    return {x.lower < 0 ? one(x.lower, y.lower) : one(x.lower, y.upper),
+            x.upper > 0 ? one(x.upper, y.lower) : one(x.upper, y.upper)};
+}
+
+Interval correlation_in(const Region &region) {
+    const Interval y = variance_in(region, region.at.y(), region.at.y_spread),
+                   x = variance_in(region, region.at.x(), region.at.x_spread);
+    const Interval all = quotient(covariance_in(region), {std::sqrt(y.lower * x.lower), std::sqrt(y.upper * x.upper)});
     return {within(all.lower, -1, 1), within(all.upper, -1, 1)};
 }
 
-Interval slope_in(const Box &box) {
-    return quotient(covariance_in(box), variance_in(box, box.at.x(), box.at.x_spread));
+Interval slope_in(const Region &region) {
+    return quotient(covariance_in(region), variance_in(region, region.at.x(), region.at.x_spread));
 }
 
 Interval square_of(const Interval &x) {
@@ -193,28 +240,28 @@ Interval scaled(const Interval &x, double unit) {
 }
 
 // a where x is 0: the mean of a less the slope times how far the mean of b is from there.
-Interval intercept_in(const Box &box, double origin) {
-    const Interval a = mean_in(box, box.at.y()), b = mean_in(box, box.at.x());
-    const Interval rise = product(slope_in(box), {b.lower - origin, b.upper - origin});
+Interval intercept_in(const Region &region, double origin) {
+    const Interval a = mean_in(region, region.at.y()), b = mean_in(region, region.at.x());
+    const Interval rise = product(slope_in(region), {b.lower - origin, b.upper - origin});
     return {a.lower - rise.upper, a.upper - rise.lower};
 }
 
-Interval interval_of(Aggregate fn, const Box &box, const JointBounds &bounds) {
+Interval interval_of(Aggregate fn, const Region &region, const JointBounds &bounds) {
     switch (fn) {
     case Aggregate::covar_samp:
-        return scaled(of_sample(covariance_in(box), box.count()), area_of(bounds));
+        return scaled(of_sample(covariance_in(region), region.count()), area_of(bounds));
     case Aggregate::corr:
-        return correlation_in(box);
+        return correlation_in(region);
     case Aggregate::regr_r2:
-        return square_of(correlation_in(box));
+        return square_of(correlation_in(region));
     case Aggregate::regr_slope:
-        return scaled(slope_in(box), slope_unit(bounds));
+        return scaled(slope_in(region), slope_unit(bounds));
     case Aggregate::regr_intercept: {
-        const Interval a = intercept_in(box, origin_of(bounds.x));
+        const Interval a = intercept_in(region, origin_of(bounds.x));
         return {height_of(bounds, a.lower), height_of(bounds, a.upper)};
     }
     default:
-        return scaled(covariance_in(box), area_of(bounds));
+        return scaled(covariance_in(region), area_of(bounds));
     }
 }
 
@@ -246,8 +293,8 @@ double joint_number(Aggregate fn, const JointSums &noisy, const JointBounds &bou
     case Aggregate::regr_slope:
         return finite(slope_unit(bounds) * slope_of(sums));
     case Aggregate::regr_intercept: {
-        const double run = mean_of(sums.x(), c) - origin_of(bounds.x);
-        return height_of(bounds, mean_of(sums.y(), c) - slope_of(sums) * run);
+        const double run = bounded_mean(sums.x(), c) - origin_of(bounds.x);
+        return height_of(bounds, bounded_mean(sums.y(), c) - slope_of(sums) * run);
     }
     default:
         return finite(area_of(bounds) * covariance_of(sums));
@@ -255,11 +302,14 @@ double joint_number(Aggregate fn, const JointSums &noisy, const JointBounds &bou
 }
 
 Interval joint_interval(Aggregate fn, const JointSums &sums, const JointBounds &bounds, const MeasureNoise &noise) {
-    const auto one = static_cast<double>(joint_one(sums.kind));
-    const Box box{sums_of(sums), noise.halfwidth(beta / coordinates_of(sums.kind)) / one};
-    const Interval interval = interval_of(fn, box, bounds);
+    const Region region(sums_of(sums), noise, static_cast<double>(joint_one(sums.kind)));
+    const Interval interval = interval_of(fn, region, bounds);
     const double number = joint_number(fn, sums, bounds);
     return {std::min(interval.lower, number), std::max(interval.upper, number)};
+}
+
+Interval joint_covariance_range(const JointSums &sums, double h) {
+    return covariance_in_box(sums_of(sums), h);
 }
 
 } // namespace dp::privacy

@@ -18,11 +18,9 @@ constexpr char interval_remedy[] =
     "sum and avg take numbers: avg(least(greatest(extract(epoch FROM x) / 86400, 0), 60)), "
     "or count over ranges: count(*) FILTER (WHERE x > interval '3 days').";
 
-constexpr char pairs_remedy[] = "Of two columns covar_pop, covar_samp, corr, regr_slope, regr_intercept and regr_r2 "
-                                "are answered. What the others add up is "
-                                "count(*), avg(y), var_pop(y) and covar_pop(y, x), with a condition that both are "
-                                "there: WHERE x IS NOT NULL AND y IS "
-                                "NOT NULL.";
+constexpr char pairs_remedy[] =
+    "Of two columns covar_pop, covar_samp, corr, regr_slope, regr_intercept and regr_r2 are answered. The others are made of "
+    "count(*), avg(y), var_pop(y) and covar_pop(y, x) ... WHERE x IS NOT NULL AND y IS NOT NULL.";
 
 namespace {
 struct Remedy {

@@ -1,7 +1,5 @@
 #include "rows/evaluate.hpp"
 
-#include "privacy/joint.hpp"
-
 #include "border/permissions.hpp"
 #include "border/scope.hpp"
 #include "border/versions.hpp"
@@ -11,6 +9,7 @@
 #include "rows/caught.hpp"
 #include "rows/distinct_values.hpp"
 #include "rows/engine.hpp"
+#include "rows/joint.hpp"
 #include "rows/leaves.hpp"
 #include "rows/nodes.hpp"
 #include "rows/quantiles.hpp"
@@ -91,23 +90,6 @@ static List *triple_columns(Node *column, const privacy::Bounds *bounds, Node *f
     Node *counted = another(is_integer(value_kind(exprType(column))) ? column : point);
     return list_make3(make_exact_sum(point, filter), make_exact_sum(rest, another(filter)),
                       count_aggregate(counted, another(filter)));
-}
-
-// Each part by itself, of two columns at once.
-static List *joint_columns(const Question *question, int j, Node *column, Node *filter) {
-    const privacy::MeasureKind kind = (*question->measures)[j].kind;
-    privacy::JointLattice lattice = border::core([&] {
-        return privacy::joint_lattice({*question->bounds[j], *question->second_bounds[j]});
-    });
-    Oid types[2] = {POINTOID, BYTEAOID};
-    const Oid function = border::internal_function("lattice_joint", 2, types);
-    List *columns = NIL;
-    for (int part = 0; part < privacy::coordinates_of(kind); part++) {
-        Node *facts = facts_constant(joint_facts(lattice, privacy::joint_one(kind), part));
-        columns =
-            lappend(columns, make_aggregate(function, NUMERICOID, list_make2(another(column), facts), another(filter)));
-    }
-    return columns;
 }
 
 // Both conditions, either of which may be missing.

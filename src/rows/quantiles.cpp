@@ -4,7 +4,6 @@
 
 #include "border/scope.hpp"
 #include "query/constants.hpp"
-#include "query/shape.hpp"
 #include "rows/arguments.hpp"
 #include "rows/engine.hpp"
 #include "rows/nodes.hpp"
@@ -135,21 +134,7 @@ const char *quantile_text(const Question *question, int measure) {
                     grid.of_points ? float8out_internal(grid.scale) : "width");
 }
 
-// Where units have several rows as well: what is printed of such sums says little about them.
-static void check_not_joint(const Question *question) {
-    if (query::asks_joint(question->leaf))
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("covariances, correlations and lines of regression are not supported here"),
-                        errdetail("They are computed from four or six noisy sums: how far one record moves them is not "
-                                  "compared with that noise."),
-                        errhint(is_clipped(question) ? "Leave them out."
-                                                     : "Leave them out; or look at dp_risk(), dp_risk_records() or "
-                                                       "dp_find_epsilon(), which take them as a query with a declared "
-                                                       "sensitivity.")));
-}
-
 void check_has_risk(const Question *question) {
-    check_not_joint(question);
     if (has_quantile(question))
         ereport(
             ERROR,

@@ -21,6 +21,7 @@
 #include "rows/derived.hpp"
 #include "rows/distinct_values.hpp"
 #include "rows/groups.hpp"
+#include "rows/joint.hpp"
 #include "rows/nodes.hpp"
 #include "rows/per_unit.hpp"
 #include "rows/public_rows.hpp"
@@ -718,6 +719,7 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
         find_measures(question, fractions);
     }
     check_quantiles(question);
+    check_joint(question);
     check_coordinates(question);
     check_asked_units(question);
     check_counted_values(question);

@@ -154,6 +154,8 @@ def make_quantiles(rng):
 
 
 def type_of(text):
+    if text.startswith(("covar", "corr", "regr")):
+        return "double precision"
     return "numeric" if "avg" in text or "var" in text else "integer" if text[0] in "mp" else "bigint"
 
 
@@ -359,7 +361,7 @@ def make_joined_question(rng, schema):
            + (f" GROUP BY {named}" if pick else ""))
     if arguments:
         columns = ([f"k {'boolean' if pick == 'm' else 'text'}"] if pick else []) + \
-            [f"c{i} {'numeric' if 'avg' in t or 'var' in t else 'bigint'}" for i, t in enumerate(texts)]
+            [f"c{i} {type_of(t)}" for i, t in enumerate(texts)]
         sql = f"SELECT * FROM dp_query($q${sql}$q${arguments}) AS ({', '.join(columns)})"
     if keys is None:
         measures = counted_first(measures, "count" if single else "units")
