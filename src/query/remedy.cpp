@@ -19,7 +19,8 @@ constexpr char interval_remedy[] =
     "or count over ranges: count(*) FILTER (WHERE x > interval '3 days').";
 
 constexpr char pairs_remedy[] =
-    "Of two columns covar_pop, covar_samp, corr, regr_slope, regr_intercept and regr_r2 are answered. The others are made of "
+    "Of two columns covar_pop, covar_samp, corr, regr_slope, regr_intercept and regr_r2 are answered. The others are "
+    "made of "
     "count(*), avg(y), var_pop(y) and covar_pop(y, x) ... WHERE x IS NOT NULL AND y IS NOT NULL.";
 
 namespace {
