@@ -454,6 +454,12 @@ static bool is_cast_to_double(Oid function) {
            function == F_FLOAT8_FLOAT4 || function == F_FLOAT8_NUMERIC;
 }
 
+Node *before_cast_to_double(Node *number) {
+    if (!IsA(number, FuncExpr) || !is_cast_to_double(castNode(FuncExpr, number)->funcid))
+        return number;
+    return static_cast<Node *>(linitial(castNode(FuncExpr, number)->args));
+}
+
 // percentile_cont takes double precision, and the parser casts other numbers to it, which keeps their order: the grid is that of
 // what was written.
 static Node *argument_of(const Aggref *call) {
@@ -461,10 +467,7 @@ static Node *argument_of(const Aggref *call) {
     privacy::Aggregate joint;
     if (identify_joint(call, &joint))
         return joint_argument(argument, reinterpret_cast<Node *>(lsecond_node(TargetEntry, call->args)->expr));
-    if (call->aggfnoid != F_PERCENTILE_CONT_FLOAT8_FLOAT8 || !IsA(argument, FuncExpr))
-        return argument;
-    const auto *cast = castNode(FuncExpr, argument);
-    return is_cast_to_double(cast->funcid) ? static_cast<Node *>(linitial(cast->args)) : argument;
+    return call->aggfnoid == F_PERCENTILE_CONT_FLOAT8_FLOAT8 ? before_cast_to_double(argument) : argument;
 }
 
 Var *column_of_argument(const Aggref *call) {

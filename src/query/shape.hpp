@@ -29,6 +29,9 @@ struct TextScope {
 // that is no facade). `source` may be null.
 Leaf *check_leaf(Query *query, ParseState *source);
 
+// What the parser casts where a function takes double precision.
+Node *before_cast_to_double(Node *number);
+
 // The column that an aggregate is of, without the casts that keep its order; null if it is of an expression.
 Var *column_of_argument(const Aggref *call);
 

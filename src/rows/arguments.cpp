@@ -9,6 +9,7 @@
 #include "catalog/settings.hpp"
 #include "query/constants.hpp"
 #include "query/joint.hpp"
+#include "query/shape.hpp"
 #include "rows/distinct_values.hpp"
 #include "rows/nodes.hpp"
 #include "rows/public_values.hpp"
@@ -197,12 +198,17 @@ static const char *shortened(const char *text) {
     return length <= most ? text : psprintf("%.*s...", pg_mbcliplen(text, length, most), text);
 }
 
+// Of two columns what was written, without the cast to double precision that the server adds.
+static Node *as_written(const List *parts, int part) {
+    return query::before_cast_to_double(static_cast<Node *>(list_nth(parts, part)));
+}
+
 static const char *expression_text(const Question *question, Node *expression) {
     border::SettingsScope settings = border::SettingsScope::enter();
     const char *text = nullptr;
     if (const List *parts = query::joint_parts(expression))
-        text = psprintf("%s, %s", text_over_views(question, static_cast<Node *>(linitial(parts))),
-                        text_over_views(question, static_cast<Node *>(lsecond(parts))));
+        text = psprintf("%s, %s", text_over_views(question, as_written(parts, 0)),
+                        text_over_views(question, as_written(parts, 1)));
     else
         text = text_over_views(question, expression);
     settings.leave();
@@ -259,7 +265,7 @@ static const char *part_text(const Question *question, int aggregate, int part) 
     auto *argument =
         static_cast<Node *>(list_nth(question->leaf->arguments, question->leaf->aggregates[aggregate].argument));
     const List *parts = query::joint_parts(argument);
-    return expression_text(question, parts == NIL ? argument : static_cast<Node *>(list_nth(parts, part)));
+    return expression_text(question, parts == NIL ? argument : as_written(parts, part));
 }
 
 const privacy::Bounds *argument_bounds(const catalog::Reading &reading, const Question *question, int aggregate) {
