@@ -214,7 +214,7 @@ SELECT sum(shipped - shipped) FROM sale_dp
 SELECT sum(1 / 0) FROM sale_dp
 SELECT sum(dp_low(age)) FROM sale_dp
 SELECT var_pop(DISTINCT age) FROM sale_dp
-SELECT corr(age, qty) FROM sale_dp
+SELECT regr_sxx(age, qty) FROM sale_dp
 SELECT sum((age * qty)::money::numeric) FROM sale_dp
 \.
 SELECT statement, attempt(statement) FROM refused ORDER BY n;

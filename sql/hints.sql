@@ -54,9 +54,9 @@ SELECT percentile_cont(ARRAY[0.25, 0.75]) WITHIN GROUP (ORDER BY cost) FROM hosp
 SELECT mode() WITHIN GROUP (ORDER BY ward) FROM hospital_dp|SELECT ward, count(*) FROM hospital_dp GROUP BY ward ORDER BY 2 DESC LIMIT 1
 SELECT max(diagnosis) FROM hospital_dp|SELECT count(*) FILTER (WHERE diagnosis > 'D2') FROM hospital_dp
 SELECT min(length) FROM hospital_dp|SELECT count(*) FILTER (WHERE admitted < '2025-02-01') FROM hospital_dp
-SELECT corr(age, cost) FROM hospital_dp|SELECT count(*), sum(age), sum(cost), sum(age * cost), sum(age * age), sum(cost * cost) FROM hospital_dp WHERE age IS NOT NULL AND cost IS NOT NULL
-SELECT covar_pop(age, cost) FROM hospital_dp|SELECT xy / n - x * y / (n * n) FROM (SELECT count(*) AS n, sum(age) AS x, sum(cost) AS y, sum(age * cost) AS xy FROM hospital_dp WHERE age IS NOT NULL AND cost IS NOT NULL) s
-SELECT regr_slope(cost, age) FROM hospital_dp|SELECT (xy - x * y / n) / (xx - x * x / n) FROM (SELECT count(*) AS n, sum(age) AS x, sum(cost) AS y, sum(age * cost) AS xy, sum(age * age) AS xx FROM hospital_dp WHERE age IS NOT NULL AND cost IS NOT NULL) s
+SELECT regr_sxx(cost, age) FROM hospital_dp|SELECT var_pop(age), count(*) FROM hospital_dp WHERE age IS NOT NULL AND cost IS NOT NULL
+SELECT regr_avgy(cost, age) FROM hospital_dp|SELECT avg(cost) FROM hospital_dp WHERE age IS NOT NULL
+SELECT regr_sxy(cost, age) FROM hospital_dp|SELECT covar_pop(cost, age), corr(cost, age), regr_slope(cost, age) FROM hospital_dp
 SELECT string_agg(ward, ',') FROM hospital_dp|SELECT ward, count(*) FROM hospital_dp GROUP BY ward
 SELECT array_agg(patient) FROM hospital_dp|SELECT ward, count(*) FROM hospital_dp GROUP BY ward
 SELECT bool_or(smoker) FROM hospital_dp|SELECT count(*) FILTER (WHERE smoker) FROM hospital_dp

@@ -77,6 +77,16 @@ CREATE AGGREGATE dp_rdr.lattice_square(value "any", facts bytea) (
     DESERIALFUNC = dp_rdr.lattice_deserialize, PARALLEL = SAFE);
 COMMENT ON AGGREGATE dp_rdr.lattice_square("any", bytea)
     IS 'exact sum of squares of values scaled to 0..1, in units of 2^-30';
+CREATE FUNCTION dp_rdr.lattice_add_joint(internal, point, bytea) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_lattice_add_joint' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.lattice_add_joint(internal, point, bytea) IS 'transition function of lattice_joint';
+CREATE AGGREGATE dp_rdr.lattice_joint(value point, facts bytea) (
+    SFUNC = dp_rdr.lattice_add_joint, STYPE = internal, SSPACE = 48,
+    FINALFUNC = dp_rdr.lattice_sum_final, FINALFUNC_MODIFY = READ_WRITE,
+    COMBINEFUNC = dp_rdr.lattice_combine, SERIALFUNC = dp_rdr.lattice_serialize,
+    DESERIALFUNC = dp_rdr.lattice_deserialize, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp_rdr.lattice_joint(point, bytea)
+    IS 'exact sum of one part of the products of two values scaled to 0..1';
 CREATE FUNCTION dp_rdr.square_point(value "any", facts bytea) RETURNS bigint
     AS 'MODULE_PATHNAME', 'dp_square_point' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_rdr.square_point("any", bytea) IS 'the square of a value scaled to 0..1, in units of 2^-30';
@@ -149,7 +159,7 @@ REVOKE ALL ON FUNCTION
 REVOKE ALL ON FUNCTION
     dp_rdr.lattice_add_square(internal, "any", bytea), dp_rdr.lattice_add_rest(internal, "any", bytea),
     dp_rdr.lattice_square("any", bytea), dp_rdr.lattice_rest("any", bytea), dp_rdr.square_point("any", bytea),
-    dp_rdr.rest_point("any", bytea) FROM PUBLIC;
+    dp_rdr.rest_point("any", bytea), dp_rdr.lattice_add_joint(internal, point, bytea), dp_rdr.lattice_joint(point, bytea) FROM PUBLIC;
 REVOKE ALL ON FUNCTION
     dp_rdr.histogram_add(internal, "any", bytea), dp_rdr.histogram_combine(internal, internal),
     dp_rdr.histogram_serialize(internal), dp_rdr.histogram_deserialize(bytea, internal), dp_rdr.histogram_final(internal),
@@ -157,7 +167,7 @@ REVOKE ALL ON FUNCTION
 GRANT EXECUTE ON FUNCTION dp_rdr.histogram("any", bytea), dp_rdr.histogram_cell("any", bytea) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION
     dp_rdr.lattice_square("any", bytea), dp_rdr.lattice_rest("any", bytea), dp_rdr.square_point("any", bytea),
-    dp_rdr.rest_point("any", bytea) TO PUBLIC;
+    dp_rdr.rest_point("any", bytea), dp_rdr.lattice_joint(point, bytea) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION
     dp_rdr.lattice_sum("any", bytea), dp_rdr.lattice_pair("any", bytea), dp_rdr.lattice_rows("any", bytea),
     dp_rdr.sum_point("any", bytea), dp_rdr.pair_point("any", bytea), dp_rdr.selection_point(bytea, "any"),

@@ -112,6 +112,7 @@ extern "C" {
 #include <utils/dsa.h>
 #include <utils/float.h>
 #include <utils/fmgroids.h>
+#include <utils/geo_decls.h>
 #include <utils/guc.h>
 #include <utils/guc_tables.h>
 #include <utils/hsearch.h>

@@ -10,6 +10,7 @@
 
 #include "privacy/calibration.hpp"
 #include "privacy/exact.hpp"
+#include "privacy/joint.hpp"
 #include "privacy/triple.hpp"
 #include "privacy/wide.hpp"
 #include "privacy/zcdp.hpp"
@@ -28,8 +29,10 @@ constexpr double one = static_cast<double>(pair_one);
 // ---- Measures ----
 
 struct Asked {
-    bool count = false, sum = false, avg = false, spread = false;
+    bool count = false, sum = false, avg = false, spread = false, products = false, moments = false;
     MeasureKind kind() const {
+        if (products || moments)
+            return moments ? MeasureKind::moments : MeasureKind::products;
         if (spread)
             return MeasureKind::triple;
         if (avg || (count && sum))
@@ -254,6 +257,8 @@ std::vector<Measure> leaf_measures(const std::vector<AggregateCall> &calls, bool
             asked.sum |= fn == Aggregate::sum;
             asked.count |= fn == Aggregate::count;
             asked.spread |= is_spread(fn);
+            asked.products |= is_joint(fn);
+            asked.moments |= divides_by_variance(fn);
         }
         m.kind = m.fraction >= 0 ? MeasureKind::quantile : asked.kind();
     }

@@ -27,9 +27,31 @@ enum class Aggregate {
     percentile_disc,
     min,
     max,
-    count_values
+    count_values,
+    covar_pop,
+    covar_samp,
+    corr,
+    regr_slope,
+    regr_intercept,
+    regr_r2
 };
-enum class MeasureKind { count, sum, pair, triple, quantile };
+enum class MeasureKind { count, sum, pair, triple, quantile, products, moments };
+
+// Noisy sums in one group.
+constexpr int coordinates_of(MeasureKind kind) {
+    switch (kind) {
+    case MeasureKind::pair:
+        return 2;
+    case MeasureKind::triple:
+        return 3;
+    case MeasureKind::products:
+        return 4;
+    case MeasureKind::moments:
+        return 6;
+    default:
+        return 1;
+    }
+}
 
 // One aggregate call of a query. argument: any number that identifies the argument column (-1: count(*)); filter: any
 // number that identifies the FILTER condition (-1: none).
@@ -41,7 +63,7 @@ struct AggregateCall {
 };
 
 // All calls with the same argument and FILTER share one measure (8.6): one coordinate for COUNT and SUM, two for the pair, three
-// for the triple. Where a unit may have several rows, counts of units are measures of their own. So is each quantile: the one
+// for the triple, four for the products of two columns and six for their moments. Where a unit may have several rows, counts of units are measures of their own. So is each quantile: the one
 // number that is drawn of it is a cell of a grid (8.9).
 struct Measure {
     MeasureKind kind = MeasureKind::count;
@@ -55,7 +77,7 @@ struct Measure {
     bool of_values = false;     // count(DISTINCT x): a unit adds the values that it alone has (9.11)
     int opened =
         0; // of what is compared with a threshold: the groups that one unit may open, where D is another number; else 0
-    int coordinates() const { return kind == MeasureKind::triple ? 3 : kind == MeasureKind::pair ? 2 : 1; }
+    int coordinates() const { return coordinates_of(kind); }
     bool has_parts() const { return coordinates() > 1; } // what is printed is computed from several noisy sums
 };
 

@@ -19,9 +19,9 @@ constexpr char interval_remedy[] =
     "or count over ranges: count(*) FILTER (WHERE x > interval '3 days').";
 
 constexpr char pairs_remedy[] =
-    "Ask for its sums, with a condition that both are there: count(*), sum(x), sum(y), sum(x * y), sum(x * x) ... "
-    "WHERE x IS "
-    "NOT NULL AND y IS NOT NULL. covar_pop(y, x) is sum(x * y) / n - sum(x) * sum(y) / (n * n).";
+    "Of two columns covar_pop, covar_samp, corr, regr_slope, regr_intercept and regr_r2 are answered. The others are "
+    "made of "
+    "count(*), avg(y), var_pop(y) and covar_pop(y, x) ... WHERE x IS NOT NULL AND y IS NOT NULL.";
 
 namespace {
 struct Remedy {
@@ -46,15 +46,9 @@ static const Remedy aggregate_remedies[] = {
     {"bool_or", condition_remedy},
     {"bool_and", condition_remedy},
     {"every", condition_remedy},
-    {"corr", pairs_remedy},
-    {"covar_pop", pairs_remedy},
-    {"covar_samp", pairs_remedy},
     {"regr_avgx", pairs_remedy},
     {"regr_avgy", pairs_remedy},
     {"regr_count", pairs_remedy},
-    {"regr_intercept", pairs_remedy},
-    {"regr_r2", pairs_remedy},
-    {"regr_slope", pairs_remedy},
     {"regr_sxx", pairs_remedy},
     {"regr_sxy", pairs_remedy},
     {"regr_syy", pairs_remedy},

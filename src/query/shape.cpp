@@ -1,5 +1,6 @@
 #include "query/shape.hpp"
 
+#include "privacy/joint.hpp"
 #include "privacy/quantile.hpp"
 
 #include "border/grouping.hpp"
@@ -10,6 +11,7 @@
 #include "catalog/foreign_code.hpp"
 #include "catalog/settings.hpp"
 #include "query/join.hpp"
+#include "query/joint.hpp"
 #include "query/limits.hpp"
 #include "query/marks.hpp"
 #include "query/names.hpp"
@@ -438,7 +440,7 @@ static bool identify(const Aggref *call, privacy::Aggregate *fn) {
     else if (call->aggfnoid == F_PERCENTILE_DISC_FLOAT8_ANYELEMENT)
         *fn = privacy::Aggregate::percentile_disc;
     else
-        return false;
+        return identify_joint(call, fn);
     return true;
 }
 
@@ -454,14 +456,20 @@ static bool is_cast_to_double(Oid function) {
            function == F_FLOAT8_FLOAT4 || function == F_FLOAT8_NUMERIC;
 }
 
+Node *before_cast_to_double(Node *number) {
+    if (!IsA(number, FuncExpr) || !is_cast_to_double(castNode(FuncExpr, number)->funcid))
+        return number;
+    return static_cast<Node *>(linitial(castNode(FuncExpr, number)->args));
+}
+
 // percentile_cont takes double precision, and the parser casts other numbers to it, which keeps their order: the grid is that of
 // what was written.
 static Node *argument_of(const Aggref *call) {
     auto *argument = reinterpret_cast<Node *>(linitial_node(TargetEntry, call->args)->expr);
-    if (call->aggfnoid != F_PERCENTILE_CONT_FLOAT8_FLOAT8 || !IsA(argument, FuncExpr))
-        return argument;
-    const auto *cast = castNode(FuncExpr, argument);
-    return is_cast_to_double(cast->funcid) ? static_cast<Node *>(linitial(cast->args)) : argument;
+    privacy::Aggregate joint;
+    if (identify_joint(call, &joint))
+        return joint_argument(argument, reinterpret_cast<Node *>(lsecond_node(TargetEntry, call->args)->expr));
+    return call->aggfnoid == F_PERCENTILE_CONT_FLOAT8_FLOAT8 ? before_cast_to_double(argument) : argument;
 }
 
 Var *column_of_argument(const Aggref *call) {
@@ -625,7 +633,8 @@ static void add_argument(Leaf *leaf, const Aggref *call, ParseState *source) {
     if (argument_column(argument) != nullptr || place_of(leaf->arguments, argument) >= 0)
         return;
     check_clauses(leaf, call, source);
-    check_condition(argument, source);
+    List *parts = joint_parts(argument);
+    check_condition(parts == NIL ? argument : reinterpret_cast<Node *>(parts), source);
     leaf->arguments = lappend(leaf->arguments, argument);
 }
 
@@ -783,6 +792,13 @@ static void add_outputs(Leaf *leaf, const Query *query, ParseState *source) {
         if (!target->resjunk)
             leaf->outputs[leaf->noutputs++] = output_of(leaf, target, source);
     }
+}
+
+bool asks_joint(const Leaf *leaf) {
+    for (int i = 0; i < leaf->naggregates; i++)
+        if (privacy::is_joint(leaf->aggregates[i].fn))
+            return true;
+    return false;
 }
 
 bool asks_quantile(const Leaf *leaf) {

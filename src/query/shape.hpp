@@ -29,11 +29,16 @@ struct TextScope {
 // that is no facade). `source` may be null.
 Leaf *check_leaf(Query *query, ParseState *source);
 
+// What the parser casts where a function takes double precision.
+Node *before_cast_to_double(Node *number);
+
 // The column that an aggregate is of, without the casts that keep its order; null if it is of an expression.
 Var *column_of_argument(const Aggref *call);
 
 // Whether min, max or a percentile is asked for.
 bool asks_quantile(const Leaf *leaf);
+// Whether what is asked for is of two columns: a covariance, a correlation, a line of regression.
+bool asks_joint(const Leaf *leaf);
 
 // SELECT with this text as its one target, raw; null: the text is more than one expression.
 RawStmt *only_expression(const char *text);

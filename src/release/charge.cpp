@@ -43,6 +43,10 @@ static const char *name_of(privacy::MeasureKind kind) {
         return "triple";
     case privacy::MeasureKind::quantile:
         return "quantile";
+    case privacy::MeasureKind::products:
+        return "products";
+    case privacy::MeasureKind::moments:
+        return "moments";
     }
     pg_unreachable();
 }
@@ -66,6 +70,8 @@ static void describe_measure(StringInfo json, const rows::Question *question, in
         appendStringInfoString(json, column ? ", \"column\": " : ", \"expression\": ");
         escape_json(json, rows::argument_text(question, call));
     }
+    if (const privacy::Bounds *second = rows::bounds_of_x(question, j))
+        appendStringInfo(json, ", \"lower_x\": %s, \"upper_x\": %s", second->lower.c_str(), second->upper.c_str());
     if (question->bounds[j] != nullptr)
         appendStringInfo(json, ", \"lower\": %s, \"upper\": %s", question->bounds[j]->lower.c_str(),
                          question->bounds[j]->upper.c_str());

@@ -8,6 +8,7 @@
 #include "catalog/decimals.hpp"
 #include "release/accuracy.hpp"
 #include "release/charge.hpp"
+#include "rows/joint.hpp"
 #include "rows/quantiles.hpp"
 
 namespace dp::release {
@@ -53,8 +54,18 @@ static void check_quantiles(const rows::Question *question, const Terms &terms) 
                "Leave them out: dp_explain() tells the rank.");
 }
 
+// How far one row moves them is not compared with their noise (rows/quantiles).
+static void check_joint(const rows::Question *question, const Terms &terms) {
+    if (rows::has_joint(question) && terms.algorithm == Algorithm::within_data)
+        refuse(
+            "covariances, correlations and lines of regression are not supported where epsilon is chosen from the data",
+            "It is chosen by how far each row moves the answer, which is not compared with the noise of several sums.",
+            "Ask for sums and averages: avg(x), avg(y), sum(x * y).");
+}
+
 void check_policy(const rows::Question *question, const Terms &terms) {
     check_quantiles(question, terms);
+    check_joint(question, terms);
     // The width of an interval is that of the noise.
     if (terms.algorithm == Algorithm::within_data && has_interval(question))
         refuse("dp_low and dp_high are not supported under within_data",
@@ -106,6 +117,10 @@ static void check_query(const rows::Question *question, bool in_steps) {
         refuse("within and error95 are not supported for variances and standard deviations",
                "How accurate they are depends on how many rows there are.",
                "Ask for sum(x), sum(x * x) and count(*) FILTER (WHERE x IS NOT NULL), and compute.");
+    if (rows::has_joint(question))
+        refuse("within and error95 are not supported for covariances, correlations and lines of regression",
+               "How accurate they are depends on how many rows there are.",
+               "Leave them out: dp_low and dp_high tell how far off the answer is.");
     if (!in_steps)
         return;
     if (has_pair(question))

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "privacy/joint.hpp"
 #include "privacy/triple.hpp"
 #include "release/accuracy.hpp"
 #include "release/convert.hpp"
@@ -101,6 +102,17 @@ static Datum pair_end(const Released &released, Oid type, int decimals, Directio
     }
 }
 
+static Datum joint_end(const Released &released, Direction direction) {
+    const rows::Question *question = released.question;
+    const int j = question->measure_of[released.aggregate];
+    const privacy::Aggregate fn = question->leaf->aggregates[released.aggregate].fn;
+    const privacy::Interval interval = border::core([&] {
+        return privacy::joint_interval(fn, privacy::joint_sums(kind_of(released), released.noisy),
+                                       {*question->bounds[j], *question->second_bounds[j]}, *released.noise);
+    });
+    return Float8GetDatum(direction == Direction::down ? interval.lower : interval.upper);
+}
+
 Datum interval_end(const Released &released, query::Part part) {
     const rows::Question *question = released.question;
     Direction direction = part == query::Part::low ? Direction::down : Direction::up;
@@ -114,6 +126,9 @@ Datum interval_end(const Released &released, query::Part part) {
     case privacy::MeasureKind::pair:
     case privacy::MeasureKind::triple:
         return pair_end(released, type, decimals, direction);
+    case privacy::MeasureKind::products:
+    case privacy::MeasureKind::moments:
+        return joint_end(released, direction);
     case privacy::MeasureKind::quantile: // refused when the leaf is checked (query/shape)
         break;
     }

@@ -1,5 +1,7 @@
 #include "release/redraw.hpp"
 
+#include "privacy/joint.hpp"
+
 #include "border/scope.hpp"
 #include "catalog/decimals.hpp"
 #include "release/charge.hpp"
@@ -50,6 +52,10 @@ static void add_measure(StringInfo text, const rows::Question *question, int j) 
                         : text_of(question, static_cast<Node *>(list_nth(question->filters, measure.filter))));
     add_piece(text, bounds == nullptr ? nullptr : bounds->lower.c_str());
     add_piece(text, bounds == nullptr ? nullptr : bounds->upper.c_str());
+    if (const privacy::Bounds *second = rows::bounds_of_x(question, j)) {
+        add_piece(text, second->lower.c_str());
+        add_piece(text, second->upper.c_str());
+    }
     add_piece(text, psprintf(UINT64_FORMAT, (*question->sensitivities)[j]));
     if (measure.fraction >= 0)
         add_piece(text, rows::quantile_text(question, j));
@@ -161,6 +167,10 @@ static void read_measures(JsonbContainer *object, rows::Question *question) {
                     (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("min, max and percentiles are not drawn again"),
                      errdetail("They were drawn from a histogram, which is not kept."),
                      errhint("dp_fetch() has the answer; dp_explain() tells how far off their ranks are.")));
+        if (privacy::is_joint(kind))
+            ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                            errmsg("covariances, correlations and lines of regression are not drawn again"),
+                            errhint("dp_fetch() has the answer, with dp_low and dp_high how far off it is.")));
         uint64 sensitivity = strtou64(required_field(measure, "sensitivity"), nullptr, 10);
         uint64 grain = strtou64(required_field(measure, "grain"), nullptr, 10);
         bool of_units = bool_field(measure, "of_units"), one_group = bool_field(measure, "one_group");

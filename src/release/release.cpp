@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "privacy/quantile_draw.hpp"
+#include "privacy/joint.hpp"
 #include "privacy/triple.hpp"
 
 #include "border/scope.hpp"
@@ -157,9 +158,20 @@ static int first_coordinate(const rows::Question *question, int measure) {
 }
 
 // How far the interval of an average or variance reaches, seen from what is printed: post-processing of what is released (8.7).
-static double printed_halfwidth_of(privacy::MeasureKind kind, privacy::Aggregate fn, const privacy::int128 *noisy,
-                                   const privacy::Bounds &bounds, const privacy::MeasureNoise &noise) {
+static double printed_halfwidth_of(const rows::Question *question, int aggregate, const privacy::int128 *noisy,
+                                   const privacy::MeasureNoise &noise) {
+    const int j = question->measure_of[aggregate];
+    const privacy::MeasureKind kind = (*question->measures)[j].kind;
+    const privacy::Aggregate fn = question->leaf->aggregates[aggregate].fn;
+    const privacy::Bounds &bounds = *question->bounds[j];
     return border::core([&] {
+        if (privacy::is_joint(fn)) {
+            const privacy::JointSums sums = privacy::joint_sums(kind, noisy);
+            const privacy::JointBounds both = {bounds, *question->second_bounds[j]};
+            const double number = privacy::joint_number(fn, sums, both);
+            const privacy::Interval interval = privacy::joint_interval(fn, sums, both, noise);
+            return Max(interval.upper - number, number - interval.lower);
+        }
         double printed = privacy::printed_number(kind, fn, noisy, bounds);
         privacy::Interval interval = privacy::printed_interval(kind, fn, noisy, bounds, noise);
         return Max(interval.upper - printed, printed - interval.lower);
@@ -208,6 +220,12 @@ static Datum aggregate_value(const Writer *writer, int i) {
     case privacy::MeasureKind::pair:
     case privacy::MeasureKind::triple:
         return pair_value(aggregate, (*question->measures)[j].kind, noisy, question->bounds[j], question->decimals[i]);
+    case privacy::MeasureKind::products:
+    case privacy::MeasureKind::moments:
+        return Float8GetDatum(border::core([&] {
+            return privacy::joint_number(aggregate.fn, privacy::joint_sums((*question->measures)[j].kind, noisy),
+                                         {*question->bounds[j], *question->second_bounds[j]});
+        }));
     case privacy::MeasureKind::quantile:
         return quantile_result(aggregate.result_type, aggregate.fn, *question->grids[j], static_cast<int>(*noisy),
                                question->bounds[j]);
@@ -234,12 +252,11 @@ static void note_accuracy(const Writer *writer, int output) {
     const rows::Question *question = writer->question;
     int aggregate = question->leaf->outputs[output].index, j = question->measure_of[aggregate];
     privacy::Aggregate fn = question->leaf->aggregates[aggregate].fn;
-    if (fn != privacy::Aggregate::avg && !privacy::is_spread(fn))
+    if (fn != privacy::Aggregate::avg && !privacy::is_spread(fn) && !privacy::is_joint(fn))
         return; // the same for every row, and known without one
-    double halfwidth =
-        printed_halfwidth_of((*question->measures)[j].kind, fn, writer->noisy + first_coordinate(question, j),
-                             *question->bounds[j], writer->plan->noise[j]) +
-        rounding_of(average_decimals(question->decimals[aggregate]));
+    double halfwidth = printed_halfwidth_of(question, aggregate, writer->noisy + first_coordinate(question, j),
+                                            writer->plan->noise[j]) +
+                       rounding_of(average_decimals(question->decimals[aggregate]));
     if (!(halfwidth <= writer->error95[output])) // NaN before the first row
         writer->error95[output] = halfwidth;
 }

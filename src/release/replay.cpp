@@ -193,6 +193,10 @@ static const char *measure_text(const rows::Question *question, int j) {
     add_piece(&text, "lower", bounds == nullptr ? nullptr : bounds->lower.c_str());
     add_piece(&text, "upper", bounds == nullptr ? nullptr : bounds->upper.c_str());
     add_number(&text, "exponent", bounds == nullptr ? 0 : bounds->exponent);
+    if (const privacy::Bounds *second = rows::bounds_of_x(question, j)) {
+        add_piece(&text, "lower of x", second->lower.c_str());
+        add_piece(&text, "upper of x", second->upper.c_str());
+    }
     add_piece(&text, "sensitivity", psprintf(UINT64_FORMAT, (*question->sensitivities)[j]));
     if (measure.fraction >= 0)
         add_piece(&text, "quantile", rows::quantile_text(question, j));

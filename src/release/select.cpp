@@ -1,5 +1,6 @@
 #include "release/select.hpp"
 
+#include "privacy/joint.hpp"
 #include "release/charge.hpp"
 #include "release/random.hpp"
 #include "release/trace.hpp"
@@ -34,6 +35,14 @@ void check_selectable(const rows::Question *question) {
                             errdetail("They are computed from three sums that every record changes by the same amount "
                                       "together: their variance is no measure of risk."),
                             errhint("Ask under a policy with tau.")));
+        if (privacy::is_joint(measure.kind))
+            ereport(ERROR,
+                    (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                     errmsg("epsilon cannot be selected by tau_var for covariances, correlations and lines of "
+                            "regression"),
+                     errdetail("They are computed from several sums that every record changes by the same amount "
+                               "together: their variance is no measure of risk."),
+                     errhint("Ask under a policy with tau.")));
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                         errmsg("epsilon cannot be selected by tau_var for avg(%s), nor for count(%s) and sum(%s) "
                                "together",

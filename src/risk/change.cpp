@@ -37,8 +37,11 @@ static void released_change(const rows::Question *question, const Contribution *
             *change++ = there * static_cast<double>(parts.rest);
             break;
         }
-        case privacy::MeasureKind::quantile: // has no risk (rows/quantiles)
-            *change++ = 0;
+        case privacy::MeasureKind::quantile: // have no risk (rows/quantiles)
+        case privacy::MeasureKind::products:
+        case privacy::MeasureKind::moments:
+            for (int c = 0; c < (*question->measures)[j].coordinates(); c++)
+                *change++ = 0;
             break;
         }
     }

@@ -1,5 +1,6 @@
 #include "rows/arguments.hpp"
 
+#include "privacy/joint.hpp"
 #include "privacy/triple.hpp"
 
 #include "border/scope.hpp"
@@ -7,6 +8,8 @@
 #include "border/walk.hpp"
 #include "catalog/settings.hpp"
 #include "query/constants.hpp"
+#include "query/joint.hpp"
+#include "query/shape.hpp"
 #include "rows/distinct_values.hpp"
 #include "rows/nodes.hpp"
 #include "rows/public_values.hpp"
@@ -94,16 +97,56 @@ query::Range range_over_columns(Node *expression, ColumnRanges *columns) {
 
 // ---- expressions ---------------------------------------------------------------------------------------------------
 
-// Each aggregate evaluates its argument by itself; those of a triple do so three times, and a selection once more.
+// Each aggregate evaluates its argument by itself; those of a triple do so three times, those of two columns six times, and a
+// selection once more.
 static void add_evaluations(const query::Leaf *leaf, int argument, const query::RowCost &once, query::RowCost *cost) {
-    constexpr int of_triple = 3, of_selection = 1;
+    constexpr int of_triple = 3, of_joint = privacy::coordinates_of(privacy::MeasureKind::moments), of_selection = 1;
     int times = 0;
     for (int i = 0; i < leaf->naggregates; i++)
         if (leaf->aggregates[i].argument == argument)
-            times += of_selection + (privacy::is_spread(leaf->aggregates[i].fn) ? of_triple : 1);
+            times += of_selection + (privacy::is_spread(leaf->aggregates[i].fn)  ? of_triple
+                                     : privacy::is_joint(leaf->aggregates[i].fn) ? of_joint
+                                                                                 : 1);
     cost->calls += times * once.calls;
     cost->linear += times * once.linear;
     cost->quadratic += times * once.quadratic;
+}
+
+static const privacy::Bounds *bounds_of_span(const privacy::Span &span, Oid type) {
+    auto *bounds = border::context_new<privacy::Bounds>();
+    const bool bounded = border::core([&] {
+        std::optional<privacy::Bounds> found = privacy::bounds_of_span(span, is_integer_type(type));
+        if (found)
+            *bounds = *found;
+        return found.has_value();
+    });
+    return bounded ? bounds : nullptr;
+}
+
+static Node *folded_argument(const Question *question, Node *argument, ParamListInfo parameters) {
+    return map_to_tables(query::fold_constants(argument, parameters), question);
+}
+
+namespace {
+struct Resolved {
+    Node *node; // total
+    const privacy::Bounds *bounds;
+};
+} // namespace
+
+// Of two columns that one. A whole number that is cast to double precision is one for its bounds as well: they are those of the number.
+static Resolved resolve_part(ColumnRanges *columns, Node *part, ParamListInfo parameters, query::RowCost *cost) {
+    Node *folded = folded_argument(columns->question, part, parameters);
+    const query::Range range = range_over_columns(folded, columns);
+    return Resolved{query::make_total(folded, nullptr, cost), bounds_of_span(range.span, exprType(folded))};
+}
+
+// Each part is folded and made total by itself: the point of two constants is none.
+static void resolve_joint(ColumnRanges *columns, const List *parts, ParamListInfo parameters, Expression *expression,
+                          query::RowCost *cost) {
+    const Resolved y = resolve_part(columns, static_cast<Node *>(linitial(parts)), parameters, cost);
+    const Resolved x = resolve_part(columns, static_cast<Node *>(lsecond(parts)), parameters, cost);
+    *expression = {query::joint_argument(y.node, x.node), y.bounds, x.bounds, -1};
 }
 
 void resolve_arguments(ColumnRanges *columns, Question *question, ParamListInfo parameters, query::RowCost *cost) {
@@ -112,22 +155,18 @@ void resolve_arguments(ColumnRanges *columns, Question *question, ParamListInfo 
     ListCell *cell;
     foreach (cell, arguments) {
         Expression *expression = &question->expressions[foreach_current_index(cell)];
-        // Folded by itself: that is what the range is of. Total functions have other names.
-        Node *folded = map_to_tables(query::fold_constants(static_cast<Node *>(lfirst(cell)), parameters), question);
-        query::Range range = range_over_columns(folded, columns);
-        Oid type = getBaseType(exprType(folded));
         query::RowCost once = {};
-        expression->node = query::make_total(folded, nullptr, &once);
+        if (const List *parts = query::joint_parts(static_cast<Node *>(lfirst(cell))))
+            resolve_joint(columns, parts, parameters, expression, &once);
+        else {
+            // Folded by itself: that is what the range is of. Total functions have other names.
+            Node *folded = folded_argument(question, static_cast<Node *>(lfirst(cell)), parameters);
+            query::Range range = range_over_columns(folded, columns);
+            Oid type = getBaseType(exprType(folded));
+            *expression = {query::make_total(folded, nullptr, &once), bounds_of_span(range.span, type), nullptr,
+                           type == NUMERICOID ? range.span.decimals : -1};
+        }
         add_evaluations(question->leaf, foreach_current_index(cell), once, cost);
-        auto *bounds = border::context_new<privacy::Bounds>();
-        bool bounded = border::core([&] {
-            std::optional<privacy::Bounds> found = privacy::bounds_of_span(range.span, is_integer_type(type));
-            if (found)
-                *bounds = *found;
-            return found.has_value();
-        });
-        expression->bounds = bounded ? bounds : nullptr;
-        expression->decimals = type == NUMERICOID ? range.span.decimals : -1;
     }
 }
 
@@ -159,14 +198,28 @@ static const char *shortened(const char *text) {
     return length <= most ? text : psprintf("%.*s...", pg_mbcliplen(text, length, most), text);
 }
 
+// Of two columns what was written, without the cast to double precision that the server adds.
+static Node *as_written(const List *parts, int part) {
+    return query::before_cast_to_double(static_cast<Node *>(list_nth(parts, part)));
+}
+
+static const char *expression_text(const Question *question, Node *expression) {
+    border::SettingsScope settings = border::SettingsScope::enter();
+    const char *text = nullptr;
+    if (const List *parts = query::joint_parts(expression))
+        text = psprintf("%s, %s", text_over_views(question, as_written(parts, 0)),
+                        text_over_views(question, as_written(parts, 1)));
+    else
+        text = text_over_views(question, expression);
+    settings.leave();
+    return shortened(text);
+}
+
 const char *argument_text(const Question *question, int aggregate) {
     int argument = question->leaf->aggregates[aggregate].argument;
     if (argument < 0)
         return column_name(question, question->argument_columns[aggregate]);
-    border::SettingsScope settings = border::SettingsScope::enter();
-    const char *text = text_over_views(question, static_cast<Node *>(list_nth(question->leaf->arguments, argument)));
-    settings.leave();
-    return shortened(text);
+    return expression_text(question, static_cast<Node *>(list_nth(question->leaf->arguments, argument)));
 }
 
 // ---- bounds --------------------------------------------------------------------------------------------------------
@@ -207,13 +260,28 @@ void refuse_unbounded(const Question *question, const char *text) {
     pg_unreachable();
 }
 
+// Of two columns that one; else the argument.
+static const char *part_text(const Question *question, int aggregate, int part) {
+    auto *argument =
+        static_cast<Node *>(list_nth(question->leaf->arguments, question->leaf->aggregates[aggregate].argument));
+    const List *parts = query::joint_parts(argument);
+    return expression_text(question, parts == NIL ? argument : as_written(parts, part));
+}
+
 const privacy::Bounds *argument_bounds(const catalog::Reading &reading, const Question *question, int aggregate) {
     const Expression *expression = expression_of(question, aggregate);
     if (expression == nullptr)
         return bounds_of_column(reading, question, question->argument_columns[aggregate]);
     if (expression->bounds == nullptr)
-        refuse_unbounded(question, argument_text(question, aggregate));
+        refuse_unbounded(question, part_text(question, aggregate, 0));
     return expression->bounds;
+}
+
+const privacy::Bounds *second_bounds(const Question *question, int aggregate) {
+    const Expression *expression = expression_of(question, aggregate);
+    if (expression->second == nullptr)
+        refuse_unbounded(question, part_text(question, aggregate, 1));
+    return expression->second;
 }
 
 int argument_decimals(const Question *question, int aggregate) {

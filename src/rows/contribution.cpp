@@ -1,6 +1,7 @@
 #include "rows/contribution.hpp"
 
 #include "privacy/contribution.hpp"
+#include "privacy/joint.hpp"
 
 #include "border/bytes.hpp"
 #include "rows/contribution_facts.hpp"
@@ -103,11 +104,13 @@ static MeasureWords facts_of_measure(const Question *question, int j) {
     facts.once = measure.of_units;
     facts.grain = static_cast<int64>(measure.grain);
     facts.values = measure.of_values ? question->units->max_rows : 0;
-    facts.sum.scale = facts.pair.range = 1;
+    facts.sum.scale = facts.pair.range = facts.second.range = 1;
     if (measure.kind == privacy::MeasureKind::sum)
         facts.sum = border::core([&] { return privacy::sum_lattice(*question->bounds[j]); });
     else if (measure.kind != privacy::MeasureKind::count && !counted)
         facts.pair = border::core([&] { return privacy::pair_lattice(*question->bounds[j]); });
+    if (privacy::is_joint(measure.kind))
+        facts.second = border::core([&] { return privacy::pair_lattice(*question->second_bounds[j]); });
     return facts;
 }
 

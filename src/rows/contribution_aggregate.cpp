@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "privacy/contribution.hpp"
+#include "privacy/joint.hpp"
 #include "privacy/triple.hpp"
 
 #include "border/bytes.hpp"
@@ -73,13 +74,29 @@ template <ValueKind kind> void add_triple(const MeasureSite *site, Datum value, 
     }
 }
 
+// Also into the groups that a unit is in at once, each of which has its own.
+template <privacy::MeasureKind kind> void add_joint(const MeasureSite *site, Datum value, int128 *values) {
+    const privacy::JointLattice lattice = {site->facts.pair, site->facts.second};
+    const std::optional<privacy::JointPoint> point = joint_point(lattice, privacy::joint_one(kind), value);
+    if (!point)
+        return;
+    values[0] += point->both;
+    values[1] += point->y_alone;
+    values[2] += point->x_alone;
+    values[3] += point->neither;
+    if (kind == privacy::MeasureKind::moments) {
+        values[4] += point->y_spread;
+        values[5] += point->x_spread;
+    }
+}
+
 template <ValueKind kind> auto adder_of_kind(privacy::MeasureKind measure) {
     return measure == privacy::MeasureKind::sum    ? add_sum<kind>
            : measure == privacy::MeasureKind::pair ? add_pair<kind>
                                                    : add_triple<kind>;
 }
 
-auto adder(privacy::MeasureKind measure, ValueKind kind) {
+auto adder_of_values(privacy::MeasureKind measure, ValueKind kind) {
     switch (kind) {
     case ValueKind::int2:
         return adder_of_kind<ValueKind::int2>(measure);
@@ -105,17 +122,23 @@ auto adder(privacy::MeasureKind measure, ValueKind kind) {
     pg_unreachable();
 }
 
+// Of the values of that type.
+auto adder(privacy::MeasureKind measure, Oid type) {
+    if (privacy::is_joint(measure) != (type == POINTOID))
+        refuse_facts();
+    return measure == privacy::MeasureKind::products  ? add_joint<privacy::MeasureKind::products>
+           : measure == privacy::MeasureKind::moments ? add_joint<privacy::MeasureKind::moments>
+                                                      : adder_of_values(measure, value_kind(type));
+}
+
 // Who calls the aggregate on rows of his own may tell it anything: whatever it is, sums have 128 bits.
 bool plausible(const MeasureWords &facts) {
-    return facts.kind >= 0 && facts.kind <= static_cast<int64>(privacy::MeasureKind::triple) && facts.grain >= 1 &&
+    return facts.kind >= 0 && facts.kind <= static_cast<int64>(privacy::MeasureKind::moments) &&
+           facts.kind != static_cast<int64>(privacy::MeasureKind::quantile) && facts.grain >= 1 &&
            facts.grain <= static_cast<int64>(privacy::fine_grain) &&
            ((facts.once == 0 && facts.values == 0) || facts.kind == static_cast<int64>(privacy::MeasureKind::count)) &&
            facts.values >= 0 && facts.values <= catalog::max_declared_rows && std::isfinite(facts.sum.scale) &&
            facts.sum.scale > 0 && facts.sum.z_lower <= facts.sum.z_upper;
-}
-
-int coordinates_of(privacy::MeasureKind kind) {
-    return kind == privacy::MeasureKind::triple ? 3 : kind == privacy::MeasureKind::pair ? 2 : 1;
 }
 
 void read_keys(FunctionCallInfo fcinfo, Site *site) {
@@ -151,9 +174,9 @@ void read_measures(FunctionCallInfo fcinfo, Site *site, const char *bytes) {
         site->shape.values[measure.coordinate] = static_cast<int32>(measure.facts.values);
         if (measure.facts.values > 0 && get_fn_expr_argtype(fcinfo->flinfo, site->first_measure + j) != UUIDOID)
             refuse_facts();
-        site->shape.ncoordinates += coordinates_of(kind);
+        site->shape.ncoordinates += privacy::coordinates_of(kind);
         measure.add = kind != privacy::MeasureKind::count
-                          ? adder(kind, value_kind(get_fn_expr_argtype(fcinfo->flinfo, site->first_measure + j)))
+                          ? adder(kind, get_fn_expr_argtype(fcinfo->flinfo, site->first_measure + j))
                       : measure.facts.values > 0 ? add_nothing
                       : measure.facts.once != 0  ? add_once
                                                  : add_count;

@@ -25,10 +25,11 @@ struct MeasureWords {
     int64 grain;  // of a count
     int64 values; // a count of different values: so many are kept; else 0
     privacy::SumLattice sum;
-    privacy::PairLattice pair; // also of a triple
+    privacy::PairLattice pair;   // also of a triple, and of the first of two columns
+    privacy::PairLattice second; // of the second one, x
 };
 
-static_assert(sizeof(ContributionHeader) == 5 * sizeof(uint64) && sizeof(MeasureWords) == 9 * sizeof(uint64),
+static_assert(sizeof(ContributionHeader) == 5 * sizeof(uint64) && sizeof(MeasureWords) == 11 * sizeof(uint64),
               "words, and nothing between them");
 
 // One of the values that a group keeps, in results and partial states; in front of those of a group how many they are.

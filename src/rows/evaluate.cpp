@@ -9,6 +9,7 @@
 #include "rows/caught.hpp"
 #include "rows/distinct_values.hpp"
 #include "rows/engine.hpp"
+#include "rows/joint.hpp"
 #include "rows/leaves.hpp"
 #include "rows/nodes.hpp"
 #include "rows/quantiles.hpp"
@@ -114,6 +115,9 @@ static List *measure_columns(const Question *question, int j, bool elsewhere, No
         return pair_columns(column, question->bounds[j], filter, elsewhere);
     case privacy::MeasureKind::triple:
         return triple_columns(column, question->bounds[j], filter, elsewhere);
+    case privacy::MeasureKind::products:
+    case privacy::MeasureKind::moments:
+        return joint_columns(question, j, column, filter);
     case privacy::MeasureKind::quantile:
         return list_make1(histogram_of(question, j, column, filter));
     }
@@ -325,6 +329,12 @@ void read_coordinates(const Question *question, const Datum *columns, privacy::i
             *values++ = rest;
             break;
         }
+        case privacy::MeasureKind::products:
+        case privacy::MeasureKind::moments:
+            for (int part = 0; part < (*question->measures)[j].coordinates(); part++)
+                *values++ = sum_of(column[part]);
+            column += (*question->measures)[j].coordinates() - 1;
+            break;
         case privacy::MeasureKind::quantile: // read_histograms
             *values++ = 0;
             break;

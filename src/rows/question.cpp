@@ -1,6 +1,7 @@
 #include "rows/question.hpp"
 
 #include "privacy/contribution.hpp"
+#include "privacy/joint.hpp"
 
 #include "border/scope.hpp"
 #include "border/versions.hpp"
@@ -20,6 +21,7 @@
 #include "rows/derived.hpp"
 #include "rows/distinct_values.hpp"
 #include "rows/groups.hpp"
+#include "rows/joint.hpp"
 #include "rows/nodes.hpp"
 #include "rows/per_unit.hpp"
 #include "rows/public_rows.hpp"
@@ -486,6 +488,9 @@ static uint64 sensitivity_of(const Question *question, int j) {
     case privacy::MeasureKind::pair:
     case privacy::MeasureKind::triple:
         return units == nullptr ? privacy::pair_one : privacy::pair_sensitivity(units->max_rows);
+    case privacy::MeasureKind::products:
+    case privacy::MeasureKind::moments:
+        return privacy::joint_sensitivity(measure.kind) * (units == nullptr ? 1 : static_cast<uint64>(units->max_rows));
     case privacy::MeasureKind::quantile:
         return units == nullptr ? 1 : privacy::count_sensitivity(units->max_rows, measure.grain);
     }
@@ -510,6 +515,8 @@ static uint64 row_sensitivity_of(const Question *question, int j) {
     const privacy::Measure &measure = (*question->measures)[j];
     if (measure.kind == privacy::MeasureKind::count)
         return measure.grain;
+    if (privacy::is_joint(measure.kind))
+        return privacy::joint_sensitivity(measure.kind);
     return measure.kind == privacy::MeasureKind::sum ? question->bounds[j]->sensitivity() : privacy::pair_one;
 }
 
@@ -558,6 +565,8 @@ static void find_sensitivities(const catalog::Reading &reading, Question *questi
     auto *sensitivities = border::context_new<std::vector<uint64>>();
     question->bounds =
         static_cast<const privacy::Bounds **>(palloc0(sizeof(privacy::Bounds *) * (question->nmeasures + 1)));
+    question->second_bounds =
+        static_cast<const privacy::Bounds **>(palloc0(sizeof(privacy::Bounds *) * (question->nmeasures + 1)));
     question->measure_of = static_cast<int *>(palloc0(sizeof(int) * (question->leaf->naggregates + 1)));
     for (int j = 0; j < question->nmeasures; j++) {
         const privacy::Measure &measure = (*question->measures)[j];
@@ -565,6 +574,8 @@ static void find_sensitivities(const catalog::Reading &reading, Question *questi
             question->measure_of[call] = j;
         if (measure.kind != privacy::MeasureKind::count)
             question->bounds[j] = argument_bounds(reading, question, measure.calls.front());
+        if (privacy::is_joint(measure.kind))
+            question->second_bounds[j] = second_bounds(question, measure.calls.front());
         if (measure.kind == privacy::MeasureKind::sum && !measure.one_group)
             question->bounds[j] = bounds_of_parts(question->bounds[j]);
         uint64 sensitivity = sensitivity_of(question, j);
@@ -711,6 +722,7 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
         find_measures(question, fractions);
     }
     check_quantiles(question);
+    check_joint(question);
     check_coordinates(question);
     check_asked_units(question);
     check_counted_values(question);

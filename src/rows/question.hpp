@@ -40,6 +40,7 @@ constexpr int max_coordinates = 10000; // of an answer (formulas.md, 8.5): a pub
 struct Expression {
     Node *node;                    // over the table; total
     const privacy::Bounds *bounds; // that follow from those of its columns; null: none do
+    const privacy::Bounds *second; // of two columns those of x
     int decimals;                  // of a numeric, if they are known; else -1
 };
 
@@ -114,6 +115,7 @@ struct Question {
     const std::vector<uint64> *sensitivities; // D_j
     const std::vector<privacy::Norm> *norms;  // what of a unit is at most that
     const privacy::Bounds **bounds;           // per measure; null for counts
+    const privacy::Bounds **second_bounds;    // per measure of two columns those of x; null where there is none
     int nmeasures;
     int k1;
     int ncoordinates; // of one group: k1
@@ -156,6 +158,10 @@ const char *column_name(const Question *question, AttrNumber column);
 Var *table_column(const Question *question, AttrNumber column);
 // Whether some row that is asked about may have NULL in it: for the table's sake, or for that of an outer join.
 bool is_nullable(const Question *question, AttrNumber column);
+// Of a measure of two columns the bounds of x; null: it is of one.
+inline const privacy::Bounds *bounds_of_x(const Question *question, int measure) {
+    return question->second_bounds == nullptr ? nullptr : question->second_bounds[measure];
+}
 inline bool is_joined(const Question *question) {
     return question->nsources > 1;
 }

@@ -105,6 +105,12 @@ Datum pair_facts(const privacy::PairLattice &lattice) {
     return facts_of(words, lengthof(words));
 }
 
+Datum joint_facts(const privacy::JointLattice &lattice, std::int64_t one, int part) {
+    const uint64 words[] = {bits_of(lattice.y.lower), bits_of(lattice.y.range), bits_of(lattice.x.lower),
+                            bits_of(lattice.x.range), static_cast<uint64>(one), static_cast<uint64>(part)};
+    return facts_of(words, lengthof(words));
+}
+
 static void read_words(Datum facts, uint64 *words, int count) {
     const bytea *bytes = DatumGetByteaPP(facts);
     if (VARSIZE_ANY_EXHDR(bytes) != sizeof(uint64) * count)
@@ -329,6 +335,52 @@ DP_FUNCTION(dp_lattice_deserialize) {
     memcpy(state, VARDATA_ANY(bytes), sizeof(LatticeState));
     PG_RETURN_POINTER(state);
 }
+
+// ---- two columns ---------------------------------------------------------------------------------------------------
+
+namespace {
+
+struct JointSite {
+    privacy::JointLattice lattice;
+    std::int64_t one;
+    std::int64_t privacy::JointPoint::*part;
+};
+
+// In the order of privacy::JointSums.
+std::int64_t privacy::JointPoint::*const joint_parts[] = {
+    &privacy::JointPoint::both,    &privacy::JointPoint::y_alone,  &privacy::JointPoint::x_alone,
+    &privacy::JointPoint::neither, &privacy::JointPoint::y_spread, &privacy::JointPoint::x_spread};
+
+JointSite *read_joint_site(FunctionCallInfo fcinfo) {
+    aggregate_context(fcinfo);
+    if (PG_ARGISNULL(2))
+        ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("lattice of a sum must not be null")));
+    uint64 words[6];
+    read_words(PG_GETARG_DATUM(2), words, lengthof(words));
+    if (words[4] < 1 || words[4] > static_cast<uint64>(privacy::pair_one) || words[5] >= lengthof(joint_parts))
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("lattice of a sum has no such part")));
+    auto *site = static_cast<JointSite *>(MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(JointSite)));
+    site->lattice = {{double_of(words[0]), double_of(words[1])}, {double_of(words[2]), double_of(words[3])}};
+    site->one = static_cast<std::int64_t>(words[4]);
+    site->part = joint_parts[words[5]];
+    fcinfo->flinfo->fn_extra = site;
+    return site;
+}
+
+} // namespace
+
+DP_FUNCTION(dp_lattice_add_joint) {
+    const auto *site = static_cast<const JointSite *>(fcinfo->flinfo->fn_extra);
+    if (site == nullptr)
+        site = read_joint_site(fcinfo);
+    std::optional<std::int64_t> part;
+    if (!PG_ARGISNULL(1))
+        if (const auto point = joint_point(site->lattice, site->one, PG_GETARG_DATUM(1)))
+            part = (*point).*(site->part);
+    return add_point(fcinfo, part);
+}
+
+// ---- what they add up to -------------------------------------------------------------------------------------------
 
 // Zero without rows: a NULL would tell an empty set from others.
 DP_FUNCTION(dp_lattice_sum_final) {

@@ -6,6 +6,7 @@
 //   dp_rdr.lattice_square(value, facts bytea) -> numeric     sums of two parts of the triple (8.6), facts as those of a pair
 //   dp_rdr.lattice_rest(value, facts bytea) -> numeric
 //   dp_rdr.square_point, dp_rdr.rest_point                   the parts alone
+//   dp_rdr.lattice_joint(point, facts bytea) -> numeric      sum of one part of two columns' products or moments (8.10)
 //   dp_rdr.sum_point(value, facts bytea) -> bigint           z alone, where the server's own sum has to add (rows/engine)
 //   dp_rdr.pair_point(value, facts bytea) -> bigint          z1 alone
 //
@@ -76,6 +77,13 @@ inline std::optional<std::int64_t> pair_point(const privacy::PairLattice &lattic
     return privacy::to_pair_point(lattice, double_value(kind, value));
 }
 
+// Of a point of the server's, y and x.
+inline std::optional<privacy::JointPoint> joint_point(const privacy::JointLattice &lattice, std::int64_t one,
+                                                      Datum value) {
+    const Point *point = DatumGetPointP(value);
+    return privacy::to_joint_point(lattice, point->x, point->y, one);
+}
+
 // The first argument, a state, with one point more. Made when the first one comes, so that groups cost nothing before; who
 // calls a transition function outside of an aggregation has no state, so this alone has to look.
 inline Datum add_point(FunctionCallInfo fcinfo, const std::optional<std::int64_t> &point) {
@@ -93,6 +101,8 @@ inline Datum add_point(FunctionCallInfo fcinfo, const std::optional<std::int64_t
 // Constants of the two lattices, the same bytes on every architecture.
 Datum sum_facts(const privacy::SumLattice &lattice);
 Datum pair_facts(const privacy::PairLattice &lattice);
+// Of a part of what two columns add: the part's number, and the lattice's unit.
+Datum joint_facts(const privacy::JointLattice &lattice, std::int64_t one, int part);
 
 // What lattice_sum or lattice_pair returned, or sum(bigint).
 privacy::int128 sum_of(Datum numeric);

@@ -41,12 +41,12 @@ GeneralQuestion *general_question(const char *text, bool declared) {
     query::Parsed parsed = query::parse_select(text);
     query::General *general = query::find_facades(parsed.query, parsed.source);
     check_controller(general);
-    // Why the query is no leaf, or null. Of minima, maxima and percentiles the risk is that of a general query; so is that of counts
-    // of different values where a row is a person.
+    // Why the query is no leaf, or null. Of minima, maxima, percentiles and correlations the risk is that of a general query; so is
+    // that of counts of different values where a row is a person.
     bool general_risk = false;
     ErrorData *refusal = refusal_by([&] {
         const query::Leaf *leaf = query::check_leaf(static_cast<Query *>(copyObject(parsed.query)), parsed.source);
-        general_risk = query::asks_quantile(leaf);
+        general_risk = query::asks_quantile(leaf) || query::asks_joint(leaf);
         for (int i = 0; i < leaf->naggregates; i++)
             general_risk = general_risk || (leaf->aggregates[i].fn == privacy::Aggregate::count_values &&
                                             has_one_row_each(catalog::table_of_facade(leaf->view)));

@@ -3,6 +3,7 @@
 #include "border/versions.hpp"
 #include "catalog/facade.hpp"
 #include "query/shape.hpp"
+#include "rows/joint.hpp"
 #include "rows/quantiles.hpp"
 
 namespace dp::sql {
@@ -22,6 +23,7 @@ static rows::Question *prepared(query::Leaf *leaf, const char *text, ParamListIn
     reading.close();
     rows::check_asks_something(question);
     rows::check_has_risk(question);
+    rows::check_joint_has_risk(question);
     return question;
 }
 

@@ -65,9 +65,21 @@ Question three_measures() {
             false};
 }
 
+// Of the first column and the second one.
+Question joint(Aggregate fn, const std::string &text) {
+    return {text, {call(fn, 0)}, {make_bounds("0", "100", true), make_bounds("20", "60", false)}, 1, false};
+}
+
 Question named(Question question, const std::string &name) {
     question.name += name;
     return question;
+}
+
+Table both_columns(int n) {
+    Table table;
+    for (int i = 0; i < n; ++i)
+        table.push_back({0, {10.0 * (i % 10), 20 + 4.0 * (i * 7 % 10)}, true});
+    return table;
 }
 
 // The record at the bound that is farther from 0 moves a sum most, either bound moves one half of the pair by all it can.
@@ -75,22 +87,31 @@ std::vector<Neighbours> declared_pairs() {
     const Question low = about(Aggregate::sum, "0", "100"), wide = about(Aggregate::sum, "-3", "1000"),
                    high = about(Aggregate::sum, "20", "60", false), avg = about(Aggregate::avg, "20", "60"),
                    variance = named(about(Aggregate::var_pop, "20", "60"), " (variance)");
+    const Question covariance = joint(Aggregate::covar_pop, "covar_pop(a, b)"),
+                   correlation = joint(Aggregate::corr, "corr(a, b)");
     const Row both{0, {100, 1000}, true};
-    return {{named(counting(), ", 0 and 1"), {}, rows(1)},
-            {named(counting(), ", 10 and 11"), rows(10), rows(11)},
-            {low, rows(10), with(rows(10), {0, {100}, true})},
-            {wide, rows(10), with(rows(10), {0, {1000}, true})},
-            {high, rows(10, 30), with(rows(10, 30), {0, {60}, true})},
-            {named(avg, ", record at the lower bound"), rows(10, 30), with(rows(10, 30), {0, {20}, true})},
-            {named(avg, ", record at the upper bound"), rows(10, 30), with(rows(10, 30), {0, {60}, true})},
-            {named(avg, ", 0 and 1"), {}, rows(1, 60)},
-            // Of a triple a record moves one sum, or all three.
-            {named(variance, ", record at the lower bound"), rows(10, 30), with(rows(10, 30), {0, {20}, true})},
-            {named(variance, ", record at the upper bound"), rows(10, 30), with(rows(10, 30), {0, {60}, true})},
-            {named(variance, ", record in the middle"), rows(10, 30), with(rows(10, 30), {0, {40}, true})},
-            {named(variance, ", 0 and 1"), {}, rows(1, 60)},
-            {named(counting(3), " by declared group"), rows(5), with(rows(5), {2, {1}, true})},
-            {three_measures(), {}, {both}}};
+    return {
+        {named(counting(), ", 0 and 1"), {}, rows(1)},
+        {named(counting(), ", 10 and 11"), rows(10), rows(11)},
+        {low, rows(10), with(rows(10), {0, {100}, true})},
+        {wide, rows(10), with(rows(10), {0, {1000}, true})},
+        {high, rows(10, 30), with(rows(10, 30), {0, {60}, true})},
+        {named(avg, ", record at the lower bound"), rows(10, 30), with(rows(10, 30), {0, {20}, true})},
+        {named(avg, ", record at the upper bound"), rows(10, 30), with(rows(10, 30), {0, {60}, true})},
+        {named(avg, ", 0 and 1"), {}, rows(1, 60)},
+        // Of a triple a record moves one sum, or all three.
+        {named(variance, ", record at the lower bound"), rows(10, 30), with(rows(10, 30), {0, {20}, true})},
+        {named(variance, ", record at the upper bound"), rows(10, 30), with(rows(10, 30), {0, {60}, true})},
+        {named(variance, ", record in the middle"), rows(10, 30), with(rows(10, 30), {0, {40}, true})},
+        {named(variance, ", 0 and 1"), {}, rows(1, 60)},
+        // Of products a record moves one sum, or all four; of moments it moves most in the middle.
+        {named(covariance, ", record at both bounds"), both_columns(10), with(both_columns(10), {0, {100, 60}, true})},
+        {named(covariance, ", record in the middle"), both_columns(10), with(both_columns(10), {0, {50, 40}, true})},
+        {named(correlation, ", record at both bounds"), both_columns(10), with(both_columns(10), {0, {0, 60}, true})},
+        {named(correlation, ", record in the middle"), both_columns(10), with(both_columns(10), {0, {50, 40}, true})},
+        {named(correlation, ", 0 and 1"), {}, {{0, {50, 40}, true}}},
+        {named(counting(3), " by declared group"), rows(5), with(rows(5), {2, {1}, true})},
+        {three_measures(), {}, {both}}};
 }
 
 Policy within_domain(Mechanism mechanism, double claim) {
@@ -213,7 +234,8 @@ TEST(Audit, PeopleWithSeveralRows) {
 
 // The same with a limit of the rows in each group, which Gaussian noise follows: all in one group, or in as many as there are.
 TEST(Audit, PeopleWithRowsInEachGroup) {
-    Question sum = about(Aggregate::sum, "-3", "1000"), avg = about(Aggregate::avg, "20", "60"), three = three_measures();
+    Question sum = about(Aggregate::sum, "-3", "1000"), avg = about(Aggregate::avg, "20", "60"),
+             three = three_measures();
     sum.groups = avg.groups = three.groups = 6;
     const Table others = together(person(1, 4, 30, 3), person(2, 2, 40, 2));
     Table everywhere;
@@ -248,9 +270,9 @@ TEST(Audit, RowLimits) {
     for (double claim : {1.0, 3.0})
         for (const auto &[name, people, more] :
              {std::tuple("nobody, one", std::vector<std::int64_t>{}, std::int64_t{1}),
-              std::tuple("nobody, many", std::vector<std::int64_t>{}, std::int64_t{1} << 20), std::tuple("few, many", few, std::int64_t{1} << 20),
-              std::tuple("few, one", few, std::int64_t{1}), std::tuple("many, one", many, std::int64_t{1}),
-              std::tuple("many, many", many, std::int64_t{100})}) {
+              std::tuple("nobody, many", std::vector<std::int64_t>{}, std::int64_t{1} << 20),
+              std::tuple("few, many", few, std::int64_t{1} << 20), std::tuple("few, one", few, std::int64_t{1}),
+              std::tuple("many, one", many, std::int64_t{1}), std::tuple("many, many", many, std::int64_t{100})}) {
             auto others = people;
             others.push_back(more);
             expect_kept({std::string("limit of rows: ") + name,

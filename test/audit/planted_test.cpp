@@ -127,9 +127,8 @@ TEST(Planted, SpanOfAnExpressionFromTheData) {
 TEST(Planted, QuantileOfHalfItsRange) {
     Tampering tampering;
     tampering.plan = [](ReleasePlan &plan) { plan.noise[0].laplace.s *= 2; };
-    expect_found(
-        subject(quantile(0.5, "222"), claim_one(), with(lopsided(), {0, {222}, true}), lopsided(), tampering),
-        "a percentile with half the range", 1.6, 0.2);
+    expect_found(subject(quantile(0.5, "222"), claim_one(), with(lopsided(), {0, {222}, true}), lopsided(), tampering),
+                 "a percentile with half the range", 1.6, 0.2);
 }
 
 // A maximum looked for at the very end of the rows: the rank that somebody far out takes with him.
@@ -150,6 +149,23 @@ TEST(Planted, TripleWithOneSumExact) {
     expect_found(subject(about(Aggregate::var_pop, "20", "60"), claim_one(), rows(10, 30),
                          with(rows(10, 30), {0, {20}, true}), tampering),
                  "a sum of a triple without noise", 8.4, 0.3);
+}
+
+// The last sum of six.
+TEST(Planted, MomentsWithOneSumExact) {
+    Tampering tampering;
+    int drawn = 0;
+    tampering.sampler = [drawn](BitSource &bits, const MeasureNoise &noise) mutable {
+        return ++drawn % 6 == 0 ? std::int64_t{0} : static_cast<std::int64_t>(draw(bits, noise));
+    };
+    const Question correlation{"corr(a, b)",
+                               {call(Aggregate::corr, 0)},
+                               {make_bounds("0", "1", false), make_bounds("0", "1", false)},
+                               1,
+                               false};
+    const Table few{{0, {0, 1}, true}, {0, {1, 0}, true}};
+    expect_found(subject(correlation, claim_one(), few, with(few, {0, {0.5, 0.5}, true}), tampering),
+                 "a sum of moments without noise", 8.4, 0.3);
 }
 
 // Each measure alone keeps its claim; together they do not.

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "privacy/quantile_draw.hpp"
+#include "privacy/joint.hpp"
 #include "privacy/triple.hpp"
 
 namespace audit {
@@ -38,6 +39,8 @@ static std::uint64_t sensitivity_of(const Measure &m, const Question &question) 
         return units_sensitivity(question.max_groups, m.grain);
     if (m.kind == MeasureKind::count)
         return count_sensitivity(question.max_rows, m.grain);
+    if (is_joint(m.kind))
+        return joint_sensitivity(m.kind) * static_cast<std::uint64_t>(question.max_rows);
     if (m.has_parts())
         return pair_sensitivity(question.max_rows);
     return sum_sensitivity(question.max_rows, question.bounds.at(static_cast<std::size_t>(m.argument)).sensitivity());
@@ -53,8 +56,8 @@ Prepared::Prepared(const Question &question, const Policy &policy)
     }
     for (const Measure &m : measures_)
         sensitivities_.push_back(question.max_rows > 0 ? sensitivity_of(m, question)
-                                 : m.kind == MeasureKind::count || m.kind == MeasureKind::quantile
-                                     ? 1
+                                 : m.kind == MeasureKind::count || m.kind == MeasureKind::quantile ? 1
+                                 : is_joint(m.kind) ? joint_sensitivity(m.kind)
                                  : m.has_parts()
                                      ? static_cast<std::uint64_t>(pair_one)
                                      : question.bounds.at(static_cast<std::size_t>(m.argument)).sensitivity());
@@ -116,6 +119,14 @@ std::vector<SvtCandidate> Prepared::svt_candidates() const {
         delta_charged(policy_.mechanism, question_.thresholded, policy_.delta), policy_.tau_var);
 }
 
+static std::vector<std::int64_t> joint_contribution(MeasureKind kind, const JointBounds &bounds, double y, double x) {
+    const JointPoint point = to_joint_point(joint_lattice(bounds), y, x, joint_one(kind)).value();
+    std::vector<std::int64_t> parts{point.both, point.y_alone, point.x_alone, point.neither};
+    if (kind == MeasureKind::moments)
+        parts.insert(parts.end(), {point.y_spread, point.x_spread});
+    return parts;
+}
+
 std::vector<std::int64_t> Prepared::contribution(const Measure &measure, const Row &row) const {
     if (measure.kind == MeasureKind::count)
         return {static_cast<std::int64_t>(measure.grain)};
@@ -131,6 +142,9 @@ std::vector<std::int64_t> Prepared::contribution(const Measure &measure, const R
         const TriplePoint point = to_triple_point(pair_lattice(bounds), v).value();
         return {point.squares, pair_one - point.squares - point.rest, point.rest};
     }
+    if (is_joint(measure.kind)) // of this column and the next one
+        return joint_contribution(measure.kind, {bounds, question_.bounds.at(column + 1)}, v,
+                                  row.values.at(column + 1));
     const std::int64_t z = to_pair_point(pair_lattice(bounds), v).value();
     return {z, pair_one - z};
 }
@@ -411,6 +425,23 @@ void add_means(Subject &s, const Prepared &prepared, const Claim &claim) {
                                                          bounds);
                                     },
                                     {0, (bounds.high - bounds.low) * (bounds.high - bounds.low) / 4},
+                                    claim});
+        }
+        if (is_joint(m.kind)) {
+            const auto column = static_cast<std::size_t>(m.argument);
+            const Bounds y = prepared.question().bounds.at(column), x = prepared.question().bounds.at(column + 1);
+            const MeasureKind kind = m.kind;
+            const double largest = (y.high - y.low) * (x.high - x.low) / 4;
+            s.statistics.push_back({"covariance",
+                                    [at, y, x, kind](const Outcome &o) {
+                                        if (std::isnan(o.values[at]))
+                                            return absent;
+                                        int128 noisy[6] = {};
+                                        for (std::size_t c = 0; c < 6 && at + c < o.values.size(); ++c)
+                                            noisy[c] = static_cast<int128>(o.values[at + c]);
+                                        return joint_number(Aggregate::covar_pop, joint_sums(kind, noisy), {y, x});
+                                    },
+                                    {-largest, largest},
                                     claim});
         }
         at += static_cast<std::size_t>(m.coordinates());

@@ -50,8 +50,10 @@ def sensitivity(kind, type_, bounds):
     """D_j in lattice units, from what was declared (8.2, 8.6), or from the bounds that the ledger has of an expression (8.8)."""
     if kind in ("count", "quantile"):
         return 1
-    if kind in ("pair", "triple"):
+    if kind in ("pair", "triple", "products"):
         return 2 ** 30
+    if kind == "moments":  # half as fine, and half as much again
+        return 3 * 2 ** 28
     low, high = (Fraction(bound) for bound in bounds)
     largest = max(abs(low), abs(high))
     unit = Fraction(1)

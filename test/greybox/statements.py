@@ -151,6 +151,9 @@ def aggregate(rng):
     elif pick < 0.87:
         function = rng.choice(("var_pop", "var_samp", "variance", "stddev", "stddev_pop", "stddev_samp"))
         text, type_ = f"{function}({column})", AVG_TYPES[column]
+    elif pick < 0.91:
+        function = rng.choice(("covar_pop", "covar_samp", "corr", "regr_slope", "regr_intercept", "regr_r2"))
+        text, type_ = f"{function}({column}, {rng.choice(NUMBERS + ('age * 2',))})", "double precision"
     else:
         expression, types = rng.choice(EXPRESSIONS)
         function = rng.choice(("sum", "sum", "avg", "stddev"))

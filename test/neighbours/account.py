@@ -10,18 +10,23 @@ FINE = 2 ** 20
 ONE = 2 ** 30
 
 
+WIDTHS = {"pair": 2, "triple": 3, "products": 4, "moments": 6}  # coordinates; others have one
+
+
 class Measure:
     """kind: count (of rows, or of values of a column), units, values (different ones), sum, pair, triple, quantile (of which there is
-    a histogram, a cell for each value between the bounds); keeps: which rows the FILTER lets pass."""
+    a histogram, a cell for each value between the bounds), products and moments (of two columns, both within the bounds of one of 16,
+    y and x); keeps: which rows the FILTER lets pass."""
 
-    def __init__(self, kind, column=None, bounds=None, keeps=None):
+    def __init__(self, kind, column=None, bounds=None, keeps=None, second=None):
         self.kind, self.column, self.bounds = kind, column, bounds
+        self.second = second  # column and bounds of x
         self.filtered, self.keeps = keeps is not None, keeps or (lambda row: True)
 
     def width(self):
         if self.kind == "quantile":
             return self.bounds[1] - self.bounds[0] + 1
-        return {"pair": 2, "triple": 3}.get(self.kind, 1)
+        return WIDTHS.get(self.kind, 1)
 
     def points(self, row, grain):
         """Of one row; None: it does not contribute."""
@@ -36,9 +41,21 @@ class Measure:
         if self.kind == "sum":
             return (value * grain,)
         share = value - low  # of 16
+        if self.second:
+            return self.products(row, share)
         if self.kind == "pair":
             return (share * ONE // 16, (16 - share) * ONE // 16)
         return (share ** 2 * ONE // 256, 2 * share * (16 - share) * ONE // 256, (16 - share) ** 2 * ONE // 256)
+
+
+    def products(self, row, y):
+        column, (low, high) = self.second
+        if row[column] is None:
+            return None
+        x = min(max(row[column], low), high) - low
+        one = ONE if self.kind == "products" else ONE // 2
+        four = [y * x, y * (16 - x), (16 - y) * x, (16 - y) * (16 - x)]
+        return tuple(part * one // 256 for part in four + [y * (16 - y), x * (16 - x)][:self.width() - 4])
 
 
 class Limits:
@@ -51,7 +68,7 @@ class Limits:
 
     def is_spread(self, measure):
         """Whether what a unit brings is limited in the root of squares of what is in each group."""
-        return self.per_group > 0 and measure.kind in ("count", "sum", "pair", "triple", "units")
+        return self.per_group > 0 and measure.kind not in ("values", "quantile")
 
     def grain(self, measure, first_of_threshold=False):
         if measure.kind == "quantile":
@@ -65,6 +82,8 @@ class Limits:
     def of_row(self, measure, grain):
         if measure.kind == "count":
             return grain
+        if measure.kind == "moments":
+            return ONE // 2 * 3 // 2
         return grain * max(abs(bound) for bound in measure.bounds) if measure.kind == "sum" else ONE
 
     def sensitivity(self, measure, grain):
@@ -76,7 +95,7 @@ class Limits:
             return self.rows * grain
         if measure.kind == "sum":
             return max(1, self.rows * grain * max(abs(bound) for bound in measure.bounds))
-        return self.rows * ONE
+        return self.rows * self.of_row(measure, grain)
 
 
 def clip(values, largest):

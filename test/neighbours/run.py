@@ -31,7 +31,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 for folder in ("attacks", "blackbox", "greybox"):
     sys.path.insert(0, str(HERE.parent / folder))
 
-from account import clipped, contribution_of, more_values, row_limit, totals  # noqa: E402
+from account import WIDTHS, clipped, contribution_of, more_values, row_limit, totals  # noqa: E402
 from claims import charges_since, last_charge  # noqa: E402
 from grey import BUILD, drop_database, end_keeper, make_database  # noqa: E402
 from libpq import Connection  # noqa: E402
@@ -93,7 +93,7 @@ class Answer:
         """Where a cell was drawn, the histogram."""
         exact, at = [], 0
         for (kind, _), scale in zip(self.charge.measures, self.plan[2]):
-            for _ in range({"pair": 2, "triple": 3}.get(kind, 1)):
+            for _ in range(WIDTHS.get(kind, 1)):
                 if kind == "quantile":
                     histogram = histograms.pop(0)
                     if bits.cell(histogram, *scale) != group.integers[at]:

@@ -154,6 +154,8 @@ def make_quantiles(rng):
 
 
 def type_of(text):
+    if text.startswith(("covar", "corr", "regr")):
+        return "double precision"
     return "numeric" if "avg" in text or "var" in text else "integer" if text[0] in "mp" else "bigint"
 
 
@@ -167,6 +169,7 @@ def make_measures(rng, schema, table, draws):
     for _ in range(rng.choice((1, 1, 2, 3))):
         text, keeps = rng.choice(CONDITIONS) if rng.random() < 0.3 else ("", None)
         kind, column = rng.choice((("count", None), ("count", "w"), ("sum", "v"), ("sum", "v"), ("pair", "v"), ("triple", "w"),
+                                   ("products", "v"), ("moments", "w"),
                                    ("units", None), ("values", "w"), ("values", "v"), ("values", "d"), ("values", "g")))
         if kind == "values" and draws and table != "people":
             kind, column = "count", "w"  # cells of several rows of a person are not both, in one query
@@ -174,14 +177,17 @@ def make_measures(rng, schema, table, draws):
             kind = "count"  # its unit is no column of the view
         of_units = kind == "units" and table != "people"  # of whom a key says that each has one row: rows are counted
         argument = f"DISTINCT {column}" if kind == "values" else column
-        if (argument, text, of_units) in seen:
+        joint = kind in ("products", "moments")
+        if (argument, text, of_units, joint) in seen:
             continue
-        seen.add((argument, text, of_units))
+        seen.add((argument, text, of_units, joint))
         bounds = BOUNDS if column == "v" else (-8, 8)
         call = {"count": f"count({column or '*'})", "sum": f"sum({column})", "pair": f"avg({column})",
-                "triple": f"var_pop({column})", "units": "count(DISTINCT unit)", "values": f"count(DISTINCT {column})"}[kind]
+                "triple": f"var_pop({column})", "products": f"covar_pop({column}, w)", "moments": f"corr({column}, v)",
+                "units": "count(DISTINCT unit)", "values": f"count(DISTINCT {column})"}[kind]
         texts.append(call + (f" FILTER (WHERE {text})" if text else ""))
-        measures.append(Measure("count" if kind == "units" and not of_units else kind, column, bounds, keeps))
+        second = {"products": ("w", (-8, 8)), "moments": ("v", BOUNDS)}.get(kind)
+        measures.append(Measure("count" if kind == "units" and not of_units else kind, column, bounds, keeps, second))
     return texts, measures
 
 
@@ -299,22 +305,25 @@ def make_joined_measures(rng, sources, single):
         if rng.random() < 0.3:
             text, keeps = f"{a}.w BETWEEN 3 AND 7", lambda row, a=a: row[f"{a}.w"] is not None and 3 <= row[f"{a}.w"] <= 7
         kind, column = rng.choice((("count", None), ("count", "w"), ("sum", "v"), ("sum", "v"), ("pair", "v"), ("triple", "w"),
-                                   ("units", None)))
+                                   ("products", "w"), ("moments", "v"), ("units", None)))
         if kind == "units" and source.table == "items":
             kind = "count"
         of_units = kind == "units" and not single
         absent = kind == "units" and source.nullable
         named = None if column is None else f"{a}.{column}"
         call = {"count": f"count({named or '*'})", "sum": f"sum({named})", "pair": f"avg({named})",
-                "triple": f"var_pop({named})", "units": f"count(DISTINCT {a}.unit)"}[kind]
-        if (named, text, of_units, absent and a) in seen:
+                "triple": f"var_pop({named})", "products": f"covar_samp({named}, {a}.v)", "moments": f"regr_slope({named}, {a}.w)",
+                "units": f"count(DISTINCT {a}.unit)"}[kind]
+        joint = kind in ("products", "moments")
+        if (named, text, of_units, absent and a, joint) in seen:
             continue
-        seen.add((named, text, of_units, absent and a))
+        seen.add((named, text, of_units, absent and a, joint))
         if absent:  # whose row is not there is not counted
             keeps = lambda row, a=a, first=keeps: row[a] and (first is None or first(row))
         bounds = BOUNDS if column == "v" else (-8, 8)
         texts.append(call + (f" FILTER (WHERE {text})" if text else ""))
-        measures.append(Measure("count" if kind == "units" and not of_units else kind, named, bounds, keeps))
+        second = {"products": (f"{a}.v", BOUNDS), "moments": (f"{a}.w", (-8, 8))}.get(kind)
+        measures.append(Measure("count" if kind == "units" and not of_units else kind, named, bounds, keeps, second))
     return texts, measures
 
 
@@ -352,7 +361,7 @@ def make_joined_question(rng, schema):
            + (f" GROUP BY {named}" if pick else ""))
     if arguments:
         columns = ([f"k {'boolean' if pick == 'm' else 'text'}"] if pick else []) + \
-            [f"c{i} {'numeric' if 'avg' in t or 'var' in t else 'bigint'}" for i, t in enumerate(texts)]
+            [f"c{i} {type_of(t)}" for i, t in enumerate(texts)]
         sql = f"SELECT * FROM dp_query($q${sql}$q${arguments}) AS ({', '.join(columns)})"
     if keys is None:
         measures = counted_first(measures, "count" if single else "units")

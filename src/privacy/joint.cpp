@@ -1,0 +1,315 @@
+#include "privacy/joint.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "privacy/printed.hpp"
+
+namespace dp::privacy {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+double within(double x, double low, double high) {
+    return std::min(std::max(x, low), high);
+}
+
+double finite(double x) {
+    constexpr double largest = std::numeric_limits<double>::max();
+    return std::isnan(x) ? 0 : within(x, -largest, largest);
+}
+
+double range_of(const Bounds &bounds) {
+    return 2 * (0.5 * bounds.high - 0.5 * bounds.low);
+}
+
+// ---- sums, in units of 1 -------------------------------------------------------------------------------------------
+
+struct Sums {
+    double both, y_alone, x_alone, neither, y_spread, x_spread;
+    double count() const { return both + y_alone + x_alone + neither; }
+    double y() const { return both + y_alone; }
+    double x() const { return both + x_alone; }
+};
+
+Sums sums_of(const JointSums &sums) {
+    const auto one = static_cast<double>(joint_one(sums.kind));
+    return {static_cast<double>(sums.both) / one,     static_cast<double>(sums.y_alone) / one,
+            static_cast<double>(sums.x_alone) / one,  static_cast<double>(sums.neither) / one,
+            static_cast<double>(sums.y_spread) / one, static_cast<double>(sums.x_spread) / one};
+}
+
+// ---- numbers of a and b, in [0, 1] ---------------------------------------------------------------------------------
+
+double bounded_mean(double sum, double count) {
+    return within(sum / std::max(1.0, count), 0, 1);
+}
+
+// a b of the population less the product of the means: a determinant, so that a sum that all rows add the same to leaves no trace.
+double covariance_of(const Sums &sums) {
+    const double c = std::max(1.0, sums.count());
+    return within(sums.both / c * (sums.neither / c) - sums.y_alone / c * (sums.x_alone / c), -0.25, 0.25);
+}
+
+// The mean of a is known, and that of a (1-a): a^2 is the difference.
+double variance_of(double sum, double spread, double count) {
+    const double mean = bounded_mean(sum, count);
+    return within(mean * (1 - mean) - spread / std::max(1.0, count), 0, 0.25);
+}
+
+double of_sample_factor(double count) {
+    const double c = std::max(2.0, count);
+    return c / (c - 1);
+}
+
+double quotient_or_zero(double a, double b) {
+    return b > 0 ? a / b : 0;
+}
+
+double correlation_of(const Sums &sums) {
+    const double c = sums.count();
+    const double variances = variance_of(sums.y(), sums.y_spread, c) * variance_of(sums.x(), sums.x_spread, c);
+    return within(quotient_or_zero(covariance_of(sums), std::sqrt(variances)), -1, 1);
+}
+
+double slope_of(const Sums &sums) {
+    return quotient_or_zero(covariance_of(sums), variance_of(sums.x(), sums.x_spread, sums.count()));
+}
+
+// Where x is 0, on the scale of b.
+double origin_of(const Bounds &x) {
+    return -x.low / range_of(x);
+}
+
+// ---- from a and b to y and x ---------------------------------------------------------------------------------------
+
+double area_of(const JointBounds &bounds) {
+    return range_of(bounds.y) * range_of(bounds.x);
+}
+
+double slope_unit(const JointBounds &bounds) {
+    return range_of(bounds.y) / range_of(bounds.x);
+}
+
+double height_of(const JointBounds &bounds, double a) {
+    return finite(bounds.y.low + range_of(bounds.y) * a);
+}
+
+// ---- intervals -----------------------------------------------------------------------------------------------------
+
+// Of how many independent noises of scale 1 a sum is farther from 0 than t, with which probability. In the limit of a fine lattice.
+double laplace_tail(int parts, double t) {
+    switch (parts) {
+    case 1:
+        return std::exp(-t);
+    case 2:
+        return (1 + t / 2) * std::exp(-t);
+    default: // of four
+        return (48 + t * (33 + t * (9 + t))) / 48 * std::exp(-t);
+    }
+}
+
+// In units of 1: a sum of so many coordinates is off by more with probability `share` at most.
+double halfwidth_of(const MeasureNoise &noise, double one, int parts, double share) {
+    if (noise.mechanism == Mechanism::gaussian)
+        return normal_upper_quantile(share / 2) * noise.gaussian.sigma() * std::sqrt(parts) / one;
+    double low = 0, high = 256;
+    for (int i = 0; i < 100; ++i) {
+        const double middle = 0.5 * (low + high);
+        (laplace_tail(parts, middle) > share ? low : high) = middle;
+    }
+    return high * (noise.laplace.value() / one);
+}
+
+// Where the exact sums are with probability 0.95: what is shared out among these bounds is 0.05 (8.10).
+struct Region {
+    Sums at;
+    double of_each, of_spread, of_mean, of_count, of_balance;
+
+    Region(const Sums &sums, const MeasureNoise &noise, double one)
+        : at(sums), of_each(halfwidth_of(noise, one, 1, 0.015 / 4)), of_spread(halfwidth_of(noise, one, 1, 0.004)),
+          of_mean(halfwidth_of(noise, one, 2, 0.004)), of_count(halfwidth_of(noise, one, 4, 0.004)),
+          of_balance(halfwidth_of(noise, one, 4, 0.015)) {}
+    // None of the sums is below 0.
+    static Interval around(double sum, double h) { return {std::max(0.0, sum - h), std::max(0.0, sum + h)}; }
+    Interval count() const { return {std::max(1.0, at.count() - of_count), std::max(1.0, at.count() + of_count)}; }
+};
+
+double determinant(double p, double q, double r, double s) { // p s - q r, of means
+    const double c = p + q + r + s;
+    return c > 0 ? (p / c) * (s / c) - (q / c) * (r / c) : 0;
+}
+
+// The largest covariance of sums in a box: that of four numbers not below 0, with the means that they have. It is greater the smaller
+// the two alone are, if it is above 0; then of `both` and `neither` the one that cannot be large is as large as it can be, and
+// the other one where the derivative is 0 or the box ends (8.10). Below 0 it is largest at a corner.
+double largest_covariance(Interval both, Interval y_alone, Interval x_alone, Interval neither) {
+    const double q = y_alone.lower, r = x_alone.lower;
+    const double less = std::min(both.upper, neither.upper);
+    const Interval &more = both.upper > neither.upper ? both : neither;
+    const double best = less > 0 ? within(less + q + r + 2 * q * (r / less), more.lower, more.upper) : more.upper;
+    const double inside = determinant(best, q, r, less);
+    if (inside > 0)
+        return inside;
+    double largest = -0.25;
+    for (const double one : {y_alone.lower, y_alone.upper})
+        for (const double other : {x_alone.lower, x_alone.upper})
+            largest = std::max(largest, determinant(both.upper, one, other, neither.upper));
+    return largest;
+}
+
+Interval covariance_in_box(const Sums &sums, double h) {
+    const Interval both = Region::around(sums.both, h), y_alone = Region::around(sums.y_alone, h),
+                   x_alone = Region::around(sums.x_alone, h), neither = Region::around(sums.neither, h);
+    // With 1 - b for b what was both is y alone.
+    return {-largest_covariance(y_alone, both, neither, x_alone), largest_covariance(both, y_alone, x_alone, neither)};
+}
+
+// x/c, c above 0.
+Interval mean_of(const Interval &x, const Interval &c) {
+    return {x.lower / (x.lower < 0 ? c.lower : c.upper), x.upper / (x.upper < 0 ? c.upper : c.lower)};
+}
+
+Interval mean_in(const Region &region, double sum) {
+    const Interval mean = mean_of(Region::around(sum, region.of_mean), region.count());
+    return {within(mean.lower, 0, 1), within(mean.upper, 0, 1)};
+}
+
+Interval product(const Interval &x, const Interval &y) {
+    const auto one = [](double a, double b) { return a == 0 || b == 0 ? 0.0 : a * b; }; // also of infinity
+    const std::array<double, 4> ends{one(x.lower, y.lower), one(x.lower, y.upper), one(x.upper, y.lower),
+                                     one(x.upper, y.upper)};
+    return {*std::min_element(ends.begin(), ends.end()), *std::max_element(ends.begin(), ends.end())};
+}
+
+// (2a-1)(2b-1) has the mean of its balance: how many more are on the same side than on different ones. In the middle the means
+// of a and b matter little, and this is narrow; near a corner the box is. Both hold.
+Interval covariance_in(const Region &region) {
+    const double balance = region.at.both + region.at.neither - region.at.y_alone - region.at.x_alone;
+    const Interval mean = mean_of({balance - region.of_balance, balance + region.of_balance}, region.count());
+    const Interval a = mean_in(region, region.at.y()), b = mean_in(region, region.at.x());
+    const Interval means = product({a.lower - 0.5, a.upper - 0.5}, {b.lower - 0.5, b.upper - 0.5});
+    const Interval box = covariance_in_box(region.at, region.of_each);
+    return {within(std::max(0.25 * mean.lower - means.upper, box.lower), -0.25, 0.25),
+            within(std::min(0.25 * mean.upper - means.lower, box.upper), -0.25, 0.25)};
+}
+
+Interval variance_in(const Region &region, double sum, double spread) {
+    const Interval mean = mean_in(region, sum), count = region.count();
+    const Interval rest = mean_of(Region::around(spread, region.of_spread), count);
+    const double at_low = mean.lower * (1 - mean.lower), at_high = mean.upper * (1 - mean.upper);
+    const double most = mean.lower <= 0.5 && 0.5 <= mean.upper ? 0.25 : std::max(at_low, at_high);
+    return {within(std::min(at_low, at_high) - rest.upper, 0, 0.25), within(most - rest.lower, 0, 0.25)};
+}
+
+// x/y, y not below 0: everything where it may be 0.
+Interval quotient(const Interval &x, const Interval &y) {
+    const auto one = [](double a, double b) { return b > 0 ? a / b : a > 0 ? infinity : a < 0 ? -infinity : 0.0; };
+    return {x.lower < 0 ? one(x.lower, y.lower) : one(x.lower, y.upper),
+            x.upper > 0 ? one(x.upper, y.lower) : one(x.upper, y.upper)};
+}
+
+Interval correlation_in(const Region &region) {
+    const Interval y = variance_in(region, region.at.y(), region.at.y_spread),
+                   x = variance_in(region, region.at.x(), region.at.x_spread);
+    const Interval all = quotient(covariance_in(region), {std::sqrt(y.lower * x.lower), std::sqrt(y.upper * x.upper)});
+    return {within(all.lower, -1, 1), within(all.upper, -1, 1)};
+}
+
+Interval slope_in(const Region &region) {
+    return quotient(covariance_in(region), variance_in(region, region.at.x(), region.at.x_spread));
+}
+
+Interval square_of(const Interval &x) {
+    const double low = x.lower * x.lower, high = x.upper * x.upper;
+    return {x.lower <= 0 && 0 <= x.upper ? 0 : std::min(low, high), std::max(low, high)};
+}
+
+// Of a sample: of fewer rows the factor is larger, which moves away from 0.
+Interval of_sample(const Interval &covariance, const Interval &count) {
+    const double large = of_sample_factor(count.lower), small = of_sample_factor(count.upper);
+    return {covariance.lower * (covariance.lower < 0 ? large : small),
+            covariance.upper * (covariance.upper > 0 ? large : small)};
+}
+
+Interval scaled(const Interval &x, double unit) {
+    return {finite(x.lower * unit), finite(x.upper * unit)};
+}
+
+// a where x is 0: the mean of a less the slope times how far the mean of b is from there.
+Interval intercept_in(const Region &region, double origin) {
+    const Interval a = mean_in(region, region.at.y()), b = mean_in(region, region.at.x());
+    const Interval rise = product(slope_in(region), {b.lower - origin, b.upper - origin});
+    return {a.lower - rise.upper, a.upper - rise.lower};
+}
+
+Interval interval_of(Aggregate fn, const Region &region, const JointBounds &bounds) {
+    switch (fn) {
+    case Aggregate::covar_samp:
+        return scaled(of_sample(covariance_in(region), region.count()), area_of(bounds));
+    case Aggregate::corr:
+        return correlation_in(region);
+    case Aggregate::regr_r2:
+        return square_of(correlation_in(region));
+    case Aggregate::regr_slope:
+        return scaled(slope_in(region), slope_unit(bounds));
+    case Aggregate::regr_intercept: {
+        const Interval a = intercept_in(region, origin_of(bounds.x));
+        return {height_of(bounds, a.lower), height_of(bounds, a.upper)};
+    }
+    default:
+        return scaled(covariance_in(region), area_of(bounds));
+    }
+}
+
+} // namespace
+
+JointLattice joint_lattice(const JointBounds &bounds) {
+    return {pair_lattice(bounds.y), pair_lattice(bounds.x)};
+}
+
+JointSums joint_sums(MeasureKind kind, const int128 *noisy) {
+    JointSums sums{kind, noisy[0], noisy[1], noisy[2], noisy[3], 0, 0};
+    if (kind == MeasureKind::moments) {
+        sums.y_spread = noisy[4];
+        sums.x_spread = noisy[5];
+    }
+    return sums;
+}
+
+double joint_number(Aggregate fn, const JointSums &noisy, const JointBounds &bounds) {
+    const Sums sums = sums_of(noisy);
+    const double c = sums.count();
+    switch (fn) {
+    case Aggregate::covar_samp:
+        return finite(area_of(bounds) * (covariance_of(sums) * of_sample_factor(c)));
+    case Aggregate::corr:
+        return correlation_of(sums);
+    case Aggregate::regr_r2:
+        return std::pow(correlation_of(sums), 2);
+    case Aggregate::regr_slope:
+        return finite(slope_unit(bounds) * slope_of(sums));
+    case Aggregate::regr_intercept: {
+        const double run = bounded_mean(sums.x(), c) - origin_of(bounds.x);
+        return height_of(bounds, bounded_mean(sums.y(), c) - slope_of(sums) * run);
+    }
+    default:
+        return finite(area_of(bounds) * covariance_of(sums));
+    }
+}
+
+Interval joint_interval(Aggregate fn, const JointSums &sums, const JointBounds &bounds, const MeasureNoise &noise) {
+    const Region region(sums_of(sums), noise, static_cast<double>(joint_one(sums.kind)));
+    const Interval interval = interval_of(fn, region, bounds);
+    const double number = joint_number(fn, sums, bounds);
+    return {std::min(interval.lower, number), std::max(interval.upper, number)};
+}
+
+Interval joint_covariance_range(const JointSums &sums, double h) {
+    return covariance_in_box(sums_of(sums), h);
+}
+
+} // namespace dp::privacy

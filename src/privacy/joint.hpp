@@ -1,0 +1,57 @@
+// Covariances, correlations and lines of regression of two columns from the noisy sums of four products (formulas.md 8.10),
+//
+//   a b,   a (1-b),   (1-a) b,   (1-a)(1-b)     with a = (y - L)/(U - L) of the first column and b of the second,
+//
+// and, where what is asked for divides by a variance, of a (1-a) and b (1-b): what they print, and 95 % intervals.
+#pragma once
+
+#include "privacy/mechanism.hpp"
+
+namespace dp::privacy {
+
+// Whether it is of two columns. regr_*: y depends on x, as in SQL.
+constexpr bool is_joint(Aggregate fn) {
+    return fn >= Aggregate::covar_pop && fn <= Aggregate::regr_r2;
+}
+// Whether variances are needed.
+constexpr bool divides_by_variance(Aggregate fn) {
+    return is_joint(fn) && fn != Aggregate::covar_pop && fn != Aggregate::covar_samp;
+}
+constexpr bool is_joint(MeasureKind kind) {
+    return kind == MeasureKind::products || kind == MeasureKind::moments;
+}
+
+// Lattice units of 1. Of moments half as many: their l1 norm is up to half as large again, and largest_sensitivity is that of
+// 2^20 rows of 2^30.
+constexpr std::int64_t joint_one(MeasureKind kind) {
+    return kind == MeasureKind::moments ? pair_one / 2 : pair_one;
+}
+// The l1 norm of what a row adds, at most.
+constexpr std::uint64_t joint_sensitivity(MeasureKind kind) {
+    const auto one = static_cast<std::uint64_t>(joint_one(kind));
+    return kind == MeasureKind::moments ? one + one / 2 : one;
+}
+
+// The bounds of both columns.
+struct JointBounds {
+    const Bounds &y, &x;
+};
+JointLattice joint_lattice(const JointBounds &bounds);
+
+// In the order in which they are released; the last two of moments alone.
+struct JointSums {
+    MeasureKind kind = MeasureKind::products;
+    int128 both = 0, y_alone = 0, x_alone = 0, neither = 0;
+    int128 y_spread = 0, x_spread = 0;
+};
+JointSums joint_sums(MeasureKind kind, const int128 *noisy);
+
+// fn: is_joint. Without noise the number of the values, 0 where SQL has NULL: of no rows, of one in a sample, and where a variance is
+// 0 that is divided by. A correlation lies in [-1, 1], the rest is finite.
+double joint_number(Aggregate fn, const JointSums &sums, const JointBounds &bounds);
+// Holds the number, and with probability 0.95 that of the exact sums, if it is one.
+// The range of covariances of a and b over all sums, none below 0, that are off by h at most: a part of what intervals are computed from.
+Interval joint_covariance_range(const JointSums &sums, double h);
+Interval joint_interval(Aggregate fn, const JointSums &sums, const JointBounds &bounds, const MeasureNoise &noise);
+
+} // namespace dp::privacy
