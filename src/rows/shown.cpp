@@ -105,8 +105,9 @@ static TupleDesc describe(const Question *question) {
 }
 
 void choose_shown(Question *question) {
-    List *conditions =
-        conditions_on_keys(question, question->per_unit != nullptr ? question->per_unit->where : question->where);
+    List *conditions = conditions_on_keys(question, question->where);
+    if (question->per_unit != nullptr) // what a key is over stands below as well, where it is carried
+        conditions = list_concat(conditions, conditions_on_keys(question, question->per_unit->where));
     if (question->shown != nullptr || question->leaf->nkeys == 0 || (conditions == NIL && question->tuples == nullptr))
         return;
     question->shown = static_cast<int *>(palloc(sizeof(int) * (question->ngroups + 1)));
