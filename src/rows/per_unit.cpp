@@ -64,31 +64,28 @@ static const Var *find_several(const Question *question, const Units *units, con
     return nullptr;
 }
 
-static const char *why_several(const Source *source, const char *name) {
-    return source->source->nullable
-               ? psprintf("%s is on the nullable side of an outer join: it may be NULL beside a value of the same "
-                          "person.",
-                          name)
-           : source->source->is_public
-               ? psprintf("No key of public table %s says that a person has one row of it.", name)
-               : psprintf("No key of the table behind %s says that a person has one row of it.", name);
+[[noreturn]] static void refuse_several(const query::Source *source, const char *column) {
+    const char *name = catalog::qualified_name(source->relation);
+    ereport(ERROR,
+            (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+             errmsg("GROUP BY column %s of %s beside the columns that name a person is not supported in a query on a "
+                    "restricted view",
+                    column, name),
+             source->nullable ? errdetail("%s is on the nullable side of an outer join: of one person the column may "
+                                          "be NULL beside a value.",
+                                          name)
+                              : errdetail("Keys do not say that a person has one row of %s in what is joined.", name),
+             errhint("%sAggregate it there: count(*) FILTER (WHERE %s = ...), min, max or bool_or. Or group by it in a "
+                     "query without the sub-SELECT.",
+                     source->nullable ? "Use an inner join. " : "", column)));
+    pg_unreachable();
 }
 
 void check_carried(const Question *question, const Units *units) {
     const Source *source = nullptr;
-    const Var *column = find_several(question, units, &source);
-    if (column == nullptr)
-        return;
-    const Oid relation = source->source->relation;
-    const char *name = get_attname(relation, column->varattno, false);
-    ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                    errmsg("GROUP BY column %s of %s beside the columns that name a person is not supported in a query "
-                           "on a restricted view",
-                           quote_identifier(name), catalog::qualified_name(relation)),
-                    errdetail("%s", why_several(source, catalog::qualified_name(relation))),
-                    errhint("Aggregate it there: count(*) FILTER (WHERE %s = ...), min, max or bool_or. Or group by it "
-                            "in a query without the sub-SELECT.",
-                            quote_identifier(name))));
+    if (const Var *column = find_several(question, units, &source))
+        refuse_several(source->source,
+                       quote_identifier(get_attname(source->source->relation, column->varattno, false)));
 }
 
 bool has_lost_carried(const Question *question, const Units *now) {
