@@ -14,6 +14,8 @@ CREATE TABLE pk_visit (vid integer PRIMARY KEY, pid integer, reason text, days i
 INSERT INTO pk_visit
 SELECT p * 100 + v, CASE WHEN p % 97 = 0 THEN NULL ELSE p END, (ARRAY['heart', 'lung', 'bone'])[1 + (p + v) % 3], (p + v) % 15, (p * v) % 5 < 2
 FROM generate_series(1, 900) p, generate_series(1, p % 7) v;
+CREATE TABLE pk_extra (pid integer CONSTRAINT pk_one UNIQUE, smokes boolean);
+INSERT INTO pk_extra SELECT i, i % 4 = 0 FROM generate_series(1, 600) i;
 CREATE TABLE pk_post (postcode text PRIMARY KEY, region text, density integer);
 INSERT INTO pk_post SELECT 'P' || i, (ARRAY['north', 'south', 'west'])[1 + i % 3], i * 10 FROM generate_series(0, 7) i;
 CREATE TABLE pk_region (region text UNIQUE, capital text, hot boolean);
@@ -24,12 +26,13 @@ CREATE TABLE pk_many (postcode text, street text);
 INSERT INTO pk_many SELECT 'P' || i % 8, 's' || i FROM generate_series(0, 30) i;
 SELECT dp_protect('pk_patient', 'pk_patient_dp', unit => 'pid');
 SELECT dp_protect('pk_visit', 'pk_visit_dp', unit => 'pid -> pk_patient(pid)', max_rows => 10);
+SELECT dp_protect('pk_extra', 'pk_extra_dp', unit => 'pid -> pk_patient(pid)', max_rows => 3);
 SELECT dp_set_bounds('pk_visit', 'days', 0, 20), dp_set_bounds('pk_patient', 'age', 0, 90), dp_set_bounds('pk_patient', 'weight', 0, 200), dp_set_groups('pk_visit', 'reason', '{heart,lung,bone}'),
        dp_set_groups('pk_patient', 'sex', '{f,m}'), dp_set_groups('pk_patient', 'code', '{x,yy,zzz}');
 SELECT dp_set_public(t, 'pk_patient') FROM unnest('{pk_post,pk_region,pk_code,pk_many}'::regclass[]) t;
 GRANT SELECT ON pk_post, pk_region, pk_code, pk_many TO regress_analyst;
 SELECT dp_set_odometer('pk_patient', 'none', delta_total => 0.9);
-SELECT dp_grant(v, 'regress_analyst', tau => 0, candidates => '{100}', epsilon_max => 100, delta => 1e-6, replay => '1 day') FROM unnest('{pk_patient_dp,pk_visit_dp}'::regclass[]) v;
+SELECT dp_grant(v, 'regress_analyst', tau => 0, candidates => '{100}', epsilon_max => 100, delta => 1e-6) FROM unnest('{pk_patient_dp,pk_visit_dp,pk_extra_dp}'::regclass[]) v;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- What plain SQL says
@@ -77,6 +80,9 @@ INSERT INTO pk_query VALUES
 ('two public tables', 'SELECT region || capital AS g, x FROM (SELECT region, capital, count(*) AS x FROM (SELECT v.pid, c.region, r.capital FROM pk_visit_dp v JOIN pk_patient_dp p ON p.pid = v.pid JOIN pk_post c ON c.postcode = p.postcode JOIN pk_region r ON r.region = c.region GROUP BY 1, 2, 3) t GROUP BY 1, 2) q', 1, 1),
 ('their own table and a public one', 'SELECT region AS g, sum(age) AS x FROM (SELECT p.pid, c.region, p.age FROM pk_patient_dp p JOIN pk_post c ON c.postcode = p.postcode GROUP BY 1, 2, 3) t WHERE region <> ''west'' GROUP BY region', 90, 1),
 ('public condition above', 'SELECT NULL::text AS g, sum(n) AS x FROM (SELECT v.pid, c.density, count(*) AS n FROM pk_visit_dp v JOIN pk_patient_dp p ON p.pid = v.pid JOIN pk_post c ON c.postcode = p.postcode GROUP BY 1, 2) t WHERE density > 30', 10, 1),
+('a public table on the nullable side', 'SELECT region AS g, sum(n) AS x FROM (SELECT v.pid, c.region, count(*) AS n FROM pk_visit_dp v JOIN pk_patient_dp p ON p.pid = v.pid LEFT JOIN pk_post c ON c.postcode = p.postcode AND p.age > 40 GROUP BY v.pid, c.region) t GROUP BY region', 10, 1),
+('two of them', 'SELECT capital AS g, sum(density) AS x FROM (SELECT p.pid, r.capital, c.density, count(v.vid) AS n FROM pk_patient_dp p LEFT JOIN pk_visit_dp v ON v.pid = p.pid LEFT JOIN pk_post c ON c.postcode = p.postcode AND c.density < 60 LEFT JOIN pk_region r ON r.region = c.region GROUP BY 1, 2, 3) t WHERE n > 1 OR density IS NULL GROUP BY capital', 70, 1),
+('people without a row of another table', 'SELECT smokes::text AS g, sum(n) AS x FROM (SELECT p.pid, e.smokes, count(v.vid) AS n FROM pk_patient_dp p LEFT JOIN pk_visit_dp v ON v.pid = p.pid LEFT JOIN pk_extra_dp e ON e.pid = p.pid GROUP BY 1, 2) t GROUP BY smokes', 10, 1),
 ('a row''s public table beside', 'SELECT sex AS g, sum(n) AS x FROM (SELECT v.pid, p.sex, count(*) FILTER (WHERE o.organ) AS n FROM pk_visit_dp v JOIN pk_patient_dp p ON p.pid = v.pid JOIN pk_code o ON o.reason = v.reason GROUP BY 1, 2) t GROUP BY sex', 10, 1),
 ('EXISTS below', 'SELECT sex AS g, sum(n) AS x FROM (SELECT p.pid, p.sex, count(*) AS n FROM pk_patient_dp p JOIN pk_visit_dp v ON v.pid = p.pid WHERE EXISTS (SELECT FROM pk_visit_dp u WHERE u.pid = p.pid AND u.urgent) GROUP BY p.pid, p.sex) t GROUP BY sex', 10, 1),
 ('WITH', 'WITH t AS (SELECT v.pid, p.sex, count(*) AS n FROM pk_visit_dp v JOIN pk_patient_dp p ON p.pid = v.pid GROUP BY 1, 2) SELECT sex AS g, avg(n) * 100 AS x FROM t GROUP BY sex', 10, 2),
@@ -206,6 +212,9 @@ FROM unnest(ARRAY['SELECT sex, count(*), avg(n), sum(age) FROM (SELECT v.pid, p.
                   'SELECT reason, count(*) FROM (SELECT v.pid, v.reason FROM pk_visit_dp v JOIN pk_patient_dp p ON p.pid = v.pid GROUP BY 1, 2) t GROUP BY reason']) WITH ORDINALITY a (query, i), dp_explain(query) e
 ORDER BY i;
 EXPLAIN (COSTS off, VERBOSE) SELECT sex, avg(n) FROM (SELECT v.pid, p.sex, count(*) AS n FROM pk_visit_dp v JOIN pk_patient_dp p ON p.pid = v.pid GROUP BY v.pid, p.sex) t WHERE sex <> 'x' GROUP BY sex;
+SET ROLE regress_controller;
+SELECT dp_grant(v, 'regress_analyst', replay => '1 day') FROM unnest('{pk_patient_dp,pk_visit_dp,pk_extra_dp}'::regclass[]) v;
+SET ROLE regress_analyst;
 -- An answer is given again to what is the same question: a key that nothing names changes nothing, nor does a condition that says the same.
 CREATE TEMP TABLE pk_again (question text, reason text);
 DO $$
@@ -227,16 +236,12 @@ END $$;
 SELECT * FROM pk_again;
 SET ROLE regress_controller;
 SELECT DISTINCT regexp_replace(query, '\s+', ' ', 'g') AS query, parameters ->> 'unit' AS unit, parameters ->> 'max_rows' AS max_rows, parameters ->> 'rows_of_unit' AS rows_of_unit
-FROM dp_rdr.ledger WHERE relation ~ '^public\.pk_' AND query ~ 'density|age >|ward' ORDER BY 1;
+FROM dp_rdr.ledger WHERE relation ~ '^public\.pk_' AND query ~ '10 \* n|density >|sum\(visits' ORDER BY 1;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Refused, before anything is charged
 -- ---------------------------------------------------------------------------------------------------------------------
 
-CREATE TABLE pk_extra (pid integer CONSTRAINT pk_one UNIQUE, smokes boolean);
-INSERT INTO pk_extra SELECT i, i % 4 = 0 FROM generate_series(1, 900) i;
-SELECT dp_protect('pk_extra', 'pk_extra_dp', unit => 'pid -> pk_patient(pid)', max_rows => 3);
-SELECT dp_grant('pk_extra_dp', 'regress_analyst', tau => 0, candidates => '{100}', epsilon_max => 100, delta => 1e-6, replay => '1 day');
 SELECT count(*) AS charged FROM dp_rdr.ledger \gset
 SET ROLE regress_analyst;
 -- A column of several rows.
@@ -245,7 +250,9 @@ SELECT avg(n) FROM (SELECT pid, reason, count(*) AS n FROM pk_visit_dp GROUP BY 
 SELECT avg(n) FROM (SELECT v.pid, p.sex, v.urgent AND p.insured, count(*) AS n FROM pk_visit_dp v JOIN pk_patient_dp p ON p.pid = v.pid GROUP BY 1, 2, 3) t;
 -- On the nullable side it is NULL beside a value.
 SELECT sex, count(*) FROM (SELECT v.pid, p.sex FROM pk_visit_dp v LEFT JOIN pk_patient_dp p ON p.pid = v.pid GROUP BY v.pid, p.sex) t GROUP BY sex;
-SELECT region, count(*) FROM (SELECT v.pid, c.region FROM pk_visit_dp v JOIN pk_patient_dp p ON p.pid = v.pid LEFT JOIN pk_post c ON c.postcode = p.postcode GROUP BY v.pid, c.region) t GROUP BY region;
+SELECT region, count(*) FROM (SELECT v.pid, c.region FROM pk_visit_dp v JOIN pk_patient_dp p ON p.pid = v.pid LEFT JOIN pk_post c ON c.postcode = p.postcode AND v.days > 3 GROUP BY v.pid, c.region) t GROUP BY region;
+SELECT region, count(*) FROM (SELECT p.pid, c.region FROM pk_patient_dp p LEFT JOIN (pk_visit_dp v LEFT JOIN pk_post c ON c.density > 3) ON v.pid = p.pid AND c.postcode = p.postcode AND v.days > 3 GROUP BY p.pid, c.region) t GROUP BY region;
+SELECT smokes, count(*) FROM (SELECT p.pid, e.smokes FROM pk_patient_dp p LEFT JOIN (pk_visit_dp v JOIN pk_extra_dp e ON e.pid = v.pid) ON v.pid = p.pid AND v.days > 3 GROUP BY p.pid, e.smokes) t GROUP BY smokes;
 SELECT count(*) FROM (SELECT p.pid, v.pid FROM pk_patient_dp p LEFT JOIN pk_visit_dp v ON v.pid = p.pid GROUP BY p.pid, v.pid) t;
 -- A public table with several rows for one, or whose row belongs to one of several.
 SELECT street, count(*) FROM (SELECT p.pid, m.street FROM pk_patient_dp p JOIN pk_many m ON m.postcode = p.postcode GROUP BY p.pid, m.street) t GROUP BY street;

@@ -2,7 +2,7 @@
 from typing import NamedTuple
 
 from account import Limits, Measure
-from joins import conditions_above, joined_rows, make_tree, most_rows
+from joins import conditions_above, joined_rows, make_tree, most_rows, of_one_row
 
 # Types of the unit's columns, and how its values are written. Numeric ones in two spellings of the same number.
 UNIT_TYPES = {
@@ -394,7 +394,7 @@ def make_joined_question(rng, schema):
         keys = (True,)
     where = "" if keep is None else f" WHERE {keep.alias}.d IN ('p', 'q')"
     keeps = (lambda row: True) if keep is None else lambda row: row[f"{keep.alias}.d"] in ("p", "q")
-    one_group = not pick or single or (of.table == "people" and of in tree.kept())
+    one_group = not pick or single or of in of_one_row(tree)
     several = [source for source in sources if source.table != "people" and schema.rows > 1]
     groups = schema.groups if len(several) == 1 else rows
     per_group = schema.per_group if len(several) == 1 else 0
