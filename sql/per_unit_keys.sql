@@ -85,6 +85,7 @@ INSERT INTO pk_query VALUES
 ('people without a row of another table', 'SELECT smokes::text AS g, sum(n) AS x FROM (SELECT p.pid, e.smokes, count(v.vid) AS n FROM pk_patient_dp p LEFT JOIN pk_visit_dp v ON v.pid = p.pid LEFT JOIN pk_extra_dp e ON e.pid = p.pid GROUP BY 1, 2) t GROUP BY smokes', 10, 1),
 ('a row''s public table beside', 'SELECT sex AS g, sum(n) AS x FROM (SELECT v.pid, p.sex, count(*) FILTER (WHERE o.organ) AS n FROM pk_visit_dp v JOIN pk_patient_dp p ON p.pid = v.pid JOIN pk_code o ON o.reason = v.reason GROUP BY 1, 2) t GROUP BY sex', 10, 1),
 ('EXISTS below', 'SELECT sex AS g, sum(n) AS x FROM (SELECT p.pid, p.sex, count(*) AS n FROM pk_patient_dp p JOIN pk_visit_dp v ON v.pid = p.pid WHERE EXISTS (SELECT FROM pk_visit_dp u WHERE u.pid = p.pid AND u.urgent) GROUP BY p.pid, p.sex) t GROUP BY sex', 10, 1),
+('DISTINCT', 'SELECT sex AS g, count(*) AS x FROM (SELECT DISTINCT v.pid, p.sex FROM pk_visit_dp v JOIN pk_patient_dp p ON p.pid = v.pid) t GROUP BY sex', 1, 1),
 ('WITH', 'WITH t AS (SELECT v.pid, p.sex, count(*) AS n FROM pk_visit_dp v JOIN pk_patient_dp p ON p.pid = v.pid GROUP BY 1, 2) SELECT sex AS g, avg(n) * 100 AS x FROM t GROUP BY sex', 10, 2),
 ('a view', 'SELECT sex AS g, sum(visits) AS x FROM pk_per_dp GROUP BY sex', 10, 1),
 ('sub-SELECTs below', 'SELECT s AS g, sum(n) AS x FROM (SELECT who, s, count(*) AS n FROM (SELECT v.pid AS who, p.sex AS s FROM pk_visit_dp v JOIN pk_patient_dp p USING (pid)) j GROUP BY who, s) t GROUP BY s', 10, 1),
