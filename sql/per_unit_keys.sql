@@ -168,6 +168,21 @@ RESET ALL;
 SET ROLE regress_controller;
 SELECT left(query, 28) AS query, count(*), count(DISTINCT digest) FROM pk_digest GROUP BY query ORDER BY query COLLATE "C";
 
+-- A person by two columns.
+CREATE TABLE pk_pair (h integer, k integer, sex text, PRIMARY KEY (k, h));
+INSERT INTO pk_pair SELECT i / 30, i % 30, CASE WHEN i % 4 = 0 THEN 'f' ELSE 'm' END FROM generate_series(0, 399) i;
+CREATE TABLE pk_pair_row (h integer, k integer, n integer);
+INSERT INTO pk_pair_row SELECT h, k, i FROM pk_pair, generate_series(1, 3) i;
+SELECT dp_protect('pk_pair', 'pk_pair_dp', unit => 'h, k'), dp_protect('pk_pair_row', 'pk_pair_row_dp', unit => 'h, k -> pk_pair(h, k)', max_rows => 3), dp_set_groups('pk_pair', 'sex', '{f,m}'),
+       dp_set_odometer('pk_pair', 'none', delta_total => 0.9);
+SELECT dp_grant(v, 'regress_analyst', tau => 0, candidates => '{100}', epsilon_max => 100, delta => 1e-6) FROM unnest('{pk_pair_dp,pk_pair_row_dp}'::regclass[]) v;
+SET ROLE regress_analyst;
+SELECT sex, round(rows, -1) AS rows, round(people, -1) AS people
+FROM (SELECT sex, sum(n) AS rows, count(*) AS people FROM (SELECT r.k, p.sex, r.h, count(*) AS n FROM pk_pair_row_dp r JOIN pk_pair_dp p ON p.h = r.h AND p.k = r.k GROUP BY r.k, p.sex, r.h) t GROUP BY sex) q;
+SELECT count(DISTINCT h) FROM (SELECT r.k, p.sex, r.h FROM pk_pair_row_dp r JOIN pk_pair_dp p ON p.h = r.h AND p.k = r.k GROUP BY r.k, p.sex, r.h) t;
+SELECT count(*) FROM (SELECT r.h, r.k, r.n FROM pk_pair_row_dp r JOIN pk_pair_dp p ON p.h = r.h AND p.k = r.k GROUP BY r.h, r.k, r.n) t;
+SET ROLE regress_controller;
+
 -- ---------------------------------------------------------------------------------------------------------------------
 -- What rows may hold
 -- ---------------------------------------------------------------------------------------------------------------------
