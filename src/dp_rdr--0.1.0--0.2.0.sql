@@ -200,12 +200,20 @@ COMMENT ON AGGREGATE dp_rdr.contribution(bytea, "any")
 CREATE FUNCTION dp_rdr.value_digest(value anyelement) RETURNS uuid
     AS 'MODULE_PATHNAME', 'dp_value_digest' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_rdr.value_digest(anyelement) IS '128 bits that equal values have in common, for count(DISTINCT x)';
+CREATE FUNCTION dp_rdr.only_value_step(anyelement, anyelement) RETURNS anyelement
+    AS 'MODULE_PATHNAME', 'dp_only_value_step' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.only_value_step(anyelement, anyelement) IS 'transition and combine function of only_value';
+CREATE AGGREGATE dp_rdr.only_value(value anyelement) (
+    SFUNC = dp_rdr.only_value_step, STYPE = anyelement, COMBINEFUNC = dp_rdr.only_value_step, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp_rdr.only_value(anyelement) IS 'of a column that is the same in all rows of one unit, its value as it is stored';
 REVOKE ALL ON FUNCTION
     dp_rdr.contribution_step(internal, bytea, "any"), dp_rdr.contribution_combine(internal, internal),
     dp_rdr.contribution_serialize(internal), dp_rdr.contribution_deserialize(bytea, internal),
-    dp_rdr.contribution_final(internal), dp_rdr.contribution(bytea, "any") FROM PUBLIC;
+    dp_rdr.contribution_final(internal), dp_rdr.contribution(bytea, "any"),
+    dp_rdr.only_value_step(anyelement, anyelement), dp_rdr.only_value(anyelement) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.contribution(bytea, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.value_digest(anyelement) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.only_value(anyelement) TO PUBLIC;
 
 -- What was a protected table with its bound becomes a domain of one table, with the same id.
 -- People and the account of what is told about them. Its tables have rows of the same people.

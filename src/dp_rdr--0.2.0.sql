@@ -629,6 +629,12 @@ COMMENT ON AGGREGATE dp_rdr.contribution(bytea, "any")
 CREATE FUNCTION dp_rdr.value_digest(value anyelement) RETURNS uuid
     AS 'MODULE_PATHNAME', 'dp_value_digest' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_rdr.value_digest(anyelement) IS '128 bits that equal values have in common, for count(DISTINCT x)';
+CREATE FUNCTION dp_rdr.only_value_step(anyelement, anyelement) RETURNS anyelement
+    AS 'MODULE_PATHNAME', 'dp_only_value_step' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.only_value_step(anyelement, anyelement) IS 'transition and combine function of only_value';
+CREATE AGGREGATE dp_rdr.only_value(value anyelement) (
+    SFUNC = dp_rdr.only_value_step, STYPE = anyelement, COMBINEFUNC = dp_rdr.only_value_step, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp_rdr.only_value(anyelement) IS 'of a column that is the same in all rows of one unit, its value as it is stored';
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Total replacements of partial built-ins. They take their place in the internal statement, where an analyst has written
@@ -1600,6 +1606,7 @@ GRANT EXECUTE ON FUNCTION dp_rdr.is_other_node(text), dp_rdr.is_other_column(tex
 GRANT EXECUTE ON FUNCTION dp_rdr.selection_sums(bytea, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.contribution(bytea, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.value_digest(anyelement) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.only_value(anyelement) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.canonical(anyelement, integer) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.is_short(anyelement) TO PUBLIC;
 -- So do the total replacements, and the list that explains them.

@@ -579,15 +579,38 @@ static int only_several(const Links *links, Set kept) {
     return found >= 0 && links->sources[found].path == nullptr ? -1 : found;
 }
 
-static void find_one_rows(const Links *links, Set kept, bool *one_row) {
-    Set found = 0;
+static Set sources_named(const Links *links, Node *condition) {
+    const Bitmapset *varnos = pull_varnos(nullptr, condition);
+    Set named = 0;
     for (int i = 0; i < links->n; i++)
-        if (is_private(links, i, kept) && links->sources[i].path->keyed)
-            found |= set_of(i);
+        if (bms_is_member(links->sources[i].source->varno, varnos))
+            named |= set_of(i);
+    return named;
+}
+
+// Whether a source is on one nullable side, and there alone, of an outer join whose ON names no source beside it and `known`: then it
+// has a row beside all rows that have the same ones of `known`, or beside none.
+static bool is_found_by(const Links *links, const List *joins, int target, Set known) {
+    bool found = false;
+    ListCell *cell;
+    foreach (cell, joins) {
+        auto *join = lfirst_node(JoinExpr, cell);
+        if (join->jointype != JOIN_LEFT || (sources_below(links, join->rarg) & set_of(target)) == 0)
+            continue;
+        if (!IsA(join->rarg, RangeTblRef) || (sources_named(links, join->quals) & ~(known | set_of(target))) != 0)
+            return false;
+        found = true;
+    }
+    return found;
+}
+
+// From the unit, by keys: what it has one row of at most, then what these lead to.
+static void find_one_rows(const Links *links, const List *joins, Set kept, bool *one_row) {
+    Set found = 0;
     for (bool more = true; more;) {
         more = false;
         for (int i = 0; i < links->n; i++)
-            if ((found & set_of(i)) == 0 && (kept & set_of(i)) != 0 && links->sources[i].path == nullptr &&
+            if ((found & set_of(i)) == 0 && ((kept & set_of(i)) != 0 || is_found_by(links, joins, i, found)) &&
                 is_determined(links, i, known_columns(links, i, found, kept))) {
                 found |= set_of(i);
                 more = true;
@@ -609,7 +632,7 @@ Joined *join_sources(const Linked *sources, int n, const List *items, List *equa
     joined->max_rows = smallest_product(&links, kept, &joined->keyed);
     joined->anchor = anchor_of(&links, kept);
     joined->several = only_several(&links, kept);
-    find_one_rows(&links, kept, joined->one_row);
+    find_one_rows(&links, joins_of(items), kept, joined->one_row);
     return joined;
 }
 

@@ -47,8 +47,8 @@ struct Joined {
     int anchor;     // where the unit is looked for: on no nullable side; its columns hold the unit, if those of one do
     int several;    // the only one that a unit may have several rows of; -1: none, or several
     bool one_row
-        [max_sources]; // of each unit one row at most, and that in all that is joined: its columns are one group. Also of a
-                       // public table that such rows lead to by a key
+        [max_sources]; // of each unit one row at most, and that in all that is joined: its columns are one group. Also where
+    // such rows lead to it by a key; and where an outer join adds it to all of a unit's rows or to none
     List *equalities; // Equality *
 };
 

@@ -98,6 +98,8 @@ constexpr int unit_varno = 2 * max_sources;
 
 struct PerUnit {
     List *columns; // Aggref *: over the sources; distinct
+    List *keys;    // Node *: over the sources, what it is grouped by beside the unit's columns
+    List *carried; // Var *: columns of the sources that stand above it as they are; distinct
     Node *where;   // which units there are: over these, or null
 };
 
@@ -121,7 +123,7 @@ struct Leaf {
     int noutputs;
     Output *outputs;
     PerUnit *
-        per_unit; // keys, arguments, filters and its `where` are over Vars of unit_varno, by the place of the column; or null
+        per_unit; // keys, arguments, filters and its `where` are over Vars of unit_varno, by the place of the column, and what it carries; or null
     List *counted; // List * of int: the columns (column_number) of each count(DISTINCT ..); NIL: none is asked for
     Limits limits; // of whoever asks
 };

@@ -26,9 +26,9 @@ void check_outputs(int outputs) {
                     "Ask for fewer at a time; GROUP BY gives many counts for the price of one.");
 }
 
-void check_unit_columns(int aggregates) {
-    if (aggregates > max_outputs)
-        refuse_size("the query has too many aggregates of one person's rows", max_outputs, "of them",
+void check_unit_columns(int columns) {
+    if (columns > max_outputs)
+        refuse_size("the query has too many aggregates and columns of one person's rows", max_outputs, "of them",
                     "Ask for fewer at a time.");
 }
 

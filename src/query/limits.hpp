@@ -19,10 +19,11 @@ void check_text(const char *text);
 void check_columns(int columns);
 void check_sums(int columns); // of a leaf's internal statement, by what its aggregates are computed from
 void check_outputs(int outputs);
-void check_unit_columns(int aggregates); // distinct ones, below a leaf over one row for each unit
-void check_sources(int sources);         // of a leaf
-void check_joined(int columns);          // of its sources, that it names
-void check_public_columns(int columns);  // of them those that may be long
+void check_unit_columns(
+    int columns);                // aggregates and what is carried, distinct, below a leaf over one row for each unit
+void check_sources(int sources); // of a leaf
+void check_joined(int columns);  // of its sources, that it names
+void check_public_columns(int columns); // of them those that may be long
 void check_leaves(int leaves);
 void check_leaf_arguments(int arguments);
 // A leaf of so many parts that its text would be too long, told before the text is made.

@@ -11,7 +11,7 @@
 
 namespace dp::query {
 
-constexpr char unit_remedy[] = "People are counted by count(*); their columns stand in GROUP BY below.";
+constexpr char unit_remedy[] = "People are counted by count(*); the columns that name them stand in GROUP BY below.";
 constexpr char cast_remedy[] = "Cast what is aggregated: sum(x::numeric).";
 
 // ---- of a statement ------------------------------------------------------------------------------------------------
@@ -59,21 +59,38 @@ static Column find_column(const Level *level, Node *node) {
     return OidIsValid(view) ? Column{entry, view, var->varattno} : find_below(level, entry, var->varattno);
 }
 
-// Whether the keys of a level are the columns of the unit of one facade.
-static bool groups_by_unit(const Level *level) {
-    const Query *query = level->query;
-    Column first = {};
+// Of the keys of a level those that are columns of one facade.
+static List *keys_of_entry(const Level *level, const RangeTblEntry *entry) {
     List *columns = NIL;
     ListCell *cell;
-    foreach (cell, query->groupClause) {
-        Column column =
-            find_column(level, get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell), query->targetList));
-        if (column.entry == nullptr || (first.entry != nullptr && column.entry != first.entry))
-            return false;
-        first = column;
-        columns = list_append_unique_int(columns, column_number(1, column.attno));
+    foreach (cell, level->query->groupClause) {
+        const Column column =
+            find_column(level, get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell), level->query->targetList));
+        if (column.entry == entry)
+            columns = list_append_unique_int(columns, column.attno);
     }
-    return count_units_now(first.view, columns);
+    return columns;
+}
+
+static bool covers_unit(Oid view, const List *columns) {
+    const List *of_unit = unit_columns_now(view);
+    return of_unit != NIL && list_difference_int(of_unit, columns) == NIL;
+}
+
+// Whether the columns of the unit of one facade are among the keys of a level.
+static bool groups_by_unit(const Level *level) {
+    List *seen = NIL;
+    ListCell *cell;
+    foreach (cell, level->query->groupClause) {
+        const Column column =
+            find_column(level, get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell), level->query->targetList));
+        if (column.entry == nullptr || list_member_ptr(seen, column.entry))
+            continue;
+        if (covers_unit(column.view, keys_of_entry(level, column.entry)))
+            return true;
+        seen = lappend(seen, const_cast<RangeTblEntry *>(column.entry));
+    }
+    return false;
 }
 
 static Level level_of(const RangeTblEntry *entry, const Level *level) {
@@ -200,38 +217,73 @@ void check_per_unit(const Query *below, ParseState *source) {
         refuse_part("FOR UPDATE or FOR SHARE", "Leave it out.", source, -1);
 }
 
-static const Source *source_of_unit(const Leaf *leaf, const List *columns) {
-    const Source *source = nullptr;
-    ListCell *cell;
-    foreach (cell, columns) {
-        const Source *found = source_of(leaf, varno_of(static_cast<AttrNumber>(lfirst_int(cell))));
-        if (found == nullptr || found->is_public || (source != nullptr && source != found))
-            return nullptr;
-        source = found;
-    }
-    return source != nullptr && count_units_now(source->relation, columns) ? source : nullptr;
+static const Var *plain_column(Node *node) {
+    while (IsA(node, RelabelType))
+        node = reinterpret_cast<Node *>(castNode(RelabelType, node)->arg);
+    return IsA(node, Var) && castNode(Var, node)->varattno > 0 ? castNode(Var, node) : nullptr;
 }
 
-static void check_groups(Leaf *leaf, const Query *below, ParseState *source) {
+static List *keys_of(const Query *below) {
+    List *keys = NIL;
+    ListCell *cell;
+    foreach (cell, below->groupClause)
+        keys = lappend(keys, get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell), below->targetList));
+    return keys;
+}
+
+// The columns of the unit of a source, as column_number, where all of them are among these; else NIL.
+static List *unit_of_source(const Source &source, const List *columns) {
+    List *numbers = NIL;
+    ListCell *cell;
+    foreach (cell, source.is_public ? NIL : unit_columns_now(source.relation))
+        numbers = lappend_int(numbers, column_number(source.varno, static_cast<AttrNumber>(lfirst_int(cell))));
+    return list_difference_int(numbers, columns) == NIL ? numbers : NIL;
+}
+
+// The columns of a unit that a column is one of; NIL: of none that the sub-SELECT groups by.
+static const List *unit_of_column(const Leaf *leaf, const Var *column) {
+    ListCell *cell;
+    foreach (cell, leaf->counted)
+        if (list_member_int(static_cast<List *>(lfirst(cell)), column_number(column)))
+            return static_cast<List *>(lfirst(cell));
+    return NIL;
+}
+
+// The units of sources that are all there, in leaf->counted: that they still are units is looked at with the question. In all rows of
+// one these columns are the same, whichever source they are of: joined rows are of one unit.
+static void find_units(Leaf *leaf, const List *keys, ParseState *source) {
     List *columns = NIL;
     ListCell *cell;
-    foreach (cell, below->groupClause) {
-        Node *key = get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell), below->targetList);
-        while (IsA(key, RelabelType))
-            key = reinterpret_cast<Node *>(castNode(RelabelType, key)->arg);
-        if (!IsA(key, Var) || castNode(Var, key)->varattno <= 0)
-            refuse_part("an aggregation below another one", "Group it by the columns that name a person alone.", source,
-                        exprLocation(key));
-        columns = list_append_unique_int(columns, column_number(castNode(Var, key)));
+    foreach (cell, keys)
+        if (const Var *column = plain_column(static_cast<Node *>(lfirst(cell))))
+            columns = list_append_unique_int(columns, column_number(column));
+    bool nullable = false;
+    for (int i = 0; i < leaf->njoined; i++) {
+        List *unit = unit_of_source(leaf->sources[i], columns);
+        if (unit != NIL && !leaf->sources[i].nullable)
+            leaf->counted = list_append_unique(leaf->counted, unit);
+        nullable = nullable || (unit != NIL && leaf->sources[i].nullable);
     }
-    const Source *unit = source_of_unit(leaf, columns);
-    if (unit == nullptr)
-        refuse_part("an aggregation below another one", "Group it by the columns that name a person alone.", source,
-                    -1);
-    if (unit->nullable)
+    if (leaf->counted == NIL && nullable)
         refuse_part("GROUP BY the columns that name a person on the nullable side of an outer join",
                     "Group by the same columns of the side that is kept.", source, -1);
-    leaf->counted = list_append_unique(leaf->counted, columns); // that it still is the unit
+    if (leaf->counted == NIL)
+        refuse_part("an aggregation below another one", "Group it by the columns that name a person.", source, -1);
+}
+
+// What else it is grouped by. All columns in that have one value for a unit (rows/per_unit), so it has one group.
+static void read_keys(Leaf *leaf, const Query *below, ParseState *source) {
+    const List *keys = keys_of(below);
+    find_units(leaf, keys, source);
+    ListCell *cell;
+    foreach (cell, keys) {
+        Node *key = static_cast<Node *>(lfirst(cell));
+        const Var *column = plain_column(key);
+        if (column != nullptr && unit_of_column(leaf, column) != NIL)
+            continue;
+        check_condition(key, source);
+        leaf->per_unit->keys = lappend(leaf->per_unit->keys, key);
+    }
 }
 
 // ---- its aggregates ------------------------------------------------------------------------------------------------
@@ -321,14 +373,22 @@ struct Opened {
 };
 } // namespace
 
-// An aggregate becomes a column.
+static Node *as_carried(Var *column, const Opened *opened) {
+    if (unit_of_column(opened->leaf, column) != NIL)
+        refuse_part("a column that names a person, above the sub-SELECT that groups by it", unit_remedy, opened->source,
+                    -1);
+    List **carried = &opened->leaf->per_unit->carried;
+    *carried = list_append_unique(*carried, column);
+    return reinterpret_cast<Node *>(column);
+}
+
+// An aggregate becomes a column; what it is grouped by stays one.
 static Node *as_column(Node *node, void *context) {
     auto *opened = static_cast<const Opened *>(context);
     if (node == nullptr)
         return nullptr;
     if (IsA(node, Var))
-        refuse_part("a column that names a person, above the sub-SELECT that groups by it", unit_remedy, opened->source,
-                    -1);
+        return as_carried(castNode(Var, node), opened);
     if (!IsA(node, Aggref))
         return border::mutate_expression(node, as_column, context);
     check_call(castNode(Aggref, node), opened->source);
@@ -346,16 +406,16 @@ static Node *as_column(Node *node, void *context) {
 }
 
 // count(the person), who is there in each row: count(1). Of one column of several only without DISTINCT.
-static Node *as_count_of_rows(const Aggref *call, const Query *below) {
-    if (call->aggfnoid != F_COUNT_ANY || (call->aggdistinct != NIL && list_length(below->groupClause) > 1))
+static Node *as_count_of_rows(const Aggref *call, const Opened *opened) {
+    if (call->aggfnoid != F_COUNT_ANY)
         return nullptr;
-    auto *argument = reinterpret_cast<Node *>(linitial_node(TargetEntry, call->args)->expr);
-    while (IsA(argument, RelabelType))
-        argument = reinterpret_cast<Node *>(castNode(RelabelType, argument)->arg);
-    if (!IsA(argument, Var) || castNode(Var, argument)->varlevelsup != 0 || castNode(Var, argument)->varattno <= 0)
+    const Var *argument = plain_column(reinterpret_cast<Node *>(linitial_node(TargetEntry, call->args)->expr));
+    if (argument == nullptr || argument->varlevelsup != 0)
         return nullptr;
-    auto *target = static_cast<TargetEntry *>(list_nth(below->targetList, castNode(Var, argument)->varattno - 1));
-    if (contain_aggs_of_level(reinterpret_cast<Node *>(target->expr), 0) || target->ressortgroupref == 0)
+    auto *target = static_cast<TargetEntry *>(list_nth(opened->below->targetList, argument->varattno - 1));
+    const Var *column = plain_column(reinterpret_cast<Node *>(target->expr));
+    const List *unit = column == nullptr ? NIL : unit_of_column(opened->leaf, column);
+    if (unit == NIL || (call->aggdistinct != NIL && list_length(unit) > 1))
         return nullptr;
     auto *count = static_cast<Aggref *>(copyObjectImpl(call));
     count->aggdistinct = NIL;
@@ -370,7 +430,7 @@ static Node *open_columns(Node *node, void *context) {
     if (node == nullptr)
         return nullptr;
     if (IsA(node, Aggref))
-        if (Node *count = as_count_of_rows(castNode(Aggref, node), opened->below))
+        if (Node *count = as_count_of_rows(castNode(Aggref, node), opened))
             return border::mutate_expression(count, open_columns, context);
     if (!IsA(node, Var))
         return border::mutate_expression(node, open_columns, context);
@@ -382,8 +442,8 @@ static Node *open_columns(Node *node, void *context) {
 }
 
 void read_per_unit(Leaf *leaf, Query *query, Query *below, ParseState *source) {
-    check_groups(leaf, below, source);
     leaf->per_unit = static_cast<PerUnit *>(palloc0(sizeof(PerUnit)));
+    read_keys(leaf, below, source);
     Opened opened = {leaf, below, source};
     check_opened(reinterpret_cast<Node *>(list_make2(query->targetList, query->jointree->quals)),
                  linitial_node(RangeTblRef, query->jointree->fromlist)->rtindex, below->targetList, source);
@@ -391,7 +451,7 @@ void read_per_unit(Leaf *leaf, Query *query, Query *below, ParseState *source) {
     Node *where = open_columns(query->jointree->quals, &opened);
     Node *having = as_column(static_cast<Node *>(copyObject(below->havingQual)), &opened);
     leaf->per_unit->where = make_and_qual(having, where);
-    check_unit_columns(list_length(leaf->per_unit->columns));
+    check_unit_columns(list_length(leaf->per_unit->columns) + list_length(leaf->per_unit->carried));
 }
 
 } // namespace dp::query

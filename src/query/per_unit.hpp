@@ -3,7 +3,8 @@
 //   SELECT avg(n) FROM (SELECT patient_id, count(*) AS n FROM visits_dp GROUP BY patient_id) t
 //
 // Such a level and the one above it are one leaf. What stands below, and its WHERE, are the leaf's sources; what the sub-SELECT
-// aggregates are the columns that the leaf's keys, arguments and conditions are made of, Vars of unit_varno.
+// aggregates are the columns that the leaf's keys, arguments and conditions are made of, Vars of unit_varno. So are columns of which
+// one unit has one value: GROUP BY patient_id, sex. They stay what they are, Vars of the sources.
 #pragma once
 
 #include "query/fold.hpp"
@@ -13,8 +14,8 @@ namespace dp::query {
 
 // ---- of a statement ----
 
-// The query that the only item of FROM stands for, where that groups by the columns of the unit and nothing else; null: it is none
-// such.
+// The query that the only item of FROM stands for, where that groups by the columns of the unit, whatever else it groups by; null: it
+// is none such.
 struct PerUnitItem {
     int index; // of its entry
     Level level;
@@ -36,9 +37,9 @@ UnitAggregate unit_aggregate(const Aggref *call);
 Query *per_unit_query(const Query *query);
 // What may stand in it beside aggregates. 0A000 with the part that may not.
 void check_per_unit(const Query *below, ParseState *source);
-// Fills leaf->per_unit and leaf->counted: the leaf's sources are read. Columns of the sub-SELECT in the query become columns of
-// unit_varno. 0A000: it does not group by the columns of a unit alone; an aggregate that has no bounded result, or that depends on the
-// order of rows; the unit's columns named above.
+// Fills leaf->per_unit and leaf->counted: the leaf's sources are read. What the sub-SELECT aggregates becomes columns of unit_varno in
+// the query; that the columns which it groups by have one value for a unit is for rows::prepare to check. 0A000: it does not group by
+// the columns of a unit; an aggregate that has no bounded result, or that depends on the order of rows; the unit's columns named above.
 void read_per_unit(Leaf *leaf, Query *query, Query *below, ParseState *source);
 
 } // namespace dp::query

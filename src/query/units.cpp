@@ -103,6 +103,18 @@ bool count_units_now(Oid view, const List *columns) {
     return columns != NIL && are_unit(path_now(view), view, columns);
 }
 
+List *unit_columns_now(Oid view) {
+    const catalog::UnitPath *path = path_now(view);
+    List *columns = NIL;
+    for (int i = 0; path != nullptr && path->direct && i < path->ncolumns; i++) {
+        const AttrNumber attno = get_attnum(view, path->names[i]);
+        if (attno == InvalidAttrNumber)
+            return NIL;
+        columns = lappend_int(columns, attno);
+    }
+    return columns;
+}
+
 const char *count_of_units(const catalog::UnitPath *path) {
     if (path == nullptr || !path->direct)
         return nullptr;

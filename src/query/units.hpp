@@ -19,6 +19,9 @@ bool are_unit(const catalog::UnitPath *path, Oid view, const List *columns);
 // The same as the catalog is now. A check for the place of an error in the text: what is answered is checked by rows::prepare.
 bool count_units_now(Oid view, const List *columns);
 
+// As the catalog is now, the columns of a facade, int, that hold the values of its units; NIL: none do, or not all of them are its.
+List *unit_columns_now(Oid view);
+
 // "count(DISTINCT a)" or "count(DISTINCT (a, b))" of a table whose rows hold their units' values; null: they do not.
 const char *count_of_units(const catalog::UnitPath *path);
 // As the catalog is now; null too where rows are units.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "border/guard.hpp"
+#include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "catalog/domain.hpp"
 #include "catalog/ledger.hpp"
@@ -35,6 +37,76 @@ void limit_per_unit(const Question *question, Units *units) {
     question->per_unit->max_rows = most_rows(question, units);
     units->clipped = units->single = units->one_group = true;
     units->max_rows = 1;
+}
+
+// ---- what is carried -----------------------------------------------------------------------------------------------
+
+// By keys alone, in all rows that are joined.
+static bool has_one_row(const Units *units, int source) {
+    return units->joined != nullptr ? units->joined->one_row[source] : units->path->keyed;
+}
+
+// The columns of the views that must have one value for a unit: what is grouped by beside its columns, and what stands above.
+static List *carried_of(const query::PerUnit *leaf) {
+    return list_concat(pull_var_clause(reinterpret_cast<Node *>(leaf->keys), 0), list_copy(leaf->carried));
+}
+
+// The first column that may have several, and its source; null: there is none.
+static const Var *find_several(const Question *question, const Units *units, const Source **of) {
+    ListCell *cell;
+    foreach (cell, carried_of(question->leaf->per_unit))
+        for (int i = 0; i < question->nsources; i++)
+            if (question->sources[i].source->varno == static_cast<int>(lfirst_node(Var, cell)->varno) &&
+                !has_one_row(units, i)) {
+                *of = &question->sources[i];
+                return lfirst_node(Var, cell);
+            }
+    return nullptr;
+}
+
+[[noreturn]] static void refuse_several(const query::Source *source, const char *column) {
+    const char *name = catalog::qualified_name(source->relation);
+    ereport(
+        ERROR,
+        (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+         errmsg("GROUP BY column %s of %s beside the columns that name a person is not supported in a query on a "
+                "restricted view",
+                column, name),
+         source->nullable ? errdetail("%s is on the nullable side of an outer join: of one person the column may "
+                                      "be NULL beside a value.",
+                                      name)
+                          : errdetail("Keys do not say that a person has one row of %s in what is joined.", name),
+         errhint("%sAggregate it there: count(*) FILTER (WHERE %s = ...), min, max or bool_or. Or group by it in a "
+                 "query without the sub-SELECT.",
+                 source->nullable ? "Use an inner join, or name in its ON tables alone of which a person has one row. "
+                                  : "",
+                 column)));
+    pg_unreachable();
+}
+
+void check_carried(const Question *question, const Units *units) {
+    const Source *source = nullptr;
+    if (const Var *column = find_several(question, units, &source))
+        refuse_several(source->source,
+                       quote_identifier(get_attname(source->source->relation, column->varattno, false)));
+}
+
+bool has_lost_carried(const Question *question, const Units *now) {
+    const Source *source = nullptr;
+    return question->per_unit != nullptr && find_several(question, now, &source) != nullptr;
+}
+
+// The value that all rows of a unit have, as it lies there: nothing is fetched, compared or made longer.
+DP_FUNCTION(dp_only_value_step) {
+    return PG_GETARG_DATUM(0);
+}
+
+static Node *only_value(const Var *column) {
+    Oid types[1] = {ANYELEMENTOID};
+    Aggref *call = make_aggregate(border::internal_function("only_value", 1, types), column->vartype,
+                                  list_make1(copyObject(const_cast<Var *>(column))), nullptr);
+    call->aggcollid = column->varcollid;
+    return reinterpret_cast<Node *>(call);
 }
 
 // ---- aggregates ----------------------------------------------------------------------------------------------------
@@ -196,14 +268,15 @@ void resolve_per_unit(ColumnRanges *columns, Question *question, ParamListInfo p
             query::make_total(reinterpret_cast<Node *>(copyObject(resolved.call->aggfilter)), nullptr, cost);
         own->columns = lappend(own->columns, resolve_aggregate(resolved));
     }
-    own->where = query::make_total(another(leaf->where), parameters, cost);
+    own->carried = reinterpret_cast<List *>(map_to_tables(reinterpret_cast<Node *>(leaf->carried), question));
+    own->where = map_to_tables(query::make_total(another(leaf->where), parameters, cost), question);
 }
 
 // ---- the statement -------------------------------------------------------------------------------------------------
 
 static Node *column_of(int number, Node *node) {
-    return reinterpret_cast<Node *>(
-        makeVar(1, static_cast<AttrNumber>(number), exprType(node), exprTypmod(node), exprCollation(node), 0));
+    return reinterpret_cast<Node *>(makeVar(query::unit_varno, static_cast<AttrNumber>(number), exprType(node),
+                                            exprTypmod(node), exprCollation(node), 0));
 }
 
 Query *select_per_unit(const Question *question, List **values) {
@@ -211,6 +284,8 @@ Query *select_per_unit(const Question *question, List **values) {
     ListCell *cell;
     foreach (cell, question->per_unit->columns)
         add_target(query, another(static_cast<Node *>(lfirst(cell))));
+    foreach (cell, question->per_unit->carried)
+        add_target(query, only_value(lfirst_node(Var, cell)));
     *values = NIL;
     foreach (cell, question->units->values)
         *values = lappend(*values, column_of(list_length(query->targetList) + foreach_current_index(cell) + 1,
@@ -219,9 +294,29 @@ Query *select_per_unit(const Question *question, List **values) {
     return query;
 }
 
-Node *over_statement(Node *node) {
-    ChangeVarNodes(node, query::unit_varno, 1, 0);
-    return node;
+static AttrNumber number_of_carried(const PerUnit *per_unit, const Var *column) {
+    ListCell *cell;
+    foreach (cell, per_unit->carried)
+        if (lfirst_node(Var, cell)->varno == column->varno && lfirst_node(Var, cell)->varattno == column->varattno)
+            return static_cast<AttrNumber>(list_length(per_unit->columns) + foreach_current_index(cell) + 1);
+    elog(ERROR, "a column above the rows of units is not carried");
+}
+
+static Node *vars_over_statement(Node *node, void *context) {
+    if (node == nullptr)
+        return nullptr;
+    if (!IsA(node, Var))
+        return border::mutate_expression(node, vars_over_statement, context);
+    auto *column = copyObject(castNode(Var, node));
+    if (column->varno != query::unit_varno)
+        column->varattno = number_of_carried(static_cast<const PerUnit *>(context), column);
+    column->varno = column->varnosyn = 1;
+    column->varattnosyn = column->varattno;
+    return reinterpret_cast<Node *>(column);
+}
+
+Node *over_statement(const Question *question, Node *node) {
+    return vars_over_statement(node, question->per_unit);
 }
 
 // ---- texts ---------------------------------------------------------------------------------------------------------

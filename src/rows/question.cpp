@@ -104,7 +104,7 @@ Node *expressions_of(const Question *question) {
     for (int i = 0; i < list_length(question->leaf->arguments); i++)
         all = lappend(all, question->expressions[i].node);
     if (question->per_unit != nullptr)
-        all = lappend(all, question->per_unit->columns);
+        all = list_concat(all, list_make2(question->per_unit->columns, question->per_unit->where));
     ListCell *cell;
     foreach (cell, question->semi_joins) {
         auto *semi = static_cast<const query::SemiJoin *>(lfirst(cell));
@@ -693,6 +693,7 @@ static void limit_groups(Question *question, Units *units) {
 static void begin_per_unit(Question *question, Units *units) {
     if (units == nullptr)
         catalog::refuse_changing(*question->settings);
+    check_carried(question, units);
     question->per_unit = static_cast<PerUnit *>(palloc0(sizeof(PerUnit)));
     limit_per_unit(question, units);
 }

@@ -73,6 +73,7 @@ struct Units {
 struct PerUnit {
     List *columns;        // Node *: aggregates over the tables, total
     query::Range *ranges; // where they lie
+    List *carried;        // Var *: of the tables; keys, arguments, filters and `where` are over these as well
     Node *where;          // over unit_varno, total; or null
     int max_rows;         // counts are at most this, and sums those of as many rows
 };
@@ -104,7 +105,7 @@ struct Question {
     bool tupled;   // the groups are tuples of public tables, with all values of the other keys (rows/public_values)
     int64 *places; // of each group in the product of the domains, ascending (rows/shown); null: all are groups
     const Units *units;   // null: a row is a unit
-    PerUnit *per_unit;    // keys, arguments and filters are over its columns; or null
+    PerUnit *per_unit;    // keys, arguments and filters are over its columns, and what it carries; or null
     const List *checked;  // oid: the tables and their parts, as they were when the question was resolved
     catalog::Asker asker; // whose it is
     const char *grantee;  // of the policy that it is asked under; null: the controller's own call

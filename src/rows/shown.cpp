@@ -108,8 +108,9 @@ static TupleDesc describe(const Question *question) {
 }
 
 void choose_shown(Question *question) {
-    List *conditions =
-        conditions_on_keys(question, question->per_unit != nullptr ? question->per_unit->where : question->where);
+    List *conditions = conditions_on_keys(question, question->where);
+    if (question->per_unit != nullptr) // what a key is over stands below as well, where it is carried
+        conditions = list_concat(conditions, conditions_on_keys(question, question->per_unit->where));
     if (question->leaf->nkeys == 0 || (conditions == NIL && question->places == nullptr))
         return;
     auto *kept = static_cast<int64 *>(palloc(sizeof(int64) * (question->ngroups + 1)));

@@ -10,6 +10,7 @@
 #include "rows/arguments.hpp"
 #include "rows/canonical.hpp"
 #include "rows/nodes.hpp"
+#include "rows/per_unit.hpp"
 #include "rows/public_rows.hpp"
 #include "rows/public_values.hpp"
 
@@ -391,7 +392,8 @@ const List *check_sources(const Question *question) {
     // A limit of rows that was charged for holds, also where a key has come since.
     const Units *now = units_of_all(question, nullptr);
     if (!equal(now->links, question->units->links) || !equal(now->values, question->units->values) ||
-        !equal(now->ancestors, question->units->ancestors) || (now->clipped && !question->units->clipped))
+        !equal(now->ancestors, question->units->ancestors) || (now->clipped && !question->units->clipped) ||
+        has_lost_carried(question, now))
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("the unit of a row of %s changed while it was asked", question->settings->relation_name),
                         errhint("Its charge stays. Ask again.")));

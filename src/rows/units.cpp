@@ -115,10 +115,11 @@ void group_by_unit(Query *query, const List *values, bool shown) {
 static Query *query_above(const Question *question, bool with_columns) {
     List *values = NIL;
     Query *below = select_per_unit(question, &values);
-    Node *where = over_statement(and_declared(question, another(question->per_unit->where)));
+    Node *where = over_statement(question, and_declared(question, another(question->per_unit->where)));
     Query *query = make_aggregation(subquery_entry(below, "person"), where);
-    add_target(query, over_statement(contribution_of(question, values)));
-    group_by_unit(query, values, with_columns);
+    add_target(query, over_statement(question, contribution_of(question, values)));
+    group_by_unit(query, reinterpret_cast<List *>(over_statement(question, reinterpret_cast<Node *>(values))),
+                  with_columns);
     return query;
 }
 

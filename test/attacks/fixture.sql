@@ -64,7 +64,7 @@ SELECT dp_set_odometer('scarce', 'filter', 0.1);
 SELECT dp_grant('scarce_dp', 'attack_analyst', tau => 0.95), dp_grant('scarce_dp', 'attack_team', tau => 0.95);
 
 -- People with several rows, by number and by way of another table; and people whose name is a text.
-CREATE TABLE patient (pid integer PRIMARY KEY, age integer) WITH (autovacuum_enabled = off);
+CREATE TABLE patient (pid integer PRIMARY KEY, age integer, job text) WITH (autovacuum_enabled = off);
 CREATE TABLE visit (vid integer PRIMARY KEY, pid integer, ward text, cost integer, price numeric, note text) WITH (autovacuum_enabled = off);
 CREATE TABLE bill (vid integer, part text, cost integer) WITH (autovacuum_enabled = off);
 CREATE TABLE letter (author text, subject text, cost integer) WITH (autovacuum_enabled = off);
@@ -103,8 +103,8 @@ CREATE DATABASE attack_without TEMPLATE attack_with;
 \set victim 'INSERT INTO person VALUES (4242, 90, ''Other'', ''Atlantis'', ''xyzzy-7319'', 73197319, ''NaN'', ''Infinity'', ''1871-03-17'', ''infinity'', ''high'', NULL); INSERT INTO scarce VALUES (90, ''xyzzy-7319'');'
 -- Everybody comes to three wards; the canary comes oftener than all of a ward's others together, and
 -- what nobody can have (no name, one of a megabyte) is there with the canary alone.
-\set visitors 'INSERT INTO patient SELECT id, 20 + id % 60 FROM generate_series(1, 1000) id; INSERT INTO visit SELECT id, 1 + id % 1000, ''w'' || id % 3, id % 50, id % 7, ''note '' || id FROM generate_series(1, 3000) id; INSERT INTO bill SELECT 1 + id % 3000, ''p'' || id % 2, id % 9 FROM generate_series(1, 6000) id; INSERT INTO letter SELECT ''author '' || id % 500, ''s'' || id % 2, id % 9 FROM generate_series(1, 1000) id;'
-\set visiting_victim 'INSERT INTO patient VALUES (4242, 90); INSERT INTO visit SELECT 100000 + id, 4242, CASE WHEN id > 100 THEN ''Atlantis'' ELSE ''w'' || id % 50 END, 73197319 * (-1) ^ id, ''NaN'', ''xyzzy-7319'' FROM generate_series(1, 3000) id; INSERT INTO bill SELECT 100000 + id % 3000, CASE WHEN id > 100 THEN ''xyzzy-7319'' ELSE ''p'' || id END, 73197319 FROM generate_series(1, 6000) id; INSERT INTO letter SELECT CASE id % 3 WHEN 0 THEN ''xyzzy-7319'' WHEN 1 THEN repeat(''xyzzy-7319'', 100000) END, ''Atlantis'', 73197319 FROM generate_series(1, 900) id;'
+\set visitors 'INSERT INTO patient SELECT id, 20 + id % 60, ''j'' || id % 3 FROM generate_series(1, 1000) id; INSERT INTO visit SELECT id, 1 + id % 1000, ''w'' || id % 3, id % 50, id % 7, ''note '' || id FROM generate_series(1, 3000) id; INSERT INTO bill SELECT 1 + id % 3000, ''p'' || id % 2, id % 9 FROM generate_series(1, 6000) id; INSERT INTO letter SELECT ''author '' || id % 500, ''s'' || id % 2, id % 9 FROM generate_series(1, 1000) id;'
+\set visiting_victim 'INSERT INTO patient VALUES (4242, 90, repeat(''xyzzy-7319'', 100000)); INSERT INTO visit SELECT 100000 + id, 4242, CASE WHEN id > 100 THEN ''Atlantis'' ELSE ''w'' || id % 50 END, 73197319 * (-1) ^ id, ''NaN'', ''xyzzy-7319'' FROM generate_series(1, 3000) id; INSERT INTO bill SELECT 100000 + id % 3000, CASE WHEN id > 100 THEN ''xyzzy-7319'' ELSE ''p'' || id END, 73197319 FROM generate_series(1, 6000) id; INSERT INTO letter SELECT CASE id % 3 WHEN 0 THEN ''xyzzy-7319'' WHEN 1 THEN repeat(''xyzzy-7319'', 100000) END, ''Atlantis'', 73197319 FROM generate_series(1, 900) id;'
 \set finish 'ANALYZE person; ANALYZE scarce; ANALYZE patient; ANALYZE visit; ANALYZE bill; ANALYZE letter;'
 \c attack_with
 :victim

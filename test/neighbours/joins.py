@@ -3,6 +3,7 @@
 A joined row is a dictionary from alias to a row, or to None where an outer join has found none. Rows of different people never
 meet by construction: each table comes in by an equality that links it, and what the account adds up is checked against the server's.
 """
+import re
 from itertools import permutations
 
 TABLES = ("people", "visits", "orders", "items")
@@ -152,6 +153,40 @@ def conditions_above(tree):
     if tree.kind == "LEFT JOIN":
         return conditions_above(tree.left)
     return conditions_above(tree.left) + conditions_above(tree.right) + ([tree.extra[0]] if tree.extra else [])
+
+
+def names_alone(join, sources):
+    """Whether ON names nothing beside these."""
+    aliases = {source.alias for source in sources}
+    extra = set() if join.extra is None else set(re.findall(r"(t\d+)\.", join.extra[0]))
+    return extra | {source.alias for pair in join.equalities for source, _ in pair} <= aliases
+
+
+def of_one_row(tree):
+    """Sources of which all joined rows of a person show the same row, or none: people that are always there, and what an outer join adds
+    to such by its ON alone."""
+    found = [source for source in tree.kept() if source.table == "people"]
+    while True:
+        more = [join.right for join in joins_of(tree) if isinstance(join.right, Source) and join.kind == "LEFT JOIN" and join.right not in found
+                and is_once_nullable(tree, join.right) and names_alone(join, found + [join.right])
+                and (join.right.table == "people" or has_key(join, found))]
+        if not more:
+            return found
+        found += more
+
+
+def has_key(join, found):
+    """Of orders the id, equated with what is known."""
+    return join.right.table == "orders" and any((a is join.right and x == "id" and b in found) or (b is join.right and y == "id" and a in found)
+                                                for (a, x), (b, y) in join.equalities)
+
+
+def joins_of(tree):
+    return [] if isinstance(tree, Source) else joins_of(tree.left) + joins_of(tree.right) + [tree]
+
+
+def is_once_nullable(tree, source):
+    return sum(join.kind == "LEFT JOIN" and source in join.right.sources() for join in joins_of(tree)) == 1
 
 
 # ---- how many rows of one person -----------------------------------------------------------------------------------

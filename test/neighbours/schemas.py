@@ -2,7 +2,7 @@
 from typing import NamedTuple
 
 from account import Limits, Measure
-from joins import conditions_above, joined_rows, make_tree, most_rows
+from joins import conditions_above, joined_rows, make_tree, most_rows, of_one_row
 
 # Types of the unit's columns, and how its values are written. Numeric ones in two spellings of the same number.
 UNIT_TYPES = {
@@ -198,8 +198,8 @@ def counted_first(measures, kind):
 
 
 def make_question(rng, schema):
-    if rng.random() < 0.2:
-        return make_per_unit_question(rng, schema)
+    if rng.random() < 0.3:
+        return make_carried_question(rng, schema) if rng.random() < 0.5 else make_per_unit_question(rng, schema)
     return make_joined_question(rng, schema) if rng.random() < 0.5 else make_plain_question(rng, schema)
 
 
@@ -253,6 +253,68 @@ def make_per_unit_question(rng, schema):
 
     return Question(sql, rows, tuple(measures), (lambda row: row["n"]) if by_n else (lambda row: ()), keys, passes, Limits(1, 1, True, True),
                     rng.choice(("regress_dp_laplace", "regress_dp_gaussian")), False)
+
+
+# ---- ... and the columns of their own rows beside what is aggregated ----
+
+CARRIED = ("g", "d", "m", "v", "w")
+
+
+def people_with_rows(tables, table, outer, keeps, limits, most):
+    """Of each person who has such a row, or of all: what is aggregated, and the columns of his own row."""
+    for person in tables["people"]:
+        own = [row for row in tables[table] if row["unit"] == person["unit"] and keeps(row)]
+        if not own and not outer:
+            continue
+        row = row_of(person["unit"], own or [Row(v=None, w=None)], lambda row: True, "v", limits, most)
+        row.update({column: person[column] for column in CARRIED})
+        row["vn"] = None if row["v"] is None else row["v"] * row["n"]
+        yield row
+
+
+def make_carried_measures(rng, most, limits):
+    """Texts, measures and their types, each with an argument of its own."""
+    v = rng.choice((("sum(v)", Measure("sum", "v", BOUNDS), "bigint"), ("avg(v)", Measure("pair", "v", BOUNDS), "numeric")))
+    calls = (("count(*)", Measure("count"), "bigint"), ("count(w)", Measure("count", "w"), "bigint"), v,
+             ("sum(n)", Measure("sum", "n", (1, most)), "numeric"),
+             ("sum(s)", Measure("sum", "s", (min(limits[0], most * limits[0]), most * limits[1])), "numeric"),
+             ("sum(v * n)", Measure("sum", "vn", (most * BOUNDS[0], most * BOUNDS[1])), "numeric"),
+             ("count(*) FILTER (WHERE m)", Measure("count", keeps=lambda row: row["m"] is True), "bigint"),
+             ("count(*) FILTER (WHERE n < 2 AND w > 3)", Measure("count", keeps=lambda row: row["n"] < 2 and (row["w"] or 0) > 3), "bigint"))
+    return (list(part) for part in zip(*rng.sample(calls, rng.choice((1, 2, 3)))))
+
+
+def make_carried_question(rng, schema):
+    table, outer = rng.choice(("visits", "orders")), rng.random() < 0.3
+    most, arguments = schema.rows, ""
+    if rng.random() < 0.4:
+        most = rng.choice((1, 2, 4, 7))
+        arguments = f", max_rows => {most}"
+    texts, measures, types = make_carried_measures(rng, most, BOUNDS)
+    pick = rng.choice(("", "g", "g", "m", "d", "n"))
+    text, passes = rng.choice(CONDITIONS) if rng.random() < 0.5 else ("", lambda row: True)
+    below, keeps = ("x.v > 0", CONDITIONS[0][1]) if rng.random() < 0.3 and not outer else ("", lambda row: True)
+    keys = {"": ((),), "g": GROUPS, "m": (False, True, None), "d": None, "n": tuple(range(1, most + 1))}[pick]
+    key = {"": lambda row: (), "g": lambda row: row["g"] if row["g"] in GROUPS else "left out"}.get(pick, lambda row: row[pick])
+    if pick in OF_KEYS:
+        keys = tuple(value for value in keys if text not in OF_KEYS[pick] or passes({pick: value}))
+    people, rows = f"{schema.name('people')}_dp p", f"{schema.name(table)}_dp x"
+    source = f"{people} LEFT JOIN {rows} ON x.unit = p.unit" if outer else rng.choice((f"{rows} JOIN {people} USING (unit)", f"{people}, {rows}"))
+    conditions = ["p.unit = x.unit"] * (source == f"{people}, {rows}") + [below] * bool(below)
+    unit = "p.unit" if outer else rng.choice(("p.unit", "x.unit", "x.unit, p.unit"))
+    columns = ", ".join(f"p.{column}" for column in rng.sample(CARRIED, len(CARRIED)))
+    sql = (f"SELECT {', '.join(([pick] if pick else []) + texts)} FROM (SELECT {columns}, count(*) AS n, sum(x.v) AS s FROM {source}"
+           + (f" WHERE {' AND '.join(conditions)}" if conditions else "") + f" GROUP BY {unit}, {columns}) t"
+           + (f" WHERE {text}" if text else "") + (f" GROUP BY {pick}" if pick else ""))
+    if arguments:
+        named = ([f"k {'boolean' if pick == 'm' else 'bigint' if pick == 'n' else 'text'}"] if pick else []) + \
+            [f"c{i} {kind}" for i, kind in enumerate(types)]
+        sql = f"SELECT * FROM dp_query($q${sql}$q${arguments}) AS ({', '.join(named)})"
+    policy = rng.choice(("regress_dp_finder", "regress_dp_gfinder") if keys is None else ("regress_dp_laplace", "regress_dp_gaussian"))
+    if keys is None:
+        measures = counted_first(measures, "count")
+    return Question(sql, lambda tables: people_with_rows(tables, table, outer, keeps, BOUNDS, most), tuple(measures), key, keys, passes,
+                    Limits(1, 1, True, True), policy, keys is None)
 
 
 def make_plain_question(rng, schema):
@@ -341,7 +403,7 @@ def make_joined_question(rng, schema):
         keys = (True,)
     where = "" if keep is None else f" WHERE {keep.alias}.d IN ('p', 'q')"
     keeps = (lambda row: True) if keep is None else lambda row: row[f"{keep.alias}.d"] in ("p", "q")
-    one_group = not pick or single or (of.table == "people" and of in tree.kept())
+    one_group = not pick or single or of in of_one_row(tree)
     several = [source for source in sources if source.table != "people" and schema.rows > 1]
     groups = schema.groups if len(several) == 1 else rows
     per_group = schema.per_group if len(several) == 1 else 0

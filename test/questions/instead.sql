@@ -131,6 +131,6 @@ SELECT count(*) FROM (SELECT user_id FROM events GROUP BY user_id
     HAVING min(at AT TIME ZONE 'UTC') FILTER (WHERE name = 'trial') < max(at AT TIME ZONE 'UTC') FILTER (WHERE name = 'purchase')) t;
 
 -- e08
-SELECT avg(least(greatest(days, 0), 400)) AS days
-FROM (SELECT u.user_id, extract(epoch FROM min(e.at AT TIME ZONE 'UTC') - min(u.signed_up)) / 86400 AS days
-      FROM users u JOIN events e ON e.user_id = u.user_id WHERE e.name = 'purchase' GROUP BY u.user_id) t;
+SELECT avg(least(greatest(extract(epoch FROM first - signed_up) / 86400, 0), 400)) AS days
+FROM (SELECT u.user_id, u.signed_up, min(e.at AT TIME ZONE 'UTC') AS first
+      FROM users u JOIN events e ON e.user_id = u.user_id WHERE e.name = 'purchase' GROUP BY u.user_id, u.signed_up) t;

@@ -183,6 +183,16 @@ SELECT count(*) FROM (SELECT DISTINCT pid FROM visit_dp) t
 SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY n) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t
 SELECT * FROM dp_query($$SELECT sum(n) FROM (SELECT pid, count(*) AS n, sum(cost) AS c FROM visit_dp GROUP BY pid) t$$, max_rows => 1048576) AS (n numeric)
 
+-- Nor does it matter what stands in his own row beside that.
+-- C01 SHAPE
+SELECT age / 10, count(*), sum(n) FROM (SELECT v.pid, p.age, count(*) AS n FROM visit_dp v JOIN patient_dp p ON p.pid = v.pid GROUP BY 1, 2) t GROUP BY 1
+SELECT count(*), sum(age * n), count(job), count(DISTINCT job) FROM (SELECT v.pid, p.age, p.job, count(*) AS n FROM visit_dp v JOIN patient_dp p ON p.pid = v.pid GROUP BY 1, 2, 3) t WHERE age > 30 OR job = 'j1' OR length(job) > 100000
+SELECT n, count(*) FROM (SELECT p.pid, p.age, p.job, count(v.cost) AS n FROM patient_dp p LEFT JOIN visit_dp v ON v.pid = p.pid GROUP BY 1, 2, 3 HAVING p.age > 80 OR p.job LIKE 'xyzzy%' OR count(*) > 2) t GROUP BY n
+SELECT count(*) FROM (SELECT v.pid, p.age, count(*) AS n FROM visit_dp v JOIN patient_dp p ON p.pid = v.pid GROUP BY 1, 2) t WHERE 1 / (age - 90) > 0 OR age / (n - 5) > 1 OR age * age * age * age * age * age > 0
+SELECT length(job) > 1000, sum(x) FROM (SELECT v.pid, p.job, p.age * max(v.cost) AS x FROM visit_dp v JOIN patient_dp p ON p.pid = v.pid GROUP BY v.pid, p.age, p.job) t GROUP BY 1
+SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY age) FROM (SELECT pid, age FROM patient_dp GROUP BY pid, age) t
+SELECT CASE WHEN far THEN 'far' ELSE 'near' END, count(*) FROM (SELECT v.pid, p.pid = 4242 AS far FROM visit_dp v JOIN patient_dp p ON p.pid = v.pid GROUP BY 1, 2) t GROUP BY 1
+
 -- What he alone has is no group, and nothing of it is raised or printed.
 -- C12 NOLEAK
 finder> SELECT c, count(*) FROM (SELECT pid, sum(cost::numeric) AS c FROM visit_dp GROUP BY pid) t GROUP BY c
@@ -192,8 +202,14 @@ finder> SELECT * FROM dp_query($$SELECT n, count(*) FROM (SELECT pid, count(*) A
 finder> SELECT x, count(*) FROM (SELECT pid, max(length(note)) AS x FROM visit_dp GROUP BY pid) t GROUP BY x
 finder> SELECT x, count(*) FROM (SELECT author, max(length(author)) + count(DISTINCT author) AS x FROM letter_dp GROUP BY author) t GROUP BY x
 
+finder> SELECT job, count(*) FROM (SELECT v.pid, p.job FROM visit_dp v JOIN patient_dp p ON p.pid = v.pid GROUP BY 1, 2) t GROUP BY job
+finder> SELECT substr(job, 1, 4), count(*) FROM (SELECT pid, job FROM patient_dp GROUP BY 1, 2) t GROUP BY 1
+finder> SELECT age * 1000003, count(*) FROM (SELECT v.pid, p.age, count(*) AS n FROM visit_dp v JOIN patient_dp p ON p.pid = v.pid GROUP BY 1, 2) t WHERE n > 100 GROUP BY 1
+
 -- Nobody's row is seen above, and nothing else is read below.
 -- D14 REFUSE 0A000
+SELECT ward, count(*) FROM (SELECT v.pid, v.ward FROM visit_dp v JOIN patient_dp p ON p.pid = v.pid GROUP BY 1, 2) t GROUP BY ward
+SELECT age, count(*) FROM (SELECT v.pid, p.age FROM visit_dp v LEFT JOIN patient_dp p ON p.pid = v.pid AND v.ward = 'Atlantis' GROUP BY 1, 2) t GROUP BY age
 SELECT pid FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t WHERE n > 5
 SELECT pid, sum(n) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t GROUP BY pid
 SELECT max(pid) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t
