@@ -8,11 +8,11 @@ SET search_path = contribution_by_hand, public;
 
 -- Words of 64 bits, in network order.
 CREATE FUNCTION counts(grain bigint, once integer = 0) RETURNS bytea IMMUTABLE PARALLEL SAFE
-RETURN int8send(0) || int8send(once) || int8send(grain) || int8send(0) || float8send(1) || int8send(0) || int8send(0) || float8send(0) || float8send(1);
+RETURN int8send(0) || int8send(once) || int8send(grain) || int8send(0) || float8send(1) || int8send(0) || int8send(0) || float8send(0) || float8send(1) || float8send(0) || float8send(1);
 CREATE FUNCTION sums(lower bigint, upper bigint, scale float8 = 1) RETURNS bytea IMMUTABLE PARALLEL SAFE
-RETURN int8send(1) || int8send(0) || int8send(1) || int8send(0) || float8send(scale) || int8send(lower) || int8send(upper) || float8send(0) || float8send(1);
+RETURN int8send(1) || int8send(0) || int8send(1) || int8send(0) || float8send(scale) || int8send(lower) || int8send(upper) || float8send(0) || float8send(1) || float8send(0) || float8send(1);
 CREATE FUNCTION parts(kind integer, lower float8, upper float8) RETURNS bytea IMMUTABLE PARALLEL SAFE
-RETURN int8send(kind) || int8send(0) || int8send(1) || int8send(0) || float8send(1) || int8send(0) || int8send(0) || float8send(lower) || float8send(upper - lower);
+RETURN int8send(kind) || int8send(0) || int8send(1) || int8send(0) || float8send(1) || int8send(0) || int8send(0) || float8send(lower) || float8send(upper - lower) || float8send(0) || float8send(1);
 CREATE FUNCTION facts(units integer, keys integer, kept bigint, VARIADIC measures bytea[]) RETURNS bytea IMMUTABLE PARALLEL SAFE
 RETURN int8send(units) || int8send(keys) || int8send(cardinality(measures)) || int8send(kept) || int8send(20261123) ||
        (SELECT string_agg(m, '' ORDER BY i) FROM unnest(measures) WITH ORDINALITY u (m, i));
@@ -234,6 +234,16 @@ SELECT dp_rdr.contribution(facts(0, 0, 1, parts(-1, 0, 1)), 1);
 SELECT dp_rdr.contribution(facts(0, 0, 1, set_byte(sums(0, 4), 15, 1)), 1);
 SELECT dp_rdr.contribution(facts(0, 0, 1, sums(0, 4)), 'one'::text);
 SELECT dp_rdr.contribution(facts(0, 1, 1, counts(1)), 'a literal', true);
+-- Points for products and moments alone, and nothing else for them; of as many as there may be each has its place.
+SELECT dp_rdr.contribution(facts(0, 0, 1, parts(5, 0, 1)), 1::float8);
+SELECT dp_rdr.contribution(facts(0, 0, 1, parts(2, 0, 1)), point(1, 1));
+SELECT dp_rdr.contribution(facts(0, 0, 1, parts(4, 0, 1)), 1::float8);
+SELECT key, sums FROM (SELECT dp_rdr.contribution(facts(0, 0, 1, parts(6, 0, 2)), point(x, 0.25)) AS result FROM unnest('{0.5,2,NaN}'::float8[]) x) r, groups_of(result, 6);
+DO $$
+BEGIN
+    EXECUTE (SELECT format('SELECT dp_rdr.contribution(facts(0, 0, 1, VARIADIC ARRAY[%s]), %s) FROM generate_series(1, 3)', string_agg('parts(6, 0, 1)', ','), string_agg('point(0.5, 0.5)', ','))
+             FROM generate_series(1, 97));
+END $$;
 SELECT dp_rdr.contribution(facts(1, 0, 1, counts(1)), point(1, 1), true);
 SELECT dp_rdr.contribution(facts(0, 0, 1, counts(1)), true) OVER () FROM contribution_rows;
 SELECT dp_rdr.contribution_combine(NULL::internal, NULL::internal);

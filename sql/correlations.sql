@@ -152,6 +152,15 @@ JOIN (SELECT p.club, covar_pop(r.km, p.age) AS p FROM run r JOIN runner p ON p.i
 SELECT near(n.c, x.c, 0.2) AS per_person
 FROM (SELECT covar_pop(t.n, t.far) AS c FROM (SELECT runner, count(*) AS n, max(km) AS far FROM run_dp GROUP BY runner) t) n,
      (SELECT covar_pop(t.n, t.far) AS c FROM (SELECT runner, count(*) AS n, max(km) AS far FROM run GROUP BY runner) t) x;
+-- As many as there may be, of somebody without rows and of somebody with some: neither fails.
+CREATE FUNCTION pg_temp.ask_many(f text, n integer, who integer) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('SELECT %s FROM run_dp WHERE runner = %s', (SELECT string_agg(format('%s(minutes, km + %s)', f, i), ',') FROM generate_series(1, n) i), who);
+    RETURN 'answered';
+EXCEPTION WHEN program_limit_exceeded THEN
+    RETURN sqlerrm;
+END $$;
+SELECT f, n, who, pg_temp.ask_many(f, n, who) FROM (VALUES ('corr', 51), ('corr', 98), ('covar_pop', 76), ('covar_pop', 98), ('corr', 99)) a (f, n), (VALUES (0), (1)) b (who);
 SET ROLE regress_joint_gauss;
 SELECT near(n.p, x.p, 8192 * 0.05) AS covar_pop, near(n.c, x.c, 0.2) AS corr
 FROM (SELECT covar_pop(minutes, km) AS p, corr(minutes, km) AS c FROM run_dp) n, (SELECT covar_pop(minutes, km) AS p, corr(minutes, km) AS c FROM run) x;
@@ -183,6 +192,8 @@ SELECT corr(y, x) OVER () FROM plot_dp;
 SELECT regr_sxx(y, x), regr_count(y, x) FROM plot_dp;
 SELECT corr(y, sqrt(k - 5)) FROM plot_dp;
 SELECT count(point(y, x)) FROM plot_dp;
+SELECT covar_pop(y, y + 0), count(point(y, y + 0)) FROM plot_dp;
+SELECT count(DISTINCT point(y, y + 0)), corr(y, y + 0) FROM plot_dp;
 SELECT covar_pop(y, x + random()) FROM plot_dp;
 \set VERBOSITY terse
 SET ROLE regress_controller;

@@ -275,6 +275,23 @@ INSERT INTO code VALUES (NULL, 'none', 0), (NULL, 'none', 0), (repeat('long', 10
 SET ROLE regress_analyst;
 SELECT pg_temp.rows_of('SELECT count(*) FROM visit_dp v JOIN code c ON c.code = v.code') AS five_times;
 SELECT pg_temp.ask('SELECT count(*) AS n FROM visit_dp v JOIN code c ON c.code = v.code', -2);
+-- Where clocks are turned local times are out of the order of instants, and two of them are one: an error, or a second row of a key, if somebody is there.
+SET ROLE regress_controller;
+CREATE TABLE stop (person integer PRIMARY KEY, at timestamptz);
+INSERT INTO stop SELECT i, timestamptz '2024-03-31 00:00+00' + i * interval '10 minutes' FROM generate_series(1, 30) i;
+CREATE TABLE slot (t timestamp PRIMARY KEY, day date UNIQUE, instant timestamptz UNIQUE, label text);
+INSERT INTO slot VALUES ('2024-03-31 02:30', '2024-03-30', '2024-03-31 01:30+00', 'gap'), ('2024-03-31 03:30', '2024-03-31', '2024-03-31 02:30+00', 'real');
+SELECT dp_protect('stop', 'stop_dp', unit => 'person'), dp_set_public('slot', 'stop'), dp_set_odometer('stop', 'none', delta_total => 0.1);
+SELECT dp_grant('stop_dp', 'regress_analyst', tau => 0, epsilon_max => 100, candidates => '{100}');
+GRANT SELECT ON slot TO regress_analyst;
+SET ROLE regress_analyst;
+SET TimeZone = 'Europe/Berlin';
+SELECT attempt('SELECT count(*) FROM stop_dp p JOIN slot c ON c.t = p.at'), attempt('SELECT count(*) FROM stop_dp p, slot c WHERE p.at = c.day'),
+       attempt('SELECT label, count(*) FROM (SELECT p.person, c.label, count(*) AS n FROM stop_dp p JOIN slot c ON c.t = p.at GROUP BY 1, 2) t GROUP BY label');
+SELECT attempt('SELECT count(*) FROM stop_dp p WHERE EXISTS (SELECT 1 FROM slot c WHERE c.t = p.at)'), attempt('SELECT count(*) FROM stop_dp WHERE at IN (SELECT t FROM slot)'),
+       attempt('SELECT count(*) FROM stop_dp p JOIN slot c ON c.instant = p.at AND c.t = c.instant');
+SELECT abs(count(*) - 2) <= 1 AS by_instant FROM stop_dp p JOIN slot c ON c.instant = p.at WHERE p.at > date '2024-01-01' AND c.t < p.at + interval '1 day';
+RESET TimeZone;
 -- More groups than an answer may have.
 SET ROLE regress_controller;
 CREATE TABLE many (code text PRIMARY KEY, k integer);

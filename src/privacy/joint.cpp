@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 #include "privacy/printed.hpp"
 
@@ -11,6 +12,7 @@ namespace dp::privacy {
 
 namespace {
 
+constexpr char not_joint[] = "an aggregate of one column is read off sums of two";
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 double within(double x, double low, double high) {
@@ -260,8 +262,10 @@ Interval interval_of(Aggregate fn, const Region &region, const JointBounds &boun
         const Interval a = intercept_in(region, origin_of(bounds.x));
         return {height_of(bounds, a.lower), height_of(bounds, a.upper)};
     }
-    default:
+    case Aggregate::covar_pop:
         return scaled(covariance_in(region), area_of(bounds));
+    default:
+        throw std::logic_error(not_joint);
     }
 }
 
@@ -296,8 +300,10 @@ double joint_number(Aggregate fn, const JointSums &noisy, const JointBounds &bou
         const double run = bounded_mean(sums.x(), c) - origin_of(bounds.x);
         return height_of(bounds, bounded_mean(sums.y(), c) - slope_of(sums) * run);
     }
-    default:
+    case Aggregate::covar_pop:
         return finite(area_of(bounds) * covariance_of(sums));
+    default:
+        throw std::logic_error(not_joint);
     }
 }
 

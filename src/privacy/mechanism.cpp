@@ -29,8 +29,10 @@ constexpr double one = static_cast<double>(pair_one);
 // ---- Measures ----
 
 struct Asked {
-    bool count = false, sum = false, avg = false, spread = false, products = false, moments = false;
+    bool count = false, sum = false, avg = false, spread = false, products = false, moments = false, others = false;
     MeasureKind kind() const {
+        if ((products || moments) && others)
+            throw std::logic_error("what is asked of two columns shares its measure with nothing else");
         if (products || moments)
             return moments ? MeasureKind::moments : MeasureKind::products;
         if (spread)
@@ -259,6 +261,7 @@ std::vector<Measure> leaf_measures(const std::vector<AggregateCall> &calls, bool
             asked.spread |= is_spread(fn);
             asked.products |= is_joint(fn);
             asked.moments |= divides_by_variance(fn);
+            asked.others |= !is_joint(fn);
         }
         m.kind = m.fraction >= 0 ? MeasureKind::quantile : asked.kind();
     }

@@ -53,6 +53,11 @@ constexpr int coordinates_of(MeasureKind kind) {
     }
 }
 
+constexpr int most_coordinates = 6; // of any kind
+static_assert(coordinates_of(MeasureKind::triple) <= most_coordinates &&
+              coordinates_of(MeasureKind::products) <= most_coordinates &&
+              coordinates_of(MeasureKind::moments) <= most_coordinates);
+
 // One aggregate call of a query. argument: any number that identifies the argument column (-1: count(*)); filter: any
 // number that identifies the FILTER condition (-1: none).
 struct AggregateCall {

@@ -58,7 +58,8 @@ void check_columns(int columns) {
 void check_sums(int columns) {
     if (columns > max_columns)
         refuse_size("the query has too many group keys and aggregates", max_columns,
-                    "sums and keys: an average takes two sums, a variance three", "Ask for fewer at a time.");
+                    "sums and keys: an average takes two sums, a variance three, a covariance four, a correlation six",
+                    "Ask for fewer at a time.");
 }
 
 void check_leaves(int leaves) {

@@ -4,6 +4,7 @@
 #include "border/versions.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
+#include "query/joint.hpp"
 #include "query/limits.hpp"
 #include "query/remedy.hpp"
 #include "query/shape.hpp"
@@ -336,7 +337,8 @@ UnitAggregate unit_aggregate(const Aggref *call) {
 
 static const char *remedy_of(const Aggref *call) {
     Oid type = call->aggargtypes == NIL ? InvalidOid : linitial_oid(call->aggargtypes);
-    if (type == FLOAT4OID || type == FLOAT8OID)
+    privacy::Aggregate joint;
+    if ((type == FLOAT4OID || type == FLOAT8OID) && !identify_joint(call, &joint))
         return cast_remedy;
     return "A person's rows are aggregated by count, count(DISTINCT x), sum, avg, min, max (of whole numbers, "
            "numerics, "

@@ -149,10 +149,25 @@ static void check_call(Node *node, Oid function, Oid collation, List *arguments,
 
 static bool check_node(Node *node, void *context);
 
+// timestamptz = timestamp, and = date. Local times are not in the order of the instants that they stand for where clocks are turned, and
+// two may stand for one: the server would find out of order what it has sorted to join it, and raise an error where somebody's row
+// matches; and what is a key of the one is none of the other (formulas.md, 9.7).
+static bool turns_with_clocks(Oid op, Oid function, const List *arguments) {
+    return list_length(arguments) == 2 && contains_column(static_cast<Node *>(linitial(arguments))) &&
+           contains_column(static_cast<Node *>(lsecond(arguments))) &&
+           op_mergejoinable(op, exprType(static_cast<Node *>(linitial(arguments)))) &&
+           func_volatile(function) != PROVOLATILE_IMMUTABLE;
+}
+
 // Checks a call and goes on into its arguments.
 static bool check_operator(Node *node, Oid op, Oid function, Oid collation, List *arguments, ParseState *source) {
     refuse_if(op >= FirstUnpinnedObjectId, "a user-defined operator", "Use the built-in operators.", source,
               exprLocation(node));
+    refuse_if(
+        turns_with_clocks(op, function, arguments), "an equality of columns that depends on the time zone",
+        "Compare columns of one type: the owner of a table can add one, GENERATED ALWAYS AS (x AT TIME ZONE 'UTC') "
+        "STORED.",
+        source, exprLocation(node));
     check_call(node, function, collation, arguments, source);
     return border::walk_expression(node, check_node, source);
 }
@@ -607,6 +622,11 @@ static int place_of(const List *nodes, const Node *node) {
     return -1;
 }
 
+// Of the point that two columns make those know that take two: whoever writes it counts something else, which is refused.
+static int place_of_argument(const Leaf *leaf, Node *argument, privacy::Aggregate fn) {
+    return joint_parts(argument) != NIL && !privacy::is_joint(fn) ? -1 : place_of(leaf->arguments, argument);
+}
+
 // The argument of an aggregate: a column, or an expression. count(expression) has one where the same is summed as well, so that
 // both are of one measure; of its own it counts the rows where it is there.
 static void set_argument(Leaf *leaf, Aggregate *aggregate, const Aggref *call, Expr **filter, ParseState *source) {
@@ -616,7 +636,7 @@ static void set_argument(Leaf *leaf, Aggregate *aggregate, const Aggref *call, E
         aggregate->attno = column_number(column);
         return;
     }
-    aggregate->argument = place_of(leaf->arguments, argument);
+    aggregate->argument = place_of_argument(leaf, argument, aggregate->fn);
     if (aggregate->argument < 0) {
         aggregate->fn = privacy::Aggregate::count_star;
         *filter = and_present(*filter, argument);
@@ -630,11 +650,10 @@ static void add_argument(Leaf *leaf, const Aggref *call, ParseState *source) {
         (fn == privacy::Aggregate::count && !counts_values(leaf, call)))
         return;
     Node *argument = argument_of(call);
-    if (argument_column(argument) != nullptr || place_of(leaf->arguments, argument) >= 0)
+    if (argument_column(argument) != nullptr || place_of_argument(leaf, argument, fn) >= 0)
         return;
     check_clauses(leaf, call, source);
-    List *parts = joint_parts(argument);
-    check_condition(parts == NIL ? argument : reinterpret_cast<Node *>(parts), source);
+    check_condition(privacy::is_joint(fn) ? reinterpret_cast<Node *>(joint_parts(argument)) : argument, source);
     leaf->arguments = lappend(leaf->arguments, argument);
 }
 

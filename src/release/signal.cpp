@@ -209,6 +209,7 @@ static const rows::Question *count_of(const rows::Question *question, const Wish
     count->sensitivities = sensitivities;
     count->norms = norms;
     count->bounds = static_cast<const privacy::Bounds **>(palloc0(sizeof(privacy::Bounds *)));
+    count->second_bounds = nullptr;
     count->argument_columns = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber)));
     count->measure_of = static_cast<int *>(palloc0(sizeof(int)));
     count->decimals = static_cast<int *>(palloc(sizeof(int)));

@@ -254,18 +254,25 @@ void refuse_unbounded(const Question *question, const char *text) {
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                     errmsg("no bounds of %s follow from what is declared of the columns of %s", text,
                            question->settings->relation_name),
-                    errhint("Wrap it: least(greatest(%s, 0), 1000), where NULL counts as 0. Or ask the controller "
+                    errhint("Wrap it: least(greatest(%s, 0), 1000), where NULL counts as 0 unless WHERE leaves it out. "
+                            "Or ask the controller "
                             "for bounds of the columns in it: dp_set_bounds('%s', column, lower, upper).",
                             text, question->settings->relation_name)));
     pg_unreachable();
 }
 
-// Of two columns that one; else the argument.
-static const char *part_text(const Question *question, int aggregate, int part) {
+// Of two columns that one; else the argument. Of a column it is known whose it is.
+[[noreturn]] static void refuse_part(const catalog::Reading &reading, const Question *question, int aggregate,
+                                     int part) {
     auto *argument =
         static_cast<Node *>(list_nth(question->leaf->arguments, question->leaf->aggregates[aggregate].argument));
-    const List *parts = query::joint_parts(argument);
-    return expression_text(question, parts == NIL ? argument : as_written(parts, part));
+    if (const List *parts = query::joint_parts(argument)) {
+        argument = as_written(parts, part);
+        if (IsA(argument, Var) && castNode(Var, argument)->varno != query::unit_varno)
+            (void)bounds_of_column(reading, question,
+                                   query::column_number(castNode(Var, map_to_tables(argument, question))));
+    }
+    refuse_unbounded(question, expression_text(question, argument));
 }
 
 const privacy::Bounds *argument_bounds(const catalog::Reading &reading, const Question *question, int aggregate) {
@@ -273,14 +280,14 @@ const privacy::Bounds *argument_bounds(const catalog::Reading &reading, const Qu
     if (expression == nullptr)
         return bounds_of_column(reading, question, question->argument_columns[aggregate]);
     if (expression->bounds == nullptr)
-        refuse_unbounded(question, part_text(question, aggregate, 0));
+        refuse_part(reading, question, aggregate, 0);
     return expression->bounds;
 }
 
-const privacy::Bounds *second_bounds(const Question *question, int aggregate) {
+const privacy::Bounds *second_bounds(const catalog::Reading &reading, const Question *question, int aggregate) {
     const Expression *expression = expression_of(question, aggregate);
     if (expression->second == nullptr)
-        refuse_unbounded(question, part_text(question, aggregate, 1));
+        refuse_part(reading, question, aggregate, 1);
     return expression->second;
 }
 

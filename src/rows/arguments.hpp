@@ -35,7 +35,7 @@ const char *argument_text(const Question *question, int aggregate);
 // 55000: nobody declared bounds of the column, or the expression has none.
 const privacy::Bounds *argument_bounds(const catalog::Reading &reading, const Question *question, int aggregate);
 // Of two columns those of the second, x.
-const privacy::Bounds *second_bounds(const Question *question, int aggregate);
+const privacy::Bounds *second_bounds(const catalog::Reading &reading, const Question *question, int aggregate);
 // 55000: none follow of an expression.
 [[noreturn]] void refuse_unbounded(const Question *question, const char *text);
 // That values within the bounds have at most; -1: nobody knows.

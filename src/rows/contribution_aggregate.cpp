@@ -170,6 +170,8 @@ void read_measures(FunctionCallInfo fcinfo, Site *site, const char *bytes) {
             refuse_facts();
         const auto kind = static_cast<privacy::MeasureKind>(measure.facts.kind);
         measure.coordinate = site->shape.ncoordinates;
+        if (site->shape.ncoordinates + privacy::coordinates_of(kind) > max_group_coordinates)
+            refuse_facts();
         site->shape.once[measure.coordinate] = measure.facts.once != 0;
         site->shape.values[measure.coordinate] = static_cast<int32>(measure.facts.values);
         if (measure.facts.values > 0 && get_fn_expr_argtype(fcinfo->flinfo, site->first_measure + j) != UUIDOID)

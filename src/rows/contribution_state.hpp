@@ -4,12 +4,14 @@
 
 #include "privacy/decimal.hpp"
 #include "privacy/distinct_values.hpp"
+#include "privacy/mechanism.hpp"
 
 #include "border/postgres.hpp"
 
 namespace dp::rows {
 
-constexpr int max_group_coordinates = 3 * FUNC_MAX_ARGS;
+// Of as many measures as a call has arguments, whatever they are.
+constexpr int max_group_coordinates = privacy::most_coordinates * FUNC_MAX_ARGS;
 
 // What all states of a call have in common.
 struct UnitShape {

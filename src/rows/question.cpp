@@ -575,7 +575,7 @@ static void find_sensitivities(const catalog::Reading &reading, Question *questi
         if (measure.kind != privacy::MeasureKind::count)
             question->bounds[j] = argument_bounds(reading, question, measure.calls.front());
         if (privacy::is_joint(measure.kind))
-            question->second_bounds[j] = second_bounds(question, measure.calls.front());
+            question->second_bounds[j] = second_bounds(reading, question, measure.calls.front());
         if (measure.kind == privacy::MeasureKind::sum && !measure.one_group)
             question->bounds[j] = bounds_of_parts(question->bounds[j]);
         uint64 sensitivity = sensitivity_of(question, j);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <stdexcept>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -263,6 +264,14 @@ TEST(Joint, NoiseIsThatOfOneCount) {
     }
     EXPECT_LT(std::sqrt(squares) * static_cast<double>(rows.size()), std::sqrt(2.0));
     EXPECT_GT(std::sqrt(squares) * static_cast<double>(rows.size()), 0.5);
+}
+
+TEST(Joint, NothingElseIsReadOffTheirSums) {
+    const Bounds unit = make_bounds("0", "1", false);
+    const int128 sums[6] = {};
+    EXPECT_THROW(joint_number(Aggregate::count, joint_sums(MeasureKind::moments, sums), {unit, unit}),
+                 std::logic_error);
+    EXPECT_THROW(leaf_measures({{Aggregate::corr, 7, -1, -1}, {Aggregate::count, 7, -1, -1}}, false), std::logic_error);
 }
 
 TEST(Joint, WhatIsAskedForDecidesTheMeasure) {
