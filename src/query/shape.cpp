@@ -149,6 +149,10 @@ static void check_call(Node *node, Oid function, Oid collation, List *arguments,
 
 static bool check_node(Node *node, void *context);
 
+constexpr char clocks_remedy[] = "Compare values of one type: cast what is computed, as in date_trunc('month', "
+                                 "x)::date = x; of columns the owner of "
+                                 "a table can add one, GENERATED ALWAYS AS (x AT TIME ZONE 'UTC') STORED.";
+
 // timestamptz = timestamp, and = date. Local times are not in the order of the instants that they stand for where clocks are turned, and
 // two may stand for one: the server would find out of order what it has sorted to join it, and raise an error where somebody's row
 // matches; and what is a key of the one is none of the other (formulas.md, 9.7).
@@ -163,11 +167,8 @@ static bool turns_with_clocks(Oid op, Oid function, const List *arguments) {
 static bool check_operator(Node *node, Oid op, Oid function, Oid collation, List *arguments, ParseState *source) {
     refuse_if(op >= FirstUnpinnedObjectId, "a user-defined operator", "Use the built-in operators.", source,
               exprLocation(node));
-    refuse_if(
-        turns_with_clocks(op, function, arguments), "an equality of columns that depends on the time zone",
-        "Compare columns of one type: the owner of a table can add one, GENERATED ALWAYS AS (x AT TIME ZONE 'UTC') "
-        "STORED.",
-        source, exprLocation(node));
+    refuse_if(turns_with_clocks(op, function, arguments), "an equality that depends on the time zone", clocks_remedy,
+              source, exprLocation(node));
     check_call(node, function, collation, arguments, source);
     return border::walk_expression(node, check_node, source);
 }
