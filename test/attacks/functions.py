@@ -37,7 +37,7 @@ EXTREMES = {
     "mood": ("'fair'", "'high'"),
     "jsonb": ("""'{"a": 7, "b": [1, null, "x"]}'""", "'null'", "'[]'", """'{"a": 1e131071}'""", """'{"a": "infinity", "year": -1e-300}'"""),
 }
-STAND_INS = {"anyenum": "mood", "anynonarray": "integer", "bpchar": "character"}
+STAND_INS = {'"any"': "text", "anyenum": "mood", "anynonarray": "integer", "bpchar": "character"}
 COLUMN_TYPES = {"character": "bpchar", "bit": "bit(8)"}
 # Longest first in every list of bytes, so constants are those that a statement may hold.
 CONSTANTS = {kind: tuple(value for value in values if "000000" not in value and "00000)" not in value and "60000" not in value)
