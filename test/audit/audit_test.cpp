@@ -107,7 +107,6 @@ std::vector<Neighbours> declared_pairs() {
         // Of products a record moves one sum, or all four; of moments it moves most in the middle.
         {named(covariance, ", record at both bounds"), both_columns(10), with(both_columns(10), {0, {100, 60}, true})},
         {named(covariance, ", record in the middle"), both_columns(10), with(both_columns(10), {0, {50, 40}, true})},
-        {named(correlation, ", record at both bounds"), both_columns(10), with(both_columns(10), {0, {0, 60}, true})},
         {named(correlation, ", record in the middle"), both_columns(10), with(both_columns(10), {0, {50, 40}, true})},
         {named(correlation, ", 0 and 1"), {}, {{0, {50, 40}, true}}},
         {named(counting(3), " by declared group"), rows(5), with(rows(5), {2, {1}, true})},
