@@ -50,8 +50,9 @@ JointSums joint_sums(MeasureKind kind, const int128 *noisy);
 // 0 that is divided by. A correlation lies in [-1, 1], the rest is finite.
 double joint_number(Aggregate fn, const JointSums &sums, const JointBounds &bounds);
 // Holds the number, and with probability 0.95 that of the exact sums, if it is one.
-// The range of covariances of a and b over all sums, none below 0, that are off by h at most: a part of what intervals are computed from.
-Interval joint_covariance_range(const JointSums &sums, double h);
 Interval joint_interval(Aggregate fn, const JointSums &sums, const JointBounds &bounds, const MeasureNoise &noise);
+// The range of covariances of a and b over all sums, none below 0, that are off by h at most: a part of what intervals are computed
+// from.
+Interval joint_covariance_range(const JointSums &sums, double h);
 
 } // namespace dp::privacy

@@ -68,8 +68,8 @@ struct AggregateCall {
 };
 
 // All calls with the same argument and FILTER share one measure (8.6): one coordinate for COUNT and SUM, two for the pair, three
-// for the triple, four for the products of two columns and six for their moments. Where a unit may have several rows, counts of units are measures of their own. So is each quantile: the one
-// number that is drawn of it is a cell of a grid (8.9).
+// for the triple, four for the products of two columns and six for their moments (8.10). Where a unit may have several rows, counts of
+// units are measures of their own. So is each quantile: the one number that is drawn of it is a cell of a grid (8.9).
 struct Measure {
     MeasureKind kind = MeasureKind::count;
     int argument = -1;

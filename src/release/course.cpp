@@ -54,7 +54,7 @@ static void check_quantiles(const rows::Question *question, const Terms &terms) 
                "Leave them out: dp_explain() tells the rank.");
 }
 
-// How far one row moves them is not compared with their noise (rows/quantiles).
+// How far one row moves them is not compared with their noise (rows/joint).
 static void check_joint(const rows::Question *question, const Terms &terms) {
     if (rows::has_joint(question) && terms.algorithm == Algorithm::within_data)
         refuse(

@@ -74,7 +74,6 @@ template <ValueKind kind> void add_triple(const MeasureSite *site, Datum value, 
     }
 }
 
-// Also into the groups that a unit is in at once, each of which has its own.
 template <privacy::MeasureKind kind> void add_joint(const MeasureSite *site, Datum value, int128 *values) {
     const privacy::JointLattice lattice = {site->facts.pair, site->facts.second};
     const std::optional<privacy::JointPoint> point = joint_point(lattice, privacy::joint_one(kind), value);
