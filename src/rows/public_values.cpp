@@ -317,8 +317,9 @@ uint64 hash_of_looked_up(const Question *question) {
     if (!question->thresholded)
         add_groups(&text, question);
     for (int j = 0; j < question->nmeasures; j++)
-        if (const privacy::Bounds *bounds = question->bounds[j])
-            appendStringInfo(&text, "|%s %s %d", bounds->lower.c_str(), bounds->upper.c_str(), bounds->exponent);
+        for (const privacy::Bounds *bounds : {question->bounds[j], bounds_of_x(question, j)})
+            if (bounds != nullptr)
+                appendStringInfo(&text, "|%s %s %d", bounds->lower.c_str(), bounds->upper.c_str(), bounds->exponent);
     if (question->units != nullptr)
         appendStringInfo(&text, "|%d %d", question->units->max_rows, question->units->max_groups);
     if (question->units != nullptr && question->units->max_rows_per_group > 0)
