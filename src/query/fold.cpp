@@ -345,6 +345,8 @@ static From fold_source(Fold *fold, Oid relation, int index) {
     return From{list_make1(ref), nullptr};
 }
 
+static bool fold_sub_selects(Node *node, void *context);
+
 static From fold_item(const RangeTblRef *ref, bool nullable, void *context) {
     check_stack_depth();
     auto *fold = static_cast<Fold *>(context);
@@ -377,10 +379,11 @@ static From fold_item(const RangeTblRef *ref, bool nullable, void *context) {
     check_projection(query, fold->source);
     List *places = NIL;
     From from = fold_level(&below, &inner, &places);
-    bool sublinks = false; // shape refuses those that are used
+    bool sublinks = false; // shape refuses those that are used and have no other form than theirs
     Place *place = add_place(fold, ref->rtindex);
-    place->columns = reinterpret_cast<List *>(
-        put_in_place(reinterpret_cast<Node *>(copyObject(query->targetList)), query, places, fold->source, &sublinks));
+    auto *columns = reinterpret_cast<Node *>(copyObject(query->targetList));
+    (void)fold_sub_selects(columns, fold->all);
+    place->columns = reinterpret_cast<List *>(put_in_place(columns, query, places, fold->source, &sublinks));
     if (nullable)
         check_nullable(fold, place->columns);
     fold->all->views.add(level->query, entry, query);
@@ -406,33 +409,77 @@ RangeTblEntry *source_entry(Oid source) {
     return entry;
 }
 
-// A sub-SELECT of a semi-join over one facade, or a public table: it stands in the leaf as a relation. Others stay, and shape refuses
-// them.
+// The facade or public table that an entry of a sub-SELECT is; InvalidOid: it is neither.
+static Oid source_of_entry(const RangeTblEntry *entry) {
+    Oid source = catalog::expanded_facade(entry);
+    return OidIsValid(source) ? source : is_public_source(entry, nullptr) ? entry->relid : InvalidOid;
+}
+
+// What FROM lists, as entries of their own, numbered in this order.
+static void renumber(Query *query, const List *sources) {
+    List *items = query->jointree->fromlist, *entries = NIL;
+    for (int i = 0; i < list_length(items); i++)
+        ChangeVarNodes(reinterpret_cast<Node *>(query), list_nth_node(RangeTblRef, items, i)->rtindex, first_varno + i,
+                       0);
+    for (int i = 0; i < list_length(items); i++) {
+        ChangeVarNodes(reinterpret_cast<Node *>(query), first_varno + i, i + 1, 0);
+        entries = lappend(entries, source_entry(list_nth_oid(sources, i)));
+    }
+    query->rtable = entries;
+#if PG_VERSION_NUM >= 160000
+    query->rteperminfos = NIL;
+#endif
+    ListCell *cell;
+    foreach (cell, query->rtable)
+        border::set_permission(query, lfirst_node(RangeTblEntry, cell), ACL_SELECT);
+}
+
+// A sub-SELECT over facades and public tables stands in the leaf as one over relations. Others stay, and shape refuses them.
 static bool fold_sub_selects(Node *node, void *context) {
     if (node == nullptr)
         return false;
     if (!IsA(node, Query))
         return border::walk_expression(node, fold_sub_selects, context);
     auto *query = castNode(Query, node);
-    List *items = query->jointree->fromlist;
-    if (list_length(items) != 1 || !IsA(linitial(items), RangeTblRef))
+    if (query->jointree->fromlist == NIL || !flatten_from(query))
         return false;
-    const int index = linitial_node(RangeTblRef, items)->rtindex;
-    const RangeTblEntry *entry = rt_fetch(index, query->rtable);
-    Oid source = catalog::expanded_facade(entry);
-    if (OidIsValid(source))
-        static_cast<Folded *>(context)->views.add(query, entry, entry->subquery);
-    else if (is_public_source(entry, nullptr))
-        source = entry->relid;
-    else
-        return false;
-    ChangeVarNodes(node, index, 1, 0);
-    query->rtable = list_make1(source_entry(source));
-#if PG_VERSION_NUM >= 160000
-    query->rteperminfos = NIL;
-#endif
-    border::set_permission(query, linitial_node(RangeTblEntry, query->rtable), ACL_SELECT);
+    List *sources = NIL;
+    ListCell *cell;
+    foreach (cell, query->jointree->fromlist) {
+        sources =
+            lappend_oid(sources, source_of_entry(rt_fetch(lfirst_node(RangeTblRef, cell)->rtindex, query->rtable)));
+        if (!OidIsValid(llast_oid(sources)))
+            return false;
+    }
+    foreach (cell, query->jointree->fromlist) {
+        const RangeTblEntry *entry = rt_fetch(lfirst_node(RangeTblRef, cell)->rtindex, query->rtable);
+        if (OidIsValid(catalog::expanded_facade(entry)))
+            static_cast<Folded *>(context)->views.add(query, entry, entry->subquery);
+    }
+    renumber(query, sources);
     return false;
+}
+
+// Those within aggregates, and within what is grouped by: the rest of the statement has others to itself.
+static bool fold_aggregates(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    if (IsA(node, Aggref))
+        return castNode(Aggref, node)->agglevelsup == 0 && border::walk_expression(node, fold_sub_selects, context);
+    return border::walk_expression(node, fold_aggregates, context);
+}
+
+void fold_tests(Query *query, Folded *folded) {
+    (void)fold_aggregates(query->havingQual, folded);
+    ListCell *cell;
+    foreach (cell, query->targetList) {
+        auto *target = lfirst_node(TargetEntry, cell);
+        auto *node = reinterpret_cast<Node *>(target->expr);
+        if (get_sortgroupref_clause_noerr(target->ressortgroupref, query->groupClause) != nullptr)
+            (void)fold_sub_selects(node, folded);
+        else
+            (void)fold_aggregates(node, folded);
+    }
 }
 
 static Node *fold_condition(Node *on, void *context) {

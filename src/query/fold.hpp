@@ -39,6 +39,10 @@ Folded fold_from(const Level *level, ParseState *source);
 // References to the items of FROM, in an expression or a list of them, become columns of the facades; in place or copied.
 Node *on_facades(Node *node, const Level *level, const Folded *folded, ParseState *source, bool *sublinks);
 
+// Sub-SELECTs of EXISTS and IN in what is grouped by and in aggregates, over facades and public tables: they stand in the leaf as
+// relations. In place.
+void fold_tests(Query *query, Folded *folded);
+
 // 54001: too many parts, once references to an entry become what its columns are. columns: TargetEntry *.
 void check_opened(Node *node, int index, List *columns, ParseState *source);
 

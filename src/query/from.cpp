@@ -1,5 +1,6 @@
 #include "query/from.hpp"
 
+#include "border/versions.hpp"
 #include "query/fold.hpp"
 
 namespace dp::query {
@@ -54,6 +55,43 @@ From read_from(Node *tree, bool nullable, const FromReader &reader) {
         refuse_part("a FULL JOIN", "Ask with a LEFT JOIN from each side, and combine the answers.", reader.source,
                     exprLocation(join->quals));
     }
+}
+
+static bool has_outer_join(Node *tree) {
+    check_stack_depth();
+    if (IsA(tree, JoinExpr))
+        return castNode(JoinExpr, tree)->jointype != JOIN_INNER || has_outer_join(castNode(JoinExpr, tree)->larg) ||
+               has_outer_join(castNode(JoinExpr, tree)->rarg);
+    ListCell *cell;
+    foreach (cell, IsA(tree, FromExpr) ? castNode(FromExpr, tree)->fromlist : NIL)
+        if (has_outer_join(static_cast<Node *>(lfirst(cell))))
+            return true;
+    return false;
+}
+
+static From same_item(const RangeTblRef *ref, bool, void *) {
+    return From{list_make1(copyObject(const_cast<RangeTblRef *>(ref))), nullptr};
+}
+
+static Node *same_condition(Node *on, void *) {
+    return on;
+}
+
+bool flatten_from(Query *query) {
+    auto *tree = reinterpret_cast<Node *>(query->jointree);
+    if (has_outer_join(tree))
+        return false;
+    const From from = read_from(tree, false, {same_item, same_condition, nullptr, nullptr});
+    query->jointree = makeFromExpr(from.items, from.where);
+    ListCell *cell;
+    foreach (cell, query->rtable)
+        if (lfirst_node(RangeTblEntry, cell)->rtekind == RTE_JOIN) {
+            query->jointree->quals = border::columns_of_joined(query, query->jointree->quals);
+            query->targetList =
+                reinterpret_cast<List *>(border::columns_of_joined(query, reinterpret_cast<Node *>(query->targetList)));
+            break;
+        }
+    return true;
 }
 
 Node *one_item(List *items) {

@@ -24,6 +24,10 @@ struct FromReader {
 // Of a jointree or a part of it. 0A000: FULL JOIN.
 From read_from(Node *tree, bool nullable, const FromReader &reader);
 
+// Makes the FROM of a query a list of its entries, and conditions of its inner joins such of WHERE. False, and nothing is changed: there
+// are outer joins.
+bool flatten_from(Query *query);
+
 // One item for several: a join of all without conditions.
 Node *one_item(List *items);
 

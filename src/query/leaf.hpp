@@ -10,7 +10,8 @@ namespace dp::query {
 
 // ---- what it is read from ----
 
-constexpr int max_sources = 8; // of a leaf; the joins between them are at most seven more entries of its range table
+constexpr int max_sources =
+    8; // of a leaf; joins and what stands for EXISTS are at most seven more entries of its range table
 
 // One item of FROM: a facade, or a public table. Columns of it are Vars with this varno, all of level 0; the internal
 // statement has the table behind it at the same place.
@@ -19,7 +20,7 @@ struct Source {
     int varno;      // in the range table of Leaf::query
     bool is_public; // its rows are nobody's: no unit, no policy, no bounds
     bool nullable;  // on the nullable side of an outer join: all of its columns may be NULL together
-    bool tested;    // of a semi-join: it is in no item of FROM, and stands behind those that are
+    bool tested;    // only sub-SELECTs read it: it is in no item of FROM, and stands behind those that are
 };
 
 // A column of a leaf's sources as one number: that of its table where it is of the first entry, as in every leaf over one facade.
@@ -85,12 +86,17 @@ struct Limits {
     int max_rows, max_groups, max_rows_per_group;
 };
 
-// A conjunct of WHERE: [NOT] EXISTS (SELECT FROM source WHERE condition).
+// EXISTS (SELECT FROM source WHERE condition): a conjunct of WHERE, or a test, a value that stands in expressions as a boolean column
+// of an entry of its own (query/semi).
 struct SemiJoin {
-    int source;      // into the sources
-    Node *condition; // over all sources
-    bool negated;
-    Node *unless; // the conjunct holds where this does as well; or null
+    int source;       // into the sources: the first that it reads
+    int nsources;     // others follow it
+    Node *condition;  // over all sources
+    bool negated;     // of a conjunct
+    Node *unless;     // the conjunct holds where this does as well; or null
+    int test;         // that entry; 0: it is a conjunct
+    SubLink *written; // a test, over the views
+    List *present;    // Node *: of these none may be NULL, or the test might be
 };
 
 // Between the rows and the leaf one row for each unit (query/per_unit): a varno that no entry of a range table has.
@@ -107,7 +113,7 @@ struct Leaf {
     Oid view;           // of the first source that is private
     const Query *query; // as parsed; its permission check is that of the facades, with the columns that it selects
     int nsources;
-    Source sources[max_sources]; // as they stand in FROM, from left to right; then those of semi-joins
+    Source sources[max_sources]; // as they stand in FROM, from left to right; then those of sub-SELECTs
     int njoined;                 // sources of FROM
     // What is joined (query/join): RangeTblRef and LEFT JoinExpr *, below which inner ones stand on nullable sides alone; all other
     // conditions of inner joins are in `where`. One source: its RangeTblRef.
@@ -119,7 +125,7 @@ struct Leaf {
     List *arguments;       // Node *: what is summed or averaged and is no column, distinct, as parsed
     List *filters;         // Node *: FILTER conditions, distinct
     Node *where;           // or null; Vars are of level 0, attribute numbers of the facades
-    List *semi_joins;      // SemiJoin *: what stands beside it (query/semi)
+    List *semi_joins;      // SemiJoin *: what stands beside it, and tests (query/semi)
     int noutputs;
     Output *outputs;
     PerUnit *

@@ -30,7 +30,9 @@ inline constexpr char mark_remedy[] = "Write it around an aggregate as it stands
                                       "dp_low(count(*)), dp_high(avg(x)); compute with the result.";
 inline constexpr char only_remedy[] = "A public table is read with all of its parts: leave ONLY out.";
 inline constexpr char subselect_remedy[] = "Ask for its result first, and write that as constants: x IN (1, 2, 3).";
-inline constexpr char exists_remedy[] = "EXISTS and IN (SELECT ...) stand in WHERE, each a condition of its own: ask "
-                                        "twice, WHERE EXISTS (...) and WHERE NOT EXISTS (...).";
+inline constexpr char exists_remedy[] =
+    "EXISTS and IN (SELECT ...) stand in WHERE, in GROUP BY, in what is aggregated, "
+    "and in FILTER: write it there, or ask twice, WHERE EXISTS (...) and WHERE NOT "
+    "EXISTS (...).";
 
 } // namespace dp::query

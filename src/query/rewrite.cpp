@@ -508,8 +508,9 @@ static void replace_by(Query *query, RangeTblEntry *answer, const Folded *folded
 }
 
 // The level as a query over the facades themselves, which are varno 1, 2, ... from here on.
-static void fold_level(const Level *level, const Folded *folded, ParseState *source) {
+static void fold_level(const Level *level, Folded *folded, ParseState *source) {
     Query *query = level->query;
+    fold_tests(query, folded);
     auto *targets = reinterpret_cast<Node *>(query->targetList);
     query->targetList = reinterpret_cast<List *>(on_facades(targets, level, folded, source, &query->hasSubLinks));
     query->havingQual = on_facades(query->havingQual, level, folded, source, &query->hasSubLinks);

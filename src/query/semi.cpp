@@ -1,10 +1,13 @@
 #include "query/semi.hpp"
 
+#include <utility>
+
 #include "border/permissions.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/public_table.hpp"
 #include "query/fold.hpp"
+#include "query/from.hpp"
 #include "query/join.hpp"
 #include "query/limits.hpp"
 #include "query/remedy.hpp"
@@ -27,31 +30,42 @@ struct Reading {
 
 // ---- what the sub-SELECT is ----------------------------------------------------------------------------------------
 
+static bool is_exists_or_in(const SubLink *link) {
+    return link->subLinkType == EXISTS_SUBLINK || link->subLinkType == ANY_SUBLINK;
+}
+
 static bool find_semi_join(Node *conjunct, Found *found) {
     found->negated = IsA(conjunct, BoolExpr) && castNode(BoolExpr, conjunct)->boolop == NOT_EXPR;
     Node *inner = found->negated ? static_cast<Node *>(linitial(castNode(BoolExpr, conjunct)->args)) : conjunct;
     if (!IsA(inner, SubLink))
         return false;
     found->link = castNode(SubLink, inner);
-    return found->link->subLinkType == EXISTS_SUBLINK || found->link->subLinkType == ANY_SUBLINK;
+    return is_exists_or_in(found->link);
 }
 
-// Its only relation, if that is one to be asked about.
-static RangeTblEntry *only_relation(const Query *query) {
-    List *items = query->jointree->fromlist;
-    if (query->commandType != CMD_SELECT || list_length(items) != 1 || !IsA(linitial(items), RangeTblRef) ||
-        linitial_node(RangeTblRef, items)->rtindex != 1)
-        return nullptr;
-    RangeTblEntry *entry = rt_fetch(1, query->rtable);
-    if (entry->rtekind != RTE_RELATION || entry->tablesample != nullptr)
-        return nullptr;
-    return OidIsValid(catalog::table_of_facade(entry->relid)) || catalog::is_public_table(entry->relid) ? entry
-                                                                                                        : nullptr;
+static bool is_relation(const RangeTblEntry *entry) {
+    return entry->rtekind == RTE_RELATION && entry->tablesample == nullptr &&
+           (OidIsValid(catalog::table_of_facade(entry->relid)) || catalog::is_public_table(entry->relid));
+}
+
+// Its relations, RangeTblEntry *, where all of FROM are such as may be asked about, numbered as they stand there; else NIL.
+static List *relations_of(const Query *query) {
+    List *relations = NIL;
+    ListCell *cell;
+    foreach (cell, query->commandType == CMD_SELECT ? query->jointree->fromlist : NIL) {
+        auto *item = static_cast<Node *>(lfirst(cell));
+        if (!IsA(item, RangeTblRef) || castNode(RangeTblRef, item)->rtindex != foreach_current_index(cell) + 1)
+            return NIL;
+        RangeTblEntry *entry = rt_fetch(castNode(RangeTblRef, item)->rtindex, query->rtable);
+        if (!is_relation(entry))
+            return NIL;
+        relations = lappend(relations, entry);
+    }
+    return relations;
 }
 
 bool has_form_of_semi_join(const SubLink *link) {
-    return (link->subLinkType == EXISTS_SUBLINK || link->subLinkType == ANY_SUBLINK) &&
-           only_relation(castNode(Query, link->subselect)) != nullptr;
+    return is_exists_or_in(link) && relations_of(castNode(Query, link->subselect)) != NIL;
 }
 
 static void refuse_if(bool condition, const char *part, const char *remedy, const Reading *reading,
@@ -63,7 +77,7 @@ static void refuse_if(bool condition, const char *part, const char *remedy, cons
 }
 
 static void check_form(const Query *query, const Reading *reading, const Found &found) {
-    const char *plain = "Write SELECT FROM one restricted view or public table WHERE its columns equal those outside.";
+    const char *plain = "Write SELECT FROM restricted views or public tables WHERE their columns equal those outside.";
     refuse_if(query->setOperations != nullptr, "UNION, INTERSECT or EXCEPT", plain, reading, found);
     refuse_if(query->cteList != NIL, "WITH", plain, reading, found);
     refuse_if(query->hasAggs || query->groupClause != NIL || query->groupingSets != NIL || query->havingQual != nullptr,
@@ -91,11 +105,12 @@ static Node *put_targets(Node *node, void *context) {
     return border::mutate_expression(node, put_targets, context);
 }
 
-// Over the sources of the leaf, this one at varno.
-static Node *over_sources(Node *condition, int varno) {
+// Over the sources of the leaf: its n relations become those from `first` on. Their varnos are larger, so the last one comes first.
+static Node *over_sources(Node *condition, const Leaf *leaf, int first, int n) {
     if (condition == nullptr)
         return nullptr;
-    ChangeVarNodes(condition, 1, varno, 0);
+    for (int i = n; --i >= 0;)
+        ChangeVarNodes(condition, i + 1, leaf->sources[first + i].varno, 0);
     IncrementVarSublevelsUp(condition, -1, 1);
     return condition;
 }
@@ -117,7 +132,7 @@ static Node *comparison(const Found &found, const Query *query) {
     return put_targets(test, const_cast<Query *>(query));
 }
 
-static int add_source(const Reading *reading, const RangeTblEntry *entry) {
+static void add_source(const Reading *reading, const RangeTblEntry *entry) {
     Leaf *leaf = reading->leaf;
     check_sources(leaf->nsources + 1);
     auto *own = copyObject(const_cast<RangeTblEntry *>(entry));
@@ -125,70 +140,167 @@ static int add_source(const Reading *reading, const RangeTblEntry *entry) {
     border::set_permission(reading->query, own, 0); // the sub-SELECT's own are checked
     const int varno = list_length(reading->query->rtable);
     const bool is_public = !OidIsValid(catalog::table_of_facade(entry->relid));
-    leaf->sources[leaf->nsources] = Source{entry->relid, varno, is_public, false, true};
-    return leaf->nsources++;
+    leaf->sources[leaf->nsources++] = Source{entry->relid, varno, is_public, false, true};
 }
 
-static void add_semi_join(Leaf *leaf, int source, Node *condition, bool negated, Node *unless) {
-    auto *semi = static_cast<SemiJoin *>(palloc0(sizeof(SemiJoin)));
-    *semi = SemiJoin{source, condition, negated, unless};
-    leaf->semi_joins = lappend(leaf->semi_joins, semi);
-}
-
-// Rows are found by equal columns, or each would be compared with all.
-static void check_equality(const Reading *reading, const Found &found, int source, Node *condition) {
-    const int varno = reading->leaf->sources[source].varno;
-    ListCell *cell;
-    foreach (cell, find_equalities(reading->leaf, NIL, condition)) {
-        auto *equality = static_cast<const Equality *>(lfirst(cell));
-        if (varno_of(equality->left) == varno || varno_of(equality->right) == varno)
-            return;
+namespace {
+// A sub-SELECT whose sources are the leaf's.
+struct Opened {
+    int source, nsources;
+    Node *where; // of the sub-SELECT
+    Node *test;  // x op y of IN; null for EXISTS
+    Node *condition() const {
+        return make_and_qual(static_cast<Node *>(copyObject(where)), static_cast<Node *>(copyObject(test)));
     }
+};
+} // namespace
+
+static Opened open_sources(const Reading *reading, const Found &found, const List *relations) {
+    auto *query = castNode(Query, found.link->subselect);
+    Leaf *leaf = reading->leaf;
+    Opened opened = {leaf->nsources, list_length(relations), nullptr, nullptr};
+    check_form(query, reading, found);
+    ListCell *cell;
+    foreach (cell, relations) {
+        refuse_if(!lfirst_node(RangeTblEntry, cell)->inh, "ONLY", only_remedy, reading, found);
+        add_source(reading, lfirst_node(RangeTblEntry, cell));
+    }
+    opened.where =
+        over_sources(static_cast<Node *>(copyObject(query->jointree->quals)), leaf, opened.source, opened.nsources);
+    opened.test = over_sources(comparison(found, query), leaf, opened.source, opened.nsources);
+    return opened;
+}
+
+static SemiJoin *add_semi_join(Leaf *leaf, const Opened &opened, Node *condition, bool negated, Node *unless) {
+    auto *semi = static_cast<SemiJoin *>(palloc0(sizeof(SemiJoin)));
+    *semi = SemiJoin{opened.source, opened.nsources, condition, negated, unless, 0, nullptr, NIL};
+    leaf->semi_joins = lappend(leaf->semi_joins, semi);
+    return semi;
+}
+
+static Bitmapset *varnos_of(const Leaf *leaf, int source, int n) {
+    Bitmapset *varnos = nullptr;
+    for (int i = source; i < source + n; i++)
+        varnos = bms_add_member(varnos, leaf->sources[i].varno);
+    return varnos;
+}
+
+Bitmapset *varnos_of_semi_join(const Leaf *leaf, const SemiJoin *semi) {
+    return varnos_of(leaf, semi->source, semi->nsources);
+}
+
+// ---- what links it -------------------------------------------------------------------------------------------------
+
+// What AND combines, at any depth.
+static List *conjuncts_of(Node *condition, List *conjuncts) {
+    check_stack_depth();
+    if (condition == nullptr)
+        return conjuncts;
+    if (!IsA(condition, BoolExpr) || castNode(BoolExpr, condition)->boolop != AND_EXPR)
+        return lappend(conjuncts, condition);
+    ListCell *cell;
+    foreach (cell, castNode(BoolExpr, condition)->args)
+        conjuncts = conjuncts_of(static_cast<Node *>(lfirst(cell)), conjuncts);
+    return conjuncts;
+}
+
+// An expression over its sources equals one over others, by the operator that its values are told apart by: so one of those that differ
+// is equal at most.
+static bool is_link(const OpExpr *call, Bitmapset *inner) {
+    if (!IsA(call, OpExpr) || list_length(call->args) != 2)
+        return false;
+    Node *left = static_cast<Node *>(linitial(call->args)), *right = static_cast<Node *>(lsecond(call->args));
+    Bitmapset *of_left = pull_varnos(nullptr, left), *of_right = pull_varnos(nullptr, right);
+    if (!bms_is_subset(of_left, inner)) {
+        std::swap(left, right);
+        std::swap(of_left, of_right);
+    }
+    if (bms_is_empty(of_left) || bms_is_empty(of_right) || !bms_is_subset(of_left, inner) ||
+        bms_overlap(of_right, inner))
+        return false;
+    const TypeCacheEntry *type = lookup_type_cache(exprType(left), TYPECACHE_BTREE_OPFAMILY | TYPECACHE_EQ_OPR);
+    return OidIsValid(type->btree_opf) && OidIsValid(type->eq_opr) &&
+           get_op_opfamily_strategy(call->opno, type->btree_opf) == BTEqualStrategyNumber;
+}
+
+int inner_argument(const OpExpr *link, Bitmapset *inner) {
+    return bms_is_subset(pull_varnos(nullptr, static_cast<Node *>(linitial(link->args))), inner) ? 0 : 1;
+}
+
+bool split_test(Node *condition, Bitmapset *inner, TestParts *parts) {
+    *parts = TestParts{NIL, NIL, NIL};
+    ListCell *cell;
+    foreach (cell, conjuncts_of(condition, NIL)) {
+        auto *conjunct = static_cast<Node *>(lfirst(cell));
+        Bitmapset *varnos = pull_varnos(nullptr, conjunct);
+        if (bms_is_subset(varnos, inner))
+            parts->inner = lappend(parts->inner, conjunct);
+        else if (!bms_overlap(varnos, inner))
+            parts->outer = lappend(parts->outer, conjunct);
+        else if (is_link(reinterpret_cast<OpExpr *>(conjunct), inner))
+            parts->links = lappend(parts->links, conjunct);
+        else
+            return false;
+    }
+    return parts->links != NIL;
+}
+
+// Rows are found by what is equal, or each would be compared with all. Of several sources rows::resolve_sources says whether each is
+// reached; of a private one it wants columns as they are.
+static void check_equality(const Reading *reading, const Found &found, const Opened &opened) {
+    Bitmapset *inner = varnos_of(reading->leaf, opened.source, opened.nsources);
+    ListCell *cell;
+    foreach (cell, conjuncts_of(opened.condition(), NIL))
+        if (is_link(static_cast<const OpExpr *>(lfirst(cell)), inner))
+            return;
     refuse_part("a sub-SELECT without an equality of a column of its own and one outside of it",
                 "Compare columns as they are: WHERE inner.column = outer.column.", reading->source,
                 found.link->location);
 }
 
+// ---- conjuncts -----------------------------------------------------------------------------------------------------
+
 // x NOT IN (SELECT y ..) is not false but unknown where a y is NULL, or x and there is a row. The rows are nobody's.
-static void add_not_in(const Reading *reading, const Found &found, int source, Node *where, Node *test) {
-    refuse_if(!IsA(test, OpExpr), "several columns", "Write NOT EXISTS with an equality of each.", reading, found);
-    const int varno = reading->leaf->sources[source].varno;
-    auto *call = castNode(OpExpr, test);
-    const bool inner_first = bms_is_member(varno, pull_varnos(nullptr, static_cast<Node *>(linitial(call->args))));
-    Node *x = static_cast<Node *>(inner_first ? lsecond(call->args) : linitial(call->args));
-    Node *y = static_cast<Node *>(inner_first ? linitial(call->args) : lsecond(call->args));
-    Relids beside = bms_del_member(pull_varnos(nullptr, where), varno);
-    refuse_if(!bms_is_empty(beside), "a column of the outer query", "Write NOT EXISTS.", reading, found);
-    Node *again = static_cast<Node *>(copyObject(where)), *once_more = static_cast<Node *>(copyObject(where));
-    add_semi_join(reading->leaf, source, make_and_qual(again, test), true, nullptr);
-    add_semi_join(reading->leaf, source, make_and_qual(once_more, is_null(y, IS_NULL)), true, nullptr);
-    add_semi_join(reading->leaf, source, where, true, is_null(x, IS_NOT_NULL));
+static void add_not_in(const Reading *reading, const Found &found, const Opened &opened) {
+    refuse_if(!IsA(opened.test, OpExpr), "several columns", "Write NOT EXISTS with an equality of each.", reading,
+              found);
+    Bitmapset *inner = varnos_of(reading->leaf, opened.source, opened.nsources);
+    auto *call = castNode(OpExpr, opened.test);
+    const int of_y = inner_argument(call, inner);
+    Node *x = static_cast<Node *>(list_nth(call->args, 1 - of_y)), *y = static_cast<Node *>(list_nth(call->args, of_y));
+    refuse_if(!bms_is_subset(pull_varnos(nullptr, opened.where), inner), "a column of the outer query",
+              "Write NOT EXISTS.", reading, found);
+    Node *again = static_cast<Node *>(copyObject(opened.where));
+    add_semi_join(reading->leaf, opened, opened.condition(), true, nullptr);
+    add_semi_join(reading->leaf, opened, make_and_qual(again, is_null(y, IS_NULL)), true, nullptr);
+    add_semi_join(reading->leaf, opened, opened.where, true, is_null(x, IS_NOT_NULL));
+}
+
+static bool is_any_private(const Leaf *leaf, const Opened &opened) {
+    for (int i = opened.source; i < opened.source + opened.nsources; i++)
+        if (!leaf->sources[i].is_public)
+            return true;
+    return false;
 }
 
 static bool take(const Reading *reading, Node *conjunct) {
     Found found = {};
     if (!find_semi_join(conjunct, &found))
         return false;
-    auto *query = castNode(Query, found.link->subselect);
-    const RangeTblEntry *entry = only_relation(query);
-    if (entry == nullptr)
+    const List *relations = relations_of(castNode(Query, found.link->subselect));
+    if (relations == NIL)
         return false;
-    check_form(query, reading, found);
-    refuse_if(!entry->inh, "ONLY", only_remedy, reading, found);
-    const int source = add_source(reading, entry), varno = reading->leaf->sources[source].varno;
-    Node *where = over_sources(static_cast<Node *>(copyObject(query->jointree->quals)), varno);
-    Node *test = over_sources(comparison(found, query), varno);
-    check_equality(reading, found, source,
-                   make_and_qual(static_cast<Node *>(copyObject(where)), static_cast<Node *>(copyObject(test))));
-    const bool not_in = found.negated && test != nullptr;
-    if (not_in && !reading->leaf->sources[source].is_public)
+    const Opened opened = open_sources(reading, found, relations);
+    check_equality(reading, found, opened);
+    const bool not_in = found.negated && opened.test != nullptr;
+    if (not_in && is_any_private(reading->leaf, opened))
         refuse_part("NOT IN over a restricted view",
                     "Write NOT EXISTS: one NULL in a row of somebody's would decide for all.", reading->source,
                     found.link->location);
     if (not_in)
-        add_not_in(reading, found, source, where, test);
+        add_not_in(reading, found, opened);
     else
-        add_semi_join(reading->leaf, source, make_and_qual(where, test), found.negated, nullptr);
+        add_semi_join(reading->leaf, opened, opened.condition(), found.negated, nullptr);
     return true;
 }
 
@@ -205,6 +317,164 @@ static Node *take_all(const Reading *reading, Node *where) {
     return kept;
 }
 
+void read_semi_joins(Leaf *leaf, Query *query, ParseState *source) {
+    Reading reading = {leaf, query, source};
+    leaf->where = take_all(&reading, leaf->where);
+}
+
+// ---- tests ---------------------------------------------------------------------------------------------------------
+
+// The entry that a test's column is of: nothing of it is read.
+static int add_entry(Query *query) {
+    auto *entry = makeNode(RangeTblEntry);
+    entry->rtekind = RTE_RESULT;
+    entry->eref = makeAlias("tested", NIL);
+    query->rtable = lappend(query->rtable, entry);
+    return list_length(query->rtable);
+}
+
+// Both sides of each comparison of IN: it is unknown where one of them is NULL and no row is equal.
+static List *compared(Node *test) {
+    List *sides = NIL;
+    ListCell *cell;
+    foreach (cell, conjuncts_of(test, NIL))
+        if (IsA(lfirst(cell), OpExpr))
+            sides = list_concat(sides, static_cast<List *>(copyObject(lfirst_node(OpExpr, cell)->args)));
+    return sides;
+}
+
+// Only `true` matters: a FILTER, a condition of CASE, what AND and OR make of these.
+static const SemiJoin *find_test(const Leaf *leaf, const SubLink *link, bool only_true) {
+    ListCell *cell;
+    foreach (cell, leaf->semi_joins) {
+        auto *semi = static_cast<const SemiJoin *>(lfirst(cell));
+        if (semi->test != 0 && equal(semi->written, link) &&
+            (link->subLinkType == EXISTS_SUBLINK || (semi->present == NIL) == only_true))
+            return semi;
+    }
+    return nullptr;
+}
+
+static const SemiJoin *add_test(const Reading *reading, SubLink *link, bool only_true) {
+    if (const SemiJoin *known = find_test(reading->leaf, link, only_true))
+        return known;
+    const Found found = {link, false};
+    const Opened opened = open_sources(reading, found, relations_of(castNode(Query, link->subselect)));
+    SemiJoin *test = add_semi_join(reading->leaf, opened, opened.condition(), false, nullptr);
+    TestParts parts;
+    if (!split_test(test->condition, varnos_of_semi_join(reading->leaf, test), &parts))
+        refuse_part(
+            "a sub-SELECT outside of WHERE with another condition than equalities of its columns with those "
+            "outside of it",
+            "Compare by = what is inside with what is outside; or write it as a condition of WHERE, of its own.",
+            reading->source, link->location);
+    test->test = add_entry(reading->query);
+    test->written = copyObject(link);
+    test->present = only_true ? NIL : compared(opened.test);
+    return test;
+}
+
+// Of which no row has NULL: it is never taken for a column that something is declared of.
+static Node *column_of_test(const Leaf *leaf, const SemiJoin *test) {
+    auto *column = makeVar(test->test, 1, BOOLOID, -1, InvalidOid, 0);
+#if PG_VERSION_NUM >= 160000 // of the join that brings it, at the place of its first source (rows/sources)
+    column->varnullingrels = bms_make_singleton(leaf->sources[test->source].varno);
+#else
+    (void)leaf;
+#endif
+    auto *found = makeNode(BooleanTest);
+    found->arg = reinterpret_cast<Expr *>(column);
+    found->booltesttype = IS_TRUE;
+    found->location = test->written->location;
+    return reinterpret_cast<Node *>(found);
+}
+
+namespace {
+struct Tests {
+    const Reading *reading;
+    bool only_true;  // of the expression that is looked at
+    bool aggregated; // it is within an aggregate, or need not be
+};
+} // namespace
+
+static Node *put_tests(Node *node, void *context);
+
+static Node *put_below(Node *node, Tests tests, bool only_true) {
+    tests.only_true = only_true;
+    return put_tests(node, &tests);
+}
+
+static Node *put_into_aggregate(const Aggref *call, Tests tests) {
+    tests.aggregated = true;
+    auto *own = copyObject(const_cast<Aggref *>(call));
+    own->args = reinterpret_cast<List *>(put_below(reinterpret_cast<Node *>(own->args), tests, false));
+    own->aggfilter = reinterpret_cast<Expr *>(put_below(reinterpret_cast<Node *>(own->aggfilter), tests, true));
+    return reinterpret_cast<Node *>(own);
+}
+
+static Node *put_into_when(const CaseWhen *when, const Tests &tests) {
+    auto *own = copyObject(const_cast<CaseWhen *>(when));
+    own->expr = reinterpret_cast<Expr *>(put_below(reinterpret_cast<Node *>(own->expr), tests, true));
+    own->result = reinterpret_cast<Expr *>(put_below(reinterpret_cast<Node *>(own->result), tests, false));
+    return reinterpret_cast<Node *>(own);
+}
+
+static Node *put_tests(Node *node, void *context) {
+    auto *tests = static_cast<Tests *>(context);
+    check_stack_depth();
+    if (node == nullptr)
+        return nullptr;
+    if (IsA(node, Aggref))
+        return put_into_aggregate(castNode(Aggref, node), *tests);
+    if (IsA(node, CaseWhen))
+        return put_into_when(castNode(CaseWhen, node), *tests);
+    if (IsA(node, SubLink)) {
+        auto *link = castNode(SubLink, node);
+        if (!tests->aggregated || !has_form_of_semi_join(link))
+            return node; // shape refuses it
+        return column_of_test(tests->reading->leaf, add_test(tests->reading, link, tests->only_true));
+    }
+    Tests below = *tests;
+    below.only_true =
+        tests->only_true && (IsA(node, List) || (IsA(node, BoolExpr) && castNode(BoolExpr, node)->boolop != NOT_EXPR));
+    return border::mutate_expression(node, put_tests, &below);
+}
+
+void read_tests(Leaf *leaf, Query *query, bool of_unit, ParseState *source) {
+    const Reading reading = {leaf, query, source};
+    leaf->where = put_below(leaf->where, Tests{&reading, true, true}, true);
+    query->targetList = reinterpret_cast<List *>(
+        put_below(reinterpret_cast<Node *>(query->targetList), Tests{&reading, false, !of_unit}, false));
+    if (of_unit)
+        query->havingQual = put_below(query->havingQual, Tests{&reading, false, false}, false);
+}
+
+const SemiJoin *test_of(const Leaf *leaf, const Var *column) {
+    ListCell *cell;
+    foreach (cell, leaf->semi_joins) {
+        auto *semi = static_cast<const SemiJoin *>(lfirst(cell));
+        if (semi->test != 0 && semi->test == static_cast<int>(column->varno))
+            return semi;
+    }
+    return nullptr;
+}
+
+static Node *tests_written(Node *node, void *leaf) {
+    if (node == nullptr)
+        return nullptr;
+    if (IsA(node, BooleanTest) && IsA(castNode(BooleanTest, node)->arg, Var))
+        if (const SemiJoin *test =
+                test_of(static_cast<const Leaf *>(leaf), castNode(Var, castNode(BooleanTest, node)->arg)))
+            return reinterpret_cast<Node *>(copyObject(test->written));
+    return border::mutate_expression(node, tests_written, leaf);
+}
+
+Node *with_tests_written(const Leaf *leaf, Node *node) {
+    return tests_written(node, const_cast<Leaf *>(leaf));
+}
+
+// ---- permissions ---------------------------------------------------------------------------------------------------
+
 static bool check_sub_select(Node *node, void *) {
     if (node == nullptr)
         return false;
@@ -216,11 +486,9 @@ static bool check_sub_select(Node *node, void *) {
 
 void check_semi_permissions(const Leaf *leaf) {
     (void)check_sub_select(reinterpret_cast<Node *>(leaf->query->jointree), nullptr);
-}
-
-void read_semi_joins(Leaf *leaf, Query *query, ParseState *source) {
-    Reading reading = {leaf, query, source};
-    leaf->where = take_all(&reading, leaf->where);
+    ListCell *cell;
+    foreach (cell, leaf->semi_joins)
+        (void)check_sub_select(reinterpret_cast<Node *>(static_cast<const SemiJoin *>(lfirst(cell))->written), nullptr);
 }
 
 } // namespace dp::query

@@ -706,7 +706,7 @@ static void check_level(const Query *query, ParseState *source) {
 }
 
 // Expressions over joins' columns become such over columns of the sources.
-static void open_from(Leaf *leaf, Query *query, ParseState *source) {
+static void open_from(Leaf *leaf, Query *query, bool of_unit, ParseState *source) {
     leaf->query = query;
     if (list_length(query->rtable) > 1) {
         query->targetList =
@@ -715,15 +715,16 @@ static void open_from(Leaf *leaf, Query *query, ParseState *source) {
     }
     read_sources(leaf, query, source);
     read_semi_joins(leaf, query, source);
+    read_tests(leaf, query, of_unit, source);
 }
 
 static void open_level(Leaf *leaf, Query *query, ParseState *source) {
     Query *below = per_unit_query(query);
     if (below == nullptr)
-        return open_from(leaf, query, source);
+        return open_from(leaf, query, false, source);
     border::flatten_grouping(below);
     check_per_unit(below, source);
-    open_from(leaf, below, source);
+    open_from(leaf, below, true, source);
     read_per_unit(leaf, query, below, source);
     check_condition(leaf->per_unit->where, source);
 }

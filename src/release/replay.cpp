@@ -163,6 +163,8 @@ static void add_sources(StringInfo text, const rows::Question *question) {
     foreach (cell, question->semi_joins) {
         auto *semi = static_cast<const query::SemiJoin *>(lfirst(cell));
         add_number(text, "semi-join", semi->source);
+        add_number(text, "of sources", semi->nsources);
+        add_number(text, "test", semi->test);
         add_number(text, "negated", semi->negated ? 1 : 0);
         add_expression(text, "where", question, semi->condition);
         add_expression(text, "unless", question, semi->unless);

@@ -9,6 +9,7 @@
 #include "catalog/settings.hpp"
 #include "query/constants.hpp"
 #include "query/joint.hpp"
+#include "query/semi.hpp"
 #include "query/shape.hpp"
 #include "rows/distinct_values.hpp"
 #include "rows/nodes.hpp"
@@ -83,6 +84,8 @@ static query::Range range_of_column(const Var *column, void *context) {
     auto *columns = static_cast<ColumnRanges *>(context);
     if (column->varno == query::unit_varno)
         return columns->question->per_unit->ranges[column->varattno - 1];
+    if (query::test_of(columns->question->leaf, column) != nullptr)
+        return query::Range{query::span_of_type(BOOLOID), false};
     const AttrNumber number = query::column_number(column);
     if (!columns->is_known[number]) {
         columns->known[number] = declared_range(columns, column);

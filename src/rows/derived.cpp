@@ -5,6 +5,7 @@
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "catalog/settings.hpp"
+#include "query/semi.hpp"
 #include "rows/canonical.hpp"
 #include "rows/groups.hpp"
 
@@ -346,7 +347,9 @@ static bool add_declared_groups(const ColumnRanges *columns, const Var *column, 
 // All values that a column is declared to have; NULL where it may be.
 static bool column_values(ColumnRanges *columns, Var *column, Values *values) {
     *values = no_values(column->vartype);
-    const bool of_unit = column->varno == query::unit_varno; // nobody declared groups of it
+    // Nobody declared groups of what is computed.
+    const bool of_unit =
+        column->varno == query::unit_varno || query::test_of(columns->question->leaf, column) != nullptr;
     bool nullable = of_unit ? range_over_columns(reinterpret_cast<Node *>(column), columns).nullable
                             : is_nullable(columns->question, query::column_number(column));
     if (has_type_domain(column->vartype)) {

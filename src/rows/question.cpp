@@ -12,6 +12,7 @@
 #include "query/constants.hpp"
 #include "query/cost.hpp"
 #include "query/limits.hpp"
+#include "query/semi.hpp"
 #include "query/shape.hpp"
 #include "query/total.hpp"
 #include "rows/arguments.hpp"
@@ -29,6 +30,7 @@
 #include "rows/quantiles.hpp"
 #include "rows/shown.hpp"
 #include "rows/sources.hpp"
+#include "rows/tests.hpp"
 #include "rows/units.hpp"
 
 namespace dp::rows {
@@ -49,7 +51,7 @@ static Node *map_vars(Node *node, void *context) {
         return nullptr;
     if (IsA(node, Var)) {
         auto *var = copyObject(castNode(Var, node));
-        if (var->varno == query::unit_varno)
+        if (var->varno == query::unit_varno || query::test_of(question->leaf, var) != nullptr)
             return reinterpret_cast<Node *>(var);
         const Source *source = source_at(question, var->varno);
         if (source == nullptr || var->varattno <= 0 || source->map[var->varattno] <= 0)
@@ -147,7 +149,7 @@ const char *text_over_tables(const Question *question, Node *node) {
     if (question->per_unit != nullptr)
         node = with_aggregates(question, node, false);
     if (is_joined(question))
-        return text_over(question, node, false);
+        return text_over(question, query::with_tests_written(question->leaf, node), false);
     List *context = deparse_context_for(get_rel_name(question->settings->relation), question->settings->relation);
     return deparse_expression(node, context, false, false);
 }
@@ -156,7 +158,7 @@ const char *text_over_views(const Question *question, Node *node) {
     if (question->per_unit != nullptr)
         node = with_aggregates(question, node, true);
     if (is_joined(question))
-        return text_over(question, node, true);
+        return text_over(question, query::with_tests_written(question->leaf, node), true);
     Oid view = question->leaf->view;
     return deparse_expression(node, deparse_context_for(get_rel_name(view), view), false, false);
 }
@@ -257,7 +259,7 @@ static void add_to_semi_joins(const Question *question, int source, Node *condit
     ListCell *cell;
     foreach (cell, question->semi_joins) {
         auto *semi = static_cast<query::SemiJoin *>(lfirst(cell));
-        if (semi->source == source)
+        if (source >= semi->source && source < semi->source + semi->nsources)
             semi->condition = make_and_qual(another(condition), semi->condition);
     }
 }
@@ -620,10 +622,25 @@ void check_asks_something(const Question *question) {
 
 // ---- units ---------------------------------------------------------------------------------------------------------
 
+// The sources that a key's value follows from: those of its columns, and of what its tests compare with.
+static Bitmapset *sources_of_key(const Question *question, Node *key) {
+    Bitmapset *varnos = pull_varnos_of(key), *all = bms_copy(varnos);
+    ListCell *cell;
+    foreach (cell, question->leaf->semi_joins) {
+        auto *semi = static_cast<const query::SemiJoin *>(lfirst(cell));
+        if (semi->test == 0 || !bms_is_member(semi->test, varnos))
+            continue;
+        Bitmapset *outer =
+            bms_difference(pull_varnos_of(semi->condition), query::varnos_of_semi_join(question->leaf, semi));
+        all = bms_add_members(all, outer);
+    }
+    return all;
+}
+
 // Whether all keys are columns of sources of which a unit has one row in all that is joined.
 static bool are_of_one_row(const Question *question, const query::Joined *joined) {
     for (int i = 0; i < question->leaf->nkeys; i++) {
-        Bitmapset *varnos = pull_varnos_of(question->leaf->keys[i].expression);
+        Bitmapset *varnos = sources_of_key(question, question->leaf->keys[i].expression);
         for (int j = 0; j < question->nsources; j++)
             if (bms_is_member(question->sources[j].source->varno, varnos) && !joined->one_row[j])
                 return false;
@@ -714,6 +731,7 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
         limit_rows(question, units);
     ColumnRanges columns = column_ranges(reading, question);
     const List *folded = map_leaf(question, &columns, parameters);
+    check_tests(&columns, question, parameters);
     read_groups(reading, question, &columns, folded);
     question->groups_only = leaf->naggregates == 0 && !question->thresholded;
     const int64 *fractions = resolve_fractions(leaf, parameters);

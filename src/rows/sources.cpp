@@ -13,6 +13,7 @@
 #include "rows/per_unit.hpp"
 #include "rows/public_rows.hpp"
 #include "rows/public_values.hpp"
+#include "rows/tests.hpp"
 
 namespace dp::rows {
 
@@ -288,27 +289,35 @@ static int64 count_equal(const query::Linked &source, int n, const AttrNumber *c
     return count->rows;
 }
 
-// A private source of a semi-join is linked to those of FROM as if it were joined: whether it has a row is a matter of one unit's.
+// Private sources of a sub-SELECT are linked to those of FROM as if they were joined: whether it has a row is a matter of one unit's. So
+// are several of any kind, each of which something must lead to.
+static void check_semi_join(const Question *question, const query::SemiJoin *semi, const query::Linked *linked,
+                            const List *from, const List *equalities) {
+    const query::Leaf *leaf = question->leaf;
+    if (semi->nsources == 1 && linked[semi->source].path == nullptr)
+        return;
+    const int n = leaf->njoined + semi->nsources;
+    auto *all = static_cast<query::Linked *>(palloc(sizeof(query::Linked) * n));
+    memcpy(all, linked, sizeof(query::Linked) * leaf->njoined);
+    memcpy(all + leaf->njoined, linked + semi->source, sizeof(query::Linked) * semi->nsources);
+    List *items = list_copy(from);
+    for (int i = 0; i < n; i++) {
+        all[i].multiplicity = nullptr;
+        if (i < leaf->njoined)
+            continue;
+        auto *ref = makeNode(RangeTblRef);
+        ref->rtindex = all[i].source->varno;
+        items = lappend(items, ref);
+    }
+    List *by = query::find_equalities(leaf, NIL, map_to_tables(semi->condition, question));
+    (void)query::join_sources(all, n, items, list_concat_copy(equalities, by));
+}
+
 static void check_semi_joins(const Question *question, const query::Linked *linked, const List *from,
                              const List *equalities) {
-    const query::Leaf *leaf = question->leaf;
     ListCell *cell;
-    foreach (cell, leaf->semi_joins) {
-        auto *semi = static_cast<const query::SemiJoin *>(lfirst(cell));
-        const query::Linked &tested = linked[semi->source];
-        if (tested.path == nullptr)
-            continue;
-        auto *all = static_cast<query::Linked *>(palloc(sizeof(query::Linked) * (leaf->njoined + 1)));
-        memcpy(all, linked, sizeof(query::Linked) * leaf->njoined);
-        all[leaf->njoined] = tested;
-        for (int i = 0; i <= leaf->njoined; i++)
-            all[i].multiplicity = nullptr;
-        auto *ref = makeNode(RangeTblRef);
-        ref->rtindex = tested.source->varno;
-        List *items = lappend(list_copy(from), ref);
-        List *by = query::find_equalities(leaf, NIL, map_to_tables(semi->condition, question));
-        (void)query::join_sources(all, leaf->njoined + 1, items, list_concat_copy(equalities, by));
-    }
+    foreach (cell, question->leaf->semi_joins)
+        check_semi_join(question, static_cast<const query::SemiJoin *>(lfirst(cell)), linked, from, equalities);
 }
 
 // reading: where rows of public tables are counted; null where it does not matter how many.
@@ -416,40 +425,52 @@ static RangeTblEntry *entry_of(const Source &source) {
                                     : relation_entry(source.relation, true);
 }
 
-namespace {
-// Columns of one source become those of the sub-SELECT, all others of the query around it.
-struct Inner {
-    int varno;
-};
-} // namespace
-
+// Columns of its sources, listed by varno, become those of a sub-SELECT, all others of the query around it.
 static Node *as_inner(Node *node, void *context) {
     if (node == nullptr)
         return nullptr;
     if (!IsA(node, Var))
         return border::mutate_expression(node, as_inner, context);
     auto *var = copyObject(castNode(Var, node));
-    if (var->varno == static_cast<const Inner *>(context)->varno)
-        var->varno = var->varnosyn = 1;
-    else
-        var->varlevelsup = 1;
+    var->varlevelsup = 1;
+    ListCell *cell;
+    foreach (cell, static_cast<const List *>(context))
+        if (lfirst_int(cell) == static_cast<int>(castNode(Var, node)->varno)) {
+            var->varno = var->varnosyn = foreach_current_index(cell) + 1;
+            var->varlevelsup = 0;
+        }
     return reinterpret_cast<Node *>(var);
 }
 
-// [NOT] EXISTS (SELECT FROM source WHERE condition) [OR unless]
-static Node *semi_join(const Question *question, const query::SemiJoin *semi) {
-    const Source &source = question->sources[semi->source];
-    Inner inner = {source.source->varno};
+Query *select_from_tested(const Question *question, const query::SemiJoin *semi, Node *condition, List **varnos) {
     auto *query = makeNode(Query);
     query->commandType = CMD_SELECT;
     query->canSetTag = true;
-    RangeTblEntry *entry = entry_of(source);
-    query->rtable = list_make1(entry);
-    if (entry->rtekind == RTE_RELATION)
-        border::set_permission(query, entry, 0);
-    auto *ref = makeNode(RangeTblRef);
-    ref->rtindex = 1;
-    query->jointree = makeFromExpr(list_make1(ref), as_inner(semi->condition, &inner));
+    List *items = NIL;
+    *varnos = NIL;
+    for (int i = 0; i < semi->nsources; i++) {
+        const Source &source = question->sources[semi->source + i];
+        RangeTblEntry *entry = entry_of(source);
+        query->rtable = lappend(query->rtable, entry);
+        if (entry->rtekind == RTE_RELATION)
+            border::set_permission(query, entry, 0);
+        auto *ref = makeNode(RangeTblRef);
+        ref->rtindex = i + 1;
+        items = lappend(items, ref);
+        *varnos = lappend_int(*varnos, source.source->varno);
+    }
+    query->jointree = makeFromExpr(items, as_inner(condition, *varnos));
+    return query;
+}
+
+Node *over_tested(Node *expression, List *varnos) {
+    return as_inner(expression, varnos);
+}
+
+// [NOT] EXISTS (SELECT FROM sources WHERE condition) [OR unless]
+static Node *semi_join(const Question *question, const query::SemiJoin *semi) {
+    List *varnos = NIL;
+    Query *query = select_from_tested(question, semi, semi->condition, &varnos);
     add_target(query, reinterpret_cast<Node *>(
                           makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(1), false, true)));
     auto *link = makeNode(SubLink);
@@ -464,10 +485,20 @@ static Node *semi_join(const Question *question, const query::SemiJoin *semi) {
                : reinterpret_cast<Node *>(makeBoolExpr(OR_EXPR, list_make2(another(semi->unless), test), -1));
 }
 
+// True: some of them are conjuncts.
+static bool has_conjuncts(const Question *question) {
+    ListCell *cell;
+    foreach (cell, question->semi_joins)
+        if (static_cast<const query::SemiJoin *>(lfirst(cell))->test == 0)
+            return true;
+    return false;
+}
+
 static Node *with_semi_joins(const Question *question, Node *where) {
     ListCell *cell;
     foreach (cell, question->semi_joins)
-        where = make_and_qual(where, semi_join(question, static_cast<const query::SemiJoin *>(lfirst(cell))));
+        if (static_cast<const query::SemiJoin *>(lfirst(cell))->test == 0)
+            where = make_and_qual(where, semi_join(question, static_cast<const query::SemiJoin *>(lfirst(cell))));
     return where;
 }
 
@@ -496,8 +527,9 @@ static Query *select_from_joined(const Question *question, Node *where) {
             border::set_permission(query, entry,
                                    0); // the facades' were checked; the statement runs as the tables' owner
     }
-    query->hasSubLinks = question->semi_joins != NIL;
+    query->hasSubLinks = has_conjuncts(question);
     query->jointree = makeFromExpr(static_cast<List *>(copyObject(question->from)), with_semi_joins(question, where));
+    join_tests(query, question);
     return query;
 }
 
