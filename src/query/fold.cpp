@@ -1,5 +1,6 @@
 #include "query/fold.hpp"
 
+#include "border/grouping.hpp"
 #include "border/versions.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
@@ -434,6 +435,15 @@ static void renumber(Query *query, const List *sources) {
         border::set_permission(query, lfirst_node(RangeTblEntry, cell), ACL_SELECT);
 }
 
+// One row is as good as two: GROUP BY without an aggregate, which DISTINCT has become already (query/rewrite).
+static void forget_repeated(Query *query) {
+    if (query->hasAggs || query->groupingSets != NIL || query->havingQual != nullptr || query->hasDistinctOn ||
+        query->hasTargetSRFs)
+        return;
+    border::flatten_grouping(query);
+    query->groupClause = query->distinctClause = NIL;
+}
+
 // A sub-SELECT over facades and public tables stands in the leaf as one over relations. Others stay, and shape refuses them.
 static bool fold_sub_selects(Node *node, void *context) {
     if (node == nullptr)
@@ -456,6 +466,7 @@ static bool fold_sub_selects(Node *node, void *context) {
         if (OidIsValid(catalog::expanded_facade(entry)))
             static_cast<Folded *>(context)->views.add(query, entry, entry->subquery);
     }
+    forget_repeated(query);
     renumber(query, sources);
     return false;
 }

@@ -331,28 +331,32 @@ static const char *way_text(const Linked &of) {
             }
             way = way == nullptr ? way_text(links->sources[i]) : way;
         }
-    const char *hint = columns != nullptr && nullable ? psprintf("Write into the ON of that outer join: %s.", columns)
-                       : columns != nullptr           ? psprintf("Add %s to the conditions of the join.%s", columns,
-                                                       same ? " Rows of two people are never answered together." : "")
-                       : way != nullptr
-                           ? psprintf("Join a restricted view of %s as well, by the columns that lead to it.", way)
-                           : "Ask each by itself, and join the answers.";
+    const bool tested = source.source->tested;
+    const char *same_people = same ? " Rows of two people are never answered together." : "";
+    const char *hint =
+        columns != nullptr && tested ? psprintf("Add %s to the conditions of the sub-SELECT.%s", columns, same_people)
+        : columns != nullptr && nullable ? psprintf("Write into the ON of that outer join: %s.", columns)
+        : columns != nullptr             ? psprintf("Add %s to the conditions of the join.%s", columns, same_people)
+        : way != nullptr ? psprintf("Join a restricted view of %s as well, by the columns that lead to it.", way)
+                         : "Ask each by itself, and join the answers.";
     if (other == nullptr)
         ereport(ERROR,
                 (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                  errmsg("an outer join that keeps rows of no person is not supported in a query on a restricted view"),
                  errdetail("What is kept would not be anybody's where %s has no row.", source.name),
                  errhint("Write the restricted view on the side that is kept, or use an inner join.")));
-    ereport(ERROR,
-            (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-             errmsg("a join of %s and %s that may bring rows of different people together is not supported", other,
-                    source.name),
-             nullable
-                 ? errdetail("%s is on the nullable side of an outer join: what links it must stand in its ON, not "
-                             "in WHERE.",
-                             source.name)
-                 : errdetail("Nothing in WHERE or in ON of an inner join says that joined rows are of one person."),
-             errhint("%s", hint)));
+    ereport(
+        ERROR,
+        (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+         errmsg("a join of %s and %s that may bring rows of different people together is not supported", other,
+                source.name),
+         tested
+             ? errdetail("Nothing in the sub-SELECT says that its rows are of the person whose row is outside of it.")
+         : nullable ? errdetail("%s is on the nullable side of an outer join: what links it must stand in its ON, not "
+                                "in WHERE.",
+                                source.name)
+                    : errdetail("Nothing in WHERE or in ON of an inner join says that joined rows are of one person."),
+         errhint("%s", hint)));
     pg_unreachable();
 }
 

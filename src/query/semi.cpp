@@ -11,6 +11,7 @@
 #include "query/join.hpp"
 #include "query/limits.hpp"
 #include "query/remedy.hpp"
+#include "query/total.hpp"
 
 namespace dp::query {
 
@@ -227,6 +228,13 @@ int inner_argument(const OpExpr *link, Bitmapset *inner) {
     return bms_is_subset(pull_varnos(nullptr, static_cast<Node *>(linitial(link->args))), inner) ? 0 : 1;
 }
 
+// The values that it compares are sorted, or hashed: by functions that cannot fail.
+static bool is_sorted_safely(const OpExpr *link, Bitmapset *inner) {
+    Oid type = exprType(static_cast<Node *>(list_nth(link->args, inner_argument(link, inner))));
+    Oid compare = lookup_type_cache(type, TYPECACHE_CMP_PROC)->cmp_proc;
+    return OidIsValid(compare) && find_total(compare) != nullptr;
+}
+
 bool split_test(Node *condition, Bitmapset *inner, TestParts *parts) {
     *parts = TestParts{NIL, NIL, NIL};
     ListCell *cell;
@@ -237,7 +245,8 @@ bool split_test(Node *condition, Bitmapset *inner, TestParts *parts) {
             parts->inner = lappend(parts->inner, conjunct);
         else if (!bms_overlap(varnos, inner))
             parts->outer = lappend(parts->outer, conjunct);
-        else if (is_link(reinterpret_cast<OpExpr *>(conjunct), inner))
+        else if (is_link(reinterpret_cast<OpExpr *>(conjunct), inner) &&
+                 is_sorted_safely(castNode(OpExpr, conjunct), inner))
             parts->links = lappend(parts->links, conjunct);
         else
             return false;
@@ -428,6 +437,12 @@ static Node *put_tests(Node *node, void *context) {
         return put_into_aggregate(castNode(Aggref, node), *tests);
     if (IsA(node, CaseWhen))
         return put_into_when(castNode(CaseWhen, node), *tests);
+    if (IsA(node, BooleanTest) && (castNode(BooleanTest, node)->booltesttype == IS_TRUE ||
+                                   castNode(BooleanTest, node)->booltesttype == IS_NOT_TRUE)) {
+        auto *own = copyObject(castNode(BooleanTest, node));
+        own->arg = reinterpret_cast<Expr *>(put_below(reinterpret_cast<Node *>(own->arg), *tests, true));
+        return reinterpret_cast<Node *>(own);
+    }
     if (IsA(node, SubLink)) {
         auto *link = castNode(SubLink, node);
         if (!tests->aggregated || !has_form_of_semi_join(link))

@@ -289,8 +289,18 @@ static int64 count_equal(const query::Linked &source, int n, const AttrNumber *c
     return count->rows;
 }
 
-// Private sources of a sub-SELECT are linked to those of FROM as if they were joined: whether it has a row is a matter of one unit's. So
-// are several of any kind, each of which something must lead to.
+static Node *one_item_of(const query::Linked *sources, int n) {
+    List *items = NIL;
+    for (int i = 0; i < n; i++) {
+        auto *ref = makeNode(RangeTblRef);
+        ref->rtindex = sources[i].source->varno;
+        items = lappend(items, ref);
+    }
+    return query::one_item(items);
+}
+
+// Private sources of a sub-SELECT are linked to those of FROM as if these were kept by an outer join with them: whether it has a row is
+// a matter of one unit's. So are several of any kind, each of which something must lead to.
 static void check_semi_join(const Question *question, const query::SemiJoin *semi, const query::Linked *linked,
                             const List *from, const List *equalities) {
     const query::Leaf *leaf = question->leaf;
@@ -300,16 +310,14 @@ static void check_semi_join(const Question *question, const query::SemiJoin *sem
     auto *all = static_cast<query::Linked *>(palloc(sizeof(query::Linked) * n));
     memcpy(all, linked, sizeof(query::Linked) * leaf->njoined);
     memcpy(all + leaf->njoined, linked + semi->source, sizeof(query::Linked) * semi->nsources);
-    List *items = list_copy(from);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++)
         all[i].multiplicity = nullptr;
-        if (i < leaf->njoined)
-            continue;
-        auto *ref = makeNode(RangeTblRef);
-        ref->rtindex = all[i].source->varno;
-        items = lappend(items, ref);
-    }
-    List *by = query::find_equalities(leaf, NIL, map_to_tables(semi->condition, question));
+    auto *join = makeNode(JoinExpr);
+    join->jointype = JOIN_LEFT;
+    join->larg = query::one_item(list_copy(from));
+    join->rarg = one_item_of(linked + semi->source, semi->nsources);
+    join->quals = map_to_tables(semi->condition, question);
+    List *items = list_make1(join), *by = query::find_equalities(leaf, items, nullptr);
     (void)query::join_sources(all, n, items, list_concat_copy(equalities, by));
 }
 

@@ -52,12 +52,11 @@ void check_tests(ColumnRanges *columns, const Question *question, ParamListInfo 
         if (semi->test == 0)
             continue;
         if (!query::split_test(semi->condition, query::varnos_of_semi_join(question->leaf, semi), &parts))
-            ereport(
-                ERROR,
-                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                 errmsg("the condition of %s compares nothing that is outside of it",
-                        text_over_views(question, reinterpret_cast<Node *>(semi->written))),
-                 errhint("Its constants make one of its equalities no condition on the rows outside: leave it out.")));
+            ereport(ERROR,
+                    (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                     errmsg("a sub-SELECT outside of WHERE whose constants leave no equality with what is outside of "
+                            "it is not supported in a query on a restricted view"),
+                     errhint("Ask for what it would say by itself: whether it has a row is the same for all.")));
         foreach (side, semi->present)
             check_present(columns, question, static_cast<Node *>(lfirst(side)), parameters);
     }

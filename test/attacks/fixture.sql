@@ -41,7 +41,7 @@ SELECT dp_set_groups('person', 'sex', '{Female,Male}'),
        dp_set_groups('person', 'id', (SELECT array_agg(g::text) FROM generate_series(1, 10000) g));
 SELECT dp_set_odometer('person', 'none');
 SELECT dp_grant('person_dp', 'attack_analyst', tau => 0.95), dp_grant('person_dp', 'attack_team', tau => 0.9),
-       dp_grant('person_dp', 'attack_finder', tau => 0.5, delta => 0.000001);
+       dp_grant('person_dp', 'attack_finder', tau => 0.5, delta => 0.000000000001); -- thousands of texts of one person each are grouped by, hundreds of times
 -- Of a question about everybody the first candidate is accepted but for a chance of e^-60.
 SELECT dp_grant('person_dp', 'attack_selector', tau_var => 0.01, epsilon_svt => 20, candidates => '{1,0.5}');
 GRANT SELECT ON person_dp TO attack_stranger;
@@ -76,7 +76,7 @@ SELECT dp_set_bounds('visit', 'cost', -10, 100), dp_set_bounds('visit', 'price',
        dp_set_bounds('letter', 'cost', 0, 10), dp_set_bounds('patient', 'age', 0, 120);
 SELECT dp_set_groups('visit', 'ward', '{w0,w1,w2,Atlantis}'), dp_set_groups('letter', 'subject', '{s0,s1,Atlantis}');
 SELECT dp_set_odometer('patient', 'none'), dp_set_odometer('letter', 'none');
-SELECT dp_grant(v, 'attack_analyst', tau => 0.95), dp_grant(v, 'attack_team', tau => 0.9), dp_grant(v, 'attack_finder', tau => 0.5, delta => 0.000001),
+SELECT dp_grant(v, 'attack_analyst', tau => 0.95), dp_grant(v, 'attack_team', tau => 0.9), dp_grant(v, 'attack_finder', tau => 0.5, delta => 0.000000000001),
        dp_grant(v, 'attack_selector', tau_var => 0.01, epsilon_svt => 20, candidates => '{1,0.5}')
 FROM unnest('{patient_dp,visit_dp,bill_dp,letter_dp}'::regclass[]) v;
 -- Public tables: one that the attacker may fill, with what the canary alone has; one that nobody declared.
