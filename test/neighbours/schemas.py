@@ -2,7 +2,7 @@
 from typing import NamedTuple
 
 from account import Limits, Measure
-from joins import conditions_above, joined_rows, make_tree, most_rows, of_one_row
+from joins import TABLES, Source, conditions_above, joined_rows, link, make_tree, most_rows, name, of_one_row
 
 # Types of the unit's columns, and how its values are written. Numeric ones in two spellings of the same number.
 UNIT_TYPES = {
@@ -200,6 +200,8 @@ def counted_first(measures, kind):
 def make_question(rng, schema):
     if rng.random() < 0.3:
         return make_carried_question(rng, schema) if rng.random() < 0.5 else make_per_unit_question(rng, schema)
+    if rng.random() < 0.2:
+        return make_tested_question(rng, schema)
     return make_joined_question(rng, schema) if rng.random() < 0.5 else make_plain_question(rng, schema)
 
 
@@ -428,4 +430,74 @@ def make_joined_question(rng, schema):
     if keys is None:
         measures = counted_first(measures, "count" if single else "units")
     return Question(sql, lambda tables: joined_rows(tree, tables), tuple(measures), key, keys, keeps,
+                    Limits(rows, groups, True, one_group, per_group if is_gaussian(policy) else 0), policy, keys is None)
+
+
+# ---- EXISTS as a value ----
+
+OF_OTHERS = (("", lambda row: True), (" AND b.v > 0", CONDITIONS[0][1]), (" AND b.m", CONDITIONS[1][1]), (" AND b.w IN (3, 7)", lambda row: row["w"] in (3, 7)))
+
+
+def make_test(rng, schema, table):
+    """Its text, over table a, and whether it holds for a row, of which (b) there are these."""
+    a, pairs = Source(table, "a"), None
+    while pairs is None:
+        b = Source(rng.choice(TABLES), "b")
+        pairs = link(a, b)
+    (one, x), (other, y) = pairs
+    inner, outer = (x, y) if one is b else (y, x)
+    also = rng.random() < 0.4
+    text, holds = rng.choice(OF_OTHERS)
+    equal = f"{name(one, x)} = {name(other, y)}" + (" AND a.w = b.w" if also else "")
+
+    def exists(row, tables):
+        return any(row[outer] is not None and row[outer] == found[inner] and holds(found)
+                   and not (also and (row["w"] is None or row["w"] != found["w"])) for found in tables[b.table])
+
+    form = rng.choice(("EXISTS", "NOT EXISTS"))
+    if form == "EXISTS" and not also and rng.random() < 0.3:
+        return f"({name(a, outer)} IN (SELECT {name(b, inner)} FROM {schema.name(b.table)}_dp b WHERE true{text})) IS TRUE", exists
+    return (f"{form} (SELECT FROM {schema.name(b.table)}_dp b WHERE {equal}{text})",
+            exists if form == "EXISTS" else lambda row, tables: not exists(row, tables))
+
+
+def tested_rows(tables, table, exists):
+    for row in tables[table]:
+        e = exists(row, tables)
+        yield Row(row, e=e, ev=(row["v"] if e else 0), ew=(row["w"] if e else None))
+
+
+def make_tested_question(rng, schema):
+    table = rng.choice(TABLES)
+    test, exists = make_test(rng, schema, table)
+    calls = (("count(*)", Measure("count"), "bigint"), ("sum(a.v)", Measure("sum", "v", BOUNDS), "bigint"),
+             (f"count(*) FILTER (WHERE {test})", Measure("count", keeps=lambda row: row["e"]), "bigint"),
+             (f"sum(CASE WHEN {test} THEN a.v ELSE 0 END)", Measure("sum", "ev", BOUNDS), "bigint"),
+             (f"avg(CASE WHEN {test} THEN a.w END)", Measure("pair", "ew", (-8, 8)), "numeric"))
+    texts, measures, types = (list(part) for part in zip(*rng.sample(calls, rng.choice((1, 2, 3)))))
+    pick = rng.choice(("", "e", "e", "g", "d"))
+    keys = {"": ((),), "e": (False, True), "g": GROUPS, "d": None}[pick]
+    key = {"": lambda row: (), "g": lambda row: row["g"] if row["g"] in GROUPS else "left out"}.get(pick, lambda row: row[pick])
+    expression = test if pick == "e" else f"a.{pick}"
+    where, keeps = rng.choice((("", lambda row: True), (f" WHERE {test} OR a.w = 3", lambda row: row["e"] or row["w"] == 3),
+                               (" WHERE a.v > 0", CONDITIONS[0][1])))
+    rows, groups, per_group, arguments = schema.rows, schema.groups, schema.per_group, ""
+    if schema.rows == 1:
+        groups, per_group = 1, 0
+    if rng.random() < 0.3:
+        rows = rng.choice((1, 2, 4, 7))
+        groups = rng.randint(1, rows)
+        arguments = f", max_rows => {rows}, max_groups => {groups}"
+    rows = 1 if table == "people" else rows
+    one_group = not pick or table == "people"
+    groups = 1 if one_group else min(groups, rows, len(keys) if keys else rows)
+    policy = rng.choice(("regress_dp_finder", "regress_dp_gfinder") if keys is None else ("regress_dp_laplace", "regress_dp_gaussian"))
+    sql = (f"SELECT {', '.join(([expression] if pick else []) + texts)} FROM {schema.name(table)}_dp a{where}"
+           + (f" GROUP BY {expression}" if pick else ""))
+    if arguments:
+        named = ([f"k {'boolean' if pick == 'e' else 'text'}"] if pick else []) + [f"c{i} {kind}" for i, kind in enumerate(types)]
+        sql = f"SELECT * FROM dp_query($q${sql}$q${arguments}) AS ({', '.join(named)})"
+    if keys is None:
+        measures = counted_first(measures, "count" if table == "people" else "units")
+    return Question(sql, lambda tables: tested_rows(tables, table, exists), tuple(measures), key, keys, keeps,
                     Limits(rows, groups, True, one_group, per_group if is_gaussian(policy) else 0), policy, keys is None)
