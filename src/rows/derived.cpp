@@ -343,10 +343,33 @@ static bool add_declared_groups(const ColumnRanges *columns, const Var *column, 
     return true;
 }
 
+// Nobody declared groups of an aggregate, but min and max of a column are among those of the column, in the spelling that they have there.
+static bool add_groups_of_extreme(const ColumnRanges *columns, const Var *aggregate, Values *values) {
+    const Var *column = columns->question->per_unit->extreme_of[aggregate->varattno - 1];
+    if (column == nullptr || !has_spelling(column->vartype))
+        return false;
+    Values declared = no_values(column->vartype);
+    if (!add_declared_groups(columns, column, &declared))
+        return false;
+    for (int i = 0; i < declared.n; i++) {
+        bool isnull = declared.nulls[i];
+        Datum value =
+            isnull ? Datum(0) : canonical_value(column->vartype, column->vartypmod, declared.values[i], &isnull);
+        if (!isnull)
+            add_value(values, value, false);
+    }
+    return true;
+}
+
+static bool add_column_groups(const ColumnRanges *columns, const Var *column, Values *values) {
+    return column->varno == query::unit_varno ? add_groups_of_extreme(columns, column, values)
+                                              : add_declared_groups(columns, column, values);
+}
+
 // All values that a column is declared to have; NULL where it may be.
 static bool column_values(ColumnRanges *columns, Var *column, Values *values) {
     *values = no_values(column->vartype);
-    const bool of_unit = column->varno == query::unit_varno; // nobody declared groups of it
+    const bool of_unit = column->varno == query::unit_varno;
     bool nullable = of_unit ? range_over_columns(reinterpret_cast<Node *>(column), columns).nullable
                             : is_nullable(columns->question, query::column_number(column));
     if (has_type_domain(column->vartype)) {
@@ -355,7 +378,7 @@ static bool column_values(ColumnRanges *columns, Var *column, Values *values) {
             add_value(values, domain.values[i], domain.nulls[i]);
         return true;
     }
-    if ((of_unit || !add_declared_groups(columns, column, values)) &&
+    if (!add_column_groups(columns, column, values) &&
         !add_whole_numbers(range_over_columns(reinterpret_cast<Node *>(column), columns).span, column->vartype, values))
         return false;
     if (nullable)
