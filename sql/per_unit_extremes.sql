@@ -148,6 +148,13 @@ FROM unnest(ARRAY['SELECT last, count(*) FROM (SELECT pid, max(lower(coupon)) AS
                   'SELECT last, count(*) FROM (SELECT pid, max(coupon) AS last FROM px_order_dp WHERE lines > 1 GROUP BY 1) t GROUP BY last',
                   'SELECT g, count(*) FROM (SELECT pid, min(loose) AS g FROM px_order_dp GROUP BY 1) t GROUP BY g']) WITH ORDINALITY a (query, i), dp_explain(query) e
 ORDER BY i;
+PREPARE px_which(text, text) AS SELECT count(*) AS x FROM (SELECT pid FROM px_order_dp GROUP BY pid HAVING max(coupon) = $1 AND min(coalesce(coupon, $2)) = $2) t;
+EXECUTE px_which('VIP', 'A') \gset
+DEALLOCATE px_which;
+SET ROLE regress_controller;
+SELECT abs(count(*) - :x) < 4 AS parameters, count(*) > 20 AS some FROM (SELECT pid FROM px_order GROUP BY pid HAVING max(coupon) = 'VIP' AND min(coalesce(coupon, 'A')) = 'A') t;
+-- Risks are those of people: each by himself, and a hundred together who have no row.
+SELECT count(*) AS people, max(individuals) AS together FROM dp_risk_records('SELECT last, count(*) FROM (SELECT pid, max(coupon) AS last FROM px_order_dp GROUP BY 1) t GROUP BY last', 1);
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Refused, before anything is charged
