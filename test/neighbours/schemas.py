@@ -231,7 +231,7 @@ def make_per_unit_question(rng, schema):
     texts, measures = zip(*rng.sample(calls, rng.choice((1, 2, 3))))
     by = rng.choice(("", "", "n", "n", "hi", "hi", "lo"))  # declared groups of the column are those of its maximum; or none are declared
     n = "count(*)" + (f" FILTER (WHERE {filtered})" if filtered else "")
-    extremes = rng.choice(("max(g) AS hi, min(d) AS lo", "max(g::varchar) AS hi, min(d COLLATE \"C\") AS lo"))
+    extremes = rng.choice(("max(g) AS hi, min(d) AS lo", "max(g::varchar COLLATE \"C\") AS hi, min(d COLLATE \"C\") AS lo"))
     below = f"SELECT unit, {n} AS n, {extremes}, sum({column}) AS s FROM {schema.name(table)}_dp" + (f" WHERE {where}" if where else "") + " GROUP BY unit"
     if having:
         below += f" HAVING {above.replace('n', n) if above == 'n > 1' else above.replace('s', f'sum({column})', 1)}"
