@@ -199,7 +199,6 @@ SELECT count(*) FROM (SELECT pid, count(*) AS n FROM pu_visit_dp GROUP BY pid) t
 SELECT count(t) FROM (SELECT pid, count(*) AS n FROM pu_visit_dp GROUP BY pid) t;
 SELECT avg(x) FROM (SELECT pid, sum(score) AS x FROM pu_visit_dp GROUP BY pid) t;
 SELECT avg(x) FROM (SELECT pid, min(score) AS x FROM pu_visit_dp GROUP BY pid) t;
-SELECT count(x) FROM (SELECT pid, max(reason) AS x FROM pu_visit_dp GROUP BY pid) t;
 SELECT count(x) FROM (SELECT pid, string_agg(reason, ',') AS x FROM pu_visit_dp GROUP BY pid) t;
 SELECT count(x) FROM (SELECT pid, stddev_pop(days) AS x FROM pu_visit_dp GROUP BY pid) t;
 SELECT count(x) FROM (SELECT pid, percentile_disc(0.5) WITHIN GROUP (ORDER BY days) AS x FROM pu_visit_dp GROUP BY pid) t;

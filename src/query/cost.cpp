@@ -21,8 +21,7 @@ static Node *without_relabeling(Node *node) {
     return node;
 }
 
-// The most bytes that the argument has, or -1 if the rows decide.
-static int size_of(Node *argument) {
+int size_of(Node *argument) {
     Node *node = without_relabeling(argument);
     if (IsA(node, Const)) {
         auto *value = castNode(Const, node);

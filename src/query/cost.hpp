@@ -15,6 +15,8 @@ struct RowCost {
 // Adds `times` calls of the function on these arguments.
 void add_cost(RowCost *cost, const TotalFunction *entry, Oid collation, List *arguments, double times = 1);
 
+// The most bytes that a value takes beyond what its type always takes, or -1 if the rows decide.
+int size_of(Node *argument);
 // Replaces each argument whose size the rows decide by NULL beyond the limit, which is a megabyte until it is set.
 void limit_arguments(List *arguments);
 // The size in bytes that keeps one row within its time. Raises 54000 if that is too small to be of use.

@@ -293,8 +293,9 @@ static bool is_whole(Oid type) {
     return type == INT2OID || type == INT4OID || type == INT8OID;
 }
 
-static bool is_exact(Oid type) {
-    return is_whole(type) || type == NUMERICOID || type == DATEOID || type == TIMESTAMPOID;
+static bool has_extreme(Oid type) {
+    return is_whole(type) || type == NUMERICOID || type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID ||
+           type == TIMEOID || type == TIMETZOID || type == TEXTOID || type == BPCHAROID || type_is_enum(type);
 }
 
 UnitAggregate unit_aggregate(const Aggref *call) {
@@ -319,12 +320,24 @@ UnitAggregate unit_aggregate(const Aggref *call) {
     case F_MIN_NUMERIC:
     case F_MIN_DATE:
     case F_MIN_TIMESTAMP:
+    case F_MIN_TIMESTAMPTZ:
+    case F_MIN_TIME:
+    case F_MIN_TIMETZ:
+    case F_MIN_TEXT:
+    case F_MIN_BPCHAR:
+    case F_MIN_ANYENUM:
     case F_MAX_INT2:
     case F_MAX_INT4:
     case F_MAX_INT8:
     case F_MAX_NUMERIC:
     case F_MAX_DATE:
     case F_MAX_TIMESTAMP:
+    case F_MAX_TIMESTAMPTZ:
+    case F_MAX_TIME:
+    case F_MAX_TIMETZ:
+    case F_MAX_TEXT:
+    case F_MAX_BPCHAR:
+    case F_MAX_ANYENUM:
         return UnitAggregate::extreme;
     case F_BOOL_AND:
     case F_BOOL_OR:
@@ -342,7 +355,7 @@ static const char *remedy_of(const Aggref *call) {
         return cast_remedy;
     return "A person's rows are aggregated by count, count(DISTINCT x), sum, avg, min, max (of whole numbers, "
            "numerics, "
-           "dates and timestamps), bool_or and bool_and.";
+           "texts, dates, timestamps, times and enums), bool_or and bool_and.";
 }
 
 static void check_call(const Aggref *call, ParseState *source) {
@@ -359,8 +372,11 @@ static void check_call(const Aggref *call, ParseState *source) {
         if (IsA(argument, RowExpr))
             refuse_part("count(DISTINCT ...) of several columns", row_remedy, source, call->location);
         check_condition(argument, source);
-        if (fn == UnitAggregate::extreme && !is_exact(getBaseType(exprType(argument))))
+        if (fn != UnitAggregate::extreme)
+            continue;
+        if (!has_extreme(getBaseType(exprType(argument))))
             refuse_part("min or max of one person's values of this type", remedy_of(call), source, call->location);
+        check_collation(call->inputcollid, list_make1(argument), source, call->location);
     }
     check_condition(reinterpret_cast<Node *>(call->aggfilter), source);
 }

@@ -94,7 +94,7 @@ void TextScope::leave() const {
 
 // ---- conditions ----------------------------------------------------------------------------------------------------
 
-static void check_collation(Oid collation, List *arguments, ParseState *source, int location) {
+void check_collation(Oid collation, List *arguments, ParseState *source, int location) {
     // Without a collation the comparison raises an error for the first row that it meets, and none when there is no row.
     ListCell *cell;
     foreach (cell, arguments)

@@ -52,5 +52,7 @@ const char *canonical_condition(const char *text, Oid relation, const char *name
 
 // Checks a condition or a group key: an expression over columns of varno 1. make_total (query/total) finishes it.
 void check_condition(Node *condition, ParseState *source);
+// Opens the collation that values are compared under. 42P22 where they need one and there is none; 0A000 for one that is nondeterministic.
+void check_collation(Oid collation, List *arguments, ParseState *source, int location);
 
 } // namespace dp::query

@@ -293,4 +293,12 @@ Node *make_total(Node *expression, ParamListInfo parameters, RowCost *cost) {
     return to_total(fold_constants(expression, parameters), cost);
 }
 
+Node *make_compared(Node *value, Oid collation, RowCost *cost) {
+    constexpr double sides = 2; // the best so far may be as long
+    List *compared = list_make1(value);
+    total_comparison(lookup_type_cache(exprType(value), TYPECACHE_CMP_PROC)->cmp_proc, collation, compared, sides,
+                     cost);
+    return static_cast<Node *>(linitial(compared));
+}
+
 } // namespace dp::query

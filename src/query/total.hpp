@@ -98,5 +98,8 @@ struct RowCost;
 // 0A000 for what is not total after all, 22023 for a constant argument that is not accepted, 54000 for constants that are too
 // long; the natural ones of functions of constants (division by zero ...). Adds what the expression may cost on one row.
 Node *make_total(Node *expression, ParamListInfo parameters, RowCost *cost);
+// A total value that min or max compares with the best so far, which was such a value, by the order of its type: the same is done for this
+// comparison.
+Node *make_compared(Node *value, Oid collation, RowCost *cost);
 
 } // namespace dp::query

@@ -66,9 +66,8 @@ static Spelling spelling_of(Oid type) {
 
 // ---- in the internal statement -------------------------------------------------------------------------------------
 
-static Node *canonical_call(Node *key) {
+static Node *canonical_call(Node *key, int32 typmod) {
     Oid type = exprType(key);
-    int32 typmod = exprTypmod(key);
     getBaseTypeAndTypmod(type, &typmod);
     Node *width =
         reinterpret_cast<Node *>(makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(typmod), false, true));
@@ -76,6 +75,14 @@ static Node *canonical_call(Node *key) {
     return reinterpret_cast<Node *>(makeFuncExpr(border::internal_function("canonical", 2, types), type,
                                                  list_make2(key, width), exprCollation(key), InvalidOid,
                                                  COERCE_EXPLICIT_CALL));
+}
+
+static Node *canonical_call(Node *key) {
+    return canonical_call(key, exprTypmod(key));
+}
+
+Node *canonical_node(Node *value, int32 typmod) {
+    return spelling_of(exprType(value)) == Spelling::same ? value : canonical_call(value, typmod);
 }
 
 Node *canonical_key(Node *key, const query::Key &spec) {

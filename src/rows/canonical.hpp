@@ -21,6 +21,9 @@ Node *short_key_condition(Node *key);
 // The key without what makes it long although its value is short (blanks at the end of a wide char(n)).
 Node *compact_key(Node *key);
 
+// A value in its one spelling, as a key of its type and this typmod has it; NULL where it is longer than any key. has_spelling: the type has one.
+Node *canonical_node(Node *value, int32 typmod);
+
 // A value in its one spelling, as rows' keys have it. isnull: it is longer than any key. has_spelling: the type has one.
 bool has_spelling(Oid type);
 // Whether canonical_key takes it: equal keys get equal bytes.

@@ -344,21 +344,43 @@ static bool add_declared_groups(const ColumnRanges *columns, const Var *column, 
     return true;
 }
 
+// Nobody declared groups of an aggregate, but min and max of a column are among those of the column, in the spelling that they have there.
+static bool add_groups_of_extreme(const ColumnRanges *columns, const Var *aggregate, Values *values) {
+    const Var *column = columns->question->per_unit->extreme_of[aggregate->varattno - 1];
+    if (column == nullptr || !has_spelling(column->vartype))
+        return false;
+    Values declared = no_values(column->vartype);
+    if (!add_declared_groups(columns, column, &declared))
+        return false;
+    for (int i = 0; i < declared.n; i++) {
+        bool isnull = declared.nulls[i];
+        Datum value =
+            isnull ? Datum(0) : canonical_value(column->vartype, column->vartypmod, declared.values[i], &isnull);
+        if (!isnull)
+            add_value(values, value, false);
+    }
+    return true;
+}
+
+static bool add_column_groups(const ColumnRanges *columns, const Var *column, Values *values) {
+    return column->varno == query::unit_varno ? add_groups_of_extreme(columns, column, values)
+                                              : add_declared_groups(columns, column, values);
+}
+
 // All values that a column is declared to have; NULL where it may be.
 static bool column_values(ColumnRanges *columns, Var *column, Values *values) {
     *values = no_values(column->vartype);
-    // Nobody declared groups of what is computed.
-    const bool of_unit =
+    const bool computed =
         column->varno == query::unit_varno || query::test_of(columns->question->leaf, column) != nullptr;
-    bool nullable = of_unit ? range_over_columns(reinterpret_cast<Node *>(column), columns).nullable
-                            : is_nullable(columns->question, query::column_number(column));
+    bool nullable = computed ? range_over_columns(reinterpret_cast<Node *>(column), columns).nullable
+                             : is_nullable(columns->question, query::column_number(column));
     if (has_type_domain(column->vartype)) {
         KeyDomain domain = type_domain(column->vartype, column->varcollid, nullable);
         for (int i = 0; i < domain.count; i++)
             add_value(values, domain.values[i], domain.nulls[i]);
         return true;
     }
-    if ((of_unit || !add_declared_groups(columns, column, values)) &&
+    if (!add_column_groups(columns, column, values) &&
         !add_whole_numbers(range_over_columns(reinterpret_cast<Node *>(column), columns).span, column->vartype, values))
         return false;
     if (nullable)

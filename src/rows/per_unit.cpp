@@ -120,10 +120,11 @@ struct Resolved {
     Node *filter;         // total; or null
     query::Range of;      // the argument
     query::Range *result; // where the aggregate lies
+    query::RowCost *cost;
 };
 } // namespace
 
-// Of a number's type, a date or a timestamp (query/range); what the type does not have becomes its end.
+// Of a number's type, a date or a moment (query/range); what the type does not have becomes its end.
 static Const *number_constant(Oid type, double value) {
     switch (type) {
     case INT2OID:
@@ -136,7 +137,8 @@ static Const *number_constant(Oid type, double value) {
                          Int32GetDatum(static_cast<int32>(std::clamp<double>(value, PG_INT32_MIN, PG_INT32_MAX))),
                          false, true);
     case INT8OID:
-    case TIMESTAMPOID: {
+    case TIMESTAMPOID:
+    case TIMESTAMPTZOID: {
         constexpr double end = 0x1p63;
         const int64 whole = value >= end ? PG_INT64_MAX : value <= -end ? PG_INT64_MIN : static_cast<int64>(value);
         return makeConst(type, -1, InvalidOid, sizeof(int64), Int64GetDatum(whole), false, FLOAT8PASSBYVAL);
@@ -213,8 +215,34 @@ static Node *averaged(const Resolved &resolved) {
     return aggregate_of(resolved, clamped(resolved));
 }
 
+static bool has_span(Oid type) {
+    return type == INT2OID || type == INT4OID || type == INT8OID || type == NUMERICOID || type == DATEOID ||
+           type == TIMESTAMPOID || type == TIMESTAMPTZOID;
+}
+
+static int64 most_kept(Node *value) {
+    constexpr int blanks = 2; // those of char(n) as well
+    const int size = query::size_of(value);
+    return size >= 0 ? size : blanks * longest_key;
+}
+
+// Texts, times and enums: nothing is clamped. What is longer than a key is left out, as the state of each unit holds such a value; and
+// of equal char(n) in several spellings the first one met would be kept.
+static Node *extreme_in_order(const Resolved &resolved) {
+    const Oid collation = resolved.call->inputcollid;
+    *resolved.result = {query::span_of_type(resolved.call->aggtype), true};
+    resolved.question->per_unit->kept += most_kept(resolved.argument);
+    Node *value = query::make_compared(resolved.argument, collation, resolved.cost);
+    Node *call = aggregate_of(resolved, canonical_node(value, exprTypmod(resolved.argument)));
+    castNode(Aggref, call)->inputcollid = collation;
+    castNode(Aggref, call)->aggcollid = resolved.call->aggcollid;
+    return call;
+}
+
 // Of equal numerics in several spellings the first one met would be kept.
 static Node *extreme(const Resolved &resolved) {
+    if (!has_span(getBaseType(exprType(resolved.argument))))
+        return extreme_in_order(resolved);
     *resolved.result = {resolved.of.span, true};
     Node *argument = clamped(resolved);
     if (is_numeric(resolved))
@@ -247,6 +275,15 @@ static Node *resolve_aggregate(const Resolved &resolved) {
 
 // ---- resolving -----------------------------------------------------------------------------------------------------
 
+// What min or max of it is then is a value of the column, or NULL; where bounds clamp it, they say what it may be.
+static Var *extreme_of(const Resolved &resolved, Node *argument) {
+    while (argument != nullptr && IsA(argument, RelabelType))
+        argument = reinterpret_cast<Node *>(castNode(RelabelType, argument)->arg);
+    const bool plain = argument != nullptr && IsA(argument, Var) && !resolved.of.span.bounded() &&
+                       query::unit_aggregate(resolved.call) == query::UnitAggregate::extreme;
+    return plain ? castNode(Var, argument) : nullptr;
+}
+
 void resolve_per_unit(ColumnRanges *columns, Question *question, ParamListInfo parameters, query::RowCost *cost) {
     const query::PerUnit *leaf = question->leaf->per_unit;
     PerUnit *own = question->per_unit;
@@ -254,15 +291,17 @@ void resolve_per_unit(ColumnRanges *columns, Question *question, ParamListInfo p
         refuse_values("a sub-SELECT with one row for each person over a table whose rows other servers keep",
                       "Aggregate without it.");
     own->ranges = static_cast<query::Range *>(palloc0(sizeof(query::Range) * (list_length(leaf->columns) + 1)));
+    own->extreme_of = static_cast<Var **>(palloc0(sizeof(Var *) * (list_length(leaf->columns) + 1)));
     ListCell *cell;
     foreach (cell, leaf->columns) {
+        const int i = foreach_current_index(cell);
         Node *call = map_to_tables(query::fold_constants(static_cast<Node *>(lfirst(cell)), parameters), question);
-        Resolved resolved = {question, castNode(Aggref, call), nullptr, nullptr, {}, nullptr};
-        resolved.result = &own->ranges[foreach_current_index(cell)];
+        Resolved resolved = {question, castNode(Aggref, call), nullptr, nullptr, {}, &own->ranges[i], cost};
         if (resolved.call->args != NIL) {
             auto *argument = reinterpret_cast<Node *>(linitial_node(TargetEntry, resolved.call->args)->expr);
             resolved.of = range_over_columns(argument, columns);
             resolved.argument = query::make_total(another(argument), nullptr, cost);
+            own->extreme_of[i] = extreme_of(resolved, argument);
         }
         resolved.filter =
             query::make_total(reinterpret_cast<Node *>(copyObject(resolved.call->aggfilter)), nullptr, cost);

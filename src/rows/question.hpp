@@ -73,6 +73,8 @@ struct Units {
 struct PerUnit {
     List *columns;        // Node *: aggregates over the tables, total
     query::Range *ranges; // where they lie
+    Var **extreme_of;     // the column whose least or greatest value one is, unclamped; else null
+    int64 kept;           // bytes that a unit's texts may take among their states
     List *carried;        // Var *: of the tables; keys, arguments, filters and `where` are over these as well
     Node *where;          // over unit_varno, total; or null
     int max_rows;         // counts are at most this, and sums those of as many rows

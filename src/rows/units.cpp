@@ -168,7 +168,8 @@ static void forget_receiver(DestReceiver *self) {
 
 bool for_each_unit(const Question *question, const List *checked, bool with_columns, TakeUnit take, void *sink) {
     // States that are large are made one at a time: hashed ones grow in memory that nobody counts.
-    border::pin_joins(contribution_size(question) <= largest_hashed_contribution);
+    const int64 kept = question->per_unit == nullptr ? 0 : question->per_unit->kept;
+    border::pin_joins(contribution_size(question) + kept <= largest_hashed_contribution);
     bool copied;
     QueryEnvironment *copies = copy_public_rows(question, checked, &copied);
     if (!copied)

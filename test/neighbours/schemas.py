@@ -208,9 +208,11 @@ def make_question(rng, schema):
 # ---- one row for each person below ----
 
 def row_of(unit, rows, n_keeps, column, limits, most):
-    """count(*) with a FILTER, which stops at the rows that count, and the sum of what is clamped."""
+    """count(*) with a FILTER, which stops at the rows that count, the sum of what is clamped, and extremes of texts that are no longer than a key."""
     values = [min(max(row[column], limits[0]), limits[1]) for row in rows if row[column] is not None]
-    return Row(unit=unit, n=min(sum(n_keeps(row) for row in rows), most), s=sum(values) if values else None)
+    return Row(unit=unit, n=min(sum(n_keeps(row) for row in rows), most), s=sum(values) if values else None,
+               hi=max((row["g"] for row in rows if row.get("g") not in (None, "long")), default=None),
+               lo=min((row["d"] for row in rows if row.get("d") is not None), default=None))
 
 
 def make_per_unit_question(rng, schema):
@@ -229,21 +231,24 @@ def make_per_unit_question(rng, schema):
     calls = (("count(*)", Measure("count")), ("sum(n)", Measure("sum", "n", (0 if filtered else 1, most))), ("sum(s)", Measure("sum", "s", sums)),
              ("count(*) FILTER (WHERE n < 2)", Measure("count", keeps=lambda row: row["n"] < 2)))
     texts, measures = zip(*rng.sample(calls, rng.choice((1, 2, 3))))
-    by_n = rng.random() < 0.4
+    by = rng.choice(("", "", "n", "n", "hi", "hi", "lo"))  # declared groups of the column are those of its maximum; or none are declared
     n = "count(*)" + (f" FILTER (WHERE {filtered})" if filtered else "")
-    below = f"SELECT unit, {n} AS n, sum({column}) AS s FROM {schema.name(table)}_dp" + (f" WHERE {where}" if where else "") + " GROUP BY unit"
+    extremes = rng.choice(("max(g) AS hi, min(d) AS lo", "max(g::varchar COLLATE \"C\") AS hi, min(d COLLATE \"C\") AS lo"))
+    below = f"SELECT unit, {n} AS n, {extremes}, sum({column}) AS s FROM {schema.name(table)}_dp" + (f" WHERE {where}" if where else "") + " GROUP BY unit"
     if having:
         below += f" HAVING {above.replace('n', n) if above == 'n > 1' else above.replace('s', f'sum({column})', 1)}"
-    sql = f"SELECT {', '.join((('n',) if by_n else ()) + texts)} FROM ({below}) t"
+    sql = f"SELECT {', '.join(((by,) if by else ()) + texts)} FROM ({below}) t"
     if above and not having:
         sql += f" WHERE {above}"
-    keys = (tuple(range(2 if above == "n > 1" else 0 if filtered else 1, most + 1))) if by_n else ((),)
-    if not keys:
+    keys = {"": ((),), "n": tuple(range(2 if above == "n > 1" else 0 if filtered else 1, most + 1)), "hi": GROUPS + (None,), "lo": None}[by]
+    if keys == ():
         return make_per_unit_question(rng, schema)
-    if by_n:
-        sql += " GROUP BY n"
+    if by:
+        sql += f" GROUP BY {by}"
+    if keys is None:
+        measures = counted_first(measures, "count")
     if arguments:
-        columns = (["n bigint"] if by_n else []) + [f"c{i} {'numeric' if text.startswith('sum') else 'bigint'}" for i, text in enumerate(texts)]
+        columns = ([f"k {'bigint' if by == 'n' else 'text'}"] if by else []) + [f"c{i} {'numeric' if text.startswith('sum') else 'bigint'}" for i, text in enumerate(texts)]
         sql = f"SELECT * FROM dp_query($q${sql}$q${arguments}) AS ({', '.join(columns)})"
 
     def rows(tables):
@@ -253,8 +258,9 @@ def make_per_unit_question(rng, schema):
                 units[row["unit"]].append(row)
         return [row_of(unit, own, n_keeps, column, limits, most) for unit, own in units.items()]
 
-    return Question(sql, rows, tuple(measures), (lambda row: row["n"]) if by_n else (lambda row: ()), keys, passes, Limits(1, 1, True, True),
-                    rng.choice(("regress_dp_laplace", "regress_dp_gaussian")), False)
+    key = {"": lambda row: (), "hi": lambda row: row["hi"] if row["hi"] in keys else "left out"}.get(by, lambda row: row[by])
+    policy = rng.choice(("regress_dp_finder", "regress_dp_gfinder") if keys is None else ("regress_dp_laplace", "regress_dp_gaussian"))
+    return Question(sql, rows, tuple(measures), key, keys, passes, Limits(1, 1, True, True), policy, keys is None)
 
 
 # ---- ... and the columns of their own rows beside what is aggregated ----

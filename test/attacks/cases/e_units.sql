@@ -182,6 +182,9 @@ SELECT count(*) FROM (SELECT pid, count(*) AS n, max(cost) AS m FROM visit_dp GR
 SELECT count(*) FROM (SELECT DISTINCT pid FROM visit_dp) t
 SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY n) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t
 SELECT * FROM dp_query($$SELECT sum(n) FROM (SELECT pid, count(*) AS n, sum(cost) AS c FROM visit_dp GROUP BY pid) t$$, max_rows => 1048576) AS (n numeric)
+SELECT count(x) FROM (SELECT author, max(author) AS x FROM letter_dp GROUP BY author) t
+SELECT count(*) FROM (SELECT pid FROM visit_dp GROUP BY pid HAVING max(note) IS NOT NULL AND min(ward) > 'x') t
+SELECT count(a), count(b), count(DISTINCT a) FROM (SELECT pid, max(note) AS a, min(ward || note COLLATE "und-x-icu") AS b FROM visit_dp GROUP BY pid) t WHERE length(a) > 500 OR a LIKE '%xyzzy%' OR b IS NULL
 
 -- Nor does it matter what stands in his own row beside that.
 -- C01 SHAPE
@@ -201,6 +204,9 @@ finder> SELECT n * 1000003, count(*) FROM (SELECT pid, count(*) AS n FROM visit_
 finder> SELECT * FROM dp_query($$SELECT n, count(*) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t GROUP BY n$$, max_rows => 1048576) AS (n bigint, people bigint)
 finder> SELECT x, count(*) FROM (SELECT pid, max(length(note)) AS x FROM visit_dp GROUP BY pid) t GROUP BY x
 finder> SELECT x, count(*) FROM (SELECT author, max(length(author)) + count(DISTINCT author) AS x FROM letter_dp GROUP BY author) t GROUP BY x
+finder> SELECT x, count(*) FROM (SELECT pid, max(note) AS x FROM visit_dp GROUP BY pid) t GROUP BY x
+finder> SELECT x, count(*) FROM (SELECT pid, min(ward) AS x FROM visit_dp GROUP BY pid) t GROUP BY x
+finder> SELECT x, count(*) FROM (SELECT author, max(author) AS x FROM letter_dp GROUP BY author) t GROUP BY x
 
 finder> SELECT job, count(*) FROM (SELECT v.pid, p.job FROM visit_dp v JOIN patient_dp p ON p.pid = v.pid GROUP BY 1, 2) t GROUP BY job
 finder> SELECT substr(job, 1, 4), count(*) FROM (SELECT pid, job FROM patient_dp GROUP BY 1, 2) t GROUP BY 1
@@ -218,7 +224,7 @@ SELECT count(*) FILTER (WHERE pid = 4242) FROM (SELECT pid, count(*) AS n FROM v
 SELECT count(*) FROM (SELECT pid FROM visit_dp GROUP BY pid HAVING pid = 4242) t
 SELECT n, lag(n) OVER (ORDER BY n) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t
 SELECT count(x) FROM (SELECT author, string_agg(author, '') AS x FROM letter_dp GROUP BY author) t
-SELECT count(x) FROM (SELECT author, max(author) AS x FROM letter_dp GROUP BY author) t
+SELECT count(x) FROM (SELECT author, max(cost * interval '1 day') AS x FROM letter_dp GROUP BY author) t
 SELECT count(*) FROM (SELECT v.pid, count(*) FROM patient_dp p LEFT JOIN visit_dp v ON v.pid = p.pid GROUP BY v.pid) t
 SELECT count(*) FROM (SELECT v.pid, count(*) AS n FROM visit_dp v JOIN visit_dp w ON v.ward = w.ward GROUP BY v.pid) t
 SELECT count(*) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t JOIN patient_dp p ON p.pid = t.pid
