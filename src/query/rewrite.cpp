@@ -10,7 +10,9 @@
 #include "query/distinct.hpp"
 #include "query/estimates.hpp"
 #include "query/fold.hpp"
+#include "query/fractions.hpp"
 #include "query/from.hpp"
+#include "query/intervals.hpp"
 #include "query/limits.hpp"
 #include "query/marks.hpp"
 #include "query/per_unit.hpp"
@@ -215,16 +217,34 @@ static Node *extract_arguments(Node *node, void *context) {
 
 // ---- leaf ----------------------------------------------------------------------------------------------------------
 
-// What the statement calls the column, where it hands it through as it is: the ledger and dp_last_release say the same.
+// The name of the element of an array that is the expression; null: none is, or the name would be cut off.
+static char *element_name(const TargetEntry *target, Node *expression) {
+    if (!IsA(target->expr, ArrayExpr))
+        return nullptr;
+    ListCell *cell;
+    foreach (cell, castNode(ArrayExpr, target->expr)->elements)
+        if (equal(before_interval(static_cast<Node *>(lfirst(cell))), expression)) {
+            char *name = psprintf("%s_%d", target->resname, foreach_current_index(cell) + 1);
+            return strlen(name) < NAMEDATALEN ? name : nullptr;
+        }
+    return nullptr;
+}
+
+// What the statement calls the column, where it hands it through as it is, as an interval, or in an array: the ledger and dp_last_release
+// say the same.
 static char *column_name(const Query *query, Node *expression, int number) {
+    char *of_element = nullptr;
     ListCell *cell;
     foreach (cell, query->targetList) {
         auto *target = lfirst_node(TargetEntry, cell);
-        bool named = !target->resjunk && target->resname != nullptr && strcmp(target->resname, "?column?") != 0;
-        if (named && equal(target->expr, expression))
+        if (target->resjunk || target->resname == nullptr || strcmp(target->resname, "?column?") == 0)
+            continue;
+        if (equal(before_interval(reinterpret_cast<Node *>(target->expr)), expression))
             return target->resname;
+        if (of_element == nullptr)
+            of_element = element_name(target, expression);
     }
-    return psprintf("c%d", number);
+    return of_element != nullptr ? of_element : psprintf("c%d", number);
 }
 
 static void add_target(Query *leaf, const Query *query, Node *expression, SortGroupClause *clause) {
@@ -610,6 +630,8 @@ static void split_query(Query *query, const Folded *folded, const Query *below, 
     split.groupings = Distinct::none();
     split.marked = query->groupingSets != NIL;
     split.source = rewrite->source;
+    ask_each_fraction(query, rewrite->source);
+    ask_seconds(query, below);
     find_parts(query, &split);
     const List *sets = grouping_sets(query, split.places, list_length(split.keys), rewrite->source);
     const bool plain = query->groupingSets == NIL && split.groupings.nodes == NIL;
