@@ -31,12 +31,10 @@ INSERT INTO asked (query) VALUES
     ('SELECT percentile_disc(ARRAY[0.25, 0.5, 0.75]) WITHIN GROUP (ORDER BY n DESC) FROM gauge_dp'),
     ('SELECT percentile_cont(ARRAY[0.5]) WITHIN GROUP (ORDER BY n) FROM gauge_dp'),
     ('SELECT percentile_disc(''{0.9,0.1}''::float8[]) WITHIN GROUP (ORDER BY n) FROM gauge_dp'),
-    ('SELECT percentile_disc(''{0.9,0.1}'') WITHIN GROUP (ORDER BY n) FROM gauge_dp'),
     ('SELECT percentile_disc(ARRAY[0.3, 0.3, 0.6]) WITHIN GROUP (ORDER BY n) FROM gauge_dp'),
     ('SELECT percentile_disc(ARRAY[0.3, NULL, 0.6]) WITHIN GROUP (ORDER BY n) FROM gauge_dp'),
     ('SELECT percentile_disc(ARRAY[1 - 0.7, 0.3 * 2]) WITHIN GROUP (ORDER BY n) FROM gauge_dp'),
     ('SELECT percentile_disc(''{0.3}''::float8[] || ''{0.6}''::float8[]) WITHIN GROUP (ORDER BY n) FROM gauge_dp'),
-    ('SELECT percentile_disc((ARRAY[0.1, 0.2, 0.6])[2:3]) WITHIN GROUP (ORDER BY n) FROM gauge_dp'),
     ('SELECT percentile_disc(ARRAY[0.3, 0.6]) WITHIN GROUP (ORDER BY n) FILTER (WHERE n < 51) FROM gauge_dp'),
     ('SELECT percentile_disc(ARRAY[0.3, 0.6]) WITHIN GROUP (ORDER BY 2 * n + 1) FROM gauge_dp'),
     ('SELECT (percentile_disc(ARRAY[0.3, 0.6]) WITHIN GROUP (ORDER BY n))[2] FROM gauge_dp'),
@@ -113,6 +111,7 @@ INSERT INTO refused (query) VALUES
     ('SELECT percentile_disc(ARRAY[extract(second FROM now()) / 60]) WITHIN GROUP (ORDER BY n) FROM gauge_dp'),
     ('SELECT percentile_disc(ARRAY[(SELECT 0.5)]) WITHIN GROUP (ORDER BY n) FROM gauge_dp'),
     ('SELECT percentile_disc(ARRAY[''0.5'']::text[]::float8[]) WITHIN GROUP (ORDER BY n) FROM gauge_dp'),
+    ('SELECT percentile_disc((ARRAY[0.1, 0.2, 0.6])[2:3]) WITHIN GROUP (ORDER BY n) FROM gauge_dp'),
     ('SELECT percentile_disc(ARRAY[1 / (1 - 1)]) WITHIN GROUP (ORDER BY n) FROM gauge_dp'),
     ('SELECT percentile_disc(array_fill(0.5::float8, ARRAY[1001])) WITHIN GROUP (ORDER BY n) FROM gauge_dp'),
     ('SELECT dp_low(percentile_disc(ARRAY[0.1, 0.2]) WITHIN GROUP (ORDER BY n)) FROM gauge_dp'),
@@ -126,6 +125,7 @@ SELECT percentile_disc(ARRAY[[0.1, 0.2], [0.3, 0.4]]) WITHIN GROUP (ORDER BY n) 
 SELECT percentile_disc('{}'::float8[]) WITHIN GROUP (ORDER BY n) FROM gauge_dp;
 SELECT count(*), percentile_disc(ARRAY[0.5, 1.5]) WITHIN GROUP (ORDER BY n) FROM gauge_dp;
 SELECT dp_high(percentile_disc(ARRAY[0.1, 0.2]) WITHIN GROUP (ORDER BY n)) FROM gauge_dp;
+SELECT dp_request('SELECT percentile_disc(ARRAY[0.25, 0.5]) WITHIN GROUP (ORDER BY n) FROM gauge_dp', 'the quartiles');
 PREPARE fractions(float8[]) AS SELECT percentile_disc($1) WITHIN GROUP (ORDER BY n) FROM gauge_dp;
 EXECUTE fractions('{0.3,0.6}');
 PREPARE fraction(float8) AS SELECT percentile_disc(ARRAY[0.5, $1]) WITHIN GROUP (ORDER BY n) FROM gauge_dp;

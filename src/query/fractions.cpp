@@ -61,12 +61,13 @@ static const Const *constant_of(Node *fractions, const Made *made) {
                     "Ask one by one, where a fraction may be a parameter: percentile_cont($1) WITHIN GROUP (ORDER BY "
                     "x), or write constants.",
                     made->source, at);
-    check_condition(before_cast(fractions), made->source);
-    if (contain_mutable_functions(fractions))
-        refuse_part("percentiles of fractions that are not constant", remedy, made->source, at);
-    Node *folded = fold_constants(fractions, nullptr);
-    if (!IsA(folded, Const))
-        refuse_part("percentiles of fractions that are not constant", remedy, made->source, at);
+    Node *folded = nullptr;
+    if (!IsA(before_cast(fractions), ArrayCoerceExpr)) {
+        check_condition(before_cast(fractions), made->source);
+        folded = contain_mutable_functions(fractions) ? nullptr : fold_constants(fractions, nullptr);
+    }
+    if (folded == nullptr || !IsA(folded, Const))
+        refuse_part("an array of fractions that is not constant", remedy, made->source, at);
     return castNode(Const, folded);
 }
 

@@ -1,6 +1,7 @@
 #include "query/other_words.hpp"
 
 #include "border/walk.hpp"
+#include "query/intervals.hpp"
 #include "query/marks.hpp"
 
 namespace dp::query {
@@ -48,6 +49,25 @@ void say_aggregates(Query *query, Words words, void *context) {
     Saying saying = {words, context, 0};
     query->targetList = reinterpret_cast<List *>(in_words(reinterpret_cast<Node *>(query->targetList), &saying));
     query->havingQual = in_words(query->havingQual, &saying);
+}
+
+// A name that is too long would be cut off with a notice.
+static char *name_of_element(const TargetEntry *target, Node *node) {
+    ListCell *cell;
+    foreach (cell, castNode(ArrayExpr, target->expr)->elements)
+        if (equal(before_interval(static_cast<Node *>(lfirst(cell))), node)) {
+            char *name = psprintf("%s_%d", target->resname, foreach_current_index(cell) + 1);
+            return strlen(name) < NAMEDATALEN ? name : nullptr;
+        }
+    return nullptr;
+}
+
+char *name_shown(const TargetEntry *target, Node *node) {
+    if (target->resjunk || target->resname == nullptr)
+        return nullptr;
+    if (equal(before_interval(reinterpret_cast<Node *>(target->expr)), node))
+        return target->resname;
+    return IsA(target->expr, ArrayExpr) ? name_of_element(target, node) : nullptr;
 }
 
 } // namespace dp::query

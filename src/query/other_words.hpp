@@ -21,4 +21,8 @@ void say_aggregates(Query *query, Words words, void *context);
 // The same mark around an aggregate of another type; without a mark the aggregate.
 Node *with_mark(const FuncExpr *mark, Node *aggregate);
 
+// What a target calls an aggregate, or a column of the answer, that it shows as it is, as an interval, or in an array, by its number there;
+// null: nothing, or something else is shown.
+char *name_shown(const TargetEntry *target, Node *node);
+
 } // namespace dp::query

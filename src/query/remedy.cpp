@@ -7,9 +7,8 @@ namespace dp::query {
 
 constexpr char plain_remedy[] =
     "Use count(*), count(x), sum(x), avg(x), var_pop(x), var_samp(x), stddev_pop(x) or stddev_samp(x).";
-constexpr char percentile_remedy[] =
-    "Percentiles of one sort are asked at a time, of numbers, with constant fractions: "
-    "percentile_cont(ARRAY[0.25, 0.75]) WITHIN GROUP (ORDER BY x).";
+constexpr char percentile_remedy[] = "Ask for percentiles one by one: percentile_cont(0.25) WITHIN GROUP (ORDER BY x), "
+                                     "percentile_cont(0.75) WITHIN GROUP (ORDER BY x), of numbers.";
 const char quantile_remedy[] =
     "min, max and percentile_disc take numbers, dates and timestamps without time zone that have "
     "bounds; otherwise count over ranges: count(*) FILTER (WHERE x < 'm').";
@@ -17,7 +16,8 @@ constexpr char list_remedy[] = "Values of rows are private: ask for SELECT x, co
 constexpr char condition_remedy[] = "Count the rows: count(*) FILTER (WHERE x).";
 const char interval_remedy[] =
     "Of intervals those are aggregated that are differences of timestamps: avg(ended - started), which have no months. "
-    "Others are asked in seconds: avg(least(greatest(extract(epoch FROM x), 0), 86400)), "
+    "Others, and all of them in dp_risk and the like, are asked in seconds: avg(least(greatest(extract(epoch FROM x), "
+    "0), 86400)), "
     "or counted over ranges: count(*) FILTER (WHERE x > interval '3 days').";
 
 constexpr char pairs_remedy[] =

@@ -15,6 +15,7 @@
 #include "query/intervals.hpp"
 #include "query/limits.hpp"
 #include "query/marks.hpp"
+#include "query/other_words.hpp"
 #include "query/per_unit.hpp"
 #include "query/rest.hpp"
 #include "query/sets.hpp"
@@ -217,34 +218,15 @@ static Node *extract_arguments(Node *node, void *context) {
 
 // ---- leaf ----------------------------------------------------------------------------------------------------------
 
-// The name of the element of an array that is the expression; null: none is, or the name would be cut off.
-static char *element_name(const TargetEntry *target, Node *expression) {
-    if (!IsA(target->expr, ArrayExpr))
-        return nullptr;
-    ListCell *cell;
-    foreach (cell, castNode(ArrayExpr, target->expr)->elements)
-        if (equal(before_interval(static_cast<Node *>(lfirst(cell))), expression)) {
-            char *name = psprintf("%s_%d", target->resname, foreach_current_index(cell) + 1);
-            return strlen(name) < NAMEDATALEN ? name : nullptr;
-        }
-    return nullptr;
-}
-
-// What the statement calls the column, where it hands it through as it is, as an interval, or in an array: the ledger and dp_last_release
-// say the same.
+// What the statement calls the column, where it shows it: the ledger and dp_last_release say the same.
 static char *column_name(const Query *query, Node *expression, int number) {
-    char *of_element = nullptr;
     ListCell *cell;
     foreach (cell, query->targetList) {
-        auto *target = lfirst_node(TargetEntry, cell);
-        if (target->resjunk || target->resname == nullptr || strcmp(target->resname, "?column?") == 0)
-            continue;
-        if (equal(before_interval(reinterpret_cast<Node *>(target->expr)), expression))
-            return target->resname;
-        if (of_element == nullptr)
-            of_element = element_name(target, expression);
+        char *name = name_shown(lfirst_node(TargetEntry, cell), expression);
+        if (name != nullptr && strcmp(name, "?column?") != 0)
+            return name;
     }
-    return of_element != nullptr ? of_element : psprintf("c%d", number);
+    return psprintf("c%d", number);
 }
 
 static void add_target(Query *leaf, const Query *query, Node *expression, SortGroupClause *clause) {
