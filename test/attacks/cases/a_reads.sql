@@ -282,7 +282,7 @@ SELECT range_agg(int4range(age, age + 1)) FROM person_dp
 SELECT count(*) FROM person_dp HAVING max(note) = 'x'
 SELECT count(*) FROM person_dp ORDER BY max(note)
 SELECT 1 FROM person_dp HAVING bool_or(id = 4242)
-SELECT sum(seen - born) FROM person_dp
+SELECT sum(age(seen, born)) FROM person_dp
 
 -- A21 REFUSE 0A000|42501
 SELECT count(*) OVER () FROM person_dp
