@@ -210,7 +210,7 @@ SELECT sum(sqrt(cost)) FROM sale_dp
 SELECT sum(random()) FROM sale_dp
 SELECT sum(age * (SELECT 1)) FROM sale_dp
 SELECT sum(count(*)) FROM sale_dp
-SELECT sum(shipped - shipped) FROM sale_dp
+SELECT sum(age(shipped)) FROM sale_dp
 SELECT sum(1 / 0) FROM sale_dp
 SELECT sum(dp_low(age)) FROM sale_dp
 SELECT var_pop(DISTINCT age) FROM sale_dp

@@ -50,7 +50,8 @@ TABLE hospital_dp|SELECT count(*) FROM hospital_dp
 SELECT count(DISTINCT (ward, sex)) FROM hospital_dp|SELECT count(DISTINCT ward \|\| ' ' \|\| sex) FROM hospital_dp
 SELECT sum(DISTINCT cost) FROM hospital_dp|SELECT count(DISTINCT cost) FROM hospital_dp
 SELECT sum(cost ORDER BY age) FROM hospital_dp|SELECT sum(cost) FROM hospital_dp
-SELECT percentile_cont(ARRAY[0.25, 0.75]) WITHIN GROUP (ORDER BY cost) FROM hospital_dp|SELECT percentile_cont(0.25) WITHIN GROUP (ORDER BY cost), percentile_cont(0.75) WITHIN GROUP (ORDER BY cost) FROM hospital_dp
+SELECT percentile_cont('{}'::float8[]) WITHIN GROUP (ORDER BY cost) FROM hospital_dp|SELECT percentile_cont(ARRAY[0.25, 0.75]) WITHIN GROUP (ORDER BY cost) FROM hospital_dp
+SELECT percentile_cont(ARRAY[age / 100.0]) WITHIN GROUP (ORDER BY cost) FROM hospital_dp GROUP BY age|SELECT percentile_cont(0.25) WITHIN GROUP (ORDER BY cost), percentile_cont(0.75) WITHIN GROUP (ORDER BY cost) FROM hospital_dp
 SELECT mode() WITHIN GROUP (ORDER BY ward) FROM hospital_dp|SELECT ward, count(*) FROM hospital_dp GROUP BY ward ORDER BY 2 DESC LIMIT 1
 SELECT max(diagnosis) FROM hospital_dp|SELECT count(*) FILTER (WHERE diagnosis > 'D2') FROM hospital_dp
 SELECT min(length) FROM hospital_dp|SELECT count(*) FILTER (WHERE admitted < '2025-02-01') FROM hospital_dp
@@ -61,8 +62,9 @@ SELECT string_agg(ward, ',') FROM hospital_dp|SELECT ward, count(*) FROM hospita
 SELECT array_agg(patient) FROM hospital_dp|SELECT ward, count(*) FROM hospital_dp GROUP BY ward
 SELECT bool_or(smoker) FROM hospital_dp|SELECT count(*) FILTER (WHERE smoker) FROM hospital_dp
 SELECT every(smoker) FROM hospital_dp|SELECT count(*) FILTER (WHERE smoker) FROM hospital_dp
-SELECT avg(length) FROM hospital_dp|SELECT avg(days), count(*) FILTER (WHERE length > interval '3 days') FROM hospital_dp
-SELECT avg(discharged - admitted) FROM hospital_dp|SELECT avg(least(greatest(extract(epoch FROM discharged - admitted) / 86400, 0), 60)), count(*) FILTER (WHERE discharged - admitted > interval '3 days') FROM hospital_dp
+SELECT avg(length) FROM hospital_dp|SELECT avg(days), avg(least(greatest(extract(epoch FROM length), 0), 60 * 86400)), count(*) FILTER (WHERE length > interval '3 days') FROM hospital_dp
+SELECT avg(age(discharged, admitted)) FROM hospital_dp|SELECT avg(least(greatest(discharged - admitted, interval '0'), interval '60 days')) FROM hospital_dp
+SELECT avg(discharged - admitted) FROM hospital_dp|SELECT avg(least(greatest(discharged - admitted, interval '0'), interval '60 days')) FROM hospital_dp
 SELECT avg(extract(epoch FROM length)) FROM hospital_dp|SELECT avg(least(greatest(extract(epoch FROM length), 0), 60 * 86400)) FROM hospital_dp
 SELECT sum(patient * 2) FROM hospital_dp|SELECT sum(least(greatest(patient * 2, 0), 3000)) FROM hospital_dp
 SELECT ward, count(*) FROM hospital_dp GROUP BY GROUPING SETS (ward, ward)|SELECT ward, count(*) FROM hospital_dp GROUP BY DISTINCT GROUPING SETS (ward, ward)

@@ -99,8 +99,8 @@ SELECT g, percentile_disc(0.5) WITHIN GROUP (ORDER BY b) BETWEEN 8e18 AND 8.02e1
 CREATE TEMP TABLE refused (n integer GENERATED ALWAYS AS IDENTITY, query text);
 INSERT INTO refused (query) VALUES
     ('SELECT max(note) FROM dial_dp'), ('SELECT max(z) FROM dial_dp'), ('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY note) FROM dial_dp'),
-    ('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY z) FROM dial_dp'), ('SELECT percentile_cont(ARRAY[0.5]) WITHIN GROUP (ORDER BY n) FROM dial_dp'),
-    ('SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY t - t) FROM dial_dp'), ('SELECT mode() WITHIN GROUP (ORDER BY n) FROM dial_dp'),
+    ('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY z) FROM dial_dp'), ('SELECT percentile_cont(ARRAY[[0.5]]) WITHIN GROUP (ORDER BY n) FROM dial_dp'),
+    ('SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY age(t)) FROM dial_dp'), ('SELECT mode() WITHIN GROUP (ORDER BY n) FROM dial_dp'),
     ('SELECT max(id) FROM dial_dp'), ('SELECT max(DISTINCT n) FROM dial_dp'), ('SELECT max(n ORDER BY n) FROM dial_dp'),
     ('SELECT open, max(n) FROM dial_dp GROUP BY open'), ('SELECT n, percentile_disc(n / 100.0) WITHIN GROUP (ORDER BY n) FROM dial_dp GROUP BY n'),
     ('SELECT dp_low(max(n)) FROM dial_dp'), ('SELECT dp_high(percentile_cont(0.5) WITHIN GROUP (ORDER BY f)) FROM dial_dp'),

@@ -525,6 +525,12 @@ CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, within
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 AS 'MODULE_PATHNAME', 'release';
 COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, integer, "any")
     IS 'checks, charges, evaluates and answers one leaf of a query with parameters';
+CREATE FUNCTION dp_rdr.as_interval(seconds numeric)
+    RETURNS interval LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_as_interval';
+COMMENT ON FUNCTION dp_rdr.as_interval(numeric)
+    IS 'days of 24 hours and the rest: what an answer in seconds shows of an average or sum of intervals';
+REVOKE ALL ON FUNCTION dp_rdr.as_interval(numeric) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.as_interval(numeric) TO PUBLIC;
 REVOKE ALL ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, integer),
     dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, integer, "any") FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, integer) TO PUBLIC;

@@ -89,4 +89,23 @@ void check_parts(Query *leaf) {
     border::walk_query(leaf, count_part, &parts, QTW_IGNORE_JOINALIASES);
 }
 
+// Sub-SELECTs too: they will be refused, but are copied first.
+static bool count_copied(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    if (++*static_cast<int *>(context) > max_text)
+        refuse_text();
+    return IsA(node, Query) ? border::walk_query(castNode(Query, node), count_copied, context, 0)
+                            : border::walk_expression(node, count_copied, context);
+}
+
+void check_copies(Node *node, int copies, int *parts) {
+    int of_one = 0;
+    (void)count_copied(node, &of_one);
+    const int64 of_all = *parts + static_cast<int64>(of_one) * copies;
+    if (of_all > max_text)
+        refuse_text();
+    *parts = static_cast<int>(of_all);
+}
+
 } // namespace dp::query

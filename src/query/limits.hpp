@@ -28,5 +28,7 @@ void check_leaves(int leaves);
 void check_leaf_arguments(int arguments);
 // A leaf of so many parts that its text would be too long, told before the text is made.
 void check_parts(Query *leaf);
+// The same before a node is copied so many times. parts: what copies before had, to which these are added.
+void check_copies(Node *node, int copies, int *parts);
 
 } // namespace dp::query

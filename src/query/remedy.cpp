@@ -14,9 +14,11 @@ const char quantile_remedy[] =
     "bounds; otherwise count over ranges: count(*) FILTER (WHERE x < 'm').";
 constexpr char list_remedy[] = "Values of rows are private: ask for SELECT x, count(*) ... GROUP BY x.";
 constexpr char condition_remedy[] = "Count the rows: count(*) FILTER (WHERE x).";
-constexpr char interval_remedy[] =
-    "sum and avg take numbers: avg(least(greatest(extract(epoch FROM x) / 86400, 0), 60)), "
-    "or count over ranges: count(*) FILTER (WHERE x > interval '3 days').";
+const char interval_remedy[] =
+    "Of intervals those are aggregated that are differences of timestamps: avg(ended - started), which have no months. "
+    "Others, and all of them in dp_risk and the like, are asked in seconds: avg(least(greatest(extract(epoch FROM x), "
+    "0), 86400)), "
+    "or counted over ranges: count(*) FILTER (WHERE x > interval '3 days').";
 
 constexpr char pairs_remedy[] =
     "Of two columns covar_pop, covar_samp, corr, regr_slope, regr_intercept and regr_r2 are answered. The others are "
@@ -101,9 +103,8 @@ const char *function_remedy(Oid function) {
 }
 
 const char *aggregate_remedy(const Aggref *call) {
-    const char *name = get_func_name(call->aggfnoid);
-    bool sums = name != nullptr && (strcmp(name, "sum") == 0 || strcmp(name, "avg") == 0);
-    if (sums && list_length(call->aggargtypes) == 1 && linitial_oid(call->aggargtypes) == INTERVALOID)
+    const bool builtin = call->aggfnoid < FirstUnpinnedObjectId;
+    if (builtin && call->aggtype == INTERVALOID)
         return interval_remedy;
     return find(aggregate_remedies, call->aggfnoid, plain_remedy);
 }

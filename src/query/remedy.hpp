@@ -9,6 +9,8 @@ namespace dp::query {
 const char *aggregate_remedy(const Aggref *call);
 // For one that is, of values that it is not answered for.
 extern const char quantile_remedy[];
+// For one of intervals.
+extern const char interval_remedy[];
 // For a function that may not be applied to columns.
 const char *function_remedy(Oid function);
 

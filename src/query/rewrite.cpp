@@ -10,9 +10,12 @@
 #include "query/distinct.hpp"
 #include "query/estimates.hpp"
 #include "query/fold.hpp"
+#include "query/fractions.hpp"
 #include "query/from.hpp"
+#include "query/intervals.hpp"
 #include "query/limits.hpp"
 #include "query/marks.hpp"
+#include "query/other_words.hpp"
 #include "query/per_unit.hpp"
 #include "query/rest.hpp"
 #include "query/sets.hpp"
@@ -215,14 +218,13 @@ static Node *extract_arguments(Node *node, void *context) {
 
 // ---- leaf ----------------------------------------------------------------------------------------------------------
 
-// What the statement calls the column, where it hands it through as it is: the ledger and dp_last_release say the same.
+// What the statement calls the column, where it shows it: the ledger and dp_last_release say the same.
 static char *column_name(const Query *query, Node *expression, int number) {
     ListCell *cell;
     foreach (cell, query->targetList) {
-        auto *target = lfirst_node(TargetEntry, cell);
-        bool named = !target->resjunk && target->resname != nullptr && strcmp(target->resname, "?column?") != 0;
-        if (named && equal(target->expr, expression))
-            return target->resname;
+        char *name = name_shown(lfirst_node(TargetEntry, cell), expression);
+        if (name != nullptr && strcmp(name, "?column?") != 0)
+            return name;
     }
     return psprintf("c%d", number);
 }
@@ -611,6 +613,8 @@ static void split_query(Query *query, const Folded *folded, const Query *below, 
     split.groupings = Distinct::none();
     split.marked = query->groupingSets != NIL;
     split.source = rewrite->source;
+    ask_each_fraction(query, rewrite->source);
+    ask_seconds(query, below);
     find_parts(query, &split);
     const List *sets = grouping_sets(query, split.places, list_length(split.keys), rewrite->source);
     const bool plain = query->groupingSets == NIL && split.groupings.nodes == NIL;

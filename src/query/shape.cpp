@@ -520,7 +520,7 @@ static int filter_index(Leaf *leaf, Expr *filter, ParseState *source) {
     return list_length(leaf->filters) - 1;
 }
 
-// Of one fraction; those of an array are refused.
+// Of one fraction; those of an array are asked one by one (query/fractions).
 static bool is_percentile(const Aggref *call) {
     return call->aggfnoid == F_PERCENTILE_CONT_FLOAT8_FLOAT8 || call->aggfnoid == F_PERCENTILE_DISC_FLOAT8_ANYELEMENT;
 }
@@ -602,8 +602,8 @@ static void set_percentile(Aggregate *aggregate, const Aggref *call, ParseState 
     int at = call->location;
     Oid type = exprType(reinterpret_cast<Node *>(linitial_node(TargetEntry, call->args)->expr));
     refuse_if(!has_points(type) || call->aggtype != type,
-              psprintf("%s of values of type %s", get_func_name(call->aggfnoid), format_type_be(type)), quantile_remedy,
-              source, at);
+              psprintf("%s of values of type %s", get_func_name(call->aggfnoid), format_type_be(type)),
+              type == INTERVALOID ? interval_remedy : quantile_remedy, source, at);
     aggregate->fraction = static_cast<Node *>(linitial(call->aggdirectargs));
     refuse_if(contains_column(aggregate->fraction), "a column as the fraction of a percentile",
               "Write a constant there, 0.5 for the median.", source, at);

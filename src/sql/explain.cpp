@@ -15,6 +15,7 @@
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
+#include "query/other_words.hpp"
 #include "query/rest.hpp"
 #include "query/rewrite.hpp"
 #include "query/shape.hpp"
@@ -58,16 +59,15 @@ enum Column {
 
 // ---- the leaves of a statement -------------------------------------------------------------------------------------
 
-// What the query that scans the release calls the column, if it hands it through.
-static const char *result_name(const Query *query, int index, int column) {
+// What the query that scans the release calls the column, if it shows it.
+static const char *result_name(const Query *query, int index, const RangeTblFunction *function, int column) {
+    auto *shown =
+        makeVar(index, static_cast<AttrNumber>(column + 1), list_nth_oid(function->funccoltypes, column),
+                list_nth_int(function->funccoltypmods, column), list_nth_oid(function->funccolcollations, column), 0);
     ListCell *cell;
-    foreach (cell, query->targetList) {
-        auto *target = lfirst_node(TargetEntry, cell);
-        auto *var = reinterpret_cast<const Var *>(target->expr);
-        if (!target->resjunk && target->resname != nullptr && IsA(var, Var) && var->varno == index &&
-            var->varattno == column && var->varlevelsup == 0)
-            return target->resname;
-    }
+    foreach (cell, query->targetList)
+        if (const char *name = query::name_shown(lfirst_node(TargetEntry, cell), reinterpret_cast<Node *>(shown)))
+            return name;
     return nullptr;
 }
 
@@ -80,7 +80,7 @@ static void add_call(const Query *query, int index, Found *found) {
     call->ncolumns = list_length(function->funccoltypes);
     call->names = static_cast<const char **>(palloc0(sizeof(char *) * (call->ncolumns + 1)));
     for (int i = 0; i < call->ncolumns; i++)
-        call->names[i] = result_name(query, index, i + 1);
+        call->names[i] = result_name(query, index, function, i);
     found->calls = lappend(found->calls, call);
 }
 

@@ -40,7 +40,8 @@ namespace dp::sql {
 [[noreturn]] static void refuse_no_leaf() {
     ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                     errmsg("a request is one aggregation over one restricted view, and nothing else"),
-                    errhint("Fetch the answer, then sort, filter and join it. Grouping sets are a request each.")));
+                    errhint("Fetch the answer, then sort, filter and join it. Grouping sets are a request each. Of "
+                            "several fractions ask one by one, of intervals for seconds.")));
     pg_unreachable();
 }
 

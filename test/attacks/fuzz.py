@@ -40,6 +40,7 @@ ACCEPTED = (
     "SELECT age, count(*) FROM person_dp WHERE height IS DISTINCT FROM 150 GROUP BY age ORDER BY age",
     "SELECT dp_count(*), dp_avg(rate), dp_sum(age) FROM person_dp WHERE NOT member OR id = 4242",
     "SELECT sex, dp_low(count(*)), dp_high(avg(rate)) FROM person_dp GROUP BY sex HAVING dp_low(sum(age)) > 10",
+    "SELECT sex, percentile_cont(ARRAY[0.25, 0.75]) WITHIN GROUP (ORDER BY rate), avg(least(greatest(seen - born, interval '0'), interval '1 day')) FROM person_dp GROUP BY sex",
     "SELECT n FROM (SELECT count(*) AS n FROM person_dp WHERE mood = 'high') q WHERE n IS NOT NULL",
     "SELECT CASE WHEN count(*) > 100 THEN 'many' ELSE 'few' END, coalesce(avg(height), 0) FROM person_dp",
     "SELECT * FROM dp_query('SELECT count(*) FROM person_dp WHERE age > 40') AS (n bigint)",

@@ -17,8 +17,9 @@ CANARY = re.compile(r"xyzzy-7319|73197319|1871-03-17")
 
 # What an answer consists of: its values differ from run to run, and differ the same way in both databases.
 NOISY_TYPES = {20: "bigint", 700: "real", 701: "float8", 1700: "numeric"}
+INTERVAL = 1186  # noisy as well, and no number
 # What is drawn has the type of its argument, which may be that of a key: it is told by its name.
-DRAWN_TYPES = {21: "smallint", 23: "integer", 1082: "date", 1114: "timestamp"}
+DRAWN_TYPES = {21: "smallint", 23: "integer", 1007: "integer[]", 1022: "float8[]", 1082: "date", 1114: "timestamp", 1187: "interval[]", 1231: "numeric[]"}
 DRAWN_NAMES = ("min", "max", "percentile_cont", "percentile_disc", "drawn")
 DRAWS = re.compile(r"\b(min|max|percentile_\w+)\s*\(.*_dp\b", re.IGNORECASE | re.DOTALL)
 
@@ -62,7 +63,7 @@ def is_drawn(column):
 
 
 def masked_rows(result, exact, draws):
-    noisy = [not exact and (column[1] in NOISY_TYPES or draws and is_drawn(column)) for column in result.columns]
+    noisy = [not exact and (column[1] in NOISY_TYPES or column[1] == INTERVAL or draws and is_drawn(column)) for column in result.columns]
     return tuple(tuple(value if value is None else "noise" if hide else steady(value) for value, hide in zip(row, noisy))
                  if noisy else row for row in result.rows)
 

@@ -62,7 +62,7 @@ SELECT sum(i.quantity * i.price) / count(DISTINCT o.order_id) AS avg FROM orders
 SELECT name, sold FROM (SELECT product_id, sum(quantity) AS sold FROM items GROUP BY product_id) i JOIN products USING (product_id) ORDER BY sold DESC LIMIT 7;
 
 -- s12
-SELECT avg(least(greatest(extract(epoch FROM delivered_at - ordered_at), 0), 30 * 86400)) * interval '1 second' AS mean FROM orders WHERE delivered_at IS NOT NULL;
+SELECT avg(least(greatest(delivered_at - ordered_at, interval '0'), interval '30 days')) AS mean FROM orders WHERE delivered_at IS NOT NULL;
 
 -- s13
 SELECT channel, avg(days) AS mean, stddev_samp(days) AS deviation
@@ -97,7 +97,7 @@ FROM events GROUP BY 1 ORDER BY events DESC;
 SELECT payload ->> 'page' AS page, avg(least(greatest((payload ->> 'ms')::int, 0), 3000)) AS ms FROM events WHERE name = 'view' GROUP BY 1 ORDER BY 1;
 
 -- e22
-SELECT device, avg(least(greatest(extract(epoch FROM ended - started), 0), 5400)) * interval '1 second' AS mean
+SELECT device, avg(least(greatest(ended - started, interval '0'), interval '90 minutes')) AS mean
 FROM sessions WHERE ended IS NOT NULL GROUP BY device ORDER BY device;
 
 -- e23

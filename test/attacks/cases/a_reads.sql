@@ -265,10 +265,13 @@ SELECT json_object_agg(id, note), jsonb_agg(note) FROM person_dp
 SELECT min(note), max(salary) FROM person_dp
 SELECT (max(note)) FROM person_dp WHERE age = 90
 SELECT mode() WITHIN GROUP (ORDER BY note) FROM person_dp
-SELECT percentile_disc(ARRAY[0.5, 1]) WITHIN GROUP (ORDER BY salary) FROM person_dp
+SELECT percentile_disc(ARRAY[[0.5, 1]]) WITHIN GROUP (ORDER BY salary) FROM person_dp
+SELECT percentile_disc(ARRAY[0.5, 1]) WITHIN GROUP (ORDER BY note) FROM person_dp
+SELECT percentile_disc(ARRAY[age / 100.0, 1]) WITHIN GROUP (ORDER BY salary) FROM person_dp GROUP BY age
 SELECT percentile_disc(1) WITHIN GROUP (ORDER BY note) FROM person_dp
 SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY person_dp) FROM person_dp
-SELECT percentile_cont(1) WITHIN GROUP (ORDER BY seen - born) FROM person_dp
+SELECT percentile_cont(1) WITHIN GROUP (ORDER BY age(seen, born)) FROM person_dp
+SELECT max(age(seen)) FROM person_dp
 SELECT city, max(salary) FROM person_dp GROUP BY city
 SELECT dp_high(max(salary)) FROM person_dp
 SELECT every(age < 90) FROM person_dp
@@ -279,7 +282,7 @@ SELECT range_agg(int4range(age, age + 1)) FROM person_dp
 SELECT count(*) FROM person_dp HAVING max(note) = 'x'
 SELECT count(*) FROM person_dp ORDER BY max(note)
 SELECT 1 FROM person_dp HAVING bool_or(id = 4242)
-SELECT sum(seen - born) FROM person_dp
+SELECT sum(age(seen, born)) FROM person_dp
 
 -- A21 REFUSE 0A000|42501
 SELECT count(*) OVER () FROM person_dp

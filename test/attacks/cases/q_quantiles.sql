@@ -19,6 +19,11 @@ SELECT width_bucket(age, 0, 120, 4) AS bucket, max(age), min(salary) AS drawn FR
 SELECT max(cost), count(*) FROM visit_dp
 SELECT ward, percentile_cont(0.5) WITHIN GROUP (ORDER BY price), percentile_disc(0) WITHIN GROUP (ORDER BY price) AS least FROM visit_dp GROUP BY ward
 SELECT min(cost) FILTER (WHERE part <> 'x') FROM bill_dp
+SELECT percentile_disc(ARRAY[0.5, NULL, 1]) WITHIN GROUP (ORDER BY salary), percentile_cont(ARRAY[0.1, 0.9]) WITHIN GROUP (ORDER BY height) FROM person_dp
+SELECT sex, percentile_disc(ARRAY[0, 1]) WITHIN GROUP (ORDER BY rate) FROM person_dp WHERE age = 90 GROUP BY sex
+SELECT avg(least(greatest(seen - born, interval '0'), interval '30000 days')), sum(least(greatest(seen - born, interval '0'), interval '1 day')) FROM person_dp
+SELECT sex, dp_low(avg(CASE WHEN age = 90 THEN least(greatest(seen - born, interval '0'), interval '30000 days') END)) FROM person_dp GROUP BY sex
+SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY least(greatest(seen - born, interval '0'), interval '30000 days')) FROM person_dp WHERE age = 90
 
 -- D02 SHAPE
 SELECT max(salary) > 10000 AS beyond FROM person_dp

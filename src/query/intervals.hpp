@@ -1,0 +1,15 @@
+// Aggregates of intervals that are differences of timestamps: avg(ended - started) is asked as the seconds that it has, and the statement
+// makes an interval of the answer. Months have no length, so an interval that may have some is left to be refused.
+#pragma once
+
+#include "border/postgres.hpp"
+
+namespace dp::query {
+
+// In place: sum, avg, min, max and percentiles. below: what the query reads, with one row for each unit; or null.
+void ask_seconds(Query *query, const Query *below);
+
+// What the leaf is asked, of a node that makes an interval of it; else the node.
+Node *before_interval(Node *node);
+
+} // namespace dp::query

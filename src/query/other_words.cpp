@@ -1,0 +1,73 @@
+#include "query/other_words.hpp"
+
+#include "border/walk.hpp"
+#include "query/intervals.hpp"
+#include "query/marks.hpp"
+
+namespace dp::query {
+
+namespace {
+struct Saying {
+    Words words;
+    void *context;
+    Index level; // sublinks deep
+};
+} // namespace
+
+Node *with_mark(const FuncExpr *mark, Node *aggregate) {
+    if (mark == nullptr)
+        return aggregate;
+    auto *copy = static_cast<FuncExpr *>(copyObjectImpl(mark));
+    copy->args = list_make1(aggregate);
+    copy->funcresulttype = exprType(aggregate);
+    copy->funccollid = exprCollation(aggregate);
+    return reinterpret_cast<Node *>(copy);
+}
+
+static Node *in_words(Node *node, void *context) {
+    auto *saying = static_cast<Saying *>(context);
+    if (node == nullptr)
+        return nullptr;
+    Node *inner = marked(node);
+    Node *call = inner == nullptr ? node : inner;
+    if (IsA(call, Aggref)) {
+        Node *said = nullptr;
+        if (castNode(Aggref, call)->agglevelsup == saying->level)
+            said = saying->words({castNode(Aggref, call), inner == nullptr ? nullptr : castNode(FuncExpr, node)},
+                                 saying->context);
+        return said == nullptr ? static_cast<Node *>(copyObject(node)) : said;
+    }
+    if (!IsA(node, Query))
+        return border::mutate_expression(node, in_words, context);
+    saying->level++;
+    Query *query = border::mutate_query(castNode(Query, node), in_words, context, 0);
+    saying->level--;
+    return reinterpret_cast<Node *>(query);
+}
+
+void say_aggregates(Query *query, Words words, void *context) {
+    Saying saying = {words, context, 0};
+    query->targetList = reinterpret_cast<List *>(in_words(reinterpret_cast<Node *>(query->targetList), &saying));
+    query->havingQual = in_words(query->havingQual, &saying);
+}
+
+// A name that is too long would be cut off with a notice.
+static char *name_of_element(const TargetEntry *target, Node *node) {
+    ListCell *cell;
+    foreach (cell, castNode(ArrayExpr, target->expr)->elements)
+        if (equal(before_interval(static_cast<Node *>(lfirst(cell))), node)) {
+            char *name = psprintf("%s_%d", target->resname, foreach_current_index(cell) + 1);
+            return strlen(name) < NAMEDATALEN ? name : nullptr;
+        }
+    return nullptr;
+}
+
+char *name_shown(const TargetEntry *target, Node *node) {
+    if (target->resjunk || target->resname == nullptr)
+        return nullptr;
+    if (equal(before_interval(reinterpret_cast<Node *>(target->expr)), node))
+        return target->resname;
+    return IsA(target->expr, ArrayExpr) ? name_of_element(target, node) : nullptr;
+}
+
+} // namespace dp::query
