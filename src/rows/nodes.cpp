@@ -121,4 +121,18 @@ void add_target(Query *query, Node *expression) {
                                                                    psprintf("c%d", number), false));
 }
 
+void group_by(Query *query, const List *values, bool shown) {
+    ListCell *cell;
+    foreach (cell, values) {
+        add_target(query, another(static_cast<Node *>(lfirst(cell))));
+        auto *target = llast_node(TargetEntry, query->targetList);
+        target->resjunk = !shown;
+        auto *clause = makeNode(SortGroupClause);
+        get_sort_group_operators(exprType(static_cast<Node *>(lfirst(cell))), true, true, false, &clause->sortop,
+                                 &clause->eqop, nullptr, &clause->hashable);
+        clause->tleSortGroupRef = target->ressortgroupref = target->resno;
+        query->groupClause = lappend(query->groupClause, clause);
+    }
+}
+
 } // namespace dp::rows

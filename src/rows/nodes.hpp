@@ -25,5 +25,7 @@ Node *make_exact_sum(Node *argument, Node *filter);
 // SELECT FROM entry WHERE ..., with aggregates.
 Query *make_aggregation(RangeTblEntry *entry, Node *where);
 void add_target(Query *query, Node *expression);
+// Adds them to the targets and to what is grouped by, each by the default operators of its type. shown: they are columns of the result.
+void group_by(Query *query, const List *values, bool shown);
 
 } // namespace dp::rows

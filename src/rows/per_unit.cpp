@@ -329,7 +329,7 @@ Query *select_per_unit(const Question *question, List **values) {
     foreach (cell, question->units->values)
         *values = lappend(*values, column_of(list_length(query->targetList) + foreach_current_index(cell) + 1,
                                              static_cast<Node *>(lfirst(cell))));
-    group_by_unit(query, question->units->values, true);
+    group_by(query, question->units->values, true);
     return query;
 }
 

@@ -64,16 +64,6 @@ void check_tests(ColumnRanges *columns, const Question *question, ParamListInfo 
 
 // ---- the statement -------------------------------------------------------------------------------------------------
 
-static void group_by(Query *query, Node *key) {
-    add_target(query, key);
-    auto *target = llast_node(TargetEntry, query->targetList);
-    auto *clause = makeNode(SortGroupClause);
-    get_sort_group_operators(exprType(key), true, true, false, &clause->sortop, &clause->eqop, nullptr,
-                             &clause->hashable);
-    clause->tleSortGroupRef = target->ressortgroupref = target->resno;
-    query->groupClause = lappend(query->groupClause, clause);
-}
-
 // SELECT true AS found, keys FROM sources WHERE .. GROUP BY keys. What links it, over its columns, into `on`.
 static Query *select_found(const Question *question, const query::SemiJoin *semi, List **on) {
     Bitmapset *inner = query::varnos_of_semi_join(question->leaf, semi);
@@ -90,7 +80,7 @@ static Query *select_found(const Question *question, const query::SemiJoin *semi
         auto *link = lfirst_node(OpExpr, cell);
         ListCell *side = list_nth_cell(link->args, query::inner_argument(link, inner));
         auto *key = static_cast<Node *>(lfirst(side));
-        group_by(query, over_tested(key, varnos));
+        group_by(query, list_make1(over_tested(key, varnos)), true);
         lfirst(side) = makeVar(semi->test, static_cast<AttrNumber>(list_length(query->targetList)), exprType(key),
                                exprTypmod(key), exprCollation(key), 0);
         *on = lappend(*on, link);

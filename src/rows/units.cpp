@@ -97,20 +97,6 @@ static Node *contribution_of(const Question *question, const List *values) {
         make_aggregate(border::internal_function("contribution", 2, types), BYTEAOID, arguments, nullptr));
 }
 
-void group_by_unit(Query *query, const List *values, bool shown) {
-    ListCell *cell;
-    foreach (cell, values) {
-        add_target(query, another(static_cast<Node *>(lfirst(cell))));
-        auto *target = llast_node(TargetEntry, query->targetList);
-        target->resjunk = !shown;
-        auto *clause = makeNode(SortGroupClause);
-        get_sort_group_operators(exprType(static_cast<Node *>(lfirst(cell))), true, true, false, &clause->sortop,
-                                 &clause->eqop, nullptr, &clause->hashable);
-        clause->tleSortGroupRef = target->ressortgroupref = target->resno;
-        query->groupClause = lappend(query->groupClause, clause);
-    }
-}
-
 // Over one row for each unit.
 static Query *query_above(const Question *question, bool with_columns) {
     List *values = NIL;
@@ -118,7 +104,7 @@ static Query *query_above(const Question *question, bool with_columns) {
     Node *where = over_statement(question, and_declared(question, another(question->per_unit->where)));
     Query *query = make_aggregation(subquery_entry(below, "person"), where);
     add_target(query, over_statement(question, contribution_of(question, values)));
-    group_by_unit(query, reinterpret_cast<List *>(over_statement(question, reinterpret_cast<Node *>(values))),
+    group_by(query, reinterpret_cast<List *>(over_statement(question, reinterpret_cast<Node *>(values))),
                   with_columns);
     return query;
 }
@@ -129,7 +115,7 @@ static Query *unit_query(const Question *question, bool with_columns) {
         return query_above(question, with_columns);
     Query *query = select_from_sources(question, where_declared(question));
     add_target(query, contribution_of(question, question->units->values));
-    group_by_unit(query, question->units->values, with_columns);
+    group_by(query, question->units->values, with_columns);
     return query;
 }
 
@@ -204,7 +190,7 @@ bool for_each_row_count(const Question *question, const List *checked, privacy::
     border::pin_joins(true);
     Query *query = select_from_sources(question, nullptr);
     add_target(query, reinterpret_cast<Node *>(make_aggregate(F_COUNT_, INT8OID, NIL, nullptr)));
-    group_by_unit(query, question->units->values, false);
+    group_by(query, question->units->values, false);
     PlannedStmt *plan = pg_plan_query(query, "(dp_rdr)", CURSOR_OPT_PARALLEL_OK, nullptr);
     auto *counter = static_cast<RowCounter *>(palloc0(sizeof(RowCounter)));
     *counter = {{count_unit, receive_start, receive_end, receive_end, DestNone}, rows};

@@ -27,9 +27,6 @@ inline bool is_clipped(const Question *question) {
     return question->units != nullptr && question->units->clipped;
 }
 
-// Adds the unit's columns as keys, and as targets that are shown or not.
-void group_by_unit(Query *query, const List *values, bool shown);
-
 // The question's WHERE; where groups are declared, also that the row is in one of them.
 Node *where_declared(const Question *question);
 
