@@ -22,15 +22,20 @@ CREATE TABLE code (code text PRIMARY KEY, weight integer, since date);
 INSERT INTO code SELECT 'c' || i, i, date '2025-01-01' + i FROM generate_series(0, 4) i;
 CREATE TABLE code_null (code text, weight integer);
 INSERT INTO code_null VALUES ('c1', 1), (NULL, 2), ('c1', 3);
+CREATE COLLATION blind (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE TABLE loose (code text COLLATE blind);
+INSERT INTO loose VALUES ('c1'), ('C1');
 SELECT dp_protect('patient', 'patient_dp', unit => 'patient_id'), dp_protect('visit', 'visit_dp', unit => 'patient_id -> patient', max_rows => 10),
        dp_protect('bill', 'bill_dp', unit => 'visit_id -> visit', max_rows => 20), dp_protect('visit', 'dear_dp', filter => 'cost >= 50');
 SELECT dp_set_bounds('visit', 'cost', 0, 100), dp_set_bounds('bill', 'amount', 0, 50), dp_set_groups('visit', 'code', '{c0,c1,c2,c3,c4,c5,c6,c7,c8,NULL}'),
        dp_set_groups('patient', 'ward', '{0,1,2,3,4}');
-SELECT dp_set_public(t, 'patient') FROM unnest('{code,code_null}'::regclass[]) t;
+SELECT dp_set_public(t, 'patient') FROM unnest('{code,code_null,loose}'::regclass[]) t;
+CREATE TABLE one (p integer, o integer);
+SELECT dp_protect('one', 'a', unit => 'p -> patient', max_rows => 2), dp_protect('one', 'b');
 SELECT dp_set_odometer('patient', 'none');
 SELECT dp_grant(v, 'regress_analyst', tau => 0, candidates => '{100}', epsilon_max => 100)
-FROM unnest('{patient_dp,visit_dp,bill_dp,dear_dp}'::regclass[]) v;
-GRANT SELECT ON code, code_null TO regress_analyst;
+FROM unnest('{patient_dp,visit_dp,bill_dp,dear_dp,a,b}'::regclass[]) v;
+GRANT SELECT ON code, code_null, loose TO regress_analyst;
 -- What an analyst would see if there were no noise: no row of nobody.
 CREATE VIEW plain.patient_dp AS SELECT * FROM patient;
 CREATE VIEW plain.visit_dp AS SELECT * FROM visit WHERE patient_id IS NOT NULL;
@@ -122,6 +127,21 @@ LATERAL dp_explain(query) ORDER BY n;
 -- Their groups follow: of none that is not declared.
 SELECT DISTINCT threshold IS NULL AS declared FROM dp_explain('SELECT EXISTS (SELECT FROM bill_dp b WHERE b.visit_id = v.visit_id), count(*) FROM visit_dp v GROUP BY 1');
 
+-- What is grouped by may stand in the result as a part of something else, also negated and in HAVING and ORDER BY.
+SET ROLE regress_controller;
+CREATE TABLE parts (LIKE answer);
+GRANT INSERT ON parts TO regress_analyst;
+SET ROLE regress_analyst;
+INSERT INTO parts SELECT 1, CASE WHEN EXISTS (SELECT FROM code c WHERE c.code = v.code) THEN 'x' ELSE 'y' END, count(*) FROM visit_dp v
+GROUP BY EXISTS (SELECT FROM code c WHERE c.code = v.code);
+INSERT INTO parts SELECT 2, (NOT EXISTS (SELECT FROM code c WHERE c.weight = v.patient_id))::text, count(*) FROM visit_dp v
+GROUP BY EXISTS (SELECT FROM code c WHERE c.weight = v.patient_id) HAVING NOT EXISTS (SELECT FROM code c WHERE c.weight = v.patient_id) OR count(*) < 10000;
+INSERT INTO parts SELECT 3, row_number() OVER (ORDER BY NOT EXISTS (SELECT FROM bill_dp b WHERE b.visit_id = v.visit_id))::text, count(*) FROM visit_dp v
+GROUP BY EXISTS (SELECT FROM bill_dp b WHERE b.visit_id = v.visit_id) ORDER BY NOT EXISTS (SELECT FROM bill_dp b WHERE b.visit_id = v.visit_id);
+SET ROLE regress_controller;
+SELECT n, k, round(x, -1) AS about FROM parts ORDER BY n, k;
+SET ROLE regress_analyst;
+
 -- Refused, each with what to write instead.
 SELECT query, attempt(query) FROM unnest(ARRAY[
 -- other conditions than equalities, outside of WHERE
@@ -144,6 +164,14 @@ SELECT query, attempt(query) FROM unnest(ARRAY[
 'SELECT count(*) FILTER (WHERE NOT (code IN (SELECT code FROM code) OR cost = 1)) FROM visit_dp',
 'SELECT p.patient_id IN (SELECT visit_id FROM bill_dp), count(*) FROM patient_dp p GROUP BY 1',
 'SELECT v.patient_id IN (SELECT patient_id FROM dear_dp), count(*) FROM patient_dp p LEFT JOIN visit_dp v ON v.patient_id = p.patient_id GROUP BY 1',
+-- where their tables are not joined with each other, and each row of one would meet all of another
+'SELECT count(*) FROM patient_dp p WHERE EXISTS (SELECT FROM visit_dp v, visit_dp w WHERE v.patient_id = p.patient_id AND w.patient_id = p.patient_id)',
+'SELECT count(*) FILTER (WHERE EXISTS (SELECT FROM visit_dp v, visit_dp w WHERE v.patient_id = p.patient_id AND w.patient_id = p.patient_id)) FROM patient_dp p',
+'SELECT count(*) FROM visit_dp v WHERE EXISTS (SELECT FROM code c, code d WHERE c.weight = v.cost AND d.code = v.code)',
+-- what a collation calls equal
+'SELECT count(*) FILTER (WHERE EXISTS (SELECT FROM loose l WHERE l.code = v.code COLLATE "C")) FROM visit_dp v',
+'SELECT count(*) FROM visit_dp v WHERE EXISTS (SELECT FROM loose l WHERE l.code COLLATE "C" = v.code)',
+'SELECT count(*) FILTER (WHERE v.code COLLATE "C" IN (SELECT code FROM loose)) FROM visit_dp v',
 -- where they cannot stand
 'SELECT count(*) FROM patient_dp p LEFT JOIN visit_dp v ON v.patient_id = p.patient_id AND EXISTS (SELECT FROM bill_dp b WHERE b.visit_id = v.visit_id)',
 'SELECT avg(n) FROM (SELECT patient_id, EXISTS (SELECT FROM bill_dp b WHERE b.visit_id = v.visit_id) AS e, count(*) AS n FROM visit_dp v GROUP BY 1, 2) t',
@@ -163,6 +191,11 @@ SELECT query, attempt(query) FROM unnest(ARRAY[
 'SELECT count(*) FROM patient_dp p WHERE EXISTS (SELECT FROM visit_dp a, visit_dp b, visit_dp c, visit_dp d, visit_dp e, visit_dp f, visit_dp g, visit_dp h
  WHERE a.patient_id = p.patient_id AND b.patient_id = p.patient_id AND c.patient_id = p.patient_id AND d.patient_id = p.patient_id AND e.patient_id = p.patient_id
  AND f.patient_id = p.patient_id AND g.patient_id = p.patient_id AND h.patient_id = p.patient_id)']) query;
+-- More equalities than a row has columns would be an error where there is a row.
+SELECT attempt(format('SELECT count(*) FILTER (WHERE EXISTS (SELECT FROM bill_dp b WHERE b.visit_id = v.visit_id AND %s)) FROM visit_dp v', string_agg(format('b.amount + %s = v.cost', i), ' AND ')))
+FROM generate_series(1, 100) i;
+SELECT attempt(format('SELECT count(*) FROM a WHERE EXISTS (SELECT FROM b WHERE b.p = a.p AND %s)', string_agg(format('b.o+%s=a.o', i), ' AND '))) FROM generate_series(1, 1600) i;
+SELECT attempt(format('SELECT count(*) FROM a JOIN b ON b.p = a.p AND %s', string_agg(format('b.o+%s=a.o', i), ' AND '))) FROM generate_series(1, 1600) i;
 -- Constants that make it another condition are looked at before the charge.
 PREPARE compared (integer) AS SELECT count(*) FILTER (WHERE EXISTS (SELECT FROM code c WHERE c.weight = CASE WHEN $1 > 0 THEN 3 ELSE p.ward END)) FROM patient_dp p;
 SELECT attempt('EXECUTE compared (1)'), attempt('EXECUTE compared (0)');
@@ -189,6 +222,17 @@ SELECT count(*) FILTER (WHERE EXISTS (SELECT FROM dear_dp v WHERE v.patient_id =
 SELECT charges() - :before AS charges;
 SELECT count(*) FILTER (WHERE EXISTS (SELECT FROM visit_dp v WHERE v.patient_id = p.patient_id AND v.cost > 60)) > 0 AS n FROM patient_dp p;
 SELECT charges() - :before AS charges;
+SELECT count(*) FILTER (WHERE NOT EXISTS (SELECT FROM visit_dp v WHERE v.patient_id = p.patient_id AND v.cost > 60)) > 0 AS n FROM patient_dp p;
+SELECT charges() - :before AS charges;
+SELECT sum(CASE WHEN p.ward < 2 AND EXISTS (SELECT 1 FROM visit_dp v WHERE v.patient_id = p.patient_id) THEN 1 ELSE 0 END) > 0 AS n FROM patient_dp p;
+SELECT charges() - :before AS charges;
+SELECT sum(CASE WHEN p.ward < 3 AND EXISTS (SELECT 1 FROM visit_dp v WHERE v.patient_id = p.patient_id) THEN 1 ELSE 0 END) > 0 AS n FROM patient_dp p;
+SELECT charges() - :before AS charges;
+SELECT sum(CASE WHEN p.ward < 3 AND NOT EXISTS (SELECT 1 FROM visit_dp v WHERE v.patient_id = p.patient_id) THEN 1 ELSE 0 END) > 0 AS n FROM patient_dp p;
+SELECT charges() - :before AS charges;
 -- The controller's instrument takes them as well: who has no visit of his own moves nothing.
 SET ROLE regress_controller;
 SELECT sum(individuals) AS people, count(*) FILTER (WHERE pis > 0) > 0 AS moving FROM dp_risk_records('SELECT count(*) FILTER (WHERE EXISTS (SELECT FROM visit_dp v WHERE v.patient_id = p.patient_id)) FROM patient_dp p', 1);
+-- An expression is named as it is written.
+SET ROLE regress_analyst;
+SELECT dp_explain('SELECT sum(CASE WHEN cost < 10 AND EXISTS (SELECT 1 FROM bill_dp b WHERE b.visit_id = v.visit_id) THEN visit_id END) FROM visit_dp v');

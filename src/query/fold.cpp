@@ -471,26 +471,42 @@ static bool fold_sub_selects(Node *node, void *context) {
     return false;
 }
 
-// Those within aggregates, and within what is grouped by: the rest of the statement has others to itself.
-static bool fold_aggregates(Node *node, void *context) {
-    if (node == nullptr)
+namespace {
+struct Tests {
+    Folded *folded;
+    List *of_keys; // SubLink *, as they were
+};
+} // namespace
+
+static bool find_sub_selects(Node *node, void *context) {
+    if (node == nullptr || IsA(node, Query))
+        return false;
+    if (IsA(node, SubLink))
+        *static_cast<List **>(context) = lappend(*static_cast<List **>(context), copyObject(node));
+    return border::walk_expression(node, find_sub_selects, context);
+}
+
+// Those within aggregates, and those that are a part of what is grouped by: the rest of the statement has others to itself.
+static bool fold_used(Node *node, void *context) {
+    auto *tests = static_cast<Tests *>(context);
+    if (node == nullptr || IsA(node, Query))
         return false;
     if (IsA(node, Aggref))
-        return castNode(Aggref, node)->agglevelsup == 0 && border::walk_expression(node, fold_sub_selects, context);
-    return border::walk_expression(node, fold_aggregates, context);
+        return castNode(Aggref, node)->agglevelsup == 0 &&
+               border::walk_expression(node, fold_sub_selects, tests->folded);
+    if (IsA(node, SubLink) && list_member(tests->of_keys, node))
+        return fold_sub_selects(node, tests->folded);
+    return border::walk_expression(node, fold_used, context);
 }
 
 void fold_tests(Query *query, Folded *folded) {
-    (void)fold_aggregates(query->havingQual, folded);
+    Tests tests = {folded, NIL};
     ListCell *cell;
-    foreach (cell, query->targetList) {
-        auto *target = lfirst_node(TargetEntry, cell);
-        auto *node = reinterpret_cast<Node *>(target->expr);
-        if (get_sortgroupref_clause_noerr(target->ressortgroupref, query->groupClause) != nullptr)
-            (void)fold_sub_selects(node, folded);
-        else
-            (void)fold_aggregates(node, folded);
-    }
+    foreach (cell, query->groupClause)
+        (void)find_sub_selects(get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell), query->targetList),
+                               &tests.of_keys);
+    (void)fold_used(reinterpret_cast<Node *>(query->targetList), &tests);
+    (void)fold_used(query->havingQual, &tests);
 }
 
 static Node *fold_condition(Node *on, void *context) {

@@ -32,6 +32,14 @@ void check_unit_columns(int columns) {
                     "Ask for fewer at a time.");
 }
 
+void check_compared(int columns) {
+    if (columns > max_compared)
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("a sub-SELECT compares too many columns with those outside of it"),
+                        errdetail("It has %d equalities, and at most %d are supported.", columns, max_compared),
+                        errhint("Compare the columns of a key.")));
+}
+
 void check_sources(int sources) {
     if (sources > max_sources)
         refuse_size("the query joins too many tables", max_sources, "of them", "Join fewer at a time.");

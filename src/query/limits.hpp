@@ -13,6 +13,8 @@ constexpr int max_leaf_arguments = 80; // parameters of a leaf; a function has a
 
 constexpr int max_columns = 1600; // of any internal statement; a record of PostgreSQL has at most 1664
 
+constexpr int max_compared = 100; // equalities of EXISTS as a value
+
 constexpr int max_public_columns = 100; // of variable length: up to a megabyte each is carried by a joined row
 
 void check_text(const char *text);
@@ -20,9 +22,10 @@ void check_columns(int columns);
 void check_sums(int columns); // of a leaf's internal statement, by what its aggregates are computed from
 void check_outputs(int outputs);
 void check_unit_columns(
-    int columns);                // aggregates and what is carried, distinct, below a leaf over one row for each unit
-void check_sources(int sources); // of a leaf
-void check_joined(int columns);  // of its sources, that it names
+    int columns);                 // aggregates and what is carried, distinct, below a leaf over one row for each unit
+void check_sources(int sources);  // of a leaf
+void check_compared(int columns); // of EXISTS as a value, by which its rows are found
+void check_joined(int columns);   // of its sources, that it names
 void check_public_columns(int columns); // of them those that may be long
 void check_leaves(int leaves);
 void check_leaf_arguments(int arguments);

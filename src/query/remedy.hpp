@@ -36,5 +36,7 @@ inline constexpr char exists_remedy[] =
     "EXISTS and IN (SELECT ...) stand in WHERE, in GROUP BY, in what is aggregated, "
     "and in FILTER: write it there, or ask twice, WHERE EXISTS (...) and WHERE NOT "
     "EXISTS (...).";
+inline constexpr char form_remedy[] = "EXISTS and IN read restricted views and public tables, or inner joins of them: "
+                                      "write outer joins, sub-SELECTs and WITH outside.";
 
 } // namespace dp::query

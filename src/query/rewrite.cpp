@@ -385,6 +385,10 @@ static Node *to_rest(Node *node, void *context) {
         return released_column(
             grouping, list_length(split->keys) + split->aggregates.count() + split->groupings.place_of(grouping),
             split->level);
+    // A part of a key that stands elsewhere: the server takes it for the key's, where it is written differently.
+    if (IsA(node, Var) && castNode(Var, node)->varlevelsup == static_cast<Index>(split->level))
+        refuse_part("a column outside of what is grouped by and aggregated",
+                    "Add it to GROUP BY; or write the key as it stands there.", split->source, exprLocation(node));
     if (IsA(node, Query)) {
         split->level++;
         Node *result = reinterpret_cast<Node *>(border::mutate_query(castNode(Query, node), to_rest, context, 0));

@@ -65,6 +65,10 @@ static List *relations_of(const Query *query) {
     return relations;
 }
 
+const char *remedy_of_sub_select(const SubLink *link) {
+    return !is_exists_or_in(link) ? subselect_remedy : has_form_of_semi_join(link) ? exists_remedy : form_remedy;
+}
+
 bool has_form_of_semi_join(const SubLink *link) {
     return is_exists_or_in(link) && relations_of(castNode(Query, link->subselect)) != NIL;
 }
@@ -156,6 +160,16 @@ struct Opened {
 };
 } // namespace
 
+// What a sub-SELECT has is told apart by bytes: some ways to find its rows keep one of those that a collation calls equal.
+static bool check_column_collation(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    if (IsA(node, Var))
+        open_collation(castNode(Var, node)->varcollid, static_cast<ParseState *>(context),
+                       castNode(Var, node)->location);
+    return border::walk_expression(node, check_column_collation, context);
+}
+
 static Opened open_sources(const Reading *reading, const Found &found, const List *relations) {
     auto *query = castNode(Query, found.link->subselect);
     Leaf *leaf = reading->leaf;
@@ -166,6 +180,9 @@ static Opened open_sources(const Reading *reading, const Found &found, const Lis
         refuse_if(!lfirst_node(RangeTblEntry, cell)->inh, "ONLY", only_remedy, reading, found);
         add_source(reading, lfirst_node(RangeTblEntry, cell));
     }
+    (void)check_column_collation(query->jointree->quals, reading->source);
+    (void)check_column_collation(found.link->testexpr, reading->source);
+    (void)check_column_collation(reinterpret_cast<Node *>(query->targetList), reading->source);
     opened.where =
         over_sources(static_cast<Node *>(copyObject(query->jointree->quals)), leaf, opened.source, opened.nsources);
     opened.test = over_sources(comparison(found, query), leaf, opened.source, opened.nsources);
@@ -247,11 +264,45 @@ bool split_test(Node *condition, Bitmapset *inner, TestParts *parts) {
             parts->outer = lappend(parts->outer, conjunct);
         else if (is_link(reinterpret_cast<OpExpr *>(conjunct), inner) &&
                  is_sorted_safely(castNode(OpExpr, conjunct), inner))
-            parts->links = lappend(parts->links, conjunct);
+            parts->links = list_append_unique(parts->links, conjunct);
         else
             return false;
     }
     return parts->links != NIL;
+}
+
+// The varnos of one side of an equality, and those of the other; false: it is none between two of these.
+static bool joins_two(Node *conjunct, Bitmapset *inner, Bitmapset **left, Bitmapset **right) {
+    if (!IsA(conjunct, OpExpr) || list_length(castNode(OpExpr, conjunct)->args) != 2)
+        return false;
+    *left = pull_varnos(nullptr, static_cast<Node *>(linitial(castNode(OpExpr, conjunct)->args)));
+    *right = pull_varnos(nullptr, static_cast<Node *>(lsecond(castNode(OpExpr, conjunct)->args)));
+    return bms_is_subset(*left, inner) && bms_is_subset(*right, inner) && !bms_is_empty(*left) &&
+           is_link(castNode(OpExpr, conjunct), *left);
+}
+
+// Its tables are joined with each other by equalities of their own, or all rows of one would be joined with all of another before the
+// row outside is looked at.
+static void check_joined_inside(const Reading *reading, const Found &found, const Opened &opened) {
+    Bitmapset *inner = varnos_of(reading->leaf, opened.source, opened.nsources);
+    Bitmapset *reached = bms_make_singleton(bms_next_member(inner, -1));
+    const List *conjuncts = conjuncts_of(opened.condition(), NIL);
+    for (bool more = true; more;) {
+        more = false;
+        ListCell *cell;
+        foreach (cell, conjuncts) {
+            Bitmapset *left, *right;
+            if (!joins_two(static_cast<Node *>(lfirst(cell)), inner, &left, &right) ||
+                bms_overlap(left, reached) == bms_overlap(right, reached))
+                continue;
+            reached = bms_add_members(bms_add_members(reached, left), right);
+            more = true;
+        }
+    }
+    if (bms_num_members(reached) < bms_num_members(inner))
+        refuse_part("a sub-SELECT of tables that no equality joins with each other",
+                    "Write one inside, beside those with the row outside: WHERE a.id = b.id AND a.id = outer.id.",
+                    reading->source, found.link->location);
 }
 
 // Rows are found by what is equal, or each would be compared with all. Of several sources rows::resolve_sources says whether each is
@@ -301,6 +352,7 @@ static bool take(const Reading *reading, Node *conjunct) {
         return false;
     const Opened opened = open_sources(reading, found, relations);
     check_equality(reading, found, opened);
+    check_joined_inside(reading, found, opened);
     const bool not_in = found.negated && opened.test != nullptr;
     if (not_in && is_any_private(reading->leaf, opened))
         refuse_part("NOT IN over a restricted view",
@@ -369,6 +421,7 @@ static const SemiJoin *add_test(const Reading *reading, SubLink *link, bool only
         return known;
     const Found found = {link, false};
     const Opened opened = open_sources(reading, found, relations_of(castNode(Query, link->subselect)));
+    check_joined_inside(reading, found, opened);
     SemiJoin *test = add_semi_join(reading->leaf, opened, opened.condition(), false, nullptr);
     TestParts parts;
     if (!split_test(test->condition, varnos_of_semi_join(reading->leaf, test), &parts))
@@ -377,6 +430,7 @@ static const SemiJoin *add_test(const Reading *reading, SubLink *link, bool only
             "outside of it",
             "Compare by = what is inside with what is outside; or write it as a condition of WHERE, of its own.",
             reading->source, link->location);
+    check_compared(list_length(parts.links));
     test->test = add_entry(reading->query);
     test->written = copyObject(link);
     test->present = only_true ? NIL : compared(opened.test);
@@ -477,9 +531,8 @@ const SemiJoin *test_of(const Leaf *leaf, const Var *column) {
 static Node *tests_written(Node *node, void *leaf) {
     if (node == nullptr)
         return nullptr;
-    if (IsA(node, BooleanTest) && IsA(castNode(BooleanTest, node)->arg, Var))
-        if (const SemiJoin *test =
-                test_of(static_cast<const Leaf *>(leaf), castNode(Var, castNode(BooleanTest, node)->arg)))
+    if (IsA(node, Var))
+        if (const SemiJoin *test = test_of(static_cast<const Leaf *>(leaf), castNode(Var, node)))
             return reinterpret_cast<Node *>(copyObject(test->written));
     return border::mutate_expression(node, tests_written, leaf);
 }

@@ -262,8 +262,7 @@ static void check_structure(Node *node, ParseState *source) {
                   "Use the built-in types.", source, location);
         return;
     case T_SubLink:
-        refuse_if(true, "a sub-SELECT in a condition",
-                  has_form_of_semi_join(castNode(SubLink, node)) ? exists_remedy : subselect_remedy, source, location);
+        refuse_if(true, "a sub-SELECT in a condition", remedy_of_sub_select(castNode(SubLink, node)), source, location);
         return;
     case T_Aggref:
     case T_WindowFunc:

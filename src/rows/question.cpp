@@ -140,9 +140,13 @@ static const char *text_over(const Question *question, Node *node, bool views) {
     }
     query->jointree = makeFromExpr(NIL, nullptr);
     query->targetList = list_make1(makeTargetEntry(reinterpret_cast<Expr *>(copyObject(node)), 1, nullptr, false));
-    const char *text = pg_get_querydef(query, false), *select = "SELECT ";
-    const char *at = strstr(text, select);
-    return at == nullptr ? text : at + strlen(select);
+    constexpr char select[] = "SELECT", space[] = " \n";
+    const char *text = pg_get_querydef(query, false);
+    text += strspn(text, space);
+    if (strncmp(text, select, strlen(select)) != 0)
+        elog(ERROR, "an expression was deparsed as something else");
+    text += strlen(select);
+    return text + strspn(text, space);
 }
 
 const char *text_over_tables(const Question *question, Node *node) {

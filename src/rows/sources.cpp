@@ -583,13 +583,36 @@ static bool collect_columns(Node *node, void *context) {
     return false;
 }
 
-// The joins carry what stands above them: all columns that are named somewhere, and those of the unit.
+// Conditions on several sources, of which each may be sorted by what it compares: that is a column more.
+static int count_comparisons(Node *condition) {
+    check_stack_depth();
+    if (condition == nullptr)
+        return 0;
+    if (!IsA(condition, List) && !is_andclause(condition))
+        return bms_membership(pull_varnos_of(condition)) == BMS_MULTIPLE ? 1 : 0;
+    int n = 0;
+    ListCell *cell;
+    foreach (cell, IsA(condition, List) ? reinterpret_cast<List *>(condition) : castNode(BoolExpr, condition)->args)
+        n += count_comparisons(static_cast<Node *>(lfirst(cell)));
+    return n;
+}
+
+static int count_all_comparisons(const Question *question) {
+    int n = count_comparisons(question->where) +
+            count_comparisons(reinterpret_cast<Node *>(query::conditions_of(question->from)));
+    ListCell *cell;
+    foreach (cell, question->semi_joins)
+        n += count_comparisons(static_cast<const query::SemiJoin *>(lfirst(cell))->condition);
+    return n;
+}
+
+// The joins carry what stands above them: all columns that are named somewhere, those of the unit, and what they are sorted by.
 void check_joined_columns(const Question *question) {
     Bitmapset *columns = nullptr;
     (void)collect_columns(expressions_of(question), &columns);
     // With the unit, which may stand in a table behind all that have numbers.
     constexpr int of_path = 2 * catalog::max_unit_columns * catalog::max_unit_steps;
-    query::check_joined(bms_num_members(columns) + of_path);
+    query::check_joined(bms_num_members(columns) + of_path + count_all_comparisons(question));
 }
 
 } // namespace dp::rows
