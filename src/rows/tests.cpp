@@ -40,8 +40,8 @@ static void check_present(ColumnRanges *columns, const Question *question, Node 
         (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
          errmsg("IN (SELECT ...) that may be NULL is not supported outside of WHERE in a query on a restricted view"),
          errdetail("It is NULL, rather than false, where %s is.", name),
-         errhint("Write EXISTS (SELECT FROM ... WHERE inner.column = outer.column), which is true or false; or ask for "
-                 "it in FILTER or in the condition of a CASE.")));
+         errhint("Write EXISTS (SELECT FROM ... WHERE inner.column = outer.column), which is true or false. IN may be "
+                 "NULL in FILTER and in the condition of a CASE, but not below NOT.")));
 }
 
 void check_tests(ColumnRanges *columns, const Question *question, ParamListInfo parameters) {
