@@ -48,6 +48,7 @@ extern "C" {
 #include <commands/extension.h>
 #include <commands/tablespace.h>
 #include <common/hashfn.h>
+#include <common/int.h>
 #include <executor/executor.h>
 #include <executor/instrument.h>
 #include <executor/spi.h>
