@@ -51,12 +51,12 @@ INSERT INTO px_query VALUES
 ('both as keys', 'SELECT a || ''-'' || b AS g, x FROM (SELECT a, b, count(*) AS x FROM (SELECT pid, min(channel) AS a, max(channel) AS b FROM px_order_dp GROUP BY 1) t GROUP BY a, b) q', 1, NULL),
 ('a domain', 'SELECT g, count(*) AS x FROM (SELECT pid, max(word) AS g FROM px_order_dp GROUP BY 1) t GROUP BY g', 1, 3),
 ('an expression below', 'SELECT g, count(*) AS x FROM (SELECT pid, max(left(channel, 1)) AS g FROM px_order_dp GROUP BY 1) t GROUP BY g', 1, NULL),
-('nobody declared it', 'SELECT g, count(*) AS x FROM (SELECT pid, max(loose) AS g FROM px_order_dp GROUP BY 1) t GROUP BY g', 1, NULL),
+('nobody declared it', 'SELECT g, count(*) AS x FROM (SELECT pid, max(loose::text) AS g FROM px_order_dp GROUP BY 1) t GROUP BY g', 1, NULL),
 ('how many different', 'SELECT NULL::text AS g, count(DISTINCT last) * 1000 AS x FROM (SELECT pid, max(coupon) AS last FROM px_order_dp GROUP BY 1) t', 1, 1),
 ('joined', 'SELECT sex AS g, count(*) FILTER (WHERE last = ''web'') AS x FROM (SELECT p.pid, p.sex, max(o.channel) AS last FROM px_patient_dp p JOIN px_order_dp o ON o.pid = p.pid GROUP BY 1, 2) t GROUP BY sex', 1, 2),
 ('nothing to compare', 'SELECT last AS g, count(*) AS x FROM (SELECT p.pid, min(o.channel) AS last FROM px_patient_dp p LEFT JOIN px_order_dp o ON o.pid = p.pid GROUP BY 1) t GROUP BY last', 1, 4),
-('padded', 'SELECT g::text AS g, count(*) AS x FROM (SELECT pid, max(tag) AS g FROM px_order_dp GROUP BY 1) t GROUP BY g', 1, 4),
-('padded by characters', 'SELECT NULL::text AS g, sum(least(greatest(octet_length(g), 0), 20)) AS x FROM (SELECT pid, max(tag) AS g FROM px_order_dp GROUP BY 1) t', 1, 1),
+('padded', 'SELECT g::text AS g, count(*) AS x FROM (SELECT pid, max(tag::text) AS g FROM px_order_dp GROUP BY 1) t GROUP BY g', 1, NULL),
+('padded by characters', 'SELECT NULL::text AS g, sum(least(greatest(octet_length(g), 0), 20)) AS x FROM (SELECT pid, max(tag::text) AS g FROM px_order_dp GROUP BY 1) t', 1, 1),
 ('enums', 'SELECT g::text AS g, count(*) AS x FROM (SELECT pid, max(size) AS g FROM px_order_dp GROUP BY 1) t GROUP BY g', 1, 4),
 ('enums compared', 'SELECT NULL::text AS g, count(*) AS x FROM (SELECT pid, min(size) AS g FROM px_order_dp GROUP BY 1) t WHERE g < ''large''', 1, 1),
 ('moments', 'SELECT NULL::text AS g, count(*) AS x FROM (SELECT pid, max(at) AS g FROM px_order_dp GROUP BY 1) t WHERE g >= ''2024-05-01 00:00:00+00''', 1, 1),
@@ -125,17 +125,16 @@ FROM (SELECT count(*) FILTER (WHERE a || b || c || d || e || f IS NOT NULL) AS a
       FROM (SELECT pid, max(note) AS a, min(note) AS b, max(note || '') AS c, min(note || '') AS d, max(upper(note)) AS e, min(lower(note)) AS f FROM px_order_dp GROUP BY 1) t) q;
 -- Under the rules of a language comparing takes longer, and fewer fit.
 SELECT attempt(format('SELECT count(*) FROM (SELECT pid FROM px_order_dp GROUP BY pid HAVING %s) t', string_agg(format('max((coupon || %s) COLLATE "und-x-icu") > ''''', i), ' AND '))) FROM generate_series(1, 200) i;
--- Of values that are equal but look different one is the answer, whichever row comes first.
+-- Of equal char(n) in several spellings the first one that is met would be the answer: without blanks there is one.
 SET ROLE regress_controller;
 CREATE TABLE px_spelling (pid integer, place integer, t bpchar, w char(300));
 INSERT INTO px_spelling SELECT i, k, 'same' || repeat(' ', CASE WHEN i % 2 = 0 THEN k ELSE 4 - k END), 'wide' FROM generate_series(1, 400) i, generate_series(1, 3) k ORDER BY i, k;
 SELECT dp_protect('px_spelling', 'px_spelling_dp', unit => 'pid', max_rows => 5);
 SELECT dp_set_odometer('px_spelling', 'none', delta_total => 0.9), dp_grant('px_spelling_dp', 'regress_analyst', tau => 0, candidates => '{100}', epsilon_max => 100, delta => 1e-6);
 SET ROLE regress_analyst;
-SELECT abs(low - 400) < 4 AS low, abs(high - 400) < 4 AS high, abs(wide - 400) < 4 AS wide
-FROM (SELECT count(*) FILTER (WHERE octet_length(a) = 4) AS low, count(*) FILTER (WHERE octet_length(b) = 4) AS high, count(*) FILTER (WHERE octet_length(c) = 300) AS wide
-      FROM (SELECT pid, min(t) AS a, max(t) AS b, max(w) AS c FROM px_spelling_dp GROUP BY pid) t) q;
-SELECT octet_length(t) AS bytes, abs(n - 400) < 4 AS people FROM (SELECT t, count(*) AS n FROM (SELECT pid, max(t) AS t FROM px_spelling_dp GROUP BY pid) s GROUP BY t) q;
+SELECT octet_length(t) AS bytes, abs(n - 400) < 4 AS people FROM (SELECT t, count(*) AS n FROM (SELECT pid, max(t::text) AS t FROM px_spelling_dp GROUP BY pid) s GROUP BY t) q;
+SELECT attempt('SELECT count(*) FROM (SELECT pid, max(t) AS t FROM px_spelling_dp GROUP BY pid) s WHERE t IS NOT NULL'),
+       attempt('SELECT count(*) FROM (SELECT pid FROM px_spelling_dp GROUP BY pid HAVING min(w) > ''a'') s');
 SET ROLE regress_controller;
 
 -- ---------------------------------------------------------------------------------------------------------------------
@@ -146,7 +145,7 @@ SET ROLE regress_analyst;
 SELECT column_name, accepted, reason, error95, unit, max_rows, max_groups
 FROM unnest(ARRAY['SELECT last, count(*) FROM (SELECT pid, max(lower(coupon)) AS last FROM px_order_dp GROUP BY 1) t GROUP BY last',
                   'SELECT last, count(*) FROM (SELECT pid, max(coupon) AS last FROM px_order_dp WHERE lines > 1 GROUP BY 1) t GROUP BY last',
-                  'SELECT g, count(*) FROM (SELECT pid, min(loose) AS g FROM px_order_dp GROUP BY 1) t GROUP BY g']) WITH ORDINALITY a (query, i), dp_explain(query) e
+                  'SELECT g, count(*) FROM (SELECT pid, min(loose::text) AS g FROM px_order_dp GROUP BY 1) t GROUP BY g']) WITH ORDINALITY a (query, i), dp_explain(query) e
 ORDER BY i;
 PREPARE px_which(text, text) AS SELECT count(*) AS x FROM (SELECT pid FROM px_order_dp GROUP BY pid HAVING max(coupon) = $1 AND min(coalesce(coupon, $2)) = $2) t;
 EXECUTE px_which('VIP', 'A') \gset

@@ -144,6 +144,9 @@ END $$;
 SELECT pg_temp.refusal(format('SELECT percentile_disc(%L::float8[]) WITHIN GROUP (ORDER BY n) FROM gauge_dp', array_fill(0.5, ARRAY[1001])));
 SELECT pg_temp.refusal(format('SELECT percentile_disc(%1$L::float8[]) WITHIN GROUP (ORDER BY n), percentile_disc(%1$L::float8[]) WITHIN GROUP (ORDER BY n + 1) FROM gauge_dp', array_fill(0.5, ARRAY[501])));
 SELECT pg_temp.refusal(format('SELECT percentile_disc(%L::float8[]) WITHIN GROUP (ORDER BY n%s) FROM gauge_dp', array_fill(0.5, ARRAY[1000]), repeat(' + 1', 1000)));
+-- A constant is copied with all of its bytes; what is named often, of one row for each person, is looked into as often.
+SELECT pg_temp.refusal(format('SELECT percentile_disc(%L::float8[]) WITHIN GROUP (ORDER BY n) FILTER (WHERE n::text <> %L) FROM gauge_dp', array_fill(0.5, ARRAY[1000]), repeat('x', 60000)));
+SELECT pg_temp.refusal('SELECT percentile_disc(''[5:6]={0.3,0.6}''::float8[]) WITHIN GROUP (ORDER BY n) FROM gauge_dp');
 SELECT pg_temp.refusal(format('SELECT percentile_disc(%L::float8[]) WITHIN GROUP (ORDER BY (SELECT n%s)) FROM gauge_dp', array_fill(0.5, ARRAY[1000]), repeat(' + 1', 1000)));
 SELECT pg_temp.refusal(format('SELECT percentile_disc(%L::float8[]) WITHIN GROUP (ORDER BY n) FROM gauge_dp', array_fill(0.5, ARRAY[10000])));
 SELECT pg_temp.refusal(format('SELECT percentile_disc(%L::float8[]) WITHIN GROUP (ORDER BY n) FROM gauge_dp', array_fill(0.5, ARRAY[1000])));

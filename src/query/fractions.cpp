@@ -82,6 +82,9 @@ static List *fractions_of(const Aggref *call, const Made *made) {
     if (ARR_NDIM(array) > 1)
         refuse_part("an array of fractions with several dimensions", "Write one list of them: ARRAY[0.25, 0.5, 0.75].",
                     made->source, exprLocation(written));
+    if (ARR_NDIM(array) == 1 && ARR_LBOUND(array)[0] != 1)
+        refuse_part("an array of fractions that does not begin at 1", "Write ARRAY[0.25, 0.5, 0.75].", made->source,
+                    exprLocation(written));
     check_outputs(made->aggregates + ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)));
     Datum *values;
     bool *nulls;
@@ -118,7 +121,10 @@ static Node *of_each_fraction(const Call &call, void *context) {
         return nullptr;
     List *fractions = fractions_of(call.aggregate, made);
     made->aggregates += list_length(fractions);
-    check_copies(reinterpret_cast<Node *>(call.aggregate), list_length(fractions), &made->parts);
+    Aggref without = *call.aggregate; // the array itself is not copied for each
+    without.aggdirectargs = NIL;
+    const Call each = {&without, call.mark};
+    check_copies(reinterpret_cast<Node *>(&without), list_length(fractions), &made->parts);
     auto *array = makeNode(ArrayExpr);
     array->array_typeid = call.aggregate->aggtype;
     array->array_collid = call.aggregate->aggcollid;
@@ -128,8 +134,10 @@ static Node *of_each_fraction(const Call &call, void *context) {
     array->list_start = array->list_end = -1;
 #endif
     ListCell *cell;
-    foreach (cell, fractions)
-        array->elements = lappend(array->elements, of_fraction(call, lfirst_node(Const, cell)));
+    foreach (cell, fractions) {
+        CHECK_FOR_INTERRUPTS();
+        array->elements = lappend(array->elements, of_fraction(each, lfirst_node(Const, cell)));
+    }
     return reinterpret_cast<Node *>(array);
 }
 

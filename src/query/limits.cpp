@@ -97,20 +97,30 @@ void check_parts(Query *leaf) {
     border::walk_query(leaf, count_part, &parts, QTW_IGNORE_JOINALIASES);
 }
 
+// A constant of any length is one node: 64 bytes of it are a part.
+static int64 parts_of_node(Node *node) {
+    constexpr int bytes_of_part = 64;
+    if (!IsA(node, Const) || castNode(Const, node)->constisnull || castNode(Const, node)->constlen != -1)
+        return 1;
+    return 1 + static_cast<int64>(toast_raw_datum_size(castNode(Const, node)->constvalue)) / bytes_of_part;
+}
+
 // Sub-SELECTs too: they will be refused, but are copied first.
 static bool count_copied(Node *node, void *context) {
     if (node == nullptr)
         return false;
-    if (++*static_cast<int *>(context) > max_text)
+    auto *parts = static_cast<int64 *>(context);
+    *parts += parts_of_node(node);
+    if (*parts > max_text)
         refuse_text();
     return IsA(node, Query) ? border::walk_query(castNode(Query, node), count_copied, context, 0)
                             : border::walk_expression(node, count_copied, context);
 }
 
 void check_copies(Node *node, int copies, int *parts) {
-    int of_one = 0;
+    int64 of_one = 0;
     (void)count_copied(node, &of_one);
-    const int64 of_all = *parts + static_cast<int64>(of_one) * copies;
+    const int64 of_all = *parts + of_one * copies;
     if (of_all > max_text)
         refuse_text();
     *parts = static_cast<int>(of_all);

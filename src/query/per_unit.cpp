@@ -295,7 +295,7 @@ static bool is_whole(Oid type) {
 
 static bool has_extreme(Oid type) {
     return is_whole(type) || type == NUMERICOID || type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID ||
-           type == TIMEOID || type == TIMETZOID || type == TEXTOID || type == BPCHAROID || type_is_enum(type);
+           type == TIMEOID || type == TIMETZOID || type == TEXTOID || type_is_enum(type);
 }
 
 UnitAggregate unit_aggregate(const Aggref *call) {
@@ -324,7 +324,6 @@ UnitAggregate unit_aggregate(const Aggref *call) {
     case F_MIN_TIME:
     case F_MIN_TIMETZ:
     case F_MIN_TEXT:
-    case F_MIN_BPCHAR:
     case F_MIN_ANYENUM:
     case F_MAX_INT2:
     case F_MAX_INT4:
@@ -336,7 +335,6 @@ UnitAggregate unit_aggregate(const Aggref *call) {
     case F_MAX_TIME:
     case F_MAX_TIMETZ:
     case F_MAX_TEXT:
-    case F_MAX_BPCHAR:
     case F_MAX_ANYENUM:
         return UnitAggregate::extreme;
     case F_BOOL_AND:
@@ -353,6 +351,8 @@ static const char *remedy_of(const Aggref *call) {
     privacy::Aggregate joint;
     if ((type == FLOAT4OID || type == FLOAT8OID) && !identify_joint(call, &joint))
         return cast_remedy;
+    if (type == BPCHAROID)
+        return "Cast it: max(x::text), which has no blanks behind it.";
     return "A person's rows are aggregated by count, count(DISTINCT x), sum, avg, min, max (of whole numbers, "
            "numerics, "
            "texts, dates, timestamps, times and enums), bool_or and bool_and.";

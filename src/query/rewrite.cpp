@@ -618,6 +618,9 @@ static void split_query(Query *query, const Folded *folded, const Query *below, 
     split.marked = query->groupingSets != NIL;
     split.source = rewrite->source;
     ask_each_fraction(query, rewrite->source);
+    if (below != nullptr) // before its columns are looked into, once for each time that they are named
+        check_opened(reinterpret_cast<Node *>(list_make3(query->targetList, query->havingQual, query->jointree->quals)),
+                     1, below->targetList, rewrite->source);
     ask_seconds(query, below);
     find_parts(query, &split);
     const List *sets = grouping_sets(query, split.places, list_length(split.keys), rewrite->source);

@@ -66,7 +66,9 @@ static List *relations_of(const Query *query) {
 }
 
 const char *remedy_of_sub_select(const SubLink *link) {
-    return !is_exists_or_in(link) ? subselect_remedy : has_form_of_semi_join(link) ? exists_remedy : form_remedy;
+    if (is_exists_or_in(link) && has_form_of_semi_join(link))
+        return exists_remedy;
+    return is_exists_or_in(link) && contain_vars_of_level(link->subselect, 1) ? form_remedy : subselect_remedy;
 }
 
 bool has_form_of_semi_join(const SubLink *link) {

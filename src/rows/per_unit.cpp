@@ -221,13 +221,11 @@ static bool has_span(Oid type) {
 }
 
 static int64 most_kept(Node *value) {
-    constexpr int blanks = 2; // those of char(n) as well
     const int size = query::size_of(value);
-    return size >= 0 ? size : blanks * longest_key;
+    return size >= 0 ? size : longest_key;
 }
 
-// Texts, times and enums: nothing is clamped. What is longer than a key is left out, as the state of each unit holds such a value; and
-// of equal char(n) in several spellings the first one met would be kept.
+// Texts, times and enums: nothing is clamped. What is longer than a key is left out, as the state of each unit holds such a value.
 static Node *extreme_in_order(const Resolved &resolved) {
     const Oid collation = resolved.call->inputcollid;
     *resolved.result = {query::span_of_type(resolved.call->aggtype), true};
