@@ -10,8 +10,8 @@ namespace dp::query {
 
 // ---- what it is read from ----
 
-constexpr int max_sources =
-    8; // of a leaf; joins and what stands for EXISTS are at most seven more entries of its range table
+// Of a leaf; joins and what stands for EXISTS are at most seven more entries of its range table.
+constexpr int max_sources = 8;
 
 // One item of FROM: a facade, or a public table. Columns of it are Vars with this varno, all of level 0; the internal
 // statement has the table behind it at the same place.
