@@ -32,7 +32,7 @@ SELECT near(n.p, x.p, 4) AS var_pop, near(n.s, x.s, 4) AS var_samp, near(n.sp, x
        near(n.t, x.t, 8) AS sum, low <= n.ss AND n.ss <= high AND low >= 0 AS interval, low <= x.ss AND x.ss <= high AS holds
 FROM (SELECT var_pop(v) AS p, variance(v) AS s, stddev_pop(v) AS sp, stddev(v) AS ss, avg(v) AS a, count(v) AS c, sum(v) AS t, dp_low(stddev(v)) AS low, dp_high(stddev(v)) AS high FROM score_dp) n,
      (SELECT var_pop(v) AS p, variance(v) AS s, stddev_pop(v) AS sp, stddev(v) AS ss, avg(v) AS a, count(v) AS c, sum(v) AS t FROM clamped_score) x;
-SELECT g, near(n.p, x.p, 16) AS var_pop, near(n.w, x.w, 2500) AS of_w, n.low <= n.p AND n.p <= n.high AS interval, n.high <= 16 AS within
+SELECT g, near(n.p, x.p, 16) AS var_pop, near(n.w, x.w, 5000) AS of_w, n.low <= n.p AND n.p <= n.high AS interval, n.high <= 16 AS within
 FROM (SELECT g, var_pop(v) AS p, var_samp(w) AS w, dp_low(var_pop(v)) AS low, dp_high(var_pop(v)) AS high FROM score_dp GROUP BY g) n
 LEFT JOIN (SELECT g, var_pop(v) AS p, var_samp(w) AS w FROM clamped_score GROUP BY g) x USING (g) ORDER BY g;
 -- Nobody: nothing that could not be.
