@@ -64,6 +64,11 @@ BEGIN
 SELECT count(*) FROM visit_dp v, patient_dp p WHERE v.pid = p.pid
 SELECT count(*) FROM visit_dp WHERE pid IN (SELECT pid FROM patient_dp)
 SELECT count(*) FROM patient_dp p WHERE EXISTS (SELECT FROM visit_dp v WHERE v.pid = p.pid AND v.ward = 'Atlantis')
+SELECT count(*) FROM patient_dp p WHERE EXISTS (SELECT FROM visit_dp v WHERE v.pid = p.pid) IS NOT FALSE
+SELECT count(*) FROM patient_dp p WHERE p.pid = ANY (SELECT pid FROM visit_dp) IS NULL
+SELECT sum(CASE WHEN EXISTS (SELECT FROM visit_dp v WHERE v.pid = p.pid) THEN 1 ELSE 0 END) FROM patient_dp p
+SELECT EXISTS (SELECT FROM visit_dp v WHERE v.pid = p.pid AND v.ward = 'Atlantis'), count(*) FROM patient_dp p GROUP BY 1
+SELECT count(*) FROM patient_dp p WHERE EXISTS (SELECT FROM visit_dp v JOIN bill_dp b ON b.vid = v.vid WHERE v.pid = p.pid AND v.ward = 'Atlantis')
 SELECT count(*) FROM patient_dp p WHERE NOT EXISTS (SELECT FROM visit_dp v WHERE v.pid = p.pid AND v.cost * v.cost > 100)
 SELECT count(*), sum(age) FROM patient_dp p WHERE EXISTS (SELECT FROM visit_dp v WHERE v.pid = p.pid AND length(v.note) < 100)
 SELECT ward, count(*) FROM visit_dp v WHERE EXISTS (SELECT FROM bill_dp b WHERE b.vid = v.vid AND b.cost > v.cost) GROUP BY ward
@@ -84,6 +89,3 @@ SELECT count(*) FROM patient_dp p WHERE EXISTS (SELECT FROM visit_dp v WHERE v.v
 SELECT count(*) FROM patient_dp p WHERE EXISTS (SELECT FROM visit_dp v WHERE v.pid = p.pid + 0)
 SELECT count(*) FROM patient_dp p WHERE EXISTS (SELECT FROM visit_dp v WHERE v.pid <> p.pid)
 SELECT count(*) FROM patient_dp p WHERE p.age > (SELECT max(cost) FROM visit_dp v WHERE v.pid = p.pid)
-SELECT count(*) FROM patient_dp p WHERE EXISTS (SELECT FROM visit_dp v WHERE v.pid = p.pid) IS NOT FALSE
-SELECT count(*) FROM patient_dp p WHERE p.pid = ANY (SELECT pid FROM visit_dp) IS NULL
-SELECT sum(CASE WHEN EXISTS (SELECT FROM visit_dp v WHERE v.pid = p.pid) THEN 1 ELSE 0 END) FROM patient_dp p
