@@ -634,8 +634,9 @@ static Bitmapset *sources_of_key(const Question *question, Node *key) {
         auto *semi = static_cast<const query::SemiJoin *>(lfirst(cell));
         if (semi->test == 0 || !bms_is_member(semi->test, varnos))
             continue;
-        Bitmapset *outer =
-            bms_difference(pull_varnos_of(semi->condition), query::varnos_of_semi_join(question->leaf, semi));
+        Bitmapset *inner = query::varnos_of_semi_join(question->leaf, semi);
+        Bitmapset *outer = bms_difference(pull_varnos_of(semi->condition), inner);
+        all = bms_del_members(all, inner); // from 16 on the join that brings the test is named by one of these
         all = bms_add_members(all, outer);
     }
     return all;
