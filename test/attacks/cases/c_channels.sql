@@ -171,17 +171,18 @@ SELECT count(*) FROM person_dp WHERE age = 90
   SELECT seq_scan, seq_tup_read, idx_scan, idx_tup_fetch FROM pg_stat_all_tables WHERE relname = 'person' AND idx_scan > 1000000
   SELECT idx_scan, idx_tup_read, idx_tup_fetch FROM pg_stat_all_indexes WHERE relname = 'person' ORDER BY indexrelname
 
+-- The four statements of the ledger's writer are planned when a keeper is new: which it is depends on the clock.
 -- C08 SAME @watched
 superuser> CREATE EXTENSION IF NOT EXISTS pg_stat_statements
   superuser> SELECT pg_stat_statements_reset(0, (SELECT oid FROM pg_database WHERE datname = current_database()), 0)
   SELECT sex, count(*) FROM person_dp WHERE age = 90 GROUP BY sex
   SELECT count(DISTINCT age) FROM public_city
-  SELECT calls, plans, rows, toplevel, left(query, 200) FROM pg_stat_statements s JOIN pg_database d ON d.oid = dbid WHERE datname = current_database() ORDER BY 5, 3, 2, 1, 4
+  SELECT calls, CASE WHEN query NOT LIKE '<insufficient%' THEN plans END, rows, toplevel, left(query, 200) FROM pg_stat_statements s JOIN pg_database d ON d.oid = dbid WHERE datname = current_database() ORDER BY 5, 3, 2, 1, 4
 superuser> CREATE EXTENSION IF NOT EXISTS pg_stat_statements
   superuser> SELECT pg_stat_statements_reset(0, (SELECT oid FROM pg_database WHERE datname = current_database()), 0)
   finder> SELECT age, avg(salary) FROM person_dp GROUP BY age ORDER BY age LIMIT 0
   finder> SELECT age, count(*) FROM person_dp GROUP BY age ORDER BY 1
-  superuser> SELECT calls, plans, rows, toplevel, query FROM pg_stat_statements s JOIN pg_database d ON d.oid = dbid WHERE datname = current_database() AND query NOT LIKE '%dp_odometer%' ORDER BY 5, 3, 2, 1, 4
+  superuser> SELECT calls, CASE WHEN query NOT LIKE '%dp_rdr.%' THEN plans END, rows, toplevel, query FROM pg_stat_statements s JOIN pg_database d ON d.oid = dbid WHERE datname = current_database() AND query NOT LIKE '%dp_odometer%' ORDER BY 5, 3, 2, 1, 4
 
 -- C09 SHAPE
 SET debug_print_plan = on
