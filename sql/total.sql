@@ -178,7 +178,7 @@ BEGIN
 END $$;
 CREATE INDEX ON extremes_all (id);
 CREATE TABLE total_value AS
-SELECT c.entry, v.* FROM total_call c, values_of(call, replacement, 1 + (call ~ ',')::integer) v
+SELECT c.entry, v.* FROM total_call c, values_of(call, replacement, 1 + (call ~ '\mb_')::integer) v /* without b_<type> the rows repeat */
 WHERE replacement IS NOT NULL AND all_rows = 'accepted';
 SELECT count(DISTINCT entry) AS replaced, sum(wrong) AS wrong, sum(same) > 10000 AS same, sum(null_for_error) > 10000 AS null_for_error FROM total_value;
 SELECT DISTINCT entry AS null_a_little_earlier FROM total_value WHERE null_for_value > 0 ORDER BY 1;
