@@ -17,11 +17,17 @@ using namespace dp::privacy;
 constexpr Aggregate all[] = {Aggregate::covar_pop,  Aggregate::covar_samp,     Aggregate::corr,
                              Aggregate::regr_slope, Aggregate::regr_intercept, Aggregate::regr_r2};
 constexpr MeasureKind kinds[] = {MeasureKind::products, MeasureKind::moments};
-std::mt19937_64 bits(11);
+std::mt19937_64 bits;
 
 double uniform() {
     return static_cast<double>(bits() >> 11) * 0x1p-53;
 }
+
+// What a test draws does not depend on which others ran before it in the same process.
+class Joint : public testing::Test {
+  protected:
+    void SetUp() override { bits.seed(11); }
+};
 
 struct Row {
     double y, x;
@@ -93,7 +99,7 @@ std::vector<Row> correlated(int n, double share) {
 
 // Whatever a row holds, its four products are not negative and are `one` together, and the other two are a quarter at most: D is
 // the change of the vector in l1, reached where both values are in the middle.
-TEST(Joint, NoRowAddsMoreThanTheSensitivity) {
+TEST_F(Joint, NoRowAddsMoreThanTheSensitivity) {
     const double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
     const std::vector<Bounds> bounds{
         make_bounds("0", "1", false), make_bounds("-3", "1000", true), make_bounds("-1e300", "1e300", false),
@@ -129,7 +135,7 @@ TEST(Joint, NoRowAddsMoreThanTheSensitivity) {
     EXPECT_LE(joint_sensitivity(MeasureKind::moments) << 20, largest_sensitivity);
 }
 
-TEST(Joint, WithoutNoiseTheNumbersAreThoseOfTheRows) {
+TEST_F(Joint, WithoutNoiseTheNumbersAreThoseOfTheRows) {
     const Bounds y = make_bounds("-50", "150", false), x = make_bounds("1000", "3000", true);
     for (int n : {2, 3, 10, 1000})
         for (double share : {-1.0, -0.4, 0.0, 0.3, 0.9}) {
@@ -152,7 +158,7 @@ TEST(Joint, WithoutNoiseTheNumbersAreThoseOfTheRows) {
 }
 
 // Of nothing, of one row, and where a variance is 0 that is divided by.
-TEST(Joint, NothingIsNotANumberThatCannotBe) {
+TEST_F(Joint, NothingIsNotANumberThatCannotBe) {
     const Bounds y = make_bounds("-1e300", "1e300", false), x = make_bounds("0", "1", false);
     const std::vector<Row> of_none, of_one{{3, 0.25}}, flat{{1, 0.5}, {2, 0.5}, {3, 0.5}};
     for (const auto &rows : {of_none, of_one, flat})
@@ -185,7 +191,7 @@ TEST(Joint, NothingIsNotANumberThatCannotBe) {
 }
 
 // The range of covariances of all sums that are off by h at most: none is outside, and its ends are reached.
-TEST(Joint, CovariancesOfABox) {
+TEST_F(Joint, CovariancesOfABox) {
     const double h = 5;
     const double sizes[][4] = {{100, 100, 100, 100}, {1000, 10, 10, 20}, {20, 10, 10, 1000}, {10, 1000, 20, 10},
                                {3, 2, 2, 3},         {0, 400, 400, 0},   {400, 0, 0, 400},   {5000, 0, 0, 3},
@@ -217,7 +223,7 @@ TEST(Joint, CovariancesOfABox) {
 }
 
 // 95 % of them hold what the rows have, at least, whatever the noise.
-TEST(Joint, IntervalsHoldTheTruth) {
+TEST_F(Joint, IntervalsHoldTheTruth) {
     const Bounds y = make_bounds("0", "1", false), x = make_bounds("0", "1", false);
     for (int n : {20, 400, 5000})
         for (double share : {0.0, 0.5, 0.95}) {
@@ -245,7 +251,7 @@ TEST(Joint, IntervalsHoldTheTruth) {
 }
 
 // A covariance of n rows is off by less than what a count is, divided by n.
-TEST(Joint, NoiseIsThatOfOneCount) {
+TEST_F(Joint, NoiseIsThatOfOneCount) {
     const Bounds unit = make_bounds("0", "1", false);
     const std::vector<Row> rows = correlated(10000, 0.5);
     const Sums sums = exact(MeasureKind::products, rows, {unit, unit});
@@ -266,7 +272,7 @@ TEST(Joint, NoiseIsThatOfOneCount) {
     EXPECT_GT(std::sqrt(squares) * static_cast<double>(rows.size()), 0.5);
 }
 
-TEST(Joint, NothingElseIsReadOffTheirSums) {
+TEST_F(Joint, NothingElseIsReadOffTheirSums) {
     const Bounds unit = make_bounds("0", "1", false);
     const int128 sums[6] = {};
     EXPECT_THROW(joint_number(Aggregate::count, joint_sums(MeasureKind::moments, sums), {unit, unit}),
@@ -274,7 +280,7 @@ TEST(Joint, NothingElseIsReadOffTheirSums) {
     EXPECT_THROW(leaf_measures({{Aggregate::corr, 7, -1, -1}, {Aggregate::count, 7, -1, -1}}, false), std::logic_error);
 }
 
-TEST(Joint, WhatIsAskedForDecidesTheMeasure) {
+TEST_F(Joint, WhatIsAskedForDecidesTheMeasure) {
     const auto measured = [](const std::vector<Aggregate> &fns) {
         std::vector<AggregateCall> calls;
         for (Aggregate fn : fns)
