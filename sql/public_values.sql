@@ -107,8 +107,10 @@ GRANT SELECT ON thing TO regress_analyst;
 CREATE TABLE wide (code text PRIMARY KEY, a integer, b integer, c integer, d integer);
 INSERT INTO wide SELECT 'c' || i, i, 5000 - i, i % 101, i % 100 FROM generate_series(1, 1000) i;
 CREATE TABLE mat AS SELECT code, chapter, weight FROM item;
-SELECT dp_set_public(t, 'person') FROM unnest('{item,wide,mat}'::regclass[]) t;
-GRANT SELECT ON item, wide, mat TO regress_analyst;
+CREATE TABLE paper AS SELECT code, '{}'::json AS papers FROM item;
+ALTER TABLE paper ADD PRIMARY KEY (code);
+SELECT dp_set_public(t, 'person') FROM unnest('{item,wide,mat,paper}'::regclass[]) t;
+GRANT SELECT ON item, wide, mat, paper TO regress_analyst;
 CREATE TABLE asked (name text PRIMARY KEY, query text, slack numeric);
 INSERT INTO asked VALUES
 ('tuples', 'SELECT i.code, i.chapter, count(*) AS x FROM sale_dp s JOIN item i ON i.code = s.code GROUP BY i.code, i.chapter', 10),
@@ -123,6 +125,12 @@ INSERT INTO asked VALUES
 ('two tables', 'SELECT i.code, i.floor, c.whole, c.twice, count(*) AS x FROM sale_dp s JOIN item i ON i.code = s.code JOIN code c ON c.code = i.code GROUP BY 1, 2, 3, 4', 10),
 ('sums and people', 'SELECT i.code, i.chapter, sum(s.n * i.weight) AS x, count(DISTINCT s.person) AS y FROM sale_dp s JOIN item i ON i.code = s.code GROUP BY i.code, i.chapter', 200),
 ('all of a row', 'SELECT i.code, i.chapter, i.floor, i.next, i.weight, count(*) AS x FROM sale_dp s JOIN item i ON i.code = s.code GROUP BY i.code, i.chapter, i.floor, i.next, i.weight', 10),
+('follows from a key', 'SELECT i.code, upper(i.chapter) AS d, i.floor, count(*) AS x FROM sale_dp s JOIN item i ON i.code = s.code GROUP BY i.code', 10),
+('follows, unseen', 'SELECT i.code, count(*) AS x FROM sale_dp s JOIN item i ON i.code = s.code GROUP BY i.code HAVING i.weight < 5 OR i.chapter IS NULL ORDER BY i.floor', 10),
+('follows, nullable side', 'SELECT i.next, i.code, count(*) AS x FROM sale_dp s LEFT JOIN item i ON i.code = s.code GROUP BY i.code', 10),
+('follows beside others', 'SELECT p.region, i.chapter, i.weight * 2 + 1 AS w, i.code, count(*) AS x FROM sale_dp s JOIN person_dp p ON p.person = s.person JOIN item i ON i.code = s.code GROUP BY i.code, p.region, i.weight * 2', 10),
+('follows beside a part', 'SELECT i.code, i.chapter, t.id / 3000 AS t, sum(t.b) AS x FROM sale_dp s JOIN item i ON i.code = s.code JOIN thing t ON t.id = s.sale GROUP BY i.code, t.id / 3000', 200000),
+('follows, DISTINCT', 'SELECT DISTINCT i.code, i.chapter, count(*) AS x FROM sale_dp s JOIN item i ON i.code = s.code GROUP BY i.code', 10),
 ('places without end', 'SELECT t.id, t.name, t.a, t.b, count(*) AS x FROM sale_dp s JOIN thing t ON t.id = s.sale GROUP BY t.id, t.name, t.a, t.b', 10),
 ('and other keys', 'SELECT p.region, t.name, t.id, sum(s.n) AS x FROM sale_dp s JOIN person_dp p ON p.person = s.person JOIN thing t ON t.id = s.sale WHERE t.id BETWEEN 1900 AND 2100 GROUP BY 1, 2, 3', 20),
 ('a million places', 'SELECT w.a, w.b, count(*) AS x FROM sale_dp s JOIN wide w ON w.code = s.code GROUP BY w.a, w.b', 10),
@@ -156,9 +164,19 @@ SELECT name, count(*) AS groups, count(r.key) AS with_rows,
 FROM asked q JOIN (SELECT name, s.* FROM answered, split(answer) s) a USING (name) LEFT JOIN (SELECT name, s.* FROM reference, split(answer) s) r USING (name, key) GROUP BY name ORDER BY name COLLATE "C";
 SELECT name, r.key AS in_plain_alone FROM (SELECT name, s.* FROM reference, split(answer) s) r WHERE NOT EXISTS (SELECT FROM answered, split(answer) s WHERE answered.name = r.name AND s.key = r.key) ORDER BY 1, 2;
 SELECT name, a.key AS in_answer_alone FROM (SELECT name, s.* FROM answered, split(answer) s) a
-WHERE name IN ('tuples', 'NULL and NaN in them', 'a condition on a key', 'the nullable side', 'the nullable side of some', 'all of a row')
+WHERE name IN ('tuples', 'NULL and NaN in them', 'a condition on a key', 'the nullable side', 'the nullable side of some', 'all of a row', 'follows from a key', 'follows, nullable side', 'follows, DISTINCT')
   AND NOT EXISTS (SELECT FROM reference, split(answer) s WHERE reference.name = a.name AND s.key = a.key) ORDER BY 1, 2;
 SET ROLE regress_analyst;
+-- What follows from a key is one of the keys; not so where another statement would come of it.
+SELECT statement, attempt(statement) FROM (VALUES
+    ('SELECT i.chapter, count(*) FROM sale_dp s JOIN item i ON i.code = s.code GROUP BY i.code, ROLLUP (i.weight)'),
+    ('SELECT DISTINCT upper(i.chapter), count(*) FROM sale_dp s JOIN item i ON i.code = s.code GROUP BY i.code'),
+    ('SELECT (SELECT max(w.weight) FROM item w WHERE w.next = i.next), count(*) FROM sale_dp s JOIN item i ON i.code = s.code GROUP BY i.code'),
+    ('SELECT i.papers, count(*) FROM sale_dp s JOIN paper i ON i.code = s.code GROUP BY i.code'),
+    ('SELECT i, count(*) FROM sale_dp s JOIN item i ON i.code = s.code GROUP BY i.code'),
+    ('SELECT i.ctid, count(*) FROM sale_dp s JOIN item i ON i.code = s.code GROUP BY i.code'),
+    ('SELECT i.chapter, count(*) FROM sale_dp s JOIN item i ON i.code = s.code GROUP BY s.code'),
+    ('SELECT w.id, count(*) FROM sale_dp s JOIN item i ON i.code = s.code, (SELECT code AS id FROM item) w GROUP BY i.code')) v (statement);
 -- As a list: it costs nothing.
 SELECT DISTINCT i.chapter, i.floor FROM sale_dp s JOIN item i ON i.code = s.code ORDER BY 1, 2;
 -- Limits, before the charge: places, tuples, numbers. With a derived key groups of that size are discovered.

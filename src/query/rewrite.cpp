@@ -7,6 +7,7 @@
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/settings.hpp"
+#include "query/dependent.hpp"
 #include "query/distinct.hpp"
 #include "query/estimates.hpp"
 #include "query/fold.hpp"
@@ -669,6 +670,8 @@ static void rewrite_level(const Level *level, Rewrite *rewrite) {
     }
     check_outputs(list_length(query->groupClause)); // before what is in it is compared
     border::flatten_grouping(query);                // before columns are renamed
+    group_dependent(query);
+    check_outputs(list_length(query->groupClause));
     mark_keys(query);
     if (item.level.query != nullptr)
         return split_above(level, &item, rewrite);

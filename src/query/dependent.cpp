@@ -1,0 +1,75 @@
+#include "query/dependent.hpp"
+
+#include "border/walk.hpp"
+#include "query/distinct.hpp"
+
+extern "C" {
+#include "parser/parse_clause.h"
+#include "parser/parse_oper.h"
+}
+
+namespace dp::query {
+
+namespace {
+struct Dependent {
+    const Query *query;
+    List *keys;
+    Distinct columns; // Var *
+};
+} // namespace
+
+// The parser has let pass what a key of the relation determines, and what is a part of an expression that is grouped by.
+static bool find_dependent(Node *node, void *context) {
+    auto *dependent = static_cast<Dependent *>(context);
+    if (node == nullptr || IsA(node, Aggref) || IsA(node, GroupingFunc) || IsA(node, Query) ||
+        list_member(dependent->keys, node))
+        return false;
+    if (IsA(node, Var)) {
+        auto *column = castNode(Var, node);
+        if (column->varlevelsup == 0 && rt_fetch(column->varno, dependent->query->rtable)->rtekind == RTE_RELATION)
+            dependent->columns.add(node);
+        return false;
+    }
+    return border::walk_expression(node, find_dependent, context);
+}
+
+// The target that shows the column; else one that nobody sees; null: there may be none beside DISTINCT.
+static TargetEntry *target_of(Query *query, Node *column) {
+    ListCell *cell;
+    foreach (cell, query->targetList)
+        if (equal(lfirst_node(TargetEntry, cell)->expr, column))
+            return lfirst_node(TargetEntry, cell);
+    if (query->distinctClause != NIL)
+        return nullptr;
+    auto *target = makeTargetEntry(reinterpret_cast<Expr *>(copyObject(column)),
+                                   static_cast<AttrNumber>(list_length(query->targetList) + 1), nullptr, true);
+    query->targetList = lappend(query->targetList, target);
+    return target;
+}
+
+static void group_by(Query *query, Node *column) {
+    auto *clause = makeNode(SortGroupClause);
+    get_sort_group_operators(exprType(column), false, false, false, &clause->sortop, &clause->eqop, nullptr,
+                             &clause->hashable);
+    TargetEntry *target = OidIsValid(clause->eqop) ? target_of(query, column) : nullptr;
+    if (target == nullptr)
+        return;
+    clause->tleSortGroupRef = assignSortGroupRef(target, query->targetList);
+    query->groupClause = lappend(query->groupClause, clause);
+}
+
+void group_dependent(Query *query) {
+    if (query->constraintDeps == NIL || query->groupingSets != NIL)
+        return;
+    Dependent dependent = {query, NIL, Distinct::none()};
+    ListCell *cell;
+    foreach (cell, query->groupClause)
+        dependent.keys =
+            lappend(dependent.keys, get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell), query->targetList));
+    find_dependent(reinterpret_cast<Node *>(query->targetList), &dependent);
+    find_dependent(query->havingQual, &dependent);
+    foreach (cell, dependent.columns.nodes)
+        group_by(query, static_cast<Node *>(lfirst(cell)));
+}
+
+} // namespace dp::query
