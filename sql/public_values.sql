@@ -109,8 +109,9 @@ INSERT INTO wide SELECT 'c' || i, i, 5000 - i, i % 101, i % 100 FROM generate_se
 CREATE TABLE mat AS SELECT code, chapter, weight FROM item;
 CREATE TABLE paper AS SELECT code, '{}'::json AS papers FROM item;
 ALTER TABLE paper ADD PRIMARY KEY (code);
-SELECT dp_set_public(t, 'person') FROM unnest('{item,wide,mat,paper}'::regclass[]) t;
-GRANT SELECT ON item, wide, mat, paper TO regress_analyst;
+DO $$ BEGIN EXECUTE (SELECT format('CREATE TABLE broad (%s, PRIMARY KEY (c1))', string_agg('c' || i || ' integer', ', ')) FROM generate_series(1, 1500) i); END $$;
+SELECT dp_set_public(t, 'person') FROM unnest('{item,wide,mat,paper,broad}'::regclass[]) t;
+GRANT SELECT ON item, wide, mat, paper, broad TO regress_analyst;
 CREATE TABLE asked (name text PRIMARY KEY, query text, slack numeric);
 INSERT INTO asked VALUES
 ('tuples', 'SELECT i.code, i.chapter, count(*) AS x FROM sale_dp s JOIN item i ON i.code = s.code GROUP BY i.code, i.chapter', 10),
@@ -168,10 +169,11 @@ WHERE name IN ('tuples', 'NULL and NaN in them', 'a condition on a key', 'the nu
   AND NOT EXISTS (SELECT FROM reference, split(answer) s WHERE reference.name = a.name AND s.key = a.key) ORDER BY 1, 2;
 SET ROLE regress_analyst;
 -- What follows from a key is one of the keys; not so where another statement would come of it.
-SELECT statement, attempt(statement) FROM (VALUES
+SELECT left(statement, 150) AS statement, attempt(statement) FROM (VALUES
     ('SELECT i.chapter, count(*) FROM sale_dp s JOIN item i ON i.code = s.code GROUP BY i.code, ROLLUP (i.weight)'),
     ('SELECT DISTINCT upper(i.chapter), count(*) FROM sale_dp s JOIN item i ON i.code = s.code GROUP BY i.code'),
     ('SELECT (SELECT max(w.weight) FROM item w WHERE w.next = i.next), count(*) FROM sale_dp s JOIN item i ON i.code = s.code GROUP BY i.code'),
+    ((SELECT 'SELECT ' || string_agg('b.c' || i, ', ') || ', count(*) FROM sale_dp s JOIN broad b ON b.c1 = s.n GROUP BY b.c1' FROM generate_series(1, 1500) i)),
     ('SELECT i.papers, count(*) FROM sale_dp s JOIN paper i ON i.code = s.code GROUP BY i.code'),
     ('SELECT i, count(*) FROM sale_dp s JOIN item i ON i.code = s.code GROUP BY i.code'),
     ('SELECT i.ctid, count(*) FROM sale_dp s JOIN item i ON i.code = s.code GROUP BY i.code'),

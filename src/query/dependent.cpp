@@ -2,11 +2,7 @@
 
 #include "border/walk.hpp"
 #include "query/distinct.hpp"
-
-extern "C" {
-#include "parser/parse_clause.h"
-#include "parser/parse_oper.h"
-}
+#include "query/limits.hpp"
 
 namespace dp::query {
 
@@ -68,6 +64,7 @@ void group_dependent(Query *query) {
             lappend(dependent.keys, get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell), query->targetList));
     find_dependent(reinterpret_cast<Node *>(query->targetList), &dependent);
     find_dependent(query->havingQual, &dependent);
+    check_outputs(list_length(query->groupClause) + dependent.columns.count()); // before each is looked for in the list
     foreach (cell, dependent.columns.nodes)
         group_by(query, static_cast<Node *>(lfirst(cell)));
 }

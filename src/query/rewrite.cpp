@@ -671,7 +671,6 @@ static void rewrite_level(const Level *level, Rewrite *rewrite) {
     check_outputs(list_length(query->groupClause)); // before what is in it is compared
     border::flatten_grouping(query);                // before columns are renamed
     group_dependent(query);
-    check_outputs(list_length(query->groupClause));
     mark_keys(query);
     if (item.level.query != nullptr)
         return split_above(level, &item, rewrite);
