@@ -298,7 +298,7 @@ CREATE TABLE dp_rdr.ledger_row (
     previous_hash   bytea NOT NULL,
     hash            bytea NOT NULL,
     basis           text NOT NULL DEFAULT 'epsilon', -- or rho: which sum the charge has moved
-    epoch           integer NOT NULL DEFAULT 0       -- of the odometer; rows of content version 1 are of epoch 0
+    epoch           integer NOT NULL DEFAULT 0       -- of the odometer
 );
 CREATE INDEX ledger_row_table_id_idx ON dp_rdr.ledger_row (table_id, id);
 COMMENT ON TABLE dp_rdr.ledger_row IS 'every charge, append-only, hash-chained per protected table';
@@ -328,26 +328,18 @@ COMMENT ON TABLE dp_rdr.denial IS 'queries that were denied, and why; analysts s
 
 -- The columns from table_id to outcome, then basis and epoch, as one JSON array of texts (parameters: as JSON). No
 -- setting reaches it: numerics are printed with their own scale, the time in UTC, and all that looks the same after a dump and
--- a restore elsewhere. Content version 1, of dp_rdr 0.1.0, ends with the outcome.
+-- a restore elsewhere.
 CREATE FUNCTION dp_rdr.ledger_content(entry dp_rdr.ledger_row) RETURNS bytea
     LANGUAGE sql STABLE PARALLEL SAFE
-    RETURN convert_to(CASE entry.content_version WHEN 1 THEN json_build_array(
+    RETURN convert_to(json_build_array(
         entry.table_id::text, to_char(timezone('UTC', entry.at), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
         entry.relation, entry.relation_oid::text, entry.view, entry.view_oid::text,
         entry.grantee, entry.role_name, entry.role_oid::text, entry.session_role, entry.query,
         entry.account, entry.kind, entry.algorithm, entry.mechanism,
         entry.epsilon::text, entry.epsilon_svt::text, entry.epsilon_worst::text,
         entry.delta::text, entry.delta_noise::text, entry.delta_groups::text, entry.rho::text,
-        entry.parameters, entry.guarantee, entry.outcome)
-    ELSE json_build_array(
-        entry.table_id::text, to_char(timezone('UTC', entry.at), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-        entry.relation, entry.relation_oid::text, entry.view, entry.view_oid::text,
-        entry.grantee, entry.role_name, entry.role_oid::text, entry.session_role, entry.query,
-        entry.account, entry.kind, entry.algorithm, entry.mechanism,
-        entry.epsilon::text, entry.epsilon_svt::text, entry.epsilon_worst::text,
-        entry.delta::text, entry.delta_noise::text, entry.delta_groups::text, entry.rho::text,
-        entry.parameters, entry.guarantee, entry.outcome, entry.basis, entry.epoch::text) END::text, 'UTF8');
-COMMENT ON FUNCTION dp_rdr.ledger_content(dp_rdr.ledger_row) IS 'canonical text of a ledger row, by its content version';
+        entry.parameters, entry.guarantee, entry.outcome, entry.basis, entry.epoch::text)::text, 'UTF8');
+COMMENT ON FUNCTION dp_rdr.ledger_content(dp_rdr.ledger_row) IS 'canonical text of a ledger row';
 
 CREATE FUNCTION dp_rdr.ledger_hash(content_version integer, previous_hash bytea, content bytea) RETURNS bytea
     LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -74,7 +74,7 @@ static Charged read_charged(Oid relation, const char *role) {
     charged.conditional = DatumGetInt64(border::Spi::value(0, 2, &isnull));
     charged.whole = DatumGetBool(border::Spi::value(0, 3, &isnull));
     charged.by_epsilon = DatumGetBool(border::Spi::value(0, 4, &isnull));
-    // Sums of decimals as doubles, and what 0.1.0 rounded to the nearest double: upwards.
+    // Sums of decimals as doubles: upwards.
     constexpr double up = 1 + 1e-9;
     charged.losses[0] = {number(5) * up, 0, number(6) * up};
     charged.losses[1] = {number(7) * up, number(8) * up, number(9) * up};

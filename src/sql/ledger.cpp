@@ -216,7 +216,7 @@ namespace {
 const char *const misfit_sql = R"sql(
 SELECT 'row ' || r.id || ': ' || r.misfit FROM (
   SELECT l.id, CASE
-      WHEN l.content_version NOT IN (1, 2) THEN 'its content version ' || l.content_version || ' is not known'
+      WHEN l.content_version <> 2 THEN 'its content version ' || l.content_version || ' is not known'
       WHEN l.content <> dp_rdr.ledger_content(l) THEN 'its content differs from its columns'
       WHEN l.previous_hash <> lag(l.hash, 1, '\x'::bytea) OVER (ORDER BY l.id) THEN 'it does not follow the row before it'
       WHEN l.hash <> dp_rdr.ledger_hash(l.content_version, l.previous_hash, l.content) THEN 'its hash is wrong'
@@ -225,7 +225,6 @@ SELECT 'row ' || r.id || ': ' || r.misfit FROM (
       WHEN l.kind = 'increment' AND l.algorithm <> 'accuracy' THEN 'it is a step of no round'
       WHEN l.algorithm = 'accuracy' AND l.basis = 'rho' AND (l.epsilon <> 0 OR l.kind NOT IN ('gaussian', 'increment'))
         THEN 'it is a step in rho that is charged in epsilon'
-      WHEN l.content_version = 1 AND (l.basis, l.epoch) <> ('epsilon', 0) THEN 'it is of an epoch that it does not know'
     END AS misfit
   FROM dp_rdr.ledger_row l WHERE l.table_id = $1) r
 WHERE r.misfit IS NOT NULL ORDER BY r.id LIMIT 1)sql";

@@ -1,8 +1,8 @@
-# ALTER EXTENSION dp_rdr UPDATE from 0.1.0: what was declared, spent and written stays; what comes out is, object by
-# object, what a fresh installation has; and until it is done every use says which version is missing, and nothing else
-# is stopped.
+# ALTER EXTENSION dp_rdr UPDATE: what was declared, spent and written stays; what comes out is, object by object, what a fresh
+# installation has; and until it is done every use says which version is missing, and nothing else is stopped.
 #
-# test/update/0.1.0.sql is the dump of a database in which the library of 0.1.0 worked.
+# The older version is made up: test/update/older.sql takes away from this one, test/update/newer.sql is the upgrade. No
+# installation has the two but a copy that this file makes.
 
 use strict;
 use warnings;
@@ -10,24 +10,42 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 
-use Digest::SHA;
 use DpTest;
+use File::Path qw(make_path);
 use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $root = "$FindBin::Bin/../..";
 my ($version) = slurp_file("$root/dp_rdr.control") =~ /^default_version = '(.*)'/m;
-# Scripts that were tagged never change: somebody has run them.
-my %tagged = ('0.1.0' => 'ae26150ed505b04ca552c02738d2a0e2ffd42cbae4eb57df4377699e70611988');
+my $old = '0.1.99';
 
-for my $old (sort keys %tagged)
+# Where pg_config says that something is installed.
+sub installed
 {
-	is(Digest::SHA->new(256)->addfile("$root/src/dp_rdr--$old.sql")->hexdigest, $tagged{$old},
-		"the script of $old is as it was tagged");
+	my ($what) = @_;
+	chomp(my $path = `pg_config --$what`);
+	return $path;
 }
 
-my $node = new_server('update', '');
-$node->safe_psql('postgres', "CREATE ROLE $_ LOGIN") for qw(controller analyst sharer chooser leaver);
+# Returns the folder of a copy of the installed server that has the scripts of the made-up version, too. Programs find scripts
+# and libraries relative to where they lie, so the copy is complete with the programs and links to all the rest.
+sub copy_of_server
+{
+	my $copy = PostgreSQL::Test::Utils::tempdir();
+	my ($programs, $shared, $library) = map { installed($_) } qw(bindir sharedir pkglibdir);
+	make_path("$copy$programs", "$copy$shared/extension", "$copy$library" =~ s{/[^/]+$}{}r);
+	system_or_bail('cp', '-RL', "$programs/.", "$copy$programs");
+	for my $file (glob("$library $shared/* $shared/extension/*"))
+	{
+		symlink($file, "$copy$file") unless -e "$copy$file";
+	}
+	system_or_bail('cp', "$root/test/update/older.sql", "$copy$shared/extension/dp_rdr--$version--$old.sql");
+	system_or_bail('cp', "$root/test/update/newer.sql", "$copy$shared/extension/dp_rdr--$old--$version.sql");
+	return "$copy$programs" =~ s{/bin$}{}r;
+}
+
+my $node = new_server('update', '', install_path => copy_of_server());
+$node->safe_psql('postgres', "CREATE ROLE $_ LOGIN") for qw(controller analyst sharer chooser leaver reviewer);
 $node->safe_psql('postgres', 'CREATE ROLE member LOGIN IN ROLE sharer');
 
 # A database of its own; then statements, or a file, in it.
@@ -43,7 +61,7 @@ sub load_file
 {
 	my ($database, $file) = @_;
 	$node->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr($database), '-f', $file ],
-		"$database: the dump is loaded");
+		"$database: a file is loaded");
 	return;
 }
 
@@ -59,18 +77,13 @@ sub kept_columns
 		WHERE e.extname = 'dp_rdr' AND a.attnum > 0 AND NOT a.attisdropped AND c.relkind = 'r' GROUP BY a.attrelid});
 }
 
-# What was in one table, and now is in two.
-my %moved = ('dp_rdr.protected_table' => 'dp_rdr.protected_table JOIN dp_rdr.privacy_domain ON id = domain');
-
 # table -> its rows in these columns, as one text.
 sub contents
 {
 	my ($database, %columns) = @_;
-	my $new = $node->safe_psql($database, q{SELECT extversion FROM pg_extension WHERE extname = 'dp_rdr'}) ne '0.1.0';
 	return map {
-		my $from = $new && $moved{$_} || $_;
 		$_ => $node->safe_psql($database, qq{
-			SELECT string_agg(r::text, E'\\n' ORDER BY r::text) FROM (SELECT $columns{$_} FROM $from) r})
+			SELECT string_agg(r::text, E'\\n' ORDER BY r::text) FROM (SELECT $columns{$_} FROM $_) r})
 	} keys %columns;
 }
 
@@ -86,17 +99,18 @@ sub same_contents
 	return;
 }
 
-# The tables that were protected by 0.1.0 go on where they stood.
+# The tables of life.sql go on where they stood, with these totals of each account.
 sub goes_on
 {
-	my ($database, $name) = @_;
+	my ($database, $name, $public, $conditional) = @_;
 	my $odd = q{"Odd schema"."Ta""ble"};
 	ok($node->safe_psql($database, "SELECT dp_verify_ledger('people')") eq 't', "$name: the chain verifies");
 	ok($node->safe_psql($database, "SELECT dp_verify_ledger('$odd')") eq 't', "$name: that of the other table, too");
-	is(account($node, $database), '7|2.25', "$name: the totals are those of 0.1.0");
-	is(account($node, $database, 'people', 'conditional'), '1|0.05', "$name: of the other account, too");
+	is(account($node, $database), $public, "$name: the totals are those of before");
+	is(account($node, $database, 'people', 'conditional'), $conditional, "$name: of the other account, too");
 	like(ask($node, $database), qr/^-?\d+$/, "$name: an analyst is answered");
-	is(account($node, $database), '8|2.3', "$name: and charged on top");
+	my ($releases, $epsilon) = split /\|/, $public;
+	is(account($node, $database), join('|', $releases + 1, $epsilon + 0.05), "$name: and charged on top");
 	ok($node->safe_psql($database, "SELECT dp_verify_ledger('people')") eq 't', "$name: the chain goes on from its head");
 	is(sqlstate($node, $database, 'member', $COUNT), '53400', "$name: a share that was spent is spent");
 	is(sqlstate($node, $database, 'leaver', $COUNT), '55000', "$name: who was suspended is suspended");
@@ -118,7 +132,8 @@ sub goes_on
 
 # ---- before the update ----------------------------------------------------------------------------------------------
 
-# A call of every function and procedure that users have; NULL where it may be, else something of the type.
+# A call of every function and procedure that users have; NULL where it may be, else something of the type. The marks of
+# intervals are never called: what rewrites a statement answers for them.
 my $calls = q{
 	SELECT CASE p.prokind WHEN 'p' THEN 'CALL ' ELSE 'SELECT ' END || p.oid::regproc || '('
 		|| coalesce(string_agg(CASE WHEN NOT p.proisstrict THEN 'NULL' WHEN t.type = 'regclass'::regtype THEN '''people'''
@@ -127,6 +142,7 @@ my $calls = q{
 	FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
 	LEFT JOIN unnest(p.proargtypes) WITH ORDINALITY t (type, place) ON true
 	WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.prokind IN ('f', 'p') AND p.probin = '$libdir/dp_rdr'
+		AND p.prorettype <> 'anyelement'::regtype
 	GROUP BY p.oid};
 
 sub says_version
@@ -134,14 +150,16 @@ sub says_version
 	my ($database, $role, $sql, $name) = @_;
 	my (undef, undef, $error) = $node->psql($database, $sql, on_error_stop => 0,
 		extra_params => [ '-U', $role, '-v', 'VERBOSITY=verbose' ]);
-	my $said = "ERROR:  55000: extension dp_rdr in this database is version 0.1.0, the library is $version\n"
+	my $said = "ERROR:  55000: extension dp_rdr in this database is version $old, the library is $version\n"
 		. 'HINT:  A superuser can run ALTER EXTENSION dp_rdr UPDATE in this database.';
 	like($error, qr/\Q$said\E/, $name);
 	return;
 }
 
-my $updated = database('updated', q{CREATE EXTENSION dp_rdr VERSION '0.1.0'});
-load_file($updated, "$root/test/update/0.1.0.sql");
+my $updated = database('updated');
+load_file($updated, "$root/test/update/life.sql");
+my @totals = map { account($node, $updated, 'people', $_) } qw(public conditional);
+$node->safe_psql($updated, "ALTER EXTENSION dp_rdr UPDATE TO '$old'");
 my %columns = kept_columns($updated);
 my %before = contents($updated, %columns);
 
@@ -160,9 +178,9 @@ is(sqlstate($node, $updated, 'analyst', 'SELECT * FROM people_dp'), '42501', 'it
 $node->safe_psql($updated, q{LOAD 'dp_rdr'; SELECT count(*) FROM people; ANALYZE people;
 	ALTER TABLE people ADD COLUMN x integer; ALTER TABLE people DROP COLUMN x; 
 	CREATE VIEW asks AS SELECT count(*) FROM people_dp; DROP VIEW asks});
-my $dump = $node->basedir . '/0.1.0.sql';
-$node->command_ok([ 'pg_dump', '-d', $node->connstr($updated), '-f', $dump ], 'a database with 0.1.0 is dumped');
-my $dropped = database('dropped', q{CREATE EXTENSION dp_rdr VERSION '0.1.0'});
+my $dump = $node->basedir . '/older.sql';
+$node->command_ok([ 'pg_dump', '-d', $node->connstr($updated), '-f', $dump ], 'a database with the older version is dumped');
+my $dropped = database('dropped', qq{CREATE EXTENSION dp_rdr VERSION '$old'});
 $node->safe_psql($dropped, q{LOAD 'dp_rdr'; DROP EXTENSION dp_rdr});
 pass('and the extension is dropped');
 
@@ -171,14 +189,14 @@ pass('and the extension is dropped');
 # A session that was refused before asks again after it.
 my $session = $node->background_psql($updated, on_error_stop => 0, extra_params => [ '-U', 'analyst' ]);
 $session->query($COUNT);
-like($session->{stderr}, qr/is version 0\.1\.0/, 'a session is refused');
+like($session->{stderr}, qr/is version \Q$old\E/, 'a session is refused');
 $session->{stderr} = '';
 $node->safe_psql($updated, q{LOAD 'dp_rdr'; BEGIN; ALTER EXTENSION dp_rdr UPDATE; ROLLBACK});
 $session->query($COUNT);
-like($session->{stderr}, qr/is version 0\.1\.0/, 'also after an update that was rolled back');
+like($session->{stderr}, qr/is version \Q$old\E/, 'also after an update that was rolled back');
 $node->safe_psql($updated, 'ALTER EXTENSION dp_rdr UPDATE');
 same_contents(\%before, { contents($updated, %columns) }, 'update');
-goes_on($updated, 'update');
+goes_on($updated, 'update', @totals);
 like($session->query($COUNT), qr/^-?\d+$/, 'the session that was refused is answered');
 
 # The other way round: the library of the session is older than the extension.
@@ -192,13 +210,13 @@ $session->quit;
 $node->safe_psql($updated, qq{UPDATE pg_extension SET extversion = '$version' WHERE extname = 'dp_rdr'});
 
 # The other way to a new version.
-my $restored = database('restored', q{CREATE EXTENSION dp_rdr VERSION '0.1.0'});
+my $restored = database('restored', qq{CREATE EXTENSION dp_rdr VERSION '$old'});
 load_file($restored, $dump);
 $node->safe_psql($restored, 'ALTER EXTENSION dp_rdr UPDATE');
 is($node->safe_psql($restored, q{SELECT extversion FROM pg_extension WHERE extname = 'dp_rdr'}), $version,
-	'a dump of 0.1.0 is restored, and brought to this version');
+	'a dump of the older version is restored, and brought to this one');
 same_contents(\%before, { contents($restored, %columns) }, 'restore');
-goes_on($restored, 'restore');
+goes_on($restored, 'restore', @totals);
 
 # ---- the same as a fresh installation -------------------------------------------------------------------------------
 
@@ -225,12 +243,10 @@ sub misfits
 my @fresh = shape(database('fresh', 'CREATE EXTENSION dp_rdr'));
 cmp_ok(scalar(@fresh), '>', 1000, 'a fresh installation is described by many facts');
 is_deeply([ grep { /^not described/ } @fresh ], [], 'of every kind of object that it has');
-for my $old (sort keys %tagged)
-{
-	my $name = database('from_' . $old =~ tr/./_/r, "CREATE EXTENSION dp_rdr VERSION '$old'",
-		'ALTER EXTENSION dp_rdr UPDATE');
-	is_deeply([ misfits(\@fresh, [ shape($name) ]) ], [], "an update from $old gives the same");
-}
+my $empty = database('empty', "CREATE EXTENSION dp_rdr VERSION '$old'");
+isnt(scalar(misfits(\@fresh, [ shape($empty) ])), 0, 'the older version differs');
+$node->safe_psql($empty, 'ALTER EXTENSION dp_rdr UPDATE');
+is_deeply([ misfits(\@fresh, [ shape($empty) ]) ], [], 'an update of an empty database gives the same');
 is_deeply([ misfits(\@fresh, [ shape($updated) ]) ], [], 'and so does one of a database in use');
 
 # It would be seen if one of them had something that the other lacks.
@@ -246,6 +262,8 @@ my @changes = (
 	q{ALTER TABLE dp_rdr.policy ADD CHECK (delta < 2)},
 	q{CREATE INDEX ON dp_rdr.policy (delta)},
 	q{ALTER TABLE dp_rdr.policy RENAME COLUMN delta TO delta_of_it},
+	q{ALTER TABLE dp_rdr.column_groups DROP COLUMN column_name; ALTER TABLE dp_rdr.column_groups ADD COLUMN column_name text NOT NULL,
+	  ADD PRIMARY KEY (relation, column_name)},
 	q{ALTER VIEW dp_rdr.ledger RESET (security_barrier)},
 	q{COMMENT ON TABLE dp_rdr.policy IS 'another'},
 	q{COMMENT ON COLUMN dp_rdr.policy.delta IS 'another'},
@@ -277,16 +295,14 @@ for my $file (glob("$root/src/*/*.cpp"))
 my $symbols = q{SELECT prosrc || '=' || oidvectortypes(proargtypes) || ' -> ' || prorettype::regtype
 	|| CASE WHEN proretset THEN ' rows ' || coalesce(array_to_string(proallargtypes::regtype[], ','), '') ELSE '' END
 	FROM pg_proc WHERE probin = '$libdir/dp_rdr' ORDER BY 1};
-for my $old (sort keys %tagged)
-{
-	my $name = database('symbols_' . $old =~ tr/./_/r, "CREATE EXTENSION dp_rdr VERSION '$old'");
-	my (%old, %new);
-	for my $line (split /\n/, $node->safe_psql($name, $symbols))    { my ($s, $a) = split /=/, $line, 2; $old{$s}{$a} = 1 }
-	for my $line (split /\n/, $node->safe_psql('fresh', $symbols)) { my ($s, $a) = split /=/, $line, 2; $new{$s}{$a} = 1 }
-	my @shared = grep { $new{$_} && !$checked{$_} } sort keys %old;
-	my @wrong = grep { join(';', sort keys %{ $old{$_} }) ne join(';', sort keys %{ $new{$_} }) } @shared;
-	is_deeply(\@wrong, [], "functions that share a symbol with $old take its arguments, or compare the versions first");
-}
+$node->safe_psql('postgres', 'CREATE DATABASE symbols');
+$node->safe_psql('symbols', "CREATE EXTENSION dp_rdr VERSION '$old'");
+my (%old, %new);
+for my $line (split /\n/, $node->safe_psql('symbols', $symbols)) { my ($s, $a) = split /=/, $line, 2; $old{$s}{$a} = 1 }
+for my $line (split /\n/, $node->safe_psql('fresh', $symbols))   { my ($s, $a) = split /=/, $line, 2; $new{$s}{$a} = 1 }
+my @changed = grep { $new{$_} && join(';', sort keys %{ $old{$_} }) ne join(';', sort keys %{ $new{$_} }) } sort keys %old;
+is_deeply(\@changed, ['dp_unset_public'], 'a function has other arguments than the older one behind its symbol');
+is_deeply([ grep { !$checked{$_} } @changed ], [], 'and compares the versions before it reads one');
 
 $node->stop;
 done_testing();

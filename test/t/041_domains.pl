@@ -1,5 +1,5 @@
-# Domains: tables with data of the same people share one account, also when they are asked at the same time, after an update from
-# 0.1.0, and after a dump and a restore; and no table leaves its account while somebody asks.
+# Domains: tables with data of the same people share one account, also when they are asked at the same time, and after
+# a dump and a restore; and no table leaves its account while somebody asks.
 
 use strict;
 use warnings;
@@ -12,27 +12,9 @@ use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $root = "$FindBin::Bin/../..";
 my $node = new_server('domains', '');
-$node->safe_psql('postgres', "CREATE ROLE $_ LOGIN") for qw(controller analyst sharer chooser leaver);
+$node->safe_psql('postgres', "CREATE ROLE $_ LOGIN") for qw(controller analyst sharer);
 $node->safe_psql('postgres', 'CREATE ROLE member LOGIN IN ROLE sharer');
-
-# ---- an update from 0.1.0 ---------------------------------------------------------------------------------------------
-
-$node->safe_psql('postgres', 'CREATE DATABASE updated');
-$node->safe_psql('updated', q{CREATE EXTENSION dp_rdr VERSION '0.1.0'});
-$node->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('updated'), '-f', "$root/test/update/0.1.0.sql" ],
-	'a database of 0.1.0');
-my $ids = $node->safe_psql('updated', 'SELECT relation, id FROM dp_rdr.protected_table ORDER BY 1');
-$node->safe_psql('updated', 'ALTER EXTENSION dp_rdr UPDATE');
-is($node->safe_psql('updated', 'SELECT relation, domain FROM dp_rdr.protected_table ORDER BY 1'), $ids,
-	'each table is a domain with its id');
-is($node->safe_psql('updated', q{SELECT count(*) FROM dp_rdr.privacy_domain d JOIN dp_rdr.odometer o USING (id) JOIN dp_rdr.protected_table t ON t.domain = d.id
-	WHERE d.unit_types IS NULL AND d.unit_table IS NULL}),
-	$node->safe_psql('updated', 'SELECT count(*) FROM dp_rdr.protected_table'), 'of which a row is the unit');
-ok($node->safe_psql('updated', q{SELECT dp_verify_ledger('people')}) eq 't', 'the chain is whole');
-is(sqlstate($node, 'updated', 'controller', q{SELECT dp_set_unit('people', 'age -> people', 3)}), '55000',
-	'what was told about rows stays told about rows');
 
 # ---- one total --------------------------------------------------------------------------------------------------------
 

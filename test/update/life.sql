@@ -1,16 +1,7 @@
--- Made 0.1.0.sql, with the library of the tag v0.1.0: psql -f 0.1.0.make.sql, then pg_dump of the database without the lines
--- \restrict and \unrestrict, which only some versions of psql know.
-CREATE ROLE controller;
-CREATE ROLE analyst;
-CREATE ROLE sharer;
-CREATE ROLE member IN ROLE sharer;
-CREATE ROLE chooser;
-CREATE ROLE leaver;
-CREATE DATABASE data;
-\c data
+-- A database in use: what an update of the extension must leave as it is. The roles are there; run it as a superuser.
 CREATE EXTENSION dp_rdr;
 GRANT CREATE ON SCHEMA public TO controller;
-GRANT CREATE ON DATABASE data TO controller;
+GRANT CREATE ON DATABASE :"DBNAME" TO controller;
 SET ROLE controller;
 CREATE TABLE people (age integer, pay integer, city text);
 INSERT INTO people SELECT g * 7 % 90, g * 37 % 5000, (ARRAY['Oslo', 'Pisa', 'Rome'])[1 + g % 3] FROM generate_series(1, 200) g;
@@ -35,8 +26,13 @@ SELECT dp_grant('"Odd schema"."Vi""ew"', 'analyst', tau => 0.9);
 CREATE TABLE passing (age integer);
 SELECT dp_protect('passing', 'passing_dp');
 SELECT dp_grant('passing_dp', 'analyst', tau => 0.9);
+CREATE TABLE town (city text PRIMARY KEY);
+INSERT INTO town VALUES ('Oslo'), ('Pisa'), ('Rome');
+SELECT dp_set_public('town', 'people');
+SELECT dp_set_review('people', '{reviewer}');
 
 SET ROLE analyst;
+SELECT dp_request('SELECT count(*) FROM people_dp', 'a purpose');
 SELECT * FROM dp_query('SELECT count(*) FROM people_dp WHERE age > 40') AS (n bigint);
 SELECT * FROM dp_query('SELECT city, sum(pay) FROM people_dp GROUP BY city') AS (city text, s bigint);
 SELECT * FROM dp_query('SELECT age / 10, count(*) FROM young_dp GROUP BY 1') AS (a integer, n bigint);
@@ -45,7 +41,9 @@ SELECT * FROM dp_query('SELECT count(*) FROM passing_dp') AS (n bigint);
 SET ROLE member;
 SELECT * FROM dp_query('SELECT count(*) FROM people_dp') AS (n bigint);
 SELECT * FROM dp_query('SELECT count(*) FROM people_dp') AS (n bigint);
+\set ON_ERROR_STOP off
 SELECT * FROM dp_query('SELECT count(*) FROM people_dp') AS (n bigint); -- denied: the share is used up
+\set ON_ERROR_STOP on
 SET ROLE chooser;
 SELECT * FROM dp_query('SELECT count(*) FROM people_dp') AS (n bigint);
 SET ROLE leaver;
@@ -53,6 +51,8 @@ SELECT * FROM dp_query('SELECT count(*) FROM people_dp') AS (n bigint);
 SET ROLE controller;
 CALL dp_find_epsilon('SELECT count(*) FROM people_dp WHERE age > 40', 0.95);
 DROP TABLE passing CASCADE;
+CREATE TABLE coming (age integer);
+SELECT dp_protect('coming', 'coming_dp'); -- forgets what was declared of the other
 RESET ROLE;
 -- As the worker writes it when a query fails while it reads rows.
 INSERT INTO dp_rdr.suspension VALUES ('people_dp', 'leaver', 'leaver', 'leaver', '2026-01-02 03:04:05Z');
