@@ -56,7 +56,7 @@ override with_llvm = no
 PG_CPPFLAGS = -Isrc $(patsubst %,-isystem%,$(shell $(PG_CONFIG) --includedir-server 2>/dev/null)) -MMD -MP
 # gnu++17, not c++17: nodes.h uses typeof.
 WARNINGS = -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare
-PG_CXXFLAGS = -std=gnu++17 $(WARNINGS) -Wno-register -fvisibility-inlines-hidden
+PG_CXXFLAGS = -std=gnu++17 $(WARNINGS) -Wno-register
 ifneq (,$(findstring clang,$(CXX)))
 # The server was configured for GCC and passes warning options that clang does not know.
 PG_CXXFLAGS += -Wno-unknown-warning-option
@@ -67,7 +67,8 @@ endif
 ifdef ASSERTIONS
 PG_CPPFLAGS += -DUSE_ASSERT_CHECKING
 endif
-SHLIB_LINK += -lstdc++
+# The server loads libraries with RTLD_GLOBAL: none of ours may answer for another's symbol, nor another for one of ours.
+SHLIB_LINK += -lstdc++ -Wl,--version-script=src/exports.map
 
 # make test, demo, bench, soak and mutants install PostgreSQL themselves, so they must work before it is there.
 ifneq (,$(wildcard $(PGXS)))
@@ -76,6 +77,11 @@ else
 all install uninstall installcheck clean:
 	@echo "PostgreSQL's extension makefile was not found: install postgresql-server-dev-$(PGVERSION), or pass PG_CONFIG=" >&2; exit 1
 endif
+
+# Names of functions and lines are what a backtrace needs; all else about types and variables is ten times as much, and takes
+# as long to write as the code. DEBUG_INFO=-g keeps it.
+DEBUG_INFO = -g1
+override CXXFLAGS += $(DEBUG_INFO)
 
 # The mathematics stays portable: strict C++17, and no PostgreSQL header within reach.
 PRIVACY_OBJS := $(filter src/privacy/%,$(OBJS))
