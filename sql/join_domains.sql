@@ -430,7 +430,7 @@ DECLARE
 BEGIN
     BEGIN
         EXECUTE statement;
-        SELECT dp_rdr.ledger_fault(t.domain) INTO said FROM dp_rdr.protected_table t WHERE t.relation = 'jd.t'::regclass;
+        SELECT dp_rdr.ledger_fault(t.domain, true) INTO said FROM dp_rdr.protected_table t WHERE t.relation = 'jd.t'::regclass;
         RAISE EXCEPTION 'undo';
     EXCEPTION WHEN raise_exception THEN
         RETURN regexp_replace(said, '[0-9a-f]{8}-[-0-9a-f]{27}|row \d+', '..', 'g');

@@ -284,12 +284,12 @@ SELECT relation, dp_verify_ledger(relation) AS whole FROM unnest('{visit,fresh,f
 
 -- A superuser can write to it. Every statement is taken back before the next.
 RESET ROLE;
-CREATE FUNCTION tamper(statement text) RETURNS boolean LANGUAGE plpgsql AS $$
+CREATE FUNCTION tamper(statement text, "full" boolean DEFAULT true) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     whole boolean;
 BEGIN
     EXECUTE statement;
-    whole := dp_verify_ledger('visit');
+    whole := dp_verify_ledger('visit', "full");
     RAISE EXCEPTION USING errcode = 'P0001', message = whole;
 EXCEPTION WHEN raise_exception THEN
     RETURN sqlerrm;
@@ -316,6 +316,55 @@ SELECT tamper('UPDATE dp_rdr.odometer SET head = ''\x'' WHERE relation_name = ''
 SELECT tamper('DELETE FROM dp_rdr.odometer WHERE relation_name = ''public.visit''') AS whole;
 SELECT tamper('UPDATE dp_rdr.odometer_share SET public_epsilon = 0') AS whole;
 SELECT tamper('DELETE FROM dp_rdr.odometer_share') AS whole;
+
+-- Rows that were verified are not read again. What is behind them is, and the row that they end with must still be there.
+SELECT dp_verify_ledger('visit');
+SELECT v.row_id = (SELECT max(l.id) FROM dp_rdr.ledger_row l WHERE l.table_id = v.table_id) AS to_the_last, v.whole_at < v.at AS whole_before,
+       (SELECT sum(c.row_count) FROM dp_rdr.charges(v.table_id, false) c) = (SELECT count(*) FROM dp_rdr.ledger_row l WHERE l.table_id = v.table_id) AS all_rows,
+       (SELECT count(*) FROM dp_rdr.charges(v.table_id, false)) < (SELECT count(*) FROM dp_rdr.charges(v.table_id, true)) AS fewer
+FROM dp_rdr.verified_ledger v JOIN dp_rdr.protected_table t ON t.domain = v.table_id WHERE t.relation = 'visit'::regclass;
+SELECT tamper('UPDATE dp_rdr.ledger_row SET query = ''x'' WHERE id = 100003', false) AS quick, tamper('UPDATE dp_rdr.ledger_row SET query = ''x'' WHERE id = 100003') AS whole;
+SELECT tamper('UPDATE dp_rdr.ledger_row SET hash = sha256(''x'') WHERE id = (SELECT max(id) FROM dp_rdr.ledger_row WHERE relation = ''public.visit'')', false) AS whole;
+SELECT tamper('UPDATE dp_rdr.odometer SET public_epsilon = 0 WHERE relation_name = ''public.visit''', false) AS whole;
+SELECT tamper($$UPDATE dp_rdr.verified_ledger SET charges = charges - 0 WHERE table_id = (SELECT domain FROM dp_rdr.protected_table WHERE relation = 'visit'::regclass)$$, false) AS whole;
+SET ROLE regress_controller;
+CREATE TABLE trusted AS SELECT 1 AS v;
+SELECT dp_protect('trusted', 'trusted_dp');
+SELECT dp_grant('trusted_dp', 'regress_analyst', tau => 0.99);
+SET ROLE regress_analyst;
+SELECT attempt('SELECT count(*) FROM trusted_dp');
+SET ROLE regress_controller;
+SELECT dp_verify_ledger('trusted');
+SET ROLE regress_analyst;
+SELECT attempt('SELECT count(*) FROM trusted_dp'), attempt('SELECT count(*) FROM trusted_dp');
+RESET ROLE;
+CREATE FUNCTION last_row() RETURNS bigint LANGUAGE sql AS $$ SELECT max(id) FROM dp_rdr.ledger_row WHERE relation = 'public.trusted' $$;
+CREATE FUNCTION tamper_trusted(change text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    whole boolean;
+BEGIN
+    EXECUTE format('UPDATE dp_rdr.ledger_row SET %s', change);
+    whole := dp_verify_ledger('trusted');
+    RAISE EXCEPTION USING errcode = 'P0001', message = whole;
+EXCEPTION WHEN raise_exception THEN
+    RETURN sqlerrm;
+END $$;
+SELECT tamper_trusted(change) AS whole FROM unnest(ARRAY['query = ''x'' WHERE id = last_row()', 'epsilon = 0.001 WHERE id = last_row() - 1',
+    'previous_hash = ''x'' WHERE id = last_row() - 1', 'hash = ''x'' WHERE id = last_row() - 2', 'query = query WHERE id = last_row()']) change;
+SELECT dp_verify_ledger('trusted') AS quick, dp_verify_ledger('trusted', "full" => true) AS whole;
+SELECT whole_at = at AS whole_now FROM dp_rdr.verified_ledger v JOIN dp_rdr.protected_table t ON t.domain = v.table_id WHERE t.relation = 'trusted'::regclass;
+DROP TABLE trusted CASCADE;
+DROP FUNCTION tamper_trusted, last_row;
+-- Where nothing can be written it verifies all the same.
+BEGIN TRANSACTION READ ONLY;
+SELECT dp_verify_ledger('visit');
+COMMIT;
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT dp_verify_ledger('visit');
+COMMIT;
+SET ROLE regress_controller;
+SELECT attempt('SELECT * FROM dp_rdr.verified_ledger'), attempt('SELECT * FROM dp_rdr.charges(gen_random_uuid(), true)');
+RESET ROLE;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Each controller sees the charges of the own tables; an analyst none

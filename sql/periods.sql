@@ -246,6 +246,21 @@ SELECT dp_verify_ledger('period_visitor');
 
 DROP TABLE period_visitor CASCADE;
 
+-- A period that is taken away and set again on one day: verified rows are added up between its turns, not across them.
+SET SESSION AUTHORIZATION regress_controller;
+CREATE TABLE period_caller AS SELECT i AS id FROM generate_series(1, 200) i;
+SELECT dp_protect('period_caller', 'period_caller_dp');
+SELECT dp_grant('period_caller_dp', 'regress_analyst', tau => 0.99);
+RESET SESSION AUTHORIZATION;
+SELECT dp_set_odometer('period_caller', period => 'month', epsilon_lifetime => 2), dp_verify_ledger('period_caller');
+SELECT answered('regress_analyst', 2, 'SELECT count(*) FROM period_caller_dp');
+SELECT dp_verify_ledger('period_caller'), dp_set_odometer('period_caller', period => '');
+SELECT answered('regress_analyst', 2, 'SELECT count(*) FROM period_caller_dp');
+SELECT dp_verify_ledger('period_caller'), dp_set_odometer('period_caller', period => 'month');
+SELECT answered('regress_analyst', 2, 'SELECT count(*) FROM period_caller_dp');
+SELECT dp_verify_ledger('period_caller'), dp_verify_ledger('period_caller'), dp_verify_ledger('period_caller', "full" => true);
+DROP TABLE period_caller CASCADE;
+
 -- A risk profile binds over all periods: 0.265 for a role, whose share begins anew, 0.693 for a table that has one.
 SET SESSION AUTHORIZATION regress_controller;
 CREATE TABLE period_guest AS SELECT i AS id FROM generate_series(1, 200) i;

@@ -280,7 +280,7 @@ DECLARE
     whole boolean;
 BEGIN
     EXECUTE statement;
-    whole := dp_verify_ledger('queue');
+    whole := dp_verify_ledger('queue', "full" => true);
     RAISE EXCEPTION USING errcode = 'P0001', message = whole;
 EXCEPTION WHEN raise_exception THEN
     RETURN sqlerrm;

@@ -301,7 +301,21 @@ CREATE TABLE dp_rdr.ledger_row (
     epoch           integer NOT NULL DEFAULT 0       -- of the odometer
 );
 CREATE INDEX ledger_row_table_id_idx ON dp_rdr.ledger_row (table_id, id);
+CREATE INDEX ledger_row_relation_idx ON dp_rdr.ledger_row (relation, table_id);
+CREATE INDEX ledger_row_join_idx ON dp_rdr.ledger_row (table_id, id) WHERE kind OPERATOR(pg_catalog.=) 'join';
 COMMENT ON TABLE dp_rdr.ledger_row IS 'every charge, append-only, hash-chained per protected table';
+
+-- Remembers up to which row a ledger was verified, and what the rows up to there add up to. It is not dumped: a restored ledger
+-- is verified as a whole.
+CREATE TABLE dp_rdr.verified_ledger (
+    table_id uuid PRIMARY KEY,                    -- privacy_domain.id
+    row_id   bigint NOT NULL,                     -- ledger_row.id of the last row that was verified
+    hash     bytea NOT NULL,                      -- of that row
+    at       timestamptz NOT NULL,                -- of the verification
+    whole_at timestamptz NOT NULL,                -- of the last one that began with the first row
+    charges  jsonb NOT NULL                       -- rows of dp_rdr.charges()
+);
+COMMENT ON TABLE dp_rdr.verified_ledger IS 'up to which row a ledger was verified, and what its rows came to';
 
 -- What a bound or a preference refused, for controllers: the latest 1,000 of a table, or a few more. Written by keepers under the
 -- odometer's lock, so no two write those of one table at once; the index finds a query by its hash.
@@ -346,6 +360,36 @@ CREATE FUNCTION dp_rdr.ledger_hash(content_version integer, previous_hash bytea,
     RETURN sha256(convert_to(content_version::text, 'UTF8') || '\x7c'::bytea || previous_hash || '\x7c'::bytea || content);
 COMMENT ON FUNCTION dp_rdr.ledger_hash(integer, bytea, bytea) IS
     'SHA-256 of content version, previous hash and content, with a vertical bar between them';
+
+-- Returns the charges of a domain, oldest first by their smallest row. Rows that were verified count as one charge where all that
+-- sums are made of is alike and nothing else stands between them; from the first row on each is a charge of its own with `whole`.
+-- row_count: how many rows it stands for; carried: answers of a domain that was joined into this one; totals: those in force at a
+-- charge under zcdp that raised what its epoch promises.
+CREATE FUNCTION dp_rdr.charges(
+    id uuid, whole boolean, OUT id bigint, OUT row_count bigint, OUT account text, OUT grantee text, OUT role_name text,
+    OUT role_oid oid, OUT session_role text, OUT kind text, OUT algorithm text, OUT epsilon numeric, OUT delta numeric,
+    OUT delta_groups numeric, OUT rho numeric, OUT basis text, OUT epoch integer, OUT totals jsonb, OUT carried bigint,
+    OUT at timestamp, OUT period text, OUT start date, OUT since date)
+    RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE
+    BEGIN ATOMIC
+    SELECT c.id, c.row_count, c.account, c.grantee, c.role_name, c.role_oid, c.session_role, c.kind, c.algorithm, c.epsilon, c.delta,
+           c.delta_groups, c.rho, c.basis, c.epoch, c.totals, c.carried, c.at, c.period, c.start, c.since
+    FROM dp_rdr.verified_ledger v CROSS JOIN LATERAL jsonb_to_recordset(v.charges) c (
+        id bigint, row_count bigint, account text, grantee text, role_name text, role_oid oid, session_role text, kind text,
+        algorithm text, epsilon numeric, delta numeric, delta_groups numeric, rho numeric, basis text, epoch integer, totals jsonb,
+        carried bigint, at timestamp, period text, start date, since date)
+    WHERE v.table_id = $1 AND NOT $2
+    UNION ALL
+    SELECT l.id, 1, l.account, l.grantee, l.role_name, l.role_oid, l.session_role, l.kind, l.algorithm, l.epsilon, l.delta,
+           l.delta_groups, l.rho, l.basis, l.epoch, l.parameters -> 'totals',
+           CASE l.kind WHEN 'join' THEN (l.parameters ->> 'releases')::bigint END, timezone('UTC', l.at), p.kind, p.start, p.since
+    FROM dp_rdr.ledger_row l LEFT JOIN LATERAL (
+        SELECT q.kind, q.start, q.since FROM jsonb_to_record(l.parameters -> 'period') q (kind text, start date, since date)
+        WHERE q.kind = ANY ('{day,week,month,quarter,year}'::text[])) p ON true
+    WHERE l.table_id = $1
+      AND l.id > CASE WHEN $2 THEN 0 ELSE coalesce((SELECT v.row_id FROM dp_rdr.verified_ledger v WHERE v.table_id = $1), 0) END;
+    END;
+COMMENT ON FUNCTION dp_rdr.charges(uuid, boolean) IS 'the charges of a domain; those that were verified are added up where they are alike';
 
 -- For who controls a table of the domain. One that is no longer protected is known by oid and name together: after a restore the oid alone may be another's.
 -- The join keeps PostgreSQL from taking UPDATE and DELETE on the view for ones on the table.
@@ -413,10 +457,11 @@ CREATE FUNCTION dp_odometer(relation regclass, OUT account text, OUT epsilon num
     LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE ROWS 2 AS 'MODULE_PATHNAME', 'dp_odometer';
 COMMENT ON FUNCTION dp_odometer(regclass) IS 'total privacy loss of a protected table and its bound, by account';
 
-CREATE FUNCTION dp_verify_ledger(relation regclass) RETURNS boolean
+CREATE FUNCTION dp_verify_ledger(relation regclass, "full" boolean DEFAULT false) RETURNS boolean
     LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_verify_ledger';
-COMMENT ON FUNCTION dp_verify_ledger(regclass) IS
-    'whether the ledger of a protected table is whole and adds up to its totals; a warning names the first misfit';
+COMMENT ON FUNCTION dp_verify_ledger(regclass, boolean) IS
+    'whether the ledger of a protected table goes on whole from the row that was verified last, with full from the first one, and adds up '
+    'to its totals; a warning names the first misfit';
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Aggregates of the internal statement. Transition states are internal: nobody can read one, or build an aggregate of
@@ -1341,9 +1386,10 @@ COMMENT ON FUNCTION dp_rdr.facade_fault(oid, oid) IS 'why no query on a restrict
 CREATE FUNCTION dp_rdr.public_fault(relation oid, protected oid) RETURNS text
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_public_fault';
 COMMENT ON FUNCTION dp_rdr.public_fault(oid, oid) IS 'why no query that reads a public table can be answered, and below it a hint; NULL if it can';
-CREATE FUNCTION dp_rdr.ledger_fault(id uuid) RETURNS text
+CREATE FUNCTION dp_rdr.ledger_fault(id uuid, "full" boolean DEFAULT false) RETURNS text
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_ledger_fault';
-COMMENT ON FUNCTION dp_rdr.ledger_fault(uuid) IS 'the first misfit of a ledger or its totals; NULL if they are whole';
+COMMENT ON FUNCTION dp_rdr.ledger_fault(uuid, boolean) IS
+    'the first misfit of a ledger behind the row that was verified last, or of its totals; NULL if there is none';
 
 -- What the keys of the tables tell about persons with many rows, or in two protected tables. A unique index over some of
 -- the referencing columns says that no row is referenced twice; a reference to the table itself says nothing.

@@ -8,14 +8,8 @@ namespace dp::catalog {
 // raises what its epoch promises carries the totals in force: the promise is the largest of each, and the target of the first.
 const char *const ledger_sums_sql = R"sql(
 entry AS (
-  SELECT l.id, l.hash, l.account, l.grantee, l.kind, l.epsilon, l.delta, l.rho, l.basis, l.epoch,
-    (l.kind IN ('pure', 'selection', 'bound') OR l.kind = 'increment' AND l.basis = 'epsilon') AS pure, l.parameters -> 'totals' AS totals,
-    CASE l.kind WHEN 'join' THEN (l.parameters ->> 'releases')::bigint END AS carried,
-    timezone('UTC', l.at) AS at, p.kind AS period, p.start, p.since
-  FROM dp_rdr.ledger_row l LEFT JOIN LATERAL
-    (SELECT q.kind, q.start, q.since FROM jsonb_to_record(l.parameters -> 'period') q (kind text, start date, since date)
-     WHERE q.kind = ANY ('{day,week,month,quarter,year}'::text[])) p ON true
-  WHERE l.table_id = $1),
+  SELECT c.*, c.kind IN ('pure', 'selection', 'bound') OR c.kind = 'increment' AND c.basis = 'epsilon' AS pure
+  FROM now CROSS JOIN LATERAL dp_rdr.charges($1, now.whole) c),
 -- Nobody has to look where no row is in a period; and a suspension is none.
 entry_in_period AS (
   SELECT e.id, e.account, e.grantee AS role, e.epsilon, e.delta, e.basis, e.at, e.period, e.start, e.since FROM entry e
@@ -24,7 +18,8 @@ account AS (
   SELECT a.name,
     coalesce(sum(e.epsilon) FILTER (WHERE e.basis = 'epsilon'), 0) AS epsilon,
     coalesce(sum(e.delta), 0) AS delta,
-    (count(e.id) FILTER (WHERE e.kind NOT IN ('selection', 'increment', 'suspension', 'closing', 'join')) + coalesce(sum(e.carried), 0))::bigint AS releases,
+    (coalesce(sum(e.row_count) FILTER (WHERE e.kind NOT IN ('selection', 'increment', 'suspension', 'closing', 'join')), 0)
+      + coalesce(sum(e.carried), 0))::bigint AS releases,
     coalesce(sum(e.epsilon) FILTER (WHERE e.basis = 'epsilon' AND e.epoch < n.epoch), 0) AS epsilon_before,
     coalesce(sum(e.delta) FILTER (WHERE e.epoch < n.epoch), 0) AS delta_before,
     coalesce(sum(e.rho) FILTER (WHERE e.basis = 'rho' AND e.epoch = n.epoch), 0) AS rho,
@@ -81,7 +76,7 @@ in_period AS (
 // The last epoch that has rows; the one after it, if it was closed.
 static const char *const last_epoch_sql = R"sql(
 now AS (
-  SELECT coalesce(greatest(max(l.epoch), max(l.epoch) FILTER (WHERE l.kind = 'closing') + 1), 0) AS epoch
+  SELECT coalesce(greatest(max(l.epoch), max(l.epoch) FILTER (WHERE l.kind = 'closing') + 1), 0) AS epoch, true AS whole
   FROM dp_rdr.ledger_row l WHERE l.table_id = $1),)sql";
 
 static const char *const odometer_sql = R"sql(

@@ -12,7 +12,7 @@ void create_odometer_row(const border::Spi &spi, const Settings &settings);
 
 // The sums of the ledger of the table $1, as what a WITH needs: account (public, conditional) and role, each by account, and their
 // sums in a period (in_period; the grantee '' is the table), with the rows that those follow from (marked). Before them it needs now
-// (epoch), the epoch of the odometer.
+// (epoch, whole): the epoch of the odometer, and whether all rows are read, as by dp_rdr.charges().
 extern const char *const ledger_sums_sql;
 
 } // namespace dp::catalog

@@ -162,7 +162,7 @@ static void check_whole(const Side &side) {
     Visit visit = Visit::read();
     Oid types[1] = {TEXTOID};
     Datum values[1] = {CStringGetTextDatum(side.id)};
-    visit.run("SELECT dp_rdr.ledger_fault($1::uuid)", 1, types, values);
+    visit.run("SELECT dp_rdr.ledger_fault($1::uuid, true)", 1, types, values);
     const char *fault = visit.spi.text(0, 1);
     visit.leave();
     if (fault != nullptr)

@@ -1,22 +1,17 @@
-// dp_odometer and dp_verify_ledger: what a controller asks of the ledger.
+// dp_odometer: the totals of a protected table.
 #include "border/guard.hpp"
 #include "border/versions.hpp"
 #include "catalog/access.hpp"
 #include "catalog/decimals.hpp"
-#include "catalog/ledger_rebuild.hpp"
 #include "catalog/odometer.hpp"
 #include "catalog/settings.hpp"
+#include "sql/ledger.hpp"
 
 namespace {
 
 using dp::border::Spi;
 using dp::catalog::Visit;
-
-struct ProtectedTable {
-    Oid relation;
-    Datum id;
-    const char *name; // qualified and quoted
-};
+using dp::sql::ProtectedTable;
 
 // A protected table, or one of its restricted views. Invalid OID if it is neither.
 ProtectedTable find_protected(Oid argument) {
@@ -38,8 +33,9 @@ ProtectedTable find_protected(Oid argument) {
     return table;
 }
 
-// What the caller named, if it is his: who may not look does not learn either whether there is anything to see.
-ProtectedTable controlled_table(Oid argument) {
+} // namespace
+
+ProtectedTable dp::sql::controlled_table(Oid argument) {
     ProtectedTable table = find_protected(argument);
     Oid relation = OidIsValid(table.relation) ? table.relation : argument;
     const char *name = get_rel_name(relation);
@@ -53,14 +49,6 @@ ProtectedTable controlled_table(Oid argument) {
                         errhint("Protect a table with dp_protect(relation, view).")));
     return table;
 }
-
-uint64 run_for(const Visit &visit, const ProtectedTable &table, const char *sql) {
-    Oid types[1] = {UUIDOID};
-    Datum values[1] = {table.id};
-    return visit.run(sql, 1, types, values);
-}
-
-} // namespace
 
 namespace {
 
@@ -187,7 +175,7 @@ void put_account(ReturnSetInfo *result, const Account &account, privacy::Account
 } // namespace
 
 DP_CALL(dp_odometer) {
-    ProtectedTable table = controlled_table(PG_GETARG_OID(0));
+    sql::ProtectedTable table = sql::controlled_table(PG_GETARG_OID(0));
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     catalog::Reading reading = catalog::Reading::open();
@@ -208,231 +196,4 @@ DP_CALL(dp_odometer) {
     put_account(result, account, privacy::Account::public_account, counts.of_public);
     put_account(result, account, privacy::Account::conditional, counts.of_conditional);
     return Datum{0};
-}
-
-namespace {
-
-// The first row that does not fit, as a text. Rows of one table have ascending ids: they are given under its lock.
-const char *const misfit_sql = R"sql(
-SELECT 'row ' || r.id || ': ' || r.misfit FROM (
-  SELECT l.id, CASE
-      WHEN l.content_version <> 2 THEN 'its content version ' || l.content_version || ' is not known'
-      WHEN l.content <> dp_rdr.ledger_content(l) THEN 'its content differs from its columns'
-      WHEN l.previous_hash <> lag(l.hash, 1, '\x'::bytea) OVER (ORDER BY l.id) THEN 'it does not follow the row before it'
-      WHEN l.hash <> dp_rdr.ledger_hash(l.content_version, l.previous_hash, l.content) THEN 'its hash is wrong'
-      WHEN l.account NOT IN ('public', 'conditional') THEN 'it belongs to no account'
-      WHEN l.basis NOT IN ('epsilon', 'rho') THEN 'it moves no sum'
-      WHEN l.kind = 'increment' AND l.algorithm <> 'accuracy' THEN 'it is a step of no round'
-      WHEN l.algorithm = 'accuracy' AND l.basis = 'rho' AND (l.epsilon <> 0 OR l.kind NOT IN ('gaussian', 'increment'))
-        THEN 'it is a step in rho that is charged in epsilon'
-    END AS misfit
-  FROM dp_rdr.ledger_row l WHERE l.table_id = $1) r
-WHERE r.misfit IS NOT NULL ORDER BY r.id LIMIT 1)sql";
-
-// What the rows add up to, against the odometer and the shares of roles.
-const char *const totals_sql = R"sql(
-stored AS (
-  SELECT o.epoch, a.* FROM dp_rdr.odometer o, LATERAL (VALUES
-    ('public', public_epsilon, public_delta, public_releases, public_epsilon_before, public_delta_before,
-     public_rho, public_pure, public_rho_only),
-    ('conditional', conditional_epsilon, conditional_delta, conditional_releases, conditional_epsilon_before,
-     conditional_delta_before, conditional_rho, conditional_pure, conditional_rho_only))
-    a (name, epsilon, delta, releases, epsilon_before, delta_before, rho, pure, rho_only)
-  WHERE o.id = $1),
-share AS (
-  SELECT s.grantee, s.epoch, a.* FROM dp_rdr.odometer_share s, LATERAL (VALUES
-    ('public', public_epsilon, public_delta, public_epsilon_before, public_rho, public_pure, public_rho_only),
-    ('conditional', conditional_epsilon, conditional_delta, conditional_epsilon_before, conditional_rho,
-     conditional_pure, conditional_rho_only))
-    a (name, epsilon, delta, epsilon_before, rho, pure, rho_only)
-  WHERE s.id = $1),
-stored_period AS (
-  SELECT s.grantee, a.* FROM (
-    SELECT '' AS grantee, public_period_kind, public_period_start, public_period_epsilon, public_period_delta,
-      conditional_period_kind, conditional_period_start, conditional_period_epsilon, conditional_period_delta
-    FROM dp_rdr.odometer WHERE id = $1
-    UNION ALL SELECT grantee, public_period_kind, public_period_start, public_period_epsilon, public_period_delta,
-      conditional_period_kind, conditional_period_start, conditional_period_epsilon, conditional_period_delta
-    FROM dp_rdr.odometer_share WHERE id = $1) s, LATERAL (VALUES
-    ('public', public_period_kind, public_period_start, public_period_epsilon, public_period_delta),
-    ('conditional', conditional_period_kind, conditional_period_start, conditional_period_epsilon,
-     conditional_period_delta)) a (account, kind, start, epsilon, delta))
-SELECT 'the odometer is missing' WHERE NOT EXISTS (SELECT FROM dp_rdr.odometer WHERE id = $1)
-UNION ALL
-SELECT 'the head of the chain is not the hash of the last row' FROM dp_rdr.odometer o
-WHERE o.id = $1 AND o.head <> coalesce((SELECT hash FROM entry ORDER BY id DESC LIMIT 1), '\x'::bytea)
-UNION ALL
-SELECT 'the totals of the account ' || a.name || ' are not the sums of its rows'
-FROM account a JOIN stored s ON s.name = a.name
-WHERE (a.epsilon, a.delta, a.releases) IS DISTINCT FROM (s.epsilon, s.delta, s.releases)
-UNION ALL
-SELECT format('the sums of epoch %s of the account %s are not those of its rows', s.epoch, a.name)
-FROM account a JOIN stored s ON s.name = a.name
-WHERE (a.epsilon_before, a.delta_before, a.rho, a.pure, a.rho_only) IS DISTINCT FROM
-      (s.epsilon_before, s.delta_before, s.rho, s.pure, s.rho_only)
-UNION ALL
-SELECT format('the claim of epoch %s is not that of its rows', o.epoch)
-FROM dp_rdr.odometer o JOIN account p ON p.name = 'public' JOIN account c ON c.name = 'conditional'
-WHERE o.id = $1 AND (p.claim_epsilon, p.claim_conversion, p.claim_mechanisms, p.claim_target, c.claim_conversion)
-  IS DISTINCT FROM (o.claim_epsilon, o.claim_conversion, o.claim_mechanisms, o.claim_target, o.conditional_conversion)
-UNION ALL
-SELECT format('the sums of the account %s in its period are not those of its rows', s.account)
-FROM stored_period s LEFT JOIN in_period i USING (grantee, account)
-WHERE s.grantee = '' AND (s.kind, s.start, s.epsilon, s.delta)
-  IS DISTINCT FROM (i.kind, i.start, coalesce(i.epsilon, 0), coalesce(i.delta, 0))
-UNION ALL
-(SELECT format('the share of role %s in its period is not the sum of its rows', s.grantee)
- FROM stored_period s LEFT JOIN in_period i USING (grantee, account)
- WHERE s.grantee <> '' AND (s.kind, s.start, s.epsilon, s.delta)
-   IS DISTINCT FROM (i.kind, i.start, coalesce(i.epsilon, 0), coalesce(i.delta, 0))
- ORDER BY s.grantee COLLATE "C" LIMIT 1)
-UNION ALL
--- The later of the clock's, which the row shows, and those that table and role were in.
-(SELECT format('row %s is in a period that its time does not make', m.id)
- FROM marked m WHERE m.period IS NOT NULL GROUP BY m.id
- HAVING min(m.start) <> greatest(min(date_trunc(m.period, m.at)), max(date_trunc(m.period, m.last_start::timestamp)))::date
- ORDER BY m.id LIMIT 1)
-UNION ALL
-SELECT format('row %s is of epoch %s, behind epoch %s of the odometer', e.id, e.epoch, o.epoch)
-FROM dp_rdr.odometer o JOIN LATERAL (SELECT * FROM entry WHERE epoch > o.epoch ORDER BY id LIMIT 1) e ON true
-WHERE o.id = $1
-UNION ALL
-SELECT format('the odometer is in epoch %s, ahead of epoch %s of its table; dp_set_odometer() begins one behind both',
-              o.epoch, d.epoch)
-FROM dp_rdr.odometer o JOIN dp_rdr.privacy_domain d ON d.id = o.id WHERE o.id = $1 AND o.epoch > d.epoch
-UNION ALL
-(SELECT format('epoch %s of the account %s has ended, but no row closes it', e.epoch, e.account)
- FROM dp_rdr.odometer o JOIN entry e ON e.epoch < o.epoch
- WHERE o.id = $1 AND e.totals IS NOT NULL
-   AND NOT EXISTS (SELECT FROM entry c WHERE c.kind = 'closing' AND (c.epoch, c.account) = (e.epoch, e.account))
- ORDER BY e.id LIMIT 1)
-UNION ALL
-(SELECT 'the share of role ' || coalesce(r.grantee, s.grantee) || ' is not the sum of its rows'
- FROM role r FULL JOIN share s ON s.grantee = r.grantee AND s.name = r.name
- WHERE (r.epoch, r.epsilon, r.delta, r.epsilon_before, r.rho, r.pure, r.rho_only) IS DISTINCT FROM
-      (s.epoch, s.epsilon, s.delta, s.epsilon_before, s.rho, s.pure, s.rho_only)
- ORDER BY coalesce(r.grantee, s.grantee) COLLATE "C" LIMIT 1))sql";
-
-// Charges are decided on a cap that was computed once: it must not be above what the totals beside it make.
-char *misfit_of_cap(Datum id) {
-    Visit visit = Visit::read();
-    ProtectedTable table{InvalidOid, id, nullptr};
-    Oid relation = InvalidOid;
-    bool isnull = true;
-    if (run_for(visit, table, "SELECT t.relation::oid FROM dp_rdr.protected_table t WHERE t.domain = $1 LIMIT 1") == 1)
-        relation = DatumGetObjectId(Spi::value(0, 1, &isnull));
-    visit.leave();
-    if (isnull)
-        return nullptr;
-    catalog::Reading reading = catalog::Reading::open();
-    const catalog::Bound *bound = catalog::read_bound(reading, relation);
-    reading.close();
-    if (bound == nullptr || bound->settings.bound != privacy::Bound::zcdp || !bound->settings.epsilon_total)
-        return nullptr;
-    const privacy::BoundSettings &set = bound->settings;
-    if (set.delta_conversion.units() <= 0 || set.epsilon_pure > *set.epsilon_total)
-        return pstrdup("the totals of the table are not such as dp_set_odometer() sets");
-    privacy::Rho cap = border::core(
-        [&] { return privacy::rho_cap(*set.epsilon_total - set.epsilon_pure, set.delta_conversion, set.cap); });
-    if (set.rho_total <= cap)
-        return nullptr;
-    return psprintf("rho_total of the table is %s, above the %s that its totals make",
-                    catalog::numeric_text(catalog::to_numeric(set.rho_total)),
-                    catalog::numeric_text(catalog::to_numeric(cap)));
-}
-
-// A domain that was joined into another: if it has a chain, or had one, that ends with the join (but for suspensions by questions that were charged before), and what the join has carried is what its rows come to, for each
-// role and for nobody's share. Parameters: its id, and that of the domain that counts it.
-const char *const joined_sql = R"sql(
-WITH entry AS (SELECT * FROM dp_rdr.ledger_row l WHERE l.table_id = $1),
-finish AS (SELECT * FROM entry WHERE kind = 'join' AND parameters ? 'into' ORDER BY id DESC LIMIT 1),
-carried AS (
-  SELECT l.* FROM dp_rdr.privacy_domain d JOIN dp_rdr.ledger_row l ON l.table_id = d.id
-  WHERE $2 IN (d.id, d.joined_into) AND l.kind = 'join' AND l.parameters ->> 'from' = $1::text)
-SELECT 'no row ends it' WHERE NOT EXISTS (SELECT FROM finish) AND (EXISTS (SELECT FROM entry) OR EXISTS (SELECT FROM carried))
-UNION ALL
-SELECT 'something was charged behind its end'
-WHERE EXISTS (SELECT FROM entry e JOIN finish f ON e.id > f.id WHERE e.kind <> 'suspension' OR (e.epsilon, e.delta, e.rho) <> (0, 0, 0))
-UNION ALL
-SELECT 'no row carries what it was charged' WHERE NOT EXISTS (SELECT FROM carried) AND EXISTS (SELECT FROM entry)
-UNION ALL
-SELECT 'what was carried was not the end of its chain'
-WHERE EXISTS (SELECT FROM carried c WHERE c.parameters ->> 'head' IS DISTINCT FROM (SELECT encode(hash, 'hex') FROM finish))
-UNION ALL
-(SELECT format('its charges of the account %s are not what was carried', coalesce(s.account, c.account))
- FROM (SELECT account, grantee, sum(epsilon) FILTER (WHERE basis = 'epsilon') AS epsilon, sum(delta) AS delta FROM entry
-       GROUP BY account, grantee) s
- FULL JOIN (SELECT account, grantee, sum(epsilon) AS epsilon, sum(delta) AS delta FROM carried GROUP BY account, grantee) c
-   ON c.account = s.account AND coalesce(c.grantee, '') = coalesce(s.grantee, '')
- WHERE (coalesce(s.epsilon, 0), coalesce(s.delta, 0)) <> (coalesce(c.epsilon, 0), coalesce(c.delta, 0))
- ORDER BY 1 LIMIT 1))sql";
-
-// A row that carries something of a domain that is counted elsewhere, or by itself; and one that ends a chain which is somebody's.
-const char *const carried_sql = R"sql(
-SELECT * FROM (
-  SELECT format('row %s: it carries the charges of a domain that is none of this one''s', l.id)
-  FROM dp_rdr.ledger_row l WHERE l.table_id = $1 AND l.kind = 'join' AND l.parameters ? 'from' AND NOT EXISTS (
-    SELECT FROM dp_rdr.privacy_domain d JOIN dp_rdr.privacy_domain o ON o.id = $1
-    WHERE d.id::text = l.parameters ->> 'from' AND d.joined_into IN (o.id, o.joined_into))
-  UNION ALL
-  SELECT format('row %s: it ends the ledger of a domain that was joined into another, and this one was not', l.id)
-  FROM dp_rdr.ledger_row l WHERE l.table_id = $1 AND l.kind = 'join' AND l.parameters ? 'into' AND NOT EXISTS (
-    SELECT FROM dp_rdr.privacy_domain d WHERE d.id = $1 AND d.joined_into IS NOT NULL)) f (fault)
-ORDER BY f.fault LIMIT 1)sql";
-
-// Of all domains that were joined into this one.
-char *misfit_of_joined(const Visit &visit, const ProtectedTable &table) {
-    if (run_for(visit, table, carried_sql) > 0)
-        return visit.spi.text(0, 1);
-    uint64 n = run_for(visit, table, "SELECT d.id FROM dp_rdr.privacy_domain d WHERE d.joined_into = $1 ORDER BY d.id");
-    auto *ids = static_cast<char **>(palloc(sizeof(char *) * (n + 1)));
-    for (uint64 i = 0; i < n; i++)
-        ids[i] = visit.spi.text(i, 1);
-    for (uint64 i = 0; i < n; i++) {
-        ProtectedTable joined{InvalidOid, DirectFunctionCall1(uuid_in, CStringGetDatum(ids[i])), nullptr};
-        Oid types[2] = {UUIDOID, UUIDOID};
-        Datum values[2] = {joined.id, table.id};
-        if (run_for(visit, joined, misfit_sql) > 0 || run_for(visit, joined, carried_sql) > 0 ||
-            visit.run(joined_sql, 2, types, values) > 0)
-            return psprintf("of the domain %s, which was joined into it: %s", ids[i], visit.spi.text(0, 1));
-    }
-    return nullptr;
-}
-
-// Null when the ledger is whole.
-char *first_misfit(Datum id) {
-    Visit visit = Visit::read();
-    ProtectedTable table{InvalidOid, id, nullptr};
-    char *misfit = nullptr;
-    if (run_for(visit, table, misfit_sql) > 0)
-        misfit = visit.spi.text(0, 1);
-    else if (run_for(
-                 visit, table,
-                 psprintf("WITH now AS (SELECT coalesce((SELECT o.epoch FROM dp_rdr.odometer o WHERE o.id = $1), 0) "
-                          "AS epoch), %s, %s",
-                          catalog::ledger_sums_sql, totals_sql)) > 0)
-        misfit = visit.spi.text(0, 1);
-    else
-        misfit = misfit_of_joined(visit, table);
-    visit.leave();
-    return misfit != nullptr ? misfit : misfit_of_cap(id);
-}
-
-} // namespace
-
-DP_CALL(dp_verify_ledger) {
-    ProtectedTable table = controlled_table(PG_GETARG_OID(0));
-    const char *misfit = first_misfit(table.id);
-    if (misfit != nullptr)
-        ereport(WARNING,
-                (errcode(ERRCODE_DATA_CORRUPTED), errmsg("the ledger of %s is not whole: %s", table.name, misfit)));
-    PG_RETURN_BOOL(misfit == nullptr);
-}
-
-// The same for dp_audit, by the id of the protected table.
-DP_FUNCTION(dp_ledger_fault) {
-    const char *misfit = first_misfit(PG_GETARG_DATUM(0));
-    if (misfit == nullptr)
-        PG_RETURN_NULL();
-    return CStringGetTextDatum(misfit);
 }
