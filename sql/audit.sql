@@ -125,6 +125,9 @@ SELECT * FROM trial('CREATE FUNCTION asks() RETURNS bigint LANGUAGE sql SECURITY
 SELECT * FROM trial('CREATE PUBLICATION "Odd pub" FOR TABLE patient_child, "Odd table"', 'DROP PUBLICATION "Odd pub"');
 SELECT * FROM trial('CREATE SCHEMA apart; CREATE TABLE apart.child () INHERITS (patient); ALTER TABLE apart.child OWNER TO regress_keeper;
                      CREATE PUBLICATION all_of_it FOR TABLES IN SCHEMA apart', 'DROP TABLE apart.child; DROP SCHEMA apart');
+CREATE PUBLICATION everything FOR ALL TABLES;
+SELECT severity, object, finding, remedy FROM dp_audit() WHERE object = 'publication everything' AND finding ~ 'ledger';
+DROP PUBLICATION everything;
 SELECT * FROM trial('CREATE TABLE visit_of (id integer CONSTRAINT "Odd key" REFERENCES patient); GRANT INSERT ON visit_of TO regress_reader',
                     'DROP TABLE visit_of');
 SELECT * FROM trial('CREATE FUNCTION look() RETURNS trigger LANGUAGE plpgsql AS ''BEGIN RETURN new; END'';

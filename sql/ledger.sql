@@ -353,6 +353,17 @@ SELECT tamper_trusted(change) AS whole FROM unnest(ARRAY['query = ''x'' WHERE id
     'previous_hash = ''x'' WHERE id = last_row() - 1', 'hash = ''x'' WHERE id = last_row() - 2', 'query = query WHERE id = last_row()']) change;
 SELECT dp_verify_ledger('trusted') AS quick, dp_verify_ledger('trusted', "full" => true) AS whole;
 SELECT whole_at = at AS whole_now FROM dp_rdr.verified_ledger v JOIN dp_rdr.protected_table t ON t.domain = v.table_id WHERE t.relation = 'trusted'::regclass;
+-- A publication of all tables takes none of what is written beside a charge: a denial that is counted again is an UPDATE.
+SET client_min_messages = error; -- wal_level
+CREATE PUBLICATION everything FOR ALL TABLES;
+RESET client_min_messages;
+SET ROLE regress_controller;
+SELECT dp_set_odometer('trusted', 'filter', 0.03);
+SET ROLE regress_analyst;
+SELECT attempt('SELECT count(*) FROM trusted_dp'), attempt('SELECT count(*) FROM trusted_dp'), attempt('SELECT count(*) FROM trusted_dp');
+RESET ROLE;
+DROP PUBLICATION everything;
+SELECT role_name, times FROM dp_rdr.denials WHERE relation = 'public.trusted';
 DROP TABLE trusted CASCADE;
 DROP FUNCTION tamper_trusted, last_row;
 -- Where nothing can be written it verifies all the same.

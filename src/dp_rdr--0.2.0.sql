@@ -330,7 +330,8 @@ CREATE TABLE dp_rdr.denial (
     times        bigint NOT NULL,
     first        timestamptz NOT NULL,
     last         timestamptz NOT NULL,
-    relation     text NOT NULL                    -- behind the view, by its name at the time
+    relation     text NOT NULL,                   -- behind the view, by its name at the time
+    id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY -- publications want a replica identity
 );
 CREATE INDEX denial_table_id_idx ON dp_rdr.denial (table_id, pg_catalog.hashtextextended(query, 0));
 COMMENT ON TABLE dp_rdr.denial IS 'queries that were denied, and why; analysts see "query denied" only';
@@ -1738,5 +1739,6 @@ SELECT pg_catalog.pg_extension_config_dump('dp_rdr.odometer', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.odometer_share', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.ledger_row', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.ledger_row_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.denial_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.denial',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.rolname::pg_catalog.text OPERATOR(pg_catalog.=) role_name)');

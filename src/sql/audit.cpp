@@ -223,6 +223,13 @@ FROM pg_publication b, LATERAL (
   SELECT p.oid::regclass::text, EXISTS (SELECT FROM pg_publication_rel r WHERE r.prpubid = b.oid AND r.prrelid = p.oid)
   FROM (SELECT DISTINCT oid FROM part) p JOIN pg_get_publication_tables(b.pubname) t ON t.relid = p.oid) g (name, named)
 GROUP BY b.pubname)sql"},
+    {"warning", R"sql( -- subscribers get the ledger
+SELECT format('publication %I', b.pubname),
+       'sends the ledger, policies and stored answers of dp_rdr to its subscribers',
+       format('DROP PUBLICATION %I; -- then one FOR TABLE, with the tables that it is for', b.pubname)
+FROM pg_publication b WHERE EXISTS (
+  SELECT FROM pg_get_publication_tables(b.pubname) t JOIN pg_class c ON c.oid = t.relid
+  WHERE c.relnamespace = 'dp_rdr'::regnamespace))sql"},
     {"warning", R"sql( -- a foreign key tells him who writes the referring table which keys exist
 SELECT k.conrelid::regclass,
        format('its foreign key %I tells who writes to it which keys of %s exist', k.conname, k.confrelid::regclass),
@@ -285,6 +292,11 @@ SELECT DISTINCT format('foreign server %I', f.srvname), 'exact sums and keys com
        format('ALTER SERVER %I OPTIONS (ADD sslmode ''verify-full'');', f.srvname)
 FROM remote f WHERE NOT EXISTS (SELECT FROM unnest(f.srvoptions) o
   WHERE o ~ '^sslmode=(require|verify-ca|verify-full)$' OR o ~ '^host=(/|localhost$|127[.]|::1$)'))sql"},
+    {"info", R"sql( -- rows that nobody has verified again for long
+SELECT c.name, format('its ledger was last verified from its first row on %s', to_char(timezone('UTC', v.whole_at), 'YYYY-MM-DD')),
+       format('SELECT dp_verify_ledger(%L, "full" => true);', c.name)
+FROM controlled c JOIN dp_rdr.verified_ledger v ON v.table_id = c.id
+WHERE c.first AND v.whole_at < clock_timestamp() - interval '90 days')sql"},
     {"info", R"sql( -- rows that are in no answer
 SELECT c.name, format('rows whose %I is NULL belong to nobody, and are in no answer', a.attname),
        format('ALTER TABLE %s ALTER COLUMN %I SET NOT NULL;', c.name, a.attname)

@@ -116,6 +116,11 @@ FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain, L
 WHERE t.relation::oid = $2 AND x.value IS NOT NULL)sql"};
 
 // Days of a date, microseconds of a timestamp: exact, also where these are no doubles. A domain may be over another one.
+const Part verified = {"ledger", R"sql(
+SELECT 'verified', format('as a whole on %s, what came since on %s', to_char(timezone('UTC', v.whole_at), 'YYYY-MM-DD'),
+                          to_char(timezone('UTC', v.at), 'YYYY-MM-DD')), NULL
+FROM dp_rdr.verified_ledger v JOIN dp_rdr.protected_table t ON t.domain = v.table_id WHERE t.relation = $2)sql"};
+
 const Part bounds = {"bounds", R"sql(
 SELECT b.column_name, format('%s to %s', v.lower, v.upper),
        format('SELECT pg_catalog.dp_set_bounds(%L, %L, %s, %s);', b.relation::text, b.column_name, v.lower, v.upper)
@@ -277,7 +282,7 @@ DP_CALL(dp_settings) {
         put_uses(budget, result);
     else
         put(result, "budget", "odometer", "missing: dp_protect() on the table rebuilds it");
-    for (const Part *part : {&bounds, &groups, &policies, &reviewers, &requests, &suspensions, &flows})
+    for (const Part *part : {&verified, &bounds, &groups, &policies, &reviewers, &requests, &suspensions, &flows})
         put_part(visit, caller, relation, *part, result);
     visit.leave();
     return Datum(0);
