@@ -24,11 +24,18 @@ struct Ledger {
         Datum values[3] = {id, BoolGetDatum(whole), third};
         return visit.run(sql, nargs, types, values);
     }
+
+    // Runs a statement that reads rows by their keys, however many of them the planner expects behind the verified one.
+    uint64 run(const Visit &visit, border::Statement &statement) const {
+        Oid types[2] = {UUIDOID, BOOLOID};
+        Datum values[2] = {id, BoolGetDatum(whole)};
+        return visit.run(statement, 2, types, values);
+    }
 };
 
 // Finds the first row that does not fit, as a text, of those behind the row that was verified last; with $2 of all rows. Rows of one
 // table have ascending ids: they are given under its lock.
-const char *const misfit_sql = R"sql(
+border::Statement misfit_rows(R"sql(
 WITH verified AS (
   SELECT v.row_id, v.hash FROM dp_rdr.verified_ledger v WHERE v.table_id = $1 AND NOT $2
   UNION ALL SELECT 0, '\x' ORDER BY 1 DESC LIMIT 1)
@@ -40,7 +47,7 @@ SELECT 'row ' || r.id || ': ' || r.misfit FROM (
   SELECT l.id, CASE
       WHEN l.content_version <> 2 THEN 'its content version ' || l.content_version || ' is not known'
       WHEN l.content <> dp_rdr.ledger_content(l) THEN 'its content differs from its columns'
-      WHEN l.previous_hash <> lag(l.hash, 1, v.hash) OVER (ORDER BY l.id) THEN 'it does not follow the row before it'
+      WHEN l.previous_hash <> lag(l.hash, 1, (SELECT v.hash FROM verified v)) OVER (ORDER BY l.id) THEN 'it does not follow the row before it'
       WHEN l.hash <> dp_rdr.ledger_hash(l.content_version, l.previous_hash, l.content) THEN 'its hash is wrong'
       WHEN l.account NOT IN ('public', 'conditional') THEN 'it belongs to no account'
       WHEN l.basis NOT IN ('epsilon', 'rho') THEN 'it moves no sum'
@@ -48,8 +55,8 @@ SELECT 'row ' || r.id || ': ' || r.misfit FROM (
       WHEN l.algorithm = 'accuracy' AND l.basis = 'rho' AND (l.epsilon <> 0 OR l.kind NOT IN ('gaussian', 'increment'))
         THEN 'it is a step in rho that is charged in epsilon'
     END
-  FROM verified v JOIN dp_rdr.ledger_row l ON l.table_id = $1 AND l.id > v.row_id) r
-WHERE r.misfit IS NOT NULL ORDER BY r.id LIMIT 1)sql";
+  FROM dp_rdr.ledger_row l WHERE l.table_id = $1 AND l.id > (SELECT v.row_id FROM verified v)) r
+WHERE r.misfit IS NOT NULL ORDER BY r.id LIMIT 1)sql");
 
 // What the rows add up to, against the odometer and the shares of roles.
 const char *const totals_sql = R"sql(
@@ -247,7 +254,7 @@ void remember(const Ledger &ledger, int64 row) {
 
 // Returns the first misfit of the rows themselves and of what they carry of other domains; null without one.
 char *misfit_of_rows(const Visit &visit, const Ledger &ledger) {
-    return ledger.run(visit, misfit_sql, 2) > 0 || ledger.run(visit, carried_sql) > 0 ? visit.spi.text(0, 1) : nullptr;
+    return ledger.run(visit, misfit_rows) > 0 || ledger.run(visit, carried_sql) > 0 ? visit.spi.text(0, 1) : nullptr;
 }
 
 // Returns the first misfit of a domain that was joined into that of the ledger; null when it is whole, which is then remembered.
@@ -279,10 +286,15 @@ char *misfit_of_all_joined(const Ledger &ledger) {
     return nullptr;
 }
 
-const char *sums_sql() {
-    return psprintf("WITH now AS (SELECT coalesce((SELECT o.epoch FROM dp_rdr.odometer o WHERE o.id = $1), 0) AS epoch, "
-                    "$2 AS whole), %s, %s",
-                    catalog::ledger_sums_sql, totals_sql);
+// Returns the first misfit of the sums of the rows, those of the odometer and those of the shares; null without one.
+char *misfit_of_sums(const Visit &visit, const Ledger &ledger) {
+    static border::Statement sums(nullptr);
+    if (sums.text == nullptr)
+        sums.text = MemoryContextStrdup(
+            TopMemoryContext, psprintf("WITH now AS (SELECT coalesce((SELECT o.epoch FROM dp_rdr.odometer o "
+                                       "WHERE o.id = $1), 0) AS epoch, $2 AS whole), %s, %s",
+                                       catalog::ledger_sums_sql, totals_sql));
+    return ledger.run(visit, sums) > 0 ? visit.spi.text(0, 1) : nullptr;
 }
 
 // Returns the first misfit of a ledger; null when it is whole, which is then remembered.
@@ -290,8 +302,8 @@ char *first_misfit(const Ledger &ledger) {
     Visit visit = Visit::read();
     const int64 row = last_row(visit, ledger);
     char *misfit = misfit_of_rows(visit, ledger);
-    if (misfit == nullptr && ledger.run(visit, sums_sql(), 2) > 0)
-        misfit = visit.spi.text(0, 1);
+    if (misfit == nullptr)
+        misfit = misfit_of_sums(visit, ledger);
     visit.leave();
     if (misfit == nullptr)
         misfit = misfit_of_all_joined(ledger);
