@@ -37,11 +37,11 @@ const Source sources[] = {
      "Nothing was charged yet.",
      true,
      R"sql(
-SELECT to_char(timezone('UTC', l.at), 'YYYY-MM'), l.role_name, l.account,
-       (count(*) FILTER (WHERE l.kind <> ALL ('{selection,increment,closing,join}'::text[])))::text,
+SELECT to_char(l.at, 'YYYY-MM'), l.role_name, l.account,
+       coalesce(sum(l.row_count) FILTER (WHERE l.kind <> ALL ('{selection,increment,closing,join}'::text[])), 0)::text,
        trim_scale(sum(l.epsilon))::text, trim_scale(sum(l.delta))::text, trim_scale(sum(l.rho))::text
 FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON t.domain IN (d.id, d.joined_into)
-JOIN dp_rdr.ledger_row l ON l.table_id = d.id
+CROSS JOIN LATERAL dp_rdr.charges(d.id, false) l
 WHERE t.relation = $1 AND l.kind NOT IN ('suspension', 'join') GROUP BY 1, 2, 3
 ORDER BY 1 DESC, l.role_name COLLATE "C", 3 DESC LIMIT 200)sql",
      {"month", "role", "account", "answers", "epsilon", "delta", "rho"},
