@@ -1574,20 +1574,26 @@ COMMENT ON FUNCTION dp_last_release()
     IS 'what the last answer to the current role in this connection was charged, and how accurate its columns are; '
        'behind a pool of connections it may have been another client''s: ask in the same transaction';
 
+-- Dearer than any answer: a server that may choose asks for the answer, not for the rows.
 CREATE FUNCTION dp_rdr.deny(relation regclass)
-    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL SAFE AS 'MODULE_PATHNAME', 'deny';
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL SAFE COST 10000000 AS 'MODULE_PATHNAME', 'deny';
 COMMENT ON FUNCTION dp_rdr.deny(regclass) IS 'the rows of a restricted view: always an error';
 
+CREATE FUNCTION dp_rdr.release_support(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_release_support' LANGUAGE C;
+COMMENT ON FUNCTION dp_rdr.release_support(internal) IS 'planner support of release: how many rows it has';
 CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, within float8, error95 float8,
                                deviations float8, replay boolean, max_rows integer, max_groups integer,
                                max_rows_per_group integer)
-    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 AS 'MODULE_PATHNAME', 'release';
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000
+    SUPPORT dp_rdr.release_support AS 'MODULE_PATHNAME', 'release';
 COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, integer)
     IS 'checks, charges, evaluates and answers one leaf of a query';
 CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, within float8, error95 float8,
                                deviations float8, replay boolean, max_rows integer, max_groups integer,
                                max_rows_per_group integer, VARIADIC parameters "any")
-    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 AS 'MODULE_PATHNAME', 'release';
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000
+    SUPPORT dp_rdr.release_support AS 'MODULE_PATHNAME', 'release';
 COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, integer, "any")
     IS 'checks, charges, evaluates and answers one leaf of a query with parameters';
 CREATE FUNCTION dp_rdr.as_interval(seconds numeric)

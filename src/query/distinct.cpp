@@ -38,6 +38,8 @@ static uint32 hash_fields(const Node *node) {
         return reinterpret_cast<const OpExpr *>(node)->opno;
     case T_BoolExpr:
         return reinterpret_cast<const BoolExpr *>(node)->boolop;
+    case T_String:
+        return string_hash(reinterpret_cast<const String *>(node)->sval, NAMEDATALEN);
     default:
         return 0;
     }
@@ -48,7 +50,7 @@ static bool add_to_hash(Node *node, void *context) {
         return false;
     auto *hash = static_cast<uint32 *>(context);
     *hash = hash_combine(*hash, hash_combine(static_cast<uint32>(nodeTag(node)), hash_fields(node)));
-    return !IsA(node, Query) && border::walk_expression(node, add_to_hash, context);
+    return !IsA(node, Query) && !IsA(node, String) && border::walk_expression(node, add_to_hash, context);
 }
 
 static uint32 hash_of(Node *node) {
@@ -58,12 +60,11 @@ static uint32 hash_of(Node *node) {
 }
 
 Distinct Distinct::none() {
-    HASHCTL control = {};
-    control.keysize = sizeof(uint32);
-    control.entrysize = sizeof(Entry);
-    control.hcxt = CurrentMemoryContext;
-    return Distinct{NIL, hash_create("dp_rdr expressions", 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT)};
+    return Distinct{NIL, nullptr};
 }
+
+// So many are compared one by one; most statements have fewer.
+constexpr int few = 16;
 
 static int find_among(const List *places, const List *nodes, const Node *node) {
     ListCell *cell;
@@ -75,22 +76,50 @@ static int find_among(const List *places, const List *nodes, const Node *node) {
     return 0;
 }
 
+static int find_in(const List *nodes, const Node *node) {
+    ListCell *cell;
+    foreach (cell, nodes)
+        if (equal(lfirst(cell), node))
+            return foreach_current_index(cell) + 1;
+    return 0;
+}
+
+static void enter(HTAB *places, Node *node, int place) {
+    uint32 hash = hash_of(node);
+    bool found;
+    auto *entry = static_cast<Entry *>(hash_search(places, &hash, HASH_ENTER, &found));
+    entry->places = lappend_int(found ? entry->places : NIL, place);
+}
+
+static HTAB *table_of(const List *nodes) {
+    HASHCTL control = {};
+    control.keysize = sizeof(uint32);
+    control.entrysize = sizeof(Entry);
+    control.hcxt = CurrentMemoryContext;
+    HTAB *places = hash_create("dp_rdr expressions", 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+    ListCell *cell;
+    foreach (cell, nodes)
+        enter(places, static_cast<Node *>(lfirst(cell)), foreach_current_index(cell) + 1);
+    return places;
+}
+
 int Distinct::place_of(Node *node) const {
+    if (places == nullptr)
+        return find_in(nodes, node);
     uint32 hash = hash_of(node);
     auto *entry = static_cast<Entry *>(hash_search(places, &hash, HASH_FIND, nullptr));
     return entry == nullptr ? 0 : find_among(entry->places, nodes, node);
 }
 
-void Distinct::add(Node *node) {
-    uint32 hash = hash_of(node);
-    bool found;
-    auto *entry = static_cast<Entry *>(hash_search(places, &hash, HASH_ENTER, &found));
-    if (!found)
-        entry->places = NIL;
-    if (find_among(entry->places, nodes, node) > 0)
-        return;
+int Distinct::add(Node *node) {
+    if (const int place = place_of(node))
+        return place;
     nodes = lappend(nodes, node);
-    entry->places = lappend_int(entry->places, list_length(nodes));
+    if (places != nullptr)
+        enter(places, node, count());
+    else if (count() > few)
+        places = table_of(nodes);
+    return count();
 }
 
 } // namespace dp::query

@@ -8,11 +8,11 @@ namespace dp::query {
 
 struct Distinct {
     List *nodes;
-    HTAB *places; // hash value -> places in `nodes`
+    HTAB *places; // hash value -> places in `nodes`; null: they are few
 
     static Distinct none();
-    // Adds a node if there is no equal one.
-    void add(Node *node);
+    // Adds a node if there is no equal one. Returns its place, counted from 1.
+    int add(Node *node);
     // Counted from 1; 0 if there is no equal node.
     int place_of(Node *node) const;
     int count() const {

@@ -51,23 +51,36 @@ void say_aggregates(Query *query, Words words, void *context) {
     query->havingQual = in_words(query->havingQual, &saying);
 }
 
-// A name that is too long would be cut off with a notice.
-static char *name_of_element(const TargetEntry *target, Node *node) {
-    ListCell *cell;
-    foreach (cell, castNode(ArrayExpr, target->expr)->elements)
-        if (equal(before_interval(static_cast<Node *>(lfirst(cell))), node)) {
-            char *name = psprintf("%s_%d", target->resname, foreach_current_index(cell) + 1);
-            return strlen(name) < NAMEDATALEN ? name : nullptr;
-        }
-    return nullptr;
+void ShownNames::add(Node *shown, char *name) {
+    if (nodes.add(before_interval(shown)) > list_length(names))
+        names = lappend(names, name);
 }
 
-char *name_shown(const TargetEntry *target, Node *node) {
-    if (target->resjunk || target->resname == nullptr)
-        return nullptr;
-    if (equal(before_interval(reinterpret_cast<Node *>(target->expr)), node))
-        return target->resname;
-    return IsA(target->expr, ArrayExpr) ? name_of_element(target, node) : nullptr;
+// A name that is too long would be cut off with a notice.
+static char *name_of_element(const TargetEntry *target, int number) {
+    char *name = psprintf("%s_%d", target->resname, number);
+    return strlen(name) < NAMEDATALEN ? name : nullptr;
+}
+
+ShownNames ShownNames::of(const List *targets, bool unnamed) {
+    ShownNames shown = {Distinct::none(), NIL};
+    ListCell *cell, *element;
+    foreach (cell, targets) {
+        auto *target = lfirst_node(TargetEntry, cell);
+        if (target->resjunk || target->resname == nullptr ||
+            (!unnamed && strcmp(target->resname, "?column?") == 0))
+            continue;
+        shown.add(reinterpret_cast<Node *>(target->expr), target->resname);
+        foreach (element, IsA(target->expr, ArrayExpr) ? castNode(ArrayExpr, target->expr)->elements : NIL)
+            if (char *name = name_of_element(target, foreach_current_index(element) + 1))
+                shown.add(static_cast<Node *>(lfirst(element)), name);
+    }
+    return shown;
+}
+
+const char *ShownNames::name_of(Node *node) const {
+    const int place = nodes.place_of(node);
+    return place == 0 ? nullptr : static_cast<const char *>(list_nth(names, place - 1));
 }
 
 } // namespace dp::query

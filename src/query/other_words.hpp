@@ -2,7 +2,7 @@
 // What is asked changes, what the statement shows does not: its type stays the same.
 #pragma once
 
-#include "border/postgres.hpp"
+#include "query/distinct.hpp"
 
 namespace dp::query {
 
@@ -21,8 +21,19 @@ void say_aggregates(Query *query, Words words, void *context);
 // The same mark around an aggregate of another type; without a mark the aggregate.
 Node *with_mark(const FuncExpr *mark, Node *aggregate);
 
-// What a target calls an aggregate, or a column of the answer, that it shows as it is, as an interval, or in an array, by its number there;
-// null: nothing, or something else is shown.
-char *name_shown(const TargetEntry *target, Node *node);
+// What targets call the aggregates, or columns of the answer, that they show as they are, as intervals, or in an array, by their
+// numbers there: the first name of each.
+struct ShownNames {
+    Distinct nodes;
+    List *names; // char *: of each node
+
+    // unnamed: also of a target that has no name of its own ("?column?").
+    static ShownNames of(const List *targets, bool unnamed);
+    // null: no target shows the node.
+    const char *name_of(Node *node) const;
+
+  private:
+    void add(Node *shown, char *name);
+};
 
 } // namespace dp::query

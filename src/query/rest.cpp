@@ -2,6 +2,8 @@
 
 #include "border/scope.hpp"
 #include "border/walk.hpp"
+#include "catalog/facade.hpp"
+#include "catalog/settings.hpp"
 #include "query/fold.hpp"
 
 namespace dp::query {
@@ -23,6 +25,60 @@ bool is_release(Oid function) {
 bool uses_groups(Node *call) {
     return call != nullptr && IsA(call, FuncExpr) && castNode(FuncExpr, call)->location == used_groups;
 }
+
+// ---- how many rows it has ------------------------------------------------------------------------------------------
+
+// Of a key whose groups nobody declared; and of all keys together at most, as many as are declared at most.
+constexpr double guessed_groups = 100, most_groups = 10000;
+
+static double groups_of_type(Oid type) {
+    if (type == BOOLOID)
+        return 2;
+    if (!type_is_enum(type))
+        return guessed_groups;
+    CatCList *labels = SearchSysCacheList1(ENUMTYPOIDNAME, ObjectIdGetDatum(type));
+    const int n = labels->n_members;
+    ReleaseCatCacheList(labels);
+    return Max(n, 1);
+}
+
+static double groups_of_key(const catalog::Reading &reading, const Query *leaf, Node *key) {
+    const Oid type = getBaseType(exprType(key));
+    if (!IsA(key, Var))
+        return groups_of_type(type);
+    auto *column = castNode(Var, key);
+    const RangeTblEntry *entry = rt_fetch(column->varno, leaf->rtable);
+    const Oid table = entry->rtekind == RTE_RELATION ? catalog::table_of_facade(entry->relid) : InvalidOid;
+    ArrayType *declared =
+        OidIsValid(table)
+            ? catalog::column_groups(reading, table, get_attname(entry->relid, column->varattno, false))
+            : nullptr;
+    return declared == nullptr ? groups_of_type(type)
+                               : Max(ArrayGetNItems(ARR_NDIM(declared), ARR_DIMS(declared)), 1);
+}
+
+void expect_rows(FuncExpr *call, const Query *leaf) {
+    double rows = 1;
+    if (leaf->groupClause != NIL) {
+        catalog::Reading reading = catalog::Reading::open();
+        ListCell *cell;
+        foreach (cell, leaf->groupClause)
+            rows = Min(most_groups, rows * groups_of_key(reading, leaf,
+                                                         get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell),
+                                                                                  leaf->targetList)));
+        reading.close();
+    }
+    linitial_node(Const, call->args)->location = used_groups - static_cast<int>(rows);
+}
+
+double expected_rows(Node *call) {
+    auto *leaf = IsA(call, FuncExpr) ? static_cast<Node *>(linitial(castNode(FuncExpr, call)->args)) : nullptr;
+    if (leaf == nullptr || !IsA(leaf, Const) || castNode(Const, leaf)->location >= used_groups)
+        return 0;
+    return used_groups - castNode(Const, leaf)->location;
+}
+
+// ---- whether they are computed with ---------------------------------------------------------------------------------
 
 namespace {
 struct Walk {

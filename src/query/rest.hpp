@@ -14,6 +14,12 @@ constexpr int release_arguments = 10;
 // The function of that signature; parameters: with some.
 Oid release_function(bool parameters);
 
+// Leaves in a call of release() how many rows the planner is to expect of it: of groups that are declared, or that the type has,
+// their number; of others a guess. Nothing that PostgreSQL knows about the table is asked, since plans are shown. leaf: its keys.
+void expect_rows(FuncExpr *call, const Query *leaf);
+// That number; 0: somebody wrote the call himself.
+double expected_rows(Node *call);
+
 // Marks the releases of a rewritten statement whose groups it computes with.
 void mark_used_groups(Query *query);
 // Whether a call of release() was marked.

@@ -22,6 +22,10 @@
 #include "query/sets.hpp"
 #include "query/shape.hpp"
 
+extern "C" {
+#include <jit/jit.h>
+}
+
 namespace dp::query {
 
 namespace {
@@ -220,20 +224,15 @@ static Node *extract_arguments(Node *node, void *context) {
 // ---- leaf ----------------------------------------------------------------------------------------------------------
 
 // What the statement calls the column, where it shows it: the ledger and dp_last_release say the same.
-static char *column_name(const Query *query, Node *expression, int number) {
-    ListCell *cell;
-    foreach (cell, query->targetList) {
-        char *name = name_shown(lfirst_node(TargetEntry, cell), expression);
-        if (name != nullptr && strcmp(name, "?column?") != 0)
-            return name;
-    }
-    return psprintf("c%d", number);
+static char *column_name(const ShownNames &shown, Node *expression, int number) {
+    const char *name = shown.name_of(expression);
+    return name == nullptr ? psprintf("c%d", number) : pstrdup(name);
 }
 
-static void add_target(Query *leaf, const Query *query, Node *expression, SortGroupClause *clause) {
+static void add_target(Query *leaf, const ShownNames &shown, Node *expression, SortGroupClause *clause) {
     int number = list_length(leaf->targetList) + 1;
     auto *target = makeTargetEntry(reinterpret_cast<Expr *>(copyObject(expression)), number,
-                                   column_name(query, expression, number), false);
+                                   column_name(shown, expression, number), false);
     if (clause != nullptr) {
         auto *copy = copyObject(clause);
         copy->tleSortGroupRef = target->ressortgroupref = number;
@@ -337,12 +336,13 @@ static Query *build_leaf(const Query *query, const Folded *folded, Query *below,
     else
         add_below(leaf, below, where);
     leaf->hasAggs = split->aggregates.nodes != NIL;
+    const auto shown = ShownNames::of(query->targetList, false);
     ListCell *cell;
     foreach (cell, split->clauses)
-        add_target(leaf, query, static_cast<Node *>(list_nth(split->keys, foreach_current_index(cell))),
+        add_target(leaf, shown, static_cast<Node *>(list_nth(split->keys, foreach_current_index(cell))),
                    lfirst_node(SortGroupClause, cell));
     foreach (cell, split->aggregates.nodes)
-        add_target(leaf, query, static_cast<Node *>(lfirst(cell)), nullptr);
+        add_target(leaf, shown, static_cast<Node *>(lfirst(cell)), nullptr);
     check_parts(leaf);
     return border::mutate_query(leaf, extract_arguments, split, QTW_IGNORE_JOINALIASES);
 }
@@ -466,7 +466,24 @@ static FuncExpr *release_call(const char *leaf, const Split *split, const Reques
     return call;
 }
 
-static RangeTblEntry *release_entry(const Query *leaf, FuncExpr *call) {
+// Two columns of one name get different ones: EXPLAIN would look for such names, in a time of the third power of their number.
+static List *different(const List *names) {
+    Distinct taken = Distinct::none();
+    List *all = NIL;
+    ListCell *cell;
+    foreach (cell, names) {
+        auto *name = static_cast<Node *>(lfirst(cell));
+        const int number = foreach_current_index(cell) + 1;
+        while (taken.add(name) < number)
+            name = reinterpret_cast<Node *>(makeString(psprintf("%s_%d", strVal(name), number)));
+        all = lappend(all, name);
+    }
+    return all;
+}
+
+// The answer has the name of the view in plans, of several the first one's.
+static RangeTblEntry *release_entry(const Query *leaf, Oid view, FuncExpr *call) {
+    expect_rows(call, leaf);
     auto *function = makeNode(RangeTblFunction);
     function->funcexpr = reinterpret_cast<Node *>(call);
     function->funccolcount = list_length(leaf->targetList);
@@ -482,7 +499,8 @@ static RangeTblEntry *release_entry(const Query *leaf, FuncExpr *call) {
     auto *entry = makeNode(RangeTblEntry);
     entry->rtekind = RTE_FUNCTION;
     entry->functions = list_make1(function);
-    entry->alias = makeAlias("release", static_cast<List *>(copyObject(function->funccolnames)));
+    function->funccolnames = different(function->funccolnames);
+    entry->alias = makeAlias(get_rel_name(view), static_cast<List *>(copyObject(function->funccolnames)));
     entry->eref = copyObject(entry->alias);
     entry->inFromCl = true;
     return entry;
@@ -564,8 +582,9 @@ static RangeTblEntry *make_release(const Query *query, const Folded *folded, con
         refuse_outer(leaf, rewrite->source);
     // An early error with a position; release() decides.
     check_leaf(copyObject(leaf), rewrite->source);
-    rewrite->views = lappend_oid(rewrite->views, first_view(folded));
-    return release_entry(leaf, release_call(deparse(leaf), split, rewrite->request));
+    const Oid view = first_view(folded);
+    rewrite->views = lappend_oid(rewrite->views, view);
+    return release_entry(leaf, view, release_call(deparse(leaf), split, rewrite->request));
 }
 
 // The keys of one grouping set, with what is aggregated.
@@ -584,12 +603,13 @@ static Split part_of(const Split *split, const Bitmapset *set) {
 // Named as in a leaf that has all keys.
 static SetColumns columns_of(const Query *query, const Split *split) {
     SetColumns columns = {split->keys, split->aggregates.nodes, split->groupings.nodes, NIL, split->places};
+    const auto shown = ShownNames::of(query->targetList, false);
     List *names = NIL;
     for (const List *part : {columns.keys, columns.aggregates, columns.groupings}) {
         ListCell *cell;
         foreach (cell, part)
             names = lappend(names,
-                            makeString(column_name(query, static_cast<Node *>(lfirst(cell)), list_length(names) + 1)));
+                            makeString(column_name(shown, static_cast<Node *>(lfirst(cell)), list_length(names) + 1)));
     }
     columns.names = names;
     return columns;
@@ -782,11 +802,16 @@ int rewrite_statement(Query *query, const char *text, const Request *request) {
     return list_length(rewrite.views);
 }
 
+PlannedStmt *compile_nothing(PlannedStmt *plan) {
+    plan->jitFlags = PGJIT_NONE;
+    return plan;
+}
+
 static PlannedStmt *plan(Query *query, const char *text, int options, ParamListInfo parameters) {
-    if (IsTransactionState())
-        rewrite_statement(query, text, nullptr);
-    return previous_planner != nullptr ? previous_planner(query, text, options, parameters)
-                                       : standard_planner(query, text, options, parameters);
+    const int releases = IsTransactionState() ? rewrite_statement(query, text, nullptr) : 0;
+    PlannedStmt *plan = previous_planner != nullptr ? previous_planner(query, text, options, parameters)
+                                                    : standard_planner(query, text, options, parameters);
+    return releases > 0 ? compile_nothing(plan) : plan;
 }
 
 static PlannedStmt *planner_hook_face(Query *query, const char *text, int options, ParamListInfo parameters) {

@@ -23,5 +23,8 @@ struct Request {
 };
 // Runs the rewrite on an analysed and rewritten query in place; returns the number of leaves that became releases.
 int rewrite_statement(Query *query, const char *text, const Request *request);
+// Keeps the plan of a rewritten statement from being compiled: that takes longer than all that it computes with answers, and
+// whoever cancels it waits.
+PlannedStmt *compile_nothing(PlannedStmt *plan);
 
 } // namespace dp::query

@@ -10,6 +10,7 @@
 #include "catalog/facade.hpp"
 #include "catalog/foreign_code.hpp"
 #include "catalog/settings.hpp"
+#include "query/distinct.hpp"
 #include "query/join.hpp"
 #include "query/joint.hpp"
 #include "query/limits.hpp"
@@ -507,16 +508,19 @@ static Expr *and_present(Expr *filter, Node *argument) {
     return filter == nullptr ? present : makeBoolExpr(AND_EXPR, list_make2(filter, present), -1);
 }
 
-static int filter_index(Leaf *leaf, Expr *filter, ParseState *source) {
+namespace {
+// What was met so far of what is distinct in a leaf, whose lists these become.
+struct Met {
+    Distinct aggregates; // Aggref *
+    Distinct arguments, filters;
+};
+} // namespace
+
+static int filter_index(Met *met, Expr *filter, ParseState *source) {
     if (filter == nullptr)
         return -1;
     check_condition(reinterpret_cast<Node *>(filter), source);
-    ListCell *cell;
-    foreach (cell, leaf->filters)
-        if (equal(lfirst(cell), filter))
-            return foreach_current_index(cell);
-    leaf->filters = lappend(leaf->filters, filter);
-    return list_length(leaf->filters) - 1;
+    return met->filters.add(reinterpret_cast<Node *>(filter)) - 1;
 }
 
 // Of one fraction; those of an array are asked one by one (query/fractions).
@@ -614,29 +618,21 @@ static void set_percentile(Aggregate *aggregate, const Aggref *call, ParseState 
     aggregate->descending = sort == order->gt_opr;
 }
 
-static int place_of(const List *nodes, const Node *node) {
-    ListCell *cell;
-    foreach (cell, nodes)
-        if (equal(lfirst(cell), node))
-            return foreach_current_index(cell);
-    return -1;
-}
-
 // Of the point that two columns make those know that take two: whoever writes it counts something else, which is refused.
-static int place_of_argument(const Leaf *leaf, Node *argument, privacy::Aggregate fn) {
-    return joint_parts(argument) != NIL && !privacy::is_joint(fn) ? -1 : place_of(leaf->arguments, argument);
+static int place_of_argument(const Met *met, Node *argument, privacy::Aggregate fn) {
+    return joint_parts(argument) != NIL && !privacy::is_joint(fn) ? -1 : met->arguments.place_of(argument) - 1;
 }
 
 // The argument of an aggregate: a column, or an expression. count(expression) has one where the same is summed as well, so that
 // both are of one measure; of its own it counts the rows where it is there.
-static void set_argument(Leaf *leaf, Aggregate *aggregate, const Aggref *call, Expr **filter, ParseState *source) {
+static void set_argument(const Met *met, Aggregate *aggregate, const Aggref *call, Expr **filter, ParseState *source) {
     Node *argument = argument_of(call);
     if (Var *column = argument_column(argument)) {
         check_var(column, source);
         aggregate->attno = column_number(column);
         return;
     }
-    aggregate->argument = place_of_argument(leaf, argument, aggregate->fn);
+    aggregate->argument = place_of_argument(met, argument, aggregate->fn);
     if (aggregate->argument < 0) {
         aggregate->fn = privacy::Aggregate::count_star;
         *filter = and_present(*filter, argument);
@@ -644,20 +640,20 @@ static void set_argument(Leaf *leaf, Aggregate *aggregate, const Aggref *call, E
 }
 
 // What is summed, or counted by its values, before any aggregate is looked at.
-static void add_argument(Leaf *leaf, const Aggref *call, ParseState *source) {
+static void add_argument(const Leaf *leaf, Met *met, const Aggref *call, ParseState *source) {
     privacy::Aggregate fn;
     if (!identify(call, &fn) || fn == privacy::Aggregate::count_star ||
         (fn == privacy::Aggregate::count && !counts_values(leaf, call)))
         return;
     Node *argument = argument_of(call);
-    if (argument_column(argument) != nullptr || place_of_argument(leaf, argument, fn) >= 0)
+    if (argument_column(argument) != nullptr || place_of_argument(met, argument, fn) >= 0)
         return;
     check_clauses(leaf, call, source);
     check_condition(privacy::is_joint(fn) ? reinterpret_cast<Node *>(joint_parts(argument)) : argument, source);
-    leaf->arguments = lappend(leaf->arguments, argument);
+    met->arguments.add(argument);
 }
 
-static void add_aggregate(Leaf *leaf, Aggref *call, ParseState *source) {
+static void add_aggregate(Leaf *leaf, Met *met, Aggref *call, ParseState *source) {
     check_clauses(leaf, call, source);
     privacy::Aggregate fn;
     refuse_if(!identify(call, &fn), psprintf("aggregate %s", get_func_name(call->aggfnoid)), aggregate_remedy(call),
@@ -673,7 +669,7 @@ static void add_aggregate(Leaf *leaf, Aggref *call, ParseState *source) {
     Expr *filter = call->aggfilter;
     if (counts_values(leaf, call)) {
         aggregate->fn = privacy::Aggregate::count_values;
-        set_argument(leaf, aggregate, call, &filter, source);
+        set_argument(met, aggregate, call, &filter, source);
     } else if (call->aggdistinct != NIL) {
         List *counted = counted_columns(call);
         leaf->counted = list_append_unique(leaf->counted, counted);
@@ -683,8 +679,8 @@ static void add_aggregate(Leaf *leaf, Aggref *call, ParseState *source) {
     } else if (fn == privacy::Aggregate::count && counts_rows(call))
         aggregate->fn = privacy::Aggregate::count_star;
     else if (fn != privacy::Aggregate::count_star)
-        set_argument(leaf, aggregate, call, &filter, source);
-    aggregate->filter = filter_index(leaf, filter, source);
+        set_argument(met, aggregate, call, &filter, source);
+    aggregate->filter = filter_index(met, filter, source);
 }
 
 // ---- the query level -----------------------------------------------------------------------------------------------
@@ -765,7 +761,7 @@ static void check_part(const Aggregate &aggregate, Part part, ParseState *source
               source, aggregate.node->location);
 }
 
-static Output output_of(const Leaf *leaf, const TargetEntry *target, ParseState *source) {
+static Output output_of(const Leaf *leaf, const Met &met, const TargetEntry *target, ParseState *source) {
     const char *name = target->resname ? target->resname : "?column?";
     auto *node = reinterpret_cast<Node *>(target->expr);
     for (int i = 0; i < leaf->nkeys; i++)
@@ -773,11 +769,10 @@ static Output output_of(const Leaf *leaf, const TargetEntry *target, ParseState 
             return Output{true, i, name, Part::value};
     Part part = Part::value;
     Node *call = aggregate_of(node, &part);
-    for (int i = 0; i < leaf->naggregates; i++)
-        if (equal(call, leaf->aggregates[i].node)) {
-            check_part(leaf->aggregates[i], part, source);
-            return Output{false, i, name, part};
-        }
+    if (const int place = met.aggregates.place_of(call)) {
+        check_part(leaf->aggregates[place - 1], part, source);
+        return Output{false, place - 1, name, part};
+    }
     if (contains_column(node) || contain_aggs_of_level(node, 0))
         refuse_if(true, "an expression over aggregates or keys", "Select group keys and aggregates as they are.",
                   source, exprLocation(node));
@@ -788,12 +783,13 @@ static Output output_of(const Leaf *leaf, const TargetEntry *target, ParseState 
 // Target list: the group keys and the aggregates. The same aggregate twice is one, and so are its value and the ends of its
 // interval: one measure, one price, one draw.
 static void add_outputs(Leaf *leaf, const Query *query, ParseState *source) {
+    Met met = {Distinct::none(), Distinct::none(), Distinct::none()};
     ListCell *cell;
     foreach (cell, query->targetList) {
         Part part;
         Node *call = aggregate_of(reinterpret_cast<Node *>(lfirst_node(TargetEntry, cell)->expr), &part);
         if (IsA(call, Aggref))
-            add_argument(leaf, castNode(Aggref, call), source);
+            add_argument(leaf, &met, castNode(Aggref, call), source);
     }
     foreach (cell, query->targetList) {
         auto *node = reinterpret_cast<Node *>(lfirst_node(TargetEntry, cell)->expr);
@@ -801,16 +797,15 @@ static void add_outputs(Leaf *leaf, const Query *query, ParseState *source) {
         Node *call = aggregate_of(node, &part);
         if (part != Part::value && !IsA(call, Aggref))
             refuse_mark(node, source);
-        bool known = false;
-        for (int i = 0; i < leaf->naggregates && !known; i++)
-            known = equal(call, leaf->aggregates[i].node);
-        if (IsA(call, Aggref) && !known)
-            add_aggregate(leaf, castNode(Aggref, call), source);
+        if (IsA(call, Aggref) && met.aggregates.add(call) > leaf->naggregates)
+            add_aggregate(leaf, &met, castNode(Aggref, call), source);
     }
+    leaf->arguments = met.arguments.nodes;
+    leaf->filters = met.filters.nodes;
     foreach (cell, query->targetList) {
         auto *target = lfirst_node(TargetEntry, cell);
         if (!target->resjunk)
-            leaf->outputs[leaf->noutputs++] = output_of(leaf, target, source);
+            leaf->outputs[leaf->noutputs++] = output_of(leaf, met, target, source);
     }
 }
 

@@ -172,6 +172,16 @@ DP_CALL(release) {
     return Datum(0);
 }
 
+// The number of rows; what an answer costs is fixed (COST in the script).
+DP_FUNCTION(dp_release_support) {
+    auto *node = reinterpret_cast<Node *>(PG_GETARG_POINTER(0));
+    if (!IsA(node, SupportRequestRows))
+        PG_RETURN_POINTER(nullptr);
+    auto *request = reinterpret_cast<SupportRequestRows *>(node);
+    request->rows = query::expected_rows(request->node);
+    PG_RETURN_POINTER(request->rows > 0 ? node : nullptr);
+}
+
 // ---- dp_query ------------------------------------------------------------------------------------------------------
 
 static query::Request request_of(FunctionCallInfo fcinfo) {
@@ -277,7 +287,7 @@ DP_CALL(dp_query) {
     if (query::rewrite_statement(query, text, &request) == 0)
         refuse_unprotected(unchanged);
     scope.leave();
-    execute(pg_plan_query(query, text, 0, nullptr), text, result);
+    execute(query::compile_nothing(pg_plan_query(query, text, 0, nullptr)), text, result);
     return Datum(0);
 }
 

@@ -59,16 +59,10 @@ enum Column {
 
 // ---- the leaves of a statement -------------------------------------------------------------------------------------
 
-// What the query that scans the release calls the column, if it shows it.
-static const char *result_name(const Query *query, int index, const RangeTblFunction *function, int column) {
-    auto *shown =
+static Node *column_of(int index, const RangeTblFunction *function, int column) {
+    return reinterpret_cast<Node *>(
         makeVar(index, static_cast<AttrNumber>(column + 1), list_nth_oid(function->funccoltypes, column),
-                list_nth_int(function->funccoltypmods, column), list_nth_oid(function->funccolcollations, column), 0);
-    ListCell *cell;
-    foreach (cell, query->targetList)
-        if (const char *name = query::name_shown(lfirst_node(TargetEntry, cell), reinterpret_cast<Node *>(shown)))
-            return name;
-    return nullptr;
+                list_nth_int(function->funccoltypmods, column), list_nth_oid(function->funccolcollations, column), 0));
 }
 
 static void add_call(const Query *query, int index, Found *found) {
@@ -79,8 +73,10 @@ static void add_call(const Query *query, int index, Found *found) {
     call->function = castNode(FuncExpr, function->funcexpr);
     call->ncolumns = list_length(function->funccoltypes);
     call->names = static_cast<const char **>(palloc0(sizeof(char *) * (call->ncolumns + 1)));
+    // What the query that scans the release calls each column, if it shows it.
+    const auto shown = query::ShownNames::of(query->targetList, true);
     for (int i = 0; i < call->ncolumns; i++)
-        call->names[i] = result_name(query, index, function, i);
+        call->names[i] = shown.name_of(column_of(index, function, i));
     found->calls = lappend(found->calls, call);
 }
 

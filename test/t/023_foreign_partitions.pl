@@ -329,6 +329,19 @@ psql_as($node, 'postgres', 'controller', 'DROP FOREIGN TABLE people_5');
 cmp_ok(abs(ask($node, 'postgres', "SELECT * FROM dp_query('$all') AS (n bigint)") - 2999), '<', 9, 'and one less');
 ok(verified($node, 'postgres'), 'the chain is whole');
 
+# ---- the other way round: another server asks a restricted view of ours, and its estimates are ours ----
+
+my ($here, $door) = ($node->host, $node->port);
+$node->safe_psql('postgres', q{ALTER ROLE analyst SET session_preload_libraries = 'dp_rdr'});
+$remote->safe_psql('shard1', qq{
+	CREATE EXTENSION postgres_fdw;
+	CREATE SERVER asked FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$here', port '$door', dbname 'postgres', use_remote_estimate 'true');
+	CREATE USER MAPPING FOR CURRENT_USER SERVER asked OPTIONS (user 'analyst');
+	CREATE FOREIGN TABLE asked (age integer, pay integer) SERVER asked OPTIONS (table_name 'people_dp');});
+like($remote->safe_psql('shard1', 'EXPLAIN (VERBOSE) SELECT count(*), sum(pay) FROM asked'), qr/Remote SQL: SELECT count\(\*\), sum\(pay\) FROM/,
+	'a server that compares costs asks for the answer, not for rows');
+like($remote->safe_psql('shard1', 'SELECT count(*) FROM asked'), qr/^\d+$/, 'and gets it');
+
 # ---- dp_audit ----
 
 my $audit = sub { psql_as($node, 'postgres', 'controller', q{SELECT severity, object, finding FROM dp_audit() WHERE object LIKE 'foreign server%'}) };
