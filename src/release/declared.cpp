@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "border/columns.hpp"
 #include "release/random.hpp"
 #include "risk/closed_forms.hpp"
 #include "risk/result.hpp"
@@ -108,6 +109,7 @@ static TupleDesc describe_answer(const risk::GeneralQuestion *question) {
         if (!column.coordinate)
             TupleDescInitEntryCollation(desc, n, column.collation);
     }
+    border::tell_columns_apart(desc);
     return BlessTupleDesc(desc);
 }
 

@@ -7,6 +7,7 @@
 #include "privacy/joint.hpp"
 #include "privacy/triple.hpp"
 
+#include "border/columns.hpp"
 #include "border/scope.hpp"
 #include "catalog/decimals.hpp"
 #include "release/accuracy.hpp"
@@ -373,6 +374,7 @@ static TupleDesc describe_answer(const query::Leaf *leaf) {
         if (key)
             TupleDescInitEntryCollation(desc, i + 1, leaf->keys[output.index].collation);
     }
+    border::tell_columns_apart(desc);
     return BlessTupleDesc(desc);
 }
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "border/columns.hpp"
 #include "border/permissions.hpp"
 #include "border/scope.hpp"
 #include "catalog/facade.hpp"
@@ -388,6 +389,7 @@ static TupleDesc describe(const rows::Question *question) {
     }
     TupleDescInitEntry(desc, ++n, "groups", INT4OID, -1, 0);
     TupleDescInitEntry(desc, ++n, "kept", FLOAT8OID, -1, 0);
+    border::tell_columns_apart(desc);
     return BlessTupleDesc(desc);
 }
 

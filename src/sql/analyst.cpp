@@ -1,5 +1,6 @@
 // What an analyst meets: the facade's deny(), the release of a leaf, dp_query (doc/analyst.md).
 #include "catalog/decimals.hpp"
+#include "border/columns.hpp"
 #include "border/permissions.hpp"
 #include "border/scope.hpp"
 #include "border/versions.hpp"
@@ -251,6 +252,7 @@ static void check_columns(const Query *query, TupleDesc expected) {
         same = TupleDescAttr(desc, i)->atttypid == TupleDescAttr(expected, i)->atttypid;
     if (same)
         return;
+    border::tell_columns_apart(desc);
     StringInfoData columns;
     initStringInfo(&columns);
     for (int i = 0; i < desc->natts; i++)

@@ -1,4 +1,5 @@
 // Requests: asking that a question be permitted, deciding on it, fetching its answer (doc/analyst.md, doc/controller.md).
+#include "border/columns.hpp"
 #include "border/permissions.hpp"
 #include "border/scope.hpp"
 #include "border/versions.hpp"
@@ -166,12 +167,13 @@ static void read_columns(Asked *question) {
     question->columns = static_cast<int *>(palloc(sizeof(int) * (question->ncolumns + 1)));
     question->names = static_cast<Datum *>(palloc(sizeof(Datum) * (question->ncolumns + 1)));
     question->types = static_cast<Datum *>(palloc(sizeof(Datum) * (question->ncolumns + 1)));
+    TupleDesc desc = ExecTypeFromTL(question->query->targetList);
+    border::tell_columns_apart(desc);
     ListCell *cell;
     foreach (cell, question->query->targetList) {
-        auto *target = lfirst_node(TargetEntry, cell);
         int i = foreach_current_index(cell);
-        question->columns[i] = reinterpret_cast<const Var *>(target->expr)->varattno - 1;
-        question->names[i] = CStringGetTextDatum(target->resname == nullptr ? "?column?" : target->resname);
+        question->columns[i] = reinterpret_cast<const Var *>(lfirst_node(TargetEntry, cell)->expr)->varattno - 1;
+        question->names[i] = CStringGetTextDatum(NameStr(TupleDescAttr(desc, i)->attname));
     }
 }
 
