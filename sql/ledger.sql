@@ -302,7 +302,7 @@ SELECT tamper('UPDATE dp_rdr.ledger_row SET account = ''conditional'' WHERE id =
 SELECT tamper($$UPDATE dp_rdr.ledger_row l SET epsilon = 0.01, content = dp_rdr.ledger_content((l.id, l.table_id, l.at, l.relation, l.relation_oid,
     l.view, l.view_oid, l.grantee, l.role_name, l.role_oid, l.session_role, l.query, l.account, l.kind, l.algorithm, l.mechanism, 0.01, l.epsilon_svt,
     l.epsilon_worst, l.delta, l.delta_noise, l.delta_groups, l.rho, l.parameters, l.guarantee, l.outcome, l.content_version, l.content, l.previous_hash,
-    l.hash, l.basis, l.epoch)::dp_rdr.ledger_row) WHERE id = 100006$$) AS whole;
+    l.hash, l.basis, l.epoch, l.grantee_oid, l.session_oid)::dp_rdr.ledger_row) WHERE id = 100006$$) AS whole;
 SELECT tamper('UPDATE dp_rdr.ledger_row SET hash = sha256(''x'') WHERE id = 100007') AS whole;
 SELECT tamper('UPDATE dp_rdr.ledger_row SET content_version = 3 WHERE id = 100008') AS whole;
 SELECT tamper('DELETE FROM dp_rdr.ledger_row WHERE id = 100002') AS whole;

@@ -298,7 +298,9 @@ CREATE TABLE dp_rdr.ledger_row (
     previous_hash   bytea NOT NULL,
     hash            bytea NOT NULL,
     basis           text NOT NULL DEFAULT 'epsilon', -- or rho: which sum the charge has moved
-    epoch           integer NOT NULL DEFAULT 0       -- of the odometer
+    epoch           integer NOT NULL DEFAULT 0,      -- of the odometer
+    grantee_oid     oid NOT NULL DEFAULT 0,          -- as numbers: a role that is renamed has had what it had
+    session_oid     oid NOT NULL DEFAULT 0
 );
 CREATE INDEX ledger_row_table_id_idx ON dp_rdr.ledger_row (table_id, id);
 CREATE INDEX ledger_row_relation_idx ON dp_rdr.ledger_row (relation, table_id);
@@ -341,7 +343,7 @@ COMMENT ON TABLE dp_rdr.denial IS 'queries that were denied, and why; analysts s
 -- RETURN bodies: parsed once, here, so that nobody's search_path reads them again.
 -- ---------------------------------------------------------------------------------------------------------------------
 
--- The columns from table_id to outcome, then basis and epoch, as one JSON array of texts (parameters: as JSON). No
+-- The columns from table_id to outcome, then basis, epoch and oids, as one JSON array of texts (parameters: as JSON). No
 -- setting reaches it: numerics are printed with their own scale, the time in UTC, and all that looks the same after a dump and
 -- a restore elsewhere.
 CREATE FUNCTION dp_rdr.ledger_content(entry dp_rdr.ledger_row) RETURNS bytea
@@ -353,7 +355,8 @@ CREATE FUNCTION dp_rdr.ledger_content(entry dp_rdr.ledger_row) RETURNS bytea
         entry.account, entry.kind, entry.algorithm, entry.mechanism,
         entry.epsilon::text, entry.epsilon_svt::text, entry.epsilon_worst::text,
         entry.delta::text, entry.delta_noise::text, entry.delta_groups::text, entry.rho::text,
-        entry.parameters, entry.guarantee, entry.outcome, entry.basis, entry.epoch::text)::text, 'UTF8');
+        entry.parameters, entry.guarantee, entry.outcome, entry.basis, entry.epoch::text, entry.grantee_oid::text,
+        entry.session_oid::text)::text, 'UTF8');
 COMMENT ON FUNCTION dp_rdr.ledger_content(dp_rdr.ledger_row) IS 'canonical text of a ledger row';
 
 CREATE FUNCTION dp_rdr.ledger_hash(content_version integer, previous_hash bytea, content bytea) RETURNS bytea

@@ -23,7 +23,7 @@ bool is_carried(const Charge &what) {
 
 namespace {
 
-// The columns from table_id to outcome, then basis and epoch, as parameters, and as the JSON array that dp_rdr.ledger_content() makes of them: that
+// The columns from table_id to outcome, then basis, epoch and oids, as parameters, and as the JSON array that dp_rdr.ledger_content() makes of them: that
 // function is what a row is verified by, this one only writes the same faster.
 struct Row {
     Parameters values;
@@ -168,6 +168,8 @@ void fill(Row *row, const Entry &entry, const Price &price) {
     row->add_text(suspends ? "suspended" : "charged");
     row->add_text(privacy::name_of(price.basis));
     row->add_number(price.epoch);
+    row->add_oid(what.grantee == nullptr ? InvalidOid : get_role_oid(what.grantee, true));
+    row->add_oid(what.asker.session_role);
     appendStringInfoChar(&row->content, ']');
 }
 
@@ -203,9 +205,10 @@ Datum chained(Datum head, Datum content) {
 border::Statement insert_statement(R"sql(
 INSERT INTO dp_rdr.ledger_row (table_id, at, relation, relation_oid, view, view_oid, grantee, role_name, role_oid,
   session_role, query, account, kind, algorithm, mechanism, epsilon, epsilon_svt, epsilon_worst, delta, delta_noise,
-  delta_groups, rho, parameters, guarantee, outcome, basis, epoch, content_version, content, previous_hash, hash)
+  delta_groups, rho, parameters, guarantee, outcome, basis, epoch, grantee_oid, session_oid, content_version, content,
+  previous_hash, hash)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
-  $25, $26, $27, $28, $29, $30, $31))sql");
+  $25, $26, $27, $28, $29, $30, $31, $32, $33))sql");
 
 } // namespace
 

@@ -7,6 +7,7 @@
 #include "catalog/settings.hpp"
 #include "sql/arguments.hpp"
 #include "sql/controller.hpp"
+#include "sql/had.hpp"
 
 using dp::catalog::Visit;
 
@@ -21,6 +22,7 @@ struct Charged {
     int64 answers, conditional; // conditional: charges whose amount was chosen from the data
     bool whole;                 // the ledger adds up to the totals
     bool by_epsilon;            // every charge has an epsilon and a delta
+    bool reads;                 // the role may act as the owner
     privacy::AttackedLoss losses[ways];
 };
 
@@ -30,16 +32,17 @@ struct Charged {
 // Three ways: all in epsilon; what is pure in epsilon and Gaussian noise in rho; all in rho but rounds of Laplace noise that were
 // refined. What is not in rho counts with its delta, else with that of the groups alone. Claims at the end of epochs are
 // of what was charged before, which is here itself.
-const char *const charged_sql = R"sql(
-WITH entry AS (
-  SELECT l.*, l.account = 'public' AS public, l.table_id = t.domain AS own,
+// A role counts what it can have had, whoever was charged for it; its owner's rights give it the rows themselves.
+const char *const charged_sql = DP_HAD R"sql(
+, entry AS (
+  SELECT l.*, $2 IS NULL OR )sql" DP_HAS_HAD R"sql( AS mine, l.account = 'public' AS public, l.table_id = t.domain AS own,
     l.kind IN ('pure', 'selection', 'bound') OR l.kind = 'increment' AND l.basis = 'epsilon' AS pure
   FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON t.domain IN (d.id, d.joined_into)
   JOIN dp_rdr.ledger_row l ON l.table_id = d.id
   WHERE t.relation::oid = $1 AND l.kind <> 'suspension'),
 mine AS (
   SELECT e.*, e.rho > 0 AND NOT e.pure AS second, e.rho > 0 AND NOT (e.pure AND e.algorithm = 'accuracy') AS third
-  FROM entry e WHERE e.kind NOT IN ('closing', 'join') AND ($2 IS NULL OR $2 IN (e.grantee, e.role_name, e.session_role))),
+  FROM entry e WHERE e.kind NOT IN ('closing', 'join') AND e.mine),
 counted AS (SELECT * FROM mine WHERE public)
 SELECT (SELECT count(*) FROM counted WHERE kind NOT IN ('selection', 'increment')),
   (SELECT count(*) FROM mine WHERE NOT public),
@@ -55,7 +58,8 @@ SELECT (SELECT count(*) FROM counted WHERE kind NOT IN ('selection', 'increment'
   coalesce(sum(epsilon) FILTER (WHERE NOT second), 0)::float8, coalesce(sum(rho) FILTER (WHERE second), 0)::float8,
   coalesce(sum(CASE WHEN second THEN delta_groups ELSE delta END), 0)::float8,
   coalesce(sum(epsilon) FILTER (WHERE NOT third), 0)::float8, coalesce(sum(rho) FILTER (WHERE third), 0)::float8,
-  coalesce(sum(CASE WHEN third THEN delta_groups ELSE delta END), 0)::float8
+  coalesce(sum(CASE WHEN third THEN delta_groups ELSE delta END), 0)::float8,
+  coalesce((SELECT pg_has_role($2, c.relowner, 'MEMBER') FROM pg_class c WHERE c.oid = $1), false)
 FROM counted)sql";
 
 static double number(int column) {
@@ -63,12 +67,13 @@ static double number(int column) {
     return DatumGetFloat8(border::Spi::value(0, column, &isnull));
 }
 
-static Charged read_charged(Oid relation, const char *role) {
+// role: none for those of everybody.
+static Charged read_charged(Oid relation, Oid role) {
     Charged charged = {};
-    Oid types[2] = {OIDOID, TEXTOID};
-    Datum values[2] = {ObjectIdGetDatum(relation), role == nullptr ? Datum(0) : CStringGetTextDatum(role)};
+    Oid types[2] = {OIDOID, OIDOID};
+    Datum values[2] = {ObjectIdGetDatum(relation), ObjectIdGetDatum(role)};
     Visit visit = Visit::read();
-    visit.run(charged_sql, 2, types, values, role == nullptr ? " n" : "  ");
+    visit.run(charged_sql, 2, types, values, OidIsValid(role) ? "  " : " n");
     bool isnull;
     charged.answers = DatumGetInt64(border::Spi::value(0, 1, &isnull));
     charged.conditional = DatumGetInt64(border::Spi::value(0, 2, &isnull));
@@ -79,6 +84,7 @@ static Charged read_charged(Oid relation, const char *role) {
     charged.losses[0] = {number(5) * up, 0, number(6) * up};
     charged.losses[1] = {number(7) * up, number(8) * up, number(9) * up};
     charged.losses[2] = {number(10) * up, number(11) * up, number(12) * up};
+    charged.reads = DatumGetBool(border::Spi::value(0, 13, &isnull));
     visit.leave();
     return charged;
 }
@@ -104,9 +110,10 @@ static const char *percent(double rate) {
 // What a data protection officer reads.
 static void tell(const Charged &charged, const char *seen, bool bounded) {
     if (!bounded) {
-        ereport(NOTICE,
-                (errmsg("nothing bounds what answers %s tell: the epsilon of some was chosen from the data", seen),
-                 errdetail("Charges of that kind: " INT64_FORMAT ".", charged.conditional)));
+        const char *why = charged.reads ? "the role may act as the owner of the table, who reads its rows"
+                                        : "the epsilon of some was chosen from the data";
+        ereport(NOTICE, (errmsg("nothing bounds what answers %s tell: %s", seen, why),
+                         errdetail("Charges whose epsilon was chosen from the data: " INT64_FORMAT ".", charged.conditional)));
         return;
     }
     constexpr double alarms = 0.01, prior = 0.1;
@@ -147,7 +154,8 @@ static void put_rates(ReturnSetInfo *result, const Charged &charged, bool bounde
 DP_CALL(dp_attack_risk) {
     require(fcinfo, 0, "relation");
     Oid relation = protected_relation(PG_GETARG_OID(0));
-    const char *role = PG_ARGISNULL(1) ? nullptr : GetUserNameFromId(PG_GETARG_OID(1), false);
+    const Oid role = PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1);
+    const char *of_role = OidIsValid(role) ? quote_identifier(GetUserNameFromId(role, false)) : nullptr;
     Charged charged = read_charged(relation, role);
     const char *name = catalog::qualified_name(relation);
     if (!charged.whole)
@@ -156,11 +164,12 @@ DP_CALL(dp_attack_risk) {
                  errmsg("the ledger of %s does not add up to its totals", name),
                  errhint("dp_verify_ledger() tells where; after a restore of a part, dp_protect() on the table.")));
     // Under the public account answers of the other kind are nobody's; to a role they were given.
-    const bool bounded = role == nullptr || charged.conditional == 0;
+    const bool bounded = of_role == nullptr || (charged.conditional == 0 && !charged.reads);
     InitMaterializedSRF(fcinfo, 0);
     put_rates(reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo), charged, bounded);
     tell(charged,
-         role == nullptr ? psprintf("about %s", name) : psprintf("about %s to role %s", name, quote_identifier(role)),
+         of_role == nullptr ? psprintf("about %s", name)
+                            : psprintf("about %s that role %s can have had", name, of_role),
          bounded);
     return Datum(0);
 }

@@ -5,6 +5,7 @@
 #include "catalog/settings.hpp"
 #include "sql/arguments.hpp"
 #include "sql/controller.hpp"
+#include "sql/had.hpp"
 #include "sql/profile.hpp"
 
 using dp::catalog::Visit;
@@ -399,13 +400,13 @@ void check_shares(const Visit &visit, Oid relation) {
 }
 
 // Why a role's answers are not all of pure epsilon.
-const char *const profiles_sql = R"sql(
+const char *const profiles_sql = DP_HAD R"sql(
 SELECT p.grantee, CASE
     WHEN d.bound = 'zcdp' AND d.epsilon_pure = 0 THEN 'the bound zcdp of the table charges its answers in rho'
     WHEN p.mechanism <> 'laplace' THEN format('its policy on %s has the mechanism %s', v.view, p.mechanism)
     WHEN p.delta > 0 THEN format('its policy on %s has a delta', v.view)
     WHEN p.selection = 'within_data' THEN format('its policy on %s has the selection within_data', v.view)
-    ELSE 'it has had answers with a delta, in rho, or with an epsilon chosen from the data' END
+    ELSE 'it can have had answers with a delta, in rho, or with an epsilon chosen from the data' END
 FROM dp_rdr.protected_table t
 JOIN dp_rdr.privacy_domain d ON d.id = t.domain JOIN dp_rdr.protected_table o ON o.domain = d.id
 JOIN dp_rdr.restricted_view v ON v.relation = o.relation JOIN dp_rdr.policy p ON p.view = v.view
@@ -416,8 +417,8 @@ WHERE t.relation::oid = $1
        OR p.selection = 'within_data'
        OR EXISTS (SELECT FROM dp_rdr.privacy_domain j JOIN dp_rdr.ledger_row l ON l.table_id = j.id
                   WHERE d.id IN (j.id, j.joined_into)
-                    AND (l.grantee = pg_get_userbyid(p.grantee)
-                         OR (p.grantee::oid = $2 AND l.role_name = pg_get_userbyid(p.grantee)))
+                    AND (l.grantee = pg_get_userbyid(p.grantee) OR l.grantee_oid = p.grantee
+                         OR (p.grantee::oid = $2 AND )sql" DP_HAS_HAD R"sql())
                     AND (l.delta > 0 OR l.basis = 'rho' OR l.account = 'conditional')))
 ORDER BY p.grantee, v.view LIMIT 1)sql";
 
@@ -439,8 +440,7 @@ static void check_table_profile(const Visit &visit, Oid relation) {
                             "dp_set_odometer(profile => '{}').")));
 }
 
-// Answers that the role had under policies that it inherits are looked at when it gets a profile, and never again: they are not its
-// share's.
+// All that a role can have had is looked at when it gets a profile. Later only what its own policies charge is, which is its share's.
 void check_profiles(const Visit &visit, Oid relation, Oid profiled) {
     check_table_profile(visit, relation);
     Oid types[2] = {OIDOID, OIDOID};
