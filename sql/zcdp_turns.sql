@@ -33,6 +33,28 @@ SELECT attempt('SELECT count(*) FROM barge_dp');
 SET ROLE regress_controller;
 SELECT o.epsilon_anytime > f.epsilon_anytime AS grows FROM dp_odometer('barge') o, first f WHERE o.account = 'public';
 SELECT dp_verify_ledger('barge'); -- the target is that of the first row
+-- It goes with the delta beside it, also where that was larger before. The reference is 5.5 of the formulas, at the first rho_total.
+CREATE FUNCTION anytime(v float8, d float8, target float8) RETURNS float8 LANGUAGE sql AS $$
+    SELECT least(v * (1 + sqrt(ln(2 / d) / target)) + ln(2 / d) / sqrt(ln(2 / d) / target),
+                 v + sqrt((2 * v + g) * (c + ln((2 * v + g) / g))))
+    FROM (SELECT 2 * ln(2 / d)) l (c), LATERAL (SELECT 2 * target / (c + ln(1 + c))) m (g)
+$$;
+CREATE TABLE punt AS TABLE barge;
+SELECT dp_protect('punt', 'punt_dp'), dp_set_odometer('punt', 'zcdp', 3, 1e-6);
+SELECT dp_grant('punt_dp', 'regress_second', tau => 0.5, mechanism => 'gaussian', delta => 1e-8, epsilon_max => 0.5);
+SELECT rho_total AS target FROM dp_odometer('punt') WHERE account = 'public' \gset
+SET ROLE regress_second;
+SELECT attempt('SELECT count(*) FROM punt_dp') FROM generate_series(1, 6);
+SET ROLE regress_controller;
+CREATE FUNCTION shown_of_punt(target float8) RETURNS TABLE (delta_total numeric, as_delta boolean, as_defined boolean, after boolean) LANGUAGE sql AS $$
+    SELECT o.delta_total, o.delta = o.delta_total / 2, abs(epsilon_anytime - anytime(v, o.delta::float8, target)) < 1e-6, epsilon_anytime > epsilon
+    FROM dp_odometer('punt') o, (SELECT sum(rho)::float8 AS v FROM dp_rdr.ledger WHERE relation = 'public.punt') l WHERE o.account = 'public'
+$$;
+SELECT * FROM shown_of_punt(:target);
+SELECT dp_set_odometer('punt', delta_total => 2e-12, epsilon_total => 9);
+SELECT * FROM shown_of_punt(:target);
+SELECT dp_set_odometer('punt', delta_total => 1e-4);
+SELECT * FROM shown_of_punt(:target);
 -- A delta for the conversion that changes where no total is set begins an epoch.
 SELECT dp_set_odometer('barge', epsilon_total => 'Infinity');
 SELECT dp_set_odometer('barge', delta_conversion => 1e-7);

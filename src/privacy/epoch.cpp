@@ -73,12 +73,10 @@ Loss shown(const Spent &spent, const BoundSettings &bound) {
     return {spent.epsilon_before + epoch.epsilon, spent.delta_before + epoch.delta};
 }
 
-// By the claim, whose target was fixed at the first charge: the target in force moves with the totals.
+// The target was fixed at the first charge, as that in force moves with the totals. delta' is that in force: it is shown beside.
 Epsilon shown_anytime(const Spent &spent, const BoundSettings &bound, const Claim &claim) {
-    Claim fixed = claim;
-    if (!fixed.charged)
-        fixed.raise(bound);
-    return spent.epsilon + no_more_than_pure(spent, eps_anytime(spent.rho, fixed.conversion, fixed.target));
+    const Rho target = claim.charged ? claim.target : bound.anytime_target();
+    return spent.epsilon + no_more_than_pure(spent, eps_anytime(spent.rho, bound.delta_conversion, target));
 }
 
 } // namespace dp::privacy

@@ -702,7 +702,7 @@ TEST(Epoch, Shown) {
 }
 
 // What holds at all times is computed from what was fixed at the first charge: a total that is moved later, to nothing or from
-// nothing, moves it in no direction but that of a larger delta'.
+// nothing, does not move it. The delta' is that in force, which is shown beside it: not the largest that there was.
 TEST(Epoch, WhatHoldsAtAllTimesIsFixedAtTheFirstCharge) {
     BoundSettings bound = zcdp("3", "5e-7", "5e-7");
     Odometer odometer;
@@ -723,7 +723,9 @@ TEST(Epoch, WhatHoldsAtAllTimesIsFixedAtTheFirstCharge) {
     odometer.claim.raise(zcdp("3", "9e-7", "1e-7"));
     EXPECT_EQ(odometer.claim.target, target);
     EXPECT_EQ(shown_anytime(odometer.totals.of_public, tiny, odometer.claim),
-              eps_anytime(rho("0.01"), del("9e-7"), target));
+              eps_anytime(rho("0.01"), del("5e-7"), target));
+    EXPECT_GT(shown_anytime(odometer.totals.of_public, zcdp("3", "1e-12", "1e-12"), odometer.claim),
+              shown_anytime(odometer.totals.of_public, tiny, odometer.claim));
 }
 
 TEST(Zcdp, Names) {
