@@ -196,19 +196,6 @@ SELECT length(query), right(query, 20) AS ends, times FROM dp_rdr.denials WHERE 
 SET ROLE regress_asks;
 SELECT count(*) FROM dp_rdr.denials;
 SELECT count(*) FROM dp_rdr.spending;
--- Not even how many there are: the table is not scanned for who has none.
-CREATE FUNCTION pg_temp.scans(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-    line text;
-BEGIN
-    FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-        IF line ~ ' on (denial|ledger_row) ' THEN
-            RETURN NEXT regexp_replace(line, '^.* on ', '');
-        END IF;
-    END LOOP;
-END $$;
-SELECT * FROM pg_temp.scans('SELECT * FROM dp_rdr.denials');
-SELECT * FROM pg_temp.scans('SELECT * FROM dp_rdr.spending');
 SET ROLE regress_controller;
 SELECT count(*) FROM dp_rdr.denials WHERE relation LIKE '%people';
 SELECT count(*) FROM dp_rdr.spending WHERE relation LIKE '%people';

@@ -12,11 +12,12 @@ void Reading::close() const {
 
 // A null snapshot: for writing.
 static Visit enter(Snapshot snapshot) {
+    border::UsageScope usage = border::UsageScope::enter();
     border::SettingsScope settings = border::SettingsScope::enter_for_catalog();
     border::RoleScope role = border::RoleScope::enter(border::extension_owner());
     if (snapshot != nullptr)
         PushActiveSnapshot(snapshot);
-    return Visit{settings, role, border::Spi::connect(), snapshot != nullptr};
+    return Visit{usage, settings, role, border::Spi::connect(), snapshot != nullptr};
 }
 
 Visit Visit::read() {
@@ -37,6 +38,7 @@ void Visit::leave() const {
         PopActiveSnapshot();
     role.leave();
     settings.leave();
+    usage.leave();
 }
 
 } // namespace dp::catalog

@@ -17,6 +17,7 @@ struct Reading {
 };
 
 struct Visit {
+    border::UsageScope usage; // EXPLAIN (BUFFERS) would show how much there is that the caller may not see
     border::SettingsScope settings;
     border::RoleScope role;
     border::Spi spi;

@@ -48,30 +48,40 @@ static Oid primary_key(Relation table) {
 }
 
 Lookup Lookup::open(const char *table, const Reading &reading) {
+    border::UsageScope usage = border::UsageScope::enter();
     border::UncountedScope uncounted = border::UncountedScope::enter();
     Oid relation = get_relname_relid(table, border::extension_schema());
     if (!OidIsValid(relation))
         elog(ERROR, "dp_rdr.%s is missing", table);
     Relation opened = table_open(relation, AccessShareLock);
-    return Lookup{uncounted, opened, primary_key(opened), reading.snapshot};
+    return Lookup{usage, uncounted, opened, primary_key(opened), reading.snapshot};
 }
 
 void Lookup::close() const {
     table_close(table, AccessShareLock);
     uncounted.leave();
+    usage.leave();
 }
 
-static List *scan(const Lookup &lookup, int nkeys, ScanKey keys) {
-    List *rows = NIL;
+static void visit(const Lookup &lookup, int nkeys, ScanKey keys, SeeRow see, void *argument) {
     SysScanDesc scan =
         systable_beginscan(lookup.table, lookup.key, OidIsValid(lookup.key), lookup.snapshot, nkeys, keys);
     for (HeapTuple tuple = systable_getnext(scan); HeapTupleIsValid(tuple); tuple = systable_getnext(scan)) {
         CHECK_FOR_INTERRUPTS();
-        auto *row = static_cast<Row *>(palloc(sizeof(Row)));
-        *row = Row{heap_copytuple(tuple), RelationGetDescr(lookup.table)};
-        rows = lappend(rows, row);
+        see(Row{tuple, RelationGetDescr(lookup.table)}, argument);
     }
     systable_endscan(scan);
+}
+
+static void keep(const Row &row, void *rows) {
+    auto *kept = static_cast<Row *>(palloc(sizeof(Row)));
+    *kept = Row{heap_copytuple(row.tuple), row.columns};
+    *static_cast<List **>(rows) = lappend(*static_cast<List **>(rows), kept);
+}
+
+static List *scan(const Lookup &lookup, int nkeys, ScanKey keys) {
+    List *rows = NIL;
+    visit(lookup, nkeys, keys, keep, &rows);
     return rows;
 }
 
@@ -97,12 +107,26 @@ List *Lookup::rows(Datum first, Oid second, Datum third) const {
     return scan(*this, 3, keys);
 }
 
-List *Lookup::rows_with(const char *column, Datum uuid, const char *index) const {
+void Lookup::each_with(const char *column, Datum uuid, const char *index, SeeRow see, void *argument) const {
     ScanKeyData key;
     ScanKeyInit(&key, get_attnum(RelationGetRelid(table), column), BTEqualStrategyNumber, F_UUID_EQ, uuid);
     Lookup by_index = *this;
     by_index.key = get_relname_relid(index, border::extension_schema());
-    return scan(by_index, 1, &key);
+    visit(by_index, 1, &key, see, argument);
+}
+
+List *Lookup::rows_with(const char *column, Datum uuid, const char *index) const {
+    List *rows = NIL;
+    each_with(column, uuid, index, keep, &rows);
+    return rows;
+}
+
+void Lookup::each(SeeRow see, void *argument) const {
+    visit(*this, 0, nullptr, see, argument);
+}
+
+List *Lookup::all_rows() const {
+    return scan(*this, 0, nullptr);
 }
 
 List *Lookup::rows(Datum first, const char *second) const {

@@ -22,8 +22,12 @@ struct Row {
     void append_version(StringInfo versions) const;
 };
 
+// Called for a row that lives until it returns.
+using SeeRow = void (*)(const Row &row, void *argument);
+
 // One table under a snapshot.
 struct Lookup {
+    border::UsageScope usage;
     border::UncountedScope uncounted;
     Relation table;
     Oid key; // the primary key's index
@@ -37,6 +41,11 @@ struct Lookup {
     List *rows(Datum first, Oid second, Datum third) const; // a bytea
     // The rows with this uuid in a column, by an index on it.
     List *rows_with(const char *column, Datum uuid, const char *index) const;
+    // All rows, in the order of the primary key.
+    List *all_rows() const;
+    // The same, one by one, for what may be too much to hold.
+    void each_with(const char *column, Datum uuid, const char *index, SeeRow see, void *argument) const;
+    void each(SeeRow see, void *argument) const;
 };
 
 // The only row, or null.

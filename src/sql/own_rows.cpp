@@ -1,0 +1,196 @@
+// dp_rdr.own_ledger() and dp_rdr.own_denials(): the rows that dp_rdr.ledger and dp_rdr.denials show. What the caller may not see is
+// left out here. A condition of a view would stand beside the caller's own ones: the executor counts what each of them leaves out, and
+// the planner has statistics of all rows (architecture.md, 7.1).
+#include "border/guard.hpp"
+#include "border/versions.hpp"
+#include "catalog/lookup.hpp"
+extern "C" {
+#include <access/heaptoast.h>
+}
+
+namespace dp::sql {
+
+using catalog::Lookup;
+using catalog::Row;
+
+namespace {
+
+// What the caller sees, and where it goes.
+struct Shown {
+    ReturnSetInfo *result;
+    Oid role;
+    List *own;   // domains with a table of his: pg_uuid_t *
+    List *known; // domains with any protected table
+    int *places; // of the result's columns in the table; null before the first row
+    MemoryContext row;
+};
+
+} // namespace
+
+static bool contains(const List *ids, Datum id) {
+    ListCell *cell;
+    foreach (cell, ids)
+        if (memcmp(lfirst(cell), DatumGetUUIDP(id), sizeof(pg_uuid_t)) == 0)
+            return true;
+    return false;
+}
+
+static List *with_id(List *ids, const Row &row, const char *column) {
+    return lappend(ids, DatumGetUUIDP(row.value(column)));
+}
+
+static bool controls(Oid relation, Oid role) {
+    return get_rel_name(relation) != nullptr && border::owns_relation(relation, role);
+}
+
+static Shown shown_to_caller(FunctionCallInfo fcinfo, const catalog::Reading &reading) {
+    InitMaterializedSRF(fcinfo, 0);
+    Shown shown = {};
+    shown.result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    shown.role = GetUserId();
+    shown.row = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr own row", ALLOCSET_DEFAULT_SIZES);
+    Lookup tables = Lookup::open("protected_table", reading);
+    ListCell *cell;
+    foreach (cell, tables.all_rows()) {
+        auto *row = static_cast<const Row *>(lfirst(cell));
+        shown.known = with_id(shown.known, *row, "domain");
+        if (controls(DatumGetObjectId(row->value("relation")), shown.role) &&
+            !contains(shown.own, row->value("domain")))
+            shown.own = with_id(shown.own, *row, "domain");
+    }
+    tables.close();
+    return shown;
+}
+
+// ---- a row ---------------------------------------------------------------------------------------------------------
+
+static int place_of(TupleDesc columns, const char *name) {
+    for (int i = 0; i < columns->natts; i++)
+        if (!TupleDescAttr(columns, i)->attisdropped && strcmp(NameStr(TupleDescAttr(columns, i)->attname), name) == 0)
+            return i;
+    elog(ERROR, "no column \"%s\"", name);
+}
+
+static void find_places(Shown *shown, TupleDesc columns) {
+    TupleDesc wanted = shown->result->setDesc;
+    shown->places = static_cast<int *>(palloc(sizeof(int) * wanted->natts));
+    for (int i = 0; i < wanted->natts; i++)
+        shown->places[i] = place_of(columns, NameStr(TupleDescAttr(wanted, i)->attname));
+}
+
+// Long values come along: what is read later would be read, and counted, by the caller.
+static void put(const Row &row, void *argument) {
+    auto *shown = static_cast<Shown *>(argument);
+    if (shown->places == nullptr)
+        find_places(shown, row.columns);
+    MemoryContext before = MemoryContextSwitchTo(shown->row);
+    HeapTuple whole = HeapTupleHasExternal(row.tuple) ? toast_flatten_tuple(row.tuple, row.columns) : row.tuple;
+    int n = row.columns->natts, wanted = shown->result->setDesc->natts;
+    auto *all = static_cast<Datum *>(palloc(sizeof(Datum) * n)),
+         *values = static_cast<Datum *>(palloc(sizeof(Datum) * wanted));
+    auto *missing = static_cast<bool *>(palloc(n)), *nulls = static_cast<bool *>(palloc(wanted));
+    heap_deform_tuple(whole, row.columns, all, missing);
+    for (int i = 0; i < wanted; i++) {
+        values[i] = all[shown->places[i]];
+        nulls[i] = missing[shown->places[i]];
+    }
+    tuplestore_putvalues(shown->result->setResult, shown->result->setDesc, values, nulls);
+    MemoryContextSwitchTo(before);
+    MemoryContextReset(shown->row);
+}
+
+// ---- the ledger ----------------------------------------------------------------------------------------------------
+
+static bool has_name(Oid relation, const char *qualified) {
+    List *names = border::qualified_name_list(qualified);
+    return list_length(names) == 2 &&
+           strcmp(strVal(linitial(names)), get_namespace_name(get_rel_namespace(relation))) == 0 &&
+           strcmp(strVal(lsecond(names)), get_rel_name(relation)) == 0;
+}
+
+// Of a table that is no longer protected: known by oid and name together. After a restore the oid alone may be another's.
+static void put_if_table_is_own(const Row &row, void *argument) {
+    auto *shown = static_cast<Shown *>(argument);
+    MemoryContext before = MemoryContextSwitchTo(shown->row);
+    Oid relation = DatumGetObjectId(row.value("relation_oid"));
+    bool own = controls(relation, shown->role) && has_name(relation, row.string("relation"));
+    MemoryContextSwitchTo(before);
+    MemoryContextReset(shown->row);
+    if (own)
+        put(row, shown);
+}
+
+// Domains that were joined into one of the caller's.
+static void add_joined(Shown *shown, const catalog::Reading &reading) {
+    Lookup domains = Lookup::open("privacy_domain", reading);
+    List *joined = NIL;
+    ListCell *cell;
+    foreach (cell, domains.all_rows()) {
+        auto *row = static_cast<const Row *>(lfirst(cell));
+        bool isnull;
+        Datum into = row->value("joined_into", &isnull);
+        if (!isnull && contains(shown->own, into) && !contains(shown->own, row->value("id")))
+            joined = with_id(joined, *row, "id");
+    }
+    domains.close();
+    shown->own = list_concat(shown->own, joined);
+}
+
+// Domains without a protected table whose owner, when they were last charged, the caller may act for.
+static List *left_behind(const Shown &shown, const catalog::Reading &reading) {
+    Lookup odometers = Lookup::open("odometer", reading);
+    List *found = NIL;
+    ListCell *cell;
+    foreach (cell, odometers.all_rows()) {
+        auto *row = static_cast<const Row *>(lfirst(cell));
+        Oid owner = get_role_oid(row->string("owner"), true);
+        if (OidIsValid(owner) && has_privs_of_role(shown.role, owner) && !contains(shown.known, row->value("id")) &&
+            !contains(shown.own, row->value("id")))
+            found = with_id(found, *row, "id");
+    }
+    odometers.close();
+    return found;
+}
+
+static void put_each(const char *table, const char *index, const catalog::Reading &reading, const List *ids,
+                     catalog::SeeRow see, Shown *shown) {
+    if (ids == NIL)
+        return;
+    Lookup rows = Lookup::open(table, reading);
+    ListCell *cell;
+    foreach (cell, ids)
+        rows.each_with("table_id", UUIDPGetDatum(static_cast<pg_uuid_t *>(lfirst(cell))), index, see, shown);
+    rows.close();
+}
+
+static void put_all(const char *table, const catalog::Reading &reading, Shown *shown) {
+    Lookup rows = Lookup::open(table, reading);
+    rows.each(put, shown);
+    rows.close();
+}
+
+DP_CALL(dp_own_ledger) {
+    catalog::Reading reading{GetActiveSnapshot()};
+    Shown shown = shown_to_caller(fcinfo, reading);
+    if (superuser_arg(shown.role)) {
+        put_all("ledger_row", reading, &shown);
+        return Datum(0);
+    }
+    add_joined(&shown, reading);
+    put_each("ledger_row", "ledger_row_table_id_idx", reading, shown.own, put, &shown);
+    put_each("ledger_row", "ledger_row_table_id_idx", reading, left_behind(shown, reading), put_if_table_is_own,
+             &shown);
+    return Datum(0);
+}
+
+// Of tables that are protected now.
+DP_CALL(dp_own_denials) {
+    border::UsageScope usage = border::UsageScope::enter();
+    catalog::Reading reading{GetActiveSnapshot()};
+    Shown shown = shown_to_caller(fcinfo, reading);
+    put_each("denial", "denial_table_id_idx", reading, shown.own, put, &shown);
+    usage.leave();
+    return Datum(0);
+}
+
+} // namespace dp::sql
