@@ -196,21 +196,21 @@ SELECT * FROM trial(format($$
 
 -- What this server has by default, and not after the remedies, which fit into a cell.
 SELECT severity, object, finding, remedy FROM dp_audit()
-WHERE object IN ('statistics functions', 'size functions', 'pg_class', 'server') AND finding !~ 'pg_stat_io';
+WHERE object IN ('statistics functions', 'statistics views', 'size functions', 'pg_class', 'server') AND finding !~ 'pg_stat_io';
 SELECT max(length(remedy)) < 350 AS short FROM dp_audit();
 BEGIN;
 DO $$
 DECLARE
     remedy text;
 BEGIN
-    FOR remedy IN SELECT a.remedy FROM dp_audit() a WHERE a.object IN ('statistics functions', 'size functions', 'pg_class') LOOP
+    FOR remedy IN SELECT a.remedy FROM dp_audit() a WHERE a.object IN ('statistics functions', 'statistics views', 'size functions', 'pg_class') LOOP
         EXECUTE remedy;
     END LOOP;
 END $$;
-SELECT object FROM dp_audit() WHERE object IN ('statistics functions', 'size functions', 'pg_class');
+SELECT object FROM dp_audit() WHERE object IN ('statistics functions', 'statistics views', 'size functions', 'pg_class');
 SET LOCAL ROLE regress_reader;
 SELECT attempt(s) FROM unnest('{SELECT * FROM pg_stat_all_tables,SELECT buffers_alloc FROM pg_stat_bgwriter,SELECT pg_stat_get_buf_alloc(),SELECT * FROM pg_stat_database,
-    SELECT pg_stat_get_live_tuples(1),SELECT pg_relation_size(1),SELECT pg_table_size(1),SELECT reltuples FROM pg_class}'::text[]) s;
+    SELECT pg_stat_get_live_tuples(1),SELECT pg_relation_size(1),SELECT pg_table_size(1),SELECT reltuples FROM pg_class,SELECT n_distinct FROM pg_stats}'::text[]) s;
 SELECT pg_column_size(1), count(relname) > 0 AS named FROM pg_class;
 ROLLBACK;
 

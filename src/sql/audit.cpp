@@ -342,6 +342,12 @@ FROM pg_proc p WHERE p.pronamespace = 'pg_catalog'::regnamespace
   AND p.proname IN ('pg_relation_size', 'pg_table_size', 'pg_indexes_size', 'pg_total_relation_size', 'pg_database_size',
                     'pg_tablespace_size')
   AND has_function_privilege('public', p.oid, 'EXECUTE') HAVING count(*) > 0)sql"},
+    {"warning", R"sql( -- a condition on them is asked of what they hide, and EXPLAIN ANALYZE counts it
+SELECT 'statistics views', format('PUBLIC may read %s: EXPLAIN ANALYZE tells how many distinct values and NULLs any column has',
+                                  string_agg(c.relname, ', ' ORDER BY c.relname)),
+       format('REVOKE SELECT ON %s FROM PUBLIC;', string_agg(c.oid::regclass::text, ', ' ORDER BY c.relname))
+FROM pg_class c WHERE c.relnamespace = 'pg_catalog'::regnamespace AND c.relname IN ('pg_stats', 'pg_stats_ext', 'pg_stats_ext_exprs')
+  AND has_any_column_privilege('public', c.oid, 'SELECT') HAVING count(*) > 0)sql"},
     {"warning", R"sql( -- whose function is called as whoever reads the view
 SELECT 'pg_stat_statements',
        'PUBLIC may read how many rows each statement returned: for dp_risk_records() it is the number of distinct records',
