@@ -52,7 +52,7 @@ INSERT INTO hides VALUES -- columns are compared with values of hidden rows
     ('dp_risk_records', 'columns', 'dp_risk_records(''SELECT count(*) FROM hidden_dp'', 1)'),
     ('dp_risk_output', 'columns', 'dp_risk_output(''SELECT count(*) FROM hidden_dp'', ''{7}'', epsilon => 1)'),
     ('dp_risk_summary', 'columns', 'dp_risk_summary(''SELECT count(*) FROM hidden_dp'')'),
-    ('dp_verify_ledger', 'value', 'dp_verify_ledger(''hidden'')'), ('dp_forget', 'value', 'dp_forget(''hidden'')'),
+    ('dp_requests_channel', 'value', 'dp_requests_channel(''hidden'')'), ('dp_verify_ledger', 'value', 'dp_verify_ledger(''hidden'')'), ('dp_forget', 'value', 'dp_forget(''hidden'')'),
     ('dp_report', 'value', 'dp_report(''hidden'')'), ('dp_report', 'request', 'dp_report(''hidden'', request => %s)'),
     ('dp_remaining', 'value', 'dp_remaining(''SELECT count(*) FROM hidden_dp'')'),
     -- a request is named: whether there is one with this number does not show

@@ -1348,6 +1348,11 @@ CREATE FUNCTION dp_set_review(relation regclass, reviewers regrole[])
 COMMENT ON FUNCTION dp_set_review(regclass, regrole[])
     IS 'says who decides on requests about a protected table without having seen a row';
 
+CREATE FUNCTION dp_requests_channel(relation regclass)
+    RETURNS text LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_requests_channel';
+COMMENT ON FUNCTION dp_requests_channel(regclass)
+    IS 'for who decides on requests about a protected table: the channel to LISTEN to, where the number of each new one is told';
+
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Controller: what weakens the protection
 -- ---------------------------------------------------------------------------------------------------------------------

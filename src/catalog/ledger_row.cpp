@@ -82,7 +82,9 @@ constexpr int kept_text = 8 * 1024;
 
 const char *beginning_of(const char *text) {
     static const char mark[] = " ... (cut)";
-    int kept = pg_mbcliplen(text, static_cast<int>(strlen(text)), kept_text - static_cast<int>(strlen(mark)));
+    int encoding = GetDatabaseEncoding() == PG_SQL_ASCII ? PG_UTF8 : GetDatabaseEncoding(); // see query/limits
+    int kept = pg_encoding_mbcliplen(encoding, text, static_cast<int>(strlen(text)),
+                                     kept_text - static_cast<int>(strlen(mark)));
     return psprintf("%s%s", pnstrdup(text, kept), mark);
 }
 

@@ -2,6 +2,7 @@
 
 #include "border/versions.hpp"
 #include "catalog/lookup.hpp"
+#include "catalog/reviewers.hpp"
 #include "catalog/parameters.hpp"
 #include "catalog/ways.hpp"
 
@@ -101,7 +102,7 @@ bool has_reviewers(const Reading &reading, Oid relation) {
 }
 
 // A superuser has the privileges of every role: only real membership counts, as for policies.
-static bool is_reviewer(const Reading &reading, Oid relation, Oid role) {
+bool is_reviewer(const Reading &reading, Oid relation, Oid role) {
     ListCell *cell;
     foreach (cell, reviewers_of(reading, relation)) {
         Oid reviewer = lfirst_oid(cell);

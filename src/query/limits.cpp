@@ -15,9 +15,21 @@ static void refuse_text() {
     refuse_size("the query is too long", max_text, "bytes", "Ask in several queries, or write shorter constants.");
 }
 
+// The ledger is in UTF-8, and any other encoding can be converted.
+static void check_encoding(const char *text) {
+    if (GetDatabaseEncoding() == PG_SQL_ASCII && !pg_verify_mbstr(PG_UTF8, text, static_cast<int>(strlen(text)), true))
+        ereport(
+            ERROR,
+            (errcode(ERRCODE_CHARACTER_NOT_IN_REPERTOIRE),
+             errmsg(
+                 "the query is not in UTF-8, and the encoding of the database, SQL_ASCII, does not say in which it is"),
+             errdetail("The ledger keeps queries in UTF-8. Nothing was charged."), errhint("Send its text in UTF-8.")));
+}
+
 void check_text(const char *text) {
     if (strnlen(text, max_text + 1) > max_text)
         refuse_text();
+    check_encoding(text);
 }
 
 void check_outputs(int outputs) {

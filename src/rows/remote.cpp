@@ -127,7 +127,8 @@ static void check_column(const char *theirs, Node *column) {
 DP_CALL(dp_is_other_column) {
     const auto *call = reinterpret_cast<const FuncExpr *>(fcinfo->flinfo->fn_expr);
     if (PG_ARGISNULL(0) || call == nullptr || !IsA(call, FuncExpr))
-        elog(ERROR, "is_other_column is for other servers of dp_rdr");
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("is_other_column needs a type and a column"),
+                        errhint("Servers that ask for a partition of theirs call it, with constants.")));
     check_column(text_to_cstring(PG_GETARG_TEXT_PP(0)), static_cast<Node *>(lsecond(call->args)));
     PG_RETURN_BOOL(false);
 }

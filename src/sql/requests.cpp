@@ -28,7 +28,6 @@
 #include "sql/row_json.hpp"
 #include "sql/statement.hpp"
 extern "C" {
-#include <commands/async.h>
 #include <storage/lock.h>
 }
 
@@ -388,11 +387,6 @@ static int64 store_request(const Visit &visit, const Asked &question, const Pric
     return DatumGetInt64(border::Spi::value(0, 1, &isnull));
 }
 
-// Anybody may listen: its number, and nothing on what becomes of it.
-void tell_listeners(int64 request) {
-    Async_Notify("dp_rdr_requests", psprintf(INT64_FORMAT, request));
-}
-
 DP_CALL(dp_request) {
     require(fcinfo, 0, "query");
     require(fcinfo, 1, "purpose");
@@ -413,7 +407,7 @@ DP_CALL(dp_request) {
     forget_old_requests(visit, *priced.settings, question.ask.asker.role);
     int64 request = store_request(visit, question, priced, purpose, decider, now, expires);
     visit.leave();
-    tell_listeners(request);
+    tell_listeners(*priced.settings, request);
     PG_RETURN_INT64(request);
 }
 

@@ -15,8 +15,8 @@ void lock_requester(const catalog::Settings &settings, Oid requester);
 void check_pending_requests(const catalog::Settings &settings, Oid requester);
 // The oldest that were withdrawn or have expired go.
 void forget_old_requests(const catalog::Visit &visit, const catalog::Settings &settings, Oid requester);
-// NOTIFY, with the number alone.
-void tell_listeners(int64 request);
+// NOTIFY on the table's channel, with the number alone.
+void tell_listeners(const catalog::Settings &settings, int64 request);
 
 // With its answer: the requester's once it is released, its table's owner's once it is drawn. 42501, 55000.
 const catalog::Requested *answered_request(int64 id);

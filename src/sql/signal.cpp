@@ -217,7 +217,7 @@ DP_CALL(dp_request_signal) {
     forget_old_requests(visit, *priced.settings, ask.asker.role);
     int64 request = store_signal(visit, wish, ask, priced, purpose, now, expires);
     visit.leave();
-    tell_listeners(request);
+    tell_listeners(*priced.settings, request);
     PG_RETURN_INT64(request);
 }
 

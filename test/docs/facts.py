@@ -307,7 +307,6 @@ def check_names():
     """Whatever is called dp_... on a page for users is of the extension, or made on that page."""
     known = {name for name, in psql("""SELECT DISTINCT proname FROM pg_proc WHERE proname ~ '^dp_'
         UNION SELECT 'dp_rdr' UNION SELECT relname FROM pg_class WHERE relname ~ '^dp_'""")}
-    known |= set(re.findall(r'Async_Notify\("(dp_\w+)"', (ROOT / "src/sql/requests.cpp").read_text()))
     known |= set(re.findall(r'_cursor\[\] = "(dp_\w+)"', (ROOT / "src/sql/answer.cpp").read_text()))
     found = []
     for page in ("README.md", "CHANGELOG.md", "doc/walks.md", "doc/analyst.md", "doc/controller.md", "doc/operations.md",

@@ -93,16 +93,25 @@ is(state_of($failing), 'charged', 'its charge stays');
 is(sqlstate($node, 'postgres', 'analyst', "SELECT dp_request('$slow', 'again')"), '55000', 'nor by requests');
 $node->safe_psql('postgres', q{DELETE FROM slow WHERE id = -1; SELECT dp_resume('slow_dp', 'analyst')});
 
-# What listeners hear, and when: the number of a request that was committed.
+# What listeners hear, and when: the number of a request that was committed, on a channel that those who decide are told.
+my $channel = psql_as($node, 'postgres', 'controller', "SELECT dp_requests_channel('people')");
+like($channel, qr/^dp_rdr_[0-9a-f]{32}$/, 'the channel of a table');
+is(psql_as($node, 'postgres', 'controller', "SELECT dp_requests_channel('people_dp')"), $channel, 'or of its restricted view');
+isnt(psql_as($node, 'postgres', 'controller', "SELECT dp_requests_channel('slow')"), $channel, 'another for another');
+is(sqlstate($node, 'postgres', 'analyst', "SELECT dp_requests_channel('people')"), '42501', 'who asks does not know it');
+my (undef, undef, $traced) = $node->psql('postgres',
+    "SET trace_notify = on; SET client_min_messages = debug1; SELECT dp_request('SELECT count(*) FROM people_dp', 'traced')",
+    extra_params => [ '-U', 'analyst' ]);
+unlike($traced, qr/dp_rdr_[0-9a-f]/, 'nor is told it when he asks');
 my $listener = $node->background_psql('postgres', on_error_stop => 0);
-$listener->query_safe('LISTEN dp_rdr_requests');
+$listener->query_safe("LISTEN dp_rdr_requests; LISTEN $channel");
 psql_as($node, 'postgres', 'analyst', "BEGIN; SELECT dp_request('SELECT count(*) FROM people_dp', 'secret words'); ROLLBACK");
 my $heard = request('SELECT count(*) AS n FROM people_dp');
 my $said = $listener->query('SELECT 1');
 psql_as($node, 'postgres', 'controller', "SELECT dp_approve($heard, basis => 'public')");
 $said .= $listener->query('SELECT 2');
-my @payloads = $said =~ /Asynchronous notification "dp_rdr_requests" with payload "([^"]*)"/g;
-is_deeply(\@payloads, [$heard], 'one number, and nothing on decisions');
+my @told = $said =~ /Asynchronous notification "(\w+)" with payload "([^"]*)"/g;
+is_deeply(\@told, [ $channel, $heard ], 'one number, and nothing on decisions');
 $listener->quit;
 
 # Moved to another server: what waits is decided there, what is answered is fetched there, the next number is new.

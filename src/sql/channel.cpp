@@ -1,0 +1,60 @@
+// The channel on which those who decide hear of new requests. Anybody may LISTEN to any channel, and is told the payload and the
+// process of whoever asks: so its name is known to the owner and the reviewers of a table alone.
+#include "border/guard.hpp"
+#include "border/versions.hpp"
+#include "catalog/lookup.hpp"
+#include "catalog/reviewers.hpp"
+#include "catalog/settings.hpp"
+#include "sql/requests.hpp"
+extern "C" {
+#include <commands/async.h>
+}
+
+namespace dp::sql {
+
+constexpr int channel_bytes = 16;
+
+// Nobody else sees the uuid of a domain, which is random.
+static const char *channel_of(const char *id, Oid relation) {
+    const char *secret = psprintf("dp_rdr requests %s %u", id, relation);
+    bytea *hash = DatumGetByteaPP(DirectFunctionCall1(sha256_bytea, CStringGetTextDatum(secret)));
+    StringInfoData name;
+    initStringInfo(&name);
+    appendStringInfoString(&name, "dp_rdr_");
+    for (int i = 0; i < channel_bytes; i++)
+        appendStringInfo(&name, "%02x", static_cast<unsigned char>(VARDATA_ANY(hash)[i]));
+    return name.data;
+}
+
+// trace_notify, which everybody may set, prints the name.
+void tell_listeners(const catalog::Settings &settings, int64 request) {
+    border::SettingsScope scope = border::SettingsScope::enter_for_catalog();
+    Async_Notify(channel_of(settings.id_text, settings.relation), psprintf(INT64_FORMAT, request));
+    scope.leave();
+}
+
+static Oid table_behind(const catalog::Reading &reading, Oid argument) {
+    catalog::Lookup views = catalog::Lookup::open("restricted_view", reading);
+    const catalog::Row *view = catalog::only(views.rows(ObjectIdGetDatum(argument)));
+    Oid relation = view == nullptr ? argument : DatumGetObjectId(view->value("relation"));
+    views.close();
+    return relation;
+}
+
+// 42501 for whoever does not decide, whether the table is protected or not.
+DP_CALL(dp_requests_channel) {
+    catalog::Reading reading = catalog::Reading::open();
+    Oid relation = table_behind(reading, PG_GETARG_OID(0)), role = GetUserId();
+    const char *name = get_rel_name(relation);
+    if (name == nullptr)
+        ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relation)));
+    const catalog::Bound *bound = catalog::read_bound(reading, relation);
+    if (bound == nullptr || !(border::owns_relation(relation, role) || catalog::is_reviewer(reading, relation, role)))
+        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                        errmsg("role \"%s\" decides on no request about %s", GetUserNameFromId(role, false), name),
+                        errhint("The owner of a protected table decides, and whom dp_set_review() names.")));
+    reading.close();
+    return CStringGetTextDatum(channel_of(bound->id_text, relation));
+}
+
+} // namespace dp::sql
