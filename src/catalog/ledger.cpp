@@ -180,9 +180,16 @@ void refuse(const Entry &entry) {
     case Outcome::gone:
         refuse_gone(*entry.claim);
         break;
+    case Outcome::lost:
+        ereport(ERROR, (errcode(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN), errmsg("no answer is released"),
+                        errdetail("It is not known whether the charge was committed."),
+                        errhint("The controller sees in the ledger whether it was. The server log tells the cause.")));
+        break;
     default:
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("charge was not committed; no answer is released"), errhint("%s", hint_for(entry))));
+        ereport(ERROR, (errcode(entry.verdict.outcome == Outcome::busy ? ERRCODE_LOCK_NOT_AVAILABLE
+                                                                       : ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("charge was not committed; no answer is released"), errdetail("Nothing was charged."),
+                        errhint("%s", hint_for(entry))));
     }
     pg_unreachable();
 }

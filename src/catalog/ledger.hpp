@@ -65,10 +65,11 @@ enum class RequestKind : uint32 {
     settle
 };
 
-// Only `committed` lets the caller go on; whatever fails leaves `pending`. busy: somebody else holds the odometer, nothing was
+// Only `committed` lets the caller go on; whatever fails before the commit leaves `pending`. lost: it is not known whether it is
+// committed, or something failed behind the commit. busy: somebody else holds the odometer, nothing was
 // done, and it may be tried again. ahead: the odometer is in an epoch that its table has not come to. gone: the request that it pays for
 // is not pending, or somebody is changing it; nothing was done.
-enum class Outcome : uint32 { pending = 0, committed = 1, denied = 2, changing = 3, busy = 4, ahead = 5, gone = 6 };
+enum class Outcome : uint32 { pending = 0, committed = 1, denied = 2, changing = 3, busy = 4, ahead = 5, gone = 6, lost = 7 };
 
 // Why a controller's own call was denied. Of an analyst's request it stays empty.
 struct Reason {

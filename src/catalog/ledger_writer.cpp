@@ -645,7 +645,9 @@ bool try_items(Item *items, int n) {
     bool locked = error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE;
     bool over = durable || locked || n == 1;
     for (int i = 0; over && i < n; i++) {
-        if (locked && !durable)
+        if (durable)
+            items[i].entry->verdict.outcome = Outcome::lost;
+        else if (locked)
             items[i].entry->verdict.outcome = Outcome::busy;
         if (i == 0)
             log_failure(*items[i].entry, error);

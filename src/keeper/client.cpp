@@ -15,13 +15,13 @@ struct Conversation {
     const char *part;  // what is there to be read, a copy
     Size size, at;
     bool last;
-    bool lost;             // what is read is zeros from here on
+    Loss lost;             // what is read is zeros from here on, unless none
     StringInfoData buffer; // of the part
 };
 } // namespace
 
 [[noreturn]] static void refuse_no_slot() {
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("no background worker could be started"),
+    ereport(ERROR, (errcode(ERRCODE_TOO_MANY_CONNECTIONS), errmsg("no background worker could be started"),
                     errdetail("Nothing was charged."),
                     errhint("All background workers are in use. Try again, or ask the administrator to raise "
                             "\"max_worker_processes\".")));
@@ -31,18 +31,25 @@ struct Conversation {
 // The server has taken one on, which does not join those of this library.
 [[noreturn]] static void refuse_not_started() {
     ereport(ERROR,
-            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("no background worker could be started"),
+            (errcode(ERRCODE_CANNOT_CONNECT_NOW), errmsg("no background worker could be started"),
              errdetail("Nothing was charged."),
              errhint("If the library of dp_rdr was replaced while this session was running, reconnect. Otherwise "
                      "the server's log says why none has started.")));
     pg_unreachable();
 }
 
-[[noreturn]] static void refuse_lost() {
+[[noreturn]] static void refuse_lost(Loss loss) {
+    if (loss == Loss::uncharged)
+        ereport(ERROR,
+                (errcode(ERRCODE_CANNOT_CONNECT_NOW), errmsg("no answer is released"),
+                 errdetail("The background worker that had the request has ended. Nothing was charged."), errhint("Ask again.")));
     ereport(ERROR,
-            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("no answer is released"),
-             errdetail("The background worker that had the request has ended. A charge may have been committed."),
-             errhint("The controller sees in the ledger whether it was. Ask again.")));
+            (errcode(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN), errmsg("no answer is released"),
+             loss == Loss::charged
+                 ? errdetail("The background worker that had the request has ended. What was charged stays.")
+                 : errdetail("The background worker that had the request has ended while it was charged. It is not known "
+                             "whether the charge was committed."),
+             errhint("The controller sees in the ledger what was charged. Ask again.")));
     pg_unreachable();
 }
 
@@ -65,7 +72,7 @@ static bool keeper_is_there(Conversation *talk, State state) {
         talk->start = GetCurrentTimestamp();
     if (TimestampDifferenceExceeds(talk->start, GetCurrentTimestamp(), started ? starting_patience_ms : patience_ms)) {
         if (state != State::pending)
-            refuse_lost(); // it is charged
+            refuse_lost(Loss::charged);
         if (started)
             refuse_not_started();
         refuse_no_slot();
@@ -83,7 +90,7 @@ static void wait_for_part(Conversation *talk) {
     const Slot &slot = pool()->slots[talk->slot];
     for (bool there = talk->started;;) {
         Size size = part_there(talk->slot, &talk->last, &talk->lost);
-        if (talk->lost)
+        if (talk->lost != Loss::none)
             return;
         if (size > 0) {
             resetStringInfo(&talk->buffer);
@@ -109,7 +116,7 @@ static void read_bytes(Conversation *talk, void *into, Size size) {
                 elog(ERROR, "an answer of dp_rdr is cut short");
             wait_for_part(talk);
         }
-        if (talk->lost) {
+        if (talk->lost != Loss::none) {
             memset(to, 0, size);
             return;
         }
@@ -125,16 +132,16 @@ static void read_bytes(Conversation *talk, void *into, Size size) {
 
 constexpr Size least_buffer = 16 * 1024; // what an answer comes in, part by part
 
-static int wait_for_slot(Kind kind, Oid role, Oid session_role, Size size) {
+static int wait_for_slot(Kind kind, Oid role, Oid session_role, Oid relation, Size size) {
     if (size > request_limit)
         ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
                         errmsg("a query on a restricted view and its parameters are longer than %zu bytes together",
                                request_limit)));
-    int slot = reserve_slot(kind, role, session_role, Max(size, least_buffer));
+    int slot = reserve_slot(kind, role, session_role, relation, Max(size, least_buffer));
     if (slot >= 0)
         return slot;
     ConditionVariablePrepareToSleep(slot_freed());
-    while ((slot = reserve_slot(kind, role, session_role, Max(size, least_buffer))) < 0)
+    while ((slot = reserve_slot(kind, role, session_role, relation, Max(size, least_buffer))) < 0)
         (void)ConditionVariableTimedSleep(slot_freed(), look_ms, PG_WAIT_EXTENSION);
     ConditionVariableCancelSleep();
     return slot;
@@ -146,11 +153,11 @@ static void abandon_slot(int, Datum slot) {
 
 // Sends the bytes, lets `read` take the answer, and frees the slot, whatever happens.
 template <class Read>
-static void converse(Kind kind, Oid role, Oid session_role, const StringInfoData &bytes, Read &&read) {
+static void converse(Kind kind, const catalog::Asker &asker, Oid relation, const StringInfoData &bytes, Read &&read) {
     (void)pool();
     Conversation talk = {};
     initStringInfo(&talk.buffer);
-    talk.slot = wait_for_slot(kind, role, session_role, bytes.len);
+    talk.slot = wait_for_slot(kind, asker.role, asker.session_role, relation, bytes.len);
     PG_ENSURE_ERROR_CLEANUP(abandon_slot, Int32GetDatum(talk.slot));
     {
         memcpy(buffer_of(pool()->slots[talk.slot]), bytes.data, bytes.len);
@@ -158,7 +165,7 @@ static void converse(Kind kind, Oid role, Oid session_role, const StringInfoData
         read(&talk);
     }
     PG_END_ENSURE_ERROR_CLEANUP(abandon_slot, Int32GetDatum(talk.slot));
-    if (talk.last || talk.lost)
+    if (talk.last || talk.lost != Loss::none)
         free_slot(talk.slot);
     else
         abandon(talk.slot); // what follows is not wanted
@@ -177,20 +184,31 @@ namespace {
 struct Received {
     Reply reply;
     border::Reader block; // an error, or facts, or an entry's outcome
+    Loss loss;            // of Reply::lost
 };
 } // namespace
 
 static Received receive(Conversation *talk) {
     Received received = {};
     read_bytes(talk, &received.reply, sizeof received.reply);
+    received.loss = talk->lost;
     if (received.reply == Reply::lost)
         return received;
     uint32 size;
     read_bytes(talk, &size, sizeof size);
     received.block = read_block(talk, size);
-    if (talk->lost)
+    received.loss = talk->lost;
+    if (talk->lost != Loss::none)
         received.reply = Reply::lost;
     return received;
+}
+
+static bool is_lost(const Conversation *talk, Received *end) {
+    if (talk->lost == Loss::none)
+        return false;
+    end->reply = Reply::lost;
+    end->loss = talk->lost;
+    return true;
 }
 
 // Rows, each behind its length; after the last a 0, or no_row and an error.
@@ -199,9 +217,7 @@ static void receive_rows(Conversation *talk, Tuplestorestate *rows, TupleDesc de
     for (;;) {
         uint32 size;
         read_bytes(talk, &size, sizeof size);
-        if (talk->lost)
-            end->reply = Reply::lost;
-        if (size == 0)
+        if (is_lost(talk, end) || size == 0)
             break;
         if (size == another_reply) {
             *end = receive(talk);
@@ -209,10 +225,8 @@ static void receive_rows(Conversation *talk, Tuplestorestate *rows, TupleDesc de
         }
         auto *tuple = static_cast<MinimalTuple>(palloc(size));
         read_bytes(talk, tuple, size);
-        if (talk->lost) {
-            end->reply = Reply::lost;
+        if (is_lost(talk, end))
             break;
-        }
         ExecStoreMinimalTuple(tuple, slot, true);
         tuplestore_puttupleslot(rows, slot);
     }
@@ -222,7 +236,7 @@ static void receive_rows(Conversation *talk, Tuplestorestate *rows, TupleDesc de
 [[noreturn]] static void refuse(Received *received) {
     if (received->reply == Reply::error)
         raise_error(&received->block);
-    refuse_lost();
+    refuse_lost(received->loss);
 }
 
 release::Facts ask(const release::Ask &what, Tuplestorestate *rows, TupleDesc desc, StringInfo sent) {
@@ -231,7 +245,7 @@ release::Facts ask(const release::Ask &what, Tuplestorestate *rows, TupleDesc de
     *sent = writer.bytes;
     Received received = {};
     release::Facts facts = {};
-    converse(Kind::answer, what.asker.role, what.asker.session_role, writer.bytes, [&](Conversation *talk) {
+    converse(Kind::answer, what.asker, what.view, writer.bytes, [&](Conversation *talk) {
         received = receive(talk);
         if (received.reply != Reply::answer)
             return;
@@ -247,7 +261,7 @@ release::Settled approve(const release::Approval &approval, const catalog::Asker
     border::Writer writer = border::Writer::begin();
     write_approval(&writer, approval);
     Received received = {};
-    converse(Kind::approve, approver.role, approver.session_role, writer.bytes,
+    converse(Kind::approve, approver, InvalidOid, writer.bytes,
              [&](Conversation *talk) { received = receive(talk); });
     if (received.reply != Reply::done)
         refuse(&received);
@@ -258,7 +272,7 @@ int choose_limit(const release::LimitWish &wish, const catalog::Asker &asker) {
     border::Writer writer = border::Writer::begin();
     write_wish(&writer, wish);
     Received received = {};
-    converse(Kind::limit, asker.role, asker.session_role, writer.bytes,
+    converse(Kind::limit, asker, wish.view, writer.bytes,
              [&](Conversation *talk) { received = receive(talk); });
     if (received.reply != Reply::done)
         refuse(&received);
@@ -269,10 +283,12 @@ void deliver(catalog::Entry *entry) {
     border::Writer writer = border::Writer::begin();
     catalog::encode(*entry, &writer.bytes);
     Received received = {};
-    converse(Kind::charge, entry->what->asker.role, entry->what->asker.session_role, writer.bytes,
+    converse(Kind::charge, entry->what->asker, entry->what->settings->view, writer.bytes,
              [&](Conversation *talk) { received = receive(talk); });
-    if (received.reply == Reply::lost)
-        return; // the verdict is what it was: pending
+    if (received.reply == Reply::lost && received.loss != Loss::uncharged) {
+        entry->verdict.outcome = catalog::Outcome::lost;
+        return;
+    }
     if (received.reply != Reply::done)
         refuse(&received);
     entry->verdict = received.block.take<catalog::Verdict>();

@@ -121,6 +121,20 @@ static void keep() {
     }
 }
 
+// Of all that a keeper writes to the log, where log_line_prefix knows no database of a background worker. It says nothing to a
+// client: what he is told is written anew.
+static void name_database(void *name) {
+    errcontext("background worker of database \"%s\"", static_cast<const char *>(name));
+}
+
+static void name_in_log() {
+    static char name[NAMEDATALEN];
+    static ErrorContextCallback callback = {nullptr, name_database, name};
+    strlcpy(name, get_database_name(MyDatabaseId), sizeof name);
+    callback.previous = error_context_stack;
+    error_context_stack = &callback;
+}
+
 static void work(Oid database) {
     set_handlers();
     rows::become_keeper();
@@ -130,6 +144,7 @@ static void work(Oid database) {
     BackgroundWorkerInitializeConnectionByOid(database, InvalidOid, 0);
     border::force_settings();
     StartTransactionCommand();
+    name_in_log();
     (void)pool();
     CommitTransactionCommand();
     if (enter_pool() < 0)

@@ -14,7 +14,7 @@ namespace dp::keeper {
 
 // A session may have another library than a keeper: the file was replaced while it ran. Whatever changes in this file or in
 // a message raises this number, which is part of the directory's name: each layout has a pool of its own.
-constexpr uint32 layout_number = 11;
+constexpr uint32 layout_number = 12;
 
 constexpr int max_databases = 64; // that have a pool at the same time
 constexpr int max_keepers = 16;   // of a database
@@ -34,6 +34,9 @@ enum class Kind : uint32 {
     limit,   // how many rows of a unit shall count, of a controller's own call
     charge   // of a controller's own call, or another entry of the ledger
 };
+
+// What is known of the charge of a request whose keeper has ended. 0: none has.
+enum class Loss : uint32 { none, uncharged, unknown, charged };
 
 struct Slot {
     pg_atomic_uint32 state; // State; read without the lock, written under it
@@ -58,7 +61,9 @@ struct Slot {
     Size capacity, filled;
     bool last;  // no other part follows
     bool taken; // the client has what was there
-    bool lost;  // nothing follows, not even what is in the buffer
+    bool committing; // its charge is being committed
+    Loss lost;       // nothing follows, not even what is in the buffer
+    Oid relation;    // the view or table that it is about, where its client can tell
 };
 
 enum class Life : uint32 { none, starting, idle, woken, busy };

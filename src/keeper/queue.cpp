@@ -50,7 +50,7 @@ static int free_slot_for(Oid login, Size size) {
     return room ? found : -1;
 }
 
-int reserve_slot(Kind kind, Oid role, Oid session_role, Size size) {
+int reserve_slot(Kind kind, Oid role, Oid session_role, Oid relation, Size size) {
     dsa_pointer buffer = dsa_allocate_extended(area(), size, DSA_ALLOC_NO_OOM);
     if (!DsaPointerIsValid(buffer))
         return -1;
@@ -59,7 +59,9 @@ int reserve_slot(Kind kind, Oid role, Oid session_role, Size size) {
     if (found >= 0) {
         Slot &slot = slot_at(found);
         slot.kind = kind;
-        slot.cancelled = slot.last = slot.lost = false;
+        slot.cancelled = slot.last = slot.committing = false;
+        slot.lost = Loss::none;
+        slot.relation = relation;
         slot.alone =
             kind == Kind::approve || kind == Kind::limit; // its charges are one keeper's from the first to the last
         slot.taken = true;
@@ -127,12 +129,12 @@ bool submit(int index, Size size) {
     return idle;
 }
 
-Size part_there(int index, bool *last, bool *lost) {
+Size part_there(int index, bool *last, Loss *lost) {
     Size size = 0;
     LWLockAcquire(&pool()->lock, LW_SHARED);
     const Slot &slot = slot_at(index);
     *lost = slot.lost;
-    if (!slot.lost && !slot.taken) {
+    if (slot.lost == Loss::none && !slot.taken) {
         size = slot.filled;
         *last = slot.last;
     }
@@ -327,6 +329,7 @@ static void back_to_pending(int index, bool alone, TimestampTz retry) {
     lock();
     Slot &slot = slot_at(index);
     slot.keeper = -1;
+    slot.committing = false;
     if (alone && !slot.alone)
         slot.since = GetCurrentTimestamp();
     slot.alone = slot.alone || alone;
@@ -348,6 +351,13 @@ void put_back(int index) {
 
 void hand_back(int index) {
     back_to_pending(index, false, 0);
+}
+
+void mark_committing(const int *slots, int n) {
+    lock();
+    for (int i = 0; i < n; i++)
+        slot_at(slots[i]).committing = true;
+    unlock();
 }
 
 void mark_running(int index) {
@@ -440,6 +450,13 @@ bool send_part(int index, const void *bytes, Size size, bool last) {
     return !cancelled;
 }
 
+// Under the lock.
+static Loss loss_of(const Slot &slot) {
+    if (state_of(slot) != State::charging)
+        return Loss::charged;
+    return slot.committing ? Loss::unknown : Loss::uncharged;
+}
+
 // Under the lock. Its client is told; a slot whose client has gone is freed. The buffer stays as it is: the client may be
 // about to copy it.
 static bool fail(Slot &slot) {
@@ -448,7 +465,7 @@ static bool fail(Slot &slot) {
         set_state(slot, State::writing);
         return false;
     }
-    slot.lost = true;
+    slot.lost = loss_of(slot);
     set_state(slot, State::done);
     SetLatch(&slot.client->procLatch);
     return true;

@@ -8,12 +8,12 @@ namespace dp::keeper {
 // ---- clients ----
 
 // A slot in state `writing` with a buffer of at least `size` bytes; -1 when there is none, or no memory, for this login now.
-int reserve_slot(Kind kind, Oid role, Oid session_role, Size size);
+int reserve_slot(Kind kind, Oid role, Oid session_role, Oid relation, Size size);
 // The request is in its buffer. Returns false when no keeper was idle.
 bool submit(int slot, Size size);
 // What the keeper has written and the client not yet taken: its size, 0: nothing yet. `last`: nothing follows. `lost`: nothing
 // comes any more, and what came before is no answer.
-Size part_there(int slot, bool *last, bool *lost);
+Size part_there(int slot, bool *last, Loss *lost);
 void part_taken(int slot);
 // After the last part, or before the slot was submitted.
 void free_slot(int slot);
@@ -38,6 +38,8 @@ bool somebody_is_pending();
 void put_back(int slot);
 // Untouched, to be taken with the next ones.
 void hand_back(int slot);
+// From here on nobody can tell whether its charge is durable, should this keeper end, until it is marked otherwise.
+void mark_committing(const int *slots, int n);
 // The keeper that has it goes on with it.
 void mark_running(int slot);
 // Charged; any keeper may read it.

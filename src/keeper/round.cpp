@@ -11,10 +11,12 @@
 #include "catalog/ledger_writer.hpp"
 #include "keeper/queue.hpp"
 #include "keeper/stream.hpp"
+#include "keeper/waiters.hpp"
 #include "release/round.hpp"
 #include "release/row_limit.hpp"
 #include "release/signal.hpp"
 #include "rows/caught.hpp"
+#include "rows/opened.hpp"
 
 namespace dp::keeper {
 
@@ -170,12 +172,17 @@ template <class Raise> static ErrorData *error_of(Request *request, Raise &&rais
     return error;
 }
 
-// What a reading has raised outside of rows/caught, without the words of other servers.
-static const ErrorData *presentable(Request *request, const ErrorData *error) {
-    if (!request->question->remote)
-        return error;
-    const ErrorData *replaced = error_of(request, [&] { rows::replace_remote_error(request->question, error); });
-    return replaced == nullptr ? error : replaced;
+// What was raised behind the charge, under the one SQLSTATE that says so; what a reading has raised outside of rows/caught is
+// without the words of other servers.
+static const ErrorData *behind_charge_of(Request *request, ErrorData *error) {
+    if (request->question->remote) {
+        ErrorData *replaced = error_of(request, [&] { rows::replace_remote_error(request->question, error); });
+        error = replaced == nullptr ? error : replaced;
+    }
+    error->sqlerrcode = ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN;
+    if (error->hint == nullptr)
+        error->hint = pstrdup("What was charged stays. Ask again.");
+    return error;
 }
 
 static void reply_outcome(Request *request) {
@@ -215,11 +222,16 @@ template <class Put> static void each_row(const release::Answer &answer, Put &&p
     pg_unreachable();
 }
 
-// What was checked stays as it is until it has been read, over the transactions in between.
+// What was checked stays as it is until it has been read, over the transactions in between. All that the reading will open is
+// locked here: behind the charge it waits for nobody. Who waits for one of the locks has his turn first: with those that were
+// charged before the requests end that hold him up.
 static void lock_for_request(Request *request) {
     List *tables = find_all_inheritors(request->question->settings->relation, AccessShareLock, nullptr);
+    const List *opened = rows::lock_opened(list_concat_unique_oid(tables, request->question->checked));
+    if (!request->paid && is_waited_for(opened))
+        refuse_locked();
     ListCell *cell;
-    foreach (cell, list_concat_unique_oid(tables, request->question->checked)) {
+    foreach (cell, opened) {
         auto *lock = static_cast<LockRelId *>(palloc(sizeof(LockRelId)));
         lock->relId = lfirst_oid(cell);
         lock->dbId = MyDatabaseId;
@@ -310,10 +322,10 @@ static bool prepare_answer(Request *request) {
     if (takes_long(request) && !request->alone)
         return false;
     border::check_stack_room();
+    lock_for_request(request);
     request->round =
         release::begin(request->question, request->terms, request->ask.refines ? &request->ask.refinable : nullptr);
     request->entry = release::due(request->round);
-    lock_for_request(request);
     return true;
 }
 
@@ -359,13 +371,13 @@ static void prepare_approval(Request *request) {
     read_decision(request, approval, &parent);
     border::RoleScope requester = border::RoleScope::enter(request->role);
     prepare_requested(request, parent);
+    lock_for_request(request);
     request->round = request->signal == nullptr ? release::begin(request->question, request->terms, nullptr)
                                                 : release::begin(request->signal, request->terms);
     request->claim = static_cast<catalog::Claim *>(palloc(sizeof(catalog::Claim)));
     *request->claim = release::claim_of(*request->decision);
     request->entry = release::due(request->round);
     request->entry->claim = request->claim;
-    lock_for_request(request);
     requester.leave();
 }
 
@@ -378,12 +390,12 @@ static void prepare_limit(Request *request) {
     *wish = read_wish(&reader);
     request->wish = wish;
     request->question = release::resolve_limit(*wish, catalog::Asker{request->role, request->session_role});
+    lock_for_request(request);
     auto *charge = static_cast<catalog::Charge *>(palloc(sizeof(catalog::Charge)));
     *charge = release::limit_charge(request->question, *wish);
     request->entry = static_cast<catalog::Entry *>(palloc(sizeof(catalog::Entry)));
     *request->entry = catalog::entry_for(*charge);
     border::check_stack_room();
-    lock_for_request(request);
 }
 
 static void prepare_charge(Request *request) {
@@ -409,7 +421,7 @@ static const char *lock_timeout_of(const Request *request) {
 
 [[noreturn]] static void refuse_changed() {
     ereport(ERROR,
-            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+            (errcode(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN),
              errmsg("the table or its settings changed while it was asked"), errhint("Its charge stays. Ask again.")));
     pg_unreachable();
 }
@@ -436,7 +448,7 @@ static ErrorData *long_error(Request *request) {
 
 static ErrorData *locked_error(Request *request) {
     return error_of(request, [] {
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+        ereport(ERROR, (errcode(ERRCODE_LOCK_NOT_AVAILABLE),
                         errmsg("the restricted view or its table is locked by another transaction"),
                         errdetail("Nothing was charged."),
                         errhint("Ask again when the change of the table has ended. A transaction that has locked the "
@@ -458,12 +470,17 @@ static bool is_away(const Request *request, const ErrorData *error) {
            ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_CONNECTION_EXCEPTION;
 }
 
+// Whoever waits for the other: nobody knows who, and nothing was charged.
+static bool is_locked(const ErrorData *error) {
+    return error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE || error->sqlerrcode == ERRCODE_T_R_DEADLOCK_DETECTED;
+}
+
 // The request is answered or put back: nothing more is done with it now. Null, for in_batch.
 static Request *end_unprepared(Request *request, ErrorData *error) {
     bool too_long = took_too_long(request, error);
     if (is_away(request, error))
         error = away_error(request);
-    bool waits = error == nullptr || error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE;
+    bool waits = error == nullptr || is_locked(error);
     if ((waits && !out_of_patience(request)) || (too_long && !request->alone))
         put_back(request->slot);
     else
@@ -511,6 +528,8 @@ static void commit(catalog::Entry **entries, const int *slots, int n) {
     instr_time start, time;
     INSTR_TIME_SET_CURRENT(start);
     take_charge_turn(slots != nullptr && !pool()->slots[slots[0]].alone);
+    if (slots != nullptr)
+        mark_committing(slots, n);
     catalog::commit_charges(entries, n);
     give_charge_turn();
     INSTR_TIME_SET_CURRENT(time);
@@ -549,6 +568,11 @@ static bool ends_with_charge(Request *request) {
 
 // ---- after the charge: the rows ------------------------------------------------------------------------------------
 
+// For a lock that was not taken before, of a catalog for instance. Its holder does not wait for this keeper: the client cannot take
+// one while he waits, and what he held was met before the charge.
+constexpr const char *behind_charge = "30s";
+constexpr int behind_charge_ms = 30000;
+
 // A failure that may tell something about a row ends what its role may ask (architecture.md, 3.6).
 static void suspend(Request *request) {
     catalog::Charge nothing = catalog::suspension_of(*request->question->settings, request->question->asker,
@@ -583,14 +607,14 @@ static void send_rows(Stream *stream, const release::Answer &answer) {
 
 // Reads the rows, the first time, and takes the step that is paid: false: it has ended with an error.
 static bool take_step(Request *request) {
-    ErrorData *error = in_transaction(request, "2s", 0, [&] {
+    ErrorData *error = in_transaction(request, behind_charge, 0, [&] {
         border::set_locally("TimeZone", request->ask.time_zone);
         release::step(request->round);
     });
     if (rows::take_suspension())
         suspend(request);
     if (error != nullptr)
-        reply_error(request, presentable(request, error));
+        reply_error(request, behind_charge_of(request, error));
     return error == nullptr;
 }
 
@@ -628,7 +652,7 @@ static void answer(Request *request) {
         return;
     Stream stream = open_stream(request->slot);
     const catalog::Storing *storing = nullptr;
-    ErrorData *error = in_transaction(request, "2s", 0, [&] {
+    ErrorData *error = in_transaction(request, behind_charge, 0, [&] {
         border::set_locally("TimeZone", request->ask.time_zone);
         release::Answer answer = release::finish(request->round);
         storing = answer.storing;
@@ -645,7 +669,7 @@ static void answer(Request *request) {
     }
     if (error != nullptr) {
         border::Writer writer = border::Writer::begin();
-        write_error(&writer, presentable(request, error));
+        write_error(&writer, behind_charge_of(request, error));
         uint32 mark = another_reply;
         if (stream.begun)
             put_bytes(&stream, &mark, sizeof mark);
@@ -659,7 +683,7 @@ static void answer(Request *request) {
 // ---- approvals -----------------------------------------------------------------------------------------------------
 
 [[noreturn]] static void refuse_unsettled(int64 id) {
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+    ereport(ERROR, (errcode(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN),
                     errmsg("the answer to request " INT64_FORMAT " was not stored", id), errdetail("Its charge stays."),
                     errhint("The server log tells the cause. It has to be asked for again.")));
     pg_unreachable();
@@ -692,7 +716,7 @@ static void settle(Request *request, catalog::Settling *settling) {
 // Reads the rows. Nothing of the answer goes to who has permitted it.
 static void answer_requester(Request *request) {
     catalog::Settling *settling = nullptr;
-    ErrorData *error = in_transaction(request, "2s", 0, [&] {
+    ErrorData *error = in_transaction(request, behind_charge, 0, [&] {
         border::set_locally("TimeZone", request->ask.time_zone);
         if (request->signal != nullptr) {
             settling = release::settle(*request->decision, release::finish_signal(request->round),
@@ -707,7 +731,7 @@ static void answer_requester(Request *request) {
     if (rows::take_suspension())
         suspend(request);
     if (error != nullptr)
-        reply_error(request, presentable(request, error));
+        reply_error(request, behind_charge_of(request, error));
     else
         settle(request, settling);
 }
@@ -743,13 +767,15 @@ static bool charge_next(Request *request) {
         settle_denied(request);
         return false;
     }
-    reply_error(request, error_of(request, [&] { catalog::refuse(*request->entry); }));
+    ErrorData *error = error_of(request, [&] { catalog::refuse(*request->entry); });
+    bool denied = request->entry->verdict.outcome == catalog::Outcome::denied;
+    reply_error(request, denied ? error : behind_charge_of(request, error));
     return false;
 }
 
 // Selects epsilon from the rows, under the charge of the selection, and charges what was selected. False: it has ended.
 static bool select_and_charge(Request *request) {
-    ErrorData *error = in_transaction(request, "2s", 0, [&] {
+    ErrorData *error = in_transaction(request, behind_charge, 0, [&] {
         border::set_locally("TimeZone", request->ask.time_zone);
         release::select(request->round);
     });
@@ -758,7 +784,7 @@ static bool select_and_charge(Request *request) {
     if (rows::take_suspension())
         suspend(request);
     if (error != nullptr) {
-        reply_error(request, presentable(request, error));
+        reply_error(request, behind_charge_of(request, error));
         return false;
     }
     return charge_next(request);
@@ -766,9 +792,9 @@ static bool select_and_charge(Request *request) {
 
 // The round goes on behind a charge. What it charges next may name columns, so it needs a transaction. False: it has ended.
 static bool go_on(Request *request) {
-    ErrorData *error = in_transaction(request, "2s", 0, [&] { release::charged(request->round); });
+    ErrorData *error = in_transaction(request, behind_charge, 0, [&] { release::charged(request->round); });
     if (error != nullptr)
-        reply_error(request, error);
+        reply_error(request, behind_charge_of(request, error));
     return error == nullptr;
 }
 
@@ -790,9 +816,9 @@ static bool pay_the_rest(Request *request) {
 static void answer_limit(Request *request) {
     int limit = 0;
     ErrorData *error =
-        in_transaction(request, "2s", 0, [&] { limit = release::choose_limit(request->question, *request->wish); });
+        in_transaction(request, behind_charge, 0, [&] { limit = release::choose_limit(request->question, *request->wish); });
     if (error != nullptr) {
-        reply_error(request, presentable(request, error));
+        reply_error(request, behind_charge_of(request, error));
         return;
     }
     border::Writer writer = border::Writer::begin();
@@ -843,7 +869,7 @@ static Request *resume(int slot) {
     request->paid = true;
     int charger = pool()->slots[slot].charger;
     bool elsewhere = charger >= 0 && charger != this_keeper(); // there it can be read as well
-    ErrorData *error = in_transaction(request, elsewhere ? "10ms" : "2s", elsewhere ? 200 : 0, [&] {
+    ErrorData *error = in_transaction(request, elsewhere ? "10ms" : behind_charge, elsewhere ? 200 : 0, [&] {
         if (!prepare_answer(request))
             return;
         const Slot &shared = pool()->slots[slot];
@@ -853,7 +879,9 @@ static Request *resume(int slot) {
     });
     if (error == nullptr && same)
         return request;
-    if (pool()->slots[slot].charger >= 0 && pool()->slots[slot].charger != this_keeper())
+    bool waits = error != nullptr && is_locked(error) &&
+                 !TimestampDifferenceExceeds(pool()->slots[slot].since, GetCurrentTimestamp(), behind_charge_ms);
+    if (waits || (pool()->slots[slot].charger >= 0 && pool()->slots[slot].charger != this_keeper()))
         give_back_charged(slot);
     else
         reply_error(request, error_of(request, [] { refuse_changed(); }));
@@ -937,6 +965,7 @@ void serve() {
     TimestampTz start = GetCurrentTimestamp();
     for (int slot = take_charged(); slot >= 0; slot = take_charged()) {
         answer_charged(slot);
+        let_go();
         if (TimestampDifferenceExceeds(start, GetCurrentTimestamp(), turn_ms) && somebody_is_pending())
             break;
     }

@@ -35,10 +35,16 @@ bool take_suspension() {
     return was;
 }
 
+// The words of this server about what it lacks name no value of a row; all others may.
 static void log_failure(const Question *question, const ErrorData *error) {
-    if (is_keeper())
-        ereport(LOG, (errmsg("reading rows of %s failed with SQLSTATE %s", question->settings->relation_name,
-                             unpack_sql_state(error->sqlerrcode))));
+    if (!is_keeper())
+        return;
+    bool here = !question->remote && !is_on_other_nodes(question->settings->relation);
+    bool tells = here && lacks_resources(error->sqlerrcode) && error->message != nullptr;
+    ereport(LOG, (errmsg("reading rows of %s failed with SQLSTATE %s", question->settings->relation_name,
+                         unpack_sql_state(error->sqlerrcode)),
+                  tells ? errdetail_log("The server says: %s.", error->message)
+                        : errdetail_log("Its words may hold values of rows, and are not shown.")));
 }
 
 [[noreturn]] static void raise_failed() {

@@ -12,6 +12,7 @@
 #include "rows/joint.hpp"
 #include "rows/leaves.hpp"
 #include "rows/nodes.hpp"
+#include "rows/opened.hpp"
 #include "rows/quantiles.hpp"
 #include "rows/reader.hpp"
 #include "rows/remote.hpp"
@@ -512,30 +513,13 @@ static bool read_rows(const Question *question, const Selection *selection, Quer
     return true;
 }
 
-// Where long values lie is locked before, whatever the rows hold: the lock that fetching one takes would show in pg_locks
-// while it lasts, and might have to wait.
-static void lock_long_values(const List *checked) {
-    ListCell *cell;
-    foreach (cell, checked) {
-        Relation table = table_open(lfirst_oid(cell), AccessShareLock);
-        Oid toast = table->rd_rel->reltoastrelid;
-        table_close(table, NoLock);
-        if (!OidIsValid(toast))
-            continue;
-        Relation values = table_open(toast, AccessShareLock);
-        ListCell *index;
-        foreach (index, RelationGetIndexList(values))
-            LockRelationOid(lfirst_oid(index), AccessShareLock);
-        table_close(values, NoLock);
-    }
-}
-
 // What was checked when the question was resolved, once more.
 static const List *check_tables(const Question *question) {
     border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
     const List *checked = check_sources(question);
-    lock_long_values(checked);
+    // Fetching a long value would lock its table when a row has one; and what came behind the charge is locked in order.
+    (void)lock_opened(checked);
     role.leave();
     settings.leave();
     return checked;

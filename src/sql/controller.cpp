@@ -67,7 +67,7 @@ catalog::Settings *settings_of_view(Oid view) {
 }
 
 void refuse_moving(Oid relation) {
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+    ereport(ERROR, (errcode(ERRCODE_LOCK_NOT_AVAILABLE),
                     errmsg("the domain of %s is being changed by another call", catalog::qualified_name(relation)),
                     errhint("Try again.")));
     pg_unreachable();

@@ -286,7 +286,7 @@ static void keep_limit(Oid relation, const UnitPath *before, int max_rows) {
     lock_declarations(visit, relation);
     const UnitPath *path = declared_unit(relation);
     if (!same_unit(before, path))
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+        ereport(ERROR, (errcode(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN),
                         errmsg("the unit of %s changed meanwhile", qualified_name(relation)),
                         errdetail("The charge stays. %d rows were chosen for the unit that there was.", max_rows)));
     store_limits(visit, relation, path,

@@ -195,7 +195,8 @@ static void check_whole(const Side &side) {
         refuse_beyond(from, into, verdict.reason);
     case catalog::Outcome::busy:
     case catalog::Outcome::changing:
-        refuse(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        refuse(verdict.outcome == catalog::Outcome::busy ? ERRCODE_LOCK_NOT_AVAILABLE
+                                                         : ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
                psprintf("the settings or the odometer of %s or %s are being changed", from.name, into.name),
                "Nothing was joined.",
                "Try again after the transaction that changes them has ended; if it is this one, commit it first.");
@@ -204,10 +205,13 @@ static void check_whole(const Side &side) {
                psprintf("the odometer of %s or %s is ahead of its domain", from.name, into.name),
                "Its totals are of a later epoch than its settings, as after a restore of a part. Nothing was joined.",
                "dp_audit() says which; SELECT dp_set_odometer('...') begins an epoch behind both.");
-    default:
-        refuse(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+    case catalog::Outcome::lost:
+        refuse(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN,
                psprintf("it is not known whether %s and %s were joined", from.name, into.name), nullptr,
                psprintf("dp_domain('%s') shows it. %s", into.name, hint));
+    default:
+        refuse(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, psprintf("%s and %s were not joined", from.name, into.name),
+               nullptr, hint);
     }
 }
 

@@ -383,7 +383,7 @@ static void tell_about_views(const char *views, bool set, const char *grantee, c
 // A view that was refreshed or dropped while this call waited is another one, or none.
 static void check_registered(const Visit &visit, const catalog::Settings *settings) {
     if (run_with_oid(visit, "SELECT 1 FROM dp_rdr.restricted_view v WHERE v.view::oid = $1", settings->view) != 1)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+        ereport(ERROR, (errcode(ERRCODE_LOCK_NOT_AVAILABLE),
                         errmsg("%s is being changed by another call", settings->view_name), errhint("Try again.")));
 }
 

@@ -283,7 +283,7 @@ static bool has_all_columns(const catalog::Settings *settings) {
     lock_declarations(visit, settings->relation);
     if (run_with_oid(visit, "SELECT v.all_columns FROM dp_rdr.restricted_view v WHERE v.view::oid = $1",
                      settings->view) != 1)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+        ereport(ERROR, (errcode(ERRCODE_LOCK_NOT_AVAILABLE),
                         errmsg("%s is being changed by another call", settings->view_name), errhint("Try again.")));
     bool isnull;
     bool all = DatumGetBool(border::Spi::value(0, 1, &isnull));

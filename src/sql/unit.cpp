@@ -422,7 +422,7 @@ void check_unmoved(Oid relation, const char *text, const Unit *unit) {
         same = now->columns[i] == unit->columns[i];
     if (!same)
         ereport(ERROR,
-                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                (errcode(ERRCODE_LOCK_NOT_AVAILABLE),
                  errmsg("%s is being changed by another call", qualified_name(unit->parent)), errhint("Try again.")));
 }
 
