@@ -61,6 +61,7 @@ struct Slot {
     Size capacity, filled;
     bool last;  // no other part follows
     bool taken; // the client has what was there
+    bool locked;     // it was put or given back because of a lock
     bool committing; // its charge is being committed
     Loss lost;       // nothing follows, not even what is in the buffer
     Oid relation;    // the view or table that it is about, where its client can tell

@@ -59,7 +59,7 @@ int reserve_slot(Kind kind, Oid role, Oid session_role, Oid relation, Size size)
     if (found >= 0) {
         Slot &slot = slot_at(found);
         slot.kind = kind;
-        slot.cancelled = slot.last = slot.committing = false;
+        slot.cancelled = slot.last = slot.locked = slot.committing = false;
         slot.lost = Loss::none;
         slot.relation = relation;
         slot.alone =
@@ -210,6 +210,7 @@ static int readers_for(Oid login) {
     return reading;
 }
 
+constexpr int retry_ms = 20;
 constexpr int no_worker_ms = 10000; // for so long no other keeper is counted on
 
 // Under the lock. How many keepers there can be now.
@@ -252,6 +253,17 @@ static void order_by_turns(Candidate *candidates, int n) {
     });
 }
 
+// Under the lock. Whether the login's charged questions about the same view come first: their locks may hold up whom this one
+// waits for, and a keeper that waits for him reads nothing.
+static bool comes_later(const Slot &slot) {
+    if (state_of(slot) != State::pending || !slot.locked)
+        return false;
+    for (const Slot &other : pool()->slots)
+        if (state_of(other) == State::charged && other.login == slot.login && other.relation == slot.relation)
+            return true;
+    return false;
+}
+
 static void take(Slot &slot, State state) {
     slot.keeper = self;
     set_state(slot, state);
@@ -266,7 +278,7 @@ int take_pending(int *slots) {
     bool gathering = gathers();
     for (int i = 0; i < n && taken < most_in_batch; i++) {
         Slot &slot = slot_at(candidates[i].slot);
-        if (slot.alone ? taken > 0 || !may_read_for(slot.login) : gathering)
+        if (slot.alone ? taken > 0 || !may_read_for(slot.login) || comes_later(slot) : gathering)
             continue;
         take(slot, State::charging);
         slots[taken++] = candidates[i].slot;
@@ -286,6 +298,16 @@ static bool has_a_turn(const Slot &slot, Oid last, TimestampTz now) {
     return slot.login != last && readers_for(slot.login) == 0 && TimestampDifferenceExceeds(slot.since, now, turn_ms);
 }
 
+// Under the lock. Whether a lock is in the way of all but who has charged it, and holds one already.
+static bool is_held_elsewhere(const Slot &slot) {
+    return state_of(slot) == State::charged && slot.locked && slot.charger >= 0 && slot.charger != self;
+}
+
+// Under the lock. Whether this keeper may read a charged one now.
+static bool may_read(const Slot &slot) {
+    return may_read_for(slot.login) && !is_held_elsewhere(slot);
+}
+
 int take_charged() {
     Candidate candidates[nslots];
     int found = -1;
@@ -294,7 +316,7 @@ int take_charged() {
     Oid last = pool()->keepers[self].reading_for;
     int n = waiting(State::charged, now, candidates);
     for (int i = 0; i < n && found < 0; i++)
-        if (has_a_turn(slot_at(candidates[i].slot), last, now))
+        if (has_a_turn(slot_at(candidates[i].slot), last, now) && !is_held_elsewhere(slot_at(candidates[i].slot)))
             found = candidates[i].slot;
     order_by_turns(candidates, n);
     for (int i = 0; i < n && found < 0; i++) {
@@ -303,7 +325,7 @@ int take_charged() {
             found = candidates[i].slot;
     }
     for (int i = 0; i < n && found < 0; i++)
-        if (may_read_for(slot_at(candidates[i].slot).login))
+        if (may_read(slot_at(candidates[i].slot)))
             found = candidates[i].slot;
     if (found >= 0) {
         take(slot_at(found), State::running);
@@ -322,8 +344,6 @@ bool somebody_is_pending() {
     unlock();
     return pending;
 }
-
-constexpr int retry_ms = 20;
 
 static void back_to_pending(int index, bool alone, TimestampTz retry) {
     lock();
@@ -345,7 +365,8 @@ static void back_to_pending(int index, bool alone, TimestampTz retry) {
         forget(index);
 }
 
-void put_back(int index) {
+void put_back(int index, bool locked) {
+    slot_at(index).locked = locked;
     back_to_pending(index, true, TimestampTzPlusMilliseconds(GetCurrentTimestamp(), retry_ms));
 }
 
@@ -371,6 +392,7 @@ void mark_charged(int index, uint64 versions, privacy::Epsilon epsilon, privacy:
     lock();
     Slot &slot = slot_at(index);
     slot.charger = self;
+    slot.locked = false;
     slot.versions = versions;
     slot.epsilon = epsilon;
     slot.period = period;
@@ -378,9 +400,10 @@ void mark_charged(int index, uint64 versions, privacy::Epsilon epsilon, privacy:
     unlock();
 }
 
-void give_back_charged(int index) {
+void give_back_charged(int index, bool locked) {
     lock();
     Slot &slot = slot_at(index);
+    slot.locked = locked;
     slot.keeper = slot.charger;
     slot.retry = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), retry_ms);
     set_state(slot, State::charged);
@@ -631,11 +654,12 @@ static bool is_work(const Slot &slot, TimestampTz now, long *milliseconds) {
     State state = state_of(slot);
     if (!is_left(slot))
         return false;
-    if ((state == State::charged || slot.alone) && !may_read_for(slot.login))
+    if ((state == State::charged || slot.alone) && !may_read(slot))
         return false;
-    if (slot.retry <= now)
+    bool later = comes_later(slot);
+    if (slot.retry <= now && !later)
         return true;
-    *milliseconds = Min(*milliseconds, TimestampDifferenceMilliseconds(now, slot.retry) + 1);
+    *milliseconds = Min(*milliseconds, later ? retry_ms : TimestampDifferenceMilliseconds(now, slot.retry) + 1);
     return false;
 }
 

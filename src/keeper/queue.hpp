@@ -34,8 +34,8 @@ int take_pending(int *slots);
 int take_charged();
 constexpr int turn_ms = 250;
 bool somebody_is_pending();
-// Locks of somebody else are in the way: later, alone.
-void put_back(int slot);
+// Later, alone. locked: a lock of somebody else is in the way.
+void put_back(int slot, bool locked);
 // Untouched, to be taken with the next ones.
 void hand_back(int slot);
 // From here on nobody can tell whether its charge is durable, should this keeper end, until it is marked otherwise.
@@ -44,8 +44,8 @@ void mark_committing(const int *slots, int n);
 void mark_running(int slot);
 // Charged; any keeper may read it.
 void mark_charged(int slot, uint64 versions, privacy::Epsilon epsilon, privacy::Day period);
-// One that was taken although charged by another keeper, and cannot be read here.
-void give_back_charged(int slot);
+// One that was taken although charged by another keeper, and cannot be read here. locked: as long as that one lives no other is to try.
+void give_back_charged(int slot, bool locked);
 bool is_cancelled(int slot);
 // A part of the answer; false when nobody takes it any more, or not in time.
 bool send_part(int slot, const void *bytes, Size size, bool last);

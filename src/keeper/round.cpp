@@ -482,7 +482,7 @@ static Request *end_unprepared(Request *request, ErrorData *error) {
         error = away_error(request);
     bool waits = error == nullptr || is_locked(error);
     if ((waits && !out_of_patience(request)) || (too_long && !request->alone))
-        put_back(request->slot);
+        put_back(request->slot, waits && error != nullptr);
     else
         reply_error(request, waits ? locked_error(request) : too_long ? long_error(request) : error);
     close_request(request);
@@ -553,7 +553,7 @@ static void commit_patiently(catalog::Entry *entry) {
 // Of a request that was not charged, or whose charge is all that was asked for. False: it goes on.
 static bool ends_with_charge(Request *request) {
     if (request->entry->verdict.outcome == catalog::Outcome::busy && !out_of_patience(request)) {
-        put_back(request->slot);
+        put_back(request->slot, false);
         return true;
     }
     if (request->kind == Kind::charge) {
@@ -879,10 +879,10 @@ static Request *resume(int slot) {
     });
     if (error == nullptr && same)
         return request;
-    bool waits = error != nullptr && is_locked(error) &&
-                 !TimestampDifferenceExceeds(pool()->slots[slot].since, GetCurrentTimestamp(), behind_charge_ms);
+    bool locked = error != nullptr && is_locked(error);
+    bool waits = locked && !TimestampDifferenceExceeds(pool()->slots[slot].since, GetCurrentTimestamp(), behind_charge_ms);
     if (waits || (pool()->slots[slot].charger >= 0 && pool()->slots[slot].charger != this_keeper()))
-        give_back_charged(slot);
+        give_back_charged(slot, locked);
     else
         reply_error(request, error_of(request, [] { refuse_changed(); }));
     close_request(request);
