@@ -1,4 +1,5 @@
 // dp_rdr: differentially private answers over protected tables, at a price set by relative disclosure risk.
+#include "border/hooks.hpp"
 #include "border/postgres.hpp"
 #include "catalog/ledger.hpp"
 #include "keeper/client.hpp"
@@ -24,6 +25,7 @@ static void request_memory() {
 // LOAD come here as well. The one setting says how many processes answer; none may weaken privacy.
 extern "C" void _PG_init(void) {
     dp::keeper::define_settings();
+    dp::border::define_hook_setting();
     MarkGUCPrefixReserved("dp_rdr");
     if (process_shared_preload_libraries_in_progress) {
         previous_request_hook = shmem_request_hook;

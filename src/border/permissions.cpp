@@ -4,13 +4,15 @@ namespace dp::border {
 
 #if PG_VERSION_NUM >= 160000
 
-static RTEPermissionInfo *info_of(const Query *query, const RangeTblEntry *entry) {
+using Info = RTEPermissionInfo;
+
+static Info *info_of(const Query *query, const RangeTblEntry *entry) {
     return entry->perminfoindex == 0 ? nullptr
                                      : getRTEPermissionInfo(query->rteperminfos, const_cast<RangeTblEntry *>(entry));
 }
 
 Permission permission_of(const Query *query, const RangeTblEntry *entry) {
-    const RTEPermissionInfo *info = info_of(query, entry);
+    const Info *info = info_of(query, entry);
     return info == nullptr ? Permission{InvalidOid, 0} : Permission{info->checkAsUser, info->requiredPerms};
 }
 
@@ -38,19 +40,6 @@ void forget_permission(RangeTblEntry *entry) {
     entry->perminfoindex = 0;
 }
 
-void check_permissions(const Query *query) {
-    ExecCheckPermissions(query->rtable, query->rteperminfos, true);
-}
-
-void check_permission(const Query *query, const RangeTblEntry *entry) {
-    RTEPermissionInfo *info = info_of(query, entry);
-    if (info == nullptr)
-        return;
-    auto *alone = copyObject(const_cast<RangeTblEntry *>(entry));
-    alone->perminfoindex = 1;
-    ExecCheckPermissions(list_make1(alone), list_make1(info), true);
-}
-
 void PassedViews::add(const Query *query, const RangeTblEntry *entry, const Query *) {
     if (entry->rtekind != RTE_SUBQUERY || !OidIsValid(entry->relid))
         return;
@@ -74,6 +63,12 @@ void PassedViews::keep(Query *query, RangeTblEntry *first) const {
 
 #else
 
+using Info = RangeTblEntry;
+
+static const Info *info_of(const Query *, const RangeTblEntry *entry) {
+    return entry->rtekind == RTE_RELATION ? entry : nullptr;
+}
+
 Permission permission_of(const Query *, const RangeTblEntry *entry) {
     return Permission{entry->checkAsUser, entry->requiredPerms};
 }
@@ -87,14 +82,6 @@ void forget_empty_permissions(PlannedStmt *) {}
 void forget_permission(RangeTblEntry *entry) {
     entry->requiredPerms = 0;
     entry->selectedCols = nullptr;
-}
-
-void check_permissions(const Query *query) {
-    ExecCheckRTPerms(query->rtable, true);
-}
-
-void check_permission(const Query *, const RangeTblEntry *entry) {
-    ExecCheckRTPerms(list_make1(const_cast<RangeTblEntry *>(entry)), true);
 }
 
 // The entries OLD and NEW record the permissions of a view, and the role to check.
@@ -115,6 +102,42 @@ void PassedViews::keep(Query *query, RangeTblEntry *first) const {
 }
 
 #endif
+
+// Columns that a statement names, or any one where it names none.
+static bool may_use(const Info &info, Oid role, const Bitmapset *columns, AclMode mode) {
+    if (bms_is_empty(columns))
+        return pg_attribute_aclcheck_all(info.relid, role, mode, ACLMASK_ANY) == ACLCHECK_OK;
+    for (int i = bms_next_member(columns, -1); i >= 0; i = bms_next_member(columns, i)) {
+        auto column = static_cast<AttrNumber>(i + FirstLowInvalidHeapAttributeNumber);
+        AclResult found = column == InvalidAttrNumber // the whole row
+                              ? pg_attribute_aclcheck_all(info.relid, role, mode, ACLMASK_ALL)
+                              : pg_attribute_aclcheck(info.relid, column, role, mode);
+        if (found != ACLCHECK_OK)
+            return false;
+    }
+    return true;
+}
+
+static bool is_granted(const Info &info) {
+    Oid role = OidIsValid(info.checkAsUser) ? info.checkAsUser : GetUserId();
+    AclMode missing = info.requiredPerms & ~pg_class_aclmask(info.relid, role, info.requiredPerms, ACLMASK_ALL);
+    return (missing & ~(ACL_SELECT | ACL_INSERT | ACL_UPDATE)) == 0 &&
+           ((missing & ACL_SELECT) == 0 || may_use(info, role, info.selectedCols, ACL_SELECT)) &&
+           ((missing & ACL_INSERT) == 0 || may_use(info, role, info.insertedCols, ACL_INSERT)) &&
+           ((missing & ACL_UPDATE) == 0 || may_use(info, role, info.updatedCols, ACL_UPDATE));
+}
+
+void check_permission(const Query *query, const RangeTblEntry *entry) {
+    const Info *info = info_of(query, entry);
+    if (info != nullptr && info->requiredPerms != 0 && !is_granted(*info))
+        aclcheck_error(ACLCHECK_NO_PRIV, get_relkind_objtype(get_rel_relkind(info->relid)), get_rel_name(info->relid));
+}
+
+void check_permissions(const Query *query) {
+    ListCell *cell;
+    foreach (cell, query->rtable)
+        check_permission(query, lfirst_node(RangeTblEntry, cell));
+}
 
 bool reads_only(const PlannedStmt *plan, const List *relations) {
     ListCell *cell;

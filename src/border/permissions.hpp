@@ -25,7 +25,8 @@ bool reads_only(const PlannedStmt *plan, const List *relations);
 // For an entry that is no relation any more.
 void forget_permission(RangeTblEntry *entry);
 
-// The executor's checks of one level, and of one entry of it: its error 42501 if they fail.
+// Checks what the executor would of one level, and of one entry of it: its error 42501 if they fail. By the privileges alone, not by
+// ExecutorCheckPerms_hook, which expects a statement that runs; that is called where the caller's own statement starts.
 void check_permissions(const Query *query);
 void check_permission(const Query *query, const RangeTblEntry *entry);
 

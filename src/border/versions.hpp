@@ -146,13 +146,6 @@ inline bool read_integer(const char *text, int64 *value) {
 }
 
 // All rows, and nothing runs it a second time.
-inline void run_plan_unhooked(QueryDesc *desc) {
-#if PG_VERSION_NUM >= 180000
-    standard_ExecutorRun(desc, ForwardScanDirection, 0);
-#else
-    standard_ExecutorRun(desc, ForwardScanDirection, 0, true);
-#endif
-}
 inline void run_plan(QueryDesc *desc) {
 #if PG_VERSION_NUM >= 180000
     ExecutorRun(desc, ForwardScanDirection, 0);

@@ -1,4 +1,5 @@
 // The life of a keeper: a background worker of one database that charges and reads for its analysts (architecture.md, 3.8).
+#include "border/hooks.hpp"
 #include "border/scope.hpp"
 #include "catalog/ledger.hpp"
 #include "catalog/ledger_writer.hpp"
@@ -116,6 +117,7 @@ static void keep() {
                 return;
             let_go();
         }
+        border::drop_hooks();
         serve();
         idle_since = GetCurrentTimestamp();
     }
@@ -143,6 +145,7 @@ static void work(Oid database) {
     // By no name, that is as the bootstrap superuser: the extension's owner need not be allowed to log in.
     BackgroundWorkerInitializeConnectionByOid(database, InvalidOid, 0);
     border::force_settings();
+    border::drop_hooks();
     StartTransactionCommand();
     name_in_log();
     (void)pool();

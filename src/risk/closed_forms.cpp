@@ -6,6 +6,7 @@
 #include "border/spi.hpp"
 #include "risk/memory.hpp"
 #include "risk/room.hpp"
+#include "risk/statement.hpp"
 
 namespace dp::risk {
 
@@ -49,19 +50,22 @@ ClosedForms *find_closed_forms(const GeneralQuestion *question) {
     return forms;
 }
 
+static void count_row(void *rows, Datum *, bool *) {
+    ++*static_cast<int64 *>(rows);
+}
+
 bool at_most_once(const GeneralQuestion *question) {
     if (list_length(question->general->query->rtable) == 1)
         return true;
     border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
     PushActiveSnapshot(GetActiveSnapshot());
-    border::Spi spi = border::Spi::connect();
-    bool once = spi.run(deparse_internal(multiplied_query(question)), true) == 0;
-    spi.finish();
+    int64 multiplied = 0;
+    run_text(deparse_internal(multiplied_query(question)), InvalidOid, count_row, &multiplied);
     PopActiveSnapshot();
     role.leave();
     settings.leave();
-    return once;
+    return multiplied == 0;
 }
 
 double largest_change(const ClosedForms *forms, privacy::Mechanism mechanism, privacy::Calibration calibration,

@@ -54,17 +54,14 @@ struct Run {
     const GeneralQuestion *question;
     privacy::Mechanism mechanism;
     const Order *order;
-    SPIPlanPtr plan;
+    PlannedStmt *plan;
     MemoryContext row; // for what comparing two rows leaves behind
 };
 } // namespace
 
 static Run prepare_run(const GeneralQuestion *question, privacy::Mechanism mechanism, const char *statement) {
     Oid types[2] = {OIDOID, TIDOID};
-    SPIPlanPtr plan = SPI_prepare(statement, 2, types);
-    if (plan == nullptr)
-        elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
-    return Run{question, mechanism, order_of(question), plan,
+    return Run{question, mechanism, order_of(question), plan_text(statement, 2, types),
                AllocSetContextCreate(CurrentMemoryContext, "dp_rdr row", ALLOCSET_DEFAULT_SIZES)};
 }
 
@@ -130,16 +127,7 @@ static Result execute(const Run *run, Place *place) {
     params->params[0] = {place == nullptr ? Datum(0) : ObjectIdGetDatum(place->table), place == nullptr, 0, OIDOID};
     params->params[1] = {PointerGetDatum(place == nullptr ? nullptr : &place->row), place == nullptr, 0, TIDOID};
     ResultReader reader = begin_result(run->order);
-    SPIExecuteOptions options = {};
-    options.params = params;
-    options.read_only = true;
-    options.must_return_tuples = true;
-    options.dest = receiver_of(take_row, &reader);
-    MemoryContext old = CurrentMemoryContext;
-    int rc = SPI_execute_plan_extended(run->plan, &options); // leaves SPI's own memory current
-    MemoryContextSwitchTo(old);
-    if (rc != SPI_OK_SELECT)
-        elog(ERROR, "SPI_execute_plan_extended failed: %s", SPI_result_code_string(rc));
+    run_again(run->plan, params, take_row, &reader);
     return finish_result(&reader);
 }
 

@@ -1,7 +1,8 @@
 #include "risk/statement.hpp"
 
+#include "border/hooks.hpp"
 #include "border/permissions.hpp"
-#include "border/versions.hpp"
+#include "rows/engine.hpp"
 
 namespace dp::risk {
 
@@ -134,20 +135,12 @@ static void check_reads_only(const PlannedStmt *plan, const List *checked) {
 }
 
 static int64 execute(Query *query, Oid table, DestReceiver *receiver, const List *checked) {
-    // No text: nothing for pg_stat_statements to record, nothing of the caller's in the log.
-    PlannedStmt *plan = pg_plan_query(query, "(dp_rdr)", CURSOR_OPT_PARALLEL_OK, nullptr);
+    PlannedStmt *plan = rows::plan(query, CURSOR_OPT_PARALLEL_OK);
     check_reads_only(plan, checked);
-    border::forget_empty_permissions(plan);
     bool asked = OidIsValid(table);
-    QueryDesc *desc = CreateQueryDesc(plan, "(dp_rdr)", GetActiveSnapshot(), InvalidSnapshot, receiver, nullptr,
-                                      nullptr, asked ? INSTRUMENT_ROWS : 0);
-    // Past the hooks: what they might say of the rows that a plan has met, they might say of a keeper's as well.
-    standard_ExecutorStart(desc, 0);
-    border::run_plan_unhooked(desc);
+    QueryDesc *desc = border::run_unhooked(plan, receiver, nullptr, nullptr, asked ? INSTRUMENT_ROWS : 0);
     int64 met = asked ? rows_met(desc, table) : not_known;
-    standard_ExecutorFinish(desc);
-    standard_ExecutorEnd(desc);
-    FreeQueryDesc(desc);
+    border::end_unhooked(desc);
     return met;
 }
 
@@ -169,12 +162,30 @@ int64 run_query(Query *query, Oid table, TakeRow take, void *reader, const List 
 }
 
 // Parsed without the hooks of other extensions: nothing is recorded.
-int64 run_text(const char *text, Oid table, TakeRow take, void *reader) {
+static Query *query_of(const char *text, int nparameters, Oid *types) {
     ParseState *source = make_parsestate(nullptr);
     source->p_sourcetext = text;
-    Query *query = transformTopLevelStmt(source, linitial_node(RawStmt, pg_parse_query(text)));
+    if (nparameters > 0)
+        setup_parse_fixed_parameters(source, types, nparameters);
+    Query *query = transformTopLevelStmt(source, linitial_node(RawStmt, raw_parser(text, RAW_PARSE_DEFAULT)));
     free_parsestate(source);
-    return run_query(linitial_node(Query, pg_rewrite_query(query)), table, take, reader);
+    return linitial_node(Query, QueryRewrite(query));
+}
+
+int64 run_text(const char *text, Oid table, TakeRow take, void *reader) {
+    return run_query(query_of(text, 0, nullptr), table, take, reader);
+}
+
+PlannedStmt *plan_text(const char *text, int nparameters, Oid *types) {
+    return rows::plan(query_of(text, nparameters, types), 0);
+}
+
+void run_again(PlannedStmt *plan, ParamListInfo parameters, TakeRow take, void *reader) {
+    MemoryContext memory = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr statement", ALLOCSET_DEFAULT_SIZES);
+    MemoryContext old = MemoryContextSwitchTo(memory);
+    border::end_unhooked(border::run_unhooked(plan, receiver_of(take, reader), parameters));
+    MemoryContextSwitchTo(old);
+    MemoryContextDelete(memory);
 }
 
 namespace {

@@ -1,7 +1,8 @@
 #include "rows/engine.hpp"
 
+#include "border/hooks.hpp"
 #include "border/scope.hpp"
-#include "border/spi.hpp"
+#include "border/walk.hpp"
 #include "catalog/access.hpp"
 #include "catalog/foreign_part.hpp"
 
@@ -28,6 +29,25 @@ AttrNumber distribution_column(Oid table) {
     return column;
 }
 
+// ---- plans ---------------------------------------------------------------------------------------------------------
+
+static bool finds_distributed(Node *node, void *) {
+    if (node == nullptr)
+        return false;
+    if (IsA(node, RangeTblEntry)) {
+        auto *entry = castNode(RangeTblEntry, node);
+        return entry->rtekind == RTE_RELATION && is_on_other_nodes(entry->relid);
+    }
+    return IsA(node, Query)
+               ? border::walk_query(castNode(Query, node), finds_distributed, nullptr, QTW_EXAMINE_RTES_BEFORE)
+               : border::walk_expression(node, finds_distributed, nullptr);
+}
+
+PlannedStmt *plan(Query *query, int options) {
+    return finds_distributed(reinterpret_cast<Node *>(query), nullptr) ? border::plan_hooked(query, options)
+                                                                       : border::plan_unhooked(query, options);
+}
+
 // ---- while rows are read -------------------------------------------------------------------------------------------
 
 // What a table's owner may set. Index scans would be counted there by the rows that match.
@@ -40,10 +60,8 @@ void pin_nodes(Oid table) {
         return;
     (void)set_config_option("citus.propagate_set_commands", "local", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
                             false);
-    border::Spi spi = border::Spi::connect();
     for (const char *setting : node_settings)
-        (void)spi.run(setting, false);
-    spi.finish();
+        border::set_hooked(setting);
 }
 
 // ---- before the charge ---------------------------------------------------------------------------------------------

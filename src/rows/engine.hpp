@@ -13,6 +13,10 @@ bool is_on_other_nodes(Oid table);
 // InvalidAttrNumber where all rows are in one place.
 AttrNumber distribution_column(Oid table);
 
+// The plan of an internal statement. Past all hooks, but where it reads a table that Citus distributes: that is planned by its
+// planner_hook.
+PlannedStmt *plan(Query *query, int options);
+
 // Within a scope of settings, before rows of such a table are read: the other nodes plan their part as this server would,
 // without indexes (K6). For tables of this server nothing is done.
 void pin_nodes(Oid table);

@@ -245,8 +245,7 @@ static TupleDesc describe(const Query *grouped) {
 static PlannedStmt *plan_statement(Query *query, const List *checked) {
     if (catalog::has_foreign_table(checked))
         return plan_remotely(over_leaves(query, checked));
-    // No text: nothing of the caller's in the log.
-    return pg_plan_query(query, "(dp_rdr)", CURSOR_OPT_PARALLEL_OK, nullptr);
+    return plan(query, CURSOR_OPT_PARALLEL_OK);
 }
 
 // What a value of a row was stored as must not be needed to read it later: out-of-line values are fetched.

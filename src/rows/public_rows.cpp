@@ -3,6 +3,7 @@
 #include "border/permissions.hpp"
 #include "query/limits.hpp"
 #include "rows/arguments.hpp"
+#include "rows/engine.hpp"
 #include "rows/nodes.hpp"
 #include "rows/statement.hpp"
 
@@ -140,7 +141,7 @@ static bool copy_rows(QueryEnvironment *copies, const Question *question, const 
                columns,
                AllocSetContextCreate(CurrentMemoryContext, "dp_rdr public row", ALLOCSET_DEFAULT_SIZES)};
     Query *query = select_used(source.relation, columns, used_columns(question, varno));
-    PlannedStmt *plan = pg_plan_query(query, "(dp_rdr)", 0, nullptr);
+    PlannedStmt *plan = rows::plan(query, 0);
     if (!run_plan(plan, checked, &copier->base))
         return false;
     MemoryContextDelete(copier->scratch);

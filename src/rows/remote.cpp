@@ -1,9 +1,8 @@
 #include "rows/remote.hpp"
 
 #include "border/attempt.hpp"
-#include "border/permissions.hpp"
+#include "border/hooks.hpp"
 #include "border/scope.hpp"
-#include "border/versions.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/foreign_part.hpp"
 #include "rows/canonical.hpp"
@@ -15,14 +14,10 @@ namespace dp::rows {
 
 // ---- planning ------------------------------------------------------------------------------------------------------
 
-static set_rel_pathlist_hook_type hook_before = nullptr;
-
 // Fetching rows costs more than anything else. postgres_fdw computes the cost of an aggregation from that of the remote scan,
 // not from these paths; what it cannot send is then seen in the plan.
-static void make_fetching_dear(PlannerInfo *root, RelOptInfo *relation, Index index, RangeTblEntry *entry) {
+static void make_fetching_dear(PlannerInfo *, RelOptInfo *relation, Index, RangeTblEntry *entry) {
     constexpr Cost dear = 1e30;
-    if (hook_before != nullptr)
-        hook_before(root, relation, index, entry);
     if (entry->rtekind != RTE_RELATION || entry->relkind != RELKIND_FOREIGN_TABLE)
         return;
     ListCell *cell;
@@ -34,18 +29,7 @@ static void make_fetching_dear(PlannerInfo *root, RelOptInfo *relation, Index in
 }
 
 PlannedStmt *plan_remotely(Query *query) {
-    PlannedStmt *plan = nullptr;
-    hook_before = set_rel_pathlist_hook;
-    set_rel_pathlist_hook = make_fetching_dear;
-    PG_TRY();
-    {
-        // No text: nothing of the caller's in the log.
-        plan = pg_plan_query(query, "(dp_rdr)", CURSOR_OPT_PARALLEL_OK, nullptr);
-    }
-    PG_FINALLY();
-    { set_rel_pathlist_hook = hook_before; }
-    PG_END_TRY();
-    return plan;
+    return border::plan_unhooked(query, CURSOR_OPT_PARALLEL_OK, make_fetching_dear);
 }
 
 static bool fetches(const Plan *plan);
@@ -269,14 +253,7 @@ static void ask_for_nothing(Query *part, Oid leaf) {
     PlannedStmt *plan = plan_remotely(part);
     if (fetches_rows(plan))
         elog(ERROR, "a foreign table would be read to ask whether it is there");
-    border::forget_empty_permissions(plan);
-    QueryDesc *desc = CreateQueryDesc(plan, "(dp_rdr)", GetActiveSnapshot(), InvalidSnapshot, None_Receiver,
-                                      parameters_of(facts), nullptr, 0);
-    standard_ExecutorStart(desc, 0);
-    border::run_plan_unhooked(desc);
-    standard_ExecutorFinish(desc);
-    standard_ExecutorEnd(desc);
-    FreeQueryDesc(desc);
+    border::end_unhooked(border::run_unhooked(plan, None_Receiver, parameters_of(facts)));
 }
 
 // As the owner, under the settings of the internal statement. `fault`: what is not sent.

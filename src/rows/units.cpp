@@ -3,6 +3,7 @@
 #include "border/scope.hpp"
 #include "rows/arguments.hpp"
 #include "rows/canonical.hpp"
+#include "rows/engine.hpp"
 #include "rows/nodes.hpp"
 #include "rows/per_unit.hpp"
 #include "rows/public_rows.hpp"
@@ -160,7 +161,7 @@ bool for_each_unit(const Question *question, const List *checked, bool with_colu
     QueryEnvironment *copies = copy_public_rows(question, checked, &copied);
     if (!copied)
         return false;
-    PlannedStmt *plan = pg_plan_query(unit_query(question, with_columns), "(dp_rdr)", CURSOR_OPT_PARALLEL_OK, nullptr);
+    PlannedStmt *plan = rows::plan(unit_query(question, with_columns), CURSOR_OPT_PARALLEL_OK);
     auto *receiver = static_cast<Receiver *>(palloc0(sizeof(Receiver)));
     *receiver = {{receive, receive_start, receive_end, forget_receiver, DestNone},
                  question,
@@ -191,7 +192,7 @@ bool for_each_row_count(const Question *question, const List *checked, privacy::
     Query *query = select_from_sources(question, nullptr);
     add_target(query, reinterpret_cast<Node *>(make_aggregate(F_COUNT_, INT8OID, NIL, nullptr)));
     group_by(query, question->units->values, false);
-    PlannedStmt *plan = pg_plan_query(query, "(dp_rdr)", CURSOR_OPT_PARALLEL_OK, nullptr);
+    PlannedStmt *plan = rows::plan(query, CURSOR_OPT_PARALLEL_OK);
     auto *counter = static_cast<RowCounter *>(palloc0(sizeof(RowCounter)));
     *counter = {{count_unit, receive_start, receive_end, receive_end, DestNone}, rows};
     return run_plan(plan, checked, &counter->base);
