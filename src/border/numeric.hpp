@@ -12,6 +12,7 @@ struct NumericDigits {
     const char *bytes; // int16 each, of any alignment
     int count;
     int weight;
+    int scale; // decimals that it is printed with
     bool negative;
 
     int digit(int i) const {
@@ -34,12 +35,14 @@ inline bool read_numeric(Datum value, NumericDigits *digits) {
     if ((header & 0x8000) != 0) { // short: sign and weight stand in the header
         digits->negative = (header & 0x2000) != 0;
         digits->weight = ((header & 0x0040) != 0 ? ~0x003F : 0) | (header & 0x003F);
+        digits->scale = (header & 0x1F80) >> 7;
     } else {
         int16 weight;
         memcpy(&weight, bytes + sizeof header, sizeof weight);
         header_size += sizeof weight;
         digits->negative = (header & 0x4000) != 0;
         digits->weight = weight;
+        digits->scale = header & 0x3FFF;
     }
     digits->bytes = bytes + header_size;
     digits->count = static_cast<int>((VARSIZE_ANY_EXHDR(stored) - header_size) / sizeof(int16));

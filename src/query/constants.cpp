@@ -1,5 +1,6 @@
 #include "query/constants.hpp"
 
+#include "border/numeric.hpp"
 #include "border/walk.hpp"
 #include "query/spelled.hpp"
 
@@ -25,49 +26,246 @@ void check_length(const Const *value, ParseState *source) {
         refuse_length(source, value->location);
 }
 
-// ---- what a call could make ----------------------------------------------------------------------------------------
+// ---- what is cheap -------------------------------------------------------------------------------------------------
 
-static double number(const Const *value) {
-    return value->constisnull ? 0 : Max(0, DatumGetInt32(value->constvalue));
+constexpr int most_digits = 1000;
+
+[[noreturn]] static void refuse_dear() {
+    ereport(ERROR,
+            (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+             errmsg("a constant expression that may take long is not supported in a query on a restricted view"),
+             errdetail("It calls a function that is not evaluated where the query is answered, or is a number of more "
+                       "than %d digits.",
+                       most_digits),
+             errhint("Write its value.")));
+    pg_unreachable();
 }
 
-static const Const *constant(List *arguments, int i) {
-    return static_cast<const Const *>(list_nth(arguments, i));
+// Some bytes of a numeric are many digits: 1e131071 is printed as 128 kB.
+static bool has_few_digits(Datum number, int most) {
+    constexpr int digits = 4; // of a stored one
+    border::NumericDigits stored;
+    return !border::read_numeric(number, &stored) ||
+           (std::abs(stored.weight) <= most / digits && stored.count <= most / digits && stored.scale <= most);
 }
 
-static bool quotes(const Const *value) {
-    return !value->constisnull && strchr(TextDatumGetCString(value->constvalue), '\\') != nullptr;
+// Beyond what is a number to any function of the table, and in what is printed but not computed with there.
+static bool has_many_digits(const Const *value) {
+    const Oid type = value->consttype;
+    if (value->constisnull)
+        return false;
+    if (type == NUMERICOID)
+        return !has_few_digits(value->constvalue, most_digits);
+    if (get_element_type(type) != NUMERICOID)
+        return type == NUMRANGEOID || type == NUMRANGEARRAYOID || type == NUMMULTIRANGEOID ||
+               type == NUMMULTIRANGEARRAYOID;
+    Datum *numbers;
+    bool *nulls;
+    int n;
+    deconstruct_array(DatumGetArrayTypeP(value->constvalue), NUMERICOID, -1, false, TYPALIGN_INT, &numbers, &nulls, &n);
+    for (int i = 0; i < n; i++)
+        if (!nulls[i] && !has_few_digits(numbers[i], most_digits))
+            return true;
+    return false;
 }
 
-// The most bytes that a built-in makes of constants: of these few it is not bounded by a small multiple of what they get
-// (numbers have 74 kB at most, and texts, bits and characters padded to a declared length 40 MB).
-static double most_bytes(Oid function, List *arguments) {
-    double text = list_length(arguments) > 0 ? static_cast<double>(length_of(constant(arguments, 0))) : 0;
-    switch (function) {
-    case F_REPEAT:
-        return text * number(constant(arguments, 1));
-    case F_LPAD_TEXT_INT4:
-    case F_LPAD_TEXT_INT4_TEXT:
-    case F_RPAD_TEXT_INT4:
-    case F_RPAD_TEXT_INT4_TEXT:
-        return number(constant(arguments, 1));
-    case F_REPLACE:
-    case F_REGEXP_REPLACE_TEXT_TEXT_TEXT:
-    case F_REGEXP_REPLACE_TEXT_TEXT_TEXT_TEXT:
-    case F_REGEXP_REPLACE_TEXT_TEXT_TEXT_INT4:
-    case F_REGEXP_REPLACE_TEXT_TEXT_TEXT_INT4_INT4:
-    case F_REGEXP_REPLACE_TEXT_TEXT_TEXT_INT4_INT4_TEXT: {
-        // At every place what it is replaced by, which may hold the text itself again and again.
-        constexpr double harmless = 256; // then the result is measured when it is there
-        double by = static_cast<double>(length_of(constant(arguments, 2)));
-        return (text + 1) * (by + 1) * (quotes(constant(arguments, 2)) ? text + 1 : 1) / harmless;
+static bool is_short(const Const *value) {
+    constexpr int most_bytes = 256, most_digits = 100;
+    if (value->constisnull || value->constlen > 0)
+        return true;
+    return value->constlen == -1 && length_of(value) <= most_bytes &&
+           (value->consttype != NUMERICOID || has_few_digits(value->constvalue, most_digits));
+}
+
+static bool accepts(const TotalFunction *entry, int argument, Node *node) {
+    return !entry->wants_constant(argument) || entry->accepts == nullptr || !IsA(node, Const) ||
+           castNode(Const, node)->constisnull || entry->accepts(castNode(Const, node));
+}
+
+// Values of a fixed size, and short literals. The value of a parameter, and what another function makes, may be of any length.
+static bool are_short(const List *arguments, const TotalFunction *entry) {
+    ListCell *cell;
+    foreach (cell, arguments) {
+        auto *node = static_cast<Node *>(lfirst(cell));
+        const bool fine = IsA(node, Const) ? is_short(castNode(Const, node)) : get_typlen(exprType(node)) > 0;
+        if (!fine || (entry != nullptr && !accepts(entry, foreach_current_index(cell), node)))
+            return false;
     }
+    return true;
+}
+
+// What a function of the table costs there is known, for arguments of any length.
+static bool is_cheap_call(Oid function, const List *arguments) {
+    const TotalFunction *entry = is_concatenation(function) ? nullptr : find_total(function);
+    return entry != nullptr && are_short(arguments, entry);
+}
+
+// A copy of the array.
+static bool relabels_array(const ArrayCoerceExpr *cast) {
+    return IsA(cast->elemexpr, RelabelType) && !IsA(cast->arg, ArrayCoerceExpr);
+}
+
+// Whether a constant of this kind, itself, takes a time that is bounded by how long it is written.
+static bool is_cheap(Node *node) {
+    switch (nodeTag(node)) {
+    case T_RelabelType:
+    case T_CollateExpr:
+    case T_NullTest:
+    case T_BooleanTest:
+    case T_ArrayExpr:
+    case T_TargetEntry:
+        return true;
+    case T_ArrayCoerceExpr:
+        return relabels_array(castNode(ArrayCoerceExpr, node));
+    case T_FuncExpr:
+        return is_cheap_call(castNode(FuncExpr, node)->funcid, castNode(FuncExpr, node)->args);
+    case T_OpExpr:
+    case T_DistinctExpr:
+    case T_NullIfExpr: {
+        auto *call = reinterpret_cast<OpExpr *>(node);
+        set_opfuncid(call);
+        return is_cheap_call(call->opfuncid, call->args);
+    }
+    case T_MinMaxExpr:
+        return are_short(castNode(MinMaxExpr, node)->args, nullptr);
     default:
-        return 0;
+        return false;
     }
 }
 
-// ---- folding -------------------------------------------------------------------------------------------------------
+// ---- what may be evaluated without a row ---------------------------------------------------------------------------
+
+namespace {
+// A walk from the leaves of an expression to its root, each node once.
+struct Walk {
+    bool operand; // the operand of the CASE around it is constant
+    bool all;     // that have been seen on this level are
+    bool dear;    // a constant that is not cheap was met, or a number of very many digits
+};
+} // namespace
+
+static bool is_constant(Node *node, Walk *walk);
+
+static bool see(Node *node, void *context) {
+    auto *walk = static_cast<Walk *>(context);
+    walk->all = is_constant(node, walk) && walk->all;
+    return false;
+}
+
+static bool are_constant(Node *node, Walk *walk) {
+    const bool outside = walk->all;
+    walk->all = true;
+    if (IsA(node, Query))
+        border::walk_query(castNode(Query, node), see, walk, QTW_IGNORE_JOINALIASES);
+    else if (IsA(node, ArrayCoerceExpr)) // not the expression for one element
+        see(reinterpret_cast<Node *>(castNode(ArrayCoerceExpr, node)->arg), walk);
+    else
+        border::walk_expression(node, see, walk);
+    const bool all = walk->all;
+    walk->all = outside;
+    return all;
+}
+
+// One that is false ends AND, one that is true OR, whatever the others are.
+static bool is_any_constant(const List *conditions, Walk *walk) {
+    bool any = false;
+    ListCell *cell;
+    foreach (cell, conditions)
+        any = is_constant(static_cast<Node *>(lfirst(cell)), walk) || any;
+    return any;
+}
+
+// Constant conditions, up to the first that is none, decide which result it is.
+static bool is_constant_choice(const CaseExpr *choice, Walk *walk) {
+    const bool outside = walk->operand;
+    const bool operand = choice->arg != nullptr && is_constant(reinterpret_cast<Node *>(choice->arg), walk);
+    walk->operand = operand;
+    bool reached = true, possible = false;
+    ListCell *cell;
+    foreach (cell, choice->args) {
+        auto *arm = lfirst_node(CaseWhen, cell);
+        reached = is_constant(reinterpret_cast<Node *>(arm->expr), walk) && reached;
+        walk->operand = outside;
+        possible = (is_constant(reinterpret_cast<Node *>(arm->result), walk) && reached) || possible;
+        walk->operand = operand;
+    }
+    walk->operand = outside;
+    return (is_constant(reinterpret_cast<Node *>(choice->defresult), walk) && reached) || possible;
+}
+
+// The first one that is there; where it is a constant NULL the next.
+static bool is_constant_alternative(const List *alternatives, Walk *walk) {
+    bool first = false;
+    ListCell *cell;
+    foreach (cell, alternatives) {
+        const bool constant = is_constant(static_cast<Node *>(lfirst(cell)), walk);
+        first = foreach_current_index(cell) == 0 ? constant : first;
+    }
+    return first;
+}
+
+static bool is_value(Node *node) {
+    Node *bare = without_labels(node);
+    return IsA(bare, Const) || IsA(bare, Param);
+}
+
+static bool concatenates(Node *node) {
+    return IsA(node, FuncExpr) && is_concatenation(castNode(FuncExpr, node)->funcid);
+}
+
+// What concat is opened into joins a constant to all that stand before it, but for values beside each other.
+static bool is_constant_concatenation(const FuncExpr *call, Walk *walk) {
+    bool all = true;
+    ListCell *cell;
+    foreach (cell, call->args) {
+        auto *argument = static_cast<Node *>(lfirst(cell));
+        const bool constant = is_constant(argument, walk);
+        walk->dear = walk->dear || (constant && !is_value(argument));
+        all = constant && all;
+    }
+    walk->dear = walk->dear || all;
+    return all;
+}
+
+// Whether the expression may become a constant when its constants are evaluated, for some values of its parameters.
+static bool is_constant(Node *node, Walk *walk) {
+    check_stack_depth();
+    if (node == nullptr)
+        return true;
+    switch (nodeTag(node)) {
+    case T_Const:
+        walk->dear = walk->dear || has_many_digits(castNode(Const, node));
+        return true;
+    case T_Param:
+        return castNode(Param, node)->paramkind == PARAM_EXTERN;
+    case T_Var:
+        return false;
+    case T_CaseTestExpr:
+        return walk->operand;
+    case T_List:
+        return are_constant(node, walk);
+    case T_Query:
+    case T_Aggref:
+    case T_SubLink:
+        (void)are_constant(node, walk);
+        return false;
+    case T_BoolExpr:
+        return is_any_constant(castNode(BoolExpr, node)->args, walk);
+    case T_CaseExpr:
+        return is_constant_choice(castNode(CaseExpr, node), walk);
+    case T_CoalesceExpr:
+        return is_constant_alternative(castNode(CoalesceExpr, node)->args, walk);
+    default:
+        break;
+    }
+    if (concatenates(node))
+        return is_constant_concatenation(castNode(FuncExpr, node), walk);
+    const bool constant = are_constant(node, walk);
+    walk->dear = walk->dear || (constant && is_computed(node) && !is_cheap(node));
+    return constant;
+}
+
+// ---- evaluating ----------------------------------------------------------------------------------------------------
 
 static Node *evaluated(Node *node) {
     auto *root = makeNode(PlannerInfo);
@@ -84,56 +282,131 @@ static Node *parameter_value(const Param *param, ParamListInfo parameters) {
                                value->isnull, by_value);
     if (length_of(constant) > longest_value)
         refuse_length(nullptr, -1);
+    if (has_many_digits(constant))
+        refuse_dear();
     return reinterpret_cast<Node *>(constant);
 }
 
-static bool is_not_constant(Node *node, void *) {
-    if (node == nullptr || IsA(node, Const))
+// From the innermost outwards.
+static Node *with_values(Node *node, void *parameters) {
+    if (node == nullptr)
+        return nullptr;
+    if (IsA(node, Param) && parameters != nullptr)
+        return parameter_value(castNode(Param, node), static_cast<ParamListInfo>(parameters));
+    return border::mutate_expression(node, with_values, parameters);
+}
+
+static Node *with_words(Node *node, void *parameters) {
+    if (node == nullptr)
+        return nullptr;
+    node = border::mutate_expression(node, with_words, parameters);
+    Node *spelled = in_other_words(node);
+    return spelled != nullptr ? spelled : node;
+}
+
+Node *evaluate_constants(Node *expression) {
+    return evaluated(expression);
+}
+
+// ---- in the process of whoever asks --------------------------------------------------------------------------------
+
+bool is_computed(Node *node) {
+    switch (nodeTag(node)) {
+    case T_OpExpr:
+    case T_DistinctExpr:
+    case T_NullIfExpr:
+    case T_ScalarArrayOpExpr:
+    case T_FuncExpr:
+    case T_SQLValueFunction:
+    case T_BoolExpr:
+    case T_NullTest:
+    case T_BooleanTest:
+    case T_RelabelType:
+    case T_CoerceViaIO:
+    case T_ArrayCoerceExpr:
+    case T_ArrayExpr:
+    case T_SubscriptingRef:
+    case T_CaseExpr:
+    case T_CoalesceExpr:
+    case T_MinMaxExpr:
+        return true;
+    default:
         return false;
-    return (!IsA(node, List) && !IsA(node, CaseWhen)) || border::walk_expression(node, is_not_constant, nullptr);
-}
-
-// What stands below has been folded. Where the operand of CASE x WHEN ... is one, its comparisons cannot be.
-static bool is_of_constants(Node *node) {
-    if (IsA(node, CaseExpr) && castNode(CaseExpr, node)->arg != nullptr)
-        return !contain_var_clause(node);
-    return !border::walk_expression(node, is_not_constant, nullptr);
-}
-
-static void check_growth(Node *node) {
-    if (IsA(node, FuncExpr)) {
-        auto *call = castNode(FuncExpr, node);
-        if (most_bytes(call->funcid, call->args) > longest_value)
-            refuse_length(nullptr, -1);
     }
 }
 
-// A call whose arguments have been folded.
-static Node *fold_call(Node *node) {
-    if (IsA(node, List) || IsA(node, CaseWhen) || IsA(node, Var) || IsA(node, CaseTestExpr) || IsA(node, Const) ||
-        !is_of_constants(node))
-        return node;
-    check_growth(node);
-    node = evaluated(node);
-    if (IsA(node, Const))
-        check_length(castNode(Const, node));
+// A literal with a length is cut or padded to it when it is read.
+static Node *without_length(Node *node, void *context) {
+    if (node == nullptr)
+        return nullptr;
+    if (!IsA(node, Const))
+        return border::mutate_expression(node, without_length, context);
+    auto *value = copyObject(castNode(Const, node));
+    check_length(value);
+    value->consttypmod = -1;
+    return reinterpret_cast<Node *>(value);
+}
+
+// AND and OR are opened: what is constant in them says more than true or false does.
+static bool is_evaluated(Node *node) {
+    Walk walk = {};
+    if (!is_computed(node) || IsA(node, BoolExpr))
+        return false;
+    const bool constant = is_constant(node, &walk);
+    if (IsA(node, CaseExpr) && castNode(CaseExpr, node)->arg != nullptr) {
+        Walk operand = {};
+        return walk.dear && is_constant(reinterpret_cast<Node *>(castNode(CaseExpr, node)->arg), &operand);
+    }
+    return constant && walk.dear;
+}
+
+static Node *value_of(Node *node, void *parameters) {
+    return without_length(evaluated(with_values(node, parameters)), nullptr);
+}
+
+static Node *evaluate_dear(Node *node, void *parameters) {
+    if (node == nullptr)
+        return nullptr;
+    if (IsA(node, Query))
+        return reinterpret_cast<Node *>(
+            border::mutate_query(castNode(Query, node), evaluate_dear, parameters, QTW_IGNORE_JOINALIASES));
+    if (is_evaluated(node))
+        return value_of(node, parameters);
+    node = border::mutate_expression(node, evaluate_dear, parameters);
+    ListCell *cell;
+    foreach (cell, concatenates(node) ? castNode(FuncExpr, node)->args : NIL) {
+        Walk walk = {};
+        auto *argument = static_cast<Node *>(lfirst(cell));
+        if (is_constant(argument, &walk) && !is_value(argument))
+            lfirst(cell) = value_of(argument, parameters);
+    }
     return node;
 }
 
-// From the innermost call outwards.
-static Node *fold_calls(Node *node, void *context) {
-    if (node == nullptr)
-        return nullptr;
-    CHECK_FOR_INTERRUPTS();
-    if (IsA(node, Param) && context != nullptr)
-        return parameter_value(castNode(Param, node), static_cast<ParamListInfo>(context));
-    node = border::mutate_expression(node, fold_calls, context);
-    Node *spelled = in_other_words(node, fold_call);
-    return spelled != nullptr ? spelled : fold_call(node);
+Leaf *check_own_leaf(const Parsed &parsed, ParamListInfo parameters, Query **evaluated) {
+    Walk walk = {};
+    (void)is_constant(reinterpret_cast<Node *>(parsed.query), &walk);
+    auto *unchecked = walk.dear ? copyObject(parsed.query) : nullptr;
+    Leaf *leaf = check_leaf(parsed.query, parsed.source);
+    *evaluated = nullptr;
+    if (unchecked == nullptr)
+        return leaf;
+    *evaluated = castNode(Query, evaluate_dear(reinterpret_cast<Node *>(unchecked), parameters));
+    return check_leaf(copyObject(*evaluated), parsed.source);
+}
+
+// ---- in any process ------------------------------------------------------------------------------------------------
+
+static void check_cheap(Node *expression) {
+    Walk walk = {};
+    (void)is_constant(expression, &walk);
+    if (walk.dear)
+        refuse_dear();
 }
 
 Node *fold_constants(Node *expression, ParamListInfo parameters) {
-    return evaluated(fold_calls(expression, parameters));
+    check_cheap(expression);
+    return evaluated(with_words(with_values(expression, parameters), nullptr));
 }
 
 } // namespace dp::query

@@ -1,12 +1,26 @@
-// Expressions of constants are evaluated before the charge, one call at a time, and none may make more than a constant may be.
+// Constants of a question. Whoever asks evaluates what may take long, in his own process and at his own cost, so another process gets
+// literals, values of parameters, and calls whose time is bounded by their length (architecture.md, 3.3).
 #pragma once
 
+#include "query/shape.hpp"
 #include "query/total.hpp"
 
 namespace dp::query {
 
-// The expression with parameters replaced by their values, with what is constant evaluated, the stable functions too (none is left to
-// be evaluated for some rows only), and with concat in other words (query/spelled). Raises 54000 before a value is made that could be too long.
+// Returns true for an expression that PostgreSQL computes when it is executed: of columns, literals, nothing that has its meaning at
+// its place alone.
+bool is_computed(Node *node);
+
+// Checks a leaf and evaluates in it the constants that fold_constants would refuse, as the current user. Sets *evaluated to the leaf
+// with their values, unchecked, or to null where it has none. Errors: those of check_leaf, and the natural ones of the constants.
+Leaf *check_own_leaf(const Parsed &parsed, ParamListInfo parameters, Query **evaluated);
+
+// Returns the expression with its functions opened and its constants evaluated, for the process of whoever wrote it.
+Node *evaluate_constants(Node *expression);
+
+// Returns the expression with parameters replaced by their values, with what is constant evaluated, the stable functions too (none is
+// left to be evaluated for some rows only), and with concat in other words (query/spelled). Errors: 0A000 for a constant that may take
+// long, 54000 for a value that is too long.
 Node *fold_constants(Node *expression, ParamListInfo parameters);
 
 } // namespace dp::query

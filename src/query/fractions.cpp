@@ -64,7 +64,7 @@ static const Const *constant_of(Node *fractions, const Made *made) {
     Node *folded = nullptr;
     if (!IsA(before_cast(fractions), ArrayCoerceExpr)) {
         check_condition(before_cast(fractions), made->source);
-        folded = contain_mutable_functions(fractions) ? nullptr : fold_constants(fractions, nullptr);
+        folded = contain_mutable_functions(fractions) ? nullptr : evaluate_constants(fractions);
     }
     if (folded == nullptr || !IsA(folded, Const))
         refuse_part("an array of fractions that is not constant", remedy, made->source, at);

@@ -109,6 +109,36 @@ void check_parts(Query *leaf) {
     border::walk_query(leaf, count_part, &parts, QTW_IGNORE_JOINALIASES);
 }
 
+namespace {
+struct References {
+    ParamListInfo parameters;
+    int64 bytes;
+};
+} // namespace
+
+static bool count_references(Node *node, void *context) {
+    auto *references = static_cast<References *>(context);
+    if (node == nullptr)
+        return false;
+    if (IsA(node, Query))
+        return border::walk_query(castNode(Query, node), count_references, context, QTW_IGNORE_JOINALIASES);
+    auto *param = reinterpret_cast<const Param *>(node);
+    if (!IsA(node, Param) || param->paramkind != PARAM_EXTERN)
+        return border::walk_expression(node, count_references, context);
+    const ParamExternData &value = references->parameters->params[param->paramid - 1];
+    if (!value.isnull && get_typlen(value.ptype) == -1)
+        references->bytes += static_cast<int64>(toast_raw_datum_size(value.value));
+    if (references->bytes > max_referenced)
+        refuse_size("the query names long parameters too often", max_referenced, "bytes of them",
+                    "Name each at fewer places, or write shorter ones.");
+    return false;
+}
+
+void check_references(Query *leaf, ParamListInfo parameters) {
+    References references = {parameters, 0};
+    (void)count_references(reinterpret_cast<Node *>(leaf), &references);
+}
+
 // A constant of any length is one node: 64 bytes of it are a part.
 static int64 parts_of_node(Node *node) {
     constexpr int bytes_of_part = 64;

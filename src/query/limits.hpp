@@ -11,6 +11,8 @@ constexpr int max_text = 64 * 1024; // bytes of a query that is read from a text
 constexpr int max_leaves = 1000;    // of one statement: each is a charge
 constexpr int max_leaf_arguments = 80; // parameters of a leaf; a function has at most FUNC_MAX_ARGS
 
+constexpr int max_referenced = 8 * 1024 * 1024; // bytes of parameters, at each place that names one
+
 constexpr int max_columns = 1600; // of any internal statement; a record of PostgreSQL has at most 1664
 
 constexpr int max_compared = 100; // equalities of EXISTS as a value
@@ -31,6 +33,8 @@ void check_leaves(int leaves);
 void check_leaf_arguments(int arguments);
 // A leaf of so many parts that its text would be too long, told before the text is made.
 void check_parts(Query *leaf);
+// The values of parameters at all places that name them.
+void check_references(Query *leaf, ParamListInfo parameters);
 // The same before a node is copied so many times. parts: what copies before had, to which these are added.
 void check_copies(Node *node, int copies, int *parts);
 

@@ -7,6 +7,7 @@
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/settings.hpp"
+#include "query/constants.hpp"
 #include "query/dependent.hpp"
 #include "query/distinct.hpp"
 #include "query/estimates.hpp"
@@ -158,29 +159,8 @@ static bool contains_parameter(Node *node, void *) {
 // An expression that is the same for all rows and that the leaf's text cannot hold: it has parameters, or depends on
 // settings or the clock (a time zone, now()), which are the caller's. The statement computes it and passes the value.
 static bool is_argument(Node *node) {
-    switch (nodeTag(node)) {
-    case T_Param:
-    case T_OpExpr:
-    case T_DistinctExpr:
-    case T_NullIfExpr:
-    case T_ScalarArrayOpExpr:
-    case T_FuncExpr:
-    case T_SQLValueFunction:
-    case T_BoolExpr:
-    case T_NullTest:
-    case T_BooleanTest:
-    case T_RelabelType:
-    case T_CoerceViaIO:
-    case T_ArrayCoerceExpr:
-    case T_ArrayExpr:
-    case T_SubscriptingRef:
-    case T_CaseExpr:
-    case T_CoalesceExpr:
-    case T_MinMaxExpr:
-        break;
-    default:
+    if (!IsA(node, Param) && !is_computed(node))
         return false;
-    }
     return (contains_parameter(node, nullptr) || contain_mutable_functions(node)) && !belongs_to_leaf(node, nullptr) &&
            !contain_volatile_functions(node) && !expression_returns_set(node) &&
            get_typtype(exprType(node)) != TYPTYPE_PSEUDO;
@@ -420,12 +400,17 @@ static char *on_one_line(const char *text) {
     return line.data;
 }
 
-static char *deparse(Query *leaf) {
+const char *text_of_leaf(const Query *leaf) {
     border::SettingsScope settings = border::SettingsScope::enter();
-    char *text = pg_get_querydef(copyObject(leaf), false);
+    char *text = pg_get_querydef(copyObject(const_cast<Query *>(leaf)), false);
     settings.leave();
-    check_text(text);
     return on_one_line(text);
+}
+
+static const char *deparse(const Query *leaf) {
+    const char *text = text_of_leaf(leaf);
+    check_text(text);
+    return text;
 }
 
 static Const *float_constant(double value, bool isnull) {

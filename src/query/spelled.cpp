@@ -9,13 +9,6 @@ static Node *text_constant(const char *text) {
         makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum(text), false, false));
 }
 
-// A literal that nothing gives a type.
-static Node *literal_as_text(const Const *literal) {
-    if (literal->constisnull)
-        return reinterpret_cast<Node *>(makeNullConst(TEXTOID, -1, DEFAULT_COLLATION_OID));
-    return text_constant(DatumGetCString(literal->constvalue));
-}
-
 // Whether a cast shows the same. Of a boolean it is another word, and of char(n) it leaves blanks out.
 static bool has_text(Node *node) {
     const Oid type = getBaseType(exprType(node));
@@ -41,12 +34,11 @@ const char *concatenation_remedy(const List *arguments) {
     return nullptr;
 }
 
+// Of a value that is no constant.
 static Node *as_text(Node *node) {
     const Oid type = getBaseType(exprType(node));
     if (type == TEXTOID)
         return node;
-    if (type == UNKNOWNOID)
-        return literal_as_text(castNode(Const, node));
     if (type == VARCHAROID)
         return reinterpret_cast<Node *>(
             makeRelabelType(reinterpret_cast<Expr *>(node), TEXTOID, -1, exprCollation(node), COERCE_EXPLICIT_CAST));
@@ -59,74 +51,113 @@ static Node *as_text(Node *node) {
     return reinterpret_cast<Node *>(cast);
 }
 
+Node *without_labels(Node *node) {
+    for (;;)
+        if (IsA(node, CollateExpr))
+            node = reinterpret_cast<Node *>(castNode(CollateExpr, node)->arg);
+        else if (IsA(node, RelabelType))
+            node = reinterpret_cast<Node *>(castNode(RelabelType, node)->arg);
+        else
+            return node;
+}
+
 namespace {
-struct Spelling {
+// What has been joined of the values.
+struct Joined {
     const FuncExpr *call;
-    Node *(*fold)(Node *);
+    Node *all;
+    StringInfoData run; // constants behind it: one text, however many they are
 };
 } // namespace
 
 // Of the collation of all: what it was given may be numbers alone, which have none.
-static Node *joined(Node *left, Node *right, const Spelling &spelling) {
-    const Oid collation = spelling.call->funccollid;
-    return spelling.fold(reinterpret_cast<Node *>(
-        makeFuncExpr(F_TEXTCAT, TEXTOID, list_make2(left, right), collation, collation, COERCE_EXPLICIT_CALL)));
+static Node *joined(Node *left, Node *right, const FuncExpr *call) {
+    if (left == nullptr)
+        return right;
+    return reinterpret_cast<Node *>(makeFuncExpr(F_TEXTCAT, TEXTOID, list_make2(left, right), call->funccollid,
+                                                 call->funccollid, COERCE_EXPLICIT_CALL));
 }
 
-static Node *or_nothing(Node *text, const Spelling &spelling) {
+static Node *or_nothing(Node *text, const FuncExpr *call) {
     auto *choice = makeNode(CoalesceExpr);
     choice->coalescetype = TEXTOID;
-    choice->coalescecollid = spelling.call->funccollid;
+    choice->coalescecollid = call->funccollid;
     choice->args = list_make2(text, text_constant(""));
-    choice->location = spelling.call->location;
-    return spelling.fold(reinterpret_cast<Node *>(choice));
+    choice->location = call->location;
+    return reinterpret_cast<Node *>(choice);
 }
 
-// before: a constant that stands before each value that is there; or null.
-static Node *all_texts(const List *values, Node *before, const Spelling &spelling) {
-    Node *all = nullptr;
+static void end_run(Joined *to) {
+    if (to->run.len == 0)
+        return;
+    Node *text = text_constant(to->run.data);
+    check_length(castNode(Const, text));
+    to->all = joined(to->all, text, to->call);
+    resetStringInfo(&to->run);
+}
+
+static void add_constant(const Const *value, Oid type, const char *before, Joined *to) {
+    Oid output;
+    bool is_varlena;
+    if (value->constisnull)
+        return;
+    getTypeOutputInfo(type, &output, &is_varlena);
+    appendStringInfoString(&to->run, before);
+    appendStringInfoString(&to->run, OidOutputFunctionCall(output, value->constvalue));
+}
+
+// before: stands before each value that is there.
+static Joined all_texts(const FuncExpr *call, const List *values, const char *before) {
+    Joined to = {call, nullptr, {}};
+    initStringInfo(&to.run);
     ListCell *cell;
     foreach (cell, values) {
-        Node *text = spelling.fold(as_text(static_cast<Node *>(lfirst(cell))));
-        if (before != nullptr)
-            text = joined(static_cast<Node *>(copyObject(before)), text, spelling);
-        text = or_nothing(text, spelling);
-        all = all == nullptr ? text : joined(all, text, spelling);
+        auto *value = static_cast<Node *>(lfirst(cell));
+        if (IsA(without_labels(value), Const)) {
+            add_constant(castNode(Const, without_labels(value)), exprType(value), before, &to);
+            continue;
+        }
+        end_run(&to);
+        Node *text = as_text(value);
+        if (before[0] != '\0')
+            text = joined(text_constant(before), text, call);
+        to.all = joined(to.all, or_nothing(text, call), call);
     }
-    return all;
+    end_run(&to);
+    if (to.all == nullptr)
+        to.all = text_constant("");
+    return to;
 }
 
 // The first separator goes.
-static Node *behind(Node *all, const Const *separator, const Spelling &spelling) {
-    const Oid collation = spelling.call->funccollid;
-    const int length = pg_mbstrlen(TextDatumGetCString(separator->constvalue));
-    auto *start = makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(length + 1), false, true);
-    return spelling.fold(reinterpret_cast<Node *>(
-        makeFuncExpr(F_SUBSTR_TEXT_INT4, TEXTOID, list_make2(all, start), collation, collation, COERCE_EXPLICIT_CALL)));
+static Node *behind(Node *all, const char *separator, const FuncExpr *call) {
+    auto *start =
+        makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(pg_mbstrlen(separator) + 1), false, true);
+    return reinterpret_cast<Node *>(makeFuncExpr(F_SUBSTR_TEXT_INT4, TEXTOID, list_make2(all, start), call->funccollid,
+                                                 call->funccollid, COERCE_EXPLICIT_CALL));
 }
 
 bool is_concatenation(Oid function) {
     return function == F_CONCAT || function == F_CONCAT_WS;
 }
 
-static Node *with_separator(const Spelling &spelling) {
-    auto *separator = static_cast<Node *>(linitial(spelling.call->args));
+static Node *with_separator(const FuncExpr *call) {
+    Node *separator = without_labels(static_cast<Node *>(linitial(call->args)));
     if (!IsA(separator, Const))
         return nullptr;
     if (castNode(Const, separator)->constisnull) // then all of it is
-        return reinterpret_cast<Node *>(makeNullConst(TEXTOID, -1, spelling.call->funccollid));
-    Node *all = all_texts(list_copy_tail(spelling.call->args, 1), separator, spelling);
-    return behind(all, castNode(Const, separator), spelling);
+        return reinterpret_cast<Node *>(makeNullConst(TEXTOID, -1, call->funccollid));
+    const char *before = TextDatumGetCString(castNode(Const, separator)->constvalue);
+    return behind(all_texts(call, list_copy_tail(call->args, 1), before).all, before, call);
 }
 
-Node *in_other_words(Node *node, Node *(*fold)(Node *)) {
+Node *in_other_words(Node *node) {
     if (!IsA(node, FuncExpr) || !is_concatenation(castNode(FuncExpr, node)->funcid))
         return nullptr;
-    const Spelling spelling = {castNode(FuncExpr, node), fold};
-    if (spelling.call->funcvariadic || concatenation_remedy(spelling.call->args) != nullptr)
+    auto *call = castNode(FuncExpr, node);
+    if (call->funcvariadic || concatenation_remedy(call->args) != nullptr)
         return nullptr;
-    return spelling.call->funcid == F_CONCAT ? all_texts(spelling.call->args, nullptr, spelling)
-                                             : with_separator(spelling);
+    return call->funcid == F_CONCAT ? all_texts(call, call->args, "").all : with_separator(call);
 }
 
 } // namespace dp::query

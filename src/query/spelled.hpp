@@ -12,7 +12,11 @@ bool is_concatenation(Oid function);
 const char *concatenation_remedy(const List *arguments);
 
 // concat(x, ...) as coalesce(x::text, '') || ..., and concat_ws('-', x, ...) the same with the constant before each that is there.
-// fold: gets each call that is made of it, from the innermost outwards. Null: the node is none, or there are no such words for it.
-Node *in_other_words(Node *node, Node *(*fold)(Node *));
+// Constants beside each other become one. Null: the node is none, or there are no such words for it. Raises 54000 for a constant that
+// is too long.
+Node *in_other_words(Node *node);
+
+// The value without what says its type or collation.
+Node *without_labels(Node *node);
 
 } // namespace dp::query

@@ -2,6 +2,11 @@
 
 #include "border/permissions.hpp"
 #include "border/scope.hpp"
+#include "border/walk.hpp"
+#include "query/constants.hpp"
+#include "query/limits.hpp"
+#include "query/names.hpp"
+#include "query/rewrite.hpp"
 #include "query/semi.hpp"
 #include "query/shape.hpp"
 #include "release/approve.hpp"
@@ -10,18 +15,100 @@
 
 namespace dp::release {
 
-// The text was written under pinned settings and is read under the same ones, whatever the caller's are.
-query::Leaf *leaf_of(const Ask &ask) {
-    border::SettingsScope settings = border::SettingsScope::enter();
-    query::TextScope scope;
-    scope.enter(ask.leaf);
+namespace {
+// The settings that a text was written under, and is read under, whatever the caller's are.
+struct ReadingScope {
+    border::SettingsScope settings;
+    query::TextScope text;
+};
+} // namespace
+
+static query::Parsed open_leaf(const Ask &ask, ReadingScope *scope) {
+    scope->settings = border::SettingsScope::enter();
+    scope->text.enter(ask.leaf);
     query::Parsed parsed = query::parse_leaf(ask.leaf, ask.parameter_types, ask.parameters->numParams, ask.view);
-    query::Leaf *leaf = query::check_leaf(parsed.query, parsed.source);
+    query::check_references(parsed.query, ask.parameters);
+    return parsed;
+}
+
+static query::Leaf *close_leaf(query::Leaf *leaf, const Ask &ask, const ReadingScope &scope) {
     leaf->limits = ask.limits;
-    scope.leave();
-    settings.leave();
+    scope.text.leave();
+    scope.settings.leave();
     return leaf;
 }
+
+query::Leaf *leaf_of(const Ask &ask) {
+    ReadingScope scope = {};
+    query::Parsed parsed = open_leaf(ask, &scope);
+    return close_leaf(query::check_leaf(parsed.query, parsed.source), ask, scope);
+}
+
+// ---- constants -----------------------------------------------------------------------------------------------------
+
+// Returns the number of a parameter that is added, with this value.
+static int add_parameter(Ask *ask, const Const *value) {
+    const int n = ask->parameters->numParams;
+    ParamListInfo parameters = makeParamList(n + 1);
+    auto *types = static_cast<Oid *>(palloc(sizeof(Oid) * (n + 1)));
+    for (int i = 0; i < n; i++) {
+        parameters->params[i] = ask->parameters->params[i];
+        types[i] = ask->parameter_types[i];
+    }
+    types[n] = query::parameter_type(value->consttype);
+    parameters->params[n] = ParamExternData{value->constvalue, value->constisnull, PARAM_FLAG_CONST, types[n]};
+    ask->parameters = parameters;
+    ask->parameter_types = types;
+    return n + 1;
+}
+
+static Node *long_as_parameters(Node *node, void *context) {
+    constexpr Size most = 1000; // bytes that a text shows
+    if (node == nullptr)
+        return nullptr;
+    if (IsA(node, Query))
+        return reinterpret_cast<Node *>(
+            border::mutate_query(castNode(Query, node), long_as_parameters, context, QTW_IGNORE_JOINALIASES));
+    auto *value = reinterpret_cast<const Const *>(node);
+    if (!IsA(node, Const) || value->constisnull || value->constlen != -1 ||
+        toast_raw_datum_size(value->constvalue) <= most)
+        return border::mutate_expression(node, long_as_parameters, context);
+    auto *parameter = makeNode(Param);
+    parameter->paramkind = PARAM_EXTERN;
+    parameter->paramid = add_parameter(static_cast<Ask *>(context), value);
+    parameter->paramtype = value->consttype;
+    parameter->paramtypmod = -1;
+    parameter->paramcollid = get_typcollation(value->consttype);
+    parameter->location = -1;
+    if (value->constcollid == parameter->paramcollid)
+        return reinterpret_cast<Node *>(parameter);
+    auto *collate = makeNode(CollateExpr);
+    collate->arg = reinterpret_cast<Expr *>(parameter);
+    collate->collOid = value->constcollid;
+    collate->location = -1;
+    return reinterpret_cast<Node *>(collate);
+}
+
+// The ledger and whoever decides on a request read what the constants have become; of parameters they read nothing.
+static void write_leaf(Ask *ask, const Query *leaf) {
+    ask->leaf = query::text_of_leaf(leaf);
+    if (strlen(ask->leaf) > query::max_text)
+        ask->leaf = query::text_of_leaf(reinterpret_cast<const Query *>(
+            long_as_parameters(reinterpret_cast<Node *>(const_cast<Query *>(leaf)), ask)));
+    query::check_text(ask->leaf);
+}
+
+static query::Leaf *own_leaf(Ask *ask) {
+    ReadingScope scope = {};
+    Query *evaluated;
+    query::Parsed parsed = open_leaf(*ask, &scope);
+    query::Leaf *leaf = query::check_own_leaf(parsed, ask->parameters, &evaluated);
+    if (evaluated != nullptr)
+        write_leaf(ask, evaluated);
+    return close_leaf(leaf, *ask, scope);
+}
+
+// ---- checks --------------------------------------------------------------------------------------------------------
 
 static Oid type_of(const query::Leaf *leaf, const query::Output &output) {
     return output.is_key ? leaf->keys[output.index].type : leaf->aggregates[output.index].result_type;
@@ -47,13 +134,20 @@ static void check_outputs(const query::Leaf *leaf, const Ask &ask) {
                         errhint("Write AS (%s).", columns_of(leaf))));
 }
 
-query::Leaf *check_ask(const Ask &ask) {
-    query::Leaf *leaf = leaf_of(ask);
+static query::Leaf *check_asked(const Ask &ask, query::Leaf *leaf) {
     if (ask.output_types != nullptr)
         check_outputs(leaf, ask);
     border::check_permissions(leaf->query);
     query::check_semi_permissions(leaf);
     return leaf;
+}
+
+query::Leaf *check_ask(const Ask &ask) {
+    return check_asked(ask, leaf_of(ask));
+}
+
+query::Leaf *check_own_ask(Ask *ask) {
+    return check_asked(*ask, own_leaf(ask));
 }
 
 const char *versions_of(const catalog::Settings &settings) {

@@ -146,7 +146,7 @@ static const char *open_settings(const query::Leaf *leaf, const catalog::Asker &
 }
 
 release::Facts ask_keeper(release::Ask *ask, ReturnSetInfo *result, EState *estate) {
-    query::Leaf *leaf = release::check_ask(*ask);
+    query::Leaf *leaf = release::check_own_ask(ask);
     check_not_temporary(leaf);
     ask->view = leaf->view;
     ask->versions = open_settings(leaf, ask->asker);

@@ -18,7 +18,7 @@
 #include "query/other_words.hpp"
 #include "query/rest.hpp"
 #include "query/rewrite.hpp"
-#include "query/shape.hpp"
+#include "query/constants.hpp"
 #include "query/units.hpp"
 #include "rows/asked_units.hpp"
 #include "sql/arguments.hpp"
@@ -168,7 +168,8 @@ static query::Leaf *read_leaf(const char *text, Call *call) {
     query::Parsed parsed = query::parse_select(text);
     border::flatten_grouping(parsed.query);
     name_columns(parsed.query, call);
-    query::Leaf *leaf = query::check_leaf(parsed.query, parsed.source);
+    Query *evaluated;
+    query::Leaf *leaf = query::check_own_leaf(parsed, nullptr, &evaluated);
     settings.leave();
     return leaf;
 }

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "border/versions.hpp"
-#include "query/shape.hpp"
+#include "query/constants.hpp"
 #include "release/accuracy.hpp"
 #include "rows/question.hpp"
 #include "sql/arguments.hpp"
@@ -177,7 +177,8 @@ rows::Question *public_question(const char *text) {
     query::TextScope scope;
     scope.enter(text);
     query::Parsed parsed = query::parse_select(text);
-    query::Leaf *leaf = query::check_leaf(parsed.query, parsed.source);
+    Query *evaluated;
+    query::Leaf *leaf = query::check_own_leaf(parsed, nullptr, &evaluated);
     scope.leave();
     catalog::Reading reading = catalog::Reading::open();
     rows::Question *question = rows::prepare(reading, leaf, text, nullptr);

@@ -2,7 +2,7 @@
 
 #include "border/versions.hpp"
 #include "catalog/facade.hpp"
-#include "query/shape.hpp"
+#include "query/constants.hpp"
 #include "rows/joint.hpp"
 #include "rows/quantiles.hpp"
 
@@ -31,7 +31,8 @@ rows::Question *controllers_question(const char *text, privacy::Mechanism mechan
     query::TextScope scope;
     scope.enter(text);
     query::Parsed parsed = query::parse_select(text);
-    query::Leaf *leaf = query::check_leaf(parsed.query, parsed.source);
+    Query *evaluated;
+    query::Leaf *leaf = query::check_own_leaf(parsed, nullptr, &evaluated);
     scope.leave();
     return prepared(leaf, text, nullptr, mechanism);
 }

@@ -209,8 +209,6 @@ static Asked read_question(const char *said, const query::Limits &limits) {
     question.ask.limits = limits;
     question.ask.anew = question.ask.by_request = true;
     evaluate_arguments(list_copy_tail(call->args, query::release_arguments), &question.ask);
-    write_parameters(&question);
-    check_size(question);
     return question;
 }
 
@@ -244,7 +242,7 @@ static void check_keys(const query::Leaf *leaf) {
 static Priced look_at(Asked *question) {
     Priced priced = {};
     ErrorData *refusal = refusal_by([&] {
-        query::Leaf *leaf = release::check_ask(question->ask);
+        query::Leaf *leaf = release::check_own_ask(&question->ask);
         check_not_temporary(leaf);
         check_one_view(leaf, "a request");
         check_keys(leaf);
@@ -257,6 +255,8 @@ static Priced look_at(Asked *question) {
     });
     if (refusal != nullptr)
         ReThrowError(refusal);
+    write_parameters(question);
+    check_size(*question);
     return priced;
 }
 
