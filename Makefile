@@ -69,6 +69,9 @@ PG_CPPFLAGS += -DUSE_ASSERT_CHECKING
 endif
 # The server loads libraries with RTLD_GLOBAL: none of ours may answer for another's symbol, nor another for one of ours.
 SHLIB_LINK += -lstdc++ -Wl,--version-script=src/exports.map
+# libpq asks other servers whether they are there (border/peers); the server's own replication uses it as well.
+SHLIB_LINK += $(libpq)
+src/border/peers.o: override CPPFLAGS += -isystem $(libpq_srcdir)
 
 # make test, demo, bench, soak and mutants install PostgreSQL themselves, so they must work before it is there.
 ifneq (,$(wildcard $(PGXS)))

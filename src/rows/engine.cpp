@@ -1,10 +1,12 @@
 #include "rows/engine.hpp"
 
 #include "border/hooks.hpp"
+#include "border/peers.hpp"
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "catalog/access.hpp"
 #include "catalog/foreign_part.hpp"
+#include "rows/remote.hpp"
 
 namespace dp::rows {
 
@@ -66,64 +68,91 @@ void pin_nodes(Oid table) {
 
 // ---- before the charge ---------------------------------------------------------------------------------------------
 
-namespace {
-struct Node {
-    Datum name, port;
-};
-} // namespace
-
 // Public facts. A shard that several nodes have is read on one that answers.
 static const char *const nodes_sql = R"sql(
-SELECT DISTINCT n.nodename, n.nodeport FROM pg_dist_shard s JOIN pg_dist_placement p ON p.shardid = s.shardid
+SELECT DISTINCT n.nodename, n.nodeport, n.nodeid FROM pg_dist_shard s JOIN pg_dist_placement p ON p.shardid = s.shardid
 JOIN pg_dist_node n ON n.groupid = p.groupid AND n.noderole = 'primary'
 WHERE s.logicalrelid = $1 AND p.groupid <> (SELECT groupid FROM pg_dist_local_group)
   AND NOT EXISTS (SELECT FROM pg_dist_placement o WHERE o.shardid = p.shardid AND o.groupid <> p.groupid)
 ORDER BY 1, 2)sql";
 
-static Node *read_nodes(Oid table, uint64 *count) {
+namespace {
+struct Node {
+    const char *host, *port;
+    int32 id;
+};
+} // namespace
+
+static Node *read_nodes(Oid table, int *count) {
     catalog::Visit visit = catalog::Visit::read();
     Oid types[1] = {OIDOID};
     Datum values[1] = {ObjectIdGetDatum(table)};
-    *count = visit.run(nodes_sql, 1, types, values);
+    *count = static_cast<int>(visit.run(nodes_sql, 1, types, values));
     auto *nodes = static_cast<Node *>(MemoryContextAlloc(visit.spi.caller, sizeof(Node) * (*count + 1)));
-    for (uint64 i = 0; i < *count; i++) {
+    for (int i = 0; i < *count; i++) {
         bool isnull;
-        nodes[i].port = visit.spi.value(i, 2, &isnull);
-        char *name = visit.spi.text(i, 1);
-        MemoryContext old = MemoryContextSwitchTo(visit.spi.caller);
-        nodes[i].name = CStringGetTextDatum(name);
-        MemoryContextSwitchTo(old);
+        nodes[i] = {visit.spi.text(i, 1), visit.spi.text(i, 2), DatumGetInt32(visit.spi.value(i, 3, &isnull))};
     }
     visit.leave();
     return nodes;
 }
 
-// By Citus's own function, over the connection that it would read by. The first call after a restart of the node finds an
-// old connection, and the second a new one.
-static bool answers(Oid function, const Node &node) {
-    return DatumGetBool(OidFunctionCall2(function, node.name, node.port)) ||
-           DatumGetBool(OidFunctionCall2(function, node.name, node.port));
+// What a superuser has written for a node in a table of Citus that nobody else reads: for the role, or for all; of the node
+// itself, or (0) of every node. The text is the last column. Null: nothing.
+static const char *written_for(const char *name, int32 node, const char *role) {
+    Oid oid = get_relname_relid(name, PG_CATALOG_NAMESPACE);
+    if (!OidIsValid(oid))
+        return nullptr;
+    const char *written = nullptr;
+    Relation table = table_open(oid, AccessShareLock);
+    TupleDesc columns = RelationGetDescr(table);
+    SysScanDesc scan = systable_beginscan(table, InvalidOid, false, nullptr, 0, nullptr);
+    for (HeapTuple row = systable_getnext(scan); HeapTupleIsValid(row); row = systable_getnext(scan)) {
+        bool isnull;
+        int32 of = DatumGetInt32(heap_getattr(row, 1, columns, &isnull));
+        if ((of != node && (of != 0 || written != nullptr)) ||
+            (role != nullptr && strcmp(NameStr(*DatumGetName(heap_getattr(row, 2, columns, &isnull))), role) != 0))
+            continue;
+        written = TextDatumGetCString(heap_getattr(row, columns->natts, columns, &isnull));
+    }
+    systable_endscan(scan);
+    table_close(table, AccessShareLock);
+    return written;
 }
 
-static bool all_answer(Oid table, Oid owner) {
-    Oid types[2] = {TEXTOID, INT4OID};
-    List *name = list_make2(makeString(pstrdup("pg_catalog")), makeString(pstrdup("citus_check_connection_to_node")));
-    Oid function = LookupFuncName(name, 2, types, true);
-    if (!OidIsValid(function))
-        return true;
-    uint64 count;
-    Node *nodes = read_nodes(table, &count);
-    border::SettingsScope settings =
-        border::SettingsScope::enter(); // what Citus says of a node is for the server's log
-    border::RoleScope role = border::RoleScope::enter(owner);
-    (void)set_config_option("citus.node_connection_timeout", "2s", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
-                            false);
-    bool all = true;
-    for (uint64 i = 0; all && i < count; i++)
-        all = answers(function, nodes[i]);
-    role.leave();
-    settings.leave();
-    return all;
+// As Citus connects: what the server's configuration says, then the node, then what is written for it.
+static border::Peer peer_of(const Node &node, Oid owner) {
+    const char *role = GetUserNameFromId(owner, false);
+    border::Peer peer = border::make_peer(psprintf("%s:%s", node.host, node.port));
+    border::add_options(&peer, GetConfigOption("citus.node_conninfo", true, false));
+    border::add_option(&peer, border::has_option(peer, "host") ? "hostaddr" : "host", node.host);
+    border::add_option(&peer, "port", node.port);
+    border::add_option(&peer, "dbname", get_database_name(MyDatabaseId));
+    border::add_option(&peer, "user", role);
+    border::add_option(&peer, "client_encoding", GetDatabaseEncodingName());
+    border::add_option(&peer, "application_name", "dp_rdr");
+    border::add_options(&peer, written_for("pg_dist_poolinfo", node.id, nullptr));
+    border::add_options(&peer, written_for("pg_dist_authinfo", node.id, role));
+    return peer;
+}
+
+[[noreturn]] static void refuse_node(Oid table, const border::Peer &peer) {
+    const char *name = get_rel_name(table);
+    ereport(LOG, (errmsg("node %s, which keeps rows of %s, does not answer: %s", peer.name, name, peer.words)));
+    if (peer.sqlstate[0] == 0)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("a node that keeps rows of %s does not answer", name),
+                        errdetail("Nothing was charged."),
+                        errhint("Ask again later. The administrator finds out more in the log of this server and by "
+                                "citus_check_cluster_node_health().")));
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+             errmsg("a node that keeps rows of %s has another dp_rdr than this server, or none", name),
+             errdetail("It answered with SQLSTATE %s. Nothing was charged.", peer.sqlstate),
+             errhint("The administrator installs the same version of dp_rdr on node %s, creates or updates the extension "
+                     "there, and calls dp_refresh() for each restricted view.",
+                     peer.name)));
+    pg_unreachable();
 }
 
 static Oid last_table = InvalidOid;
@@ -133,19 +162,24 @@ void forget_nodes() {
     last_table = InvalidOid;
 }
 
+// Citus's own connections are not asked: it cancels what hangs there at the end of the transaction, and waits until the node
+// has heard of it.
 void check_nodes(Oid table, Oid owner) {
-    constexpr int one_look_ms = 1000;
+    constexpr int one_look_ms = 1000, patience_ms = 2000;
     if (!is_on_other_nodes(table))
         return;
     TimestampTz now = GetCurrentTimestamp();
     if (table == last_table && !TimestampDifferenceExceeds(last_time, now, one_look_ms))
         return;
-    if (!all_answer(table, owner))
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("a node that keeps rows of %s does not answer", get_rel_name(table)),
-                        errdetail("Nothing was charged."),
-                        errhint("Ask again later. The administrator finds out more in the log of this server and by "
-                                "citus_check_cluster_node_health().")));
+    int n;
+    Node *nodes = read_nodes(table, &n);
+    auto *peers = static_cast<border::Peer *>(palloc0(sizeof(border::Peer) * (n + 1)));
+    for (int i = 0; i < n; i++)
+        peers[i] = peer_of(nodes[i], owner);
+    border::ask_peers(peers, n, "SELECT dp_rdr.is_other_node($1)", node_facts(), patience_ms);
+    for (int i = 0; i < n; i++)
+        if (!peers[i].answers)
+            refuse_node(table, peers[i]);
     last_table = table;
     last_time = now;
 }

@@ -64,7 +64,7 @@ bool fetches_rows(const PlannedStmt *plan) {
 
 // ---- what a server must have in common with this one ---------------------------------------------------------------
 
-static const char *node_facts() {
+const char *node_facts() {
     return psprintf("dp_rdr %s, %s, %s", border::library_version, GetDatabaseEncodingName(),
 #ifdef WORDS_BIGENDIAN
                     "big-endian"

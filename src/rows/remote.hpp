@@ -11,6 +11,9 @@ PlannedStmt *plan_remotely(Query *query);
 // Whether a plan fetches rows of a foreign table.
 bool fetches_rows(const PlannedStmt *plan);
 
+// Tells what a server must have in common with this one, as dp_rdr.is_other_node() wants it.
+const char *node_facts();
+
 // Before the charge of a question about such a table: plans the statement of each foreign leaf, and runs it with a condition
 // that its server knows to be false. No row is read. Errors: 0A000 when rows would travel; HV00N when a server cannot be
 // reached; 55000 when it cannot be asked, because its dp_rdr, its encoding or its tables are not what they should be.
