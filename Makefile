@@ -8,7 +8,10 @@
 #   make browser           the report in a browser, which it installs
 #   make demo              a guided tour in the terminal, on a throwaway server
 #   make bench             timings beside PostgreSQL's own plain queries
-#   make mutants           plants mistakes, one at a time: a suite has to see each
+#   make seeded            many more questions than make test asks of neighbouring databases with the same random bytes
+#   make groups            lists of groups that follow from expressions, against all values that are permitted
+#   make mutants           plants mistakes, one at a time: a suite has to see each; goes on where it was interrupted
+#   make mutants-check     whether each of them still applies
 #   make escrow            what each protection adds to a count: noise, TLS, requests, encrypted disks and columns
 #   make soak              many clients at once for a while, then an audit of the ledger; made-up statements; a long audit
 #   make dist              the archive for PGXN, build/dp_rdr-VERSION.zip
@@ -204,6 +207,11 @@ greybox: build/greybox/dp_rdr.so
 neighbours: build/greybox/dp_rdr.so
 	python3 test/neighbours/run.py
 
+# Stands in the place of RAND_bytes in the server of test/seeded, which runs the library that is installed.
+build/seeded/bytes.so: test/seeded/bytes.cpp
+	@mkdir -p $(@D)
+	$(CXX) -std=gnu++17 -O2 -fPIC $(WARNINGS) -shared -o $@ $< -ldl
+
 # What people ask of made-up tables: what is answered, and what is refused how.
 questions:
 	python3 test/questions/run.py
@@ -251,11 +259,22 @@ bench:
 escrow:
 	@test/escrow/run
 
+# WORLDS: how many made-up domains (20 unless set), with 150 questions each; SEED: of all that is made up.
+seeded:
+	@test/seeded/run
+
+groups:
+	@test/groups/run
+
 soak:
 	@test/soak/run
 
 mutants:
 	@test/mutants/run
+
+# Whether each patch still applies to the tree and says what it has to: a matter of seconds.
+mutants-check:
+	@test/mutants/check
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Packages, in build/: the archive for PGXN, and a Debian package that is checked on a server of its own.
@@ -273,6 +292,6 @@ container:
 
 .PHONY: dist deb container
 
-.PHONY: unit unit-sanitize statistics audit client samplers counts greybox neighbours questions blackbox batch test test-matrix test-asserts browser demo bench escrow soak mutants
+.PHONY: unit unit-sanitize statistics audit client samplers counts greybox neighbours questions blackbox batch test test-matrix test-asserts browser demo bench escrow seeded groups soak mutants mutants-check
 
 -include $(OBJS:.o=.d) $(wildcard build/obj/*/*/*.d build/sanitized/*/*/*.d build/greybox/src/*/*.d build/batch/test/*/*.d)

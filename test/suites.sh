@@ -91,6 +91,11 @@ run_neighbours() {
     make_here -s -j"$(nproc)" "${build_options[@]}" build/greybox/dp_rdr.so && on_server -- python3 test/neighbours/run.py
 }
 
+# The installed library on a server of its own, whose random bytes come from a seed.
+run_seeded() {
+    make_here -s "${build_options[@]}" build/seeded/bytes.so && as_tester env PG_BIN="$pg_bin" python3 test/seeded/run.py "$@"
+}
+
 # A hundred questions, and what becomes of them.
 run_questions() {
     on_server -- python3 test/questions/run.py
@@ -133,6 +138,7 @@ run_suite() {
         fuzz) run_fuzz ;;
         greybox) run_greybox ;;
         neighbours) run_neighbours ;;
+        seeded) run_seeded ;;
         questions) run_questions ;;
         citus) run_citus ;;
         batch) run_batch ;;

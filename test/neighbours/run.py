@@ -330,7 +330,7 @@ def run_schema(owner, sessions, noise, rng, number, count, tap):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--schemas", type=int, default=14)
+    parser.add_argument("--schemas", type=int, default=9)
     parser.add_argument("--questions", type=int, default=8)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10 ** 9))
     arguments = parser.parse_args()
