@@ -97,7 +97,7 @@ def check_sensitivity(terms, measure):
     bound = many * row
     if per_group and measure.get("of") not in ("values",) and measure["kind"] != "quantile":
         bound = math.sqrt(groups if measure.get("of") == "units" else rows * per_group) * float(row)
-    if not is_power_of_two(measure["sensitivity"] / bound):
+    if measure["sensitivity"] != math.ceil(bound) and not is_power_of_two(measure["sensitivity"] / bound):
         return [f"{measure} is not charged for {rows} rows, {groups} groups, {per_group} in each"]
     return []
 
