@@ -98,6 +98,40 @@ SELECT said, hint FROM said ORDER BY n;
 CALL refuse('CREATE TABLE keep.part () INHERITS (keep.sec); RESET ROLE; ALTER TABLE keep.part OWNER TO regress_other', 'RESET ROLE; DROP TABLE keep.part');
 SELECT said, hint FROM said ORDER BY n;
 DROP VIEW cfg;
+-- That of a superuser's is read like the rest, with the rights of the table's owner, who has none on it: maintenance makes such.
+SET ROLE regress_keeper;
+CREATE TABLE keep.monthly (id integer, month integer, note text) PARTITION BY RANGE (month);
+CREATE TABLE keep.monthly_1 PARTITION OF keep.monthly FOR VALUES FROM (1) TO (2);
+SELECT dp_protect('keep.monthly', 'keep.monthly_dp');
+SELECT dp_set_odometer('keep.monthly', 'none');
+SELECT dp_grant('keep.monthly_dp', 'regress_reader', tau => 0, epsilon_max => 100, candidates => '{100}');
+RESET ROLE;
+CREATE TABLE keep.monthly_2 PARTITION OF keep.monthly FOR VALUES FROM (2) TO (3);
+CREATE INDEX ON keep.monthly (lower(note));
+INSERT INTO keep.monthly SELECT g, 1 + g % 2, repeat('n' || g, 1000) FROM generate_series(1, 1000) g;
+SELECT * FROM said_to('regress_keeper', 'SELECT count(*) FROM keep.monthly_2');
+SELECT * FROM said_to('regress_keeper', 'SELECT abs(count(*) - 1000) < 9 FROM keep.monthly WHERE length(note) > 999');
+SELECT * FROM said_to('regress_reader', $$SELECT abs(n - 1000) < 9 FROM dp_query('SELECT count(*) FROM keep.monthly_dp WHERE length(note) > 999') AS (n bigint)$$);
+SELECT * FROM said_to('regress_reader', $$SELECT abs(n - 500) < 9 FROM dp_query('SELECT count(*) FROM keep.monthly_dp WHERE month = 2') AS (n bigint)$$);
+SELECT severity, finding FROM dp_audit() WHERE object LIKE 'keep.monthly%' AND severity <> 'info';
+-- His code is as foreign as anybody's, and named.
+CREATE FUNCTION keep.part_of(integer) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT $1 / 10';
+CREATE INDEX later ON keep.monthly_2 (keep.part_of(id));
+SELECT * FROM said_to('regress_reader', $$SELECT n FROM dp_query('SELECT count(*) FROM keep.monthly_dp') AS (n bigint)$$);
+DROP INDEX keep.later;
+CREATE EXTENSION IF NOT EXISTS fuzzystrmatch;
+CREATE INDEX later ON keep.monthly_2 (soundex(left(note, 10)));
+SELECT * FROM said_to('regress_reader', $$SELECT n FROM dp_query('SELECT count(*) FROM keep.monthly_dp') AS (n bigint)$$);
+SELECT finding, remedy FROM dp_audit() WHERE object = 'keep.monthly_dp';
+DROP EXTENSION fuzzystrmatch CASCADE;
+-- A superuser who is none any more is another role.
+CREATE ROLE regress_maintainer SUPERUSER;
+ALTER TABLE keep.monthly_2 OWNER TO regress_maintainer;
+SELECT * FROM said_to('regress_reader', $$SELECT abs(n - 1000) < 9 FROM dp_query('SELECT count(*) FROM keep.monthly_dp') AS (n bigint)$$);
+ALTER ROLE regress_maintainer NOSUPERUSER;
+SELECT * FROM said_to('regress_reader', $$SELECT n FROM dp_query('SELECT count(*) FROM keep.monthly_dp') AS (n bigint)$$);
+DROP TABLE keep.monthly CASCADE;
+DROP ROLE regress_maintainer;
 -- What the server brings is no foreign code, and what reading does not run is not either.
 CREATE TYPE keep.mood AS ENUM ('low', 'high');
 CREATE DOMAIN keep.short AS text CHECK (keep.low(length(VALUE)));

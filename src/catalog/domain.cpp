@@ -1,5 +1,6 @@
 #include "catalog/domain.hpp"
 
+#include "catalog/collation.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/foreign_part.hpp"
 #include "catalog/lookup.hpp"
@@ -164,22 +165,50 @@ static bool is_covered(Relation index, Oid relation, int ncolumns, const AttrNum
     return true;
 }
 
+// The first collation of a key whose library is not that which the index was ordered by: then equal values may be in it twice.
+static Oid changed_collation(Relation index) {
+    for (int i = 0; i < index->rd_index->indnkeyatts; i++)
+        if (const Oid collation = index->rd_indcollation[i]; OidIsValid(collation) && !is_collation_current(collation))
+            return collation;
+    return InvalidOid;
+}
+
+[[noreturn]] static void refuse_index(Oid relation, Oid index, Oid collation) {
+    const char *name = quote_qualified_identifier(get_namespace_name(get_rel_namespace(index)), get_rel_name(index));
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("the unique index %s of %s is no key until it is made again", name, qualified_name(relation)),
+                    errdetail("%s has another version now than the one that is recorded: in the old order equal values "
+                              "may be in the index twice.",
+                              collation_name(collation)),
+                    errhint("REINDEX INDEX %s; and when all indexes of that collation are made again, %s", name,
+                            refresh_of_collation(collation))));
+    pg_unreachable();
+}
+
 bool covers_key(Oid relation, int ncolumns, const AttrNumber *columns) {
     Relation table = table_open(relation, NoLock);
     bool children = table->rd_rel->relkind != RELKIND_PARTITIONED_TABLE &&
                     find_inheritance_children(relation, AccessShareLock) != NIL;
     Snapshot snapshot = RegisterSnapshot(ActiveSnapshotSet() ? GetActiveSnapshot() : GetLatestSnapshot());
     bool found = false;
+    Oid changed_index = InvalidOid, changed = InvalidOid;
     ListCell *cell;
     foreach (cell, RelationGetIndexList(table)) {
         if (found || children)
             break;
         Relation index = index_open(lfirst_oid(cell), AccessShareLock);
-        found = is_covered(index, relation, ncolumns, columns) && sees_key(lfirst_oid(cell), snapshot);
+        if (is_covered(index, relation, ncolumns, columns) && sees_key(lfirst_oid(cell), snapshot)) {
+            const Oid collation = changed_collation(index);
+            found = !OidIsValid(collation);
+            if (!found && !OidIsValid(changed))
+                changed_index = lfirst_oid(cell), changed = collation;
+        }
         index_close(index, NoLock);
     }
     UnregisterSnapshot(snapshot);
     table_close(table, NoLock);
+    if (!found && OidIsValid(changed))
+        refuse_index(relation, changed_index, changed);
     return found;
 }
 

@@ -55,7 +55,8 @@ void check_unit_column(Oid relation, AttrNumber column);
 
 // Whether the columns cover a unique, immediate, valid index without predicate or expressions, of default operator classes,
 // that the active snapshot (the latest, if none is) can see as such, on a table without inheritance children, whose rows escape
-// it. For a unit of one row, and for steps, equal values are in one row then. The caller holds a lock on the table.
+// it. For a unit of one row, and for steps, equal values are in one row then. The caller holds a lock on the table. 55000 where only an
+// index does whose collation has another version than the recorded one (collation.hpp).
 bool covers_key(Oid relation, int ncolumns, const AttrNumber *columns);
 
 } // namespace dp::catalog

@@ -21,8 +21,13 @@ bool is_compiled(Oid function) {
     return language == INTERNALlanguageId || language == ClanguageId;
 }
 
-static bool is_foreign_function(Oid function, void *) {
-    return !comes_with_server(function) || get_func_namespace(function) != PG_CATALOG_NAMESPACE;
+// Notes in *context, unless that is null, which one it is.
+static bool is_foreign_function(Oid function, void *context) {
+    if (comes_with_server(function) && get_func_namespace(function) == PG_CATALOG_NAMESPACE)
+        return false;
+    if (context != nullptr)
+        *static_cast<Oid *>(context) = function;
+    return true;
 }
 
 static Oid element_or_self(Oid type) {
@@ -55,14 +60,23 @@ bool has_foreign_code(Node *expression) {
 }
 
 // As it is stored: RelationGetIndexExpressions() and its like fold constants, and that runs the code.
-static bool text_has_foreign_code(const char *nodes) {
-    return has_foreign_code(static_cast<Node *>(stringToNode(nodes)));
+// Null: there is none; else what is called, in words.
+static const char *code_in_text(const char *nodes) {
+    Oid function = InvalidOid;
+    if (!walk_foreign_code(static_cast<Node *>(stringToNode(nodes)), &function))
+        return nullptr;
+    if (!OidIsValid(function)) // it has a value of a user's type
+        return "a function of a user's";
+    const Oid extension = getExtensionOfObject(ProcedureRelationId, function);
+    return psprintf("%s, a function of %s", format_procedure_qualified(function),
+                    OidIsValid(extension) ? psprintf("the extension %s", quote_identifier(get_extension_name(extension)))
+                                          : "a user's");
 }
 
-static bool attribute_has_foreign_code(int cache, HeapTuple tuple, AttrNumber attribute) {
+static const char *code_in_attribute(int cache, HeapTuple tuple, AttrNumber attribute) {
     bool isnull;
     Datum nodes = SysCacheGetAttr(cache, tuple, attribute, &isnull);
-    return !isnull && text_has_foreign_code(TextDatumGetCString(nodes));
+    return isnull ? nullptr : code_in_text(TextDatumGetCString(nodes));
 }
 
 // ---- operator classes ----------------------------------------------------------------------------------------------
@@ -102,14 +116,13 @@ static bool classes_are_compiled(int cache, HeapTuple tuple, AttrNumber attribut
 
 // Null: the index runs none. The tuple is the index's in pg_index.
 static const char *code_of_index(HeapTuple tuple) {
-    const char *what = nullptr;
-    if (attribute_has_foreign_code(INDEXRELID, tuple, Anum_pg_index_indexprs))
-        what = "in an expression";
-    else if (attribute_has_foreign_code(INDEXRELID, tuple, Anum_pg_index_indpred))
-        what = "in its condition";
-    else if (!classes_are_compiled(INDEXRELID, tuple, Anum_pg_index_indclass))
-        what = "in an operator class";
-    return what;
+    if (const char *code = code_in_attribute(INDEXRELID, tuple, Anum_pg_index_indexprs))
+        return psprintf("%s, in an expression", code);
+    if (const char *code = code_in_attribute(INDEXRELID, tuple, Anum_pg_index_indpred))
+        return psprintf("%s, in its condition", code);
+    return classes_are_compiled(INDEXRELID, tuple, Anum_pg_index_indclass)
+               ? nullptr
+               : "a function of a user's, in an operator class";
 }
 
 static const char *code_in_indexes(Relation table, const char **remedy) {
@@ -124,8 +137,8 @@ static const char *code_in_indexes(Relation table, const char **remedy) {
         if (what == nullptr)
             continue;
         const char *name = get_rel_name(index);
-        *remedy = "Drop the index, or make one without functions of your own.";
-        return psprintf("the index %s calls a function of a user's %s", quote_identifier(name ? name : "?"), what);
+        *remedy = "Drop the index, or make one without functions but the server's own.";
+        return psprintf("the index %s calls %s", quote_identifier(name ? name : "?"), what);
     }
     return nullptr;
 }
@@ -133,10 +146,9 @@ static const char *code_in_indexes(Relation table, const char **remedy) {
 static const char *code_in_checks(Relation table, const char **remedy) {
     TupleConstr *constraints = RelationGetDescr(table)->constr;
     for (int i = 0; constraints != nullptr && i < constraints->num_check; i++)
-        if (text_has_foreign_code(constraints->check[i].ccbin)) {
+        if (const char *code = code_in_text(constraints->check[i].ccbin)) {
             *remedy = "Drop the constraint, or check the rows in a trigger, which reading does not run.";
-            return psprintf("the constraint %s calls a function of a user's",
-                            quote_identifier(constraints->check[i].ccname));
+            return psprintf("the constraint %s calls %s", quote_identifier(constraints->check[i].ccname), code);
         }
     return nullptr;
 }
@@ -148,11 +160,11 @@ static const char *code_in_statistics(Relation table, const char **remedy) {
         if (!HeapTupleIsValid(tuple))
             continue;
         const char *name = pstrdup(NameStr(((Form_pg_statistic_ext)GETSTRUCT(tuple))->stxname));
-        bool found = attribute_has_foreign_code(STATEXTOID, tuple, Anum_pg_statistic_ext_stxexprs);
+        const char *code = code_in_attribute(STATEXTOID, tuple, Anum_pg_statistic_ext_stxexprs);
         ReleaseSysCache(tuple);
-        if (found) {
+        if (code != nullptr) {
             *remedy = "Drop the statistics object.";
-            return psprintf("the statistics object %s calls a function of a user's", quote_identifier(name));
+            return psprintf("the statistics object %s calls %s", quote_identifier(name), code);
         }
     }
     return nullptr;
@@ -164,11 +176,12 @@ static const char *code_in_partition_key(Relation table, const char **remedy) {
     HeapTuple tuple = SearchSysCache1(PARTRELID, ObjectIdGetDatum(RelationGetRelid(table)));
     if (!HeapTupleIsValid(tuple))
         elog(ERROR, "cache lookup failed for partition key of %u", RelationGetRelid(table));
-    bool found = attribute_has_foreign_code(PARTRELID, tuple, Anum_pg_partitioned_table_partexprs) ||
-                 !classes_are_compiled(PARTRELID, tuple, Anum_pg_partitioned_table_partclass);
+    const char *code = code_in_attribute(PARTRELID, tuple, Anum_pg_partitioned_table_partexprs);
+    if (code == nullptr && !classes_are_compiled(PARTRELID, tuple, Anum_pg_partitioned_table_partclass))
+        code = "a function of a user's";
     ReleaseSysCache(tuple);
     *remedy = "Partition by columns of built-in types.";
-    return found ? "its partition key calls a function of a user's" : nullptr;
+    return code == nullptr ? nullptr : psprintf("its partition key calls %s", code);
 }
 
 const char *foreign_code(Oid relation, const char **remedy) {

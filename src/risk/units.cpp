@@ -5,6 +5,7 @@
 #include "border/columns.hpp"
 #include "border/permissions.hpp"
 #include "border/scope.hpp"
+#include "border/versions.hpp"
 #include "catalog/facade.hpp"
 #include "mb/pg_wchar.h"
 #include "privacy/triple.hpp"
@@ -69,7 +70,7 @@ static bool is_table_of_people(const catalog::Settings *settings) {
     Relation table = table_open(settings->relation, NoLock);
     bool there = true;
     for (int i = 0; i < path->ncolumns; i++)
-        there &= TupleDescAttr(RelationGetDescr(table), path->columns[i] - 1)->attnotnull;
+        there &= border::is_never_null(RelationGetDescr(table), path->columns[i] - 1);
     table_close(table, NoLock);
     return there;
 }

@@ -91,9 +91,11 @@ Var *table_column(const Question *question, AttrNumber column) {
     return makeVar(query::varno_of(column), query::attno_of(column), type, typmod, collation, 0);
 }
 
+// (Nobody enforces what is declared of a foreign table.)
 bool is_nullable(const Question *question, AttrNumber column) {
     const Source *source = source_at(question, query::varno_of(column));
-    return source->source->nullable || is_nullable_column(source->relation, query::attno_of(column));
+    return source->source->nullable || (question->remote && source->settings != nullptr) ||
+           is_nullable_column(source->relation, query::attno_of(column));
 }
 
 Node *expressions_of(const Question *question) {

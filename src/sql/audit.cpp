@@ -26,7 +26,7 @@ FROM granted g WHERE g.privilege IN ('SELECT', 'MAINTAIN', 'REFERENCES', 'TRIGGE
     {"critical", R"sql( -- a partition of another's
 SELECT p.oid::regclass, format('belongs to %s, and not to %s, who owns %s', c.relowner::regrole, p.owner::regrole,
        p.relation::regclass), format('ALTER TABLE %s OWNER TO %s;', p.oid::regclass, p.owner::regrole)
-FROM part p JOIN pg_class c ON c.oid = p.oid WHERE c.relowner <> p.owner)sql"},
+FROM part p JOIN pg_class c ON c.oid = p.oid JOIN pg_roles r ON r.oid = c.relowner WHERE c.relowner <> p.owner AND NOT r.rolsuper)sql"},
     {"critical", R"sql( -- an analyst who is also a controller
 SELECT m.member::regrole, format('has a policy and may act for %s, the owner of %s', c.owner::regrole,
        string_agg(DISTINCT c.name, ', ')), format('REVOKE %s FROM %s;', m.via::regrole, m.member::regrole)
@@ -292,6 +292,19 @@ SELECT DISTINCT format('foreign server %I', f.srvname), 'exact sums and keys com
        format('ALTER SERVER %I OPTIONS (ADD sslmode ''verify-full'');', f.srvname)
 FROM remote f WHERE NOT EXISTS (SELECT FROM unnest(f.srvoptions) o
   WHERE o ~ '^sslmode=(require|verify-ca|verify-full)$' OR o ~ '^host=(/|localhost$|127[.]|::1$)'))sql"},
+    {"warning", R"sql( -- keys in which equal values may stand twice
+SELECT i.indexrelid::regclass, format('is no key of %s until it is made again: %s has version %s now, and %s is recorded',
+         i.indrelid::regclass, CASE v.oid WHEN 100 THEN 'the collation of the database' ELSE 'collation ' || v.oid::regcollation END,
+         coalesce(v.actual, 'none'), coalesce(v.recorded, 'none')),
+       format('REINDEX INDEX %s; -- when all indexes of that collation are made again: %s', i.indexrelid::regclass,
+              CASE v.oid WHEN 100 THEN format('ALTER DATABASE %I REFRESH COLLATION VERSION;', current_database())
+              ELSE format('ALTER COLLATION %s REFRESH VERSION;', v.oid::regcollation) END)
+FROM (SELECT DISTINCT oid FROM part) p JOIN pg_index i ON i.indrelid = p.oid AND i.indisunique,
+     LATERAL (SELECT l.oid, CASE l.oid WHEN 100 THEN d.datcollversion ELSE l.collversion END,
+                     CASE l.oid WHEN 100 THEN pg_database_collation_actual_version(d.oid) ELSE pg_collation_actual_version(l.oid) END
+              FROM unnest(i.indcollation) o JOIN pg_collation l ON l.oid = o JOIN pg_database d ON d.datname = current_database())
+     v (oid, recorded, actual)
+WHERE v.recorded IS DISTINCT FROM v.actual AND NOT EXISTS (SELECT FROM pg_inherits h WHERE h.inhrelid = i.indexrelid))sql"},
     {"info", R"sql( -- rows that nobody has verified again for long
 SELECT c.name, format('its ledger was last verified from its first row on %s', to_char(timezone('UTC', v.whole_at), 'YYYY-MM-DD')),
        format('SELECT dp_verify_ledger(%L, "full" => true);', c.name)
@@ -301,7 +314,8 @@ WHERE c.first AND v.whole_at < clock_timestamp() - interval '90 days')sql"},
 SELECT c.name, format('rows whose %I is NULL belong to nobody, and are in no answer', a.attname),
        format('ALTER TABLE %s ALTER COLUMN %I SET NOT NULL;', c.name, a.attname)
 FROM controlled c JOIN dp_rdr.protected_table t ON t.relation = c.relation
-JOIN pg_attribute a ON a.attrelid = c.relation AND a.attname = ANY (t.unit) AND a.attnum > 0 AND NOT a.attnotnull
+JOIN pg_attribute a ON a.attrelid = c.relation AND a.attname = ANY (t.unit) AND a.attnum > 0 AND (NOT a.attnotnull OR EXISTS (
+  SELECT FROM pg_constraint n WHERE n.contype = 'n' AND n.conrelid = a.attrelid AND n.conkey = ARRAY[a.attnum] AND NOT n.convalidated))
 UNION ALL
 SELECT c.name, format('rows whose (%s) no row of %s has belong to nobody, and are in no answer', n.unit, t.parent),
        format('ALTER TABLE %s ADD FOREIGN KEY (%s) REFERENCES %s (%s);', c.name, n.unit, t.parent, n.key)
