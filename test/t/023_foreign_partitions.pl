@@ -329,6 +329,20 @@ psql_as($node, 'postgres', 'controller', 'DROP FOREIGN TABLE people_5');
 cmp_ok(abs(ask($node, 'postgres', "SELECT * FROM dp_query('$all') AS (n bigint)") - 2999), '<', 9, 'and one less');
 ok(verified($node, 'postgres'), 'the chain is whole');
 
+# ---- nobody enforces NOT NULL of a foreign table: rows that have NULL all the same are a group ----
+
+$remote->safe_psql('shard1', q{CREATE TABLE kept.flags (id integer, flag boolean);
+	INSERT INTO kept.flags SELECT g, CASE WHEN g % 3 > 0 THEN g % 3 = 1 END FROM generate_series(1, 3000) g; GRANT SELECT ON kept.flags TO reader});
+psql_as($node, 'postgres', 'controller', q{
+	CREATE TABLE flags (id integer, flag boolean NOT NULL) PARTITION BY RANGE (id);
+	CREATE FOREIGN TABLE flags_1 PARTITION OF flags FOR VALUES FROM (1) TO (4000) SERVER shard1 OPTIONS (schema_name 'kept');
+	ALTER FOREIGN TABLE flags_1 OPTIONS (ADD table_name 'flags');
+	SELECT dp_protect('flags', 'flags_dp');
+	SELECT dp_grant('flags_dp', 'analyst', tau => 0, epsilon_max => 1, candidates => '{1}')});
+is(ask($node, 'postgres', q{SELECT flag, round(n, -2) FROM dp_query('SELECT flag, count(*) FROM flags_dp GROUP BY flag') AS (flag boolean, n bigint) ORDER BY 1}),
+	"f|1000\nt|1000\n|1000", 'NULL is a group where a partition is foreign');
+psql_as($node, 'postgres', 'controller', 'DROP TABLE flags CASCADE');
+
 # ---- the other way round: another server asks a restricted view of ours, and its estimates are ours ----
 
 my ($here, $door) = ($node->host, $node->port);
