@@ -5,6 +5,24 @@
 CREATE SCHEMA dp_rdr;
 COMMENT ON SCHEMA dp_rdr IS 'catalog and internals of dp_rdr; use the dp_* functions';
 
+-- A role by its oid, as a name in a dump. Where a dump is restored and there is no role of that name, it becomes a number from
+-- 4026531840 on, which is that of no role: the row stays, and matches nobody.
+CREATE TYPE dp_rdr.role;
+CREATE FUNCTION dp_rdr.role_in(cstring) RETURNS dp_rdr.role
+    AS 'MODULE_PATHNAME', 'dp_role_in' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.role_in(cstring) IS 'input of the type role';
+CREATE FUNCTION dp_rdr.role_out(dp_rdr.role) RETURNS cstring
+    AS 'MODULE_PATHNAME', 'dp_role_out' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.role_out(dp_rdr.role) IS 'output of the type role';
+CREATE TYPE dp_rdr.role (INPUT = dp_rdr.role_in, OUTPUT = dp_rdr.role_out, LIKE = pg_catalog.oid, CATEGORY = 'N');
+COMMENT ON TYPE dp_rdr.role IS 'a role in the catalog of dp_rdr, which need not exist';
+CREATE CAST (dp_rdr.role AS oid) WITHOUT FUNCTION AS IMPLICIT;
+CREATE CAST (oid AS dp_rdr.role) WITHOUT FUNCTION AS ASSIGNMENT;
+CREATE CAST (regrole AS dp_rdr.role) WITHOUT FUNCTION AS ASSIGNMENT;
+COMMENT ON CAST (dp_rdr.role AS oid) IS 'the oid itself';
+COMMENT ON CAST (oid AS dp_rdr.role) IS 'the oid itself';
+COMMENT ON CAST (regrole AS dp_rdr.role) IS 'the oid itself';
+
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Catalog: what controllers declare. Written by the dp_* functions only, which check that the caller owns the table.
 -- Columns are kept by name: attribute numbers shift when a dump is restored.
@@ -87,7 +105,7 @@ COMMENT ON TABLE dp_rdr.column_groups IS 'public sets of group keys';
 
 CREATE TABLE dp_rdr.policy (
     view          regclass NOT NULL,
-    grantee       regrole NOT NULL,
+    grantee       dp_rdr.role NOT NULL,
     tau           float8,
     tau_var       float8,
     selection     text NOT NULL,
@@ -112,7 +130,7 @@ COMMENT ON TABLE dp_rdr.policy IS 'who may query a restricted view, under which 
 -- Written by keepers, lifted by the owner. Roles by name: a role that is dropped does not come back by oid.
 CREATE TABLE dp_rdr.suspension (
     view         regclass NOT NULL,
-    grantee      regrole NOT NULL,                -- of the policy that was asked under
+    grantee      dp_rdr.role NOT NULL,                -- of the policy that was asked under
     role_name    text NOT NULL,
     session_role text NOT NULL,
     at           timestamptz NOT NULL,
@@ -146,7 +164,7 @@ COMMENT ON TABLE dp_rdr.forgotten IS 'how often the stored answers about a prote
 -- Who decides on requests without having seen a row.
 CREATE TABLE dp_rdr.reviewer (
     relation regclass NOT NULL,
-    reviewer regrole NOT NULL,
+    reviewer dp_rdr.role NOT NULL,
     PRIMARY KEY (relation, reviewer)
 );
 COMMENT ON TABLE dp_rdr.reviewer IS 'roles that decide on requests about a protected table and cannot read its rows';
@@ -158,8 +176,8 @@ CREATE TABLE dp_rdr.request (
     table_id       uuid NOT NULL,                 -- privacy_domain.id
     kind           text NOT NULL DEFAULT 'query',
     parent         bigint,                        -- the request that it goes on from
-    requester      regrole NOT NULL,
-    session_role   regrole NOT NULL,
+    requester      dp_rdr.role NOT NULL,
+    session_role   dp_rdr.role NOT NULL,
     decider        text NOT NULL CHECK (decider OPERATOR(pg_catalog.=) ANY ('{owner,review}'::text[])),
     at             timestamptz NOT NULL,
     expires_at     timestamptz NOT NULL,
@@ -1699,7 +1717,8 @@ GRANT EXECUTE ON FUNCTION
     timestamp with time zone), dp_rdr.to_char(timestamp, text), dp_rdr.to_char(timestamp with time zone, text),
     dp_rdr.jsonb_object_field_text(jsonb, text), dp_rdr.jsonb_array_element_text(jsonb, integer) TO PUBLIC;
 
--- Dumped with the database, one call a statement. What refers to tables, views or roles leaves out those that are gone.
+-- Dumped with the database, one call a statement. What refers to tables, views or roles leaves out those that are gone, but no
+-- suspension for a role, and nothing for one that was missing where it was restored.
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.privacy_domain', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.protected_table',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) relation)');
@@ -1714,17 +1733,18 @@ SELECT pg_catalog.pg_extension_config_dump('dp_rdr.column_groups',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) relation)');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.policy',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) view)'
-    ' AND EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) grantee)');
+    ' AND (grantee OPERATOR(pg_catalog.>=) 4026531840::pg_catalog.oid'
+    ' OR EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) grantee))');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.suspension',
-    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) view)'
-    ' AND EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) grantee)');
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) view)');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.reviewer',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) relation)'
-    ' AND EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) reviewer)');
+    ' AND (reviewer OPERATOR(pg_catalog.>=) 4026531840::pg_catalog.oid'
+    ' OR EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) reviewer))');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.request',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) view)'
-    ' AND EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) requester)'
-    ' AND EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) session_role)');
+    ' AND (requester OPERATOR(pg_catalog.>=) 4026531840::pg_catalog.oid'
+    ' OR EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) requester))');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.request_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.odometer', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.odometer_share', '');

@@ -20,7 +20,7 @@ static void check_encoding(const char *text) {
     if (GetDatabaseEncoding() == PG_SQL_ASCII && !pg_verify_mbstr(PG_UTF8, text, static_cast<int>(strlen(text)), true))
         ereport(
             ERROR,
-            (errcode(ERRCODE_CHARACTER_NOT_IN_REPERTOIRE),
+            (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
              errmsg(
                  "the query is not in UTF-8, and the encoding of the database, SQL_ASCII, does not say in which it is"),
              errdetail("The ledger keeps queries in UTF-8. Nothing was charged."), errhint("Send its text in UTF-8.")));

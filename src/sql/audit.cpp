@@ -176,10 +176,15 @@ FROM permit p WHERE p.exists AND (p.epsilon_max > 10 OR p.delta > 0.001))sql"},
 SELECT p.name, format('%s has a policy and is a superuser, who sees everything', p.grantee_name),
        format('SELECT dp_revoke(%L, %L);', p.name, p.grantee_name)
 FROM permit p JOIN pg_roles r ON r.oid = p.grantee AND r.rolsuper)sql"},
-    {"warning", R"sql( -- a new role may get the number of a dropped one, and its policy
-SELECT p.name, format('has a policy for role %s, which does not exist any more', p.grantee::oid),
+    {"warning", R"sql( -- dropped, or missing where a dump was restored
+SELECT p.name, format('has a policy for role %s, which does not exist', p.grantee::oid),
        format('DELETE FROM dp_rdr.policy WHERE view::oid = %s AND grantee::oid = %s;', p.view::oid, p.grantee::oid)
-FROM permit p WHERE NOT p.exists)sql"},
+FROM permit p WHERE NOT p.exists
+UNION ALL
+SELECT c.name, format('has a reviewer, role %s, who does not exist', v.reviewer::oid),
+       format('DELETE FROM dp_rdr.reviewer WHERE relation::oid = %s AND reviewer::oid = %s;', c.relation, v.reviewer::oid)
+FROM controlled c JOIN dp_rdr.reviewer v ON v.relation = c.relation
+WHERE NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = v.reviewer))sql"},
     {"warning", R"sql( -- a restricted view that was dropped behind our back: a new view may get its number
 SELECT c.name, format('its restricted view %s does not exist any more', f.view),
        format('DELETE FROM dp_rdr.policy WHERE view::oid = %s; DELETE FROM dp_rdr.restricted_view WHERE view::oid = %s;',
