@@ -5,6 +5,7 @@
 #include "sql/arguments.hpp"
 #include "sql/controller.hpp"
 #include "sql/profile.hpp"
+#include "sql/role_type.hpp"
 extern "C" {
 #include <commands/dbcommands.h>
 }
@@ -560,6 +561,7 @@ DP_CALL(dp_grant) {
     canonical_groups(fcinfo, &row, settings->relation);
 
     visit = Visit::write();
+    forget_dropped_roles(visit);
     bool from_data = strcmp(selection, "within_data") == 0;
     bool laplace = strcmp(row.text_of(arg_mechanism), "laplace") == 0;
     check_delta_left(visit, settings, row.values[arg_delta], laplace, from_data);

@@ -6,6 +6,7 @@
 #include "query/shape.hpp"
 #include "sql/arguments.hpp"
 #include "sql/domain.hpp"
+#include "sql/role_type.hpp"
 
 using dp::catalog::Visit;
 
@@ -72,8 +73,9 @@ const char *facade_statement(const char *head, Oid relation, ArrayType *columns)
     return sql.data;
 }
 
-// Rows whose table or view is gone: their oid may be used again some day.
+// Rows whose table, view or role is gone: their oid may be used again some day.
 static void forget_dangling(const Visit &visit) {
+    forget_dropped_roles(visit);
     visit.run("DELETE FROM dp_rdr.policy p WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = p.view)");
     visit.run("DELETE FROM dp_rdr.suspension s WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = s.view)");
     visit.run("DELETE FROM dp_rdr.restricted_view v WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = v.view) "

@@ -25,6 +25,7 @@
 #include "sql/controller.hpp"
 #include "sql/refusal.hpp"
 #include "sql/requests.hpp"
+#include "sql/role_type.hpp"
 #include "sql/row_json.hpp"
 #include "sql/statement.hpp"
 extern "C" {
@@ -799,6 +800,7 @@ DP_CALL(dp_set_review) {
     deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), REGROLEOID, sizeof(Oid), true, TYPALIGN_INT, &elements, &nulls, &n);
     Visit visit = Visit::write();
     lock_declarations(visit, relation);
+    forget_dropped_roles(visit);
     run_with_oid(visit, "DELETE FROM dp_rdr.reviewer r WHERE r.relation::oid = $1", relation);
     for (int i = 0; i < n; i++) {
         if (nulls[i])

@@ -2,15 +2,18 @@
 // whole, and one role that is missing where a dump is restored would take along all policies, requests and suspensions.
 #include "border/guard.hpp"
 #include "border/versions.hpp"
-#include "catalog/role_type.hpp"
+#include "sql/role_type.hpp"
 extern "C" {
 #include <common/hashfn.h>
 }
 
-using namespace dp;
+namespace dp::sql {
+
+// From here on no number of the catalog is that of a role. One that PostgreSQL gives to a role so late is not served.
+constexpr Oid first_absent = 0xF0000000;
 
 static Oid absent(uint32 number) {
-    return catalog::first_absent_role | (number & ~catalog::first_absent_role);
+    return first_absent | (number & ~first_absent);
 }
 
 // A number stands for itself, as in regrole: what is absent comes from dump to dump as one.
@@ -34,3 +37,21 @@ DP_FUNCTION(dp_role_out) {
     const char *name = GetUserNameFromId(role, true);
     PG_RETURN_CSTRING(name == nullptr ? psprintf("%u", absent(role)) : pstrdup(quote_identifier(name)));
 }
+
+void forget_dropped_roles(const catalog::Visit &visit) {
+    static const char *const columns[][2] = {{"policy", "grantee"},
+                                             {"suspension", "grantee"},
+                                             {"reviewer", "reviewer"},
+                                             {"request", "requester"},
+                                             {"request", "session_role"}};
+    for (auto &[table, column] : columns)
+        visit.run(psprintf(
+            "UPDATE dp_rdr.%1$s t SET %2$s = (%3$u | (t.%2$s::oid::bigint & %4$u))::oid WHERE t.ctid = ANY (ARRAY("
+            "SELECT x.ctid FROM dp_rdr.%1$s x WHERE x.%2$s::oid < %3$u::oid "
+            "AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = x.%2$s) FOR UPDATE SKIP LOCKED))",
+            table, column, first_absent, ~first_absent));
+    visit.run("DELETE FROM dp_rdr.stored_answer a WHERE a.ctid = ANY (ARRAY(SELECT x.ctid FROM dp_rdr.stored_answer x "
+              "WHERE NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = x.grantee) FOR UPDATE SKIP LOCKED))");
+}
+
+} // namespace dp::sql

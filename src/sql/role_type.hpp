@@ -1,0 +1,12 @@
+// Roles of the catalog that do not exist: a dump had them, or they were dropped.
+#pragma once
+
+#include "catalog/access.hpp"
+
+namespace dp::sql {
+
+// Gives the rows of roles that were dropped a number that no role has, so that a new role with the old one inherits nothing. Rows that
+// somebody has locked are left for the next time.
+void forget_dropped_roles(const catalog::Visit &visit);
+
+} // namespace dp::sql
