@@ -202,7 +202,7 @@ SET ROLE regress_analyst;
 SELECT count(*) IS NOT NULL AS answered FROM poll_dp;
 SELECT epsilon, epsilon_svt FROM dp_last_release();
 
--- `dynamic`: only candidates above what is consumed, the selection's own charge aside.
+-- `dynamic`: only candidates above what is consumed, and only selections above it that are charged.
 RESET ROLE;
 SET ROLE regress_controller;
 CREATE TABLE ballot AS TABLE poll;
@@ -217,10 +217,24 @@ SELECT n IS NOT NULL AS answered FROM dp_query('SELECT count(*) FROM ballot_dp W
 SELECT epsilon FROM total('ballot');
 RESET ROLE;
 SET ROLE regress_controller;
-SELECT dp_revoke('ballot_dp', 'regress_analyst'), dp_grant('ballot_dp', 'regress_analyst', tau_var => 0.2, epsilon_svt => 20, epsilon_max => 10, candidates => '{10,2,1,0.05}');
+SELECT dp_revoke('ballot_dp', 'regress_analyst'), dp_grant('ballot_dp', 'regress_analyst', tau_var => 0.2, epsilon_svt => 20, epsilon_max => 100, candidates => '{100,2,1,0.05}');
 SET ROLE regress_analyst;
 SELECT count(*) IS NOT NULL AS answered FROM ballot_dp WHERE id IS NULL;
 SELECT * FROM total('ballot');
+-- The next one would cost 20 again, which is not above 122.05: it is denied before it compares anything.
+SELECT count(*) IS NOT NULL AS answered FROM ballot_dp WHERE id IS NULL;
+SELECT * FROM total('ballot');
+-- Nor do selections that fail add up: with the smallest tau_var 20 of them are one charge.
+RESET ROLE;
+SET ROLE regress_controller;
+CREATE TABLE tally AS TABLE poll;
+SELECT dp_protect('tally', 'tally_dp'), dp_set_odometer('tally', 'dynamic', 'Infinity');
+SELECT dp_grant('tally_dp', 'regress_analyst', tau_var => 0.000001, epsilon_svt => 10, epsilon_max => 100, candidates => '{100,50,20}');
+SET ROLE regress_analyst;
+DO $$ BEGIN FOR i IN 1..20 LOOP BEGIN PERFORM count(*) FROM tally_dp WHERE id % 2 = 0; EXCEPTION WHEN SQLSTATE '53400' THEN NULL; END; END LOOP; END $$;
+RESET ROLE;
+SELECT count(*) FILTER (WHERE kind = 'selection') AS selections, sum(epsilon) < 2 * max(epsilon) AS below_twice_the_largest
+FROM dp_rdr.ledger WHERE relation = 'public.tally';
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Weights: about so many times the price, within what the policy permits

@@ -220,7 +220,6 @@ privacy::Denial decide(const Charge &what, const Standpoint &point, Verdict *ver
         asked.account = what.account;
         asked.eps_star = what.eps_star;
         asked.slack = what.slack;
-        asked.selection = what.selection;
         const privacy::BoundSettings &bound = point.basis->terms->bound;
         privacy::Decision decision = privacy::decide(asked, bound, point.sums.table, point.sums.role);
         verdict->epsilon = decision.cost.epsilon;

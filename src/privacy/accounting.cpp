@@ -262,8 +262,8 @@ Decision decide(const ChargeRequest &request, const BoundSettings &bound, const 
         return {Denial::no_candidate, {}};
     const Cost cost = request.cost(*epsilon, bound);
     // Under `dynamic` only candidates above what is consumed count. The largest permitted one is above it if any is; and a
-    // smaller request must be above it, too. (Beside what the selection of this very epsilon has consumed.)
-    if (bound.bound == Bound::dynamic && *epsilon <= totals.read_by(request.account).epsilon - request.selection)
+    // smaller request must be above it, too.
+    if (bound.bound == Bound::dynamic && *epsilon <= totals.read_by(request.account).epsilon)
         return {Denial::dynamic_bound, cost};
     return {fit(cost, request.account, bound, totals, role, request.share, request.profile), cost};
 }
@@ -295,8 +295,13 @@ static SelectionRange range_at(const SelectionRequest &request, const BoundSetti
            (last = forbidden(request.candidates[range.first])) != Denial::none)
         ++range.first;
     range.last = request.candidates.size();
+    if (range.first >= request.tested)
+        range.charged = Epsilon();
+    // Under `dynamic` the selection is a charge like others, and so is the release behind it.
     const Epsilon consumed = totals.of_public.epsilon;
-    while (bound.bound == Bound::dynamic && range.last > range.first && request.candidates[range.last - 1] <= consumed)
+    const bool small = range.charged.units() > 0 && range.charged <= consumed;
+    while (bound.bound == Bound::dynamic && range.last > range.first &&
+           (small || request.candidates[range.last - 1] <= consumed + range.charged))
         --range.last;
     if (range.first == range.last) {
         range.denial = Denial::no_candidate;
@@ -325,10 +330,7 @@ SelectionRange cut_candidates(const SelectionRequest &request, const BoundSettin
     range = range_at(request, bound, totals, role, Epsilon());
     if (range.denial != Denial::none || range.first >= request.tested)
         return range;
-    range = range_at(request, bound, totals, role, request.epsilon_svt);
-    if (range.first >= request.tested)
-        range.charged = Epsilon();
-    return range;
+    return range_at(request, bound, totals, role, request.epsilon_svt);
 }
 
 std::optional<Epsilon> odometer_sequential(const std::vector<Charge> &charges, Delta delta_global) {

@@ -100,7 +100,6 @@ struct ChargeRequest : Limits {
     Account account = Account::public_account;
     double eps_star = 0;  // what tau permits: 0 none, infinity all
     double slack = 1e-12; // relative, on eps_star
-    Epsilon selection;    // what the selection of this epsilon has been charged already (3.3)
 };
 
 enum class Denial {

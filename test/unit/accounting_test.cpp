@@ -161,7 +161,6 @@ const char *check_selection(Table &table, const json &asked, const std::vector<E
         return "denied";
     const Epsilon selected = decimal(asked.at("eps_selected"));
     ChargeRequest release = request_for(infinite_epsilon);
-    release.selection = range.charged;
     release.candidates.clear();
     for (std::size_t j = range.first; j < range.last && release.candidates.empty(); ++j)
         if (candidates[j] <= selected)
@@ -261,15 +260,78 @@ TEST(Accounting, CandidatesAreCutBeforeTheSelection) {
 
 TEST(Accounting, UnderDynamicSmallCandidatesAreCut) {
     const SelectionRequest request = selection_of({eps("5"), eps("1"), eps("0.5"), eps("0.1")}, 4, "0.2");
-    expect_range(cut_candidates(request, dynamic(), consumed("0.1"), {}), 0, 3, "0.2");
-    expect_range(cut_candidates(request, dynamic(), consumed("0.099999999"), {}), 0, 4, "0.2");
+    expect_range(cut_candidates(request, dynamic(), {}, {}), 0, 3, "0.2"); // 0.1 is no more than the selection itself
+    expect_range(cut_candidates(request, dynamic(), consumed("0.199999999"), {}), 0, 3, "0.2");
+    // The selection is a charge like others: it must be above what is consumed.
+    const SelectionRange denied = cut_candidates(request, dynamic(), consumed("0.2"), {});
+    EXPECT_EQ(denied.denial, Denial::no_candidate);
+    EXPECT_EQ(denied.cause, Denial::dynamic_bound);
     EXPECT_EQ(cut_candidates(request, dynamic(), consumed("5"), {}).denial, Denial::no_candidate);
-    // The release is held against what was consumed before its own selection.
+    // So must the release, its own selection included.
     ChargeRequest release = request_for(infinite_epsilon);
     release.candidates = {eps("0.5")};
-    release.selection = eps("0.2");
-    EXPECT_EQ(decide(release, dynamic(), consumed("0.6"), {}).denial, Denial::none);
-    EXPECT_EQ(decide(release, dynamic(), consumed("0.7"), {}).denial, Denial::dynamic_bound);
+    EXPECT_EQ(decide(release, dynamic(), consumed("0.499999999"), {}).denial, Denial::none);
+    EXPECT_EQ(decide(release, dynamic(), consumed("0.5"), {}).denial, Denial::dynamic_bound);
+}
+
+// One that compares nothing costs nothing, and does not stand in the way.
+TEST(Accounting, UnderDynamicAFreeSelectionIsNone) {
+    const SelectionRequest request = selection_of({eps("5"), eps("1"), eps("0.5"), eps("0.1")}, 0, "0.2");
+    expect_range(cut_candidates(request, dynamic(), consumed("0.3"), {}), 0, 3, "0");
+}
+
+// Who asks for amounts of his own, none below the smallest candidate, gets two answers more than at the candidates themselves.
+TEST(Accounting, DynamicEndsAfterFifteenAnswersOfAnyAmount) {
+    Totals totals;
+    int answers = 0;
+    for (;;) {
+        ChargeRequest request = request_for(infinite_epsilon);
+        request.candidates = {eps("10")};
+        request.requested = std::max(eps("0.001"), totals.of_public.epsilon + eps("0.000000001"));
+        const Decision decision = decide(request, dynamic(), totals, {});
+        if (decision.denial != Denial::none)
+            break;
+        totals.of_public.epsilon = totals.of_public.epsilon + decision.cost.epsilon;
+        if (decision.cost.epsilon < *request.requested || ++answers > 99)
+            break;
+    }
+    EXPECT_EQ(answers, 15);
+}
+
+// Whatever selections, failed or not, and plain queries are asked in turn: each charge is above the sum before it, so the whole stays
+// below twice the largest charge. The sums are kept here.
+TEST(Accounting, UnderDynamicTheWholeIsBelowTwiceTheLargestCharge) {
+    std::mt19937_64 random(17);
+    const std::vector<Epsilon> candidates = {eps("9"), eps("4"), eps("1.5"), eps("0.7"), eps("0.2"), eps("0.06"), eps("0.01")};
+    for (int run = 0; run < 2000; ++run) {
+        Totals totals;
+        Epsilon sum, largest;
+        const auto charge = [&](Epsilon epsilon) {
+            EXPECT_GT(epsilon, sum);
+            sum = sum + epsilon;
+            largest = std::max(largest, epsilon);
+            totals.of_public.epsilon = sum;
+        };
+        for (int i = 0; i < 30; ++i) {
+            SelectionRequest request = selection_of(candidates, random() % 8, "0.1");
+            request.epsilon_svt = candidates[random() % candidates.size()];
+            request.epsilon_max = candidates[random() % candidates.size()];
+            const SelectionRange range = cut_candidates(request, dynamic(), totals, {});
+            if (range.denial != Denial::none)
+                continue;
+            if (range.charged.units() > 0)
+                charge(range.charged);
+            const std::size_t selected = range.first + random() % (range.last - range.first + 1);
+            if (selected == range.last)
+                continue; // none was
+            ChargeRequest release = request_for(infinite_epsilon);
+            release.candidates = {candidates[selected]};
+            const Decision decision = decide(release, dynamic(), totals, {});
+            EXPECT_EQ(decision.denial, Denial::none);
+            charge(decision.cost.epsilon);
+        }
+        EXPECT_LT(sum, largest + largest);
+    }
 }
 
 TEST(Accounting, NothingTestedIsNothingCharged) {
