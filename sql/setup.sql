@@ -14,7 +14,7 @@ CREATE ROLE regress_member IN ROLE regress_team;
 CREATE EXTENSION dp_rdr;
 GRANT CREATE ON SCHEMA public TO regress_controller;
 
--- SQLSTATE and message of a statement, for 55000 the hint as well; 'accepted' if there is no error. The rows of an answer
+-- SQLSTATE and message of a statement, for 55000 and 40003 the hint as well; 'accepted' if there is no error. The rows of an answer
 -- are thrown away: they are noise. Schemas of temporary tables lose their number.
 CREATE FUNCTION attempt(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -24,7 +24,7 @@ BEGIN
     RETURN 'accepted';
 EXCEPTION WHEN OTHERS THEN
     GET STACKED DIAGNOSTICS remedy = PG_EXCEPTION_HINT;
-    RETURN regexp_replace(sqlstate || ' ' || sqlerrm || CASE WHEN sqlstate = '55000' AND remedy <> '' THEN ' | ' || remedy ELSE '' END,
+    RETURN regexp_replace(sqlstate || ' ' || sqlerrm || CASE WHEN sqlstate IN ('55000', '40003') AND remedy <> '' THEN ' | ' || remedy ELSE '' END,
                           '\mpg_temp_\d+', 'pg_temp', 'g');
 END $$;
 

@@ -969,6 +969,11 @@ CREATE FUNCTION dp_rdr.keepers(OUT pid integer, OUT state text, OUT charges bigi
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 3 AS 'MODULE_PATHNAME';
 COMMENT ON FUNCTION dp_rdr.keepers() IS
     'background workers that charge and answer the queries of this database, with the charges and commits of each';
+CREATE FUNCTION dp_rdr.queue(OUT client_pid integer, OUT login regrole, OUT relation regclass, OUT state text, OUT keeper_pid integer,
+                             OUT since timestamptz)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10 AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_rdr.queue() IS
+    'queries of this database that wait for a background worker or are with one: who asks, about what, since when';
 CREATE FUNCTION dp_rdr.charge_times(OUT microseconds double precision, OUT charges bigint)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 50 AS 'MODULE_PATHNAME';
 COMMENT ON FUNCTION dp_rdr.charge_times() IS
@@ -1637,6 +1642,7 @@ GRANT USAGE ON SCHEMA dp_rdr TO PUBLIC;
 -- They show everybody the charges on his own tables: a grant to each controller would be DDL with our rights in his session.
 GRANT SELECT ON dp_rdr.ledger, dp_rdr.spending, dp_rdr.denials TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.own_ledger(), dp_rdr.own_denials() TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.keepers(), dp_rdr.queue(), dp_rdr.charge_times() TO pg_monitor;
 GRANT EXECUTE ON FUNCTION dp_rdr.deny(regclass) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, integer) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, integer, "any") TO PUBLIC;

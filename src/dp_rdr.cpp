@@ -1,6 +1,7 @@
 // dp_rdr: differentially private answers over protected tables, at a price set by relative disclosure risk.
 #include "border/hooks.hpp"
 #include "border/postgres.hpp"
+#include "border/session.hpp"
 #include "catalog/ledger.hpp"
 #include "keeper/client.hpp"
 #include "keeper/pool.hpp"
@@ -26,6 +27,7 @@ static void request_memory() {
 extern "C" void _PG_init(void) {
     dp::keeper::define_settings();
     dp::border::define_hook_setting();
+    dp::border::define_session_mark();
     MarkGUCPrefixReserved("dp_rdr");
     if (process_shared_preload_libraries_in_progress) {
         previous_request_hook = shmem_request_hook;

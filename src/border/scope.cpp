@@ -132,11 +132,11 @@ bool forced = false;
 } // namespace
 
 #if PG_VERSION_NUM >= 160000
-static config_generic *record_of(const char *name) {
+config_generic *record_of(const char *name) {
     return find_option(name, false, true, ERROR);
 }
 #else
-static config_generic *record_of(const char *name) {
+config_generic *record_of(const char *name) {
     config_generic **records = get_guc_variables();
     for (int i = 0; i < GetNumConfigOptions(); i++)
         if (strcmp(records[i]->name, name) == 0)

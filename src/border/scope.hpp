@@ -6,6 +6,9 @@
 
 namespace dp::border {
 
+// The server's record of a setting; null: of none that it knows.
+config_generic *record_of(const char *name);
+
 // Acts as `role` with a restricted security context until leave().
 struct RoleScope {
     Oid saved_role;

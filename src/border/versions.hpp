@@ -8,6 +8,16 @@
 
 namespace dp::border {
 
+// A name of its own in pg_stat_activity for what is waited for.
+inline uint32 wait_event(const char *name) {
+#if PG_VERSION_NUM >= 170000
+    return WaitEventExtensionNew(name);
+#else
+    (void)name;
+    return PG_WAIT_EXTENSION;
+#endif
+}
+
 inline bool owns_relation(Oid relation, Oid role) {
 #if PG_VERSION_NUM >= 160000
     return object_ownercheck(RelationRelationId, relation, role);

@@ -1,5 +1,6 @@
 #include "keeper/client.hpp"
 
+#include "border/versions.hpp"
 #include "catalog/ledger_bytes.hpp"
 #include "keeper/queue.hpp"
 #include "keeper/start.hpp"
@@ -81,7 +82,8 @@ static bool keeper_is_there(Conversation *talk, State state) {
 }
 
 static void wait_a_moment(long milliseconds) {
-    (void)WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, milliseconds, PG_WAIT_EXTENSION);
+    (void)WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, milliseconds,
+                    border::wait_event("DpRdrAnswer"));
     ResetLatch(MyLatch);
     CHECK_FOR_INTERRUPTS();
 }
@@ -142,7 +144,7 @@ static int wait_for_slot(Kind kind, Oid role, Oid session_role, Oid relation, Si
         return slot;
     ConditionVariablePrepareToSleep(slot_freed());
     while ((slot = reserve_slot(kind, role, session_role, relation, Max(size, least_buffer))) < 0)
-        (void)ConditionVariableTimedSleep(slot_freed(), look_ms, PG_WAIT_EXTENSION);
+        (void)ConditionVariableTimedSleep(slot_freed(), look_ms, border::wait_event("DpRdrSlot"));
     ConditionVariableCancelSleep();
     return slot;
 }

@@ -1,6 +1,7 @@
 // The life of a keeper: a background worker of one database that charges and reads for its analysts (architecture.md, 3.8).
 #include "border/hooks.hpp"
 #include "border/scope.hpp"
+#include "border/versions.hpp"
 #include "catalog/ledger.hpp"
 #include "catalog/ledger_writer.hpp"
 #include "keeper/queue.hpp"
@@ -26,8 +27,18 @@ static void on_sigint(SIGNAL_ARGS) {
     errno = saved;
 }
 
+// Whether it only waits for work: then it goes without a word when it is told to, as when the server shuts down.
+static volatile sig_atomic_t idle = 0, told_to_go = 0;
+
+static void on_sigterm(SIGNAL_ARGS) {
+    told_to_go = 1;
+    if (idle == 0)
+        die(postgres_signal_arg);
+    SetLatch(MyLatch);
+}
+
 static void set_handlers() {
-    pqsignal(SIGTERM, die);
+    pqsignal(SIGTERM, on_sigterm);
     pqsignal(SIGINT, on_sigint);
     pqsignal(SIGHUP, SignalHandlerForConfigReload);
     BackgroundWorkerUnblockSignals();
@@ -98,11 +109,12 @@ static bool gives_way(TimestampTz start, TimestampTz *last_look) {
 
 // Nothing to do for now. False: it is time to go.
 static bool rest(TimestampTz idle_since, long milliseconds) {
-    int found = WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, milliseconds, PG_WAIT_EXTENSION);
+    int found = WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, milliseconds,
+                          border::wait_event("DpRdrIdle"));
     ResetLatch(MyLatch);
     handle_interrupts();
     if ((found & WL_TIMEOUT) == 0)
-        return true;
+        return told_to_go == 0;
     pgstat_report_stat(true);
     return !TimestampDifferenceExceeds(idle_since, GetCurrentTimestamp(), idle_ms) && !database_is_wanted() &&
            !somebody_waits();
@@ -113,11 +125,16 @@ static void keep() {
     for (uint64 rounds = 0; !has_served_enough(rounds) && !gives_way(start, &last_look); rounds++) {
         handle_interrupts();
         for (long milliseconds = look_ms; becomes_idle(&milliseconds); milliseconds = look_ms) {
-            if (!rest(idle_since, milliseconds))
+            pgstat_report_activity(STATE_IDLE, nullptr);
+            idle = 1;
+            if (told_to_go != 0 || !rest(idle_since, milliseconds))
                 return;
+            idle = 0;
             let_go();
         }
         border::drop_hooks();
+        if (told_to_go != 0)
+            return;
         serve();
         idle_since = GetCurrentTimestamp();
     }

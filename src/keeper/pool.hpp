@@ -48,6 +48,7 @@ struct Slot {
     PGPROC *client; // whose latch is set
     Oid login, role, session_role;
     uint64 ticket;     // order of arrival
+    TimestampTz asked; // when its client had a slot for it
     TimestampTz since; // when it was put, or first put back
     TimestampTz retry; // not taken before
     int64 clock;       // batch_clock() when it was put

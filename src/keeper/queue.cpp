@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "border/versions.hpp"
 #include "keeper/start.hpp"
 
 namespace dp::keeper {
@@ -62,6 +63,7 @@ int reserve_slot(Kind kind, Oid role, Oid session_role, Oid relation, Size size)
         slot.cancelled = slot.last = slot.locked = slot.committing = false;
         slot.lost = Loss::none;
         slot.relation = relation;
+        slot.asked = GetCurrentTimestamp();
         slot.alone =
             kind == Kind::approve || kind == Kind::limit; // its charges are one keeper's from the first to the last
         slot.taken = true;
@@ -439,7 +441,8 @@ static bool wait_until_taken(Slot &slot) {
             return true;
         if (TimestampDifferenceExceeds(start, GetCurrentTimestamp(), taking_ms))
             return false;
-        (void)WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, 1000, PG_WAIT_EXTENSION);
+        (void)WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, 1000,
+                        border::wait_event("DpRdrClient"));
         CHECK_FOR_INTERRUPTS();
     }
 }
@@ -562,7 +565,8 @@ static bool try_turn() {
 void take_charge_turn(bool batch) {
     get_in_line(batch);
     while (!try_turn()) {
-        (void)WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, 100, PG_WAIT_EXTENSION);
+        (void)WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, 100,
+                        border::wait_event("DpRdrChargeTurn"));
         ResetLatch(MyLatch);
         CHECK_FOR_INTERRUPTS();
     }

@@ -6,6 +6,7 @@
 
 #include "border/scope.hpp"
 #include "border/version.hpp"
+#include "border/versions.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/ledger_bytes.hpp"
 #include "catalog/ledger_writer.hpp"
@@ -99,6 +100,16 @@ static void close_request(Request *request) {
     MemoryContextDelete(request->memory);
 }
 
+// What an administrator sees in pg_stat_activity: no value of the question, and nothing that rows decide.
+static void show_activity(const Request *request) {
+    const char *login = GetUserNameFromId(pool()->slots[request->slot].login, true);
+    login = login == nullptr ? "a role that is gone" : quote_identifier(login);
+    pgstat_report_activity(STATE_RUNNING,
+                           request->question == nullptr
+                               ? psprintf("dp_rdr: preparing for %s", login)
+                               : psprintf("dp_rdr: reading for %s on %s", login, request->question->settings->view_name));
+}
+
 // A transaction of the request's own, as who asks. An error is returned, and what the transaction did is gone. It is undone
 // as a subtransaction: the end of a whole one would take the locks of all other requests along. Ends in the request's memory.
 // limit_ms: after so long it is cancelled; 0: never.
@@ -115,6 +126,7 @@ static ErrorData *in_transaction(Request *request, const char *lock_timeout, int
         PushActiveSnapshot(GetTransactionSnapshot());
         border::set_locally("lock_timeout", lock_timeout);
         MemoryContextSwitchTo(request->memory);
+        show_activity(request);
         if (limit_ms > 0)
             enable_timeout_after(STATEMENT_TIMEOUT, limit_ms);
         error = border::attempt([&] {
@@ -527,6 +539,7 @@ static Request *prepare(int slot) {
 static void commit(catalog::Entry **entries, const int *slots, int n) {
     instr_time start, time;
     INSTR_TIME_SET_CURRENT(start);
+    pgstat_report_activity(STATE_RUNNING, "dp_rdr: charging");
     take_charge_turn(slots != nullptr && !pool()->slots[slots[0]].alone);
     if (slots != nullptr)
         mark_committing(slots, n);
@@ -545,7 +558,7 @@ static void commit_patiently(catalog::Entry *entry) {
         if (entry->verdict.outcome != catalog::Outcome::busy ||
             TimestampDifferenceExceeds(start, GetCurrentTimestamp(), patience_ms))
             return;
-        (void)WaitLatch(MyLatch, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, retry_ms, PG_WAIT_EXTENSION);
+        (void)WaitLatch(MyLatch, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, retry_ms, border::wait_event("DpRdrOdometer"));
         CHECK_FOR_INTERRUPTS();
     }
 }

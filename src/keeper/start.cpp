@@ -127,7 +127,7 @@ bool somebody_waits() {
 static BackgroundWorker describe_worker() {
     BackgroundWorker worker;
     memset(&worker, 0, sizeof worker);
-    strlcpy(worker.bgw_name, "dp_rdr keeper", BGW_MAXLEN);
+    snprintf(worker.bgw_name, BGW_MAXLEN, "dp_rdr keeper of %s", get_database_name(MyDatabaseId));
     strlcpy(worker.bgw_type, "dp_rdr keeper", BGW_MAXLEN);
     worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
     worker.bgw_start_time = BgWorkerStart_RecoveryFinished;

@@ -1,5 +1,7 @@
 #include "release/last.hpp"
 
+#include "border/session.hpp"
+
 namespace dp::release {
 
 // One context for the one release that is remembered; lives as long as the connection.
@@ -53,6 +55,7 @@ void remember(const query::Leaf *leaf, const Facts &facts, const StringInfoData 
     MemoryContextReset(context);
     MemoryContext old = MemoryContextSwitchTo(context);
     auto *release = static_cast<LastRelease *>(palloc0(sizeof(LastRelease)));
+    release->turn = border::session_turn();
     release->role = GetUserId();
     release->is_public = is_public(facts.algorithm);
     release->mechanism = facts.mechanism;
@@ -70,12 +73,12 @@ void remember(const query::Leaf *leaf, const Facts &facts, const StringInfoData 
 }
 
 void remember_use_of_groups() {
-    if (last != nullptr)
+    if (last_release() != nullptr)
         last->groups_used = true;
 }
 
 const LastRelease *last_release() {
-    return last;
+    return last != nullptr && last->turn == border::session_turn() ? last : nullptr;
 }
 
 } // namespace dp::release

@@ -11,6 +11,7 @@ struct LastColumn {
 };
 
 struct LastRelease {
+    uint64 turn;    // of the session (border/session)
     Oid role;       // that asked
     bool is_public; // false: epsilon was chosen from the data, and nothing may be said
     Paid paid;
@@ -35,7 +36,7 @@ void remember(const query::Leaf *leaf, const Facts &facts, const StringInfoData 
 // What was remembered last is not what the statement shows.
 void remember_use_of_groups();
 
-// Null when this connection has made none.
+// Null when this connection has made none since its session began, or since RESET ALL.
 const LastRelease *last_release();
 
 } // namespace dp::release

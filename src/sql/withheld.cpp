@@ -1,5 +1,6 @@
 #include "sql/withheld.hpp"
 
+#include "border/session.hpp"
 #include "release/last.hpp"
 
 namespace dp::sql {
@@ -26,16 +27,16 @@ static void notice_once(const char *groups) {
 
 void tell_withheld(const release::Facts &facts, bool used) {
     static TimestampTz warned = 0; // the statement that was warned last
-    static bool told = false;      // somebody in this connection
+    static uint64 told = 0;        // the session's turn in which somebody was
     const char *groups = which_groups(facts);
     if (used)
         release::remember_use_of_groups();
     if (used && warned != GetCurrentStatementStartTimestamp()) {
         warned = GetCurrentStatementStartTimestamp();
         warn_of_use(groups);
-    } else if (!used && !told)
+    } else if (!used && told != border::session_turn())
         notice_once(groups);
-    told = true;
+    told = border::session_turn();
 }
 
 } // namespace dp::sql

@@ -45,7 +45,7 @@ TEST_F(Cancel, ChargeThatCannotCommit) {
     hold_the_odometer(holder);
     const Result result = asking.run(count_question); // ends when nobody waits for the charge any longer
     EXPECT_FALSE(result.answered());
-    EXPECT_EQ(result.sqlstate(), "55000") << result.message();
+    EXPECT_EQ(result.sqlstate(), "55P03") << result.message();
     holder.must("ROLLBACK");
     EXPECT_EQ(releases(), 0);
     EXPECT_TRUE(verified());

@@ -128,7 +128,7 @@ TEST_F(Server, TheWaitForATurnCanBeCancelled) {
     first.start(count_question);
     ASSERT_TRUE(charge_waits());
     EXPECT_EQ(second.run(count_question).sqlstate(), "57014");
-    EXPECT_EQ(first.finish().sqlstate(), "55000");
+    EXPECT_EQ(first.finish().sqlstate(), "55P03");
     owner().must("ROLLBACK");
     EXPECT_TRUE(quiet());
     EXPECT_EQ(account("releases"), "0");

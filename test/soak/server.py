@@ -31,8 +31,9 @@ EXPECTED = {
     "57P03": ".",                    # starting up, shutting down
     "53300": ".",                    # too many clients, while dead ones are not gone
     "53400": "query denied",
-    # Settings that change, a worker that has ended; but nothing that reading rows has met.
-    "55000": "^(?!.*(the query failed|suspended))",
+    "55000": "^(?!.*(the query failed|suspended))", # settings that change
+    # A worker that has ended, settings that changed behind the charge; but nothing that reading rows has met.
+    "40003": "^(?!.*the query failed)",
     "55P03": ".",                    # a lock that was not to be had in time
     "40P01": ".",
     "25P02": ".",                    # the rest of a transaction that has failed

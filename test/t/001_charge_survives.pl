@@ -146,7 +146,7 @@ ok($node->poll_query_until('postgres', q{
 	SELECT count(pg_terminate_backend(pid)) = 1
 	FROM pg_stat_activity WHERE backend_type = 'dp_rdr keeper' AND backend_xmin IS NOT NULL}), 'one keeper reads');
 is($abandoned->query('SELECT 1'), '1', 'a keeper that is terminated gives no answer');
-like($abandoned->{stderr}, qr/55000/, 'but an error that says so');
+like($abandoned->{stderr}, qr/40003/, 'but an error that says so');
 $abandoned->quit;
 charged('pg_terminate_backend on the keeper');
 

@@ -76,7 +76,7 @@ $node->safe_psql('postgres', "SELECT pg_terminate_backend(pid, 5000) $keepers");
 my $begun = time;
 is($session->query("$COUNT;"), '', 'without a keeper of its own the old session is not answered');
 my $duration = time - $begun;
-like($session->{stderr}, qr/ERROR:  55000: no background worker could be started/, 'which the error says');
+like($session->{stderr}, qr/ERROR:  57P03: no background worker could be started/, 'which the error says');
 like($session->{stderr}, qr/HINT:.*reconnect/i, 'and what to do');
 cmp_ok($duration, '<', 20, sprintf('after %.1f seconds', $duration));
 is(account($node, 'postgres'), '3|0.15', 'and nothing is charged');

@@ -62,7 +62,7 @@ push @holders, hold_workers($node, 3);
 $before = releases($node);
 my $state;
 ($state, $seconds) = timed(sub { sqlstate($node, 'postgres', 'analyst', $COUNT) });
-is($state, '55000', 'no worker at all: an error');
+is($state, '53300', 'no worker at all: an error');
 cmp_ok($seconds, '<', 6, sprintf('after %.1f seconds', $seconds));
 is(releases($node), $before, 'uncharged');
 release_workers($node, @holders);

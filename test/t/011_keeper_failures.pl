@@ -119,7 +119,7 @@ is($node->safe_psql('postgres', q{SELECT state FROM dp_rdr.keepers()}), 'busy', 
 # ---- the keeper goes ----
 
 $node->safe_psql('postgres', "SELECT pg_terminate_backend($keeper)");
-is(finish_question($slow), '55000', 'the keeper is terminated: no answer');
+is(finish_question($slow), '40003', 'the keeper is terminated: no answer');
 is(releases($node, 'slow'), $slow_before + 3, 'the charge stays');
 lives('keeper terminated');
 isnt((keepers($node))[0], $keeper, 'by another one');
@@ -132,7 +132,7 @@ wait_for_reading($slow_before + 4);
 start_question($small, $COUNT);
 usleep(300_000);
 kill 'TERM', (keepers($node))[0];
-is(finish_question($slow), '55000', 'what it read is lost');
+is(finish_question($slow), '40003', 'what it read is lost');
 like(finish_question($small), qr/^-?\d+$/, 'what waited is answered by its successor');
 
 # Killed: the server restarts, and what was committed stays.
@@ -151,7 +151,7 @@ lives('killed');
 
 psql_as($node, 'postgres', 'controller', 'TRUNCATE slow; INSERT INTO slow VALUES (1), (-1)');
 ($keeper) = keepers($node);
-is(sqlstate($node, 'postgres', 'analyst', $SLOW), '55000', 'a reading fails');
+is(sqlstate($node, 'postgres', 'analyst', $SLOW), '40003', 'a reading fails');
 my $suspended = q{SELECT count(*) FROM dp_rdr.suspension};
 is($node->safe_psql('postgres', $suspended), 1, 'the role is suspended');
 is((keepers($node))[0], $keeper, 'the keeper lives');
@@ -170,7 +170,7 @@ $locker->query_safe('BEGIN');
 $locker->query_safe(q{SELECT FROM dp_rdr.odometer WHERE relation_name = 'public.slow' FOR UPDATE});
 usleep(1_700_000); # it has failed
 $locker->query_safe('COMMIT');
-is(finish_question($slow), '55000', 'a reading fails beside a lock on the odometer');
+is(finish_question($slow), '40003', 'a reading fails beside a lock on the odometer');
 is($node->safe_psql('postgres', $suspended), 1, 'and the role is suspended when the lock is gone');
 
 psql_as($node, 'postgres', 'controller', q{SELECT dp_resume('slow_dp', 'analyst')});
@@ -181,7 +181,7 @@ start_question($slow, $SLOW);
 wait_for_reading($slow_before + 2);
 $locker->query_safe('BEGIN');
 $locker->query_safe(q{SELECT FROM dp_rdr.odometer WHERE relation_name = 'public.slow' FOR UPDATE});
-is(finish_question($slow), '55000', 'a reading fails beside a lock on the odometer that stays');
+is(finish_question($slow), '40003', 'a reading fails beside a lock on the odometer that stays');
 is($node->safe_psql('postgres', $suspended), 1, 'and the role is suspended all the same');
 $locker->query_safe('COMMIT');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM dp_rdr.ledger_row WHERE kind = 'suspension'}), $rows_before,

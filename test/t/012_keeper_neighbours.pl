@@ -71,7 +71,7 @@ for my $lock (
 	my $of_view = $lock =~ /VIEW/;
 	start_question($asker, $of_view ? "SET statement_timeout = '2s'; $PARTS" : $PARTS);
 	answers_of_other(10, 'beside it', 1);
-	is(finish_question($asker), $of_view ? '57014' : '55000', "$lock: refused");
+	is(finish_question($asker), $of_view ? '57014' : '55P03', "$lock: refused");
 	cmp_ok(time - $begun, '<', 9, sprintf('after %.1f seconds', time - $begun));
 	$locker->query_safe('ROLLBACK');
 	$locker->quit;
@@ -82,11 +82,11 @@ is(releases($node, 'parts'), $before, 'and none of them is charged');
 # The caller's own lock.
 my ($state, $seconds) = timed(sub {
 	sqlstate($node, 'postgres', 'controller', "BEGIN; ALTER TABLE parts ADD COLUMN more integer; $PARTS;") });
-is($state, '55000', sprintf('own lock: refused after %.1f seconds', $seconds));
+is($state, '55P03', sprintf('own lock: refused after %.1f seconds', $seconds));
 cmp_ok($seconds, '<', 6, 'soon');
 ($state, $seconds) = timed(sub {
 	sqlstate($node, 'postgres', 'controller', "BEGIN; LOCK TABLE parts_1 IN ACCESS EXCLUSIVE MODE; $PARTS;") });
-is($state, '55000', sprintf('own lock of a partition: refused after %.1f seconds', $seconds));
+is($state, '55P03', sprintf('own lock of a partition: refused after %.1f seconds', $seconds));
 is(releases($node, 'parts'), $before, 'uncharged');
 
 # The odometer of one table is held: the others go on, and it goes on afterwards.

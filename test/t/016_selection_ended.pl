@@ -36,13 +36,13 @@ my @keepers = keepers($node);
 
 my $asking = begin_question();
 psql_as($node, 'postgres', 'controller', q{SELECT dp_set_bounds('slow', 'id', 0, 100)});
-is(finish_question($asking), '55000', 'settings changed before what was selected was charged');
+is(finish_question($asking), '40003', 'settings changed before what was selected was charged');
 $asking->quit;
 
 $asking = begin_question();
 my $holder = session($node, 'postgres');
 $holder->query_safe(q{BEGIN; SELECT FROM dp_rdr.odometer FOR UPDATE});
-is(finish_question($asking), '55000', 'somebody else held the odometer');
+is(finish_question($asking), '40003', 'somebody else held the odometer');
 $holder->query_safe('ROLLBACK');
 $asking->quit;
 $holder->quit;

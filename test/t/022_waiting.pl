@@ -29,7 +29,7 @@ like(finish_question($reading), qr/^-?\d+$/, 'which is answered as well');
 # A lock is waited for, and not for ever.
 my $holder = session($node, 'controller');
 $holder->query_safe('BEGIN; LOCK TABLE people');
-is(sqlstate($node, 'postgres', 'colleague', $COUNT), '55000', 'a lock that stays');
+is(sqlstate($node, 'postgres', 'colleague', $COUNT), '55P03', 'a lock that stays');
 $holder->query_safe('ROLLBACK');
 $_->quit for $reading, $holder;
 

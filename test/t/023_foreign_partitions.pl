@@ -276,7 +276,7 @@ my $log = -s $node->logfile;
 replace_sum(q{IF $1 = 2500 THEN RAISE EXCEPTION 'the row of somebody with %', $1 USING DETAIL = 'private', HINT = 'private'; END IF;});
 my $before = releases($node);
 $said = refused('analyst', $plus);
-like($said, qr/55000.*the query failed.*charged stays/s, 'an error on a shard is the constant one');
+like($said, qr/40003.*the query failed.*charged stays/s, 'an error on a shard is the constant one');
 unlike($said, qr/2500|private|somebody|shard|remote/, 'and says nothing of the row');
 is(releases($node), $before + 1, 'its charge stays');
 like(refused('analyst', "SELECT * FROM dp_query('$all') AS (n bigint)"), qr/55000.*suspended/s, 'who saw it asks no more');
@@ -295,7 +295,7 @@ for my $end ('terminate', 'cancel')
 	$remote->poll_query_until('shard2', q{SELECT count(*) > 0 FROM pg_stat_activity WHERE usename = 'reader' AND state = 'active' AND query LIKE 'FETCH%'})
 	  or die 'the shard is not asked';
 	$remote->safe_psql('shard2', qq{SELECT pg_${end}_backend(pid) FROM pg_stat_activity WHERE usename = 'reader' AND state = 'active'});
-	is(finish_question($session), '55000', "$end on a shard: an error");
+	is(finish_question($session), '40003', "$end on a shard: an error");
 	like($session->{stderr}, qr/the query failed/, "$end: the constant one");
 	unlike($session->{stderr}, qr/due to|administrator|terminating|shard|kept/, "$end: not that of the shard");
 	$session->quit;

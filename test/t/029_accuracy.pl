@@ -99,7 +99,7 @@ $client = session('finder', $round, \$out, \$err);
 ok(wait_for("SELECT count(*) >= 1 FROM dp_rdr.ledger_row WHERE id > $before"), 'the first step is charged');
 value(q{SELECT pg_terminate_backend(pid) FROM dp_rdr.keepers()});
 $client->finish;
-like($err, qr/ERROR:\s+55000: no answer is released/, 'a round whose keeper ends answers nothing');
+like($err, qr/ERROR:\s+40003: no answer is released/, 'a round whose keeper ends answers nothing');
 cmp_ok(rows_since($before), '>=', 1, 'its steps stay');
 usleep(1_500_000);
 $rows = rows_since($before);

@@ -73,7 +73,7 @@ my $allergy = q{SELECT * FROM dp_query('SELECT count(*) FROM allergy_dp') AS (n 
 my $leaver = $node->background_psql('data', on_error_stop => 0, extra_params => [ '-U', 'controller' ]);
 $leaver->query_safe('SET client_min_messages = warning');
 $leaver->query_safe(q{BEGIN; SELECT dp_set_unit('allergy', NULL)});
-is(sqlstate($node, 'data', 'analyst', $allergy), '55000', 'a question waits for the table to leave, and gives up');
+is(sqlstate($node, 'data', 'analyst', $allergy), '55P03', 'a question waits for the table to leave, and gives up');
 is(account($node, 'data', 'patient'), '10|1', 'nothing was charged');
 $leaver->query_safe('ROLLBACK');
 ask($node, 'data', $allergy);
