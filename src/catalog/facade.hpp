@@ -28,7 +28,7 @@ bool is_part_of_protected(Oid relation);
 AttrNumber *map_columns(Oid view, Oid relation);
 
 // Refuses (55000) what cannot be protected, or no longer can: not a plain or partitioned table, FORCE ROW LEVEL
-// SECURITY, a child or partition of another table, partitions of another owner or on other servers (unless as
+// SECURITY, a child or partition of another table, partitions of another owner who is no superuser, or on other servers (unless as
 // foreign_part.hpp says), system catalogs, temporary tables, and code of a user's that the planner would run (foreign_code.hpp). Returns the table and all its
 // partitions and children, locked: what was checked. Its cost is that of planning: a look at each index and constraint.
 List *check_protectable(Oid relation);
