@@ -230,6 +230,11 @@ build/batch/batch.so: $(BATCH_OBJS) $(filter-out src/dp_rdr.o,$(OBJS))
 batch: build/batch/batch.so
 	python3 test/batch/run.py
 
+# The neighbour of test/beside, a library that the server loads; none installs it.
+build/beside/demanding.so: test/beside/demanding.cpp
+	@mkdir -p $(@D)
+	$(CXX) $(CXXFLAGS) $(CPPFLAGS) -shared -o $@ $<
+
 blackbox:
 	python3 test/blackbox/run.py
 

@@ -63,13 +63,43 @@ run_sql() {
     on_server "$@" -- make --no-print-directory installcheck ISOLATION= TAP_TESTS=
 }
 
-# How the library is loaded matters to those who ask. The controller's instruments, and functions alone, are left out.
-run_sql_preloaded() {
-    local left_out='^(setup|total|numbers|figure7|differential|general.*|groups_memory|memory_limits|risk_.*|leave_one_out|least_average|avg_risk)$'
+# Beside other extensions, and a library whose hooks demand what theirs may: files of sql/ by a server that has loaded all of
+# them. Debian has them for its own version of PostgreSQL; of others those are loaded that are there.
+beside_libraries=(pgaudit pg_cron hypopg set_user plpgsql_check pg_stat_statements pg_stat_kcache pg_qualstats auto_explain)
+if [ "$pg_version" = 15 ]; then
+    extra_packages+=(postgresql-15-{pgaudit,cron,hypopg,pg-qualstats,pg-stat-kcache,set-user,plpgsql-check})
+fi
+
+# run_beside audited file...: pgaudit.NAME=VALUE says what pgaudit is to log.
+run_beside() {
+    local audited=$1 library setting libraries=$tree/build/beside/demanding settings=() folder
+    shift
+    folder=$("$pg_bin/pg_config" --pkglibdir)
+    for library in "${beside_libraries[@]}"; do
+        [ ! -e "$folder/$library.so" ] || libraries+=,$library
+    done
+    for setting in "$audited" pgaudit.log_rows=on pg_stat_statements.track=all pg_stat_kcache.track=all \
+        pg_qualstats.sample_rate=1 auto_explain.log_min_duration=0 auto_explain.log_analyze=on \
+        auto_explain.log_nested_statements=on auto_explain.log_level=debug1 compute_query_id=regress \
+        logging_collector=on log_rotation_size=0; do
+        settings+=(-o "$setting")
+    done
+    make_here -s "${build_options[@]}" build/beside/demanding.so &&
+        on_server -o "shared_preload_libraries=$libraries,dp_rdr" "${settings[@]}" -- test/beside/run "$@"
+}
+
+# All files but two, for each statement that pgaudit logs. Left out are what dp_audit says of such settings, and a file that
+# auto_explain makes take minutes.
+run_sql_beside() {
     local files
-    files=$(find "$tree/sql" -name '*.sql' -printf '%f\n' | sed 's/\.sql$//' | LC_ALL=C sort | grep -Ev "$left_out" | tr '\n' ' ')
-    on_server -o shared_preload_libraries=dp_rdr -- \
-        make --no-print-directory installcheck ISOLATION= TAP_TESTS= REGRESS="setup $files"
+    mapfile -t files < <(find "$tree/sql" -name '*.sql' -printf '%f\n' | sed 's/\.sql$//' | LC_ALL=C sort |
+        grep -Evx 'setup|audit|caller_settings')
+    run_beside pgaudit.log=all "${files[@]}"
+}
+
+# pgaudit asks for permissions on behalf of a role, and logs nothing else.
+run_sql_beside_role() {
+    run_beside pgaudit.role=pg_read_all_data accepted explain find_epsilon general hook query requests semi_joins
 }
 
 run_isolation() {
@@ -142,6 +172,10 @@ run_suite() {
         questions) run_questions ;;
         citus) run_citus ;;
         batch) run_batch ;;
+        beside)
+            # shellcheck disable=SC2086
+            if [ -n "$part" ]; then run_beside pgaudit.log=all ${part//+/ }; else run_sql_beside; fi
+            ;;
         blackbox) on_server -- python3 test/blackbox/run.py ;;
         *) die "no suite is called $name" ;;
     esac
@@ -151,7 +185,7 @@ run_suite() {
 format_of() {
     case ${1%%:*} in
         unit | statistics | audit | client) echo gtest ;;
-        sql | isolation) echo regress ;;
+        sql | isolation | beside) echo regress ;;
         *) echo tap ;;
     esac
 }

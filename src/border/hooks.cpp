@@ -45,7 +45,7 @@ struct Hooks {
 
 constexpr Hooks none = {};
 Hooks dropped = {}; // as the keeper found them
-bool without_hooks = false, setting = false;
+bool without_hooks = false;
 } // namespace
 
 // The hooks that were there.
@@ -75,13 +75,7 @@ template <class Work> static void hooked(Work &&work) {
         work();
 }
 
-// ---- in a keeper ---------------------------------------------------------------------------------------------------
-
-static const char *const setting_name = "dp_rdr.without_hooks";
-
-static bool check_setting(bool *value, void **, GucSource) {
-    return !*value || without_hooks || InitializingParallelWorker;
-}
+// ---- for good ------------------------------------------------------------------------------------------------------
 
 // A parallel worker has the settings of its leader before it has anything to run.
 static void assign_setting(bool value, void *) {
@@ -90,10 +84,12 @@ static void assign_setting(bool value, void *) {
 }
 
 void define_hook_setting() {
-    DefineCustomBoolVariable(setting_name, "A process of dp_rdr's, which calls no hook of other extensions.", nullptr,
+    static bool setting = false;
+    DefineCustomBoolVariable("dp_rdr.without_hooks",
+                             "Parallel workers call no hook of other extensions: for statements of dp_rdr's own.", nullptr,
                              &setting, false, PGC_SUSET,
-                             GUC_NO_SHOW_ALL | GUC_NO_RESET_ALL | GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE,
-                             check_setting, assign_setting, nullptr);
+                             GUC_NO_SHOW_ALL | GUC_NO_RESET_ALL | GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE, nullptr,
+                             assign_setting, nullptr);
 }
 
 void drop_hooks() {
@@ -102,7 +98,6 @@ void drop_hooks() {
         return;
     dropped = before;
     without_hooks = true;
-    SetConfigOption(setting_name, "on", PGC_SUSET, PGC_S_OVERRIDE);
 }
 
 PlannedStmt *plan_hooked(Query *query, int options) {

@@ -9,7 +9,8 @@
 
 namespace dp::border {
 
-// Defines the setting that tells parallel workers of a keeper to drop their hooks as well. Nobody else can turn it on.
+// Defines the setting by which the parallel workers of an internal statement drop their hooks (border/scope pins it). Shown to
+// nobody: it weakens nothing, and says nothing but what becomes of these workers.
 void define_hook_setting();
 
 // Takes all hooks out of this process, for the rest of its life; those that a library has brought since the last call, too.

@@ -70,6 +70,7 @@ Pin pins[] = {
     {"backslash_quote", "safe_encoding"},    //
     {"transform_null_equals", "off"},        // the same text must mean the same query
     {"array_nulls", "on"},                   //
+    {"dp_rdr.without_hooks", "on"},          // of parallel workers
 };
 
 // Where private rows are read: nothing counts them.

@@ -767,6 +767,14 @@ static void check_dynamic(const Rewrite *rewrite) {
                             errhint("Ask one query on a restricted view at a time.")));
 }
 
+// Says what becomes of answers in a materialized view: the server makes and refreshes one, and nothing else that asks, as a
+// security-restricted operation.
+static void note_refresh() {
+    if (InSecurityRestrictedOperation())
+        ereport(NOTICE, (errmsg("a materialized view asks again, and is charged again, at each refresh and when a dump is restored"),
+                         errhint("CREATE TABLE ... AS keeps the answers that were charged.")));
+}
+
 int rewrite_statement(Query *query, const char *text, const Request *request) {
     if (!OidIsValid(catalog::deny_function()))
         return 0;
@@ -782,8 +790,10 @@ int rewrite_statement(Query *query, const char *text, const Request *request) {
     rewrite_walker(reinterpret_cast<Node *>(query), &rewrite);
     refuse_marks(query, source); // they would raise an error when the releases have been charged
     check_dynamic(&rewrite);
-    if (rewrite.views != NIL)
+    if (rewrite.views != NIL) {
         mark_used_groups(query);
+        note_refresh();
+    }
     return list_length(rewrite.views);
 }
 

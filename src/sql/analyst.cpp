@@ -21,14 +21,22 @@
 
 namespace dp::sql {
 
+// What to do about rows that were asked for. A background worker, pg_cron's for instance, is not preloaded by the setting of
+// sessions, and each one meets a restricted view for the first time.
+static const char *remedy_of_deny() {
+    if (!query::loaded_by_this_statement())
+        return psprintf("%s An SQL function that asks must be VOLATILE.", query::rows_remedy);
+    return psprintf("The library was loaded only now: if you asked for count, sum or avg, %s",
+                    MyBackendType == B_BG_WORKER
+                        ? "ask with dp_query(). Background workers have it from the start if it is in "
+                          "shared_preload_libraries; session_preload_libraries does not reach them."
+                        : "repeat the statement. With session_preload_libraries = 'dp_rdr' connections have it from the start.");
+}
+
 // The rows of a restricted view: there are none, for anybody (K1).
 DP_FUNCTION(deny) {
-    ereport(ERROR,
-            (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("rows of a restricted view are private"),
-             query::loaded_by_this_statement()
-                 ? errhint("The library was loaded only now: if you asked for count, sum or avg, repeat the statement. "
-                           "With session_preload_libraries = 'dp_rdr' connections have it from the start.")
-                 : errhint("%s An SQL function that asks must be VOLATILE.", query::rows_remedy)));
+    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("rows of a restricted view are private"),
+                    errhint("%s", remedy_of_deny())));
     return Datum(0);
 }
 

@@ -367,15 +367,28 @@ SELECT 'statistics views', format('PUBLIC may read %s: EXPLAIN ANALYZE tells how
        format('REVOKE SELECT ON %s FROM PUBLIC;', string_agg(c.oid::regclass::text, ', ' ORDER BY c.relname))
 FROM pg_class c WHERE c.relnamespace = 'pg_catalog'::regnamespace AND c.relname IN ('pg_stats', 'pg_stats_ext', 'pg_stats_ext_exprs')
   AND has_any_column_privilege('public', c.oid, 'SELECT') HAVING count(*) > 0)sql"},
-    {"warning", R"sql( -- whose function is called as whoever reads the view
-SELECT 'pg_stat_statements',
-       'PUBLIC may read how many rows each statement returned: for dp_risk_records() it is the number of distinct records',
-       format('REVOKE SELECT ON %1$s.pg_stat_statements FROM PUBLIC; REVOKE EXECUTE ON FUNCTION %2$s FROM PUBLIC;',
-              p.pronamespace::regnamespace, p.oid::regprocedure)
-FROM pg_extension e JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
-JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
-WHERE e.extname = 'pg_stat_statements' AND p.proname = 'pg_stat_statements'
-  AND has_function_privilege('public', p.oid, 'EXECUTE'))sql"},
+    // Extensions that show what planner and executor met. A view's function is called as whoever reads the view.
+    {"warning", R"sql(
+SELECT e.extname, format('PUBLIC may call %s: %s', string_agg(DISTINCT p.proname, ', '), v.finding),
+       format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC;', string_agg(p.oid::regprocedure::text, ', ' ORDER BY p.oid::regprocedure::text))
+FROM pg_extension e JOIN (VALUES
+  ('hypopg', '^hypopg_(create_index|relation_size)$',
+   'the size of an index that is not there tells how many rows the planner expects to meet a condition'),
+  ('pg_qualstats', '^pg_qualstats(_names|_example_quer.*)?$', 'it shows constants of others'' statements, and how many rows met them'),
+  ('pg_stat_statements', '^pg_stat_statements$',
+   'it tells how many rows each statement returned; for dp_risk_records() that is the number of distinct records'),
+  ('pg_stat_monitor', '^pg_stat_monitor', 'it tells how many rows each statement returned'),
+  ('pg_stat_kcache', '^pg_stat_kcache$', 'it tells how much each statement read and wrote'),
+  ('pgfincore', '^pgfincore', 'it tells how large every table is, and what of it was read'),
+  ('pg_buffercache', '^pg_buffercache_(pages|summary|usage_counts)$', 'it tells what of every table was read'),
+  ('pg_freespacemap', '^pg_freespace$', 'it tells how full every table is'),
+  ('pg_visibility', '^pg_(visib|check)', 'it tells how large every table is, and what changes'),
+  ('pgstattuple', '^pg(stat|_relpages)', 'it counts the rows of every table'),
+  ('pg_walinspect', '^pg_get_wal', 'it shows every change')
+) v (extension, functions, finding) ON v.extension = e.extname
+JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND d.classid = 'pg_proc'::regclass
+JOIN pg_proc p ON p.oid = d.objid AND p.proname ~ v.functions AND has_function_privilege('public', p.oid, 'EXECUTE')
+GROUP BY e.extname, v.finding)sql"},
     {"info", R"sql(
 SELECT 'pg_class', 'reltuples and relpages tell everybody how many rows a table has, since its last VACUUM or ANALYZE',
        'DO $$BEGIN EXECUTE (SELECT format(''REVOKE SELECT ON pg_class FROM PUBLIC; GRANT SELECT (tableoid, %s) ON pg_class '

@@ -16,6 +16,7 @@ import subprocess
 import sys
 
 import facts
+import hooks
 import sources
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -134,6 +135,7 @@ def main():
         tap.report(f"{page}: links", broken_links(page, (ROOT / page).read_text()))
     facts.run(tap)
     tap.report("private rows are reached from where they may be alone", sources.faults())
+    tap.report("hooks of other extensions are called where the page says alone", hooks.faults())
     tap.report("META.json is one of PGXN's", meta.faults())
     readme = (ROOT / "README.md").read_text().count("\n")
     tap.report("README.md has at most 250 lines", [] if readme <= 250 else [str(readme)])

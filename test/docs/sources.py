@@ -10,9 +10,11 @@ USERS = {  # a name, as a regular expression: who may use it
     # Statements over protected tables are planned and run in two places, over public ones in rows/public_rows, and in rows/remote those that must find nothing on
     # another server; sql/analyst.cpp runs what dp_query() was given,
     # in which restricted views have been replaced.
-    r"pg_plan_quer\w+|standard_Executor\w+|Executor(Start|Run)\b": "rows/evaluate rows/units rows/public_rows rows/statement rows/remote risk/statement sql/analyst border/versions",
-    r"run_plan(_unhooked)?\(": "rows/evaluate rows/units rows/public_rows rows/statement rows/remote risk/statement sql/analyst border/versions",
-    r"SPI_(prepare|execute)\w*\(": "border/spi risk/rerun",
+    r"pg_plan_quer\w+|standard_Executor\w+|Executor(Start|Run)\b": "border/hooks sql/analyst border/versions",
+    r"\bplan_(un)?hooked\(|\brun_unhooked\(": "border/hooks rows/engine rows/statement rows/remote risk/statement",
+    r"\b(rows::|= |return )plan\((query|unit_query)": "rows/evaluate rows/units rows/public_rows risk/statement query/rewrite",
+    r"run_plan\(": "rows/evaluate rows/units rows/public_rows rows/statement sql/analyst border/versions",
+    r"SPI_(prepare|execute)\w*\(": "border/spi",
     r"\b(table|index)_beginscan\w*|heap_getnext|tuple_fetch\w*": "",
     # For analysts: the round of a keeper. For owners: their own calls.
     r"\b(rows::)?evaluate\(const Question|rows::evaluate\(": "rows/evaluate release/round release/select release/refine release/release release/signal",
@@ -20,7 +22,7 @@ USERS = {  # a name, as a regular expression: who may use it
     r"release::choose_limit\(": "keeper/round",
     r"\bleave_one_out\(": "risk/leave_one_out release/choose release/output sql/risk sql/risk_summary sql/risk_output sql/report_query",
     r"\bfor_each_unit\(": "rows/units rows/unit_sums risk/units",
-    r"\brun_(query|text|counts)\(": "risk/statement risk/leave_one_out risk/units risk/general risk/result",
+    r"\brun_(query|text|counts|again)\(": "risk/statement risk/leave_one_out risk/units risk/general risk/result risk/closed_forms risk/rerun",
     r"\bgeneral_risk\(": "risk/general release/declared sql/general sql/risk",
     r"release::(begin|select|step|finish|finish_signal|charged|continue_charged)\(": "keeper/round",
     # Exact rows: for a number that noise is added to, behind a charge, and for the owner's look.
