@@ -12,28 +12,28 @@ extern "C" {
 namespace dp::border {
 
 // What a statement may meet on its way. test/docs/hooks.py compares the list with the server's headers.
-#define FOR_EACH_HOOK(DO) \
-    DO(planner_hook) \
-    DO(join_search_hook) \
-    DO(set_rel_pathlist_hook) \
-    DO(set_join_pathlist_hook) \
-    DO(create_upper_paths_hook) \
-    DO(get_relation_info_hook) \
-    DO(get_relation_stats_hook) \
-    DO(get_index_stats_hook) \
-    DO(get_attavgwidth_hook) \
-    DO(post_parse_analyze_hook) \
-    DO(row_security_policy_hook_permissive) \
-    DO(row_security_policy_hook_restrictive) \
-    DO(ExecutorStart_hook) \
-    DO(ExecutorRun_hook) \
-    DO(ExecutorFinish_hook) \
-    DO(ExecutorEnd_hook) \
-    DO(ExecutorCheckPerms_hook) \
-    DO(ProcessUtility_hook) \
-    DO(object_access_hook) \
-    DO(object_access_hook_str) \
-    DO(needs_fmgr_hook) \
+#define FOR_EACH_HOOK(DO)                                                                                              \
+    DO(planner_hook)                                                                                                   \
+    DO(join_search_hook)                                                                                               \
+    DO(set_rel_pathlist_hook)                                                                                          \
+    DO(set_join_pathlist_hook)                                                                                         \
+    DO(create_upper_paths_hook)                                                                                        \
+    DO(get_relation_info_hook)                                                                                         \
+    DO(get_relation_stats_hook)                                                                                        \
+    DO(get_index_stats_hook)                                                                                           \
+    DO(get_attavgwidth_hook)                                                                                           \
+    DO(post_parse_analyze_hook)                                                                                        \
+    DO(row_security_policy_hook_permissive)                                                                            \
+    DO(row_security_policy_hook_restrictive)                                                                           \
+    DO(ExecutorStart_hook)                                                                                             \
+    DO(ExecutorRun_hook)                                                                                               \
+    DO(ExecutorFinish_hook)                                                                                            \
+    DO(ExecutorEnd_hook)                                                                                               \
+    DO(ExecutorCheckPerms_hook)                                                                                        \
+    DO(ProcessUtility_hook)                                                                                            \
+    DO(object_access_hook)                                                                                             \
+    DO(object_access_hook_str)                                                                                         \
+    DO(needs_fmgr_hook)                                                                                                \
     DO(fmgr_hook)
 
 namespace {
@@ -51,8 +51,8 @@ bool without_hooks = false;
 // The hooks that were there.
 static Hooks exchange(const Hooks &hooks) {
     Hooks before;
-#define EXCHANGE_HOOK(hook) \
-    before.of_##hook = ::hook; \
+#define EXCHANGE_HOOK(hook)                                                                                            \
+    before.of_##hook = ::hook;                                                                                         \
     ::hook = hooks.of_##hook;
     FOR_EACH_HOOK(EXCHANGE_HOOK)
 #undef EXCHANGE_HOOK
@@ -86,8 +86,8 @@ static void assign_setting(bool value, void *) {
 void define_hook_setting() {
     static bool setting = false;
     DefineCustomBoolVariable("dp_rdr.without_hooks",
-                             "Parallel workers call no hook of other extensions: for statements of dp_rdr's own.", nullptr,
-                             &setting, false, PGC_SUSET,
+                             "Parallel workers call no hook of other extensions: for statements of dp_rdr's own.",
+                             nullptr, &setting, false, PGC_SUSET,
                              GUC_NO_SHOW_ALL | GUC_NO_RESET_ALL | GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE, nullptr,
                              assign_setting, nullptr);
 }

@@ -156,13 +156,13 @@ static void name_in_log() {
 
 static void work(Oid database) {
     set_handlers();
+    border::drop_hooks();
     rows::become_keeper();
     watch_aborts();
     catalog::deliver_by(charge_in_rounds_alone);
     // By no name, that is as the bootstrap superuser: the extension's owner need not be allowed to log in.
     BackgroundWorkerInitializeConnectionByOid(database, InvalidOid, 0);
     border::force_settings();
-    border::drop_hooks();
     StartTransactionCommand();
     name_in_log();
     (void)pool();

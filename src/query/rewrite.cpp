@@ -771,8 +771,11 @@ static void check_dynamic(const Rewrite *rewrite) {
 // security-restricted operation.
 static void note_refresh() {
     if (InSecurityRestrictedOperation())
-        ereport(NOTICE, (errmsg("a materialized view asks again, and is charged again, at each refresh and when a dump is restored"),
-                         errhint("CREATE TABLE ... AS keeps the answers that were charged.")));
+        ereport(
+            NOTICE,
+            (errmsg(
+                 "a materialized view asks again, and is charged again, at each refresh and when a dump is restored"),
+             errhint("CREATE TABLE ... AS keeps the answers that were charged.")));
 }
 
 int rewrite_statement(Query *query, const char *text, const Request *request) {

@@ -105,8 +105,7 @@ static Query *query_above(const Question *question, bool with_columns) {
     Node *where = over_statement(question, and_declared(question, another(question->per_unit->where)));
     Query *query = make_aggregation(subquery_entry(below, "person"), where);
     add_target(query, over_statement(question, contribution_of(question, values)));
-    group_by(query, reinterpret_cast<List *>(over_statement(question, reinterpret_cast<Node *>(values))),
-                  with_columns);
+    group_by(query, reinterpret_cast<List *>(over_statement(question, reinterpret_cast<Node *>(values))), with_columns);
     return query;
 }
 

@@ -26,11 +26,12 @@ namespace dp::sql {
 static const char *remedy_of_deny() {
     if (!query::loaded_by_this_statement())
         return psprintf("%s An SQL function that asks must be VOLATILE.", query::rows_remedy);
-    return psprintf("The library was loaded only now: if you asked for count, sum or avg, %s",
-                    MyBackendType == B_BG_WORKER
-                        ? "ask with dp_query(). Background workers have it from the start if it is in "
-                          "shared_preload_libraries; session_preload_libraries does not reach them."
-                        : "repeat the statement. With session_preload_libraries = 'dp_rdr' connections have it from the start.");
+    return psprintf(
+        "The library was loaded only now: if you asked for count, sum or avg, %s",
+        MyBackendType == B_BG_WORKER
+            ? "ask with dp_query(). Background workers have it from the start if it is in "
+              "shared_preload_libraries; session_preload_libraries does not reach them."
+            : "repeat the statement. With session_preload_libraries = 'dp_rdr' connections have it from the start.");
 }
 
 // The rows of a restricted view: there are none, for anybody (K1).

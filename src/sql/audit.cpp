@@ -133,7 +133,8 @@ FROM controlled c WHERE c.first AND c.bound = 'zcdp' AND c.epsilon_total IS NULL
 SELECT c.name, format('%s %% of %s is used: %s of %s', floor(100 * b.used / b.total), b.name, trim_scale(b.used), trim_scale(b.total)),
        format('SELECT * FROM dp_rdr.spending WHERE relation = %L; -- who spent it; dp_set_odometer() sets the total', c.name)
 FROM controlled c, dp_rdr.budget(c.relation) b WHERE c.first AND b.total > 0 AND b.used >= 0.8 * b.total)sql"},
-    {"warning", R"sql( -- a public table: a foreign key marks in xmax which of its rows somebody has, and its errors tell it
+    {"warning",
+     R"sql( -- a public table: a foreign key marks in xmax which of its rows somebody has, and its errors tell it
 SELECT x.relation, format('is referred to by %s, and %s has %s: system columns and refusals tell which of its rows somebody has',
                           x.referring, x.grantee, x.rights),
        format('REVOKE %1$s ON %2$s FROM %3$s;', x.rights, x.relation, x.grantee) ||
