@@ -7,6 +7,7 @@
 #include "keeper/queue.hpp"
 #include "keeper/round.hpp"
 #include "keeper/start.hpp"
+#include "keeper/watch.hpp"
 #include "rows/reader.hpp"
 
 namespace dp::keeper {
@@ -22,6 +23,7 @@ static void on_sigint(SIGNAL_ARGS) {
         (slot >= 0 && is_cancelled(slot))) {
         InterruptPending = true;
         QueryCancelPending = true;
+        note_told();
     }
     SetLatch(MyLatch);
     errno = saved;
@@ -32,6 +34,7 @@ static volatile sig_atomic_t idle = 0, told_to_go = 0;
 
 static void on_sigterm(SIGNAL_ARGS) {
     told_to_go = 1;
+    note_told();
     if (idle == 0)
         die(postgres_signal_arg);
     SetLatch(MyLatch);

@@ -43,6 +43,7 @@ struct Slot {
     Kind kind;
     bool cancelled; // its client has gone: nobody reads the answer
     bool alone;     // it may take long before its charge, or wait for a lock: no other request waits for it
+    bool elsewhere; // other servers keep rows of its table, and any of them may hang
     int keeper;     // that has it
     int charger;    // the keeper that has charged it, and holds its locks; -1
     PGPROC *client; // whose latch is set

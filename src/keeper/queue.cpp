@@ -60,7 +60,7 @@ int reserve_slot(Kind kind, Oid role, Oid session_role, Oid relation, Size size)
     if (found >= 0) {
         Slot &slot = slot_at(found);
         slot.kind = kind;
-        slot.cancelled = slot.last = slot.locked = slot.committing = false;
+        slot.cancelled = slot.last = slot.locked = slot.committing = slot.elsewhere = false;
         slot.lost = Loss::none;
         slot.relation = relation;
         slot.asked = GetCurrentTimestamp();
@@ -204,12 +204,20 @@ struct Candidate {
 };
 } // namespace
 
-// Under the lock.
-static int readers_for(Oid login) {
-    int reading = 0;
-    for (const Keeper &keeper : pool()->keepers)
-        reading += keeper.life == Life::busy && keeper.reading_for == login;
-    return reading;
+// Under the lock. How many other keepers prepare, charge or read for slots of which this is true.
+template <class Test> static int keepers_with(Test test) {
+    static_assert(max_keepers <= 32);
+    uint32 found = 0;
+    for (const Slot &slot : pool()->slots) {
+        const State state = state_of(slot);
+        if (slot.keeper >= 0 && slot.keeper != self && (state == State::charging || state == State::running) && test(slot))
+            found |= uint32{1} << slot.keeper;
+    }
+    return pg_popcount32(found);
+}
+
+static int keepers_of(Oid login) {
+    return keepers_with([=](const Slot &slot) { return slot.login == login; });
 }
 
 constexpr int retry_ms = 20;
@@ -223,12 +231,22 @@ static int possible_keepers(int living) {
     return Min(possible, living);
 }
 
-// Under the lock. One login never has all keepers read for it, if there can be more than one.
-static bool may_read_for(Oid login) {
+// Under the lock. How many keepers one login, or the tables of other servers, may have.
+static int most_for_one() {
     int living = 0;
     for (const Keeper &keeper : pool()->keepers)
         living += keeper.life != Life::none && keeper.life != Life::starting;
-    return readers_for(login) < Max(1, possible_keepers(living) - 1);
+    return Max(1, possible_keepers(living) - 1);
+}
+
+// Under the lock. A server that hangs may hold a keeper for as long as it likes: one is left to tables that are all here.
+static bool leaves_one_here(const Slot &slot) {
+    return !slot.elsewhere || keepers_with([](const Slot &other) { return other.elsewhere; }) < most_for_one();
+}
+
+// Under the lock. One login never has all keepers, whatever they do for it, if there can be more than one.
+static bool may_work_for(const Slot &slot) {
+    return keepers_of(slot.login) < most_for_one() && leaves_one_here(slot);
 }
 
 static int waiting(State state, TimestampTz now, Candidate *candidates) {
@@ -280,7 +298,7 @@ int take_pending(int *slots) {
     bool gathering = gathers();
     for (int i = 0; i < n && taken < most_in_batch; i++) {
         Slot &slot = slot_at(candidates[i].slot);
-        if (slot.alone ? taken > 0 || !may_read_for(slot.login) || comes_later(slot) : gathering)
+        if ((slot.alone ? taken > 0 || comes_later(slot) : gathering) || !may_work_for(slot))
             continue;
         take(slot, State::charging);
         slots[taken++] = candidates[i].slot;
@@ -294,10 +312,11 @@ int take_pending(int *slots) {
     return taken;
 }
 
-// Under the lock. Whether it is the turn of a login that has waited and that nobody reads for: several logins whose questions
+// Under the lock. Whether it is the turn of a login that has waited and that nobody works for: several logins whose questions
 // take long never keep out another one.
 static bool has_a_turn(const Slot &slot, Oid last, TimestampTz now) {
-    return slot.login != last && readers_for(slot.login) == 0 && TimestampDifferenceExceeds(slot.since, now, turn_ms);
+    return slot.login != last && keepers_of(slot.login) == 0 && leaves_one_here(slot) &&
+           TimestampDifferenceExceeds(slot.since, now, turn_ms);
 }
 
 // Under the lock. Whether a lock is in the way of all but who has charged it, and holds one already.
@@ -307,7 +326,7 @@ static bool is_held_elsewhere(const Slot &slot) {
 
 // Under the lock. Whether this keeper may read a charged one now.
 static bool may_read(const Slot &slot) {
-    return may_read_for(slot.login) && !is_held_elsewhere(slot);
+    return may_work_for(slot) && !is_held_elsewhere(slot);
 }
 
 int take_charged() {
@@ -323,7 +342,7 @@ int take_charged() {
     order_by_turns(candidates, n);
     for (int i = 0; i < n && found < 0; i++) {
         const Slot &slot = slot_at(candidates[i].slot);
-        if (slot.keeper == self && may_read_for(slot.login))
+        if (slot.keeper == self && may_read(slot))
             found = candidates[i].slot;
     }
     for (int i = 0; i < n && found < 0; i++)
@@ -381,6 +400,18 @@ void mark_committing(const int *slots, int n) {
     for (int i = 0; i < n; i++)
         slot_at(slots[i]).committing = true;
     unlock();
+}
+
+void set_aside(int index) {
+    back_to_pending(index, true, 0);
+}
+
+bool mark_elsewhere(int index) {
+    lock();
+    bool was = slot_at(index).elsewhere;
+    slot_at(index).elsewhere = true;
+    unlock();
+    return was;
 }
 
 void mark_running(int index) {
@@ -655,10 +686,9 @@ void leave_pool() {
 
 // Under the lock. Whether this keeper may take it; *milliseconds is at most the time until it may be taken again.
 static bool is_work(const Slot &slot, TimestampTz now, long *milliseconds) {
-    State state = state_of(slot);
     if (!is_left(slot))
         return false;
-    if ((state == State::charged || slot.alone) && !may_read(slot))
+    if (!may_work_for(slot))
         return false;
     bool later = comes_later(slot);
     if (slot.retry <= now && !later)

@@ -40,6 +40,10 @@ void put_back(int slot, bool locked);
 void hand_back(int slot);
 // From here on nobody can tell whether its charge is durable, should this keeper end, until it is marked otherwise.
 void mark_committing(const int *slots, int n);
+// To be taken alone, as soon as it may be.
+void set_aside(int slot);
+// Marks that other servers keep rows of its table; it must be taken as such before one is asked. False: it was not marked before.
+bool mark_elsewhere(int slot);
 // The keeper that has it goes on with it.
 void mark_running(int slot);
 // Charged; any keeper may read it.

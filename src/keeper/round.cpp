@@ -13,11 +13,13 @@
 #include "keeper/queue.hpp"
 #include "keeper/stream.hpp"
 #include "keeper/waiters.hpp"
+#include "keeper/watch.hpp"
 #include "release/round.hpp"
 #include "release/row_limit.hpp"
 #include "release/signal.hpp"
 #include "rows/caught.hpp"
 #include "rows/opened.hpp"
+#include "rows/engine.hpp"
 
 namespace dp::keeper {
 
@@ -30,6 +32,7 @@ struct Request {
     Oid role, session_role;
     bool alone; // nobody else waits for it
     bool paid;  // it was charged by another keeper
+    bool elsewhere; // other servers keep rows of its table
     MemoryContext memory;
     release::Ask ask;
     rows::Question *question;
@@ -91,6 +94,8 @@ static bool has_locks(const Request *request) {
 
 static void close_request(Request *request) {
     ListCell *cell;
+    if (request->elsewhere)
+        stop_watching();
     if (request->round != nullptr)
         release::discard(request->round);
     if (has_locks(request))
@@ -154,6 +159,7 @@ static ErrorData *in_transaction(Request *request, const char *lock_timeout, int
     }
     PG_END_TRY();
     served = -1;
+    forget_told();
     QueryCancelPending = false; // it came too late, and was for nobody else
     MemoryContextSwitchTo(request->memory);
     return error;
@@ -261,7 +267,18 @@ static bool takes_long(const Request *request) {
            (request->terms.algorithm != release::Algorithm::within_domain &&
             request->terms.algorithm != release::Algorithm::profile &&
             request->terms.algorithm != release::Algorithm::approved) ||
-           request->terms.mechanism != privacy::Mechanism::laplace || request->question->remote;
+           request->terms.mechanism != privacy::Mechanism::laplace || request->elsewhere;
+}
+
+// Whether the queue has let this keeper ask other servers, if there are any to be asked: one keeper at least is left for tables
+// that are all here.
+static bool may_ask_nodes(const Request *request) {
+    if (!request->elsewhere)
+        return true;
+    bool may = mark_elsewhere(request->slot);
+    if (may)
+        watch_connections();
+    return may;
 }
 
 // Before the text is analysed, which reads its literals as of the types of the columns beside them: anybody may make a view that
@@ -316,13 +333,14 @@ static query::Leaf *prepare_question(Request *request) {
     request->question = resolved.question;
     request->terms = resolved.terms;
     request->signal = resolved.signal;
+    request->elsewhere = rows::is_elsewhere(resolved.question);
     if (request->alone &&
         !resolved.question->remote) // how long it takes to find the price is bounded elsewhere, if at all
         disable_timeout(STATEMENT_TIMEOUT, false);
     return leaf;
 }
 
-// False: not in a batch. An answer that costs nothing and whose client may take his time to take it comes back alone as well.
+// False: not in a batch, or not yet. An answer that costs nothing and whose client may take his time to take it comes back alone as well.
 static bool prepare_answer(Request *request) {
     const Slot &slot = pool()->slots[request->slot];
     border::Reader reader = {buffer_of(slot), buffer_of(slot) + slot.capacity};
@@ -331,7 +349,7 @@ static bool prepare_answer(Request *request) {
     (void)prepare_question(request);
     if (!request->paid && write_uncharged(request))
         return request->alone || static_cast<Size>(request->message.len) <= slot.capacity;
-    if (takes_long(request) && !request->alone)
+    if (!may_ask_nodes(request) || (takes_long(request) && !request->alone))
         return false;
     border::check_stack_room();
     lock_for_request(request);
@@ -373,8 +391,18 @@ static void prepare_requested(Request *request, const catalog::Requested *parent
     border::check_stack_room();
 }
 
-// From the decision on all is done as the requester.
-static void prepare_approval(Request *request) {
+static void claim(Request *request) {
+    lock_for_request(request);
+    request->round = request->signal == nullptr ? release::begin(request->question, request->terms, nullptr)
+                                                : release::begin(request->signal, request->terms);
+    request->claim = static_cast<catalog::Claim *>(palloc(sizeof(catalog::Claim)));
+    *request->claim = release::claim_of(*request->decision);
+    request->entry = release::due(request->round);
+    request->entry->claim = request->claim;
+}
+
+// From the decision on all is done as the requester. False: not yet.
+static bool prepare_approval(Request *request) {
     const Slot &slot = pool()->slots[request->slot];
     border::Reader reader = {buffer_of(slot), buffer_of(slot) + slot.capacity};
     border::check_version();
@@ -383,14 +411,11 @@ static void prepare_approval(Request *request) {
     read_decision(request, approval, &parent);
     border::RoleScope requester = border::RoleScope::enter(request->role);
     prepare_requested(request, parent);
-    lock_for_request(request);
-    request->round = request->signal == nullptr ? release::begin(request->question, request->terms, nullptr)
-                                                : release::begin(request->signal, request->terms);
-    request->claim = static_cast<catalog::Claim *>(palloc(sizeof(catalog::Claim)));
-    *request->claim = release::claim_of(*request->decision);
-    request->entry = release::due(request->round);
-    request->entry->claim = request->claim;
+    bool ready = may_ask_nodes(request);
+    if (ready)
+        claim(request);
     requester.leave();
+    return ready;
 }
 
 // A round of one charge without a question of an analyst's.
@@ -489,12 +514,17 @@ static bool is_locked(const ErrorData *error) {
 
 // The request is answered or put back: nothing more is done with it now. Null, for in_batch.
 static Request *end_unprepared(Request *request, ErrorData *error) {
+    if (error == nullptr) {
+        set_aside(request->slot);
+        close_request(request);
+        return nullptr;
+    }
     bool too_long = took_too_long(request, error);
     if (is_away(request, error))
         error = away_error(request);
-    bool waits = error == nullptr || is_locked(error);
+    bool waits = is_locked(error);
     if ((waits && !out_of_patience(request)) || (too_long && !request->alone))
-        put_back(request->slot, waits && error != nullptr);
+        put_back(request->slot, waits);
     else
         reply_error(request, waits ? locked_error(request) : too_long ? long_error(request) : error);
     close_request(request);
@@ -520,7 +550,7 @@ static Request *prepare(int slot) {
         if (request->kind == Kind::charge)
             prepare_charge(request);
         else if (request->kind == Kind::approve)
-            prepare_approval(request);
+            ready = prepare_approval(request);
         else if (request->kind == Kind::limit)
             prepare_limit(request);
         else

@@ -57,7 +57,7 @@ static void log_failure(const Question *question, const ErrorData *error) {
 
 void raise_caught(const Question *question, ErrorData *error) {
     // A cancel that comes back from another server has its text. In a keeper nobody waits for that of his own any more.
-    bool elsewhere = question->remote || is_on_other_nodes(question->settings->relation);
+    bool elsewhere = is_elsewhere(question);
     bool ours = !elsewhere || !is_keeper();
     if (ours && passes(error->sqlerrcode)) {
         RESUME_INTERRUPTS();

@@ -10,6 +10,10 @@
 
 namespace dp::rows {
 
+bool is_elsewhere(const Question *question) {
+    return question->remote || is_on_other_nodes(question->settings->relation);
+}
+
 bool is_on_other_nodes(Oid table) {
     return catalog::is_on_other_nodes(table);
 }

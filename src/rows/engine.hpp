@@ -5,6 +5,11 @@
 
 namespace dp::rows {
 
+struct Question;
+
+// Whether other servers keep rows that the question is about: foreign partitions, or nodes of Citus.
+bool is_elsewhere(const Question *question);
+
 // Whether Citus keeps the table's rows on other nodes. It has partial sums computed there of aggregates that it knows, as
 // sum(bigint). Others it calls for each row in a way that costs more than the row, or it gathers the rows.
 bool is_on_other_nodes(Oid table);

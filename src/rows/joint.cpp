@@ -15,7 +15,7 @@ bool has_joint(const Question *question) {
 }
 
 void check_joint(const Question *question) {
-    if (has_joint(question) && (question->remote || is_on_other_nodes(question->settings->relation)))
+    if (has_joint(question) && is_elsewhere(question))
         ereport(
             ERROR,
             (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -78,7 +78,7 @@ void check_quantiles(const Question *question) {
                         errmsg("min, max and percentiles are not supported for groups that are not declared"),
                         errdetail("Of each group there is a histogram, also where it is not shown."),
                         errhint("%s", groups_remedy(question))));
-    if (question->remote || is_on_other_nodes(question->settings->relation))
+    if (is_elsewhere(question))
         ereport(
             ERROR,
             (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
