@@ -472,7 +472,7 @@ static int limit_of(const Request *request) {
 }
 
 static bool took_too_long(const Request *request, const ErrorData *error) {
-    return error != nullptr && error->sqlerrcode == ERRCODE_QUERY_CANCELED && !is_cancelled(request->slot);
+    return error->sqlerrcode == ERRCODE_QUERY_CANCELED && !is_cancelled(request->slot);
 }
 
 static ErrorData *long_error(Request *request) {
@@ -503,8 +503,8 @@ static ErrorData *away_error(Request *request) {
 }
 
 static bool is_away(const Request *request, const ErrorData *error) {
-    return error != nullptr && request->question != nullptr && request->question->remote &&
-           ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_CONNECTION_EXCEPTION;
+    return request->question != nullptr && request->question->remote &&
+           (ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_CONNECTION_EXCEPTION || took_too_long(request, error));
 }
 
 // Whoever waits for the other: nobody knows who, and nothing was charged.
@@ -519,9 +519,9 @@ static Request *end_unprepared(Request *request, ErrorData *error) {
         close_request(request);
         return nullptr;
     }
-    bool too_long = took_too_long(request, error);
     if (is_away(request, error))
         error = away_error(request);
+    bool too_long = took_too_long(request, error);
     bool waits = is_locked(error);
     if ((waits && !out_of_patience(request)) || (too_long && !request->alone))
         put_back(request->slot, waits);
