@@ -121,19 +121,51 @@ const char *server_name(Oid foreign_table) {
     return quote_identifier(GetForeignServer(GetForeignTable(foreign_table)->serverid)->servername);
 }
 
-// Without Citus one look-up of a name that is not there.
-bool is_on_other_nodes(Oid table) {
-    Oid partitions = get_relname_relid("pg_dist_partition", PG_CATALOG_NAMESPACE);
-    if (!OidIsValid(partitions))
+// A column of the first row of one of Citus's catalogs that meets the keys. False: there is none, or no Citus.
+static bool find(const char *name, ScanKeyData *keys, int nkeys, AttrNumber column, Datum *value) {
+    Oid oid = get_relname_relid(name, PG_CATALOG_NAMESPACE);
+    if (!OidIsValid(oid))
         return false;
-    Relation relation = table_open(partitions, AccessShareLock);
-    ScanKeyData key;
-    ScanKeyInit(&key, 1, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(table)); // logicalrelid
-    SysScanDesc scan = systable_beginscan(relation, InvalidOid, false, nullptr, 1, &key);
-    bool found = HeapTupleIsValid(systable_getnext(scan));
+    Relation relation = table_open(oid, AccessShareLock);
+    SysScanDesc scan = systable_beginscan(relation, InvalidOid, false, nullptr, nkeys, keys);
+    HeapTuple row = systable_getnext(scan);
+    bool isnull;
+    if (HeapTupleIsValid(row))
+        *value = heap_getattr(row, column, RelationGetDescr(relation), &isnull); // of a type that is passed by value
+    bool found = HeapTupleIsValid(row);
     systable_endscan(scan);
     table_close(relation, AccessShareLock);
     return found;
+}
+
+// The method of distribution is a char.
+static bool find_method(Oid table, Datum *method) {
+    ScanKeyData key;
+    ScanKeyInit(&key, 1, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(table)); // logicalrelid
+    return find("pg_dist_partition", &key, 1, 2, method);
+}
+
+bool is_known_to_citus(Oid table) {
+    Datum method;
+    return find_method(table, &method);
+}
+
+// Whether the one shard of a table that is not distributed has a placement on this node.
+static bool is_whole_here(Oid table) {
+    ScanKeyData keys[2];
+    Datum shard, group, placement;
+    ScanKeyInit(&keys[0], 1, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(table)); // logicalrelid
+    if (!find("pg_dist_shard", keys, 1, 2, &shard) || !find("pg_dist_local_group", nullptr, 0, 1, &group))
+        return false;
+    ScanKeyInit(&keys[0], 2, BTEqualStrategyNumber, F_INT8EQ, shard); // shardid
+    ScanKeyInit(&keys[1], 5, BTEqualStrategyNumber, F_INT4EQ, group); // groupid
+    return find("pg_dist_placement", keys, 2, 1, &placement);
+}
+
+bool is_on_other_nodes(Oid table) {
+    constexpr char not_distributed = 'n';
+    Datum method;
+    return find_method(table, &method) && (DatumGetChar(method) != not_distributed || !is_whole_here(table));
 }
 
 } // namespace dp::catalog

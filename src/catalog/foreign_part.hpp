@@ -17,7 +17,9 @@ const char *fault_of_foreign_part(Oid part, Oid owner, const char **remedy);
 // would be counted twice; InvalidOid: none does. Two servers that are one cannot be told apart.
 Oid repeated_foreign_part(const List *parts);
 
-// Whether Citus keeps the table's rows on other nodes.
+// Whether it is one of Citus's tables: distributed, a reference table, or one that it only knows of.
+bool is_known_to_citus(Oid table);
+// Whether Citus keeps the table's rows on other nodes: of one with a single shard, whether none of its placements is here.
 bool is_on_other_nodes(Oid table);
 
 // As in pg_foreign_server.

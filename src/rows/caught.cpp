@@ -27,6 +27,13 @@ static bool is_about_a_server(int sqlstate) {
            sqlstate == ERRCODE_FDW_UNABLE_TO_ESTABLISH_CONNECTION;
 }
 
+// What another server says before it reads a row: something that the statement names is not there, or not for the owner.
+static bool is_about_names(int sqlstate) {
+    return sqlstate == ERRCODE_UNDEFINED_FUNCTION || sqlstate == ERRCODE_UNDEFINED_TABLE ||
+           sqlstate == ERRCODE_UNDEFINED_COLUMN || sqlstate == ERRCODE_UNDEFINED_OBJECT ||
+           sqlstate == ERRCODE_UNDEFINED_SCHEMA || sqlstate == ERRCODE_INSUFFICIENT_PRIVILEGE;
+}
+
 static bool suspends = false;
 
 bool take_suspension() {
@@ -65,8 +72,8 @@ void raise_caught(const Question *question, ErrorData *error) {
     }
     // The controller's own calls are his: he may see rows.
     suspends = question->grantee != nullptr && !lacks_resources(error->sqlerrcode) &&
-               !(elsewhere && is_about_a_server(error->sqlerrcode));
-    if (is_about_a_server(error->sqlerrcode))
+               !(elsewhere && (is_about_a_server(error->sqlerrcode) || is_about_names(error->sqlerrcode)));
+    if (elsewhere)
         forget_nodes();
     log_failure(question, error);
     RESUME_INTERRUPTS();

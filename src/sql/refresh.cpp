@@ -1,5 +1,6 @@
 // dp_refresh: a restricted view made anew after its table has changed, with all that hangs on it (doc/reference.md).
 #include "catalog/facade.hpp"
+#include "catalog/foreign_part.hpp"
 #include "query/shape.hpp"
 #include "sql/arguments.hpp"
 #include "sql/controller.hpp"
@@ -309,7 +310,8 @@ DP_CALL(dp_refresh) {
     Oid view = settings->view;
     if (!columns.in_place)
         view = make_anew(settings, columns);
-    else if (!columns.same)
+    // Nodes of Citus have the view as well, and lose it with the extension: they are sent the statement.
+    else if (!columns.same || catalog::is_known_to_citus(settings->relation))
         run_as(catalog::relation_owner(view),
                facade_statement(psprintf("CREATE OR REPLACE VIEW %s%s", settings->view_name, options_of(view)),
                                 settings->relation, columns.names));

@@ -447,8 +447,7 @@ def check_outage(tap, coordinator, worker):
     tap.report("ends: a node that is away", [] if "does not answer" in said and "Nothing was charged" in said else [said])
     tap.report("ends: that costs nothing", [] if charges(coordinator) == before + 1 else [str(charges(coordinator) - before)])
     worker.control("start")
-    suspended = coordinator.psql("SELECT count(*) FROM dp_rdr.suspension")
-    tap.report("ends: nobody is suspended", [] if suspended == "0" else [suspended])
+    tap.report("ends: nobody is suspended", suspended(coordinator))
     tap.report("ends: answers go on when the node is back", answered(coordinator))
 
 
@@ -500,7 +499,46 @@ def check_frozen_in_read(tap, coordinator, worker):
     tap.report("frozen in a read: answers go on", [] if within(10, lambda: not answered(coordinator)) else answered(coordinator))
 
 
+WITHOUT_PROPAGATION = "SET citus.enable_ddl_propagation TO off; "
+
+
+def suspended(coordinator):
+    rows = coordinator.psql("SELECT count(*) FROM dp_rdr.suspension")
+    return [] if rows == "0" else [rows]
+
+
+def check_versions(tap, coordinator, worker):
+    """A node whose dp_rdr is another one, or gone, before the charge and behind it."""
+    before = charges(coordinator)
+    worker.psql(WITHOUT_PROPAGATION + "CREATE OR REPLACE FUNCTION dp_rdr.is_other_node(facts text) RETURNS boolean LANGUAGE plpgsql "
+                "IMMUTABLE AS $$BEGIN RAISE object_not_in_prerequisite_state; END$$")
+    time.sleep(1.5)
+    said = coordinator.error(ONE, "analyst")
+    tap.report("versions: a node with another one", [] if "has another dp_rdr" in said and "SQLSTATE 55000" in said else [said])
+    worker.psql(WITHOUT_PROPAGATION + "DROP EXTENSION dp_rdr CASCADE")
+    said = coordinator.error(ONE, "analyst")
+    tap.report("versions: a node with none", [] if "or none" in said and "SQLSTATE 3F000" in said else [said])
+    tap.report("versions: that costs nothing", [] if charges(coordinator) == before else [str(charges(coordinator) - before)])
+    worker.psql(WITHOUT_PROPAGATION + "CREATE EXTENSION dp_rdr")
+    said = coordinator.error("SELECT dp_grant('few_dp', 'clerk', tau => 0, epsilon_max => 1, candidates => '{1}')", "controller")
+    tap.report("versions: the views of a node went with it", [] if "few_dp" in said and "does not exist" in said else [said])
+    coordinator.psql("SELECT dp_refresh('few_dp'), dp_refresh('people_dp')", "controller")
+    coordinator.psql("SELECT dp_grant('few_dp', 'clerk', tau => 0, epsilon_max => 1, candidates => '{1}')", "controller")
+    there = worker.psql("SELECT count(*) FROM pg_class WHERE relname IN ('few_dp', 'people_dp')")
+    tap.report("versions: dp_refresh puts them back", [] if there == "2" else [there])
+    coordinator.psql("SELECT dp_revoke('few_dp', 'clerk')", "controller")
+    tap.report("versions: answers go on", answered(coordinator))
+    worker.psql(WITHOUT_PROPAGATION + "ALTER FUNCTION dp_rdr.sum_point(\"any\", bytea) RENAME TO another_point")
+    before = charges(coordinator)
+    said = coordinator.error(ONE, "analyst")
+    worker.psql(WITHOUT_PROPAGATION + "ALTER FUNCTION dp_rdr.another_point(\"any\", bytea) RENAME TO sum_point")
+    tap.report("versions: a node that lacks a function", [] if "the query failed" in said else [said])
+    tap.report("versions: that costs a charge", [] if charges(coordinator) == before + 1 else [str(charges(coordinator) - before)])
+    tap.report("versions: nobody is suspended", suspended(coordinator))
+
+
 def check_ends(tap, nodes):
+    check_versions(tap, *nodes[:2])
     check_frozen(tap, nodes[0], nodes[1])
     check_frozen_in_read(tap, nodes[0], nodes[1])
     check_cancel(tap, nodes[0], nodes[1])
