@@ -134,16 +134,27 @@ static void read_bytes(Conversation *talk, void *into, Size size) {
 
 constexpr Size least_buffer = 16 * 1024; // what an answer comes in, part by part
 
+// -1: there is none now.
+static int try_slot(Kind kind, Oid role, Oid session_role, Oid relation, Size size) {
+    int slot = reserve_slot(kind, role, session_role, relation, size);
+    if (slot >= 0 || !pool()->closed)
+        return slot;
+    ConditionVariableCancelSleep(); // of one that lies in what is left
+    leave_closed_pool();
+    (void)pool();
+    return reserve_slot(kind, role, session_role, relation, size);
+}
+
 static int wait_for_slot(Kind kind, Oid role, Oid session_role, Oid relation, Size size) {
     if (size > request_limit)
         ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
                         errmsg("a query on a restricted view and its parameters are longer than %zu bytes together",
                                request_limit)));
-    int slot = reserve_slot(kind, role, session_role, relation, Max(size, least_buffer));
+    int slot = try_slot(kind, role, session_role, relation, Max(size, least_buffer));
     if (slot >= 0)
         return slot;
     ConditionVariablePrepareToSleep(slot_freed());
-    while ((slot = reserve_slot(kind, role, session_role, relation, Max(size, least_buffer))) < 0)
+    while ((slot = try_slot(kind, role, session_role, relation, Max(size, least_buffer))) < 0)
         (void)ConditionVariableTimedSleep(slot_freed(), look_ms, border::wait_event("DpRdrSlot"));
     ConditionVariableCancelSleep();
     return slot;

@@ -87,6 +87,52 @@ static int dropped_databases(const Directory *directory, Oid *gone) {
     return n;
 }
 
+// Under the pool's lock.
+static bool is_used(const Pool *pool) {
+    bool used = false;
+    for (const Keeper &keeper : pool->keepers)
+        used = used || keeper.life != Life::none;
+    for (const Slot &slot : pool->slots)
+        used = used || state_of(slot) != State::free;
+    return used;
+}
+
+// Under the directory's lock. Whether it is closed now: nobody asks in it, and no keeper is there to answer.
+static bool close_unused(DatabaseEntry *entry) {
+    if (entry->keepers > 0)
+        return false;
+    dsa_area *area = dsa_attach(entry->area);
+    auto *pool = static_cast<Pool *>(dsa_get_address(area, entry->pool));
+    LWLockAcquire(&pool->lock, LW_EXCLUSIVE);
+    bool closed = pool->closed = !is_used(pool);
+    LWLockRelease(&pool->lock);
+    if (closed)
+        dsa_unpin(area); // its memory goes with the last session that has it
+    dsa_detach(area);
+    return closed;
+}
+
+// Under the directory's lock. The place of a database that does not use it; 53000: all do.
+static DatabaseEntry *take_unused(Directory *directory) {
+    for (DatabaseEntry &entry : directory->databases)
+        if (close_unused(&entry)) {
+            entry = DatabaseEntry{};
+            return &entry;
+        }
+    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+                    errmsg("more than %d databases use restricted views at the same time", max_databases),
+                    errdetail("Nothing was charged."),
+                    errhint("Ask again when the background workers of one of them have had nothing to do for a minute.")));
+    pg_unreachable();
+}
+
+void leave_closed_pool() {
+    dsa_detach(the_area);
+    the_area = nullptr;
+    the_pool = nullptr;
+    the_entry = nullptr;
+}
+
 static void attach(Directory *directory) {
     Oid gone[max_databases];
     int ngone = dropped_databases(directory, gone);
@@ -94,8 +140,7 @@ static void attach(Directory *directory) {
     LWLockAcquire(&directory->lock, LW_EXCLUSIVE);
     DatabaseEntry *entry = find_entry(directory, gone, ngone);
     if (entry == nullptr)
-        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-                        errmsg("more than %d databases use restricted views at the same time", max_databases)));
+        entry = take_unused(directory);
     bool fresh = entry->database != MyDatabaseId;
     make_pool(directory, entry);
     if (the_area == nullptr) {

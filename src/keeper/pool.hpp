@@ -90,6 +90,7 @@ constexpr int nclasses = 96;
 
 struct Pool {
     LWLock lock;
+    bool closed; // its place in the directory is another database's; whoever is still here looks for the new one
     uint64 tickets;
     int charging;            // the keeper that commits charges; -1
     TimestampTz no_worker;   // when a client last wanted one more keeper, and the server had no worker slot
@@ -122,6 +123,8 @@ Size directory_size();
 
 // The pool of this process's database, attached for the life of the process. 53200 when there is no room for it.
 Pool *pool();
+// To be called where this process's pool is closed: the next call of pool() finds another.
+void leave_closed_pool();
 dsa_area *area();
 DatabaseEntry *database_entry();
 

@@ -56,7 +56,7 @@ int reserve_slot(Kind kind, Oid role, Oid session_role, Oid relation, Size size)
     if (!DsaPointerIsValid(buffer))
         return -1;
     lock();
-    int found = free_slot_for(GetAuthenticatedUserId(), size);
+    int found = pool()->closed ? -1 : free_slot_for(GetAuthenticatedUserId(), size);
     if (found >= 0) {
         Slot &slot = slot_at(found);
         slot.kind = kind;
@@ -638,7 +638,7 @@ static int place_to_enter() {
 
 int enter_pool() {
     lock();
-    int place = place_to_enter();
+    int place = pool()->closed ? -1 : place_to_enter();
     if (place >= 0) {
         Keeper &keeper = pool()->keepers[place];
         keeper.life = Life::busy;

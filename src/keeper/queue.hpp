@@ -7,7 +7,8 @@ namespace dp::keeper {
 
 // ---- clients ----
 
-// A slot in state `writing` with a buffer of at least `size` bytes; -1 when there is none, or no memory, for this login now.
+// A slot in state `writing` with a buffer of at least `size` bytes; -1 when there is none, or no memory, for this login now, or the pool
+// is closed.
 int reserve_slot(Kind kind, Oid role, Oid session_role, Oid relation, Size size);
 // The request is in its buffer. Returns false when no keeper was idle.
 bool submit(int slot, Size size);

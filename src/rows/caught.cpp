@@ -42,16 +42,15 @@ bool take_suspension() {
     return was;
 }
 
-// The words of this server about what it lacks name no value of a row; all others may.
+// Of the server's own words the text that stands in its code, without what it was filled with: that may be of a row.
 static void log_failure(const Question *question, const ErrorData *error) {
     if (!is_keeper())
         return;
     bool here = !question->remote && !is_on_other_nodes(question->settings->relation);
-    bool tells = here && lacks_resources(error->sqlerrcode) && error->message != nullptr;
+    bool tells = here && error->message_id != nullptr && strcmp(error->message_id, "%s") != 0;
     ereport(LOG, (errmsg("reading rows of %s failed with SQLSTATE %s", question->settings->relation_name,
                          unpack_sql_state(error->sqlerrcode)),
-                  tells ? errdetail_log("The server says: %s.", error->message)
-                        : errdetail_log("Its words may hold values of rows, and are not shown.")));
+                  tells ? errdetail_log("The server's message, without its values: %s.", error->message_id) : 0));
 }
 
 [[noreturn]] static void raise_failed() {

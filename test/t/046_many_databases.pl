@@ -1,0 +1,50 @@
+# More databases than the directory of pools has places: those that nobody asks in any more make room.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use DpTest;
+use KeeperTest;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $places = 64;
+my $node   = new_server('many', q{
+	max_worker_processes = 8
+	fsync = off
+	autovacuum = off
+});
+protect_people($node, 'postgres', rows => 100);
+$node->safe_psql('template1', 'CREATE EXTENSION dp_rdr');
+$node->safe_psql('postgres', "CREATE DATABASE d$_") for 1 .. $places;
+
+# A session that has had its answer, and stays.
+my $stays = session($node);
+like($stays->query($COUNT), qr/^-?\d+$/, 'the first database is answered');
+# Looking at a pool makes it.
+$node->safe_psql("d$_", 'SELECT dp_rdr.keepers()') for 1 .. $places - 1;
+
+# All places are taken, and one keeper lives.
+is(scalar(my @before = keepers($node)), 1, 'the first database has a keeper');
+is($node->safe_psql("d$places", 'SELECT count(*) FROM dp_rdr.keepers()'), 0, 'a database more than there are places finds one');
+is_deeply([ keepers($node) ], \@before, 'which is not that of a database with a keeper');
+like($stays->query($COUNT), qr/^-?\d+$/, 'where questions go on');
+
+# Its own place is taken when its keepers have gone.
+kill 'TERM', keepers($node);
+wait_for_keepers($node, 0) or die 'keepers stay';
+# Each of the others that lost its place takes one: after a round all have been somebody else's.
+for (1 .. 2)
+{
+	$node->safe_psql("d$_", 'SELECT dp_rdr.keepers()') for 1 .. $places;
+}
+like($stays->query($COUNT), qr/^-?\d+$/, 'a session whose pool has gone finds the new one');
+like(ask($node, 'postgres'), qr/^-?\d+$/, 'as does one that is new');
+$stays->quit;
+ok(verified($node, 'postgres'), 'the ledger is whole');
+
+$node->stop;
+done_testing();
