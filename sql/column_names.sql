@@ -108,3 +108,4 @@ SELECT (record ->> 'kept')::int AS kept, (record ->> 'groups')::int AS groups, r
 FROM dp_risk_records('SELECT wing, count(*) FROM stay_dp GROUP BY wing', 1)
 EXCEPT SELECT kept, groups, to_jsonb(least(count(*), 2) / 2.0), to_jsonb(count(DISTINCT wing)) FROM stay GROUP BY kept, groups;
 SELECT count(*) FROM dp_risk_records('SELECT wing, count(*) FROM stay_dp GROUP BY wing', 1);
+DROP FUNCTION found(text, numeric, numeric), differences, selected, hint_of;

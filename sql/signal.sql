@@ -261,7 +261,7 @@ SELECT dp_verify_ledger('signal_ward');
 
 RESET SESSION AUTHORIZATION;
 -- Recorded for the one that was looked at while it waited.
-SELECT id = :again FROM dp_rdr.request WHERE looked_at IS NOT NULL AND state = 'pending';
+SELECT id = :again FROM dp_rdr.request WHERE looked_at IS NOT NULL AND state = 'pending' AND view = 'signal_ward_dp'::regclass;
 DROP FUNCTION told;
 SELECT dp_unprotect('signal_ward_dp');
 DROP TABLE signal_ward, answer, truth;

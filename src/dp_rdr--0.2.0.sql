@@ -971,7 +971,7 @@ COMMENT ON FUNCTION dp_rdr.keepers() IS
     'background workers that charge and answer the queries of this database, with the charges and commits of each';
 CREATE FUNCTION dp_rdr.queue(OUT client_pid integer, OUT login regrole, OUT relation regclass, OUT state text, OUT keeper_pid integer,
                              OUT since timestamptz)
-    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10 AS 'MODULE_PATHNAME';
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10 AS 'MODULE_PATHNAME', 'dp_queue';
 COMMENT ON FUNCTION dp_rdr.queue() IS
     'queries of this database that wait for a background worker or are with one: who asks, about what, since when';
 CREATE FUNCTION dp_rdr.charge_times(OUT microseconds double precision, OUT charges bigint)

@@ -76,7 +76,7 @@ static void put_queued(ReturnSetInfo *result, const Queued &queued) {
 }
 
 // dp_rdr.queue() -> (client_pid, login, relation, state, keeper_pid, since): requests under way.
-DP_FUNCTION(queue) {
+DP_FUNCTION(dp_queue) {
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     Queued queue[keeper::nslots];
