@@ -88,5 +88,15 @@ CREATE OR REPLACE FUNCTION dp_rdr.int4pl(integer, integer) RETURNS integer LANGU
 SELECT role_name FROM dp_rdr.suspension WHERE view = 'hostile.t_dp'::regclass;
 :whole;
 
+-- Called with NULLs by anybody, no function of dp_rdr comes to an error that nobody thought of (XX000).
+SELECT x.name, attempt(x.call) FROM (
+    SELECT p.oid::regprocedure AS name, format('SELECT dp_rdr.%I(%s)', p.proname, string_agg('NULL::' || CASE
+        WHEN a.type IN ('"any"'::regtype, 'anyelement'::regtype, 'anyenum'::regtype) THEN 'integer' ELSE a.type::regtype::text END, ', '
+        ORDER BY a.place)) AS call
+    FROM pg_proc p, unnest(p.proargtypes) WITH ORDINALITY a (type, place)
+    WHERE p.pronamespace = 'dp_rdr'::regnamespace AND has_function_privilege('regress_asker', p.oid, 'EXECUTE') GROUP BY p.oid) x
+WHERE attempt(x.call) ~ '^XX';
+SELECT attempt('SELECT dp_rdr.is_other_column(NULL, 1)');
+
 SELECT dp_unprotect('hostile.t_dp');
 DROP SCHEMA hostile CASCADE;
