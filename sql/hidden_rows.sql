@@ -201,6 +201,17 @@ SELECT role, run, count(*) AS plans FROM plan GROUP BY 1, 2 ORDER BY 1, 2;
 -- What they are: nothing of a hidden table is planned or counted.
 SELECT DISTINCT meets FROM plan WHERE name IN ('dp_rdr.ledger', 'dp_rdr.denials') AND place = 5;
 
+-- Nor do the counters of the own transaction, however much was looked at.
+SET SESSION AUTHORIZATION hidden_owner;
+BEGIN;
+SELECT sum(seq_scan + coalesce(idx_scan, 0)) AS before FROM pg_stat_xact_all_tables WHERE schemaname = 'dp_rdr' AND relname <> 'restricted_view' \gset
+SELECT (SELECT count(*) FROM dp_rdr.ledger) > 0 AS ledger, (SELECT count(*) FROM dp_rdr.denials) > 0 AS denials,
+    (SELECT count(*) FROM dp_requests(NULL)) > 0 AS requests;
+-- Views are looked up when a statement on one is planned.
+SELECT sum(seq_scan + coalesce(idx_scan, 0)) - :before AS counted FROM pg_stat_xact_all_tables WHERE schemaname = 'dp_rdr' AND relname <> 'restricted_view';
+COMMIT;
+RESET SESSION AUTHORIZATION;
+
 DROP TABLE plan, condition, hides;
 DROP FUNCTION conditions(), look(integer, text), shown(text);
 SET SESSION AUTHORIZATION hidden_owner;
