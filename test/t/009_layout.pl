@@ -12,26 +12,9 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 
 use DpTest;
-use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time);
-
-# A program looks for libraries and other files beside itself.
-sub copied_installation
-{
-	my $copy = PostgreSQL::Test::Utils::tempdir;
-	my ($bin, $lib, $share) = map { my $path = `pg_config --$_`; chomp $path; $path } qw(bindir pkglibdir sharedir);
-	for my $folder ($bin, $lib)
-	{
-		system_or_bail('mkdir', '-p', "$copy$folder");
-		system_or_bail('sh', '-c', "cp -a '$folder/.' '$copy$folder'");
-	}
-	my $parent = $share =~ s{/[^/]+$}{}r;
-	system_or_bail('mkdir', '-p', "$copy$parent");
-	symlink($share, "$copy$share") or die "$copy$share: $!";
-	return ("$copy$bin", "$copy$lib/dp_rdr.so");
-}
 
 # The library with another name for what sessions and keepers share, in place of the one that is there: those who have that
 # one open keep it.
@@ -47,7 +30,8 @@ sub replace_library
 	return;
 }
 
-my ($bin, $library) = copied_installation();
+my ($bin, $libraries) = copied_installation();
+my $library = "$libraries/dp_rdr.so";
 $ENV{PATH} = "$bin:$ENV{PATH}";
 my $node = new_server('layout', 'dp_rdr.keepers = 1');
 protect_people($node, 'postgres');

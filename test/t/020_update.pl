@@ -11,7 +11,6 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 
 use DpTest;
-use File::Path qw(make_path);
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -19,32 +18,11 @@ my $root = "$FindBin::Bin/../..";
 my ($version) = slurp_file("$root/dp_rdr.control") =~ /^default_version = '(.*)'/m;
 my $old = '0.1.99';
 
-# Where pg_config says that something is installed.
-sub installed
-{
-	my ($what) = @_;
-	chomp(my $path = `pg_config --$what`);
-	return $path;
-}
+my ($programs, undef, $shared) = copied_installation();
+system_or_bail('cp', "$root/test/update/older.sql", "$shared/extension/dp_rdr--$version--$old.sql");
+system_or_bail('cp', "$root/test/update/newer.sql", "$shared/extension/dp_rdr--$old--$version.sql");
 
-# Returns the folder of a copy of the installed server that has the scripts of the made-up version, too. Programs find scripts
-# and libraries relative to where they lie, so the copy is complete with the programs and links to all the rest.
-sub copy_of_server
-{
-	my $copy = PostgreSQL::Test::Utils::tempdir();
-	my ($programs, $shared, $library) = map { installed($_) } qw(bindir sharedir pkglibdir);
-	make_path("$copy$programs", "$copy$shared/extension", "$copy$library" =~ s{/[^/]+$}{}r);
-	system_or_bail('cp', '-RL', "$programs/.", "$copy$programs");
-	for my $file (glob("$library $shared/* $shared/extension/*"))
-	{
-		symlink($file, "$copy$file") unless -e "$copy$file";
-	}
-	system_or_bail('cp', "$root/test/update/older.sql", "$copy$shared/extension/dp_rdr--$version--$old.sql");
-	system_or_bail('cp', "$root/test/update/newer.sql", "$copy$shared/extension/dp_rdr--$old--$version.sql");
-	return "$copy$programs" =~ s{/bin$}{}r;
-}
-
-my $node = new_server('update', '', install_path => copy_of_server());
+my $node = new_server('update', '', install_path => $programs =~ s{/bin$}{}r);
 $node->safe_psql('postgres', "CREATE ROLE $_ LOGIN") for qw(controller analyst sharer chooser leaver reviewer);
 $node->safe_psql('postgres', 'CREATE ROLE member LOGIN IN ROLE sharer');
 

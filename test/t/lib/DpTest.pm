@@ -11,7 +11,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(usleep);
 
-our @EXPORT = qw($COUNT %FACTS new_server protect_people ask psql_as sqlstate account verified fact
+our @EXPORT = qw($COUNT %FACTS copied_installation new_server protect_people ask psql_as sqlstate account verified fact
   wait_until_up);
 
 # A question that costs 0.05 at the preference that protect_people grants.
@@ -52,6 +52,25 @@ sub init_from_template
 	local *PostgreSQL::Test::Utils::system_or_bail = $copy;
 	$node->init(%params);
 	return;
+}
+
+# Copies the installed server, so that a test may replace libraries and add scripts of extensions. Returns the copy's folders of
+# programs, libraries, and other files: programs look for the others beside themselves.
+sub copied_installation
+{
+	my $copy = PostgreSQL::Test::Utils::tempdir();
+	my ($programs, $libraries, $shared) = map { my $path = `pg_config --$_`; chomp $path; $path } qw(bindir pkglibdir sharedir);
+	for my $folder ($programs, $libraries)
+	{
+		system_or_bail('mkdir', '-p', "$copy$folder");
+		system_or_bail('cp', '-a', "$folder/.", "$copy$folder");
+	}
+	system_or_bail('mkdir', '-p', "$copy$shared/extension");
+	for my $file (glob("$shared/* $shared/extension/*"))
+	{
+		symlink($file, "$copy$file") unless -e "$copy$file";
+	}
+	return map { "$copy$_" } $programs, $libraries, $shared;
 }
 
 # A server with these lines in its configuration, started. Further parameters go to init(), but for install_path: where the
