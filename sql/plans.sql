@@ -44,6 +44,20 @@ SELECT plan('SELECT ' || string_agg(format('(SELECT count(*) FROM plate_dp WHERE
 FROM generate_series(1, 40) i LIMIT 1;
 
 -- ---------------------------------------------------------------------------------------------------------------------
+-- Who wants rows beside answers gets neither, and pays nothing, whichever the server would begin with
+-- ---------------------------------------------------------------------------------------------------------------------
+
+SELECT attempt('SELECT t.city FROM (SELECT city, count(*) AS n FROM plate_dp GROUP BY city) t JOIN plate_dp p USING (city)');
+SELECT attempt('SELECT count(*) FROM plate_dp UNION ALL SELECT size FROM plate_dp');
+SELECT attempt('SELECT count(*), (SELECT max(x.s) FROM (SELECT size AS s FROM plate_dp OFFSET 0) x) FROM plate_dp');
+SELECT attempt('WITH kept AS MATERIALIZED (SELECT size FROM plate_dp) SELECT count(*) FROM plate_dp WHERE EXISTS (SELECT FROM kept)');
+SELECT attempt('CREATE TEMP TABLE copy AS SELECT n, size FROM (SELECT count(*) AS n FROM plate_dp) t, plate_dp');
+SELECT attempt('WITH unread AS (SELECT size FROM plate_dp) SELECT count(*) FROM plate_dp');
+RESET ROLE;
+SELECT account, releases FROM dp_odometer('plate');
+SET ROLE regress_analyst;
+
+-- ---------------------------------------------------------------------------------------------------------------------
 -- Nothing is compiled, whatever the settings say
 -- ---------------------------------------------------------------------------------------------------------------------
 

@@ -78,6 +78,47 @@ double expected_rows(Node *call) {
     return used_groups - castNode(Const, leaf)->location;
 }
 
+// ---- what else is executed ------------------------------------------------------------------------------------------
+
+bool walk_executed(Query *query, border::Walker walker, void *context) {
+    ListCell *cell;
+    foreach (cell, query->cteList) {
+        auto *cte = lfirst_node(CommonTableExpr, cell);
+        if ((cte->cterefcount > 0 || castNode(Query, cte->ctequery)->commandType != CMD_SELECT) &&
+            walker(cte->ctequery, context))
+            return true;
+    }
+    return border::walk_query(query, walker, context, QTW_IGNORE_CTE_SUBQUERIES);
+}
+
+static bool scans_facade(const Query *query, const Node *from) {
+    check_stack_depth();
+    if (IsA(from, RangeTblRef))
+        return OidIsValid(catalog::expanded_facade(
+            rt_fetch(reinterpret_cast<const RangeTblRef *>(from)->rtindex, query->rtable)));
+    if (IsA(from, JoinExpr)) {
+        auto *join = reinterpret_cast<const JoinExpr *>(from);
+        return scans_facade(query, join->larg) || scans_facade(query, join->rarg);
+    }
+    ListCell *cell;
+    foreach (cell, reinterpret_cast<const FromExpr *>(from)->fromlist)
+        if (scans_facade(query, static_cast<const Node *>(lfirst(cell))))
+            return true;
+    return false;
+}
+
+static bool find_rows(Node *node, void *context) {
+    if (node == nullptr || !IsA(node, Query))
+        return node != nullptr && border::walk_expression(node, find_rows, context);
+    auto *query = castNode(Query, node);
+    return (query->jointree != nullptr && scans_facade(query, reinterpret_cast<Node *>(query->jointree))) ||
+           walk_executed(query, find_rows, context);
+}
+
+bool shows_rows(Query *query) {
+    return find_rows(reinterpret_cast<Node *>(query), nullptr);
+}
+
 // ---- whether they are computed with ---------------------------------------------------------------------------------
 
 namespace {

@@ -4,7 +4,7 @@
 // counts, joins or cuts them gets a number that looks like an answer about everybody.
 #pragma once
 
-#include "border/postgres.hpp"
+#include "border/walk.hpp"
 
 namespace dp::query {
 
@@ -19,6 +19,11 @@ Oid release_function(bool parameters);
 void expect_rows(FuncExpr *call, const Query *leaf);
 // That number; 0: somebody wrote the call himself.
 double expected_rows(Node *call);
+
+// Goes on into a query's parts. A CTE that nothing refers to, be it that it was folded into a leaf, is not executed.
+bool walk_executed(Query *query, border::Walker walker, void *context);
+// Whether a rewritten statement reads a restricted view other than by a release.
+bool shows_rows(Query *query);
 
 // Marks the releases of a rewritten statement whose groups it computes with.
 void mark_used_groups(Query *query);

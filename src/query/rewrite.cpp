@@ -19,6 +19,7 @@
 #include "query/marks.hpp"
 #include "query/other_words.hpp"
 #include "query/per_unit.hpp"
+#include "query/remedy.hpp"
 #include "query/rest.hpp"
 #include "query/sets.hpp"
 #include "query/shape.hpp"
@@ -778,6 +779,14 @@ static void note_refresh() {
              errhint("CREATE TABLE ... AS keeps the answers that were charged.")));
 }
 
+// Which of its scans a statement begins with is up to the server: the answers might be charged before deny() ends it.
+static void refuse_rows_beside(Query *query) {
+    if (shows_rows(query))
+        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("rows of a restricted view are private"),
+                        errdetail("The statement asks for answers as well; none was charged."),
+                        errhint("%s", rows_remedy)));
+}
+
 int rewrite_statement(Query *query, const char *text, const Request *request) {
     if (!OidIsValid(catalog::deny_function()))
         return 0;
@@ -794,6 +803,7 @@ int rewrite_statement(Query *query, const char *text, const Request *request) {
     refuse_marks(query, source); // they would raise an error when the releases have been charged
     check_dynamic(&rewrite);
     if (rewrite.views != NIL) {
+        refuse_rows_beside(query);
         mark_used_groups(query);
         note_refresh();
     }

@@ -99,17 +99,6 @@ static void look_at(const Query *query, Node *from, Found *found) {
     }
 }
 
-// Goes on into a query's parts. A CTE that nothing refers to, be it that it was folded into a leaf, is not executed.
-static bool walk_parts(Query *query, border::Walker walker, void *context) {
-    ListCell *cell;
-    foreach (cell, query->cteList) {
-        auto *cte = lfirst_node(CommonTableExpr, cell);
-        if (cte->cterefcount > 0 || castNode(Query, cte->ctequery)->commandType != CMD_SELECT)
-            walker(cte->ctequery, context);
-    }
-    return border::walk_query(query, walker, context, QTW_IGNORE_CTE_SUBQUERIES);
-}
-
 static bool collect_leaves(Node *node, void *context) {
     if (node == nullptr)
         return false;
@@ -117,7 +106,7 @@ static bool collect_leaves(Node *node, void *context) {
         return border::walk_expression(node, collect_leaves, context);
     auto *query = castNode(Query, node);
     look_at(query, reinterpret_cast<Node *>(query->jointree), static_cast<Found *>(context));
-    return walk_parts(query, collect_leaves, context);
+    return query::walk_executed(query, collect_leaves, context);
 }
 
 // What the executor would check when the statement starts.
@@ -127,7 +116,7 @@ static bool check_permissions(Node *node, void *context) {
     if (!IsA(node, Query))
         return border::walk_expression(node, check_permissions, context);
     border::check_permissions(castNode(Query, node));
-    return walk_parts(castNode(Query, node), check_permissions, context);
+    return query::walk_executed(castNode(Query, node), check_permissions, context);
 }
 
 List *find_leaves(const char *text, const query::Request *request) {
