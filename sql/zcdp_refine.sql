@@ -198,3 +198,57 @@ SELECT n BETWEEN 7000 AND 9000 FROM dp_refine() AS (n bigint);
 SELECT epsilon, mechanism, steps, reached, round(rho / :first, 6) FROM dp_last_release();
 RESET ROLE;
 SELECT dp_verify_ledger('barn');
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- What is counted
+-- ---------------------------------------------------------------------------------------------------------------------
+
+SET ROLE regress_controller;
+CREATE TABLE stall AS TABLE barn;
+DELETE FROM stall WHERE id > 4000;
+ALTER TABLE stall ADD PRIMARY KEY (id);
+SELECT dp_protect('stall', 'stall_dp', unit => 'id');
+SELECT dp_set_odometer('stall', 'zcdp', 10, 1e-3);
+-- Each refinement is an answer, and one that the total refuses is a denial. The policy permits more than the total.
+SELECT dp_grant('stall_dp', 'regress_analyst', tau => 0, epsilon_max => 50, candidates => '{50,0.001}');
+SET ROLE regress_analyst;
+SELECT count(*) FROM dp_query('SELECT count(*) FROM stall_dp', error95 => 300) AS (n bigint);
+SELECT count(*) FROM dp_refine() AS (n bigint);
+SELECT count(*) FROM dp_refine(error95 => 100) AS (n bigint);
+SELECT refused('SELECT * FROM dp_refine(error95 => 0) AS (n bigint)');
+SELECT refused('SELECT * FROM dp_refine(error95 => 1) AS (n bigint)');
+SET ROLE regress_controller;
+SELECT releases, denials FROM dp_odometer('stall') WHERE account = 'public';
+SELECT role_name, query, reason, times FROM dp_rdr.denials WHERE relation = 'public.stall';
+SELECT kind, algorithm, basis, count(*) FROM dp_rdr.ledger WHERE relation = 'public.stall' GROUP BY 1, 2, 3 ORDER BY 1;
+SELECT releases, rho > 0 AS rho FROM dp_rdr.spending WHERE relation = 'public.stall';
+SELECT dp_verify_ledger('stall');
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Rows of a public table are a part of the question: two different ones have no mean
+-- ---------------------------------------------------------------------------------------------------------------------
+
+SET ROLE regress_controller;
+CREATE TABLE wing (room int PRIMARY KEY, name text, remark text);
+INSERT INTO wing SELECT i, CASE WHEN i < 2 THEN 'north' ELSE 'south' END, 'none' FROM generate_series(0, 3) i;
+SELECT dp_set_public('wing', 'stall');
+SELECT dp_grant('stall_dp', 'regress_analyst', tau => 0.5, candidates => '{}');
+GRANT SELECT ON wing TO regress_analyst;
+SET ROLE regress_analyst;
+SELECT count(*) FROM dp_query($$SELECT count(*) FROM stall_dp s JOIN wing w ON w.room = s.room WHERE w.name = 'north'$$, error95 => 300) AS (n bigint);
+SET ROLE regress_controller;
+UPDATE wing SET remark = 'some'; -- the question does not read it
+DELETE FROM wing WHERE room = 3;
+INSERT INTO wing VALUES (3, 'south', 'again');
+SET ROLE regress_analyst;
+SELECT count(*) FROM dp_refine() AS (n bigint);
+SET ROLE regress_controller;
+UPDATE wing SET name = 'north' WHERE room = 2;
+SELECT rho FROM dp_odometer('stall') WHERE account = 'public' \gset
+SET ROLE regress_analyst;
+SELECT refused('SELECT * FROM dp_refine() AS (n bigint)');
+SELECT count(*) FROM dp_query($$SELECT count(*) FROM stall_dp s JOIN wing w ON w.room = s.room WHERE w.name = 'north'$$, error95 => 300) AS (n bigint);
+SELECT count(*) FROM dp_refine() AS (n bigint);
+SET ROLE regress_controller;
+SELECT rho > :rho AS charged_since FROM dp_odometer('stall') WHERE account = 'public';
+RESET ROLE;

@@ -8,6 +8,7 @@ static void write_refinable(border::Writer *writer, const release::Refinable &re
     writer->put_text(refinable.mean);
     writer->put(refinable.asked);
     writer->put(refinable.versions);
+    writer->put(refinable.public_rows);
 }
 
 static release::Refinable read_refinable(border::Reader *reader) {
@@ -15,6 +16,7 @@ static release::Refinable read_refinable(border::Reader *reader) {
     refinable.mean = reader->take_text();
     refinable.asked = reader->take<privacy::Rho>();
     refinable.versions = reader->take<uint64>();
+    refinable.public_rows = reader->take<uint64>();
     return refinable;
 }
 

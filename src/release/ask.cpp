@@ -12,6 +12,7 @@
 #include "release/approve.hpp"
 #include "release/replay.hpp"
 #include "release/signal.hpp"
+#include "rows/public_rows.hpp"
 
 namespace dp::release {
 
@@ -162,7 +163,8 @@ uint64 versions_hash(const rows::Question *question) {
 
 // What was measured before was measured under the same settings, or its mean with what is measured now would say nothing.
 static void check_unchanged(const Ask &ask, const rows::Question *question) {
-    if (ask.refines && ask.refinable.versions != versions_hash(question))
+    if (ask.refines && (ask.refinable.versions != versions_hash(question) ||
+                        ask.refinable.public_rows != rows::hash_of_public_rows(question)))
         ereport(ERROR,
                 (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                  errmsg("the settings of %s%s have changed since the last answer", question->settings->relation_name,

@@ -8,6 +8,7 @@
 #include "release/random.hpp"
 #include "release/trace.hpp"
 #include "rows/evaluate.hpp"
+#include "rows/public_rows.hpp"
 
 namespace dp::release {
 
@@ -19,10 +20,11 @@ struct Refinement {
     Noise *noise;
     StrongBits *bits;
     privacy::Epsilon before, paid; // of Laplace steps: before the one that is due; with all that are charged
-    bool read, done, increment;    // increment: what is due is not the first step
+    bool read, done, increment;    // increment: what is due is not the first step, be it that of a refinement
     int steps;
     privacy::Day period; // of the last charge
     Short how;
+    uint64 public_rows; // those that were read; of a refinement first those of the answer that it goes on from
     rows::Sums sums;
     int128 *values; // looked at last: groups times measures, with bits_of() more than the lattice's
 };
@@ -44,7 +46,7 @@ Refinement *begin_refinement(const rows::Question *question, const Terms &terms,
     refinement->terms = terms;
     refinement->noise = border::context_new<Noise>();
     refinement->bits = border::context_new<StrongBits>();
-    refinement->increment = refinable != nullptr;
+    refinement->public_rows = refinable != nullptr ? refinable->public_rows : 0;
     bool begun = border::core([&] {
         if (refinable != nullptr)
             return continue_noise(refinement->noise, question, terms, course, *refinable);
@@ -122,10 +124,24 @@ static void decide(Refinement *refinement) {
     refinement->increment = true;
 }
 
+// Looked at before the charge, too: here they have changed meanwhile.
+[[noreturn]] static void refuse_other_rows() {
+    ereport(ERROR, (errcode(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN),
+                    errmsg("rows of a public table changed while the answer was refined"),
+                    errdetail("What was charged stays, and no answer is released."),
+                    errhint("Ask anew with dp_query().")));
+    pg_unreachable();
+}
+
 // Once: what a round looks at must be the noise of one and the same sums.
 static void read_rows(Refinement *refinement) {
     if (refinement->read)
         return;
+    const uint64 before = refinement->public_rows;
+    if (refinement->noise->measured) // else nothing is refined
+        refinement->public_rows = rows::hash_of_public_rows(refinement->question);
+    if (before != 0 && refinement->public_rows != before)
+        refuse_other_rows();
     refinement->sums = rows::evaluate(refinement->question, nullptr);
     refinement->values = static_cast<int128 *>(MemoryContextAllocHuge(
         CurrentMemoryContext,
@@ -206,7 +222,8 @@ Answer write_refined(const Refinement *refinement) {
     facts.reached = Reached{refinement->terms.wanted.asked(), refinement->steps, refinement->how};
     if (noise.measured) {
         facts.paid.rho = border::core([&] { return noise.mean->rho(); });
-        facts.refinable = Refinable{text_of(*noise.mean), noise.asked, versions_hash(refinement->question)};
+        facts.refinable = Refinable{text_of(*noise.mean), noise.asked, versions_hash(refinement->question),
+                                    refinement->public_rows};
     }
     return write_values(refinement->question, refinement->terms, facts, refinement->values, noise.measured);
 }

@@ -16,6 +16,7 @@
 #include "release/interval.hpp"
 #include "rows/caught.hpp"
 #include "rows/evaluate.hpp"
+#include "rows/public_rows.hpp"
 #include "rows/shown.hpp"
 #include "release/last.hpp"
 #include "release/refine.hpp"
@@ -562,7 +563,8 @@ Answer write(const rows::Question *question, const Terms &terms, const Paid &pai
     answer.storing = storing_of(writer.stored, question, terms, answer.facts, false);
     if (writer.kept != nullptr)
         answer.facts.refinable =
-            Refinable{mean_of(question, *plan, writer.kept), answer.facts.paid.rho, versions_hash(question)};
+            Refinable{mean_of(question, *plan, writer.kept), answer.facts.paid.rho, versions_hash(question),
+                      rows::hash_of_public_rows(question)};
     return answer;
 }
 

@@ -95,6 +95,7 @@ struct Refinable {
     const char *mean;   // RunningMean::text()
     privacy::Rho asked; // of what was measured last, in all
     uint64 versions;    // hash of versions_of the settings
+    uint64 public_rows; // rows::hash_of_public_rows()
 };
 
 // What is public of an answer besides its rows.

@@ -1,6 +1,7 @@
 #include "rows/public_rows.hpp"
 
 #include "border/permissions.hpp"
+#include "catalog/ledger.hpp"
 #include "query/limits.hpp"
 #include "rows/arguments.hpp"
 #include "rows/engine.hpp"
@@ -154,6 +155,48 @@ static bool copy_rows(QueryEnvironment *copies, const Question *question, const 
     copy->reldata = store;
     register_ENR(copies, copy);
     return true;
+}
+
+namespace {
+struct Hasher {
+    DestReceiver base;
+    uint64 sum; // over the rows, so that their order does not matter
+};
+} // namespace
+
+// No function looks at what is larger than is fetched (query/cost): such values are one.
+static uint64 hash_of_value(Datum value, const FormData_pg_attribute *column) {
+    if (column->attlen == -1 && toast_raw_datum_size(value) > largest_fetched)
+        return 1;
+    return datum_image_hash(value, column->attbyval, column->attlen);
+}
+
+static bool hash_row(TupleTableSlot *slot, DestReceiver *self) {
+    slot_getallattrs(slot);
+    uint64 row = 0;
+    for (int i = 0; i < slot->tts_tupleDescriptor->natts; i++)
+        row = hash_combine64(row, slot->tts_isnull[i] ? 0
+                                                      : hash_of_value(slot->tts_values[i],
+                                                                      TupleDescAttr(slot->tts_tupleDescriptor, i)));
+    reinterpret_cast<Hasher *>(self)->sum +=
+        hash_bytes_extended(reinterpret_cast<const unsigned char *>(&row), sizeof row, 0);
+    return true;
+}
+
+uint64 hash_of_public_rows(const Question *question) {
+    uint64 hash = 0;
+    for (int i = 0; i < question->nsources; i++) {
+        const Source &source = question->sources[i];
+        if (!source.source->is_public)
+            continue;
+        Hasher hasher = {{hash_row, start_copying, end_copying, end_copying, DestNone}, 1};
+        Query *query = select_used(source.relation, columns_of(source.relation),
+                                   used_columns(question, source.source->varno));
+        if (!run_plan(pg_plan_query(query, "(dp_rdr)", 0, nullptr), question->checked, &hasher.base))
+            catalog::refuse_changing(*question->settings);
+        hash = hash_combine64(hash, hasher.sum);
+    }
+    return hash;
 }
 
 QueryEnvironment *copy_public_rows(const Question *question, const List *checked, bool *executed) {

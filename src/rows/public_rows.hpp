@@ -19,4 +19,8 @@ RangeTblEntry *public_entry(Oid relation, int varno);
 // *executed: false where a plan would have read other relations than those that were checked, and nothing was copied.
 QueryEnvironment *copy_public_rows(const Question *question, const List *checked, bool *executed);
 
+// Hashes what the question uses of the rows of its public tables, in whatever order they come; 0: it has none. Answers that are averaged
+// must be answers to one question. Under the active snapshot. Errors: 55000 when a plan would have read other relations.
+uint64 hash_of_public_rows(const Question *question);
+
 } // namespace dp::rows
