@@ -197,3 +197,32 @@ SELECT dp_grant('hospice_dp', 'regress_second', selection => 'within_domain'), d
 SELECT dp_grant('hospice_dp', 'regress_second', profile => dp_profile('expression', expression => '3'), epsilon_max => 0.4);
 RESET ROLE;
 SELECT bound, epsilon_total, profile FROM dp_rdr.protected_table JOIN dp_rdr.privacy_domain ON id = domain WHERE relation = 'hospice'::regclass;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- A profile that stands alone answers: without an epsilon_max one answer costs a tenth of what it allows, or the smallest candidate
+-- ---------------------------------------------------------------------------------------------------------------------
+
+RESET ROLE;
+SET ROLE regress_controller;
+CREATE TABLE lodge AS TABLE clinic;
+SELECT dp_protect('lodge', 'lodge_dp'), dp_protect('lodge', 'lodge_second_dp'), dp_set_odometer('lodge', epsilon_total => 20);
+\set VERBOSITY default
+SELECT dp_grant('lodge_dp', 'regress_analyst', profile => dp_profile('constant', relative => 3));       -- allows ln(3)/2
+SELECT dp_grant('lodge_dp', 'regress_second', profile => dp_profile('constant', relative => 1.01));      -- allows 0.004975165
+SELECT dp_grant('lodge_dp', 'regress_member', profile => dp_profile('constant', relative => 3), candidates => '{0.3,0.2}');
+SELECT dp_grant('lodge_second_dp', 'regress_stranger', profile => dp_profile('constant', relative => 1e9)); -- 1 at most
+SELECT dp_grant('lodge_dp', 'regress_team', tau => 0.5);
+RESET ROLE;
+SELECT p.grantee, p.epsilon_max FROM dp_rdr.policy p WHERE p.view::text LIKE 'lodge%' ORDER BY p.grantee::text;
+SELECT p.grantee, p.epsilon_max = greatest(least(1, trunc((p.profile ->> 'epsilon')::numeric / 10, 9)), coalesce((SELECT min(c) FROM unnest(p.candidates) c), 0.001)) AS as_said
+FROM dp_rdr.policy p WHERE p.view::text LIKE 'lodge%' AND p.profile IS NOT NULL ORDER BY p.grantee::text;
+SET ROLE regress_analyst;
+SELECT count(*) IS NOT NULL AS answered FROM lodge_dp;
+SELECT epsilon FROM dp_last_release();
+SET ROLE regress_second;
+SELECT count(*) IS NOT NULL AS answered FROM lodge_dp;
+SELECT epsilon FROM dp_last_release();
+SET ROLE regress_member;
+SELECT count(*) IS NOT NULL AS answered FROM lodge_dp;
+SELECT epsilon FROM dp_last_release();
+RESET ROLE;

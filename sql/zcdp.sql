@@ -145,6 +145,11 @@ SELECT attempt('SELECT count(*) FROM canvas_dp');
 SET ROLE regress_controller;
 SELECT * FROM charges('canvas') WHERE epoch > 5 OR kind = 'closing';
 SELECT role_name, view, query, mechanism, algorithm, outcome, parameters FROM dp_rdr.ledger WHERE relation = 'public.canvas' AND kind = 'closing';
+-- Nobody has spent the end of an epoch: each role's spending is what its charges say.
+SELECT role_name, sum(epsilon), sum(delta), sum(rho) FROM dp_rdr.spending WHERE relation = 'public.canvas' GROUP BY 1
+EXCEPT SELECT role_name, sum(epsilon), sum(delta), sum(rho) FROM dp_rdr.ledger WHERE relation = 'public.canvas' AND outcome = 'charged' AND kind <> 'closing' GROUP BY 1;
+SELECT DISTINCT role_name FROM dp_rdr.spending WHERE relation = 'public.canvas' ORDER BY 1;
+SELECT regexp_matches(dp_report('canvas'), '<td[^>]*>regress_controller</td>');
 SELECT * FROM zcdp_account;
 SELECT dp_verify_ledger('canvas');
 -- A request that is then denied ends the epoch as well.

@@ -427,13 +427,13 @@ COMMENT ON FUNCTION dp_rdr.own_ledger() IS 'the rows of dp_rdr.ledger';
 CREATE VIEW dp_rdr.ledger AS SELECT l.* FROM dp_rdr.own_ledger() l;
 COMMENT ON VIEW dp_rdr.ledger IS 'every charge on the tables of the current user, append-only';
 
--- Days in UTC. rho: of the noise drawn; what a step or a measurement under zcdp costs is in it alone. What a join has carried was spent before.
+-- Days in UTC. rho: of the noise drawn; what a step or a measurement under zcdp costs is in it alone. What a join has carried was spent before, and so was what an epoch comes to at its end.
 CREATE VIEW dp_rdr.spending AS
 SELECT l.relation, l.view, pg_catalog.timezone('UTC', l.at)::pg_catalog.date AS day, l.role_name, l.account,
        pg_catalog.count(*) FILTER (WHERE l.kind OPERATOR(pg_catalog.<>)
                                    ALL ('{selection,increment,suspension,closing,join}'::pg_catalog.text[])) AS releases,
        pg_catalog.sum(l.epsilon) AS epsilon, pg_catalog.sum(l.delta) AS delta, pg_catalog.sum(l.rho) AS rho
-FROM dp_rdr.ledger l WHERE l.kind OPERATOR(pg_catalog.<>) ALL ('{suspension,join}'::pg_catalog.text[]) GROUP BY 1, 2, 3, 4, 5;
+FROM dp_rdr.ledger l WHERE l.kind OPERATOR(pg_catalog.<>) ALL ('{suspension,join,closing}'::pg_catalog.text[]) GROUP BY 1, 2, 3, 4, 5;
 COMMENT ON VIEW dp_rdr.spending IS 'who spent what on the tables of the current user, by day (UTC), role and account';
 
 CREATE FUNCTION dp_rdr.own_denials(OUT relation text, OUT view text, OUT role_name text, OUT session_role text, OUT query text,

@@ -210,7 +210,7 @@ GeometricNoise geometric_noise(double epsilon) {
 }
 
 double switch_probability(double epsilon, double distance) {
-    const double d = std::max(1.0, std::floor(distance));
+    const double d = std::max(1.0, std::ceil(distance)); // noise is an integer
     return std::exp(-epsilon * d) / (1 + std::exp(-epsilon));
 }
 

@@ -66,7 +66,7 @@ struct Row {
 // The role's policy, or what a new one has: the profile is the role's on all views of the table.
 const char *const stored_sql =
     "SELECT p.tau, p.tau_var, p.selection, coalesce(p.mechanism, 'laplace'), coalesce(p.delta, 0), "
-    "coalesce(p.epsilon_max, 1), p.epsilon_total, coalesce(p.epsilon_svt, 0.1), p.candidates, "
+    "p.epsilon_max, p.epsilon_total, coalesce(p.epsilon_svt, 0.1), p.candidates, "
     "coalesce(p.weight_min, 1), coalesce(p.weight_max, 1), p.group_a, p.group_b, p.epsilon_min, "
     "coalesce(p.profile, (SELECT s.profile FROM dp_rdr.restricted_view v JOIN dp_rdr.protected_table t ON t.relation = v.relation "
     "JOIN dp_rdr.protected_table o ON o.domain = t.domain JOIN dp_rdr.restricted_view w ON w.relation = o.relation "
@@ -238,6 +238,15 @@ static void check_delta_left(const Visit &visit, const catalog::Settings *settin
                                 settings->relation_name)));
 }
 
+static privacy::Epsilon smallest_candidate(const Row &row) {
+    privacy::Epsilon smallest;
+    for (privacy::Epsilon candidate : *catalog::candidates_from_array(
+             row.has(arg_candidates) ? DatumGetArrayTypeP(row.values[arg_candidates]) : nullptr))
+        if (smallest.units() == 0 || candidate < smallest)
+            smallest = candidate;
+    return smallest;
+}
+
 // An epsilon_min that leaves no candidate would deny every query.
 static void check_candidates(const Row &row) {
     const auto *candidates = catalog::candidates_from_array(
@@ -254,6 +263,27 @@ static void check_candidates(const Row &row) {
                            catalog::numeric_text(row.values[arg_epsilon_min]),
                            catalog::numeric_text(row.values[arg_epsilon_max])),
                     errhint("An answer is charged a candidate between the two, or what is asked for below it.")));
+}
+
+// What the profile, and a share beside it, allow over all.
+static privacy::Epsilon share_of(const Row &row) {
+    Datum field = DirectFunctionCall2(jsonb_object_field_text, row.values[arg_profile], CStringGetTextDatum("epsilon"));
+    privacy::Epsilon share = catalog::to_epsilon(catalog::text_numeric(TextDatumGetCString(field)), "epsilon");
+    return row.has(arg_epsilon_total) ? Min(share, catalog::to_epsilon(row.values[arg_epsilon_total], "epsilon_total"))
+                                      : share;
+}
+
+// Where a new policy says nothing: 1. A profile that stands alone charges up to it, so there it is a tenth of what that allows, or the
+// smallest candidate.
+static void set_epsilon_max(Row *row, const char *selection) {
+    if (row->has(arg_epsilon_max))
+        return;
+    privacy::Epsilon most = privacy::Epsilon::from_units(1000000000);
+    if (strcmp(selection, "profile") == 0) {
+        const privacy::Epsilon tenth = privacy::Epsilon::from_units(share_of(*row).units() / 10);
+        most = Min(most, Max(tenth, smallest_candidate(*row)));
+    }
+    row->set(arg_epsilon_max, catalog::to_numeric(most));
 }
 
 // A thousand years, three times at most: no clock of the server's comes to an end before them.
@@ -462,10 +492,7 @@ static const char *inherited_policies(const Visit &visit, Oid relation, Oid role
 static void warn_of_share(const Row &row, const char *selection) {
     if (strcmp(selection, "profile") != 0)
         return;
-    Datum field = DirectFunctionCall2(jsonb_object_field_text, row.values[arg_profile], CStringGetTextDatum("epsilon"));
-    privacy::Epsilon share = catalog::to_epsilon(catalog::text_numeric(TextDatumGetCString(field)), "epsilon");
-    if (row.has(arg_epsilon_total))
-        share = Min(share, catalog::to_epsilon(row.values[arg_epsilon_total], "epsilon_total"));
+    const privacy::Epsilon share = share_of(row);
     privacy::Epsilon most = catalog::to_epsilon(row.values[arg_epsilon_max], "epsilon_max"), largest, affordable;
     for (privacy::Epsilon candidate : *catalog::candidates_from_array(
              row.has(arg_candidates) ? DatumGetArrayTypeP(row.values[arg_candidates]) : nullptr)) {
@@ -516,11 +543,8 @@ static void warn_of_tau(const Row &row, privacy::Epsilon smallest) {
 
 // What could never be answered is granted all the same, as more may be set later.
 static void warn_of_price(const Row &row, const char *selection) {
-    privacy::Epsilon most = catalog::to_epsilon(row.values[arg_epsilon_max], "epsilon_max"), smallest;
-    for (privacy::Epsilon candidate : *catalog::candidates_from_array(
-             row.has(arg_candidates) ? DatumGetArrayTypeP(row.values[arg_candidates]) : nullptr))
-        if (smallest.units() == 0 || candidate < smallest)
-            smallest = candidate;
+    privacy::Epsilon most = catalog::to_epsilon(row.values[arg_epsilon_max], "epsilon_max");
+    privacy::Epsilon smallest = smallest_candidate(row);
     if (smallest > most)
         warn_of_cap(smallest, most);
     else if (strcmp(selection, "within_domain") == 0)
@@ -554,6 +578,7 @@ DP_CALL(dp_grant) {
         row.set(arg_profile, profile_json(profile));
     const char *selection = checked_selection(row);
     row.set(arg_selection, CStringGetTextDatum(selection));
+    set_epsilon_max(&row, selection);
     check_numbers(row);
     check_profile(row, selection);
     check_replay(row, selection);

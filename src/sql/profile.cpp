@@ -265,7 +265,7 @@ GivenArray distances_argument(FunctionCallInfo fcinfo, int argument) {
             ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                             errmsg("element %d of distances must be at least 0, not %s", i + 1,
                                    distances.nulls[i] ? "NULL" : float8out_internal(distances.values[i])),
-                            errhint("1 asks how often a count and a threshold that is one away change places.")));
+                            errhint("1 asks how often noise moves a count across a threshold that is one away.")));
     return distances;
 }
 

@@ -42,7 +42,7 @@ SELECT to_char(l.at, 'YYYY-MM'), l.role_name, l.account,
        trim_scale(sum(l.epsilon))::text, trim_scale(sum(l.delta))::text, trim_scale(sum(l.rho))::text
 FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON t.domain IN (d.id, d.joined_into)
 CROSS JOIN LATERAL dp_rdr.charges(d.id, false) l
-WHERE t.relation = $1 AND l.kind NOT IN ('suspension', 'join') GROUP BY 1, 2, 3
+WHERE t.relation = $1 AND l.kind NOT IN ('suspension', 'join', 'closing') GROUP BY 1, 2, 3
 ORDER BY 1 DESC, l.role_name COLLATE "C", 3 DESC LIMIT 200)sql",
      {"month", "role", "account", "answers", "epsilon", "delta", "rho"},
      "-------"},

@@ -187,8 +187,16 @@ TEST(Disclosure, Extremes) {
     EXPECT_EQ(posterior_of_half(0), 0.5);
     EXPECT_NEAR(posterior_of_half(std::log(3.0)), 0.75, 1e-15);
     EXPECT_EQ(switch_probability(1, 0), switch_probability(1, 1));
-    EXPECT_EQ(switch_probability(1, 1.99), switch_probability(1, 1));
     EXPECT_LT(switch_probability(1, 2), switch_probability(1, 1));
+    // Of integer noise of probability (1-u)/(1+u) u^|z|, what reaches the distance, summed up.
+    for (double epsilon : {0.1, 1.0, 3.0})
+        for (double distance : {0.25, 1.0, 1.99, 2.0, 2.5, 7.01, 12.0}) {
+            const double u = std::exp(-epsilon);
+            double sum = 0;
+            for (int z = 600; z >= 1; --z)
+                sum += z >= distance ? (1 - u) / (1 + u) * std::pow(u, z) : 0;
+            EXPECT_NEAR(switch_probability(epsilon, distance), sum, 1e-12) << epsilon << ' ' << distance;
+        }
 }
 
 // Never above what is allowed, however the digits fall; exactly nine of them.
