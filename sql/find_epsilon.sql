@@ -247,3 +247,28 @@ SELECT dp_unprotect('nobody_dp');
 DROP TABLE found, preference, found_for, nobody, risk, record;
 DROP FUNCTION find;
 RESET ROLE;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- What the formulas say of the papers' programs
+-- ---------------------------------------------------------------------------------------------------------------------
+
+RESET ROLE;
+SET ROLE regress_controller;
+-- Q4: leaving out one of those who are averaged moves the average by more than (U - L) over the rows of the table, which is refused.
+WITH part AS (SELECT hours_per_week::numeric AS h FROM adult WHERE workclass IN ('Federal-gov', 'Local-gov', 'State-gov')),
+     total AS (SELECT sum(h) AS s, count(*) AS n FROM part)
+SELECT min(n) AS n, round(max(abs(s / n - (s - h) / (n - 1))), 5) AS moved, round(max(abs(s / n - (s - h) / (n - 1))) * 32561 / 98, 2) AS times FROM part, total;
+SELECT regexp_replace(attempt(format('CALL dp_find_epsilon(%L, 0.5, sensitivity => 98.0/32561)', query)), '(0\.\d{5})\d*', '\1', 'g') FROM paper_query WHERE id = 'Q4';
+-- A draw of a count that is z off, for tau = k/(k+1): those that pass, by what dp_risk_output shows of them, have the probability e^(-k epsilon)
+-- under the law (1-u)/(1+u) u^|z| that is drawn.
+CREATE TABLE dozen AS SELECT i AS id FROM generate_series(1, 12) i;
+SELECT dp_protect('dozen', 'dozen_dp');
+CREATE TABLE off AS
+SELECT z, (SELECT min(rdr) / nullif(max(rdr), 0) FROM dp_risk_output('SELECT count(*) FROM dozen_dp WHERE id <= 6', ARRAY[6 + z]::float8[])) AS ratio
+FROM generate_series(-60, 60) z;
+SELECT k, epsilon, abs(sum((1 - exp(-epsilon)) / (1 + exp(-epsilon)) * exp(-epsilon * abs(z))) - exp(-k * epsilon)) < 1e-9 AS as_said
+FROM off, (VALUES (1), (3), (19)) t (k), unnest('{0.5,1,3,10}'::float8[]) epsilon
+WHERE coalesce(ratio, 1) >= k / (k + 1.0) - 1e-12 GROUP BY k, epsilon ORDER BY k, epsilon;
+SELECT z, round(ratio::numeric, 4) AS ratio FROM off WHERE z BETWEEN -3 AND 3 ORDER BY z;
+DROP TABLE off;
+RESET ROLE;
