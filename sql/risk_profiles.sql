@@ -46,6 +46,7 @@ FROM unnest(ARRAY[dp_profile('both', relative => 3, absolute => 0.25), dp_profil
 -- What an epsilon means.
 SELECT * FROM dp_epsilon_meaning(1);
 SELECT * FROM dp_epsilon_meaning(0.5, '{0.1}', '{0.01,1}');
+SELECT abs(posterior_max - 0.6339745962155613) < 1e-12 AS as_defined FROM dp_epsilon_meaning(ln(3)/2, '{0.5}'); -- sqrt(3)/(1 + sqrt(3))
 SELECT * FROM dp_epsilon_meaning('Infinity', '{0.1}', '{1}');
 SELECT * FROM dp_epsilon_meaning(0, '{0.1}', '{0.5}');
 

@@ -1532,11 +1532,11 @@ CREATE FUNCTION dp_profile_utility(profiles jsonb[], query text = NULL, distance
 COMMENT ON FUNCTION dp_profile_utility(jsonb[], text, float8[])
     IS 'how accurate one answer is that is given all that a risk profile allows';
 
-CREATE FUNCTION dp_epsilon_meaning(epsilon numeric, p float8[] = '{0.001,0.01,0.1,0.5,0.9}', q float8[] = '{1}',
+CREATE FUNCTION dp_epsilon_meaning(epsilon float8, p float8[] = '{0.001,0.01,0.1,0.5,0.9}', q float8[] = '{1}',
                                    OUT p float8, OUT q float8, OUT prior float8, OUT posterior_min float8,
                                    OUT posterior_max float8, OUT relative_max float8)
     RETURNS SETOF record LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 5 AS 'MODULE_PATHNAME', 'dp_epsilon_meaning';
-COMMENT ON FUNCTION dp_epsilon_meaning(numeric, float8[], float8[])
+COMMENT ON FUNCTION dp_epsilon_meaning(float8, float8[], float8[])
     IS 'what somebody with a prior belief can come to believe after answers of this total epsilon';
 
 CREATE FUNCTION dp_attack_risk(relation regclass, role regrole = NULL, OUT fpr float8, OUT tpr_max float8,

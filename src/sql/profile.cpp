@@ -302,18 +302,17 @@ DP_CALL(dp_profile_utility) {
 
 // ---- what an epsilon means -----------------------------------------------------------------------------------------
 
-static double epsilon_argument(Datum epsilon) {
-    double value = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, epsilon));
-    if (!(value >= 0))
+static double checked_meaning(double epsilon) {
+    if (!(epsilon >= 0))
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("epsilon must not be negative, nor NaN, as %s is", catalog::numeric_text(epsilon)),
+                        errmsg("epsilon must not be negative, nor NaN, as %s is", float8out_internal(epsilon)),
                         errhint("1 is a usual total.")));
-    return value;
+    return epsilon;
 }
 
 DP_CALL(dp_epsilon_meaning) {
     require(fcinfo, 0, "epsilon");
-    double epsilon = epsilon_argument(PG_GETARG_DATUM(0));
+    double epsilon = checked_meaning(PG_GETARG_FLOAT8(0));
     GivenArray p = priors_argument(fcinfo, 1, "p"), q = priors_argument(fcinfo, 2, "q");
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
