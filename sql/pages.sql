@@ -353,6 +353,13 @@ SELECT finding ~ '^80 % of epsilon_total is used' AS told, remedy FROM dp_audit(
 SELECT dp_set_odometer('people', epsilon_total => :total + 0.01);
 SELECT count(*) FROM dp_audit() WHERE finding ~ 'is used' AND remedy ~ 'people';
 
+-- Under none no total binds, and none is shown; the call that sets the table up again has what is kept.
+SET ROLE regress_pages;
+SET client_min_messages = warning;
+SELECT dp_set_odometer('people', bound => 'none', epsilon_total => 9);
+SELECT name, value, call ~ 'epsilon_total => 9,' AS kept FROM dp_settings('people') WHERE item = 'budget' AND (name ~ 'total' OR name = 'bound') ORDER BY name;
+RESET client_min_messages;
+
 RESET ROLE;
 DROP OWNED BY regress_pages, regress_asks, regress_asks_too, regress_reads, "regress_'q""\x;%s";
 DELETE FROM dp_rdr.denial d WHERE NOT EXISTS (SELECT FROM dp_rdr.protected_table t JOIN pg_class c ON c.oid = t.relation WHERE t.domain = d.table_id);

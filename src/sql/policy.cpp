@@ -551,6 +551,23 @@ static void warn_of_price(const Row &row, const char *selection) {
         warn_of_tau(row, smallest);
 }
 
+// Granted all the same, as the unit may be declared anew.
+static void warn_of_selection(const catalog::Settings *settings, const char *selection) {
+    if (strcmp(selection, "released") != 0)
+        return;
+    Visit visit = Visit::read();
+    const bool several = run_with_oid(visit,
+                                      "SELECT 1 FROM dp_rdr.protected_table t WHERE t.relation::oid = $1 "
+                                      "AND t.max_rows IS NOT NULL",
+                                      settings->relation) > 0;
+    visit.leave();
+    if (several)
+        ereport(WARNING, (errmsg("queries of %s will be refused: epsilon cannot be selected by tau_var where a person "
+                                 "may have several rows",
+                                 settings->view_name),
+                          errhint("Grant tau instead.")));
+}
+
 static void warn_of_inherited(const char *policies, const char *grantee, const catalog::Settings *settings) {
     if (policies != nullptr)
         ereport(WARNING, (errmsg("role %s may also ask under policies of other roles on views of %s: %s", grantee,
@@ -599,6 +616,7 @@ DP_CALL(dp_grant) {
     run_as(catalog::relation_owner(settings->view), psprintf("GRANT SELECT ON %s TO %s", settings->view_name, grantee));
     tell_about_views(other_views, row.has(arg_profile), grantee, settings);
     warn_of_inherited(inherited, grantee, settings);
+    warn_of_selection(settings, selection);
     warn_of_price(row, selection);
     warn_of_share(row, selection);
     tell_about_search(profile);

@@ -102,9 +102,9 @@ FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain WH
 const Part totals = {"budget", R"sql(
 SELECT x.name, x.value, NULL
 FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain, LATERAL (VALUES
-  ('epsilon_total', coalesce(d.epsilon_total::text, CASE d.bound WHEN 'filter' THEN NULL ELSE 'none' END)),
+  ('epsilon_total', CASE WHEN d.bound <> 'none' THEN coalesce(d.epsilon_total::text, CASE d.bound WHEN 'filter' THEN NULL ELSE 'none' END) END),
   ('profile', (d.profile ->> 'kind') || ', epsilon ' || (d.profile ->> 'epsilon')),
-  ('delta_total', d.delta_total::text),
+  ('delta_total', CASE WHEN d.bound <> 'none' THEN d.delta_total::text END),
   ('period', d.period),
   ('epsilon_lifetime', CASE WHEN d.period IS NOT NULL THEN coalesce(d.epsilon_lifetime::text, 'none') END),
   ('delta_lifetime', CASE WHEN d.period IS NOT NULL THEN coalesce(d.delta_lifetime::text, 'none') END),
