@@ -165,7 +165,7 @@ FUNCTIONS = """
 SELECT p.prokind, p.proname, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid)
 FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
 JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND e.oid = d.refobjid AND e.extname = 'dp_rdr'
-WHERE p.pronamespace = 'pg_catalog'::regnamespace OR p.proname IN ('total_functions', 'keepers', 'charge_times')
+WHERE p.pronamespace = 'pg_catalog'::regnamespace OR p.proname IN ('total_functions', 'keepers', 'charge_times', 'queue')
 ORDER BY 1, 2, 3"""
 
 
