@@ -80,7 +80,7 @@ for my $run (@runs)
 	is($run->{said}, '', 'a session has asked to its end');
 }
 is($states{''}, 3, 'three joins were done');
-is(join(',', grep { $_ ne '' && $_ ne '55000' } keys %states), '', 'and none failed but for what was changing');
+is(join(',', grep { !/^(?:|55000|55P03)$/ } keys %states), '', 'and none failed but for what was changing');
 is(domains('data', @tables), 1, 'all tables have one domain');
 my $answers = $node->safe_psql('data', 'SELECT sum(n) FROM answers');
 cmp_ok($answers, '>', 100, 'many questions were answered');
