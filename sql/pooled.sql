@@ -42,6 +42,7 @@ SET dp_rdr.session_mark = on;
 
 RESET ROLE;
 -- What was answered in a transaction that is undone is the next one's neither.
+RESET ALL;
 BEGIN;
 SET ROLE regress_analyst;
 SELECT n > 0 AS answered FROM dp_query('SELECT count(*) FROM pooled_dp') AS (n bigint);
