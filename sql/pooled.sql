@@ -41,12 +41,14 @@ SELECT name FROM pg_settings WHERE name LIKE 'dp_rdr.%';
 SET dp_rdr.session_mark = on;
 
 RESET ROLE;
--- What was answered in a transaction that is undone is the next one's neither.
+-- Of what was answered in a transaction that is undone, likewise.
 RESET ALL;
 BEGIN;
 SET ROLE regress_analyst;
 SELECT n > 0 AS answered FROM dp_query('SELECT count(*) FROM pooled_dp') AS (n bigint);
 ROLLBACK;
+SET ROLE regress_analyst;
+SELECT count(*) AS columns FROM dp_last_release();
 DISCARD ALL;
 SET ROLE regress_analyst;
 SELECT count(*) AS columns FROM dp_last_release();
