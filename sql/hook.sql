@@ -79,6 +79,50 @@ RESET debug_print_plan;
 RESET client_min_messages;
 RESET ROLE;
 
+-- With privileges on columns alone: as the executor says of a table that nobody has protected, and nothing else asks.
+SET ROLE regress_controller;
+CREATE TABLE twin (x integer, y integer);
+CREATE TABLE guarded (x integer, y integer);
+SELECT dp_protect('guarded', 'guarded_dp');
+DO $$
+DECLARE
+    name text;
+BEGIN
+    FOREACH name IN ARRAY '{twin,guarded}'::text[] LOOP
+        EXECUTE format('GRANT SELECT (x), INSERT (x), UPDATE (x) ON %I TO regress_stranger', name);
+    END LOOP;
+END $$;
+RESET ROLE;
+CREATE FUNCTION state_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE statement;
+    RETURN 'done';
+EXCEPTION WHEN OTHERS THEN
+    RETURN SQLSTATE || ' ' || SQLERRM;
+END $$;
+SET ROLE regress_stranger;
+SELECT statement, state_of(format(statement, 'guarded')) AS outcome, state_of(format(statement, 'twin')) = replace(state_of(format(statement, 'guarded')), 'guarded', 'twin') AS same
+FROM unnest('{SELECT count(x) FROM %s,SELECT count(*) FROM %s,SELECT count(y) FROM %s,SELECT count(t) FROM %s t,SELECT tableoid FROM %s,
+    INSERT INTO %s (x) VALUES (1),INSERT INTO %s (y) VALUES (1),INSERT INTO %s DEFAULT VALUES,INSERT INTO %s (x) VALUES (1) RETURNING y,
+    UPDATE %s SET x = 1,UPDATE %s SET y = 1,UPDATE %s SET x = y,DELETE FROM %s,SELECT x FROM %s FOR UPDATE,SELECT 1 FROM %s a JOIN %1$s b USING (x),
+    MERGE INTO %s t USING (VALUES (1)) v (n) ON t.x = v.n WHEN MATCHED THEN UPDATE SET x = 2}'::text[]) statement;
+RESET ROLE;
+
+-- The same of a restricted view, by the executor and by whoever answers.
+SET ROLE regress_controller;
+SELECT dp_set_odometer('guarded', epsilon_total => 100);
+SELECT dp_grant('guarded_dp', 'regress_stranger', tau => 0.9);
+REVOKE SELECT ON guarded_dp FROM regress_stranger;
+GRANT SELECT (x) ON guarded_dp TO regress_stranger;
+SET ROLE regress_stranger;
+SELECT leaf, state_of(format(leaf, 'guarded_dp')) AS executor,
+       state_of(format('SELECT * FROM dp_rdr.release(%L, NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)', format(leaf, 'public.guarded_dp'))) AS keeper
+FROM unnest('{SELECT count(x) FROM %s,SELECT count(*) FROM %s,SELECT count(y) FROM %s,SELECT count(*) FROM %s WHERE y > 0}'::text[]) leaf;
+RESET ROLE;
+
+DROP FUNCTION state_of;
+SELECT dp_unprotect('guarded_dp');
+DROP TABLE twin, guarded;
 DROP VIEW wrapped, plain_view, lent;
 DROP FUNCTION inlined, inlined_whole, sum_of_view, sum_of_table;
 SELECT dp_unprotect('child_dp'), dp_unprotect('part_dp');

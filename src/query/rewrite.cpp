@@ -770,10 +770,10 @@ static void check_dynamic(const Rewrite *rewrite) {
 
 // Says what becomes of answers in a materialized view: the server makes and refreshes one, and nothing else that asks, as a
 // security-restricted operation.
-static void note_refresh() {
+static void warn_of_refresh() {
     if (InSecurityRestrictedOperation())
         ereport(
-            NOTICE,
+            WARNING,
             (errmsg(
                  "a materialized view asks again, and is charged again, at each refresh and when a dump is restored"),
              errhint("CREATE TABLE ... AS keeps the answers that were charged.")));
@@ -805,7 +805,7 @@ int rewrite_statement(Query *query, const char *text, const Request *request) {
     if (rewrite.views != NIL) {
         refuse_rows_beside(query);
         mark_used_groups(query);
-        note_refresh();
+        warn_of_refresh();
     }
     return list_length(rewrite.views);
 }

@@ -123,6 +123,21 @@ psql_as($new, 'copy', 'controller', q{SELECT dp_set_odometer('people', 'filter',
 ask($new, 'copy');
 is(account($new, 'copy'), '8|0.45', 'until the controller permits more');
 
+# A materialized view is filled anew by a restore: it asks, and is charged, again. A table keeps its answer.
+$new->safe_psql('data', 'GRANT CREATE ON SCHEMA public TO analyst');
+psql_as($new, 'data', 'analyst', qq{$COUNT; -- loads the library
+	CREATE MATERIALIZED VIEW asked AS SELECT count(*) AS n FROM people_dp;
+	CREATE TABLE kept AS SELECT count(*) AS n FROM people_dp;});
+my ($before) = account($new, 'data') =~ /^(\d+)/;
+my $kept = $new->safe_psql('data', 'TABLE kept');
+$new->command_ok([ 'pg_dump', '-Fc', '-f', $dump, 'data' ], 'pg_dump of answers');
+$new->safe_psql('postgres', 'CREATE DATABASE again');
+$new->safe_psql('postgres', q{ALTER DATABASE again SET session_preload_libraries = 'dp_rdr'});
+$new->command_checks_all([ 'pg_restore', '-d', 'again', $dump ], 0, [], [qr/WARNING: +a materialized view asks again, and is charged again/],
+	'pg_restore shows a warning');
+like(account($new, 'again'), qr/^${\($before + 1)}\|/, 'and one more is charged');
+is($new->safe_psql('again', 'TABLE kept'), $kept, 'a table has the answer that was charged');
+
 # The views go with the extension, so that there is nothing to ask until the controller protects the table again.
 $new->safe_psql('copy', 'DROP EXTENSION dp_rdr CASCADE');
 is(sqlstate($new, 'copy', 'analyst', 'SELECT count(*) FROM people_dp'), '42P01', 'without the extension: no view');

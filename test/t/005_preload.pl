@@ -7,6 +7,7 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 
 use DpTest;
+use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $plain = 'SELECT count(*) FROM people_dp WHERE age > 40';
@@ -63,6 +64,21 @@ for my $way (@ways)
 # would give all of them the same. Scale 20: six equal answers have a probability below 1e-8.
 my %answers = map { ask($node, 'postgres') => 1 } 1 .. 6;
 cmp_ok(scalar(keys %answers), '>', 1, 'connections draw different noise');
+
+# Background workers are not preloaded by the setting of sessions: each one that asks is told what to do. Here those of pg_cron,
+# which runs a job at the beginning of each minute.
+SKIP:
+{
+	skip 'no pg_cron', 1
+		unless $node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_cron'");
+	$node->safe_psql('postgres', q{ALTER DATABASE postgres SET session_preload_libraries = 'dp_rdr'});
+	$node->append_conf('postgresql.conf', "shared_preload_libraries = 'pg_cron'\ncron.use_background_workers = on");
+	$node->restart;
+	$node->safe_psql('postgres', "CREATE EXTENSION pg_cron; SELECT cron.schedule_in_database('asks', '* * * * *', \$\$$plain\$\$, 'postgres', 'analyst')");
+	$node->poll_query_until('postgres', q{SELECT count(*) > 0 FROM cron.job_run_details WHERE status IN ('succeeded', 'failed')});
+	like($node->safe_psql('postgres', 'SELECT return_message FROM cron.job_run_details LIMIT 1') . slurp_file($node->logfile),
+		qr/dp_query\(\).*shared_preload_libraries; session_preload_libraries does not reach them/, 'a background worker is told of both ways');
+}
 
 $node->stop;
 done_testing();

@@ -55,6 +55,11 @@ like(ask($node, 'postgres'), qr/^-?\d+$/, 'and questions are answered');
 
 # Extensions that show what planner and executor met: found while everybody may call their functions.
 $node->safe_psql('postgres', 'CREATE SCHEMA stats');
+if ($node->safe_psql('postgres', q{SELECT count(*) FROM pg_available_extensions WHERE name IN ('pg_stat_kcache', 'pg_qualstats')}) == 2)
+{
+	$node->append_conf('postgresql.conf', q{shared_preload_libraries = 'pg_stat_statements, pg_stat_kcache, pg_qualstats'});
+	$node->restart;
+}
 for my $shown ([ 'pg_stat_statements', 'how many rows each statement returned', 'SELECT * FROM stats.pg_stat_statements' ],
 	[ 'pg_stat_kcache', 'how much each statement read', 'SELECT * FROM stats.pg_stat_kcache_detail' ],
 	[ 'pg_qualstats', 'constants of others', 'SELECT * FROM stats.pg_qualstats()' ],
