@@ -133,8 +133,8 @@ my $kept = $new->safe_psql('data', 'TABLE kept');
 $new->command_ok([ 'pg_dump', '-Fc', '-f', $dump, 'data' ], 'pg_dump of answers');
 $new->safe_psql('postgres', 'CREATE DATABASE again');
 $new->safe_psql('postgres', q{ALTER DATABASE again SET session_preload_libraries = 'dp_rdr'});
-$new->command_checks_all([ 'pg_restore', '-d', 'again', $dump ], 0, [], [qr/WARNING: +a materialized view asks again, and is charged again/],
-	'pg_restore shows a warning');
+$new->command_checks_all([ 'pg_restore', '-v', '-d', 'again', $dump ], 0, [], [qr/WARNING: +a materialized view asks again, and is charged again/],
+	'pg_restore -v shows a warning');
 like(account($new, 'again'), qr/^${\($before + 1)}\|/, 'and one more is charged');
 is($new->safe_psql('again', 'TABLE kept'), $kept, 'a table has the answer that was charged');
 
