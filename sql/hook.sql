@@ -117,7 +117,7 @@ GRANT SELECT (x) ON guarded_dp TO regress_stranger;
 SET ROLE regress_stranger;
 SELECT leaf, state_of(format(leaf, 'guarded_dp')) AS executor,
        state_of(format('SELECT * FROM dp_rdr.release(%L, NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)', format(leaf, 'public.guarded_dp'))) AS keeper
-FROM unnest('{SELECT count(x) FROM %s,SELECT count(*) FROM %s,SELECT count(y) FROM %s,SELECT count(*) FROM %s WHERE y > 0}'::text[]) leaf;
+FROM unnest('{SELECT count(x) FROM %s,SELECT count(*) FROM %s,SELECT count(y) FROM %s,SELECT count(*) FROM %s WHERE y > 0,SELECT count(x) FROM %s WHERE y > 0}'::text[]) leaf;
 RESET ROLE;
 
 DROP FUNCTION state_of;
