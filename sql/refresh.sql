@@ -135,5 +135,68 @@ SELECT severity, object, finding, remedy FROM dp_audit() WHERE object ~ '^public
 
 SELECT dp_unprotect('round_dp'), dp_unprotect('badge_dp'), dp_unprotect('worker_dp');
 DROP TABLE round, badge, worker, town;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- A table that was made anew together with its views, as Citus does it
+-- ---------------------------------------------------------------------------------------------------------------------
+
+CREATE TABLE shelf (id integer, pages integer, kind text);
+INSERT INTO shelf SELECT i, i % 100, 'k' || i % 2 FROM generate_series(1, 200) i;
+CREATE TABLE lamp (id integer);
+CREATE TABLE crate (id integer);
+SELECT dp_protect('shelf', 'shelf_dp', filter => 'id <= 100');
+SELECT dp_protect('shelf', 'shelf_all');
+SELECT dp_set_odometer('shelf', epsilon_total => 500);
+SELECT dp_set_bounds('shelf', 'pages', 0, 100), dp_set_groups('shelf', 'kind', '{k0,k1}');
+SELECT dp_grant('shelf_dp', 'regress_analyst', tau => 0, epsilon_max => 50, candidates => '{50}');
+SELECT dp_grant('shelf_all', 'regress_analyst', tau => 0, epsilon_max => 50, candidates => '{50}', epsilon_total => 200);
+SELECT asks('SELECT count(*) FROM shelf_dp');
+BEGIN;
+DROP VIEW shelf_dp, shelf_all;
+ALTER TABLE shelf RENAME TO shelf_1;
+CREATE TABLE shelf (LIKE shelf_1);
+INSERT INTO shelf SELECT * FROM shelf_1;
+DROP TABLE shelf_1;
+CREATE VIEW shelf_dp AS SELECT * FROM dp_rdr.deny('public.shelf'::regclass) AS (id integer, pages integer, kind text);
+CREATE VIEW shelf_all AS SELECT * FROM dp_rdr.deny('public.shelf'::regclass) AS (id integer, pages integer, kind text);
+CREATE VIEW nowhere_dp AS SELECT * FROM dp_rdr.deny('public.crate'::regclass) AS (id integer);
+COMMIT;
+SELECT asks('SELECT count(*) FROM shelf_dp');
+SELECT severity, object, finding, remedy FROM dp_audit() WHERE object ~ '_(dp|all)$';
+-- Another table is protected meanwhile, and forgets nothing of this one.
+SELECT dp_protect('lamp', 'lamp_dp');
+SELECT dp_refresh('nowhere_dp');
+SET ROLE regress_second;
+SELECT dp_refresh('shelf_dp');
+SET ROLE regress_controller;
+SELECT dp_refresh('shelf_dp');
+RESET ROLE;
+SELECT * FROM looks('shelf_dp') WHERE what IN ('columns', 'filter', 'policy');
+SELECT asks('SELECT count(*) FROM shelf_dp'), asks('SELECT count(*) FROM shelf_all');
+SET ROLE regress_controller;
+SELECT dp_refresh('shelf_all');
+SELECT dp_refresh('shelf_all');
+SELECT asks('SELECT count(*) FROM shelf_all');
+SELECT account, releases, epsilon, epsilon_total FROM dp_odometer('shelf') WHERE account = 'public';
+RESET ROLE;
+SELECT grantee, epsilon_total FROM dp_rdr.policy WHERE view = 'shelf_all'::regclass;
+SELECT column_name, lower, upper FROM dp_rdr.column_bounds WHERE relation = 'shelf'::regclass;
+SET ROLE regress_controller;
+SELECT object, finding FROM dp_audit() WHERE object ~ '_(dp|all)$';
+-- One that is protected anew begins with what its name has spent, as ever.
+SELECT dp_unprotect('shelf_all');
+BEGIN;
+DROP VIEW shelf_dp;
+DROP TABLE shelf;
+CREATE TABLE shelf (id integer, pages integer, kind text);
+COMMIT;
+SELECT dp_protect('shelf', 'shelf_dp');
+SELECT epsilon, epsilon_total FROM dp_odometer('shelf') WHERE account = 'public';
+RESET ROLE;
+SELECT count(*) FROM dp_rdr.protected_table WHERE name = 'public.shelf';
+SET ROLE regress_controller;
+SELECT dp_unprotect('shelf_dp'), dp_unprotect('lamp_dp');
+DROP VIEW nowhere_dp;
+DROP TABLE shelf, lamp, crate;
 RESET ROLE;
 DROP FUNCTION looks, asks;

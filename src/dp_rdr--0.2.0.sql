@@ -64,7 +64,8 @@ CREATE TABLE dp_rdr.protected_table (
     max_rows   integer CHECK (max_rows OPERATOR(pg_catalog.>=) 1 AND max_rows OPERATOR(pg_catalog.<=) 1048576),
     max_groups integer CHECK (max_groups OPERATOR(pg_catalog.>=) 1 AND max_groups OPERATOR(pg_catalog.<=) max_rows),
     max_rows_per_group integer
-        CHECK (max_rows_per_group OPERATOR(pg_catalog.>=) 1 AND max_rows_per_group OPERATOR(pg_catalog.<=) max_rows)
+        CHECK (max_rows_per_group OPERATOR(pg_catalog.>=) 1 AND max_rows_per_group OPERATOR(pg_catalog.<=) max_rows),
+    name       text                               -- qualified, as of dp_protect or the last dp_refresh
 );
 CREATE INDEX protected_table_domain_idx ON dp_rdr.protected_table (domain);
 COMMENT ON TABLE dp_rdr.protected_table IS 'protected tables, and how their rows find the unit that they belong to';
@@ -82,7 +83,8 @@ CREATE TABLE dp_rdr.restricted_view (
     view        regclass PRIMARY KEY,
     relation    regclass NOT NULL,
     filter      text,                             -- condition on the rows of the table, NULL = all rows
-    all_columns boolean NOT NULL DEFAULT true     -- false: the columns of the view were listed
+    all_columns boolean NOT NULL DEFAULT true,    -- false: the columns of the view were listed
+    name        text                              -- qualified, as of dp_protect or the last dp_refresh
 );
 COMMENT ON TABLE dp_rdr.restricted_view IS 'restricted views (facades) over protected tables';
 

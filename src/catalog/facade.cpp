@@ -206,7 +206,7 @@ static void check_part(Oid relation, Oid part) {
 }
 
 static List *check_parts(Oid relation) {
-    List *parts = find_all_inheritors(relation, AccessShareLock, nullptr);
+    List *parts = with_shard(find_all_inheritors(relation, AccessShareLock, nullptr), relation);
     ListCell *cell;
     foreach (cell, parts) {
         CHECK_FOR_INTERRUPTS();

@@ -150,22 +150,33 @@ bool is_known_to_citus(Oid table) {
     return find_method(table, &method);
 }
 
-// Whether the one shard of a table that is not distributed has a placement on this node.
-static bool is_whole_here(Oid table) {
+Oid shard_here(Oid table) {
+    constexpr char not_distributed = 'n';
     ScanKeyData keys[2];
-    Datum shard, group, placement;
+    Datum method, shard, group, placement;
+    if (!find_method(table, &method) || DatumGetChar(method) != not_distributed)
+        return InvalidOid;
     ScanKeyInit(&keys[0], 1, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(table)); // logicalrelid
     if (!find("pg_dist_shard", keys, 1, 2, &shard) || !find("pg_dist_local_group", nullptr, 0, 1, &group))
-        return false;
+        return InvalidOid;
     ScanKeyInit(&keys[0], 2, BTEqualStrategyNumber, F_INT8EQ, shard); // shardid
     ScanKeyInit(&keys[1], 5, BTEqualStrategyNumber, F_INT4EQ, group); // groupid
-    return find("pg_dist_placement", keys, 2, 1, &placement);
+    if (!find("pg_dist_placement", keys, 2, 1, &placement))
+        return InvalidOid;
+    return get_relname_relid(psprintf("%s_" INT64_FORMAT, get_rel_name(table), DatumGetInt64(shard)),
+                             get_rel_namespace(table));
+}
+
+List *with_shard(List *parts, Oid table) {
+    Oid shard = shard_here(table);
+    if (!OidIsValid(shard))
+        return parts;
+    LockRelationOid(shard, AccessShareLock);
+    return lappend_oid(parts, shard);
 }
 
 bool is_on_other_nodes(Oid table) {
-    constexpr char not_distributed = 'n';
-    Datum method;
-    return find_method(table, &method) && (DatumGetChar(method) != not_distributed || !is_whole_here(table));
+    return is_known_to_citus(table) && !OidIsValid(shard_here(table));
 }
 
 } // namespace dp::catalog

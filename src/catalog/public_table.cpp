@@ -206,7 +206,7 @@ List *check_public(Oid relation, Oid owner) {
     Relation table = relation_open(relation, AccessShareLock);
     check_kind(table);
     relation_close(table, NoLock);
-    List *parts = find_all_inheritors(relation, AccessShareLock, nullptr);
+    List *parts = with_shard(find_all_inheritors(relation, AccessShareLock, nullptr), relation);
     ListCell *cell;
     foreach (cell, parts) {
         CHECK_FOR_INTERRUPTS();

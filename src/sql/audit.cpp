@@ -52,6 +52,17 @@ SELECT f.name, format('is no longer a restricted view over %s: its rule was repl
        format('SELECT dp_unprotect(%L); -- drops it; then dp_protect() and dp_grant() again', f.name)
 FROM facade f WHERE f.exists AND NOT dp_rdr.is_facade(f.view, f.relation))sql"},
 
+    {"warning", R"sql( -- a view that was made anew, with its table or by hand
+SELECT x.name, CASE WHEN x.earlier THEN 'was made anew together with its table, and answers nobody until its declarations go on'
+                    ELSE 'looks like a restricted view, is not registered, and answers nobody' END,
+       CASE WHEN x.earlier THEN format('SELECT dp_refresh(%L);', x.name)
+            ELSE format('DROP VIEW %s; -- then dp_protect() and dp_grant()', x.name) END
+FROM (SELECT c.oid::regclass::text AS name, EXISTS (SELECT FROM dp_rdr.restricted_view v
+             WHERE v.name = format('%I.%I', n.nspname, c.relname)) AS earlier
+      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'v' AND pg_has_role($1, c.relowner, 'USAGE')
+        AND c.oid IN (SELECT r.ev_class FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+                      WHERE d.refclassid = 'pg_proc'::regclass AND d.refobjid = 'dp_rdr.deny(regclass)'::regprocedure)
+        AND NOT EXISTS (SELECT FROM dp_rdr.restricted_view v WHERE v.view::oid = c.oid)) x)sql"},
     {"critical", R"sql( -- who may connect there makes a foreign table of his own
 SELECT DISTINCT format('foreign server %I', f.srvname),
        format('%s may use it, and has the user mapping of %s: the rows of %s for a foreign table of its own', r.name,

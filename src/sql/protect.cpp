@@ -5,6 +5,7 @@
 #include "catalog/ledger.hpp"
 #include "query/shape.hpp"
 #include "sql/arguments.hpp"
+#include "sql/carry_over.hpp"
 #include "sql/domain.hpp"
 #include "sql/role_type.hpp"
 
@@ -73,18 +74,28 @@ const char *facade_statement(const char *head, Oid relation, ArrayType *columns)
     return sql.data;
 }
 
-// Rows whose table, view or role is gone: their oid may be used again some day.
-static void forget_dangling(const Visit &visit) {
+// Rows whose table or view is gone: their oid may be used again some day. Those of a table that was made anew under its name wait for
+// dp_refresh(), unless it is the one that is protected now.
+static void forget_dangling(const Visit &visit, Oid relation) {
     forget_dropped_roles(visit);
-    visit.run("DELETE FROM dp_rdr.policy p WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = p.view)");
-    visit.run("DELETE FROM dp_rdr.suspension s WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = s.view)");
-    visit.run("DELETE FROM dp_rdr.restricted_view v WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = v.view) "
-              "OR NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = v.relation)");
-    visit.run("DELETE FROM dp_rdr.column_bounds b WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = b.relation)");
-    visit.run("DELETE FROM dp_rdr.column_groups g WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = g.relation)");
-    visit.run("DELETE FROM dp_rdr.reviewer r WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = r.relation)");
-    visit.run(
-        "DELETE FROM dp_rdr.protected_table t WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = t.relation)");
+    run_with_oid(visit,
+                 "DELETE FROM dp_rdr.protected_table t WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = t.relation) "
+                 "AND NOT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+                 "WHERE c.oid <> $1 AND format('%I.%I', n.nspname, c.relname) = t.name)",
+                 relation);
+    visit.run("DELETE FROM dp_rdr.restricted_view v "
+              "WHERE (NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = v.view) "
+              "AND NOT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+              "WHERE format('%I.%I', n.nspname, c.relname) = v.name)) "
+              "OR NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.relation = v.relation)");
+    for (const char *table : {"policy", "suspension"})
+        visit.run(psprintf("DELETE FROM dp_rdr.%s p WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = p.view) "
+                           "AND NOT EXISTS (SELECT FROM dp_rdr.restricted_view v WHERE v.view = p.view)",
+                           table));
+    for (const char *table : {"column_bounds", "column_groups", "reviewer"})
+        visit.run(psprintf("DELETE FROM dp_rdr.%s b WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = b.relation) "
+                           "AND NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.relation = b.relation)",
+                           table));
     // One with units may have told what other tables with the same people must not tell again; and what was charged to a row must
     // not be taken for a charge whose domain is lost.
     visit.run("DELETE FROM dp_rdr.privacy_domain d WHERE d.unit_types IS NULL "
@@ -467,7 +478,7 @@ static const Unit *founding_unit(Oid relation) {
 
 static Identity register_table(Oid relation, const Unit *unit, const Limits &limits) {
     Visit visit = Visit::write();
-    forget_dangling(visit);
+    forget_dangling(visit, relation);
     Identity identity = find_identity(visit, relation, unit);
     register_domain(visit, identity.id, relation, identity.known ? founding_unit(relation) : unit);
     if (!identity.known)
@@ -489,6 +500,7 @@ static Oid protect(Oid relation, const char *name, ArrayType *columns, const cha
     Visit visit = Visit::write();
     register_view(visit, facade, relation, filter, columns == nullptr);
     visit.leave();
+    remember_names(facade, relation);
 
     if (!identity.odometer)
         catalog::create_odometer(identity.id, catalog::qualified_name(relation),

@@ -3,6 +3,7 @@
 #include "catalog/foreign_part.hpp"
 #include "query/shape.hpp"
 #include "sql/arguments.hpp"
+#include "sql/carry_over.hpp"
 #include "sql/controller.hpp"
 extern "C" {
 #include <catalog/indexing.h>
@@ -198,27 +199,6 @@ static void check_dependents(const Visit &visit, const catalog::Settings *settin
                      "drop these objects, call dp_refresh(), and create them again. Policies and rights stay.")));
 }
 
-// Every table of the catalog that is keyed by the view.
-const char *const keyed_sql = R"sql(
-SELECT format('UPDATE dp_rdr.%I SET view = $2::regclass WHERE view::oid = $1', c.relname)
-FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
-WHERE c.relnamespace = 'dp_rdr'::regnamespace AND c.relkind = 'r' AND a.attname = 'view' AND NOT a.attisdropped
-  AND a.atttypid = 'regclass'::regtype)sql";
-
-static void move_declarations(Oid from, Oid to) {
-    Visit visit = Visit::write();
-    uint64 rows = visit.run(keyed_sql);
-    List *statements = NIL;
-    for (uint64 i = 0; i < rows; i++)
-        statements = lappend(statements, visit.spi.text(i, 1));
-    Oid types[2] = {OIDOID, OIDOID};
-    Datum values[2] = {ObjectIdGetDatum(from), ObjectIdGetDatum(to)};
-    ListCell *cell;
-    foreach (cell, statements)
-        visit.run(static_cast<const char *>(lfirst(cell)), 2, types, values);
-    visit.leave();
-}
-
 // ---- the view ------------------------------------------------------------------------------------------------------
 
 // " WITH (security_barrier=true)", or nothing.
@@ -294,6 +274,7 @@ static bool has_all_columns(const catalog::Settings *settings) {
 
 DP_CALL(dp_refresh) {
     require(fcinfo, 0, "view");
+    carry_over(PG_GETARG_OID(0));
     catalog::Settings *settings = settings_of_view(PG_GETARG_OID(0));
     LockRelationOid(settings->relation, AccessShareLock);
     catalog::check_protectable(settings->relation);
@@ -316,6 +297,7 @@ DP_CALL(dp_refresh) {
                facade_statement(psprintf("CREATE OR REPLACE VIEW %s%s", settings->view_name, options_of(view)),
                                 settings->relation, columns.names));
     forget_gone_columns(settings);
+    remember_names(view, settings->relation);
     PG_RETURN_OID(view);
 }
 

@@ -12,6 +12,8 @@ What is looked at:
   risk          dp_risk and its kin against those of a copy on one server; their records come grouped by the shards; what
                 Citus would write to files, or get wrong, is refused
   audit         what dp_audit says of nodes, and that its remedies work
+  moves         a table that Citus makes anew: dp_audit says so, and dp_refresh carries on what was declared
+  versions      a node whose dp_rdr is another one or gone; what a node lacks suspends nobody
   ends          in mid-read: a client that gives up, a keeper that dies, a node that dies; a node that is away before the
                 charge; a database that is dropped beside a keeper with open connections
   frozen        a node that hangs, before the charge and in mid-read: keepers are left for tables that are all here
@@ -367,6 +369,56 @@ def check_audit(tap, coordinator):
     tap.report("audit: answers go on after the remedies", [] if re.fullmatch(r"\d+", counted) else [counted])
 
 
+# ---- tables that Citus makes anew ----------------------------------------------------------------------------------------
+
+MOVED = """
+CREATE TABLE ward (id bigint PRIMARY KEY, beds integer);
+INSERT INTO ward SELECT g, g FROM generate_series(1, 100) g;
+CREATE TABLE {table} (id bigint PRIMARY KEY, ward bigint REFERENCES ward, pay integer, city text);
+INSERT INTO {table} SELECT g, 1 + g % 100, g % 50, (ARRAY['Oslo', 'Pisa', 'Rome'])[1 + g % 3] FROM generate_series(1, 300) g;
+SELECT dp_protect('{table}', '{table}_dp', unit => {unit}, max_rows => {max_rows});
+SELECT dp_set_odometer('{table}', epsilon_total => 5), dp_set_bounds('{table}', 'pay', 0, 100),
+       dp_set_groups('{table}', 'city', '{{Oslo,Pisa,Rome}}');
+SELECT dp_grant('{table}_dp', 'clerk', tau => 0, epsilon_max => 1, candidates => '{{1}}', epsilon_total => 4);
+"""
+
+# What is done to it, with a foreign key or without one.
+MOVES = (
+    ("undistribute", "'id'", "NULL", False, ("SELECT create_distributed_table('{}', 'id')", "SELECT undistribute_table('{}')")),
+    ("alter", "NULL", "NULL", False, ("SELECT create_distributed_table('{}', 'id')",
+                                      "SELECT alter_distributed_table('{}', shard_count => 2)")),
+    ("concurrently", "NULL", "NULL", False, ("SELECT create_distributed_table_concurrently('{}', 'id')",)),
+    ("local", "'id'", "2", False, ("SELECT citus_add_local_table_to_metadata('{}')",)),
+    ("reference", "NULL", "NULL", False, ("SELECT create_reference_table('{}')",)),
+    ("referred", "'id'", "2", True, ("SELECT create_reference_table('ward')",)),
+)
+ODOMETER = "SELECT epsilon, epsilon_total, releases FROM dp_odometer('{}') WHERE account = 'public'"
+BY_CITY = "SELECT * FROM dp_query($$SELECT city, sum(pay) FROM {}_dp GROUP BY city$$) AS (city text, s bigint)"
+
+
+def check_moves(tap, coordinator):
+    for name, unit, max_rows, keyed, statements in MOVES:
+        table = "moved_" + name
+        script = MOVED.format(table=table, unit=unit, max_rows=max_rows)
+        if not keyed:
+            script = script.replace(" REFERENCES ward,", ",")
+        coordinator.psql(script, "controller")
+        coordinator.psql(BY_CITY.format(table), "clerk")
+        said = [coordinator.error(statement.format(table), "postgres") for statement in statements]
+        before = coordinator.error(BY_CITY.format(table), "clerk")
+        found = coordinator.psql(f"SELECT remedy FROM dp_audit() WHERE object = 'public.{table}_dp' AND finding ~ 'made anew'", "controller")
+        if name != "reference":  # which stays what it is
+            tap.report(f"made anew: {name}: nobody is answered, and dp_audit says so",
+                       [] if "ERROR" in before and found else [*said, before, found])
+            coordinator.psql(f"SELECT dp_refresh('{table}_dp')", "controller")
+        rows = coordinator.error(BY_CITY.format(table), "clerk").split("\n")
+        tap.report(f"made anew: {name}: answers go on", [] if len(rows) == 3 else rows)
+        told = coordinator.psql(ODOMETER.format(table), "controller")
+        tap.report(f"made anew: {name}: totals and charges stay", [] if told in ("2|5|2", "3|5|3") else [told])
+        with contextlib.suppress(RuntimeError):
+            coordinator.psql(f"SELECT dp_unprotect('{table}_dp'); DROP TABLE {table}; DROP TABLE ward", "controller")
+
+
 # ---- ends ----------------------------------------------------------------------------------------------------------------
 
 def within(seconds, condition):
@@ -627,7 +679,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="dp_rdr_citus.", dir="/tmp") as top, cluster(pathlib.Path(top)) as nodes:
         nodes[0].psql(TABLE.format(rows=options.rows), "controller")
         checks = (("answers", nodes[0]), ("pushed_down", nodes), ("risk", nodes), ("time", nodes[0], options.rounds),
-                  ("audit", nodes[0]), ("ends", nodes))
+                  ("audit", nodes[0]), ("moves", nodes[0]), ("ends", nodes))
         for name, *arguments in checks:
             if options.only in ("", name):
                 globals()[f"check_{name}"](tap, *arguments)

@@ -1,0 +1,105 @@
+#include "sql/carry_over.hpp"
+
+#include "catalog/facade.hpp"
+#include "catalog/foreign_part.hpp"
+#include "sql/controller.hpp"
+
+using dp::catalog::Visit;
+
+namespace dp::sql {
+
+// Every column of the catalog that names a relation.
+const char *const keyed_sql = R"sql(
+SELECT format('UPDATE dp_rdr.%1$I SET %2$I = $2::regclass WHERE %2$I::oid = $1', c.relname, a.attname)
+FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+WHERE c.relnamespace = 'dp_rdr'::regnamespace AND c.relkind = 'r' AND NOT a.attisdropped AND a.atttypid = 'regclass'::regtype)sql";
+
+void move_declarations(Oid from, Oid to) {
+    Visit visit = Visit::write();
+    uint64 rows = visit.run(keyed_sql);
+    List *statements = NIL;
+    for (uint64 i = 0; i < rows; i++)
+        statements = lappend(statements, visit.spi.text(i, 1));
+    Oid types[2] = {OIDOID, OIDOID};
+    Datum values[2] = {ObjectIdGetDatum(from), ObjectIdGetDatum(to)};
+    ListCell *cell;
+    foreach (cell, statements)
+        visit.run(static_cast<const char *>(lfirst(cell)), 2, types, values);
+    visit.leave();
+}
+
+void remember_names(Oid view, Oid relation) {
+    Visit visit = Visit::write();
+    Oid types[4] = {OIDOID, OIDOID, TEXTOID, TEXTOID};
+    Datum values[4] = {ObjectIdGetDatum(view), ObjectIdGetDatum(relation),
+                       CStringGetTextDatum(catalog::qualified_name(view)),
+                       CStringGetTextDatum(catalog::qualified_name(relation))};
+    visit.run("WITH t AS (UPDATE dp_rdr.protected_table SET name = $4 WHERE relation::oid = $2 AND name IS DISTINCT FROM $4) "
+              "UPDATE dp_rdr.restricted_view SET name = $3 WHERE view::oid = $1 AND name IS DISTINCT FROM $3",
+              4, types, values);
+    visit.leave();
+}
+
+// $1 and $2 are the names of the view and its table, $3 is the table, $4 its owner, whose the totals must have been. The last part
+// is for a table that Citus only knows of: what was the table is its shard.
+const char *const earlier_sql = R"sql(
+SELECT v.view::oid, v.relation::oid FROM dp_rdr.restricted_view v JOIN dp_rdr.protected_table t ON t.relation = v.relation
+JOIN dp_rdr.privacy_domain d ON d.id = t.domain JOIN dp_rdr.odometer o ON o.id = d.id
+WHERE v.name = $1 AND NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = v.view)
+  AND (o.owner = $4 OR NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = o.owner))
+  AND (t.relation::oid = $3 OR (t.name = $2 AND NOT EXISTS (SELECT FROM dp_rdr.protected_table x WHERE x.relation::oid = $3)
+       AND (NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = t.relation) %s)))
+ORDER BY 1 LIMIT 1 FOR UPDATE OF d)sql";
+const char *const or_shard_sql = R"sql(OR EXISTS (
+  SELECT FROM pg_dist_shard s JOIN pg_class n ON n.oid = s.logicalrelid JOIN pg_class c ON c.oid = t.relation
+  WHERE s.logicalrelid = $3 AND c.relnamespace = n.relnamespace AND c.relname = format('%s_%s', n.relname, s.shardid)))sql";
+
+static bool find_earlier(Oid view, Oid relation, Oid *earlier_view, Oid *earlier_relation) {
+    Visit visit = Visit::write();
+    Oid types[4] = {TEXTOID, TEXTOID, OIDOID, TEXTOID};
+    Datum values[4] = {CStringGetTextDatum(catalog::qualified_name(view)),
+                       CStringGetTextDatum(catalog::qualified_name(relation)), ObjectIdGetDatum(relation),
+                       CStringGetTextDatum(GetUserNameFromId(catalog::relation_owner(relation), false))};
+    bool found =
+        visit.run(psprintf(earlier_sql, catalog::is_known_to_citus(relation) ? or_shard_sql : ""), 4, types, values) == 1;
+    bool isnull;
+    if (found) {
+        *earlier_view = DatumGetObjectId(border::Spi::value(0, 1, &isnull));
+        *earlier_relation = DatumGetObjectId(border::Spi::value(0, 2, &isnull));
+    }
+    visit.leave();
+    return found;
+}
+
+static void grant_again(Oid view) {
+    Visit visit = Visit::read();
+    uint64 rows = run_with_oid(visit,
+                               "SELECT string_agg(r.oid::regrole::text, ', ' ORDER BY r.oid) FROM dp_rdr.policy p "
+                               "JOIN pg_roles r ON r.oid = p.grantee WHERE p.view::oid = $1 HAVING count(*) > 0",
+                               view);
+    const char *grantees = rows == 1 ? visit.spi.text(0, 1) : nullptr;
+    visit.leave();
+    if (grantees != nullptr)
+        run_as(catalog::relation_owner(view),
+               psprintf("GRANT SELECT ON %s TO %s", catalog::qualified_name(view), grantees));
+}
+
+void carry_over(Oid view) {
+    Oid relation = catalog::is_registered_view(view) ? InvalidOid : catalog::table_of_facade(view);
+    if (!OidIsValid(relation))
+        return;
+    check_owner(view);
+    check_owner(relation);
+    Oid earlier_view, earlier_relation;
+    if (catalog::relation_owner(view) != catalog::relation_owner(relation) ||
+        !find_earlier(view, relation, &earlier_view, &earlier_relation))
+        return;
+    move_declarations(earlier_view, view);
+    if (earlier_relation != relation)
+        move_declarations(earlier_relation, relation);
+    grant_again(view);
+    ereport(NOTICE, (errmsg("%s goes on with all that was declared of the earlier view and table of these names",
+                            catalog::qualified_name(view))));
+}
+
+} // namespace dp::sql
