@@ -1243,7 +1243,7 @@ COMMENT ON FUNCTION dp_domain(regclass)
 CREATE FUNCTION dp_refresh(view regclass)
     RETURNS regclass LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_refresh';
 COMMENT ON FUNCTION dp_refresh(regclass)
-    IS 'makes a restricted view anew after its table has changed; policies, rights and the ledger stay';
+    IS 'makes a restricted view anew after its table has changed, or was made anew with it; policies, rights and the ledger stay';
 
 CREATE FUNCTION dp_unprotect(view regclass)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_unprotect';

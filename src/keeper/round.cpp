@@ -31,7 +31,7 @@ struct Request {
     Kind kind;
     Oid role, session_role;
     bool alone; // nobody else waits for it
-    bool paid;  // it was charged by another keeper
+    bool paid;      // it was charged by another keeper
     bool elsewhere; // other servers keep rows of its table
     MemoryContext memory;
     release::Ask ask;
@@ -340,7 +340,8 @@ static query::Leaf *prepare_question(Request *request) {
     return leaf;
 }
 
-// False: not in a batch, or not yet. An answer that costs nothing and whose client may take his time to take it comes back alone as well.
+// False: not in a batch, or not yet. An answer that costs nothing and whose client may take his time to take it comes back alone
+// as well.
 static bool prepare_answer(Request *request) {
     const Slot &slot = pool()->slots[request->slot];
     border::Reader reader = {buffer_of(slot), buffer_of(slot) + slot.capacity};

@@ -9,6 +9,7 @@
 #include "catalog/decimals.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/foreign_code.hpp"
+#include "catalog/foreign_part.hpp"
 #include "query/fold.hpp"
 #include "query/limits.hpp"
 #include "risk/closed_forms.hpp"
@@ -255,7 +256,7 @@ static bool check_places(Node *node, void *context) {
     foreach (cell, castNode(Query, node)->rtable) {
         auto *entry = lfirst_node(RangeTblEntry, cell);
         if (entry->rtekind == RTE_RELATION && entry->relkind != RELKIND_VIEW &&
-            rows::is_on_other_nodes(entry->relid) != rows::is_on_other_nodes(table))
+            catalog::is_known_to_citus(entry->relid) != catalog::is_known_to_citus(table))
             ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                             errmsg("one of %s and %s is kept on other nodes, and the other is not", get_rel_name(table),
                                    get_rel_name(entry->relid)),
@@ -656,7 +657,7 @@ Memo *begin_memo(const RecordsQuery *records, const border::Spi &spi, bool keep)
 void read_memo(const GeneralQuestion *question, const RecordsQuery *records, Memo *memo, TakeRecord take,
                void *reader) {
     Reader of_records = {records, memo, 0, take, reader};
-    bool elsewhere = rows::is_on_other_nodes(question->settings->relation);
+    bool elsewhere = catalog::is_known_to_citus(question->settings->relation);
     Oid table = records->all_rows || elsewhere ? InvalidOid : question->settings->relation;
     int64 met = run_text(deparse_internal(records->query), table, read_record, &of_records);
     memo->rows = of_records.individuals;
@@ -698,7 +699,7 @@ void profile_memo(const border::Spi &spi, privacy::Mechanism mechanism, Memo *me
 
 // A place in a file tells one row from others on one server alone.
 static void check_rerun(const GeneralQuestion *question) {
-    if (rows::is_on_other_nodes(question->settings->relation))
+    if (catalog::is_known_to_citus(question->settings->relation))
         ereport(ERROR,
                 (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                  errmsg("rows of %s are kept on several nodes, and the query would be run without one of them",

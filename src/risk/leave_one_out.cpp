@@ -5,6 +5,7 @@
 #include "border/permissions.hpp"
 #include "border/scope.hpp"
 #include "border/walk.hpp"
+#include "catalog/foreign_part.hpp"
 #include "privacy/triple.hpp"
 #include "query/limits.hpp"
 #include "risk/memory.hpp"
@@ -601,7 +602,7 @@ static int64 read_records(Work *work) {
     const rows::Question *question = work->question;
     // Other nodes would count by running the statement under EXPLAIN ANALYZE, and would keep its plan.
     bool asked = question->where != nullptr && work->projection->people.a == nullptr && question->units == nullptr &&
-                 !rows::is_on_other_nodes(question->settings->relation);
+                 !catalog::is_known_to_citus(question->settings->relation);
     return run_query(static_cast<Query *>(copyObject(work->projection->query)),
                      asked ? question->settings->relation : InvalidOid, take_record, work, question->checked);
 }

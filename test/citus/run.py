@@ -415,8 +415,9 @@ def check_moves(tap, coordinator):
         tap.report(f"made anew: {name}: answers go on", [] if len(rows) == 3 else rows)
         told = coordinator.psql(ODOMETER.format(table), "controller")
         tap.report(f"made anew: {name}: totals and charges stay", [] if told in ("2|5|2", "3|5|3") else [told])
-        with contextlib.suppress(RuntimeError):
-            coordinator.psql(f"SELECT dp_unprotect('{table}_dp'); DROP TABLE {table}; DROP TABLE ward", "controller")
+        coordinator.psql(f"SELECT dp_unprotect('{table}_dp'); DROP TABLE {table}; DROP TABLE ward", "controller")
+    said = coordinator.error("SELECT dp_set_public('town_copied', 'one_place')", "controller")
+    tap.report("made anew: a reference table may be public", [] if said == "" else [said])
 
 
 # ---- ends ----------------------------------------------------------------------------------------------------------------

@@ -57,9 +57,9 @@ def check_fields():
     fields = dict(re.findall(r"^(\w[\w-]*): (.*)", run("dpkg-deb", "-f", PACKAGE)[1], re.MULTILINE))
     report("name and version", (fields["Package"], fields["Version"]) == (NAME, f"{VERSION}-1"), fields)
     depends = {re.split(r"[ :(]", one.strip())[0] for one in fields["Depends"].split(",")}
-    report("depends on the server, libstdc++ and what comes with it alone",
-           {f"postgresql-{PGVERSION}", "libstdc++6", "libc6"} <= depends <=
-           {f"postgresql-{PGVERSION}", "libstdc++6", "libc6", "libgcc-s1"}, fields["Depends"])
+    report("depends on the server, its client library, libstdc++ and what comes with it alone",
+           {f"postgresql-{PGVERSION}", "libpq5", "libstdc++6", "libc6"} <= depends <=
+           {f"postgresql-{PGVERSION}", "libpq5", "libstdc++6", "libc6", "libgcc-s1"}, fields["Depends"])
 
 
 def check_contents():

@@ -51,10 +51,19 @@ my @sessions = map { session($node, $_) } @asking;
 my $clerk = session($node, 'clerk');
 $clerk->query(q{SET statement_timeout = '100s'});
 
+# 0: it has gone.
+sub parent_of
+{
+	my ($pid) = @_;
+	open(my $stat, '<', "/proc/$pid/stat") or return 0;
+	my $line = <$stat> // '';
+	return $line =~ /\) \S (\d+) / ? $1 : 0;
+}
+
 sub servers
 {
 	my ($postmaster) = split /\n/, slurp_file($remote->data_dir . '/postmaster.pid');
-	my @children = grep { slurp_file("/proc/$_/stat") =~ /\) \S $postmaster / } grep { -e "/proc/$_/stat" } map { m{/proc/(\d+)} } glob '/proc/[0-9]*';
+	my @children = grep { parent_of($_) == $postmaster } map { m{/proc/(\d+)} } glob '/proc/[0-9]*';
 	return ($postmaster, @children);
 }
 
@@ -132,12 +141,14 @@ $remote->safe_psql('postgres', q{
 	CREATE VIEW people AS SELECT id FROM kept WHERE wait();
 	GRANT SELECT ON people TO reader;
 	GRANT SELECT ON kept TO reader;});
-$_->query(q{SET statement_timeout = '8s'}) for @sessions;
+$_->query(q{SET statement_timeout = '20s'}) for @sessions;
 all_ask();
 $remote->poll_query_until('postgres', q{SELECT count(*) > 1 FROM pg_stat_activity WHERE usename = 'reader' AND state = 'active' AND query LIKE 'FETCH%'})
   or die 'the shard is not asked';
 freeze();
-answers_at_the_desk('a table of this server is answered while the others read');
+answers_at_the_desk('a table of this server is answered');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%people_dp%'
+	AND pid <> pg_backend_pid()}), scalar @asking, 'while the others wait');
 is(finish_question($_), '57014', 'the others give up') for @sessions;
 answers_at_the_desk('and when they have given up');
 told_to_end('keepers end then when they are told to');
