@@ -464,8 +464,8 @@ static const char *lock_timeout_of(const Request *request) {
     pg_unreachable();
 }
 
-// What a text may take until its price is known, its constants folded: others wait with a request of a batch, and even
-// alone it does not hold a keeper for as long as it likes.
+// What a text may take until its price is known: others wait with a request of a batch, and even alone it does not hold a keeper for
+// as long as it likes. (What looks at no timer is bounded by what is done at all: query/constants.)
 constexpr int batch_ms = 200;
 
 static int limit_of(const Request *request) {
@@ -480,7 +480,7 @@ static ErrorData *long_error(Request *request) {
     return error_of(request, [] {
         ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
                         errmsg("the query takes too long before it reads a row"), errdetail("Nothing was charged."),
-                        errhint("Compute what is constant in it beforehand, and pass the value.")));
+                        errhint("Ask in several queries, or write a shorter one.")));
     });
 }
 

@@ -494,7 +494,9 @@ static bool add_image(ColumnRanges *columns, const Question *question, int key, 
         return false;
     query::RowCost cost = {};
     Node *total = query::make_total(static_cast<Node *>(copyObject(expression)), nullptr, &cost);
-    columns->tried += static_cast<double>(product.size) * (of_evaluation + cost.calls + 1000 * cost.linear);
+    constexpr double longest = 1000; // bytes of a declared group
+    columns->tried += static_cast<double>(product.size) *
+                      (of_evaluation + cost.calls + longest * (cost.linear + longest * cost.quadratic));
     if (columns->tried > most_time)
         return false;
     // Under the settings and as the role of the internal statement.

@@ -220,6 +220,7 @@ def main():
             psql(charges.DATABASE, charges.SETUP)
             charges.first_answers(5, record)
             charges.many_clients(options.seconds, record)
+            charges.beside_constants(options.seconds, record)
         bench_sizes(options, record)
     finally:
         pathlib.Path(options.csv).parent.mkdir(exist_ok=True)

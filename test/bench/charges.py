@@ -102,6 +102,40 @@ def timed(connection, sql):
     return (time.perf_counter() - begun) * 1000
 
 
+# Constants that take long to compute and look at no signal meanwhile, asked for by one login with little patience.
+DEAR = ("SELECT * FROM dp_query($q$SELECT count(*) FROM hundred_dp "
+        "WHERE x::text = translate(repeat('ab', 30000), repeat('x', 60000), 'y')$q$) AS (n bigint);")
+HOSTILE, TARGET_MS = 3, 1000
+
+
+def beside_constants(seconds, record):
+    """Prints how long a login's answers take while another one asks for constants that take long."""
+    def take(hostile):
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory) / "script"
+            path.write_text(f"SET statement_timeout = 100;\nDO $d$ BEGIN PERFORM n FROM {DEAR[14:-1]}; "
+                            "EXCEPTION WHEN query_canceled THEN NULL; END $d$;\n")
+            others = [subprocess.Popen(["pgbench", "-n", "-c", "1", "-T", str(seconds), "-f", str(path), DATABASE],
+                                       env={**os.environ, "PGUSER": "bench_login_0"}, stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL) for _ in range(hostile)]
+            client = libpq.Connection(dbname=DATABASE, user="bench_login_1")
+            end, took = time.perf_counter() + seconds, []
+            while time.perf_counter() < end:
+                took.append(timed(client, SCRIPTS["answer on one row"]))
+            client.close()
+            for other in others:
+                other.kill()
+                other.wait()
+        return took
+
+    print(f"\na count beside {HOSTILE} clients of another login with dear constants; ms, target {TARGET_MS}")
+    for hostile in (0, HOSTILE):
+        took = take(hostile)
+        print(f"{hostile:>3} clients: p50 {percentile(took, 50):>9.2f} worst {max(took):>9.2f} of {len(took)}")
+        for metric, value in (("p50", percentile(took, 50)), ("worst", max(took))):
+            record("beside constants", call="answer on one row", clients=hostile, metric=metric, value=value, unit="ms")
+
+
 def first_answers(repeat, record):
     """How long a database that nobody uses takes to its first answer: a copy, made for each time."""
     ask = SCRIPTS["answer on 100 rows"]
