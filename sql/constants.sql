@@ -1,8 +1,6 @@
 -- Constants: whoever asks evaluates what may take long, and what is sent to another process has their values. A request shows what that
 -- is, at no charge.
 LOAD 'dp_rdr';
-ALTER SEQUENCE dp_rdr.ledger_row_id_seq RESTART WITH 340001;
-ALTER SEQUENCE dp_rdr.request_id_seq RESTART WITH 901;
 SET client_min_messages = warning;
 DROP ROLE IF EXISTS constants_owner, constants_ann;
 RESET client_min_messages;

@@ -70,7 +70,7 @@ static bool has_many_digits(const Const *value) {
 }
 
 static bool is_short(const Const *value) {
-    constexpr int most_bytes = 256, most_digits = 100;
+    constexpr int most_bytes = 256, most_digits = 400; // of a double precision number as well
     if (value->constisnull || value->constlen > 0)
         return true;
     return value->constlen == -1 && length_of(value) <= most_bytes &&
