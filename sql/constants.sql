@@ -109,7 +109,7 @@ CREATE TABLE forged AS SELECT * FROM (VALUES (1, 'note = translate(repeat(''ab''
     (8, 'CASE WHEN 1 = 1 THEN ''a'' || ''b'' || ''c'' ELSE note END LIKE ''%a'''), (9, 'day < current_date'), (10, 'at < now()'), (11, 'CASE lower(''A'' || ''B'') WHEN ''ab'' THEN true ELSE room = 1 END'),
     (12, 'note = concat(CASE WHEN true THEN ''a'' END, note)'), (13, 'room = ANY (''{1,2}''::text::int[])'), (14, 'note IN (''a''::text || ''b''::text || ''c'')'),
     (15, 'coalesce(upper(''a'' || ''b'' || ''c''), note) = ''ABC'''), (16, '(''aaaa'' ~ ''(a*)*b'')'), (17, 'cost = round(1e131071, -1000)'),
-    (18, 'numrange ''[1,2]'' IS NOT NULL'), (19, 'cost IN (1, 1e131071)'), (20, 'note = greatest(''a'', ''b'' || ''c'' || ''d'')'), (21, 'B''1'' = ''1''::bit(83886080)'), (22, 'lower(CASE WHEN true THEN ''A'' ELSE note END) = ''a''')) f (n, condition);
+    (18, 'numrange ''[1,2]'' IS NOT NULL'), (19, 'cost IN (1, 1e131071)'), (20, 'note = greatest(''a'', ''b'' || ''c'' || ''d'')'), (21, 'B''1'' = ''1''::bit(83886080)'), (22, 'lower(CASE WHEN true THEN ''A'' ELSE note END) = ''a'''), (23, 'note::char(2) = ''x''::char(10485760)')) f (n, condition);
 SELECT format('UPDATE dp_rdr.request SET query = %L WHERE id = %s', 'SELECT count(*) AS count FROM public.tune_dp WHERE ' || condition, :forged),
     'SET SESSION AUTHORIZATION constants_owner', format('SELECT %L, attempt(%s)', left(condition, 60), :forged), 'RESET SESSION AUTHORIZATION'
 FROM forged ORDER BY n
