@@ -54,6 +54,12 @@ SELECT sent(condition) FROM (VALUES ('note = CASE WHEN 1 = 2 THEN repeat(''a'', 
     ('upper(coalesce(repeat(''a'', 2), note)) = note'), ('room = 1 / 0'), ('note = repeat(''a'', 1 / 0)'), ('note = repeat(''a'', 65537)'),
     ('cost < 1e131071'), ('cost IN (5, 1e131071)'), ('cost < 1e999'), ('1e131071 > 1e131070'), ('numrange(1, 2) @> 1.5'), ('''[1,2]''::numrange IS NOT NULL')) v (condition);
 
+-- Literals whose reading compiles regular expressions, or opens entities, are not read by anybody else.
+SELECT sent(condition) FROM (VALUES ('''$ ? (@ like_regex "(a*)*")''::jsonpath IS NULL'), ('jsonpath ''$'' IS NULL'), ('jsonpath(''$'') IS NULL'), ('''{$}''::jsonpath[] IS NULL'), ('''<a/>''::xml IS NULL'), ('''{}''::jsonb IS NULL')) v (condition);
+
+PREPARE path (jsonpath) AS SELECT count(*) FROM tune_dp WHERE $1 IS NULL;
+EXECUTE path ('$');
+
 -- In every part of a query.
 RESET TimeZone;
 SELECT dp_request('SELECT room, count(*) FILTER (WHERE note > repeat(''a'', 2)), sum(cost * (2 ^ 2)) AS s FROM tune_dp WHERE note <> repeat(''b'', 2) GROUP BY room', 'p') AS a,
@@ -109,7 +115,7 @@ CREATE TABLE forged AS SELECT * FROM (VALUES (1, 'note = translate(repeat(''ab''
     (8, 'CASE WHEN 1 = 1 THEN ''a'' || ''b'' || ''c'' ELSE note END LIKE ''%a'''), (9, 'day < current_date'), (10, 'at < now()'), (11, 'CASE lower(''A'' || ''B'') WHEN ''ab'' THEN true ELSE room = 1 END'),
     (12, 'note = concat(CASE WHEN true THEN ''a'' END, note)'), (13, 'room = ANY (''{1,2}''::text::int[])'), (14, 'note IN (''a''::text || ''b''::text || ''c'')'),
     (15, 'coalesce(upper(''a'' || ''b'' || ''c''), note) = ''ABC'''), (16, '(''aaaa'' ~ ''(a*)*b'')'), (17, 'cost = round(1e131071, -1000)'),
-    (18, 'numrange ''[1,2]'' IS NOT NULL'), (19, 'cost IN (1, 1e131071)'), (20, 'note = greatest(''a'', ''b'' || ''c'' || ''d'')'), (21, 'B''1'' = ''1''::bit(83886080)'), (22, 'lower(CASE WHEN true THEN ''A'' ELSE note END) = ''a'''), (23, 'note::char(2) = ''x''::char(10485760)')) f (n, condition);
+    (18, 'numrange ''[1,2]'' IS NOT NULL'), (19, 'cost IN (1, 1e131071)'), (20, 'note = greatest(''a'', ''b'' || ''c'' || ''d'')'), (21, 'B''1'' = ''1''::bit(83886080)'), (22, 'lower(CASE WHEN true THEN ''A'' ELSE note END) = ''a'''), (23, 'note::char(2) = ''x''::char(10485760)'), (24, '''$''::jsonpath IS NULL'), (25, 'jsonpath(''$'') IS NULL')) f (n, condition);
 SELECT format('UPDATE dp_rdr.request SET query = %L WHERE id = %s', 'SELECT count(*) AS count FROM public.tune_dp WHERE ' || condition, :forged),
     'SET SESSION AUTHORIZATION constants_owner', format('SELECT %L, attempt(%s)', left(condition, 60), :forged), 'RESET SESSION AUTHORIZATION'
 FROM forged ORDER BY n

@@ -27,7 +27,33 @@ static bool is_enum(const TypeName *name) {
     return type_is_enum(OidIsValid(element) ? element : oid);
 }
 
+// Down to what a value is made of.
+static Oid part_of(Oid type) {
+    for (;;) {
+        Oid inner = get_element_type(type);
+        if (!OidIsValid(inner))
+            inner = get_range_subtype(type);
+        if (!OidIsValid(inner))
+            inner = get_range_subtype(get_multirange_range(type));
+        if (!OidIsValid(inner))
+            return type;
+        type = inner;
+    }
+}
+
+bool is_slow_to_read(Oid type) {
+    const Oid part = part_of(getBaseType(type));
+    return part == JSONPATHOID || part == XMLOID;
+}
+
+static void check_literal(const TypeName *name) {
+    const Oid type = LookupTypeNameOid(nullptr, name, true);
+    if (OidIsValid(type) && is_slow_to_read(type))
+        refuse("type", name->names, name->location);
+}
+
 static void check_type(const TypeName *name) {
+    check_literal(name);
     if (name->setof || name->pct_type || (!is_servers(name->names) && !is_enum(name)))
         refuse("type", name->names, name->location);
 }
@@ -43,6 +69,7 @@ static bool check_node(Node *node, void *context) {
     case T_FuncCall:
         if (!is_servers(castNode(FuncCall, node)->funcname))
             refuse("function", castNode(FuncCall, node)->funcname, castNode(FuncCall, node)->location);
+        check_literal(makeTypeNameFromNameList(castNode(FuncCall, node)->funcname)); // type('literal') is one
         break;
     case T_A_Expr:
         if (!is_servers(castNode(A_Expr, node)->name))
@@ -137,24 +164,10 @@ void check_reads_only(RawStmt *statement, Oid relation) {
                  errhint("Ask with ordinary SQL on the view, or with dp_query().")));
 }
 
-// Down to what a value is made of.
-static Oid part_of(Oid type) {
-    for (;;) {
-        Oid inner = get_element_type(type);
-        if (!OidIsValid(inner))
-            inner = get_range_subtype(type);
-        if (!OidIsValid(inner))
-            inner = get_range_subtype(get_multirange_range(type));
-        if (!OidIsValid(inner))
-            return type;
-        type = inner;
-    }
-}
-
 Oid parameter_type(Oid type) {
     Oid base = getBaseType(type), part = part_of(base);
     bool servers = base < FirstNormalObjectId && part < FirstNormalObjectId && get_typtype(part) == TYPTYPE_BASE;
-    if (!servers && !type_is_enum(part))
+    if ((!servers && !type_is_enum(part)) || is_slow_to_read(base))
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                         errmsg("a parameter of type %s is not supported in a query on a restricted view",
                                format_type_be(type)),

@@ -12,6 +12,10 @@ void check_names(RawStmt *statement);
 // without WITH and sub-SELECTs but such in conditions: so a leaf is written, and so what was checked elsewhere under a name is what the name means here.
 void check_reads_only(RawStmt *statement, Oid relation);
 
+// Whether reading a literal of the type may take much longer than it is to write: a path of jsonpath holds regular expressions, which are
+// compiled, and XML has entities.
+bool is_slow_to_read(Oid type);
+
 // As what a parameter of that type is read: a domain as its base type. 0A000 for what is not the server's own nor an enum, for
 // records, and for arrays and ranges of either: their values mean something in the process that made them alone, or
 // reading a literal beside them would run code of whoever made the type.

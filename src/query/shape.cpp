@@ -227,6 +227,9 @@ static void check_structure(Node *node, ParseState *source) {
     int location = exprLocation(node);
     switch (nodeTag(node)) {
     case T_Const:
+        refuse_if(is_slow_to_read(castNode(Const, node)->consttype),
+                  psprintf("a constant of type %s", format_type_be(castNode(Const, node)->consttype)),
+                  "Leave it out: no column can be compared with it.", source, location);
         check_length(castNode(Const, node), source);
         return;
     case T_List:
