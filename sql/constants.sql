@@ -57,8 +57,8 @@ SELECT sent(condition) FROM (VALUES ('note = CASE WHEN 1 = 2 THEN repeat(''a'', 
 -- Literals whose reading compiles regular expressions, or opens entities, are not read by anybody else.
 SELECT sent(condition) FROM (VALUES ('''$ ? (@ like_regex "(a*)*")''::jsonpath IS NULL'), ('jsonpath ''$'' IS NULL'), ('jsonpath(''$'') IS NULL'), ('''{$}''::jsonpath[] IS NULL'), ('''<a/>''::xml IS NULL'), ('''{}''::jsonb IS NULL')) v (condition);
 
-PREPARE path (jsonpath) AS SELECT count(*) FROM tune_dp WHERE $1 IS NULL;
-EXECUTE path ('$');
+SELECT count(n) FROM dp_rdr.release('SELECT count(*) AS n FROM public.tune_dp WHERE $1 IS NULL',
+    NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL, '$'::jsonpath) AS r (n bigint);
 
 -- In every part of a query.
 RESET TimeZone;
