@@ -267,7 +267,7 @@ static bool is_constant(Node *node, Walk *walk) {
 
 // ---- evaluating ----------------------------------------------------------------------------------------------------
 
-static Node *evaluated(Node *node) {
+Node *evaluate_constants(Node *node) {
     auto *root = makeNode(PlannerInfo);
     root->glob = makeNode(PlannerGlobal);
     return estimate_expression_value(root, node);
@@ -302,10 +302,6 @@ static Node *with_words(Node *node, void *parameters) {
     node = border::mutate_expression(node, with_words, parameters);
     Node *spelled = in_other_words(node);
     return spelled != nullptr ? spelled : node;
-}
-
-Node *evaluate_constants(Node *expression) {
-    return evaluated(expression);
 }
 
 // ---- in the process of whoever asks --------------------------------------------------------------------------------
@@ -361,7 +357,7 @@ static bool is_evaluated(Node *node) {
 }
 
 static Node *value_of(Node *node, void *parameters) {
-    return without_length(evaluated(with_values(node, parameters)), nullptr);
+    return without_length(evaluate_constants(with_values(node, parameters)), nullptr);
 }
 
 static Node *evaluate_dear(Node *node, void *parameters) {
@@ -406,7 +402,7 @@ static void check_cheap(Node *expression) {
 
 Node *fold_constants(Node *expression, ParamListInfo parameters) {
     check_cheap(expression);
-    return evaluated(with_words(with_values(expression, parameters), nullptr));
+    return evaluate_constants(with_words(with_values(expression, parameters), nullptr));
 }
 
 } // namespace dp::query
