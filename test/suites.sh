@@ -131,6 +131,11 @@ run_questions() {
     on_server -- python3 test/questions/run.py
 }
 
+# Lists of derived groups against all values that are permitted: no part of make test, as some kinds show impossible groups.
+run_groups() {
+    on_server -- python3 test/groups/run.py
+}
+
 # Several charges in one commit, by a library that is built for this alone.
 run_batch() {
     make_here -s -j"$(nproc)" "${build_options[@]}" build/batch/batch.so && on_server -- python3 test/batch/run.py
@@ -169,6 +174,7 @@ run_suite() {
         greybox) run_greybox ;;
         neighbours) run_neighbours ;;
         seeded) run_seeded ;;
+        groups) run_groups ;;
         questions) run_questions ;;
         citus) run_citus ;;
         batch) run_batch ;;

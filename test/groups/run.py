@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Lists of groups that follow from expressions (doc/analyst.md, Groups), against SELECT DISTINCT over all values that the columns may
+have by type, bounds and declared groups. Against the server that PG* points to, where this tree is installed.
+
+Epsilon is small: the noise of a group in which nobody can be is not 0, so that the group stands out as one with people would. At a
+large epsilon it is 0, like that of a group in which nobody is, and nobody asks whether it may be there.
+
+Of each kind (a name, keys, a condition) two things must hold, one line of TAP each:
+
+  * no group is shown that no permitted row could be in;
+  * each group that a permitted row could be in is shown.
+
+The table has few rows: groups must not depend on them. Discovered groups are refused, since the policy has no delta.
+"""
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+for folder in ("attacks", "blackbox"):
+    sys.path.insert(0, str(HERE.parent / folder))
+
+from libpq import Connection  # noqa: E402
+from tap import Tap  # noqa: E402
+
+DATABASE, ROLE = "regress_dp_groups", "regress_dp_grouper"
+
+# All values that a row within what is declared may have. Of numeric and floating-point columns every eighth and the ends.
+COLUMNS = {
+    "age": ("integer NOT NULL", "generate_series(0, 99)", "dp_set_bounds('t', 'age', 0, 99)"),
+    "steps": ("integer", "generate_series(-3, 12)", "dp_set_bounds('t', 'steps', -3, 12)"),
+    "cost": ("numeric", "SELECT i / 8.0 FROM generate_series(0, 800) i", "dp_set_bounds('t', 'cost', 0, 100)"),
+    "weight": ("float8", "SELECT i / 8.0 FROM generate_series(-16, 80) i", "dp_set_bounds('t', 'weight', -2, 10)"),
+    "ward": ("text NOT NULL", "unnest('{icu,Surgery,gp}'::text[])", "dp_set_groups('t', 'ward', '{icu,Surgery,gp}')"),
+    "sex": ("text", "unnest('{f,m,NULL}'::text[])", "dp_set_groups('t', 'sex', '{f,m,NULL}')"),
+    "mood": ("mood", "unnest(enum_range(NULL::mood))", ""),
+    "sure": ("boolean NOT NULL", "unnest('{t,f}'::boolean[])", ""),
+    "smoker": ("boolean", "unnest('{t,f}'::boolean[])", ""),
+    "born": ("date NOT NULL", "SELECT d::date FROM generate_series(timestamp '1999-11-20', '2001-02-10', '1 day') d",
+             "dp_set_bounds('t', 'born', date '1999-11-20', date '2001-02-10')"),
+    "came": ("timestamp NOT NULL", "generate_series(timestamp '2025-01-05 06:00', '2025-03-15 18:00', '30 min')",
+             "dp_set_bounds('t', 'came', timestamp '2025-01-05 06:00', timestamp '2025-03-15 18:00')"),
+}
+
+# Name; keys; condition. The columns that are named make the grid.
+KINDS = (
+    ("a column", "ward", ""), ("a column with NULL", "sex", ""), ("enum", "mood", ""), ("boolean", "sure", ""), ("boolean with NULL", "smoker", ""),
+    ("two columns", "ward, sure", ""), ("condition", "age >= 65", ""), ("condition with NULL", "steps > 3", ""),
+    ("condition that always holds", "age >= 0", ""), ("condition that never holds", "age > 200", ""), ("condition of declared groups", "ward = 'gone'", ""),
+    ("IS NULL of a column that is not", "age IS NULL", ""), ("IN of declared groups", "ward IN ('icu', 'gp')", ""),
+    ("AND of one column", "age > 20 AND age < 10", ""), ("OR of one column", "age > 20 OR age < 30", ""), ("NOT of a boolean", "NOT smoker", ""),
+    ("IS TRUE", "smoker IS TRUE", ""), ("condition of two columns", "age > 50 AND sure", ""),
+    ("CASE", "CASE WHEN age < 18 THEN 'child' ELSE 'adult' END", ""),
+    ("CASE with an arm that nobody reaches", "CASE WHEN age < 18 THEN 'child' WHEN age < 10 THEN 'infant' ELSE 'adult' END", ""),
+    ("CASE with an arm beyond the bounds", "CASE WHEN age < 18 THEN 'child' WHEN age < 150 THEN 'adult' ELSE 'old' END", ""),
+    ("CASE without ELSE", "CASE WHEN steps < 5 THEN 'few' WHEN steps < 9 THEN 'some' END", ""),
+    ("CASE of all declared groups without ELSE", "CASE ward WHEN 'icu' THEN 1 WHEN 'gp' THEN 2 WHEN 'Surgery' THEN 3 END", ""),
+    ("CASE of other columns", "CASE WHEN sure THEN ward ELSE 'none' END", ""), ("CASE around a boolean", "CASE WHEN sure THEN smoker END", ""),
+    ("width_bucket", "width_bucket(age, 0, 100, 4)", ""), ("width_bucket of a numeric", "width_bucket(cost, 0, 100, 4)", ""),
+    ("width_bucket within the bounds", "width_bucket(age, 20, 60, 4)", ""), ("width_bucket below the bounds", "width_bucket(age, -100, 100, 8)", ""),
+    ("width_bucket with NULL", "width_bucket(steps, -3, 12, 3)", ""),
+    ("extract month of two months", "extract(month FROM came)", ""), ("extract month of a year", "extract(month FROM born)", ""),
+    ("extract year", "extract(year FROM born)", ""), ("extract quarter", "extract(quarter FROM came)", ""), ("extract dow", "extract(dow FROM came)", ""),
+    ("extract hour of a timestamp", "extract(hour FROM came)", ""), ("extract minute", "extract(minute FROM came)", ""), ("extract hour of a date", "extract(hour FROM born::timestamp)", ""),
+    ("extract day", "extract(day FROM born)", ""), ("extract week", "extract(week FROM came)", ""), ("extract doy", "extract(doy FROM came)", ""),
+    ("extract century", "extract(century FROM born)", ""), ("date_trunc month", "date_trunc('month', came)", ""), ("date_trunc week", "date_trunc('week', came)", ""),
+    ("date_trunc year of a date", "date_trunc('year', born)", ""), ("date_bin", "date_bin('7 days', came, timestamp '2001-01-01')", ""), ("cast to date", "came::date", ""),
+    ("month as a text", "to_char(born, 'YYYY-MM')", ""), ("month of a day", "to_char(came::date, 'MM')", ""),
+    ("upper", "upper(ward)", ""), ("left", "left(ward, 1)", ""), ("concatenation", "ward || sex", ""), ("coalesce", "coalesce(sex, 'none')", ""),
+    ("coalesce of what is never NULL", "coalesce(ward, 'none')", ""), ("nullif", "nullif(ward, 'icu')", ""), ("nullif of no group", "nullif(ward, 'gone')", ""),
+    ("a text of an enum", "mood::text", ""), ("a number of a boolean", "sure::int", ""), ("division", "age / 10", ""), ("remainder", "age % 7", ""),
+    ("product", "steps * steps", ""), ("abs", "abs(steps)", ""), ("sum of two columns", "steps + age / 50", ""), ("least and greatest", "least(greatest(steps, 0), 5)", ""),
+    ("floor of a numeric", "floor(cost / 10)", ""), ("rounded numeric", "round(cost, -1)", ""), ("floor of a float", "floor(weight)", ""), ("truncated float", "trunc(weight / 5)", ""),
+    ("length", "length(ward)", ""), ("two expressions of one column", "age / 10, age >= 65", ""), ("a column and what is made of it", "ward, upper(ward)", ""),
+    ("CASE and its condition", "CASE WHEN age < 18 THEN 'child' ELSE 'adult' END, age < 18", ""), ("month and quarter", "extract(month FROM born), extract(quarter FROM born)", ""),
+    ("year and month", "extract(year FROM born), extract(month FROM born)", ""), ("month and its text", "date_trunc('month', came), to_char(came::date, 'MM')", ""),
+    ("WHERE on a declared column", "ward", "ward <> 'gp'"), ("WHERE on the expression", "age / 10", "age / 10 < 5"), ("WHERE on the column of the expression", "age / 10", "age < 50"),
+    ("WHERE BETWEEN on the column", "age / 10", "age BETWEEN 20 AND 39"), ("WHERE on the column of CASE", "CASE WHEN age < 18 THEN 'child' ELSE 'adult' END", "age >= 18"),
+    ("WHERE on the column of a condition", "age >= 65", "age < 65"), ("WHERE of days on a month", "date_trunc('month', came)", "came < timestamp '2025-02-01'"),
+    ("WHERE of days on extract", "extract(month FROM born)", "born >= date '2001-01-01'"), ("WHERE on width_bucket's column", "width_bucket(age, 0, 100, 4)", "age < 25"),
+    ("WHERE on one of two keys", "ward, sure", "sure"), ("WHERE IS NOT NULL", "sex", "sex IS NOT NULL"), ("WHERE IS NOT NULL below", "upper(sex)", "sex IS NOT NULL"),
+    ("WHERE that makes NULL impossible", "steps > 3", "steps < 5"), ("WHERE on another column", "ward", "age > 50"), ("WHERE that ties two keys", "ward, sex", "ward = 'icu' OR sex = 'f'"),
+    ("ROLLUP", "ROLLUP (ward, upper(ward))", ""),
+)
+
+
+def prepare():
+    postgres = Connection(dbname="postgres")
+    postgres.send(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
+    postgres.send(f"DROP ROLE IF EXISTS {ROLE}")
+    postgres.must(f"CREATE ROLE {ROLE}")
+    postgres.must(f"CREATE DATABASE {DATABASE} TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'")
+    postgres.must(f"ALTER DATABASE {DATABASE} SET session_preload_libraries = 'dp_rdr'")
+    postgres.close()
+    owner = Connection(dbname=DATABASE)
+    owner.must("CREATE EXTENSION dp_rdr; CREATE TYPE mood AS ENUM ('low', 'fair', 'high')")
+    owner.must(f"CREATE TABLE t ({', '.join(f'{name} {type_}' for name, (type_, _, _) in COLUMNS.items())})")
+    owner.must("INSERT INTO t VALUES (40, NULL, 12.5, 1, 'icu', 'f', 'low', true, NULL, '2000-05-05', '2025-02-02 12:00')")
+    owner.must("SELECT dp_protect('t', 't_dp')")
+    for _, _, declared in COLUMNS.values():
+        owner.must(f"SELECT {declared}" if declared else "SELECT")
+    owner.must("SELECT dp_set_odometer('t', 'none')")
+    owner.must(f"SELECT dp_grant('t_dp', '{ROLE}', tau => 0, candidates => '{{0.001}}', epsilon_max => 0.001)")
+    analyst = Connection(dbname=DATABASE)
+    analyst.must(f"SET ROLE {ROLE}")
+    return owner, analyst
+
+
+def grid(text):
+    """A sub-SELECT of all permitted rows, as far as these columns go."""
+    words = "".join(c if c.isalnum() or c == "_" else " " for c in text).split()
+    named = [name for name in COLUMNS if name in words]
+    parts = []
+    for name in named:
+        type_, values, _ = COLUMNS[name]
+        values = values if values.startswith("SELECT") else f"SELECT {values}"
+        null = "" if "NOT NULL" in type_ else " UNION SELECT NULL"
+        parts.append(f"({values}{null}) of_{name} ({name})")
+    return ", ".join(parts)
+
+
+def query(keys, condition, source):
+    texts = keys[len("ROLLUP ("):-1] if keys.startswith("ROLLUP") else keys
+    where = f" WHERE {condition}" if condition else ""
+    return f"SELECT {texts}, count(*) FROM {source}{where} GROUP BY {keys}"
+
+
+def check(owner, analyst, keys, condition):
+    """Groups that are shown and cannot be; that can be and are not shown; why it was refused."""
+    reply = analyst.send(query(keys, condition, "t_dp"))
+    if reply.sqlstate():
+        return [], [], f"{reply.sqlstate()} {reply.results[-1].field('M')}"
+    shown = {row[:-1] for row in reply.results[-1].rows}
+    possible = {row[:-1] for row in owner.must(query(keys, condition, grid(keys + " " + condition)))}
+    return sorted(shown - possible, key=str), sorted(possible - shown, key=str), ""
+
+
+def some(groups):
+    return ", ".join(str(group) for group in groups[:8]) + (f" and {len(groups) - 8} more" if len(groups) > 8 else "")
+
+
+def main():
+    owner, analyst = prepare()
+    tap, impossible, refused = Tap(), [], []
+    for name, keys, condition in KINDS:
+        cannot, lacking, error = check(owner, analyst, keys, condition)
+        of = f"{name}: GROUP BY {keys}" + (f", WHERE {condition}" if condition else "")
+        if error:
+            refused.append(f"{of}: {error}")
+            continue
+        tap.report(f"{of}: each group that is shown can be", [f"{len(cannot)} cannot: {some(cannot)}"] if cannot else [])
+        tap.report(f"{of}: each group that can be is shown", [f"{len(lacking)} are not: {some(lacking)}"] if lacking else [])
+        impossible += [name] * bool(cannot)
+    for line in refused:
+        print(f"# refused: {line}")
+    print(f"# impossible groups: {', '.join(impossible) or 'none'} ({len(impossible)} of {len(KINDS)} kinds)")
+    print(f"1..{tap.count}")
+    return 1 if tap.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
