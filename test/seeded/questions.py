@@ -47,7 +47,7 @@ class Source(NamedTuple):
 
 def on(rng, a, x, b, y):
     """At times an equality is forgotten: such a question should be refused, and must keep its claim if it is not."""
-    pairs = LINKS[x, y][:-1 if rng.random() < 0.04 else None]
+    pairs = LINKS[x, y][:-1 if rng.random() < 0.12 else None]
     return " AND ".join(f"{a}.{p} = {b}.{q}" for p, q in pairs) or "true"
 
 

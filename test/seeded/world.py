@@ -11,6 +11,8 @@ GROUPS, STRAYS, DISCOVERED, ZONES = ("a", "b", "c"), ("z", None), ("p", "q", "r"
 BOUNDS = {"v": (-6, 10), "w": (-8, 8), "x": ("-2.5", "4")}
 COMMON = "g text, d text, m boolean, v integer, w integer, x numeric, zone text, u integer"
 
+SPARSE = "WITH (fillfactor = 10)"  # several pages, which parallel workers share
+
 PARTITIONS = """
 CREATE TABLE visit_a PARTITION OF visit FOR VALUES FROM (1) TO (7);
 CREATE TABLE visit_b PARTITION OF visit FOR VALUES FROM (7) TO (13) PARTITION BY LIST (month);
@@ -109,12 +111,12 @@ class World:
 
     def create(self):
         unit = "site {}, nr {}".format(*self.types)
-        yield f"CREATE TABLE person ({unit}, {COMMON}, PRIMARY KEY (site, nr))"
+        yield f"CREATE TABLE person ({unit}, {COMMON}, PRIMARY KEY (site, nr)) {SPARSE}"
         yield f"CREATE TABLE visit (id integer, {unit}, month integer NOT NULL, {COMMON}) PARTITION BY RANGE (month)"
         yield PARTITIONS
-        yield f"CREATE TABLE orders (id integer PRIMARY KEY, {unit}, {COMMON})"
-        yield f"CREATE TABLE item (id integer PRIMARY KEY, order_id integer, {COMMON})"
-        yield f"CREATE TABLE part (item_id integer, {COMMON}); CREATE TABLE remark (item_id integer, {COMMON})"
+        yield f"CREATE TABLE orders (id integer PRIMARY KEY, {unit}, {COMMON}) {SPARSE}"
+        yield f"CREATE TABLE item (id integer PRIMARY KEY, order_id integer, {COMMON}) {SPARSE}"
+        yield f"CREATE TABLE part (item_id integer, {COMMON}) {SPARSE}; CREATE TABLE remark (item_id integer, {COMMON}) {SPARSE}"
         yield "SELECT dp_protect('person', 'person_dp', unit => 'site, nr')"
         ways = {"visit": "site, nr -> person(site, nr)", "orders": "site, nr -> person(site, nr)", "item": "order_id -> orders(id)",
                 "part": "item_id -> item(id)", "remark": "item_id -> item(id)"}
