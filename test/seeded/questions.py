@@ -46,9 +46,11 @@ class Source(NamedTuple):
 
 
 def on(rng, a, x, b, y):
-    """At times an equality is forgotten: such a question should be refused, and must keep its claim if it is not."""
-    pairs = LINKS[x, y][:-1 if rng.random() < 0.12 else None]
-    return " AND ".join(f"{a}.{p} = {b}.{q}" for p, q in pairs) or "true"
+    """At times another equality stands in the place of the last: such a question should be refused, and keep its claim if it is not."""
+    texts = [f"{a}.{p} = {b}.{q}" for p, q in LINKS[x, y]]
+    if rng.random() < 0.12:
+        texts[-1] = f"{a}.w = {b}.w"
+    return " AND ".join(texts)
 
 
 def one_table(rng):
