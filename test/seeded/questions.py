@@ -131,7 +131,10 @@ def make_keys(rng, source, tests):
             (f"CASE WHEN {a}.w > 3 THEN 'more' WHEN {a}.g = 'a' THEN 'less' ELSE 'other' END", "text", True)]
     pool += [(f"{alias}.{column}", KEY_TYPES[column], True) for alias, column in public] * 3
     pool += [(test, "boolean", True) for test in tests] * 2
-    return rng.sample(pool, rng.choice((0, 1, 1, 1, 2)))
+    keys = rng.sample(pool, rng.choice((0, 1, 1, 1, 2)))
+    # Discovered groups draw noise in turn: each must have a light person, or those behind one that is gone would draw another's.
+    alone = [key for key in keys if not key[2]]
+    return alone or keys
 
 
 def make_rows_question(rng):
