@@ -38,6 +38,7 @@ from server import Server  # noqa: E402
 from tap import Tap  # noqa: E402
 from world import POLICIES, World, make_databases  # noqa: E402
 
+WORLDS_OF_SERVER = 8  # of seven databases each; more than 64 may not use restricted views at a time
 LEDGER = "SELECT kind, epsilon, delta_noise, delta_groups, mechanism, parameters FROM dp_rdr.ledger WHERE id > {} ORDER BY id"
 EXPLAIN = "SELECT DISTINCT leaf, epsilon, max_rows, max_groups FROM dp_explain($e${}$e${}) ORDER BY leaf"
 
@@ -258,12 +259,13 @@ def main():
     arguments = parser.parse_args()
     print(f"# seed {arguments.seed}")
     rng, tap, refused = random.Random(arguments.seed), Tap(), []
-    server = Server()
-    try:
-        for at in range(arguments.worlds):
-            run_world(server, rng, at, arguments.questions, tap, refused)
-    finally:
-        server.stop()
+    for at in range(0, arguments.worlds, WORLDS_OF_SERVER):
+        server = Server()
+        try:
+            for number_of_world in range(min(WORLDS_OF_SERVER, arguments.worlds - at)):
+                run_world(server, rng, number_of_world, arguments.questions, tap, refused)
+        finally:
+            server.stop()
     asked = arguments.worlds * arguments.questions
     few = len(refused) > asked / 4
     tap.report(f"{asked - len(refused)} questions of {asked} were answered", refused[:20] if few else [])
