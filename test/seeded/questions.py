@@ -1,4 +1,5 @@
 """Made-up questions about the tables of a world, and by how much one person may move each of their numbers."""
+import re
 from typing import NamedTuple
 
 from world import OF_UNIT, TABLES
@@ -39,6 +40,10 @@ class Question(NamedTuple):
     thresholded: bool
 
 
+    def is_of_strangers(self):
+        return re.search(r"\w\.w = \w\.w", self.sql) is not None
+
+
 class Source(NamedTuple):
     text: str
     tables: dict  # by alias; public ones too
@@ -46,9 +51,9 @@ class Source(NamedTuple):
 
 
 def on(rng, a, x, b, y):
-    """At times another equality stands in the place of the last: such a question should be refused, and keep its claim if it is not."""
+    """At times another equality stands in the place of the last, which brings rows of different people together."""
     texts = [f"{a}.{p} = {b}.{q}" for p, q in LINKS[x, y]]
-    if rng.random() < 0.12:
+    if rng.random() < 0.08:
         texts[-1] = f"{a}.w = {b}.w"
     return " AND ".join(texts)
 
@@ -212,3 +217,17 @@ def make_percentile_question(rng):
 
 def make_question(rng):
     return rng.choice((make_rows_question,) * 6 + (make_unit_question, make_unit_question, make_percentile_question))(rng)
+
+
+# With an equality forgotten in each place where one may be: all are refused.
+STRANGERS = (
+    "visit_dp a JOIN person_dp b ON a.site = b.site AND a.w = b.w", "orders_dp a LEFT JOIN visit_dp b ON a.site = b.site AND a.w = b.w",
+    "part_dp a JOIN remark_dp b ON a.w = b.w", "person_dp a WHERE EXISTS (SELECT FROM visit_dp e WHERE e.site = a.site AND e.w = a.w)",
+    "person_dp a WHERE EXISTS (SELECT FROM orders_dp e JOIN item_dp f ON e.w = f.w WHERE e.site = a.site AND e.nr = a.nr)",
+    "orders_dp a WHERE EXISTS (SELECT FROM item_dp e JOIN remark_dp f ON e.id = f.item_id WHERE e.w = a.w)",
+)
+
+
+def questions_of_strangers():
+    for source in STRANGERS:
+        yield Question(f"SELECT count(*) FROM {source}", "seeded_exact", 0, (Output("count(*)", "bigint", "rows"),), False)
