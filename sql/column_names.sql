@@ -101,11 +101,12 @@ SELECT abs(:dp - :truth) < 6 AS of_the_second;
 -- ---------------------------------------------------------------------------------------------------------------------
 
 -- The columns of a unit have the names that they have in its table, also those that the records have of their own.
-CREATE TABLE stay (kept integer NOT NULL, groups integer NOT NULL, wing text NOT NULL);
-INSERT INTO stay SELECT i, 100 + i % 3, (ARRAY['a', 'b'])[1 + i % 2] FROM generate_series(1, 6) i, generate_series(1, 2);
-SELECT dp_protect('stay', 'stay_dp', unit => 'kept, groups', max_rows => 2), dp_set_groups('stay', 'wing', '{a,b}');
+CREATE TABLE sojourn (kept integer NOT NULL, groups integer NOT NULL, wing text NOT NULL);
+INSERT INTO sojourn SELECT i, 100 + i % 3, (ARRAY['a', 'b'])[1 + i % 2] FROM generate_series(1, 6) i, generate_series(1, 2);
+SELECT dp_protect('sojourn', 'sojourn_dp', unit => 'kept, groups', max_rows => 2), dp_set_groups('sojourn', 'wing', '{a,b}');
 SELECT (record ->> 'kept')::int AS kept, (record ->> 'groups')::int AS groups, record -> 'kept_2' AS brought, record -> 'groups_2' AS groups_of_it
-FROM dp_risk_records('SELECT wing, count(*) FROM stay_dp GROUP BY wing', 1)
-EXCEPT SELECT kept, groups, to_jsonb(least(count(*), 2) / 2.0), to_jsonb(count(DISTINCT wing)) FROM stay GROUP BY kept, groups;
-SELECT count(*) FROM dp_risk_records('SELECT wing, count(*) FROM stay_dp GROUP BY wing', 1);
-DROP FUNCTION found(text, numeric, numeric), differences, selected, hint_of;
+FROM dp_risk_records('SELECT wing, count(*) FROM sojourn_dp GROUP BY wing', 1)
+EXCEPT SELECT kept, groups, to_jsonb(least(count(*), 2) / 2.0), to_jsonb(count(DISTINCT wing)) FROM sojourn GROUP BY kept, groups;
+SELECT count(*) FROM dp_risk_records('SELECT wing, count(*) FROM sojourn_dp GROUP BY wing', 1);
+DROP FUNCTION found, differences, selected, hint_of;
+RESET SESSION AUTHORIZATION;

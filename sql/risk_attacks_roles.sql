@@ -136,3 +136,5 @@ SET SESSION AUTHORIZATION had_owner;
 SELECT attempt('SELECT dp_grant(''quay_dp'', ''had_annie'', profile => dp_profile(''constant'', relative => 3), epsilon_max => 0.5)');
 RESET SESSION AUTHORIZATION;
 ALTER ROLE had_annie RENAME TO had_ann;
+DROP FUNCTION hold, compared, best_attack;
+DROP TABLE in_hand;
