@@ -41,16 +41,17 @@ struct Conversation {
 
 [[noreturn]] static void refuse_lost(Loss loss) {
     if (loss == Loss::uncharged)
-        ereport(ERROR,
-                (errcode(ERRCODE_CANNOT_CONNECT_NOW), errmsg("no answer is released"),
-                 errdetail("The background worker that had the request has ended. Nothing was charged."), errhint("Ask again.")));
-    ereport(ERROR,
-            (errcode(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN), errmsg("no answer is released"),
-             loss == Loss::charged
-                 ? errdetail("The background worker that had the request has ended. What was charged stays.")
-                 : errdetail("The background worker that had the request has ended while it was charged. It is not known "
-                             "whether the charge was committed."),
-             errhint("The controller sees in the ledger what was charged. Ask again.")));
+        ereport(ERROR, (errcode(ERRCODE_CANNOT_CONNECT_NOW), errmsg("no answer is released"),
+                        errdetail("The background worker that had the request has ended. Nothing was charged."),
+                        errhint("Ask again.")));
+    ereport(
+        ERROR,
+        (errcode(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN), errmsg("no answer is released"),
+         loss == Loss::charged
+             ? errdetail("The background worker that had the request has ended. What was charged stays.")
+             : errdetail("The background worker that had the request has ended while it was charged. It is not known "
+                         "whether the charge was committed."),
+         errhint("The controller sees in the ledger what was charged. Ask again.")));
     pg_unreachable();
 }
 
@@ -274,8 +275,7 @@ release::Settled approve(const release::Approval &approval, const catalog::Asker
     border::Writer writer = border::Writer::begin();
     write_approval(&writer, approval);
     Received received = {};
-    converse(Kind::approve, approver, InvalidOid, writer.bytes,
-             [&](Conversation *talk) { received = receive(talk); });
+    converse(Kind::approve, approver, InvalidOid, writer.bytes, [&](Conversation *talk) { received = receive(talk); });
     if (received.reply != Reply::done)
         refuse(&received);
     return received.block.take<release::Settled>();
@@ -285,8 +285,7 @@ int choose_limit(const release::LimitWish &wish, const catalog::Asker &asker) {
     border::Writer writer = border::Writer::begin();
     write_wish(&writer, wish);
     Received received = {};
-    converse(Kind::limit, asker, wish.view, writer.bytes,
-             [&](Conversation *talk) { received = receive(talk); });
+    converse(Kind::limit, asker, wish.view, writer.bytes, [&](Conversation *talk) { received = receive(talk); });
     if (received.reply != Reply::done)
         refuse(&received);
     return received.block.take<int>();

@@ -119,10 +119,11 @@ static DatabaseEntry *take_unused(Directory *directory) {
             entry = DatabaseEntry{};
             return &entry;
         }
-    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-                    errmsg("more than %d databases use restricted views at the same time", max_databases),
-                    errdetail("Nothing was charged."),
-                    errhint("Ask again when the background workers of one of them have had nothing to do for a minute.")));
+    ereport(ERROR,
+            (errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+             errmsg("more than %d databases use restricted views at the same time", max_databases),
+             errdetail("Nothing was charged."),
+             errhint("Ask again when the background workers of one of them have had nothing to do for a minute.")));
     pg_unreachable();
 }
 

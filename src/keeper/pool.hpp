@@ -61,8 +61,8 @@ struct Slot {
     // The request, then the answer, part by part: the client takes one, the keeper writes the next.
     dsa_pointer buffer;
     Size capacity, filled;
-    bool last;  // no other part follows
-    bool taken; // the client has what was there
+    bool last;       // no other part follows
+    bool taken;      // the client has what was there
     bool locked;     // it was put or given back because of a lock
     bool committing; // its charge is being committed
     Loss lost;       // nothing follows, not even what is in the buffer

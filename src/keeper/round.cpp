@@ -109,10 +109,10 @@ static void close_request(Request *request) {
 static void show_activity(const Request *request) {
     const char *login = GetUserNameFromId(pool()->slots[request->slot].login, true);
     login = login == nullptr ? "a role that is gone" : quote_identifier(login);
-    pgstat_report_activity(STATE_RUNNING,
-                           request->question == nullptr
-                               ? psprintf("dp_rdr: preparing for %s", login)
-                               : psprintf("dp_rdr: reading for %s on %s", login, request->question->settings->view_name));
+    pgstat_report_activity(
+        STATE_RUNNING, request->question == nullptr
+                           ? psprintf("dp_rdr: preparing for %s", login)
+                           : psprintf("dp_rdr: reading for %s on %s", login, request->question->settings->view_name));
 }
 
 // A transaction of the request's own, as who asks. An error is returned, and what the transaction did is gone. It is undone
@@ -859,8 +859,8 @@ static bool pay_the_rest(Request *request) {
 // Reads the rows. What was charged stays, whatever happens here.
 static void answer_limit(Request *request) {
     int limit = 0;
-    ErrorData *error =
-        in_transaction(request, behind_charge, 0, [&] { limit = release::choose_limit(request->question, *request->wish); });
+    ErrorData *error = in_transaction(request, behind_charge, 0,
+                                      [&] { limit = release::choose_limit(request->question, *request->wish); });
     if (error != nullptr) {
         reply_error(request, behind_charge_of(request, error));
         return;
@@ -924,7 +924,8 @@ static Request *resume(int slot) {
     if (error == nullptr && same)
         return request;
     bool locked = error != nullptr && is_locked(error);
-    bool waits = locked && !TimestampDifferenceExceeds(pool()->slots[slot].since, GetCurrentTimestamp(), behind_charge_ms);
+    bool waits =
+        locked && !TimestampDifferenceExceeds(pool()->slots[slot].since, GetCurrentTimestamp(), behind_charge_ms);
     if (waits || (pool()->slots[slot].charger >= 0 && pool()->slots[slot].charger != this_keeper()))
         give_back_charged(slot, locked);
     else

@@ -5,9 +5,10 @@ namespace dp::rows {
 // What has no file is read by a page that fails: better before anything is charged.
 static void check_file(Relation relation) {
     if (RELKIND_HAS_STORAGE(relation->rd_rel->relkind) && !smgrexists(RelationGetSmgr(relation), MAIN_FORKNUM))
-        ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FILE),
-                        errmsg("the file of relation \"%s\" is not there", RelationGetRelationName(relation)),
-                        errdetail("Nothing was charged."), errhint("The administrator should look at its tablespace.")));
+        ereport(ERROR,
+                (errcode(ERRCODE_UNDEFINED_FILE),
+                 errmsg("the file of relation \"%s\" is not there", RelationGetRelationName(relation)),
+                 errdetail("Nothing was charged."), errhint("The administrator should look at its tablespace.")));
 }
 
 static Relation open_checked(Oid oid, List **opened) {

@@ -68,9 +68,9 @@ static int copy_queue(Queued *queue) {
 }
 
 static void put_queued(ReturnSetInfo *result, const Queued &queued) {
-    Datum values[6] = {Int32GetDatum(queued.client),         ObjectIdGetDatum(queued.login),
-                       ObjectIdGetDatum(queued.relation),    CStringGetTextDatum(name_of(queued.state)),
-                       Int32GetDatum(queued.keeper),         TimestampTzGetDatum(queued.since)};
+    Datum values[6] = {Int32GetDatum(queued.client),      ObjectIdGetDatum(queued.login),
+                       ObjectIdGetDatum(queued.relation), CStringGetTextDatum(name_of(queued.state)),
+                       Int32GetDatum(queued.keeper),      TimestampTzGetDatum(queued.since)};
     bool nulls[6] = {queued.client == 0, false, !OidIsValid(queued.relation), false, queued.keeper == 0, false};
     tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
