@@ -88,14 +88,16 @@ run_beside() {
         on_server -o "shared_preload_libraries=$libraries,dp_rdr" "${settings[@]}" -- test/beside/run "$@"
 }
 
-# All files but two, for each statement that pgaudit logs. Left out are what dp_audit says of such settings, and a file that
-# auto_explain makes take minutes.
+# The files of sql/ but for those that match, while pgaudit logs every statement. No file is tried that tells what dp_audit says of
+# such settings, nor one that auto_explain makes take minutes.
 run_sql_beside() {
     local files
     mapfile -t files < <(find "$tree/sql" -name '*.sql' -printf '%f\n' | sed 's/\.sql$//' | LC_ALL=C sort |
-        grep -Evx 'setup|audit|caller_settings')
+        grep -Evx "setup|audit|caller_settings|$1")
     run_beside pgaudit.log=all "${files[@]}"
 }
+# That take long, and meet no other hooks than files which are tried.
+long_beside='total|differential|leave_one_out|groups_memory|memory_limits|risk_(family|groups|memory)'
 
 # pgaudit asks for permissions on behalf of a role, and logs nothing else.
 run_sql_beside_role() {
@@ -180,7 +182,7 @@ run_suite() {
         batch) run_batch ;;
         beside)
             # shellcheck disable=SC2086
-            if [ -n "$part" ]; then run_beside pgaudit.log=all ${part//+/ }; else run_sql_beside; fi
+            if [ -n "$part" ]; then run_beside pgaudit.log=all ${part//+/ }; else run_sql_beside none; fi
             ;;
         blackbox) on_server -- python3 test/blackbox/run.py ;;
         *) die "no suite is called $name" ;;
