@@ -338,7 +338,7 @@ CREATE TABLE told (domain integer, role_name text, epsilon numeric);
 GRANT INSERT, SELECT ON told TO PUBLIC;
 CREATE PROCEDURE history(round integer, tables integer, INOUT said text DEFAULT NULL) LANGUAGE plpgsql AS $$
 DECLARE
-    name text;
+    it text;
     e numeric;
     who text;
     root integer[] := (SELECT array_agg(i) FROM generate_series(1, tables) i);
@@ -376,14 +376,14 @@ BEGIN
     END LOOP;
     RESET ROLE;
     FOR i IN 1 .. tables LOOP
-        name := format('r%s_%s', round, i);
-        wrong := wrong + (SELECT count(*) FROM dp_odometer(name) o WHERE account = 'public' AND (o.epsilon, o.releases) <>
+        it := format('r%s_%s', round, i);
+        wrong := wrong + (SELECT count(*) FROM dp_odometer(it) o WHERE account = 'public' AND (o.epsilon, o.releases) <>
             (SELECT coalesce(sum(epsilon), 0), count(*) FROM told WHERE domain / 100 = round AND root[domain % 100] = root[i]));
         wrong := wrong + (SELECT count(*) FROM (SELECT role_name, sum(epsilon) AS epsilon FROM told
             WHERE domain / 100 = round AND root[domain % 100] = root[i] GROUP BY 1) x
             WHERE NOT EXISTS (SELECT FROM dp_rdr.odometer_share s JOIN dp_rdr.protected_table t ON t.domain = s.id
-                              WHERE t.relation = name::regclass AND s.grantee = x.role_name AND s.public_epsilon = x.epsilon));
-        wrong := wrong + CASE WHEN dp_verify_ledger(name) THEN 0 ELSE 1 END;
+                              WHERE t.relation = it::regclass AND s.grantee = x.role_name AND s.public_epsilon = x.epsilon));
+        wrong := wrong + CASE WHEN dp_verify_ledger(it) THEN 0 ELSE 1 END;
     END LOOP;
     said := format('%s wrong, domains: %s', wrong, root);
 END $$;
