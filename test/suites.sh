@@ -66,8 +66,8 @@ run_sql() {
 # Beside other extensions, and a library whose hooks demand what theirs may: files of sql/ by a server that has loaded all of
 # them. Debian has them for its own version of PostgreSQL; of others those are loaded that are there.
 beside_libraries=(pgaudit pg_cron hypopg set_user plpgsql_check pg_stat_statements pg_stat_kcache pg_qualstats auto_explain)
-if [ "$pg_version" = 15 ]; then
-    extra_packages+=(postgresql-15-{pgaudit,cron,hypopg,pg-qualstats,pg-stat-kcache,set-user,plpgsql-check})
+if [ "${pg_version:-}" = 15 ]; then
+    extra_packages+=(postgresql-15-{pgaudit,repack,cron,hypopg,pg-qualstats,pg-stat-kcache,set-user,plpgsql-check})
 fi
 
 # run_beside audited file...: pgaudit.NAME=VALUE says what pgaudit is to log.
