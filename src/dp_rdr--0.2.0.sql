@@ -286,8 +286,9 @@ CREATE TABLE dp_rdr.odometer_share (
 );
 COMMENT ON TABLE dp_rdr.odometer_share IS 'running totals of every protected table by the grantee of the policy';
 
+-- No index has the id first: whatever is looked for is of one table, and would be led through the rows of others.
 CREATE TABLE dp_rdr.ledger_row (
-    id              bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    id              bigint GENERATED ALWAYS AS IDENTITY,
     table_id        uuid NOT NULL,                -- privacy_domain.id
     at              timestamptz NOT NULL,
     relation        text NOT NULL,
@@ -320,9 +321,9 @@ CREATE TABLE dp_rdr.ledger_row (
     basis           text NOT NULL DEFAULT 'epsilon', -- or rho: which sum the charge has moved
     epoch           integer NOT NULL DEFAULT 0,      -- of the odometer
     grantee_oid     oid NOT NULL DEFAULT 0,          -- as numbers: a role that is renamed has had what it had
-    session_oid     oid NOT NULL DEFAULT 0
+    session_oid     oid NOT NULL DEFAULT 0,
+    PRIMARY KEY (table_id, id)
 );
-CREATE INDEX ledger_row_table_id_idx ON dp_rdr.ledger_row (table_id, id);
 CREATE INDEX ledger_row_relation_idx ON dp_rdr.ledger_row (relation, table_id);
 CREATE INDEX ledger_row_join_idx ON dp_rdr.ledger_row (table_id, id) WHERE kind OPERATOR(pg_catalog.=) 'join';
 COMMENT ON TABLE dp_rdr.ledger_row IS 'every charge, append-only, hash-chained per protected table';

@@ -177,8 +177,8 @@ DP_CALL(dp_own_ledger) {
         return Datum(0);
     }
     add_joined(&shown, reading);
-    put_each("ledger_row", "ledger_row_table_id_idx", reading, shown.own, put, &shown);
-    put_each("ledger_row", "ledger_row_table_id_idx", reading, left_behind(shown, reading), put_if_table_is_own,
+    put_each("ledger_row", "ledger_row_pkey", reading, shown.own, put, &shown);
+    put_each("ledger_row", "ledger_row_pkey", reading, left_behind(shown, reading), put_if_table_is_own,
              &shown);
     return Datum(0);
 }
