@@ -242,7 +242,7 @@ my @changes = (
 	q{ALTER TABLE dp_rdr.policy RENAME COLUMN delta TO delta_of_it},
 	q{ALTER TABLE dp_rdr.column_groups DROP COLUMN column_name; ALTER TABLE dp_rdr.column_groups ADD COLUMN column_name text NOT NULL,
 	  ADD PRIMARY KEY (relation, column_name)},
-	q{ALTER VIEW dp_rdr.ledger RESET (security_barrier)},
+	q{ALTER VIEW dp_rdr.ledger SET (security_barrier)},
 	q{COMMENT ON TABLE dp_rdr.policy IS 'another'},
 	q{COMMENT ON COLUMN dp_rdr.policy.delta IS 'another'},
 	q{CREATE FUNCTION dp_rdr.more() RETURNS integer LANGUAGE sql RETURN 1;

@@ -6,4 +6,4 @@ DROP FUNCTION dp_unset_public(regclass, regclass);
 CREATE FUNCTION dp_unset_public(relation regclass)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_unset_public';
 
-ALTER TABLE dp_rdr.restricted_view DROP COLUMN all_columns;
+ALTER TABLE dp_rdr.restricted_view DROP COLUMN name;

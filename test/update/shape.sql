@@ -106,6 +106,9 @@ SELECT 'type', t.oid::regtype::text,
                                          FROM pg_constraint c WHERE c.contypid = t.oid)))::text
 FROM pg_type t JOIN member m ON m.classid = 'pg_type'::regclass AND m.objid = t.oid
 UNION ALL
+SELECT 'cast', format('%s AS %s', c.castsource::regtype, c.casttarget::regtype), concat_ws(' ', c.castfunc::regproc, c.castcontext, c.castmethod)
+FROM pg_cast c JOIN member m ON m.classid = 'pg_cast'::regclass AND m.objid = c.oid
+UNION ALL
 -- Comments of members and of their columns, constraints and the like.
 SELECT 'comment', pg_describe_object(d.classoid, d.objoid, d.objsubid), d.description
 FROM pg_description d
@@ -124,6 +127,6 @@ FROM pg_extension e, unnest(e.extconfig, e.extcondition) c (relation, condition)
 UNION ALL
 -- Kinds of members that nothing above describes: a line here wants one there.
 SELECT 'not described', m.identity, m.type FROM member m
-WHERE m.classid NOT IN ('pg_namespace'::regclass, 'pg_proc'::regclass, 'pg_class'::regclass, 'pg_type'::regclass);
+WHERE m.classid NOT IN ('pg_namespace'::regclass, 'pg_proc'::regclass, 'pg_class'::regclass, 'pg_type'::regclass, 'pg_cast'::regclass);
 
 SELECT concat_ws(': ', f.kind, f.name, regexp_replace(f.fact, '\s+', ' ', 'g')) FROM fact f ORDER BY 1;
