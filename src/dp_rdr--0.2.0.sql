@@ -416,8 +416,8 @@ CREATE FUNCTION dp_rdr.charges(
     END;
 COMMENT ON FUNCTION dp_rdr.charges(uuid, boolean) IS 'the charges of a domain; those that were verified are added up where they are alike';
 
--- What controllers see of both, of their own tables alone. Functions leave the rest out: a condition in a view would be planned with
--- statistics of all rows and counted by EXPLAIN ANALYZE, together with whatever the caller compares them with (architecture.md, 7.1).
+-- Returns the ledger's rows of the caller's own tables; own_denials(), below, does so for denials. A view's condition would not do:
+-- it is planned with statistics of all rows, and EXPLAIN ANALYZE counts rows that it hides (architecture.md, 7.1).
 CREATE FUNCTION dp_rdr.own_ledger(OUT id bigint, OUT at timestamptz, OUT relation text, OUT view text, OUT role_name text,
                                   OUT session_role text, OUT query text, OUT account text, OUT kind text, OUT algorithm text,
                                   OUT mechanism text, OUT epsilon numeric, OUT epsilon_svt numeric,
@@ -430,7 +430,7 @@ COMMENT ON FUNCTION dp_rdr.own_ledger() IS 'the rows of dp_rdr.ledger';
 CREATE VIEW dp_rdr.ledger AS SELECT l.* FROM dp_rdr.own_ledger() l;
 COMMENT ON VIEW dp_rdr.ledger IS 'every charge on the tables of the current user, append-only';
 
--- Days in UTC. rho: of the noise drawn; what a step or a measurement under zcdp costs is in it alone. What a join has carried was spent before, and so was what an epoch comes to at its end.
+-- Sums up charges by day in UTC. rho: of the noise drawn; a step or a measurement under zcdp is charged there alone. Joins and ends of epochs are left out: their amounts were spent before.
 CREATE VIEW dp_rdr.spending AS
 SELECT l.relation, l.view, pg_catalog.timezone('UTC', l.at)::pg_catalog.date AS day, l.role_name, l.account,
        pg_catalog.count(*) FILTER (WHERE l.kind OPERATOR(pg_catalog.<>)
@@ -1726,8 +1726,8 @@ GRANT EXECUTE ON FUNCTION
     timestamp with time zone), dp_rdr.to_char(timestamp, text), dp_rdr.to_char(timestamp with time zone, text),
     dp_rdr.jsonb_object_field_text(jsonb, text), dp_rdr.jsonb_array_element_text(jsonb, integer) TO PUBLIC;
 
--- Dumped with the database, one call a statement. What refers to tables, views or roles leaves out those that are gone, but no
--- suspension for a role, and nothing for one that was missing where it was restored.
+-- Dumps these tables with the database, one call a statement. Rows whose table, view or role is gone are left out. Suspensions stay
+-- without their role, and so do all rows of a role that was missing at a restore.
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.privacy_domain', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.protected_table',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) relation)');

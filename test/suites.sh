@@ -96,7 +96,7 @@ run_sql_beside() {
         grep -Evx "setup|audit|caller_settings|$1")
     run_beside pgaudit.log=all "${files[@]}"
 }
-# That take long, and meet no other hooks than files which are tried.
+# Matches files that take long and meet no other hooks than the rest.
 long_beside='total|differential|leave_one_out|groups_memory|memory_limits|risk_(family|groups|memory)'
 
 # pgaudit asks for permissions on behalf of a role, and logs nothing else.

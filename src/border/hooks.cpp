@@ -11,7 +11,7 @@ extern "C" {
 
 namespace dp::border {
 
-// What a statement may meet on its way. test/docs/hooks.py compares the list with the server's headers.
+// Lists the hooks that a statement may call on its way. test/docs/hooks.py compares the list with the server's headers.
 #define FOR_EACH_HOOK(DO)                                                                                              \
     DO(planner_hook)                                                                                                   \
     DO(join_search_hook)                                                                                               \

@@ -25,7 +25,7 @@ void set_hooked(const char *statement);
 // The plan by the server's own planner, past all hooks but `own`.
 PlannedStmt *plan_unhooked(Query *query, int options, set_rel_pathlist_hook_type own = nullptr);
 
-// Runs a plan to its end, past the executor's hooks, under the active snapshot. What it has counted is in the result until
+// Runs a plan to its end, past the executor's hooks, under the active snapshot. The result holds its counts until
 // end_unhooked() is called.
 QueryDesc *run_unhooked(PlannedStmt *plan, DestReceiver *receiver, ParamListInfo parameters = nullptr,
                         QueryEnvironment *environment = nullptr, int counted = 0);

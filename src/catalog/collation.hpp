@@ -6,8 +6,8 @@
 
 namespace dp::catalog {
 
-// Whether a collation orders by bytes, or has the version that is recorded: of the default collation that of the database. What has
-// no version, by its provider, is taken to have one order for ever, as PostgreSQL does.
+// Tells whether a collation orders by bytes, or has its recorded version. The default collation has its version in pg_database.
+// A collation whose provider gives no version counts as current, as in PostgreSQL.
 bool is_collation_current(Oid collation);
 
 // For messages: its name; and the statement that records the version that it has now.

@@ -1,4 +1,4 @@
-// Who decides on requests about a table.
+// Finds out who decides on requests about a table.
 #pragma once
 
 #include "catalog/access.hpp"

@@ -143,8 +143,8 @@ static void keep() {
     }
 }
 
-// Of all that a keeper writes to the log, where log_line_prefix knows no database of a background worker. It says nothing to a
-// client: what he is told is written anew.
+// Adds the database to each message that a keeper writes to the log. log_line_prefix knows no database of a background worker.
+// Clients do not see this context: their messages are written anew.
 static void name_database(void *name) {
     errcontext("background worker of database \"%s\"", static_cast<const char *>(name));
 }

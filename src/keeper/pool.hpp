@@ -35,7 +35,7 @@ enum class Kind : uint32 {
     charge   // of a controller's own call, or another entry of the ledger
 };
 
-// What is known of the charge of a request whose keeper has ended. 0: none has.
+// Says whether a request was charged, when its keeper has ended. 0 (none): no keeper of it has.
 enum class Loss : uint32 { none, uncharged, unknown, charged };
 
 struct Slot {

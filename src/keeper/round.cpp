@@ -105,7 +105,7 @@ static void close_request(Request *request) {
     MemoryContextDelete(request->memory);
 }
 
-// What an administrator sees in pg_stat_activity: no value of the question, and nothing that rows decide.
+// Shows a keeper's work in pg_stat_activity: the login and the view, no value of the question, nothing that depends on rows.
 static void show_activity(const Request *request) {
     const char *login = GetUserNameFromId(pool()->slots[request->slot].login, true);
     login = login == nullptr ? "a role that is gone" : quote_identifier(login);
@@ -190,8 +190,8 @@ template <class Raise> static ErrorData *error_of(Request *request, Raise &&rais
     return error;
 }
 
-// What was raised behind the charge, under the one SQLSTATE that says so; what a reading has raised outside of rows/caught is
-// without the words of other servers.
+// Gives an error behind the charge the one SQLSTATE that says so. Other servers may have raised it outside of rows/caught: then
+// it also loses their words.
 static const ErrorData *behind_charge_of(Request *request, ErrorData *error) {
     if (request->question->remote) {
         ErrorData *replaced = error_of(request, [&] { rows::replace_remote_error(request->question, error); });
@@ -240,9 +240,9 @@ template <class Put> static void each_row(const release::Answer &answer, Put &&p
     pg_unreachable();
 }
 
-// What was checked stays as it is until it has been read, over the transactions in between. All that the reading will open is
-// locked here: behind the charge it waits for nobody. Who waits for one of the locks has his turn first: with those that were
-// charged before the requests end that hold him up.
+// Locks for the session all that the reading will open. So it stays as it was checked, over the transactions in between, and
+// the reading waits for nobody behind the charge. If another session waits for one of these locks it goes first: refuses a
+// request that is not charged yet. The charged ones that hold it up end with their answers.
 static void lock_for_request(Request *request) {
     List *tables = find_all_inheritors(request->question->settings->relation, AccessShareLock, nullptr);
     const List *opened = rows::lock_opened(list_concat_unique_oid(tables, request->question->checked));
@@ -464,8 +464,8 @@ static const char *lock_timeout_of(const Request *request) {
     pg_unreachable();
 }
 
-// What a text may take until its price is known: others wait with a request of a batch, and even alone it does not hold a keeper for
-// as long as it likes. (What looks at no timer is bounded by what is done at all: query/constants.)
+// Limits the preparation of a request in a batch, in milliseconds, as the others of the batch wait for it. A request that is alone
+// has a longer limit, as it holds a keeper. (query/constants bounds functions that look at no timer.)
 constexpr int batch_ms = 200;
 
 static int limit_of(const Request *request) {

@@ -2,7 +2,7 @@
 
 namespace dp::keeper {
 
-// What is locked by the fast path alone has no entry in the table of locks: nobody waits for it.
+// Tells whether one of the relations has an entry in the shared table of locks. Fast-path locks have none: nobody waits for them.
 static bool has_entry(const List *relations) {
     bool any = false;
     ListCell *cell;

@@ -1,4 +1,4 @@
-// Who waits for what a keeper has locked.
+// Finds sessions that wait for locks which a keeper holds.
 #pragma once
 
 #include "border/postgres.hpp"

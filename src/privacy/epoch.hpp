@@ -39,10 +39,10 @@ void begin_epoch(Odometer *odometer, int epoch);
 // All of it at once: what the odometer will be when the first request of a new epoch comes. It never goes back.
 void enter_epoch(Odometer *odometer, int epoch);
 
-// What an account shows under `zcdp`, all epochs together: for an end that was planned in advance, and at any time. Both epsilons go
-// with the delta of the first.
+// Returns the loss of an account under `zcdp`, all epochs together, for an end that was planned in advance.
 Loss shown(const Spent &spent, const BoundSettings &bound);
-// claim: of the public account. Where nothing was charged its target is that of the bound.
+// Returns the epsilon that holds whenever somebody looks, at the delta of shown(). claim: of the public account. Where nothing was
+// charged its target is that of the bound.
 Epsilon shown_anytime(const Spent &spent, const BoundSettings &bound, const Claim &claim);
 
 } // namespace dp::privacy

@@ -94,7 +94,7 @@ static bool are_short(const List *arguments, const TotalFunction *entry) {
     return true;
 }
 
-// What a function of the table costs there is known, for arguments of any length.
+// Tells whether a call is of a function of the table, whose cost is known there, on short arguments.
 static bool is_cheap_call(Oid function, const List *arguments) {
     const TotalFunction *entry = is_concatenation(function) ? nullptr : find_total(function);
     return entry != nullptr && are_short(arguments, entry);
@@ -213,7 +213,8 @@ static bool concatenates(Node *node) {
     return IsA(node, FuncExpr) && is_concatenation(castNode(FuncExpr, node)->funcid);
 }
 
-// What concat is opened into joins a constant to all that stand before it, but for values beside each other.
+// Tells whether all arguments of concat are constant. The opened call appends each constant to all before it, which is dear.
+// Only values beside each other become one text at once.
 static bool is_constant_concatenation(const FuncExpr *call, Walk *walk) {
     bool all = true;
     ListCell *cell;

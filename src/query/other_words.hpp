@@ -21,8 +21,8 @@ void say_aggregates(Query *query, Words words, void *context);
 // The same mark around an aggregate of another type; without a mark the aggregate.
 Node *with_mark(const FuncExpr *mark, Node *aggregate);
 
-// What targets call the aggregates, or columns of the answer, that they show as they are, as intervals, or in an array, by their
-// numbers there: the first name of each.
+// Holds the first name that targets give to each aggregate, or column of the answer. A target may show it as it is, as an interval,
+// or in an array: then its number there is part of the name.
 struct ShownNames {
     Distinct nodes;
     List *names; // char *: of each node

@@ -28,7 +28,7 @@ bool uses_groups(Node *call) {
 
 // ---- how many rows it has ------------------------------------------------------------------------------------------
 
-// Of a key whose groups nobody declared; and of all keys together at most, as many as are declared at most.
+// Bound the expected groups of a key whose groups nobody declared, and of all keys together. Nobody declares more than most_groups.
 constexpr double guessed_groups = 100, most_groups = 10000;
 
 static double groups_of_type(Oid type) {

@@ -17,7 +17,7 @@ Oid release_function(bool parameters);
 // Leaves in a call of release() how many rows the planner is to expect of it: of groups that are declared, or that the type has,
 // their number; of others a guess. Nothing that PostgreSQL knows about the table is asked, since plans are shown. leaf: its keys.
 void expect_rows(FuncExpr *call, const Query *leaf);
-// That number; 0: somebody wrote the call himself.
+// Returns the number that expect_rows left in the call. 0: somebody wrote the call himself.
 double expected_rows(Node *call);
 
 // Goes on into a query's parts. A CTE that nothing refers to, be it that it was folded into a leaf, is not executed.

@@ -512,7 +512,7 @@ static Expr *and_present(Expr *filter, Node *argument) {
 }
 
 namespace {
-// What was met so far of what is distinct in a leaf, whose lists these become.
+// Collects the distinct aggregates, arguments and filters of a leaf, whose lists they become.
 struct Met {
     Distinct aggregates; // Aggref *
     Distinct arguments, filters;

@@ -34,7 +34,7 @@ const char *concatenation_remedy(const List *arguments) {
     return nullptr;
 }
 
-// Of a value that is no constant.
+// Casts a value that is no constant to text.
 static Node *as_text(Node *node) {
     const Oid type = getBaseType(exprType(node));
     if (type == TEXTOID)
@@ -62,7 +62,7 @@ Node *without_labels(Node *node) {
 }
 
 namespace {
-// What has been joined of the values.
+// Holds the text that the values so far were joined to.
 struct Joined {
     const FuncExpr *call;
     Node *all;

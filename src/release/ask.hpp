@@ -51,8 +51,8 @@ query::Leaf *leaf_of(const Ask &ask);
 // The same, and checks its columns, and the caller's SELECT on the view (as the current role). Errors: those of
 // query::parse_select and check_leaf; 42804 for other columns; 42501.
 query::Leaf *check_ask(const Ask &ask);
-// The same in the process of whoever asks, before the question goes to another one: evaluates the constants that may take long, as the
-// current user, and writes their values into the text, or into parameters where it would be too long. Errors: those of the constants.
+// Checks an ask like check_ask, in the asker's process, before a keeper gets it. Evaluates constants that may take long, as the
+// current user. Writes their values into the text, or into parameters where it would be too long. Errors: also the constants'.
 query::Leaf *check_own_ask(Ask *ask);
 // The leaf under the settings and the policy that are committed now, for the current role. Reads no private row. Errors:
 // those of rows::prepare, catalog::policy_of, terms_of; 55000 when the asker has changed settings and not committed it.

@@ -21,7 +21,7 @@ int64 run_query(Query *query, Oid table, TakeRow take, void *reader, const List 
 // The same from text, for queries over more than the protected table: views are expanded.
 int64 run_text(const char *text, Oid table, TakeRow take, void *reader);
 
-// The same in two steps, for a text that is run again and again with other values of its parameters.
+// Plans a text that run_again() runs again and again, each time with other values of its parameters.
 PlannedStmt *plan_text(const char *text, int nparameters, Oid *types);
 void run_again(PlannedStmt *plan, ParamListInfo parameters, TakeRow take, void *reader);
 

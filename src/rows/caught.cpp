@@ -27,7 +27,7 @@ static bool is_about_a_server(int sqlstate) {
            sqlstate == ERRCODE_FDW_UNABLE_TO_ESTABLISH_CONNECTION;
 }
 
-// What another server says before it reads a row: something that the statement names is not there, or not for the owner.
+// Tells whether another server's error is about a name in the statement: not there, or not for the owner. It comes before any row.
 static bool is_about_names(int sqlstate) {
     return sqlstate == ERRCODE_UNDEFINED_FUNCTION || sqlstate == ERRCODE_UNDEFINED_TABLE ||
            sqlstate == ERRCODE_UNDEFINED_COLUMN || sqlstate == ERRCODE_UNDEFINED_OBJECT ||
@@ -42,7 +42,7 @@ bool take_suspension() {
     return was;
 }
 
-// Of the server's own words the text that stands in its code, without what it was filled with: that may be of a row.
+// Logs a failed reading. The server's message is logged as its code has it, without the values in it: these may be of a row.
 static void log_failure(const Question *question, const ErrorData *error) {
     if (!is_keeper())
         return;

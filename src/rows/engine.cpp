@@ -101,8 +101,8 @@ static Node *read_nodes(Oid table, int *count) {
     return nodes;
 }
 
-// What a superuser has written for a node in a table of Citus that nobody else reads: for the role, or for all; of the node
-// itself, or (0) of every node. The text is the last column. Null: nothing.
+// Returns the last column of a node's row in a table of Citus that superusers alone write and read; null without such a row.
+// A row of the node itself goes before that of every node (0). role: the row must name it; null: the table has no roles.
 static const char *written_for(const char *name, int32 node, const char *role) {
     Oid oid = get_relname_relid(name, PG_CATALOG_NAMESPACE);
     if (!OidIsValid(oid))
@@ -124,7 +124,7 @@ static const char *written_for(const char *name, int32 node, const char *role) {
     return written;
 }
 
-// As Citus connects: what the server's configuration says, then the node, then what is written for it.
+// Makes the options of a connection as Citus does: the server's configuration, then the node, then the rows written for it.
 static border::Peer peer_of(const Node &node, Oid owner) {
     const char *role = GetUserNameFromId(owner, false);
     border::Peer peer = border::make_peer(psprintf("%s:%s", node.host, node.port));

@@ -2,7 +2,7 @@
 
 namespace dp::rows {
 
-// What has no file is read by a page that fails: better before anything is charged.
+// Refuses a relation whose file is missing, before anything is charged. Else its first page would fail behind the charge.
 static void check_file(Relation relation) {
     if (RELKIND_HAS_STORAGE(relation->rd_rel->relkind) && !smgrexists(RelationGetSmgr(relation), MAIN_FORKNUM))
         ereport(ERROR,

@@ -21,8 +21,8 @@
 
 namespace dp::sql {
 
-// What to do about rows that were asked for. A background worker, pg_cron's for instance, is not preloaded by the setting of
-// sessions, and each one meets a restricted view for the first time.
+// Returns a hint for somebody who asked for rows. session_preload_libraries does not reach background workers, pg_cron's for
+// instance: each of them meets its first restricted view without the library.
 static const char *remedy_of_deny() {
     if (!query::loaded_by_this_statement())
         return psprintf("%s An SQL function that asks must be VOLATILE.", query::rows_remedy);

@@ -8,12 +8,12 @@ namespace dp::sql {
 // All that the catalog says of a table or view says it of another one from now on.
 void move_declarations(Oid from, Oid to);
 
-// Of a view that is not registered: where an earlier one of its name went together with its table, or that table lives on as the
-// shard of this one (Citus makes tables anew, with the views over them), all that was declared of both goes on, and whoever
-// has a policy may select from the view. Else nothing is done.
+// Carries declarations over to a view that is not registered, and to its table, from earlier ones of their names. Those must have
+// gone together, or the earlier table lives on as the shard of this one: Citus makes tables anew, with the views over them.
+// Roles with a policy may then select from the view. Without an earlier view does nothing.
 void carry_over(Oid view);
 
-// By which they are found then.
+// Stores the names by which carry_over() finds a view and its table.
 void remember_names(Oid view, Oid relation);
 
 } // namespace dp::sql

@@ -73,7 +73,7 @@ static void add_call(const Query *query, int index, Found *found) {
     call->function = castNode(FuncExpr, function->funcexpr);
     call->ncolumns = list_length(function->funccoltypes);
     call->names = static_cast<const char **>(palloc0(sizeof(char *) * (call->ncolumns + 1)));
-    // What the query that scans the release calls each column, if it shows it.
+    // Names each column as the query does that scans the release, if it shows it.
     const auto shown = query::ShownNames::of(query->targetList, true);
     for (int i = 0; i < call->ncolumns; i++)
         call->names[i] = shown.name_of(column_of(index, function, i));

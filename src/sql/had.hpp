@@ -1,8 +1,8 @@
 // Which charges a role can have had the answers of.
 #pragma once
 
-// Begins a statement with the relation `had`: by number and name, the role $2 and all roles that it is in. What was asked as one of
-// them, or under its policy, the role can have asked for, been given again (formulas.md 4.3) or fetched (4.4).
+// Begins a statement with the relation `had`: by number and name, the role $2 and all roles that it is in. Where one of them asked,
+// or its policy was used, the role can have asked itself, been given the answer again (formulas.md 4.3) or fetched it (4.4).
 #define DP_HAD                                                                                                         \
     "WITH had AS (SELECT array_agg(r.oid) AS oids, array_agg(r.rolname::text) AS names FROM pg_roles r "               \
     "WHERE pg_has_role($2, r.oid, 'MEMBER'))"

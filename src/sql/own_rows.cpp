@@ -1,6 +1,6 @@
-// dp_rdr.own_ledger() and dp_rdr.own_denials(): the rows that dp_rdr.ledger and dp_rdr.denials show. What the caller may not see is
-// left out here. A condition of a view would stand beside the caller's own ones: the executor counts what each of them leaves out, and
-// the planner has statistics of all rows (architecture.md, 7.1).
+// Implements dp_rdr.own_ledger() and dp_rdr.own_denials(), the rows that dp_rdr.ledger and dp_rdr.denials show. They leave out rows
+// that the caller may not see. A condition of a view would stand beside the caller's own ones: the executor counts what each of
+// them leaves out, and the planner has statistics of all rows (architecture.md, 7.1).
 #include "border/guard.hpp"
 #include "border/versions.hpp"
 #include "catalog/lookup.hpp"
@@ -15,7 +15,7 @@ using catalog::Row;
 
 namespace {
 
-// What the caller sees, and where it goes.
+// Holds the domains whose rows the caller may see, and the result that they go to.
 struct Shown {
     ReturnSetInfo *result;
     Oid role;
@@ -108,7 +108,8 @@ static bool has_name(Oid relation, const char *qualified) {
            strcmp(strVal(lsecond(names)), get_rel_name(relation)) == 0;
 }
 
-// Of a table that is no longer protected: known by oid and name together. After a restore the oid alone may be another's.
+// Shows a row of a table that is no longer protected, if the caller controls that table. Oid and name must both match: after a
+// restore another table may have the oid.
 static void put_if_table_is_own(const Row &row, void *argument) {
     auto *shown = static_cast<Shown *>(argument);
     MemoryContext before = MemoryContextSwitchTo(shown->row);
@@ -183,7 +184,7 @@ DP_CALL(dp_own_ledger) {
     return Datum(0);
 }
 
-// Of tables that are protected now.
+// Returns the denials of those tables of the caller that are protected now.
 DP_CALL(dp_own_denials) {
     border::UsageScope usage = border::UsageScope::enter();
     catalog::Reading reading{GetActiveSnapshot()};

@@ -265,7 +265,7 @@ static void check_candidates(const Row &row) {
                     errhint("An answer is charged a candidate between the two, or what is asked for below it.")));
 }
 
-// What the profile, and a share beside it, allow over all.
+// Returns the epsilon that a profile allows in total, or epsilon_total beside it, if that is smaller.
 static privacy::Epsilon share_of(const Row &row) {
     Datum field = DirectFunctionCall2(jsonb_object_field_text, row.values[arg_profile], CStringGetTextDatum("epsilon"));
     privacy::Epsilon share = catalog::to_epsilon(catalog::text_numeric(TextDatumGetCString(field)), "epsilon");

@@ -74,8 +74,8 @@ const char *facade_statement(const char *head, Oid relation, ArrayType *columns)
     return sql.data;
 }
 
-// Rows whose table or view is gone: their oid may be used again some day. Those of a table that was made anew under its name wait for
-// dp_refresh(), unless it is the one that is protected now.
+// Deletes rows whose table or view is gone: their oid may be used again some day. Rows of a table that was made anew under its name
+// wait for dp_refresh(), unless it is the one that is protected now.
 static void forget_dangling(const Visit &visit, Oid relation) {
     forget_dropped_roles(visit);
     run_with_oid(visit,

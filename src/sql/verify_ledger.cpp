@@ -58,7 +58,7 @@ SELECT 'row ' || r.id || ': ' || r.misfit FROM (
   FROM dp_rdr.ledger_row l WHERE l.table_id = $1 AND l.id > (SELECT v.row_id FROM verified v)) r
 WHERE r.misfit IS NOT NULL ORDER BY r.id LIMIT 1)sql");
 
-// What the rows add up to, against the odometer and the shares of roles.
+// Compares the sums of the rows with the odometer and the shares of roles.
 const char *const totals_sql = R"sql(
 stored AS (
   SELECT o.epoch, a.* FROM dp_rdr.odometer o, LATERAL (VALUES

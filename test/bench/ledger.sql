@@ -1,5 +1,5 @@
--- What pages about a table cost with a short and with a long ledger, whose rows were verified before. Median of 7, in ms; a long one at
--- most twice a short one. Verifying all rows is beside it.
+-- Times the pages about a table with a short and with a long ledger, whose rows were verified before. Medians of 7, in ms. A long
+-- ledger may take at most twice as long as a short one. Verifying all rows is timed beside it.
 \set QUIET on
 SET client_min_messages = warning;
 CREATE EXTENSION dp_rdr;

@@ -382,7 +382,7 @@ SELECT dp_set_odometer('{table}', epsilon_total => 5), dp_set_bounds('{table}', 
 SELECT dp_grant('{table}_dp', 'clerk', tau => 0, epsilon_max => 1, candidates => '{{1}}', epsilon_total => 4);
 """
 
-# What is done to it, with a foreign key or without one.
+# Lists the commands that make MOVED's table anew: name, unit, max_rows, whether it keeps its foreign key, statements.
 MOVES = (
     ("undistribute", "'id'", "NULL", False, ("SELECT create_distributed_table('{}', 'id')", "SELECT undistribute_table('{}')")),
     ("alter", "NULL", "NULL", False, ("SELECT create_distributed_table('{}', 'id')",

@@ -24,7 +24,7 @@ from tap import Tap  # noqa: E402
 
 DATABASE, ROLE = "regress_dp_groups", "regress_dp_grouper"
 
-# All values that a row within what is declared may have. Of numeric and floating-point columns every eighth and the ends.
+# Lists all values that a row may have within the declarations. Numeric and floating-point columns have every eighth and the ends.
 COLUMNS = {
     "age": ("integer NOT NULL", "generate_series(0, 99)", "dp_set_bounds('t', 'age', 0, 99)"),
     "steps": ("integer", "generate_series(-3, 12)", "dp_set_bounds('t', 'steps', -3, 12)"),

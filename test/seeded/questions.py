@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from world import OF_UNIT, TABLES
 
-# What leads from one table to another: columns that are equal.
+# Lists the equal columns that join one table to another.
 UNIT = (("site", "site"), ("nr", "nr"))
 LINKS = {("item", "orders"): (("order_id", "id"),), ("part", "item"): (("item_id", "id"),), ("remark", "item"): (("item_id", "id"),),
          ("part", "remark"): (("item_id", "item_id"),)}

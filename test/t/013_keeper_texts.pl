@@ -81,7 +81,7 @@ my %keepers = map { $_ => 1 } keepers($node);
 is(scalar(grep { /\[(\d+)\]/ && $keepers{$1} } @shouts), 0, 'nothing of the analyst ran in a keeper');
 like(ask($node, 'postgres'), qr/^-?\d+$/, 'and good questions are answered');
 
-# What is constant is computed by whoever asks, in his own process, under his own timeout.
+# Constants are computed by whoever asks, in his own process, under his own timeout.
 my $long = q{(repeat('a', 5000) || 'b' || repeat('a', 5001) || 'c') ~ '^(a+)(a+)(a+)(a+)b\\1\\2\\3\\4c$'};
 is(sqlstate($node, 'postgres', 'analyst', "SET statement_timeout = '1s'; SELECT * FROM dp_rdr.release(\$t\$SELECT count(*) FROM public.people_dp WHERE $long\$t\$, NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)"),
 	'57014', 'constants that take too long for him to compute');

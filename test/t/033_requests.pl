@@ -93,7 +93,7 @@ is(state_of($failing), 'charged', 'its charge stays');
 is(sqlstate($node, 'postgres', 'analyst', "SELECT dp_request('$slow', 'again')"), '55000', 'nor by requests');
 $node->safe_psql('postgres', q{DELETE FROM slow WHERE id = -1; SELECT dp_resume('slow_dp', 'analyst')});
 
-# What listeners hear, and when: the number of a request that was committed, on a channel that those who decide are told.
+# Listeners hear the number of a request once it is committed, on a channel that those who decide are told.
 my $channel = psql_as($node, 'postgres', 'controller', "SELECT dp_requests_channel('people')");
 like($channel, qr/^dp_rdr_[0-9a-f]{32}$/, 'the channel of a table');
 is(psql_as($node, 'postgres', 'controller', "SELECT dp_requests_channel('people_dp')"), $channel, 'or of its restricted view');

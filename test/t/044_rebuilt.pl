@@ -1,5 +1,5 @@
-# Tables that are rebuilt while they are asked about: whoever rebuilds one locks its indexes and its TOAST table beside it. What
-# stands in the way of a question is met before its charge; a charge has its answer. Who waits for a lock comes to his turn.
+# Rebuilds tables while they are asked about: whoever rebuilds one locks its indexes and its TOAST table beside it. A question
+# meets all locks in its way before its charge; a charge has its answer. Whoever waits for a lock comes to his turn.
 #
 #   REBUILT_QUESTIONS  how many questions six clients ask beside each kind of rebuilding (default 60; make soak: 1000)
 

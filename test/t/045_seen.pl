@@ -1,4 +1,4 @@
-# What an administrator sees of keepers and of the queue, and nobody else; how keepers go.
+# Looks at what administrators alone see of keepers and of the queue, and how keepers end.
 
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
-# A dump is restored where one of its roles is missing. What the catalog has of the others is there, what it has of that role is kept
-# and matches nobody, and whoever was suspended asks no more.
+# Restores a dump where one of its roles is missing. The catalog's rows of other roles are there. Its rows of that role are kept and
+# match nobody, and whoever was suspended asks no more.
 
 use strict;
 use warnings;

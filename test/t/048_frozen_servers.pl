@@ -20,7 +20,7 @@ my $node = new_server('coordinator', q{
 	log_min_messages = log
 });
 
-# One of them without connect_timeout.
+# Makes a table with a partition on a server without connect_timeout.
 my ($host, $port) = ($remote->host, $remote->port);
 my @asking = ('analyst', 'second', 'third', 'fourth');
 $remote->safe_psql('postgres', qq{

@@ -1,4 +1,4 @@
-# What is declared of dates, and what follows from it, survives a dump.
+# Declarations of dates, and the answers that follow from them, survive a dump.
 use strict;
 use warnings;
 

@@ -1,4 +1,4 @@
-# What the library exports: what the server looks up by name, and nothing that could answer for a symbol of another library.
+# The library exports the names that the server looks up, and none that could answer for a symbol of another library.
 use strict;
 use warnings;
 

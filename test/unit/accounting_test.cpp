@@ -280,7 +280,7 @@ TEST(Accounting, UnderDynamicAFreeSelectionIsNone) {
     expect_range(cut_candidates(request, dynamic(), consumed("0.3"), {}), 0, 3, "0");
 }
 
-// Who asks for amounts of his own, none below the smallest candidate, gets two answers more than at the candidates themselves.
+// Asks for amounts of one's own, none below the smallest candidate: that gets two answers more than the candidates themselves.
 TEST(Accounting, DynamicEndsAfterFifteenAnswersOfAnyAmount) {
     Totals totals;
     int answers = 0;

@@ -188,7 +188,7 @@ TEST(Disclosure, Extremes) {
     EXPECT_NEAR(posterior_of_half(std::log(3.0)), 0.75, 1e-15);
     EXPECT_EQ(switch_probability(1, 0), switch_probability(1, 1));
     EXPECT_LT(switch_probability(1, 2), switch_probability(1, 1));
-    // Of integer noise of probability (1-u)/(1+u) u^|z|, what reaches the distance, summed up.
+    // Sums up the probability (1-u)/(1+u) u^|z| of integer noise z that reaches the distance.
     for (double epsilon : {0.1, 1.0, 3.0})
         for (double distance : {0.25, 1.0, 1.99, 2.0, 2.5, 7.01, 12.0}) {
             const double u = std::exp(-epsilon);
