@@ -1586,7 +1586,7 @@ COMMENT ON FUNCTION dp_last_release()
 
 -- Dearer than any answer: a server that may choose asks for the answer, not for the rows.
 CREATE FUNCTION dp_rdr.deny(relation regclass)
-    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL SAFE COST 10000000 AS 'MODULE_PATHNAME', 'deny';
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000000 AS 'MODULE_PATHNAME', 'deny';
 COMMENT ON FUNCTION dp_rdr.deny(regclass) IS 'the rows of a restricted view: always an error';
 
 CREATE FUNCTION dp_rdr.release_support(internal) RETURNS internal

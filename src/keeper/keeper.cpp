@@ -128,7 +128,7 @@ static void keep() {
     for (uint64 rounds = 0; !has_served_enough(rounds) && !gives_way(start, &last_look); rounds++) {
         handle_interrupts();
         for (long milliseconds = look_ms; becomes_idle(&milliseconds); milliseconds = look_ms) {
-            pgstat_report_activity(STATE_IDLE, nullptr);
+            pgstat_report_activity(STATE_IDLE, "");
             idle = 1;
             if (told_to_go != 0 || !rest(idle_since, milliseconds))
                 return;

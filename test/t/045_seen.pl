@@ -56,10 +56,9 @@ my $owner = session($node, 'controller');
 $owner->query_safe('BEGIN; LOCK TABLE people IN ACCESS EXCLUSIVE MODE');
 start_question($session, $COUNT);
 # It waits for a lock while it prepares: alone, for up to two seconds.
-$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM dp_rdr.queue() q, LATERAL pg_blocking_pids(q.keeper_pid) b
-	WHERE q.state = 'charging' AND cardinality(b) > 0}) or die 'nobody waits';
 my $charged = releases($node);
-$node->safe_psql('postgres', 'SELECT pg_terminate_backend(keeper_pid) FROM dp_rdr.queue() WHERE keeper_pid IS NOT NULL');
+$node->poll_query_until('postgres', q{SELECT count(pg_terminate_backend(q.keeper_pid)) = 1 FROM dp_rdr.queue() q,
+	LATERAL pg_blocking_pids(q.keeper_pid) b WHERE q.state = 'charging' AND cardinality(b) > 0}) or die 'nobody waits';
 is(finish_question($session), '57P03', 'a keeper that is ended before the charge: an error of its own');
 is(releases($node), $charged, 'nothing is charged');
 $owner->query_safe('ROLLBACK');

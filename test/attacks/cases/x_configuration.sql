@@ -57,7 +57,7 @@ controller> BEGIN
   controller> SELECT note FROM person_dp LIMIT 1
 
 -- A keeper sees what is committed, and waits for no lock: neither he who changes the table nor anybody else is answered.
--- X07 REFUSE 55000
+-- X07 REFUSE 55P03
 controller> BEGIN
   controller> ALTER TABLE person ALTER age TYPE bigint
   SELECT avg(age) FROM person_dp
