@@ -103,6 +103,7 @@ void drop_hooks() {
 PlannedStmt *plan_hooked(Query *query, int options) {
     PlannedStmt *plan = nullptr;
     hooked([&] { plan = pg_plan_query(query, "(dp_rdr)", options, nullptr); });
+    forget_empty_permissions(plan);
     return plan;
 }
 
@@ -122,12 +123,12 @@ PlannedStmt *plan_unhooked(Query *query, int options, set_rel_pathlist_hook_type
     hooks.of_set_rel_pathlist_hook = own;
     // No text: nothing of the caller's in the log.
     under(hooks, [&] { plan = standard_planner(query, "(dp_rdr)", options, nullptr); });
+    forget_empty_permissions(plan); // once: a plan may be run again in a context that is shorter than its own
     return plan;
 }
 
 QueryDesc *run_unhooked(PlannedStmt *plan, DestReceiver *receiver, ParamListInfo parameters,
                         QueryEnvironment *environment, int counted) {
-    forget_empty_permissions(plan);
     QueryDesc *desc = CreateQueryDesc(plan, "(dp_rdr)", GetActiveSnapshot(), InvalidSnapshot, receiver, parameters,
                                       environment, counted);
     under(none, [&] { standard_ExecutorStart(desc, 0); }); // or it calls ExecutorCheckPerms_hook

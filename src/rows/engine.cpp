@@ -37,12 +37,13 @@ AttrNumber distribution_column(Oid table) {
 
 // ---- plans ---------------------------------------------------------------------------------------------------------
 
+// Rows of a table that Citus knows are in shards, wherever these are: Citus alone plans a statement over them.
 static bool finds_distributed(Node *node, void *) {
     if (node == nullptr)
         return false;
     if (IsA(node, RangeTblEntry)) {
         auto *entry = castNode(RangeTblEntry, node);
-        return entry->rtekind == RTE_RELATION && is_on_other_nodes(entry->relid);
+        return entry->rtekind == RTE_RELATION && catalog::is_known_to_citus(entry->relid);
     }
     return IsA(node, Query)
                ? border::walk_query(castNode(Query, node), finds_distributed, nullptr, QTW_EXAMINE_RTES_BEFORE)

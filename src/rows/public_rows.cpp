@@ -192,7 +192,7 @@ uint64 hash_of_public_rows(const Question *question) {
         Hasher hasher = {{hash_row, start_copying, end_copying, end_copying, DestNone}, 1};
         Query *query = select_used(source.relation, columns_of(source.relation),
                                    used_columns(question, source.source->varno));
-        if (!run_plan(pg_plan_query(query, "(dp_rdr)", 0, nullptr), question->checked, &hasher.base))
+        if (!run_plan(rows::plan(query, 0), question->checked, &hasher.base))
             catalog::refuse_changing(*question->settings);
         hash = hash_combine64(hash, hasher.sum);
     }
