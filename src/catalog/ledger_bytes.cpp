@@ -43,6 +43,17 @@ struct Fixed {
 // Memory is shared by copying bytes.
 static_assert(std::is_trivially_copyable_v<Fixed> && std::is_trivially_copyable_v<Verdict>);
 
+// Member by member: a whole struct is copied with its gaps.
+void copy_step(const privacy::Step &step, privacy::Step *copy) {
+    copy->is_step = step.is_step;
+    copy->increment = step.increment;
+    copy->basis = step.basis;
+    copy->epsilon = step.epsilon;
+    copy->before = step.before;
+    copy->rho = step.rho;
+    copy->period = step.period;
+}
+
 Fixed fixed_part(const Entry &entry) {
     const Charge &what = *entry.what;
     Fixed fixed;
@@ -72,7 +83,7 @@ Fixed fixed_part(const Entry &entry) {
     fixed.delta_groups = what.delta_groups;
     fixed.selection = what.selection;
     fixed.worst = what.worst;
-    fixed.step = what.step;
+    copy_step(what.step, &fixed.step);
     fixed.epsilon_svt = entry.epsilon_svt;
     fixed.tested = entry.tested;
     fixed.joining = entry.joining.relation;

@@ -9,7 +9,8 @@ extern "C" {
 
 namespace dp::catalog {
 
-// Appends the entry, with its charge and all that commit_charges() needs of the settings. The verdict does not travel.
+// Appends the entry, with its charge and all that commit_charges() needs of the settings. The verdict does not travel. Equal entries
+// are equal bytes.
 void encode(const Entry &entry, StringInfo buffer);
 
 // The entry in CurrentMemoryContext. Null when a library of another layout has written it: the file was replaced while its

@@ -10,11 +10,15 @@
 
 #include "border/postgres.hpp"
 
+extern "C" {
+#include <common/sha2.h>
+}
+
 namespace dp::keeper {
 
 // A session may have another library than a keeper: the file was replaced while it ran. Whatever changes in this file or in
 // a message raises this number, which is part of the directory's name: each layout has a pool of its own.
-constexpr uint32 layout_number = 12;
+constexpr uint32 layout_number = 13;
 
 constexpr int max_databases = 64; // that have a pool at the same time
 constexpr int max_keepers = 16;   // of a database
@@ -55,7 +59,7 @@ struct Slot {
     int64 clock;       // batch_clock() when it was put
     int64 left;        // microseconds for which it was left in the queue because a batch was charged
     // What was charged, for the keeper that reads, which need not be the one that has charged.
-    uint64 versions; // a hash of release::versions_of
+    unsigned char charged[PG_SHA256_DIGEST_LENGTH]; // release::hash_of_charge
     privacy::Epsilon epsilon;
     privacy::Day period; // that it was charged in
     // The request, then the answer, part by part: the client takes one, the keeper writes the next.

@@ -421,16 +421,20 @@ void mark_running(int index) {
     unlock();
 }
 
-void mark_charged(int index, uint64 versions, privacy::Epsilon epsilon, privacy::Day period) {
+void mark_charged(int index, const bytea *charged, privacy::Epsilon epsilon, privacy::Day period) {
     lock();
     Slot &slot = slot_at(index);
     slot.charger = self;
     slot.locked = false;
-    slot.versions = versions;
+    memcpy(slot.charged, VARDATA(charged), sizeof slot.charged);
     slot.epsilon = epsilon;
     slot.period = period;
     set_state(slot, State::charged);
     unlock();
+}
+
+bool is_charged(int index, const bytea *charged) {
+    return memcmp(slot_at(index).charged, VARDATA(charged), PG_SHA256_DIGEST_LENGTH) == 0;
 }
 
 void give_back_charged(int index, bool locked) {

@@ -47,8 +47,10 @@ void set_aside(int slot);
 bool mark_elsewhere(int slot);
 // The keeper that has it goes on with it.
 void mark_running(int slot);
-// Charged; any keeper may read it.
-void mark_charged(int slot, uint64 versions, privacy::Epsilon epsilon, privacy::Day period);
+// Charged; any keeper may read it that comes to the same hash (release::hash_of_charge, a bytea).
+void mark_charged(int slot, const bytea *charged, privacy::Epsilon epsilon, privacy::Day period);
+// Whether the hash is that of what was charged.
+bool is_charged(int slot, const bytea *charged);
 // One that was taken although charged by another keeper, and cannot be read here. locked: as long as that one lives no other is to try.
 void give_back_charged(int slot, bool locked);
 bool is_cancelled(int slot);

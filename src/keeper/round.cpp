@@ -14,6 +14,7 @@
 #include "keeper/stream.hpp"
 #include "keeper/waiters.hpp"
 #include "keeper/watch.hpp"
+#include "release/course.hpp"
 #include "release/round.hpp"
 #include "release/row_limit.hpp"
 #include "release/signal.hpp"
@@ -44,6 +45,7 @@ struct Request {
     const release::Signal *signal;  // of an approval: what is made of the answer; null: it is given
     catalog::Claim *claim;
     catalog::Entry *entry;  // what is charged next
+    const bytea *charged;   // of an answer: release::hash_of_charge
     StringInfoData message; // an answer that costs nothing, or is stored before it leaves, whole; or none
     List *locked;           // LockRelId *, to the end of the request
     uint64 aborts;          // that were counted when they were locked
@@ -263,7 +265,8 @@ static void lock_for_request(Request *request) {
 constexpr int many_measures = 16;
 
 static bool takes_long(const Request *request) {
-    return (request->ask.wanted.asked() && request->question->nmeasures > many_measures) ||
+    return release::is_measured(request->terms) ||
+           (request->ask.wanted.asked() && request->question->nmeasures > many_measures) ||
            (request->terms.algorithm != release::Algorithm::within_domain &&
             request->terms.algorithm != release::Algorithm::profile &&
             request->terms.algorithm != release::Algorithm::approved) ||
@@ -357,6 +360,7 @@ static bool prepare_answer(Request *request) {
     request->round =
         release::begin(request->question, request->terms, request->ask.refines ? &request->ask.refinable : nullptr);
     request->entry = release::due(request->round);
+    request->charged = DatumGetByteaP(release::hash_of_charge(request->round));
     return true;
 }
 
@@ -878,11 +882,10 @@ static void answer_limit(Request *request) {
 static Request *held[nslots];
 
 static void hold(Request *request) {
-    uint64 versions = release::versions_hash(request->question);
     if (held[request->slot] != nullptr) // of the slot's last request, which another keeper has answered
         close_request(held[request->slot]);
     held[request->slot] = request;
-    mark_charged(request->slot, versions, request->entry->verdict.epsilon, request->entry->verdict.period);
+    mark_charged(request->slot, request->charged, request->entry->verdict.epsilon, request->entry->verdict.period);
 }
 
 void let_go() {
@@ -905,7 +908,8 @@ static Request *find_held(int slot) {
     return nullptr;
 }
 
-// Charged by another keeper: checked again here, and read under the very settings that were charged. Null: not here, not now.
+// Charged by another keeper: resolved again here, and read if it comes to what was charged, to the same price. A literal may mean
+// something else by now. Null: not here, not now.
 static Request *resume(int slot) {
     Request *request = open_request(slot);
     bool same = false;
@@ -917,7 +921,7 @@ static Request *resume(int slot) {
         if (!prepare_answer(request))
             return;
         const Slot &shared = pool()->slots[slot];
-        same = shared.versions == release::versions_hash(request->question);
+        same = is_charged(slot, request->charged);
         if (same)
             release::continue_charged(request->round, shared.epsilon, shared.period);
     });

@@ -156,8 +156,12 @@ const char *versions_of(const catalog::Settings &settings) {
 }
 
 uint64 versions_hash(const rows::Question *question) {
-    const char *versions = versions_of(*question->settings);
-    return hash_bytes_extended(reinterpret_cast<const unsigned char *>(versions), static_cast<int>(strlen(versions)),
+    StringInfoData versions;
+    initStringInfo(&versions);
+    appendStringInfoString(&versions, versions_of(*question->settings));
+    if (question->identity != Datum{0})
+        add_identity(&versions, question->identity);
+    return hash_bytes_extended(reinterpret_cast<const unsigned char *>(versions.data), versions.len,
                                question->looked_up);
 }
 
@@ -213,6 +217,8 @@ Resolved resolve(const Ask &ask, query::Leaf *leaf, bool drawn) {
     if (ask.decision != nullptr)
         apply(*ask.decision, *question->settings, *policy, &terms);
     rows::set_mechanism(question, terms.mechanism);
+    const Identity identity = identity_of(question, ask.time_zone);
+    question->identity = identity.hash;
     terms.bound = bound_of(reading, *question->settings, terms, ask.refines);
     if (ask.versions != nullptr && strcmp(ask.versions, versions_of(*question->settings)) != 0)
         catalog::refuse_changing(*question->settings);
@@ -220,7 +226,7 @@ Resolved resolve(const Ask &ask, query::Leaf *leaf, bool drawn) {
     rows::check_delta(question, terms.mechanism, terms.delta);
     check_searchable(question, terms);
     if (!question->groups_only && !ask.refines && !ask.anew)
-        terms.replay = look_up(reading, question, terms, *policy, ask.time_zone, !drawn);
+        terms.replay = look_up(reading, question, terms, *policy, identity, !drawn);
     reading.close();
     const Signal *signal = ask.wish == nullptr ? nullptr : bind(*ask.wish, question, ask.time_zone);
     if (ask.decision != nullptr) {

@@ -32,7 +32,7 @@ struct Ask {
     ParamListInfo parameters; // $1 ... of the leaf
 };
 
-// The same, and what was looked up in public tables: to be compared in another process, or later.
+// The same, what was looked up in public tables, and what the question was resolved to: to be compared later.
 uint64 versions_hash(const rows::Question *question);
 // Which versions of settings and policies a question rests on (catalog::read_settings, policy_of), as one text.
 const char *versions_of(const catalog::Settings &settings);

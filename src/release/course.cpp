@@ -230,13 +230,21 @@ static void find_rho(const rows::Question *question, const Terms &terms, privacy
     course->dearer = course->rho > course->rho_ceiling;
 }
 
+static bool measures_under(const Terms &terms) {
+    return terms.bound->bound == privacy::Bound::zcdp &&
+           !(terms.mechanism == privacy::Mechanism::laplace && terms.bound->splits_pure());
+}
+
+bool is_measured(const Terms &terms) {
+    return terms.wanted.asked() && terms.bound != nullptr && measures_under(terms);
+}
+
 Course plan_course(const rows::Question *question, const Terms &terms, const Permitted &permitted, bool refines) {
     if (terms.bound == nullptr)
         catalog::refuse_changing(*question->settings);
     Course course = {};
     course.in_steps = refines || terms.wanted.within.has_value();
-    course.measured = terms.bound->bound == privacy::Bound::zcdp &&
-                      !(terms.mechanism == privacy::Mechanism::laplace && terms.bound->splits_pure());
+    course.measured = measures_under(terms);
     check_query(question, course.in_steps);
     if (course.in_steps)
         check_bound(terms, course.measured);

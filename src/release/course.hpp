@@ -22,6 +22,8 @@ struct Course {
 // 0A000 where the policy finds its epsilon in a way that no accuracy can change: looked at before anything else, as that way may read
 // rows.
 void check_policy(const rows::Question *question, const Terms &terms);
+// Whether an accuracy is asked for that Gaussian measurements reach, charged in rho, whatever the policy's noise is.
+bool is_measured(const Terms &terms);
 // The part of it that no decision on a request changes.
 void check_mechanism(const rows::Question *question, const Terms &terms);
 // For terms with an accuracy, or (refines) an answer that has some already, which always goes on in steps. Errors: 0A000 for what

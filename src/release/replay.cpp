@@ -39,6 +39,13 @@ const char *text_of(const rows::Question *question, Node *node) {
     return rows::text_over_tables(question, question->per_unit != nullptr ? rows::with_columns(question, node) : node);
 }
 
+// A name, of a label or of a relation, may be another's now.
+static void add_value(StringInfo text, const Const *value) {
+    Const bare = *value;
+    bare.location = -1;
+    appendStringInfoString(text, nodeToString(&bare));
+}
+
 // What the text does not say: casts that the server leaves out, and with them the collations that COLLATE has become when constants
 // were folded.
 static bool add_types(Node *node, void *context) {
@@ -47,6 +54,8 @@ static bool add_types(Node *node, void *context) {
     if (!IsA(node, List) && !IsA(node, TargetEntry) && !IsA(node, SortGroupClause)) // of an aggregate
         appendStringInfo(static_cast<StringInfo>(context), "%d %u %d %u %u, ", static_cast<int>(nodeTag(node)),
                          exprType(node), exprTypmod(node), exprCollation(node), exprInputCollation(node));
+    if (IsA(node, Const))
+        add_value(static_cast<StringInfo>(context), castNode(Const, node));
     return border::walk_expression(node, add_types, context);
 }
 
@@ -258,14 +267,14 @@ static void add_terms(StringInfo text, const Terms &terms) {
         add_piece(text, "candidate", catalog::numeric_text(catalog::to_numeric(candidate)));
 }
 
-// The question and all declarations that its answer rests on, but not the totals: they say whether it may be drawn.
-static Datum hash_of(const rows::Question *question, const Terms &terms, const char *time_zone, int64 forgotten,
-                     const int **order) {
+Datum sha256_of(const StringInfoData &bytes) {
+    return DirectFunctionCall1(sha256_bytea, PointerGetDatum(cstring_to_text_with_len(bytes.data, bytes.len)));
+}
+
+Identity identity_of(const rows::Question *question, const char *time_zone) {
     border::SettingsScope settings = border::SettingsScope::enter(); // those under which texts mean one thing
     StringInfoData text;
     initStringInfo(&text);
-    add_number(&text, "version", 2);
-    add_number(&text, "forgotten", forgotten);
     add_number(&text, "view", question->settings->view);
     add_number(&text, "relation", question->settings->relation);
     add_piece(&text, "view filter", question->settings->filter);
@@ -280,11 +289,28 @@ static Datum hash_of(const rows::Question *question, const Terms &terms, const c
         add_sources(&text, question);
     if (question->per_unit != nullptr)
         add_per_unit(&text, question);
-    *order = add_measures(&text, question);
+    const int *order = add_measures(&text, question);
     add_columns(&text, question);
+    settings.leave();
+    return Identity{sha256_of(text), order};
+}
+
+void add_identity(StringInfo bytes, Datum hash) {
+    const bytea *identity = DatumGetByteaPP(hash);
+    appendBinaryStringInfo(bytes, VARDATA_ANY(identity), static_cast<int>(VARSIZE_ANY_EXHDR(identity)));
+}
+
+// The question and all declarations that its answer rests on, but not the totals: they say whether it may be drawn.
+static Datum hash_of(Datum identity, const Terms &terms, int64 forgotten) {
+    StringInfoData text;
+    initStringInfo(&text);
+    add_identity(&text, identity);
+    add_number(&text, "version", 2);
+    add_number(&text, "forgotten", forgotten);
+    border::SettingsScope settings = border::SettingsScope::enter();
     add_terms(&text, terms);
     settings.leave();
-    return DirectFunctionCall1(sha256_bytea, PointerGetDatum(cstring_to_text_with_len(text.data, text.len)));
+    return sha256_of(text);
 }
 
 // ---- reading what is stored ----------------------------------------------------------------------------------------
@@ -434,15 +460,16 @@ static bool has_lasting_keys(const rows::Question *question) {
 }
 
 const Replay *look_up(const catalog::Reading &reading, const rows::Question *question, const Terms &terms,
-                      const catalog::Policy &policy, const char *time_zone, bool again) {
+                      const catalog::Policy &policy, const Identity &identity, bool again) {
     if (policy.replay == nullptr || !is_public(terms.algorithm) || !has_lasting_keys(question))
         return nullptr;
     auto *replay = static_cast<Replay *>(palloc0(sizeof(Replay)));
     replay->interval = policy.replay;
     replay->key.table = question->settings->id;
     replay->key.grantee = policy.grantee;
+    replay->order = identity.order;
     replay->key.hash =
-        hash_of(question, terms, time_zone, catalog::times_forgotten(reading, question->settings->id), &replay->order);
+        hash_of(identity.hash, terms, catalog::times_forgotten(reading, question->settings->id));
     const catalog::StoredAnswer *stored = again ? catalog::find_stored(reading, replay->key, *policy.replay) : nullptr;
     if (stored != nullptr)
         replay->past = past_of(stored, question, replay->order);

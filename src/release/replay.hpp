@@ -30,10 +30,20 @@ struct Replay {
     const Past *past; // null: it must be drawn
 };
 
+// What a question was resolved to, whatever its text says: constants are their values, names are what they stand for.
+struct Identity {
+    Datum hash;       // a SHA-256 as bytea
+    const int *order; // of a group's coordinates, whichever way the question lists its aggregates
+};
+// Identifies a question whose mechanism is set. The noise and the price are no part of it.
+Identity identity_of(const rows::Question *question, const char *time_zone);
+void add_identity(StringInfo bytes, Datum hash);
+Datum sha256_of(const StringInfoData &bytes);
+
 // Null where neither is done: the policy has no replay, its epsilon is chosen from the data, or keys are discovered whose texts do
 // not tell them apart for ever. again: whether one that is stored is looked for.
 const Replay *look_up(const catalog::Reading &reading, const rows::Question *question, const Terms &terms,
-                      const catalog::Policy &policy, const char *time_zone, bool again);
+                      const catalog::Policy &policy, const Identity &identity, bool again);
 
 // An answer's numbers while it is written. Of one that is too large nothing is kept.
 struct Kept;

@@ -2,6 +2,7 @@
 
 #include "border/scope.hpp"
 #include "border/attempt.hpp"
+#include "catalog/ledger_bytes.hpp"
 #include "release/last.hpp"
 #include "release/course.hpp"
 #include "release/output.hpp"
@@ -225,6 +226,16 @@ Answer uncharged(const rows::Question *question, const Terms &terms) {
     if (terms.replay != nullptr && terms.replay->past != nullptr)
         return give_again(question, terms);
     return Answer{};
+}
+
+Datum hash_of_charge(const Round *round) {
+    StringInfoData bytes;
+    initStringInfo(&bytes);
+    add_identity(&bytes, round->question->identity);
+    appendBinaryStringInfo(&bytes, reinterpret_cast<const char *>(&round->question->looked_up),
+                           sizeof round->question->looked_up);
+    catalog::encode(round->entry, &bytes);
+    return sha256_of(bytes);
 }
 
 void continue_charged(Round *round, privacy::Epsilon epsilon, privacy::Day period) {

@@ -41,6 +41,10 @@ Answer uncharged(const rows::Question *question, const Terms &terms);
 // What was read and not answered goes. In a keeper a round that has selected must come to finish() or here.
 void discard(Round *round);
 
+// Hashes what is charged first: the resolved question and the whole entry. Whoever comes to another hash reads nothing for that
+// charge.
+Datum hash_of_charge(const Round *round);
+
 // What was charged by another process: the round is where charged() would leave it.
 void continue_charged(Round *round, privacy::Epsilon epsilon, privacy::Day period);
 

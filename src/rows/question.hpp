@@ -112,6 +112,7 @@ struct Question {
     catalog::Asker asker; // whose it is
     const char *grantee;  // of the policy that it is asked under; null: the controller's own call
     uint64 looked_up;     // a hash of what follows from the rows of public tables, as they were; 0: it reads none
+    Datum identity;       // of all that it was resolved to (release/replay), as bytea; 0: a controller's own call
 
     // Core objects owned by the memory context.
     const std::vector<privacy::Measure> *measures;

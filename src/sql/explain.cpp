@@ -250,8 +250,8 @@ static void find_uncharged(const Call *call, const catalog::Reading &reading, co
     }
     if (!asks_stored(call))
         return;
-    terms->replay =
-        release::look_up(reading, question, *terms, *policy, GetConfigOption("TimeZone", false, false), true);
+    const release::Identity identity = release::identity_of(question, GetConfigOption("TimeZone", false, false));
+    terms->replay = release::look_up(reading, question, *terms, *policy, identity, true);
     if (terms->replay == nullptr)
         return;
     verdict->replayable = terms->replay->key.hash;
