@@ -85,7 +85,7 @@ CREATE OR REPLACE FUNCTION dp_rdr.int4pl(integer, integer) RETURNS integer LANGU
 -- for, and says what it says to everybody. The suspension is there before.
 \setenv PGDATABASE :DBNAME
 \! psql -X -q -c "LOAD 'dp_rdr'; SET ROLE regress_asker" -c "DO 'BEGIN PERFORM set_config(''exit_on_error'', ''on'', true); PERFORM count(*) FROM hostile.t_dp WHERE x + 1 > 0; EXCEPTION WHEN others THEN RAISE WARNING ''caught''; END'" -c "SELECT 'the session goes on'" 2>&1 | head -n 2
-SELECT role_name FROM dp_rdr.suspension WHERE view = 'hostile.t_dp'::regclass;
+SELECT role FROM dp_rdr.suspension WHERE view = 'hostile.t_dp'::regclass;
 :whole;
 
 -- Called with NULLs by anybody, no function of dp_rdr comes to an error that nobody thought of (XX000).

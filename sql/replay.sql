@@ -159,7 +159,7 @@ SELECT refused($$SELECT * FROM dp_rdr.release('SELECT count(*) FROM public.inn_d
 SET ROLE regress_controller;
 GRANT SELECT ON inn_dp TO regress_analyst;
 RESET ROLE;
-INSERT INTO dp_rdr.suspension VALUES ('inn_dp', 'regress_analyst', 'regress_analyst', 'x', now());
+INSERT INTO dp_rdr.suspension VALUES ('inn_dp', 'regress_analyst', 'regress_analyst', 'regress_controller', now());
 SET ROLE regress_analyst;
 SELECT refused('SELECT count(*) FROM inn_dp');
 RESET ROLE;

@@ -129,14 +129,14 @@ CREATE TABLE dp_rdr.policy (
 );
 COMMENT ON TABLE dp_rdr.policy IS 'who may query a restricted view, under which privacy preference';
 
--- Written by keepers, lifted by the owner. Roles by name: a role that is dropped does not come back by oid.
+-- Written by keepers, lifted by the owner. A role that is renamed stays suspended.
 CREATE TABLE dp_rdr.suspension (
     view         regclass NOT NULL,
     grantee      dp_rdr.role NOT NULL,                -- of the policy that was asked under
-    role_name    text NOT NULL,
-    session_role text NOT NULL,
+    role         dp_rdr.role NOT NULL,
+    session_role dp_rdr.role NOT NULL,
     at           timestamptz NOT NULL,
-    PRIMARY KEY (view, grantee, role_name, session_role)
+    PRIMARY KEY (view, grantee, role, session_role)
 );
 COMMENT ON TABLE dp_rdr.suspension IS 'whose queries failed while they read rows, and who asks no more until dp_resume()';
 
@@ -209,13 +209,13 @@ COMMENT ON TABLE dp_rdr.request IS 'questions that somebody else permits, and th
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Ledger: written by background workers alone, so that no open transaction of anybody blocks or undoes a charge.
--- Plain text names and oids: one name that does not resolve would empty a table of reg* types when a dump is restored.
+-- Plain text names and oids, and dp_rdr.role: one name that does not resolve would empty a table of reg* types when a dump is restored.
 -- ---------------------------------------------------------------------------------------------------------------------
 
 CREATE TABLE dp_rdr.odometer (
     id                    uuid PRIMARY KEY,       -- privacy_domain.id
     relation_name         text NOT NULL,          -- qualified, as of the last charge
-    owner                 text NOT NULL,          -- the controller, as of the last charge
+    owner                 dp_rdr.role NOT NULL,   -- the controller, as of the last charge or dp_protect
     public_epsilon        numeric NOT NULL DEFAULT 0,
     public_delta          numeric NOT NULL DEFAULT 0,
     public_releases       bigint NOT NULL DEFAULT 0,

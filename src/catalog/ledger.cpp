@@ -279,11 +279,11 @@ Charge suspension_of(const Settings &settings, const Asker &asker, const char *q
     return nothing;
 }
 
-void create_odometer(const char *id_text, const char *relation_name, const char *owner) {
+void create_odometer(const char *id_text, const char *relation_name, Oid owner) {
     Settings settings = {};
     settings.id_text = id_text;
     settings.relation_name = relation_name;
-    settings.owner_name = owner;
+    settings.owner = owner;
     Charge nothing = {};
     nothing.settings = &settings;
     nothing.asker = current_asker();

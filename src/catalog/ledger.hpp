@@ -162,7 +162,7 @@ Charge suspension_of(const Settings &settings, const Asker &asker, const char *q
 
 // Creates the odometer row of a newly protected table (idempotent), in the writer as well: a rolled back dp_protect then
 // leaves an unused row and nothing else.
-void create_odometer(const char *id_text, const char *relation_name, const char *owner);
+void create_odometer(const char *id_text, const char *relation_name, Oid owner);
 
 // Joins the domain of from's table into another, in the writer and in one transaction of its own: no rollback of the caller's takes
 // it back. Whatever is not `committed` has joined nothing; hint: as an entry's.

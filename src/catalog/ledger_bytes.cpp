@@ -7,7 +7,7 @@ namespace dp::catalog {
 namespace {
 
 // Whatever changes in this file, or in what it copies, raises this number.
-constexpr uint32 layout_number = 11;
+constexpr uint32 layout_number = 12;
 
 // What plan_release needs of a privacy::Measure.
 struct PlannedMeasure {
@@ -24,7 +24,7 @@ struct Fixed {
     uint32 layout; // layout_number; it and the size come first in every layout
     uint32 size;   // of this struct
     RequestKind kind;
-    Oid relation, view;
+    Oid relation, view, owner;
     OtherViews others;
     Asker asker;
     privacy::Mechanism mechanism;
@@ -63,6 +63,7 @@ Fixed fixed_part(const Entry &entry) {
     fixed.kind = entry.kind;
     fixed.relation = what.settings->relation;
     fixed.view = what.settings->view;
+    fixed.owner = what.settings->owner;
     fixed.others = what.settings->others;
     fixed.asker = what.asker;
     fixed.mechanism = what.mechanism;
@@ -96,6 +97,7 @@ void restore(const Fixed &fixed, Entry *entry, Charge *what, Settings *settings)
     entry->kind = fixed.kind;
     settings->relation = fixed.relation;
     settings->view = fixed.view;
+    settings->owner = fixed.owner;
     settings->others = fixed.others;
     what->asker = fixed.asker;
     what->mechanism = fixed.mechanism;
@@ -123,16 +125,16 @@ void restore(const Fixed &fixed, Entry *entry, Charge *what, Settings *settings)
 }
 
 // The texts, in the one order in which they are written and read.
-constexpr int ntexts = 16;
+constexpr int ntexts = 15;
 struct Texts {
     const char **place[ntexts];
 };
 
 Texts texts_of(Charge *what, Settings *settings, Joining *joining) {
-    return Texts{&settings->id_text,     &settings->relation_name, &settings->owner_name,   &settings->view_name,
-                 &settings->fingerprint, &settings->policies,      &settings->filter,       &what->query,
-                 &what->grantee,         &what->algorithm,         &what->guarantee,        &what->kind,
-                 &what->parameters,      &joining->id_text,        &joining->relation_name, &joining->versions};
+    return Texts{&settings->id_text,  &settings->relation_name, &settings->view_name,     &settings->fingerprint,
+                 &settings->policies, &settings->filter,        &what->query,             &what->grantee,
+                 &what->algorithm,    &what->guarantee,         &what->kind,              &what->parameters,
+                 &joining->id_text,   &joining->relation_name,  &joining->versions};
 }
 
 // Its length with the ending zero, 0 for null, then its bytes.

@@ -78,12 +78,12 @@ Lock lock_odometers(const Spi &spi, Side *from, Side *into) {
     return Lock::held;
 }
 
-const Settings *settings_for(const char *id, Oid relation, const char *relation_name, const char *owner_name) {
+const Settings *settings_for(const char *id, Oid relation, const char *relation_name, Oid owner) {
     auto *settings = static_cast<Settings *>(palloc0(sizeof(Settings)));
     settings->id_text = id;
     settings->relation = settings->view = relation;
     settings->relation_name = settings->view_name = relation_name;
-    settings->owner_name = owner_name;
+    settings->owner = owner;
     return settings;
 }
 
@@ -303,8 +303,8 @@ Outcome join_odometers(const Spi &spi, const Entry &entry, Verdict *verdict) {
     const Settings &named = *entry.what->settings;
     const Joining &joining = entry.joining;
     Side from = {}, into = {};
-    from.settings = settings_for(named.id_text, named.relation, named.relation_name, named.owner_name);
-    into.settings = settings_for(joining.id_text, joining.relation, joining.relation_name, named.owner_name);
+    from.settings = settings_for(named.id_text, named.relation, named.relation_name, named.owner);
+    into.settings = settings_for(joining.id_text, joining.relation, joining.relation_name, named.owner);
     from.odometer.id = named.id_text;
     into.odometer.id = joining.id_text;
     if (!lock_domains(spi, from, into))

@@ -101,6 +101,17 @@ LEFT JOIN in_period cp ON (cp.grantee, cp.account) = ('', 'conditional')
 WHERE p.name = 'public' AND c.name = 'conditional'
 ON CONFLICT (id) DO NOTHING)sql";
 
+// A new role with the number of one that was dropped owns nothing of its. What is locked waits for the next time.
+static const char *const forget_owners_sql = R"sql(
+UPDATE dp_rdr.odometer SET owner = (4026531840 | (owner::oid::bigint & 268435455))::oid
+WHERE id = ANY (ARRAY(SELECT o.id FROM dp_rdr.odometer o WHERE o.owner::oid < 4026531840::oid
+                      AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = o.owner) FOR UPDATE SKIP LOCKED)))sql";
+
+// One that is locked gets its owner with the charge that locks it.
+static const char *const owner_sql = R"sql(
+UPDATE dp_rdr.odometer SET owner = $3
+WHERE id IN (SELECT o.id FROM dp_rdr.odometer o WHERE o.id = $1 FOR UPDATE SKIP LOCKED))sql";
+
 static const char *const shares_sql = R"sql(
 INSERT INTO dp_rdr.odometer_share AS s (id, grantee, epoch, public_epsilon, public_delta, public_rho, public_pure,
   public_rho_only, conditional_epsilon, conditional_delta, conditional_rho, conditional_pure, conditional_rho_only,
@@ -134,12 +145,15 @@ static uint64 run_rebuild(const border::Spi &spi, const char *sql, Parameters *p
 }
 
 void create_odometer_row(const border::Spi &spi, const Settings &settings) {
+    (void)spi.run(forget_owners_sql, false);
     Parameters parameters;
     parameters.add_uuid(settings.id_text);
     parameters.add_text(settings.relation_name);
-    parameters.add_text(settings.owner_name);
-    if (run_rebuild(spi, odometer_sql, &parameters) != 1)
+    parameters.add_oid(settings.owner);
+    if (run_rebuild(spi, odometer_sql, &parameters) != 1) {
+        (void)spi.run(owner_sql, false, parameters.n, parameters.types, parameters.values);
         return;
+    }
     Parameters id;
     id.add_uuid(settings.id_text);
     (void)run_rebuild(spi, shares_sql, &id);

@@ -233,7 +233,7 @@ static void move_odometer(const Spi &spi, const OpenOdometer &odometer) {
     parameters.add_count(of_conditional.denials);
     parameters.add(BYTEAOID, odometer.head, names == nullptr);
     parameters.add_text(names == nullptr ? nullptr : name_or(names->relation, names->relation_name));
-    parameters.add_text(names == nullptr ? nullptr : names->owner_name);
+    parameters.add(OIDOID, names == nullptr ? Datum{0} : ObjectIdGetDatum(names->owner), names == nullptr);
     if (odometer.moved == Moved::rho || odometer.moved == Moved::all) {
         add_rho(&parameters, odometer.state.totals.of_public);
         add_rho(&parameters, odometer.state.totals.of_conditional);
@@ -314,7 +314,7 @@ static void write_closing(const Spi &spi, const Settings &settings, privacy::Acc
     closed->view_name = settings.relation_name;
     Charge what = {};
     what.settings = closed;
-    what.asker.role = what.asker.session_role = get_role_oid(settings.owner_name, true);
+    what.asker.role = what.asker.session_role = settings.owner;
     what.query = psprintf("end of epoch %d", odometer->state.epoch);
     what.algorithm = "none";
     what.guarantee = "what the epoch promised, less what its charges have added";

@@ -433,13 +433,13 @@ Outcome charge_selection_of(const Spi &spi, const Entry &entry, OpenOdometer *od
 
 bool put_suspension_on(const Spi &spi, const Charge &what, Oid view) {
     static border::Statement statement(
-        "INSERT INTO dp_rdr.suspension (view, grantee, role_name, session_role, at) "
-        "VALUES ($1::regclass, $2::regrole, $3, $4, clock_timestamp()) ON CONFLICT DO NOTHING");
+        "INSERT INTO dp_rdr.suspension (view, grantee, role, session_role, at) "
+        "VALUES ($1::regclass, $2, $3, $4, clock_timestamp()) ON CONFLICT DO NOTHING");
     Parameters parameters;
     parameters.add_oid(view);
     parameters.add_oid(grantee_of(what));
-    parameters.add_text(role_name(what.asker.role));
-    parameters.add_text(role_name(what.asker.session_role));
+    parameters.add_oid(what.asker.role);
+    parameters.add_oid(what.asker.session_role);
     return run(spi, statement, parameters) == 1;
 }
 

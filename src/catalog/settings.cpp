@@ -245,7 +245,6 @@ Settings *read_settings(const Reading &reading, Oid oid) {
     settings->view_name = qualified_name(oid);
     settings->relation_name = qualified_name(settings->relation);
     settings->owner = relation_owner(settings->relation);
-    settings->owner_name = GetUserNameFromId(settings->owner, false);
     return settings;
 }
 

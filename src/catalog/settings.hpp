@@ -56,7 +56,6 @@ struct Settings {
     const char *view_name;     // qualified and quoted
     const char *relation_name; // qualified and quoted
     Oid owner;                 // of the relation
-    const char *owner_name;
     pg_uuid_t id; // of the domain
     const char *id_text;
     const char *filter; // or null

@@ -15,13 +15,12 @@ namespace dp::catalog {
 }
 
 // The grantee, as it is quoted, of the policy under which one of these roles has failed; or null.
-static const char *suspended_under(List *rows, const char *role, const char *session_role) {
+static const char *suspended_under(List *rows, const Asker &asker) {
     ListCell *cell;
     foreach (cell, rows) {
         auto *row = static_cast<const Row *>(lfirst(cell));
-        const char *names[] = {row->string("role_name"), row->string("session_role")};
-        for (const char *name : names)
-            if (strcmp(name, role) == 0 || strcmp(name, session_role) == 0)
+        for (const char *column : {"role", "session_role"})
+            if (Oid role = DatumGetObjectId(row->value(column)); role == asker.role || role == asker.session_role)
                 return DatumGetCString(DirectFunctionCall1(regroleout, row->value("grantee")));
     }
     return nullptr;
@@ -37,14 +36,13 @@ static int failures_under(List *rows, Oid grantee) {
 }
 
 void check_not_suspended(const Reading &reading, const Settings &settings, const Policy &policy, const Asker &asker) {
-    const char *role_name = GetUserNameFromId(asker.role, false);
     Lookup lookup = Lookup::open("suspension", reading);
     List *rows = lookup.rows(ObjectIdGetDatum(settings.view));
-    const char *grantee = suspended_under(rows, role_name, GetUserNameFromId(asker.session_role, false));
+    const char *grantee = suspended_under(rows, asker);
     int failures = failures_under(rows, policy.grantee);
     lookup.close();
     if (grantee != nullptr)
-        refuse(settings, grantee, psprintf("queries of role \"%s\"", role_name));
+        refuse(settings, grantee, psprintf("queries of role \"%s\"", GetUserNameFromId(asker.role, false)));
     if (failures >= suspended_members)
         refuse(settings, quote_identifier(policy.grantee_name),
                psprintf("queries under the policy of \"%s\"", policy.grantee_name));

@@ -420,7 +420,7 @@ FROM setting s JOIN (VALUES
 ) k (name, safe, finding, advice) ON k.name = s.name AND s.value !~* k.safe)sql"},
     {"warning", R"sql( -- a query failed while it read rows: there may be a way to make a row decide about errors
 SELECT f.name, format('role %s (session of %s) is suspended under the policy of %s, since one of its queries failed',
-                      quote_ident(s.role_name), quote_ident(s.session_role), s.grantee::text),
+                      s.role::text, s.session_role::text, s.grantee::text),
        format('SELECT dp_resume(%L, %L); -- once the query of its ledger row of kind suspension is understood', f.name,
               s.grantee::text)
 FROM facade f JOIN dp_rdr.suspension s ON s.view = f.view)sql"},

@@ -2,6 +2,7 @@
 
 #include "catalog/facade.hpp"
 #include "catalog/foreign_part.hpp"
+#include "catalog/ledger.hpp"
 #include "sql/controller.hpp"
 
 using dp::catalog::Visit;
@@ -28,6 +29,20 @@ void move_declarations(Oid from, Oid to) {
     visit.leave();
 }
 
+void refresh_owner(Oid relation) {
+    Oid owner = catalog::relation_owner(relation);
+    Visit visit = Visit::read();
+    bool other = run_with_oid(visit,
+                              psprintf("SELECT o.id FROM dp_rdr.protected_table t JOIN dp_rdr.odometer o "
+                                       "ON o.id = t.domain WHERE t.relation::oid = $1 AND o.owner::oid <> %u",
+                                       owner),
+                              relation) == 1;
+    const char *id = other ? visit.spi.text(0, 1) : nullptr;
+    visit.leave();
+    if (id != nullptr)
+        catalog::create_odometer(id, catalog::qualified_name(relation), owner);
+}
+
 void remember_names(Oid view, Oid relation) {
     Visit visit = Visit::write();
     Oid types[4] = {OIDOID, OIDOID, TEXTOID, TEXTOID};
@@ -38,30 +53,40 @@ void remember_names(Oid view, Oid relation) {
               "UPDATE dp_rdr.restricted_view SET name = $3 WHERE view::oid = $1 AND name IS DISTINCT FROM $3",
               4, types, values);
     visit.leave();
+    refresh_owner(relation);
 }
 
-// $1 and $2 are the names of the view and its table, $3 is the table, $4 its owner, whose the totals must have been. The last part
+const char *owned_sql(const char *domain) {
+    return psprintf("coalesce((SELECT bool_or(c.relowner = $2) FROM dp_rdr.protected_table t "
+                    "JOIN pg_class c ON c.oid = t.relation WHERE t.domain = %s), o.owner::oid = $2 "
+                    "OR $3 AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = o.owner))",
+                    domain);
+}
+
+// $1 and $4 are the names of the table and its view, $5 is the table, $2 its owner, whose the totals must have been. The last part
 // is for a table that Citus only knows of: what was the table is its shard.
 const char *const earlier_sql = R"sql(
 SELECT v.view::oid, v.relation::oid FROM dp_rdr.restricted_view v JOIN dp_rdr.protected_table t ON t.relation = v.relation
 JOIN dp_rdr.privacy_domain d ON d.id = t.domain JOIN dp_rdr.odometer o ON o.id = d.id
-WHERE v.name = $1 AND NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = v.view)
-  AND (o.owner = $4 OR NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = o.owner))
-  AND (t.relation::oid = $3 OR (t.name = $2 AND NOT EXISTS (SELECT FROM dp_rdr.protected_table x WHERE x.relation::oid = $3)
+WHERE v.name = $4 AND NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = v.view)
+  AND %s
+  AND (t.relation::oid = $5 OR (t.name = $1 AND NOT EXISTS (SELECT FROM dp_rdr.protected_table x WHERE x.relation::oid = $5)
        AND (NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = t.relation) %s)))
 ORDER BY 1 LIMIT 1 FOR UPDATE OF d)sql";
 const char *const or_shard_sql = R"sql(OR EXISTS (
   SELECT FROM pg_dist_shard s JOIN pg_class n ON n.oid = s.logicalrelid JOIN pg_class c ON c.oid = t.relation
-  WHERE s.logicalrelid = $3 AND c.relnamespace = n.relnamespace AND c.relname = format('%s_%s', n.relname, s.shardid)))sql";
+  WHERE s.logicalrelid = $5 AND c.relnamespace = n.relnamespace AND c.relname = format('%s_%s', n.relname, s.shardid)))sql";
 
 static bool find_earlier(Oid view, Oid relation, Oid *earlier_view, Oid *earlier_relation) {
     Visit visit = Visit::write();
-    Oid types[4] = {TEXTOID, TEXTOID, OIDOID, TEXTOID};
-    Datum values[4] = {CStringGetTextDatum(catalog::qualified_name(view)),
-                       CStringGetTextDatum(catalog::qualified_name(relation)), ObjectIdGetDatum(relation),
-                       CStringGetTextDatum(GetUserNameFromId(catalog::relation_owner(relation), false))};
-    bool found =
-        visit.run(psprintf(earlier_sql, catalog::is_known_to_citus(relation) ? or_shard_sql : ""), 4, types, values) == 1;
+    Oid types[5] = {TEXTOID, OIDOID, BOOLOID, TEXTOID, OIDOID};
+    Datum values[5] = {CStringGetTextDatum(catalog::qualified_name(relation)),
+                       ObjectIdGetDatum(catalog::relation_owner(relation)),
+                       BoolGetDatum(superuser_arg(visit.role.saved_role)),
+                       CStringGetTextDatum(catalog::qualified_name(view)), ObjectIdGetDatum(relation)};
+    bool found = visit.run(psprintf(earlier_sql, owned_sql("d.id"),
+                                    catalog::is_known_to_citus(relation) ? or_shard_sql : ""),
+                           5, types, values) == 1;
     bool isnull;
     if (found) {
         *earlier_view = DatumGetObjectId(border::Spi::value(0, 1, &isnull));

@@ -13,7 +13,14 @@ void move_declarations(Oid from, Oid to);
 // Roles with a policy may then select from the view. Without an earlier view does nothing.
 void carry_over(Oid view);
 
-// Stores the names by which carry_over() finds a view and its table.
+// Gives the totals of a protected table its present owner, where they have another.
+void refresh_owner(Oid relation);
+
+// Stores the names by which carry_over() finds a view and its table. The totals get the table's owner.
 void remember_names(Oid view, Oid relation);
+
+// A condition on the totals o of a domain, for statements whose $2 is a role, and $3 whether a superuser calls: they are that role's. It
+// owns a table of the domain; where none is left, it was the owner at the last charge, or a superuser takes over from one that is gone.
+const char *owned_sql(const char *domain);
 
 } // namespace dp::sql

@@ -175,8 +175,7 @@ DP_CALL(dp_set_unit) {
     visit.leave();
     check_unmoved(relation, text, unit);
     if (!odometer)
-        catalog::create_odometer(id, qualified_name(relation),
-                                 GetUserNameFromId(catalog::relation_owner(relation), false));
+        catalog::create_odometer(id, qualified_name(relation), catalog::relation_owner(relation));
     warn_of_many_rows(relation);
     PG_RETURN_VOID();
 }

@@ -278,7 +278,7 @@ DP_CALL(dp_join_domains) {
     settings.id_text = from.id;
     settings.relation = from.relation;
     settings.relation_name = from.name;
-    settings.owner_name = GetUserNameFromId(catalog::relation_owner(from.relation), false);
+    settings.owner = catalog::relation_owner(from.relation);
     const char *query =
         psprintf("dp_join_domains(%s, %s)", quote_literal_cstr(from.name), quote_literal_cstr(into.name));
     const char *hint;

@@ -4,6 +4,7 @@
 #include "catalog/decimals.hpp"
 #include "catalog/settings.hpp"
 #include "sql/arguments.hpp"
+#include "sql/carry_over.hpp"
 #include "sql/controller.hpp"
 #include "sql/had.hpp"
 #include "sql/profile.hpp"
@@ -520,6 +521,7 @@ DP_CALL(dp_set_odometer) {
     check_shares(visit, relation);
     check_profiles(visit, relation, InvalidOid);
     visit.leave();
+    refresh_owner(relation);
     BoundState now = state_of(relation);
     if (bound.profile != nullptr) {
         check_spent(relation, now);

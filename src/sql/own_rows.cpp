@@ -144,8 +144,7 @@ static List *left_behind(const Shown &shown, const catalog::Reading &reading) {
     ListCell *cell;
     foreach (cell, odometers.all_rows()) {
         auto *row = static_cast<const Row *>(lfirst(cell));
-        Oid owner = get_role_oid(row->string("owner"), true);
-        if (OidIsValid(owner) && has_privs_of_role(shown.role, owner) && !contains(shown.known, row->value("id")) &&
+        if (has_privs_of_role(shown.role, DatumGetObjectId(row->value("owner"))) && !contains(shown.known, row->value("id")) &&
             !contains(shown.own, row->value("id")))
             found = with_id(found, *row, "id");
     }

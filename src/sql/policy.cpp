@@ -655,12 +655,12 @@ DP_CALL(dp_resume) {
     require(fcinfo, 1, "grantee");
     catalog::Settings *settings = settings_of_view(PG_GETARG_OID(0));
     const char *name = GetUserNameFromId(PG_GETARG_OID(1), false);
-    Oid types[3] = {OIDOID, OIDOID, TEXTOID};
-    Datum values[3] = {ObjectIdGetDatum(settings->view), PG_GETARG_DATUM(1), CStringGetTextDatum(name)};
+    Oid types[2] = {OIDOID, OIDOID};
+    Datum values[2] = {ObjectIdGetDatum(settings->view), PG_GETARG_DATUM(1)};
     Visit visit = Visit::write();
     uint64 rows = visit.run("DELETE FROM dp_rdr.suspension s WHERE s.view::oid = $1 AND "
-                            "(s.grantee::oid = $2 OR $3 IN (s.role_name, s.session_role))",
-                            3, types, values);
+                            "$2 IN (s.grantee::oid, s.role::oid, s.session_role::oid)",
+                            2, types, values);
     visit.leave();
     if (rows == 0)
         ereport(WARNING,

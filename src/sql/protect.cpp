@@ -154,8 +154,14 @@ static bool has_odometer(const Visit &visit, const char *id) {
     pg_unreachable();
 }
 
-// The owner of totals, as of the last charge: this one, or a role that has another name by now.
-static const char owned[] = "(o.owner = $2 OR NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = o.owner))";
+// Runs it with the table's name ($1) and owner ($2), and whether a superuser calls ($3).
+static uint64 run_by_name(const Visit &visit, const char *sql, Oid relation) {
+    Oid types[3] = {TEXTOID, OIDOID, BOOLOID};
+    Datum values[3] = {CStringGetTextDatum(catalog::qualified_name(relation)),
+                       ObjectIdGetDatum(catalog::relation_owner(relation)),
+                       BoolGetDatum(superuser_arg(visit.role.saved_role))};
+    return visit.run(sql, 3, types, values);
+}
 
 // Charges on a table of this name whose domain was not restored with them.
 static bool has_lost_charges(const Visit &visit, Oid relation) {
@@ -170,24 +176,22 @@ static bool has_lost_charges(const Visit &visit, Oid relation) {
 // table that was renamed; so does one whose ledger was restored without its odometer. Columns: id, whether it has an odometer, has
 // told anything, has units, and has surely none.
 static bool find_by_name(const Visit &visit, Oid relation) {
-    Oid types[2] = {TEXTOID, TEXTOID};
-    Datum values[2] = {CStringGetTextDatum(catalog::qualified_name(relation)),
-                       CStringGetTextDatum(GetUserNameFromId(catalog::relation_owner(relation), false))};
-    return visit.run(
+    return run_by_name(
+               visit,
                psprintf("SELECT x.id, x.odometer, x.used, EXISTS (SELECT FROM dp_rdr.privacy_domain d "
                         "WHERE d.id = x.id AND d.unit_types IS NOT NULL), EXISTS (SELECT FROM dp_rdr.privacy_domain d "
                         "WHERE d.id = x.id AND d.unit_types IS NULL) FROM ("
                         "SELECT o.id, true AS odometer, o.public_epsilon + o.conditional_epsilon + o.public_rho "
                         "+ o.conditional_rho + o.public_denials + o.conditional_denials > 0 AS used "
                         "FROM dp_rdr.odometer o WHERE o.relation_name = $1 AND %s "
-                        "UNION ALL SELECT l.table_id, false, true FROM dp_rdr.ledger_row l WHERE l.relation = $1 "
+                        "UNION ALL SELECT l.table_id, false, true FROM dp_rdr.ledger_row l WHERE l.relation = $1 AND $3 "
                         "AND NOT EXISTS (SELECT FROM dp_rdr.odometer o WHERE o.id = l.table_id)) x "
                         "WHERE NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.domain = x.id) "
                         "AND NOT EXISTS (SELECT FROM dp_rdr.privacy_domain j WHERE j.id = x.id AND j.joined_into IS "
                         "NOT NULL) "
                         "ORDER BY x.odometer DESC, x.used DESC, x.id LIMIT 1",
-                        owned),
-               2, types, values) == 1;
+                        owned_sql("o.id")),
+               relation) == 1;
 }
 
 static bool has_types(const Visit &visit, const char *id, const Unit &unit) {
@@ -198,38 +202,34 @@ static bool has_types(const Visit &visit, const char *id, const Unit &unit) {
 }
 
 const char *domain_of_name(const Visit &visit, Oid relation) {
-    Oid types[2] = {TEXTOID, TEXTOID};
-    Datum values[2] = {CStringGetTextDatum(catalog::qualified_name(relation)),
-                       CStringGetTextDatum(GetUserNameFromId(catalog::relation_owner(relation), false))};
-    uint64 rows =
-        visit.run(psprintf("SELECT coalesce(d.joined_into, d.id) FROM dp_rdr.privacy_domain d "
-                           "LEFT JOIN dp_rdr.odometer o ON o.id = coalesce(d.joined_into, d.id) "
-                           "WHERE d.unit_types IS NOT NULL AND (o.id IS NULL OR %s) "
-                           "AND EXISTS (SELECT FROM dp_rdr.ledger_row l WHERE l.table_id = d.id AND l.relation = $1) "
-                           "ORDER BY 1 LIMIT 1",
-                           owned),
-                  2, types, values);
+    uint64 rows = run_by_name(
+        visit,
+        psprintf("SELECT coalesce(d.joined_into, d.id) FROM dp_rdr.privacy_domain d "
+                 "LEFT JOIN dp_rdr.odometer o ON o.id = coalesce(d.joined_into, d.id) "
+                 "WHERE d.unit_types IS NOT NULL AND %s "
+                 "AND EXISTS (SELECT FROM dp_rdr.ledger_row l WHERE l.table_id = d.id AND l.relation = $1) "
+                 "ORDER BY 1 LIMIT 1",
+                 owned_sql("coalesce(d.joined_into, d.id)")),
+        relation);
     return rows == 1 ? visit.spi.text(0, 1) : nullptr;
 }
 
 // A domain that was used, or has tables, and whose people were the columns of a table of this name. 55000 where that lives under
 // another name: what is made in its place has the same people as often as not.
 static const char *domain_founded(const Visit &visit, Oid relation) {
-    Oid types[2] = {TEXTOID, TEXTOID};
-    Datum values[2] = {CStringGetTextDatum(catalog::qualified_name(relation)),
-                       CStringGetTextDatum(GetUserNameFromId(catalog::relation_owner(relation), false))};
-    if (visit.run(
+    if (run_by_name(
+            visit,
             psprintf(
                 "SELECT d.id, (SELECT t.relation::oid FROM dp_rdr.protected_table t JOIN pg_class c ON c.oid = "
                 "t.relation "
                 "JOIN pg_namespace n ON n.oid = c.relnamespace WHERE t.domain = d.id AND t.relation = d.unit_table "
                 "AND format('%%I.%%I', n.nspname, c.relname) <> ALL (d.unit_names)) "
                 "FROM dp_rdr.privacy_domain d LEFT JOIN dp_rdr.odometer o ON o.id = d.id "
-                "WHERE d.unit_types IS NOT NULL AND $1 = ANY (d.unit_names) AND (o.id IS NULL OR %s) "
+                "WHERE d.unit_types IS NOT NULL AND $1 = ANY (d.unit_names) AND %s "
                 "AND (EXISTS (SELECT FROM dp_rdr.ledger_row l WHERE l.table_id = d.id) "
                 "OR EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.domain = d.id)) ORDER BY d.id LIMIT 1",
-                owned),
-            2, types, values) != 1)
+                owned_sql("d.id")),
+            relation) != 1)
         return nullptr;
     bool isnull;
     Oid renamed = DatumGetObjectId(border::Spi::value(0, 2, &isnull));
@@ -244,22 +244,31 @@ static const char *domain_founded(const Visit &visit, Oid relation) {
     pg_unreachable();
 }
 
-// Totals of this name that another role has: neither his to go on with, nor to begin at 0 beside them.
+// Totals of this name that another role has, or had before it was dropped: neither his to go on with, nor to begin at 0 beside them. Rows
+// that are units are others' where another owns them, but for a role that is gone nobody can say so.
+static const char anothers_sql[] = R"sql(
+SELECT r.rolname FROM (
+  SELECT DISTINCT l.table_id AS id FROM dp_rdr.ledger_row l WHERE l.relation = $1
+  UNION SELECT d.id FROM dp_rdr.privacy_domain d WHERE $1 = ANY (d.unit_names)
+    AND EXISTS (SELECT FROM dp_rdr.ledger_row l WHERE l.table_id = d.id)) x
+LEFT JOIN dp_rdr.privacy_domain d ON d.id = x.id
+LEFT JOIN dp_rdr.odometer o ON o.id = coalesce(d.joined_into, x.id)
+LEFT JOIN pg_roles r ON r.oid = coalesce((
+  SELECT min(c.relowner) FROM dp_rdr.protected_table t JOIN pg_class c ON c.oid = t.relation
+  WHERE t.domain = coalesce(d.joined_into, x.id)), o.owner::oid)
+WHERE (%s) IS NOT TRUE AND (d.unit_types IS NOT NULL OR r.oid IS NULL) ORDER BY x.id LIMIT 1)sql";
+
 static void check_not_anothers(const Visit &visit, Oid relation) {
-    Oid types[2] = {TEXTOID, TEXTOID};
-    Datum values[2] = {CStringGetTextDatum(catalog::qualified_name(relation)),
-                       CStringGetTextDatum(GetUserNameFromId(catalog::relation_owner(relation), false))};
-    if (visit.run("SELECT o.owner FROM dp_rdr.odometer o JOIN dp_rdr.privacy_domain d ON coalesce(d.joined_into, d.id) "
-                  "= o.id "
-                  "JOIN pg_roles r ON r.rolname = o.owner WHERE d.unit_types IS NOT NULL AND o.owner <> $2 "
-                  "AND EXISTS (SELECT FROM dp_rdr.ledger_row l WHERE l.table_id = d.id "
-                  "AND (l.relation = $1 OR $1 = ANY (d.unit_names))) ORDER BY o.id LIMIT 1",
-                  2, types, values) == 1)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("an earlier table %s was asked about when it belonged to role %s",
-                               catalog::qualified_name(relation), quote_identifier(visit.spi.text(0, 1))),
-                        errhint("Protect it as that role's, whose totals go on; with other people, under another "
-                                "name.")));
+    if (run_by_name(visit, psprintf(anothers_sql, owned_sql("coalesce(d.joined_into, x.id)")), relation) == 0)
+        return;
+    const char *owner = visit.spi.text(0, 1);
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+             errmsg("an earlier table %s was asked about when it belonged to %s", catalog::qualified_name(relation),
+                    owner == nullptr ? "a role that does not exist" : psprintf("role %s", quote_identifier(owner))),
+             errhint("%s; with other people, protect the table under another name.",
+                     owner == nullptr ? "A superuser protects it, and its totals go on"
+                                      : "Protect it as that role's, whose totals go on")));
 }
 
 static Identity new_identity(const Visit &visit, Oid relation) {
@@ -503,8 +512,7 @@ static Oid protect(Oid relation, const char *name, ArrayType *columns, const cha
     remember_names(facade, relation);
 
     if (!identity.odometer)
-        catalog::create_odometer(identity.id, catalog::qualified_name(relation),
-                                 GetUserNameFromId(catalog::relation_owner(relation), false));
+        catalog::create_odometer(identity.id, catalog::qualified_name(relation), catalog::relation_owner(relation));
     if (identity.lost || (identity.history && !identity.odometer))
         freeze(relation, unit != nullptr && unit->domain != nullptr);
     else if (identity.history && !identity.known)

@@ -41,6 +41,8 @@ DP_FUNCTION(dp_role_out) {
 void forget_dropped_roles(const catalog::Visit &visit) {
     static const char *const columns[][2] = {{"policy", "grantee"},
                                              {"suspension", "grantee"},
+                                             {"suspension", "role"},
+                                             {"suspension", "session_role"},
                                              {"reviewer", "reviewer"},
                                              {"request", "requester"},
                                              {"request", "session_role"}};

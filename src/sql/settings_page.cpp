@@ -183,9 +183,9 @@ FROM dp_rdr.protected_table t JOIN dp_rdr.request q ON q.table_id = t.domain, LA
 WHERE t.relation::oid = $2 GROUP BY s.state ORDER BY s.state COLLATE "C")sql"};
 
 const Part suspensions = {"suspended", R"sql(
-SELECT s.role_name, format('session of %s, under the policy of %s on %s', s.session_role, s.grantee::text, s.view::text), NULL
+SELECT s.role::text, format('session of %s, under the policy of %s on %s', s.session_role::text, s.grantee::text, s.view::text), NULL
 FROM dp_rdr.restricted_view v JOIN dp_rdr.suspension s ON s.view = v.view
-WHERE v.relation::oid = $2 ORDER BY s.role_name COLLATE "C", s.session_role COLLATE "C", s.view::text COLLATE "C")sql"};
+WHERE v.relation::oid = $2 ORDER BY s.role::text COLLATE "C", s.session_role::text COLLATE "C", s.view::text COLLATE "C")sql"};
 
 // Every way to the rows that a catalog shows, by the names of subject_sql. dp_audit has the remedies.
 const Part flows = {"reads rows", R"sql(

@@ -88,7 +88,7 @@ my $failing = request($slow);
 my ($status, $out, $err) = $node->psql('postgres', "SELECT dp_approve($failing, basis => 'public')", extra_params => [ '-U', 'controller' ]);
 like($err, qr/the query failed/, 'the approver hears that it failed');
 unlike($err, qr/the row that fails/, 'and not why');
-is($node->safe_psql('postgres', 'SELECT role_name FROM dp_rdr.suspension'), 'analyst', 'its requester asks no more');
+is($node->safe_psql('postgres', 'SELECT role FROM dp_rdr.suspension'), 'analyst', 'its requester asks no more');
 is(state_of($failing), 'charged', 'its charge stays');
 is(sqlstate($node, 'postgres', 'analyst', "SELECT dp_request('$slow', 'again')"), '55000', 'nor by requests');
 $node->safe_psql('postgres', q{DELETE FROM slow WHERE id = -1; SELECT dp_resume('slow_dp', 'analyst')});

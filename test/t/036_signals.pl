@@ -78,7 +78,7 @@ $node->safe_psql('postgres', q{INSERT INTO slow VALUES (-1)});
 my ($status, $out, $err) = $node->psql('postgres', "SELECT dp_approve($failing, basis => 'public')", extra_params => [ '-U', 'controller' ]);
 like($err, qr/the query failed/, 'the approver hears that it failed');
 unlike($err, qr/the row that fails/, 'and not why');
-is($node->safe_psql('postgres', 'SELECT role_name FROM dp_rdr.suspension'), 'analyst', 'its requester asks no more');
+is($node->safe_psql('postgres', 'SELECT role FROM dp_rdr.suspension'), 'analyst', 'its requester asks no more');
 is(sqlstate($node, 'postgres', 'analyst', "SELECT dp_request_signal($slow, 'mean', 'answer.n', 'again')"), '55000', 'nor for signals');
 $node->safe_psql('postgres', q{DELETE FROM slow WHERE id = -1; SELECT dp_resume('slow_dp', 'analyst')});
 
