@@ -32,6 +32,7 @@ INSERT INTO gone.visit SELECT i, i FROM generate_series(1, 100) i;
 INSERT INTO gone.single SELECT generate_series(1, 100);
 SELECT dp_protect('gone.person', 'gone.person_dp', unit => 'pid'), dp_protect('gone.visit', 'gone.visit_dp', unit => 'pid -> gone.person', max_rows => 5),
        dp_protect('gone.single', 'gone.single_dp');
+SELECT dp_set_odometer('gone.person', 'none'), dp_set_odometer('gone.single', 'none');
 SELECT dp_grant(v, 'gone_asker', tau => 0.5) FROM unnest('{gone.person_dp,gone.visit_dp,gone.single_dp}'::regclass[]) v;
 SET SESSION AUTHORIZATION gone_asker;
 SELECT count(*) > -1000 AS person FROM gone.person_dp;
@@ -59,8 +60,6 @@ CREATE TABLE gone.single (v int);
 SELECT dp_protect('gone.single', 'gone.single_dp');
 SELECT releases FROM dp_odometer('gone.single') WHERE account = 'public';
 
--- A view that was made anew goes on with what was declared for the role that was renamed.
-DROP VIEW gone.single_dp;
 RESET SESSION AUTHORIZATION;
 
 -- Whose tables are given away: who owns them now has the totals, though nothing was asked since.
@@ -120,7 +119,7 @@ ALTER ROLE gone_asker RENAME TO gone_renamed;
 SET SESSION AUTHORIZATION gone_renamed;
 SELECT gone.said('SELECT count(*) FROM gone.person_dp');
 SET SESSION AUTHORIZATION gone_heir;
-SELECT name, value FROM dp_settings('gone.person') WHERE section = 'suspended';
+SELECT name, value FROM dp_settings('gone.person') WHERE item = 'suspended';
 SELECT dp_resume('gone.person_dp', 'gone_renamed');
 SET SESSION AUTHORIZATION gone_renamed;
 SELECT gone.said('SELECT count(*) FROM gone.person_dp');

@@ -506,6 +506,7 @@ DP_CALL(dp_set_odometer) {
     Bound bound = lock_bound(visit, relation);
     check_owns_domain(visit, relation, caller);
     BoundState was = state_of(relation);
+    MemoryContextSwitchTo(visit.spi.caller); // what is told below outlives the visit
     merge(fcinfo, profile, &bound);
     merge_period(fcinfo, &bound);
     if (bound.period == nullptr)
@@ -524,7 +525,6 @@ DP_CALL(dp_set_odometer) {
     if (bound.has_total)
         total = catalog::to_epsilon(bound.epsilon_total, "epsilon_total");
     visit.leave();
-    refresh_owner(relation);
     BoundState now = state_of(relation);
     if (bound.profile != nullptr) {
         check_spent(relation, now);
@@ -533,6 +533,7 @@ DP_CALL(dp_set_odometer) {
     }
     tell_about_search(profile);
     tell_about_totals(relation, was, now);
+    refresh_owner(relation);
     PG_RETURN_VOID();
 }
 
