@@ -802,6 +802,15 @@ static void note_claimed(Request *request) {
     request->claim->charged = request->claim->charged + verdict.epsilon;
 }
 
+// Replaces words that say of one charge that nothing was charged: others were committed before it. Not where nobody knows.
+static ErrorData *behind_other_charges(const Request *request, ErrorData *error) {
+    if (request->entry->verdict.outcome == catalog::Outcome::lost)
+        return error;
+    error->detail = pstrdup("What was charged before stays.");
+    error->hint = pstrdup("Ask again.");
+    return error;
+}
+
 // Charges what is due. False: it has ended.
 static bool charge_next(Request *request) {
     request->entry = release::due(request->round);
@@ -817,7 +826,7 @@ static bool charge_next(Request *request) {
     }
     ErrorData *error = error_of(request, [&] { catalog::refuse(*request->entry); });
     bool denied = request->entry->verdict.outcome == catalog::Outcome::denied;
-    reply_error(request, denied ? error : behind_charge_of(request, error));
+    reply_error(request, denied ? error : behind_charge_of(request, behind_other_charges(request, error)));
     return false;
 }
 
