@@ -33,11 +33,13 @@ static void on_sigint(SIGNAL_ARGS) {
 static volatile sig_atomic_t idle = 0, told_to_go = 0;
 
 static void on_sigterm(SIGNAL_ARGS) {
+    int saved = errno;
     told_to_go = 1;
     note_told();
     if (idle == 0)
         die(postgres_signal_arg);
     SetLatch(MyLatch);
+    errno = saved;
 }
 
 static void set_handlers() {
