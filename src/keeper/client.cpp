@@ -141,8 +141,7 @@ static int try_slot(Kind kind, Oid role, Oid session_role, Oid relation, Size si
     if (slot >= 0 || !pool()->closed)
         return slot;
     ConditionVariableCancelSleep(); // of one that lies in what is left
-    leave_closed_pool();
-    (void)pool();
+    (void)live_pool();
     return reserve_slot(kind, role, session_role, relation, size);
 }
 

@@ -127,7 +127,7 @@ static DatabaseEntry *take_unused(Directory *directory) {
     pg_unreachable();
 }
 
-void leave_closed_pool() {
+static void leave_closed_pool() {
     dsa_detach(the_area);
     the_area = nullptr;
     the_pool = nullptr;
@@ -165,6 +165,12 @@ Pool *pool() {
     if (the_pool == nullptr)
         attach(directory());
     return the_pool;
+}
+
+Pool *live_pool() {
+    if (pool()->closed)
+        leave_closed_pool();
+    return pool();
 }
 
 dsa_area *area() {

@@ -127,8 +127,8 @@ Size directory_size();
 
 // The pool of this process's database, attached for the life of the process. 53200 when there is no room for it.
 Pool *pool();
-// To be called where this process's pool is closed: the next call of pool() finds another.
-void leave_closed_pool();
+// Returns the pool as pool() does, and leaves one first that was closed for another database. Not while this process has a slot in it.
+Pool *live_pool();
 dsa_area *area();
 DatabaseEntry *database_entry();
 

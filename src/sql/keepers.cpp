@@ -30,9 +30,10 @@ DP_FUNCTION(keepers) {
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     keeper::Keeper copy[keeper::max_keepers];
-    LWLockAcquire(&keeper::pool()->lock, LW_SHARED);
-    memcpy(copy, keeper::pool()->keepers, sizeof copy);
-    LWLockRelease(&keeper::pool()->lock);
+    keeper::Pool *pool = keeper::live_pool();
+    LWLockAcquire(&pool->lock, LW_SHARED);
+    memcpy(copy, pool->keepers, sizeof copy);
+    LWLockRelease(&pool->lock);
     for (const keeper::Keeper &keeper : copy)
         if (keeper.life != keeper::Life::none)
             put_keeper(result, keeper);
@@ -80,9 +81,10 @@ DP_FUNCTION(dp_queue) {
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     Queued queue[keeper::nslots];
-    LWLockAcquire(&keeper::pool()->lock, LW_SHARED);
+    keeper::Pool *pool = keeper::live_pool();
+    LWLockAcquire(&pool->lock, LW_SHARED);
     int n = copy_queue(queue);
-    LWLockRelease(&keeper::pool()->lock);
+    LWLockRelease(&pool->lock);
     for (int i = 0; i < n; i++)
         put_queued(result, queue[i]);
     return Datum(0);
@@ -93,9 +95,10 @@ DP_FUNCTION(charge_times) {
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     uint64 copy[keeper::nclasses];
-    LWLockAcquire(&keeper::pool()->lock, LW_SHARED);
-    memcpy(copy, keeper::pool()->charge_times, sizeof copy);
-    LWLockRelease(&keeper::pool()->lock);
+    keeper::Pool *pool = keeper::live_pool();
+    LWLockAcquire(&pool->lock, LW_SHARED);
+    memcpy(copy, pool->charge_times, sizeof copy);
+    LWLockRelease(&pool->lock);
     for (int i = 0; i < keeper::nclasses; i++) {
         Datum values[2] = {Float8GetDatum(std::exp2((i + 1) / 4.0)), Int64GetDatum(copy[i])};
         bool nulls[2] = {};
