@@ -64,6 +64,28 @@ CREATE UNIQUE INDEX ON texts.visit (id COLLATE "C");
 SET ROLE regress_analyst;
 SELECT attempt(format('SELECT count(*) FROM texts.%s_dp', v)) FROM unnest('{patient,drug}'::text[]) v;
 
+-- Keys of two collations of columns cannot be compared: the hint says which column gets another one.
+RESET ROLE;
+CREATE COLLATION texts.loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+SET ROLE regress_controller;
+CREATE TABLE texts.stay (patient text COLLATE texts.now NOT NULL, ward text COLLATE texts.loose, days integer);
+SELECT dp_protect('texts.stay', 'texts.stay_dp', unit => 'patient -> texts.bytes (id)', max_rows => 4);
+SELECT dp_grant('texts.stay_dp', 'regress_analyst', tau => 0, epsilon_max => 100, candidates => '{100}');
+SET ROLE regress_analyst;
+SELECT attempt('SELECT count(*) FROM texts.stay_dp s JOIN texts.bytes_dp b ON s.patient COLLATE "C" = b.id');
+-- Nor can groups be declared where texts that differ are equal.
+SET ROLE regress_controller;
+SELECT attempt($$SELECT dp_set_groups('texts.stay', 'ward', '{icu}')$$);
+-- Nothing is joined with rows that are nobody's.
+CREATE TABLE texts.alone (id integer, ward text);
+CREATE TABLE texts.ward (ward text PRIMARY KEY);
+SELECT dp_protect('texts.alone', 'texts.alone_dp');
+SET client_min_messages = warning;
+SELECT dp_set_public('texts.ward', 'texts.alone');
+-- A reviewer who may not use the schema finds nothing there.
+SELECT dp_set_review('texts.alone', '{pg_monitor}');
+SET client_min_messages = error;
+
 RESET ROLE;
 DROP SCHEMA texts CASCADE;
 RESET client_min_messages;

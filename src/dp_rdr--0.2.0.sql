@@ -206,6 +206,7 @@ CREATE TABLE dp_rdr.request (
 );
 CREATE INDEX request_table_id_idx ON dp_rdr.request (table_id, requester);
 COMMENT ON TABLE dp_rdr.request IS 'questions that somebody else permits, and their answers';
+COMMENT ON SEQUENCE dp_rdr.request_id_seq IS 'numbers of requests';
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Ledger: written by background workers alone, so that no open transaction of anybody blocks or undoes a charge.
@@ -327,6 +328,7 @@ CREATE TABLE dp_rdr.ledger_row (
 CREATE INDEX ledger_row_relation_idx ON dp_rdr.ledger_row (relation, table_id);
 CREATE INDEX ledger_row_join_idx ON dp_rdr.ledger_row (table_id, id) WHERE kind OPERATOR(pg_catalog.=) 'join';
 COMMENT ON TABLE dp_rdr.ledger_row IS 'every charge, append-only, hash-chained per protected table';
+COMMENT ON SEQUENCE dp_rdr.ledger_row_id_seq IS 'numbers of rows of the ledger, of all tables together';
 
 -- Remembers up to which row a ledger was verified, and what the rows up to there add up to. It is not dumped: a restored ledger
 -- is verified as a whole.
@@ -358,6 +360,7 @@ CREATE TABLE dp_rdr.denial (
 );
 CREATE INDEX denial_table_id_idx ON dp_rdr.denial (table_id, pg_catalog.hashtextextended(query, 0));
 COMMENT ON TABLE dp_rdr.denial IS 'queries that were denied, and why; analysts see "query denied" only';
+COMMENT ON SEQUENCE dp_rdr.denial_id_seq IS 'numbers of denials';
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Ledger: what a row says, and how rows are chained. This is what dp_verify_ledger recomputes; the writer makes the same bytes.
@@ -1562,7 +1565,7 @@ COMMENT ON FUNCTION dp_query(text, numeric, float8, float8, float8, float8, bool
 CREATE FUNCTION dp_refine(within float8 = NULL, error95 float8 = NULL, deviations float8 = 1)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_refine';
 COMMENT ON FUNCTION dp_refine(float8, float8, float8)
-    IS 'makes the last answer to the current role in this connection more accurate; needs the column list of that answer';
+    IS 'makes the last answer in this connection more accurate, if it was the current role''s; needs the column list of that answer';
 
 CREATE FUNCTION dp_explain(query text, within float8 = NULL, error95 float8 = NULL, deviations float8 = 1,
                            magnitude float8 = NULL, max_rows integer = NULL, max_groups integer = NULL,
@@ -1581,7 +1584,7 @@ CREATE FUNCTION dp_last_release(OUT column_name text, OUT epsilon numeric, OUT e
                                 OUT steps integer, OUT reached boolean, OUT posterior50 float8)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_last_release';
 COMMENT ON FUNCTION dp_last_release()
-    IS 'what the last answer to the current role in this connection was charged, and how accurate its columns are; '
+    IS 'what the last answer in this connection was charged, if it was the current role''s, and how accurate its columns are; '
        'behind a pool of connections it may have been another client''s: ask in the same transaction';
 
 -- Dearer than any answer: a server that may choose asks for the answer, not for the rows.

@@ -38,7 +38,7 @@ bool is_collation_current(Oid collation) {
     return recorded == nullptr || actual == nullptr ? recorded == actual : strcmp(recorded, actual) == 0;
 }
 
-static const char *qualified_collation(Oid collation) {
+const char *qualified_collation(Oid collation) {
     HeapTuple tuple = SearchSysCache1(COLLOID, ObjectIdGetDatum(collation));
     if (!HeapTupleIsValid(tuple))
         elog(ERROR, "cache lookup failed for collation %u", collation);

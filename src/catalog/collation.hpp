@@ -10,7 +10,8 @@ namespace dp::catalog {
 // A collation whose provider gives no version counts as current, as in PostgreSQL.
 bool is_collation_current(Oid collation);
 
-// For messages: its name; and the statement that records the version that it has now.
+// For messages: its name, as SQL and in words; and the statement that records the version that it has now.
+const char *qualified_collation(Oid collation);
 const char *collation_name(Oid collation);
 const char *refresh_of_collation(Oid collation);
 

@@ -175,13 +175,14 @@ static Oid changed_collation(Relation index) {
 
 [[noreturn]] static void refuse_index(Oid relation, Oid index, Oid collation) {
     const char *name = quote_qualified_identifier(get_namespace_name(get_rel_namespace(index)), get_rel_name(index));
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("the unique index %s of %s is no key until it is made again", name, qualified_name(relation)),
-                    errdetail("%s has another version now than the one that is recorded: in the old order equal values "
-                              "may be in the index twice.",
-                              collation_name(collation)),
-                    errhint("REINDEX INDEX %s; and when all indexes of that collation are made again, %s", name,
-                            refresh_of_collation(collation))));
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+             errmsg("the unique index %s of %s is no key until it is made again", name, qualified_name(relation)),
+             errdetail("%s has another version now than the one that is recorded: in the old order equal values "
+                       "may be in the index twice.",
+                       collation_name(collation)),
+             errhint("REINDEX INDEX %s; -- when all indexes of that collation are made again: %s", name,
+                     refresh_of_collation(collation))));
     pg_unreachable();
 }
 

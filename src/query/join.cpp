@@ -1,6 +1,7 @@
 #include "query/join.hpp"
 
 #include "border/versions.hpp"
+#include "catalog/collation.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/public_table.hpp"
 #include "catalog/settings.hpp"
@@ -301,15 +302,36 @@ static const char *equality_text(const Linked &a, const AttrNumber *of_a, const 
     return text.data;
 }
 
-// The columns to use; null: no columns link these two.
-static const char *link_text(const Linked &a, const Linked &b) {
+// What gives two columns one collation; null: they are compared as they are. That of the database gives way to a column's own.
+static const char *collation_text(const Linked &a, AttrNumber of_a, const Linked &b, AttrNumber of_b) {
+    Oid type, one, other;
+    int32 typmod;
+    get_atttypetypmodcoll(b.relation, of_b, &type, &typmod, &other);
+    get_atttypetypmodcoll(a.relation, of_a, &type, &typmod, &one);
+    if (one == other || one == DEFAULT_COLLATION_OID || other == DEFAULT_COLLATION_OID)
+        return nullptr;
+    return psprintf("The controller gives both one collation: ALTER TABLE %s ALTER COLUMN %s TYPE %s COLLATE %s; then "
+                    "dp_refresh() on its views.",
+                    catalog::qualified_name(a.relation), quote_identifier(get_attname(a.relation, of_a, false)),
+                    format_type_with_typemod(type, typmod), catalog::qualified_collation(other));
+}
+
+static const char *collations_text(const Linked &a, const AttrNumber *of_a, const Linked &b, const AttrNumber *of_b) {
+    const char *text = nullptr;
+    for (int i = 0; i < a.path->ncolumns && text == nullptr; i++)
+        text = collation_text(a, of_a[i], b, of_b[i]);
+    return text;
+}
+
+// The columns to use, or what else is said of them; null: no columns link these two.
+static const char *link_text(const Linked &a, const Linked &b, decltype(equality_text) *text) {
     const AttrNumber *of_a, *of_b;
     AttrNumber of_sibling[catalog::max_unit_columns];
     if (linking_columns(a, b, &of_a, &of_b))
-        return equality_text(a, of_a, b, of_b);
+        return text(a, of_a, b, of_b);
     if (linking_columns(b, a, &of_b, &of_a))
-        return equality_text(b, of_b, a, of_a);
-    return sibling_columns(a, b, of_sibling) ? equality_text(a, a.path->columns, b, of_sibling) : nullptr;
+        return text(b, of_b, a, of_a);
+    return sibling_columns(a, b, of_sibling) ? text(a, a.path->columns, b, of_sibling) : nullptr;
 }
 
 // What would lead from the one to the other: the tables that its rows refer to.
@@ -319,13 +341,14 @@ static const char *way_text(const Linked &of) {
 
 [[noreturn]] static void refuse_unlinked(const Links *links, int unlinked, Set to, bool nullable) {
     const Linked &source = links->sources[unlinked];
-    const char *columns = nullptr, *other = nullptr, *way = way_text(source);
+    const char *columns = nullptr, *collations = nullptr, *other = nullptr, *way = way_text(source);
     bool same = false;
     for (int i = 0; i < links->n && columns == nullptr; i++)
         if (is_private(links, i, to) && i != unlinked) {
             other = other == nullptr ? links->sources[i].name : other;
-            columns = link_text(source, links->sources[i]);
+            columns = link_text(source, links->sources[i], equality_text);
             if (columns != nullptr) {
+                collations = link_text(source, links->sources[i], collations_text);
                 other = links->sources[i].name;
                 same = links->sources[i].relation == source.relation;
             }
@@ -334,7 +357,8 @@ static const char *way_text(const Linked &of) {
     const bool tested = source.source->tested;
     const char *same_people = same ? " Rows of two people are never answered together." : "";
     const char *hint =
-        columns != nullptr && tested ? psprintf("Add %s to the conditions of the sub-SELECT.%s", columns, same_people)
+        collations != nullptr          ? collations
+        : columns != nullptr && tested ? psprintf("Add %s to the conditions of the sub-SELECT.%s", columns, same_people)
         : columns != nullptr && nullable ? psprintf("Write into the ON of that outer join: %s.", columns)
         : columns != nullptr             ? psprintf("Add %s to the conditions of the join.%s", columns, same_people)
         : way != nullptr ? psprintf("Join a restricted view of %s as well, by the columns that lead to it.", way)

@@ -775,7 +775,8 @@ static void warn_of_refresh() {
         ereport(
             WARNING,
             (errmsg(
-                 "a materialized view asks again, and is charged again, at each refresh and when a dump is restored"),
+                 "a materialized view asks again, and is charged again but for a replay, at each refresh and when a dump "
+                 "is restored"),
              errhint("CREATE TABLE ... AS keeps the answers that were charged.")));
 }
 

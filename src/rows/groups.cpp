@@ -63,9 +63,12 @@ static void sort_domain(KeyDomain *domain) {
 KeyDomain declared_domain(ArrayType *groups, Oid type, int32 typmod, Oid collation, const char *column_name) {
     // Two texts may be one value, and one value could then be counted in two groups (D09).
     if (OidIsValid(collation) && !get_collation_isdeterministic(collation))
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("column %s has a nondeterministic collation, so its groups cannot be declared",
-                               quote_identifier(column_name))));
+        ereport(ERROR,
+                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                 errmsg("column %s has a nondeterministic collation, so its groups cannot be declared",
+                        quote_identifier(column_name)),
+                 errhint("ALTER TABLE ... ALTER COLUMN %s TYPE %s COLLATE \"C\"; then dp_refresh() on its views.",
+                         quote_identifier(column_name), format_type_with_typemod(type, typmod))));
     Datum *elements;
     bool *nulls;
     int n;

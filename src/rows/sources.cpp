@@ -155,10 +155,13 @@ static void check_one_domain(const catalog::Settings *first, const catalog::Sett
              errhint("Tables of the same people are joined where the controller has said so, by dp_protect(.., unit "
                      "=> ..), dp_set_unit() or dp_join_domains(). Else ask each by itself, and join the answers.")));
     if (first->unit == nullptr || other->unit == nullptr)
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("a join of %s with %s is not supported: each row of it is a person of its own",
-                               first->view_name, first->view == other->view ? "itself" : other->view_name),
-                        errhint("The controller declares whose rows they are with dp_set_unit().")));
+        ereport(ERROR,
+                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                 errmsg("a join of %s with %s is not supported: each row of it is a person of its own",
+                        first->view_name, first->view == other->view ? "itself" : other->view_name),
+                 errhint("The controller declares whose rows they are with dp_set_unit('%s', 'key column'); where no "
+                         "unique index covers that column, with max_rows => ... as well.",
+                         first->unit == nullptr ? first->relation_name : other->relation_name)));
 }
 
 static void check_declared(const catalog::Reading &reading, const catalog::Settings *settings, Oid relation) {
@@ -173,7 +176,8 @@ static void check_declared(const catalog::Reading &reading, const catalog::Setti
                 (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                  errmsg("a join of %s with public table %s is not supported: each row of it is a person of its own",
                         settings->view_name, name),
-                 errhint("The controller declares whose rows they are with dp_set_unit('%s', 'key column').",
+                 errhint("The controller declares whose rows they are with dp_set_unit('%s', 'key column'); where no "
+                         "unique index covers that column, with max_rows => ... as well.",
                          settings->relation_name)));
 }
 

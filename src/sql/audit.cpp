@@ -235,7 +235,7 @@ SELECT format('publication %I', b.pubname),
        format('sends the rows of %s to its subscribers', string_agg(g.name, ', ' ORDER BY g.name)),
        CASE WHEN bool_and(g.named)
             THEN format('ALTER PUBLICATION %I DROP TABLE %s;', b.pubname, string_agg(g.name, ', ' ORDER BY g.name))
-            ELSE format('DROP PUBLICATION %I; -- deletes it', b.pubname) END
+            ELSE format('DROP PUBLICATION IF EXISTS %I; -- deletes it', b.pubname) END
 FROM pg_publication b, LATERAL (
   SELECT p.oid::regclass::text, EXISTS (SELECT FROM pg_publication_rel r WHERE r.prpubid = b.oid AND r.prrelid = p.oid)
   FROM (SELECT DISTINCT oid FROM part) p JOIN pg_get_publication_tables(b.pubname) t ON t.relid = p.oid) g (name, named)
@@ -243,7 +243,7 @@ GROUP BY b.pubname)sql"},
     {"warning", R"sql( -- subscribers get the ledger
 SELECT format('publication %I', b.pubname),
        'sends the ledger, policies and stored answers of dp_rdr to its subscribers',
-       format('DROP PUBLICATION %I; -- then one FOR TABLE, with the tables that it is for', b.pubname)
+       format('DROP PUBLICATION IF EXISTS %I; -- then one FOR TABLE, with the tables that it is for', b.pubname)
 FROM pg_publication b WHERE EXISTS (
   SELECT FROM pg_get_publication_tables(b.pubname) t JOIN pg_class c ON c.oid = t.relid
   WHERE c.relnamespace = 'dp_rdr'::regnamespace))sql"},

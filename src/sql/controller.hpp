@@ -26,6 +26,8 @@ void run_as(Oid role, const char *sql);
 const char *facade_statement(const char *head, Oid relation, ArrayType *columns);
 // Says where foreign keys show that rows of one person may be many, or in two protected tables.
 void warn_of_many_rows(Oid relation);
+// Says that a role lacks USAGE on the schema of a relation, which is of this kind in the message.
+void warn_of_schema(Oid role, Oid relation, const char *kind);
 // 55000 when a role's share would count twice: in epsilon for one of its policies on the table, in rho for another.
 void check_shares(const catalog::Visit &visit, Oid relation);
 // 55000 when answers to a role whose policy has a risk profile are not all of pure epsilon.

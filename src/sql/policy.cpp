@@ -453,13 +453,19 @@ static void warn_of_reader(Oid role, const char *grantee, const catalog::Setting
                           errhint("dp_audit() lists what to revoke.")));
 }
 
+void warn_of_schema(Oid role, Oid relation, const char *kind) {
+    const Oid schema = get_rel_namespace(relation);
+    if (border::may_use_schema(schema, role))
+        return;
+    const char *name = quote_identifier(get_namespace_name(schema));
+    const char *grantee = quote_identifier(GetUserNameFromId(role, false));
+    ereport(WARNING, (errmsg("role %s may not use the schema %s, where the %s is", grantee, name, kind),
+                      errhint("GRANT USAGE ON SCHEMA %s TO %s;", name, grantee)));
+}
+
 // Without these rights the policy is there and every query fails.
 static void warn_of_rights(Oid role, const char *grantee, Oid view) {
-    Oid schema = get_rel_namespace(view);
-    const char *name = quote_identifier(get_namespace_name(schema));
-    if (!border::may_use_schema(schema, role))
-        ereport(WARNING, (errmsg("role %s may not use the schema %s, where the restricted view is", grantee, name),
-                          errhint("GRANT USAGE ON SCHEMA %s TO %s;", name, grantee)));
+    warn_of_schema(role, view, "restricted view");
     // A role that cannot log in is there for its members, who connect with rights of their own.
     HeapTuple tuple = SearchSysCache1(AUTHOID, ObjectIdGetDatum(role));
     bool logs_in = HeapTupleIsValid(tuple) && ((Form_pg_authid)GETSTRUCT(tuple))->rolcanlogin;

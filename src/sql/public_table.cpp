@@ -34,6 +34,18 @@ static uint64 run_for(const Visit &visit, const PublicCall &call, const char *sq
     return visit.run(sql, 2, types, values);
 }
 
+// Joins need whose rows they are, and the first charge settles that.
+static void warn_without_unit(const PublicCall &call) {
+    if (declared_unit(call.table) != nullptr)
+        return;
+    const char *name = qualified_name(call.table);
+    ereport(WARNING,
+            (errmsg("nothing can be joined with %s: each row of it is a person of its own", name),
+             errdetail("A unit can be set until the first charge or denial, and not afterwards."),
+             errhint("SELECT dp_set_unit('%s', 'key column'); -- and max_rows => ... where no unique index covers it",
+                     name)));
+}
+
 DP_CALL(dp_set_public) {
     const PublicCall call = arguments_of(fcinfo);
     LockRelationOid(call.relation, AccessShareLock);
@@ -44,6 +56,7 @@ DP_CALL(dp_set_public) {
             "INSERT INTO dp_rdr.public_table (domain, relation) SELECT t.domain, $1::regclass "
             "FROM dp_rdr.protected_table t WHERE t.relation::oid = $2 ON CONFLICT DO NOTHING");
     visit.leave();
+    warn_without_unit(call);
     PG_RETURN_VOID();
 }
 

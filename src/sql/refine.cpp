@@ -47,7 +47,7 @@ void tell_short(const release::Reached &reached) {
 static const release::LastRelease *refinable_release() {
     const release::LastRelease *last = release::last_release();
     if (last == nullptr || last->role != GetUserId())
-        refuse("The current role has asked nothing in this connection.");
+        refuse("The last answer in this connection, if there was one, was not the current role's.");
     if (!last->alone)
         refuse("The last statement made several releases.");
     if (last->uncharged)

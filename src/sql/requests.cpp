@@ -815,6 +815,7 @@ DP_CALL(dp_set_review) {
     for (int i = 0; i < n; i++) {
         (void)GetUserNameFromId(DatumGetObjectId(elements[i]), false);
         warn_of_sight(DatumGetObjectId(elements[i]), relation);
+        warn_of_schema(DatumGetObjectId(elements[i]), relation, "protected table");
     }
     PG_RETURN_VOID();
 }
