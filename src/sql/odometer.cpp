@@ -486,10 +486,10 @@ static void check_spent(Oid relation, const BoundState &now) {
                         errhint("A profile is for a table whose answers were all of pure epsilon.")));
 }
 
-// total: as it was set, before the profile lowered it.
-static void tell_about_profile(FunctionCallInfo fcinfo, Oid relation, privacy::Epsilon total, const BoundState &now) {
-    if (PG_ARGISNULL(odometer_profile) && PG_ARGISNULL(odometer_epsilon_total))
+static void tell_about_profile(FunctionCallInfo fcinfo, Oid relation, const Bound &bound, const BoundState &now) {
+    if (!bound.has_total || (PG_ARGISNULL(odometer_profile) && PG_ARGISNULL(odometer_epsilon_total)))
         return;
+    privacy::Epsilon total = catalog::to_epsilon(bound.epsilon_total, "epsilon_total");
     if (total > *now.bound.epsilon_total)
         return;
     ereport(NOTICE, (errmsg("epsilon_total %s of %s is no more than its risk profile allows, and binds",
@@ -521,15 +521,11 @@ DP_CALL(dp_set_odometer) {
     store(visit, relation, bound, settings);
     check_shares(visit, relation);
     check_profiles(visit, relation, InvalidOid);
-    privacy::Epsilon total; // what bound points to goes with the visit
-    if (bound.has_total)
-        total = catalog::to_epsilon(bound.epsilon_total, "epsilon_total");
     visit.leave();
     BoundState now = state_of(relation);
     if (bound.profile != nullptr) {
         check_spent(relation, now);
-        if (bound.has_total)
-            tell_about_profile(fcinfo, relation, total, now);
+        tell_about_profile(fcinfo, relation, bound, now);
     }
     tell_about_search(profile);
     tell_about_totals(relation, was, now);

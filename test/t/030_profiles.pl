@@ -19,7 +19,7 @@ protect_people($node, 'data', bound => 'filter');
 $node->safe_psql('postgres', 'CREATE ROLE guest LOGIN');
 psql_as($node, 'data', 'controller', q{
 	SELECT dp_set_odometer('people', epsilon_total => 'Infinity', profile => dp_profile('expression', expression => 'greatest(0.25/(p*q), 3)'));
-	SELECT dp_grant('people_dp', 'guest', profile => dp_profile('constant', relative => 1.5));});
+	SELECT dp_grant('people_dp', 'guest', epsilon_max => 1, profile => dp_profile('constant', relative => 1.5));});
 
 # What is declared, and what it comes to.
 my $DECLARED = q{SELECT d.bound, d.epsilon_total, d.profile, p.selection, p.tau, p.profile
@@ -53,15 +53,15 @@ is(psql_as($node, 'copy', 'controller', q{SELECT round(1000 * tpr_max::numeric, 
 # Totals that were lost close the table; the profile is still there.
 $node->safe_psql('copy', q{DELETE FROM dp_rdr.odometer; DELETE FROM dp_rdr.odometer_share; DELETE FROM dp_rdr.protected_table; DELETE FROM dp_rdr.privacy_domain;
 	DELETE FROM dp_rdr.restricted_view; DELETE FROM dp_rdr.policy; DROP VIEW people_dp;});
-psql_as($node, 'copy', 'controller', q{SELECT dp_protect('people', 'people_dp')});
+$node->safe_psql('copy', q{SELECT dp_protect('people', 'people_dp')}); # nobody knows whose totals they were
 psql_as($node, 'copy', 'controller', q{SELECT dp_set_odometer('people', epsilon_total => 1, profile => dp_profile('constant', relative => 2))});
-psql_as($node, 'copy', 'controller', q{SELECT dp_grant('people_dp', 'guest', profile => dp_profile('constant', relative => 1.5))});
+psql_as($node, 'copy', 'controller', q{SELECT dp_grant('people_dp', 'guest', epsilon_max => 1, profile => dp_profile('constant', relative => 1.5))});
 is(asked('copy', '0.001'), '53400', 'the share is rebuilt from the ledger, and spent');
 is(psql_as($node, 'copy', 'controller', $TOTAL), '0.34657359|0.202732554', 'the total of the new profile, with history in it');
 
 # A setter that has not committed: whoever asks is told that the settings are changing, or waits; the charge never goes by the old cap.
 my $setter = session($node, 'controller', 'data');
-$setter->query_safe(q{BEGIN; SELECT dp_grant('people_dp', 'guest', profile => dp_profile('constant', relative => 9))});
+$setter->query_safe(q{BEGIN; SELECT dp_grant('people_dp', 'guest', epsilon_max => 1, profile => dp_profile('constant', relative => 9))});
 is(asked('data', '0.1'), '53400', 'a profile that is not committed permits nothing');
 $setter->query_safe('COMMIT');
 is(asked('data', '0.1'), '', 'and does when it is');

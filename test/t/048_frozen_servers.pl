@@ -148,7 +148,7 @@ $remote->poll_query_until('postgres', q{SELECT count(*) > 1 FROM pg_stat_activit
 freeze();
 answers_at_the_desk('a table of this server is answered');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%people_dp%'
-	AND pid <> pg_backend_pid()}), scalar @asking, 'while the others wait');
+	AND pid <> pg_backend_pid() AND backend_type = 'client backend'}), scalar @asking, 'while the others wait');
 is(finish_question($_), '57014', 'the others give up') for @sessions;
 answers_at_the_desk('and when they have given up');
 told_to_end('keepers end then when they are told to');
