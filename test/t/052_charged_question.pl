@@ -1,0 +1,69 @@
+# A question that one keeper has charged is read by another one only if it still means what was charged. Here a literal means something
+# else by then: the labels of its enum were renamed.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use DpTest;
+use KeeperTest;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = new_server('charged_question', q{
+	max_worker_processes = 8
+	dp_rdr.keepers = 2
+	restart_after_crash = on
+});
+protect_people($node, 'postgres');
+protect_slow($node, 'postgres', 60); # 3 seconds
+$node->safe_psql('postgres', 'GRANT CREATE ON SCHEMA public TO analyst');
+psql_as($node, 'postgres', 'analyst', q{CREATE TYPE en AS ENUM ('x', 'y', 'z')});
+
+my $reading = q{SELECT DISTINCT l.pid FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+	WHERE l.relation = 'slow'::regclass AND a.backend_type = 'dp_rdr keeper' AND
+	EXISTS (SELECT FROM pg_locks t WHERE t.pid = l.pid AND t.locktype = 'virtualxid')};
+
+sub wait_for_charges
+{
+	my ($number) = @_;
+	$node->poll_query_until('postgres', "SELECT releases = $number FROM dp_odometer('slow') WHERE account = 'public'")
+	  or die 'no charge';
+	$node->poll_query_until('postgres', "SELECT count(*) = 1 FROM ($reading) r") or die 'nobody reads';
+	return;
+}
+
+# Two questions come while their login's first one is read, so one keeper charges both at once. It ends while it reads one of them,
+# behind what is done meanwhile. Returns both ends: that of the one that it was reading, and the other one's.
+sub ends
+{
+	my ($question, $meanwhile) = @_;
+	my @sessions = map { session($node) } 1 .. 3;
+	my $before = $node->safe_psql('postgres', q{SELECT coalesce(sum(releases), 0) FROM dp_odometer('slow') WHERE account = 'public'});
+	start_question($sessions[0], $SLOW);
+	wait_for_charges($before + 1);
+	start_question($sessions[$_], $question) for 1 .. 2;
+	wait_for_charges($before + 3);
+	my $keeper = $node->safe_psql('postgres', $reading);
+	psql_as($node, 'postgres', 'analyst', $meanwhile);
+	$node->safe_psql('postgres', "SELECT pg_terminate_backend($keeper)");
+	my ($first, @both) = map { finish_question($_) } @sessions;
+	$_->quit for @sessions;
+	like($first, qr/^-?\d+$/, 'what came first is answered');
+	return join ' ', map { $_ eq '40003' ? $_ : 'answered' } sort { $b <=> $a } @both;
+}
+
+my $swap = q{ALTER TYPE en RENAME VALUE 'x' TO 'w'; ALTER TYPE en RENAME VALUE 'z' TO 'x'; ALTER TYPE en RENAME VALUE 'w' TO 'z'};
+my $text = q{SELECT count(*) FROM public.slow_dp WHERE id + 1 > 0 AND CASE WHEN id > 30 THEN 'x'::public.en ELSE 'z'::public.en END < 'y'::public.en};
+my $query = qq{SELECT * FROM dp_query(\$\$$text\$\$) AS (n bigint)};
+my $release = qq{SELECT * FROM dp_rdr.release(\$\$$text\$\$, NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)};
+
+is(ends($query, q{SELECT}), q{40003 answered}, q{another keeper answers what means the same});
+is(ends($query, $swap), '40003 40003', 'not what means something else');
+is(ends($release, $swap), '40003 40003', 'nor when the text is sent by hand');
+
+ok(verified($node, 'postgres', 'slow'), 'the ledger is whole');
+$node->stop;
+done_testing();
