@@ -9,6 +9,7 @@ CREATE ROLE constants_ann LOGIN;
 GRANT CREATE ON SCHEMA public TO constants_owner;
 SET SESSION AUTHORIZATION constants_owner;
 CREATE TYPE tone AS ENUM ('low', 'high');
+CREATE TYPE mood AS ENUM ('low', 'high');
 CREATE TABLE tune AS SELECT id, id % 4 AS room, (20 + id % 60)::numeric(6, 2) AS cost, id * 0.5::float8 AS weight, 'note ' || id AS note,
     (ARRAY['low', 'high'])[1 + id % 2]::tone AS tone, date '2020-01-01' + id % 300 AS day, now() AS at FROM generate_series(1, 3000) id;
 SELECT dp_protect('tune', 'tune_dp');
@@ -46,6 +47,13 @@ SELECT sent(condition) FROM (VALUES ('note = translate(''abc'', ''b'', ''x'')'),
     ('room = length(repeat(''a'', 3))'), ('note = ''x''::char(3)'), ('note::char(2) = ''x''::char(40)'), ('note LIKE ''a'' || ''b%'''),
     ('note = repeat(''a'', 10) COLLATE "C"'), ('(''abc'' ~ ''^a.c$'')'), ('note = concat(''a'' || ''b'', note, upper(''c'' || ''d''), 7, NULL)'),
     ('note = concat_ws(repeat(''-'', 2), note, ''a'', ''b'')'), ('B''101'' = ''101''::text::bit(3)'), ('npoints(polygon(5, circle ''<(0,0),1>'')) = room')) v (condition);
+
+-- What is computed from labels or names of a catalog: either may be another's when somebody else reads the text. A label beside a column
+-- of its own enum says what it says.
+SELECT sent(condition) FROM (VALUES ('''low''::tone < ''high''::tone OR room = 1'), ('room > CASE WHEN ''low''::mood = ''high'' THEN 1 ELSE 2 END'),
+    ('room < ''pg_class''::regclass::oid::bigint'), ('(''low''::mood IS NULL OR ARRAY[''low''::mood] = ''{high}'') = (room = 1)'), ('tone IN (''low'', ''high'')'),
+    ('CASE WHEN room > 1 THEN ''low''::tone ELSE ''high'' END < ''high'''), ('CASE WHEN room > 1 THEN ''low''::mood ELSE ''high'' END < ''high'''),
+    ('CASE WHEN room > 1 THEN ''pg_class''::regclass ELSE ''pg_type'' END = ''pg_type''::regclass')) v (condition);
 
 -- Where a constant decides what is computed, what it does not reach is not.
 SELECT sent(condition) FROM (VALUES ('note = CASE WHEN 1 = 2 THEN repeat(''a'', -1 / 0) ELSE repeat(''b'', 2) END'),
@@ -98,6 +106,19 @@ SELECT count(n) FROM dp_rdr.release('SELECT count(*) AS n FROM public.tune_dp WH
 RESET SESSION AUTHORIZATION;
 SELECT regexp_replace(query, '''\d{4}[^'']*''', '''now''') FROM dp_rdr.ledger_row WHERE view = 'public.tune_dp' ORDER BY id DESC LIMIT 1;
 
+-- So has it times that are read by a clock or a time zone, labels and names. A time as it would be printed stays as it is written.
+SET SESSION AUTHORIZATION constants_ann;
+SET TimeZone = 'Asia/Tokyo';
+SELECT count(n) FROM dp_rdr.release('SELECT count(*) AS n FROM public.tune_dp WHERE day < ''today''::date AND at < TIMESTAMPTZ ''now'' AND at > ''2020-01-01''
+        AND (date_part(''day'', ''yesterday''::timestamp) = 40 OR ''[now,)''::tstzrange IS NULL OR room = 1)',
+    NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS r (n bigint);
+SELECT count(n) FROM dp_rdr.release('SELECT count(*) AS n FROM public.tune_dp WHERE ''low''::public.tone < ''high''::public.tone AND room < ''pg_class''::regclass::oid::bigint',
+    NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS r (n bigint);
+SELECT count(n) FROM dp_rdr.release('SELECT count(*) AS n  FROM  public.tune_dp WHERE day < ''2020-02-02''::date', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS r (n bigint);
+RESET TimeZone;
+RESET SESSION AUTHORIZATION;
+SELECT regexp_replace(query, '20(2[1-9]|[3-9]\d)[-\d :.+]*', 'then', 'g') FROM dp_rdr.ledger_row WHERE view = 'public.tune_dp' ORDER BY id DESC LIMIT 3;
+
 -- Who decides on a request computes nothing for whoever made it, whatever is stored: a keeper refuses, and nothing is charged.
 SET SESSION AUTHORIZATION constants_ann;
 SELECT dp_request('SELECT count(*) AS count FROM tune_dp', 'to be forged') AS forged \gset
@@ -115,7 +136,8 @@ CREATE TABLE forged AS SELECT * FROM (VALUES (1, 'note = translate(repeat(''ab''
     (8, 'CASE WHEN 1 = 1 THEN ''a'' || ''b'' || ''c'' ELSE note END LIKE ''%a'''), (9, 'day < current_date'), (10, 'at < now()'), (11, 'CASE lower(''A'' || ''B'') WHEN ''ab'' THEN true ELSE room = 1 END'),
     (12, 'note = concat(CASE WHEN true THEN ''a'' END, note)'), (13, 'room = ANY (''{1,2}''::text::int[])'), (14, 'note IN (''a''::text || ''b''::text || ''c'')'),
     (15, 'coalesce(upper(''a'' || ''b'' || ''c''), note) = ''ABC'''), (16, '(''aaaa'' ~ ''(a*)*b'')'), (17, 'cost = round(1e131071, -1000)'),
-    (18, 'numrange ''[1,2]'' IS NOT NULL'), (19, 'cost IN (1, 1e131071)'), (20, 'note = greatest(''a'', ''b'' || ''c'' || ''d'')'), (21, 'B''1'' = ''1''::bit(83886080)'), (22, 'lower(CASE WHEN true THEN ''A'' ELSE note END) = ''a'''), (23, 'note::char(2) = ''x''::char(10485760)'), (24, '''$''::jsonpath IS NULL'), (25, 'jsonpath(''$'') IS NULL')) f (n, condition);
+    (18, 'numrange ''[1,2]'' IS NOT NULL'), (19, 'cost IN (1, 1e131071)'), (20, 'note = greatest(''a'', ''b'' || ''c'' || ''d'')'), (21, 'B''1'' = ''1''::bit(83886080)'), (22, 'lower(CASE WHEN true THEN ''A'' ELSE note END) = ''a'''), (23, 'note::char(2) = ''x''::char(10485760)'), (24, '''$''::jsonpath IS NULL'), (25, 'jsonpath(''$'') IS NULL'),
+    (-1, '''low''::public.tone < ''high''::public.tone OR room = 1'), (0, 'room < ''pg_class''::regclass::oid::bigint')) f (n, condition);
 SELECT format('UPDATE dp_rdr.request SET query = %L WHERE id = %s', 'SELECT count(*) AS count FROM public.tune_dp WHERE ' || condition, :forged),
     'SET SESSION AUTHORIZATION constants_owner', format('SELECT %L, attempt(%s)', left(condition, 60), :forged), 'RESET SESSION AUTHORIZATION'
 FROM forged ORDER BY n

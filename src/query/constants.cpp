@@ -34,8 +34,8 @@ constexpr int most_digits = 1000;
     ereport(ERROR,
             (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
              errmsg("a constant expression that may take long is not supported in a query on a restricted view"),
-             errdetail("It calls a function that is not evaluated where the query is answered, or is a number of more "
-                       "than %d digits.",
+             errdetail("It calls a function that is not evaluated where the query is answered, computes with labels or "
+                       "names of a catalog, or is a number of more than %d digits.",
                        most_digits),
              errhint("Write its value.")));
     pg_unreachable();
@@ -131,6 +131,63 @@ static bool is_cheap(Node *node) {
     default:
         return false;
     }
+}
+
+// ---- what may mean something else later ----------------------------------------------------------------------------
+
+bool is_name(Oid type) {
+    const Oid element = get_base_element_type(type), base = getBaseType(OidIsValid(element) ? element : type);
+    switch (base) {
+    case REGPROCOID:
+    case REGPROCEDUREOID:
+    case REGOPEROID:
+    case REGOPERATOROID:
+    case REGCLASSOID:
+    case REGTYPEOID:
+    case REGCOLLATIONOID:
+    case REGCONFIGOID:
+    case REGDICTIONARYOID:
+    case REGNAMESPACEOID:
+    case REGROLEOID:
+        return true;
+    default:
+        return type_is_enum(base);
+    }
+}
+
+// Whether a computed expression has a name among what it is computed from.
+static bool takes_name(Node *node, void *) {
+    if (node == nullptr)
+        return false;
+    return IsA(node, List) ? border::walk_expression(node, takes_name, nullptr) : is_name(exprType(node));
+}
+
+// A time is read by the clock where it is 'today', and by a time zone where none is said; a range may be one of times.
+static bool is_of_time(Oid type) {
+    const Oid element = get_base_element_type(type);
+    char category;
+    bool preferred;
+    get_type_category_preferred(OidIsValid(element) ? element : type, &category, &preferred);
+    return category == TYPCATEGORY_DATETIME || category == TYPCATEGORY_RANGE;
+}
+
+// Finds a time that is not written in the text as its value would be.
+static bool finds_loose_time(Node *node, void *text) {
+    if (node == nullptr)
+        return false;
+    if (IsA(node, Query))
+        return border::walk_query(castNode(Query, node), finds_loose_time, text, QTW_IGNORE_JOINALIASES);
+    if (!IsA(node, Const))
+        return border::walk_expression(node, finds_loose_time, text);
+    auto *value = castNode(Const, node);
+    if (value->constisnull || !is_of_time(value->consttype))
+        return false;
+    Oid output;
+    bool is_varlena;
+    getTypeOutputInfo(value->consttype, &output, &is_varlena);
+    const char *spelled = quote_literal_cstr(OidOutputFunctionCall(output, value->constvalue));
+    return value->location < 0 ||
+           strncmp(static_cast<const char *>(text) + value->location, spelled, strlen(spelled)) != 0;
 }
 
 // ---- what may be evaluated without a row ---------------------------------------------------------------------------
@@ -262,7 +319,8 @@ static bool is_constant(Node *node, Walk *walk) {
     if (concatenates(node))
         return is_constant_concatenation(castNode(FuncExpr, node), walk);
     const bool constant = are_constant(node, walk);
-    walk->dear = walk->dear || (constant && is_computed(node) && !is_cheap(node));
+    walk->dear = walk->dear || (constant && is_computed(node) &&
+                                (!is_cheap(node) || border::walk_expression(node, takes_name, nullptr)));
     return constant;
 }
 
@@ -383,7 +441,9 @@ static Node *evaluate_dear(Node *node, void *parameters) {
 Leaf *check_own_leaf(const Parsed &parsed, ParamListInfo parameters, Query **evaluated) {
     Walk walk = {};
     (void)is_constant(reinterpret_cast<Node *>(parsed.query), &walk);
-    auto *unchecked = walk.dear ? copyObject(parsed.query) : nullptr;
+    const bool loose =
+        finds_loose_time(reinterpret_cast<Node *>(parsed.query), const_cast<char *>(parsed.source->p_sourcetext));
+    auto *unchecked = walk.dear || loose ? copyObject(parsed.query) : nullptr;
     Leaf *leaf = check_leaf(parsed.query, parsed.source);
     *evaluated = nullptr;
     if (unchecked == nullptr)

@@ -3,6 +3,7 @@
 #include "border/permissions.hpp"
 #include "border/scope.hpp"
 #include "border/versions.hpp"
+#include "border/walk.hpp"
 #include "catalog/access.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/foreign_code.hpp"
@@ -10,6 +11,7 @@
 #include "catalog/requests.hpp"
 #include "catalog/ways.hpp"
 #include "keeper/client.hpp"
+#include "query/constants.hpp"
 #include "query/limits.hpp"
 #include "query/names.hpp"
 #include "query/rest.hpp"
@@ -239,6 +241,34 @@ static void check_keys(const query::Leaf *leaf) {
                      errhint("Group by another column, or ask directly.")));
 }
 
+static bool has_column_of(Oid view, Oid type) {
+    Relation relation = table_open(view, AccessShareLock);
+    TupleDesc columns = RelationGetDescr(relation);
+    bool found = false;
+    for (int i = 0; i < columns->natts; i++)
+        found = found || getBaseType(TupleDescAttr(columns, i)->atttypid) == type;
+    table_close(relation, NoLock);
+    return found;
+}
+
+// A name may be given to something else before the request is decided. The labels of columns are their owner's.
+static bool check_name(Node *node, void *view) {
+    if (node == nullptr)
+        return false;
+    if (IsA(node, Query))
+        return border::walk_query(castNode(Query, node), check_name, view, QTW_IGNORE_JOINALIASES);
+    if (!IsA(node, Const) && !IsA(node, Param))
+        return border::walk_expression(node, check_name, view);
+    const Oid element = get_base_element_type(exprType(node)),
+              type = getBaseType(OidIsValid(element) ? element : exprType(node));
+    if (query::is_name(type) && !(type_is_enum(type) && has_column_of(*static_cast<Oid *>(view), type)))
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("a value of type %s is not supported in a request", format_type_be(type)),
+                        errdetail("Its name may mean something else when the request is decided."),
+                        errhint("Compare texts or numbers, or ask directly.")));
+    return false;
+}
+
 // All that would be refused later is refused now, under the policy as it is; the price is that of now.
 static Priced look_at(Asked *question) {
     Priced priced = {};
@@ -247,6 +277,7 @@ static Priced look_at(Asked *question) {
         check_not_temporary(leaf);
         check_one_view(leaf, "a request");
         check_keys(leaf);
+        (void)check_name(reinterpret_cast<Node *>(const_cast<Query *>(leaf->query)), &leaf->view);
         release::Resolved resolved = release::resolve(question->ask, leaf, true);
         rows::check_asks_something(resolved.question);
         release::check_mechanism(resolved.question, resolved.terms);

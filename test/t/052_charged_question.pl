@@ -1,5 +1,5 @@
 # A question that one keeper has charged is read by another one only if it still means what was charged. Here a literal means something
-# else by then: the labels of its enum were renamed.
+# else by then, as the labels of its enum were renamed, or another price is permitted.
 
 use strict;
 use warnings;
@@ -39,7 +39,7 @@ sub wait_for_charges
 # behind what is done meanwhile. Returns both ends: that of the one that it was reading, and the other one's.
 sub ends
 {
-	my ($question, $meanwhile) = @_;
+	my ($question, $meanwhile, $who) = @_;
 	my @sessions = map { session($node) } 1 .. 3;
 	my $before = $node->safe_psql('postgres', q{SELECT coalesce(sum(releases), 0) FROM dp_odometer('slow') WHERE account = 'public'});
 	start_question($sessions[0], $SLOW);
@@ -47,7 +47,7 @@ sub ends
 	start_question($sessions[$_], $question) for 1 .. 2;
 	wait_for_charges($before + 3);
 	my $keeper = $node->safe_psql('postgres', $reading);
-	psql_as($node, 'postgres', 'analyst', $meanwhile);
+	psql_as($node, 'postgres', $who // 'analyst', $meanwhile);
 	$node->safe_psql('postgres', "SELECT pg_terminate_backend($keeper)");
 	my ($first, @both) = map { finish_question($_) } @sessions;
 	$_->quit for @sessions;
@@ -63,6 +63,7 @@ my $release = qq{SELECT * FROM dp_rdr.release(\$\$$text\$\$, NULL, 1, NULL, NULL
 is(ends($query, q{SELECT}), q{40003 answered}, q{another keeper answers what means the same});
 is(ends($query, $swap), '40003 40003', 'not what means something else');
 is(ends($release, $swap), '40003 40003', 'nor when the text is sent by hand');
+is(ends($query, q{SELECT dp_grant('slow_dp', 'analyst', tau => 0.9)}, 'controller'), '40003 40003', 'nor for another price');
 
 ok(verified($node, 'postgres', 'slow'), 'the ledger is whole');
 $node->stop;
