@@ -12,7 +12,7 @@ table=''
 suite() {
     local name=$1 format=$2 log status=0 passed failed begun=$SECONDS
     shift 2
-    log="$scratch/logs/${name//[^a-z]/_}"
+    log="$scratch/logs/$(basename "$tree").${name//[^a-z]/_}" # lanes may run suites of one name
     echo "== $name"
     "$@" </dev/null >"$log" 2>&1 || status=$?
     read -r passed failed < <("count_$format" "$log")
