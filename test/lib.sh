@@ -8,7 +8,7 @@
 readonly pg_version=${PGVERSION:-15}
 readonly pg_bin=/usr/lib/postgresql/$pg_version/bin
 readonly packages=(
-    g++ make patch
+    g++ make
     "postgresql-$pg_version" "postgresql-server-dev-$pg_version" postgresql-common libpq-dev libicu-dev
     libboost-dev
     libgtest-dev nlohmann-json3-dev

@@ -247,11 +247,11 @@ def check_proof():
     """Each planted mistake that the proof's table names is there, and the suites that see it stand beside it."""
     found = []
     for step, _, suites, mistakes in table("doc/guarantee.md", "proof"):
-        for number_of_patch in mistakes.split(", "):
-            patch, = (ROOT / "test/mutants").glob(f"{number_of_patch}-*.patch")
-            sees = re.search(r"^# sees: *(.*)$", patch.read_text(), re.MULTILINE)[1]
+        for number in mistakes.split(", "):
+            mistake, = (ROOT / "test/mutants").glob(f"{number}-*.edit")
+            sees = re.search(r"^# sees: *(.*)$", mistake.read_text(), re.MULTILINE)[1]
             for suite in {name.split(":")[0].replace("box", " box") for name in sees.split(", ")}:
-                found += [] if suite in suites.split(", ") else [f"{step}: {suite} sees {patch.name}"]
+                found += [] if suite in suites.split(", ") else [f"{step}: {suite} sees {mistake.name}"]
     return found
 
 
