@@ -51,7 +51,8 @@ CREATE TABLE dp_rdr.privacy_domain (
     period_since     date,                        -- day in UTC on which the period was set: until it turns, what was spent counts
     unit_types       regtype[],                   -- of the unit's columns, in all tables; NULL: a row is a unit
     unit_names       text[],                      -- qualified names of the tables whose columns were the people: under one it comes back
-    joined_into      uuid                         -- the domain that its tables and its totals went to; NULL: it is one of its own
+    joined_into      uuid,                        -- the domain that its tables and its totals went to; NULL: it is one of its own
+    people           bigint CHECK (people OPERATOR(pg_catalog.>=) 1) -- about how many there are, of one digit; NULL: nobody said
 );
 COMMENT ON TABLE dp_rdr.privacy_domain IS 'whose data protected tables have, and the bound of their odometer';
 
@@ -1222,6 +1223,11 @@ CREATE PROCEDURE dp_choose_contribution(relation regclass, epsilon numeric, shar
     LANGUAGE C AS 'MODULE_PATHNAME', 'dp_choose_contribution';
 COMMENT ON PROCEDURE dp_choose_contribution(regclass, numeric, numeric, integer)
     IS 'chooses under differential privacy how many rows of one unit shall count, and sets it: charged epsilon, free for every later query';
+
+CREATE FUNCTION dp_set_people(relation regclass, n bigint)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_people';
+COMMENT ON FUNCTION dp_set_people(regclass, bigint)
+    IS 'says about how many people there are, rounded to one digit, to be seen by everybody: warnings rest on it, and no answer; 0 takes it back';
 
 CREATE FUNCTION dp_join_domains(relation regclass, "into" regclass)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_join_domains';

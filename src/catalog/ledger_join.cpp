@@ -239,7 +239,8 @@ void move_declarations(const Spi &spi, const Side &from, const Side &into) {
         border::Statement("UPDATE dp_rdr.protected_table SET domain = $2 WHERE domain = $1"),
         border::Statement("UPDATE dp_rdr.privacy_domain d SET unit_names = "
                           "(SELECT array_agg(DISTINCT n.name ORDER BY n.name) FROM dp_rdr.privacy_domain o, "
-                          "unnest(o.unit_names) n (name) WHERE o.id IN ($1, $2)) WHERE d.id = $2"),
+                          "unnest(o.unit_names) n (name) WHERE o.id IN ($1, $2)), people = coalesce(d.people, "
+                          "(SELECT o.people FROM dp_rdr.privacy_domain o WHERE o.id = $1)) WHERE d.id = $2"),
         border::Statement(
             "UPDATE dp_rdr.privacy_domain SET joined_into = $2, unit_names = NULL WHERE $1 IN (id, joined_into)"),
         border::Statement(

@@ -66,6 +66,7 @@ struct View {
     int epoch;
     const char *fingerprint;
     bool has_profile; // the domain
+    int64 people;     // of the domain
     UnitPath *unit;
 };
 
@@ -170,6 +171,9 @@ static void read_domain(const Reading &reading, View *view, StringInfo versions)
     view->registered = row != nullptr;
     if (row != nullptr) {
         read_bound(*row, view);
+        bool isnull;
+        Datum people = row->value("people", &isnull);
+        view->people = isnull ? 0 : DatumGetInt64(people);
         row->append_version(versions);
         append_table(versions, reading, "public_table", UUIDPGetDatum(&view->id));
     }
@@ -239,6 +243,7 @@ Settings *read_settings(const Reading &reading, Oid oid) {
     settings->id_text = DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(&view.id)));
     settings->filter = view.filter;
     settings->has_profile = view.has_profile;
+    settings->people = view.people;
     settings->unit = view.unit;
     settings->fingerprint = view.fingerprint;
     settings->view = oid;

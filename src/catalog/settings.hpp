@@ -60,6 +60,7 @@ struct Settings {
     const char *id_text;
     const char *filter; // or null
     bool has_profile;   // the domain has a risk profile
+    int64 people;       // about how many the domain has, by declaration; 0: nobody said
     UnitPath *unit;     // null: a row is a unit
     // Which versions of the rows a charge depends on were read: the writer looks again under the odometer's lock and refuses
     // when they differ. `policies` are those that the asker might ask under (policy_of); null: the controller's own call.

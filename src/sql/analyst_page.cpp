@@ -384,6 +384,8 @@ DP_CALL(dp_about) {
     const Page page = {reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo), settings, policy};
     List *columns = put_columns(page, reading);
     reading.close();
+    if (settings->people > 0)
+        page.put("people", "about", psprintf(INT64_FORMAT, settings->people));
     put_preference(page);
     put_other_groups(page, columns);
     const privacy::Repeated standing = put_price(page, "count(*)");

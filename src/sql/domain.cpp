@@ -106,13 +106,15 @@ static const char *domain_of(const Visit &visit, Oid relation, bool *alone) {
     return visit.spi.text(0, 1);
 }
 
-// Its own domain, made over, where no other table is in it: bound and totals stay as they are set.
+// Its own domain, made over, where no other table is in it: bound and totals stay as they are set, and so does the number of people
+// unless rows were units or become some.
 static void make_over(const Visit &visit, const char *id, Oid relation, const Unit *unit) {
     Oid types[3] = {TEXTOID, OIDOID, REGTYPEARRAYOID};
     Datum values[3] = {CStringGetTextDatum(id), ObjectIdGetDatum(relation),
                        unit == nullptr ? Datum{0} : type_array(*unit)};
     visit.run("UPDATE dp_rdr.privacy_domain d SET unit_types = $3, "
-              "unit_table = CASE WHEN $3 IS NOT NULL THEN $2::regclass END, unit_names = NULL WHERE d.id = $1::uuid",
+              "unit_table = CASE WHEN $3 IS NOT NULL THEN $2::regclass END, unit_names = NULL, "
+              "people = CASE WHEN (d.unit_types IS NULL) = ($3 IS NULL) THEN d.people END WHERE d.id = $1::uuid",
               3, types, values, unit == nullptr ? "  n" : "   ");
     if (unit != nullptr)
         remember_name(visit, id, relation);

@@ -23,6 +23,7 @@ struct Side {
     const char *epsilon_total; // null: none
     const char *period;        // or null
     const char *profiled;      // what has a risk profile; null: nothing
+    const char *people;        // about how many; null: nobody said
 };
 } // namespace
 
@@ -43,7 +44,7 @@ static Side read_side(const Visit &visit, Oid relation) {
                      "ELSE (SELECT format('role %s has a risk profile on %s', p.grantee, p.view) "
                      "FROM dp_rdr.protected_table o JOIN dp_rdr.restricted_view v ON v.relation = o.relation "
                      "JOIN dp_rdr.policy p ON p.view = v.view WHERE o.domain = d.id AND p.profile IS NOT NULL "
-                     "ORDER BY 1 LIMIT 1) END "
+                     "ORDER BY 1 LIMIT 1) END, d.people "
                      "FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain "
                      "WHERE t.relation::oid = $1",
                      relation) != 1)
@@ -60,6 +61,7 @@ static Side read_side(const Visit &visit, Oid relation) {
     side.epsilon_total = visit.spi.text(0, 4);
     side.period = visit.spi.text(0, 5);
     side.profiled = visit.spi.text(0, 6);
+    side.people = visit.spi.text(0, 7);
     return side;
 }
 
@@ -239,13 +241,20 @@ static void warn_of_shares(const Side &into) {
                      row[1], row[0])));
 }
 
+// The number of people that stays, where one was said.
+static const char *people_that_stay(const Side &from, const Side &into) {
+    const Side &side = into.people != nullptr ? into : from;
+    return side.people == nullptr ? "" : psprintf(" The number of people is that of %s: about %s.", side.name, side.people);
+}
+
 static void tell(const Side &from, const Side &into, bool untold, const catalog::Reason &reason) {
+    const char *people = people_that_stay(from, into);
     ereport(
         NOTICE,
         (errmsg("the people of %s are those of %s from here on", from.name, into.name),
-         untold ? errdetail("Nothing was told of those of %s: nothing is added.", from.name)
-                : errdetail("Epsilon %s and delta %s are added to epsilon %s and delta %s.", printed(reason.asked),
-                            printed(reason.delta_asked), printed(reason.spent), printed(reason.delta_spent)),
+         untold ? errdetail("Nothing was told of those of %s: nothing is added.%s", from.name, people)
+                : errdetail("Epsilon %s and delta %s are added to epsilon %s and delta %s.%s", printed(reason.asked),
+                            printed(reason.delta_asked), printed(reason.spent), printed(reason.delta_spent), people),
          errhint("No rollback takes it back. dp_odometer('%s') shows the totals of both, and the bound.", into.name)));
     warn_of_shares(into);
 }

@@ -1,4 +1,5 @@
-// Whether rows of one person may be many, as far as the keys of the tables tell. No row is read.
+// How many people there are, by declaration, and whether rows of one may be many, as far as keys tell. No row is read.
+#include "sql/arguments.hpp"
 #include "sql/controller.hpp"
 
 using dp::catalog::Visit;
@@ -11,6 +12,38 @@ struct Hint {
     const char *finding, *remedy;
 };
 } // namespace
+
+// Of one digit, so that it may be published; 0 for none.
+static int64 of_one_digit(int64 n) {
+    constexpr int64 most = 1000000000000;
+    if (n < 0 || n > most)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("the number of people must be from 0 to " INT64_FORMAT ", not " INT64_FORMAT, most, n),
+                        errhint("About how many is enough: it is rounded to one digit. 0 takes it back.")));
+    int64 unit = 1;
+    while (n / unit >= 10)
+        unit *= 10;
+    return (n + unit / 2) / unit * unit;
+}
+
+DP_CALL(dp_set_people) {
+    require(fcinfo, 0, "relation");
+    require(fcinfo, 1, "n");
+    Oid relation = protected_relation(PG_GETARG_OID(0)), caller = GetUserId();
+    const int64 n = PG_GETARG_INT64(1), people = of_one_digit(n);
+    Oid types[2] = {OIDOID, INT8OID};
+    Datum values[2] = {ObjectIdGetDatum(relation), Int64GetDatum(people)};
+    Visit visit = Visit::write();
+    lock_declarations(visit, relation);
+    check_owns_domain(visit, relation, caller);
+    visit.run("UPDATE dp_rdr.privacy_domain d SET people = nullif($2, 0) FROM dp_rdr.protected_table t "
+              "WHERE t.relation::oid = $1 AND d.id = t.domain",
+              2, types, values);
+    visit.leave();
+    if (people != n)
+        ereport(NOTICE, (errmsg(INT64_FORMAT " is kept as about " INT64_FORMAT " people", n, people)));
+    PG_RETURN_VOID();
+}
 
 void warn_of_many_rows(Oid relation) {
     Visit visit = Visit::read();

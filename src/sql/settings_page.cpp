@@ -75,6 +75,10 @@ FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain
 JOIN dp_rdr.protected_table o ON o.relation = d.unit_table AND o.domain = d.id JOIN pg_class c ON c.oid = o.relation
 WHERE t.relation::oid = $2 AND t.unit IS NOT NULL AND t.parent IS NULL AND t.relation <> d.unit_table)sql"};
 
+const Part people = {"people", R"sql(
+SELECT 'about', d.people::text, format('SELECT pg_catalog.dp_set_people(%L, %s);', t.relation::text, d.people)
+FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain WHERE t.relation::oid = $2 AND d.people IS NOT NULL)sql"};
+
 const Part public_tables = {"public", R"sql(
 SELECT p.relation::text, 'may be joined with ' || (
          SELECT string_agg(o.relation::text, ', ' ORDER BY o.relation::text COLLATE "C")
@@ -275,6 +279,7 @@ DP_CALL(dp_settings) {
     Visit visit = Visit::read();
     put_part(visit, caller, relation, views, result);
     put_part(visit, caller, relation, unit, result);
+    put_part(visit, caller, relation, people, result);
     put_part(visit, caller, relation, public_tables, result);
     put_part(visit, caller, relation, bound, result);
     put_part(visit, caller, relation, totals, result);

@@ -100,7 +100,7 @@ psql_as($node, 'data', 'controller', q{
 	CREATE TABLE drug_name (drug integer PRIMARY KEY, name text);
 	CREATE TABLE drug_shape (drug integer PRIMARY KEY);
 	SELECT dp_set_public('drug_name', 'drug'), dp_set_public('drug_shape', 'patient');
-	DROP TABLE drug_shape;});
+	DROP TABLE drug_shape; SELECT dp_set_people('patient', 4000);});
 
 # A table of the domain is gone when the dump is taken, and comes back afterwards.
 psql_as($node, 'data', 'controller', 'DROP VIEW allergy_dp; DROP TABLE allergy');
@@ -118,6 +118,7 @@ my %facts = (
 	'ways' => q{SELECT string_agg(d::text, E'\n' ORDER BY d::text) FROM dp_domain('patient') d});
 is($node->safe_psql('copy', $facts{$_}), $node->safe_psql('data', $facts{$_}), "$_: the same after the restore") for sort keys %facts;
 ok($node->safe_psql('copy', q{SELECT dp_verify_ledger('visit')}) eq 't', 'the chain is whole');
+is($node->safe_psql('copy', q{SELECT value FROM dp_settings('visit') WHERE item = 'people' AND name = 'about'}), '4000', 'and so is the number of people');
 is($node->safe_psql('copy', q{SELECT DISTINCT public FROM dp_domain('visit')}), '{drug_name}', 'a public table is public');
 is($node->safe_psql('copy', 'SELECT count(*) FROM dp_rdr.public_table'), 1, 'and one that is gone is forgotten');
 my $spent = account($node, 'copy', 'patient');
