@@ -50,6 +50,12 @@ SELECT abs(posterior_max - 0.6339745962155613) < 1e-12 AS as_defined FROM dp_eps
 SELECT * FROM dp_epsilon_meaning('Infinity', '{0.1}', '{1}');
 SELECT * FROM dp_epsilon_meaning(0, '{0.1}', '{0.5}');
 
+-- What totals in rho buy, and mean. Half of delta, as a table has it by default, buys less.
+SELECT * FROM dp_plan();
+SELECT preset, counts, averages, error95, error95_rows, recognised FROM dp_plan(0.5e-6, 40);
+SELECT p.preset, p.posterior10 - m.posterior_max BETWEEN 0 AND 0.001 AS as_it_means
+FROM dp_plan() p, dp_epsilon_meaning(p.epsilon_total::float8, '{0.1}') m;
+
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Expressions
 -- ---------------------------------------------------------------------------------------------------------------------
@@ -154,6 +160,8 @@ SELECT s, attempt(s) FROM unnest(ARRAY[
     $$SELECT * FROM dp_risk_profile('{"kind": "constant", "relative": 3}', '{0}')$$,
     $$SELECT * FROM dp_risk_profile('{"kind": "constant", "relative": 3}', '{NULL}')$$,
     $$SELECT * FROM dp_epsilon_meaning(NULL)$$, $$SELECT * FROM dp_epsilon_meaning(-1)$$, $$SELECT * FROM dp_epsilon_meaning('NaN')$$,
+    $$SELECT * FROM dp_plan(0)$$, $$SELECT * FROM dp_plan(1)$$, $$SELECT * FROM dp_plan('NaN')$$, $$SELECT * FROM dp_plan(NULL)$$,
+    $$SELECT * FROM dp_plan(1e-30)$$, $$SELECT * FROM dp_plan(max_rows => 0)$$, $$SELECT * FROM dp_plan(max_rows => 1048577)$$, $$SELECT * FROM dp_plan(max_rows => NULL)$$,
     $$SELECT * FROM dp_epsilon_meaning(1, '{2}')$$, $$SELECT * FROM dp_epsilon_meaning(1, q => '{NULL}')$$,
     $$SELECT * FROM dp_profile_utility(NULL)$$, $$SELECT * FROM dp_profile_utility(ARRAY[NULL::jsonb])$$,
     $$SELECT * FROM dp_profile_utility('{}', distances => '{-1}')$$, $$SELECT * FROM dp_profile_utility('{}', distances => '{Infinity}')$$]) s;
