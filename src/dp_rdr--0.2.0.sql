@@ -1557,7 +1557,7 @@ CREATE FUNCTION dp_attack_risk(relation regclass, role regrole = NULL, OUT fpr f
 COMMENT ON FUNCTION dp_attack_risk(regclass, regrole)
     IS 'how often at most an attack on all answers so far, or on one role''s, is right that somebody is in the table';
 
--- Not IMMUTABLE: the presets are those of this version.
+-- Not immutable: the presets are those of this version.
 CREATE FUNCTION dp_plan(delta_total numeric = 1e-6, max_rows integer = 1, OUT preset text, OUT epsilon_total numeric,
                         OUT tau float8, OUT counts bigint, OUT averages bigint, OUT error95 float8,
                         OUT error95_rows float8, OUT posterior10 float8, OUT recognised float8)
