@@ -3,6 +3,7 @@
 #   make                   the library dp_rdr.so, against PostgreSQL 15 to 18
 #   make install           as root; then CREATE EXTENSION dp_rdr
 #   make test              every suite on throwaway servers, from a bare Debian 12 on
+#   make check             what is likely to see a mistake in what has changed, in a few minutes
 #   make test-matrix       the same on PostgreSQL 15, 17 and 18, and pg_upgrade between them; as root
 #   make test-asserts      the suites of a server on a PostgreSQL with assertions, which it builds; as root
 #   make browser           the report in a browser, which it installs
@@ -76,8 +77,12 @@ SHLIB_LINK += -lstdc++ -Wl,--version-script=src/exports.map
 SHLIB_LINK += $(libpq)
 src/border/peers.o: override CPPFLAGS += -isystem $(libpq_srcdir)
 
-# make test, demo, bench, soak and mutants install PostgreSQL themselves, so they must work before it is there.
-ifneq (,$(wildcard $(PGXS)))
+# make test, demo, bench, soak and mutants install PostgreSQL themselves, so they must work before it is there. PGXS has a
+# target of the name check, which only says that there is none. SINCE: the commit that the tree is compared with, HEAD unless set.
+ifeq (check,$(MAKECMDGOALS))
+check:
+	@test/check $(SINCE)
+else ifneq (,$(wildcard $(PGXS)))
 include $(PGXS)
 else
 all install uninstall installcheck clean:
@@ -297,6 +302,6 @@ container:
 
 .PHONY: dist deb container
 
-.PHONY: unit unit-sanitize statistics audit client samplers counts greybox neighbours questions blackbox batch test test-matrix test-asserts browser demo bench escrow seeded groups soak mutants mutants-check
+.PHONY: unit unit-sanitize statistics audit client samplers counts greybox neighbours questions blackbox batch check test test-matrix test-asserts browser demo bench escrow seeded groups soak mutants mutants-check
 
 -include $(OBJS:.o=.d) $(wildcard build/obj/*/*/*.d build/sanitized/*/*/*.d build/greybox/src/*/*.d build/batch/test/*/*.d)
