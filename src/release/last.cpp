@@ -36,6 +36,19 @@ static bool is_first_of(EState *estate) {
     return true;
 }
 
+// Counts answers that were charged, since the command that began at that time. A statement may go on over several commands
+// (a cursor), and a command may run several statements (functions).
+static TimestampTz command = 0;
+static int ncharged = 0;
+
+int charged_before(EState *estate) {
+    TimestampTz now = GetCurrentStatementStartTimestamp();
+    if (now != command && (estate == nullptr || estate != statement))
+        ncharged = 0;
+    command = now;
+    return ncharged;
+}
+
 static void copy_request(const Facts &facts, const StringInfoData *request, LastRelease *release) {
     if (request == nullptr || facts.refinable.mean == nullptr)
         return;
@@ -48,6 +61,7 @@ static void copy_request(const Facts &facts, const StringInfoData *request, Last
 }
 
 void remember(const query::Leaf *leaf, const Facts &facts, const StringInfoData *request, EState *estate) {
+    ncharged = charged_before(estate) + (facts.uncharged ? 0 : 1);
     bool first = is_first_of(estate);
     if (context == nullptr)
         context = AllocSetContextCreate(TopMemoryContext, "dp_rdr last release", ALLOCSET_SMALL_SIZES);

@@ -33,6 +33,9 @@ struct LastRelease {
 // that the answer is part of, if there may be others in it.
 void remember(const query::Leaf *leaf, const Facts &facts, const StringInfoData *request, EState *estate);
 
+// Returns how many answers were charged before in the client's command, or in the statement of estate (null: none).
+int charged_before(EState *estate);
+
 // What was remembered last is not what the statement shows.
 void remember_use_of_groups();
 

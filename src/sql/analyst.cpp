@@ -154,7 +154,27 @@ static const char *open_settings(const query::Leaf *leaf, const catalog::Asker &
     return settings == nullptr ? "" : release::versions_of(*settings);
 }
 
-release::Facts ask_keeper(release::Ask *ask, ReturnSetInfo *result, EState *estate) {
+// Adds to an error what earlier answers of the statement have cost, so that it does not say that nothing was charged.
+static ErrorData *beside_earlier_charges(ErrorData *error, int earlier) {
+    static const char nothing[] = "Nothing was charged.";
+    const char *detail = error->detail == nullptr ? "" : error->detail;
+    const char *said = strstr(detail, nothing);
+    StringInfoData words;
+    initStringInfo(&words);
+    if (said != nullptr)
+        appendStringInfo(&words, "%.*sNothing was charged for this answer.%s", static_cast<int>(said - detail), detail,
+                         said + strlen(nothing));
+    else
+        appendStringInfoString(&words, detail);
+    appendStringInfo(&words,
+                     earlier == 1 ? "%sThe charge of %d earlier answer of this statement stays."
+                                  : "%sThe charges of %d earlier answers of this statement stay.",
+                     words.len > 0 ? " " : "", earlier);
+    error->detail = words.data;
+    return error;
+}
+
+static release::Facts ask_and_remember(release::Ask *ask, ReturnSetInfo *result, EState *estate) {
     query::Leaf *leaf = release::check_own_ask(ask);
     check_not_temporary(leaf);
     ask->view = leaf->view;
@@ -162,6 +182,25 @@ release::Facts ask_keeper(release::Ask *ask, ReturnSetInfo *result, EState *esta
     StringInfoData sent;
     release::Facts facts = keeper::ask(*ask, result->setResult, result->setDesc, &sent);
     release::remember(leaf, facts, &sent, estate);
+    return facts;
+}
+
+release::Facts ask_keeper(release::Ask *ask, ReturnSetInfo *result, EState *estate) {
+    MemoryContext memory = CurrentMemoryContext;
+    int earlier = release::charged_before(estate);
+    release::Facts facts = {};
+    PG_TRY();
+    { facts = ask_and_remember(ask, result, estate); }
+    PG_CATCH();
+    {
+        if (earlier == 0)
+            PG_RE_THROW();
+        MemoryContextSwitchTo(memory);
+        ErrorData *error = CopyErrorData();
+        FlushErrorState();
+        ReThrowError(beside_earlier_charges(error, earlier));
+    }
+    PG_END_TRY();
     tell_short(facts.reached);
     return facts;
 }
