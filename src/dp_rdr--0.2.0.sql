@@ -23,6 +23,25 @@ COMMENT ON CAST (dp_rdr.role AS oid) IS 'the oid itself';
 COMMENT ON CAST (oid AS dp_rdr.role) IS 'the oid itself';
 COMMENT ON CAST (regrole AS dp_rdr.role) IS 'the oid itself';
 
+-- A table or a view in the same way.
+CREATE TYPE dp_rdr.relation;
+CREATE FUNCTION dp_rdr.relation_in(cstring) RETURNS dp_rdr.relation
+    AS 'MODULE_PATHNAME', 'dp_relation_in' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.relation_in(cstring) IS 'input of the type relation';
+CREATE FUNCTION dp_rdr.relation_out(dp_rdr.relation) RETURNS cstring
+    AS 'MODULE_PATHNAME', 'dp_relation_out' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.relation_out(dp_rdr.relation) IS 'output of the type relation';
+CREATE TYPE dp_rdr.relation (INPUT = dp_rdr.relation_in, OUTPUT = dp_rdr.relation_out, LIKE = pg_catalog.oid, CATEGORY = 'N');
+COMMENT ON TYPE dp_rdr.relation IS 'a table or a view in the catalog of dp_rdr, which need not exist';
+CREATE CAST (dp_rdr.relation AS oid) WITHOUT FUNCTION AS IMPLICIT;
+CREATE CAST (dp_rdr.relation AS regclass) WITHOUT FUNCTION AS IMPLICIT;
+CREATE CAST (oid AS dp_rdr.relation) WITHOUT FUNCTION AS ASSIGNMENT;
+CREATE CAST (regclass AS dp_rdr.relation) WITHOUT FUNCTION AS ASSIGNMENT;
+COMMENT ON CAST (dp_rdr.relation AS oid) IS 'the oid itself';
+COMMENT ON CAST (dp_rdr.relation AS regclass) IS 'the oid itself';
+COMMENT ON CAST (oid AS dp_rdr.relation) IS 'the oid itself';
+COMMENT ON CAST (regclass AS dp_rdr.relation) IS 'the oid itself';
+
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Catalog: what controllers declare. Written by the dp_* functions only, which check that the caller owns the table.
 -- Columns are kept by name: attribute numbers shift when a dump is restored.
@@ -31,7 +50,7 @@ COMMENT ON CAST (regrole AS dp_rdr.role) IS 'the oid itself';
 -- People and the account of what is told about them. Its tables have rows of the same people.
 CREATE TABLE dp_rdr.privacy_domain (
     id            uuid PRIMARY KEY,               -- names the domain, and its odometer, for ever
-    unit_table    regclass,                       -- whose keys are the people; NULL: a row of the domain's one table is one
+    unit_table    dp_rdr.relation,                -- whose keys are the people; NULL: a row of the domain's one table is one
     bound         text NOT NULL DEFAULT 'filter'
                   CHECK (bound OPERATOR(pg_catalog.=) ANY ('{filter,dynamic,none,zcdp}'::text[])),
     epsilon_total numeric DEFAULT 1,
@@ -57,10 +76,10 @@ CREATE TABLE dp_rdr.privacy_domain (
 COMMENT ON TABLE dp_rdr.privacy_domain IS 'whose data protected tables have, and the bound of their odometer';
 
 CREATE TABLE dp_rdr.protected_table (
-    relation   regclass PRIMARY KEY,
+    relation   dp_rdr.relation PRIMARY KEY,
     domain     uuid NOT NULL,                     -- privacy_domain.id
     unit       text[],                            -- columns that hold the unit, or refer to parent_key; NULL: a row is a unit
-    parent     regclass,                          -- protected table of the domain that the columns refer to
+    parent     dp_rdr.relation,                   -- protected table of the domain that the columns refer to
     parent_key text[],                            -- its columns
     max_rows   integer CHECK (max_rows OPERATOR(pg_catalog.>=) 1 AND max_rows OPERATOR(pg_catalog.<=) 1048576),
     max_groups integer CHECK (max_groups OPERATOR(pg_catalog.>=) 1 AND max_groups OPERATOR(pg_catalog.<=) max_rows),
@@ -74,15 +93,15 @@ COMMENT ON TABLE dp_rdr.protected_table IS 'protected tables, and how their rows
 -- What is no secret, and may be joined with a domain's tables. Nothing in its rows comes from private ones.
 CREATE TABLE dp_rdr.public_table (
     domain   uuid NOT NULL,                       -- privacy_domain.id
-    relation regclass NOT NULL,
+    relation dp_rdr.relation NOT NULL,
     PRIMARY KEY (domain, relation)
 );
 CREATE INDEX public_table_relation_idx ON dp_rdr.public_table (relation);
 COMMENT ON TABLE dp_rdr.public_table IS 'public tables, which may be joined with the protected tables of a domain';
 
 CREATE TABLE dp_rdr.restricted_view (
-    view        regclass PRIMARY KEY,
-    relation    regclass NOT NULL,
+    view        dp_rdr.relation PRIMARY KEY,
+    relation    dp_rdr.relation NOT NULL,
     filter      text,                             -- condition on the rows of the table, NULL = all rows
     all_columns boolean NOT NULL DEFAULT true,    -- false: the columns of the view were listed
     name        text                              -- qualified, as of dp_protect or the last dp_refresh
@@ -90,7 +109,7 @@ CREATE TABLE dp_rdr.restricted_view (
 COMMENT ON TABLE dp_rdr.restricted_view IS 'restricted views (facades) over protected tables';
 
 CREATE TABLE dp_rdr.column_bounds (
-    relation    regclass NOT NULL,
+    relation    dp_rdr.relation NOT NULL,
     column_name text NOT NULL,
     lower       numeric NOT NULL,
     upper       numeric NOT NULL,
@@ -99,7 +118,7 @@ CREATE TABLE dp_rdr.column_bounds (
 COMMENT ON TABLE dp_rdr.column_bounds IS 'public bounds of numeric columns: values are clamped to them';
 
 CREATE TABLE dp_rdr.column_groups (
-    relation    regclass NOT NULL,
+    relation    dp_rdr.relation NOT NULL,
     column_name text NOT NULL,
     groups      text[] NOT NULL,                  -- a NULL element: the NULL group
     PRIMARY KEY (relation, column_name)
@@ -107,7 +126,7 @@ CREATE TABLE dp_rdr.column_groups (
 COMMENT ON TABLE dp_rdr.column_groups IS 'public sets of group keys';
 
 CREATE TABLE dp_rdr.policy (
-    view          regclass NOT NULL,
+    view          dp_rdr.relation NOT NULL,
     grantee       dp_rdr.role NOT NULL,
     tau           float8,
     tau_var       float8,
@@ -132,7 +151,7 @@ COMMENT ON TABLE dp_rdr.policy IS 'who may query a restricted view, under which 
 
 -- Written by keepers, lifted by the owner. A role that is renamed stays suspended.
 CREATE TABLE dp_rdr.suspension (
-    view         regclass NOT NULL,
+    view         dp_rdr.relation NOT NULL,
     grantee      dp_rdr.role NOT NULL,                -- of the policy that was asked under
     role         dp_rdr.role NOT NULL,
     session_role dp_rdr.role NOT NULL,
@@ -166,7 +185,7 @@ COMMENT ON TABLE dp_rdr.forgotten IS 'how often the stored answers about a prote
 
 -- Who decides on requests without having seen a row.
 CREATE TABLE dp_rdr.reviewer (
-    relation regclass NOT NULL,
+    relation dp_rdr.relation NOT NULL,
     reviewer dp_rdr.role NOT NULL,
     PRIMARY KEY (relation, reviewer)
 );
@@ -184,7 +203,7 @@ CREATE TABLE dp_rdr.request (
     decider        text NOT NULL CHECK (decider OPERATOR(pg_catalog.=) ANY ('{owner,review}'::text[])),
     at             timestamptz NOT NULL,
     expires_at     timestamptz NOT NULL,
-    view           regclass NOT NULL,
+    view           dp_rdr.relation NOT NULL,
     query          text NOT NULL,                 -- one leaf, as release() gets it
     parameters     jsonb NOT NULL,                -- of the leaf; the time zone; which of its columns come in which order
     purpose        text NOT NULL,
@@ -1743,34 +1762,24 @@ GRANT EXECUTE ON FUNCTION
     timestamp with time zone), dp_rdr.to_char(timestamp, text), dp_rdr.to_char(timestamp with time zone, text),
     dp_rdr.jsonb_object_field_text(jsonb, text), dp_rdr.jsonb_array_element_text(jsonb, integer) TO PUBLIC;
 
--- Dumps these tables with the database, one call a statement. Rows whose table, view or role is gone are left out. Suspensions stay
--- without their role, and so do all rows of a role that was missing at a restore.
+-- Dumps these tables with the database, one call a statement. Rows of relations that are gone get numbers of nothing; where a role
+-- was dropped they are left out. Suspensions stay without their role, and so do all rows of a role that was missing at a restore.
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.privacy_domain', '');
-SELECT pg_catalog.pg_extension_config_dump('dp_rdr.protected_table',
-    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) relation)');
-SELECT pg_catalog.pg_extension_config_dump('dp_rdr.public_table',
-    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) relation)');
-SELECT pg_catalog.pg_extension_config_dump('dp_rdr.restricted_view',
-    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) view)'
-    ' AND EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) relation)');
-SELECT pg_catalog.pg_extension_config_dump('dp_rdr.column_bounds',
-    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) relation)');
-SELECT pg_catalog.pg_extension_config_dump('dp_rdr.column_groups',
-    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) relation)');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.protected_table', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.public_table', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.restricted_view', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.column_bounds', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.column_groups', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.policy',
-    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) view)'
-    ' AND (grantee OPERATOR(pg_catalog.>=) 4026531840::pg_catalog.oid'
-    ' OR EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) grantee))');
-SELECT pg_catalog.pg_extension_config_dump('dp_rdr.suspension',
-    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) view)');
+    'WHERE grantee OPERATOR(pg_catalog.>=) 4026531840::pg_catalog.oid'
+    ' OR EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) grantee)');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.suspension', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.reviewer',
-    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) relation)'
-    ' AND (reviewer OPERATOR(pg_catalog.>=) 4026531840::pg_catalog.oid'
-    ' OR EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) reviewer))');
+    'WHERE reviewer OPERATOR(pg_catalog.>=) 4026531840::pg_catalog.oid'
+    ' OR EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) reviewer)');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.request',
-    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) view)'
-    ' AND (requester OPERATOR(pg_catalog.>=) 4026531840::pg_catalog.oid'
-    ' OR EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) requester))');
+    'WHERE requester OPERATOR(pg_catalog.>=) 4026531840::pg_catalog.oid'
+    ' OR EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) requester)');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.request_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.odometer', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.odometer_share', '');

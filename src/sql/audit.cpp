@@ -546,15 +546,23 @@ FROM controlled c JOIN (SELECT relation, column_name, 'bounds', 'column_bounds' 
 ) d (relation, column_name, what, catalog) ON d.relation = c.relation
 WHERE NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.relation AND a.attname = d.column_name AND a.attnum > 0
                   AND NOT a.attisdropped))sql"},
-    {"info", R"sql( -- for who administers the server: a new table may get the number of a dropped one
-SELECT 'dp_rdr', format('%s has rows of %s that do not exist any more: what gets their number would inherit them', x.name, x.what),
-       '-- the next dp_protect() takes care of them'
-FROM (SELECT 'dp_rdr.protected_table', 'tables' WHERE EXISTS (SELECT FROM dp_rdr.protected_table t
-        WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = t.relation))
+    {"info", R"sql( -- for who administers the server: missing where a dump was restored, or made anew and not refreshed
+SELECT x.name, format('%s names it, and it does not exist', string_agg(DISTINCT x.catalog, ', ')),
+       '-- bring it back and call dp_refresh() for its view, or let the next dp_protect() of any table forget it'
+FROM (SELECT coalesce(t.name, t.relation::text), 'dp_rdr.protected_table' FROM dp_rdr.protected_table t
+      WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = t.relation)
       UNION ALL
-      SELECT 'dp_rdr.request', 'roles' WHERE EXISTS (SELECT FROM dp_rdr.request q
-        WHERE q.requester::oid < 4026531840::oid AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = q.requester))) x (name, what)
-WHERE (SELECT rolsuper FROM pg_roles WHERE oid = $1))sql"},
+      SELECT coalesce(v.name, v.view::text), 'dp_rdr.restricted_view' FROM dp_rdr.restricted_view v
+      WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = v.view)
+      UNION ALL
+      SELECT format('relation %s', p.relation), 'dp_rdr.public_table' FROM dp_rdr.public_table p
+      WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = p.relation)) x (name, catalog)
+WHERE (SELECT rolsuper FROM pg_roles WHERE oid = $1) GROUP BY x.name ORDER BY x.name COLLATE "C")sql"},
+    {"info", R"sql( -- for who administers the server: a new role may get the number of a dropped one
+SELECT 'dp_rdr', 'dp_rdr.request has rows of roles that do not exist any more: what gets their number would inherit them',
+       '-- the next dp_protect() takes care of them'
+WHERE (SELECT rolsuper FROM pg_roles WHERE oid = $1) AND EXISTS (SELECT FROM dp_rdr.request q
+  WHERE q.requester::oid < 4026531840::oid AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = q.requester)))sql"},
     {"info", R"sql( -- what cannot be hidden
 SELECT 'server', 'the position in the write-ahead log, waits, running times and the locks of a session show to everybody',
        NULL)sql"},

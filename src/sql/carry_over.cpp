@@ -4,29 +4,43 @@
 #include "catalog/foreign_part.hpp"
 #include "catalog/ledger.hpp"
 #include "sql/controller.hpp"
+#include "sql/role_type.hpp"
 
 using dp::catalog::Visit;
 
 namespace dp::sql {
 
-// Every column of the catalog that names a relation.
-const char *const keyed_sql = R"sql(
-SELECT format('UPDATE dp_rdr.%1$I SET %2$I = $2::regclass WHERE %2$I::oid = $1', c.relname, a.attname)
-FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
-WHERE c.relnamespace = 'dp_rdr'::regnamespace AND c.relkind = 'r' AND NOT a.attisdropped AND a.atttypid = 'regclass'::regtype)sql";
-
-void move_declarations(Oid from, Oid to) {
-    Visit visit = Visit::write();
-    uint64 rows = visit.run(keyed_sql);
+// Runs a statement for every column of the catalog that names a relation: format() writes it, the table's name as its first argument,
+// the column's as its second.
+static void run_for_columns(const Visit &visit, const char *format, int n, Datum *values) {
+    uint64 rows = visit.run(psprintf(
+        "SELECT format(%s, c.relname, a.attname) FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid "
+        "WHERE c.relnamespace = 'dp_rdr'::regnamespace AND c.relkind = 'r' AND NOT a.attisdropped "
+        "AND a.atttypid = 'dp_rdr.relation'::regtype",
+        quote_literal_cstr(format)));
     List *statements = NIL;
     for (uint64 i = 0; i < rows; i++)
         statements = lappend(statements, visit.spi.text(i, 1));
     Oid types[2] = {OIDOID, OIDOID};
-    Datum values[2] = {ObjectIdGetDatum(from), ObjectIdGetDatum(to)};
     ListCell *cell;
     foreach (cell, statements)
-        visit.run(static_cast<const char *>(lfirst(cell)), 2, types, values);
+        visit.run(static_cast<const char *>(lfirst(cell)), n, types, values);
+}
+
+void move_declarations(Oid from, Oid to) {
+    Visit visit = Visit::write();
+    Datum values[2] = {ObjectIdGetDatum(from), ObjectIdGetDatum(to)};
+    run_for_columns(visit, "UPDATE dp_rdr.%1$I SET %2$I = $2 WHERE %2$I::oid = $1", 2, values);
     visit.leave();
+}
+
+void forget_dropped_relations(const Visit &visit) {
+    run_for_columns(visit,
+                    psprintf("UPDATE dp_rdr.%%1$I SET %%2$I = %s WHERE ctid = ANY (ARRAY(SELECT x.ctid FROM dp_rdr.%%1$I x "
+                             "WHERE x.%%2$I::oid < %s AND NOT EXISTS (SELECT FROM pg_class r WHERE r.oid = x.%%2$I) "
+                             "FOR UPDATE SKIP LOCKED))",
+                             absent_sql("%2$I"), absent_sql("0")),
+                    0, nullptr);
 }
 
 void refresh_owner(Oid relation) {

@@ -1,12 +1,16 @@
 // Declarations that go on to a table or view that was made anew.
 #pragma once
 
-#include "border/postgres.hpp"
+#include "catalog/access.hpp"
 
 namespace dp::sql {
 
 // All that the catalog says of a table or view says it of another one from now on.
 void move_declarations(Oid from, Oid to);
+
+// Gives what is declared of dropped tables and views a number that no relation has, so that a new one with the old number inherits
+// nothing. Rows that somebody has locked are left for the next time.
+void forget_dropped_relations(const catalog::Visit &visit);
 
 // Carries declarations over to a view that is not registered, and to its table, from earlier ones of their names. Those must have
 // gone together, or the earlier table lives on as the shard of this one: Citus makes tables anew, with the views over them.

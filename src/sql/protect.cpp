@@ -75,7 +75,7 @@ const char *facade_statement(const char *head, Oid relation, ArrayType *columns)
 }
 
 // Deletes rows whose table or view is gone: their oid may be used again some day. Rows of a table that was made anew under its name
-// wait for dp_refresh(), unless it is the one that is protected now.
+// wait for dp_refresh(), under a number of nothing, unless it is the one that is protected now.
 static void forget_dangling(const Visit &visit, Oid relation) {
     forget_dropped_roles(visit);
     run_with_oid(visit,
@@ -103,6 +103,7 @@ static void forget_dangling(const Visit &visit, Oid relation) {
               "AND NOT EXISTS (SELECT FROM dp_rdr.ledger_row l WHERE l.table_id = d.id)");
     visit.run("DELETE FROM dp_rdr.public_table p WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = p.relation) "
               "OR NOT EXISTS (SELECT FROM dp_rdr.privacy_domain d WHERE d.id = p.domain)");
+    forget_dropped_relations(visit);
 }
 
 // A view of the owner's over this table that calls deny(): it was protected before, by a catalog that is lost. Anybody can

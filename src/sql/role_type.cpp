@@ -1,5 +1,6 @@
-// The type dp_rdr.role: an oid like regrole, which a dump carries as a name. A name without a role is no error here: COPY fails as a
-// whole, and one role that is missing where a dump is restored would take along all policies, requests and suspensions.
+// The types dp_rdr.role and dp_rdr.relation: oids like regrole and regclass, which a dump carries as names. A name of nothing is no
+// error here: COPY fails as a whole, and one role or table that is missing where a dump is restored would take along all policies,
+// requests and suspensions.
 #include "border/guard.hpp"
 #include "border/versions.hpp"
 #include "sql/role_type.hpp"
@@ -9,26 +10,32 @@ extern "C" {
 
 namespace dp::sql {
 
-// From here on no number of the catalog is that of a role. One that PostgreSQL gives to a role so late is not served.
+// From here on no number of the catalog is that of a role or a relation. One that PostgreSQL gives to a role so late is not served.
 constexpr Oid first_absent = 0xF0000000;
 
 static Oid absent(uint32 number) {
     return first_absent | (number & ~first_absent);
 }
 
+static Oid warn_absent(const char *what, const char *name) {
+    ereport(WARNING, (errmsg("%s \"%s\" does not exist", what, name),
+                      errdetail("What the catalog of dp_rdr has of it is kept, and matches nobody.")));
+    return absent(string_hash(name, static_cast<Size>(strlen(name)) + 1));
+}
+
 // A number stands for itself, as in regrole: what is absent comes from dump to dump as one.
+static bool is_number(const char *text) {
+    return text[0] != '\0' && strspn(text, "0123456789") == strlen(text);
+}
+
 DP_FUNCTION(dp_role_in) {
     const char *text = PG_GETARG_CSTRING(0);
-    if (text[0] != '\0' && strspn(text, "0123456789") == strlen(text))
+    if (is_number(text))
         PG_RETURN_DATUM(DirectFunctionCall1(oidin, CStringGetDatum(text)));
     List *names = border::qualified_name_list(text);
     const char *name = strVal(llast(names));
     Oid role = list_length(names) == 1 ? get_role_oid(name, true) : InvalidOid;
-    if (OidIsValid(role))
-        PG_RETURN_OID(role);
-    ereport(WARNING, (errmsg("role \"%s\" does not exist", name),
-                      errdetail("What the catalog of dp_rdr has of it is kept, and matches nobody.")));
-    PG_RETURN_OID(absent(string_hash(name, static_cast<Size>(strlen(name)) + 1)));
+    PG_RETURN_OID(OidIsValid(role) ? role : warn_absent("role", name));
 }
 
 // The number of a role that was dropped is not shown: elsewhere it may be another's.
@@ -36,6 +43,25 @@ DP_FUNCTION(dp_role_out) {
     Oid role = PG_GETARG_OID(0);
     const char *name = GetUserNameFromId(role, true);
     PG_RETURN_CSTRING(name == nullptr ? psprintf("%u", absent(role)) : pstrdup(quote_identifier(name)));
+}
+
+DP_FUNCTION(dp_relation_in) {
+    const char *text = PG_GETARG_CSTRING(0);
+    if (is_number(text))
+        PG_RETURN_DATUM(DirectFunctionCall1(oidin, CStringGetDatum(text)));
+    Oid relation = RangeVarGetRelid(makeRangeVarFromNameList(border::qualified_name_list(text)), NoLock, true);
+    PG_RETURN_OID(OidIsValid(relation) ? relation : warn_absent("relation", text));
+}
+
+DP_FUNCTION(dp_relation_out) {
+    Oid relation = PG_GETARG_OID(0);
+    if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relation)))
+        PG_RETURN_DATUM(DirectFunctionCall1(regclassout, ObjectIdGetDatum(relation)));
+    PG_RETURN_CSTRING(psprintf("%u", absent(relation)));
+}
+
+const char *absent_sql(const char *number) {
+    return psprintf("(%u | (%s::oid::bigint & %u))::oid", first_absent, number, ~first_absent);
 }
 
 void forget_dropped_roles(const catalog::Visit &visit) {
@@ -48,10 +74,10 @@ void forget_dropped_roles(const catalog::Visit &visit) {
                                              {"request", "session_role"}};
     for (auto &[table, column] : columns)
         visit.run(psprintf(
-            "UPDATE dp_rdr.%1$s t SET %2$s = (%3$u | (t.%2$s::oid::bigint & %4$u))::oid WHERE t.ctid = ANY (ARRAY("
+            "UPDATE dp_rdr.%1$s t SET %2$s = %4$s WHERE t.ctid = ANY (ARRAY("
             "SELECT x.ctid FROM dp_rdr.%1$s x WHERE x.%2$s::oid < %3$u::oid "
             "AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = x.%2$s) FOR UPDATE SKIP LOCKED))",
-            table, column, first_absent, ~first_absent));
+            table, column, first_absent, absent_sql(column)));
     visit.run("DELETE FROM dp_rdr.stored_answer a WHERE a.ctid = ANY (ARRAY(SELECT x.ctid FROM dp_rdr.stored_answer x "
               "WHERE NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = x.grantee) FOR UPDATE SKIP LOCKED))");
 }
