@@ -1,5 +1,7 @@
 #include "border/peers.hpp"
 
+#include "border/versions.hpp"
+
 #include <libpq-fe.h>
 
 namespace dp::border {
@@ -42,6 +44,15 @@ struct Talk {
     PGconn *connection;
     PostgresPollingStatusType wants;
     bool asked, over;
+};
+
+struct Talks {
+    Talk *all;
+    Peer *peers;
+    int n;
+    WaitEventSet *set; // null unless it waits
+    WaitEvent *ready;
+    const char *question, *argument;
 };
 } // namespace
 
@@ -87,48 +98,61 @@ static void read(Talk *talk, Peer *peer) {
     }
 }
 
-// Until the socket is ready or the time is up.
-static void wait_for(const Talk *talk, TimestampTz end) {
-    int event = talk->wants == PGRES_POLLING_WRITING ? WL_SOCKET_WRITEABLE : WL_SOCKET_READABLE;
-    int found = WaitLatchOrSocket(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH | event,
-                                  PQsocket(talk->connection),
-                                  TimestampDifferenceMilliseconds(GetCurrentTimestamp(), end), PG_WAIT_EXTENSION);
-    if ((found & WL_LATCH_SET) != 0)
-        ResetLatch(MyLatch);
-    CHECK_FOR_INTERRUPTS();
-}
-
-// One step of each in turn: while one is waited for the others go on where they are. False: all are through.
-static bool step(Talk *talks, Peer *peers, int n, const char *question, const char *argument, TimestampTz end) {
-    bool more = false;
-    for (int i = 0; i < n; i++) {
-        if (talks[i].over)
-            continue;
-        wait_for(&talks[i], end);
-        if (talks[i].asked)
-            read(&talks[i], &peers[i]);
-        else
-            connect(&talks[i], &peers[i], question, argument);
-        more = more || !talks[i].over;
+// Waits until sockets are ready or the time is up, and returns for how many events. A socket may change with each step.
+static int wait_for_any(Talks *talks, long milliseconds) {
+    talks->set = make_wait_event_set(talks->n + 2);
+    AddWaitEventToSet(talks->set, WL_LATCH_SET, PGINVALID_SOCKET, MyLatch, nullptr);
+    AddWaitEventToSet(talks->set, WL_EXIT_ON_PM_DEATH, PGINVALID_SOCKET, nullptr, nullptr);
+    for (int i = 0; i < talks->n; i++) {
+        Talk *talk = &talks->all[i];
+        if (!talk->over)
+            AddWaitEventToSet(talks->set,
+                              talk->wants == PGRES_POLLING_WRITING ? WL_SOCKET_WRITEABLE : WL_SOCKET_READABLE,
+                              PQsocket(talk->connection), nullptr, talk);
     }
-    return more;
+    int found = WaitEventSetWait(talks->set, milliseconds, talks->ready, talks->n + 2, PG_WAIT_EXTENSION);
+    FreeWaitEventSet(talks->set);
+    talks->set = nullptr;
+    return found;
 }
 
-static void ask(Talk *talks, Peer *peers, int n, const char *question, const char *argument, int milliseconds) {
+// One step of each that is ready. False: the time is up.
+static bool step(Talks *talks, TimestampTz end) {
+    int found = wait_for_any(talks, TimestampDifferenceMilliseconds(GetCurrentTimestamp(), end));
+    for (int i = 0; i < found; i++) {
+        auto *talk = static_cast<Talk *>(talks->ready[i].user_data);
+        if (talk == nullptr)
+            ResetLatch(MyLatch);
+        else if (talk->asked)
+            read(talk, &talks->peers[talk - talks->all]);
+        else
+            connect(talk, &talks->peers[talk - talks->all], talks->question, talks->argument);
+    }
+    CHECK_FOR_INTERRUPTS();
+    return GetCurrentTimestamp() < end;
+}
+
+static bool all_over(const Talks &talks) {
+    bool over = true;
+    for (int i = 0; i < talks.n; i++)
+        over = over && talks.all[i].over;
+    return over;
+}
+
+static void ask(Talks *talks, int milliseconds) {
     TimestampTz end = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), milliseconds);
-    for (int i = 0; i < n; i++)
-        begin(&talks[i], &peers[i]);
-    while (step(talks, peers, n, question, argument, end))
-        if (GetCurrentTimestamp() >= end) {
-            for (int i = 0; i < n; i++)
-                if (!talks[i].over)
-                    fail(&talks[i], &peers[i], nullptr, psprintf("nothing for %d ms", milliseconds));
-            return;
-        }
+    for (int i = 0; i < talks->n; i++)
+        begin(&talks->all[i], &talks->peers[i]);
+    for (bool more = true; more && !all_over(*talks);)
+        more = step(talks, end);
+    for (int i = 0; i < talks->n; i++)
+        if (!talks->all[i].over)
+            fail(&talks->all[i], &talks->peers[i], nullptr, psprintf("nothing for %d ms", milliseconds));
 }
 
 void ask_peers(Peer *peers, int n, const char *question, const char *argument, int milliseconds) {
-    auto *talks = static_cast<Talk *>(palloc0(sizeof(Talk) * (n + 1)));
+    Talks talks = {static_cast<Talk *>(palloc0(sizeof(Talk) * (n + 1))), peers, n, nullptr,
+                   static_cast<WaitEvent *>(palloc(sizeof(WaitEvent) * (n + 2))), question, argument};
     volatile int files = 0;
     PG_TRY();
     {
@@ -137,12 +161,14 @@ void ask_peers(Peer *peers, int n, const char *question, const char *argument, i
                 ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_RESOURCES),
                                 errmsg("there is no room for connections to %d servers", n),
                                 errdetail("Nothing was charged."), errhint("Raise max_files_per_process.")));
-        ask(talks, peers, n, question, argument, milliseconds);
+        ask(&talks, milliseconds);
     }
     PG_FINALLY();
     {
+        if (talks.set != nullptr)
+            FreeWaitEventSet(talks.set);
         for (int i = 0; i < n; i++)
-            PQfinish(talks[i].connection);
+            PQfinish(talks.all[i].connection);
         for (; files > 0; files--)
             ReleaseExternalFD();
     }

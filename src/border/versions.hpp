@@ -18,6 +18,15 @@ inline uint32 wait_event(const char *name) {
 #endif
 }
 
+// To be freed by its maker, whatever happens.
+inline WaitEventSet *make_wait_event_set(int nevents) {
+#if PG_VERSION_NUM >= 170000
+    return CreateWaitEventSet(nullptr, nevents);
+#else
+    return CreateWaitEventSet(CurrentMemoryContext, nevents);
+#endif
+}
+
 inline bool owns_relation(Oid relation, Oid role) {
 #if PG_VERSION_NUM >= 160000
     return object_ownercheck(RelationRelationId, relation, role);

@@ -4,7 +4,7 @@ fails another. Against the server that PG* points to, where this tree is install
 
     run.py [--measure]
 
-At last reader.py looks at who may read rows, on a server of its own.
+peers.py looks at servers that are asked at once. At last reader.py looks at who may read rows, on a server of its own.
 
 --measure prints what a commit takes instead, for batches of 1, 4 and 16, with a total in epsilon and with one in rho. Whether charges meet in one commit is a matter of
 chance on a server, so build/batch/batch.so hands them to the ledger's writer, in a background worker of its own.
@@ -19,6 +19,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 for folder in ("attacks", "blackbox"):
     sys.path.insert(0, str(HERE.parent / folder))
 
+import peers  # noqa: E402
 import reader  # noqa: E402
 from libpq import Connection  # noqa: E402
 from tap import Tap  # noqa: E402
@@ -424,6 +425,7 @@ def main():
     for test in (test_running_totals, test_totals_in_rho, test_steps, test_steps_in_rho, test_rebuild_of_steps, test_straddled,
                  test_two_tables, test_none_fails_another, test_locks, test_suspension):
         test(tap, owner)
+    peers.test(tap, DATABASE)
     forget(owner, DATABASE)
     test_content(tap)
     reader.test(tap)
