@@ -28,7 +28,15 @@ Visit Visit::read(const Reading &reading) {
     return enter(reading.snapshot);
 }
 
+void check_writable() {
+    if (XactReadOnly)
+        ereport(ERROR, (errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
+                        errmsg("the catalog of dp_rdr cannot be changed in a read-only transaction"),
+                        RecoveryInProgress() ? errhint("This server is a standby. Call it on the primary.") : 0));
+}
+
 Visit Visit::write() {
+    check_writable();
     return enter(nullptr);
 }
 

@@ -16,6 +16,9 @@ struct Reading {
     void close() const; // after an error the resource owner closes it
 };
 
+// 25006 in a read-only transaction, in the place of the server's own error, which would show the statement that writes.
+void check_writable();
+
 struct Visit {
     border::UsageScope usage; // EXPLAIN (BUFFERS) would show how much there is that the caller may not see
     border::SettingsScope settings;

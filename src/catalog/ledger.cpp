@@ -266,12 +266,14 @@ Charge as_step(const Charge &what, const privacy::Step &step, privacy::Epsilon c
     return charge;
 }
 
-Charge suspension_of(const Settings &settings, const Asker &asker, const char *query, const char *grantee) {
+Charge suspension_of(const Settings &settings, const Asker &asker, const char *query, const char *grantee,
+                     Oid grantee_oid) {
     Charge nothing = {};
     nothing.settings = &settings;
     nothing.asker = asker;
     nothing.query = query;
     nothing.grantee = grantee;
+    nothing.grantee_oid = grantee_oid;
     nothing.algorithm = nothing.guarantee = "none";
     nothing.kind = "suspension";
     nothing.parameters = "{}";

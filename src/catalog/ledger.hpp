@@ -22,6 +22,7 @@ struct Charge {
     Asker asker;
     const char *query;     // the analyst's or controller's query (as the ledger shows it)
     const char *grantee;   // of the policy, or null: the controller's own call
+    Oid grantee_oid;       // whoever has its name by now; InvalidOid without one
     const char *algorithm; // within_domain, profile, released, within_data, find_epsilon, find_and_release ...
     const char *guarantee;
     const char *kind; // pure, gaussian, selection, increment
@@ -158,7 +159,8 @@ SelectionCharge charge_selection(const Charge &what, privacy::Epsilon epsilon_sv
 Charge as_step(const Charge &what, const privacy::Step &step, privacy::Epsilon ceiling);
 
 // The charge of nothing with which the ledger says that the asker's roles are suspended on the view.
-Charge suspension_of(const Settings &settings, const Asker &asker, const char *query, const char *grantee);
+Charge suspension_of(const Settings &settings, const Asker &asker, const char *query, const char *grantee,
+                     Oid grantee_oid);
 
 // Creates the odometer row of a newly protected table (idempotent), in the writer as well: a rolled back dp_protect then
 // leaves an unused row and nothing else.

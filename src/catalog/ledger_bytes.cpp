@@ -7,7 +7,7 @@ namespace dp::catalog {
 namespace {
 
 // Whatever changes in this file, or in what it copies, raises this number.
-constexpr uint32 layout_number = 12;
+constexpr uint32 layout_number = 13;
 
 // What plan_release needs of a privacy::Measure.
 struct PlannedMeasure {
@@ -36,6 +36,7 @@ struct Fixed {
     privacy::Epsilon selection, worst, epsilon_svt;
     privacy::Step step;
     uint64 tested;
+    Oid grantee_oid;
     Oid joining;                 // a table of the domain that stays
     uint32 candidates, measures; // numbers of elements
 };
@@ -87,6 +88,7 @@ Fixed fixed_part(const Entry &entry) {
     copy_step(what.step, &fixed.step);
     fixed.epsilon_svt = entry.epsilon_svt;
     fixed.tested = entry.tested;
+    fixed.grantee_oid = what.grantee_oid;
     fixed.joining = entry.joining.relation;
     fixed.candidates = what.candidates == nullptr ? 0 : what.candidates->size();
     fixed.measures = what.measures == nullptr ? 0 : what.measures->size();
@@ -119,6 +121,7 @@ void restore(const Fixed &fixed, Entry *entry, Charge *what, Settings *settings)
     what->selection = fixed.selection;
     what->worst = fixed.worst;
     what->step = fixed.step;
+    what->grantee_oid = fixed.grantee_oid;
     entry->epsilon_svt = fixed.epsilon_svt;
     entry->tested = fixed.tested;
     entry->joining.relation = fixed.joining;

@@ -127,6 +127,7 @@ void write_join(const Spi &spi, const Entry &join, const Carried &carried, const
     what.asker = join.what->asker;
     what.query = join.what->query;
     what.grantee = carried.grantee;
+    what.grantee_oid = carried.grantee == nullptr ? InvalidOid : get_role_oid(carried.grantee, true);
     what.algorithm = "none";
     what.guarantee = guarantee;
     what.kind = "join";

@@ -170,7 +170,7 @@ void fill(Row *row, const Entry &entry, const Price &price) {
     row->add_text(suspends ? "suspended" : "charged");
     row->add_text(privacy::name_of(price.basis));
     row->add_number(price.epoch);
-    row->add_oid(what.grantee == nullptr ? InvalidOid : get_role_oid(what.grantee, true));
+    row->add_oid(what.grantee_oid);
     row->add_oid(what.asker.session_role);
     appendStringInfoChar(&row->content, ']');
 }

@@ -43,8 +43,10 @@ bool same_text(const char *a, const char *b) {
     return a == nullptr || b == nullptr ? a == b : strcmp(a, b) == 0;
 }
 
-Oid grantee_of(const Charge &what) {
-    return what.grantee == nullptr ? InvalidOid : get_role_oid(what.grantee, true);
+// The role, if it still has the name under which its share is counted.
+Oid named_grantee(const Charge &what) {
+    return what.grantee != nullptr && get_role_oid(what.grantee, true) == what.grantee_oid ? what.grantee_oid
+                                                                                           : InvalidOid;
 }
 
 template <int Places> void say(StringInfo json, const char *name, privacy::Decimal<Places> value) {
@@ -96,7 +98,7 @@ Basis *read_basis(const Charge &what, OpenOdometer *odometer) {
     basis->grantee = what.grantee;
     CommandCounterIncrement();
     Reading reading = Reading::open();
-    basis->terms = read_terms(reading, basis->view, basis->role, grantee_of(what), &basis->others);
+    basis->terms = read_terms(reading, basis->view, basis->role, named_grantee(what), &basis->others);
     if (what.grantee != nullptr)
         basis->share =
             known_share(odometer, what.grantee, read_share(reading, odometer->id, what.grantee, odometer->state.epoch));
@@ -437,7 +439,7 @@ bool put_suspension_on(const Spi &spi, const Charge &what, Oid view) {
         "VALUES ($1::regclass, $2, $3, $4, clock_timestamp()) ON CONFLICT DO NOTHING");
     Parameters parameters;
     parameters.add_oid(view);
-    parameters.add_oid(grantee_of(what));
+    parameters.add_oid(what.grantee_oid);
     parameters.add_oid(what.asker.role);
     parameters.add_oid(what.asker.session_role);
     return run(spi, statement, parameters) == 1;

@@ -624,7 +624,8 @@ constexpr int behind_charge_ms = 30000;
 // A failure that may tell something about a row ends what its role may ask (architecture.md, 3.6).
 static void suspend(Request *request) {
     catalog::Charge nothing = catalog::suspension_of(*request->question->settings, request->question->asker,
-                                                     request->question->text, request->question->grantee);
+                                                     request->question->text, request->question->grantee,
+                                                     request->question->grantee_oid);
     catalog::Entry entry = catalog::entry_for(nothing);
     entry.kind = catalog::RequestKind::suspension;
     commit_patiently(&entry);

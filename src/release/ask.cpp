@@ -210,6 +210,7 @@ Resolved resolve(const Ask &ask, query::Leaf *leaf, bool drawn) {
     question->asker = ask.asker;
     catalog::Policy *policy = catalog::policy_of_all(reading, question->settings, ask.asker);
     question->grantee = policy->grantee_name;
+    question->grantee_oid = policy->grantee;
     if (!ask.by_request)
         check_direct(*policy, *question->settings);
     Terms terms = terms_of(*policy, ask.has_epsilon ? &ask.epsilon : nullptr, ask.weight);

@@ -238,6 +238,7 @@ catalog::Charge charge_for(const rows::Question *question, const Terms &terms) {
     charge.asker = question->asker;
     charge.query = question->text;
     charge.grantee = terms.grantee;
+    charge.grantee_oid = terms.grantee_oid;
     charge.algorithm = name_of(terms.algorithm);
     charge.guarantee = guarantee_of(terms, question->thresholded);
     charge.kind = terms.mechanism == privacy::Mechanism::laplace ? "pure" : "gaussian";

@@ -74,6 +74,7 @@ Terms terms_of(const catalog::Policy &policy, const privacy::Epsilon *requested,
     terms.pure_share = policy.has_profile;
     terms.profile = policy.profile;
     terms.grantee = policy.grantee_name;
+    terms.grantee_oid = policy.grantee;
     terms.epsilon_min = policy.epsilon_min;
     terms.group_a = policy.group_a;
     terms.group_b = policy.group_b;

@@ -52,6 +52,7 @@ struct Terms {
     privacy::Epsilon epsilon_max, requested, share;
     privacy::Epsilon profile; // what the policy's risk profile allows; 0 without one
     const char *grantee;      // null: the controller's own call
+    Oid grantee_oid;
     // Asked by accuracy (release/refine).
     privacy::Wanted wanted;
     privacy::Epsilon epsilon_min;        // the policy's: the least that a single charge comes to

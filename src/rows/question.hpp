@@ -111,6 +111,7 @@ struct Question {
     const List *checked;  // oid: the tables and their parts, as they were when the question was resolved
     catalog::Asker asker; // whose it is
     const char *grantee;  // of the policy that it is asked under; null: the controller's own call
+    Oid grantee_oid;
     uint64 looked_up;     // a hash of what follows from the rows of public tables, as they were; 0: it reads none
     Datum identity;       // of all that it was resolved to (release/replay), as bytea; 0: a controller's own call
 

@@ -264,7 +264,7 @@ DP_CALL(dp_join_domains) {
     require(fcinfo, 1, "into");
     Oid relations[2] = {protected_relation(PG_GETARG_OID(0)), protected_relation(PG_GETARG_OID(1))};
     Oid caller = GetUserId();
-    PreventCommandIfReadOnly("dp_join_domains()"); // a keeper would do it all the same
+    catalog::check_writable(); // a keeper would do it all the same
     catalog::check_can_ask();
     Visit visit = Visit::read();
     Side from = read_side(visit, relations[0]), into = read_side(visit, relations[1]);

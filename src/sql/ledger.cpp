@@ -160,9 +160,11 @@ void put_account(ReturnSetInfo *result, const Account &account, privacy::Account
     output.set(col_releases, Int64GetDatum(counted.releases));
     output.set(col_denials, Int64GetDatum(counted.denials));
     output.set(col_bound, CStringGetTextDatum(privacy::name_of(account.bound.bound)));
-    if (account.bound.epsilon_total && account.bound.bound != privacy::Bound::none) // it does not bind, but is kept
+    const bool binds = account.bound.bound != privacy::Bound::none; // else totals are kept, and not shown
+    if (binds && account.bound.epsilon_total)
         output.set(col_epsilon_total, *account.bound.epsilon_total);
-    output.set(col_delta_total, account.bound.delta_total);
+    if (binds)
+        output.set(col_delta_total, account.bound.delta_total);
     if (account.bound.bound == privacy::Bound::zcdp)
         put_zcdp(&output, account, spent, open ? account.odometer.claim : privacy::Claim());
     if (account.bound.period)

@@ -530,6 +530,7 @@ DP_CALL(dp_protect) {
     check_owner(relation);
     LockRelationOid(relation, AccessShareLock);
     catalog::check_protectable(relation);
+    catalog::check_writable();
     catalog::check_can_charge();
     const char *filter = text_argument(fcinfo, 4);
     if (filter != nullptr)

@@ -70,6 +70,7 @@ catalog::Charge make_charge(const Arguments &arguments, int i) {
     if (*role != '\0') {
         catalog::Policy *policy = catalog::policy_of(reading, settings, charge.asker);
         charge.grantee = policy->grantee_name;
+        charge.grantee_oid = policy->grantee;
         charge.has_share = policy->has_share;
         charge.share = policy->share;
         charge.has_profile = policy->has_profile;
@@ -115,7 +116,7 @@ void append_entry(const Arguments &arguments, int i, StringInfo bytes) {
     catalog::Entry entry = catalog::entry_for(charge);
     const char *kind = text_element(arguments.kinds, i);
     if (strcmp(kind, "suspension") == 0) {
-        charge = catalog::suspension_of(settings, charge.asker, charge.query, charge.grantee);
+        charge = catalog::suspension_of(settings, charge.asker, charge.query, charge.grantee, charge.grantee_oid);
         entry.kind = catalog::RequestKind::suspension;
     } else if (strcmp(kind, "selection") == 0) {
         entry = catalog::entry_for_selection(charge, charge.candidates->front(), 1);

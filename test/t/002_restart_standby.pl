@@ -30,6 +30,13 @@ is(sqlstate($standby, 'postgres', 'analyst', $COUNT), '55000', 'a standby refuse
 is(sqlstate($standby, 'postgres', 'analyst', 'SELECT * FROM people_dp'), '42501', 'and shows no row');
 is(account($standby, 'postgres'), '3|0.15', 'but shows the controller the totals');
 ok(verified($standby, 'postgres'), 'and verifies the ledger');
+for my $call ("dp_protect('people', 'again')", "dp_set_bounds('people', 'age', 0, 9)", "dp_set_odometer('people', epsilon_total => 9)",
+	"dp_grant('people_dp', 'analyst', tau => 0.5)", "dp_unprotect('people_dp')")
+{
+	my ($status, $out, $err) = $standby->psql('postgres', "SELECT $call", extra_params => [ '-U', 'controller', '-v', 'VERBOSITY=verbose' ]);
+	like($err, qr/ERROR:  25006: the catalog of dp_rdr cannot be changed in a read-only transaction\nHINT:  This server is a standby\. Call it on the primary\.\n(?!CONTEXT)/,
+		"$call is refused there");
+}
 
 ask($primary, 'postgres');
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('write'));
