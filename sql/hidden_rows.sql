@@ -131,7 +131,8 @@ BEGIN
         BEGIN
             FOR line IN EXECUTE format('EXPLAIN (%s) %s', options, statement) LOOP
                 EXIT WHEN line ~ '^Planning';
-                lines := lines || regexp_replace(line, '^(\s+(Filter|Function Call|Output):) .*', '\1') || E'\n';
+                -- From 18 on rows have decimals.
+                lines := lines || regexp_replace(regexp_replace(line, '^(\s+(Filter|Function Call|Output):) .*', '\1'), '(actual rows=\d+)\.00 ', '\1 ') || E'\n';
             END LOOP;
         EXCEPTION WHEN OTHERS THEN
             lines := lines || sqlstate || ' ' || regexp_replace(sqlerrm, '\d+', 'N', 'g') || E'\n';

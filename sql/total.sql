@@ -206,7 +206,7 @@ FROM total_call, (VALUES ('t'), ('CASE WHEN id = 3 THEN t ELSE ''b'' END')) a (a
 WHERE all_rows = 'accepted' AND call ~ '\m[abc]_text\M' AND regexp_replace(call, '\m[abc]_text\M', '', 'g') !~ '\m[abc]_';
 SELECT count(DISTINCT entry) > 40 AS entries FROM giant_call;
 GRANT SELECT ON giant_call TO regress_analyst;
-CREATE FUNCTION answered(statement text) RETURNS text LANGUAGE plpgsql SET statement_timeout = '10s' AS $$
+CREATE FUNCTION answered(statement text) RETURNS text LANGUAGE plpgsql SET statement_timeout = '10min' AS $$
 BEGIN
     RETURN attempt(statement);
 END $$;

@@ -66,5 +66,24 @@ is(ends($release, $swap), '40003 40003', 'nor when the text is sent by hand');
 is(ends($query, q{SELECT dp_grant('slow_dp', 'analyst', tau => 0.9)}, 'controller'), '40003 40003', 'nor for another price');
 
 ok(verified($node, 'postgres', 'slow'), 'the ledger is whole');
+
+# By accuracy, under a policy of Laplace noise and a bound in rho: measured with Gaussian noise, step by step. Its keeper charges each
+# step and reads itself; where that ends nobody goes on with another price.
+psql_as($node, 'postgres', 'controller', q{SELECT dp_set_odometer('slow', 'zcdp', epsilon_total => 1000, delta_total => 0.00001);
+	SELECT dp_grant('slow_dp', 'analyst', tau => 0, epsilon_max => 1, candidates => '{1}', delta => 0)});
+my $measured = q{SELECT * FROM dp_query('SELECT count(*) FROM slow_dp WHERE id + 1 > 0', error95 => 20) AS (n bigint)};
+my ($asks, $other) = map { session($node) } 1 .. 2;
+my $before = $node->safe_psql('postgres', 'SELECT count(*) FROM dp_rdr.ledger_row');
+start_question($asks, $measured);
+$node->poll_query_until('postgres', "SELECT count(*) = 1 FROM ($reading) r") or die 'nobody reads';
+start_question($other, $measured);
+my $charged = $node->safe_psql('postgres', "SELECT string_agg(rho::text, ' ') FROM dp_rdr.ledger_row WHERE id > $before");
+$node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) FROM ($reading) r LIMIT 1");
+is(join(' ', sort { $b cmp $a } map { finish_question($_) =~ s/^-?\d{1,4}$/answered/r } $asks, $other), 'answered 40003',
+	'a measured answer ends with its keeper, and another one is not touched');
+is($node->safe_psql('postgres', "SELECT count(DISTINCT rho) FROM dp_rdr.ledger_row WHERE id > $before"), '1', 'both were charged the same rho');
+isnt($charged, '', 'before rows were read');
+ok(verified($node, 'postgres', 'slow'), 'the ledger is whole then');
+$_->quit for $asks, $other;
 $node->stop;
 done_testing();
