@@ -13,7 +13,7 @@ CREATE TYPE rl_grade AS ENUM ('raw', 'ripe', 'rotten');
 CREATE TABLE rl_pear AS SELECT id, (ARRAY['raw', 'ripe', 'ripe', 'rotten'])[1 + id % 4]::rl_grade AS grade FROM generate_series(1, 4000) id;
 SELECT dp_protect('rl_pear', 'rl_pear_dp');
 SELECT dp_set_odometer('rl_pear', 'zcdp', epsilon_total => 1000, delta_total => 0.00001);
-SELECT dp_grant('rl_pear_dp', 'rl_asker', tau => 0, epsilon_max => 8, candidates => '{8}', delta => 0, replay => '1 day');
+SELECT dp_grant('rl_pear_dp', 'rl_asker', tau => 0, epsilon_max => 8, candidates => '{0.01,8}', epsilon_min => 0.01, delta => 0, replay => '1 day');
 RESET ROLE;
 CREATE FUNCTION rl_answers(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
