@@ -70,7 +70,7 @@ INSERT INTO hides VALUES -- columns are compared with values of hidden rows
     -- declares, and charges for, what is the caller's
     ('dp_protect', 'value', 'dp_protect(''hidden'', ''again'')'), ('dp_unprotect', 'value', 'dp_unprotect(''hidden_dp'')'),
     ('dp_refresh', 'value', 'dp_refresh(''hidden_dp'')'), ('dp_set_unit', 'value', 'dp_set_unit(''hidden'', ''id'')'),
-    ('dp_set_people', 'value', 'dp_set_people(''hidden'', 8000)'), ('dp_set_contribution', 'value', 'dp_set_contribution(''hidden'', 1)'),
+    ('dp_set_people', 'value', 'dp_set_people(''hidden'', 8000)'), ('dp_set_total', 'value', 'dp_set_total(''hidden'', ''age'', 1)'), ('dp_set_contribution', 'value', 'dp_set_contribution(''hidden'', 1)'),
     ('dp_join_domains', 'value', 'dp_join_domains(''hidden'', ''empty'')'),
     ('dp_set_public', 'value', 'dp_set_public(''empty'', ''hidden'')'), ('dp_unset_public', 'value', 'dp_unset_public(''empty'', ''hidden'')'),
     ('dp_set_bounds', 'value', 'dp_set_bounds(''hidden'', ''age'', 0, 1)'), ('dp_set_groups', 'value', 'dp_set_groups(''hidden'', ''age'', NULL)'),

@@ -125,6 +125,14 @@ CREATE TABLE dp_rdr.column_groups (
 );
 COMMENT ON TABLE dp_rdr.column_groups IS 'public sets of group keys';
 
+CREATE TABLE dp_rdr.unit_limit (
+    relation   dp_rdr.relation NOT NULL,
+    expression text NOT NULL,                     -- over the table, as the server prints it
+    total      numeric NOT NULL CHECK (total OPERATOR(pg_catalog.>) 0::numeric),
+    PRIMARY KEY (relation, expression)
+);
+COMMENT ON TABLE dp_rdr.unit_limit IS 'public totals: the sizes of one unit''s values count to this in a sum';
+
 CREATE TABLE dp_rdr.policy (
     view          dp_rdr.relation NOT NULL,
     grantee       dp_rdr.role NOT NULL,
@@ -1243,6 +1251,11 @@ CREATE PROCEDURE dp_choose_contribution(relation regclass, epsilon numeric, shar
 COMMENT ON PROCEDURE dp_choose_contribution(regclass, numeric, numeric, integer)
     IS 'chooses under differential privacy how many rows of one unit shall count, and sets it: charged epsilon, free for every later query';
 
+CREATE FUNCTION dp_set_total(relation regclass, expression text, total numeric)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_total';
+COMMENT ON FUNCTION dp_set_total(regclass, text, numeric)
+    IS 'limits the sizes of one unit''s values of an expression in its sum; ''Infinity'' takes it back';
+
 CREATE FUNCTION dp_set_people(relation regclass, n bigint)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_people';
 COMMENT ON FUNCTION dp_set_people(regclass, bigint)
@@ -1770,6 +1783,7 @@ SELECT pg_catalog.pg_extension_config_dump('dp_rdr.public_table', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.restricted_view', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.column_bounds', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.column_groups', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_rdr.unit_limit', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.policy',
     'WHERE grantee OPERATOR(pg_catalog.>=) 4026531840::pg_catalog.oid'
     ' OR EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) grantee)');

@@ -225,6 +225,7 @@ static View read_view(const Reading &reading, Oid oid) {
         read_table(reading, &view, &versions);
         append_table(&versions, reading, "column_bounds", ObjectIdGetDatum(view.relation));
         append_table(&versions, reading, "column_groups", ObjectIdGetDatum(view.relation));
+        append_table(&versions, reading, "unit_limit", ObjectIdGetDatum(view.relation));
         append_table(&versions, reading, "suspension", ObjectIdGetDatum(oid));
         view.fingerprint = hashed(versions);
     }
@@ -296,6 +297,16 @@ const privacy::Bounds *column_bounds(const Reading &reading, Oid relation, const
     auto *bounds = border::context_new<privacy::Bounds>();
     border::core([&] { *bounds = privacy::make_bounds(lower, upper, integer_type); });
     return bounds;
+}
+
+const char *unit_total(const Reading &reading, Oid relation, const char *expression) {
+    if (strlen(expression) > longest_total_text)
+        return nullptr;
+    Lookup lookup = Lookup::open("unit_limit", reading);
+    const Row *row = only(lookup.rows(ObjectIdGetDatum(relation), expression));
+    const char *total = row == nullptr ? nullptr : numeric_text(row->value("total"));
+    lookup.close();
+    return total;
 }
 
 ArrayType *column_groups(const Reading &reading, Oid relation, const char *column_name) {

@@ -77,8 +77,12 @@ void join_settings(Settings *first, const Settings *other);
 // Whether the odometer of the table behind a restricted view has the bound `dynamic`.
 bool has_dynamic_bound(Oid view);
 
+constexpr size_t longest_total_text = 1000; // bytes of an expression that a total is declared of
+
 // Declared bounds of a column, owned by the memory context; null if none.
 const privacy::Bounds *column_bounds(const Reading &reading, Oid relation, const char *column_name, bool integer_type);
+// Declared total of the sizes of one unit's values of an expression over the table (rows/totals), as a number; null if none.
+const char *unit_total(const Reading &reading, Oid relation, const char *expression);
 // Declared groups of a column (text[]); null if none.
 ArrayType *column_groups(const Reading &reading, Oid relation, const char *column_name);
 

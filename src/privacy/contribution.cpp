@@ -167,4 +167,11 @@ std::uint64_t spread_sensitivity(int max_rows, int max_rows_per_group, std::uint
     return at_most(root_up(rows, 128) * row_sensitivity);
 }
 
+// Below 2^50 2^20 2^50.
+std::uint64_t spread_of_total(std::uint64_t total, int max_rows_per_group, std::uint64_t row_sensitivity) {
+    const uint128 square =
+        static_cast<uint128>(total) * static_cast<uint128>(max_rows_per_group) * static_cast<uint128>(row_sensitivity);
+    return std::min(total, at_most(root_up(square, 128)));
+}
+
 } // namespace dp::privacy

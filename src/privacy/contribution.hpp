@@ -30,6 +30,8 @@ std::uint64_t units_sensitivity(int max_groups, std::uint64_t grain);
 // D for Norm::groups, of rows that each add at most `row_sensitivity` to one group: ceil(sqrt(R C) row_sensitivity). C:
 // max_rows_per_group, at most R.
 std::uint64_t spread_sensitivity(int max_rows, int max_rows_per_group, std::uint64_t row_sensitivity);
+// D for Norm::groups, of a sum whose sizes come to `total` in all: the smaller of that and ceil(sqrt(total C row_sensitivity)).
+std::uint64_t spread_of_total(std::uint64_t total, int max_rows_per_group, std::uint64_t row_sensitivity);
 
 // Lattice points of a counted row where a unit may be in several groups: floors lose at most 2^-20 of a row each.
 constexpr std::uint64_t fine_grain = std::uint64_t{1} << 20;

@@ -119,6 +119,17 @@ Bounds make_bounds(const std::string &lower, const std::string &upper, bool inte
     return b;
 }
 
+std::uint64_t points_up(const std::string &number, int exponent) {
+    const Ratio x = parse_bound(number, "total");
+    cpp_int n = x.numerator, d = x.denominator;
+    if (exponent >= 0)
+        d <<= static_cast<unsigned>(exponent);
+    else
+        n <<= static_cast<unsigned>(-exponent);
+    const cpp_int points = (n + d - 1) / d;
+    return points < 1 ? 1 : points > largest_sensitivity ? largest_sensitivity : points.convert_to<std::uint64_t>();
+}
+
 SumLattice sum_lattice(const Bounds &bounds) {
     return {std::ldexp(1.0, -bounds.exponent), bounds.z_lower, bounds.z_upper};
 }

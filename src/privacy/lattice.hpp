@@ -37,6 +37,9 @@ Bounds make_bounds(const std::string &lower, const std::string &upper, bool inte
 // D of any measure, in lattice units: of 2^20 rows of a unit, 2^30 each.
 constexpr std::uint64_t largest_sensitivity = std::uint64_t{1} << 50;
 
+// A positive number in units of 2^exponent, rounded up; at most largest_sensitivity. Errors: those of a bound.
+std::uint64_t points_up(const std::string &number, int exponent);
+
 // The constants of a per-row conversion, small enough to be passed as arguments of an aggregate.
 struct SumLattice {
     double scale = 1; // 1/g, a power of two (exact)

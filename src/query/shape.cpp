@@ -22,6 +22,9 @@
 #include "query/spelled.hpp"
 #include "query/total.hpp"
 #include "query/units.hpp"
+extern "C" {
+#include <parser/parse_expr.h>
+}
 
 namespace dp::query {
 
@@ -364,19 +367,24 @@ RawStmt *only_expression(const char *text) {
     return more ? nullptr : linitial_node(RawStmt, statements);
 }
 
-Node *check_table_condition(const char *text, Oid relation, const char *name) {
+// Over the table as varno 1, a condition or a value.
+static Node *check_over_table(const char *text, Oid relation, const char *name, bool is_condition) {
     RawStmt *statement = only_expression(text);
     if (statement == nullptr)
-        ereport(ERROR, (errcode(ERRCODE_SYNTAX_ERROR), errmsg("the %s is not a condition: %s", name, text),
-                        errhint("Write what you would write after WHERE.")));
+        ereport(ERROR,
+                (errcode(ERRCODE_SYNTAX_ERROR),
+                 errmsg(is_condition ? "the %s is not a condition: %s" : "the %s is not an expression: %s", name, text),
+                 errhint(is_condition ? "Write what you would write after WHERE."
+                                      : "Write what you would write between the parentheses of sum().")));
     auto *select = castNode(SelectStmt, statement->stmt);
     has_foreign_literals(linitial_node(ResTarget, select->targetList)->val, &relation);
     ParseState *state = make_parsestate(nullptr);
     Relation table = table_open(relation, AccessShareLock);
     ParseNamespaceItem *item = addRangeTableEntryForRelation(state, table, AccessShareLock, nullptr, true, true);
     addNSItemToQuery(state, item, true, true, true);
-    Node *condition =
-        transformWhereClause(state, linitial_node(ResTarget, select->targetList)->val, EXPR_KIND_WHERE, name);
+    Node *written = linitial_node(ResTarget, select->targetList)->val;
+    Node *condition = is_condition ? transformWhereClause(state, written, EXPR_KIND_WHERE, name)
+                                   : transformExpr(state, written, EXPR_KIND_WHERE);
     assign_expr_collations(state, condition);
     table_close(table, NoLock);
     check_condition(condition, nullptr);
@@ -385,7 +393,15 @@ Node *check_table_condition(const char *text, Oid relation, const char *name) {
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                         errmsg("the %s depends on the time or on settings: %s", name, text),
                         errhint("Compare with constants; use timestamp rather than timestamp with time zone.")));
-    return eval_const_expressions(nullptr, condition);
+    return condition;
+}
+
+Node *check_table_condition(const char *text, Oid relation, const char *name) {
+    return eval_const_expressions(nullptr, check_over_table(text, relation, name, true));
+}
+
+Node *check_table_expression(const char *text, Oid relation) {
+    return check_over_table(text, relation, "text", false);
 }
 
 const char *canonical_condition(const char *text, Oid relation, const char *name) {

@@ -148,6 +148,21 @@ static void describe_decision(StringInfo json, const Decision *decision) {
         appendStringInfo(json, ", \"task\": \"%s\", \"parent\": " INT64_FORMAT, decision->task, decision->parent);
 }
 
+// Sums whose sizes are limited for one person, and to how much.
+static void describe_totals(StringInfo json, const rows::Question *question) {
+    bool any = false;
+    for (int j = 0; j < question->nmeasures; j++) {
+        if (question->totals[j].text == nullptr)
+            continue;
+        appendStringInfoString(json, any ? ", " : ", \"totals\": {");
+        escape_json(json, rows::argument_text(question, (*question->measures)[j].calls.front()));
+        appendStringInfo(json, ": %s", question->totals[j].text);
+        any = true;
+    }
+    if (any)
+        appendStringInfoChar(json, '}');
+}
+
 // What one person may bring, where he may have several rows.
 static void describe_units(StringInfo json, const rows::Question *question) {
     const rows::Units *units = question->units;
@@ -158,6 +173,7 @@ static void describe_units(StringInfo json, const rows::Question *question) {
     appendStringInfo(json, ", \"max_rows\": %d, \"max_groups\": %d", units->max_rows, units->max_groups);
     if (rows::is_spread(question))
         appendStringInfo(json, ", \"max_rows_per_group\": %d", units->max_rows_per_group);
+    describe_totals(json, question);
     if (question->per_unit != nullptr)
         appendStringInfo(json, ", \"rows_of_unit\": %d", question->per_unit->max_rows);
     if (!rows::is_joined(question))

@@ -149,7 +149,7 @@ static void resolve_joint(ColumnRanges *columns, const List *parts, ParamListInf
                           query::RowCost *cost) {
     const Resolved y = resolve_part(columns, static_cast<Node *>(linitial(parts)), parameters, cost);
     const Resolved x = resolve_part(columns, static_cast<Node *>(lsecond(parts)), parameters, cost);
-    *expression = {query::joint_argument(y.node, x.node), y.bounds, x.bounds, -1};
+    *expression = {query::joint_argument(y.node, x.node), y.bounds, x.bounds, -1, nullptr};
 }
 
 void resolve_arguments(ColumnRanges *columns, Question *question, ParamListInfo parameters, query::RowCost *cost) {
@@ -167,7 +167,7 @@ void resolve_arguments(ColumnRanges *columns, Question *question, ParamListInfo 
             query::Range range = range_over_columns(folded, columns);
             Oid type = getBaseType(exprType(folded));
             *expression = {query::make_total(folded, nullptr, &once), bounds_of_span(range.span, type), nullptr,
-                           type == NUMERICOID ? range.span.decimals : -1};
+                           type == NUMERICOID ? range.span.decimals : -1, another(folded)};
         }
         add_evaluations(question->leaf, foreach_current_index(cell), once, cost);
     }
@@ -182,6 +182,11 @@ Node *argument_node(const Question *question, int aggregate) {
     if (const Expression *expression = expression_of(question, aggregate))
         return another(expression->node);
     return another(question->arguments[aggregate]);
+}
+
+Node *folded_argument_node(const Question *question, int aggregate) {
+    const Expression *expression = expression_of(question, aggregate);
+    return another(expression != nullptr ? expression->folded : question->arguments[aggregate]);
 }
 
 Node *contributed_node(const Question *question, int j) {

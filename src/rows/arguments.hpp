@@ -28,6 +28,8 @@ void resolve_arguments(ColumnRanges *columns, Question *question, ParamListInfo 
 
 // Over the tables, total; a copy. Null: count(*).
 Node *argument_node(const Question *question, int aggregate);
+// Over the tables, as it was written, with its constants evaluated; a copy.
+Node *folded_argument_node(const Question *question, int aggregate);
 // What a row contributes to a measure: its argument (true for a count of rows) where FILTER holds, else NULL.
 Node *contributed_node(const Question *question, int measure);
 // What it is called where people look: its column, or the expression over the view.

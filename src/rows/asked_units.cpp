@@ -3,6 +3,7 @@
 #include "catalog/domain.hpp"
 #include "catalog/ledger.hpp"
 #include "query/units.hpp"
+#include "rows/arguments.hpp"
 
 namespace dp::rows {
 
@@ -184,8 +185,18 @@ static const char *clipped_rows(const Question *question) {
                           units->max_groups == 1 ? "" : "s");
 }
 
+// Sums that are scaled down where the sizes of a person's values come to more than was declared.
+static const char *clipped_totals(const Question *question, const char *clipped) {
+    for (int j = 0; j < question->nmeasures; j++)
+        if (question->totals[j].text != nullptr)
+            clipped = psprintf("%s; a person's %s where their sizes come to more than %s", clipped,
+                               argument_text(question, (*question->measures)[j].calls.front()), question->totals[j].text);
+    return clipped;
+}
+
 const char *clipping_text(const Question *question, privacy::Mechanism mechanism) {
-    const char *clipped = clipped_rows(question);
+    const char *rows = clipped_rows(question);
+    const char *clipped = rows == nullptr ? nullptr : clipped_totals(question, rows);
     const char *useless =
         clipped == nullptr || question->per_unit != nullptr ? nullptr : useless_limit(question, mechanism);
     return useless == nullptr ? clipped : psprintf("%s; %s", clipped, useless);

@@ -31,6 +31,7 @@
 #include "rows/shown.hpp"
 #include "rows/sources.hpp"
 #include "rows/tests.hpp"
+#include "rows/totals.hpp"
 #include "rows/units.hpp"
 
 namespace dp::rows {
@@ -472,6 +473,8 @@ static void find_measures(Question *question, const int64 *fractions) {
 static uint64 sum_sensitivity_of(const Question *question, int j) {
     const uint64 of_row = question->bounds[j]->sensitivity();
     const int max_rows = question->units->max_rows;
+    if (question->totals[j].text != nullptr)
+        return question->totals[j].points;
     if (of_row > privacy::largest_sensitivity / max_rows)
         ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
                         errmsg("the sum of %s over %d rows of a person may be too large",
@@ -532,9 +535,12 @@ static uint64 row_sensitivity_of(const Question *question, int j) {
 static uint64 spread_sensitivity_of(const Question *question, int j) {
     const Units *units = question->units;
     const uint64 of_row = row_sensitivity_of(question, j);
-    return (*question->measures)[j].of_units
-               ? privacy::spread_sensitivity(units->max_groups, 1, of_row)
-               : privacy::spread_sensitivity(units->max_rows, units->max_rows_per_group, of_row);
+    if ((*question->measures)[j].of_units)
+        return privacy::spread_sensitivity(units->max_groups, 1, of_row);
+    const uint64 of_rows = privacy::spread_sensitivity(units->max_rows, units->max_rows_per_group, of_row);
+    const UnitTotal &total = question->totals[j];
+    return total.text == nullptr ? of_rows
+                                 : Min(of_rows, privacy::spread_of_total(total.points, units->max_rows_per_group, of_row));
 }
 
 void set_mechanism(Question *question, privacy::Mechanism mechanism) {
@@ -575,6 +581,7 @@ static void find_sensitivities(const catalog::Reading &reading, Question *questi
         static_cast<const privacy::Bounds **>(palloc0(sizeof(privacy::Bounds *) * (question->nmeasures + 1)));
     question->second_bounds =
         static_cast<const privacy::Bounds **>(palloc0(sizeof(privacy::Bounds *) * (question->nmeasures + 1)));
+    question->totals = static_cast<UnitTotal *>(palloc0(sizeof(UnitTotal) * (question->nmeasures + 1)));
     question->measure_of = static_cast<int *>(palloc0(sizeof(int) * (question->leaf->naggregates + 1)));
     for (int j = 0; j < question->nmeasures; j++) {
         const privacy::Measure &measure = (*question->measures)[j];
@@ -586,6 +593,7 @@ static void find_sensitivities(const catalog::Reading &reading, Question *questi
             question->second_bounds[j] = second_bounds(reading, question, measure.calls.front());
         if (measure.kind == privacy::MeasureKind::sum && !measure.one_group)
             question->bounds[j] = bounds_of_parts(question->bounds[j]);
+        question->totals[j] = total_of(reading, question, j);
         uint64 sensitivity = sensitivity_of(question, j);
         border::core([&] { sensitivities->push_back(sensitivity); });
     }

@@ -42,6 +42,7 @@ struct Expression {
     const privacy::Bounds *bounds; // that follow from those of its columns; null: none do
     const privacy::Bounds *second; // of two columns those of x
     int decimals;                  // of a numeric, if they are known; else -1
+    Node *folded;                  // as it was written, with its constants evaluated; null: of two columns
 };
 
 // A source of the leaf, with what is declared of it.
@@ -67,6 +68,12 @@ struct Units {
     bool one_group; // a unit is in one group at most, whatever it brings
     bool single;    // clipped, but keys say that a unit brings one joined row at most
     const query::Joined *joined; // null where there is one source
+};
+
+// The declared total of the sizes of what one unit adds to a sum (rows/totals).
+struct UnitTotal {
+    const char *text; // as it was declared; null: none counts
+    uint64 points;    // of the sum's lattice, rounded up
 };
 
 // One row for each unit below the leaf (rows/per_unit).
@@ -120,6 +127,7 @@ struct Question {
     const std::vector<uint64> *sensitivities; // D_j
     const std::vector<privacy::Norm> *norms;  // what of a unit is at most that
     const privacy::Bounds **bounds;           // per measure; null for counts
+    UnitTotal *totals;                        // per measure
     const privacy::Bounds **second_bounds;    // per measure of two columns those of x; null where there is none
     int nmeasures;
     int k1;

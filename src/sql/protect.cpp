@@ -92,7 +92,7 @@ static void forget_dangling(const Visit &visit, Oid relation) {
         visit.run(psprintf("DELETE FROM dp_rdr.%s p WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = p.view) "
                            "AND NOT EXISTS (SELECT FROM dp_rdr.restricted_view v WHERE v.view = p.view)",
                            table));
-    for (const char *table : {"column_bounds", "column_groups", "reviewer"})
+    for (const char *table : {"column_bounds", "column_groups", "unit_limit", "reviewer"})
         visit.run(psprintf("DELETE FROM dp_rdr.%s b WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = b.relation) "
                            "AND NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.relation = b.relation)",
                            table));

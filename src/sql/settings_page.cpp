@@ -153,6 +153,10 @@ SELECT g.column_name, format('%s: %s', cardinality(g.groups), CASE WHEN length(l
 FROM dp_rdr.column_groups g, LATERAL (SELECT array_to_string(g.groups, ', ', 'NULL')) list (text)
 WHERE g.relation::oid = $2 ORDER BY g.column_name COLLATE "C")sql"};
 
+const Part unit_totals = {"total", R"sql(
+SELECT l.expression, l.total || ' for a unit', format('SELECT pg_catalog.dp_set_total(%L, %L, %s);', l.relation::text, l.expression, l.total)
+FROM dp_rdr.unit_limit l WHERE l.relation::oid = $2 ORDER BY l.expression COLLATE "C")sql"};
+
 // All options, so that a policy that was changed meanwhile is as it was.
 const Part policies = {"policy", R"sql(
 SELECT p.grantee::text || ' on ' || p.view::text, concat_ws(', ',
@@ -287,7 +291,7 @@ DP_CALL(dp_settings) {
         put_uses(budget, result);
     else
         put(result, "budget", "odometer", "missing: dp_protect() on the table rebuilds it");
-    for (const Part *part : {&verified, &bounds, &groups, &policies, &reviewers, &requests, &suspensions, &flows})
+    for (const Part *part : {&verified, &bounds, &groups, &unit_totals, &policies, &reviewers, &requests, &suspensions, &flows})
         put_part(visit, caller, relation, *part, result);
     visit.leave();
     return Datum(0);

@@ -100,7 +100,7 @@ psql_as($node, 'data', 'controller', q{
 	CREATE TABLE drug_name (drug integer PRIMARY KEY, name text);
 	CREATE TABLE drug_shape (drug integer PRIMARY KEY);
 	SELECT dp_set_public('drug_name', 'drug'), dp_set_public('drug_shape', 'patient');
-	DROP TABLE drug_shape; SELECT dp_set_people('patient', 4000);});
+	DROP TABLE drug_shape; SELECT dp_set_people('patient', 4000), dp_set_total('visit', 'patient_id * 2', 12.5);});
 
 # A table of the domain is gone when the dump is taken, and comes back afterwards.
 psql_as($node, 'data', 'controller', 'DROP VIEW allergy_dp; DROP TABLE allergy');
@@ -114,6 +114,7 @@ my %facts = (
 	'odometer' => q{SELECT string_agg(o::text, E'\n') FROM dp_rdr.odometer o},
 	'domains' => q{SELECT string_agg(d::text, E'\n' ORDER BY d::text) FROM dp_rdr.privacy_domain d},
 	'tables' => q{SELECT string_agg(t::text, E'\n' ORDER BY t::text) FROM dp_rdr.protected_table t JOIN pg_class c ON c.oid = t.relation},
+	'totals of units' => q{SELECT string_agg(l::text, E'\n') FROM dp_rdr.unit_limit l},
 	'public' => q{SELECT string_agg(p::text, E'\n') FROM dp_rdr.public_table p JOIN pg_class c ON c.oid = p.relation},
 	'ways' => q{SELECT string_agg(d::text, E'\n' ORDER BY d::text) FROM dp_domain('patient') d});
 is($node->safe_psql('copy', $facts{$_}), $node->safe_psql('data', $facts{$_}), "$_: the same after the restore") for sort keys %facts;

@@ -1,0 +1,91 @@
+// dp_set_total: how much the sizes of one person's values come to in a sum (formulas.md, 9.16). No row is read.
+#include "border/versions.hpp"
+#include "catalog/facade.hpp"
+#include "query/constants.hpp"
+#include "rows/totals.hpp"
+#include "sql/arguments.hpp"
+#include "sql/controller.hpp"
+#include "sql/domain.hpp"
+
+using dp::catalog::Visit;
+
+namespace dp::sql {
+
+static void check_has_several(Oid relation) {
+    const catalog::UnitPath *path = declared_unit(relation);
+    const char *name = catalog::qualified_name(relation);
+    if (path == nullptr || (path->direct && catalog::covers_key(relation, path->ncolumns, path->columns)))
+        ereport(ERROR,
+                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                 errmsg(path == nullptr ? "a row of %s is a unit: its bounds are the limit of a sum"
+                                        : "a key of %s says that a unit has one row: its bounds are the limit of a sum",
+                        name),
+                 errhint("dp_set_bounds('%s', ...) declares them.", name)));
+}
+
+static const char *summed_text(Oid relation, const char *expression) {
+    Node *folded = query::fold_constants(query::check_table_expression(expression, relation), nullptr);
+    const Oid type = getBaseType(exprType(folded));
+    if (type != INT2OID && type != INT4OID && type != INT8OID && type != FLOAT4OID && type != FLOAT8OID &&
+        type != NUMERICOID)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("%s is of type %s, which has no sum", expression, format_type_be(exprType(folded))),
+                        errhint("Write what you would write between the parentheses of sum().")));
+    const char *text = rows::text_of_summed(folded, relation);
+    if (strlen(text) > catalog::longest_total_text)
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("the expression of a total has more than %zu bytes", catalog::longest_total_text)));
+    return text;
+}
+
+// Returns the total; null: it is taken back.
+static const char *checked_total(Datum value) {
+    if (takes_away(value))
+        return nullptr;
+    const char *total = catalog::numeric_text(value);
+    if (numeric_is_nan(DatumGetNumeric(value)) || numeric_is_inf(DatumGetNumeric(value)) || total[0] == '-' ||
+        strspn(total, "0.") == strlen(total))
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("total must be above 0, not %s", total),
+                        errhint("It is how much the sizes of one unit's values come to; 'Infinity' takes it back.")));
+    border::core([&] { (void)privacy::points_up(total, 0); }); // 22023
+    return total;
+}
+
+// What was declared of columns that there are no more can be taken back as well.
+static bool take_back(const Visit &visit, Oid relation, const char *expression) {
+    Oid types[2] = {OIDOID, TEXTOID};
+    Datum values[2] = {ObjectIdGetDatum(relation), CStringGetTextDatum(expression)};
+    return visit.run("DELETE FROM dp_rdr.unit_limit l WHERE l.relation::oid = $1 AND l.expression = $2 RETURNING 1", 2,
+                     types, values) == 1;
+}
+
+DP_CALL(dp_set_total) {
+    const char *const names[] = {"relation", "expression", "total"};
+    for (int i = 0; i < 3; i++)
+        require(fcinfo, i, names[i]);
+    Oid relation = protected_relation(PG_GETARG_OID(0));
+    LockRelationOid(relation, AccessShareLock);
+    const char *expression = text_argument(fcinfo, 1), *total = checked_total(PG_GETARG_DATUM(2));
+    Visit visit = Visit::write();
+    lock_declarations(visit, relation);
+    const bool gone = total == nullptr && take_back(visit, relation, expression);
+    visit.leave();
+    if (gone)
+        PG_RETURN_VOID();
+    const char *text = summed_text(relation, expression);
+    check_has_several(relation);
+    visit = Visit::write();
+    lock_declarations(visit, relation);
+    Oid types[3] = {OIDOID, TEXTOID, NUMERICOID};
+    Datum values[3] = {ObjectIdGetDatum(relation), CStringGetTextDatum(text), PG_GETARG_DATUM(2)};
+    if (total == nullptr)
+        (void)take_back(visit, relation, text);
+    else
+        visit.run("INSERT INTO dp_rdr.unit_limit AS l (relation, expression, total) VALUES ($1::regclass, $2, $3) "
+                  "ON CONFLICT (relation, expression) DO UPDATE SET total = excluded.total",
+                  3, types, values);
+    visit.leave();
+    PG_RETURN_VOID();
+}
+
+} // namespace dp::sql
