@@ -49,6 +49,7 @@ void write_ask(border::Writer *writer, const release::Ask &ask) {
     writer->put(ask.limits.max_rows);
     writer->put(ask.limits.max_groups);
     writer->put(ask.limits.max_rows_per_group);
+    writer->put(ask.limits.by_setting);
     writer->put(ask.anew);
     writer->put(ask.refines);
     write_refinable(writer, ask.refinable);
@@ -98,6 +99,7 @@ release::Ask read_ask(border::Reader *reader, const catalog::Asker &asker) {
     ask.limits.max_rows = reader->take<int>();
     ask.limits.max_groups = reader->take<int>();
     ask.limits.max_rows_per_group = reader->take<int>();
+    ask.limits.by_setting = reader->take<bool>();
     ask.anew = reader->take<bool>();
     ask.refines = reader->take<bool>();
     ask.refinable = read_refinable(reader);

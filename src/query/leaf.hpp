@@ -84,6 +84,7 @@ inline int argument_number(const Aggregate &aggregate) {
 // How much of one unit is wanted, where a unit may have several rows (query/units); 0: what is declared.
 struct Limits {
     int max_rows, max_groups, max_rows_per_group;
+    bool by_setting; // nobody wrote them: a table where a row is a unit has none
 };
 
 // EXISTS (SELECT FROM source WHERE condition): a conjunct of WHERE, or a test, a value that stands in expressions as a boolean column

@@ -43,6 +43,27 @@ void check_limits(const Limits &limits) {
                                 "pass less.")));
 }
 
+static int set_max_rows, set_max_groups;
+
+void define_limit_settings() {
+    const char *const where = "Of a person who may have several rows, as the argument of dp_query; 0: what is declared.";
+    DefineCustomIntVariable("dp_rdr.max_rows", "How many rows of one person count in an answer.", where, &set_max_rows,
+                            0, 0, catalog::max_declared_rows, PGC_USERSET, 0, nullptr, nullptr, nullptr);
+    DefineCustomIntVariable("dp_rdr.max_groups", "In how many groups of an answer one person counts.", where,
+                            &set_max_groups, 0, 0, catalog::max_declared_rows, PGC_USERSET, 0, nullptr, nullptr,
+                            nullptr);
+}
+
+Limits or_as_set(Limits limits) {
+    limits.by_setting = limits.max_rows == 0 && limits.max_groups == 0 && limits.max_rows_per_group == 0;
+    const int asked = limits.max_rows;
+    if (asked == 0)
+        limits.max_rows = set_max_rows;
+    if (limits.max_groups == 0)
+        limits.max_groups = asked == 0 ? set_max_groups : Min(set_max_groups, asked);
+    return limits;
+}
+
 // ---- counting units ------------------------------------------------------------------------------------------------
 
 static Node *without_relabelings(Node *node) {

@@ -9,6 +9,10 @@ namespace dp::query {
 
 // 22023 unless all are within 1 .. catalog::max_declared_rows where they are given, and none is more than max_rows.
 void check_limits(const Limits &limits);
+// Defines the settings dp_rdr.max_rows and dp_rdr.max_groups, for statements that pass no limits.
+void define_limit_settings();
+// Returns the limits with those of the settings where none was passed. Of groups no more than a max_rows that was passed.
+Limits or_as_set(Limits limits);
 // One of them as an argument: 22023 for 0 and below, which stands for "not given" elsewhere.
 int checked_limit(int value, const char *name);
 

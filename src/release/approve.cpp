@@ -148,7 +148,7 @@ Ask ask_of(const catalog::Requested &request, const Decision *decision) {
     ask.weight = 1;
     ask.wanted.deviations = 1;
     ask.limits = {limit_field(request.parameters, "max_rows"), limit_field(request.parameters, "max_groups"),
-                  limit_field(request.parameters, "max_rows_per_group")};
+                  limit_field(request.parameters, "max_rows_per_group"), false};
     ask.anew = true;
     ask.by_request = true;
     ask.decision = decision;

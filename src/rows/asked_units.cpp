@@ -10,7 +10,7 @@ namespace dp::rows {
 void check_asked_limits(const Question *question) {
     const query::Limits &limits = question->leaf->limits;
     query::check_limits(limits);
-    if (question->settings->unit != nullptr ||
+    if (question->settings->unit != nullptr || limits.by_setting ||
         (limits.max_rows == 0 && limits.max_groups == 0 && limits.max_rows_per_group == 0))
         return;
     ereport(

@@ -12,6 +12,7 @@
 #include "query/rest.hpp"
 #include "query/rewrite.hpp"
 #include "query/shape.hpp"
+#include "query/units.hpp"
 #include "release/ask.hpp"
 #include "release/last.hpp"
 #include "sql/analyst.hpp"
@@ -106,7 +107,7 @@ static release::Ask ask_of(FunctionCallInfo fcinfo, const Parameters &parameters
     ask.wanted = wanted_arguments(fcinfo, release_within);
     require(fcinfo, release_replay, "replay");
     ask.anew = !PG_GETARG_BOOL(release_replay);
-    ask.limits = asked_limits(fcinfo, release_max_rows);
+    ask.limits = query::or_as_set(asked_limits(fcinfo, release_max_rows));
     ask.noutputs = expected->natts;
     ask.output_types = types_of(expected);
     ask.parameter_types = parameters.types;

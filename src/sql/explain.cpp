@@ -274,8 +274,8 @@ void explain_leaf(Call *call, const List *earlier, const List *asked_before, con
     if (leaf->noutputs != call->ncolumns)
         ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
                         errmsg("the declared columns are not those of the query on the restricted view")));
-    leaf->limits = {limit_argument(call, 7, "max_rows"), limit_argument(call, 8, "max_groups"),
-                    limit_argument(call, 9, "max_rows_per_group")};
+    leaf->limits = query::or_as_set({limit_argument(call, 7, "max_rows"), limit_argument(call, 8, "max_groups"),
+                                     limit_argument(call, 9, "max_rows_per_group"), false});
     border::check_permissions(leaf->query);
     catalog::Reading reading = catalog::Reading::open();
     rows::Question *question = rows::prepare(reading, leaf, query, nullptr);

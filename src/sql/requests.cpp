@@ -17,6 +17,7 @@
 #include "query/rest.hpp"
 #include "query/rewrite.hpp"
 #include "query/shape.hpp"
+#include "query/units.hpp"
 #include "release/approve.hpp"
 #include "release/course.hpp"
 #include "release/explain.hpp"
@@ -427,11 +428,13 @@ DP_CALL(dp_request) {
     const char *purpose = text_argument(fcinfo, 1);
     check_length(purpose, "a purpose");
     TimestampTz now = GetCurrentTimestamp(), expires = expiry(PG_GETARG_DATUM(4), now);
-    Asked question = read_question(text_argument(fcinfo, 0), asked_limits(fcinfo, 5));
+    Asked question = read_question(text_argument(fcinfo, 0), query::or_as_set(asked_limits(fcinfo, 5)));
     question.ask.has_epsilon = !PG_ARGISNULL(2);
     if (question.ask.has_epsilon)
         question.ask.epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(2), "epsilon");
     Priced priced = look_at(&question);
+    if (question.ask.limits.by_setting && priced.settings->unit == nullptr)
+        question.ask.limits = query::Limits{};
     const char *decider = decider_of(fcinfo, 3, priced);
     lock_requester(*priced.settings, question.ask.asker.role);
     check_pending_requests(*priced.settings, question.ask.asker.role);
