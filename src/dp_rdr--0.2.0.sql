@@ -1306,6 +1306,11 @@ CREATE FUNCTION dp_set_bounds(relation regclass, column_name text, lower timesta
 COMMENT ON FUNCTION dp_set_bounds(regclass, text, timestamp, timestamp)
     IS 'declares public bounds of a column of timestamps: expressions of it have bounds, and groups';
 
+CREATE FUNCTION dp_set_bounds(relation regclass, column_name text, lower timestamptz, upper timestamptz)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_bounds_timestamptz';
+COMMENT ON FUNCTION dp_set_bounds(regclass, text, timestamptz, timestamptz)
+    IS 'declares public bounds of a column of timestamps with time zone: expressions of it have bounds, and groups';
+
 CREATE FUNCTION dp_set_bounds(relation regclass, column_name text, lower text, upper text)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_bounds_text';
 COMMENT ON FUNCTION dp_set_bounds(regclass, text, text, text)

@@ -138,6 +138,34 @@ bool is_date_format(const char *format) {
     return format != nullptr;
 }
 
+static Finest finest_of(Item item) {
+    switch (item) {
+    case Item::hour:
+    case Item::half_hour:
+        return Finest::hour;
+    case Item::minute:
+        return Finest::minute;
+    case Item::second:
+    case Item::milliseconds:
+    case Item::microseconds:
+        return Finest::second;
+    default:
+        return Finest::day;
+    }
+}
+
+Finest finest_of_format(const char *format) {
+    Finest finest = Finest::day;
+    const Token *token;
+    bool fill;
+    while (format != nullptr && *format != '\0') {
+        format = next_part(format, &token, &fill);
+        if (token != nullptr)
+            finest = Max(finest, finest_of(token->item));
+    }
+    return finest;
+}
+
 // ---- printing ------------------------------------------------------------------------------------------------------
 
 static void print_name(StringInfo out, const char *name, int length, Letters letters, int width) {

@@ -12,6 +12,10 @@ constexpr int longest_date_format = 50; // bytes
 // or small letters, names as a word, in capitals or small), FM before any of them, punctuation, and texts in double quotes?
 bool is_date_format(const char *format);
 
+// What the finest item of such a format tells: a date, or what of the time.
+enum class Finest : uint8 { day, hour, minute, second };
+Finest finest_of_format(const char *format);
+
 // What to_char() gives. The format is one of these; day of week (from Sunday on) and of year (from 1 on) are set.
 char *print_date(const char *format, const struct pg_tm *tm, fsec_t microseconds);
 

@@ -320,9 +320,7 @@ static int integer_of(List *arguments, int i, int otherwise) {
     return IsA(value, Const) && !value->constisnull ? DatumGetInt32(value->constvalue) : otherwise;
 }
 
-// What the arithmetic of a function is, whatever the types: PostgreSQL's names say it.
 namespace {
-enum class Arithmetic { none, plus, minus, times, over, modulo, negated, absolute };
 struct Ending {
     const char *text;
     Arithmetic what;
@@ -334,7 +332,7 @@ static bool is_number(Oid type) {
 }
 
 // int4pl, float84mul, numeric_add ...: names of built-ins do not change.
-static Arithmetic arithmetic_of(Oid function, List *arguments) {
+Arithmetic arithmetic_of(Oid function, List *arguments) {
     static const Ending endings[] = {
         {"pl", Arithmetic::plus},      {"_add", Arithmetic::plus},  {"mi", Arithmetic::minus},
         {"_sub", Arithmetic::minus},   {"mul", Arithmetic::times},  {"div", Arithmetic::over},
@@ -385,7 +383,7 @@ static Span to_typmod(const Span &a, int32 typmod) {
 }
 
 // Between number types every value stays, or is rounded to a float (as_type).
-static bool is_number_cast(Oid function) {
+bool is_number_cast(Oid function) {
     static const Oid list[] = {F_INT4_BOOL,     F_INT4_INT2,      F_INT8_INT4,    F_INT8_INT2,    F_INT2_INT4,
                                F_INT2_INT8,     F_INT4_INT8,      F_FLOAT4_INT2,  F_FLOAT4_INT4,  F_FLOAT4_INT8,
                                F_FLOAT4_FLOAT8, F_FLOAT4_NUMERIC, F_FLOAT8_INT2,  F_FLOAT8_INT4,  F_FLOAT8_INT8,

@@ -21,6 +21,11 @@ using ColumnRange = Range (*)(const Var *column, void *context);
 // not bounded.
 Range range_of(Node *expression, ColumnRange of_column, void *context);
 
+// What the arithmetic of a function of numbers is, whatever their types: PostgreSQL's names say it.
+enum class Arithmetic { none, plus, minus, times, over, modulo, negated, absolute };
+Arithmetic arithmetic_of(Oid function, List *arguments);
+bool is_number_cast(Oid function); // that keeps values, or rounds them to a float
+
 // What the type of a column says, without a declaration.
 privacy::Span span_of_type(Oid type);
 // Decimals that its values have at most; -1: nobody knows.

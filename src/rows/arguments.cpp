@@ -39,7 +39,7 @@ static bool is_integer_type(Oid type) {
 
 static bool has_bounds(Oid type) {
     return is_integer_type(type) || type == FLOAT4OID || type == FLOAT8OID || type == NUMERICOID || type == DATEOID ||
-           type == TIMESTAMPOID;
+           type == TIMESTAMPOID || type == TIMESTAMPTZOID;
 }
 
 static bool is_public_column(const Question *question, AttrNumber column) {
@@ -80,7 +80,7 @@ ColumnRanges column_ranges(const catalog::Reading &reading, const Question *ques
                         static_cast<bool *>(palloc0(sizeof(bool) * (last + 1))), 0};
 }
 
-static query::Range range_of_column(const Var *column, void *context) {
+query::Range range_of_column(const Var *column, void *context) {
     auto *columns = static_cast<ColumnRanges *>(context);
     if (column->varno == query::unit_varno)
         return columns->question->per_unit->ranges[column->varattno - 1];

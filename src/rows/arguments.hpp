@@ -17,6 +17,7 @@ struct ColumnRanges {
     double tried; // nanoseconds that derived groups have cost so far (rows/derived)
 };
 ColumnRanges column_ranges(const catalog::Reading &reading, const Question *question);
+query::Range range_of_column(const Var *column, void *columns); // ColumnRanges *
 query::Range range_over_columns(Node *expression, ColumnRanges *columns); // over the tables, constants folded
 // Columns of the table, dropped ones included; it must be locked.
 int natts_of(Oid relation);

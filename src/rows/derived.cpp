@@ -1,105 +1,15 @@
 #include "rows/derived.hpp"
 
-#include <cmath>
-
 #include "border/scope.hpp"
 #include "border/walk.hpp"
-#include "catalog/settings.hpp"
-#include "query/semi.hpp"
+#include "query/gaps.hpp"
 #include "rows/canonical.hpp"
+#include "rows/column_values.hpp"
 #include "rows/groups.hpp"
 
 namespace dp::rows {
 
-constexpr int64 most_tried = 40000; // combinations of values of columns: the days of a century are fewer
 constexpr double most_time = 2e8, of_evaluation = 500; // nanoseconds, of all keys, as query/cost estimates them
-constexpr double day = 86400e6;                        // microseconds
-
-namespace {
-// Values of one key, with repetitions.
-struct Values {
-    Oid type;
-    int n, room;
-    Datum *values;
-    bool *nulls;
-    bool too_many;
-};
-} // namespace
-
-static Values no_values(Oid type) {
-    constexpr int first_room = 64;
-    return Values{type,
-                  0,
-                  first_room,
-                  static_cast<Datum *>(palloc(sizeof(Datum) * first_room)),
-                  static_cast<bool *>(palloc(sizeof(bool) * first_room)),
-                  false};
-}
-
-static void add_value(Values *values, Datum value, bool isnull) {
-    if (values->n >= most_tried) {
-        values->too_many = true;
-        return;
-    }
-    if (values->n == values->room) {
-        values->room *= 2;
-        values->values = static_cast<Datum *>(repalloc(values->values, sizeof(Datum) * values->room));
-        values->nulls = static_cast<bool *>(repalloc(values->nulls, sizeof(bool) * values->room));
-    }
-    values->values[values->n] = value;
-    values->nulls[values->n++] = isnull;
-}
-
-// ---- whole numbers and dates ---------------------------------------------------------------------------------------
-
-// The value of a type at a place: a number, a day. False: the type has none.
-static bool place_as(Oid type, double place, Datum *value) {
-    type = getBaseType(type);
-    const double most = type == INT2OID     ? PG_INT16_MAX
-                        : type == INT4OID   ? PG_INT32_MAX
-                        : type == DATEOID   ? 2000000
-                        : type == FLOAT4OID ? 0x1p24
-                                            : 0x1p53;
-    if (std::fabs(place) > most)
-        return false;
-    switch (type) {
-    case INT2OID:
-        *value = Int16GetDatum(static_cast<int16>(place));
-        return true;
-    case INT4OID:
-        *value = Int32GetDatum(static_cast<int32>(place));
-        return true;
-    case INT8OID:
-        *value = Int64GetDatum(static_cast<int64>(place));
-        return true;
-    case FLOAT4OID:
-        *value = Float4GetDatum(static_cast<float4>(place));
-        return true;
-    case FLOAT8OID:
-        *value = Float8GetDatum(place);
-        return true;
-    case NUMERICOID:
-        *value = NumericGetDatum(int64_to_numeric(static_cast<int64>(place)));
-        return true;
-    case DATEOID:
-        *value = DateADTGetDatum(static_cast<DateADT>(place));
-        return true;
-    default:
-        return false;
-    }
-}
-
-static bool add_whole_numbers(const privacy::Span &span, Oid type, Values *values, double step = 1) {
-    if (span.decimals != 0 || !span.bounded() || (span.high - span.low) / step >= most_tried)
-        return false;
-    for (double place = std::ceil(span.low / step) * step; place <= span.high; place += step) {
-        Datum value;
-        if (!place_as(type, place, &value))
-            return false;
-        add_value(values, value, false);
-    }
-    return true;
-}
 
 // ---- (a) by form ---------------------------------------------------------------------------------------------------
 
@@ -175,147 +85,7 @@ static bool add_by_form(Node *node, Values *values) {
     return true;
 }
 
-// ---- (b) days and longer stretches between bounds ------------------------------------------------------------------
-
-static Datum add_to_timestamp(Datum timestamp, const char *unit) {
-    Interval step = {};
-    if (strcmp(unit, "hour") == 0)
-        step.time = USECS_PER_HOUR;
-    else if (strcmp(unit, "minute") == 0)
-        step.time = USECS_PER_MINUTE;
-    else if (strcmp(unit, "day") == 0)
-        step.day = 1;
-    else if (strcmp(unit, "week") == 0)
-        step.day = 7;
-    else
-        step.month = strcmp(unit, "month") == 0 ? 1 : strcmp(unit, "quarter") == 0 ? 3 : 12;
-    return DirectFunctionCall2(timestamp_pl_interval, timestamp, IntervalPGetDatum(&step));
-}
-
-// The unit in lower case, or null.
-static const char *unit_of(const Const *constant) {
-    static const char *const units[] = {"year", "quarter", "month", "week", "day", "hour", "minute"};
-    if (!IsA(constant, Const) || constant->constisnull)
-        return nullptr;
-    const char *name = TextDatumGetCString(constant->constvalue);
-    for (const char *unit : units)
-        if (pg_strcasecmp(name, unit) == 0)
-            return unit;
-    return nullptr;
-}
-
-static bool is_calendar_range(const privacy::Span &span) {
-    constexpr double least = -1e17, most = 1e17; // years -1170 to 5170
-    return span.low >= least && span.high <= most;
-}
-
-static bool add_stretches(ColumnRanges *columns, const FuncExpr *call, Values *values) {
-    const char *unit = unit_of(static_cast<const Const *>(linitial(call->args)));
-    privacy::Span span = range_over_columns(static_cast<Node *>(lsecond(call->args)), columns).span;
-    if (unit == nullptr || !is_calendar_range(span))
-        return false;
-    Datum at = DirectFunctionCall2(timestamp_trunc, CStringGetTextDatum(unit),
-                                   TimestampGetDatum(static_cast<Timestamp>(span.low)));
-    for (int n = 0; DatumGetTimestamp(at) <= static_cast<Timestamp>(span.high); n++) {
-        CHECK_FOR_INTERRUPTS();
-        if (n >= most_derived)
-            return false;
-        add_value(values, at, false);
-        at = add_to_timestamp(at, unit);
-    }
-    return true;
-}
-
-// The bins of date_bin() that begin with that of the lower bound.
-static bool add_bins(ColumnRanges *columns, const FuncExpr *call, Values *values) {
-    auto *stride = static_cast<const Const *>(linitial(call->args)),
-         *origin = static_cast<const Const *>(lthird(call->args));
-    privacy::Span span = range_over_columns(static_cast<Node *>(lsecond(call->args)), columns).span;
-    if (!IsA(stride, Const) || stride->constisnull || !IsA(origin, Const) || origin->constisnull ||
-        !is_calendar_range(span))
-        return false;
-    const Interval *length = DatumGetIntervalP(stride->constvalue);
-    Datum at = DirectFunctionCall3(timestamp_bin, stride->constvalue,
-                                   TimestampGetDatum(static_cast<Timestamp>(span.low)), origin->constvalue);
-    for (int n = 0; DatumGetTimestamp(at) <= static_cast<Timestamp>(span.high); n++) {
-        CHECK_FOR_INTERRUPTS();
-        if (n >= most_derived)
-            return false;
-        add_value(values, at, false);
-        at = TimestampGetDatum(DatumGetTimestamp(at) + length->day * USECS_PER_DAY + length->time);
-    }
-    return true;
-}
-
-// Days, or longer stretches; the day of a stretch is none.
-static bool is_stretch(Node *node) {
-    const Oid function = IsA(node, FuncExpr) ? castNode(FuncExpr, node)->funcid : InvalidOid;
-    return function == F_DATE_TRUNC_TEXT_TIMESTAMP || function == F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP ||
-           (function == F_DATE_TIMESTAMP && !is_stretch(static_cast<Node *>(linitial(castNode(FuncExpr, node)->args))));
-}
-
-// round(x, -2) and trunc(x, -2) give hundreds.
-static double step_of(const FuncExpr *call) {
-    if (call->funcid != F_ROUND_NUMERIC_INT4 && call->funcid != F_TRUNC_NUMERIC_INT4)
-        return 1;
-    auto *places = static_cast<const Const *>(lsecond(call->args));
-    constexpr int most_places = 15;
-    int n = IsA(places, Const) && !places->constisnull ? DatumGetInt32(places->constvalue) : 0;
-    return n < 0 && n >= -most_places ? std::pow(10.0, -n) : 1;
-}
-
-// Whatever else lies between bounds and is whole: numbers, days.
-static bool add_range(ColumnRanges *columns, Node *folded, Values *values) {
-    if (IsA(folded, FuncExpr) && castNode(FuncExpr, folded)->funcid == F_DATE_TRUNC_TEXT_TIMESTAMP)
-        return add_stretches(columns, castNode(FuncExpr, folded), values);
-    if (IsA(folded, FuncExpr) && castNode(FuncExpr, folded)->funcid == F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP)
-        return add_bins(columns, castNode(FuncExpr, folded), values);
-    double step = IsA(folded, FuncExpr) ? step_of(castNode(FuncExpr, folded)) : 1;
-    return add_whole_numbers(range_over_columns(folded, columns).span, exprType(folded), values, step);
-}
-
-// ---- (c) the image of what is declared of the columns --------------------------------------------------------------
-
-// Of days and longer stretches between bounds (b) something is often printed: date_trunc('month', t)::date. They are taken for
-// columns of an entry of their own.
-constexpr int stretch_varno = 100000;
-
-namespace {
-struct Stretches {
-    ColumnRanges *columns;
-    List *found; // FuncExpr *
-};
-} // namespace
-
-static Node *stretches_as_columns(Node *node, void *context) {
-    auto *stretches = static_cast<Stretches *>(context);
-    if (node == nullptr)
-        return nullptr;
-    if (is_stretch(node)) {
-        Values values = no_values(exprType(node));
-        const bool derived = stretches->columns->tried <= most_time && add_range(stretches->columns, node, &values);
-        stretches->columns->tried += of_evaluation * values.n;
-        if (derived) {
-            stretches->found = list_append_unique(stretches->found, node);
-            int place = 0;
-            while (!equal(list_nth(stretches->found, place), node))
-                place++;
-            return reinterpret_cast<Node *>(
-                makeVar(stretch_varno, static_cast<AttrNumber>(place + 1), exprType(node), -1, InvalidOid, 0));
-        }
-    }
-    return border::mutate_expression(node, stretches_as_columns, context);
-}
-
-static bool stretch_values(const Stretches *stretches, int place, Values *values) {
-    auto *stretch = static_cast<Node *>(list_nth(stretches->found, place));
-    *values = no_values(exprType(stretch));
-    if (!add_range(stretches->columns, stretch, values))
-        return false;
-    if (range_over_columns(stretch, stretches->columns).nullable)
-        add_value(values, Datum(0), true);
-    return !values->too_many;
-}
+// ---- (b) the image of what is declared of the columns --------------------------------------------------------------
 
 static bool collect_columns(Node *node, void *context) {
     if (node == nullptr)
@@ -329,95 +99,136 @@ static bool collect_columns(Node *node, void *context) {
     return border::walk_expression(node, collect_columns, context);
 }
 
-static bool add_declared_groups(const ColumnRanges *columns, const Var *column, Values *values) {
-    const AttrNumber number = query::column_number(column);
-    const char *name = column_name(columns->question, number);
-    ArrayType *groups = catalog::column_groups(*columns->reading, relation_of(columns->question, number), name);
-    if (groups == nullptr)
-        return false;
-    // Read as whoever stored them read them.
-    border::SettingsScope scope = border::SettingsScope::enter();
-    KeyDomain domain = declared_domain(groups, column->vartype, column->vartypmod, column->varcollid, name);
-    scope.leave();
-    for (int i = 0; i < domain.count; i++)
-        add_value(values, domain.values[i], domain.nulls[i]);
-    return true;
-}
-
-// Nobody declared groups of an aggregate, but min and max of a column are among those of the column, in the spelling that they have there.
-static bool add_groups_of_extreme(const ColumnRanges *columns, const Var *aggregate, Values *values) {
-    const Var *column = columns->question->per_unit->extreme_of[aggregate->varattno - 1];
-    if (column == nullptr || !has_spelling(column->vartype))
-        return false;
-    Values declared = no_values(column->vartype);
-    if (!add_declared_groups(columns, column, &declared))
-        return false;
-    for (int i = 0; i < declared.n; i++) {
-        bool isnull = declared.nulls[i];
-        Datum value =
-            isnull ? Datum(0) : canonical_value(column->vartype, column->vartypmod, declared.values[i], &isnull);
-        if (!isnull)
-            add_value(values, value, false);
-    }
-    return true;
-}
-
-static bool add_column_groups(const ColumnRanges *columns, const Var *column, Values *values) {
-    return column->varno == query::unit_varno ? add_groups_of_extreme(columns, column, values)
-                                              : add_declared_groups(columns, column, values);
-}
-
-// All values that a column is declared to have; NULL where it may be.
-static bool column_values(ColumnRanges *columns, Var *column, Values *values) {
-    *values = no_values(column->vartype);
-    const bool computed =
-        column->varno == query::unit_varno || query::test_of(columns->question->leaf, column) != nullptr;
-    bool nullable = computed ? range_over_columns(reinterpret_cast<Node *>(column), columns).nullable
-                             : is_nullable(columns->question, query::column_number(column));
-    if (has_type_domain(column->vartype)) {
-        KeyDomain domain = type_domain(column->vartype, column->varcollid, nullable);
-        for (int i = 0; i < domain.count; i++)
-            add_value(values, domain.values[i], domain.nulls[i]);
-        return true;
-    }
-    if (!add_column_groups(columns, column, values) &&
-        !add_whole_numbers(range_over_columns(reinterpret_cast<Node *>(column), columns).span, column->vartype, values))
-        return false;
-    if (nullable)
-        add_value(values, Datum(0), true);
-    return !values->too_many;
+static List *columns_of(Node *node) {
+    List *columns = NIL;
+    collect_columns(node, &columns);
+    return columns;
 }
 
 namespace {
-// The columns of an expression and their values; a place in the product of these.
+// The columns of a key, or whole numbers that are made of them, and their values; a place in the product of these.
 struct Product {
     int ncolumns;
     Var **columns;
     Values *values;
     int64 size;
 };
+
+// Of a key: the columns of which too much or nothing is known (Var *), and what takes their place.
+struct Steps {
+    ColumnRanges *columns;
+    List *open, *found;
+    Product *product;
+};
 } // namespace
 
-static bool product_of(const Stretches *stretches, Node *expression, Product *product) {
-    List *found = NIL;
-    collect_columns(expression, &found);
-    product->ncolumns = list_length(found);
-    product->columns = static_cast<Var **>(palloc0(sizeof(Var *) * (product->ncolumns + 1)));
-    product->values = static_cast<Values *>(palloc0(sizeof(Values) * (product->ncolumns + 1)));
-    product->size = 1;
+static bool add_column(Product *product, Var *column, const Values &values) {
+    product->columns[product->ncolumns] = column;
+    product->values[product->ncolumns++] = values;
+    product->size *= values.n;
+    return product->size <= most_tried;
+}
+
+static bool is_open(const Steps *steps, Node *node) {
+    return list_intersection(steps->open, columns_of(node)) != NIL;
+}
+
+static bool count_column(Node *node, void *context) {
+    auto *count = static_cast<std::pair<Node *, int> *>(context);
+    if (node == nullptr)
+        return false;
+    count->second += equal(node, count->first);
+    return count->second > 1 || border::walk_expression(node, count_column, context);
+}
+
+// Then what one of them has says nothing about another.
+static bool has_each_once(Node *node) {
     ListCell *cell;
-    foreach (cell, found) {
-        int i = foreach_current_index(cell);
-        product->columns[i] = lfirst_node(Var, cell);
-        Var *column = product->columns[i];
-        if (!(column->varno == stretch_varno ? stretch_values(stretches, column->varattno - 1, &product->values[i])
-                                             : column_values(stretches->columns, column, &product->values[i])))
-            return false;
-        product->size *= product->values[i].n;
-        if (product->size > most_tried)
+    foreach (cell, columns_of(node)) {
+        std::pair<Node *, int> count = {static_cast<Node *>(lfirst(cell)), 0};
+        if (count_column(node, &count))
             return false;
     }
     return true;
+}
+
+// All whole numbers that the expression gives, with NULL where one of its columns may be that.
+static bool step_values(ColumnRanges *columns, Node *node, Values *values) {
+    const double step = query::step_of(node, range_of_column, columns);
+    *values = no_values(exprType(node));
+    if (step == 0 || !has_each_once(node) ||
+        !add_whole_numbers(range_over_columns(node, columns).span, exprType(node), values, step) ||
+        values->n > most_derived)
+        return false;
+    ListCell *cell;
+    foreach (cell, columns_of(node))
+        if (may_be_null(columns, lfirst_node(Var, cell))) {
+            add_value(values, Datum(0), true);
+            break;
+        }
+    return true;
+}
+
+// No column of the key has this number.
+constexpr int step_varno = 100000;
+
+// The innermost whole numbers that are few take the place of open columns.
+static Node *steps_as_columns(Node *node, void *context) {
+    auto *steps = static_cast<Steps *>(context);
+    if (node == nullptr || !is_open(steps, node))
+        return node;
+    Node *within = border::mutate_expression(node, steps_as_columns, context);
+    Values values;
+    if (!is_open(steps, within) || (!IsA(node, FuncExpr) && !IsA(node, OpExpr)) ||
+        !step_values(steps->columns, node, &values))
+        return within;
+    const int before = list_length(steps->found);
+    steps->found = list_append_unique(steps->found, node);
+    int place = 0;
+    while (!equal(list_nth(steps->found, place), node))
+        place++;
+    Var *column = makeVar(step_varno, static_cast<AttrNumber>(place + 1), exprType(node), -1, exprCollation(node), 0);
+    if (list_length(steps->found) > before)
+        add_column(steps->product, column, values);
+    return reinterpret_cast<Node *>(column);
+}
+
+// Two steps over one column, or the column itself beside them, would give pairs that do not exist.
+static bool are_apart(const Steps *steps, Node *rest) {
+    List *seen = columns_of(rest);
+    ListCell *cell;
+    foreach (cell, steps->found) {
+        List *columns = columns_of(static_cast<Node *>(lfirst(cell)));
+        if (list_intersection(seen, columns) != NIL)
+            return false;
+        seen = list_concat(seen, columns);
+    }
+    return true;
+}
+
+// Returns the key over the product; null: it has too many values, or some that nobody knows.
+static Node *product_of(ColumnRanges *columns, Node *key, Product *product) {
+    List *all = columns_of(key);
+    *product = {0, static_cast<Var **>(palloc0(sizeof(Var *) * (list_length(all) + 1))),
+                static_cast<Values *>(palloc0(sizeof(Values) * (list_length(all) + 1))), 1};
+    Steps steps = {columns, NIL, NIL, product};
+    ListCell *cell;
+    foreach (cell, all) {
+        Values values;
+        if (!column_values(columns, key, lfirst_node(Var, cell), &values))
+            steps.open = lappend(steps.open, lfirst(cell));
+    }
+    Node *expression = steps_as_columns(key, &steps);
+    if (is_open(&steps, expression) || !are_apart(&steps, expression) || product->size > most_tried)
+        return nullptr;
+    foreach (cell, columns_of(expression)) {
+        Values values;
+        if (lfirst_node(Var, cell)->varno != step_varno &&
+            (!column_values(columns, key, lfirst_node(Var, cell), &values) ||
+             !add_column(product, lfirst_node(Var, cell), values)))
+            return nullptr;
+    }
+    return expression;
 }
 
 static void set_columns(const Product *product, int64 place, TupleTableSlot *slot) {
@@ -486,11 +297,11 @@ static Node *over_product(Node *node, void *context) {
     elog(ERROR, "a column of a derived group is in no product");
 }
 
-static bool add_image(ColumnRanges *columns, const Question *question, int key, Node *folded, Values *values) {
-    Stretches stretches = {columns, NIL};
-    Node *expression = stretches_as_columns(folded, &stretches);
+// key: what rows are grouped by; folded: the same, of which the product is.
+static bool add_image(ColumnRanges *columns, const Question *question, Node *key, Node *folded, Values *values) {
     Product product;
-    if (!product_of(&stretches, expression, &product))
+    Node *expression = product_of(columns, folded, &product);
+    if (expression == nullptr)
         return false;
     query::RowCost cost = {};
     Node *total = query::make_total(static_cast<Node *>(copyObject(expression)), nullptr, &cost);
@@ -502,8 +313,7 @@ static bool add_image(ColumnRanges *columns, const Question *question, int key, 
     // Under the settings and as the role of the internal statement.
     border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
-    Node *evaluated = over_product(stretches.found == NIL ? question->keys[key] : total, &product);
-    evaluate_product(&product, evaluated, describe(&product), values);
+    evaluate_product(&product, over_product(expression == folded ? key : total, &product), describe(&product), values);
     role.leave();
     settings.leave();
     return true;
@@ -535,20 +345,15 @@ bool derive_domain(ColumnRanges *columns, const Question *question, int key, Nod
     if (!has_spelling(spec.type))
         return false;
     Values values = no_values(spec.type);
-    bool image = false;
-    if (!add_by_form(folded, &values)) {
-        values = no_values(spec.type);
-        image = add_image(columns, question, key, folded, &values); // with NULL, where it gives that
-        if (!image && !add_range(columns, folded, &values))
-            return false;
-    }
+    const bool image = add_image(columns, question, question->keys[key], folded, &values); // with NULL, where it gives that
+    if (!image && !add_by_form(folded, &values))
+        return false;
     if (!image && range_over_columns(folded, columns).nullable)
         add_value(&values, Datum(0), true);
-    if (values.too_many || values.n == 0)
-        return false;
-    if (!make_canonical(&values, spec, image))
+    if (values.too_many || values.n == 0 || !make_canonical(&values, spec, image))
         return false;
     *domain = domain_of_values(spec.type, spec.collation, values.values, values.nulls, values.n);
+    domain->derived = true;
     return domain->count <= most_derived;
 }
 

@@ -106,10 +106,15 @@ static const char *number_text(Oid type, const char *value) {
     case DATEOID:
         return psprintf("extract(epoch FROM %s) / 86400 - 10957", value);
     case TIMESTAMPOID:
+    case TIMESTAMPTZOID:
         return psprintf("(extract(epoch FROM %s) - 946684800) * 1000000", value);
     default:
         return nullptr;
     }
+}
+
+static bool number_is_of_moment(Oid type) {
+    return type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID;
 }
 
 // The least or the greatest value, with no more decimals than a bound has. NaN is the greatest of all.
@@ -149,7 +154,7 @@ const privacy::Bounds *public_bounds(const catalog::Reading &reading, Oid relati
         return nullptr;
     const bool whole = type == INT2OID || type == INT4OID || type == INT8OID;
     auto *bounds = border::context_new<privacy::Bounds>();
-    border::core([&] { *bounds = bounds_between(low, high, whole, type == DATEOID || type == TIMESTAMPOID); });
+    border::core([&] { *bounds = bounds_between(low, high, whole, number_is_of_moment(type)); });
     return bounds;
 }
 

@@ -250,15 +250,11 @@ static void limit_cost(Question *question, const query::RowCost *cost) {
         query::set_size_limit(question->expressions[i].node, limit);
 }
 
-// The keys that are expressions, over the tables with their constants folded; null for columns.
+// The keys over the tables with their constants folded.
 static List *folded_keys(const Question *question, ParamListInfo parameters) {
     List *keys = NIL;
-    for (int i = 0; i < question->leaf->nkeys; i++) {
-        const query::Key &key = question->leaf->keys[i];
-        keys = lappend(keys, key.attno != InvalidAttrNumber
-                                 ? nullptr
-                                 : map_to_tables(query::fold_constants(key.expression, parameters), question));
-    }
+    for (int i = 0; i < question->leaf->nkeys; i++)
+        keys = lappend(keys, map_to_tables(query::fold_constants(question->leaf->keys[i].expression, parameters), question));
     return keys;
 }
 
@@ -345,7 +341,7 @@ static bool read_domain(const catalog::Reading &reading, Question *question, int
     else if (has_type_domain(spec->type))
         question->domains[key] = type_domain(spec->type, spec->collation, is_nullable(question, column));
     else
-        return false;
+        return derive_domain(columns, question, key, folded, &question->domains[key]);
     return true;
 }
 
@@ -380,7 +376,7 @@ static void read_groups(const catalog::Reading &reading, Question *question, Col
     for (int i = 0; i < nkeys; i++) {
         if (!read_domain(reading, question, i, columns, static_cast<Node *>(list_nth(folded, i))))
             return discover_groups(question, question->key_columns[i]);
-        derived = derived || question->key_columns[i] == InvalidAttrNumber;
+        derived = derived || question->domains[i].derived;
         if (pg_mul_s64_overflow(ngroups, question->domains[i].count, &ngroups) || ngroups > most)
             ngroups = most + 1;
         if (derived && ngroups > most)
@@ -397,7 +393,7 @@ static bool has_too_many(const Question *question) {
 
 static bool has_derived_key(const Question *question) {
     for (int i = 0; i < question->leaf->nkeys; i++)
-        if (question->leaf->keys[i].attno == InvalidAttrNumber)
+        if (question->domains[i].derived)
             return true;
     return false;
 }

@@ -23,13 +23,14 @@ struct Range;
 
 namespace dp::rows {
 
-// The declared values of one key column, in canonical order (default btree order, NULL last).
+// The declared or derived values of one key, in canonical order (default btree order, NULL last).
 struct KeyDomain {
     int count;
     Datum *values;
     bool *nulls;
     FmgrInfo *compare; // btree comparison of the column's type
     Oid collation;
+    bool derived; // nobody declared them
     // Index of a value, -1 if it is not declared.
     int find(Datum value, bool isnull) const;
 };

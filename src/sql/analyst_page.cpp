@@ -205,7 +205,8 @@ static const char *list_groups(ArrayType *groups) {
 
 static bool is_integer(Oid type) {
     type = getBaseType(type);
-    return type == INT2OID || type == INT4OID || type == INT8OID || type == DATEOID || type == TIMESTAMPOID;
+    return type == INT2OID || type == INT4OID || type == INT8OID || type == DATEOID || type == TIMESTAMPOID ||
+           type == TIMESTAMPTZOID;
 }
 
 // Bounds of dates are stored as days, those of timestamps as microseconds. Others are of a type that the column had once.
@@ -216,6 +217,8 @@ static const char *bound_text(const std::string &bound, Oid type) {
         return DatumGetCString(DirectFunctionCall1(date_out, DateADTGetDatum(static_cast<DateADT>(moment))));
     if (base == TIMESTAMPOID && IS_VALID_TIMESTAMP(moment))
         return DatumGetCString(DirectFunctionCall1(timestamp_out, TimestampGetDatum(moment)));
+    if (base == TIMESTAMPTZOID && IS_VALID_TIMESTAMP(moment))
+        return DatumGetCString(DirectFunctionCall1(timestamptz_out, TimestampTzGetDatum(moment)));
     return bound.c_str();
 }
 
@@ -231,7 +234,8 @@ static Asked put_column(const Page &page, const catalog::Reading &reading, const
     Oid relation = page.settings->relation;
     const privacy::Bounds *bounds = catalog::column_bounds(reading, relation, asked.name, is_integer(column->atttypid));
     ArrayType *groups = catalog::column_groups(reading, relation, asked.name);
-    bool moments = getBaseType(column->atttypid) == DATEOID || getBaseType(column->atttypid) == TIMESTAMPOID;
+    const Oid base = getBaseType(column->atttypid);
+    bool moments = base == DATEOID || base == TIMESTAMPOID || base == TIMESTAMPTZOID;
     asked.bounds = bounds != nullptr && !moments; // sums of it have a price
     asked.groups = groups != nullptr;
     page.put("column", asked.name,

@@ -120,20 +120,35 @@ static AttrNumber checked_column(Oid relation, const char *name) {
     return attno;
 }
 
+// Of a column whose bounds are moments how to write them; else null.
+static const char *example_of_moments(Oid type) {
+    switch (type) {
+    case DATEOID:
+        return "Write dates: date '2020-01-01', date '2029-12-31'.";
+    case TIMESTAMPOID:
+        return "Write timestamps without a zone: timestamp '2020-01-01', timestamp '2029-12-31 23:59:59.999999'.";
+    case TIMESTAMPTZOID:
+        return "Write moments with their zone: timestamptz '2020-01-01 00:00 UTC', timestamptz '2029-12-31 23:59 "
+               "Europe/Paris'.";
+    default:
+        return nullptr;
+    }
+}
+
 static bool is_integer_column(Oid relation, const char *name) {
     Oid type = getBaseType(get_atttype(relation, checked_column(relation, name)));
     bool integer = type == INT2OID || type == INT4OID || type == INT8OID;
+    const char *example = example_of_moments(type);
     if (!integer && type != FLOAT4OID && type != FLOAT8OID && type != NUMERICOID)
-        ereport(
-            ERROR,
-            (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-             errmsg(type == DATEOID || type == TIMESTAMPOID ? "column \"%s\" is of type %s, whose bounds are dates"
-                                                            : "column \"%s\" is of type %s, which cannot have bounds",
-                    name, format_type_be(type)),
-             type == DATEOID || type == TIMESTAMPOID
-                 ? errhint("Write them as dates: date '2020-01-01', date '2029-12-31'.")
-                 : errhint("Bounds are for smallint, integer, bigint, real, double precision, numeric, date and "
-                           "timestamp.")));
+        ereport(ERROR,
+                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                 errmsg(example != nullptr ? "column \"%s\" is of type %s, whose bounds are moments"
+                                           : "column \"%s\" is of type %s, which cannot have bounds",
+                        name, format_type_be(type)),
+                 example != nullptr
+                     ? errhint("%s", example)
+                     : errhint("Bounds are for smallint, integer, bigint, real, double precision, numeric, date, "
+                               "timestamp and timestamp with time zone.")));
     return integer;
 }
 
@@ -180,28 +195,56 @@ static void set_moments(Oid relation, const char *column, int64 lower, int64 upp
 
 static Oid moment_type(Oid relation, const char *column) {
     Oid type = getBaseType(get_atttype(relation, checked_column(relation, column)));
-    if (type != DATEOID && type != TIMESTAMPOID)
+    if (example_of_moments(type) == nullptr)
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                         errmsg("column \"%s\" is of type %s, whose bounds are no dates", column, format_type_be(type)),
                         errhint("Dates and timestamps are bounds of columns of type date and timestamp.")));
     return type;
 }
 
+// A day begins at another moment in each zone, and a date has no time.
+[[noreturn]] static void refuse_moments(const char *column, Oid type, const char *bounds) {
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("column \"%s\" is of type %s, and its bounds are %s", column, format_type_be(type), bounds),
+                    errhint("%s", example_of_moments(type))));
+    pg_unreachable();
+}
+
 static void set_dates(Oid relation, const char *column, DateADT lower, DateADT upper) {
     bool finite = !DATE_NOT_FINITE(lower) && !DATE_NOT_FINITE(upper);
-    if (moment_type(relation, column) == DATEOID || !finite)
+    const Oid type = moment_type(relation, column);
+    if (type == TIMESTAMPTZOID)
+        refuse_moments(column, type, "dates without a zone");
+    if (type == DATEOID || !finite)
         set_moments(relation, column, lower, upper, finite);
     else
         set_moments(relation, column, date2timestamp_opt_overflow(lower, nullptr),
                     date2timestamp_opt_overflow(upper, nullptr), true);
 }
 
-static void set_timestamps(Oid relation, const char *column, Timestamp lower, Timestamp upper) {
-    if (moment_type(relation, column) == DATEOID)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("column \"%s\" is of type date, and its bounds are timestamps", column),
-                        errhint("Write dates: date '2020-01-01'.")));
+// type: of the bounds.
+static void set_timestamps(Oid relation, const char *column, Oid type, Timestamp lower, Timestamp upper) {
+    const Oid of_column = moment_type(relation, column);
+    if (of_column != type)
+        refuse_moments(column, of_column, type == TIMESTAMPOID ? "timestamps without a zone" : "moments with a zone");
     set_moments(relation, column, lower, upper, !TIMESTAMP_NOT_FINITE(lower) && !TIMESTAMP_NOT_FINITE(upper));
+}
+
+// A text that says its zone is the same moment wherever it is read.
+static TimestampTz moment_of(const char *column, const char *text) {
+    static const char *const zones[] = {"UTC", "Etc/GMT-5"};
+    TimestampTz moments[2];
+    for (int i = 0; i < 2; i++) {
+        border::TimeZoneScope zone = border::TimeZoneScope::enter(zones[i]);
+        moments[i] =
+            DatumGetTimestampTz(OidInputFunctionCall(F_TIMESTAMPTZ_IN, const_cast<char *>(text), InvalidOid, -1));
+        zone.leave();
+    }
+    if (moments[0] != moments[1])
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("the bound \"%s\" of column \"%s\" says no time zone", text, column),
+                        errhint("%s", example_of_moments(TIMESTAMPTZOID))));
+    return moments[0];
 }
 
 DP_CALL(dp_set_bounds_date) {
@@ -212,7 +255,14 @@ DP_CALL(dp_set_bounds_date) {
 
 DP_CALL(dp_set_bounds_timestamp) {
     Oid relation = relation_of_bounds(fcinfo);
-    set_timestamps(relation, text_argument(fcinfo, 1), PG_GETARG_TIMESTAMP(2), PG_GETARG_TIMESTAMP(3));
+    set_timestamps(relation, text_argument(fcinfo, 1), TIMESTAMPOID, PG_GETARG_TIMESTAMP(2), PG_GETARG_TIMESTAMP(3));
+    PG_RETURN_VOID();
+}
+
+DP_CALL(dp_set_bounds_timestamptz) {
+    Oid relation = relation_of_bounds(fcinfo);
+    set_timestamps(relation, text_argument(fcinfo, 1), TIMESTAMPTZOID, PG_GETARG_TIMESTAMPTZ(2),
+                   PG_GETARG_TIMESTAMPTZ(3));
     PG_RETURN_VOID();
 }
 
@@ -230,7 +280,12 @@ DP_CALL(dp_set_bounds_text) {
     case TIMESTAMPOID: {
         Datum from = OidInputFunctionCall(F_TIMESTAMP_IN, const_cast<char *>(lower), InvalidOid, -1);
         Datum to = OidInputFunctionCall(F_TIMESTAMP_IN, const_cast<char *>(upper), InvalidOid, -1);
-        set_timestamps(relation, column, DatumGetTimestamp(from), DatumGetTimestamp(to));
+        set_timestamps(relation, column, TIMESTAMPOID, DatumGetTimestamp(from), DatumGetTimestamp(to));
+        break;
+    }
+    case TIMESTAMPTZOID: {
+        const TimestampTz from = moment_of(column, lower);
+        set_timestamps(relation, column, TIMESTAMPTZOID, from, moment_of(column, upper));
         break;
     }
     default: {

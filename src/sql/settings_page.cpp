@@ -143,6 +143,9 @@ CROSS JOIN LATERAL (
     WHEN base.type = 'timestamp'::regtype AND bound BETWEEN -211813488000000000 AND 9223371331199999999
     THEN format('timestamp %L', timestamp '2000-01-01' + div(bound, 86400000000)::integer * interval '1 day'
                                 + mod(bound, 86400000000)::float8 * interval '1 microsecond')
+    WHEN base.type = 'timestamptz'::regtype AND bound BETWEEN -211813488000000000 AND 9223371331199999999
+    THEN format('timestamptz %L', (timestamp '2000-01-01' + div(bound, 86400000000)::integer * interval '1 day'
+                                   + mod(bound, 86400000000)::float8 * interval '1 microsecond')::text || ' UTC')
     ELSE bound::text END AS text FROM (VALUES (1, b.lower), (2, b.upper)) w (n, bound)) x) v
 WHERE b.relation::oid = $2 ORDER BY b.column_name COLLATE "C")sql"};
 

@@ -1,0 +1,216 @@
+#include "query/stretches.hpp"
+
+#include "border/walk.hpp"
+#include "query/date_format.hpp"
+
+namespace dp::query {
+
+constexpr int64 minute = USECS_PER_MINUTE, hour = USECS_PER_HOUR, day = USECS_PER_DAY;
+
+namespace {
+// Weeks and months begin within each other; all else of a row of units ends where longer ones do.
+enum class Row : uint8 { clock, weeks, months };
+
+// Stretches are no shorter; in_zone: where clocks are turned, and a day is left out.
+struct Unit {
+    const char *name;
+    int64 length, in_zone;
+    Row row;
+};
+
+// The use of a column in an expression, so far.
+struct Use {
+    const Var *column;
+    Node *moment;          // that all functions of it have
+    int64 length, in_days; // the shortest; that of a day
+    bool weeks, months, binned, broken;
+};
+} // namespace
+
+static const Unit units[] = {
+    {"minute", minute, minute, Row::clock},
+    {"hour", hour, 15 * minute, Row::clock},
+    {"day", day, 12 * hour, Row::clock},
+    {"dow", day, 12 * hour, Row::clock},
+    {"isodow", day, 12 * hour, Row::clock},
+    {"doy", day, 12 * hour, Row::clock},
+    {"week", 7 * day, 5 * day, Row::weeks},
+    {"isoyear", 364 * day, 362 * day, Row::weeks},
+    {"month", 28 * day, 26 * day, Row::months},
+    {"quarter", 90 * day, 88 * day, Row::months},
+    {"year", 365 * day, 363 * day, Row::months},
+    {"decade", 365 * day, 363 * day, Row::months},
+    {"century", 365 * day, 363 * day, Row::months},
+    {"millennium", 365 * day, 363 * day, Row::months},
+};
+
+// Null: seconds, and what is no stretch, such as the epoch and the julian day, which has the time.
+static const Unit *unit_of(const char *name) {
+    for (const Unit &unit : units)
+        if (pg_strcasecmp(unit.name, name) == 0)
+            return &unit;
+    return nullptr;
+}
+
+// ---- moments -------------------------------------------------------------------------------------------------------
+
+static bool is_without_months(Node *node) {
+    if (!IsA(node, Const) || castNode(Const, node)->constisnull)
+        return false;
+    return exprType(node) != INTERVALOID || DatumGetIntervalP(castNode(Const, node)->constvalue)->month == 0;
+}
+
+// What is moved by a constant, or read by another clock. Null: nothing.
+static Node *before_shift(Oid function, List *arguments, bool *zoned) {
+    switch (function) {
+    case F_TIMEZONE_TEXT_TIMESTAMP:
+    case F_TIMEZONE_TEXT_TIMESTAMPTZ:
+        *zoned = true;
+        return static_cast<Node *>(lsecond(arguments));
+    case F_TIMESTAMP_TIMESTAMPTZ:
+    case F_TIMESTAMPTZ_TIMESTAMP:
+    case F_TIMESTAMPTZ_DATE:
+        *zoned = true;
+        return static_cast<Node *>(linitial(arguments));
+    case F_TIMESTAMP_DATE:
+        return static_cast<Node *>(linitial(arguments));
+    case F_TIMESTAMPTZ_PL_INTERVAL:
+    case F_TIMESTAMPTZ_MI_INTERVAL:
+        *zoned = true;
+        [[fallthrough]];
+    case F_TIMESTAMP_PL_INTERVAL:
+    case F_TIMESTAMP_MI_INTERVAL:
+    case F_DATE_PL_INTERVAL:
+    case F_DATE_MI_INTERVAL:
+    case F_DATE_PLI:
+    case F_DATE_MII:
+        return is_without_months(static_cast<Node *>(lsecond(arguments))) ? static_cast<Node *>(linitial(arguments))
+                                                                          : nullptr;
+    default:
+        return nullptr;
+    }
+}
+
+static bool is_of_column(Node *node, const Var *column, bool *zoned) {
+    while (node != nullptr && !IsA(node, Var))
+        if (IsA(node, RelabelType))
+            node = reinterpret_cast<Node *>(castNode(RelabelType, node)->arg);
+        else if (IsA(node, FuncExpr))
+            node = before_shift(castNode(FuncExpr, node)->funcid, castNode(FuncExpr, node)->args, zoned);
+        else if (IsA(node, OpExpr)) {
+            set_opfuncid(castNode(OpExpr, node));
+            node = before_shift(castNode(OpExpr, node)->opfuncid, castNode(OpExpr, node)->args, zoned);
+        } else
+            return false;
+    return equal(node, column);
+}
+
+// ---- stretches -----------------------------------------------------------------------------------------------------
+
+static const Unit *unit_of_format(const char *format) {
+    switch (finest_of_format(format)) {
+    case Finest::day:
+        return unit_of("day");
+    case Finest::hour:
+        return unit_of("hour");
+    case Finest::minute:
+        return unit_of("minute");
+    default:
+        return nullptr;
+    }
+}
+
+static void use_unit(Use *use, const Unit *unit, bool zoned) {
+    if (unit == nullptr) {
+        use->broken = true;
+        return;
+    }
+    use->length = Min(use->length, zoned ? unit->in_zone : unit->length);
+    use->in_days = zoned ? 12 * hour : day;
+    use->weeks |= unit->row == Row::weeks;
+    use->months |= unit->row == Row::months;
+}
+
+// Bins keep to no other stretches. By a clock that is turned some are shorter.
+static void use_bins(Use *use, const Const *stride, bool zoned) {
+    const Interval *each = DatumGetIntervalP(stride->constvalue);
+    const int64 length = each->day * USECS_PER_DAY + each->time;
+    use->broken |= use->length != endless || (zoned && length < day);
+    use->length = zoned ? length / 2 : length;
+    use->binned = true;
+}
+
+// A function that is constant on stretches of its moment. Null: none; at: which of its arguments is that.
+static const Const *constant_of(const FuncExpr *call, int *at) {
+    int constant = 0;
+    switch (call->funcid) {
+    case F_DATE_TIMESTAMP:
+    case F_DATE_TIMESTAMPTZ:
+        *at = 0;
+        return makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum("day"), false, false);
+    case F_TO_CHAR_TIMESTAMP_TEXT:
+    case F_TO_CHAR_TIMESTAMPTZ_TEXT:
+        constant = 1;
+        *at = 0;
+        break;
+    case F_DATE_TRUNC_TEXT_TIMESTAMP:
+    case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
+    case F_EXTRACT_TEXT_DATE:
+    case F_EXTRACT_TEXT_TIMESTAMP:
+    case F_EXTRACT_TEXT_TIMESTAMPTZ:
+    case F_DATE_PART_TEXT_TIMESTAMP:
+    case F_DATE_PART_TEXT_TIMESTAMPTZ:
+    case F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP:
+    case F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ:
+        *at = 1;
+        break;
+    default:
+        return nullptr;
+    }
+    auto *found = static_cast<const Const *>(list_nth(call->args, constant));
+    return IsA(found, Const) && !found->constisnull ? found : nullptr;
+}
+
+// False: the call is none of the column's moments.
+static bool use_call(Use *use, const FuncExpr *call) {
+    int at = 0;
+    bool zoned = false;
+    const Const *constant = constant_of(call, &at);
+    auto *moment = constant == nullptr ? nullptr : static_cast<Node *>(list_nth(call->args, at));
+    if (moment == nullptr || !is_of_column(moment, use->column, &zoned))
+        return false;
+    use->broken |= use->binned || (use->moment != nullptr && !equal(use->moment, moment));
+    use->moment = moment;
+    if (constant->consttype == INTERVALOID)
+        use_bins(use, constant, zoned);
+    else {
+        zoned |= exprType(moment) == TIMESTAMPTZOID;
+        const char *name = TextDatumGetCString(constant->constvalue);
+        use_unit(use, at == 0 && list_length(call->args) == 2 ? unit_of_format(name) : unit_of(name), zoned);
+    }
+    return true;
+}
+
+static bool see_uses(Node *node, void *context) {
+    auto *use = static_cast<Use *>(context);
+    bool zoned = false;
+    if (node == nullptr)
+        return false;
+    if (IsA(node, FuncExpr) && use_call(use, castNode(FuncExpr, node)))
+        return use->broken;
+    if (IsA(node, NullTest) &&
+        is_of_column(reinterpret_cast<Node *>(castNode(NullTest, node)->arg), use->column, &zoned))
+        return false;
+    use->broken |= IsA(node, Var) && equal(node, use->column);
+    return use->broken || border::walk_expression(node, see_uses, context);
+}
+
+int64 stretch_of(Node *expression, const Var *column) {
+    Use use = {column, nullptr, endless, day, false, false, false, false};
+    (void)see_uses(expression, &use);
+    if (use.broken)
+        return 0;
+    return use.weeks && use.months ? Min(use.length, use.in_days) : use.length;
+}
+
+} // namespace dp::query

@@ -1,0 +1,15 @@
+// How long an expression keeps its value while a moment passes: the grid of moments that shows all its values (formulas.md, 8.11).
+#pragma once
+
+#include "border/postgres.hpp"
+
+namespace dp::query {
+
+constexpr int64 endless = PG_INT64_MAX;
+
+// Returns microseconds, of which the values of a column of dates or timestamps that are multiples meet each value of the expression,
+// beside the first and the last of its range. 0: it may change at any moment. endless: it asks whether there is a moment, and no more.
+// The constants of the expression are folded.
+int64 stretch_of(Node *expression, const Var *column);
+
+} // namespace dp::query

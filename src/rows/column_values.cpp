@@ -1,0 +1,177 @@
+#include "rows/column_values.hpp"
+
+#include <cmath>
+
+#include "border/scope.hpp"
+#include "catalog/settings.hpp"
+#include "query/semi.hpp"
+#include "query/stretches.hpp"
+#include "rows/canonical.hpp"
+#include "rows/groups.hpp"
+
+namespace dp::rows {
+
+Values no_values(Oid type) {
+    constexpr int first_room = 64;
+    return Values{type,
+                  0,
+                  first_room,
+                  static_cast<Datum *>(palloc(sizeof(Datum) * first_room)),
+                  static_cast<bool *>(palloc(sizeof(bool) * first_room)),
+                  false};
+}
+
+void add_value(Values *values, Datum value, bool isnull) {
+    if (values->n >= most_tried) {
+        values->too_many = true;
+        return;
+    }
+    if (values->n == values->room) {
+        values->room *= 2;
+        values->values = static_cast<Datum *>(repalloc(values->values, sizeof(Datum) * values->room));
+        values->nulls = static_cast<bool *>(repalloc(values->nulls, sizeof(bool) * values->room));
+    }
+    values->values[values->n] = value;
+    values->nulls[values->n++] = isnull;
+}
+
+// ---- whole numbers and dates ---------------------------------------------------------------------------------------
+
+// The value of a type at a place: a number, a day. False: the type has none.
+static bool place_as(Oid type, double place, Datum *value) {
+    type = getBaseType(type);
+    const double most = type == INT2OID     ? PG_INT16_MAX
+                        : type == INT4OID   ? PG_INT32_MAX
+                        : type == DATEOID   ? 2000000
+                        : type == FLOAT4OID ? 0x1p24
+                                            : 0x1p53;
+    if (std::fabs(place) > most)
+        return false;
+    switch (type) {
+    case INT2OID:
+        *value = Int16GetDatum(static_cast<int16>(place));
+        return true;
+    case INT4OID:
+        *value = Int32GetDatum(static_cast<int32>(place));
+        return true;
+    case INT8OID:
+        *value = Int64GetDatum(static_cast<int64>(place));
+        return true;
+    case FLOAT4OID:
+        *value = Float4GetDatum(static_cast<float4>(place));
+        return true;
+    case FLOAT8OID:
+        *value = Float8GetDatum(place);
+        return true;
+    case NUMERICOID:
+        *value = NumericGetDatum(int64_to_numeric(static_cast<int64>(place)));
+        return true;
+    case DATEOID:
+        *value = DateADTGetDatum(static_cast<DateADT>(place));
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool add_whole_numbers(const privacy::Span &span, Oid type, Values *values, double step) {
+    if (span.decimals != 0 || !span.bounded() || (span.high - span.low) / step >= most_tried)
+        return false;
+    for (double place = std::ceil(span.low / step) * step; place <= span.high; place += step) {
+        Datum value;
+        if (!place_as(type, place, &value))
+            return false;
+        add_value(values, value, false);
+    }
+    return true;
+}
+
+// ---- columns -------------------------------------------------------------------------------------------------------
+
+static bool add_declared_groups(const ColumnRanges *columns, const Var *column, Values *values) {
+    const AttrNumber number = query::column_number(column);
+    const char *name = column_name(columns->question, number);
+    ArrayType *groups = catalog::column_groups(*columns->reading, relation_of(columns->question, number), name);
+    if (groups == nullptr)
+        return false;
+    // Read as whoever stored them read them.
+    border::SettingsScope scope = border::SettingsScope::enter();
+    KeyDomain domain = declared_domain(groups, column->vartype, column->vartypmod, column->varcollid, name);
+    scope.leave();
+    for (int i = 0; i < domain.count; i++)
+        add_value(values, domain.values[i], domain.nulls[i]);
+    return true;
+}
+
+// Nobody declared groups of an aggregate, but min and max of a column are among those of the column, in the spelling that they have there.
+static bool add_groups_of_extreme(const ColumnRanges *columns, const Var *aggregate, Values *values) {
+    const Var *column = columns->question->per_unit->extreme_of[aggregate->varattno - 1];
+    if (column == nullptr || !has_spelling(column->vartype))
+        return false;
+    Values declared = no_values(column->vartype);
+    if (!add_declared_groups(columns, column, &declared))
+        return false;
+    for (int i = 0; i < declared.n; i++) {
+        bool isnull = declared.nulls[i];
+        Datum value =
+            isnull ? Datum(0) : canonical_value(column->vartype, column->vartypmod, declared.values[i], &isnull);
+        if (!isnull)
+            add_value(values, value, false);
+    }
+    return true;
+}
+
+static bool add_column_groups(const ColumnRanges *columns, const Var *column, Values *values) {
+    return column->varno == query::unit_varno ? add_groups_of_extreme(columns, column, values)
+                                              : add_declared_groups(columns, column, values);
+}
+
+bool may_be_null(ColumnRanges *columns, const Var *column) {
+    return range_over_columns(reinterpret_cast<Node *>(const_cast<Var *>(column)), columns).nullable;
+}
+
+static bool is_calendar_range(const privacy::Span &span) {
+    constexpr double least = -1e17, most = 1e17; // microseconds: years -1170 to 5170
+    return span.low >= least && span.high <= most;
+}
+
+// The ends of the range, and the multiples of a stretch between them. Of days all those that nothing else tells apart.
+static bool add_grid(const privacy::Span &span, Oid type, int64 stretch, Values *values) {
+    const bool days = getBaseType(type) == DATEOID;
+    if (!span.bounded() || (stretch == 0 && !days) || (!days && !is_calendar_range(span)))
+        return false;
+    const auto low = static_cast<int64>(span.low), high = static_cast<int64>(span.high);
+    const int64 step = days ? Max(stretch / USECS_PER_DAY, 1) : stretch;
+    if (low > high || (high - low) / step >= most_tried)
+        return false;
+    for (int64 at = low; at < high; at = (at / step + (at >= 0 || at % step == 0)) * step)
+        add_value(values, days ? DateADTGetDatum(static_cast<DateADT>(at)) : TimestampGetDatum(at), false);
+    add_value(values, days ? DateADTGetDatum(static_cast<DateADT>(high)) : TimestampGetDatum(high), false);
+    return true;
+}
+
+static bool add_between_bounds(ColumnRanges *columns, Node *key, Var *column, Values *values) {
+    const Oid type = getBaseType(column->vartype);
+    const privacy::Span span = range_over_columns(reinterpret_cast<Node *>(column), columns).span;
+    return type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID
+               ? add_grid(span, type, query::stretch_of(key, column), values)
+               : add_whole_numbers(span, type, values);
+}
+
+bool column_values(ColumnRanges *columns, Node *key, Var *column, Values *values) {
+    *values = no_values(column->vartype);
+    const bool nullable = may_be_null(columns, column);
+    if (has_type_domain(column->vartype)) {
+        KeyDomain domain = type_domain(column->vartype, column->varcollid, nullable);
+        for (int i = 0; i < domain.count; i++)
+            add_value(values, domain.values[i], domain.nulls[i]);
+        return true;
+    }
+    if (!add_column_groups(columns, column, values) && !add_between_bounds(columns, key, column, values))
+        return false;
+    if (nullable)
+        add_value(values, Datum(0), true);
+    return !values->too_many;
+}
+
+} // namespace dp::rows
