@@ -264,14 +264,21 @@ Span ceiling_of(const Span &a) {
 Span rounded(const Span &a, int places) {
     if (a.decimals >= 0 && a.decimals <= places)
         return a;
-    return {floor_to(a.low, places), ceiling_to(a.high, places), std::max(0, places)};
+    if (places > 0)
+        return {floor_to(a.low, places), ceiling_to(a.high, places), places};
+    // Halves go either way: away from 0, or to the even one.
+    const double unit = std::pow(10.0, -places), low = a.low / unit, high = a.high / unit;
+    return {std::min(std::round(low), std::nearbyint(low)) * unit,
+            std::max(std::round(high), std::nearbyint(high)) * unit, 0};
 }
 
 Span truncated(const Span &a, int places) {
     if (a.decimals >= 0 && a.decimals <= places)
         return a;
-    if (places == 0)
-        return {std::trunc(a.low), std::trunc(a.high), 0};
+    if (places <= 0) {
+        const double unit = std::pow(10.0, -places);
+        return {std::trunc(a.low / unit) * unit, std::trunc(a.high / unit) * unit, 0};
+    }
     return {a.low < 0 ? floor_to(a.low, places) : std::max(0.0, floor_to(a.low, places)),
             a.high > 0 ? ceiling_to(a.high, places) : std::min(0.0, ceiling_to(a.high, places)), std::max(0, places)};
 }

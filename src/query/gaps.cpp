@@ -41,7 +41,7 @@ static double rounded_to(double to, double gap) {
 static double gap_of_rest(Node *number, double gap, Node *divisor, const Walk *with) {
     const double n = constant_of(divisor);
     const privacy::Span span = span_of(number, with);
-    const bool all = n > 0 && gap == 1 && span.bounded() && span.high - span.low >= n &&
+    const bool all = n > 0 && gap == 1 && span.high - span.low >= n &&
                      (span.low >= 0 || span.low <= 1 - n) && (span.high <= 0 || span.high >= n - 1);
     return all && span.decimals == 0 ? 1 : unknown;
 }

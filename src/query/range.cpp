@@ -262,7 +262,7 @@ static Span field_of_age(const char *field, const Span &moments) {
 // Days and hours of a - b.
 static Span field_of_difference(const char *field, const Span &moments) {
     if (pg_strcasecmp(field, "day") == 0)
-        return units_in(moments, day, day);
+        return Span{std::trunc(moments.low / day), std::trunc(moments.high / day), 0};
     if (pg_strcasecmp(field, "epoch") == 0)
         return Span{moments.low / 1e6 - 1, moments.high / 1e6 + 1, 6};
     return Span{};
@@ -445,9 +445,12 @@ static Span mapped(Oid function, const Span &a, int constant) {
     case F_TIMESTAMPTZ_DATE: // of some zone
         return Span{a.low * day - day, a.high * day + day, 0};
     case F_TIMESTAMPTZ_TIMESTAMP:
+    case F_TIMESTAMP_TIMESTAMPTZ:
         return Span{a.low - day, a.high + day, 0};
     case F_DATE_TIMESTAMP:
         return floor_of_days(a);
+    case F_DATE_TIMESTAMPTZ:
+        return floor_of_days(Span{a.low - day, a.high + day, 0});
     default:
         return is_number_cast(function) ? a : Span{};
     }
@@ -508,15 +511,28 @@ static Range range_of_mapping(Oid function, List *arguments, Oid result, const W
     return range;
 }
 
+// From 0, of what lies below, to one above the last; none beyond where the values end.
+static Span span_of_buckets(List *arguments, const Walk *with) {
+    constexpr int most_buckets = 1000000;
+    const double n = Min(integer_of(arguments, 3, most_buckets), most_buckets);
+    const Span values = walk(argument(arguments, 0), with).span, from = walk(argument(arguments, 1), with).span,
+               to = walk(argument(arguments, 2), with).span;
+    if (!values.bounded() || from.low != from.high || to.low != to.high || from.low >= to.low)
+        return Span{0, 1 + n, 0};
+    const Span place = border::core([&] {
+        return privacy::floor_of(privacy::over(privacy::times(privacy::minus(values, from), Span{n, n, 0}),
+                                               privacy::minus(to, from)));
+    });
+    return Span{Min(Max(place.low + 1, 0.0), n + 1), Min(Max(place.high + 1, 0.0), n + 1), 0};
+}
+
 static Range range_of_call(Oid function, List *arguments, Oid result, const Walk *with) {
     if (result == BOOLOID)
         return Range{Span{0, 1, 0}, comparison_is_nullable(arguments, with)};
     switch (function) {
     case F_WIDTH_BUCKET_FLOAT8_FLOAT8_FLOAT8_INT4:
-    case F_WIDTH_BUCKET_NUMERIC_NUMERIC_NUMERIC_INT4: {
-        constexpr int most_buckets = 1000000;
-        return Range{Span{0, 1.0 + Min(integer_of(arguments, 3, most_buckets), most_buckets), 0}, true};
-    }
+    case F_WIDTH_BUCKET_NUMERIC_NUMERIC_NUMERIC_INT4:
+        return Range{span_of_buckets(arguments, with), true};
     case F_LENGTH_TEXT:
     case F_CHAR_LENGTH_TEXT:
     case F_CHARACTER_LENGTH_TEXT:
@@ -543,7 +559,13 @@ static Range range_of_call(Oid function, List *arguments, Oid result, const Walk
         return as_type(field_of_interval(reinterpret_cast<Const *>(argument(arguments, 0)), argument(arguments, 1),
                                          walk(argument(arguments, 1), with).span),
                        result);
+    case F_TIMEZONE_TEXT_TIMESTAMP:
+    case F_TIMEZONE_TEXT_TIMESTAMPTZ: {
+        const Range moments = walk(argument(arguments, 1), with);
+        return Range{Span{moments.span.low - day, moments.span.high + day, 0}, true};
+    }
     case F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP:
+    case F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ:
         return Range{
             bins_of(reinterpret_cast<Const *>(argument(arguments, 0)), walk(argument(arguments, 1), with).span), true};
     case F_TIMESTAMP_MI:

@@ -126,10 +126,6 @@ static bool add_column_groups(const ColumnRanges *columns, const Var *column, Va
                                               : add_declared_groups(columns, column, values);
 }
 
-bool may_be_null(ColumnRanges *columns, const Var *column) {
-    return range_over_columns(reinterpret_cast<Node *>(const_cast<Var *>(column)), columns).nullable;
-}
-
 static bool is_calendar_range(const privacy::Span &span) {
     constexpr double least = -1e17, most = 1e17; // microseconds: years -1170 to 5170
     return span.low >= least && span.high <= most;
@@ -160,7 +156,7 @@ static bool add_between_bounds(ColumnRanges *columns, Node *key, Var *column, Va
 
 bool column_values(ColumnRanges *columns, Node *key, Var *column, Values *values) {
     *values = no_values(column->vartype);
-    const bool nullable = may_be_null(columns, column);
+    const bool nullable = range_over_columns(reinterpret_cast<Node *>(column), columns).nullable;
     if (has_type_domain(column->vartype)) {
         KeyDomain domain = type_domain(column->vartype, column->varcollid, nullable);
         for (int i = 0; i < domain.count; i++)

@@ -20,8 +20,6 @@ void add_value(Values *values, Datum value, bool isnull);
 
 // Adds the multiples of a step within a range. False: it has other values than whole numbers, no ends, or too many.
 bool add_whole_numbers(const privacy::Span &span, Oid type, Values *values, double step = 1);
-// Whether a column may be NULL, by its table and by joins.
-bool may_be_null(ColumnRanges *columns, const Var *column);
 // Reads what is declared of a column: groups, or bounds of whole numbers, or of moments of which the key needs these. NULL is among them
 // where it may be. False: nothing, or too much.
 bool column_values(ColumnRanges *columns, Node *key, Var *column, Values *values);

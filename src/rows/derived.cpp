@@ -152,6 +152,22 @@ static bool has_each_once(Node *node) {
     return true;
 }
 
+static bool has_nullable(Node *node, ColumnRanges *columns) {
+    ListCell *cell;
+    foreach (cell, columns_of(node))
+        if (range_over_columns(static_cast<Node *>(lfirst(cell)), columns).nullable)
+            return true;
+    return false;
+}
+
+static bool has_bounds(Node *node, ColumnRanges *columns) {
+    ListCell *cell;
+    foreach (cell, columns_of(node))
+        if (!range_over_columns(static_cast<Node *>(lfirst(cell)), columns).span.bounded())
+            return false;
+    return true;
+}
+
 // All whole numbers that the expression gives, with NULL where one of its columns may be that.
 static bool step_values(ColumnRanges *columns, Node *node, Values *values) {
     const double step = query::step_of(node, range_of_column, columns);
@@ -160,12 +176,8 @@ static bool step_values(ColumnRanges *columns, Node *node, Values *values) {
         !add_whole_numbers(range_over_columns(node, columns).span, exprType(node), values, step) ||
         values->n > most_derived)
         return false;
-    ListCell *cell;
-    foreach (cell, columns_of(node))
-        if (may_be_null(columns, lfirst_node(Var, cell))) {
-            add_value(values, Datum(0), true);
-            break;
-        }
+    if (has_nullable(node, columns))
+        add_value(values, Datum(0), true);
     return true;
 }
 
@@ -175,6 +187,8 @@ constexpr int step_varno = 100000;
 // The innermost whole numbers that are few take the place of open columns.
 static Node *steps_as_columns(Node *node, void *context) {
     auto *steps = static_cast<Steps *>(context);
+    if (node != nullptr && (IsA(node, CaseWhen) || IsA(node, List))) // no walker goes into a WHEN by itself
+        return border::mutate_expression(node, steps_as_columns, context);
     if (node == nullptr || !is_open(steps, node))
         return node;
     Node *within = border::mutate_expression(node, steps_as_columns, context);
@@ -348,7 +362,8 @@ bool derive_domain(ColumnRanges *columns, const Question *question, int key, Nod
     const bool image = add_image(columns, question, question->keys[key], folded, &values); // with NULL, where it gives that
     if (!image && !add_by_form(folded, &values))
         return false;
-    if (!image && range_over_columns(folded, columns).nullable)
+    if (!image && (is_numbered(folded) && has_bounds(folded, columns) ? has_nullable(folded, columns)
+                                                                     : range_over_columns(folded, columns).nullable))
         add_value(&values, Datum(0), true);
     if (values.too_many || values.n == 0 || !make_canonical(&values, spec, image))
         return false;
