@@ -223,7 +223,7 @@ BEGIN
     FOR asked IN SELECT row_number() OVER () AS n, q FROM unnest(ARRAY[
             'SELECT count(*) FROM %_dp', 'SELECT count(*) FROM %_dp WHERE sick', 'SELECT sick, count(*) FROM %_dp GROUP BY sick',
             'SELECT avg(age), sum(age), count(age) FROM %_dp WHERE sick', 'SELECT id, count(*) FROM %_dp GROUP BY id',
-            'SELECT sum(id) FROM %_dp WHERE sick', 'SELECT sick FROM %_dp', 'SELECT age, count(*) FROM %_dp WHERE sick GROUP BY 1',
+            'SELECT sum(id) FROM %_dp WHERE sick', 'SELECT sick FROM %_dp', 'SELECT id, count(*) FROM %_dp WHERE sick GROUP BY 1',
             'SELECT sick, sum(age) FROM %_dp GROUP BY sick HAVING sick', 'SELECT count(*) FROM %_dp WHERE sick AND age = 42',
             'SELECT avg(age) FROM %_dp WHERE age = 43 AND sick', 'SELECT count(*) FROM %_dp']) q LOOP
         n := asked.n;

@@ -82,7 +82,7 @@ SELECT * FROM dp_attack_risk('depot') WHERE prior = 0.5 AND fpr = 0.01;
 -- Discovered groups have a delta, with which somebody is found for certain.
 SELECT dp_grant('station_dp', 'regress_analyst', delta => 1e-4);
 SET ROLE regress_analyst;
-SELECT DISTINCT epsilon, delta, posterior50, advantage_max FROM dp_explain('SELECT age, count(*) FROM station_dp GROUP BY age');
+SELECT DISTINCT epsilon, delta, posterior50, advantage_max FROM dp_explain('SELECT CASE WHEN id > 0 THEN age END AS age, count(*) FROM station_dp GROUP BY 1');
 RESET ROLE;
 
 -- ---------------------------------------------------------------------------------------------------------------------

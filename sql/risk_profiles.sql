@@ -180,7 +180,7 @@ FROM unnest(ARRAY['SELECT count(*) FROM ward_dp', 'SELECT count(*), count(age) F
                   'SELECT room, count(*) FROM ward_dp GROUP BY room']) query,
      dp_profile_utility(ARRAY[dp_profile('inclusion', relative => 3, absolute => 0.25)], query, '{1,5}') ORDER BY query COLLATE "C", distance;
 SELECT epsilon, noise_stddev, p_exact FROM dp_profile_utility(ARRAY[dp_profile('expression', expression => 'NULL')], 'SELECT count(*) FROM ward_dp');
-SELECT dp_profile_utility('{}', 'SELECT age, count(*) FROM ward_dp GROUP BY age'); -- groups that nobody declared need a delta
+SELECT dp_profile_utility('{}', 'SELECT CASE WHEN id > 0 THEN age END, count(*) FROM ward_dp GROUP BY 1'); -- groups that nobody declared need a delta
 SET ROLE regress_stranger;
 SELECT dp_profile_utility('{}', 'SELECT count(*) FROM ward_dp');
 RESET ROLE;

@@ -73,7 +73,7 @@ static double gap_of_arithmetic(Arithmetic what, List *arguments, Oid result, co
     return unknown;
 }
 
-// Seconds of moments and of their differences, whole days of these, and years.
+// Seconds of moments and of their differences, whole days of these, and years, also of an age.
 static double gap_of_field(const Const *name, Node *moment, const Walk *with) {
     if (!IsA(name, Const) || name->constisnull)
         return unknown;
@@ -81,8 +81,9 @@ static double gap_of_field(const Const *name, Node *moment, const Walk *with) {
     const bool date = exprType(moment) == DATEOID;
     const double gap = walk(moment, with), days = date ? gap : gap / static_cast<double>(USECS_PER_DAY);
     if (pg_strcasecmp(field, "epoch") == 0)
-        return days * SECS_PER_DAY;
-    const bool whole = pg_strcasecmp(field, exprType(moment) == INTERVALOID ? "day" : "year") == 0;
+        return IsA(moment, FuncExpr) && exprType(moment) == INTERVALOID ? unknown : days * SECS_PER_DAY;
+    const bool difference = exprType(moment) == INTERVALOID && !IsA(moment, FuncExpr);
+    const bool whole = pg_strcasecmp(field, difference ? "day" : "year") == 0;
     return whole ? rounded_to(1, days) : unknown;
 }
 
@@ -130,6 +131,8 @@ static double gap_of_call(Oid function, List *arguments, Oid result, const Walk 
                    ? rounded_to(std::pow(10.0, -DatumGetInt32(places->constvalue)), walk(first, with))
                    : unknown;
     }
+    case F_AGE_TIMESTAMP_TIMESTAMP: // its years alone are asked for
+    case F_AGE_TIMESTAMPTZ_TIMESTAMPTZ:
     case F_TIMESTAMP_MI:
     case F_TIMESTAMPTZ_MI:
     case F_DATE_MI:

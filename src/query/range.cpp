@@ -227,10 +227,10 @@ static bool is_difference(Node *node) {
     return castNode(OpExpr, node)->opfuncid == F_TIMESTAMP_MI || castNode(OpExpr, node)->opfuncid == F_TIMESTAMPTZ_MI;
 }
 
-// Whole units in so many microseconds: years are of 365 or 366 days.
+// Whole units in so many microseconds, cut towards 0: years are of 365 or 366 days.
 static Span units_in(const Span &moments, double shortest, double longest) {
-    return Span{std::floor(moments.low / (moments.low < 0 ? shortest : longest)),
-                std::ceil(moments.high / (moments.high < 0 ? longest : shortest)), 0};
+    return Span{std::trunc(moments.low / (moments.low < 0 ? shortest : longest)),
+                std::trunc(moments.high / (moments.high < 0 ? longest : shortest)), 0};
 }
 
 static Span over_ten(const Span &years, double power) {
@@ -262,7 +262,7 @@ static Span field_of_age(const char *field, const Span &moments) {
 // Days and hours of a - b.
 static Span field_of_difference(const char *field, const Span &moments) {
     if (pg_strcasecmp(field, "day") == 0)
-        return Span{std::trunc(moments.low / day), std::trunc(moments.high / day), 0};
+        return units_in(moments, day, day);
     if (pg_strcasecmp(field, "epoch") == 0)
         return Span{moments.low / 1e6 - 1, moments.high / 1e6 + 1, 6};
     return Span{};

@@ -8,8 +8,8 @@ namespace dp::query {
 constexpr int64 minute = USECS_PER_MINUTE, hour = USECS_PER_HOUR, day = USECS_PER_DAY;
 
 namespace {
-// Weeks and months begin within each other; all else of a row of units ends where longer ones do.
-enum class Row : uint8 { clock, weeks, months };
+// Weeks, months and bins of days begin within each other; all else of a row of units ends where longer ones do.
+enum Row : uint8 { clock = 0, weeks = 1, months = 2, bins = 4, other_bins = 8 };
 
 // Stretches are no shorter; in_zone: where clocks are turned, and a day is left out.
 struct Unit {
@@ -21,27 +21,29 @@ struct Unit {
 // The use of a column in an expression, so far.
 struct Use {
     const Var *column;
+    const FuncExpr *bins;
     Node *moment;          // that all functions of it have
     int64 length, in_days; // the shortest; that of a day
-    bool weeks, months, binned, broken;
+    int rows;
+    bool binned, broken; // binned: by other bins than of days
 };
 } // namespace
 
 static const Unit units[] = {
-    {"minute", minute, minute, Row::clock},
-    {"hour", hour, 15 * minute, Row::clock},
-    {"day", day, 12 * hour, Row::clock},
-    {"dow", day, 12 * hour, Row::clock},
-    {"isodow", day, 12 * hour, Row::clock},
-    {"doy", day, 12 * hour, Row::clock},
-    {"week", 7 * day, 5 * day, Row::weeks},
-    {"isoyear", 364 * day, 362 * day, Row::weeks},
-    {"month", 28 * day, 26 * day, Row::months},
-    {"quarter", 90 * day, 88 * day, Row::months},
-    {"year", 365 * day, 363 * day, Row::months},
-    {"decade", 365 * day, 363 * day, Row::months},
-    {"century", 365 * day, 363 * day, Row::months},
-    {"millennium", 365 * day, 363 * day, Row::months},
+    {"minute", minute, minute, clock},
+    {"hour", hour, 15 * minute, clock},
+    {"day", day, 12 * hour, clock},
+    {"dow", day, 12 * hour, clock},
+    {"isodow", day, 12 * hour, clock},
+    {"doy", day, 12 * hour, clock},
+    {"week", 7 * day, 5 * day, weeks},
+    {"isoyear", 364 * day, 362 * day, weeks},
+    {"month", 28 * day, 26 * day, months},
+    {"quarter", 90 * day, 88 * day, months},
+    {"year", 365 * day, 363 * day, months},
+    {"decade", 365 * day, 363 * day, months},
+    {"century", 365 * day, 363 * day, months},
+    {"millennium", 365 * day, 363 * day, months},
 };
 
 // Null: seconds, and what is no stretch, such as the epoch and the julian day, which has the time.
@@ -127,17 +129,22 @@ static void use_unit(Use *use, const Unit *unit, bool zoned) {
     }
     use->length = Min(use->length, zoned ? unit->in_zone : unit->length);
     use->in_days = zoned ? 12 * hour : day;
-    use->weeks |= unit->row == Row::weeks;
-    use->months |= unit->row == Row::months;
+    use->rows |= unit->row;
 }
 
-// Bins keep to no other stretches. By a clock that is turned some are shorter.
-static void use_bins(Use *use, const Const *stride, bool zoned) {
-    const Interval *each = DatumGetIntervalP(stride->constvalue);
+// Bins keep to no other stretches, but for those of days that begin at midnight. By a clock that is turned some are shorter.
+static void use_bins(Use *use, const FuncExpr *call, bool zoned) {
+    const Interval *each = DatumGetIntervalP(linitial_node(Const, call->args)->constvalue);
     const int64 length = each->day * USECS_PER_DAY + each->time;
-    use->broken |= use->length != endless || (zoned && length < day);
-    use->length = zoned ? length / 2 : length;
-    use->binned = true;
+    const Timestamp origin = DatumGetTimestamp(lthird_node(Const, call->args)->constvalue);
+    const bool again = use->bins == nullptr || equal(use->bins, call);
+    const bool of_days = length % day == 0 && origin % day == 0 && call->funcresulttype == TIMESTAMPOID;
+    use->broken |= !of_days && (use->length != endless || (zoned && length < day));
+    use->binned |= !of_days;
+    use->bins = call;
+    use->length = Min(use->length, zoned ? length / 2 : length);
+    use->in_days = zoned ? 12 * hour : day;
+    use->rows |= again ? bins : bins | other_bins;
 }
 
 // A function that is constant on stretches of its moment. Null: none; at: which of its arguments is that.
@@ -182,7 +189,7 @@ static bool use_call(Use *use, const FuncExpr *call) {
     use->broken |= use->binned || (use->moment != nullptr && !equal(use->moment, moment));
     use->moment = moment;
     if (constant->consttype == INTERVALOID)
-        use_bins(use, constant, zoned);
+        use_bins(use, call, zoned);
     else {
         zoned |= exprType(moment) == TIMESTAMPTZOID;
         const char *name = TextDatumGetCString(constant->constvalue);
@@ -206,11 +213,11 @@ static bool see_uses(Node *node, void *context) {
 }
 
 int64 stretch_of(Node *expression, const Var *column) {
-    Use use = {column, nullptr, endless, day, false, false, false, false};
+    Use use = {column, nullptr, nullptr, endless, day, clock, false, false};
     (void)see_uses(expression, &use);
     if (use.broken)
         return 0;
-    return use.weeks && use.months ? Min(use.length, use.in_days) : use.length;
+    return (use.rows & (use.rows - 1)) != 0 ? Min(use.length, use.in_days) : use.length;
 }
 
 } // namespace dp::query

@@ -323,7 +323,7 @@ static const char *estimate_alone(const char *text, Verdict *verdict) {
     });
 }
 
-// Of a column without declared groups, how large a group must be.
+// Of a column without declared or derived groups, how large a group must be.
 static int64 threshold_of(const Page &page, const List *columns) {
     ListCell *cell;
     foreach (cell, columns) {
@@ -334,7 +334,7 @@ static int64 threshold_of(const Page &page, const List *columns) {
         const char *name = quote_identifier(column->name);
         const char *refusal = estimate_alone(
             psprintf("SELECT %s, count(*) FROM %s GROUP BY %s", name, page.settings->view_name, name), &verdict);
-        if (refusal == nullptr)
+        if (refusal == nullptr && verdict.estimate.threshold > 0)
             return verdict.estimate.threshold;
     }
     return 0;
