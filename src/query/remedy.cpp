@@ -10,8 +10,8 @@ constexpr char plain_remedy[] =
 constexpr char percentile_remedy[] = "Ask for percentiles one by one: percentile_cont(0.25) WITHIN GROUP (ORDER BY x), "
                                      "percentile_cont(0.75) WITHIN GROUP (ORDER BY x), of numbers.";
 const char quantile_remedy[] =
-    "min, max and percentile_disc take numbers, dates and timestamps without time zone that have "
-    "bounds; otherwise count over ranges: count(*) FILTER (WHERE x < 'm').";
+    "min, max and percentile_disc take numbers, dates and timestamps that have bounds; otherwise count over ranges: "
+    "count(*) FILTER (WHERE x < 'm').";
 constexpr char list_remedy[] = "Values of rows are private: ask for SELECT x, count(*) ... GROUP BY x.";
 constexpr char condition_remedy[] = "Count the rows: count(*) FILTER (WHERE x).";
 const char interval_remedy[] =

@@ -436,9 +436,9 @@ static const Oid deviations[] = {F_STDDEV_SAMP_INT2,   F_STDDEV_SAMP_INT4,    F_
                                  F_STDDEV_INT8,        F_STDDEV_FLOAT4,       F_STDDEV_FLOAT8,    F_STDDEV_NUMERIC};
 
 static const Oid minima[] = {F_MIN_INT2,   F_MIN_INT4,    F_MIN_INT8, F_MIN_FLOAT4,
-                             F_MIN_FLOAT8, F_MIN_NUMERIC, F_MIN_DATE, F_MIN_TIMESTAMP};
+                             F_MIN_FLOAT8, F_MIN_NUMERIC, F_MIN_DATE, F_MIN_TIMESTAMP, F_MIN_TIMESTAMPTZ};
 static const Oid maxima[] = {F_MAX_INT2,   F_MAX_INT4,    F_MAX_INT8, F_MAX_FLOAT4,
-                             F_MAX_FLOAT8, F_MAX_NUMERIC, F_MAX_DATE, F_MAX_TIMESTAMP};
+                             F_MAX_FLOAT8, F_MAX_NUMERIC, F_MAX_DATE, F_MAX_TIMESTAMP, F_MAX_TIMESTAMPTZ};
 
 template <std::size_t n> static bool among(Oid function, const Oid (&list)[n]) {
     for (Oid candidate : list)
@@ -616,7 +616,7 @@ static void check_clauses(const Leaf *leaf, const Aggref *call, ParseState *sour
 // What a grid may lie over.
 static bool has_points(Oid type) {
     return type == INT2OID || type == INT4OID || type == INT8OID || type == FLOAT4OID || type == FLOAT8OID ||
-           type == NUMERICOID || type == DATEOID || type == TIMESTAMPOID;
+           type == NUMERICOID || type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID;
 }
 
 // A constant fraction, and values in their usual order or the reverse.

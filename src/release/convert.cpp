@@ -131,6 +131,7 @@ Datum quantile_result(Oid result_type, privacy::Aggregate fn, const privacy::Gri
     case INT8OID:
         return Int64GetDatum(privacy::point_of_cell(grid, fn, cell));
     case TIMESTAMPOID:
+    case TIMESTAMPTZOID:
         return saturated(privacy::point_of_cell(grid, fn, cell), MIN_TIMESTAMP, END_TIMESTAMP - 1);
     case NUMERICOID:
         return numeric_of_cell(fn, grid, cell, bounds);

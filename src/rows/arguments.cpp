@@ -234,7 +234,8 @@ const char *argument_text(const Question *question, int aggregate) {
 
 static const char *example_of_bounds(Oid relation, AttrNumber column) {
     const Oid type = getBaseType(get_atttype(relation, query::attno_of(column)));
-    return type == DATEOID || type == TIMESTAMPOID ? "'2000-01-01'), '2050-01-01'" : "0), 1000";
+    return type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID ? "'2000-01-01'), '2050-01-01'"
+                                                                             : "0), 1000";
 }
 
 static const privacy::Bounds *bounds_of_column(const catalog::Reading &reading, const Question *question,

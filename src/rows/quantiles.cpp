@@ -90,7 +90,8 @@ void check_quantiles(const Question *question) {
 static int decimals_of_values(const Question *question, int aggregate, const privacy::Bounds &bounds) {
     constexpr double most = 0x1p53;
     Oid type = getBaseType(exprType(argument_node(question, aggregate)));
-    if (type == INT2OID || type == INT4OID || type == INT8OID || type == DATEOID || type == TIMESTAMPOID)
+    if (type == INT2OID || type == INT4OID || type == INT8OID || type == DATEOID || type == TIMESTAMPOID ||
+        type == TIMESTAMPTZOID)
         return 0;
     bool exact = Max(std::fabs(bounds.low), std::fabs(bounds.high)) < most;
     return type == NUMERICOID && exact ? argument_decimals(question, aggregate) : -1;
@@ -242,6 +243,7 @@ static void set_kind(Site *site, Oid type) {
         site->kind = ValueKind::int4;
         return;
     case TIMESTAMPOID:
+    case TIMESTAMPTZOID:
         site->whole = true;
         site->kind = ValueKind::int8;
         return;
