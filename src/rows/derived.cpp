@@ -6,6 +6,7 @@
 #include "rows/canonical.hpp"
 #include "rows/column_values.hpp"
 #include "rows/groups.hpp"
+#include "rows/public_values.hpp"
 
 namespace dp::rows {
 
@@ -267,22 +268,33 @@ static void add_copy(Values *values, Datum value, bool isnull) {
     add_value(values, isnull ? Datum(0) : datumCopy(value, by_value, length), isnull);
 }
 
-static void evaluate_product(const Product *product, Node *key, TupleDesc desc, Values *values) {
+// Calls `take` with the values of the keys at each place of the product. Under the settings and as the role of the internal statement.
+static void evaluate_product(const Product *product, const Question *question, List *keys, TupleDesc desc,
+                             void (*take)(const Datum *, const bool *, void *), void *context) {
+    border::SettingsScope settings = border::SettingsScope::enter();
+    border::RoleScope role = border::RoleScope::enter(question->settings->owner);
     EState *state = CreateExecutorState();
-    ExprContext *context = GetPerTupleExprContext(state);
+    ExprContext *row = GetPerTupleExprContext(state);
     TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
-    context->ecxt_scantuple = slot;
-    ExprState *expression = ExecPrepareExpr(reinterpret_cast<Expr *>(copyObject(key)), state);
+    row->ecxt_scantuple = slot;
+    List *expressions = ExecPrepareExprList(static_cast<List *>(copyObject(keys)), state);
+    auto *results = static_cast<Datum *>(palloc(sizeof(Datum) * list_length(keys)));
+    auto *nulls = static_cast<bool *>(palloc(sizeof(bool) * list_length(keys)));
     for (int64 place = 0; place < product->size; place++) {
         CHECK_FOR_INTERRUPTS();
         set_columns(product, place, slot);
-        bool isnull;
-        Datum value = ExecEvalExprSwitchContext(expression, context, &isnull);
-        add_copy(values, value, isnull);
-        ResetExprContext(context);
+        ListCell *cell;
+        foreach (cell, expressions) {
+            const int i = foreach_current_index(cell);
+            results[i] = ExecEvalExprSwitchContext(static_cast<ExprState *>(lfirst(cell)), row, &nulls[i]);
+        }
+        take(results, nulls, context);
+        ResetExprContext(row);
     }
     ExecDropSingleTupleTableSlot(slot);
     FreeExecutorState(state);
+    role.leave();
+    settings.leave();
 }
 
 // The columns of the product.
@@ -311,26 +323,119 @@ static Node *over_product(Node *node, void *context) {
     elog(ERROR, "a column of a derived group is in no product");
 }
 
-// key: what rows are grouped by; folded: the same, of which the product is.
-static bool add_image(ColumnRanges *columns, const Question *question, Node *key, Node *folded, Values *values) {
-    Product product;
-    Node *expression = product_of(columns, folded, &product);
-    if (expression == nullptr)
-        return false;
+// The keys over the product, total; null where that takes too long. With steps in them they are made of what they were folded to.
+static List *keys_over_product(ColumnRanges *columns, const Question *question, List *numbers, List *folded,
+                               Product *product) {
+    auto *over = reinterpret_cast<List *>(product_of(columns, reinterpret_cast<Node *>(folded), product));
+    if (over == NIL)
+        return NIL;
+    List *keys = NIL;
     query::RowCost cost = {};
-    Node *total = query::make_total(static_cast<Node *>(copyObject(expression)), nullptr, &cost);
+    ListCell *cell;
+    foreach (cell, over) {
+        auto *expression = static_cast<Node *>(lfirst(cell));
+        const int i = foreach_current_index(cell);
+        Node *total = query::make_total(static_cast<Node *>(copyObject(expression)), nullptr, &cost);
+        const bool as_it_is = equal(expression, list_nth(folded, i));
+        keys = lappend(keys, over_product(as_it_is ? question->keys[list_nth_int(numbers, i)] : total, product));
+    }
     constexpr double longest = 1000; // bytes of a declared group
-    columns->tried += static_cast<double>(product.size) *
+    columns->tried += static_cast<double>(product->size) *
                       (of_evaluation + cost.calls + longest * (cost.linear + longest * cost.quadratic));
-    if (columns->tried > most_time)
+    return columns->tried > most_time ? NIL : keys;
+}
+
+static bool add_image(ColumnRanges *columns, const Question *question, int key, Node *folded, Values *values) {
+    Product product;
+    List *keys = keys_over_product(columns, question, list_make1_int(key), list_make1(folded), &product);
+    if (keys == NIL)
         return false;
-    // Under the settings and as the role of the internal statement.
-    border::SettingsScope settings = border::SettingsScope::enter();
-    border::RoleScope role = border::RoleScope::enter(question->settings->owner);
-    evaluate_product(&product, over_product(expression == folded ? key : total, &product), describe(&product), values);
-    role.leave();
-    settings.leave();
+    const auto take = [](const Datum *value, const bool *isnull, void *all) {
+        add_copy(static_cast<Values *>(all), *value, *isnull);
+    };
+    evaluate_product(&product, question, keys, describe(&product), take, values);
     return true;
+}
+
+// ---- keys of the same columns --------------------------------------------------------------------------------------
+
+// Adds keys that share a column with these, until there are none; those of public tables have the tuples of their rows.
+static List *keys_beside(const Question *question, int first, const List *folded) {
+    List *keys = list_make1_int(first), *columns = columns_of(static_cast<Node *>(list_nth(folded, first)));
+    for (int key = 0; key < question->leaf->nkeys; key++) {
+        auto *expression = static_cast<Node *>(list_nth(folded, key));
+        if (list_member_int(keys, key) || list_intersection(columns, columns_of(expression)) == NIL)
+            continue;
+        keys = lappend_int(keys, key);
+        columns = list_concat(columns, columns_of(expression));
+        key = -1;
+    }
+    ListCell *cell;
+    foreach (cell, columns) {
+        const query::Source *source = query::source_of(question->leaf, lfirst_node(Var, cell)->varno);
+        if (source != nullptr && source->is_public)
+            return list_make1_int(first);
+    }
+    return keys;
+}
+
+bool share_columns(const Question *question, const List *folded) {
+    for (int key = 0; key < question->leaf->nkeys; key++)
+        if (list_length(keys_beside(question, key, folded)) > 1)
+            return true;
+    return false;
+}
+
+namespace {
+struct Tuples {
+    const Question *question;
+    const int64 *strides;
+    KeyTuples *found;
+};
+} // namespace
+
+static void add_tuple(const Datum *values, const bool *nulls, void *context) {
+    auto *tuples = static_cast<const Tuples *>(context);
+    int64 place = 0;
+    ListCell *cell;
+    foreach (cell, tuples->found->keys) {
+        const int i = foreach_current_index(cell), key = lfirst_int(cell);
+        const int at = tuples->question->domains[key].find(values[i], nulls[i]);
+        if (at < 0)
+            return;
+        place += at * tuples->strides[key];
+    }
+    tuples->found->places.at[tuples->found->places.n++] = place;
+}
+
+static KeyTuples *tuples_of_keys(ColumnRanges *columns, const Question *question, List *keys, const List *folded) {
+    List *expressions = NIL;
+    ListCell *cell;
+    foreach (cell, keys)
+        expressions = lappend(expressions, list_nth(folded, lfirst_int(cell)));
+    Product product;
+    List *over = keys_over_product(columns, question, keys, expressions, &product);
+    if (over == NIL)
+        return nullptr;
+    auto *found = static_cast<KeyTuples *>(palloc(sizeof(KeyTuples)));
+    *found = {keys, {static_cast<int64 *>(palloc(sizeof(int64) * (product.size + 1))), 0}};
+    Tuples tuples = {question, strides_of(question), found};
+    evaluate_product(&product, question, over, describe(&product), add_tuple, &tuples);
+    sort_places(&found->places);
+    return found;
+}
+
+List *derive_tuples(ColumnRanges *columns, const Question *question, const List *folded) {
+    List *all = NIL, *seen = NIL;
+    for (int key = 0; key < question->leaf->nkeys; key++) {
+        List *keys = keys_beside(question, key, folded);
+        if (list_length(keys) < 2 || list_member_int(seen, key))
+            continue;
+        seen = list_concat(seen, keys);
+        if (KeyTuples *tuples = tuples_of_keys(columns, question, keys, folded))
+            all = lappend(all, tuples);
+    }
+    return all;
 }
 
 // ---- together ------------------------------------------------------------------------------------------------------
@@ -359,7 +464,7 @@ bool derive_domain(ColumnRanges *columns, const Question *question, int key, Nod
     if (!has_spelling(spec.type))
         return false;
     Values values = no_values(spec.type);
-    const bool image = add_image(columns, question, question->keys[key], folded, &values); // with NULL, where it gives that
+    const bool image = add_image(columns, question, key, folded, &values); // with NULL, where it gives that
     if (!image && !add_by_form(folded, &values))
         return false;
     if (!image && (is_numbered(folded) && has_bounds(folded, columns) ? has_nullable(folded, columns)

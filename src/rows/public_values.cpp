@@ -192,16 +192,7 @@ static const char *tuples_query(const Question *question, const Source &source, 
                     catalog::qualified_name(source.relation), where.data, max_coordinates + 1);
 }
 
-namespace {
-// In the product of all domains, or what some of its keys add to them.
-struct Places {
-    int64 *at; // null: too many
-    int64 n;
-};
-} // namespace
-
-// Per key, how far a place is from that of its next value.
-static const int64 *strides_of(const Question *question) {
+const int64 *strides_of(const Question *question) {
     auto *strides = static_cast<int64 *>(palloc(sizeof(int64) * (question->leaf->nkeys + 1)));
     int64 stride = 1;
     for (int i = question->leaf->nkeys - 1; i >= 0; i--) {
@@ -227,7 +218,7 @@ static int64 place_of_tuple(const Question *question, const int64 *strides, cons
     return place;
 }
 
-static void sort(Places *places) {
+void sort_places(Places *places) {
     std::sort(places->at, places->at + places->n);
     places->n = std::unique(places->at, places->at + places->n) - places->at;
 }
@@ -249,7 +240,7 @@ static Places tuples_of_source(const catalog::Reading &reading, const Question *
     if (source.source->nullable)
         if (const int64 nowhere = place_of_tuple(question, strides, keys, -1); nowhere >= 0)
             found.at[found.n++] = nowhere;
-    sort(&found);
+    sort_places(&found);
     return found;
 }
 
@@ -272,7 +263,7 @@ static Places product_of(const Places &all, const Places &more) {
     return product;
 }
 
-bool find_public_tuples(const catalog::Reading &reading, Question *question) {
+bool find_tuples(const catalog::Reading &reading, Question *question, List *derived) {
     const int64 *strides = strides_of(question);
     Places all = {static_cast<int64 *>(palloc0(sizeof(int64))), 1};
     List *in_tuples = NIL;
@@ -283,12 +274,18 @@ bool find_public_tuples(const catalog::Reading &reading, Question *question) {
         all = product_of(all, tuples_of_source(reading, question, strides, question->sources[i], keys));
         in_tuples = list_concat(in_tuples, keys);
     }
+    ListCell *cell;
+    foreach (cell, derived) {
+        auto *tuples = static_cast<const KeyTuples *>(lfirst(cell));
+        all = product_of(all, tuples->places);
+        in_tuples = list_concat(in_tuples, tuples->keys);
+    }
     for (int key = 0; key < question->leaf->nkeys; key++)
         if (!list_member_int(in_tuples, key))
             all = product_of(all, values_of_key(question, strides, key));
     if (all.at == nullptr)
         return false;
-    sort(&all);
+    sort_places(&all);
     question->places = all.at;
     question->ngroups = static_cast<int>(all.n);
     return true;

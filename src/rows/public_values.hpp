@@ -26,7 +26,21 @@ const privacy::Bounds *public_bounds(const catalog::Reading &reading, Oid relati
 constexpr int most_tuples = 1024 * 1024;      // before WHERE leaves some of them out
 constexpr int64 most_places = int64{1} << 62; // of the product of the domains
 bool has_public_tuples(const Question *question);
-bool find_public_tuples(const catalog::Reading &reading, Question *question);
+// derived: KeyTuples *, of other keys.
+bool find_tuples(const catalog::Reading &reading, Question *question, List *derived);
+
+// In the product of all domains, or what some of its keys add to them.
+struct Places {
+    int64 *at; // null: too many
+    int64 n;
+};
+struct KeyTuples {
+    List *keys; // numbers
+    Places places;
+};
+// Per key, how far a place is from that of its next value.
+const int64 *strides_of(const Question *question);
+void sort_places(Places *places); // and leaves repetitions out
 
 // Question::looked_up: of groups, bounds and limits. What was charged with some of them is not drawn with others.
 uint64 hash_of_looked_up(const Question *question);

@@ -357,8 +357,9 @@ static void discover_groups(Question *question, AttrNumber undeclared) {
 constexpr int too_many_groups = max_coordinates + 1; // for any answer; check_coordinates refuses them
 
 // What WHERE leaves of them has to fit an answer.
-static void choose_tuples(const catalog::Reading &reading, Question *question) {
-    question->tupled = find_public_tuples(reading, question);
+static void choose_tuples(const catalog::Reading &reading, Question *question, ColumnRanges *columns,
+                          const List *folded) {
+    question->tupled = find_tuples(reading, question, derive_tuples(columns, question, folded));
     if (question->tupled)
         choose_shown(question);
     else
@@ -369,7 +370,7 @@ static void read_groups(const catalog::Reading &reading, Question *question, Col
                         const List *folded) {
     int nkeys = question->leaf->nkeys;
     bool derived = false;
-    const bool tuples = has_public_tuples(question);
+    const bool tuples = has_public_tuples(question) || share_columns(question, folded);
     const int64 most = tuples ? most_places : max_coordinates;
     question->domains = static_cast<KeyDomain *>(palloc0(sizeof(KeyDomain) * (nkeys + 1)));
     int64 ngroups = 1;
@@ -384,7 +385,7 @@ static void read_groups(const catalog::Reading &reading, Question *question, Col
     }
     question->ngroups = static_cast<int>(Min(ngroups, too_many_groups));
     if (tuples && ngroups > 0 && ngroups <= most)
-        choose_tuples(reading, question);
+        choose_tuples(reading, question, columns, folded);
 }
 
 static bool has_too_many(const Question *question) {

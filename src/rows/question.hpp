@@ -112,7 +112,7 @@ struct Question {
         undeclared; // a column of a table: the first key whose groups nobody declared, when thresholded; 0: an expression
     KeyDomain *domains; // per key, when not thresholded
     int ngroups;        // of the answer: 1 without keys; 0 when thresholded
-    bool tupled;   // the groups are tuples of public tables, with all values of the other keys (rows/public_values)
+    bool tupled;   // the groups are tuples of public tables or of keys of one column, with all values of the other keys (rows/public_values)
     int64 *places; // of each group in the product of the domains, ascending (rows/shown); null: all are groups
     const Units *units;   // null: a row is a unit
     PerUnit *per_unit;    // keys, arguments and filters are over its columns, and what it carries; or null
