@@ -183,6 +183,12 @@ SELECT dp_set_odometer('parcel', 'filter', 0.2);
 SET ROLE regress_analyst;
 SELECT accepted, epsilon FROM dp_explain('SELECT count(*) FROM parcel_dp');
 
+-- As dp_query: what it would be for less epsilon, or another weight.
+SELECT accepted, epsilon, reason FROM dp_explain('SELECT count(*) FROM parcel_dp', epsilon => 0.01);
+SELECT accepted, epsilon, reason FROM dp_explain('SELECT count(*) FROM parcel_dp', weight => 0.5);
+SELECT accepted FROM dp_explain('SELECT count(*) FROM parcel_dp', weight => 0);
+SELECT accepted FROM dp_explain('SELECT count(*) FROM parcel_dp', epsilon => -1);
+
 -- A column that changed.
 SET ROLE regress_controller;
 ALTER TABLE parcel ALTER pieces TYPE integer;

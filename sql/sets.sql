@@ -138,6 +138,11 @@ SELECT dp_request('SELECT ward, count(*) FROM gs_stay_dp GROUP BY ROLLUP (ward)'
 -- A leaf has one set.
 SELECT * FROM dp_rdr.release('SELECT ward AS ward, count(*) AS n FROM public.gs_stay_dp GROUP BY ROLLUP (ward)', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (ward text, n bigint);
 SELECT gs_releases() - :before AS charged;
+-- Of GROUPING SETS each set is a release, and all are shown.
+CREATE TEMP TABLE gs_all AS SELECT ward, sex, count(*) FROM gs_stay_dp GROUP BY CUBE (ward, sex);
+SELECT column_name, count(*), count(error95) AS of_noise FROM dp_last_release() GROUP BY 1;
+SELECT count(*) AS ward FROM gs_stay_dp;
+SELECT count(*) AS releases FROM dp_last_release();
 -- More than one answer is nothing under the bound "dynamic".
 SET ROLE regress_controller;
 SELECT dp_set_odometer('gs_stay', 'dynamic');

@@ -105,7 +105,8 @@ SELECT e.entry, format('pg_catalog.%I(%s)', p.proname, l.arguments) AS call,
 FROM list l JOIN total_entry e ON e.entry = l.entry JOIN pg_proc p ON p.oid = e.function AND p.pronargs = l.i;
 INSERT INTO total_call
 SELECT call, format('CAST(%s AS %s)', column_of('a', stand_in(to_regtype(m[1]))), m[2]),
-       format('%s(%s)', split_part(replacement::text, '(', 1), column_of('a', stand_in(to_regtype(m[1]))))
+       format('%s(%s%s)', split_part(replacement::text, '(', 1), column_of('a', stand_in(to_regtype(m[1]))),
+              CASE WHEN replacement::text LIKE '%,text)' THEN ', ''' || current_setting('DateStyle') || '''' END)
 FROM dp_rdr.total_functions(), regexp_match(call, '^CAST\((.*) AS (.*)\)$') m WHERE function IS NULL;
 ALTER TABLE total_call ADD n integer GENERATED ALWAYS AS IDENTITY, ADD all_rows text, ADD few_rows text, ADD no_rows text;
 GRANT SELECT, UPDATE ON total_call TO regress_analyst;

@@ -966,10 +966,10 @@ CREATE FUNCTION dp_rdr.numeric(text) RETURNS numeric LANGUAGE C IMMUTABLE STRICT
 COMMENT ON FUNCTION dp_rdr.numeric(text) IS 'cast of text to numeric, NULL instead of an error';
 CREATE FUNCTION dp_rdr.bool(text) RETURNS boolean LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text_bool';
 COMMENT ON FUNCTION dp_rdr.bool(text) IS 'cast of text to boolean, NULL instead of an error';
-CREATE FUNCTION dp_rdr.date(text) RETURNS date LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text_date';
-COMMENT ON FUNCTION dp_rdr.date(text) IS 'cast of text to date, NULL instead of an error';
-CREATE FUNCTION dp_rdr.timestamp(text) RETURNS timestamp LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text_timestamp';
-COMMENT ON FUNCTION dp_rdr.timestamp(text) IS 'cast of text to timestamp, NULL instead of an error';
+CREATE FUNCTION dp_rdr.date(text, text) RETURNS date LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text_date';
+COMMENT ON FUNCTION dp_rdr.date(text, text) IS 'cast of text to date in this DateStyle, NULL instead of an error';
+CREATE FUNCTION dp_rdr.timestamp(text, text) RETURNS timestamp LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text_timestamp';
+COMMENT ON FUNCTION dp_rdr.timestamp(text, text) IS 'cast of text to timestamp in this DateStyle, NULL instead of an error';
 CREATE FUNCTION dp_rdr.text(smallint) RETURNS text LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text';
 COMMENT ON FUNCTION dp_rdr.text(smallint) IS 'cast of smallint to text, NULL instead of an error';
 CREATE FUNCTION dp_rdr.text(integer) RETURNS text LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text';
@@ -980,10 +980,10 @@ CREATE FUNCTION dp_rdr.text(real) RETURNS text LANGUAGE C STABLE STRICT PARALLEL
 COMMENT ON FUNCTION dp_rdr.text(real) IS 'cast of real to text, NULL instead of an error';
 CREATE FUNCTION dp_rdr.text(double precision) RETURNS text LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text';
 COMMENT ON FUNCTION dp_rdr.text(double precision) IS 'cast of double precision to text, NULL instead of an error';
-CREATE FUNCTION dp_rdr.text(date) RETURNS text LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text';
-COMMENT ON FUNCTION dp_rdr.text(date) IS 'cast of date to text, NULL instead of an error';
-CREATE FUNCTION dp_rdr.text(timestamp) RETURNS text LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text';
-COMMENT ON FUNCTION dp_rdr.text(timestamp) IS 'cast of timestamp to text, NULL instead of an error';
+CREATE FUNCTION dp_rdr.text(date, text) RETURNS text LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_date_text';
+COMMENT ON FUNCTION dp_rdr.text(date, text) IS 'cast of date to text, NULL instead of an error';
+CREATE FUNCTION dp_rdr.text(timestamp, text) RETURNS text LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamp_text';
+COMMENT ON FUNCTION dp_rdr.text(timestamp, text) IS 'cast of timestamp to text, NULL instead of an error';
 CREATE FUNCTION dp_rdr.text(uuid) RETURNS text LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text';
 COMMENT ON FUNCTION dp_rdr.text(uuid) IS 'cast of uuid to text, NULL instead of an error';
 CREATE FUNCTION dp_rdr.text(anyenum) RETURNS text LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_text';
@@ -1620,14 +1620,14 @@ COMMENT ON FUNCTION dp_refine(float8, float8, float8)
 
 CREATE FUNCTION dp_explain(query text, within float8 = NULL, error95 float8 = NULL, deviations float8 = 1,
                            magnitude float8 = NULL, max_rows integer = NULL, max_groups integer = NULL,
-                           max_rows_per_group integer = NULL,
+                           max_rows_per_group integer = NULL, epsilon numeric = NULL, weight float8 = 1,
                            OUT leaf integer, OUT column_name text, OUT accepted boolean, OUT reason text,
                            OUT epsilon numeric, OUT delta numeric, OUT mechanism text, OUT error95 float8,
                            OUT threshold bigint, OUT rho numeric, OUT posterior50 float8, OUT advantage_max float8,
                            OUT unit text, OUT max_rows integer, OUT max_groups integer,
                            OUT max_rows_per_group integer)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_explain';
-COMMENT ON FUNCTION dp_explain(text, float8, float8, float8, float8, integer, integer, integer)
+COMMENT ON FUNCTION dp_explain(text, float8, float8, float8, float8, integer, integer, integer, numeric, float8)
     IS 'whether a query would be answered, what each leaf would cost and how accurate it would be; nothing is charged';
 
 CREATE FUNCTION dp_last_release(OUT column_name text, OUT epsilon numeric, OUT epsilon_svt numeric, OUT delta numeric,
@@ -1770,8 +1770,8 @@ GRANT EXECUTE ON FUNCTION
     dp_rdr.timezone(text, timestamp with time zone), dp_rdr.extract(text, timestamp with time zone),
     dp_rdr.date_part(text, timestamp with time zone), dp_rdr.textcat(text, text), dp_rdr.int2(text),
     dp_rdr.int4(text), dp_rdr.int8(text), dp_rdr.float4(text), dp_rdr.float8(text), dp_rdr.numeric(text),
-    dp_rdr.bool(text), dp_rdr.date(text), dp_rdr.timestamp(text), dp_rdr.text(smallint), dp_rdr.text(integer),
-    dp_rdr.text(bigint), dp_rdr.text(real), dp_rdr.text(double precision), dp_rdr.text(date), dp_rdr.text(timestamp),
+    dp_rdr.bool(text), dp_rdr.date(text, text), dp_rdr.timestamp(text, text), dp_rdr.text(smallint), dp_rdr.text(integer),
+    dp_rdr.text(bigint), dp_rdr.text(real), dp_rdr.text(double precision), dp_rdr.text(date, text), dp_rdr.text(timestamp, text),
     dp_rdr.text(uuid), dp_rdr.text(anyenum), dp_rdr.text(numeric), dp_rdr.up_to_size(anyelement, integer),
     dp_rdr.total_functions() TO PUBLIC;
 GRANT EXECUTE ON FUNCTION

@@ -164,6 +164,17 @@ inline bool read_integer(const char *text, int64 *value) {
 #endif
 }
 
+// A date or timestamp as the server reads its fields; false where it would raise an error.
+inline bool decode_moment(char **fields, int *types, int n, int *type, struct pg_tm *tm, fsec_t *microseconds) {
+    int zone;
+#if PG_VERSION_NUM >= 160000
+    DateTimeErrorExtra extra;
+    return DecodeDateTime(fields, types, n, type, tm, microseconds, &zone, &extra) == 0;
+#else
+    return DecodeDateTime(fields, types, n, type, tm, microseconds, &zone) == 0;
+#endif
+}
+
 // All rows, and nothing runs it a second time.
 inline void run_plan(QueryDesc *desc) {
 #if PG_VERSION_NUM >= 180000

@@ -2,6 +2,7 @@
 
 #include "border/numeric.hpp"
 #include "border/walk.hpp"
+#include "query/date_style.hpp"
 #include "query/spelled.hpp"
 
 namespace dp::query {
@@ -438,7 +439,8 @@ static Node *evaluate_dear(Node *node, void *parameters) {
     return node;
 }
 
-Leaf *check_own_leaf(const Parsed &parsed, ParamListInfo parameters, Query **evaluated) {
+Leaf *check_own_leaf(Parsed parsed, ParamListInfo parameters, Query **evaluated) {
+    parsed.query = with_date_style(parsed.query);
     Walk walk = {};
     (void)is_constant(reinterpret_cast<Node *>(parsed.query), &walk);
     const bool loose =

@@ -17,7 +17,7 @@ bool is_name(Oid type);
 
 // Checks a leaf and evaluates in it the constants that fold_constants would refuse, as the current user. Sets *evaluated to the leaf
 // with their values, unchecked, or to null where it has none, nor a time such as 'now' that is not written as its value. Errors: those of check_leaf, and the natural ones of the constants.
-Leaf *check_own_leaf(const Parsed &parsed, ParamListInfo parameters, Query **evaluated);
+Leaf *check_own_leaf(Parsed parsed, ParamListInfo parameters, Query **evaluated);
 
 // Returns the expression with its functions opened and its constants evaluated, for the process of whoever wrote it.
 Node *evaluate_constants(Node *expression);

@@ -58,6 +58,14 @@ static void check_type(const TypeName *name) {
         refuse("type", name->names, name->location);
 }
 
+// Tells whether it is a cast that names its DateStyle (query/date_style), of this extension.
+static bool is_dates_cast(const List *name) {
+    if (list_length(name) != 2 || strcmp(strVal(linitial(name)), "dp_rdr") != 0)
+        return false;
+    const char *function = strVal(lsecond(name));
+    return strcmp(function, "date") == 0 || strcmp(function, "timestamp") == 0 || strcmp(function, "text") == 0;
+}
+
 static bool check_node(Node *node, void *context) {
     if (node == nullptr)
         return false;
@@ -67,7 +75,7 @@ static bool check_node(Node *node, void *context) {
         check_type(castNode(TypeName, node));
         break;
     case T_FuncCall:
-        if (!is_servers(castNode(FuncCall, node)->funcname))
+        if (!is_servers(castNode(FuncCall, node)->funcname) && !is_dates_cast(castNode(FuncCall, node)->funcname))
             refuse("function", castNode(FuncCall, node)->funcname, castNode(FuncCall, node)->location);
         check_literal(makeTypeNameFromNameList(castNode(FuncCall, node)->funcname)); // type('literal') is one
         break;

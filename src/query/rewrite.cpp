@@ -8,6 +8,7 @@
 #include "catalog/facade.hpp"
 #include "catalog/settings.hpp"
 #include "query/constants.hpp"
+#include "query/date_style.hpp"
 #include "query/dependent.hpp"
 #include "query/distinct.hpp"
 #include "query/estimates.hpp"
@@ -566,6 +567,7 @@ static RangeTblEntry *make_release(const Query *query, const Folded *folded, con
     Query *leaf = build_leaf(query, folded, copyObject(const_cast<Query *>(below)), split);
     if (below != nullptr)
         refuse_outer(leaf, rewrite->source);
+    leaf = with_date_style(leaf);
     // An early error with a position; release() decides.
     check_leaf(copyObject(leaf), rewrite->source);
     const Oid view = first_view(folded);

@@ -5,6 +5,7 @@
 #include "border/walk.hpp"
 #include "query/constants.hpp"
 #include "query/cost.hpp"
+#include "query/date_style.hpp"
 
 namespace dp::query {
 
@@ -22,7 +23,25 @@ Oid replacement_of(Oid function) {
 }
 
 Oid replacement_of(const TotalCast &cast) {
-    return border::internal_function(cast.function, 1, &cast.from);
+    const Oid types[] = {cast.from, TEXTOID};
+    return border::internal_function(cast.function, cast.styled() ? 2 : 1, types);
+}
+
+Node *call_of_cast(const TotalCast &entry, Node *argument, const CoerceViaIO *cast, const char *style) {
+    if (entry.from == TEXTOID && exprType(argument) != TEXTOID)
+        argument = reinterpret_cast<Node *>(makeRelabelType(reinterpret_cast<Expr *>(argument), TEXTOID, -1,
+                                                            DEFAULT_COLLATION_OID, COERCE_IMPLICIT_CAST));
+    List *arguments = list_make1(argument);
+    if (style != nullptr)
+        arguments = lappend(
+            arguments, makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum(style), false, false));
+    auto *call = reinterpret_cast<Expr *>(
+        makeFuncExpr(replacement_of(entry), entry.to, arguments, entry.to == TEXTOID ? cast->resultcollid : InvalidOid,
+                     style != nullptr ? DEFAULT_COLLATION_OID : InvalidOid, COERCE_EXPLICIT_CALL));
+    if (cast->resulttype != entry.to)
+        call = reinterpret_cast<Expr *>(
+            makeRelabelType(call, cast->resulttype, -1, cast->resultcollid, COERCE_IMPLICIT_CAST));
+    return reinterpret_cast<Node *>(call);
 }
 
 // What is made of these can be larger than any multiple of what it is made of: a path of jsonpath, an array filled.
@@ -203,22 +222,12 @@ static Node *total_array_operator(ScalarArrayOpExpr *call, RowCost *cost) {
 }
 
 static Node *total_cast(const CoerceViaIO *cast, RowCost *cost) {
-    constexpr double nanoseconds = 4000; // of a thousand characters at most
     auto *argument = reinterpret_cast<Node *>(cast->arg);
     const TotalCast *entry = find_total_cast(exprType(argument), cast->resulttype);
     if (entry == nullptr)
         refuse(psprintf("a cast from %s to %s", format_type_be(exprType(argument)), format_type_be(cast->resulttype)));
-    cost->calls += nanoseconds;
-    if (entry->from == TEXTOID && exprType(argument) != TEXTOID)
-        argument = reinterpret_cast<Node *>(makeRelabelType(reinterpret_cast<Expr *>(argument), TEXTOID, -1,
-                                                            DEFAULT_COLLATION_OID, COERCE_IMPLICIT_CAST));
-    auto *call = reinterpret_cast<Expr *>(makeFuncExpr(replacement_of(*entry), entry->to, list_make1(argument),
-                                                       entry->to == TEXTOID ? cast->resultcollid : InvalidOid,
-                                                       InvalidOid, COERCE_EXPLICIT_CALL));
-    if (cast->resulttype != entry->to)
-        call = reinterpret_cast<Expr *>(
-            makeRelabelType(call, cast->resulttype, -1, cast->resultcollid, COERCE_IMPLICIT_CAST));
-    return reinterpret_cast<Node *>(call);
+    cost->calls += cost_of_cast;
+    return call_of_cast(*entry, argument, cast, entry->styled() ? plain_date_style : nullptr);
 }
 
 static Node *total_function_call(FuncExpr *call, RowCost *cost) {

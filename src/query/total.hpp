@@ -51,12 +51,18 @@ constexpr int longest_value = 64 * 1024;
 constexpr int longest_array = 4 * longest_value; // of IN (...): short texts take four times what is written
 constexpr int longest_pattern = 1000;
 
+constexpr int cost_of_cast = 4000; // nanoseconds, of a thousand characters at most
+
 // A cast through text (value::text, text::integer), for which PostgreSQL has no function of its own.
 struct TotalCast {
     Oid from; // TEXTOID: all character types; ANYENUMOID: all enum types
     Oid to;
     const char *function; // of the schema dp_rdr
     const char *why;
+
+    bool styled() const { // the function has the DateStyle for its second argument
+        return from == DATEOID || from == TIMESTAMPOID || to == DATEOID || to == TIMESTAMPOID;
+    }
 };
 
 // The tables, for documentation and tests; null behind the last entry.
@@ -69,6 +75,8 @@ Oid replacement_of(const TotalCast &cast);
 // The entry of a function that may be applied to columns, or null.
 const TotalFunction *find_total(Oid function);
 const TotalCast *find_total_cast(Oid from, Oid to);
+// The call that takes the place of a cast of this argument. style: null for one that has none.
+Node *call_of_cast(const TotalCast &entry, Node *argument, const CoerceViaIO *cast, const char *style);
 // May the function be applied to constants and parameters alone: it is evaluated once, as the caller, before the charge.
 bool is_harmless_on_constants(Oid function);
 // True for columns, and for what stands for one (the operand of CASE x WHEN ...).

@@ -1,6 +1,7 @@
 #include "query/total.hpp"
 
 #include "query/date_format.hpp"
+#include "query/date_style.hpp"
 
 namespace dp::query {
 
@@ -101,6 +102,11 @@ static bool is_of_bins(const Const *value) {
 static bool is_format_of_dates(const Const *value) {
     return toast_raw_datum_size(value->constvalue) <= longest_date_format + VARHDRSZ &&
            is_date_format(TextDatumGetCString(value->constvalue));
+}
+
+static bool is_date_style(const Const *value) {
+    DateSettings style;
+    return read_date_style(TextDatumGetCString(value->constvalue), &style);
 }
 
 // A delimiter, or the number of a field: 0 is an error.
@@ -435,6 +441,9 @@ static const TotalFunction functions[] = {
     {InvalidOid, Total::as_it_is, none, nullptr, {}},
 };
 
+constexpr char reads_date[] =
+    "reads the text in the asker's DateStyle; NULL for what is no date then, and for a time zone's "
+    "name, now, today and the like";
 static const TotalCast casts[] = {
     {TEXTOID, INT2OID, "int2", "NULL for a text that is no number of the type"},
     {TEXTOID, INT4OID, "int4", "NULL for a text that is no number of the type"},
@@ -443,16 +452,16 @@ static const TotalCast casts[] = {
     {TEXTOID, FLOAT8OID, "float8", "NULL for a text that is no decimal number of the type"},
     {TEXTOID, NUMERICOID, "numeric", "NULL for a text that is no decimal number, or of more than 1000 characters"},
     {TEXTOID, BOOLOID, "bool", "NULL for a text that is neither true nor false"},
-    {TEXTOID, DATEOID, "date", "NULL for a text that is not YYYY-MM-DD"},
-    {TEXTOID, TIMESTAMPOID, "timestamp", "NULL for a text that is not YYYY-MM-DD HH:MM:SS with or without a fraction"},
+    {TEXTOID, DATEOID, "date", reads_date},
+    {TEXTOID, TIMESTAMPOID, "timestamp", reads_date},
     {INT2OID, TEXTOID, "text", "prints digits"},
     {INT4OID, TEXTOID, "text", "prints digits"},
     {INT8OID, TEXTOID, "text", "prints digits"},
     {FLOAT4OID, TEXTOID, "text", "prints digits"},
     {FLOAT8OID, TEXTOID, "text", "prints digits"},
     {NUMERICOID, TEXTOID, "text", "prints digits; NULL beyond 10^300, 200 digits or 300 decimals"},
-    {DATEOID, TEXTOID, "text", "prints a stored date in ISO style"},
-    {TIMESTAMPOID, TEXTOID, "text", "prints a stored timestamp in ISO style"},
+    {DATEOID, TEXTOID, "text", "prints a stored date in the asker's DateStyle"},
+    {TIMESTAMPOID, TEXTOID, "text", "prints a stored timestamp in the asker's DateStyle"},
     {UUIDOID, TEXTOID, "text", "prints sixteen bytes"},
     {ANYENUMOID, TEXTOID, "text", "reads a committed label, and only those are stored"},
     {InvalidOid, InvalidOid, nullptr, nullptr},
@@ -472,6 +481,18 @@ const TotalFunction *total_function(int index) {
     return OidIsValid(functions[index].function) ? &functions[index] : nullptr;
 }
 
+// What a leaf calls in the place of a cast that goes by DateStyle.
+static const TotalFunction *entry_of_cast(Oid function) {
+    for (const TotalCast *cast = casts; OidIsValid(cast->from); cast++)
+        if (cast->styled() && replacement_of(*cast) == function) {
+            auto *entry = static_cast<TotalFunction *>(palloc(sizeof(TotalFunction)));
+            *entry = TotalFunction{function, Total::as_it_is, second, is_date_style,
+                                   Reason{cast->why, Work::flat, cost_of_cast}};
+            return entry;
+        }
+    return nullptr;
+}
+
 const TotalFunction *find_total(Oid function) {
     for (const TotalFunction *entry = functions; OidIsValid(entry->function); entry++)
         if (entry->function == function)
@@ -480,7 +501,7 @@ const TotalFunction *find_total(Oid function) {
         for (const Oid *candidate = group.functions; OidIsValid(*candidate); candidate++)
             if (*candidate == function)
                 return entry_of_group(group, function);
-    return nullptr;
+    return function < FirstUnpinnedObjectId ? nullptr : entry_of_cast(function);
 }
 
 const TotalCast *total_cast(int index) {

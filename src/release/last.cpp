@@ -4,7 +4,9 @@
 
 namespace dp::release {
 
-// One context for the one release that is remembered; lives as long as the connection.
+constexpr int most_remembered = 1000; // of one statement
+
+// One context for the releases that are remembered, those of the last statement; lives as long as the connection.
 static MemoryContext context = nullptr;
 static LastRelease *last = nullptr;
 
@@ -50,7 +52,7 @@ int charged_before(EState *estate) {
 }
 
 static void copy_request(const Facts &facts, const StringInfoData *request, LastRelease *release) {
-    if (request == nullptr || facts.refinable.mean == nullptr)
+    if (request == nullptr || !release->alone || facts.refinable.mean == nullptr)
         return;
     release->refinable = facts.refinable;
     release->refinable.mean = pstrdup(facts.refinable.mean);
@@ -65,10 +67,16 @@ void remember(const query::Leaf *leaf, const Facts &facts, const StringInfoData 
     bool first = is_first_of(estate);
     if (context == nullptr)
         context = AllocSetContextCreate(TopMemoryContext, "dp_rdr last release", ALLOCSET_SMALL_SIZES);
+    const LastRelease *before = first ? nullptr : last_release();
+    const int number = before == nullptr ? 1 : before->number + 1;
     last = nullptr; // should the copy fail
-    MemoryContextReset(context);
+    if (number == 1 || number > most_remembered)
+        MemoryContextReset(context);
     MemoryContext old = MemoryContextSwitchTo(context);
     auto *release = static_cast<LastRelease *>(palloc0(sizeof(LastRelease)));
+    if (number > 1 && number <= most_remembered)
+        release->before = before;
+    release->number = release->before == nullptr ? 1 : number;
     release->turn = border::session_turn();
     release->role = GetUserId();
     release->is_public = is_public(facts.algorithm);

@@ -25,8 +25,10 @@ struct LastRelease {
     Refinable refinable;
     const char *request; // what the keeper was asked
     Size request_size;
-    bool alone;     // its statement made no other
-    bool uncharged; // it was given again
+    bool alone;                // its statement made no other
+    bool uncharged;            // it was given again
+    const LastRelease *before; // of the same statement
+    int number;                // in it
 };
 
 // After the last row, when nothing can fail any more. request: what was asked, if it may be asked again; estate: of the statement

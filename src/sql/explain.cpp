@@ -15,6 +15,7 @@
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
+#include "query/date_style.hpp"
 #include "query/other_words.hpp"
 #include "query/rest.hpp"
 #include "query/rewrite.hpp"
@@ -286,6 +287,7 @@ void explain_leaf(Call *call, const List *earlier, const List *asked_before, con
     release::Terms terms = terms_of_call(call, policy);
     rows::set_mechanism(question, terms.mechanism);
     verdict->units = question->units;
+    verdict->style = query::style_of_dates(leaf->query);
     verdict->spread = rows::is_spread(question);
     verdict->clipped = rows::clipping_text(question, terms.mechanism);
     const catalog::Terms *now = catalog::read_terms(reading, question->settings->view, InvalidOid, InvalidOid);
@@ -343,6 +345,11 @@ static const char *selection_reason(const release::Estimate &estimate) {
 static const char *advice(const Verdict &verdict) {
     if (verdict.used)
         return groups_used_reason;
+    if (verdict.estimate.filtered < 2 && verdict.style != nullptr)
+        return psprintf(
+            "texts are read as dates by DateStyle %s: what is none counts as NULL, and so do now, today and names "
+            "of time zones",
+            verdict.style);
     if (verdict.estimate.filtered < 2)
         return verdict.clipped;
     return psprintf(
@@ -429,7 +436,11 @@ DP_CALL(dp_explain) {
     require(fcinfo, 0, "query");
     const char *text = text_argument(fcinfo, 0);
     query::Request request = {};
-    request.weight = 1;
+    request.has_epsilon = !PG_ARGISNULL(8);
+    if (request.has_epsilon)
+        request.epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(8), "epsilon");
+    require(fcinfo, 9, "weight");
+    request.weight = checked_weight(PG_GETARG_FLOAT8(9), "weight");
     request.wanted = wanted_arguments(fcinfo, 1);
     request.limits = asked_limits(fcinfo, 5);
     double magnitude_given;

@@ -24,6 +24,7 @@ struct Verdict {
     const rows::Units *units; // null: a row is a unit
     bool spread;              // its max_rows_per_group says something
     const char *clipped;      // what of a unit does not count, in words; null: all does
+    const char *style;        // by which DateStyle texts are read as dates; null: none is
 };
 
 // List of Call *. Errors: those of the statement, and of who may not run it.

@@ -75,14 +75,21 @@ static void put_column(ReturnSetInfo *result, const release::LastRelease *last, 
     tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
+// In the order in which they were made: those of GROUPING SETS are a release each.
+// Another role's release is nobody else's business, not even in the same connection.
+static void put_release(ReturnSetInfo *result, const release::LastRelease *last) {
+    check_stack_depth();
+    if (last == nullptr)
+        return;
+    put_release(result, last->before);
+    for (int i = 0; last->role == GetUserId() && i < last->ncolumns; i++)
+        put_column(result, last, last->columns[i]);
+}
+
 DP_CALL(dp_last_release) {
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
-    const release::LastRelease *last = release::last_release();
-    // Another role's release is nobody else's business, not even in the same connection.
-    if (last != nullptr && last->role == GetUserId())
-        for (int i = 0; i < last->ncolumns; i++)
-            put_column(result, last, last->columns[i]);
+    put_release(result, release::last_release());
     return Datum(0);
 }
 

@@ -6,6 +6,7 @@
 #include "border/guard.hpp"
 #include "border/versions.hpp"
 #include "query/date_format.hpp"
+#include "query/date_style.hpp"
 #include "query/total.hpp"
 
 namespace dp::sql {
@@ -803,60 +804,92 @@ DP_FUNCTION(dp_total_text_bool) {
     PG_RETURN_BOOL(value);
 }
 
-// Reads exactly `count` digits, and the character behind them if there is one to be.
-static bool read_digits(const char **c, int count, char behind, int *value) {
-    *value = 0;
-    for (int i = 0; i < count; i++, (*c)++) {
-        if (**c < '0' || **c > '9')
-            return false;
-        *value = *value * 10 + (**c - '0');
-    }
-    if (behind == '\0')
-        return true;
-    return *(*c)++ == behind;
-}
+// ---- dates as texts ------------------------------------------------------------------------------------------------
 
-static bool read_date(const char **c, struct pg_tm *tm) {
-    return read_digits(c, 4, '-', &tm->tm_year) && read_digits(c, 2, '-', &tm->tm_mon) &&
-           read_digits(c, 2, '\0', &tm->tm_mday) && tm->tm_year >= 1 && tm->tm_mon >= 1 && tm->tm_mon <= 12 &&
-           tm->tm_mday >= 1 && tm->tm_mday <= day_tab[isleap(tm->tm_year)][tm->tm_mon - 1];
-}
-
-static bool read_time(const char **c, struct pg_tm *tm, fsec_t *microseconds) {
-    if (!(read_digits(c, 2, ':', &tm->tm_hour) && read_digits(c, 2, ':', &tm->tm_min) &&
-          read_digits(c, 2, '\0', &tm->tm_sec) && tm->tm_hour < 24 && tm->tm_min < 60 && tm->tm_sec < 60))
+static bool style_of(FunctionCallInfo fcinfo, query::DateSettings *style) {
+    char name[16];
+    if (toast_raw_datum_size(PG_GETARG_DATUM(1)) >= sizeof(name) + VARHDRSZ)
         return false;
-    if (**c != '.')
-        return true;
-    int unit = 100000;
-    for ((*c)++; **c >= '0' && **c <= '9' && unit > 0; (*c)++, unit /= 10)
-        *microseconds += unit * (**c - '0');
-    return true;
+    text_to_cstring_buffer(PG_GETARG_TEXT_PP(1), name, sizeof(name));
+    return query::read_date_style(name, style);
+}
+
+// The moment that the argument says, in the order of the style.
+static bool moment_of_text(FunctionCallInfo fcinfo, int *type, struct pg_tm *tm, fsec_t *microseconds) {
+    query::DateSettings style;
+    const char *text = trimmed(fcinfo);
+    return text != nullptr && style_of(fcinfo, &style) && query::read_moment(text, style.order, type, tm, microseconds);
 }
 
 DP_FUNCTION(dp_total_text_date) {
-    const char *c = trimmed(fcinfo);
+    int type;
     struct pg_tm tm = {};
-    if (c == nullptr || !read_date(&c, &tm) || *c != '\0')
+    fsec_t microseconds;
+    if (!moment_of_text(fcinfo, &type, &tm, &microseconds))
         return null(fcinfo);
-    PG_RETURN_DATEADT(date2j(tm.tm_year, tm.tm_mon, tm.tm_mday) - POSTGRES_EPOCH_JDATE);
+    if (type == DTK_EARLY || type == DTK_LATE)
+        PG_RETURN_DATEADT(type == DTK_EARLY ? DATEVAL_NOBEGIN : DATEVAL_NOEND);
+    if (type == DTK_EPOCH)
+        PG_RETURN_DATEADT(UNIX_EPOCH_JDATE - POSTGRES_EPOCH_JDATE);
+    if (!IS_VALID_JULIAN(tm.tm_year, tm.tm_mon, tm.tm_mday))
+        return null(fcinfo);
+    const DateADT date = date2j(tm.tm_year, tm.tm_mon, tm.tm_mday) - POSTGRES_EPOCH_JDATE;
+    return IS_VALID_DATE(date) ? DateADTGetDatum(date) : null(fcinfo);
 }
 
 DP_FUNCTION(dp_total_text_timestamp) {
-    const char *c = trimmed(fcinfo);
+    int type;
+    struct pg_tm tm = {};
+    fsec_t microseconds;
+    Timestamp value;
+    if (!moment_of_text(fcinfo, &type, &tm, &microseconds))
+        return null(fcinfo);
+    if (type == DTK_EARLY || type == DTK_LATE)
+        PG_RETURN_TIMESTAMP(type == DTK_EARLY ? DT_NOBEGIN : DT_NOEND);
+    if (type == DTK_EPOCH)
+        PG_RETURN_TIMESTAMP(SetEpochTimestamp());
+    return tm2timestamp(&tm, microseconds, nullptr, &value) == 0 ? TimestampGetDatum(value) : null(fcinfo);
+}
+
+// date_out and timestamp_out, in a style that is no setting: nothing that can fail happens while the order is another one.
+DP_FUNCTION(dp_total_date_text) {
+    query::DateSettings style;
+    const DateADT date = PG_GETARG_DATEADT(0);
+    char text[MAXDATELEN + 1];
+    struct pg_tm tm = {};
+    if (!style_of(fcinfo, &style))
+        return null(fcinfo);
+    if (DATE_NOT_FINITE(date))
+        EncodeSpecialDate(date, text);
+    else {
+        j2date(date + POSTGRES_EPOCH_JDATE, &tm.tm_year, &tm.tm_mon, &tm.tm_mday);
+        const int own = DateOrder;
+        DateOrder = style.order;
+        EncodeDateOnly(&tm, style.style, text);
+        DateOrder = own;
+    }
+    PG_RETURN_TEXT_P(cstring_to_text(text));
+}
+
+DP_FUNCTION(dp_total_timestamp_text) {
+    query::DateSettings style;
+    const Timestamp moment = PG_GETARG_TIMESTAMP(0);
+    char text[MAXDATELEN + 1];
     struct pg_tm tm = {};
     fsec_t microseconds = 0;
-    Timestamp value;
-    if (c == nullptr || !read_date(&c, &tm))
+    if (!style_of(fcinfo, &style))
         return null(fcinfo);
-    if (*c == ' ' || *c == 'T') {
-        c++;
-        if (!read_time(&c, &tm, &microseconds))
-            return null(fcinfo);
+    if (TIMESTAMP_NOT_FINITE(moment))
+        EncodeSpecialTimestamp(moment, text);
+    else if (timestamp2tm(moment, nullptr, &tm, &microseconds, nullptr, nullptr) != 0)
+        return null(fcinfo);
+    else {
+        const int own = DateOrder;
+        DateOrder = style.order;
+        EncodeDateTime(&tm, microseconds, false, 0, nullptr, style.style, text);
+        DateOrder = own;
     }
-    if (*c != '\0' || tm2timestamp(&tm, microseconds, nullptr, &value) != 0)
-        return null(fcinfo);
-    PG_RETURN_TIMESTAMP(value);
+    PG_RETURN_TEXT_P(cstring_to_text(text));
 }
 
 // ---- the list ------------------------------------------------------------------------------------------------------
