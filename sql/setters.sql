@@ -182,6 +182,35 @@ END $$;
 SELECT dp_grant('pupil_dp', 'regress_clerk', tau => 0.5) \g (tuples_only=on)
 SELECT format('GRANT CONNECT ON DATABASE %I TO PUBLIC', current_database()) \gexec
 
+-- ---------------------------------------------------------------------------------------------------------------------
+-- What was declared is taken back; columns that name one person have no groups
+-- ---------------------------------------------------------------------------------------------------------------------
+
+SET ROLE regress_controller;
+CREATE TABLE class (id integer PRIMARY KEY, room text UNIQUE, level integer, year date);
+CREATE TABLE marks (pupil integer NOT NULL, class integer REFERENCES class, mark integer);
+INSERT INTO class SELECT i, 'r' || i, i % 3, '2020-01-01' FROM generate_series(1, 9) i;
+SELECT dp_protect('marks', 'marks_dp', unit => 'pupil', max_rows => 5), dp_protect('class', 'class_dp');
+SELECT dp_set_groups('marks', 'pupil', '{1,2}');
+SELECT dp_set_groups('class', 'id', '{1,2}');
+SELECT dp_set_groups('class', 'room', '{r1,r2}');
+SELECT dp_set_groups('marks', 'class', '{1,2}'), dp_set_bounds('marks', 'mark', 1, 6), dp_set_groups('class', 'level', '{0,1,2}'), dp_set_bounds('class', 'year', '2000-01-01', '2030-01-01');
+SELECT item, name, value FROM dp_settings('marks') WHERE item IN ('bounds', 'groups') UNION ALL SELECT item, name, value FROM dp_settings('class') WHERE item IN ('bounds', 'groups');
+SELECT dp_unset_groups('marks', 'class'), dp_unset_bounds('marks', 'mark');
+SELECT dp_unset_groups('marks', 'class');
+SELECT dp_unset_bounds('marks', 'mark');
+SELECT dp_unset_bounds('marks', NULL);
+ALTER TABLE class RENAME year TO founded;
+SELECT dp_unset_bounds('class_dp', 'year'), dp_unset_groups('class_dp', 'level');
+SELECT item, name, value FROM dp_settings('marks') WHERE item IN ('bounds', 'groups') UNION ALL SELECT item, name, value FROM dp_settings('class') WHERE item IN ('bounds', 'groups');
+SET ROLE regress_clerk;
+SELECT dp_unset_groups('class', 'level');
+SELECT dp_unset_bounds('marks_dp', 'mark');
+SET ROLE regress_controller;
+SELECT dp_unprotect('marks_dp'), dp_unprotect('class_dp');
+DROP TABLE marks, class;
+RESET ROLE;
+
 SELECT dp_unprotect('"Closed".pupil_dp'), dp_unprotect('pupil_dp');
 DROP TABLE pupil;
 DROP SCHEMA "Closed";

@@ -1320,6 +1320,14 @@ CREATE FUNCTION dp_set_groups(relation regclass, column_name text, groups text[]
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_groups';
 COMMENT ON FUNCTION dp_set_groups(regclass, text, text[]) IS 'declares the public group keys of a column';
 
+CREATE FUNCTION dp_unset_bounds(relation regclass, column_name text)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_unset_bounds';
+COMMENT ON FUNCTION dp_unset_bounds(regclass, text) IS 'takes the public bounds of a column back';
+
+CREATE FUNCTION dp_unset_groups(relation regclass, column_name text)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_unset_groups';
+COMMENT ON FUNCTION dp_unset_groups(regclass, text) IS 'takes the public group keys of a column back';
+
 -- NULL keeps what is set; 'Infinity' takes a total or a lifetime away, '{}' the profile, '' the period.
 CREATE FUNCTION dp_set_odometer(relation regclass, bound text = NULL, epsilon_total numeric = NULL,
                                 delta_total numeric = NULL, delta_conversion numeric = NULL, cap text = NULL,

@@ -100,6 +100,17 @@ static int first_location(const List *clauses, List *targets) {
     return exprLocation(get_sortgroupclause_expr(linitial_node(SortGroupClause, clauses), targets));
 }
 
+// Of a public table the rows are no secret, and the remedy is another one.
+static bool reads_public_alone(const Query *query) {
+    ListCell *cell;
+    foreach (cell, query->rtable) {
+        const auto *entry = lfirst_node(RangeTblEntry, cell);
+        if (entry->rtekind != RTE_JOIN && (entry->rtekind != RTE_RELATION || !catalog::is_public_table(entry->relid)))
+            return false;
+    }
+    return true;
+}
+
 // A level below the aggregation may project, rename, filter, and sort in vain.
 static void check_projection(const Query *query, ParseState *source) {
     if (query->setOperations != nullptr)
@@ -108,7 +119,8 @@ static void check_projection(const Query *query, ParseState *source) {
     if (query->hasWindowFuncs)
         refuse_window(query, source);
     if (query->distinctClause != NIL)
-        refuse_part("DISTINCT below an aggregation", distinct_remedy, source,
+        refuse_part("DISTINCT below an aggregation",
+                    reads_public_alone(query) ? public_distinct_remedy : distinct_remedy, source,
                     first_location(query->distinctClause, query->targetList));
     if (query->limitCount != nullptr || query->limitOffset != nullptr)
         refuse_part("LIMIT or OFFSET below an aggregation", "Filter with WHERE, or aggregate first and cut the answer.",

@@ -360,7 +360,10 @@ static const char *way_text(const Linked &of) {
         collations != nullptr          ? collations
         : columns != nullptr && tested ? psprintf("Add %s to the conditions of the sub-SELECT.%s", columns, same_people)
         : columns != nullptr && nullable ? psprintf("Write into the ON of that outer join: %s.", columns)
-        : columns != nullptr             ? psprintf("Add %s to the conditions of the join.%s", columns, same_people)
+        : same ? psprintf("Add %s to the conditions of the join, with the two aliases for the view's name.%s", columns,
+                          same_people)
+        : columns != nullptr
+            ? psprintf("Add %s to the conditions of the join, by their aliases if they have any.", columns)
         : way != nullptr ? psprintf("Join a restricted view of %s as well, by the columns that lead to it.", way)
                          : "Ask each by itself, and join the answers.";
     if (other == nullptr)

@@ -10,15 +10,15 @@ constexpr char plain_remedy[] =
 constexpr char percentile_remedy[] = "Ask for percentiles one by one: percentile_cont(0.25) WITHIN GROUP (ORDER BY x), "
                                      "percentile_cont(0.75) WITHIN GROUP (ORDER BY x), of numbers.";
 const char quantile_remedy[] =
-    "min, max and percentile_disc take numbers, dates and timestamps that have bounds; otherwise count over ranges: "
-    "count(*) FILTER (WHERE x < 'm').";
+    "min, max and percentile_disc take numbers, dates and timestamps that have "
+    "bounds; otherwise count over ranges: count(*) FILTER (WHERE x < HIGH).";
 constexpr char list_remedy[] = "Values of rows are private: ask for SELECT x, count(*) ... GROUP BY x.";
 constexpr char condition_remedy[] = "Count the rows: count(*) FILTER (WHERE x).";
 const char interval_remedy[] =
     "Of intervals those are aggregated that are differences of timestamps: avg(ended - started), which have no months. "
     "Others, and all of them in dp_risk and the like, are asked in seconds: avg(least(greatest(extract(epoch FROM x), "
-    "0), 86400)), "
-    "or counted over ranges: count(*) FILTER (WHERE x > interval '3 days').";
+    "LOW), HIGH)), "
+    "or counted over ranges: count(*) FILTER (WHERE x > LOW).";
 
 constexpr char pairs_remedy[] =
     "Of two columns covar_pop, covar_samp, corr, regr_slope, regr_intercept and regr_r2 are answered. The others are "
@@ -56,7 +56,7 @@ static const Remedy aggregate_remedies[] = {
     {"regr_syy", pairs_remedy},
 };
 
-constexpr char power_remedy[] = "Compare the column itself with a computed constant: x > 10 * 10.";
+constexpr char power_remedy[] = "Compare the column itself with a computed constant: x > LOW * LOW.";
 constexpr char json_remedy[] =
     "Ask the controller for a column of type jsonb: stored texts of type json are parsed anew "
     "for every row.";

@@ -21,7 +21,10 @@ inline constexpr char sets_remedy[] = "Add up the cells of a plain GROUP BY: SEL
                                       "count(*) AS n FROM ... GROUP BY x, y) c "
                                       "GROUP BY CUBE (x, y).";
 inline constexpr char distinct_remedy[] =
-    "Count groups that are large enough: SELECT count(*) FROM (SELECT x FROM ... GROUP BY x HAVING count(*) > 100) g.";
+    "Count values by count(DISTINCT x); or groups that are large enough: SELECT count(*) FROM (SELECT x FROM ... "
+    "GROUP BY x HAVING count(*) > SIZE) g.";
+inline constexpr char public_distinct_remedy[] =
+    "Join the public table itself, by a key of it: all values of its columns are shown as groups.";
 inline constexpr char other_distinct_remedy[] = "Leave it out. Different values are counted by count(DISTINCT x); "
                                                 "GROUP BY x lists those that many rows have, to be "
                                                 "added up: SELECT sum(x) FROM (SELECT x FROM ... GROUP BY x) g.";

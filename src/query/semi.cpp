@@ -94,7 +94,11 @@ static void check_form(const Query *query, const Reading *reading, const Found &
     refuse_if(query->hasSubLinks, "a sub-SELECT", "Join what it reads, or ask in two conditions.", reading, found);
     refuse_if(query->distinctClause != NIL, "DISTINCT", "Leave it out: one row is as good as two.", reading, found);
     refuse_if(query->limitCount != nullptr || query->limitOffset != nullptr, "LIMIT or OFFSET",
-              "Leave it out: one row is as good as two.", reading, found);
+              found.link->subLinkType == EXISTS_SUBLINK
+                  ? "Leave it out: one row is as good as two."
+                  : "Without it more rows would match: ask for those values first, and write them as constants: x IN "
+                    "(FIRST, SECOND).",
+              reading, found);
     refuse_if(query->rowMarks != NIL, "FOR UPDATE or FOR SHARE", "Leave it out.", reading, found);
 }
 

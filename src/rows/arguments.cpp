@@ -232,12 +232,6 @@ const char *argument_text(const Question *question, int aggregate) {
 
 // ---- bounds --------------------------------------------------------------------------------------------------------
 
-static const char *example_of_bounds(Oid relation, AttrNumber column) {
-    const Oid type = getBaseType(get_atttype(relation, query::attno_of(column)));
-    return type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID ? "'2000-01-01'), '2050-01-01'"
-                                                                             : "0), 1000";
-}
-
 static const privacy::Bounds *bounds_of_column(const catalog::Reading &reading, const Question *question,
                                                AttrNumber column) {
     Oid relation = relation_of(question, column);
@@ -249,13 +243,15 @@ static const privacy::Bounds *bounds_of_column(const catalog::Reading &reading, 
                         errmsg("column %s of public table %s has no bounds", quote_identifier(name), table),
                         errdetail("Its values are its bounds: there is none, or one that is no bound (NaN, infinite, "
                                   "from 1e250 on)."),
-                        errhint("Use an expression that has: least(greatest(%s, %s), for instance.",
-                                quote_identifier(name), example_of_bounds(relation, column))));
+                        errhint("Bound it: WHERE %s BETWEEN LOW AND HIGH, or least(greatest(%s, LOW), HIGH).",
+                                quote_identifier(name), quote_identifier(name))));
     if (bounds == nullptr)
         ereport(ERROR,
                 (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                  errmsg("column %s of %s has no declared bounds", quote_identifier(name), table),
-                 errhint("The controller declares them with dp_set_bounds('%s', '%s', lower, upper).", table, name)));
+                 errhint("Bound it: WHERE %s BETWEEN LOW AND HIGH, or least(greatest(%s, LOW), HIGH). Or ask the "
+                         "controller for dp_set_bounds('%s', '%s', LOW, HIGH).",
+                         quote_identifier(name), quote_identifier(name), table, name)));
     return bounds;
 }
 
@@ -263,10 +259,10 @@ void refuse_unbounded(const Question *question, const char *text) {
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                     errmsg("no bounds of %s follow from what is declared of the columns of %s", text,
                            question->settings->relation_name),
-                    errhint("Wrap it: least(greatest(%s, 0), 1000), where NULL counts as 0 unless WHERE leaves it out. "
-                            "Or ask the controller "
-                            "for bounds of the columns in it: dp_set_bounds('%s', column, lower, upper).",
-                            text, question->settings->relation_name)));
+                    errhint("Bound it: WHERE %s BETWEEN LOW AND HIGH, or least(greatest(%s, LOW), HIGH), where NULL "
+                            "counts as LOW. Or ask the controller for bounds of the columns in it: "
+                            "dp_set_bounds('%s', COLUMN_NAME, LOW, HIGH).",
+                            text, text, question->settings->relation_name)));
     pg_unreachable();
 }
 

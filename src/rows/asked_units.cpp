@@ -96,6 +96,22 @@ static bool are_unit(const Question *question, const List *columns) {
     return false;
 }
 
+const char *ask_for_groups(const Question *question, AttrNumber column) {
+    const AttrNumber attno = query::attno_of(column);
+    for (int i = 0; i < question->nsources; i++) {
+        const Source &source = question->sources[i];
+        const catalog::UnitPath *path = source.settings == nullptr ? nullptr : source.settings->unit;
+        if (source.source->varno == query::varno_of(column) && path != nullptr && path->ncolumns == 1 &&
+            path->columns[0] == attno)
+            return nullptr;
+    }
+    const Oid relation = relation_of(question, column);
+    if (catalog::covers_key(relation, 1, &attno))
+        return nullptr;
+    return psprintf("dp_set_groups('%s', '%s', GROUPS), where GROUPS is an array of all that may be asked for",
+                    catalog::qualified_name(relation), column_name(question, column));
+}
+
 void check_asked_units(const Question *question) {
     ListCell *cell;
     foreach (cell, question->leaf->counted)

@@ -11,6 +11,9 @@ namespace dp::rows {
 void check_asked_limits(const Question *question);
 void check_asked_units(const Question *question);
 
+// What to ask the controller for, so that the column has groups; null: each of them would be of one person.
+const char *ask_for_groups(const Question *question, AttrNumber column);
+
 // How rows find their units, as dp_protect() takes it: the columns, and what each step refers to.
 const char *unit_text(const catalog::UnitPath *path);
 // The sources, as the query names them.

@@ -1,3 +1,4 @@
+#include "rows/asked_units.hpp"
 #include "rows/quantiles.hpp"
 
 #include <cmath>
@@ -63,11 +64,11 @@ const int64 *resolve_fractions(const query::Leaf *leaf, ParamListInfo parameters
 }
 
 static const char *groups_remedy(const Question *question) {
-    if (question->undeclared == InvalidAttrNumber)
+    const char *call =
+        question->undeclared == InvalidAttrNumber ? nullptr : ask_for_groups(question, question->undeclared);
+    if (call == nullptr)
         return "Group by columns whose groups are declared, or by expressions whose groups follow from that.";
-    return psprintf("Ask the controller for dp_set_groups('%s', '%s', '{...}').",
-                    catalog::qualified_name(relation_of(question, question->undeclared)),
-                    column_name(question, question->undeclared));
+    return psprintf("Ask the controller for %s.", call);
 }
 
 void check_quantiles(const Question *question) {

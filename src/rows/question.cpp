@@ -477,7 +477,7 @@ static uint64 sum_sensitivity_of(const Question *question, int j) {
                         errmsg("the sum of %s over %d rows of a person may be too large",
                                argument_text(question, (*question->measures)[j].calls.front()), max_rows),
                         errdetail("Its bounds times max_rows are more than 2^50."),
-                        errhint("Sum a smaller range, such as least(greatest(x, 0), 1000000), or ask with a smaller "
+                        errhint("Sum a smaller range, such as least(greatest(x, LOW), HIGH), or ask with a smaller "
                                 "max_rows.")));
     return privacy::sum_sensitivity(max_rows, of_row);
 }
@@ -797,11 +797,13 @@ static const char *groups_remedy(const Question *question) {
                     : "The groups of this expression do not follow from what is declared of its columns: declare their "
                       "bounds or groups, add a generated column with declared groups, or pass delta => 1e-6, for "
                       "instance.";
-    return psprintf(asks ? "Ask the controller for dp_set_groups('%s', '%s', '{...}'), or for a delta above 0 in "
-                           "dp_grant()."
-                         : "Declare them with dp_set_groups('%s', '%s', '{...}'), or pass delta => 1e-6, for instance.",
-                    catalog::qualified_name(relation_of(question, question->undeclared)),
-                    column_name(question, question->undeclared));
+    const char *call = ask_for_groups(question, question->undeclared);
+    if (call == nullptr)
+        return psprintf("Each group of %s would be of one person: group by what many people share.",
+                        quote_identifier(column_name(question, question->undeclared)));
+    return psprintf(asks ? "Ask the controller for %s; or for a delta above 0 in dp_grant()."
+                         : "Declare them with %s; or pass a delta above 0.",
+                    call);
 }
 
 void check_delta(const Question *question, privacy::Mechanism mechanism, privacy::Delta delta) {

@@ -3,6 +3,7 @@
 #include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "catalog/access.hpp"
+#include "catalog/domain.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/ledger.hpp"
 #include "query/shape.hpp"
@@ -296,6 +297,25 @@ DP_CALL(dp_set_bounds_text) {
     PG_RETURN_VOID();
 }
 
+// Groups of a column that names one person or one row each would publish identifiers, and be of one person.
+static void refuse_identifier(Oid relation, const char *column, AttrNumber attno) {
+    catalog::Reading reading = catalog::Reading::open();
+    StringInfoData versions;
+    initStringInfo(&versions);
+    const catalog::UnitPath *path = catalog::read_unit_path(reading, relation, &versions);
+    reading.close();
+    LockRelationOid(relation, AccessShareLock);
+    const bool leads = path != nullptr && path->ncolumns == 1 && path->columns[0] == attno;
+    if (!leads && !catalog::covers_key(relation, 1, &attno))
+        return;
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg(leads ? "column %s of %s leads to the people whose rows they are, and cannot have groups"
+                                 : "column %s of %s is unique, and cannot have groups",
+                           quote_identifier(column), catalog::qualified_name(relation)),
+                    errdetail("Each group would be of one person, and declared ones are public."),
+                    errhint("Declare the groups of a column whose values many people share.")));
+}
+
 DP_CALL(dp_set_groups) {
     const char *const names[] = {"relation", "column_name", "groups"};
     for (int i = 0; i < 3; i++)
@@ -306,6 +326,7 @@ DP_CALL(dp_set_groups) {
     Oid type, collation;
     int32 typmod;
     get_atttypetypmodcoll(relation, checked_column(relation, column), &type, &typmod, &collation);
+    refuse_identifier(relation, column, get_attnum(relation, column));
     if (ArrayGetNItems(ARR_NDIM(groups), ARR_DIMS(groups)) == 0)
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("the groups of column \"%s\" are empty", column),
@@ -320,6 +341,37 @@ DP_CALL(dp_set_groups) {
               "ON CONFLICT (relation, column_name) DO UPDATE SET groups = excluded.groups",
               3, types, values);
     visit.leave();
+    PG_RETURN_VOID();
+}
+
+// Also of a column that was dropped or renamed since.
+static void unset(FunctionCallInfo fcinfo, const char *sql, const char *what) {
+    require(fcinfo, 0, "relation");
+    require(fcinfo, 1, "column_name");
+    const Oid relation = protected_relation(PG_GETARG_OID(0));
+    const char *column = text_argument(fcinfo, 1);
+    Oid types[2] = {OIDOID, TEXTOID};
+    Datum values[2] = {ObjectIdGetDatum(relation), CStringGetTextDatum(column)};
+    Visit visit = Visit::write();
+    lock_declarations(visit, relation);
+    const uint64 n = visit.run(sql, 2, types, values);
+    visit.leave();
+    const char *name = catalog::qualified_name(relation);
+    if (n == 0)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("column %s of %s has no declared %s", quote_identifier(column), name, what),
+                        errhint("dp_settings('%s') shows what is declared.", name)));
+}
+
+DP_CALL(dp_unset_bounds) {
+    unset(fcinfo, "DELETE FROM dp_rdr.column_bounds WHERE relation::oid = $1 AND column_name = $2 RETURNING 1",
+          "bounds");
+    PG_RETURN_VOID();
+}
+
+DP_CALL(dp_unset_groups) {
+    unset(fcinfo, "DELETE FROM dp_rdr.column_groups WHERE relation::oid = $1 AND column_name = $2 RETURNING 1",
+          "groups");
     PG_RETURN_VOID();
 }
 
