@@ -20,6 +20,10 @@ INSERT INTO trip VALUES
     (241, 'infinity', '-infinity', 'infinity', 'infinity', '', NULL, '[1, 2]', NULL),
     (242, '-infinity', '4714-11-24 BC', '294276-12-31', '-infinity', '------------', repeat('-', 2000000), '{"age": 1e131071, "zip": [1], "tags": {}, "vip": null}', '2147483647 months'),
     (243, '0044-03-15 BC', NULL, '0044-03-15 BC', NULL, NULL, '', jsonb_build_object('age', repeat('9', 3000000)), '-1 hour');
+ALTER TABLE trip ADD clock time;
+UPDATE trip SET clock = began::time WHERE isfinite(began);
+CREATE TABLE trip_copy AS SELECT * FROM trip;
+GRANT SELECT ON trip_copy TO regress_functions;
 SELECT dp_protect('trip', 'trip_dp');
 SELECT dp_set_bounds('trip', 'born', '1950-01-01', '2013-12-31'), dp_set_bounds('trip', 'began', '2025-01-01', '2025-03-31 23:59:59'),
        dp_set_bounds('trip', 'ended', '2025-01-01', '2025-03-31 23:59:59'), dp_set_groups('trip', 'code', '{AB-1-x,C-2-x,C-9-x}'), dp_set_odometer('trip', 'none', NULL);
@@ -125,6 +129,17 @@ SELECT count(*) FROM trip_dp WHERE concat_ws('-', VARIADIC ARRAY[code, 'x']) = '
 SELECT count(*) FROM trip_dp WHERE doc #>> '{tags,0}' = 'a';
 SELECT corr(length(code), id) FROM trip_dp;
 \set VERBOSITY terse
+SELECT count(*) FROM trip_dp WHERE width_bucket(id, ARRAY[10, NULL]) = 1;
+SELECT count(*) FROM trip_dp WHERE width_bucket(id, ARRAY[10, id]) = 1;
+SELECT count(*) FROM trip_dp WHERE width_bucket(code, ARRAY['a']) = 1;
+SELECT count(*) FROM trip_dp WHERE date_trunc('day', at, 'nowhere') > now();
+SELECT count(*) FROM trip_dp WHERE extract(timezone FROM clock) = 1;
+-- Remainders, fields of times, midnights of a zone, places among ends; LIMIT and OFFSET that cut nothing.
+SELECT condition, round(n, -1) = round(m, -1) OR abs(n - m) < 5 AS same FROM (VALUES ('mod(id, 7) = 3'), ('mod(id::numeric, 7) = 3'), ('extract(hour FROM clock) = 11'), ('date_part(''minute'', clock) > 30'),
+    ('date_trunc(''day'', at, ''Asia/Tokyo'') > ''2025-08-01 00:00+09'''), ('width_bucket(id, ARRAY[60, 120, 180]) = 2'), ('width_bucket(born, ''{1990-01-01}''::date[]) = 0')) v (condition),
+    LATERAL (SELECT * FROM dp_query('SELECT count(*) FROM (SELECT * FROM trip_dp LIMIT ALL OFFSET 0) t WHERE ' || condition) AS (n bigint)) a,
+    LATERAL (SELECT (xpath('/row/m/text()', query_to_xml('SELECT count(*) AS m FROM trip_copy WHERE ' || condition, true, true, '')))[1]::text::bigint AS m) b;
+SELECT count(*) FROM (SELECT * FROM trip_dp OFFSET 1) t;
 -- Names of months are English, whatever lc_time is.
 SET lc_time = 'C';
 SELECT to_char(born, 'Month') AS month, count(*) > 0 AS shown FROM trip_dp WHERE to_char(born, 'Month') LIKE 'Ma%' GROUP BY 1 ORDER BY 1;
@@ -132,5 +147,6 @@ RESET lc_time;
 SELECT k FROM (SELECT to_char(born, 'FMMonth') AS k, count(*) AS n FROM trip_dp WHERE extract(month FROM born) = 3 GROUP BY 1) g WHERE n > 5;
 RESET ROLE;
 SET client_min_messages = warning;
+DROP TABLE trip_copy;
 DROP TABLE trip, summed CASCADE;
 DROP FUNCTION value_of;

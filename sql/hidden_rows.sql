@@ -73,6 +73,7 @@ INSERT INTO hides VALUES -- columns are compared with values of hidden rows
     ('dp_set_people', 'value', 'dp_set_people(''hidden'', 8000)'), ('dp_set_total', 'value', 'dp_set_total(''hidden'', ''age'', 1)'), ('dp_set_contribution', 'value', 'dp_set_contribution(''hidden'', 1)'),
     ('dp_join_domains', 'value', 'dp_join_domains(''hidden'', ''empty'')'),
     ('dp_set_public', 'value', 'dp_set_public(''empty'', ''hidden'')'), ('dp_unset_public', 'value', 'dp_unset_public(''empty'', ''hidden'')'),
+    ('dp_unset_bounds', 'value', 'dp_unset_bounds(''hidden'', ''room'')'), ('dp_unset_groups', 'value', 'dp_unset_groups(''hidden'', ''age'')'),
     ('dp_set_bounds', 'value', 'dp_set_bounds(''hidden'', ''age'', 0, 1)'), ('dp_set_groups', 'value', 'dp_set_groups(''hidden'', ''age'', NULL)'),
     ('dp_set_odometer', 'value', 'dp_set_odometer(''hidden'')'), ('dp_grant', 'value', 'dp_grant(''hidden_dp'', ''hidden_nobody'', tau => 0.9)'),
     ('dp_revoke', 'value', 'dp_revoke(''hidden_dp'', ''hidden_ann'')'), ('dp_resume', 'value', 'dp_resume(''hidden_dp'', ''hidden_ann'')'),

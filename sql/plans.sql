@@ -49,7 +49,7 @@ FROM generate_series(1, 40) i LIMIT 1;
 
 SELECT attempt('SELECT t.city FROM (SELECT city, count(*) AS n FROM plate_dp GROUP BY city) t JOIN plate_dp p USING (city)');
 SELECT attempt('SELECT count(*) FROM plate_dp UNION ALL SELECT size FROM plate_dp');
-SELECT attempt('SELECT count(*), (SELECT max(x.s) FROM (SELECT size AS s FROM plate_dp OFFSET 0) x) FROM plate_dp');
+SELECT attempt('SELECT count(*), (SELECT max(x.s) FROM (SELECT size AS s FROM plate_dp OFFSET 1) x) FROM plate_dp');
 SELECT attempt('WITH kept AS MATERIALIZED (SELECT size FROM plate_dp) SELECT count(*) FROM plate_dp WHERE EXISTS (SELECT FROM kept)');
 SELECT attempt('CREATE TEMP TABLE copy AS SELECT n, size FROM (SELECT count(*) AS n FROM plate_dp) t, plate_dp');
 SELECT attempt('WITH unread AS (SELECT size FROM plate_dp) SELECT count(*) FROM plate_dp');

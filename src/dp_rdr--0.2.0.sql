@@ -922,6 +922,16 @@ CREATE FUNCTION dp_rdr.date(timestamp with time zone) RETURNS date LANGUAGE C ST
 COMMENT ON FUNCTION dp_rdr.date(timestamp with time zone) IS 'date(timestamp with time zone), NULL instead of an error';
 CREATE FUNCTION dp_rdr.date_trunc(text, timestamp) RETURNS timestamp LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamp_trunc';
 COMMENT ON FUNCTION dp_rdr.date_trunc(text, timestamp) IS 'date_trunc(text, timestamp), NULL instead of an error';
+CREATE FUNCTION dp_rdr.mod(smallint, smallint) RETURNS smallint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int2mod';
+COMMENT ON FUNCTION dp_rdr.mod(smallint, smallint) IS 'mod(smallint, smallint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.mod(integer, integer) RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int4mod';
+COMMENT ON FUNCTION dp_rdr.mod(integer, integer) IS 'mod(integer, integer), NULL instead of an error';
+CREATE FUNCTION dp_rdr.mod(bigint, bigint) RETURNS bigint LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_int8mod';
+COMMENT ON FUNCTION dp_rdr.mod(bigint, bigint) IS 'mod(bigint, bigint), NULL instead of an error';
+CREATE FUNCTION dp_rdr.mod(numeric, numeric) RETURNS numeric LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_numeric_mod';
+COMMENT ON FUNCTION dp_rdr.mod(numeric, numeric) IS 'mod(numeric, numeric), NULL instead of an error';
+CREATE FUNCTION dp_rdr.date_trunc(text, timestamp with time zone, text) RETURNS timestamp with time zone LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamptz_trunc_zone';
+COMMENT ON FUNCTION dp_rdr.date_trunc(text, timestamp with time zone, text) IS 'date_trunc(text, timestamp with time zone, text), NULL instead of an error';
 CREATE FUNCTION dp_rdr.date_trunc(text, timestamp with time zone) RETURNS timestamp with time zone LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamptz_trunc';
 COMMENT ON FUNCTION dp_rdr.date_trunc(text, timestamp with time zone) IS 'date_trunc(text, timestamp with time zone), NULL instead of an error';
 CREATE FUNCTION dp_rdr.timezone(text, timestamp) RETURNS timestamp with time zone LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_timestamp_zone';
@@ -1775,6 +1785,8 @@ GRANT EXECUTE ON FUNCTION
     dp_rdr.timestamptz(date), dp_rdr.timestamptz(timestamp), dp_rdr.timestamp(timestamp with time zone),
     dp_rdr.date(timestamp with time zone), dp_rdr.date_trunc(text, timestamp),
     dp_rdr.date_trunc(text, timestamp with time zone), dp_rdr.timezone(text, timestamp),
+    dp_rdr.date_trunc(text, timestamp with time zone, text), dp_rdr.mod(smallint, smallint), dp_rdr.mod(integer, integer),
+    dp_rdr.mod(bigint, bigint), dp_rdr.mod(numeric, numeric),
     dp_rdr.timezone(text, timestamp with time zone), dp_rdr.extract(text, timestamp with time zone),
     dp_rdr.date_part(text, timestamp with time zone), dp_rdr.textcat(text, text), dp_rdr.int2(text),
     dp_rdr.int4(text), dp_rdr.int8(text), dp_rdr.float4(text), dp_rdr.float8(text), dp_rdr.numeric(text),

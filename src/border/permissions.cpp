@@ -127,10 +127,15 @@ static bool is_granted(const Info &info) {
            ((missing & ACL_UPDATE) == 0 || may_use(info, role, info.updatedCols, ACL_UPDATE));
 }
 
-void check_permission(const Query *query, const RangeTblEntry *entry) {
+bool is_permitted(const Query *query, const RangeTblEntry *entry) {
     const Info *info = info_of(query, entry);
-    if (info != nullptr && info->requiredPerms != 0 && !is_granted(*info))
-        aclcheck_error(ACLCHECK_NO_PRIV, get_relkind_objtype(get_rel_relkind(info->relid)), get_rel_name(info->relid));
+    return info == nullptr || info->requiredPerms == 0 || is_granted(*info);
+}
+
+void check_permission(const Query *query, const RangeTblEntry *entry) {
+    if (!is_permitted(query, entry))
+        aclcheck_error(ACLCHECK_NO_PRIV, get_relkind_objtype(get_rel_relkind(entry->relid)),
+                       get_rel_name(entry->relid));
 }
 
 void check_permissions(const Query *query) {

@@ -25,6 +25,8 @@ bool reads_only(const PlannedStmt *plan, const List *relations);
 // For an entry that is no relation any more.
 void forget_permission(RangeTblEntry *entry);
 
+// Whether the current user may do with the entry what the query wants of it.
+bool is_permitted(const Query *query, const RangeTblEntry *entry);
 // Checks what the executor would of one level, and of one entry of it: its error 42501 if they fail. By the privileges alone, not by
 // ExecutorCheckPerms_hook, which expects a statement that runs; that is called where the caller's own statement starts.
 void check_permissions(const Query *query);

@@ -79,8 +79,7 @@ static bool is_short(const Const *value) {
 }
 
 static bool accepts(const TotalFunction *entry, int argument, Node *node) {
-    return !entry->wants_constant(argument) || entry->accepts == nullptr || !IsA(node, Const) ||
-           castNode(Const, node)->constisnull || entry->accepts(castNode(Const, node));
+    return !entry->wants_constant(argument) || !IsA(node, Const) || entry->permits(argument, castNode(Const, node));
 }
 
 // Values of a fixed size, and short literals. The value of a parameter, and what another function makes, may be of any length.

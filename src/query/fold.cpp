@@ -100,6 +100,20 @@ static int first_location(const List *clauses, List *targets) {
     return exprLocation(get_sortgroupclause_expr(linitial_node(SortGroupClause, clauses), targets));
 }
 
+// NULL, or 0 as the parser leaves it: an integer that is made a bigint.
+static bool leaves_all(Node *count, bool zero) {
+    if (count != nullptr && IsA(count, FuncExpr) && castNode(FuncExpr, count)->funcid == F_INT8_INT4)
+        count = static_cast<Node *>(linitial(castNode(FuncExpr, count)->args));
+    if (count == nullptr || !IsA(count, Const))
+        return count == nullptr;
+    const auto *value = castNode(Const, count);
+    return value->constisnull || (zero && value->consttype == INT4OID && DatumGetInt32(value->constvalue) == 0);
+}
+
+bool is_cut(const Query *query) {
+    return !leaves_all(query->limitCount, false) || !leaves_all(query->limitOffset, true);
+}
+
 // Of a public table the rows are no secret, and the remedy is another one.
 static bool reads_public_alone(const Query *query) {
     ListCell *cell;
@@ -122,7 +136,7 @@ static void check_projection(const Query *query, ParseState *source) {
         refuse_part("DISTINCT below an aggregation",
                     reads_public_alone(query) ? public_distinct_remedy : distinct_remedy, source,
                     first_location(query->distinctClause, query->targetList));
-    if (query->limitCount != nullptr || query->limitOffset != nullptr)
+    if (is_cut(query))
         refuse_part("LIMIT or OFFSET below an aggregation", "Filter with WHERE, or aggregate first and cut the answer.",
                     source, exprLocation(query->limitCount != nullptr ? query->limitCount : query->limitOffset));
     if (query->hasTargetSRFs)

@@ -6,6 +6,9 @@
 
 namespace dp::query {
 
+// Whether LIMIT or OFFSET leaves rows out: LIMIT ALL and OFFSET 0 do not, which people write to keep a sub-SELECT by itself.
+bool is_cut(const Query *query);
+
 // A query level and the levels around it, in which references to CTEs are looked up.
 struct Level {
     Query *query;

@@ -4,6 +4,7 @@
 #include "border/versions.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
+#include "query/fold.hpp"
 #include "query/joint.hpp"
 #include "query/limits.hpp"
 #include "query/remedy.hpp"
@@ -212,7 +213,7 @@ void check_per_unit(const Query *below, ParseState *source) {
         refuse_part("GROUPING SETS, ROLLUP or CUBE", sets_remedy, source, -1);
     if (below->distinctClause != NIL)
         refuse_part("DISTINCT", "Leave it out: there is one row for each person.", source, -1);
-    if (below->limitCount != nullptr || below->limitOffset != nullptr)
+    if (is_cut(below))
         refuse_part("LIMIT or OFFSET", "Filter by HAVING.", source, -1);
     if (below->rowMarks != NIL)
         refuse_part("FOR UPDATE or FOR SHARE", "Leave it out.", source, -1);

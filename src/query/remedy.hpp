@@ -14,6 +14,9 @@ extern const char interval_remedy[];
 // For a function that may not be applied to columns.
 const char *function_remedy(Oid function);
 
+// In one line: many clients show neither DETAIL nor HINT.
+inline constexpr char private_rows[] =
+    "rows of a restricted view are private: ask count(*), sum(x), avg(x) ..., or dp_about('view')";
 inline constexpr char rows_remedy[] =
     "Ask for count(*), count(x), sum(x) or avg(x), with or without GROUP BY; SELECT DISTINCT x lists groups, declared "
     "ones at no charge.";

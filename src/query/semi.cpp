@@ -93,7 +93,7 @@ static void check_form(const Query *query, const Reading *reading, const Found &
     refuse_if(query->hasTargetSRFs, "a set-returning function", plain, reading, found);
     refuse_if(query->hasSubLinks, "a sub-SELECT", "Join what it reads, or ask in two conditions.", reading, found);
     refuse_if(query->distinctClause != NIL, "DISTINCT", "Leave it out: one row is as good as two.", reading, found);
-    refuse_if(query->limitCount != nullptr || query->limitOffset != nullptr, "LIMIT or OFFSET",
+    refuse_if(is_cut(query), "LIMIT or OFFSET",
               found.link->subLinkType == EXISTS_SUBLINK
                   ? "Leave it out: one row is as good as two."
                   : "Without it more rows would match: ask for those values first, and write them as constants: x IN "

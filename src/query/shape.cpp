@@ -853,8 +853,8 @@ Leaf *check_leaf(Query *query, ParseState *source) {
     leaf->aggregates = static_cast<Aggregate *>(palloc0(sizeof(Aggregate) * (size + 1)));
     leaf->outputs = static_cast<Output *>(palloc0(sizeof(Output) * (size + 1)));
     if (!query->hasAggs && query->groupClause == NIL)
-        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("rows of a restricted view are private"),
-                        errhint("%s", rows_remedy)));
+        ereport(ERROR,
+                (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("%s", private_rows), errhint("%s", rows_remedy)));
     check_condition(leaf->where, source);
     List *conditions = conditions_of(leaf->from);
     check_condition(reinterpret_cast<Node *>(conditions), source);

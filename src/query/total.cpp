@@ -120,7 +120,7 @@ void open_collation(Oid collation, ParseState *source, int location) {
 }
 
 void check_constant(const TotalFunction *entry, int argument, const Const *value, ParseState *source) {
-    if (value->constisnull || entry->accepts == nullptr || entry->accepts(value))
+    if (entry->permits(argument, value))
         return;
     bool pattern = entry->why.work == Work::like || entry->why.work == Work::ilike;
     if (pattern && toast_raw_datum_size(value->constvalue) > longest_pattern + VARHDRSZ)

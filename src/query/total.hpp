@@ -40,7 +40,12 @@ struct TotalFunction {
     uint8 constants;                // bit i: argument i must be free of columns
     bool (*accepts)(const Const *); // the values of these arguments (not NULL), after folding; null: any
     Reason why;
+    bool (*accepts_third)(const Const *) = nullptr; // of argument 2, where it may have others
 
+    bool permits(int argument, const Const *value) const {
+        bool (*const judge)(const Const *) = argument == 2 && accepts_third != nullptr ? accepts_third : accepts;
+        return value->constisnull || judge == nullptr || judge(value);
+    }
     bool wants_constant(int argument) const { // functions of any number of arguments have more than there are bits
         return argument < 8 && (constants & (1 << argument)) != 0;
     }

@@ -88,6 +88,25 @@ static bool is_interval_field(const Const *value) {
     return among(value, names);
 }
 
+static bool is_time_field(const Const *value) {
+    static const char *const names[] = {"hour", "minute", "second", "milliseconds", "microseconds", "epoch", nullptr};
+    return among(value, names);
+}
+
+// Ends of buckets: an array with a NULL, or of several dimensions, is an error, and comparing other types may be one.
+static bool is_of_buckets(const Const *value) {
+    constexpr int most = 1000;
+    static const Oid types[] = {INT2OID,    INT4OID, INT8OID,      FLOAT4OID,      FLOAT8OID,
+                                NUMERICOID, DATEOID, TIMESTAMPOID, TIMESTAMPTZOID, TIMEOID};
+    ArrayType *ends = DatumGetArrayTypeP(value->constvalue);
+    if (ARR_NDIM(ends) != 1 || ARR_DIMS(ends)[0] > most || array_contains_nulls(ends))
+        return false;
+    for (Oid type : types)
+        if (type == ARR_ELEMTYPE(ends))
+            return true;
+    return false;
+}
+
 // A stride without months, or an origin, both far within what arithmetic with timestamps can carry.
 static bool is_of_bins(const Const *value) {
     if (value->consttype != INTERVALOID)
@@ -177,6 +196,9 @@ constexpr Reason field_of_date = {"the field is one that every date has; infinit
                                   Work::flat, 1000};
 constexpr Reason field_of_timestamp = {"the field is one that every timestamp has; infinite ones give infinity or NULL",
                                        Work::flat, 1000};
+constexpr Reason field_of_time = {"the field is one that every time has", Work::flat, 1000};
+constexpr Reason place_among = {"the place among at most 1000 constants of a type whose comparison cannot fail",
+                                Work::bytes, 20000, 3};
 constexpr Reason field_of_interval = {"the field is one that every interval has; infinite ones give infinity or NULL",
                                       Work::flat, 1000};
 constexpr Reason no_age = {"NULL for infinities and for years before 1700 BC or after 290000", Work::flat, 2000};
@@ -343,7 +365,8 @@ static const Group groups[] = {
       F_FLOAT4_NUMERIC, F_FLOAT8_NUMERIC}},
     {sign_of_float, Total::as_it_is, {F_FLOAT4UM, F_FLOAT8UM, F_ABS_FLOAT4, F_ABS_FLOAT8, F_SIGN_FLOAT8}},
     {whole_float, Total::as_it_is, {F_ROUND_FLOAT8, F_TRUNC_FLOAT8, F_FLOOR_FLOAT8, F_CEIL_FLOAT8, F_CEILING_FLOAT8}},
-    {no_quotient, Total::replaced, {F_NUMERIC_DIV, F_NUMERIC_MOD}},
+    {no_integer, Total::replaced, {F_MOD_INT2_INT2, F_MOD_INT4_INT4, F_MOD_INT8_INT8}},
+    {no_quotient, Total::replaced, {F_NUMERIC_DIV, F_NUMERIC_MOD, F_MOD_NUMERIC_NUMERIC}},
     {no_numeric,
      Total::replaced,
      {F_NUMERIC_ADD, F_NUMERIC_SUB, F_NUMERIC_MUL, F_FLOOR_NUMERIC, F_CEIL_NUMERIC, F_CEILING_NUMERIC}},
@@ -392,6 +415,8 @@ static const TotalFunction functions[] = {
     {F_NUMERIC_NUMERIC_INT4, Total::replaced, second, is_numeric_typmod, no_precision},
     {F_DATE_TRUNC_TEXT_TIMESTAMP, Total::replaced, first, is_trunc_field, no_calendar},
     {F_DATE_TRUNC_TEXT_TIMESTAMPTZ, Total::replaced, first, is_trunc_field, no_calendar},
+    {F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT, Total::replaced, first | third, is_trunc_field, no_calendar, is_zone},
+    {F_WIDTH_BUCKET_ANYCOMPATIBLE_ANYCOMPATIBLEARRAY, Total::as_it_is, second, is_of_buckets, place_among},
     {F_TIMEZONE_TEXT_TIMESTAMP, Total::replaced, first, is_zone, no_calendar},
     {F_TIMEZONE_TEXT_TIMESTAMPTZ, Total::replaced, first, is_zone, no_calendar},
     {F_EXTRACT_TEXT_DATE, Total::as_it_is, first, is_date_field, field_of_date},
@@ -400,6 +425,8 @@ static const TotalFunction functions[] = {
     {F_EXTRACT_TEXT_TIMESTAMPTZ, Total::replaced, first, is_timestamp_field, no_calendar},
     {F_DATE_PART_TEXT_TIMESTAMP, Total::as_it_is, first, is_timestamp_field, field_of_timestamp},
     {F_DATE_PART_TEXT_TIMESTAMPTZ, Total::replaced, first, is_timestamp_field, no_calendar},
+    {F_EXTRACT_TEXT_TIME, Total::as_it_is, first, is_time_field, field_of_time},
+    {F_DATE_PART_TEXT_TIME, Total::as_it_is, first, is_time_field, field_of_time},
     {F_EXTRACT_TEXT_INTERVAL, Total::as_it_is, first, is_interval_field, field_of_interval},
     {F_DATE_PART_TEXT_INTERVAL, Total::as_it_is, first, is_interval_field, field_of_interval},
     {F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP, Total::replaced, first | third, is_of_bins, no_bin},

@@ -1,6 +1,7 @@
 #include "release/ask.hpp"
 
-#include "border/permissions.hpp"
+#include "catalog/facade.hpp"
+#include "border//permissions.hpp"
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "query/constants.hpp"
@@ -135,10 +136,31 @@ static void check_outputs(const query::Leaf *leaf, const Ask &ask) {
                         errhint("Write AS (%s).", columns_of(leaf))));
 }
 
+// Whoever reads a view of somebody's over a restricted view asks by himself: the server checked the rights of its owner alone.
+static void check_asker(const Query *query) {
+    ListCell *cell;
+    foreach (cell, query->rtable) {
+        const auto *entry = lfirst_node(RangeTblEntry, cell);
+        if (!border::is_permitted(query, entry) && OidIsValid(catalog::table_of_facade(entry->relid))) {
+            const char *view = catalog::qualified_name(entry->relid), *role = GetUserNameFromId(GetUserId(), false);
+            ereport(
+                ERROR,
+                (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                 errmsg("permission denied for view %s", get_rel_name(entry->relid)),
+                 errdetail(
+                     "A view of another role's over it asks with the rights and the policy of whoever reads it, here "
+                     "%s.",
+                     quote_identifier(role)),
+                 errhint("Its controller gives both: dp_grant('%s', '%s', tau => TAU).", view, role)));
+        }
+        border::check_permission(query, entry);
+    }
+}
+
 static query::Leaf *check_asked(const Ask &ask, query::Leaf *leaf) {
     if (ask.output_types != nullptr)
         check_outputs(leaf, ask);
-    border::check_permissions(leaf->query);
+    check_asker(leaf->query);
     query::check_semi_permissions(leaf);
     return leaf;
 }

@@ -248,7 +248,8 @@ static const privacy::Bounds *bounds_of_column(const catalog::Reading &reading, 
     if (bounds == nullptr)
         ereport(ERROR,
                 (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                 errmsg("column %s of %s has no declared bounds", quote_identifier(name), table),
+                 errmsg("column %s of %s has no declared bounds: ask for it WHERE %s BETWEEN LOW AND HIGH",
+                        quote_identifier(name), table, quote_identifier(name)),
                  errhint("Bound it: WHERE %s BETWEEN LOW AND HIGH, or least(greatest(%s, LOW), HIGH). Or ask the "
                          "controller for dp_set_bounds('%s', '%s', LOW, HIGH).",
                          quote_identifier(name), quote_identifier(name), table, name)));

@@ -1,4 +1,3 @@
-#include "rows/asked_units.hpp"
 #include "rows/quantiles.hpp"
 
 #include <cmath>
@@ -6,6 +5,7 @@
 #include "border/scope.hpp"
 #include "query/constants.hpp"
 #include "rows/arguments.hpp"
+#include "rows/asked_units.hpp"
 #include "rows/engine.hpp"
 #include "rows/nodes.hpp"
 #include "rows/sums.hpp"

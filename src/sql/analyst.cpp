@@ -37,7 +37,7 @@ static const char *remedy_of_deny() {
 
 // The rows of a restricted view: there are none, for anybody (K1).
 DP_FUNCTION(deny) {
-    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("rows of a restricted view are private"),
+    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("%s", query::private_rows),
                     errhint("%s", remedy_of_deny())));
     return Datum(0);
 }
@@ -254,7 +254,7 @@ void refuse_unprotected(const Query *query) {
     foreach (cell, query->rtable) {
         auto *entry = lfirst_node(RangeTblEntry, cell);
         if (OidIsValid(catalog::expanded_facade(entry)))
-            ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("rows of a restricted view are private"),
+            ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("%s", query::private_rows),
                             errhint("%s", query::rows_remedy)));
         if (entry->rtekind == RTE_RELATION && entry->inFromCl)
             ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

@@ -17,6 +17,7 @@
 #include "catalog/facade.hpp"
 #include "query/date_style.hpp"
 #include "query/other_words.hpp"
+#include "query/remedy.hpp"
 #include "query/rest.hpp"
 #include "query/rewrite.hpp"
 #include "query/constants.hpp"
@@ -128,7 +129,7 @@ List *find_leaves(const char *text, const query::Request *request) {
     int rewritten = query::rewrite_statement(query, text, request);
     collect_leaves(reinterpret_cast<Node *>(query), found);
     if (found->rows)
-        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("rows of a restricted view are private")));
+        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("%s", query::private_rows)));
     if (found->calls == NIL && rewritten == 0)
         refuse_unprotected(unchanged);
     check_permissions(reinterpret_cast<Node *>(query), nullptr);

@@ -521,13 +521,13 @@ DP_FUNCTION(dp_total_timestamptz_date) {
     return of_calm(fcinfo, timestamptz_date);
 }
 
-// A built-in of a constant (a field, a time zone) and a timestamp. Some of them return NULL for infinities.
+// A built-in of a constant (a field, a time zone), a timestamp and perhaps another constant. Some return NULL for infinities.
 static Datum of_name_and_calm(FunctionCallInfo fcinfo, PGFunction function) {
     if (!is_calm(PG_GETARG_TIMESTAMP(1)))
         return null(fcinfo);
-    LOCAL_FCINFO(call, 2);
-    InitFunctionCallInfoData(*call, nullptr, 2, InvalidOid, nullptr, nullptr);
-    for (int i = 0; i < 2; i++)
+    LOCAL_FCINFO(call, 3);
+    InitFunctionCallInfoData(*call, nullptr, PG_NARGS(), InvalidOid, nullptr, nullptr);
+    for (int i = 0; i < PG_NARGS(); i++)
         call->args[i] = NullableDatum{PG_GETARG_DATUM(i), false};
     Datum result = function(call);
     fcinfo->isnull = call->isnull;
@@ -539,6 +539,9 @@ DP_FUNCTION(dp_total_timestamp_trunc) {
 }
 DP_FUNCTION(dp_total_timestamptz_trunc) {
     return of_name_and_calm(fcinfo, timestamptz_trunc);
+}
+DP_FUNCTION(dp_total_timestamptz_trunc_zone) {
+    return of_name_and_calm(fcinfo, timestamptz_trunc_zone);
 }
 DP_FUNCTION(dp_total_timestamp_zone) {
     return of_name_and_calm(fcinfo, timestamp_zone);
