@@ -1691,6 +1691,21 @@ CREATE FUNCTION dp_rdr.budget(relation oid, OUT name text, OUT used numeric, OUT
     RETURNS SETOF record LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 3 AS 'MODULE_PATHNAME', 'dp_budget';
 COMMENT ON FUNCTION dp_rdr.budget(oid) IS 'what public charges have used of each total of a protected table';
 
+CREATE FUNCTION dp_rdr.draft_check("constraint" oid, OUT groups text[], OUT lower text, OUT upper text)
+    RETURNS record LANGUAGE C STABLE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_draft_check';
+COMMENT ON FUNCTION dp_rdr.draft_check(oid) IS 'which values, or which bounds of them, a CHECK on one column permits';
+CREATE FUNCTION dp_rdr.draft_fault(relation oid, owner oid)
+    RETURNS text LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_draft_fault';
+COMMENT ON FUNCTION dp_rdr.draft_fault(oid, oid) IS 'why a table cannot be protected beside others of that owner; NULL if it can';
+CREATE FUNCTION dp_rdr.draft_shown(type oid)
+    RETURNS boolean LANGUAGE C STABLE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_draft_shown';
+COMMENT ON FUNCTION dp_rdr.draft_shown(oid) IS 'whether a restricted view can show columns of the type';
+CREATE FUNCTION dp_draft(schema regnamespace, unit_table regclass = NULL, people bigint = NULL, preset text = 'team',
+                         OUT part text, OUT statement text, OUT open text)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 200 AS 'MODULE_PATHNAME', 'dp_draft';
+COMMENT ON FUNCTION dp_draft(regnamespace, regclass, bigint, text)
+    IS 'a psql script that protects the tables of a schema, from its catalogs alone: what it leaves open is yours to decide';
+
 CREATE FUNCTION dp_settings(relation regclass, OUT item text, OUT name text, OUT value text, OUT call text)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 30 AS 'MODULE_PATHNAME', 'dp_settings';
 COMMENT ON FUNCTION dp_settings(regclass)

@@ -1,0 +1,271 @@
+// dp_draft: a psql script that protects the tables of a schema, from what its catalogs say. It reads neither rows nor what
+// PostgreSQL knows of them (reltuples, statistics): what is drafted becomes public.
+#include "border/walk.hpp"
+#include "catalog/access.hpp"
+#include "catalog/facade.hpp"
+#include "catalog/foreign_code.hpp"
+#include "sql/arguments.hpp"
+#include "sql/controller.hpp"
+#include "sql/draft.hpp"
+#include "sql/refusal.hpp"
+
+using dp::catalog::Visit;
+
+namespace dp::sql {
+
+// ---- what a CHECK says of a column ---------------------------------------------------------------------------------
+
+namespace {
+
+enum Saying { says_groups, says_lower, says_upper, nsayings };
+
+struct Check {
+    List *groups; // text; NIL: none are said
+    const char *lower, *upper;
+};
+
+} // namespace
+
+// Returns the strategy of an operator in the default btree family of a type, or 0. Equality of another family groups otherwise.
+static int strategy_of(Oid op, Oid type) {
+    const TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY);
+    return OidIsValid(entry->btree_opf) ? get_op_opfamily_strategy(op, entry->btree_opf) : 0;
+}
+
+static Node *without_relabel(Node *node) {
+    while (IsA(node, RelabelType))
+        node = reinterpret_cast<Node *>(castNode(RelabelType, node)->arg);
+    return node;
+}
+
+// The constraint is on one column: each Var is that column.
+static bool is_subject(Node *node) {
+    node = without_relabel(node);
+    return IsA(node, Var) || IsA(node, CoerceToDomainValue);
+}
+
+static const char *printed(Oid type, Datum value) {
+    Oid output;
+    bool varlena;
+    getTypeOutputInfo(type, &output, &varlena);
+    return OidOutputFunctionCall(output, value);
+}
+
+// Infinite ends and NaN bound nothing.
+static bool bounds_something(const char *text) {
+    for (const char *other : {"infinity", "-infinity", "nan"})
+        if (pg_strcasecmp(text, other) == 0)
+            return false;
+    return true;
+}
+
+static void add_elements(Check *check, const Const *list) {
+    ArrayType *array = DatumGetArrayTypeP(list->constvalue);
+    Oid type = ARR_ELEMTYPE(array);
+    Datum *elements;
+    bool *nulls;
+    int n;
+    int16 length;
+    bool by_value;
+    char alignment;
+    get_typlenbyvalalign(type, &length, &by_value, &alignment);
+    deconstruct_array(array, type, length, by_value, alignment, &elements, &nulls, &n);
+    for (int i = 0; i < n; i++)
+        if (!nulls[i])
+            check->groups = lappend(check->groups, const_cast<char *>(printed(type, elements[i])));
+}
+
+static void read_comparison(Check *check, const OpExpr *call) {
+    if (list_length(call->args) != 2)
+        return;
+    auto *left = without_relabel(static_cast<Node *>(linitial(call->args)));
+    auto *right = without_relabel(static_cast<Node *>(lsecond(call->args)));
+    bool turned = IsA(left, Const);
+    auto *value = reinterpret_cast<const Const *>(turned ? left : right);
+    if (!is_subject(turned ? right : left) || !IsA(value, Const) || value->constisnull)
+        return;
+    const char *text = printed(value->consttype, value->constvalue);
+    int strategy = strategy_of(call->opno, exprType(turned ? right : left));
+    if (strategy == BTEqualStrategyNumber)
+        check->groups = list_make1(const_cast<char *>(text));
+    else if (strategy != 0 && bounds_something(text))
+        ((strategy > BTEqualStrategyNumber) == turned ? check->upper : check->lower) = text;
+}
+
+// Reads one conjunct; x = a OR x = b is a list as well.
+static void read_check(Check *check, Node *node) {
+    check_stack_depth();
+    if (is_andclause(node)) {
+        ListCell *cell;
+        foreach (cell, castNode(BoolExpr, node)->args)
+            read_check(check, static_cast<Node *>(lfirst(cell)));
+    } else if (is_orclause(node)) {
+        List *groups = NIL;
+        ListCell *cell;
+        foreach (cell, castNode(BoolExpr, node)->args) {
+            Check one = {};
+            read_check(&one, static_cast<Node *>(lfirst(cell)));
+            if (one.groups == NIL)
+                return;
+            groups = list_concat(groups, one.groups);
+        }
+        check->groups = groups;
+    } else if (IsA(node, OpExpr))
+        read_comparison(check, castNode(OpExpr, node));
+    else if (IsA(node, ScalarArrayOpExpr)) {
+        auto *call = castNode(ScalarArrayOpExpr, node);
+        auto *subject = static_cast<Node *>(linitial(call->args));
+        auto *list = reinterpret_cast<Const *>(without_relabel(static_cast<Node *>(lsecond(call->args))));
+        if (call->useOr && is_subject(subject) && IsA(list, Const) && !list->constisnull &&
+            strategy_of(call->opno, exprType(without_relabel(subject))) == BTEqualStrategyNumber)
+            add_elements(check, list);
+    }
+}
+
+// Nothing of a user's runs: the caller may be a superuser. A constant that cannot be computed says nothing.
+static Check check_of(Oid constraint) {
+    Check check = {};
+    HeapTuple tuple = SearchSysCache1(CONSTROID, ObjectIdGetDatum(constraint));
+    if (!HeapTupleIsValid(tuple))
+        return check;
+    bool isnull;
+    Datum nodes = SysCacheGetAttr(CONSTROID, tuple, Anum_pg_constraint_conbin, &isnull);
+    auto *node = isnull ? nullptr : static_cast<Node *>(stringToNode(TextDatumGetCString(nodes)));
+    ReleaseSysCache(tuple);
+    if (node != nullptr && !catalog::has_foreign_code(node))
+        (void)refusal_by([&] { read_check(&check, eval_const_expressions(nullptr, node)); });
+    return check;
+}
+
+DP_FUNCTION(dp_draft_check) {
+    const Check check = check_of(PG_GETARG_OID(0));
+    TupleDesc desc;
+    if (get_call_result_type(fcinfo, nullptr, &desc) != TYPEFUNC_COMPOSITE)
+        elog(ERROR, "the function must return a row");
+    Datum values[nsayings] = {};
+    bool nulls[nsayings] = {check.groups == NIL, check.lower == nullptr, check.upper == nullptr};
+    auto *groups = static_cast<Datum *>(palloc(sizeof(Datum) * (list_length(check.groups) + 1)));
+    for (int i = 0; i < list_length(check.groups); i++)
+        groups[i] = CStringGetTextDatum(static_cast<char *>(list_nth(check.groups, i)));
+    if (check.groups != NIL)
+        values[says_groups] = PointerGetDatum(
+            construct_array(groups, list_length(check.groups), TEXTOID, -1, false, TYPALIGN_INT));
+    if (check.lower != nullptr)
+        values[says_lower] = CStringGetTextDatum(check.lower);
+    if (check.upper != nullptr)
+        values[says_upper] = CStringGetTextDatum(check.upper);
+    PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
+
+// ---- what cannot be protected --------------------------------------------------------------------------------------
+
+DP_FUNCTION(dp_draft_fault) {
+    Oid relation = PG_GETARG_OID(0), owner = PG_GETARG_OID(1);
+    if (catalog::relation_owner(relation) != owner)
+        return CStringGetTextDatum(psprintf("it belongs to %s: ALTER TABLE %s OWNER TO %s",
+                                            GetUserNameFromId(catalog::relation_owner(relation), false),
+                                            catalog::qualified_name(relation),
+                                            quote_identifier(GetUserNameFromId(owner, false))));
+    const ErrorData *refusal = refusal_by([&] { (void)catalog::check_protectable(relation); });
+    if (refusal == nullptr)
+        PG_RETURN_NULL();
+    return CStringGetTextDatum(psprintf("%s. %s", refusal->message, refusal->hint == nullptr ? "" : refusal->hint));
+}
+
+DP_FUNCTION(dp_draft_shown) {
+    PG_RETURN_BOOL(!catalog::input_runs_code(PG_GETARG_OID(0)));
+}
+
+// ---- dp_draft ------------------------------------------------------------------------------------------------------
+
+namespace {
+// Arguments of dp_draft, by position; those of the statements stand in the same order.
+enum DraftArgument { draft_schema, draft_unit, draft_people, draft_preset, draft_caller, narguments };
+// Columns of the statements' rows.
+enum Line { line_part = 1, line_comment, line_text, line_open };
+} // namespace
+
+static void check_preset(const char *preset) {
+    for (const char *known : {"careful", "team", "trusted"})
+        if (strcmp(preset, known) == 0)
+            return;
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("preset \"%s\" does not exist", preset),
+                    errhint("There are careful, team and trusted.")));
+}
+
+static void check_owns_some(Oid schema) {
+    Visit visit = Visit::read();
+    Oid types[2] = {OIDOID, OIDOID};
+    Datum values[2] = {ObjectIdGetDatum(schema), ObjectIdGetDatum(visit.role.saved_role)};
+    uint64 rows = visit.run("SELECT 1 FROM pg_class c WHERE c.relnamespace = $1 AND c.relkind IN ('r', 'p') "
+                            "AND pg_has_role($2, c.relowner, 'USAGE') LIMIT 1",
+                            2, types, values);
+    visit.leave();
+    if (rows == 0)
+        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                        errmsg("none of the tables of schema %s is yours", quote_identifier(get_namespace_name(schema))),
+                        errhint("The controller of a table is its owner: he calls dp_draft().")));
+}
+
+static void check_arguments(FunctionCallInfo fcinfo) {
+    require(fcinfo, draft_schema, "schema");
+    require(fcinfo, draft_preset, "preset");
+    Oid schema = PG_GETARG_OID(draft_schema);
+    if (get_namespace_name(schema) == nullptr)
+        ereport(ERROR, (errcode(ERRCODE_UNDEFINED_SCHEMA), errmsg("schema with OID %u does not exist", schema)));
+    check_preset(text_argument(fcinfo, draft_preset));
+    if (!PG_ARGISNULL(draft_people) && PG_GETARG_INT64(draft_people) < 1)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("people is " INT64_FORMAT ", and must be at least 1", PG_GETARG_INT64(draft_people)),
+                        errhint("Say about how many there are, as far as that may be published.")));
+    if (PG_ARGISNULL(draft_unit)) {
+        check_owns_some(schema);
+        return;
+    }
+    Oid unit = PG_GETARG_OID(draft_unit);
+    check_owner(unit);
+    (void)catalog::check_protectable(unit);
+}
+
+// A name may hold an end of line, and behind that a comment would be a statement.
+static char *comment_of(const char *text) {
+    char *comment = psprintf("-- %s", text);
+    for (char *c = comment; *c != '\0'; c++)
+        if (static_cast<unsigned char>(*c) < ' ' || *c == 127)
+            *c = ' ';
+    return comment;
+}
+
+static void put_lines(const Visit &visit, uint64 rows, ReturnSetInfo *result) {
+    for (uint64 i = 0; i < rows; i++) {
+        bool isnull;
+        const bool is_comment = DatumGetBool(border::Spi::value(i, line_comment, &isnull));
+        const char *text = visit.spi.text(i, line_text), *open = visit.spi.text(i, line_open);
+        Datum values[3] = {CStringGetTextDatum(visit.spi.text(i, line_part)),
+                           CStringGetTextDatum(is_comment ? comment_of(text) : text)};
+        bool nulls[3] = {false, false, open == nullptr};
+        if (open != nullptr)
+            values[2] = CStringGetTextDatum(open);
+        tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+    }
+}
+
+DP_CALL(dp_draft) {
+    check_arguments(fcinfo);
+    InitMaterializedSRF(fcinfo, 0);
+    Oid types[narguments] = {OIDOID, OIDOID, INT8OID, TEXTOID, OIDOID};
+    Datum values[narguments] = {};
+    char nulls[narguments + 1] = "     ";
+    for (int i = 0; i < draft_caller; i++) {
+        values[i] = PG_GETARG_DATUM(i);
+        nulls[i] = PG_ARGISNULL(i) ? 'n' : ' ';
+    }
+    values[draft_caller] = ObjectIdGetDatum(GetUserId());
+    Visit visit = Visit::read();
+    put_lines(visit, visit.run(PG_ARGISNULL(draft_unit) ? units_sql : draft_sql, narguments, types, values, nulls),
+              reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo));
+    visit.leave();
+    return Datum(0);
+}
+
+} // namespace dp::sql
