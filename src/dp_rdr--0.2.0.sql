@@ -1484,7 +1484,9 @@ BEGIN ATOMIC
               ON a.attrelid = k.conrelid AND a.attnum = x.attnum) AS columns,
              t.relation IS NOT NULL AS protected, mine.unit IS NOT NULL AS units, t.domain = mine.domain AS together,
              EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = k.conrelid AND a.attnum = ANY (k.conkey)
-                     AND a.attname <> ALL (mine.unit)) AS beside
+                     AND a.attname <> ALL (mine.unit)
+                     AND EXISTS (SELECT FROM dp_rdr.restricted_view v JOIN pg_attribute s ON s.attrelid = v.view
+                                 WHERE v.relation = $1 AND s.attname = a.attname)) AS beside
       FROM pg_constraint k
       LEFT JOIN dp_rdr.protected_table t ON t.relation = CASE k.conrelid WHEN $1 THEN k.confrelid ELSE k.conrelid END
       LEFT JOIN dp_rdr.protected_table mine ON mine.relation = $1

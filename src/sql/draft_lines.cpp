@@ -152,7 +152,7 @@ columns AS (
   JOIN stem s ON s.oid = t.oid AND s.attnum = a.attnum
   JOIN base b ON b.type = a.atttypid JOIN pg_type y ON y.oid = b.oid AND y.typtype <> 'd' CROSS JOIN unit u
   CROSS JOIN LATERAL (SELECT
-    t.steps = 0 AND a.attnum = ANY (u.columns)
+    t.steps = 0 AND coalesce(a.attnum = ANY (u.columns), false)
     OR EXISTS (SELECT FROM way w WHERE w.conrelid = t.oid AND a.attnum = ANY (w.conkey))
     OR EXISTS (SELECT FROM way w WHERE w.confrelid = t.oid AND a.attnum = ANY (w.confkey)) AS used) is_key
   CROSS JOIN LATERAL (SELECT
@@ -266,7 +266,7 @@ line (place, steps, name, at, part, comment, text, open) AS (
   UNION ALL
   SELECT 8, 0, t.name, 1, 'left out', true, format('left out: %s. %s', t.name, coalesce(t.fault,
            CASE WHEN EXISTS (SELECT FROM every_key k JOIN led l ON l.oid = k.confrelid WHERE k.conrelid = t.oid)
-             THEN 'Its foreign key leads to people, but its columns have other types than theirs, or not those of a unit.'
+             THEN 'Its foreign key leads to people, but its columns have other types than theirs, or types of no unit, or the way there is longer than 8 tables or leads through one with children.'
              ELSE format('No foreign key leads to %s. Where a column names the person: dp_protect(..., unit => ''column -> %s'', max_rows => ...).', r.name, r.name) END)), NULL
   FROM root r, named t WHERE t.oid NOT IN (SELECT oid FROM led) AND t.oid NOT IN (SELECT oid FROM open_table)
   UNION ALL
