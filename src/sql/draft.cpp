@@ -185,12 +185,15 @@ enum DraftArgument { draft_schema, draft_unit, draft_people, draft_preset, draft
 enum Line { line_part = 1, line_comment, line_text, line_open };
 } // namespace
 
-static void check_preset(const char *preset) {
-    for (const char *known : {"careful", "team", "trusted"})
-        if (strcmp(preset, known) == 0)
-            return;
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("preset \"%s\" does not exist", preset),
-                    errhint("There are careful, team and trusted.")));
+static void check_preset(Datum preset) {
+    Visit visit = Visit::read();
+    Oid types[1] = {TEXTOID};
+    uint64 rows = visit.run("SELECT 1 FROM dp_plan() WHERE preset = $1", 1, types, &preset);
+    visit.leave();
+    if (rows == 0)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("preset \"%s\" does not exist", TextDatumGetCString(preset)),
+                        errhint("dp_plan() shows which there are.")));
 }
 
 static void check_owns_some(Oid schema) {
@@ -213,7 +216,7 @@ static void check_arguments(FunctionCallInfo fcinfo) {
     Oid schema = PG_GETARG_OID(draft_schema);
     if (get_namespace_name(schema) == nullptr)
         ereport(ERROR, (errcode(ERRCODE_UNDEFINED_SCHEMA), errmsg("schema with OID %u does not exist", schema)));
-    check_preset(text_argument(fcinfo, draft_preset));
+    check_preset(PG_GETARG_DATUM(draft_preset));
     if (!PG_ARGISNULL(draft_people) && PG_GETARG_INT64(draft_people) < 1)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                         errmsg("people is " INT64_FORMAT ", and must be at least 1", PG_GETARG_INT64(draft_people)),

@@ -38,8 +38,8 @@ SELECT 'unit', l.comment, l.text, l.open FROM line l ORDER BY l.place)sql";
 const char *const draft_sql =
     R"sql(
 WITH RECURSIVE preset AS (
-  SELECT x.epsilon, x.tau, x.error95 FROM (VALUES ('careful', 1, '0.98', 98), ('team', 3, '0.95', 39), ('trusted', 8, '0.90', 20))
-    x (name, epsilon, tau, error95) WHERE x.name = $4),
+  SELECT p.epsilon_total AS epsilon, p.tau, p.error95, few.error95_rows AS of_few, many.error95_rows AS of_many
+  FROM dp_plan(1e-6) p JOIN dp_plan(1e-6, 4) few USING (preset) JOIN dp_plan(1e-6, 20) many USING (preset) WHERE preset = $4),
 root AS (
   SELECT c.relowner AS owner, format('%I.%I', n.nspname, c.relname) AS name,
          CASE WHEN octet_length(s.nspname) > 60 THEN left(s.nspname, 15) ELSE s.nspname END || '_dp' AS views, s.nspname AS schema
@@ -209,8 +209,8 @@ line (place, steps, name, at, part, comment, text, open) AS (
   UNION ALL
   SELECT 4, t.steps, t.name, 5, 'table', true, o.text, o.open
   FROM preset p, known t JOIN stem s ON s.oid = t.oid AND s.attnum = 0, LATERAL (VALUES
-    (1, format('OPEN: how many rows of %s of one person count? A count of rows is right to %s times that: 4 to %s, 20 to %s. Do not look it up in the rows.',
-               t.name, p.error95, 4 * p.error95, 20 * p.error95), s.text || '_max_rows'),
+    (1, format('OPEN: how many rows of %s of one person count? With 4 a count of rows is right to %s, with 20 to %s. Do not look it up in the rows.',
+               t.name, p.of_few, p.of_many), s.text || '_max_rows'),
     (2, format('\set %s_max_rows 4', s.text), NULL)) o (at, text, open) WHERE t.ask_rows AND NOT t.already
   UNION ALL
   SELECT 4, t.steps, t.name, 6, 'table', true, 'left out: ' || string_agg(format('%I %s', c.attname, c.hidden), ', ' ORDER BY c.attnum), NULL

@@ -182,7 +182,9 @@ unlike($script, qr/\bheir|split1/, 'parts go with their parents');
 
 psql_as($node, 'postgres', 'controller', q{
 	CREATE SCHEMA lone;
-	CREATE TABLE lone.visit (person text, clinic text, cost integer);
+	CREATE FUNCTION lone.most() RETURNS integer IMMUTABLE LANGUAGE plpgsql AS $f$ BEGIN RAISE 'code of the owner ran'; END $f$;
+	CREATE DOMAIN lone.cost AS integer CHECK (VALUE < lone.most());
+	CREATE TABLE lone.visit (person text, clinic text, cost lone.cost);
 });
 ($script, $open) = walk('lone', q{dp_draft('lone', 'lone.visit')}, 1);
 is(join(' ', @$open), 'analyst people visit_unit visit_max_rows visit_cost', 'the column of the people is open');
