@@ -190,6 +190,9 @@ SELECT regexp_replace(cells, '^[-0-9: ]{16}', 'minute') FROM later, cells(html, 
 SELECT bool_and(e.n IS NOT NULL) AS settings_shown
 FROM later, (SELECT row_number() OVER () AS line, * FROM dp_settings('reported')) s
 LEFT JOIN LATERAL (SELECT 1 AS n FROM cells(html, 'settings') c WHERE c.line = s.line AND c.cells LIKE '%' || s.name || '%') e ON true;
+-- What an officer reads first, whether the table or a view of it is named.
+SELECT regexp_replace(cells, 'read by .*;', 'read by ...;') AS sentences FROM later, cells(html, 'summary') ORDER BY line;
+SELECT count(*) AS "same" FROM later, cells(html, 'summary') a JOIN cells(dp_report('reported_dp'), 'summary') b USING (line, cells);
 SELECT (SELECT count(*) FROM cells(html, 'audit')) = (SELECT count(*) FROM dp_audit()) AS audit_shown FROM later;
 SELECT DISTINCT found(dp_report('reported', query), '//h:td[contains(@class, "left")]/text()') AS "left" FROM question WHERE id = 'Q1';
 -- A table that has another name now has still spent what it has.

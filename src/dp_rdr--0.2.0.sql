@@ -1693,6 +1693,10 @@ CREATE FUNCTION dp_rdr.budget(relation oid, OUT name text, OUT used numeric, OUT
     RETURNS SETOF record LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 3 AS 'MODULE_PATHNAME', 'dp_budget';
 COMMENT ON FUNCTION dp_rdr.budget(oid) IS 'what public charges have used of each total of a protected table';
 
+CREATE FUNCTION dp_rdr.recognised(epsilon float8, rho float8, delta float8)
+    RETURNS float8 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_recognised';
+COMMENT ON FUNCTION dp_rdr.recognised(float8, float8, float8)
+    IS 'of 100 people, how many the best attack recognises by answers of this loss, if it is wrong about 1 of 100 others';
 CREATE FUNCTION dp_rdr.draft_check("constraint" oid, OUT groups text[], OUT lower text, OUT upper text)
     RETURNS record LANGUAGE C STABLE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_draft_check';
 COMMENT ON FUNCTION dp_rdr.draft_check(oid) IS 'which values, or which bounds of them, a CHECK on one column permits';
@@ -1739,6 +1743,7 @@ GRANT EXECUTE ON FUNCTION dp_rdr.deny(regclass) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, integer) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, integer, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.as_interval(numeric) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.recognised(float8, float8, float8) TO PUBLIC;
 
 -- The internal statement runs as the owner of the protected table, and the executor checks EXECUTE on every aggregate.
 -- They tell a caller nothing about rows that he cannot read himself.

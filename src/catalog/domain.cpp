@@ -86,6 +86,7 @@ static List *tables_of(const Lookup &tables, pg_uuid_t *domain) {
     ListCell *cell;
     foreach (cell, tables.rows_with("domain", UUIDPGetDatum(domain), "protected_table_domain_idx"))
         relations = lappend_oid(relations, DatumGetObjectId(static_cast<const Row *>(lfirst(cell))->value("relation")));
+    list_sort(relations, list_oid_cmp); // messages name the first, wherever its row is
     return relations;
 }
 

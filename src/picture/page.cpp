@@ -91,7 +91,7 @@ static RangeScale scale_of(const std::vector<Candidate> &candidates) {
 static void put_plot_head(Html &html, const RangeScale &scale) {
     html.open("thead").open("tr");
     html.put("th", {{"scope", "col"}, {"class", "number"}}, "epsilon").put("td", {{"class", "marks"}}, "");
-    html.open("th", {{"scope", "col"}, {"class", "plot"}}).text("risk, least to largest");
+    html.open("th", {{"scope", "col"}, {"class", "plot"}}).text("risk, least to largest, in units of the answer");
     draw_axis(html, scale);
     html.close();
     for (const char *name : {"ratio", "95 % error", "exact answer", "answers left"})
@@ -275,6 +275,16 @@ static void put_query(Html &html, const QueryPart &part) {
     html.close();
 }
 
+// The script shows and hides it as tau moves.
+static void put_total_decides(Html &html, const QueryPart &part) {
+    const bool largest = !part.candidates.empty() && picked(part.candidates, part.tau, Price::found) == &part.candidates[0];
+    constexpr char text[] = "Even the largest candidate keeps this tau: tau decides nothing here, the total does.";
+    if (largest)
+        html.put("p", {{"class", "hint"}, {"id", "total-decides"}}, text);
+    else
+        html.put("p", {{"class", "hint"}, {"id", "total-decides"}, {"hidden", "hidden"}}, text);
+}
+
 static void put_query_part(Html &html, const QueryPart &part) {
     if (part.request)
         put_request(html, *part.request);
@@ -282,12 +292,15 @@ static void put_query_part(Html &html, const QueryPart &part) {
     html.open("section", {{"id", "ranges"}}).put("h2", "What each epsilon would mean");
     html.put("p", {{"class", "lead"}},
              "A bar goes from the least exposed person's risk to the most exposed person's, on one logarithmic scale: "
-             "bars of equal length are equal ratios. Shorter means more equal; further right means more noise.");
+             "bars of equal length are equal ratios. Shorter means more equal; further right means more noise. The scale is in units of the "
+             "answer: rows of a count, what is added up of a sum. The ratio is the least risk divided by the largest; 1 is "
+             "equal risk for all. Kept is a tau where the ratio is not below it.");
     if (part.equal_risks)
         html.put(
             "p", {{"class", "hint"}},
             "Everybody's risk is equal for this query, so any tau permits any epsilon. Choose by the accuracy that is "
             "needed and by what is left.");
+    put_total_decides(html, part);
     put_choice(html, part);
     put_plots(html, part);
     put_five(html, part);
@@ -334,10 +347,14 @@ std::string page(const Report &report) {
     put_banner(html, report.query.has_value());
     html.open("h1").text(report.query ? "Disclosure risk of " : "Protection of ").foreign(report.table).close();
     put_facts(html, report.facts);
+    for (const Table &table : report.tables)
+        if (table.first)
+            put_table(html, table);
     if (report.query)
         put_query_part(html, *report.query);
     for (const Table &table : report.tables)
-        put_table(html, table);
+        if (!table.first)
+            put_table(html, table);
     html.close(); // main
     if (report.query)
         html.source("script", report_script());

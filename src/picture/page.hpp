@@ -38,6 +38,7 @@ struct Table {
     std::vector<std::string> columns;
     std::vector<bool> code; // columns of statements
     std::vector<std::vector<std::string>> rows;
+    bool first = false; // before what is about a query
 };
 
 // Who asks the query, and what for.

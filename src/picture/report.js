@@ -53,6 +53,7 @@
     fill(byId("found"), found);
     fill(byId("domain"), domain);
     tauShown.textContent = text;
+    byId("total-decides").hidden = found !== rows[0];
     slider.value = String(found ? stops.indexOf(found) : 0);
     slider.setAttribute("aria-valuetext", found ? "epsilon " + found.epsilon + " at tau " + text : "no candidate at tau " + text);
   }

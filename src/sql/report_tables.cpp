@@ -21,16 +21,59 @@ struct Source {
 
 // Charges are the table's whatever it was called when they were made. Months in UTC, as periods are.
 const Source sources[] = {
+    {"summary",
+     "In five sentences",
+     "For a data protection officer: what holds of all tables with data of the same people, under the settings of today, whatever is asked.",
+     "",
+     false,
+     R"sql(
+WITH d AS MATERIALIZED (SELECT * FROM %1$s.dp_domain($1)),
+s AS MATERIALIZED (SELECT s.* FROM d, LATERAL %1$s.dp_settings(d.relation) s),
+o AS (
+  SELECT o.*, o.epsilon_claim::float8 AS claim, dp_rdr.recognised(o.epsilon_claim::float8, 0, o.delta_claim::float8) AS by_epsilon,
+         CASE WHEN o.bound = 'zcdp' AND o.epsilon_claim = o.epsilon_total AND NOT EXISTS (SELECT FROM s WHERE s.name = 'epsilon_pure')
+         THEN dp_rdr.recognised(0, o.rho_total::float8, o.delta_claim::float8) END AS by_rho
+  FROM %1$s.dp_odometer($1) o WHERE o.account = 'public')
+SELECT 'whose data', CASE WHEN d.unit IS NULL
+    THEN format('Each row of %%s counts as one person: somebody with several rows is protected in one of them alone.', d.relation)
+    ELSE format('These are data of %%speople, whom %%s names; what is told from their rows counts together, in %%s.',
+                (SELECT format('about %%s ', s.value) FROM %1$s.dp_settings($1) s WHERE s.item = 'people' AND s.name = 'about'), regexp_replace(d.path, '^.* -> ', ''),
+                (SELECT string_agg(d.relation::text, ', ' ORDER BY d.relation::text COLLATE "C") FROM d)) END
+FROM d WHERE d.relation = $1
+UNION ALL
+SELECT 'beliefs', CASE WHEN o.claim IS NULL THEN 'Nothing bounds what all answers together tell about a person.'
+    ELSE format('Somebody who thought that a person is in these data with a probability of 10 of 100 can come, by all answers that the totals '
+                'permit, to any probability from %%s to %%s of 100%%s (epsilon_claim %%s, delta_claim %%s).',
+                round((100 / (1 + 9 * exp(least(o.claim, 500))))::numeric, 2), round((100 / (1 + 9 * exp(-least(o.claim, 500))))::numeric, 1),
+                CASE WHEN o.delta_claim > 0 THEN format(', but for a probability of %%s', o.delta_claim) END, o.epsilon_claim, o.delta_claim) END FROM o
+UNION ALL
+SELECT 'recognised', CASE WHEN o.claim IS NULL THEN 'Nothing bounds how many of the people somebody recognises by the answers.'
+    ELSE format('Of 100 people in these data, somebody who has all these answers, and who takes 1 of 100 others for one of them, recognises '
+                'at most %%s; without any answer it is 1.', trim_scale(ceil(least(o.by_epsilon, coalesce(o.by_rho, o.by_epsilon))::numeric * 10) / 10)) END FROM o
+UNION ALL
+SELECT 'left', coalesce((
+    SELECT concat('Of the totals there is left: ', string_agg(concat(s.name, ' ', s.value), ', ') FILTER (WHERE s.name LIKE '%% left'),
+                  '; then no question is answered any more', ', until a new ' || max(s.value) FILTER (WHERE s.name = 'period') || ' begins', '.')
+    FROM %1$s.dp_settings($1) s WHERE s.item = 'budget' HAVING bool_or(s.name LIKE '%% left')), 'No total ends the answers.')
+UNION ALL
+SELECT 'who reads rows', coalesce('The rows themselves, without noise, are read by ' || (
+    SELECT concat(string_agg(format('%%s (%%s)', r.name, r.value), ', ' ORDER BY r.place) FILTER (WHERE r.place <= 10),
+                  CASE WHEN count(*) > 10 THEN format(' and %%s others, below', count(*) - 10) END)
+    FROM (SELECT s.name, s.value, row_number() OVER (ORDER BY s.name COLLATE "C", s.value COLLATE "C") AS place
+          FROM s WHERE s.item = 'reads rows' GROUP BY s.name, s.value) r HAVING count(*) > 0) || '; nothing here protects people from them.',
+    'Nobody else reads the rows.'))sql",
+     {"about", "what holds"},
+     "--"},
     {"settings",
      "Settings",
-     "All that is set for the table, what is used of its totals, and who reads its rows (dp_settings). The calls, run "
-     "in order, "
-     "set it up again; long ones are cut here.",
+     "All that is set for the tables with data of the same people, what is used of their totals, and who reads their rows "
+     "(dp_settings). The calls, run in order, set it up again; long ones are cut here.",
      "Nothing is set.",
      false,
-     "SELECT item, name, value, call FROM %s.dp_settings($1)",
-     {"item", "name", "value", "call"},
-     "---c"},
+     "SELECT d.relation::text, s.item, s.name, s.value, s.call FROM %1$s.dp_domain($1) d, LATERAL %1$s.dp_settings(d.relation) s "
+     "ORDER BY d.relation <> $1",
+     {"table", "item", "name", "value", "call"},
+     "----c"},
     {"spending",
      "Spending by month and role",
      "What was charged (dp_rdr.spending): the latest 200 lines. Months begin in UTC.",
@@ -91,6 +134,7 @@ static void begin_table(picture::Table *table, const Source &source) {
     table->title = source.title;
     table->lead = source.lead;
     table->nothing = source.nothing;
+    table->first = strcmp(source.id, "summary") == 0;
     for (int i = 0; source.columns[i] != nullptr; i++) {
         table->columns.push_back(source.columns[i]);
         table->code.push_back(source.code[i] == 'c');

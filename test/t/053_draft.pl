@@ -133,6 +133,16 @@ is($node->safe_psql('postgres', q{SELECT bound, epsilon_total, delta_conversion 
 like($node->safe_psql('postgres', q{SET ROLE "Ana ""L"" :x"; SELECT count(*) FROM club_dp.drink JOIN club_dp.booking USING (booking_id)
 	JOIN club.court USING (court_id)}), qr/^-?\d+$/, 'an analyst asks at once, public tables as well');
 
+# The page for an officer is about the people, whichever of their tables is named.
+my %page = map { $_ => psql_as($node, 'postgres', 'controller', "SELECT dp_report('$_')") } 'club.badge', 'club_dp.drink';
+my %summary = map { $_ => $page{$_} =~ /id="summary"(.*?)<\/section>/s ? $1 : die 'no summary' } keys %page;
+is($summary{'club.badge'}, $summary{'club_dp.drink'}, 'an officer reads the same of each table');
+like($summary{'club.badge'}, qr/about 2000 people, whom club\.player names; .* in club\.badge, club\.booking, club\.drink, club\.game, club\.player\./,
+	'whose data they are');
+like($summary{'club.badge'}, qr/from 3\.93 to 23\.2 of 100, but for a probability of 0\.000001/, 'what somebody may come to believe');
+like($summary{'club.badge'}, qr/recognises at most 2;/, 'how many are recognised');
+like($page{'club.badge'}, qr/<td data-label="table">.{0,30}club\.drink<\/td>/, 'and the settings are those of all tables');
+
 # Again, now that all is there.
 like(drafted('statement', $call), qr/club.booking \(is protected already\)/, 'what is protected stays');
 unlike(drafted('statement', $call), qr/dp_protect\('club/, 'and is not protected twice');
