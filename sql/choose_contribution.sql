@@ -33,22 +33,27 @@ SELECT dp_protect('cc_alone', 'cc_alone_dp');
 SELECT dp_set_bounds('cc_trip', 'km', 0, 50);
 SELECT dp_set_odometer('cc_rider', epsilon_total => 1000);
 
--- 60 % are within 1 row, 90 % within 4, 99 % within 16; beside 99.5 % there are ten people with 700.
-CALL dp_choose_contribution('cc_trip', 100, 0.55);
-CALL dp_choose_contribution('cc_trip', 100, share => 0.85, max_rows => NULL);
+-- 400 have more than 2 rows, 100 more than 8, 10 more than 512. A count of people is right to 30 at tau 0.9, 60 at 0.95, 300 at 0.99, 600 at 0.995.
+CALL dp_choose_contribution('cc_trip', 100, tau => 0.995);
+CALL dp_choose_contribution('cc_trip', 100, most => NULL, tau => 0.99);
 SELECT max_rows, max_groups FROM dp_domain('cc_trip') WHERE relation = 'cc_trip'::regclass;
-CALL dp_choose_contribution('cc_trip', 100, 0.97);
-CALL dp_choose_contribution('cc_trip', 100, 0.999);
+CALL dp_choose_contribution('cc_trip', 100);
+CALL dp_choose_contribution('cc_trip', 100, tau => 0.6);
+CALL dp_choose_contribution('cc_trip', 100, 100, 0.6);
+-- Of the strictest policy that is granted, as far as it is below 1.
+SELECT dp_grant('cc_trip_dp', 'regress_analyst', tau => 0.99), dp_grant('cc_trip_dp', 'regress_second', tau => 0.5), dp_grant('cc_trip_dp', 'regress_team', tau => 1);
+CALL dp_choose_contribution('cc_trip', 100);
+SELECT dp_revoke('cc_trip_dp', r) FROM unnest('{regress_analyst,regress_second,regress_team}'::regrole[]) r;
 SELECT relation, max_rows, max_groups FROM dp_domain('cc_trip');
--- Of share 0 the first suffices.
-CALL dp_choose_contribution('cc_trip', 100, 0);
+-- Where all may exceed it the first suffices.
+CALL dp_choose_contribution('cc_trip', 100, tau => 0.999);
 -- max_groups came down with it, and stays there.
 SELECT max_rows, max_groups FROM dp_domain('cc_trip') WHERE relation = 'cc_trip'::regclass;
 -- By the view as well, and over a path.
 CALL dp_choose_contribution('cc_stop_dp', 100);
 SELECT dp_set_contribution('cc_trip', 2, 2);
 
--- Each is a charge of the domain, whatever it chose, with the share in it. The chain holds, and the totals follow from the rows.
+-- Each is a charge of the domain, whatever it chose, with what it was for in it. The chain holds, and the totals follow from the rows.
 SELECT account, kind, algorithm, mechanism, epsilon, epsilon_svt, epsilon_worst, delta, guarantee, view, role_name, query, parameters - 'period' AS parameters
 FROM dp_rdr.ledger WHERE relation IN ('public.cc_trip', 'public.cc_stop') ORDER BY id;
 SELECT account, epsilon, releases FROM dp_odometer('cc_rider') WHERE account = 'public';
@@ -61,8 +66,8 @@ SELECT * FROM dp_verify_ledger('cc_trip');
 
 SELECT epsilon AS before FROM dp_odometer('cc_rider') WHERE account = 'public' \gset
 SELECT a, pg_temp.attempt(format('CALL dp_choose_contribution(%s)', a)) AS outcome FROM (VALUES
-    ('NULL, 1'), ('''cc_trip'', NULL'), ('''cc_trip'', 1, NULL'), ('''cc_trip'', 0'), ('''cc_trip'', 100.1'), ('''cc_trip'', ''NaN'''),
-    ('''cc_trip'', 0.000000002'), ('''cc_trip'', 1, 1.1'), ('''cc_trip'', 1, -0.1'), ('''cc_trip'', 1, ''NaN'''),
+    ('NULL, 1'), ('''cc_trip'', NULL'), ('''cc_trip'', 0'), ('''cc_trip'', 100.1'), ('''cc_trip'', ''NaN'''),
+    ('''cc_trip'', 0.000000001'), ('''cc_trip'', 1, 0'), ('''cc_trip'', 1, 1048577'), ('''cc_trip'', 1, tau => 1'), ('''cc_trip'', 1, tau => 1.1'), ('''cc_trip'', 1, tau => -0.1'), ('''cc_trip'', 1, tau => ''NaN'''),
     ('''cc_alone'', 1'), ('''cc_rider'', 1'), ('''pg_class'', 1')) v (a);
 SET ROLE regress_analyst;
 SELECT pg_temp.attempt($$CALL dp_choose_contribution('cc_trip', 1)$$);
@@ -80,23 +85,31 @@ DROP VIEW cc_stop_dp;
 CALL dp_choose_contribution('cc_stop', 1);
 SELECT epsilon - :before AS charged FROM dp_odometer('cc_rider') WHERE account = 'public';
 
+-- By the number of people that was said: too few.
+SELECT dp_set_people('cc_rider', 200);
+CALL dp_choose_contribution('cc_trip', 1);
+SELECT dp_set_people('cc_rider', 300);
+CALL dp_choose_contribution('cc_trip', 0.05, tau => 0.5);
+SELECT dp_set_people('cc_rider', 0);
+SELECT epsilon - :before AS charged FROM dp_odometer('cc_rider') WHERE account = 'public';
+
 -- Beyond the total it is denied, with the reason.
 SELECT dp_set_odometer('cc_rider', epsilon_total => :before + 0.5);
 CALL dp_choose_contribution('cc_trip', 0.51);
-CALL dp_choose_contribution('cc_trip', 0.5, 0);
+CALL dp_choose_contribution('cc_trip', 0.5, tau => 0.999);
 SELECT epsilon - :before AS charged, denials FROM dp_odometer('cc_rider') WHERE account = 'public';
 
 -- What is rolled back stays charged, and is not kept.
 SELECT dp_set_contribution('cc_trip', 2, 2), dp_set_odometer('cc_rider', epsilon_total => 2000);
 BEGIN;
-CALL dp_choose_contribution('cc_trip', 100, 0.97);
+CALL dp_choose_contribution('cc_trip', 100);
 ROLLBACK;
 SELECT max_rows FROM dp_domain('cc_trip') WHERE relation = 'cc_trip'::regclass;
 SELECT epsilon - :before AS charged FROM dp_odometer('cc_rider') WHERE account = 'public';
 
 -- In rho: a pure charge, converted. Nothing of it says otherwise than the rows do.
 SELECT dp_set_odometer('cc_rider', 'zcdp', epsilon_total => 3000, delta_total => 1e-3);
-CALL dp_choose_contribution('cc_trip', 1, 0);
+CALL dp_choose_contribution('cc_trip', 1, tau => 0.999);
 SELECT kind, basis, epsilon, rho, guarantee FROM dp_rdr.ledger WHERE relation = 'public.cc_trip' ORDER BY id DESC LIMIT 1;
 SELECT * FROM dp_verify_ledger('cc_trip');
 
@@ -105,10 +118,10 @@ TRUNCATE cc_stop;
 SELECT dp_protect('cc_stop', 'cc_stop_dp');
 DO $$
 DECLARE
-    chosen integer;
+    chosen integer; before float8; after float8;
 BEGIN
-    CALL dp_choose_contribution('cc_stop', 1, 0.99, chosen);
-    IF chosen IS NULL OR chosen NOT IN (SELECT 2 ^ k FROM generate_series(0, 20) k) THEN
+    CALL dp_choose_contribution('cc_stop', 1, NULL, NULL, chosen, before, after);
+    IF chosen IS NULL OR chosen NOT BETWEEN 1 AND 16384 THEN
         RAISE 'chosen: %', chosen;
     END IF;
 END $$;

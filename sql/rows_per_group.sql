@@ -270,7 +270,7 @@ SELECT reason, max_rows, max_rows_per_group FROM dp_explain('SELECT v.day, count
 SELECT reason, max_rows, max_rows_per_group FROM dp_explain('SELECT v.day, count(*) FROM rg_visit_dp v JOIN rg_visit_dp w ON v.pid = w.pid GROUP BY v.day', max_rows_per_group => 5) WHERE column_name = 'count';
 RESET ROLE;
 SET SESSION AUTHORIZATION regress_controller;
-CALL dp_choose_contribution('rg_small', 100, share => 0);
+CALL dp_choose_contribution('rg_small', 100, tau => 0.999);
 SELECT max_rows, max_rows_per_group FROM dp_domain('rg_small') WHERE relation = 'rg_small'::regclass;
 RESET SESSION AUTHORIZATION;
 DROP FUNCTION rg_charges;

@@ -1255,10 +1255,11 @@ CREATE FUNCTION dp_set_contribution(relation regclass, max_rows integer = NULL, 
 COMMENT ON FUNCTION dp_set_contribution(regclass, integer, integer, integer)
     IS 'limits how many rows and groups of one unit count in an answer';
 
-CREATE PROCEDURE dp_choose_contribution(relation regclass, epsilon numeric, share numeric = 0.99,
-                                        INOUT max_rows integer = NULL)
+CREATE PROCEDURE dp_choose_contribution(relation regclass, epsilon numeric, most integer = NULL, tau float8 = NULL,
+                                        INOUT "limit" integer = NULL, INOUT error95_before float8 = NULL,
+                                        INOUT error95_after float8 = NULL)
     LANGUAGE C AS 'MODULE_PATHNAME', 'dp_choose_contribution';
-COMMENT ON PROCEDURE dp_choose_contribution(regclass, numeric, numeric, integer)
+COMMENT ON PROCEDURE dp_choose_contribution(regclass, numeric, integer, float8, integer, float8, float8)
     IS 'chooses under differential privacy how many rows of one unit shall count, and sets it: charged epsilon, free for every later query';
 
 CREATE FUNCTION dp_set_total(relation regclass, expression text, total numeric)

@@ -143,7 +143,9 @@ void write_wish(border::Writer *writer, const release::LimitWish &wish) {
     writer->put(wish.relation);
     writer->put(wish.view);
     writer->put(wish.epsilon);
-    writer->put(wish.share);
+    writer->put(wish.threshold);
+    writer->put(wish.most);
+    writer->put(wish.tau);
     writer->put_text(wish.fingerprint);
 }
 
@@ -152,7 +154,9 @@ release::LimitWish read_wish(border::Reader *reader) {
     wish.relation = reader->take<Oid>();
     wish.view = reader->take<Oid>();
     wish.epsilon = reader->take<privacy::Epsilon>();
-    wish.share = reader->take<privacy::Share>();
+    wish.threshold = reader->take<std::int64_t>();
+    wish.most = reader->take<int>();
+    wish.tau = reader->take<double>();
     wish.fingerprint = reader->take_text();
     return wish;
 }

@@ -1,42 +1,41 @@
 #include "privacy/row_limit.hpp"
 
-#include <numeric>
+#include <algorithm>
+#include <cmath>
 
 #include "privacy/lattice.hpp"
+#include "privacy/risk.hpp"
 
 namespace dp::privacy {
 
-constexpr std::int64_t whole = 1000000000; // a share of 1
+std::vector<int> compared_limits(int most) {
+    std::vector<int> limits;
+    for (int power = 1; power < most; power *= 2) {
+        limits.push_back(power);
+        if (power > 1 && power + power / 2 < most)
+            limits.push_back(power + power / 2);
+    }
+    return limits;
+}
 
 void UnitRows::add(std::int64_t rows) {
-    if (rows < 1)
-        return;
-    int k = 0;
-    while (k < compared_limits && rows > std::int64_t{1} << k)
-        ++k;
-    ++classes_[k];
+    for (std::size_t k = 0; k < limits_.size() && rows > limits_[k]; ++k)
+        ++above_[k];
 }
 
-std::int64_t UnitRows::units() const {
-    return std::accumulate(classes_.begin(), classes_.end(), std::int64_t{0});
+double error95_of_people(double tau) {
+    const double epsilon = within_domain_eps_star(tau, 1, 1, 1);
+    if (!(epsilon > 0))
+        throw InvalidParameter("tau 1 permits no count: pass a smaller one");
+    return std::log(20.0) / epsilon;
 }
 
-std::int64_t UnitRows::within(int k) const {
-    return std::accumulate(classes_.begin(), classes_.begin() + k + 1, std::int64_t{0});
-}
-
-int128 row_limit_margin(const UnitRows &rows, Share share, int k) {
-    const int128 scaled = int128{rows.within(k)} * whole - share.units() * rows.units(); // below 2^94
-    return scaled >= 0 ? scaled / whole : -((-scaled + whole - 1) / whole);
-}
-
-void check_row_limit(Epsilon epsilon, Share share) {
-    if (share.units() < 0 || share.units() > whole)
-        throw InvalidParameter("share must be between 0 and 1");
-    constexpr int least = 3; // 10^-9: of less one of its two shares would be 0
+std::int64_t limit_threshold(Epsilon epsilon, double error95) {
+    constexpr int least = 2; // 10^-9 of epsilon: of less one half would be 0
+    constexpr double largest = 1e12;
     if (epsilon.units() < least)
-        throw InvalidParameter("epsilon must be at least 0.000000003 to choose max_rows");
-    (void)svt_split(epsilon);
+        throw InvalidParameter("epsilon must be at least 0.000000002 to choose max_rows");
+    return static_cast<std::int64_t>(std::min(std::max(error95, 4 / epsilon.value()), largest));
 }
 
 } // namespace dp::privacy

@@ -1,54 +1,62 @@
 // How many rows of one unit shall count (max_rows), chosen from the rows under differential privacy (formulas.md, 9.10): the first
-// of 1, 2, 4, ... that a share of the units does not exceed, by the sparse vector technique in integers (3.4).
+// of 1, 2, 3, 4, 6, 8, 12, ... that few units exceed, by the sparse vector technique in integers (3.4).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "privacy/decimal.hpp"
-#include "privacy/sparse_vector.hpp"
+#include "privacy/mechanism.hpp"
+#include "privacy/noise.hpp"
 
 namespace dp::privacy {
 
-using Share = Decimal<9>;
+constexpr int default_most_rows = 1 << 14; // of max_rows that may be chosen, unless somebody says more
 
-// 2^0 .. 2^19 are compared; what none of them suffices for is 2^20.
-constexpr int compared_limits = 20;
+// The limits that are compared: those below `most`, which is what is left when none suffices.
+std::vector<int> compared_limits(int most);
 
-// Units by how many rows they have: at most 1, 2, 4, ..., 2^19, and more. A unit is in one class.
+// How many units have more rows than each limit. A unit without rows is none.
 class UnitRows {
   public:
-    void add(std::int64_t rows); // of one more unit; a unit without rows is none
-    std::int64_t units() const;
-    std::int64_t within(int k) const; // units with at most 2^k rows
+    explicit UnitRows(int most) : limits_(compared_limits(most)), above_(limits_.size(), 0), most_(most) {}
+    void add(std::int64_t rows); // of one more unit
+    std::size_t size() const { return limits_.size(); }
+    int limit(std::size_t k) const { return k < limits_.size() ? limits_[k] : most_; }
+    std::int64_t above(std::size_t k) const { return above_[k]; }
 
   private:
-    std::array<std::int64_t, compared_limits + 1> classes_{};
+    std::vector<int> limits_;
+    std::vector<std::int64_t> above_;
+    int most_;
 };
 
-// floor( units with at most 2^k rows - share of all units ): one unit more or less moves it by at most 1. share from 0 to 1.
-int128 row_limit_margin(const UnitRows &rows, Share share, int k);
+// The error95 of a count of people at tau, by Laplace noise: h. Errors: InvalidParameter for a tau that allows no noisy count.
+double error95_of_people(double tau);
 
-// Errors: InvalidParameter for a share below 0 or above 1, and as svt_split.
-void check_row_limit(Epsilon epsilon, Share share);
+// T': so many units may have more rows than the limit that is chosen. Errors: InvalidParameter for an epsilon that cannot be split.
+std::int64_t limit_threshold(Epsilon epsilon, double error95);
 
-// A power of two, at most 2^20. epsilon-DP. compared: what was seen on the way, a margin for each comparison.
+// Half of epsilon is for the noise on the threshold, half for that on each comparison, rounded down.
+inline LaplaceScale limit_noise(Epsilon epsilon) {
+    return laplace_scale(1, Epsilon::from_units(epsilon.units() / 2));
+}
+
+// One of the compared limits, or `most`. epsilon-DP. compared: what was seen on the way, a margin for each comparison.
 template <class Generator>
-int choose_row_limit(Generator &bits, Epsilon epsilon, Share share, const UnitRows &rows,
+int choose_row_limit(Generator &bits, Epsilon epsilon, std::int64_t threshold, const UnitRows &rows,
                      std::vector<std::int64_t> *compared = nullptr) {
-    const SvtSplit split = svt_split(epsilon);
-    const SvtCandidate one; // of sensitivity 1
-    const int128 threshold = discrete_laplace(bits, svt_threshold_scale(split));
-    for (int k = 0; k < compared_limits; ++k) {
-        const int128 margin = row_limit_margin(rows, share, k);
-        const int128 noise = discrete_laplace(bits, svt_comparison_scale(split, one));
+    const LaplaceScale scale = limit_noise(epsilon);
+    const int128 noisy = discrete_laplace(bits, scale);
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+        const std::int64_t margin = threshold - rows.above(k);
+        const int128 noise = discrete_laplace(bits, scale);
         if (compared != nullptr)
-            compared->push_back(static_cast<std::int64_t>(margin));
-        if (svt_accepts(one, margin, noise, threshold))
-            return 1 << k;
+            compared->push_back(margin);
+        if (margin + noise >= noisy)
+            return rows.limit(k);
     }
-    return 1 << compared_limits;
+    return rows.limit(rows.size());
 }
 
 } // namespace dp::privacy

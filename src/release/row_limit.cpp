@@ -30,14 +30,11 @@ static void check_owns(Oid relation, Oid role) {
                         errmsg("must be owner of %s", catalog::qualified_name(relation))));
 }
 
-static const char *share_text(const LimitWish &wish) {
-    return catalog::numeric_text(catalog::to_numeric(wish.share));
-}
-
 // As somebody would call it.
 static const char *call_text(const catalog::Settings *settings, const LimitWish &wish) {
-    return psprintf("CALL dp_choose_contribution(%s, %s, %s)", quote_literal_cstr(settings->relation_name),
-                    catalog::numeric_text(catalog::to_numeric(wish.epsilon)), share_text(wish));
+    return psprintf("CALL dp_choose_contribution(%s, %s, most => %d, tau => %s)",
+                    quote_literal_cstr(settings->relation_name),
+                    catalog::numeric_text(catalog::to_numeric(wish.epsilon)), wish.most, float8out_internal(wish.tau));
 }
 
 rows::Question *resolve_limit(const LimitWish &wish, const catalog::Asker &asker) {
@@ -65,7 +62,7 @@ rows::Question *resolve_limit(const LimitWish &wish, const catalog::Asker &asker
 static const char *describe(const rows::Question *question, const LimitWish &wish) {
     StringInfoData json;
     initStringInfo(&json);
-    appendStringInfo(&json, "{\"share\": %s, \"unit\": ", share_text(wish));
+    appendStringInfo(&json, "{\"threshold\": " INT64_FORMAT ", \"most\": %d, \"unit\": ", wish.threshold, wish.most);
     escape_json(&json, rows::unit_text(question->units->path));
     appendStringInfoChar(&json, '}');
     return json.data;
@@ -74,7 +71,7 @@ static const char *describe(const rows::Question *question, const LimitWish &wis
 catalog::Charge limit_charge(const rows::Question *question, const LimitWish &wish) {
     auto *candidates = border::context_new<std::vector<privacy::Epsilon>>();
     border::core([&] {
-        privacy::check_row_limit(wish.epsilon, wish.share);
+        (void)privacy::limit_threshold(wish.epsilon, 0); // 22023
         candidates->push_back(wish.epsilon);
     });
     catalog::Charge charge = {};
@@ -94,12 +91,12 @@ catalog::Charge limit_charge(const rows::Question *question, const LimitWish &wi
 }
 
 int choose_limit(const rows::Question *question, const LimitWish &wish) {
-    auto *counted = border::context_new<privacy::UnitRows>();
+    auto *counted = border::context_new<privacy::UnitRows>(wish.most);
     rows::count_rows_of_units(question, counted);
     return border::core([&] {
         StrongBits bits;
         std::vector<std::int64_t> compared;
-        const int limit = privacy::choose_row_limit(bits, wish.epsilon, wish.share, *counted, &compared);
+        const int limit = privacy::choose_row_limit(bits, wish.epsilon, wish.threshold, *counted, &compared);
         trace::limited(compared, limit);
         return limit;
     });

@@ -12,7 +12,9 @@ namespace dp::release {
 struct LimitWish {
     Oid relation, view; // view: any of the table's, by which a charge finds its settings
     privacy::Epsilon epsilon;
-    privacy::Share share;
+    std::int64_t threshold; // so many units may have more rows
+    int most;
+    double tau; // that of the noisy counts which the limit is for
     const char *fingerprint; // of the settings that the caller sees
 };
 

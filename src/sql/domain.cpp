@@ -246,22 +246,37 @@ static Oid view_of(Oid relation) {
     return view;
 }
 
-static privacy::Share checked_share(Datum value) {
-    privacy::Share share = catalog::to_epsilon(value, "share");
-    if (share.units() < 0 || share.units() > int64{1000000000})
-        ereport(ERROR,
-                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                 errmsg("share must be between 0 and 1, not %s", catalog::numeric_text(value)),
-                 errhint("It is the share of the units none of whose rows shall be left out: 0.99, for instance.")));
-    return share;
+static int checked_most(FunctionCallInfo fcinfo, int argument) {
+    const int most = PG_ARGISNULL(argument) ? privacy::default_most_rows : PG_GETARG_INT32(argument);
+    if (most < 1 || most > catalog::max_declared_rows)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("most must be from 1 to %d, not %d", catalog::max_declared_rows, most),
+                        errhint("It is the largest max_rows that may be chosen.")));
+    return most;
+}
+
+// Where nobody but a few have more rows than any limit that is looked at, the choice would be one of noise.
+static void check_people(Oid relation, int64 people, int64 threshold) {
+    constexpr int least = 4; // times as many as may exceed the limit
+    if (people > 0 && people < least * threshold)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("about " INT64_FORMAT " people are too few to choose from their rows", people),
+                        errdetail("The limit would be one that about " INT64_FORMAT
+                                  " people exceed, and at least %d times as many are needed.",
+                                  threshold, least),
+                        errhint("Pass a larger epsilon or a smaller tau, or say it with dp_set_contribution('%s', "
+                                "max_rows => ...), from what the rows mean.",
+                                qualified_name(relation))));
 }
 
 static release::LimitWish limit_wish(FunctionCallInfo fcinfo, Oid relation) {
     release::LimitWish wish = {};
     wish.relation = relation;
     wish.epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(1), "epsilon");
-    wish.share = checked_share(PG_GETARG_DATUM(2));
-    border::core([&] { privacy::check_row_limit(wish.epsilon, wish.share); });
+    wish.most = checked_most(fcinfo, 2);
+    wish.tau = PG_ARGISNULL(3) ? strictest_tau(relation) : checked_tau(PG_GETARG_FLOAT8(3));
+    wish.threshold = border::core(
+        [&] { return privacy::limit_threshold(wish.epsilon, privacy::error95_of_people(wish.tau)); }); // 22023
     release::check_has_limit(relation, declared_unit(relation));
     wish.view = view_of(relation);
     catalog::Reading reading = catalog::Reading::open();
@@ -270,6 +285,7 @@ static release::LimitWish limit_wish(FunctionCallInfo fcinfo, Oid relation) {
     if (settings == nullptr)
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("%s is not protected any more", qualified_name(relation))));
+    check_people(relation, settings->people, wish.threshold);
     wish.fingerprint = settings->fingerprint;
     return wish;
 }
@@ -298,18 +314,20 @@ static void keep_limit(Oid relation, const UnitPath *before, int max_rows) {
 DP_CALL(dp_choose_contribution) {
     require(fcinfo, 0, "relation");
     require(fcinfo, 1, "epsilon");
-    require(fcinfo, 2, "share");
     Oid relation = protected_relation(PG_GETARG_OID(0));
     LockRelationOid(relation, AccessShareLock);
     catalog::check_can_ask();
     const UnitPath *path = declared_unit(relation);
-    int max_rows = keeper::choose_limit(limit_wish(fcinfo, relation), catalog::current_asker());
+    const release::LimitWish wish = limit_wish(fcinfo, relation);
+    const int max_rows = keeper::choose_limit(wish, catalog::current_asker());
     keep_limit(relation, path, max_rows);
     TupleDesc desc;
     if (get_call_result_type(fcinfo, nullptr, &desc) != TYPEFUNC_COMPOSITE)
         elog(ERROR, "the procedure must return a row");
-    Datum values[1] = {Int32GetDatum(max_rows)};
-    bool nulls[1] = {false};
+    const double of_one = border::core([&] { return privacy::error95_of_people(wish.tau); });
+    Datum values[3] = {Int32GetDatum(max_rows), Float8GetDatum(rint(of_one * path->max_rows)),
+                       Float8GetDatum(rint(of_one * max_rows))};
+    bool nulls[3] = {};
     PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }
 

@@ -41,6 +41,12 @@ const char *unit_text(const catalog::UnitPath *path);
 // What was declared; null: a row is a unit.
 catalog::UnitPath *declared_unit(Oid relation);
 
+// How right counts are, in a word: the strictest tau that is granted on the table's views, or where none is the one of the documentation.
+constexpr double tau_where_none_is_granted = 0.95;
+double strictest_tau(Oid relation);
+// Says in a NOTICE how right counts of people and of rows are, where a person may have several.
+void tell_accuracy(Oid relation);
+
 // ---- in the catalog ------------------------------------------------------------------------------------------------
 
 // Under its lock from here on. Made if it is not there.

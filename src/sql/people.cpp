@@ -1,6 +1,8 @@
 // How many people there are, by declaration, and whether rows of one may be many, as far as keys tell. No row is read.
 #include "sql/arguments.hpp"
 #include "sql/controller.hpp"
+#include "privacy/row_limit.hpp"
+#include "sql/domain.hpp"
 
 using dp::catalog::Visit;
 
@@ -43,6 +45,35 @@ DP_CALL(dp_set_people) {
     if (people != n)
         ereport(NOTICE, (errmsg(INT64_FORMAT " is kept as about " INT64_FORMAT " people", n, people)));
     PG_RETURN_VOID();
+}
+
+double strictest_tau(Oid relation) {
+    Visit visit = Visit::read();
+    (void)run_with_oid(visit,
+                       "SELECT max(p.tau) FROM dp_rdr.restricted_view v JOIN dp_rdr.policy p ON p.view = v.view "
+                       "WHERE v.relation::oid = $1 AND p.tau < 1",
+                       relation);
+    bool isnull;
+    const Datum tau = border::Spi::value(0, 1, &isnull);
+    const double strictest = isnull ? tau_where_none_is_granted : DatumGetFloat8(tau);
+    visit.leave();
+    return strictest;
+}
+
+void tell_accuracy(Oid relation) {
+    const catalog::UnitPath *path = declared_unit(relation);
+    const double tau = strictest_tau(relation);
+    const double people = border::core([&] { return privacy::error95_of_people(tau); });
+    if (path == nullptr || (path->direct && catalog::covers_key(relation, path->ncolumns, path->columns)))
+        return;
+    ereport(NOTICE,
+            (errmsg("at tau %s a count of people is right to about %.2g, one of rows of %s to about %.2g", // of 95 of 100
+                    float8out_internal(tau), people, catalog::qualified_name(relation), people * path->max_rows),
+             errdetail("95 of 100 answers are as close as that. Noise hides all of max_rows, %d, rows of one person.",
+                       path->max_rows),
+             errhint("A smaller max_rows makes counts of rows more right, and leaves out more of those who have many: "
+                     "dp_set_contribution('%s', max_rows => ...).",
+                     catalog::qualified_name(relation))));
 }
 
 void warn_of_many_rows(Oid relation) {

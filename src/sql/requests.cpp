@@ -288,6 +288,8 @@ static Priced look_at(Asked *question) {
     });
     if (refusal != nullptr)
         ReThrowError(refusal);
+    if (question->ask.limits.by_setting && priced.settings->unit == nullptr)
+        question->ask.limits = query::Limits{};
     write_parameters(question);
     check_size(*question);
     return priced;
@@ -433,8 +435,6 @@ DP_CALL(dp_request) {
     if (question.ask.has_epsilon)
         question.ask.epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(2), "epsilon");
     Priced priced = look_at(&question);
-    if (question.ask.limits.by_setting && priced.settings->unit == nullptr)
-        question.ask.limits = query::Limits{};
     const char *decider = decider_of(fcinfo, 3, priced);
     lock_requester(*priced.settings, question.ask.asker.role);
     check_pending_requests(*priced.settings, question.ask.asker.role);

@@ -255,13 +255,13 @@ TEST(Audit, PeopleWithRowsInEachGroup) {
 // How many rows of one person shall count, chosen from how many they have (9.10): one with few, with many, and beside nobody.
 TEST(Audit, RowLimits) {
     const auto choice = [](const std::vector<std::int64_t> &people, double claim) {
-        UnitRows rows;
+        UnitRows rows(1 << 14);
         for (std::int64_t n : people)
             rows.add(n);
         const Epsilon charged = Epsilon::from_double(claim, Rounding::down);
         return [rows, charged](BitSource &bits, Outcome &outcome) {
-            int limit = choose_row_limit(bits, charged, *Share::parse("0.9"), rows);
-            for (outcome.selected = 0; limit > 1; limit /= 2)
+            const int limit = choose_row_limit(bits, charged, 3, rows);
+            for (outcome.selected = 0; rows.limit(static_cast<std::size_t>(outcome.selected)) < limit;)
                 ++outcome.selected;
         };
     };
@@ -278,7 +278,7 @@ TEST(Audit, RowLimits) {
                          {choice(people, claim), {}},
                          {choice(others, claim), {}},
                          {},
-                         {selection(compared_limits + 1, {claim, 0})}});
+                         {selection(static_cast<int>(compared_limits(1 << 14).size()) + 1, {claim, 0})}});
         }
 }
 

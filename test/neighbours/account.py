@@ -174,9 +174,3 @@ def totals(units, keys, empty):
                                                       for a, b in zip(before, sums)]
     return [tuple(value for part in found[key] for value in ([len(part)] if isinstance(part, set) else part))
             if key in found else empty for key in keys]
-
-
-def row_limit(rows_of_units, share, k):
-    """floor(units with at most 2^k rows - share of all), of whole numbers."""
-    within = sum(n <= 2 ** k for n in rows_of_units)
-    return math.floor(within - share * len(rows_of_units))

@@ -31,7 +31,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 for folder in ("attacks", "blackbox", "greybox"):
     sys.path.insert(0, str(HERE.parent / folder))
 
-from account import WIDTHS, clipped, contribution_of, more_values, row_limit, totals  # noqa: E402
+from account import WIDTHS, clipped, contribution_of, more_values, totals  # noqa: E402
 from claims import charges_since, last_charge  # noqa: E402
 from grey import BUILD, drop_database, end_keeper, make_database  # noqa: E402
 from libpq import Connection  # noqa: E402
@@ -244,14 +244,19 @@ def check_neighbour(asked, whole, other, unit):
 # ---- the choice of max_rows ------------------------------------------------------------------------------------------
 
 
+THRESHOLDS = {"0": 4, "0.9": 27}  # T' at epsilon 1, by tau
+MOST = 2 ** 14
+COMPARED = [1] + [limit for k in range(1, 14) for limit in (2 ** k, 3 * 2 ** (k - 1))][:-1] + [3 * 2 ** 12]
+
+
 class Choice:
     """Of how many rows of a unit shall count (9.10): what was compared, and what became of it."""
 
-    def __init__(self, owner, noise, table, share):
+    def __init__(self, owner, noise, table, tau):
         noise.of_next_answer()
         before = last_charge(owner)
         owner.must("BEGIN")
-        reply = owner.send(f"CALL dp_choose_contribution('{table}', 1, {share})")
+        reply = owner.send(f"CALL dp_choose_contribution('{table}', 1, tau => {tau})")
         owner.must("ROLLBACK")
         self.error = reply.sqlstate() and f"{reply.sqlstate()} {reply.results[-1].field('M')}"
         self.charges = [charge.everything() for charge in charges_since(owner, before)]
@@ -261,32 +266,25 @@ class Choice:
             self.replay(noise.bits, events[0])
 
     def replay(self, bits, event):
-        """The noise of 3.4 for epsilon 1 and sensitivity 1, and what it decides."""
-        root = 4 ** (1 / 3)
-        eps1, eps2 = int(10 ** 9 / (1 + root)), int(10 ** 9 * root / (1 + root))
-        threshold = bits.laplace(*lowest(2 ** 20 * 10 ** 9, eps1))
-        chosen = 2 ** 20
+        """Noise of scale 2 on the threshold and on each comparison, and what it decides."""
+        threshold = bits.laplace(2, 1)
+        chosen = MOST
         for k, margin in enumerate(event.margins):
-            if (margin + bits.laplace(*lowest(2 * 10 ** 9, eps2))) * 2 ** 20 >= threshold:
-                chosen = 2 ** k
+            if margin + bits.laplace(2, 1) >= threshold:
+                chosen = COMPARED[k]
                 break
-        if chosen != event.chosen or bits.drawn != event.words or (chosen < 2 ** 20 and k + 1 != len(event.margins)):
+        if chosen != event.chosen or bits.drawn != event.words or (chosen < MOST and k + 1 != len(event.margins)):
             self.complaints.append(f"{event} does not follow from its noise: {chosen}, {bits.drawn} words")
 
 
-def lowest(t, s):
-    divisor = math.gcd(t, s)
-    return t // divisor, s // divisor
-
-
-def check_choice(whole, other, rows, share, unit):
+def check_choice(whole, other, rows, tau, unit):
     """rows: by unit, of the table as it is."""
     complaints = list(other.complaints)
-    expected = tuple(row_limit(rows, Fraction(share), k) for k in range(len(other.margins)))
+    expected = tuple(THRESHOLDS[tau] - sum(n > COMPARED[k] for n in rows) for k in range(len(other.margins)))
     if other.error or other.margins != expected:
         complaints.append(f"compared {other.margins}, {expected} by the account ({other.error})")
-    moved = [abs(a - b) for a, b in zip(whole.margins, other.margins)]
-    if any(change > 1 for change in moved) or whole.charges != other.charges or len(other.charges) != 1:
+    moved = [b - a for a, b in zip(whole.margins, other.margins)]
+    if any(change not in (0, 1) for change in moved) or whole.charges != other.charges or len(other.charges) != 1:
         complaints.append(f"unit {unit} changes {whole.margins} to {other.margins}, {whole.charges} to {other.charges}")
     return complaints
 
@@ -300,14 +298,14 @@ def run_schema(owner, sessions, noise, rng, number, count, tap):
             owner.must(f"SELECT dp_grant('{schema.name(table)}_dp', '{policy}', {terms})")
     asked = [Asked(make_question(rng, schema)) for _ in range(count)]
     wholes, answered = [], 0
-    table, share = rng.choice(("visits", "orders", "items")), rng.choice(("0.99", "0.5", "0.333333333"))
+    table, tau = rng.choice(("visits", "orders", "items")), rng.choice(tuple(THRESHOLDS))
     choices, chosen = [], []
     for unit in [None] + list(range(1, schema.units + 1)):
         owner.must("BEGIN; " + "; ".join(schema.fill(unit)) + "; COMMIT")
         by_unit = Counter(row["unit"] for row in getattr(schema, table)
                           if row["unit"] is not None and row["unit"] != unit)
-        choices.append(Choice(owner, noise, schema.name(table), share))
-        chosen += check_choice(choices[0], choices[-1], list(by_unit.values()), share, unit)
+        choices.append(Choice(owner, noise, schema.name(table), tau))
+        chosen += check_choice(choices[0], choices[-1], list(by_unit.values()), tau, unit)
         for at, question in enumerate(asked):
             rows = question.rows_without(schema, unit)
             answer = Answer(owner, sessions, noise, question)
@@ -318,7 +316,7 @@ def run_schema(owner, sessions, noise, rng, number, count, tap):
                 question.largest = expected.sensitivities
                 question.complaints += check_account(question, answer, expected)
             question.complaints += check_neighbour(question, wholes[at], answer, unit) if unit is not None else []
-    tap.report(f"schema {number}, max_rows of {table} chosen for {share}", chosen[:3])
+    tap.report(f"schema {number}, max_rows of {table} chosen for tau {tau}", chosen[:3])
     for question, whole in zip(asked, wholes):
         answered += not whole.error
         kept = question.complaints[:3]
