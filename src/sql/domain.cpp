@@ -179,6 +179,7 @@ DP_CALL(dp_set_unit) {
     if (!odometer)
         catalog::create_odometer(id, qualified_name(relation), catalog::relation_owner(relation));
     warn_of_many_rows(relation);
+    tell_accuracy(relation);
     PG_RETURN_VOID();
 }
 
@@ -224,6 +225,7 @@ DP_CALL(dp_set_contribution) {
         limits.max_rows_per_group = path->max_rows_per_group;
     store_limits(visit, relation, path, limits);
     visit.leave();
+    tell_accuracy(relation);
     PG_RETURN_VOID();
 }
 

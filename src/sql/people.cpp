@@ -62,18 +62,19 @@ double strictest_tau(Oid relation) {
 
 void tell_accuracy(Oid relation) {
     const catalog::UnitPath *path = declared_unit(relation);
-    const double tau = strictest_tau(relation);
-    const double people = border::core([&] { return privacy::error95_of_people(tau); });
     if (path == nullptr || (path->direct && catalog::covers_key(relation, path->ncolumns, path->columns)))
         return;
+    const double tau = strictest_tau(relation);
+    const double people = border::core([&] { return privacy::error95_of_people(tau); });
+    if (people < 1) // other limits of epsilon decide
+        return;
+    const char *name = catalog::qualified_name(relation);
     ereport(NOTICE,
-            (errmsg("at tau %s a count of people is right to about %.2g, one of rows of %s to about %.2g", // of 95 of 100
-                    float8out_internal(tau), people, catalog::qualified_name(relation), people * path->max_rows),
-             errdetail("95 of 100 answers are as close as that. Noise hides all of max_rows, %d, rows of one person.",
+            (errmsg("at tau %s a count of people will be right to about %.0f, and one of rows of %s to about %.0f",
+                    float8out_internal(tau), rint(people), name, rint(people * path->max_rows)),
+             errdetail("95 of 100 answers are as close. Noise hides %d rows, as many as one person may have (max_rows).",
                        path->max_rows),
-             errhint("A smaller max_rows makes counts of rows more right, and leaves out more of those who have many: "
-                     "dp_set_contribution('%s', max_rows => ...).",
-                     catalog::qualified_name(relation))));
+             errhint("What most people have is enough: dp_set_contribution('%s', max_rows => ...) lowers it.", name)));
 }
 
 void warn_of_many_rows(Oid relation) {
