@@ -98,6 +98,18 @@ SET ROLE regress_analyst;
 SELECT format(E'%s\n=> %s', refused, refusal(refused)) FROM hint ORDER BY n;
 SELECT count(*) || ' remedies' FROM hint;
 SELECT 'not accepted: ' || remedy || ' ' || refusal(remedy) FROM hint WHERE refusal(remedy) IS NOT NULL ORDER BY n;
+-- A hint that is pasted stops at its placeholder, or asks nothing but what was asked: no number in it runs.
+CREATE FUNCTION pg_temp.pasted(part text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE CASE WHEN part ~ '^dp_set' THEN 'SELECT ' || part ELSE 'SELECT sum(' || part || ') FROM hospital_dp' END;
+    RETURN 'runs: ' || part;
+EXCEPTION WHEN undefined_column THEN
+    RETURN 'stops';
+END $$;
+SELECT DISTINCT pg_temp.pasted(m[1]) FROM hint, refusal(refused) r, regexp_matches(r, '(dp_set_[a-z]+\(''[^)]*\))', 'g') m;
+SELECT DISTINCT pg_temp.pasted(format('CASE WHEN %s THEN 1 END', m[1])) FROM hint, refusal(refused) r, regexp_matches(r, 'WHERE (.*? BETWEEN LOW AND HIGH)', 'g') m;
+SELECT DISTINCT pg_temp.pasted(m[1]) FROM hint, refusal(refused) r, regexp_matches(r, 'or (least\(greatest\(.*?, LOW\), HIGH\))', 'g') m;
+SELECT refused AS number_that_runs FROM hint, refusal(refused) r WHERE r ~ '(least|greatest)[(].*[(,] *[0-9]+[),]' AND r !~ 'LOW' ORDER BY n;
 -- With a delta groups may be discovered; the rest is refused alike.
 SET ROLE regress_second;
 SELECT 'answered: ' || refused FROM hint WHERE refusal(refused) IS NULL ORDER BY n;

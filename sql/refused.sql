@@ -11,7 +11,7 @@ CREATE ROLE regress_both IN ROLE regress_team, regress_team_two;
 
 SET ROLE regress_controller;
 CREATE TABLE person (
-    id     integer PRIMARY KEY,
+    id     integer NOT NULL,
     age    integer,
     sex    text,
     city   text,

@@ -79,9 +79,9 @@ INSERT INTO constant_argument VALUES
     ('timestamp without time zone', '''2000-01-01 01:02:03'''), ('timestamp without time zone', '''infinity'''), ('timestamp without time zone', '''4714-11-24 BC'''), ('timestamp without time zone', '''280000-01-01'''),
     ('timestamp with time zone', '''2000-01-01 01:02:03+05'''), ('timestamp with time zone', '''-infinity'''), ('timestamp with time zone', '''280000-01-01 00:00:00+00'''),
     ('name', '''a%'''), ('boolean', 'true'), ('boolean', 'false'),
-    ('integer', '(-2147483648)'), ('integer', '(-3)'), ('integer', '0'), ('integer', '3'), ('integer', '10'), ('integer', '327684'), ('integer', 'NULL');
+    ('integer', '(-2147483648)'), ('integer', '(-3)'), ('integer', '0'), ('integer', '3'), ('integer', '10'), ('integer', '327684'), ('integer', 'NULL'), ('anycompatiblearray', '''{1,2}''::integer[]'), ('anycompatiblearray', '''{1,NULL}''::integer[]'), ('anycompatiblearray', '''{{1,2},{3,4}}''::integer[]');
 CREATE FUNCTION stand_in(type oid) RETURNS text LANGUAGE sql STABLE AS
-    $$ SELECT CASE format_type(type, NULL) WHEN 'anyenum' THEN 'mood' WHEN 'anynonarray' THEN 'integer' WHEN '"any"' THEN 'text'
+    $$ SELECT CASE format_type(type, NULL) WHEN 'anyenum' THEN 'mood' WHEN 'anynonarray' THEN 'integer' WHEN 'anycompatible' THEN 'integer' WHEN '"any"' THEN 'text'
               WHEN 'character' THEN 'character(5)' WHEN 'bit' THEN 'bit(1)' WHEN 'character varying' THEN 'text'
               WHEN 'timestamp without time zone' THEN 'timestamp' ELSE format_type(type, NULL) END $$;
 CREATE FUNCTION has_column(type oid) RETURNS boolean LANGUAGE sql STABLE AS

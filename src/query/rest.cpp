@@ -50,9 +50,11 @@ static double groups_of_key(const catalog::Reading &reading, const Query *leaf, 
     const RangeTblEntry *entry = rt_fetch(column->varno, leaf->rtable);
     const Oid table = entry->rtekind == RTE_RELATION ? catalog::table_of_facade(entry->relid) : InvalidOid;
     ArrayType *declared =
-        OidIsValid(table) ? catalog::column_groups(reading, table, get_attname(entry->relid, column->varattno, false))
-                          : nullptr;
-    return declared == nullptr ? groups_of_type(type) : Max(ArrayGetNItems(ARR_NDIM(declared), ARR_DIMS(declared)), 1);
+        OidIsValid(table)
+            ? catalog::column_groups(reading, table, get_attname(entry->relid, column->varattno, false))
+            : nullptr;
+    return declared == nullptr ? groups_of_type(type)
+                               : Max(ArrayGetNItems(ARR_NDIM(declared), ARR_DIMS(declared)), 1);
 }
 
 void expect_rows(FuncExpr *call, const Query *leaf) {
@@ -92,8 +94,8 @@ bool walk_executed(Query *query, border::Walker walker, void *context) {
 static bool scans_facade(const Query *query, const Node *from) {
     check_stack_depth();
     if (IsA(from, RangeTblRef))
-        return OidIsValid(
-            catalog::expanded_facade(rt_fetch(reinterpret_cast<const RangeTblRef *>(from)->rtindex, query->rtable)));
+        return OidIsValid(catalog::expanded_facade(
+            rt_fetch(reinterpret_cast<const RangeTblRef *>(from)->rtindex, query->rtable)));
     if (IsA(from, JoinExpr)) {
         auto *join = reinterpret_cast<const JoinExpr *>(from);
         return scans_facade(query, join->larg) || scans_facade(query, join->rarg);

@@ -774,18 +774,20 @@ static void check_dynamic(const Rewrite *rewrite) {
 // security-restricted operation.
 static void warn_of_refresh() {
     if (InSecurityRestrictedOperation())
-        ereport(WARNING, (errmsg("a materialized view asks again, and is charged again but for a replay, at each "
-                                 "refresh and when a dump "
-                                 "is restored"),
-                          errhint("CREATE TABLE ... AS keeps the answers that were charged.")));
+        ereport(
+            WARNING,
+            (errmsg(
+                 "a materialized view asks again, and is charged again but for a replay, at each refresh and when a dump "
+                 "is restored"),
+             errhint("CREATE TABLE ... AS keeps the answers that were charged.")));
 }
 
 // Which of its scans a statement begins with is up to the server: the answers might be charged before deny() ends it.
 static void refuse_rows_beside(Query *query) {
     if (shows_rows(query))
-        ereport(ERROR,
-                (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("%s", private_rows),
-                 errdetail("The statement asks for answers as well; none was charged."), errhint("%s", rows_remedy)));
+        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("%s", private_rows),
+                        errdetail("The statement asks for answers as well; none was charged."),
+                        errhint("%s", rows_remedy)));
 }
 
 int rewrite_statement(Query *query, const char *text, const Request *request) {

@@ -175,9 +175,9 @@ static bool hash_row(TupleTableSlot *slot, DestReceiver *self) {
     slot_getallattrs(slot);
     uint64 row = 0;
     for (int i = 0; i < slot->tts_tupleDescriptor->natts; i++)
-        row = hash_combine64(
-            row,
-            slot->tts_isnull[i] ? 0 : hash_of_value(slot->tts_values[i], TupleDescAttr(slot->tts_tupleDescriptor, i)));
+        row = hash_combine64(row, slot->tts_isnull[i] ? 0
+                                                      : hash_of_value(slot->tts_values[i],
+                                                                      TupleDescAttr(slot->tts_tupleDescriptor, i)));
     reinterpret_cast<Hasher *>(self)->sum +=
         hash_bytes_extended(reinterpret_cast<const unsigned char *>(&row), sizeof row, 0);
     return true;
@@ -190,8 +190,8 @@ uint64 hash_of_public_rows(const Question *question) {
         if (!source.source->is_public)
             continue;
         Hasher hasher = {{hash_row, start_copying, end_copying, end_copying, DestNone}, 1};
-        Query *query =
-            select_used(source.relation, columns_of(source.relation), used_columns(question, source.source->varno));
+        Query *query = select_used(source.relation, columns_of(source.relation),
+                                   used_columns(question, source.source->varno));
         if (!run_plan(rows::plan(query, 0), question->checked, &hasher.base))
             catalog::refuse_changing(*question->settings);
         hash = hash_combine64(hash, hasher.sum);

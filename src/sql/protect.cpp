@@ -81,12 +81,11 @@ const char *facade_statement(const char *head, Oid relation, ArrayType *columns)
 // wait for dp_refresh(), under a number of nothing, unless it is the one that is protected now.
 static void forget_dangling(const Visit &visit, Oid relation) {
     forget_dropped_roles(visit);
-    run_with_oid(
-        visit,
-        "DELETE FROM dp_rdr.protected_table t WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = t.relation) "
-        "AND NOT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
-        "WHERE c.oid <> $1 AND format('%I.%I', n.nspname, c.relname) = t.name)",
-        relation);
+    run_with_oid(visit,
+                 "DELETE FROM dp_rdr.protected_table t WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = t.relation) "
+                 "AND NOT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+                 "WHERE c.oid <> $1 AND format('%I.%I', n.nspname, c.relname) = t.name)",
+                 relation);
     visit.run("DELETE FROM dp_rdr.restricted_view v "
               "WHERE (NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = v.view) "
               "AND NOT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
@@ -183,20 +182,19 @@ static bool has_lost_charges(const Visit &visit, Oid relation) {
 static bool find_by_name(const Visit &visit, Oid relation) {
     return run_by_name(
                visit,
-               psprintf(
-                   "SELECT x.id, x.odometer, x.used, EXISTS (SELECT FROM dp_rdr.privacy_domain d "
-                   "WHERE d.id = x.id AND d.unit_types IS NOT NULL), EXISTS (SELECT FROM dp_rdr.privacy_domain d "
-                   "WHERE d.id = x.id AND d.unit_types IS NULL) FROM ("
-                   "SELECT o.id, true AS odometer, o.public_epsilon + o.conditional_epsilon + o.public_rho "
-                   "+ o.conditional_rho + o.public_denials + o.conditional_denials > 0 AS used "
-                   "FROM dp_rdr.odometer o WHERE o.relation_name = $1 AND %s "
-                   "UNION ALL SELECT l.table_id, false, true FROM dp_rdr.ledger_row l WHERE l.relation = $1 AND $3 "
-                   "AND NOT EXISTS (SELECT FROM dp_rdr.odometer o WHERE o.id = l.table_id)) x "
-                   "WHERE NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.domain = x.id) "
-                   "AND NOT EXISTS (SELECT FROM dp_rdr.privacy_domain j WHERE j.id = x.id AND j.joined_into IS "
-                   "NOT NULL) "
-                   "ORDER BY x.odometer DESC, x.used DESC, x.id LIMIT 1",
-                   owned_sql("o.id")),
+               psprintf("SELECT x.id, x.odometer, x.used, EXISTS (SELECT FROM dp_rdr.privacy_domain d "
+                        "WHERE d.id = x.id AND d.unit_types IS NOT NULL), EXISTS (SELECT FROM dp_rdr.privacy_domain d "
+                        "WHERE d.id = x.id AND d.unit_types IS NULL) FROM ("
+                        "SELECT o.id, true AS odometer, o.public_epsilon + o.conditional_epsilon + o.public_rho "
+                        "+ o.conditional_rho + o.public_denials + o.conditional_denials > 0 AS used "
+                        "FROM dp_rdr.odometer o WHERE o.relation_name = $1 AND %s "
+                        "UNION ALL SELECT l.table_id, false, true FROM dp_rdr.ledger_row l WHERE l.relation = $1 AND $3 "
+                        "AND NOT EXISTS (SELECT FROM dp_rdr.odometer o WHERE o.id = l.table_id)) x "
+                        "WHERE NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.domain = x.id) "
+                        "AND NOT EXISTS (SELECT FROM dp_rdr.privacy_domain j WHERE j.id = x.id AND j.joined_into IS "
+                        "NOT NULL) "
+                        "ORDER BY x.odometer DESC, x.used DESC, x.id LIMIT 1",
+                        owned_sql("o.id")),
                relation) == 1;
 }
 
@@ -208,15 +206,15 @@ static bool has_types(const Visit &visit, const char *id, const Unit &unit) {
 }
 
 const char *domain_of_name(const Visit &visit, Oid relation) {
-    uint64 rows =
-        run_by_name(visit,
-                    psprintf("SELECT coalesce(d.joined_into, d.id) FROM dp_rdr.privacy_domain d "
-                             "LEFT JOIN dp_rdr.odometer o ON o.id = coalesce(d.joined_into, d.id) "
-                             "WHERE d.unit_types IS NOT NULL AND %s "
-                             "AND EXISTS (SELECT FROM dp_rdr.ledger_row l WHERE l.table_id = d.id AND l.relation = $1) "
-                             "ORDER BY 1 LIMIT 1",
-                             owned_sql("coalesce(d.joined_into, d.id)")),
-                    relation);
+    uint64 rows = run_by_name(
+        visit,
+        psprintf("SELECT coalesce(d.joined_into, d.id) FROM dp_rdr.privacy_domain d "
+                 "LEFT JOIN dp_rdr.odometer o ON o.id = coalesce(d.joined_into, d.id) "
+                 "WHERE d.unit_types IS NOT NULL AND %s "
+                 "AND EXISTS (SELECT FROM dp_rdr.ledger_row l WHERE l.table_id = d.id AND l.relation = $1) "
+                 "ORDER BY 1 LIMIT 1",
+                 owned_sql("coalesce(d.joined_into, d.id)")),
+        relation);
     return rows == 1 ? visit.spi.text(0, 1) : nullptr;
 }
 
@@ -504,8 +502,7 @@ static Identity register_table(Oid relation, const Unit *unit, const Limits &lim
 
 // Names no view: it stays true when this one is renamed.
 constexpr char comment_of_facade[] =
-    "Rows are private. Ask for numbers, and get them with noise: SELECT count(*), sum(x), avg(x) ... WHERE ... GROUP "
-    "BY ... "
+    "Rows are private. Ask for numbers, and get them with noise: SELECT count(*), sum(x), avg(x) ... WHERE ... GROUP BY ... "
     "dp_about() of this view says what may be asked, dp_explain() of a query what it costs.";
 
 static Oid protect(Oid relation, const char *name, ArrayType *columns, const char *filter, const char *text,

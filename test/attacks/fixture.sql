@@ -18,7 +18,7 @@ GRANT CREATE ON SCHEMA public TO attack_controller;
 SET ROLE attack_controller;
 CREATE TYPE mood AS ENUM ('low', 'fair', 'high');
 CREATE TABLE person (
-    id     integer PRIMARY KEY,
+    id     integer NOT NULL,
     age    integer,
     sex    text,
     city   text,
@@ -39,6 +39,7 @@ SELECT dp_set_bounds('person', 'salary', 0, 10000), dp_set_bounds('person', 'hei
 SELECT dp_set_groups('person', 'sex', '{Female,Male}'),
        dp_set_groups('person', 'age', (SELECT array_agg(g::text) FROM generate_series(86, 90) g)),
        dp_set_groups('person', 'id', (SELECT array_agg(g::text) FROM generate_series(1, 10000) g));
+ALTER TABLE person ADD PRIMARY KEY (id); -- no unique column may have groups
 SELECT dp_set_odometer('person', 'none');
 SELECT dp_grant('person_dp', 'attack_analyst', tau => 0.95), dp_grant('person_dp', 'attack_team', tau => 0.9),
        dp_grant('person_dp', 'attack_finder', tau => 0.5, delta => 0.000000000001); -- thousands of texts of one person each are grouped by, hundreds of times
