@@ -133,9 +133,13 @@ run_questions() {
     on_server -- python3 test/questions/run.py
 }
 
-# Lists of derived groups against all values that are permitted: no part of make test, as some kinds show impossible groups.
+# Lists of derived groups against all values that are permitted.
 run_groups() {
     on_server -- python3 test/groups/run.py
+}
+# In all time zones, around the turns of their clocks.
+run_zones() {
+    on_server -- python3 test/groups/zones.py
 }
 
 # Several charges in one commit, by a library that is built for this alone.
@@ -177,6 +181,7 @@ run_suite() {
         neighbours) run_neighbours ;;
         seeded) run_seeded ;;
         groups) run_groups ;;
+        zones) run_zones ;;
         questions) run_questions ;;
         citus) run_citus ;;
         batch) run_batch ;;
