@@ -45,6 +45,7 @@ COLUMNS = {
              "dp_set_bounds('t', 'seen', timestamptz '2023-12-01 00:00 UTC', timestamptz '2025-02-01 00:00 UTC')"),
     "fee": ("numeric(8, 2)", "SELECT i / 100.0 FROM generate_series(-250, 12000) i", "dp_set_bounds('t', 'fee', -2.5, 120)"),
     "hits": ("bigint NOT NULL", "generate_series(-60000, 90000)", "dp_set_bounds('t', 'hits', -60000, 90000)"),
+    "rate": ("numeric(5, 1)", "SELECT i / 10.0 FROM generate_series(0, 500) i", "dp_set_bounds('t', 'rate', 0, 50)"),
     "built": ("date", "SELECT d::date FROM generate_series(timestamp '1850-06-01', '2005-02-01', '1 day') d",
               "dp_set_bounds('t', 'built', '1850-06-01', '2005-02-01')"),
 }
@@ -128,7 +129,7 @@ REFUSED = (
     "came", "extract(epoch FROM came)", "extract(julian FROM came)", "extract(second FROM came)", "date_trunc('second', came)", "to_char(came, 'HH24:MI:SS')", "came + interval '1 hour'",
     "came + interval '1 month'", "to_char(came + interval '1 month', 'MM')", "came::date::text || (came + interval '1 hour')::date::text",
     "extract(hour FROM left_at) * 4 + floor(extract(minute FROM left_at) / 15)", "date_trunc('day', came)::date - date_bin('7 hours', came, timestamp '2025-01-01')::date", "to_char(left_at, 'DD') || to_char(left_at AT TIME ZONE 'Asia/Tokyo', 'DD')",
-    "fee", "floor(fee / 5) || ' ' || floor(fee / 7)", "floor(fee / 5) + fee", "fee * fee", "floor(fee * 1000)", "floor(fee - fee / 2)", "round(fee, 1)", "hits", "hits * 2", "weight * 2",
+    "fee", "floor(fee / 5) || ' ' || floor(fee / 7)", "floor(fee / 5) + fee", "fee * fee", "floor(fee * 1000)", "floor(rate * 50)", "floor(fee - fee / 2)", "round(fee, 1)", "hits", "hits * 2", "weight * 2",
     "floor(hits * 0.5) * 3", "date_bin('1 hour', left_at AT TIME ZONE 'Europe/Berlin', timestamp '2025-01-01')", "built", "to_char(came, 'DD') || came::text",
 )
 
@@ -145,7 +146,7 @@ def prepare():
     owner = Connection(dbname=DATABASE)
     owner.must("CREATE EXTENSION dp_rdr; CREATE TYPE mood AS ENUM ('low', 'fair', 'high')")
     owner.must(f"CREATE TABLE t ({', '.join(f'{name} {type_}' for name, (type_, _, _) in COLUMNS.items())})")
-    owner.must("INSERT INTO t VALUES (40, NULL, 12.5, 1, 'icu', 'f', 'low', true, NULL, '2000-05-05', '2025-02-02 12:00', '2025-04-01 UTC', NULL, 7, 12, NULL)")
+    owner.must("INSERT INTO t VALUES (40, NULL, 12.5, 1, 'icu', 'f', 'low', true, NULL, '2000-05-05', '2025-02-02 12:00', '2025-04-01 UTC', NULL, 7, 12, 3, NULL)")
     owner.must("SELECT dp_protect('t', 't_dp')")
     for _, _, declared in COLUMNS.values():
         owner.must(f"SELECT {declared}" if declared else "SELECT")
