@@ -61,6 +61,7 @@ extern "C" {
 #include <nodes/makefuncs.h>
 #if PG_VERSION_NUM >= 160000
 #include <nodes/miscnodes.h>
+#include <nodes/multibitmapset.h>
 #endif
 #include <nodes/nodeFuncs.h>
 #include <nodes/supportnodes.h>

@@ -63,6 +63,15 @@ inline Oid type_named(const char *name) {
     return type;
 }
 
+// Tells whether find_nonnullable_vars() has found a column.
+inline bool is_among_vars(const List *vars, const Var *column) {
+#if PG_VERSION_NUM >= 160000
+    return mbms_is_member(static_cast<int>(column->varno), column->varattno - FirstLowInvalidHeapAttributeNumber, vars);
+#else
+    return list_member(vars, column);
+#endif
+}
+
 // InvalidOid when there is none (any more).
 inline Oid type_if_any(const char *name) {
     Oid type = InvalidOid;

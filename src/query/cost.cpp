@@ -132,6 +132,12 @@ void limit_arguments(List *arguments) {
     }
 }
 
+Node *without_limit(Node *argument) {
+    const bool limited = IsA(argument, FuncExpr) && castNode(FuncExpr, argument)->funcid >= FirstUnpinnedObjectId &&
+                         castNode(FuncExpr, argument)->funcid == limiter();
+    return limited ? static_cast<Node *>(linitial(castNode(FuncExpr, argument)->args)) : argument;
+}
+
 int size_limit(const RowCost *cost) {
     // The root of linear L + quadratic L^2 = most, in the form that needs no quadratic part.
     double root = std::sqrt(cost->linear * cost->linear + 4 * cost->quadratic * most_for_bytes);

@@ -19,6 +19,8 @@ void add_cost(RowCost *cost, const TotalFunction *entry, Oid collation, List *ar
 int size_of(Node *argument);
 // Replaces each argument whose size the rows decide by NULL beyond the limit, which is a megabyte until it is set.
 void limit_arguments(List *arguments);
+// Returns what such a replacement is of; anything else as it is.
+Node *without_limit(Node *argument);
 // The size in bytes that keeps one row within its time. Raises 54000 if that is too small to be of use.
 int size_limit(const RowCost *cost);
 // Sets it at all places in an expression.

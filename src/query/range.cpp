@@ -14,6 +14,7 @@ namespace {
 struct Walk {
     ColumnRange of_column;
     void *context;
+    NarrowRange narrow; // or null
 };
 } // namespace
 
@@ -680,7 +681,7 @@ static Range range_of_condition(Node *node, const Walk *with) {
 
 // ---- the walk ------------------------------------------------------------------------------------------------------
 
-static Range walk(Node *node, const Walk *with) {
+static Range range_of_node(Node *node, const Walk *with) {
     check_stack_depth();
     CHECK_FOR_INTERRUPTS();
     switch (nodeTag(node)) {
@@ -722,8 +723,15 @@ static Range walk(Node *node, const Walk *with) {
     }
 }
 
-Range range_of(Node *expression, ColumnRange of_column, void *context) {
-    const Walk with = {of_column, context};
+static Range walk(Node *node, const Walk *with) {
+    Range range = range_of_node(node, with);
+    if (with->narrow != nullptr)
+        with->narrow(node, &range, with->context);
+    return range;
+}
+
+Range range_of(Node *expression, ColumnRange of_column, void *context, NarrowRange narrow) {
+    const Walk with = {of_column, context, narrow};
     return walk(expression, &with);
 }
 

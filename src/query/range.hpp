@@ -17,9 +17,12 @@ struct Range {
 // What was declared of a column.
 using ColumnRange = Range (*)(const Var *column, void *context);
 
+// Narrows the range of an expression, or of a part of one, by what else is known of it.
+using NarrowRange = void (*)(Node *expression, Range *range, void *context);
+
 // Of an expression whose constants are folded, and which was checked by query/shape. Never an error: what it does not know is
 // not bounded.
-Range range_of(Node *expression, ColumnRange of_column, void *context);
+Range range_of(Node *expression, ColumnRange of_column, void *context, NarrowRange narrow = nullptr);
 
 // What the arithmetic of a function of numbers is, whatever their types: PostgreSQL's names say it.
 enum class Arithmetic { none, plus, minus, times, over, modulo, negated, absolute };

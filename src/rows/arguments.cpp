@@ -12,6 +12,7 @@
 #include "query/semi.hpp"
 #include "query/shape.hpp"
 #include "rows/distinct_values.hpp"
+#include "rows/narrowed.hpp"
 #include "rows/nodes.hpp"
 #include "rows/public_values.hpp"
 
@@ -77,7 +78,7 @@ ColumnRanges column_ranges(const catalog::Reading &reading, const Question *ques
         last = Max(last, query::column_number(question->sources[i].source->varno,
                                               static_cast<AttrNumber>(natts_of(question->sources[i].relation))));
     return ColumnRanges{&reading, question, static_cast<query::Range *>(palloc0(sizeof(query::Range) * (last + 1))),
-                        static_cast<bool *>(palloc0(sizeof(bool) * (last + 1))), 0};
+                        static_cast<bool *>(palloc0(sizeof(bool) * (last + 1))), 0, nullptr};
 }
 
 query::Range range_of_column(const Var *column, void *context) {
@@ -94,8 +95,12 @@ query::Range range_of_column(const Var *column, void *context) {
     return columns->known[number];
 }
 
+static void narrow_range(Node *expression, query::Range *range, void *context) {
+    narrow(static_cast<ColumnRanges *>(context)->narrowed, expression, range);
+}
+
 query::Range range_over_columns(Node *expression, ColumnRanges *columns) {
-    return query::range_of(expression, range_of_column, columns);
+    return query::range_of(expression, range_of_column, columns, narrow_range);
 }
 
 // ---- expressions ---------------------------------------------------------------------------------------------------
@@ -170,6 +175,20 @@ void resolve_arguments(ColumnRanges *columns, Question *question, ParamListInfo 
                            type == NUMERICOID ? range.span.decimals : -1, another(folded)};
         }
         add_evaluations(question->leaf, foreach_current_index(cell), once, cost);
+    }
+}
+
+void narrow_columns(ColumnRanges *columns, Question *question) {
+    const int n = question->leaf->naggregates;
+    question->narrowed = static_cast<const privacy::Bounds **>(palloc0(sizeof(privacy::Bounds *) * (n + 1)));
+    for (int i = 0; i < n; i++) {
+        auto *column = reinterpret_cast<Var *>(question->arguments[i]);
+        if (column == nullptr)
+            continue;
+        const privacy::Span declared = range_of_column(column, columns).span;
+        const privacy::Span span = range_over_columns(question->arguments[i], columns).span;
+        if (span.low != declared.low || span.high != declared.high)
+            question->narrowed[i] = bounds_of_span(span, getBaseType(column->vartype));
     }
 }
 
@@ -283,6 +302,8 @@ void refuse_unbounded(const Question *question, const char *text) {
 
 const privacy::Bounds *argument_bounds(const catalog::Reading &reading, const Question *question, int aggregate) {
     const Expression *expression = expression_of(question, aggregate);
+    if (expression == nullptr && question->narrowed[aggregate] != nullptr)
+        return question->narrowed[aggregate];
     if (expression == nullptr)
         return bounds_of_column(reading, question, question->argument_columns[aggregate]);
     if (expression->bounds == nullptr)

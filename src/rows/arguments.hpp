@@ -8,6 +8,8 @@
 
 namespace dp::rows {
 
+struct Narrowed;
+
 // Where the values of the tables' columns lie; each is looked up once.
 struct ColumnRanges {
     const catalog::Reading *reading;
@@ -15,6 +17,7 @@ struct ColumnRanges {
     query::Range *known; // by query::column_number
     bool *is_known;
     double tried; // nanoseconds that derived groups have cost so far (rows/derived)
+    const Narrowed *narrowed; // by what WHERE says (rows/narrowed); null: not yet known
 };
 ColumnRanges column_ranges(const catalog::Reading &reading, const Question *question);
 query::Range range_of_column(const Var *column, void *columns); // ColumnRanges *
@@ -26,6 +29,9 @@ bool is_nullable_column(Oid relation, AttrNumber attno);
 
 // Computed once per argument that is no column: the node that is evaluated, and where its values lie.
 void resolve_arguments(ColumnRanges *columns, Question *question, ParamListInfo parameters, query::RowCost *cost);
+
+// Narrows the bounds of arguments that are columns, once these are known.
+void narrow_columns(ColumnRanges *columns, Question *question);
 
 // Over the tables, total; a copy. Null: count(*).
 Node *argument_node(const Question *question, int aggregate);

@@ -6,6 +6,7 @@
 #include "rows/canonical.hpp"
 #include "rows/column_values.hpp"
 #include "rows/groups.hpp"
+#include "rows/narrowed.hpp"
 #include "rows/public_values.hpp"
 
 namespace dp::rows {
@@ -113,6 +114,7 @@ struct Product {
     Var **columns;
     Values *values;
     int64 size;
+    List *conditions; // Node *, over it: where rows may be
 };
 
 // Of a key: the columns of which too much or nothing is known (Var *), and what takes their place.
@@ -280,9 +282,14 @@ static void evaluate_product(const Product *product, const Question *question, L
     List *expressions = ExecPrepareExprList(static_cast<List *>(copyObject(keys)), state);
     auto *results = static_cast<Datum *>(palloc(sizeof(Datum) * list_length(keys)));
     auto *nulls = static_cast<bool *>(palloc(sizeof(bool) * list_length(keys)));
+    ExprState *test = ExecPrepareQual(product->conditions, state);
     for (int64 place = 0; place < product->size; place++) {
         CHECK_FOR_INTERRUPTS();
         set_columns(product, place, slot);
+        if (!ExecQual(test, row)) {
+            ResetExprContext(row);
+            continue;
+        }
         ListCell *cell;
         foreach (cell, expressions) {
             const int i = foreach_current_index(cell);
@@ -323,6 +330,28 @@ static Node *over_product(Node *node, void *context) {
     elog(ERROR, "a column of a derived group is in no product");
 }
 
+// Some moments stand for others, of which a condition may say something else: only bounds are narrowed by it.
+static bool has_all_values(const Var *column, const Values &values) {
+    const Oid type = getBaseType(column->vartype);
+    if (type != DATEOID)
+        return type != TIMESTAMPOID && type != TIMESTAMPTZOID;
+    for (int i = 1; i < values.n; i++)
+        if (!values.nulls[i] && DatumGetDateADT(values.values[i]) - DatumGetDateADT(values.values[i - 1]) > 1)
+            return false;
+    return true;
+}
+
+static List *conditions_of_product(const Question *question, const Product *product) {
+    List *columns = NIL, *conditions = NIL;
+    for (int i = 0; i < product->ncolumns; i++)
+        if (has_all_values(product->columns[i], product->values[i]))
+            columns = lappend(columns, product->columns[i]);
+    ListCell *cell;
+    foreach (cell, conditions_over(question, columns))
+        conditions = lappend(conditions, over_product(static_cast<Node *>(lfirst(cell)), const_cast<Product *>(product)));
+    return conditions;
+}
+
 // The keys over the product, total; null where that takes too long. With steps in them they are made of what they were folded to.
 static List *keys_over_product(ColumnRanges *columns, const Question *question, List *numbers, List *folded,
                                Product *product) {
@@ -342,6 +371,7 @@ static List *keys_over_product(ColumnRanges *columns, const Question *question, 
     constexpr double longest = 1000; // bytes of a declared group
     columns->tried += static_cast<double>(product->size) *
                       (of_evaluation + cost.calls + longest * (cost.linear + longest * cost.quadratic));
+    product->conditions = conditions_of_product(question, product);
     return columns->tried > most_time ? NIL : keys;
 }
 

@@ -23,6 +23,7 @@
 #include "rows/distinct_values.hpp"
 #include "rows/groups.hpp"
 #include "rows/joint.hpp"
+#include "rows/narrowed.hpp"
 #include "rows/nodes.hpp"
 #include "rows/per_unit.hpp"
 #include "rows/public_rows.hpp"
@@ -209,9 +210,11 @@ static Node *map_expression(Node *expression, const Mapping &mapping) {
     return map_to_tables(query::make_total(expression, mapping.parameters, mapping.cost), mapping.question);
 }
 
-static void map_conditions(const Mapping &mapping) {
+// Returns WHERE with its constants folded; that is what is made total, too.
+static Node *map_conditions(const Mapping &mapping) {
     Question *question = mapping.question;
-    question->where = map_expression(question->leaf->where, mapping);
+    Node *folded = map_to_tables(query::fold_constants(question->leaf->where, mapping.parameters), question);
+    question->where = query::make_total(another(folded), nullptr, mapping.cost);
     question->from = static_cast<List *>(copyObject(question->leaf->from));
     ListCell *cell;
     foreach (cell, query::joins_of(question->from)) {
@@ -227,6 +230,7 @@ static void map_conditions(const Mapping &mapping) {
         semi->unless = map_expression(semi->unless, mapping);
         question->semi_joins = lappend(question->semi_joins, semi);
     }
+    return folded;
 }
 
 // What one row may cost is known when all expressions are; the view's filter comes behind, with its own.
@@ -267,11 +271,32 @@ static void add_to_semi_joins(const Question *question, int source, Node *condit
     }
 }
 
-// Which rows a view shows is asked where its rows enter: in WHERE, or in the ON of the outer join on whose nullable side it stands.
-static void add_view_conditions(Question *question) {
+// Of each source; null: its view shows all rows.
+static List *view_conditions(const Question *question) {
+    List *conditions = NIL;
     for (int i = 0; i < question->nsources; i++) {
         const Source &source = question->sources[i];
-        Node *condition = source.settings == nullptr ? nullptr : view_condition(source.settings, source.source->varno);
+        conditions = lappend(conditions, source.settings == nullptr
+                                             ? nullptr
+                                             : view_condition(source.settings, source.source->varno));
+    }
+    return conditions;
+}
+
+// What holds for all rows that are counted: not what the ON of an outer join asks, or a sub-SELECT.
+static List *conditions_above_joins(const Question *question, Node *where, const List *views) {
+    List *conditions = list_make1(where);
+    for (int i = 0; i < question->nsources; i++)
+        if (!question->sources[i].source->tested && !question->sources[i].source->nullable)
+            conditions = lappend(conditions, list_nth(views, i));
+    return conditions;
+}
+
+// Which rows a view shows is asked where its rows enter: in WHERE, or in the ON of the outer join on whose nullable side it stands.
+static void add_view_conditions(Question *question, const List *conditions) {
+    for (int i = 0; i < question->nsources; i++) {
+        const Source &source = question->sources[i];
+        auto *condition = static_cast<Node *>(list_nth(conditions, i));
         if (condition != nullptr && source.source->tested)
             add_to_semi_joins(question, i, condition);
         else if (condition != nullptr && query::add_condition(question->from, source.source->varno, condition))
@@ -284,9 +309,14 @@ static List *map_leaf(Question *question, ColumnRanges *columns, ParamListInfo p
     const query::Leaf *leaf = question->leaf;
     query::RowCost cost = {};
     const Mapping mapping = {question, parameters, &cost};
-    map_conditions(mapping);
-    if (question->per_unit != nullptr)
+    Node *where = map_conditions(mapping);
+    const List *views = view_conditions(question);
+    List *conditions = conditions_above_joins(question, where, views);
+    columns->narrowed = read_conditions(conditions);
+    if (question->per_unit != nullptr) {
         resolve_per_unit(columns, question, parameters, &cost);
+        columns->narrowed = read_conditions(lappend(conditions, question->per_unit->where));
+    }
     question->keys = static_cast<Node **>(palloc0(sizeof(Node *) * (leaf->nkeys + 1)));
     question->key_columns = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber) * (leaf->nkeys + 1)));
     for (int i = 0; i < leaf->nkeys; i++) {
@@ -295,7 +325,7 @@ static List *map_leaf(Question *question, ColumnRanges *columns, ParamListInfo p
     }
     resolve_arguments(columns, question, parameters, &cost);
     limit_cost(question, &cost);
-    add_view_conditions(question);
+    add_view_conditions(question, views);
     question->argument_columns = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber) * (leaf->naggregates + 1)));
     question->arguments = static_cast<Node **>(palloc0(sizeof(Node *) * (leaf->naggregates + 1)));
     for (int i = 0; i < leaf->naggregates; i++) {
@@ -304,6 +334,7 @@ static List *map_leaf(Question *question, ColumnRanges *columns, ParamListInfo p
             question->arguments[i] =
                 map_to_tables(reinterpret_cast<Node *>(query::column_of_argument(leaf->aggregates[i].node)), question);
     }
+    narrow_columns(columns, question);
     return folded_keys(question, parameters);
 }
 
@@ -330,9 +361,13 @@ static bool read_domain(const catalog::Reading &reading, Question *question, int
                         Node *folded) {
     const query::Key *spec = &question->leaf->keys[key];
     const AttrNumber column = question->key_columns[key];
+    const bool is_public =
+        column != InvalidAttrNumber && source_at(question, query::varno_of(column))->source->is_public;
+    if (!is_public && named_groups(columns->narrowed, question, key, folded, &question->domains[key]))
+        return true;
     if (column == InvalidAttrNumber)
         return derive_domain(columns, question, key, folded, &question->domains[key]);
-    if (source_at(question, query::varno_of(column))->source->is_public)
+    if (is_public)
         return read_public_domain(reading, question, column, &question->domains[key]);
     const char *name = column_name(question, column);
     ArrayType *declared = catalog::column_groups(reading, relation_of(question, column), name);

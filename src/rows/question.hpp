@@ -105,6 +105,7 @@ struct Question {
         key_columns; // query::column_number of the tables', per key; 0 for an expression, also one that we have made of a column
     AttrNumber *argument_columns; // the same of arguments, per aggregate; 0 for count(*) and expressions
     Node **arguments;             // Var *, of those; null for the others
+    const privacy::Bounds **narrowed; // per aggregate, of a column whose bounds WHERE narrows or gives; else null
     Expression *expressions;      // per argument of the leaf that is no column
     bool thresholded;
     bool groups_only; // declared ones, without an aggregate: nothing private is asked for

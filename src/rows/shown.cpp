@@ -5,6 +5,7 @@
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "rows/arguments.hpp"
+#include "rows/narrowed.hpp"
 
 namespace dp::rows {
 
@@ -26,6 +27,7 @@ namespace {
 struct Keys {
     const Question *question;
     bool others; // a column was met that is in no key
+    List *met;   // Node *: keys
 };
 } // namespace
 
@@ -37,6 +39,7 @@ static Node *keys_as_columns(Node *node, void *context) {
     for (int i = 0; i < keys->question->leaf->nkeys; i++)
         if (equal(node, keys->question->keys[i])) {
             const query::Key &key = keys->question->leaf->keys[i];
+            keys->met = lappend(keys->met, keys->question->keys[i]);
             return reinterpret_cast<Node *>(
                 makeVar(1, static_cast<AttrNumber>(i + 1), key.type, key.typmod, key.collation, 0));
         }
@@ -47,18 +50,18 @@ static Node *keys_as_columns(Node *node, void *context) {
 // The conjuncts of WHERE, at any depth of AND, that mention keys and no other column. One without any column hides no
 // group: WHERE false asks for the columns of an answer.
 static List *conditions_on_keys(const Question *question, Node *where) {
-    if (where == nullptr)
-        return NIL;
-    if (IsA(where, BoolExpr) && castNode(BoolExpr, where)->boolop == AND_EXPR) {
-        List *conditions = NIL;
-        ListCell *cell;
-        foreach (cell, castNode(BoolExpr, where)->args)
-            conditions = list_concat(conditions, conditions_on_keys(question, static_cast<Node *>(lfirst(cell))));
-        return conditions;
+    List *conditions = NIL;
+    ListCell *cell, *key;
+    foreach (cell, conjuncts_of(where)) {
+        Keys keys = {question, false, NIL};
+        Node *condition = keys_as_columns(static_cast<Node *>(lfirst(cell)), &keys);
+        bool decides = !keys.others && contain_var_clause(condition);
+        foreach (key, keys.met)
+            decides = decides && is_of_value(static_cast<Node *>(lfirst(cell)), static_cast<Node *>(lfirst(key)));
+        if (decides)
+            conditions = lappend(conditions, condition);
     }
-    Keys keys = {question, false};
-    Node *condition = keys_as_columns(where, &keys);
-    return !contain_var_clause(condition) || keys.others ? NIL : list_make1(condition);
+    return conditions;
 }
 
 // ---- evaluating them -----------------------------------------------------------------------------------------------
