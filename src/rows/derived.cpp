@@ -227,7 +227,7 @@ static bool are_apart(const Steps *steps, Node *rest) {
 static Node *product_of(ColumnRanges *columns, Node *key, Product *product) {
     List *all = columns_of(key);
     *product = {0, static_cast<Var **>(palloc0(sizeof(Var *) * (list_length(all) + 1))),
-                static_cast<Values *>(palloc0(sizeof(Values) * (list_length(all) + 1))), 1};
+                static_cast<Values *>(palloc0(sizeof(Values) * (list_length(all) + 1))), 1, NIL};
     Steps steps = {columns, NIL, NIL, product};
     ListCell *cell;
     foreach (cell, all) {
