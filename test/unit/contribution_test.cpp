@@ -495,4 +495,67 @@ TEST(Contribution, KeptGroupsDoNotDependOnOrderOrParts) {
     }
 }
 
+// ---- A total of sizes (9.16) ----
+
+TEST(Total, PointsAreRoundedUp) {
+    EXPECT_EQ(points_up("60", 0), 60U);
+    EXPECT_EQ(points_up("60.001", 0), 61U);
+    EXPECT_EQ(points_up("60", -25), std::uint64_t{60} << 25U);
+    EXPECT_EQ(points_up("0.3", 2), 1U);
+    EXPECT_EQ(points_up("9", 2), 3U);
+    EXPECT_EQ(points_up("1e300", -900), largest_sensitivity);
+    EXPECT_EQ(points_up("1e-300", 0), 1U);
+    EXPECT_THROW((void)points_up("1e400", 0), InvalidParameter);
+    EXPECT_THROW((void)points_up("NaN", 0), InvalidParameter);
+}
+
+// ceil(sqrt(T C b)), and T where that is less.
+TEST(Total, SpreadIsThatOfTheDefinition) {
+    std::mt19937_64 random(29);
+    for (int i = 0; i < 20000; ++i) {
+        const std::uint64_t total = 1 + (random() >> (14 + random() % 50)), of_row = 1 + (random() >> (14 + random() % 50));
+        const int per_group = 1 + static_cast<int>(random() % (1U << (random() % 21)));
+        const std::uint64_t d = spread_of_total(total, per_group, of_row);
+        const cpp_int square = cpp_int(total) * per_group * of_row;
+        ASSERT_LE(d, total);
+        if (d < total && d < largest_sensitivity) {
+            ASSERT_GE(cpp_int(d) * d, square);
+            ASSERT_LT(cpp_int(d - 1) * (d - 1), square);
+        }
+    }
+}
+
+// Who stays within the total, and within C rows of b in each group, keeps all; whoever exceeds it has the norm of D at most.
+TEST(Total, NobodyWithinItIsClipped) {
+    std::mt19937_64 random(31);
+    int within = 0, beyond = 0;
+    for (int i = 0; i < 20000; ++i) {
+        const std::uint64_t total = 1 + random() % 500, of_row = 1 + random() % 40;
+        const int per_group = 1 + static_cast<int>(random() % 5);
+        Values values(1 + random() % 8);
+        std::uint64_t sizes = 0;
+        for (wide &v : values) {
+            v = static_cast<wide>(random() % (of_row * per_group + 1)) * (random() % 2 == 0 ? 1 : -1);
+            sizes += static_cast<std::uint64_t>(v < 0 ? -v : v);
+        }
+        for (const Norm norm : {Norm::l1, Norm::groups}) {
+            std::vector<int128> clipped(values.begin(), values.end());
+            const std::uint64_t d = norm == Norm::l1 ? total : spread_of_total(total, per_group, of_row);
+            clip(norm, clipped.data(), clipped.size(), 1, 1, d);
+            std::uint64_t l1 = 0, squares = 0;
+            for (const int128 v : clipped) {
+                const auto size = static_cast<std::uint64_t>(v < 0 ? -v : v);
+                l1 += size;
+                squares += size * size;
+            }
+            EXPECT_TRUE(norm == Norm::l1 ? l1 <= d : squares <= d * d);
+            if (sizes <= total)
+                EXPECT_TRUE(std::equal(values.begin(), values.end(), clipped.begin()));
+            (sizes <= total ? within : beyond)++;
+        }
+    }
+    EXPECT_GT(within, 1000);
+    EXPECT_GT(beyond, 1000);
+}
+
 } // namespace
