@@ -1653,10 +1653,11 @@ COMMENT ON FUNCTION dp_explain(text, float8, float8, float8, float8, integer, in
 
 CREATE FUNCTION dp_last_release(OUT column_name text, OUT epsilon numeric, OUT epsilon_svt numeric, OUT delta numeric,
                                 OUT mechanism text, OUT error95 float8, OUT reason text, OUT rho numeric,
-                                OUT steps integer, OUT reached boolean, OUT posterior50 float8)
+                                OUT steps integer, OUT reached boolean, OUT posterior50 float8, OUT numbers bigint,
+                                OUT noise bigint, OUT rows_hidden bigint)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_last_release';
 COMMENT ON FUNCTION dp_last_release()
-    IS 'what the last answer in this connection was charged, if it was the current role''s, and how accurate its columns are; '
+    IS 'what the last answer in this connection was charged, if it was the current role''s, how accurate its columns are, and how many of their numbers are noise; '
        'behind a pool of connections it may have been another client''s: ask in the same transaction';
 
 -- Dearer than any answer: a server that may choose asks for the answer, not for the rows.

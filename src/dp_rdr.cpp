@@ -9,6 +9,7 @@
 #include "query/estimates.hpp"
 #include "query/rewrite.hpp"
 #include "query/units.hpp"
+#include "sql/told.hpp"
 
 extern "C" {
 PG_MODULE_MAGIC;
@@ -24,13 +25,14 @@ static void request_memory() {
 }
 
 // Whenever the library is loaded: shared or session preload, LOAD, first call of a function. Never raises: pg_upgrade and
-// LOAD come here as well. One setting says how many processes answer, two how much of a person counts, whose noise follows; none may weaken
-// privacy.
+// LOAD come here as well. One setting says how many processes answer, two how much of a person counts, whose noise follows, one which
+// noisy rows are shown; none may weaken privacy.
 extern "C" void _PG_init(void) {
     dp::keeper::define_settings();
     dp::border::define_hook_setting();
     dp::border::define_session_mark();
     dp::query::define_limit_settings();
+    dp::sql::define_noise_setting();
     MarkGUCPrefixReserved("dp_rdr");
     if (process_shared_preload_libraries_in_progress) {
         previous_request_hook = shmem_request_hook;

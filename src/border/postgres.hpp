@@ -64,6 +64,12 @@ extern "C" {
 #include <nodes/multibitmapset.h>
 #endif
 #include <nodes/nodeFuncs.h>
+#if PG_VERSION_NUM >= 160000
+#include <nodes/multibitmapset.h>
+#include <nodes/queryjumble.h>
+#else
+#include <utils/queryjumble.h>
+#endif
 #include <nodes/supportnodes.h>
 #include <optimizer/clauses.h>
 #include <optimizer/cost.h>

@@ -202,6 +202,32 @@ inline Node *replace_columns(Node *node, int varno, List *targets, bool *sublink
 #endif
 }
 
+// Whether a column is among those of find_nonnullable_vars().
+inline bool is_among(List *columns, int varno, AttrNumber attno) {
+#if PG_VERSION_NUM >= 160000
+    return mbms_is_member(varno, attno - FirstLowInvalidHeapAttributeNumber, columns);
+#else
+    ListCell *cell;
+    foreach (cell, columns) {
+        auto *column = lfirst_node(Var, cell);
+        if (column->varno == varno && column->varattno == attno)
+            return true;
+    }
+    return false;
+#endif
+}
+
+// Returns a number that is the same for statements that differ by their constants alone.
+inline uint64 shape_of(const Query *query) {
+    Query copy = *query;
+#if PG_VERSION_NUM >= 160000
+    (void)JumbleQuery(&copy);
+#else
+    (void)JumbleQuery(&copy, "");
+#endif
+    return static_cast<uint64>(copy.queryId);
+}
+
 // Columns of the joins of a level become those of what is joined. Names no column's nulling joins: what is made of this is deparsed,
 // or its columns get them anew.
 inline Node *columns_of_joined(Query *query, Node *node) {

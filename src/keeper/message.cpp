@@ -52,6 +52,7 @@ void write_ask(border::Writer *writer, const release::Ask &ask) {
     writer->put(ask.limits.by_setting);
     writer->put(ask.anew);
     writer->put(ask.refines);
+    writer->put(ask.hide);
     write_refinable(writer, ask.refinable);
     writer->put(ask.noutputs);
     writer->put_bytes(ask.output_types, sizeof(Oid) * ask.noutputs);
@@ -102,6 +103,7 @@ release::Ask read_ask(border::Reader *reader, const catalog::Asker &asker) {
     ask.limits.by_setting = reader->take<bool>();
     ask.anew = reader->take<bool>();
     ask.refines = reader->take<bool>();
+    ask.hide = reader->take<bool>();
     ask.refinable = read_refinable(reader);
     ask.noutputs = reader->take<int>();
     ask.output_types = take_types(reader, ask.noutputs);
@@ -177,6 +179,35 @@ void raise_error(border::Reader *reader) {
     pg_unreachable();
 }
 
+static void write_judged(border::Writer *writer, const release::Judged &judged, int noutputs) {
+    writer->put(judged.seen != nullptr);
+    if (judged.seen == nullptr)
+        return;
+    writer->put_bytes(judged.seen, sizeof(release::Seen) * noutputs);
+    writer->put(judged.rows);
+    writer->put(judged.hidden);
+    writer->put_text(judged.null_key);
+    writer->put_text(judged.clipped);
+    writer->put(judged.max_rows);
+    writer->put(judged.rank);
+}
+
+static release::Judged read_judged(border::Reader *reader, int noutputs) {
+    release::Judged judged = {};
+    if (!reader->take<bool>())
+        return judged;
+    const Size size = sizeof(release::Seen) * noutputs;
+    judged.seen = static_cast<release::Seen *>(palloc(size + 1));
+    memcpy(judged.seen, reader->take_bytes(size), size);
+    judged.rows = reader->take<int64>();
+    judged.hidden = reader->take<int64>();
+    judged.null_key = reader->take_text();
+    judged.clipped = reader->take_text();
+    judged.max_rows = reader->take<int>();
+    judged.rank = reader->take<double>();
+    return judged;
+}
+
 void write_facts(border::Writer *writer, const release::Facts &facts) {
     writer->put(facts.algorithm);
     writer->put(facts.mechanism);
@@ -192,6 +223,7 @@ void write_facts(border::Writer *writer, const release::Facts &facts) {
     writer->put(facts.reached.how);
     write_refinable(writer, facts.refinable);
     writer->put(facts.uncharged);
+    write_judged(writer, facts.judged, facts.noutputs);
 }
 
 release::Facts read_facts(border::Reader *reader) {
@@ -211,6 +243,7 @@ release::Facts read_facts(border::Reader *reader) {
     facts.reached.how = reader->take<release::Short>();
     facts.refinable = read_refinable(reader);
     facts.uncharged = reader->take<bool>();
+    facts.judged = read_judged(reader, facts.noutputs);
     return facts;
 }
 

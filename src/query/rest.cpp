@@ -10,7 +10,7 @@ namespace dp::query {
 
 // The mark: a place in the source text that is none. It stays with a plan, nobody else looks at it (below 0 is
 // "unknown" to the server), and whoever calls release() himself has no use for it.
-constexpr int used_groups = -2;
+constexpr int used_groups = -2; // computed with; one less: cut
 
 Oid release_function(bool parameters) {
     static const Oid types[release_arguments + 1] = {TEXTOID, NUMERICOID, FLOAT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID,
@@ -22,8 +22,9 @@ bool is_release(Oid function) {
     return function == release_function(false) || function == release_function(true);
 }
 
-bool uses_groups(Node *call) {
-    return call != nullptr && IsA(call, FuncExpr) && castNode(FuncExpr, call)->location == used_groups;
+Use use_of_groups(Node *call) {
+    const int mark = call != nullptr && IsA(call, FuncExpr) ? castNode(FuncExpr, call)->location : -1;
+    return mark == used_groups ? Use::computed : mark == used_groups - 1 ? Use::cut : Use::shown;
 }
 
 // ---- how many rows it has ------------------------------------------------------------------------------------------
@@ -124,20 +125,12 @@ bool shows_rows(Query *query) {
 namespace {
 struct Walk {
     const Level *level;
-    bool used;   // by this level or one further out
-    List *plain; // CTEs that have been visited: once as shown, once as used is enough, however often they are read
-    List *computed;
+    Use use;     // by this level or one further out
+    List *visited[3]; // CTEs that have been, by their use: once is enough, however often they are read
 };
 } // namespace
 
 static bool mark_walker(Node *node, void *context);
-
-// Whether a level computes with the rows of its FROM. Filters, sorting and expressions over single rows do not.
-static bool computes_with_rows(const Query *query) {
-    List *from = query->jointree == nullptr ? NIL : query->jointree->fromlist;
-    bool join = list_length(from) > 1 || (from != NIL && !IsA(linitial(from), RangeTblRef));
-    return join || aggregates(query) || query->hasWindowFuncs || query->distinctClause != NIL || is_cut(query);
-}
 
 static bool combines_rows(Node *node) {
     if (node == nullptr || !IsA(node, SetOperationStmt))
@@ -147,37 +140,48 @@ static bool combines_rows(Node *node) {
            combines_rows(operation->rarg);
 }
 
-static void mark_query(Query *query, const Level *outer, bool used, Walk *walk);
+// What a level does with the rows of its FROM. Filters, sorting and expressions over single rows show them.
+static Use use_of_rows(const Query *query) {
+    List *from = query->jointree == nullptr ? NIL : query->jointree->fromlist;
+    bool join = list_length(from) > 1 || (from != NIL && !IsA(linitial(from), RangeTblRef));
+    if (join || aggregates(query) || query->hasWindowFuncs || query->distinctClause != NIL ||
+        combines_rows(query->setOperations))
+        return Use::computed;
+    return is_cut(query) ? Use::cut : Use::shown;
+}
+
+static void mark_query(Query *query, const Level *outer, Use use, Walk *walk);
 
 static void mark_cte(const RangeTblEntry *entry, Walk *walk) {
     const Level *owner = nullptr;
     CommonTableExpr *cte = entry->self_reference ? nullptr : find_cte(entry, walk->level, &owner);
-    if (cte == nullptr || list_member_ptr(walk->computed, cte) || (!walk->used && list_member_ptr(walk->plain, cte)))
-        return;
-    List **visited = walk->used ? &walk->computed : &walk->plain;
+    for (int use = static_cast<int>(walk->use); use < 3; use++)
+        if (cte == nullptr || list_member_ptr(walk->visited[use], cte))
+            return;
+    List **visited = &walk->visited[static_cast<int>(walk->use)];
     *visited = lappend(*visited, cte);
-    mark_query(castNode(Query, cte->ctequery), owner, walk->used || cte->cterecursive, walk);
+    mark_query(castNode(Query, cte->ctequery), owner, cte->cterecursive ? Use::computed : walk->use, walk);
 }
 
 static void mark_entry(const RangeTblEntry *entry, Walk *walk) {
     if (entry->rtekind == RTE_SUBQUERY)
-        mark_query(entry->subquery, walk->level, walk->used, walk);
+        mark_query(entry->subquery, walk->level, walk->use, walk);
     else if (entry->rtekind == RTE_CTE)
         mark_cte(entry, walk);
-    else if (walk->used && entry->rtekind == RTE_FUNCTION && list_length(entry->functions) == 1) {
+    else if (walk->use != Use::shown && entry->rtekind == RTE_FUNCTION && list_length(entry->functions) == 1) {
         Node *call = linitial_node(RangeTblFunction, entry->functions)->funcexpr;
         if (IsA(call, FuncExpr) && is_release(castNode(FuncExpr, call)->funcid))
-            castNode(FuncExpr, call)->location = used_groups;
+            castNode(FuncExpr, call)->location = used_groups - (walk->use == Use::cut ? 1 : 0);
     }
 }
 
-static void mark_query(Query *query, const Level *outer, bool used, Walk *walk) {
+static void mark_query(Query *query, const Level *outer, Use use, Walk *walk) {
     CHECK_FOR_INTERRUPTS();
     check_stack_depth();
     const Level level = {query, outer}, *level_before = walk->level;
-    bool used_before = walk->used;
+    const Use use_before = walk->use;
     walk->level = &level;
-    walk->used = used || computes_with_rows(query) || combines_rows(query->setOperations);
+    walk->use = Max(use, use_of_rows(query));
     ListCell *cell;
     foreach (cell, query->rtable)
         mark_entry(lfirst_node(RangeTblEntry, cell), walk);
@@ -186,10 +190,10 @@ static void mark_query(Query *query, const Level *outer, bool used, Walk *walk) 
     foreach (cell, query->cteList) {
         auto *statement = castNode(Query, lfirst_node(CommonTableExpr, cell)->ctequery);
         if (statement->commandType != CMD_SELECT)
-            mark_query(statement, &level, false, walk);
+            mark_query(statement, &level, Use::shown, walk);
     }
     walk->level = level_before;
-    walk->used = used_before;
+    walk->use = use_before;
 }
 
 // What stands in an expression is one value for the level around it: compared, looked up, counted.
@@ -199,13 +203,13 @@ static bool mark_walker(Node *node, void *context) {
     if (!IsA(node, Query))
         return border::walk_expression(node, mark_walker, context);
     auto *walk = static_cast<Walk *>(context);
-    mark_query(castNode(Query, node), walk->level, true, walk);
+    mark_query(castNode(Query, node), walk->level, Use::computed, walk);
     return false;
 }
 
 void mark_used_groups(Query *query) {
     Walk walk = {};
-    mark_query(query, nullptr, false, &walk);
+    mark_query(query, nullptr, Use::shown, &walk);
 }
 
 } // namespace dp::query

@@ -27,7 +27,8 @@ bool shows_rows(Query *query);
 
 // Marks the releases of a rewritten statement whose groups it computes with.
 void mark_used_groups(Query *query);
-// Whether a call of release() was marked.
-bool uses_groups(Node *call);
+// What a statement does with the groups of a call of release(): shows them, shows the first of them, or computes with them.
+enum class Use { shown, cut, computed };
+Use use_of_groups(Node *call);
 
 } // namespace dp::query

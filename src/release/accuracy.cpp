@@ -39,9 +39,13 @@ double printed_halfwidth(const rows::Question *question, int aggregate, double w
     return (parts ? std::ceil(scaled + 0.5) : std::round(scaled)) / places;
 }
 
-// Of a count that is computed from parts: a whole number, as long as the exact one is.
-static double count_halfwidth(bool parts, const privacy::MeasureNoise &noise, bool triple) {
-    return (triple ? privacy::triple_count_halfwidth(noise) : privacy::pair_count_halfwidth(noise)) + (parts ? 1 : 0);
+// A whole number, as long as the exact one is.
+double count_halfwidth(const rows::Question *question, const privacy::ReleasePlan &plan, int aggregate) {
+    const int j = question->measure_of[aggregate];
+    return ((*question->measures)[j].kind == privacy::MeasureKind::triple
+                ? privacy::triple_count_halfwidth(plan.noise[j])
+                : privacy::pair_count_halfwidth(plan.noise[j])) +
+           (is_in_parts(question, aggregate) ? 1 : 0);
 }
 
 // Counts, and sums on a lattice of whole numbers, are whole numbers; the lattice of a count that is not has enough places.
@@ -67,7 +71,7 @@ double halfwidth(const rows::Question *question, const privacy::ReleasePlan &pla
                                  triple ? privacy::triple_sum_halfwidth(noise, bounds)
                                         : privacy::pair_sum_halfwidth(noise, bounds));
     case privacy::Aggregate::count:
-        return count_halfwidth(is_in_parts(question, aggregate), noise, triple);
+        return count_halfwidth(question, plan, aggregate);
     default:
         return std::numeric_limits<double>::quiet_NaN();
     }

@@ -8,6 +8,9 @@ namespace dp::release {
 // Of one aggregate under a plan. NaN for an average: its width depends on how many rows there are. Core region.
 double halfwidth(const rows::Question *question, const privacy::ReleasePlan &plan, int aggregate);
 
+// Of the number of values that an average or a spread is made with. Core region.
+double count_halfwidth(const rows::Question *question, const privacy::ReleasePlan &plan, int aggregate);
+
 // Of a measure that is no pair: a width in the aggregate's own unit as it is reported, behind its rounding.
 double printed_halfwidth(const rows::Question *question, int aggregate, double width);
 // Binary places beyond the lattice's that a mean of measurements is published with (privacy::RunningMean). Core region.

@@ -237,6 +237,7 @@ Resolved resolve(const Ask &ask, query::Leaf *leaf, bool drawn) {
         check_direct(*policy, *question->settings);
     Terms terms = terms_of(*policy, ask.has_epsilon ? &ask.epsilon : nullptr, ask.weight);
     terms.wanted = ask.wanted;
+    terms.hide = ask.hide;
     if (ask.decision != nullptr)
         apply(*ask.decision, *question->settings, *policy, &terms);
     rows::set_mechanism(question, terms.mechanism);

@@ -26,6 +26,7 @@ struct Ask {
     bool by_request;          // it is asked for, or permitted by, a request
     const Decision *decision; // the latter; null otherwise
     const Wish *wish;         // a signal on the answer to this question; null: the answer
+    bool hide;                // rows of noise are left out
     int noutputs;             // columns that the asker expects
     Oid *output_types;        // null: those of the leaf
     Oid *parameter_types;

@@ -10,6 +10,7 @@
 #include "catalog/odometer.hpp"
 #include "release/accuracy.hpp"
 #include "release/choose.hpp"
+#include "release/judge.hpp"
 #include "release/refine.hpp"
 #include "release/select.hpp"
 #include "rows/quantiles.hpp"
@@ -310,6 +311,7 @@ Estimate estimate(const catalog::Reading &reading, const rows::Question *questio
     estimate.mechanism = terms.mechanism;
     if (terms.wanted.asked()) {
         estimate_course(question, terms, account, magnitude, &estimate);
+        check_can_show(question, estimate.threshold);
         return estimate;
     }
     if (is_selected(terms.algorithm))
@@ -319,6 +321,7 @@ Estimate estimate(const catalog::Reading &reading, const rows::Question *questio
     if (estimate.priced && !estimate.selected)
         foresee(question, terms, &estimate);
     estimate.standing.cost = estimate.cost;
+    check_can_show(question, estimate.threshold);
     return estimate;
 }
 

@@ -10,11 +10,12 @@ constexpr int most_remembered = 1000; // of one statement
 static MemoryContext context = nullptr;
 static LastRelease *last = nullptr;
 
-static void copy_columns(const query::Leaf *leaf, const double *error95, LastRelease *release) {
+static void copy_columns(const query::Leaf *leaf, const Facts &facts, LastRelease *release) {
     release->columns = static_cast<LastColumn *>(palloc0(sizeof(LastColumn) * (leaf->noutputs + 1)));
     for (int i = 0; i < leaf->noutputs; i++)
         if (!leaf->outputs[i].is_key)
-            release->columns[release->ncolumns++] = LastColumn{pstrdup(leaf->outputs[i].name), error95[i]};
+            release->columns[release->ncolumns++] = LastColumn{pstrdup(leaf->outputs[i].name), facts.error95[i],
+                           facts.judged.seen == nullptr ? Seen{} : facts.judged.seen[i]};
 }
 
 // The statement that runs and has made a release; null when it has ended.
@@ -89,7 +90,8 @@ void remember(const query::Leaf *leaf, const Facts &facts, const StringInfoData 
     release->uncharged = facts.uncharged;
     release->alone = first;
     copy_request(facts, request, release);
-    copy_columns(leaf, facts.error95, release);
+    release->hidden = facts.judged.seen == nullptr ? -1 : facts.judged.hidden;
+    copy_columns(leaf, facts, release);
     MemoryContextSwitchTo(old);
     last = release;
 }

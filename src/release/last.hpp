@@ -8,6 +8,7 @@ namespace dp::release {
 struct LastColumn {
     const char *name;
     double error95; // NaN: not known
+    Seen seen;      // of no number where nothing is judged
 };
 
 struct LastRelease {
@@ -29,6 +30,7 @@ struct LastRelease {
     bool uncharged;            // it was given again
     const LastRelease *before; // of the same statement
     int number;                // in it
+    int64 hidden;   // rows that dp_rdr.noise left out; below 0: nothing is judged
 };
 
 // After the last row, when nothing can fail any more. request: what was asked, if it may be asked again; estate: of the statement

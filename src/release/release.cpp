@@ -14,6 +14,7 @@
 #include "release/charge.hpp"
 #include "release/convert.hpp"
 #include "release/interval.hpp"
+#include "release/judge.hpp"
 #include "rows/caught.hpp"
 #include "rows/evaluate.hpp"
 #include "rows/public_rows.hpp"
@@ -101,6 +102,7 @@ struct Writer {
     privacy::int128 *noisy;       // ncoordinates
     Answer *answer;
     double *error95; // of each output: how accurate it is; of an average: where it is least so
+    Judge *judge;    // null: nothing is said of the answer
 };
 } // namespace
 
@@ -160,8 +162,15 @@ static int first_coordinate(const rows::Question *question, int measure) {
     return at;
 }
 
-// How far the interval of an average or variance reaches, seen from what is printed: post-processing of what is released (8.7).
-static double printed_halfwidth_of(const rows::Question *question, int aggregate, const privacy::int128 *noisy,
+namespace {
+struct Width {
+    double half; // seen from what is printed
+    double whole;
+};
+} // namespace
+
+// How far the interval of an average or variance reaches: post-processing of what is released (8.7).
+static Width printed_width_of(const rows::Question *question, int aggregate, const privacy::int128 *noisy,
                                    const privacy::MeasureNoise &noise) {
     const int j = question->measure_of[aggregate];
     const privacy::MeasureKind kind = (*question->measures)[j].kind;
@@ -173,11 +182,11 @@ static double printed_halfwidth_of(const rows::Question *question, int aggregate
             const privacy::JointBounds both = {bounds, *question->second_bounds[j]};
             const double number = privacy::joint_number(fn, sums, both);
             const privacy::Interval interval = privacy::joint_interval(fn, sums, both, noise);
-            return Max(interval.upper - number, number - interval.lower);
+            return Width{Max(interval.upper - number, number - interval.lower), interval.upper - interval.lower};
         }
         double printed = privacy::printed_number(kind, fn, noisy, bounds);
         privacy::Interval interval = privacy::printed_interval(kind, fn, noisy, bounds, noise);
-        return Max(interval.upper - printed, printed - interval.lower);
+        return Width{Max(interval.upper - printed, printed - interval.lower), interval.upper - interval.lower};
     });
 }
 
@@ -257,9 +266,10 @@ static void note_accuracy(const Writer *writer, int output) {
     privacy::Aggregate fn = question->leaf->aggregates[aggregate].fn;
     if (fn != privacy::Aggregate::avg && !privacy::is_spread(fn) && !privacy::is_joint(fn))
         return; // the same for every row, and known without one
-    double halfwidth = printed_halfwidth_of(question, aggregate, writer->noisy + first_coordinate(question, j),
-                                            writer->plan->noise[j]) +
-                       rounding_of(average_decimals(question->decimals[aggregate]));
+    const Width width = printed_width_of(question, aggregate, writer->noisy + first_coordinate(question, j),
+                                         writer->plan->noise[j]);
+    note_average(writer->judge, output, width.whole);
+    double halfwidth = width.half + rounding_of(average_decimals(question->decimals[aggregate]));
     if (!(halfwidth <= writer->error95[output])) // NaN before the first row
         writer->error95[output] = halfwidth;
 }
@@ -284,7 +294,8 @@ static void put_row(const Writer *writer, const Datum *keys, const bool *key_nul
         writer->each(writer->context, values, nulls);
         return;
     }
-    tuplestore_putvalues(writer->answer->rows, writer->answer->desc, values, nulls);
+    if (shows_row(writer->judge, writer->noisy))
+        tuplestore_putvalues(writer->answer->rows, writer->answer->desc, values, nulls);
     keep_group(writer->stored, writer->question, keys, key_nulls, writer->noisy);
 }
 
@@ -455,8 +466,10 @@ Answer write_values(const rows::Question *question, const Terms &terms, const Fa
     Writer writer = begin_writer(question, &answer);
     writer.given = values;
     writer.means = means;
+    writer.judge = begin_judging(question, terms, nullptr, means, &answer.facts);
     writer.stored = begin_keeping(question, terms.replay);
     rows::caught(question, [&] { put_declared(&writer, nullptr); });
+    end_judging(writer.judge);
     answer.storing = storing_of(writer.stored, question, terms, facts, true);
     return answer;
 }
@@ -507,10 +520,12 @@ Answer give_again(const rows::Question *question, const Terms &terms) {
     writer.plan = plan;
     writer.given = past.values;
     writer.means = past.round && past.mechanism == privacy::Mechanism::gaussian;
+    writer.judge = begin_judging(question, terms, plan, writer.means, &answer.facts);
     if (past.keys != nullptr)
         put_past_groups(&writer, past);
     else
         put_declared(&writer, nullptr);
+    end_judging(writer.judge);
     return answer;
 }
 
@@ -554,6 +569,7 @@ Answer write(const rows::Question *question, const Terms &terms, const Paid &pai
     writer.bits = border::context_new<StrongBits>();
     writer.drawn = drawn;
     writer.kept = is_refinable(question, terms) ? room_for_values(question) : nullptr;
+    writer.judge = begin_judging(question, terms, plan, false, &answer.facts);
     // The keys and sums of discovered groups are rows' until their noise is on them.
     rows::caught(question, [&] {
         if (question->thresholded)
@@ -561,6 +577,7 @@ Answer write(const rows::Question *question, const Terms &terms, const Paid &pai
         else
             put_declared(&writer, sums);
     });
+    end_judging(writer.judge);
     answer.storing = storing_of(writer.stored, question, terms, answer.facts, false);
     if (writer.kept != nullptr)
         answer.facts.refinable =

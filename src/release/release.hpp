@@ -64,6 +64,7 @@ struct Terms {
     const char *group_a, *group_b; // canonical conditions of the people whose risks are compared; null: everybody's
     const Decision *decision;      // of somebody else, who permits it; null: who asks has a policy that does
     bool sighted;                  // he may have decided in sight of the rows
+    bool hide;                     // rows of noise are left out
 };
 
 // Whether charge and answer happen, and at which price, whatever the rows are (formulas.md 4.4): else the charge is kept apart.
@@ -99,6 +100,23 @@ struct Refinable {
     uint64 public_rows; // rows::hash_of_public_rows()
 };
 
+// Counts the numbers of an output, and those of them that tell nothing: a count or sum within error95 of 0, an average whose interval
+// is wider than half of its bounds.
+struct Seen {
+    int64 numbers, noise;
+    double largest; // distance of a count or sum from 0
+};
+
+// What is said of an answer: it follows from noisy numbers, half-widths and declarations alone (formulas.md 4.6).
+struct Judged {
+    Seen *seen;             // of each output; null: nothing is judged
+    int64 rows, hidden;     // before dp_rdr.noise left some out, and those
+    const char *null_key;   // a key whose declared groups lack NULL, though its column may be NULL; or null
+    const char *clipped;    // the unit of whom many may have more than max_rows; or null
+    int max_rows;           //
+    double rank;            // the error of ranks, where it is useless; else 0
+};
+
 // What is public of an answer besides its rows.
 struct Facts {
     Algorithm algorithm;
@@ -113,6 +131,7 @@ struct Facts {
     Reached reached;
     Refinable refinable;
     bool uncharged; // given again, or public: nothing was drawn for it
+    Judged judged;
 };
 
 struct Answer {

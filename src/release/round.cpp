@@ -5,6 +5,8 @@
 #include "catalog/ledger_bytes.hpp"
 #include "release/last.hpp"
 #include "release/course.hpp"
+#include "release/explain.hpp"
+#include "release/judge.hpp"
 #include "release/output.hpp"
 #include "release/refine.hpp"
 #include "release/replay.hpp"
@@ -54,12 +56,15 @@ static void charge_step(Round *round) {
 static void charge_measurement(Round *round) {
     privacy::Step step;
     step.basis = privacy::Basis::rho;
+    std::optional<int64> threshold;
     border::core([&] {
-        step.rho = privacy::plan_measurement(*round->question->measures, *round->question->sensitivities,
-                                             round->question->thresholded, round->terms.rho,
-                                             delta_of(round->question, round->terms))
-                       .rho();
+        const auto plan = privacy::plan_measurement(*round->question->measures, *round->question->sensitivities,
+                                                    round->question->thresholded, round->terms.rho,
+                                                    delta_of(round->question, round->terms));
+        step.rho = plan.rho();
+        threshold = plan.threshold;
     });
+    check_can_show(round->question, threshold);
     round->charge = catalog::as_step(charge_for(round->question, round->terms), step, {});
     round->entry = catalog::entry_for(round->charge);
     round->stage = Stage::price;
@@ -94,6 +99,8 @@ static void begin_course(Round *round, const Permitted &permitted, const Refinab
 Round *begin(const rows::Question *question, const Terms &terms, const Refinable *refinable) {
     check_policy(question, terms);
     rows::check_nodes(question->settings->relation, question->settings->owner);
+    if (question->thresholded && question->settings->people > 0 && !terms.wanted.asked())
+        check_can_show(question, terms, price_in_advance(question, terms).epsilon);
     auto *round = static_cast<Round *>(palloc0(sizeof(Round)));
     round->question = question;
     round->terms = terms;

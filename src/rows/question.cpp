@@ -816,29 +816,27 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
 }
 
 // What to ask the controller for, or what he can do himself.
-static const char *groups_remedy(const Question *question) {
+const char *groups_remedy(const Question *question, bool delta) {
     bool asks = question->grantee != nullptr;
     const Source *source = question->undeclared == InvalidAttrNumber
                                ? nullptr
                                : source_at(question, query::varno_of(question->undeclared));
+    const char *or_delta = !delta ? "" : asks ? "; or for a delta above 0 in dp_grant()" : "; or pass a delta above 0";
     if (source != nullptr && source->source->is_public)
-        return psprintf("Column %s of the public table has more than %d values: group by one with fewer, or ask for a "
-                        "delta above 0 in dp_grant().",
-                        column_name(question, question->undeclared), max_coordinates);
+        return psprintf("Column %s of the public table has more than %d values: group by one with fewer%s.",
+                        column_name(question, question->undeclared), max_coordinates,
+                        !delta ? "" : ", or ask for a delta above 0 in dp_grant()");
     if (question->undeclared == InvalidAttrNumber)
-        return asks ? "The groups of this expression do not follow from what is declared of its columns: ask the "
-                      "controller for their bounds or groups, for a generated column with declared groups, or for a "
-                      "delta above 0 in dp_grant()."
-                    : "The groups of this expression do not follow from what is declared of its columns: declare their "
-                      "bounds or groups, add a generated column with declared groups, or pass delta => 1e-6, for "
-                      "instance.";
+        return psprintf(asks ? "The groups of this expression do not follow from what is declared of its columns: ask the "
+                               "controller for their bounds or groups, or for a generated column with declared groups%s."
+                             : "The groups of this expression do not follow from what is declared of its columns: declare "
+                               "their bounds or groups, or add a generated column with declared groups%s.",
+                        or_delta);
     const char *call = ask_for_groups(question, question->undeclared);
     if (call == nullptr)
         return psprintf("Each group of %s would be of one person: group by what many people share.",
                         quote_identifier(column_name(question, question->undeclared)));
-    return psprintf(asks ? "Ask the controller for %s; or for a delta above 0 in dp_grant()."
-                         : "Declare them with %s; or pass a delta above 0.",
-                    call);
+    return psprintf(asks ? "Ask the controller for %s%s." : "Declare them with %s%s.", call, or_delta);
 }
 
 void check_delta(const Question *question, privacy::Mechanism mechanism, privacy::Delta delta) {
@@ -847,7 +845,7 @@ void check_delta(const Question *question, privacy::Mechanism mechanism, privacy
     if (question->thresholded)
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("a key of GROUP BY has no declared groups, and delta is 0"),
-                        errhint("%s", groups_remedy(question))));
+                        errhint("%s", groups_remedy(question, true))));
     if (mechanism == privacy::Mechanism::gaussian)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("Gaussian noise needs a delta above 0"),
                         errhint("Pass delta => 1e-6, for instance.")));

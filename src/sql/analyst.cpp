@@ -18,7 +18,7 @@
 #include "sql/analyst.hpp"
 #include "sql/arguments.hpp"
 #include "sql/statement.hpp"
-#include "sql/withheld.hpp"
+#include "sql/told.hpp"
 
 namespace dp::sql {
 
@@ -175,23 +175,25 @@ static ErrorData *beside_earlier_charges(ErrorData *error, int earlier) {
     return error;
 }
 
-static release::Facts ask_and_remember(release::Ask *ask, ReturnSetInfo *result, EState *estate) {
-    query::Leaf *leaf = release::check_own_ask(ask);
-    check_not_temporary(leaf);
-    ask->view = leaf->view;
-    ask->versions = open_settings(leaf, ask->asker);
+static release::Facts ask_and_remember(release::Ask *ask, query::Leaf **leaf, ReturnSetInfo *result, EState *estate) {
+    *leaf = release::check_own_ask(ask);
+    check_not_temporary(*leaf);
+    ask->view = (*leaf)->view;
+    ask->versions = open_settings(*leaf, ask->asker);
     StringInfoData sent;
     release::Facts facts = keeper::ask(*ask, result->setResult, result->setDesc, &sent);
-    release::remember(leaf, facts, &sent, estate);
+    release::remember(*leaf, facts, &sent, estate);
     return facts;
 }
 
-release::Facts ask_keeper(release::Ask *ask, ReturnSetInfo *result, EState *estate) {
+void ask_keeper(release::Ask *ask, ReturnSetInfo *result, EState *estate, query::Use use) {
     MemoryContext memory = CurrentMemoryContext;
     int earlier = release::charged_before(estate);
     release::Facts facts = {};
+    query::Leaf *leaf = nullptr;
+    ask->hide = hides_noise(use);
     PG_TRY();
-    { facts = ask_and_remember(ask, result, estate); }
+    { facts = ask_and_remember(ask, &leaf, result, estate); }
     PG_CATCH();
     {
         if (earlier == 0)
@@ -203,7 +205,7 @@ release::Facts ask_keeper(release::Ask *ask, ReturnSetInfo *result, EState *esta
     }
     PG_END_TRY();
     tell_short(facts.reached);
-    return facts;
+    tell(leaf, facts, use);
 }
 
 // The wall stands in the keeper, which trusts neither the text nor who sends it (architecture.md, 3.3). What is checked here
@@ -215,10 +217,8 @@ DP_CALL(release) {
     InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     release::Ask ask = ask_of(fcinfo, parameters, result->setDesc);
-    release::Facts facts =
-        ask_keeper(&ask, result, result->econtext == nullptr ? nullptr : result->econtext->ecxt_estate);
-    if (facts.thresholded)
-        tell_withheld(facts, query::uses_groups(fcinfo->flinfo->fn_expr));
+    ask_keeper(&ask, result, result->econtext == nullptr ? nullptr : result->econtext->ecxt_estate,
+               query::use_of_groups(fcinfo->flinfo->fn_expr));
     return Datum(0);
 }
 

@@ -1,6 +1,7 @@
 // What an analyst's calls that are answered by a keeper have in common.
 #pragma once
 
+#include "query/rest.hpp"
 #include "release/ask.hpp"
 
 namespace dp::sql {
@@ -16,7 +17,7 @@ void check_one_view(const query::Leaf *leaf, const char *what);
 
 // Checks the ask, sends it, waits, and remembers the answer (release/last). estate: of the statement that it is part of, if that may
 // ask for others; or null.
-release::Facts ask_keeper(release::Ask *ask, ReturnSetInfo *result, EState *estate);
+void ask_keeper(release::Ask *ask, ReturnSetInfo *result, EState *estate, query::Use use);
 
 // NOTICE where an answer is less accurate than asked for: what stopped it is a function of what was answered, and public.
 void tell_short(const release::Reached &reached);

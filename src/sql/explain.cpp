@@ -26,7 +26,7 @@
 #include "sql/arguments.hpp"
 #include "sql/refusal.hpp"
 #include "sql/statement.hpp"
-#include "sql/withheld.hpp"
+#include "sql/told.hpp"
 
 namespace dp::sql {
 
@@ -294,7 +294,7 @@ void explain_leaf(Call *call, const List *earlier, const List *asked_before, con
     const catalog::Terms *now = catalog::read_terms(reading, question->settings->view, InvalidOid, InvalidOid);
     terms.bound = now == nullptr ? nullptr : &now->bound;
     verdict->used =
-        question->thresholded && query::uses_groups(reinterpret_cast<Node *>(const_cast<FuncExpr *>(call->function)));
+        question->thresholded && query::use_of_groups(reinterpret_cast<Node *>(const_cast<FuncExpr *>(call->function))) != query::Use::shown;
     verdict->cases = terms.delta.units() > 0;
     find_uncharged(call, reading, question, policy, asked_before, &terms, verdict);
     if (!verdict->uncharged)

@@ -7,7 +7,7 @@
 
 #include "release/last.hpp"
 #include "sql/arguments.hpp"
-#include "sql/withheld.hpp"
+#include "sql/told.hpp"
 
 namespace dp::sql {
 
@@ -24,6 +24,9 @@ enum Column {
     col_steps,
     col_reached,
     col_posterior50,
+    col_numbers,
+    col_noise,
+    col_rows_hidden,
     ncolumns
 };
 } // namespace
@@ -72,6 +75,12 @@ static void put_column(ReturnSetInfo *result, const release::LastRelease *last, 
         if (!last->groups_used && !std::isnan(column.error95))
             set(col_error95, Float8GetDatum(column.error95));
     }
+    if (column.seen.numbers > 0) {
+        set(col_numbers, Int64GetDatum(column.seen.numbers));
+        set(col_noise, Int64GetDatum(column.seen.noise));
+    }
+    if (last->hidden >= 0)
+        set(col_rows_hidden, Int64GetDatum(last->hidden));
     tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 

@@ -79,7 +79,7 @@ DP_CALL(dp_refine) {
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     ask.noutputs = result->setDesc->natts;
     ask.output_types = types_of(result->setDesc);
-    (void)ask_keeper(&ask, result, nullptr);
+    ask_keeper(&ask, result, nullptr, query::Use::shown);
     return Datum(0);
 }
 

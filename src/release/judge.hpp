@@ -1,0 +1,27 @@
+// Whether the numbers of an answer tell anything, and which rows are noise (formulas.md 4.6): post-processing of noisy numbers, with
+// half-widths and declarations. Nothing here has seen a row.
+#pragma once
+
+#include "release/release.hpp"
+
+namespace dp::release {
+
+struct Judge;
+
+// Begins to judge an answer whose half-widths are in `facts`. Returns null where a half-width would tell an epsilon that nobody may
+// know. plan: null for what was reached in steps; means: the numbers are those of a mean (accuracy.hpp).
+Judge *begin_judging(const rows::Question *question, const Terms &terms, const privacy::ReleasePlan *plan, bool means,
+                     Facts *facts);
+// Counts a row, and returns whether it is shown.
+bool shows_row(Judge *judge, const privacy::int128 *noisy);
+// Notes how wide the interval of an average is.
+void note_average(Judge *judge, int output, double width);
+// Writes what is known when the last row was counted.
+void end_judging(Judge *judge);
+
+// Refuses a question of which no group would appear at this price (22023), before it is charged.
+void check_can_show(const rows::Question *question, const Terms &terms, privacy::Epsilon epsilon);
+// The same of a threshold that is known.
+void check_can_show(const rows::Question *question, std::optional<int64> threshold);
+
+} // namespace dp::release

@@ -1,0 +1,24 @@
+// What an analyst is told of an answer: that it is mostly noise, lacks groups, or is clipped (formulas.md 4.6). It follows from noisy
+// numbers, half-widths and declarations alone.
+#pragma once
+
+#include "query/rest.hpp"
+#include "release/release.hpp"
+
+namespace dp::sql {
+
+// Of an answer that was given again.
+constexpr const char *replayed_reason = "replayed, nothing charged";
+
+// Why dp_explain and dp_last_release give no error95 for a statement that computes with such groups.
+inline constexpr char groups_used_reason[] =
+    "small groups are withheld: what is computed from the others leaves them out";
+
+// Called when the library is loaded.
+void define_noise_setting();
+// Whether rows of noise are to be left out of what this statement shows.
+bool hides_noise(query::Use use);
+// Tells what the answer that was remembered last is worth, in one NOTICE; use: of its groups.
+void tell(const query::Leaf *leaf, const release::Facts &facts, query::Use use);
+
+} // namespace dp::sql
