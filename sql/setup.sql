@@ -28,6 +28,9 @@ EXCEPTION WHEN OTHERS THEN
                           '\mpg_temp_\d+', 'pg_temp', 'g');
 END $$;
 
+-- What is told of an answer follows from its noise (sql/told).
+DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET dp_rdr.noise = silent', current_database()); END $$;
+
 -- Without preloading, a connection's first statement on a restricted view would only load the library.
 LOAD 'dp_rdr';
 

@@ -173,7 +173,7 @@ bool shows_row(Judge *judge, const privacy::int128 *noisy) {
             continue;
         Seen *seen = &judge->judged->seen[i];
         seen->numbers++;
-        seen->noise += distance <= number.error95 ? 1 : 0;
+        seen->noise += number.error95 > 0 && distance <= number.error95 ? 1 : 0;
         seen->largest = Max(seen->largest, distance);
     }
     const bool hidden = judge->hides && numbers && !stays;

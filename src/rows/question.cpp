@@ -828,10 +828,10 @@ const char *groups_remedy(const Question *question, bool delta) {
                         !delta ? "" : ", or ask for a delta above 0 in dp_grant()");
     if (question->undeclared == InvalidAttrNumber)
         return psprintf(asks ? "The groups of this expression do not follow from what is declared of its columns: ask the "
-                               "controller for their bounds or groups, or for a generated column with declared groups%s."
+                               "controller for their bounds or groups, %sfor a generated column with declared groups%s."
                              : "The groups of this expression do not follow from what is declared of its columns: declare "
-                               "their bounds or groups, or add a generated column with declared groups%s.",
-                        or_delta);
+                               "their bounds or groups, %sadd a generated column with declared groups%s.",
+                        delta ? "" : "or ", or_delta);
     const char *call = ask_for_groups(question, question->undeclared);
     if (call == nullptr)
         return psprintf("Each group of %s would be of one person: group by what many people share.",

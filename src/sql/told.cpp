@@ -12,17 +12,20 @@ namespace dp::sql {
 
 // ---- the setting ---------------------------------------------------------------------------------------------------
 
-static int noise_rows = 0; // 1: hide
+enum { show, hide, silent };
+static int noise_rows = show;
 
 void define_noise_setting() {
-    static const config_enum_entry options[] = {{"show", 0, false}, {"hide", 1, false}, {nullptr, 0, false}};
+    static const config_enum_entry options[] = {
+        {"show", show, false}, {"hide", hide, false}, {"silent", silent, false}, {nullptr, 0, false}};
     DefineCustomEnumVariable("dp_rdr.noise", "Whether rows of GROUP BY that are nothing but noise are shown.",
-                             "With hide a NOTICE says how many were left out.", &noise_rows, 0, options, PGC_USERSET, 0,
+                             "With hide a NOTICE says how many were left out; silent shows them, and says nothing.",
+                             &noise_rows, show, options, PGC_USERSET, 0,
                              nullptr, nullptr, nullptr);
 }
 
 bool hides_noise(query::Use use) {
-    return noise_rows == 1 && use != query::Use::computed;
+    return noise_rows == hide && use != query::Use::computed;
 }
 
 // ---- what was told already -----------------------------------------------------------------------------------------
@@ -112,6 +115,8 @@ static int noisiest(const query::Leaf *leaf, const release::Facts &facts) {
 static const char *noise_text(const query::Leaf *leaf, const release::Facts &facts, int output, bool may_hide) {
     const release::Seen &seen = facts.judged.seen[output];
     const char *name = quote_identifier(leaf->outputs[output].name);
+    if (is_average(leaf, output) && seen.numbers == 1)
+        return psprintf("mostly noise: the interval of the average %s is wider than half of the bounds of the values", name);
     if (is_average(leaf, output))
         return psprintf("mostly noise: of " INT64_FORMAT " averages %s the intervals of " INT64_FORMAT
                         " are wider than half of the bounds of the values",
@@ -162,14 +167,14 @@ static void say_judged(const query::Leaf *leaf, const release::Facts &facts, que
     const int worst = noisiest(leaf, facts);
     if (worst >= 0 && judged.hidden == 0)
         say(said, noise, false,
-            noise_text(leaf, facts, worst, grouped && use != query::Use::computed && noise_rows == 0));
+            noise_text(leaf, facts, worst, grouped && use != query::Use::computed && noise_rows == show));
     if (judged.null_key != nullptr)
         say(said, null_missing, false,
             psprintf("rows whose %s is NULL are in no group: its declared groups lack NULL",
                      quote_identifier(judged.null_key)));
     if (judged.clipped != nullptr)
         say(said, clipped, false,
-            psprintf("clipped: of one %s %d rows count at most, and many may have more", judged.clipped,
+            psprintf("clipped: of each unit (%s) %d rows count at most, and many may have more", judged.clipped,
                      judged.max_rows));
     if (judged.rank > 0)
         say(said, useless, false,
@@ -185,16 +190,17 @@ static void say_hidden(const release::Facts &facts, query::Use use, const query:
         text = psprintf("dp_rdr.noise = hide left out " INT64_FORMAT " of " INT64_FORMAT
                         " rows: nothing in them is more than noise, which does not make them 0",
                         judged.hidden, judged.rows);
-    else if (noise_rows == 1 && use == query::Use::computed && leaf->nkeys > 0)
+    else if (noise_rows == hide && use == query::Use::computed && leaf->nkeys > 0)
         text = "dp_rdr.noise = hide left out nothing: the statement aggregates or joins the answer";
     if (text != nullptr)
         appendStringInfo(&said->text, "%s%s", said->text.len > 0 ? "; " : "", text);
 }
 
 void tell(const query::Leaf *leaf, const release::Facts &facts, query::Use use) {
-    const release::LastRelease *last = release::last_release();
-    if (last == nullptr || last->alone)
+    static TimestampTz statement = 0;
+    if (statement != GetCurrentStatementStartTimestamp())
         memset(in_statement, 0, sizeof in_statement);
+    statement = GetCurrentStatementStartTimestamp();
     const bool judged = facts.judged.seen != nullptr;
     if (!judged && !facts.thresholded)
         return;
@@ -207,7 +213,7 @@ void tell(const query::Leaf *leaf, const release::Facts &facts, query::Use use) 
         say_judged(leaf, facts, use, &said);
         say_hidden(facts, use, leaf, &said);
     }
-    if (said.text.len > 0)
+    if (said.text.len > 0 && noise_rows != silent)
         ereport(NOTICE, (errmsg("%s", said.text.data)));
 }
 
