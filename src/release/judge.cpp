@@ -137,7 +137,7 @@ static const char *key_without_null(const rows::Question *question) {
 
 Judge *begin_judging(const rows::Question *question, const Terms &terms, const privacy::ReleasePlan *plan, bool means,
                      Facts *facts) {
-    if (!is_public(terms) || question->groups_only)
+    if (!is_public(terms) || question->groups_only || question->settings == nullptr) // null: drawn again (release/redraw)
         return nullptr;
     const query::Leaf *leaf = question->leaf;
     auto *judge = static_cast<Judge *>(palloc0(sizeof(Judge)));
