@@ -163,6 +163,7 @@ void set_limits(const Charge &what, privacy::Limits *limits) {
     limits->delta = what.delta;
     limits->groups = what.delta_groups;
     limits->pure = what.mechanism == privacy::Mechanism::laplace;
+    limits->measures = what.measures == nullptr ? 1 : std::max<std::size_t>(what.measures->size(), 1);
     limits->rho_of = [&what](privacy::Epsilon epsilon) { return zcdp_cost(what, epsilon); };
 }
 
@@ -338,6 +339,8 @@ Outcome enter(const Spi &spi, const Basis &basis, const Charge &what, OpenOdomet
     if (terms.epoch < odometer->found_epoch)
         return Outcome::ahead;
     const privacy::Step &step = what.step;
+    if (what.mechanism == privacy::Mechanism::automatic && terms.bound.basis_of(false) != privacy::Basis::rho)
+        return Outcome::changing; // its noise has no epsilon
     if (step.is_step && !border::core([&] { return privacy::takes_steps(terms.bound, step.basis); }))
         return Outcome::changing;
     return enter_epoch(spi, *what.settings, terms.epoch, odometer) ? Outcome::committed : Outcome::changing;

@@ -369,8 +369,10 @@ static void fill_policy(const Row &row, Policy *policy) {
     policy->tau = row.number("tau", 1);
     policy->tau_var = row.number("tau_var", 0);
     policy->selection = selection_named(row.string("selection"));
-    policy->mechanism =
-        strcmp(row.string("mechanism"), "gaussian") == 0 ? privacy::Mechanism::gaussian : privacy::Mechanism::laplace;
+    const char *mechanism = row.string("mechanism");
+    policy->mechanism = strcmp(mechanism, "auto") == 0       ? privacy::Mechanism::automatic
+                        : strcmp(mechanism, "gaussian") == 0 ? privacy::Mechanism::gaussian
+                                                             : privacy::Mechanism::laplace;
     policy->delta = to_delta(row.value("delta"), "delta");
     policy->epsilon_max = to_epsilon(row.value("epsilon_max"), "epsilon_max");
     Datum share = row.value("epsilon_total", &isnull);

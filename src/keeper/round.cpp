@@ -270,7 +270,7 @@ static bool takes_long(const Request *request) {
            (request->terms.algorithm != release::Algorithm::within_domain &&
             request->terms.algorithm != release::Algorithm::profile &&
             request->terms.algorithm != release::Algorithm::approved) ||
-           request->terms.mechanism != privacy::Mechanism::laplace || request->elsewhere;
+           request->terms.mechanism == privacy::Mechanism::gaussian || request->elsewhere;
 }
 
 // Whether the queue has let this keeper ask other servers, if there are any to be asked: one keeper at least is left for tables

@@ -76,7 +76,7 @@ Rho BoundSettings::anytime_target() const {
 }
 
 Rho Limits::rho(Epsilon epsilon) const {
-    return pure ? rho_of_pure(epsilon) : rho_of(epsilon);
+    return pure ? rho_of_pure(epsilon, measures) : rho_of(epsilon);
 }
 
 // Gaussian noise is calibrated for its rho, which takes a while: only where rho decides.

@@ -91,6 +91,7 @@ struct Limits {
     Delta delta;                        // what the release will charge (8.5),
     Delta groups;                       // and what of it is the groups'
     bool pure = true;                   // Laplace noise
+    std::size_t measures = 1;           // of pure noise: each has an equal share of epsilon (5.3)
     std::function<Rho(Epsilon)> rho_of; // of noise that is not pure: what it costs at an epsilon
     Rho rho(Epsilon epsilon) const;
     Cost cost(Epsilon epsilon, const BoundSettings &bound) const;

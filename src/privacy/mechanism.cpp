@@ -288,6 +288,12 @@ ReleasePlan plan_release(Mechanism mechanism, const std::vector<Measure> &measur
                          Delta delta) {
     check_charge(mechanism, thresholded, epsilon, delta);
     check_measures(measures, sensitivities, thresholded);
+    if (mechanism == Mechanism::automatic) {
+        ReleasePlan plan = plan_measurement(measures, sensitivities, thresholded,
+                                            rho_of_pure(epsilon, measures.size()), delta);
+        plan.epsilon = epsilon;
+        return plan;
+    }
     ReleasePlan plan;
     plan.mechanism = mechanism;
     plan.epsilon = epsilon;
@@ -331,8 +337,18 @@ ReleasePlan plan_measurement(const std::vector<Measure> &measures, const std::ve
     return plan;
 }
 
+bool prefers_gaussian(const std::vector<Measure> &measures, Epsilon epsilon) {
+    for (const Measure &measure : measures)
+        if (measure.kind == MeasureKind::quantile)
+            return false;
+    const auto m = static_cast<int128>(measures.size());
+    constexpr int128 of_rounding = 1000; // units of rho for each measure: one of them is lost
+    return m > 0 && 2 * int128{epsilon.units()} < 9 * m * epsilon_one &&
+           rho_of_pure(epsilon, measures.size()).units() >= of_rounding * m;
+}
+
 Delta delta_charged(Mechanism mechanism, bool thresholded, Delta delta) {
-    return mechanism == Mechanism::laplace && !thresholded ? Delta() : delta;
+    return mechanism != Mechanism::gaussian && !thresholded ? Delta() : delta;
 }
 
 Delta delta_of_groups(Mechanism mechanism, bool thresholded, Delta charged) {
@@ -343,7 +359,7 @@ Delta delta_of_groups(Mechanism mechanism, bool thresholded, Delta charged) {
 
 Rho ReleasePlan::rho() const {
     if (mechanism == Mechanism::laplace)
-        return rho_of_pure(epsilon);
+        return rho_of_pure(epsilon, noise.size());
     Rho sum;
     for (const MeasureNoise &measure : noise)
         sum = sum + gaussian_rho(measure);

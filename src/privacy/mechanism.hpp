@@ -12,7 +12,8 @@
 
 namespace dp::privacy {
 
-enum class Mechanism { laplace, gaussian };
+// automatic: of a policy, the choice; of a release, Gaussian noise of the rho that Laplace noise of this price has (formulas.md 6.5).
+enum class Mechanism { laplace, gaussian, automatic };
 enum class Aggregate {
     count_star,
     count,
@@ -158,6 +159,9 @@ constexpr Rho least_rho(std::size_t measures) {
 }
 // t/s = units / epsilon in lowest terms (8.3). units: sensitivity times the measures that share epsilon; units 10^9 < 2^128.
 LaplaceScale laplace_scale(uint128 units, Epsilon epsilon);
+// Returns whether `automatic` means Gaussian noise at this price, under a bound that charges in rho: below 4.5 for each measure, where
+// its half-widths are smaller, and from a rho on that can be split among them. Else it means Laplace noise (formulas.md 6.5).
+bool prefers_gaussian(const std::vector<Measure> &measures, Epsilon epsilon);
 // The delta that such a release charges, before epsilon is known (8.5): Laplace declared 0, else d.
 Delta delta_charged(Mechanism mechanism, bool thresholded, Delta delta);
 // What of it the threshold of groups takes.

@@ -116,16 +116,17 @@ void check_target(Rho target) {
 namespace {
 struct PureCharge {
     Epsilon epsilon;
+    std::size_t parts = 0;
     Rho rho;
 };
 
-Rho computed_rho(Epsilon epsilon) {
-    const Real x = real(epsilon), u = exp(-x);
-    return rounded_up<15>(x * (1 - u) / (1 + u)); // = x tanh(x/2)
+Rho computed_rho(Epsilon epsilon, std::size_t parts) {
+    const Real x = real(epsilon), u = exp(-x / parts);
+    return rounded_up<15>(x * (1 - u) / (1 + u)); // = x tanh(x/2m)
 }
 } // namespace
 
-Rho rho_of_pure(Epsilon epsilon) {
+Rho rho_of_pure(Epsilon epsilon, std::size_t parts) {
     if (epsilon.units() < 0 || epsilon.units() > int128{100} * 1000000000)
         throw std::out_of_range("epsilon is outside 0 to 100");
     if (epsilon.units() == 0)
@@ -133,8 +134,8 @@ Rho rho_of_pure(Epsilon epsilon) {
     // 50 digits take longer than all else that a charge computes, and few amounts come again and again.
     static thread_local PureCharge known[61];
     PureCharge &charge = known[static_cast<std::size_t>(epsilon.units() % 61)];
-    if (charge.epsilon != epsilon)
-        charge = {epsilon, computed_rho(epsilon)};
+    if (charge.epsilon != epsilon || charge.parts != parts)
+        charge = {epsilon, parts, computed_rho(epsilon, parts)};
     return charge.rho;
 }
 

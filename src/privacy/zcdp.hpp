@@ -11,8 +11,8 @@ namespace dp::privacy {
 // Which conversion of rho to (epsilon, delta) a cap is made of: of all orders, or the one of Bun and Steinke.
 enum class Cap { tight, classic };
 
-// epsilon tanh(epsilon/2), rounded up. 0 <= epsilon <= 100.
-Rho rho_of_pure(Epsilon epsilon);
+// Returns epsilon tanh(epsilon/2m), rounded up: of m independent parts, each epsilon/m-DP. 0 <= epsilon <= 100.
+Rho rho_of_pure(Epsilon epsilon, std::size_t parts = 1);
 
 // The largest rho that is (epsilon, delta)-DP, rounded down; 0 for epsilon 0, which allows nothing. 0 < delta < 1.
 Rho rho_cap(Epsilon epsilon, Delta delta, Cap cap);

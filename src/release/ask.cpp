@@ -11,6 +11,7 @@
 #include "query/semi.hpp"
 #include "query/shape.hpp"
 #include "release/approve.hpp"
+#include "release/choose.hpp"
 #include "release/replay.hpp"
 #include "release/signal.hpp"
 #include "rows/public_rows.hpp"
@@ -240,6 +241,7 @@ Resolved resolve(const Ask &ask, query::Leaf *leaf, bool drawn) {
     terms.hide = ask.hide;
     if (ask.decision != nullptr)
         apply(*ask.decision, *question->settings, *policy, &terms);
+    terms.mechanism = chosen_mechanism(reading, question, terms, ask.refines);
     rows::set_mechanism(question, terms.mechanism);
     const Identity identity = identity_of(question, ask.time_zone);
     question->identity = identity.hash;

@@ -290,6 +290,7 @@ void set_limits(const rows::Question *question, const Terms &terms, privacy::Del
     limits->delta = delta;
     limits->groups = privacy::delta_of_groups(terms.mechanism, question->thresholded, delta);
     limits->pure = terms.mechanism == privacy::Mechanism::laplace;
+    limits->measures = std::max<std::size_t>(question->measures->size(), 1);
     limits->rho_of = [question, &terms, delta](privacy::Epsilon epsilon) {
         return privacy::plan_release(terms.mechanism, *question->measures, *question->sensitivities,
                                      question->thresholded, epsilon, delta)

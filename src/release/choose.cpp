@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "release/charge.hpp"
 #include "risk/change.hpp"
 #include "risk/printed.hpp"
 #include "risk/units.hpp"
 #include "rows/caught.hpp"
+#include "rows/quantiles.hpp"
 
 namespace dp::release {
 
@@ -61,7 +63,7 @@ Permitted from_public_facts(const rows::Question *question, const Terms &terms, 
         return Permitted{privacy::infinite_epsilon, privacy::price_slack};
     return border::core([&] {
         int m = question->nmeasures, k1 = question->k1;
-        if (terms.mechanism == privacy::Mechanism::laplace)
+        if (terms.mechanism != privacy::Mechanism::gaussian)
             return Permitted{privacy::within_domain_eps_star(terms.tau, terms.weight, k1, m), privacy::price_slack};
         double eps_star =
             privacy::within_domain_eps_star_gaussian(terms.tau, terms.weight, k1, m, noise_delta(question, terms));
@@ -148,7 +150,9 @@ static Permitted from_bound(const rows::Question *question, const Terms &terms, 
         double k = 0;
         for (const auto &measure : measures)
             k += measure.k;
-        double eps_star = privacy::find_eps_gaussian(pis_min, pis_max, k, std::sqrt(double(question->nmeasures)), tau,
+        double eps_star = terms.mechanism == privacy::Mechanism::automatic
+                              ? privacy::infinite_epsilon
+                              : privacy::find_eps_gaussian(pis_min, pis_max, k, std::sqrt(double(question->nmeasures)), tau,
                                                      noise_delta(question, terms), *terms.candidates)
                               .analytic.eps_star;
         return Permitted{gaussian_eps_star(question, terms, tau, eps_star, pis_min, pis_max, measures,
@@ -218,6 +222,40 @@ Permitted choose(const rows::Question *question, const Terms &terms) {
     Permitted permitted = {};
     rows::caught(question, [&] { permitted = from_data(question, terms); });
     return permitted;
+}
+
+// ---- the noise -----------------------------------------------------------------------------------------------------
+
+// What tau and the asker permit, whatever was spent; none where he will be denied.
+static bool prefers_gaussian(const rows::Question *question, const Terms &terms) {
+    const Permitted permitted = from_public_facts(question, terms);
+    return border::core([&] {
+        privacy::ChargeRequest request;
+        set_limits(question, terms, {}, &request);
+        request.eps_star = permitted.eps_star;
+        request.slack = permitted.slack;
+        const std::optional<privacy::Epsilon> epsilon = privacy::choose(request);
+        return epsilon && privacy::prefers_gaussian(*question->measures, *epsilon);
+    });
+}
+
+privacy::Mechanism chosen_mechanism(const catalog::Reading &reading, const rows::Question *question, const Terms &terms,
+                                    bool refines) {
+    using privacy::Mechanism;
+    if (terms.mechanism != Mechanism::automatic)
+        return terms.mechanism;
+    if (terms.algorithm == Algorithm::within_data || terms.sighted)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("mechanism auto does not go with an epsilon that follows from the rows"),
+                        errdetail("Which noise is drawn would show it."),
+                        errhint("Grant mechanism => 'laplace' or 'gaussian'; of a request decide with basis => 'public'.")));
+    const catalog::Terms *now = catalog::read_terms(reading, question->settings->view, InvalidOid, InvalidOid);
+    if (now == nullptr || now->bound.basis_of(false) != privacy::Basis::rho || now->bound.splits_pure() ||
+        is_selected(terms.algorithm) || terms.algorithm == Algorithm::profile || terms.pure_share ||
+        rows::has_quantile(question))
+        return Mechanism::laplace;
+    return refines || terms.wanted.asked() || prefers_gaussian(question, terms) ? Mechanism::automatic
+                                                                                : Mechanism::laplace;
 }
 
 } // namespace dp::release

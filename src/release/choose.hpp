@@ -15,6 +15,11 @@ struct Permitted {
 // Errors, for the controller's own calls: 55000 for groups of people that are empty or overlap.
 Permitted choose(const rows::Question *question, const Terms &terms);
 
+// Returns the noise that `auto` means, from bound, policy and statement alone (formulas.md 6.5); any other mechanism is itself. The
+// question is prepared, and its mechanism is not set. 22023 where epsilon may follow from rows.
+privacy::Mechanism chosen_mechanism(const catalog::Reading &reading, const rows::Question *question, const Terms &terms,
+                                    bool refines);
+
 // What the noise of each candidate adds to a risk (privacy::rdr_of): computed where it is needed first (NaN before), and the same
 // for every tau.
 struct NoiseTerms {

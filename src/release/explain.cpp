@@ -120,9 +120,12 @@ static void weigh(const std::vector<privacy::AttackedLoss> &ways, Estimate *esti
 
 // Gaussian noise has two bounds: what it was calibrated to, and its rho.
 static std::vector<privacy::AttackedLoss> ways_of(const privacy::ReleasePlan &plan) {
+    const privacy::AttackedLoss in_rho = {0, plan.rho().value(), plan.delta_groups.value()};
+    if (plan.mechanism == privacy::Mechanism::gaussian && plan.delta_noise == privacy::Delta()) // it has no epsilon
+        return {in_rho};
     std::vector<privacy::AttackedLoss> ways = {{plan.epsilon.value(), 0, plan.delta.value()}};
-    if (plan.mechanism == privacy::Mechanism::gaussian)
-        ways.push_back({0, plan.rho().value(), plan.delta_groups.value()});
+    if (plan.mechanism == privacy::Mechanism::gaussian || plan.shares > 1)
+        ways.push_back(in_rho);
     return ways;
 }
 

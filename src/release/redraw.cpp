@@ -122,7 +122,9 @@ const char *law_of(const rows::Question *question, const Terms &terms, const Ans
                      "{\"declared\": \"%s\", \"mechanism\": \"%s\", \"epsilon\": \"%s\", \"delta\": \"%s\", "
                      "\"thresholded\": %s, \"measures\": [",
                      hash_of_declarations(question, time_zone),
-                     answer.facts.mechanism == privacy::Mechanism::laplace ? "laplace" : "gaussian",
+                     answer.facts.mechanism == privacy::Mechanism::laplace     ? "laplace"
+                     : answer.facts.mechanism == privacy::Mechanism::automatic ? "auto"
+                                                                               : "gaussian",
                      catalog::numeric_text(catalog::to_numeric(answer.facts.paid.epsilon)),
                      catalog::numeric_text(catalog::to_numeric(terms.delta)), question->thresholded ? "true" : "false");
     for (int j = 0; j < question->nmeasures; j++) {
@@ -240,8 +242,10 @@ static void read_columns(JsonbContainer *object, TupleDesc desc, rows::Question 
 // The law of the noise follows from what it was drawn for, as it did then.
 static void read_noise(JsonbContainer *object, Law *law) {
     Past *past = &law->past;
-    past->mechanism = strcmp(required_field(object, "mechanism"), "gaussian") == 0 ? privacy::Mechanism::gaussian
-                                                                                   : privacy::Mechanism::laplace;
+    const char *mechanism = required_field(object, "mechanism");
+    past->mechanism = strcmp(mechanism, "auto") == 0       ? privacy::Mechanism::automatic
+                      : strcmp(mechanism, "gaussian") == 0 ? privacy::Mechanism::gaussian
+                                                           : privacy::Mechanism::laplace;
     past->epsilon = catalog::to_epsilon(catalog::text_numeric(required_field(object, "epsilon")), "epsilon");
     law->terms.mechanism = past->mechanism;
     law->terms.delta = catalog::to_delta(catalog::text_numeric(required_field(object, "delta")), "delta");

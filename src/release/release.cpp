@@ -422,8 +422,7 @@ static Facts facts_of(const rows::Question *question, const Terms &terms, const 
     facts.algorithm = terms.algorithm;
     facts.mechanism = terms.mechanism;
     facts.paid = paid;
-    if (terms.mechanism == privacy::Mechanism::gaussian)
-        facts.paid.rho = border::core([&] { return plan->rho(); });
+    facts.paid.rho = border::core([&] { return plan->rho(); });
     facts.delta = plan->delta;
     facts.thresholded = question->thresholded;
     facts.of_people = question->units != nullptr && question->units->clipped;
@@ -436,7 +435,7 @@ static Facts facts_of(const rows::Question *question, const Terms &terms, const 
 
 // One Gaussian measurement that was charged in rho, of groups that are all there, each aggregate a number of its own.
 static bool is_refinable(const rows::Question *question, const Terms &terms) {
-    return terms.mechanism == privacy::Mechanism::gaussian && is_public(terms) && terms.bound != nullptr &&
+    return terms.mechanism != privacy::Mechanism::laplace && is_public(terms) && terms.bound != nullptr &&
            terms.bound->basis_of(false) == privacy::Basis::rho && !question->thresholded &&
            question->ncoordinates == question->nmeasures;
 }

@@ -79,7 +79,7 @@ Terms terms_of(const catalog::Policy &policy, const privacy::Epsilon *requested,
 struct Paid {
     privacy::Epsilon epsilon;   // its noise; 0: it is charged in rho alone
     privacy::Epsilon selection; // of epsilon; 0 when nothing was tested
-    privacy::Rho rho;           // of Gaussian noise
+    privacy::Rho rho;           // of its noise; 0 of a round of Laplace noise
 };
 
 // Why an answer is less accurate than asked for.

@@ -360,7 +360,9 @@ static double *read_widths(const char *text, const int *order, int n) {
 
 static void read_charged(Datum charged, const rows::Question *question, const int *order, Past *past) {
     const char *mechanism = required(charged, "mechanism");
-    past->mechanism = strcmp(mechanism, "gaussian") == 0 ? privacy::Mechanism::gaussian : privacy::Mechanism::laplace;
+    past->mechanism = strcmp(mechanism, "auto") == 0       ? privacy::Mechanism::automatic
+                      : strcmp(mechanism, "gaussian") == 0 ? privacy::Mechanism::gaussian
+                                                           : privacy::Mechanism::laplace;
     past->epsilon = catalog::to_epsilon(catalog::text_numeric(required(charged, "epsilon")), "epsilon");
     past->rho = catalog::to_rho(catalog::text_numeric(required(charged, "planned_rho")), "rho");
     const char *widths = field(charged, "error95");
@@ -577,7 +579,9 @@ static Datum charged_of(const rows::Question *question, const Terms &terms, cons
     StringInfoData json;
     initStringInfo(&json);
     appendStringInfo(&json, "{\"mechanism\": \"%s\", \"epsilon\": %s, \"epsilon_svt\": %s, ",
-                     facts.mechanism == privacy::Mechanism::laplace ? "laplace" : "gaussian",
+                     facts.mechanism == privacy::Mechanism::laplace     ? "laplace"
+                     : facts.mechanism == privacy::Mechanism::automatic ? "auto"
+                                                                        : "gaussian",
                      catalog::numeric_text(catalog::to_numeric(facts.paid.epsilon)),
                      catalog::numeric_text(catalog::to_numeric(facts.paid.selection)));
     appendStringInfo(&json, "\"delta\": %s, \"rho\": %s, \"planned_rho\": %s",

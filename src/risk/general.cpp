@@ -681,7 +681,7 @@ void profile_memo(const border::Spi &spi, privacy::Mechanism mechanism, Memo *me
                      errhint("Declare bounds of the column with dp_set_bounds(), or leave out NaN and infinities.")));
     MemoryContext old = MemoryContextSwitchTo(spi.caller);
     using Keep = privacy::PisProfile::Keep;
-    auto *profile = border::context_new<privacy::PisProfile>(mechanism == privacy::Mechanism::gaussian ? Keep::values
+    auto *profile = border::context_new<privacy::PisProfile>(mechanism != privacy::Mechanism::laplace ? Keep::values
                                                                                                        : Keep::range);
     MemoryContextSwitchTo(old);
     for (int64 i = 0; i < memo->nrecords; i++) {

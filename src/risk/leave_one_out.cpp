@@ -641,7 +641,7 @@ static void prepare_work(Work *work, Detail detail) {
     using Keep = privacy::PisProfile::Keep;
     // With Laplace noise every RDR is its PIS and a constant: one variance serves all candidates.
     bool values =
-        (detail == Detail::profile || detail == Detail::changes) && work->mechanism == privacy::Mechanism::gaussian;
+        (detail == Detail::profile || detail == Detail::changes) && work->mechanism != privacy::Mechanism::laplace;
     work->profile = border::context_new<privacy::PisProfile>(values ? Keep::values : Keep::range);
     work->profile_a = border::context_new<privacy::PisProfile>();
     work->profile_b = border::context_new<privacy::PisProfile>();

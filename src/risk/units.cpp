@@ -475,7 +475,7 @@ static void prepare(Work *work, Detail detail) {
     Memo *memo = work->memo;
     using Keep = privacy::PisProfile::Keep;
     // With Laplace noise every RDR is its PIS and a constant: one variance serves all candidates.
-    bool values = detail == Detail::profile && work->mechanism == privacy::Mechanism::gaussian;
+    bool values = detail == Detail::profile && work->mechanism != privacy::Mechanism::laplace;
     work->profile = border::context_new<privacy::PisProfile>(values ? Keep::values : Keep::range);
     int groups = question->leaf->nkeys == 0 ? 1 : question->ngroups;
     if (!question->thresholded)

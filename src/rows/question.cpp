@@ -563,22 +563,26 @@ static uint64 row_sensitivity_of(const Question *question, int j) {
     return measure.kind == privacy::MeasureKind::sum ? question->bounds[j]->sensitivity() : privacy::pair_one;
 }
 
+// C, which nobody has to declare: at R the clip takes less than that of 9.2, and D is the same.
+static int rows_per_group(const Units *units) {
+    return units->max_rows_per_group == 0 ? units->max_rows : units->max_rows_per_group;
+}
+
 // A count of units has one in each of kappa groups. Core region.
 static uint64 spread_sensitivity_of(const Question *question, int j) {
     const Units *units = question->units;
     const uint64 of_row = row_sensitivity_of(question, j);
     if ((*question->measures)[j].of_units)
         return privacy::spread_sensitivity(units->max_groups, 1, of_row);
-    const uint64 of_rows = privacy::spread_sensitivity(units->max_rows, units->max_rows_per_group, of_row);
+    const uint64 of_rows = privacy::spread_sensitivity(units->max_rows, rows_per_group(units), of_row);
     const UnitTotal &total = question->totals[j];
     return total.text == nullptr ? of_rows
-                                 : Min(of_rows, privacy::spread_of_total(total.points, units->max_rows_per_group, of_row));
+                                 : Min(of_rows, privacy::spread_of_total(total.points, rows_per_group(units), of_row));
 }
 
 void set_mechanism(Question *question, privacy::Mechanism mechanism) {
     const Units *units = question->units;
-    if (mechanism != privacy::Mechanism::gaussian || units == nullptr || !units->clipped || units->one_group ||
-        units->max_rows_per_group == 0)
+    if (mechanism == privacy::Mechanism::laplace || units == nullptr || !units->clipped || units->one_group)
         return;
     auto *sensitivities = border::context_new<std::vector<uint64>>();
     auto *norms = border::context_new<std::vector<privacy::Norm>>();

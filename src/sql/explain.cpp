@@ -8,6 +8,7 @@
 #include "sql/explain.hpp"
 
 #include "release/ask.hpp"
+#include "release/choose.hpp"
 #include "release/replay.hpp"
 
 #include "border/grouping.hpp"
@@ -286,6 +287,7 @@ void explain_leaf(Call *call, const List *earlier, const List *asked_before, con
     question->grantee = policy->grantee_name;
     release::check_direct(*policy, *question->settings);
     release::Terms terms = terms_of_call(call, policy);
+    terms.mechanism = release::chosen_mechanism(reading, question, terms, false);
     rows::set_mechanism(question, terms.mechanism);
     verdict->units = question->units;
     verdict->style = query::style_of_dates(leaf->query);

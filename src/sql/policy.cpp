@@ -309,8 +309,36 @@ static void check_replay(const Row &row, const char *selection) {
                         errhint("Take replay away with replay => '0', or grant a selection that is differentially private.")));
 }
 
+static privacy::Mechanism mechanism_of(const Row &row) {
+    const char *name = row.text_of(arg_mechanism);
+    return strcmp(name, "auto") == 0 ? privacy::Mechanism::automatic : mechanism_named(name);
+}
+
+// `selection`: of the policy.
+static void check_mechanism(const Row &row, const char *selection) {
+    if (mechanism_of(row) == privacy::Mechanism::automatic && strcmp(selection, "within_data") == 0)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("mechanism auto does not go with the selection \"within_data\""),
+                        errdetail("Which noise is drawn would show the rows."),
+                        errhint("Pass mechanism => 'laplace' or 'gaussian'.")));
+}
+
+static void tell_about_auto(const Row &row, const catalog::Settings *settings) {
+    if (mechanism_of(row) != privacy::Mechanism::automatic)
+        return;
+    catalog::Reading reading = catalog::Reading::open();
+    const catalog::Bound *bound = catalog::read_bound(reading, settings->relation);
+    reading.close();
+    if (bound != nullptr && (bound->settings.basis_of(false) != privacy::Basis::rho || bound->settings.splits_pure()))
+        ereport(NOTICE, (errmsg("mechanism auto is Laplace noise under the bound \"%s\" of %s",
+                                privacy::name_of(bound->settings.bound), settings->relation_name),
+                         errhint("It is Gaussian where that is more accurate under dp_set_odometer('%s', 'zcdp', ...) "
+                                 "without an epsilon_pure.",
+                                 settings->relation_name)));
+}
+
 static void check_numbers(const Row &row) {
-    privacy::Mechanism mechanism = mechanism_named(row.text_of(arg_mechanism));
+    privacy::Mechanism mechanism = mechanism_of(row);
     privacy::Delta delta = catalog::checked_delta(row.values[arg_delta], "delta");
     if (mechanism == privacy::Mechanism::gaussian && delta.units() == 0)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("mechanism gaussian needs a delta above 0"),
@@ -329,7 +357,7 @@ static void check_profile(const Row &row, const char *selection) {
     const char *const hint =
         "Take the profile away with profile => '{}', or grant mechanism => 'laplace', delta => 0 and "
         "a selection that is differentially private.";
-    if (strcmp(row.text_of(arg_mechanism), "laplace") != 0)
+    if (mechanism_of(row) == privacy::Mechanism::gaussian)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("a risk profile needs the mechanism laplace"),
                         errhint("%s", hint)));
     if (catalog::to_delta(row.values[arg_delta], "delta").units() > 0)
@@ -532,10 +560,10 @@ static void warn_of_cap(privacy::Epsilon smallest, privacy::Epsilon most) {
 // A count of one group is what costs least. With Gaussian noise the price is at most what is said.
 static void warn_of_tau(const Row &row, privacy::Epsilon smallest) {
     double tau = DatumGetFloat8(row.values[arg_tau]), weight = DatumGetFloat8(row.values[arg_weight_max]);
-    privacy::Mechanism mechanism = mechanism_named(row.text_of(arg_mechanism));
+    privacy::Mechanism mechanism = mechanism_of(row);
     privacy::Delta delta = catalog::to_delta(row.values[arg_delta], "delta");
     double price = border::core([&] {
-        return mechanism == privacy::Mechanism::laplace
+        return mechanism != privacy::Mechanism::gaussian
                    ? privacy::within_domain_eps_star(tau, weight, 1, 1)
                    : privacy::within_domain_eps_star_gaussian(tau, weight, 1, 1, delta.value());
     });
@@ -603,6 +631,7 @@ DP_CALL(dp_grant) {
     row.set(arg_selection, CStringGetTextDatum(selection));
     set_epsilon_max(&row, selection);
     check_numbers(row);
+    check_mechanism(row, selection);
     check_profile(row, selection);
     check_replay(row, selection);
     check_groups(row, selection);
@@ -611,7 +640,7 @@ DP_CALL(dp_grant) {
     visit = Visit::write();
     forget_dropped_roles(visit);
     bool from_data = strcmp(selection, "within_data") == 0;
-    bool laplace = strcmp(row.text_of(arg_mechanism), "laplace") == 0;
+    bool laplace = mechanism_of(row) != privacy::Mechanism::gaussian;
     check_delta_left(visit, settings, row.values[arg_delta], laplace, from_data);
     store_policy(visit, &row);
     const char *other_views = spread_profile(visit, settings, row);
@@ -622,6 +651,7 @@ DP_CALL(dp_grant) {
     run_as(catalog::relation_owner(settings->view), psprintf("GRANT SELECT ON %s TO %s", settings->view_name, grantee));
     tell_about_views(other_views, row.has(arg_profile), grantee, settings);
     warn_of_inherited(inherited, grantee, settings);
+    tell_about_auto(row, settings);
     warn_of_selection(settings, selection);
     warn_of_price(row, selection);
     warn_of_share(row, selection);
