@@ -39,3 +39,21 @@ SELECT count(n) FROM (SELECT count(*) AS n, sum(price) FROM auto.visit_dp) a;
 SELECT epsilon, mechanism, rho FROM dp_last_release();
 SET ROLE regress_controller;
 SELECT dp_verify_ledger('auto.visit', "full" => true);
+
+-- By keys nobody has more than one row in a group; INCLUDE columns are no key, nor are columns that may be NULL.
+SELECT dp_grant('auto.visit_dp', 'regress_analyst', mechanism => 'auto');
+CREATE FUNCTION auto.error95() RETURNS SETOF float8 LANGUAGE sql AS
+$$SELECT error95 FROM dp_explain('SELECT room, count(*) FROM auto.visit_dp GROUP BY room') WHERE column_name = 'count'$$;
+DELETE FROM auto.visit WHERE id > 300; -- one row of a guest in each room
+CREATE UNIQUE INDEX included ON auto.visit (id) INCLUDE (guest, room);
+SET ROLE regress_analyst;
+SELECT auto.error95() AS included;
+SET ROLE regress_controller;
+CREATE UNIQUE INDEX keyed ON auto.visit (room, guest);
+SET ROLE regress_analyst;
+SELECT auto.error95() AS keyed;
+SET ROLE regress_controller;
+ALTER TABLE auto.visit ALTER room DROP NOT NULL;
+SELECT dp_set_groups('auto.visit', 'room', '{r0,r1,r2,NULL}');
+SET ROLE regress_analyst;
+SELECT auto.error95() AS may_be_null;

@@ -167,7 +167,7 @@ static const char *rows_text(const Question *question, const Units *units) {
         return psprintf("a person's %s beyond max_rows are scaled down to %d", rows, units->max_rows);
     return psprintf("a person's %s are scaled down where the squares of how many are in each group add up to more than "
                     "max_rows times max_rows_per_group, " INT64_FORMAT,
-                    rows, int64{units->max_rows} * (units->max_rows_per_group == 0 ? units->max_rows : units->max_rows_per_group));
+                    rows, int64{units->max_rows} * question->rows_per_group);
 }
 
 // Why a limit of the rows in each group changes nothing; null: there is none, or it does.

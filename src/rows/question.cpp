@@ -563,9 +563,34 @@ static uint64 row_sensitivity_of(const Question *question, int j) {
     return measure.kind == privacy::MeasureKind::sum ? question->bounds[j]->sensitivity() : privacy::pair_one;
 }
 
-// C, which nobody has to declare: at R the clip takes less than that of 9.2, and D is the same.
-static int rows_per_group(const Units *units) {
-    return units->max_rows_per_group == 0 ? units->max_rows : units->max_rows_per_group;
+// Whether the unit's columns and keys that are plain, never NULL columns cover a unique key of the only table that is asked.
+static bool has_keyed_groups(const Question *question) {
+    const catalog::UnitPath *path = question->units->path;
+    const int nkeys = question->leaf->nkeys;
+    if (question->nsources > 1 || question->per_unit != nullptr || !path->direct)
+        return false;
+    auto *columns = static_cast<AttrNumber *>(palloc(sizeof(AttrNumber) * (path->ncolumns + nkeys)));
+    int n = path->ncolumns;
+    memcpy(columns, path->columns, sizeof(AttrNumber) * n);
+    for (int i = 0; i < nkeys; i++) {
+        const auto *column = reinterpret_cast<const Var *>(question->leaf->keys[i].expression);
+        if (!IsA(column, Var))
+            continue;
+        const AttrNumber attribute = question->sources[0].map[column->varattno];
+        HeapTuple tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(path->relation), Int16GetDatum(attribute));
+        if (!HeapTupleIsValid(tuple))
+            continue;
+        if (reinterpret_cast<Form_pg_attribute>(GETSTRUCT(tuple))->attnotnull)
+            columns[n++] = attribute;
+        ReleaseSysCache(tuple);
+    }
+    return catalog::covers_key(path->relation, n, columns);
+}
+
+// C, which nobody has to declare: at R the clip takes less than that of 9.2, and D is the same. By keys it is 1.
+static int rows_per_group(const Question *question) {
+    const Units *units = question->units;
+    return units->max_rows_per_group > 0 ? units->max_rows_per_group : has_keyed_groups(question) ? 1 : units->max_rows;
 }
 
 // A count of units has one in each of kappa groups. Core region.
@@ -574,16 +599,17 @@ static uint64 spread_sensitivity_of(const Question *question, int j) {
     const uint64 of_row = row_sensitivity_of(question, j);
     if ((*question->measures)[j].of_units)
         return privacy::spread_sensitivity(units->max_groups, 1, of_row);
-    const uint64 of_rows = privacy::spread_sensitivity(units->max_rows, rows_per_group(units), of_row);
+    const uint64 of_rows = privacy::spread_sensitivity(units->max_rows, question->rows_per_group, of_row);
     const UnitTotal &total = question->totals[j];
     return total.text == nullptr ? of_rows
-                                 : Min(of_rows, privacy::spread_of_total(total.points, rows_per_group(units), of_row));
+                                 : Min(of_rows, privacy::spread_of_total(total.points, question->rows_per_group, of_row));
 }
 
 void set_mechanism(Question *question, privacy::Mechanism mechanism) {
     const Units *units = question->units;
     if (mechanism == privacy::Mechanism::laplace || units == nullptr || !units->clipped || units->one_group)
         return;
+    question->rows_per_group = rows_per_group(question);
     auto *sensitivities = border::context_new<std::vector<uint64>>();
     auto *norms = border::context_new<std::vector<privacy::Norm>>();
     auto *measures = border::context_new<std::vector<privacy::Measure>>();
