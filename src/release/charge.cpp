@@ -172,7 +172,7 @@ static void describe_units(StringInfo json, const rows::Question *question) {
     escape_json(json, rows::unit_text(units->path));
     appendStringInfo(json, ", \"max_rows\": %d, \"max_groups\": %d", units->max_rows, units->max_groups);
     if (rows::is_spread(question))
-        appendStringInfo(json, ", \"max_rows_per_group\": %d", units->max_rows_per_group);
+        appendStringInfo(json, ", \"max_rows_per_group\": %d", question->rows_per_group);
     describe_totals(json, question);
     if (question->per_unit != nullptr)
         appendStringInfo(json, ", \"rows_of_unit\": %d", question->per_unit->max_rows);

@@ -138,7 +138,7 @@ const char *text_of_units(const rows::Question *question) {
     add_number(&text, "max_rows", units->max_rows);
     add_number(&text, "max_groups", units->max_groups);
     if (rows::is_spread(question))
-        add_number(&text, "max_rows_per_group", units->max_rows_per_group);
+        add_number(&text, "max_rows_per_group", question->rows_per_group);
     for (int j = 0; j < question->nmeasures; j++)
         if (question->totals[j].text != nullptr) {
             add_number(&text, "total of", j);

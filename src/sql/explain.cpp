@@ -291,7 +291,7 @@ void explain_leaf(Call *call, const List *earlier, const List *asked_before, con
     rows::set_mechanism(question, terms.mechanism);
     verdict->units = question->units;
     verdict->style = query::style_of_dates(leaf->query);
-    verdict->spread = rows::is_spread(question);
+    verdict->rows_per_group = rows::is_spread(question) ? question->rows_per_group : 0;
     verdict->clipped = rows::clipping_text(question, terms.mechanism);
     const catalog::Terms *now = catalog::read_terms(reading, question->settings->view, InvalidOid, InvalidOid);
     terms.bound = now == nullptr ? nullptr : &now->bound;
@@ -374,8 +374,8 @@ static void set_units(Row *row, const Verdict &verdict) {
     row->set_text(col_unit, rows::unit_text(units->path));
     row->set(col_max_rows, Int32GetDatum(units->max_rows));
     row->set(col_max_groups, Int32GetDatum(units->max_groups));
-    if (verdict.spread)
-        row->set(col_max_rows_per_group, Int32GetDatum(units->max_rows_per_group));
+    if (verdict.rows_per_group > 0)
+        row->set(col_max_rows_per_group, Int32GetDatum(verdict.rows_per_group));
 }
 
 static void set_estimate(Row *row, const Verdict &verdict, int column) {

@@ -22,7 +22,7 @@ struct Verdict {
     Datum replayable; // the key under which the answer would be stored; 0: it would not be
     bool uncharged;
     const rows::Units *units; // null: a row is a unit
-    bool spread;              // its max_rows_per_group says something
+    int rows_per_group;       // C, where the clip is that of 9.14; else 0
     const char *clipped;      // what of a unit does not count, in words; null: all does
     const char *style;        // by which DateStyle texts are read as dates; null: none is
 };
