@@ -38,6 +38,7 @@ SET ROLE regress_analyst;
 SELECT count(n) FROM (SELECT count(*) AS n, sum(price) FROM auto.visit_dp) a;
 SELECT epsilon, mechanism, rho FROM dp_last_release();
 SET ROLE regress_controller;
+SELECT kind, mechanism, rho FROM dp_rdr.ledger WHERE view::text = 'auto.visit_dp' ORDER BY id;
 SELECT dp_verify_ledger('auto.visit', "full" => true);
 
 -- By keys nobody has more than one row in a group; INCLUDE columns are no key, nor are columns that may be NULL.
