@@ -23,18 +23,61 @@ void check_asked_limits(const Question *question) {
 
 // ---- units as groups -----------------------------------------------------------------------------------------------
 
+static bool has_column(Node *node) {
+    return contain_var_clause(node);
+}
+
+// What casts, and arithmetic with constants, keep apart: the part of the expression that is not constant. Null: there are several.
+static Node *below_arithmetic(const OpExpr *call) {
+    const char *name = get_opname(call->opno);
+    auto *first = static_cast<Node *>(linitial(call->args)), *last = static_cast<Node *>(llast(call->args));
+    if (strcmp(name, "+") != 0 && strcmp(name, "-") != 0 && strcmp(name, "||") != 0)
+        return nullptr;
+    if (!has_column(last))
+        return first;
+    return list_length(call->args) == 1 || !has_column(first) ? last : nullptr;
+}
+
+// The column whose values a key tells apart, seen through casts of whole numbers and texts; null: none.
+static const Var *told_apart(Node *node) {
+    while (node != nullptr && !IsA(node, Var)) {
+        if (IsA(node, RelabelType))
+            node = reinterpret_cast<Node *>(castNode(RelabelType, node)->arg);
+        else if (IsA(node, CoerceViaIO))
+            node = reinterpret_cast<Node *>(castNode(CoerceViaIO, node)->arg);
+        else if (IsA(node, OpExpr))
+            node = below_arithmetic(castNode(OpExpr, node));
+        else if (IsA(node, FuncExpr) && castNode(FuncExpr, node)->funcformat != COERCE_EXPLICIT_CALL) {
+            auto *argument = static_cast<Node *>(linitial(castNode(FuncExpr, node)->args));
+            const Oid type = getBaseType(exprType(argument));
+            node = type == INT2OID || type == INT4OID || type == INT8OID || type == TEXTOID ? argument : nullptr;
+        } else
+            return nullptr;
+    }
+    return reinterpret_cast<const Var *>(node);
+}
+
+// Of a key the column (query::column_number of the view's) that it tells apart; 0: none.
+static AttrNumber grouped_column(const Question *question, int key) {
+    const Var *column = told_apart(question->leaf->keys[key].expression);
+    return column == nullptr || column->varattno <= 0 || column->varno == query::unit_varno ||
+                   query::source_of(question->leaf, static_cast<int>(column->varno)) == nullptr
+               ? InvalidAttrNumber
+               : query::column_number(column);
+}
+
 static List *grouped_columns(const Question *question) {
     List *columns = NIL;
     for (int i = 0; i < question->leaf->nkeys; i++)
-        if (question->leaf->keys[i].attno > 0)
-            columns = list_append_unique_int(columns, question->leaf->keys[i].attno);
+        if (grouped_column(question, i) > 0)
+            columns = list_append_unique_int(columns, grouped_column(question, i));
     return columns;
 }
 
-// Whether the keys tell a unit from all others: its columns are among them.
+// Whether the keys tell a unit from all others, or lead to one: the columns that it is found by are among them.
 static bool groups_are_units(const Question *question, const Source &source) {
     const catalog::UnitPath *path = source.settings == nullptr ? nullptr : source.settings->unit;
-    if (path == nullptr || !path->direct)
+    if (path == nullptr)
         return false;
     List *grouped = grouped_columns(question), *of_unit = NIL;
     for (int i = 0; i < path->ncolumns; i++) {
@@ -46,20 +89,24 @@ static bool groups_are_units(const Question *question, const Source &source) {
 
 // Whether the keys are a key of the table: of one row each, and so of one person. Where a column is NULL there may be many.
 static bool groups_are_rows(const Question *question, const Source &source) {
-    if (source.settings == nullptr || source.settings->unit == nullptr)
+    if (source.settings == nullptr)
         return false;
     auto *columns = static_cast<AttrNumber *>(palloc(sizeof(AttrNumber) * (question->leaf->nkeys + 1)));
     int n = 0;
-    for (int i = 0; i < question->leaf->nkeys; i++)
-        if (question->key_columns[i] != InvalidAttrNumber &&
-            query::varno_of(question->key_columns[i]) == source.source->varno &&
-            !is_nullable(question, question->key_columns[i]))
-            columns[n++] = query::attno_of(question->key_columns[i]);
+    ListCell *cell;
+    foreach (cell, grouped_columns(question)) {
+        const auto of_view = static_cast<AttrNumber>(lfirst_int(cell));
+        if (query::varno_of(of_view) != source.source->varno)
+            continue;
+        const AttrNumber attno = source.map[query::attno_of(of_view)];
+        if (!is_nullable(question, query::column_number(source.source->varno, attno)))
+            columns[n++] = attno;
+    }
     return n > 0 && catalog::covers_key(source.relation, n, columns);
 }
 
 static void refuse_rows_as_groups(const Question *question, const Source &source) {
-    const bool one = question->leaf->nkeys == 1;
+    const bool one = question->leaf->nkeys == 1 && question->key_columns[0] > 0 && source.settings->unit != nullptr;
     const char *column = one ? quote_identifier(column_name(question, question->key_columns[0])) : nullptr;
     ereport(
         ERROR,
@@ -74,6 +121,13 @@ static void refuse_rows_as_groups(const Question *question, const Source &source
 
 static void refuse_units_as_groups(const Source &source) {
     const char *people = query::count_of_units(source.settings->unit);
+    if (people == nullptr)
+        ereport(ERROR,
+                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                 errmsg("GROUP BY the columns that lead to a person is not supported in a query on a restricted view"),
+                 errdetail("Each group would be of one person of %s, and none large enough to be shown.",
+                           source.settings->view_name),
+                 errhint("Group by what many people share.")));
     ereport(
         ERROR,
         (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

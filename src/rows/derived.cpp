@@ -495,6 +495,8 @@ bool derive_domain(ColumnRanges *columns, const Question *question, int key, Nod
         return false;
     Values values = no_values(spec.type);
     const bool image = add_image(columns, question, key, folded, &values); // with NULL, where it gives that
+    if (image && values.n == 0)
+        refuse_empty(columns->narrowed, folded, range_of_column, columns);
     if (!image && !add_by_form(folded, &values))
         return false;
     if (!image && (is_numbered(folded) && has_bounds(folded, columns) ? has_nullable(folded, columns)

@@ -524,6 +524,43 @@ bool named_groups(const Narrowed *narrowed, const Question *question, int key, N
     return false;
 }
 
+// ---- none ----------------------------------------------------------------------------------------------------------
+
+static const char *end_text(Oid type, double end) {
+    constexpr double most_days = 700000;
+    if (std::fabs(end) == Span::nowhere)
+        return end < 0 ? "-infinity" : "infinity";
+    if (type == DATEOID && std::fabs(end) < most_days)
+        return DatumGetCString(DirectFunctionCall1(date_out, DateADTGetDatum(static_cast<DateADT>(end))));
+    if (is_moment(type) && std::fabs(end) < most_days * day)
+        return DatumGetCString(DirectFunctionCall1(type == TIMESTAMPOID ? timestamp_out : timestamptz_out,
+                                                   TimestampGetDatum(static_cast<Timestamp>(end))));
+    return psprintf("%.15g", end);
+}
+
+void refuse_empty(const Narrowed *narrowed, Node *folded, query::ColumnRange of_column, void *context) {
+    const char *detail = nullptr;
+    ListCell *cell;
+    foreach (cell, pull_var_clause(folded, 0)) {
+        const Span declared = of_column(lfirst_node(Var, cell), context).span;
+        const Oid type = getBaseType(exprType(static_cast<Node *>(lfirst(cell))));
+        for (int i = 0; i < narrowed->ncompared; i++) {
+            const Span &left = narrowed->compared[i].span;
+            if (equal(narrowed->compared[i].expression, lfirst(cell)) &&
+                Max(left.low, declared.low) > Min(left.high, declared.high))
+                detail = psprintf("The values of a column in the key lie from %s to %s as declared, and the conditions "
+                                  "leave those from %s to %s.",
+                                  end_text(type, declared.low), end_text(type, declared.high),
+                                  end_text(type, left.low), end_text(type, left.high));
+        }
+    }
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("the conditions exclude every group: nothing private would be answered"),
+                    detail == nullptr ? 0 : errdetail("%s", detail),
+                    errhint("Groups follow from what is declared of the columns of a key, where WHERE holds.")));
+    pg_unreachable();
+}
+
 bool lacks_null(const Question *question, int key) {
     const AttrNumber column = question->key_columns[key];
     if (question->thresholded || column == InvalidAttrNumber || !is_nullable(question, column))

@@ -25,6 +25,10 @@ List *conditions_over(const Question *question, const List *columns);
 // Lists the groups that conditions name: key = constant, key IN (..), and these joined by OR. False: they name none. 54000: too many.
 bool named_groups(const Narrowed *narrowed, const Question *question, int key, Node *folded, KeyDomain *domain);
 
+// Raises 22023: the conditions leave none of the values that are declared of the columns of a key. Both are named where they are intervals
+// that do not meet.
+[[noreturn]] void refuse_empty(const Narrowed *narrowed, Node *folded, query::ColumnRange of_column, void *context);
+
 // Tells whether a key may be NULL by what is declared of its column, and its list of groups has no NULL: rows may be in no group.
 bool lacks_null(const Question *question, int key);
 
