@@ -143,13 +143,12 @@ static bool is_difference(Node *node) {
     return function == F_TIMESTAMP_MI || function == F_TIMESTAMPTZ_MI;
 }
 
-// In microseconds, as intervals are compared: a month has 30 days there. In an epoch a year has 365.25 days.
+// In microseconds, as intervals are compared. A month has 30 days there, and other lengths elsewhere, so only differences of moments have
+// a place: they have no months.
 static Span span_of_interval(Node *expression, const Const *constant) {
     const Interval *value = DatumGetIntervalP(constant->constvalue);
-    const double compared =
-        (static_cast<double>(value->month) * 30 + value->day) * day + static_cast<double>(value->time);
-    const double wider = is_difference(expression) ? 1 : 365.25 / 360;
-    return Span{Min(compared, compared * wider), Max(compared, compared * wider), -1};
+    const double at = (static_cast<double>(value->month) * 30 + value->day) * day + static_cast<double>(value->time);
+    return is_difference(expression) ? Span{at, at, -1} : Span{};
 }
 
 // A moment in the other type of moments, in the asker's time zone; false: it has none there and back.
