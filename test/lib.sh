@@ -107,6 +107,15 @@ build_and_install() {
             install
 }
 
+# Says how far a build is, until build_and_install is through or the scratch copy is gone.
+show_progress() {
+    local files
+    files=$(find "$tree/src" -name '*.cpp' | wc -l)
+    while sleep 5 && [ -d "$tree" ]; do
+        echo "   $(find "$tree/src" -name '*.o' | wc -l) of $files files compiled"
+    done
+}
+
 # on_server [-o setting=value]... [--] command...: runs the command with PG* pointing to a new server, which is gone
 # afterwards. pg_virtualenv turns fsync off for speed; a charge must be durable, so it is on here.
 on_server() {

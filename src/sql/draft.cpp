@@ -215,7 +215,7 @@ static void check_arguments(FunctionCallInfo fcinfo) {
     require(fcinfo, draft_preset, "preset");
     Oid schema = PG_GETARG_OID(draft_schema);
     if (get_namespace_name(schema) == nullptr)
-        ereport(ERROR, (errcode(ERRCODE_UNDEFINED_SCHEMA), errmsg("schema with OID %u does not exist", schema)));
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("schema with OID %u does not exist", schema)));
     check_preset(PG_GETARG_DATUM(draft_preset));
     if (!PG_ARGISNULL(draft_people) && PG_GETARG_INT64(draft_people) < 1)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),

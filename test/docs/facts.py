@@ -30,7 +30,9 @@ def prepare():
         CREATE TABLE person AS SELECT i % 1000 AS x, i % 1000 AS y, 'g' || i % 7 AS g FROM generate_series(1, 100000) i;
         SELECT dp_protect('person', 'person_dp');
         SELECT dp_set_bounds('person', 'x', 0, 1000), dp_set_bounds('person', 'y', 0, 1000);
-        SELECT dp_set_odometer('person', 'none', delta_total => 0.9);""")
+        SELECT dp_set_odometer('person', 'none', delta_total => 0.9);
+        CREATE TABLE visit (person integer);
+        SELECT dp_protect('visit', 'visit_dp', unit => 'person', max_rows => 20);""")
 
 
 # ---- tables ---------------------------------------------------------------------------------------------------------
@@ -47,9 +49,9 @@ def table(page, name):
     return rows[2:]
 
 
-def explain(select_list, column, tau, grant=""):
-    psql(f"SELECT dp_revoke('person_dp', '{ROLE}')")
-    psql(f"SELECT dp_grant('person_dp', '{ROLE}', tau => {tau} {grant})")
+def explain(select_list, column, tau, grant="", view="person_dp"):
+    psql(f"SELECT dp_revoke('{view}', '{ROLE}')")
+    psql(f"SELECT dp_grant('{view}', '{ROLE}', tau => {tau} {grant})")
     return psql(f"SET ROLE {ROLE}; SELECT {column} FROM dp_explain($q$SELECT {select_list}$q$) WHERE accepted")
 
 
@@ -67,9 +69,11 @@ def answers(epsilon):
 
 
 def check_short_prices():
-    """tau | a count costs | answers | right to within | an average costs | answers"""
+    """tau | a count costs | answers | of people | of rows | an average costs | answers"""
     found = []
-    for tau, epsilon, n, within, epsilon_average, n_average in table("README.md", "prices"):
+    for tau, epsilon, n, within, of_rows, epsilon_average, n_average in table("README.md", "prices"):
+        rows, = explain("count(*) FROM visit_dp", "error95", tau, view="visit_dp")
+        found += agree(f"rows at {tau}", number(of_rows), rows[0])
         count, = explain("count(*) FROM person_dp", "epsilon, error95", tau)
         average, = explain("avg(x) FROM person_dp", "epsilon", tau)
         found += agree(f"count at {tau}", epsilon, count[0]) + agree(f"within at {tau}", within, count[1])

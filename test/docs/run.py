@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "test/packages"))
 import meta  # noqa: E402
 
-PAGES = ("README.md", "doc/controller.md", "doc/analyst.md", "doc/cookbook.md", "doc/operations.md", "doc/reference.md",
+PAGES = ("README.md", "doc/start.md", "doc/controller.md", "doc/analyst.md", "doc/cookbook.md", "doc/operations.md", "doc/reference.md",
          "doc/guarantee.md", "doc/walks.md")
 BLOCK = re.compile(r"^```(\w*)(?: (exact))?\n(.*?)^```$|^<!-- sql\n(.*?)^-->$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#]+)(?:#([^)]*))?\)")

@@ -119,7 +119,9 @@ psql_as($node, 'postgres', 'controller', q{
 });
 is(drafted('statement', $call) . drafted('statement', q{dp_draft('club')}), $before, 'no row and no statistic moves a draft');
 
-my ($script, $open) = walk('club', $call, 5);
+my ($script, $open, $said) = walk('club', $call, 5);
+my @other = $said =~ /of club\.(\w+) is one individual here: rows of others may tell/g;
+is("@other", 'game', 'what is left out is not warned of');
 is(join(' ', @$open), 'analyst people player_weight booking_max_rows booking_fee booking_balls game_unit game_max_rows drink_max_rows drink_price court_is_public',
 	'what is open');
 like($script, qr/'club.player', 'sex', '\{f,m,NULL\}'/, 'groups by CHECK, and NULL where there may be one');
