@@ -277,7 +277,8 @@ static void put_query(Html &html, const QueryPart &part) {
 
 // The script shows and hides it as tau moves.
 static void put_total_decides(Html &html, const QueryPart &part) {
-    const bool largest = !part.candidates.empty() && picked(part.candidates, part.tau, Price::found) == &part.candidates[0];
+    const bool largest =
+        !part.candidates.empty() && picked(part.candidates, part.tau, Price::found) == &part.candidates[0];
     constexpr char text[] = "Even the largest candidate keeps this tau: tau decides nothing here, the total does.";
     if (largest)
         html.put("p", {{"class", "hint"}, {"id", "total-decides"}}, text);
@@ -290,11 +291,13 @@ static void put_query_part(Html &html, const QueryPart &part) {
         put_request(html, *part.request);
     put_query(html, part);
     html.open("section", {{"id", "ranges"}}).put("h2", "What each epsilon would mean");
-    html.put("p", {{"class", "lead"}},
-             "A bar goes from the least exposed person's risk to the most exposed person's, on one logarithmic scale: "
-             "bars of equal length are equal ratios. Shorter means more equal; further right means more noise. The scale is in units of the "
-             "answer: rows of a count, what is added up of a sum. The ratio is the least risk divided by the largest; 1 is "
-             "equal risk for all. Kept is a tau where the ratio is not below it.");
+    html.put(
+        "p", {{"class", "lead"}},
+        "A bar goes from the least exposed person's risk to the most exposed person's, on one logarithmic scale: "
+        "bars of equal length are equal ratios. Shorter means more equal; further right means more noise. The scale is "
+        "in units of the "
+        "answer: rows of a count, what is added up of a sum. The ratio is the least risk divided by the largest; 1 is "
+        "equal risk for all. Kept is a tau where the ratio is not below it.");
     if (part.equal_risks)
         html.put(
             "p", {{"class", "hint"}},

@@ -148,8 +148,8 @@ DP_FUNCTION(dp_draft_check) {
     for (int i = 0; i < list_length(check.groups); i++)
         groups[i] = CStringGetTextDatum(static_cast<char *>(list_nth(check.groups, i)));
     if (check.groups != NIL)
-        values[says_groups] = PointerGetDatum(
-            construct_array(groups, list_length(check.groups), TEXTOID, -1, false, TYPALIGN_INT));
+        values[says_groups] =
+            PointerGetDatum(construct_array(groups, list_length(check.groups), TEXTOID, -1, false, TYPALIGN_INT));
     if (check.lower != nullptr)
         values[says_lower] = CStringGetTextDatum(check.lower);
     if (check.upper != nullptr)
@@ -162,10 +162,9 @@ DP_FUNCTION(dp_draft_check) {
 DP_FUNCTION(dp_draft_fault) {
     Oid relation = PG_GETARG_OID(0), owner = PG_GETARG_OID(1);
     if (catalog::relation_owner(relation) != owner)
-        return CStringGetTextDatum(psprintf("it belongs to %s: ALTER TABLE %s OWNER TO %s",
-                                            GetUserNameFromId(catalog::relation_owner(relation), false),
-                                            catalog::qualified_name(relation),
-                                            quote_identifier(GetUserNameFromId(owner, false))));
+        return CStringGetTextDatum(psprintf(
+            "it belongs to %s: ALTER TABLE %s OWNER TO %s", GetUserNameFromId(catalog::relation_owner(relation), false),
+            catalog::qualified_name(relation), quote_identifier(GetUserNameFromId(owner, false))));
     const ErrorData *refusal = refusal_by([&] { (void)catalog::check_protectable(relation); });
     if (refusal == nullptr)
         PG_RETURN_NULL();
@@ -205,9 +204,10 @@ static void check_owns_some(Oid schema) {
                             2, types, values);
     visit.leave();
     if (rows == 0)
-        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                        errmsg("none of the tables of schema %s is yours", quote_identifier(get_namespace_name(schema))),
-                        errhint("The controller of a table is its owner: he calls dp_draft().")));
+        ereport(ERROR,
+                (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                 errmsg("none of the tables of schema %s is yours", quote_identifier(get_namespace_name(schema))),
+                 errhint("The controller of a table is its owner: he calls dp_draft().")));
 }
 
 static void check_arguments(FunctionCallInfo fcinfo) {

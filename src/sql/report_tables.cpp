@@ -23,7 +23,8 @@ struct Source {
 const Source sources[] = {
     {"summary",
      "In five sentences",
-     "For a data protection officer: what holds of all tables with data of the same people, under the settings of today, whatever is asked.",
+     "For a data protection officer: what holds of all tables with data of the same people, under the settings of "
+     "today, whatever is asked.",
      "",
      false,
      R"sql(
@@ -66,11 +67,13 @@ SELECT 'who reads rows', coalesce('The rows themselves, without noise, are read 
      "--"},
     {"settings",
      "Settings",
-     "All that is set for the tables with data of the same people, what is used of their totals, and who reads their rows "
+     "All that is set for the tables with data of the same people, what is used of their totals, and who reads their "
+     "rows "
      "(dp_settings). The calls, run in order, set it up again; long ones are cut here.",
      "Nothing is set.",
      false,
-     "SELECT d.relation::text, s.item, s.name, s.value, s.call FROM %1$s.dp_domain($1) d, LATERAL %1$s.dp_settings(d.relation) s "
+     "SELECT d.relation::text, s.item, s.name, s.value, s.call FROM %1$s.dp_domain($1) d, LATERAL "
+     "%1$s.dp_settings(d.relation) s "
      "ORDER BY d.relation <> $1",
      {"table", "item", "name", "value", "call"},
      "----c"},
