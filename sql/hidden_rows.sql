@@ -54,6 +54,7 @@ INSERT INTO hides VALUES -- columns are compared with values of hidden rows
     ('dp_risk_summary', 'columns', 'dp_risk_summary(''SELECT count(*) FROM hidden_dp'')'),
     ('dp_requests_channel', 'value', 'dp_requests_channel(''hidden'')'), ('dp_verify_ledger', 'value', 'dp_verify_ledger(''hidden'')'), ('dp_forget', 'value', 'dp_forget(''hidden'')'),
     ('dp_report', 'value', 'dp_report(''hidden'')'), ('dp_report', 'request', 'dp_report(''hidden'', request => %s)'),
+    ('dp_draft', 'value', 'dp_draft(''public'', ''hidden'')'),
     ('dp_remaining', 'value', 'dp_remaining(''SELECT count(*) FROM hidden_dp'')'),
     -- a request is named: whether there is one with this number does not show
     ('dp_fetch', 'request', 'dp_fetch(%s) o (n bigint)'), ('dp_answer', 'request', 'dp_answer(%s)'),

@@ -31,7 +31,7 @@ EXCEPTION WHEN configuration_limit_exceeded THEN
 END $$;
 SET SESSION AUTHORIZATION texts_owner;
 SELECT substring(dp_report('told') FROM 'note = [^:]*');
-SELECT html !~ '[^\n -~]' AS ascii, substring(html FROM 'row .{40}') AS value FROM dp_report('told', 'SELECT count(*) FROM told_dp WHERE note < ''s''') html;
+SELECT html !~ '[^\n -~]' AS ascii, substring(html FROM 'row <.{39}') AS value FROM dp_report('told', 'SELECT count(*) FROM told_dp WHERE note < ''s''') html;
 -- Functions that could be taken for ours, by somebody who may create schemas.
 SET SESSION AUTHORIZATION texts_ann;
 DO $$
