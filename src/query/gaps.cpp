@@ -41,8 +41,8 @@ static double rounded_to(double to, double gap) {
 static double gap_of_rest(Node *number, double gap, Node *divisor, const Walk *with) {
     const double n = constant_of(divisor);
     const privacy::Span span = span_of(number, with);
-    const bool all = n > 0 && gap == 1 && span.high - span.low >= n &&
-                     (span.low >= 0 || span.low <= 1 - n) && (span.high <= 0 || span.high >= n - 1);
+    const bool all = n > 0 && gap == 1 && span.high - span.low >= n && (span.low >= 0 || span.low <= 1 - n) &&
+                     (span.high <= 0 || span.high >= n - 1);
     return all && span.decimals == 0 ? 1 : unknown;
 }
 
@@ -55,7 +55,7 @@ static double gap_of_arithmetic(Arithmetic what, List *arguments, Oid result, co
     case Arithmetic::minus:
         return Max(gap, other);
     case Arithmetic::times:
-        return constant_of(second) != 0 ? gap * constant_of(second)
+        return constant_of(second) != 0  ? gap * constant_of(second)
                : constant_of(first) != 0 ? other * constant_of(first)
                                          : unknown;
     case Arithmetic::over: {
@@ -95,10 +95,10 @@ static double gap_of_buckets(List *arguments, double gap, const Walk *with) {
 
 // Gives whole numbers, in the order of its argument.
 static bool is_whole(Oid function) {
-    static const Oid list[] = {F_FLOOR_FLOAT8, F_FLOOR_NUMERIC, F_CEIL_FLOAT8,  F_CEILING_FLOAT8, F_CEIL_NUMERIC,
-                               F_CEILING_NUMERIC, F_ROUND_FLOAT8, F_TRUNC_FLOAT8, F_INT2_FLOAT4,  F_INT4_FLOAT4,
-                               F_INT8_FLOAT4,  F_INT2_FLOAT8,  F_INT4_FLOAT8,  F_INT8_FLOAT8,    F_INT2_NUMERIC,
-                               F_INT4_NUMERIC, F_INT8_NUMERIC};
+    static const Oid list[] = {F_FLOOR_FLOAT8,    F_FLOOR_NUMERIC, F_CEIL_FLOAT8,  F_CEILING_FLOAT8, F_CEIL_NUMERIC,
+                               F_CEILING_NUMERIC, F_ROUND_FLOAT8,  F_TRUNC_FLOAT8, F_INT2_FLOAT4,    F_INT4_FLOAT4,
+                               F_INT8_FLOAT4,     F_INT2_FLOAT8,   F_INT4_FLOAT8,  F_INT8_FLOAT8,    F_INT2_NUMERIC,
+                               F_INT4_NUMERIC,    F_INT8_NUMERIC};
     for (Oid candidate : list)
         if (candidate == function)
             return true;

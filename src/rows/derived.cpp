@@ -500,7 +500,7 @@ bool derive_domain(ColumnRanges *columns, const Question *question, int key, Nod
     if (!image && !add_by_form(folded, &values))
         return false;
     if (!image && (is_numbered(folded) && has_bounds(folded, columns) ? has_nullable(folded, columns)
-                                                                     : range_over_columns(folded, columns).nullable))
+                                                                      : range_over_columns(folded, columns).nullable))
         add_value(&values, Datum(0), true);
     if (values.too_many || values.n == 0 || !make_canonical(&values, spec, image))
         return false;
