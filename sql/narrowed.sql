@@ -9,7 +9,7 @@ CREATE ROLE regress_narrower;
 \pset null '-'
 
 SET ROLE regress_controller;
-CREATE TABLE parcel (depot text, weight integer, price numeric, code char(3), sent date, arrived timestamp, left_at timestamp, held interval, floor integer NOT NULL, note text);
+CREATE TABLE parcel (depot text, weight integer, price numeric, code char(3), sent date, arrived timestamp, left_at timestamp, held interval, floor integer NOT NULL, note text, id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY);
 CREATE TABLE zone (floor integer PRIMARY KEY);
 INSERT INTO parcel
 SELECT (ARRAY['east', 'west', NULL])[1 + i % 3], i % 40, i % 7 + 0.5, 'ab', date '2026-01-01' + i % 300, timestamp '2026-01-02' + i * interval '3 hours',
@@ -17,7 +17,7 @@ SELECT (ARRAY['east', 'west', NULL])[1 + i % 3], i % 40, i % 7 + 0.5, 'ab', date
 FROM generate_series(1, 900) i;
 INSERT INTO zone SELECT generate_series(-2, 6);
 GRANT SELECT ON zone TO regress_narrower;
-SELECT dp_protect('parcel', 'parcel_dp');
+SELECT dp_protect('parcel', 'parcel_dp', unit => 'id', max_rows => 1);
 SELECT dp_set_public('zone', 'parcel');
 SELECT dp_set_groups('parcel', 'depot', '{east,west,north,NULL}'), dp_set_groups('parcel', 'price', '{1.00,2.5}'), dp_set_bounds('parcel', 'weight', 0, 39),
        dp_set_bounds('parcel', 'sent', date '2026-01-01', date '2026-12-31'), dp_set_bounds('parcel', 'left_at', timestamp '2026-01-01', timestamp '2026-12-31'),
@@ -63,6 +63,8 @@ SELECT groups_of('SELECT upper(depot), count(*) FROM parcel_dp WHERE depot <> ''
 -- ON of an outer join narrows nothing.
 SELECT groups_of('SELECT p.weight / 10, count(*) FROM parcel_dp p LEFT JOIN zone z ON z.floor = p.floor AND p.weight < 10 GROUP BY 1');
 SELECT groups_of('SELECT p.weight / 10, count(*) FROM parcel_dp p JOIN zone z ON z.floor = p.floor AND p.weight < 10 GROUP BY 1');
+SELECT groups_of('SELECT id + 1, count(*) FROM parcel_dp GROUP BY 1');
+SELECT groups_of('SELECT id::text, count(*) FROM parcel_dp GROUP BY 1');
 -- Bounds: of undeclared columns and of expressions. Both ends of the sums are near the truth.
 SELECT round(sum(floor)) = 0 FROM parcel_dp WHERE floor BETWEEN 0 AND 0;
 SELECT avg(arrived - left_at) BETWEEN interval '14 days' AND interval '21 days' FROM parcel_dp WHERE arrived - left_at BETWEEN interval '0' AND interval '35 days';
