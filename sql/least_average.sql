@@ -18,7 +18,7 @@ CREATE FUNCTION noise_at_the_edge(condition text) RETURNS TABLE (epsilon numeric
 $$;
 SELECT a.epsilon, a.noise = e.noise AS is_the_least, round(a.noise::numeric, 6) AS noise
 FROM noise_at_the_edge('true') a
-     JOIN (SELECT n.epsilon, min(n.noise) AS noise FROM generate_series(1, 32) g, noise_at_the_edge('g = ' || g) n GROUP BY n.epsilon) e USING (epsilon)
+     JOIN (SELECT n.epsilon, min(n.noise) AS noise FROM generate_series(1, 32) g, noise_at_the_edge('g + 0 = ' || g) n GROUP BY n.epsilon) e USING (epsilon)
 ORDER BY epsilon;
 SELECT dp_unprotect('edge_dp');
 DROP TABLE edge;

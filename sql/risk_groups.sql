@@ -22,7 +22,7 @@ FROM asked a, noise(format('SELECT g, %s FROM throng_dp WHERE id > 0 GROUP BY g'
 CREATE TABLE of_each AS
 SELECT a.*, n.*
 FROM asked a, (SELECT DISTINCT g FROM throng) s,
-     noise(format('SELECT g, %s FROM throng_dp WHERE id > 0 AND g = %s GROUP BY g', aggregates, g), mechanism) n;
+     noise(format('SELECT g, %s FROM throng_dp WHERE id > 0 AND g + 0 = %s GROUP BY g', aggregates, g), mechanism) n;
 SELECT mechanism, aggregates, count(*) AS compared, count(*) FILTER (WHERE a.noise <> e.noise) AS different
 FROM of_all a JOIN (SELECT mechanism, aggregates, epsilon, min(noise) AS noise FROM of_each GROUP BY mechanism, aggregates, epsilon) e
      USING (mechanism, aggregates, epsilon)

@@ -279,10 +279,12 @@ void refuse_unbounded(const Question *question, const char *text) {
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                     errmsg("no bounds of %s follow from what is declared of the columns of %s", text,
                            question->settings->relation_name),
-                    errhint("Bound it: WHERE %s BETWEEN LOW AND HIGH, or least(greatest(%s, LOW), HIGH), where NULL "
+                    errhint("Bound it: %sleast(greatest(%s, LOW), HIGH), where NULL "
                             "counts as LOW. Or ask the controller for bounds of the columns in it: "
                             "dp_set_bounds('%s', COLUMN_NAME, LOW, HIGH).",
-                            text, text, question->settings->relation_name)));
+                            // An aggregate of one person's rows stands in no WHERE by itself.
+                            question->per_unit != nullptr ? "" : psprintf("WHERE %s BETWEEN LOW AND HIGH, or ", text),
+                            text, question->settings->relation_name)));
     pg_unreachable();
 }
 
