@@ -202,21 +202,6 @@ inline Node *replace_columns(Node *node, int varno, List *targets, bool *sublink
 #endif
 }
 
-// Whether a column is among those of find_nonnullable_vars().
-inline bool is_among(List *columns, int varno, AttrNumber attno) {
-#if PG_VERSION_NUM >= 160000
-    return mbms_is_member(varno, attno - FirstLowInvalidHeapAttributeNumber, columns);
-#else
-    ListCell *cell;
-    foreach (cell, columns) {
-        auto *column = lfirst_node(Var, cell);
-        if (column->varno == varno && column->varattno == attno)
-            return true;
-    }
-    return false;
-#endif
-}
-
 // Returns a number that is the same for statements that differ by their constants alone.
 inline uint64 shape_of(const Query *query) {
     Query copy = *query;

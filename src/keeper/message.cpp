@@ -186,10 +186,8 @@ static void write_judged(border::Writer *writer, const release::Judged &judged, 
     writer->put_bytes(judged.seen, sizeof(release::Seen) * noutputs);
     writer->put(judged.rows);
     writer->put(judged.hidden);
-    writer->put_text(judged.null_key);
-    writer->put_text(judged.clipped);
-    writer->put(judged.max_rows);
-    writer->put(judged.rank);
+    for (const char *text : judged.texts)
+        writer->put_text(text);
 }
 
 static release::Judged read_judged(border::Reader *reader, int noutputs) {
@@ -201,10 +199,8 @@ static release::Judged read_judged(border::Reader *reader, int noutputs) {
     memcpy(judged.seen, reader->take_bytes(size), size);
     judged.rows = reader->take<int64>();
     judged.hidden = reader->take<int64>();
-    judged.null_key = reader->take_text();
-    judged.clipped = reader->take_text();
-    judged.max_rows = reader->take<int>();
-    judged.rank = reader->take<double>();
+    for (const char *&text : judged.texts)
+        text = reader->take_text();
     return judged;
 }
 

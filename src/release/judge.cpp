@@ -7,10 +7,10 @@
 #include "privacy/triple.hpp"
 #include "privacy/widened.hpp"
 
-#include "border/versions.hpp"
 #include "release/accuracy.hpp"
 #include "release/charge.hpp"
 #include "rows/asked_units.hpp"
+#include "rows/narrowed.hpp"
 
 namespace dp::release {
 
@@ -27,41 +27,101 @@ struct Number {
 
 struct Judge {
     const rows::Question *question;
-    Judged *judged;
+    Facts *facts;
     Number *numbers; // of each output
     bool hides;
-    double rank;
 };
 
 constexpr double level = 0.05; // of all numbers of an answer together
 
-static privacy::MeasureKind kind_of(const rows::Question *question, int aggregate) {
-    return (*question->measures)[question->measure_of[aggregate]].kind;
-}
-
-static bool is_count(privacy::Aggregate fn) {
-    return fn != privacy::Aggregate::sum;
-}
-
 // The number of a count or sum; of an average or a spread the count that it is made with.
 static double number_of(const rows::Question *question, int aggregate, const privacy::int128 *noisy, int exponent) {
-    const privacy::MeasureKind kind = kind_of(question, aggregate);
+    const privacy::MeasureKind kind = (*question->measures)[question->measure_of[aggregate]].kind;
     if (kind == privacy::MeasureKind::count || kind == privacy::MeasureKind::sum)
         return std::ldexp(static_cast<double>(*noisy), exponent);
     return border::core([&] {
         const privacy::Halves halves = privacy::released_halves(kind, noisy);
         const privacy::PairRelease pair =
             privacy::release_pair(halves.s1, halves.s0, *question->bounds[question->measure_of[aggregate]]);
-        return is_count(question->leaf->aggregates[aggregate].fn) ? static_cast<double>(pair.count) : pair.sum;
+        return question->leaf->aggregates[aggregate].fn == privacy::Aggregate::sum ? pair.sum
+                                                                                   : static_cast<double>(pair.count);
     });
 }
 
-// ---- what is known before the first row ----------------------------------------------------------------------------
+// ---- texts -----------------------------------------------------------------------------------------------------------
 
-// An integer beyond r times (h + 1) is as rare as the r-th power of one beyond h.
-static double shown_beyond(double error95, double unit, double ratio) {
-    return (error95 + unit) * ratio;
+// To two digits: nobody needs more of a size.
+static const char *about(double number) {
+    if (!(number > 0))
+        return "0";
+    const double place = std::pow(10, std::floor(std::log10(number)) - 1);
+    return psprintf("%.10g", std::round(number / place) * place);
 }
+
+const char *null_text(const rows::Question *question) {
+    for (int i = 0; i < question->leaf->nkeys; i++)
+        if (rows::lacks_null(question, i))
+            return psprintf("rows whose %s is NULL are in no group: its groups lack NULL",
+                            quote_identifier(rows::column_name(question, question->key_columns[i])));
+    return nullptr;
+}
+
+// Says how far ranks are off, if that is more than half of all rows.
+static const char *rank_text(const rows::Question *question, const privacy::ReleasePlan *plan) {
+    const double rows = static_cast<double>(question->settings->people) *
+                        (question->units == nullptr ? 1 : question->units->max_rows);
+    double worst = 0;
+    for (int j = 0; plan != nullptr && j < question->nmeasures; j++) {
+        const privacy::Measure &measure = (*question->measures)[j];
+        if (measure.kind == privacy::MeasureKind::quantile)
+            worst = Max(worst, border::core([&] {
+                            return privacy::rank_error95(question->grids[j]->cells, measure.fraction, plan->noise[j]) /
+                                   static_cast<double>(measure.grain);
+                        }));
+    }
+    if (rows == 0 || worst <= rows / 2)
+        return nullptr;
+    return psprintf("mostly noise: the rank of min, max and percentiles is off by up to %s rows, more than half of all",
+                    about(worst));
+}
+
+// A single number is noise below twice error95.
+static const char *noise_text(const Judge *judge, int output) {
+    const Seen &seen = judge->facts->judged.seen[output];
+    const bool single = seen.numbers == 1, average = !std::isnan(judge->numbers[output].room);
+    const double error95 = judge->facts->error95[output];
+    if (2 * seen.noise <= seen.numbers && !(single && !average && seen.largest < 2 * error95))
+        return nullptr;
+    const char *name = quote_identifier(judge->question->leaf->outputs[output].name);
+    if (average)
+        return psprintf("mostly noise: of " INT64_FORMAT " averages %s the intervals of " INT64_FORMAT
+                        " are wider than half of the bounds of the values",
+                        seen.numbers, name, seen.noise);
+    if (single)
+        return psprintf("mostly noise: the number %s lies within twice its error95 (%s) of 0", name, about(error95));
+    const double median = std::log(2.0) / static_cast<double>(seen.numbers);
+    const double ratio = border::core([&] { return privacy::widened(judge->facts->mechanism, median); });
+    return psprintf("mostly noise: " INT64_FORMAT " of " INT64_FORMAT
+                    " numbers %s lie within error95 (%s) of 0; of " INT64_FORMAT " noises the largest is about %s",
+                    seen.noise, seen.numbers, name, about(error95), seen.numbers, about(error95 * ratio));
+}
+
+// Names the query that counts who has more rows than count; the unit, where the view does not show its column.
+static const char *clipped_text(const rows::Question *question) {
+    const rows::Units *units = question->units;
+    const auto *unit = linitial_node(Var, units->values);
+    const char *query = "", *column = rows::column_name(question, query::column_number(unit));
+    if (list_length(units->values) == 1 && unit->varno == question->leaf->sources[0].varno &&
+        get_attnum(question->leaf->view, column) != InvalidAttrNumber) {
+        column = quote_identifier(column);
+        query = psprintf(": SELECT count(*) FROM (SELECT %s, count(*) AS n FROM %s GROUP BY %s) t WHERE n > %d", column,
+                         question->settings->view_name, column, units->max_rows);
+    }
+    return psprintf("clipped: of each unit (%s) %d rows count at most, and many may have more%s",
+                    rows::unit_text(units->path), units->max_rows, query);
+}
+
+// ---- what is known before the first row ----------------------------------------------------------------------------
 
 static Number describe(const rows::Question *question, const privacy::ReleasePlan *plan, bool means,
                        const Facts &facts, int output) {
@@ -87,8 +147,8 @@ static Number describe(const rows::Question *question, const privacy::ReleasePla
     return number;
 }
 
-// Numbers that some row stays for: those of all rows, or of groups that nobody declared.
-static void widen(Judge *judge, const Facts &facts) {
+// Sets beyond which number a row stays: an integer beyond r times (h + 1) is as rare as the r-th power of one beyond h.
+static void widen(Judge *judge) {
     const query::Leaf *leaf = judge->question->leaf;
     int columns = 0;
     for (int i = 0; i < leaf->noutputs; i++)
@@ -97,42 +157,9 @@ static void widen(Judge *judge, const Facts &facts) {
     judge->hides = judge->hides && numbers > 0;
     if (!judge->hides)
         return;
-    const double ratio = border::core([&] { return privacy::widened(facts.mechanism, level / numbers); });
+    const double ratio = border::core([&] { return privacy::widened(judge->facts->mechanism, level / numbers); });
     for (int i = 0; i < leaf->noutputs; i++)
-        judge->numbers[i].shown =
-            shown_beyond(judge->numbers[i].shown, std::ldexp(1, judge->numbers[i].exponent), ratio);
-}
-
-// How far ranks are off, if that is more than half of all rows; else 0.
-static double useless_rank(const rows::Question *question, const privacy::ReleasePlan *plan) {
-    const double rows = static_cast<double>(question->settings->people) *
-                        (question->units == nullptr ? 1 : question->units->max_rows);
-    double worst = 0;
-    for (int j = 0; plan != nullptr && j < question->nmeasures; j++) {
-        const privacy::Measure &measure = (*question->measures)[j];
-        if (measure.kind == privacy::MeasureKind::quantile)
-            worst = Max(worst, border::core([&] {
-                            return privacy::rank_error95(question->grids[j]->cells, measure.fraction, plan->noise[j]) /
-                                   static_cast<double>(measure.grain);
-                        }));
-    }
-    return rows > 0 && worst > rows / 2 ? worst : 0;
-}
-
-// A key whose declared groups lack NULL, though rows with NULL in its column may be asked about.
-static const char *key_without_null(const rows::Question *question) {
-    if (question->thresholded || question->tupled || question->per_unit != nullptr)
-        return nullptr;
-    List *never = find_nonnullable_vars(question->leaf->where);
-    for (int i = 0; i < question->leaf->nkeys; i++) {
-        const AttrNumber asked = question->leaf->keys[i].attno, column = question->key_columns[i];
-        if (asked <= 0 || column <= 0 || question->domains[i].find(Datum{0}, true) >= 0 ||
-            !rows::is_nullable(question, column) ||
-            border::is_among(never, query::varno_of(asked), query::attno_of(asked)))
-            continue;
-        return rows::column_name(question, column);
-    }
-    return nullptr;
+        judge->numbers[i].shown = (judge->numbers[i].shown + std::ldexp(1, judge->numbers[i].exponent)) * ratio;
 }
 
 Judge *begin_judging(const rows::Question *question, const Terms &terms, const privacy::ReleasePlan *plan, bool means,
@@ -142,15 +169,15 @@ Judge *begin_judging(const rows::Question *question, const Terms &terms, const p
     const query::Leaf *leaf = question->leaf;
     auto *judge = static_cast<Judge *>(palloc0(sizeof(Judge)));
     judge->question = question;
-    judge->judged = &facts->judged;
-    judge->judged->seen = static_cast<Seen *>(palloc0(sizeof(Seen) * (leaf->noutputs + 1)));
-    judge->judged->null_key = key_without_null(question);
-    judge->judged->rank = useless_rank(question, plan);
+    judge->facts = facts;
+    facts->judged.seen = static_cast<Seen *>(palloc0(sizeof(Seen) * (leaf->noutputs + 1)));
+    facts->judged.texts[notice_noise] = rank_text(question, plan);
+    facts->judged.texts[notice_null] = null_text(question);
     judge->numbers = static_cast<Number *>(palloc0(sizeof(Number) * (leaf->noutputs + 1)));
     for (int i = 0; i < leaf->noutputs; i++)
         judge->numbers[i] = describe(question, plan, means, *facts, i);
     judge->hides = terms.hide && leaf->nkeys > 0 && !question->thresholded;
-    widen(judge, *facts);
+    widen(judge);
     return judge;
 }
 
@@ -171,22 +198,22 @@ bool shows_row(Judge *judge, const privacy::int128 *noisy) {
         stays = stays || distance > number.shown;
         if (std::isnan(number.error95))
             continue;
-        Seen *seen = &judge->judged->seen[i];
+        Seen *seen = &judge->facts->judged.seen[i];
         seen->numbers++;
         seen->noise += number.error95 > 0 && distance <= number.error95 ? 1 : 0;
         seen->largest = Max(seen->largest, distance);
     }
     const bool hidden = judge->hides && numbers && !stays;
-    judge->judged->rows++;
-    judge->judged->hidden += hidden ? 1 : 0;
+    judge->facts->judged.rows++;
+    judge->facts->judged.hidden += hidden ? 1 : 0;
     return !hidden;
 }
 
 void note_average(Judge *judge, int output, double width) {
     if (judge == nullptr || std::isnan(judge->numbers[output].room))
         return;
-    judge->judged->seen[output].numbers++;
-    judge->judged->seen[output].noise += width > judge->numbers[output].room ? 1 : 0;
+    judge->facts->judged.seen[output].numbers++;
+    judge->facts->judged.seen[output].noise += width > judge->numbers[output].room ? 1 : 0;
 }
 
 // A number of rows of all people: of one table, without a condition.
@@ -203,15 +230,17 @@ void end_judging(Judge *judge) {
     if (judge == nullptr)
         return;
     const rows::Question *question = judge->question;
+    Judged *judged = &judge->facts->judged;
+    for (int i = 0; i < question->leaf->noutputs; i++)
+        if (judged->texts[notice_noise] == nullptr && judged->hidden == 0 && judged->seen[i].numbers > 0)
+            judged->texts[notice_noise] = noise_text(judge, i);
     const int64 people = question->settings->people;
     if (people == 0 || question->units == nullptr || question->units->max_rows < 2)
         return;
     for (int i = 0; i < question->leaf->noutputs; i++)
         if (counts_all_rows(question, question->leaf->outputs[i]) &&
-            judge->judged->seen[i].largest / static_cast<double>(people) > question->units->max_rows / 4.0) {
-            judge->judged->clipped = rows::unit_text(question->units->path);
-            judge->judged->max_rows = question->units->max_rows;
-        }
+            judged->seen[i].largest / static_cast<double>(people) > question->units->max_rows / 4.0)
+            judged->texts[notice_clipped] = clipped_text(question);
 }
 
 // ---- before the charge ---------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-// Whether the numbers of an answer tell anything, and which rows are noise (formulas.md 4.6): post-processing of noisy numbers, with
+// Whether the numbers of an answer tell anything, and which rows are noise (formulas.md 4.7): post-processing of noisy numbers, with
 // half-widths and declarations. Nothing here has seen a row.
 #pragma once
 
@@ -18,6 +18,9 @@ bool shows_row(Judge *judge, const privacy::int128 *noisy);
 void note_average(Judge *judge, int output, double width);
 // Writes what is known when the last row was counted.
 void end_judging(Judge *judge);
+
+// Says which key has groups that lack NULL, though rows may have it; null: none.
+const char *null_text(const rows::Question *question);
 
 // Refuses a question of which no group would appear at this price (22023), before it is charged.
 void check_can_show(const rows::Question *question, const Terms &terms, privacy::Epsilon epsilon);

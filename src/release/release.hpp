@@ -107,14 +107,14 @@ struct Seen {
     double largest; // distance of a count or sum from 0
 };
 
-// What is said of an answer: it follows from noisy numbers, half-widths and declarations alone (formulas.md 4.6).
+// Kinds of NOTICEs about an answer. A rank that means nothing is noise.
+enum Notice { notice_noise, notice_withheld, notice_null, notice_clipped, notice_dates, nnotices };
+
+// What is said of an answer: it follows from noisy numbers, half-widths and declarations alone (formulas.md 4.7).
 struct Judged {
-    Seen *seen;             // of each output; null: nothing is judged
-    int64 rows, hidden;     // before dp_rdr.noise left some out, and those
-    const char *null_key;   // a key whose declared groups lack NULL, though its column may be NULL; or null
-    const char *clipped;    // the unit of whom many may have more than max_rows; or null
-    int max_rows;           //
-    double rank;            // the error of ranks, where it is useless; else 0
+    Seen *seen;                  // of each output; null: nothing is judged
+    int64 rows, hidden;          // before dp_rdr.noise left some out, and those
+    const char *texts[nnotices]; // null: there is nothing to say
 };
 
 // What is public of an answer besides its rows.

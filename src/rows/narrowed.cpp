@@ -562,9 +562,12 @@ void refuse_empty(const Narrowed *narrowed, Node *folded, query::ColumnRange of_
 
 bool lacks_null(const Question *question, int key) {
     const AttrNumber column = question->key_columns[key];
-    if (question->thresholded || column == InvalidAttrNumber || !is_nullable(question, column))
+    if (question->thresholded || question->tupled || question->per_unit != nullptr || column <= 0 ||
+        !is_nullable(question, column) || question->domains[key].find(Datum(0), true) >= 0)
         return false;
-    return question->domains[key].find(Datum(0), true) < 0;
+    Node *expression = question->keys[key];
+    return !IsA(expression, Var) ||
+           !border::is_among_vars(find_nonnullable_vars(question->where), castNode(Var, expression));
 }
 
 } // namespace dp::rows

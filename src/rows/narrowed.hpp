@@ -29,7 +29,8 @@ bool named_groups(const Narrowed *narrowed, const Question *question, int key, N
 // that do not meet.
 [[noreturn]] void refuse_empty(const Narrowed *narrowed, Node *folded, query::ColumnRange of_column, void *context);
 
-// Tells whether a key may be NULL by what is declared of its column, and its list of groups has no NULL: rows may be in no group.
+// Tells whether a key is a column that may be NULL, also where the conditions hold, and its list of groups has no NULL: rows may be in no
+// group.
 bool lacks_null(const Question *question, int key);
 
 } // namespace dp::rows

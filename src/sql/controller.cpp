@@ -7,6 +7,7 @@
 #include "catalog/facade.hpp"
 #include "catalog/ledger.hpp"
 #include "query/shape.hpp"
+#include "rows/arguments.hpp"
 #include "rows/groups.hpp"
 #include "sql/arguments.hpp"
 #include "sql/controller.hpp"
@@ -332,7 +333,8 @@ DP_CALL(dp_set_groups) {
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("the groups of column \"%s\" are empty", column),
                  errhint("List every group key that may be asked for.")));
     // Cast once, as the controller reads them; stored as the values that this gave.
-    groups = rows::canonical_groups(rows::declared_domain(groups, type, typmod, collation, column), type);
+    const rows::KeyDomain domain = rows::declared_domain(groups, type, typmod, collation, column);
+    groups = rows::canonical_groups(domain, type);
     Oid types[3] = {OIDOID, TEXTOID, TEXTARRAYOID};
     Datum values[3] = {ObjectIdGetDatum(relation), CStringGetTextDatum(column), PointerGetDatum(groups)};
     Visit visit = Visit::write();
@@ -341,6 +343,9 @@ DP_CALL(dp_set_groups) {
               "ON CONFLICT (relation, column_name) DO UPDATE SET groups = excluded.groups",
               3, types, values);
     visit.leave();
+    if (domain.find(Datum{0}, true) < 0 && rows::is_nullable_column(relation, get_attnum(relation, column)))
+        ereport(NOTICE, (errmsg("column %s of %s may be NULL, and its groups lack NULL: rows with NULL are in no group",
+                                quote_identifier(column), catalog::qualified_name(relation))));
     PG_RETURN_VOID();
 }
 

@@ -9,6 +9,7 @@
 
 #include "release/ask.hpp"
 #include "release/choose.hpp"
+#include "release/judge.hpp"
 #include "release/replay.hpp"
 
 #include "border/grouping.hpp"
@@ -291,6 +292,7 @@ void explain_leaf(Call *call, const List *earlier, const List *asked_before, con
     rows::set_mechanism(question, terms.mechanism);
     verdict->units = question->units;
     verdict->style = query::style_of_dates(leaf->query);
+    verdict->lacks_null = release::null_text(question);
     verdict->rows_per_group = rows::is_spread(question) ? question->rows_per_group : 0;
     verdict->clipped = rows::clipping_text(question, terms.mechanism);
     const catalog::Terms *now = catalog::read_terms(reading, question->settings->view, InvalidOid, InvalidOid);
@@ -348,16 +350,17 @@ static const char *selection_reason(const release::Estimate &estimate) {
 static const char *advice(const Verdict &verdict) {
     if (verdict.used)
         return groups_used_reason;
-    if (verdict.estimate.filtered < 2 && verdict.style != nullptr)
-        return psprintf(
-            "texts are read as dates by DateStyle %s: what is none counts as NULL, and so do now, today and names "
-            "of time zones",
-            verdict.style);
-    if (verdict.estimate.filtered < 2)
-        return verdict.clipped;
-    return psprintf(
-        "%d FILTERs share epsilon: if no row meets two, GROUP BY %s costs as much as one", verdict.estimate.filtered,
-        verdict.cases ? "a CASE of them, or a column with declared groups," : "a column with declared groups");
+    if (verdict.estimate.filtered >= 2)
+        return psprintf("%d FILTERs share epsilon: if no row meets two, GROUP BY %s costs as much as one",
+                        verdict.estimate.filtered,
+                        verdict.cases ? "a CASE of them, or a column with declared groups,"
+                                      : "a column with declared groups");
+    StringInfoData text;
+    initStringInfo(&text);
+    for (const char *one : {text_of_dates(verdict.style), verdict.lacks_null, verdict.clipped})
+        if (one != nullptr)
+            appendStringInfo(&text, "%s%s", text.len > 0 ? "; " : "", one);
+    return text.len > 0 ? text.data : nullptr;
 }
 
 static const char *reason_of(const Verdict &verdict) {

@@ -1,11 +1,8 @@
 #include "sql/told.hpp"
 
-#include <cmath>
-
-#include "privacy/widened.hpp"
-
 #include "border/session.hpp"
 #include "border/versions.hpp"
+#include "query/date_style.hpp"
 #include "release/last.hpp"
 
 namespace dp::sql {
@@ -31,12 +28,11 @@ bool hides_noise(query::Use use) {
 // ---- what was told already -----------------------------------------------------------------------------------------
 
 namespace {
-enum Kind { noise, withheld, null_missing, clipped, useless, nkinds };
 // A shape of a leaf, and what it was told.
 struct Told {
     uint64 shape;
     int64 threshold;
-    bool kinds[nkinds];
+    bool notices[release::nnotices];
 };
 // What is to be said of one answer.
 struct Said {
@@ -46,7 +42,7 @@ struct Said {
 };
 } // namespace
 
-static bool in_statement[nkinds]; // told by an answer of the statement that runs
+static bool in_statement[release::nnotices]; // told by an answer of the statement that runs
 
 // Returns what this user of the connection was told of a shape; of more than some hundreds it begins again.
 static Told *told_of(uint64 shape) {
@@ -71,66 +67,25 @@ static Told *told_of(uint64 shape) {
     return told;
 }
 
-static void say(Said *said, Kind kind, bool news, const char *text) {
-    const bool tell = said->always || ((news || !said->told->kinds[kind]) && !in_statement[kind]);
-    if (!tell)
-        return;
-    said->told->kinds[kind] = in_statement[kind] = true;
+static void add(Said *said, const char *text) {
     appendStringInfo(&said->text, "%s%s", said->text.len > 0 ? "; " : "", text);
+}
+
+static void say(Said *said, release::Notice notice, const char *text) {
+    if (text == nullptr || (!said->always && (said->told->notices[notice] || in_statement[notice])))
+        return;
+    said->told->notices[notice] = in_statement[notice] = true;
+    add(said, text);
 }
 
 // ---- what there is to say ------------------------------------------------------------------------------------------
 
-// To two digits: nobody needs more of a size.
-static const char *about(double number) {
-    if (!(number > 0))
-        return "0";
-    const double place = std::pow(10, std::floor(std::log10(number)) - 1);
-    return psprintf("%.10g", std::round(number / place) * place);
-}
-
-static bool is_average(const query::Leaf *leaf, int output) {
-    return leaf->aggregates[leaf->outputs[output].index].fn == privacy::Aggregate::avg;
-}
-
-// The worst output of those that are mostly noise; -1: none is. A single number is noise below twice error95.
-static int noisiest(const query::Leaf *leaf, const release::Facts &facts) {
-    int worst = -1;
-    double share = 0.5;
-    for (int i = 0; i < leaf->noutputs; i++) {
-        const release::Seen &seen = facts.judged.seen[i];
-        if (seen.numbers == 0)
-            continue;
-        double noisy = static_cast<double>(seen.noise) / static_cast<double>(seen.numbers);
-        if (seen.numbers == 1 && !is_average(leaf, i) && seen.largest < 2 * facts.error95[i])
-            noisy = 1;
-        if (noisy > share) {
-            share = noisy;
-            worst = i;
-        }
-    }
-    return worst;
-}
-
-static const char *noise_text(const query::Leaf *leaf, const release::Facts &facts, int output, bool may_hide) {
-    const release::Seen &seen = facts.judged.seen[output];
-    const char *name = quote_identifier(leaf->outputs[output].name);
-    if (is_average(leaf, output) && seen.numbers == 1)
-        return psprintf("mostly noise: the interval of the average %s is wider than half of the bounds of the values", name);
-    if (is_average(leaf, output))
-        return psprintf("mostly noise: of " INT64_FORMAT " averages %s the intervals of " INT64_FORMAT
-                        " are wider than half of the bounds of the values",
-                        seen.numbers, name, seen.noise);
-    const char *error95 = about(facts.error95[output]);
-    if (seen.numbers == 1)
-        return psprintf("mostly noise: the number %s lies within twice its error95 (%s) of 0", name, error95);
-    const double median = std::log(2.0) / static_cast<double>(seen.numbers);
-    const double largest =
-        facts.error95[output] * border::core([&] { return privacy::widened(facts.mechanism, median); });
-    return psprintf("mostly noise: " INT64_FORMAT " of " INT64_FORMAT
-                    " numbers %s lie within error95 (%s) of 0; of " INT64_FORMAT " noises the largest is about %s%s",
-                    seen.noise, seen.numbers, name, error95, seen.numbers, about(largest),
-                    may_hide ? "; SET dp_rdr.noise = 'hide' leaves such rows out" : "");
+const char *text_of_dates(const char *style) {
+    if (style == nullptr)
+        return nullptr;
+    return psprintf("texts are read as dates by DateStyle %s: what is none counts as NULL, and so do now, today and "
+                    "names of time zones",
+                    style);
 }
 
 // Under `released` the threshold follows from a selection: no number.
@@ -141,59 +96,33 @@ static const char *which_groups(const release::Facts &facts) {
                     facts.of_people ? "people" : "rows");
 }
 
-static void warn_of_use(const char *groups) {
-    ereport(WARNING,
-            (errmsg("%s are withheld: what this statement computes from the others leaves them out", groups),
-             errhint("Aggregate the view itself, or ask the controller to declare the groups with dp_set_groups().")));
-}
-
 static void say_withheld(const release::Facts &facts, query::Use use, Said *said) {
     const char *groups = which_groups(facts);
     if (use == query::Use::shown) {
-        say(said, withheld, said->told->threshold != facts.threshold,
-            psprintf("%s are withheld; groups declared with dp_set_groups() all appear", groups));
+        if (said->told->threshold != facts.threshold)
+            said->told->notices[release::notice_withheld] = false;
         said->told->threshold = facts.threshold;
+        say(said, release::notice_withheld,
+            psprintf("%s are withheld; groups declared with dp_set_groups() all appear", groups));
         return;
     }
     release::remember_use_of_groups();
-    if (!in_statement[withheld])
-        warn_of_use(groups);
-    in_statement[withheld] = true;
-}
-
-static void say_judged(const query::Leaf *leaf, const release::Facts &facts, query::Use use, Said *said) {
-    const release::Judged &judged = facts.judged;
-    const bool grouped = leaf->nkeys > 0 && !facts.thresholded;
-    const int worst = noisiest(leaf, facts);
-    if (worst >= 0 && judged.hidden == 0)
-        say(said, noise, false,
-            noise_text(leaf, facts, worst, grouped && use != query::Use::computed && noise_rows == show));
-    if (judged.null_key != nullptr)
-        say(said, null_missing, false,
-            psprintf("rows whose %s is NULL are in no group: its declared groups lack NULL",
-                     quote_identifier(judged.null_key)));
-    if (judged.clipped != nullptr)
-        say(said, clipped, false,
-            psprintf("clipped: of each unit (%s) %d rows count at most, and many may have more", judged.clipped,
-                     judged.max_rows));
-    if (judged.rank > 0)
-        say(said, useless, false,
-            psprintf("useless: the rank of min, max and percentiles is off by up to %s rows, more than half of all",
-                     about(judged.rank)));
+    if (!in_statement[release::notice_withheld])
+        ereport(WARNING,
+                (errmsg("%s are withheld: what this statement computes from the others leaves them out", groups),
+                 errhint("Aggregate the view itself, or ask the controller to declare the groups with "
+                         "dp_set_groups().")));
+    in_statement[release::notice_withheld] = true;
 }
 
 // What was left out is told each time.
-static void say_hidden(const release::Facts &facts, query::Use use, const query::Leaf *leaf, Said *said) {
-    const release::Judged &judged = facts.judged;
-    const char *text = nullptr;
+static void say_hidden(const query::Leaf *leaf, const release::Judged &judged, query::Use use, Said *said) {
     if (judged.hidden > 0)
-        text = psprintf("dp_rdr.noise = hide left out " INT64_FORMAT " of " INT64_FORMAT
-                        " rows: nothing in them is more than noise, which does not make them 0",
-                        judged.hidden, judged.rows);
-    else if (noise_rows == hide && use == query::Use::computed && leaf->nkeys > 0)
-        text = "dp_rdr.noise = hide left out nothing: the statement aggregates or joins the answer";
-    if (text != nullptr)
-        appendStringInfo(&said->text, "%s%s", said->text.len > 0 ? "; " : "", text);
+        add(said, psprintf("dp_rdr.noise = hide left out " INT64_FORMAT " of " INT64_FORMAT
+                           " rows: nothing in them is more than noise, which does not make them 0",
+                           judged.hidden, judged.rows));
+    else if (judged.seen != nullptr && noise_rows == hide && use == query::Use::computed && leaf->nkeys > 0)
+        add(said, "dp_rdr.noise = hide left out nothing: the statement aggregates or joins the answer");
 }
 
 void tell(const query::Leaf *leaf, const release::Facts &facts, query::Use use) {
@@ -201,20 +130,21 @@ void tell(const query::Leaf *leaf, const release::Facts &facts, query::Use use) 
     if (statement != GetCurrentStatementStartTimestamp())
         memset(in_statement, 0, sizeof in_statement);
     statement = GetCurrentStatementStartTimestamp();
-    const bool judged = facts.judged.seen != nullptr;
-    if (!judged && !facts.thresholded)
-        return;
-    Said said = {told_of(border::shape_of(leaf->query)), false, {}};
+    const release::Judged &judged = facts.judged;
+    Said said = {told_of(border::shape_of(leaf->query)), judged.seen != nullptr && judged.rows == judged.hidden, {}};
     initStringInfo(&said.text);
-    said.always = judged && facts.judged.rows == facts.judged.hidden;
     if (facts.thresholded)
         say_withheld(facts, use, &said);
-    if (judged) {
-        say_judged(leaf, facts, use, &said);
-        say_hidden(facts, use, leaf, &said);
-    }
+    for (int i = 0; i < release::nnotices; i++)
+        say(&said, static_cast<release::Notice>(i), judged.texts[i]);
+    say(&said, release::notice_dates, text_of_dates(query::style_of_dates(leaf->query)));
+    say_hidden(leaf, judged, use, &said);
+    const bool hides = leaf->nkeys > 0 && !facts.thresholded && use != query::Use::computed;
     if (said.text.len > 0 && noise_rows != silent)
-        ereport(NOTICE, (errmsg("%s", said.text.data)));
+        ereport(NOTICE, (errmsg("%s", said.text.data),
+                         hides && noise_rows == show && judged.texts[release::notice_noise] != nullptr
+                             ? errhint("SET dp_rdr.noise = 'hide' leaves rows of noise out.")
+                             : 0));
 }
 
 } // namespace dp::sql

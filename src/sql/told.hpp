@@ -1,4 +1,4 @@
-// What an analyst is told of an answer: that it is mostly noise, lacks groups, or is clipped (formulas.md 4.6). It follows from noisy
+// What an analyst is told of an answer: that it is mostly noise, lacks groups, or is clipped (formulas.md 4.7). It follows from noisy
 // numbers, half-widths and declarations alone.
 #pragma once
 
@@ -14,6 +14,8 @@ constexpr const char *replayed_reason = "replayed, nothing charged";
 inline constexpr char groups_used_reason[] =
     "small groups are withheld: what is computed from the others leaves them out";
 
+// Says how texts are read as dates by a DateStyle; null: of none.
+const char *text_of_dates(const char *style);
 // Called when the library is loaded.
 void define_noise_setting();
 // Whether rows of noise are to be left out of what this statement shows.
