@@ -55,14 +55,20 @@ INSERT INTO ur_query VALUES
 ('key', 'SELECT count(*), sum(age) FROM ur_people_dp WHERE age > 25', NULL, '{1,100}', '{1,1}',
  'SELECT pid, 0, m, 1, CASE m WHEN 1 THEN 1 ELSE age END FROM ur_people, generate_series(1, 2) m WHERE age > 25');
 
--- Sums of what people bring, each clipped to D in every measure (9.2).
-CREATE FUNCTION ur_sums(q ur_query) RETURNS TABLE (g int, m int, c int, f numeric) LANGUAGE plpgsql AS $$
+-- Of Gaussian noise other D, where a person is in several groups (9.14): the root of what people are in, and the same of rows.
+ALTER TABLE ur_query ADD spread numeric[];
+UPDATE ur_query SET spread = sensitivities WHERE name = 'groups';
+UPDATE ur_query SET spread = '{2,3145728}' WHERE name = 'discovered';
+-- Sums of what people bring, each clipped to D in every measure: by the l1 norm (9.2), or by the root of the squares of groups.
+CREATE FUNCTION ur_sums(q ur_query, gaussian boolean) RETURNS TABLE (g int, m int, c int, f numeric) LANGUAGE plpgsql AS $$
 BEGIN
     RETURN QUERY EXECUTE format('WITH brought (unit, g, m, c, v) AS (SELECT unit, g, m, c, sum(z)::numeric FROM (%s) p (unit, g, m, c, z)
             WHERE unit IS NOT NULL AND z IS NOT NULL GROUP BY unit, g, m, c),
-        norms AS (SELECT *, sum(abs(v)) OVER (PARTITION BY unit, m) AS n, $1[m] AS d FROM brought)
+        of_groups AS (SELECT unit, m, g, sum(abs(v)) AS n FROM brought GROUP BY unit, m, g),
+        of_units AS (SELECT unit, m, CASE WHEN $2 THEN ceil(sqrt(sum(n * n))) ELSE sum(n) END AS n FROM of_groups GROUP BY unit, m),
+        norms AS (SELECT b.*, u.n, $1[m] AS d FROM brought b JOIN of_units u USING (unit, m))
         SELECT g::int, m::int, c::int, sum(CASE WHEN n <= d THEN v ELSE sign(v) * floor(abs(v) * d / n) END) FROM norms GROUP BY g, m, c', q.points)
-    USING q.sensitivities;
+    USING CASE WHEN gaussian AND q.spread IS NOT NULL THEN q.spread ELSE q.sensitivities END, gaussian AND q.spread IS NOT NULL;
 END $$;
 -- All rows of one person in all tables are gone, and what the sums move by is his.
 CREATE TABLE ur_left_out (name text, unit int, pis float8, pis2 float8);
@@ -70,8 +76,9 @@ CREATE PROCEDURE ur_leave_out(q ur_query, person int) LANGUAGE plpgsql AS $$
 DECLARE
     l float8;
     r float8;
+    s numeric[] := coalesce(q.spread, q.sensitivities);
 BEGIN
-    CREATE TEMP TABLE ur_with AS SELECT * FROM ur_sums(q);
+    CREATE TEMP TABLE ur_with AS SELECT false AS gaussian, * FROM ur_sums(q, false) UNION ALL SELECT true, * FROM ur_sums(q, true);
     BEGIN
         DELETE FROM ur_items WHERE vid IN (SELECT vid FROM ur_visits WHERE pid = person);
         DELETE FROM ur_visits WHERE pid = person;
@@ -79,11 +86,12 @@ BEGIN
         DELETE FROM ur_cards WHERE pid = person;
         DELETE FROM ur_people WHERE pid = person;
         -- Of a count or sum the l2 norm, of a pair the l1 norm.
-        SELECT sum(n1), sqrt(sum(n2 * n2)) INTO l, r
-        FROM (SELECT m, sum(abs(coalesce(w.f, 0) - coalesce(s.f, 0))) / max(q.sensitivities[m]) AS n1,
-                     CASE WHEN max(c) > 1 THEN sum(abs(coalesce(w.f, 0) - coalesce(s.f, 0)))
-                          ELSE sqrt(sum((coalesce(w.f, 0) - coalesce(s.f, 0)) ^ 2)) END / max(q.sensitivities[m]) AS n2
-              FROM ur_with w FULL JOIN ur_sums(q) s USING (g, m, c) GROUP BY m) moved;
+        SELECT sum(n1) FILTER (WHERE NOT gaussian), sqrt(sum(n2 * n2) FILTER (WHERE gaussian)) INTO l, r
+        FROM (SELECT gaussian, m, sum(abs(coalesce(w.f, 0) - coalesce(t.f, 0))) / max(q.sensitivities[m]) AS n1,
+                     CASE WHEN max(c) > 1 THEN sum(abs(coalesce(w.f, 0) - coalesce(t.f, 0)))
+                          ELSE sqrt(sum((coalesce(w.f, 0) - coalesce(t.f, 0)) ^ 2)) END / max(s[m]) AS n2
+              FROM ur_with w FULL JOIN (SELECT false AS gaussian, * FROM ur_sums(q, false) UNION ALL SELECT true, * FROM ur_sums(q, true)) t USING (gaussian, g, m, c)
+              GROUP BY gaussian, m) moved;
         RAISE EXCEPTION 'undo';
     EXCEPTION WHEN raise_exception THEN
     END;
@@ -170,7 +178,7 @@ SELECT l.epsilon = f.epsilon AS as_found FROM (SELECT * FROM dp_rdr.ledger ORDER
 -- Other things that look at risks.
 SELECT epsilon, error95, answer_range FROM dp_risk_summary('SELECT count(*) FROM ur_visits_dp') WHERE epsilon IN (1, 0.01) ORDER BY epsilon;
 SELECT count(*) FROM dp_risk_summary('SELECT kind, avg(amount) FROM ur_visits_dp GROUP BY kind', delta => 1e-6);
-SELECT page ~ 'people in the table' AS people, page ~ 'sum\(amount\)' AND page ~ '>kept<' AS of_people, page ~ '>vid<' AS of_visits
+SELECT page ~ 'people in the table' AS people, page ~ 'sum\(amount\)' AND page ~ '>kept<' AS of_people, page ~ '<th[^>]*>vid<' AS of_visits
 FROM dp_report('ur_visits', 'SELECT ward, count(*), sum(amount) FROM ur_visits_dp GROUP BY ward') page;
 SELECT attempt($$SELECT dp_risk('SELECT count(*) FROM ur_visits_dp', exact => true)$$);
 SELECT attempt($$SELECT dp_risk('SELECT count(*) FROM ur_visits_dp', calibration => 'published')$$);

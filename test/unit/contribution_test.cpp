@@ -539,18 +539,19 @@ TEST(Total, NobodyWithinItIsClipped) {
             sizes += static_cast<std::uint64_t>(v < 0 ? -v : v);
         }
         for (const Norm norm : {Norm::l1, Norm::groups}) {
-            std::vector<int128> clipped(values.begin(), values.end());
+            Values clipped = values;
             const std::uint64_t d = norm == Norm::l1 ? total : spread_of_total(total, per_group, of_row);
             clip(norm, clipped.data(), clipped.size(), 1, 1, d);
             std::uint64_t l1 = 0, squares = 0;
-            for (const int128 v : clipped) {
+            for (const wide v : clipped) {
                 const auto size = static_cast<std::uint64_t>(v < 0 ? -v : v);
                 l1 += size;
                 squares += size * size;
             }
             EXPECT_TRUE(norm == Norm::l1 ? l1 <= d : squares <= d * d);
-            if (sizes <= total)
+            if (sizes <= total) {
                 EXPECT_TRUE(std::equal(values.begin(), values.end(), clipped.begin()));
+            }
             (sizes <= total ? within : beyond)++;
         }
     }
