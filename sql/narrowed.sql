@@ -9,20 +9,20 @@ CREATE ROLE regress_narrower;
 \pset null '-'
 
 SET ROLE regress_controller;
-CREATE TABLE crate (depot text, weight integer, price numeric, code char(3), sent date, arrived timestamp, left_at timestamp, held interval, floor integer NOT NULL, note text, id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY);
+CREATE TABLE pallet (depot text, weight integer, price numeric, code char(3), sent date, arrived timestamp, left_at timestamp, held interval, floor integer NOT NULL, note text, id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY);
 CREATE TABLE zone (floor integer PRIMARY KEY);
-INSERT INTO crate
+INSERT INTO pallet
 SELECT (ARRAY['east', 'west', NULL])[1 + i % 3], i % 40, i % 7 + 0.5, 'ab', date '2026-01-01' + i % 300, timestamp '2026-01-02' + i * interval '3 hours',
        timestamp '2026-01-01' + i * interval '2 hours', i * interval '1 hour', i % 9 - 2, 'n'
 FROM generate_series(1, 900) i;
 INSERT INTO zone SELECT generate_series(-2, 6);
 GRANT SELECT ON zone TO regress_narrower;
-SELECT dp_protect('crate', 'crate_dp', unit => 'id', max_rows => 1);
-SELECT dp_set_public('zone', 'crate');
-SELECT dp_set_groups('crate', 'depot', '{east,west,north,NULL}'), dp_set_groups('crate', 'price', '{1.00,2.5}'), dp_set_bounds('crate', 'weight', 0, 39),
-       dp_set_bounds('crate', 'sent', date '2026-01-01', date '2026-12-31'), dp_set_bounds('crate', 'left_at', timestamp '2026-01-01', timestamp '2026-12-31'),
-       dp_set_odometer('crate', 'none', NULL, 0.99);
-SELECT dp_grant('crate_dp', 'regress_narrower', tau => 0, epsilon_max => 100, candidates => '{100}');
+SELECT dp_protect('pallet', 'pallet_dp', unit => 'id', max_rows => 1);
+SELECT dp_set_public('zone', 'pallet');
+SELECT dp_set_groups('pallet', 'depot', '{east,west,north,NULL}'), dp_set_groups('pallet', 'price', '{1.00,2.5}'), dp_set_bounds('pallet', 'weight', 0, 39),
+       dp_set_bounds('pallet', 'sent', date '2026-01-01', date '2026-12-31'), dp_set_bounds('pallet', 'left_at', timestamp '2026-01-01', timestamp '2026-12-31'),
+       dp_set_odometer('pallet', 'none', NULL, 0.99);
+SELECT dp_grant('pallet_dp', 'regress_narrower', tau => 0, epsilon_max => 100, candidates => '{100}');
 CREATE FUNCTION groups_of(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     found text; detail text;
@@ -38,43 +38,43 @@ GRANT EXECUTE ON FUNCTION groups_of TO PUBLIC;
 SET ROLE regress_narrower;
 \t on
 -- Images: WHERE on a column of the key is tested for each combination.
-SELECT groups_of('SELECT weight / 10, count(*) FROM crate_dp WHERE weight BETWEEN 10 AND 29 GROUP BY 1');
-SELECT groups_of('SELECT weight / 10, count(*) FROM crate_dp WHERE weight < 20 GROUP BY 1');
-SELECT groups_of('SELECT weight / 10, count(*) FROM crate_dp WHERE weight < 10 OR weight IS NULL GROUP BY 1');
-SELECT groups_of('SELECT weight / 10, count(*) FROM crate_dp WHERE weight > 99 GROUP BY 1');
-SELECT groups_of('SELECT extract(month FROM sent), count(*) FROM crate_dp WHERE sent >= date ''2026-11-01'' GROUP BY 1');
+SELECT groups_of('SELECT weight / 10, count(*) FROM pallet_dp WHERE weight BETWEEN 10 AND 29 GROUP BY 1');
+SELECT groups_of('SELECT weight / 10, count(*) FROM pallet_dp WHERE weight < 20 GROUP BY 1');
+SELECT groups_of('SELECT weight / 10, count(*) FROM pallet_dp WHERE weight < 10 OR weight IS NULL GROUP BY 1');
+SELECT groups_of('SELECT weight / 10, count(*) FROM pallet_dp WHERE weight > 99 GROUP BY 1');
+SELECT groups_of('SELECT extract(month FROM sent), count(*) FROM pallet_dp WHERE sent >= date ''2026-11-01'' GROUP BY 1');
 -- Half-open ends: no group of August.
-SELECT groups_of('SELECT date_trunc(''month'', left_at)::date, count(*) FROM crate_dp WHERE left_at >= date ''2026-06-01'' AND left_at < date ''2026-08-01'' GROUP BY 1');
-SELECT groups_of('SELECT date_trunc(''month'', left_at)::date, count(*) FROM crate_dp WHERE left_at::date BETWEEN date ''2026-06-30'' AND date ''2026-07-31'' GROUP BY 1');
+SELECT groups_of('SELECT date_trunc(''month'', left_at)::date, count(*) FROM pallet_dp WHERE left_at >= date ''2026-06-01'' AND left_at < date ''2026-08-01'' GROUP BY 1');
+SELECT groups_of('SELECT date_trunc(''month'', left_at)::date, count(*) FROM pallet_dp WHERE left_at::date BETWEEN date ''2026-06-30'' AND date ''2026-07-31'' GROUP BY 1');
 -- Groups by name need no declaration; not by another collation, nor beside other values.
-SELECT groups_of('SELECT floor, count(*) FROM crate_dp WHERE floor IN (3, 1, 3) GROUP BY 1');
-SELECT groups_of('SELECT floor, count(*) FROM crate_dp WHERE floor = 2 OR floor = 1::bigint GROUP BY 1');
-SELECT groups_of('SELECT depot, count(*) FROM crate_dp WHERE depot IN (''west'', ''south'', NULL) GROUP BY 1');
-SELECT groups_of('SELECT floor, count(*) FROM crate_dp WHERE floor = 1 OR weight = 2 GROUP BY 1');
-SELECT groups_of('SELECT note, count(*) FROM crate_dp WHERE note = ''n'' GROUP BY 1');
-SELECT groups_of('SELECT note, count(*) FROM crate_dp WHERE note COLLATE "C" = ''n'' GROUP BY 1');
-SELECT groups_of('SELECT floor, count(*) FROM crate_dp WHERE floor = ANY (ARRAY[' || string_agg(i::text, ',') || ']) GROUP BY 1') FROM generate_series(1, 10001) i;
+SELECT groups_of('SELECT floor, count(*) FROM pallet_dp WHERE floor IN (3, 1, 3) GROUP BY 1');
+SELECT groups_of('SELECT floor, count(*) FROM pallet_dp WHERE floor = 2 OR floor = 1::bigint GROUP BY 1');
+SELECT groups_of('SELECT depot, count(*) FROM pallet_dp WHERE depot IN (''west'', ''south'', NULL) GROUP BY 1');
+SELECT groups_of('SELECT floor, count(*) FROM pallet_dp WHERE floor = 1 OR weight = 2 GROUP BY 1');
+SELECT groups_of('SELECT note, count(*) FROM pallet_dp WHERE note = ''n'' GROUP BY 1');
+SELECT groups_of('SELECT note, count(*) FROM pallet_dp WHERE note COLLATE "C" = ''n'' GROUP BY 1');
+SELECT groups_of('SELECT floor, count(*) FROM pallet_dp WHERE floor = ANY (ARRAY[' || string_agg(i::text, ',') || ']) GROUP BY 1') FROM generate_series(1, 10001) i;
 -- Equal values in another spelling: the condition looks into the value, so nothing is left out.
-SELECT groups_of('SELECT price, count(*) FROM crate_dp WHERE price::text = ''1.0'' GROUP BY 1');
-SELECT groups_of('SELECT price, count(*) FROM crate_dp WHERE price > 2 GROUP BY 1');
+SELECT groups_of('SELECT price, count(*) FROM pallet_dp WHERE price::text = ''1.0'' GROUP BY 1');
+SELECT groups_of('SELECT price, count(*) FROM pallet_dp WHERE price > 2 GROUP BY 1');
 -- NULL where WHERE leaves it.
-SELECT groups_of('SELECT upper(depot), count(*) FROM crate_dp WHERE depot <> ''north'' GROUP BY 1');
-SELECT groups_of('SELECT upper(depot), count(*) FROM crate_dp WHERE depot <> ''north'' OR depot IS NULL GROUP BY 1');
+SELECT groups_of('SELECT upper(depot), count(*) FROM pallet_dp WHERE depot <> ''north'' GROUP BY 1');
+SELECT groups_of('SELECT upper(depot), count(*) FROM pallet_dp WHERE depot <> ''north'' OR depot IS NULL GROUP BY 1');
 -- ON of an outer join narrows nothing.
-SELECT groups_of('SELECT p.weight / 10, count(*) FROM crate_dp p LEFT JOIN zone z ON z.floor = p.floor AND p.weight < 10 GROUP BY 1');
-SELECT groups_of('SELECT p.weight / 10, count(*) FROM crate_dp p JOIN zone z ON z.floor = p.floor AND p.weight < 10 GROUP BY 1');
-SELECT groups_of('SELECT id + 1, count(*) FROM crate_dp GROUP BY 1');
-SELECT groups_of('SELECT id::text, count(*) FROM crate_dp GROUP BY 1');
+SELECT groups_of('SELECT p.weight / 10, count(*) FROM pallet_dp p LEFT JOIN zone z ON z.floor = p.floor AND p.weight < 10 GROUP BY 1');
+SELECT groups_of('SELECT p.weight / 10, count(*) FROM pallet_dp p JOIN zone z ON z.floor = p.floor AND p.weight < 10 GROUP BY 1');
+SELECT groups_of('SELECT id + 1, count(*) FROM pallet_dp GROUP BY 1');
+SELECT groups_of('SELECT id::text, count(*) FROM pallet_dp GROUP BY 1');
 -- Bounds: of undeclared columns and of expressions. Both ends of the sums are near the truth.
-SELECT round(sum(floor)) = 0 FROM crate_dp WHERE floor BETWEEN 0 AND 0;
-SELECT avg(arrived - left_at) BETWEEN interval '14 days' AND interval '21 days' FROM crate_dp WHERE arrived - left_at BETWEEN interval '0' AND interval '35 days';
-SELECT sum(extract(epoch FROM age(arrived, left_at))) FROM crate_dp WHERE age(arrived, left_at) BETWEEN interval '0' AND interval '1 month';
-SELECT avg(floor) FROM crate_dp WHERE floor > 1;
-SELECT abs(avg(floor) - 2) < 0.5 FROM crate_dp WHERE floor >= 0 AND floor < 5;
+SELECT round(sum(floor)) = 0 FROM pallet_dp WHERE floor BETWEEN 0 AND 0;
+SELECT avg(arrived - left_at) BETWEEN interval '14 days' AND interval '21 days' FROM pallet_dp WHERE arrived - left_at BETWEEN interval '0' AND interval '35 days';
+SELECT sum(extract(epoch FROM age(arrived, left_at))) FROM pallet_dp WHERE age(arrived, left_at) BETWEEN interval '0' AND interval '1 month';
+SELECT avg(floor) FROM pallet_dp WHERE floor > 1;
+SELECT abs(avg(floor) - 2) < 0.5 FROM pallet_dp WHERE floor >= 0 AND floor < 5;
 \t off
 SET ROLE regress_controller;
 SET client_min_messages = warning;
-DROP TABLE crate, zone CASCADE;
+DROP TABLE pallet, zone CASCADE;
 DROP FUNCTION groups_of;
 RESET ROLE;
 DROP ROLE regress_narrower;
