@@ -116,6 +116,14 @@ SELECT * FROM totals();
 -- What is printed is the same total.
 SELECT call FROM totals() \gexec
 SELECT name, value FROM totals();
+-- An analyst sees those of columns that his view shows.
+SELECT dp_protect('ut_line', 'ut_short_dp', columns => '{shop,cost}');
+SELECT dp_grant('ut_short_dp', 'regress_analyst', tau => 0.95, mechanism => 'auto');
+SET ROLE regress_analyst;
+SELECT name, value FROM dp_about('ut_line_dp') WHERE item = 'total';
+SELECT name, value FROM dp_about('ut_short_dp') WHERE item = 'total' OR name = 'mechanism';
+SET ROLE regress_controller;
+SELECT dp_unprotect('ut_short_dp');
 -- A column of another name has none; what it had can be taken back as it is printed.
 ALTER TABLE ut_line RENAME COLUMN n TO pieces;
 SELECT dp_refresh('ut_line_dp');

@@ -6,6 +6,8 @@
 #include "border/versions.hpp"
 #include "catalog/decimals.hpp"
 #include "catalog/facade.hpp"
+#include "catalog/lookup.hpp"
+#include "query/shape.hpp"
 #include "sql/arguments.hpp"
 #include "sql/budget.hpp"
 #include "sql/explain.hpp"
@@ -261,6 +263,30 @@ static List *put_columns(const Page &page, const catalog::Reading &reading) {
     return asked;
 }
 
+// Expressions and totals, by turns.
+static List *declared_totals(const Page &page, const catalog::Reading &reading) {
+    catalog::Lookup lookup = catalog::Lookup::open("unit_limit", reading);
+    List *totals = NIL;
+    ListCell *cell;
+    foreach (cell, lookup.rows(ObjectIdGetDatum(page.settings->relation))) {
+        auto *row = static_cast<const catalog::Row *>(lfirst(cell));
+        totals = lappend(totals, row->string("expression"));
+        totals = lappend(totals, const_cast<char *>(catalog::numeric_text(row->value("total"))));
+    }
+    lookup.close();
+    return totals;
+}
+
+// Leaves out expressions over columns that the view does not show.
+static void put_totals(const Page &page, const List *totals) {
+    for (int i = 0; i < list_length(totals); i += 2) {
+        auto *expression = static_cast<const char *>(list_nth(totals, i));
+        if (refusal_of([&] { (void)query::check_table_expression(expression, page.settings->view); }) == nullptr)
+            page.put("total", psprintf("sum(%s)", expression),
+                     psprintf("sizes of a unit count up to %s", static_cast<const char *>(list_nth(totals, i + 1))));
+    }
+}
+
 static void put_preference(const Page &page) {
     const catalog::Policy &policy = *page.policy;
     page.put("policy", "role", policy.grantee_name);
@@ -271,8 +297,9 @@ static void put_preference(const Page &page) {
     else if (policy.selection == catalog::Selection::released)
         page.put("policy", "tau_var", float8out_internal(policy.tau_var));
     page.put("policy", "mechanism",
-             policy.mechanism == privacy::Mechanism::laplace ? "laplace"
-                                                             : psprintf("gaussian, delta %s", printed(policy.delta)));
+             policy.mechanism == privacy::Mechanism::laplace     ? "laplace"
+             : policy.mechanism == privacy::Mechanism::automatic ? "auto"
+                                                                 : psprintf("gaussian, delta %s", printed(policy.delta)));
     page.put("policy", "epsilon",
              psprintf("from %s to %s an answer", printed(policy.epsilon_min), printed(policy.epsilon_max)));
     if (policy.has_share)
@@ -387,7 +414,9 @@ DP_CALL(dp_about) {
     catalog::Policy *policy = catalog::policy_of(reading, settings, catalog::current_asker());
     const Page page = {reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo), settings, policy};
     List *columns = put_columns(page, reading);
+    const List *totals = declared_totals(page, reading);
     reading.close();
+    put_totals(page, totals);
     if (settings->people > 0)
         page.put("people", "about", psprintf(INT64_FORMAT, settings->people));
     put_preference(page);
