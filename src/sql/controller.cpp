@@ -11,6 +11,7 @@
 #include "rows/groups.hpp"
 #include "sql/arguments.hpp"
 #include "sql/controller.hpp"
+#include "sql/told.hpp"
 
 using dp::catalog::Visit;
 
@@ -343,7 +344,7 @@ DP_CALL(dp_set_groups) {
               "ON CONFLICT (relation, column_name) DO UPDATE SET groups = excluded.groups",
               3, types, values);
     visit.leave();
-    if (domain.find(Datum{0}, true) < 0 && rows::is_nullable_column(relation, get_attnum(relation, column)))
+    if (!is_silent() && domain.find(Datum{0}, true) < 0 && rows::is_nullable_column(relation, get_attnum(relation, column)))
         ereport(NOTICE, (errmsg("column %s of %s may be NULL, and its groups lack NULL: rows with NULL are in no group",
                                 quote_identifier(column), catalog::qualified_name(relation))));
     PG_RETURN_VOID();

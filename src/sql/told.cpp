@@ -25,6 +25,10 @@ bool hides_noise(query::Use use) {
     return noise_rows == hide && use != query::Use::computed;
 }
 
+bool is_silent() {
+    return noise_rows == silent;
+}
+
 // ---- what was told already -----------------------------------------------------------------------------------------
 
 namespace {
@@ -140,7 +144,7 @@ void tell(const query::Leaf *leaf, const release::Facts &facts, query::Use use) 
     say(&said, release::notice_dates, text_of_dates(query::style_of_dates(leaf->query)));
     say_hidden(leaf, judged, use, &said);
     const bool hides = leaf->nkeys > 0 && !facts.thresholded && use != query::Use::computed;
-    if (said.text.len > 0 && noise_rows != silent)
+    if (said.text.len > 0 && !is_silent())
         ereport(NOTICE, (errmsg("%s", said.text.data),
                          hides && noise_rows == show && judged.texts[release::notice_noise] != nullptr
                              ? errhint("SET dp_rdr.noise = 'hide' leaves rows of noise out.")

@@ -20,6 +20,8 @@ const char *text_of_dates(const char *style);
 void define_noise_setting();
 // Whether rows of noise are to be left out of what this statement shows.
 bool hides_noise(query::Use use);
+// Whether nothing is to be said of answers, and of what they will lack.
+bool is_silent();
 // Tells what the answer that was remembered last is worth, in one NOTICE; use: of its groups.
 void tell(const query::Leaf *leaf, const release::Facts &facts, query::Use use);
 
