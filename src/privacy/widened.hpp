@@ -1,4 +1,4 @@
-// How much further noise reaches at another level than 5 % (formulas.md 4.6).
+// How much further noise reaches at another level than 5 % (formulas.md 4.7).
 #pragma once
 
 #include <cmath>

@@ -104,7 +104,7 @@ class World:
                 self._connections[role] = Connection(dbname=self.database)
             else:
                 self._connections[role] = Connection(dbname=self.database, user=f"attack_{role}", password="attack",
-                                                     options=self.filled(f"-c statement_timeout=20s {self.options}"))
+                                                     options=self.filled(f"-c statement_timeout=20s -c dp_rdr.noise=silent {self.options}"))
         return self._connections[role]
 
     def filled(self, text):

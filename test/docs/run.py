@@ -10,6 +10,7 @@ nothing is shown nothing but results without an error may come out. What a page 
 A page is a session of its own, of a superuser, in the order of PAGES: the analyst's page and the cookbook use the database
 of the controller's. Tables, signatures and names are looked at in facts.py. The output is TAP.
 """
+import os
 import pathlib
 import re
 import subprocess
@@ -56,10 +57,11 @@ def blocks_of(page, text):
 
 
 def run(blocks):
-    """What each block printed, errors included."""
+    """What each block printed, errors included. What answers are worth is not told: which are noise is chance."""
     script = "".join(f"{block.sql}\n\\echo {MARK}\n" for block in blocks)
     psql = subprocess.run(["psql", "-X", "-q", "-v", "VERBOSITY=default", "-d", "postgres"], input=script, text=True,
-                          cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+                          cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+                          env={**os.environ, "PGOPTIONS": "-c dp_rdr.noise=silent"})
     return psql.stdout.split(MARK + "\n")
 
 

@@ -44,6 +44,7 @@ def prepare():
     postgres.must(f"CREATE DATABASE {DATABASE} TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'")
     postgres.must(f"ALTER DATABASE {DATABASE} SET session_preload_libraries = 'dp_rdr'")
     postgres.must(f"ALTER DATABASE {DATABASE} SET timezone = 'UTC'")
+    postgres.must(f"ALTER DATABASE {DATABASE} SET dp_rdr.noise = silent")
     postgres.close()
     owner = Connection(dbname=DATABASE)
     owner.must("CREATE EXTENSION dp_rdr")
