@@ -76,7 +76,7 @@ static void add(Said *said, const char *text) {
 }
 
 static void say(Said *said, release::Notice notice, const char *text) {
-    if (text == nullptr || (!said->always && (said->told->notices[notice] || in_statement[notice])))
+    if (text == nullptr || is_silent() || (!said->always && (said->told->notices[notice] || in_statement[notice])))
         return;
     said->told->notices[notice] = in_statement[notice] = true;
     add(said, text);
@@ -144,7 +144,7 @@ void tell(const query::Leaf *leaf, const release::Facts &facts, query::Use use) 
     say(&said, release::notice_dates, text_of_dates(query::style_of_dates(leaf->query)));
     say_hidden(leaf, judged, use, &said);
     const bool hides = leaf->nkeys > 0 && !facts.thresholded && use != query::Use::computed;
-    if (said.text.len > 0 && !is_silent())
+    if (said.text.len > 0)
         ereport(NOTICE, (errmsg("%s", said.text.data),
                          hides && noise_rows == show && judged.texts[release::notice_noise] != nullptr
                              ? errhint("SET dp_rdr.noise = 'hide' leaves rows of noise out.")
