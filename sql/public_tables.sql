@@ -234,6 +234,57 @@ SELECT query, attempt(query) FROM unnest(ARRAY[
 'SELECT count(*) FROM patient_dp p JOIN ward w ON w.ward = p.ward JOIN visit_dp v ON v.patient_id = w.ward',
 'SELECT count(*) FROM patient_dp p JOIN pg_class c ON c.oid = p.ward::oid']) query;
 
+-- A view that only projects one public table stands for it: SELECT on the view is enough, where its owner has SELECT on the table. Replay
+-- and ledger: both ways are one question, and the statement shows the name that was written.
+RESET ROLE;
+CREATE ROLE regress_librarian;
+CREATE SCHEMA shelf AUTHORIZATION regress_librarian;
+GRANT USAGE ON SCHEMA shelf TO regress_analyst;
+GRANT USAGE ON SCHEMA pub TO regress_librarian;
+GRANT SELECT (code, chapter, weight) ON code TO regress_librarian;
+SET ROLE regress_librarian;
+CREATE VIEW shelf.renamed AS SELECT c.weight AS heavy, c.chapter AS part, c.code AS id FROM code c;
+CREATE VIEW shelf.light AS SELECT code, chapter FROM code WHERE weight < 7;
+CREATE VIEW shelf.barrier WITH (security_barrier) AS SELECT code, chapter FROM code;
+CREATE VIEW shelf.invoker WITH (security_invoker) AS SELECT code, chapter FROM code;
+CREATE VIEW shelf.computed AS SELECT code, upper(chapter) AS chapter FROM code;
+GRANT SELECT ON ALL TABLES IN SCHEMA shelf TO regress_analyst;
+RESET ROLE;
+REVOKE SELECT ON code FROM regress_analyst;
+SET ROLE regress_analyst;
+SELECT query, attempt(query) FROM unnest(ARRAY[
+'SELECT count(*) FROM visit_dp v JOIN code c ON v.code = c.code',
+'SELECT count(*) FROM visit_dp v JOIN shelf.renamed r ON v.code = r.id',
+'SELECT part, count(*) FROM visit_dp v JOIN shelf.renamed r(h, part, i) ON v.code = r.i WHERE h < 7 GROUP BY part',
+'SELECT sum(heavy) FROM visit_dp v LEFT JOIN shelf.renamed ON code = id',
+'SELECT count(*) FROM visit_dp v WHERE EXISTS (SELECT FROM shelf.renamed r WHERE r.id = v.code AND r.part = ''lung'')',
+'SELECT count(*) FILTER (WHERE v.code IN (SELECT id FROM shelf.renamed WHERE heavy > 3)) FROM visit_dp v',
+'SELECT count(*) FROM (SELECT patient_id, count(*) AS n FROM visit_dp v JOIN shelf.renamed r ON v.code = r.id GROUP BY patient_id) p WHERE n > 2',
+'SELECT * FROM dp_query(''SELECT count(*) FROM pub.visit_dp v JOIN shelf.renamed r ON v.code = r.id'') AS (n bigint)',
+'SELECT count(*) FROM visit_dp v JOIN shelf.light r ON v.code = r.code',
+'SELECT count(*) FROM visit_dp v JOIN shelf.barrier r ON v.code = r.code',
+'SELECT count(*) FROM visit_dp v JOIN shelf.invoker r ON v.code = r.code',
+'SELECT count(*) FROM visit_dp v JOIN shelf.computed r ON v.code = r.code']) query;
+SELECT answer FROM pg_temp.ask('SELECT part, count(*) AS n FROM visit_dp v JOIN shelf.renamed r ON v.code = r.id GROUP BY part', -2) answer;
+RESET ROLE;
+SELECT DISTINCT query FROM dp_rdr.ledger_row WHERE query LIKE '%renamed%' AND query LIKE '%part%' ORDER BY query;
+-- An owner who may no longer read the table shows it to nobody, and one who may read no column that the view has.
+REVOKE SELECT (weight) ON code FROM regress_librarian;
+SET ROLE regress_analyst;
+SELECT attempt('SELECT count(*) FROM visit_dp v JOIN shelf.renamed r ON v.code = r.id') AS owner_may_not,
+       attempt('SELECT count(*) FROM visit_dp v WHERE EXISTS (SELECT FROM shelf.renamed r WHERE r.id = v.code)') AS nor_below;
+RESET ROLE;
+GRANT SELECT (weight) ON code TO regress_librarian;
+REVOKE SELECT ON shelf.renamed FROM regress_analyst;
+SET ROLE regress_analyst;
+SELECT attempt('SELECT count(*) FROM visit_dp v JOIN shelf.renamed r ON v.code = r.id') AS not_granted,
+       attempt('SELECT count(*) FROM visit_dp v WHERE EXISTS (SELECT FROM shelf.renamed r WHERE r.id = v.code)') AS nor_below;
+RESET ROLE;
+GRANT SELECT ON code TO regress_analyst;
+DROP OWNED BY regress_librarian CASCADE;
+DROP ROLE regress_librarian;
+SET ROLE regress_analyst;
+
 -- A table that is no longer fit is refused at the next query, and public again when it is mended.
 SET ROLE regress_controller;
 CREATE INDEX unfit ON code (twice(weight));

@@ -109,8 +109,8 @@ bool is_part_of_protected(Oid relation) {
     return false;
 }
 
-Oid expanded_facade(const RangeTblEntry *entry) {
-    if (entry->rtekind != RTE_SUBQUERY || entry->subquery->rtable == NIL || !OidIsValid(denied_table(entry->subquery)))
+Oid expanded_view(const RangeTblEntry *entry) {
+    if (entry->rtekind != RTE_SUBQUERY || entry->subquery->rtable == NIL)
         return InvalidOid;
 #if PG_VERSION_NUM >= 160000
     return entry->relkind == RELKIND_VIEW ? entry->relid : InvalidOid;
@@ -119,6 +119,11 @@ Oid expanded_facade(const RangeTblEntry *entry) {
     auto *old = linitial_node(RangeTblEntry, entry->subquery->rtable);
     return old->rtekind == RTE_RELATION && old->relkind == RELKIND_VIEW ? old->relid : InvalidOid;
 #endif
+}
+
+Oid expanded_facade(const RangeTblEntry *entry) {
+    Oid view = expanded_view(entry);
+    return OidIsValid(view) && OidIsValid(denied_table(entry->subquery)) ? view : InvalidOid;
 }
 
 AttrNumber *map_columns(Oid view, Oid relation) {

@@ -11,6 +11,8 @@ Oid deny_function();
 // The table behind a view whose stored rule has exactly the form SELECT its columns FROM deny('table'); else InvalidOid.
 Oid table_of_facade(Oid view);
 
+// The view that a subquery was expanded from; InvalidOid: it was none.
+Oid expanded_view(const RangeTblEntry *entry);
 // The view that a subquery was expanded from, if that view is a facade (after view expansion); else InvalidOid.
 Oid expanded_facade(const RangeTblEntry *entry);
 

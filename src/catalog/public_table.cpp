@@ -7,6 +7,9 @@
 #include "catalog/foreign_part.hpp"
 #include "catalog/lookup.hpp"
 #include "catalog/settings.hpp"
+extern "C" {
+#include <rewrite/rewriteHandler.h>
+}
 
 namespace dp::catalog {
 
@@ -215,6 +218,32 @@ List *check_public(Oid relation, Oid owner) {
     Reads reads = {relation, NIL};
     check_view(&reads, relation);
     return parts;
+}
+
+// ---- views ---------------------------------------------------------------------------------------------------------
+
+static bool projects_public_table(Query *query) {
+    if (view_query_is_auto_updatable(query, false) != nullptr || query->jointree->quals != nullptr)
+        return false;
+    const int index = linitial_node(RangeTblRef, query->jointree->fromlist)->rtindex;
+    const RangeTblEntry *table = rt_fetch(index, query->rtable);
+    ListCell *cell;
+    foreach (cell, query->targetList) {
+        auto *target = lfirst_node(TargetEntry, cell);
+        const auto *column = reinterpret_cast<const Var *>(target->expr);
+        if (target->resjunk || !IsA(column, Var) || column->varno != index || column->varattno <= 0)
+            return false;
+    }
+    return table->inh && is_public_table(table->relid);
+}
+
+Query *public_view(Oid relation) {
+    if (get_rel_relkind(relation) != RELKIND_VIEW)
+        return nullptr;
+    Relation view = table_open(relation, AccessShareLock);
+    auto *query = RelationIsSecurityView(view) ? nullptr : static_cast<Query *>(copyObject(get_view_query(view)));
+    table_close(view, NoLock);
+    return query != nullptr && projects_public_table(query) ? query : nullptr;
 }
 
 } // namespace dp::catalog

@@ -21,4 +21,8 @@ List *public_tables(const Reading &reading, const pg_uuid_t &domain);
 // view that reads one. Returns the table and all its partitions and children, locked. Its cost is that of planning.
 List *check_public(Oid relation, Oid owner);
 
+// The query of a view that projects plain columns of one public table and does nothing else, copied, with the permissions on the table
+// that the server checks; null: the relation is none such.
+Query *public_view(Oid relation);
+
 } // namespace dp::catalog

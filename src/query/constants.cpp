@@ -444,13 +444,12 @@ Leaf *check_own_leaf(Parsed parsed, ParamListInfo parameters, Query **evaluated)
     (void)is_constant(reinterpret_cast<Node *>(parsed.query), &walk);
     const bool loose =
         finds_loose_time(reinterpret_cast<Node *>(parsed.query), const_cast<char *>(parsed.source->p_sourcetext));
-    auto *unchecked = walk.dear || loose ? copyObject(parsed.query) : nullptr;
     Leaf *leaf = check_leaf(parsed.query, parsed.source);
     *evaluated = nullptr;
-    if (unchecked == nullptr)
+    if (!walk.dear && !loose)
         return leaf;
-    *evaluated = castNode(Query, evaluate_dear(reinterpret_cast<Node *>(unchecked), parameters));
-    return check_leaf(copyObject(*evaluated), parsed.source);
+    *evaluated = castNode(Query, evaluate_dear(reinterpret_cast<Node *>(parsed.query), parameters));
+    return check_leaf(*evaluated, parsed.source);
 }
 
 // ---- in any process ------------------------------------------------------------------------------------------------

@@ -362,6 +362,12 @@ static bool is_public_source(const RangeTblEntry *entry, ParseState *source) {
     return true;
 }
 
+// Stands in a leaf under its own name: whoever may read it need not read the table (query/public_view).
+static Oid expanded_public_view(const RangeTblEntry *entry) {
+    Oid view = catalog::expanded_view(entry);
+    return OidIsValid(view) && catalog::public_view(view) != nullptr ? view : InvalidOid;
+}
+
 // A facade, or a public table.
 static From fold_source(Fold *fold, Oid relation, int index) {
     check_sources(list_length(fold->all->facades) + 1);
@@ -382,6 +388,8 @@ static From fold_item(const RangeTblRef *ref, bool nullable, void *context) {
     if (entry->lateral)
         refuse_part("LATERAL", "Join restricted views by equalities of their columns.", fold->source, fold->location);
     Oid view = catalog::expanded_facade(entry);
+    if (!OidIsValid(view))
+        view = expanded_public_view(entry);
     if (OidIsValid(view)) {
         fold->all->views.add(level->query, entry, entry->subquery);
         return fold_source(fold, view, ref->rtindex);
@@ -436,9 +444,11 @@ RangeTblEntry *source_entry(Oid source) {
     return entry;
 }
 
-// The facade or public table that an entry of a sub-SELECT is; InvalidOid: it is neither.
+// The facade, public table or view of one that an entry of a sub-SELECT is; InvalidOid: it is none.
 static Oid source_of_entry(const RangeTblEntry *entry) {
     Oid source = catalog::expanded_facade(entry);
+    if (!OidIsValid(source))
+        source = expanded_public_view(entry);
     return OidIsValid(source) ? source : is_public_source(entry, nullptr) ? entry->relid : InvalidOid;
 }
 
@@ -489,7 +499,7 @@ static bool fold_sub_selects(Node *node, void *context) {
     }
     foreach (cell, query->jointree->fromlist) {
         const RangeTblEntry *entry = rt_fetch(lfirst_node(RangeTblRef, cell)->rtindex, query->rtable);
-        if (OidIsValid(catalog::expanded_facade(entry)))
+        if (entry->rtekind == RTE_SUBQUERY)
             static_cast<Folded *>(context)->views.add(query, entry, entry->subquery);
     }
     forget_repeated(query);

@@ -122,12 +122,15 @@ static bool add_relations(Node *item, List **relations) {
     return IsA(item, RangeVar);
 }
 
-// One beside the first, or a public table, is looked at as that was (keeper/round): analysis reads literals as of the types of its columns.
+// One beside the first, a public table or a view of one is looked at as that was (keeper/round): analysis reads literals as of the types of its columns.
 static bool is_other_view(Oid view) {
-    if (!OidIsValid(view) || (!catalog::is_registered_view(view) && !catalog::is_public_table(view)))
+    const bool declared = OidIsValid(view) && (catalog::is_registered_view(view) || catalog::is_public_table(view));
+    if (!declared && get_rel_relkind(view) != RELKIND_VIEW)
         return false;
     if (!ConditionalLockRelationOid(view, AccessShareLock))
         ereport(ERROR, (errcode(ERRCODE_LOCK_NOT_AVAILABLE), errmsg("a lock is in the way")));
+    if (!declared && catalog::public_view(view) == nullptr)
+        return false;
     Relation relation = table_open(view, NoLock);
     TupleDesc columns = RelationGetDescr(relation);
     for (int i = 0; i < columns->natts; i++)

@@ -569,7 +569,7 @@ static RangeTblEntry *make_release(const Query *query, const Folded *folded, con
         refuse_outer(leaf, rewrite->source);
     leaf = with_date_style(leaf);
     // An early error with a position; release() decides.
-    check_leaf(copyObject(leaf), rewrite->source);
+    check_leaf(leaf, rewrite->source);
     const Oid view = first_view(folded);
     rewrite->views = lappend_oid(rewrite->views, view);
     return release_entry(leaf, view, release_call(deparse(leaf), split, rewrite->request));

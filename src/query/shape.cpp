@@ -17,6 +17,7 @@
 #include "query/marks.hpp"
 #include "query/names.hpp"
 #include "query/per_unit.hpp"
+#include "query/public_view.hpp"
 #include "query/remedy.hpp"
 #include "query/semi.hpp"
 #include "query/spelled.hpp"
@@ -842,8 +843,9 @@ bool asks_quantile(const Leaf *leaf) {
     return false;
 }
 
-Leaf *check_leaf(Query *query, ParseState *source) {
+Leaf *check_leaf(const Query *written, ParseState *source) {
     auto *leaf = static_cast<Leaf *>(palloc0(sizeof(Leaf)));
+    Query *query = with_public_views_open(written);
     border::flatten_grouping(query);
     check_level(query, source);
     open_level(leaf, query, source);

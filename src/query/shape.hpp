@@ -27,7 +27,7 @@ struct TextScope {
 
 // The leaf that a query level is, or an error (0A000 with the offending part; 42501 for raw columns; 55000 for a relation
 // that is no facade). `source` may be null.
-Leaf *check_leaf(Query *query, ParseState *source);
+Leaf *check_leaf(const Query *written, ParseState *source);
 
 // What the parser casts where a function takes double precision.
 Node *before_cast_to_double(Node *number);

@@ -45,7 +45,7 @@ GeneralQuestion *general_question(const char *text, bool declared) {
     // that of counts of different values where a row is a person.
     bool general_risk = false;
     ErrorData *refusal = refusal_by([&] {
-        const query::Leaf *leaf = query::check_leaf(static_cast<Query *>(copyObject(parsed.query)), parsed.source);
+        const query::Leaf *leaf = query::check_leaf(parsed.query, parsed.source);
         general_risk = query::asks_quantile(leaf) || query::asks_joint(leaf);
         for (int i = 0; i < leaf->naggregates; i++)
             general_risk = general_risk || (leaf->aggregates[i].fn == privacy::Aggregate::count_values &&
