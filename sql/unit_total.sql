@@ -120,7 +120,7 @@ SELECT name, value FROM totals();
 SELECT dp_protect('ut_line', 'ut_short_dp', columns => '{shop,cost}');
 SELECT dp_grant('ut_short_dp', 'regress_analyst', tau => 0.95, mechanism => 'auto');
 SET ROLE regress_analyst;
-SELECT name, value FROM dp_about('ut_line_dp') WHERE item = 'total';
+SELECT name, value FROM dp_about('ut_line_dp') WHERE item IN ('unit', 'total');
 SELECT name, value FROM dp_about('ut_short_dp') WHERE item = 'total' OR name = 'mechanism';
 SET ROLE regress_controller;
 SELECT dp_unprotect('ut_short_dp');

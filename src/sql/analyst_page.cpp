@@ -8,6 +8,7 @@
 #include "catalog/facade.hpp"
 #include "catalog/lookup.hpp"
 #include "query/shape.hpp"
+#include "rows/asked_units.hpp"
 #include "sql/arguments.hpp"
 #include "sql/budget.hpp"
 #include "sql/explain.hpp"
@@ -263,6 +264,16 @@ static List *put_columns(const Page &page, const catalog::Reading &reading) {
     return asked;
 }
 
+static void put_unit(const Page &page) {
+    const catalog::UnitPath *unit = page.settings->unit;
+    if (unit == nullptr)
+        return;
+    page.put("unit", rows::unit_text(unit),
+             unit->keyed          ? "one row"
+             : unit->max_rows > 0 ? psprintf("max_rows %d", unit->max_rows)
+                                  : "max_rows is not declared");
+}
+
 // Expressions and totals, by turns.
 static List *declared_totals(const Page &page, const catalog::Reading &reading) {
     catalog::Lookup lookup = catalog::Lookup::open("unit_limit", reading);
@@ -368,7 +379,7 @@ static int64 threshold_of(const Page &page, const List *columns) {
 }
 
 static void put_other_groups(const Page &page, const List *columns) {
-    const char *value = "refused: GROUP BY columns with declared groups";
+    const char *value = "refused: GROUP BY what is declared, or follows from that";
     if (page.policy->delta.units() > 0) {
         const int64 threshold = threshold_of(page, columns);
         value = threshold > 0
@@ -416,6 +427,7 @@ DP_CALL(dp_about) {
     List *columns = put_columns(page, reading);
     const List *totals = declared_totals(page, reading);
     reading.close();
+    put_unit(page);
     put_totals(page, totals);
     if (settings->people > 0)
         page.put("people", "about", psprintf(INT64_FORMAT, settings->people));
