@@ -7,9 +7,9 @@
 #include "keeper/pool.hpp"
 #include "keeper/start.hpp"
 #include "query/estimates.hpp"
+#include "query/rest.hpp"
 #include "query/rewrite.hpp"
 #include "query/units.hpp"
-#include "sql/told.hpp"
 
 extern "C" {
 PG_MODULE_MAGIC;
@@ -32,7 +32,7 @@ extern "C" void _PG_init(void) {
     dp::border::define_hook_setting();
     dp::border::define_session_mark();
     dp::query::define_limit_settings();
-    dp::sql::define_noise_setting();
+    dp::query::define_noise_setting();
     MarkGUCPrefixReserved("dp_rdr");
     if (process_shared_preload_libraries_in_progress) {
         previous_request_hook = shmem_request_hook;

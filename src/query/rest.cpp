@@ -212,4 +212,23 @@ void mark_used_groups(Query *query) {
     mark_query(query, nullptr, Use::shown, &walk);
 }
 
+// ---- which noisy rows are shown ------------------------------------------------------------------------------------
+
+static int chosen_rows = static_cast<int>(NoiseRows::show);
+
+void define_noise_setting() {
+    static const config_enum_entry options[] = {{"show", static_cast<int>(NoiseRows::show), false},
+                                                {"hide", static_cast<int>(NoiseRows::hide), false},
+                                                {"silent", static_cast<int>(NoiseRows::silent), false},
+                                                {nullptr, 0, false}};
+    DefineCustomEnumVariable("dp_rdr.noise", "Whether rows of GROUP BY that are nothing but noise are shown.",
+                             "With hide a NOTICE says how many were left out; silent shows them, and says nothing.",
+                             &chosen_rows, static_cast<int>(NoiseRows::show), options, PGC_USERSET, 0, nullptr, nullptr,
+                             nullptr);
+}
+
+NoiseRows noise_rows() {
+    return static_cast<NoiseRows>(chosen_rows);
+}
+
 } // namespace dp::query

@@ -31,4 +31,9 @@ void mark_used_groups(Query *query);
 enum class Use { shown, cut, computed };
 Use use_of_groups(Node *call);
 
+// The setting dp_rdr.noise: rows of GROUP BY that are nothing but noise are shown, left out, or shown without a word.
+enum class NoiseRows { show, hide, silent };
+void define_noise_setting();
+NoiseRows noise_rows();
+
 } // namespace dp::query

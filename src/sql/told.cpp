@@ -9,24 +9,14 @@ namespace dp::sql {
 
 // ---- the setting ---------------------------------------------------------------------------------------------------
 
-enum { show, hide, silent };
-static int noise_rows = show;
-
-void define_noise_setting() {
-    static const config_enum_entry options[] = {
-        {"show", show, false}, {"hide", hide, false}, {"silent", silent, false}, {nullptr, 0, false}};
-    DefineCustomEnumVariable("dp_rdr.noise", "Whether rows of GROUP BY that are nothing but noise are shown.",
-                             "With hide a NOTICE says how many were left out; silent shows them, and says nothing.",
-                             &noise_rows, show, options, PGC_USERSET, 0,
-                             nullptr, nullptr, nullptr);
-}
+using query::NoiseRows, query::noise_rows;
 
 bool hides_noise(query::Use use) {
-    return noise_rows == hide && use != query::Use::computed;
+    return noise_rows() == NoiseRows::hide && use != query::Use::computed;
 }
 
 bool is_silent() {
-    return noise_rows == silent;
+    return noise_rows() == NoiseRows::silent;
 }
 
 // ---- what was told already -----------------------------------------------------------------------------------------
@@ -125,7 +115,7 @@ static void say_hidden(const query::Leaf *leaf, const release::Judged &judged, q
         add(said, psprintf("dp_rdr.noise = hide left out " INT64_FORMAT " of " INT64_FORMAT
                            " rows: nothing in them is more than noise, which does not make them 0",
                            judged.hidden, judged.rows));
-    else if (judged.seen != nullptr && noise_rows == hide && use == query::Use::computed && leaf->nkeys > 0)
+    else if (judged.seen != nullptr && noise_rows() == NoiseRows::hide && use == query::Use::computed && leaf->nkeys > 0)
         add(said, "dp_rdr.noise = hide left out nothing: the statement aggregates or joins the answer");
 }
 
@@ -146,7 +136,7 @@ void tell(const query::Leaf *leaf, const release::Facts &facts, query::Use use) 
     const bool hides = leaf->nkeys > 0 && !facts.thresholded && use != query::Use::computed;
     if (said.text.len > 0)
         ereport(NOTICE, (errmsg("%s", said.text.data),
-                         hides && noise_rows == show && judged.texts[release::notice_noise] != nullptr
+                         hides && noise_rows() == NoiseRows::show && judged.texts[release::notice_noise] != nullptr
                              ? errhint("SET dp_rdr.noise = 'hide' leaves rows of noise out.")
                              : 0));
 }

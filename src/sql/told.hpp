@@ -16,8 +16,6 @@ inline constexpr char groups_used_reason[] =
 
 // Says how texts are read as dates by a DateStyle; null: of none.
 const char *text_of_dates(const char *style);
-// Called when the library is loaded.
-void define_noise_setting();
 // Whether rows of noise are to be left out of what this statement shows.
 bool hides_noise(query::Use use);
 // Whether nothing is to be said of answers, and of what they will lack.
