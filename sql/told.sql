@@ -124,6 +124,7 @@ SELECT FROM (SELECT town, avg(score) AS a FROM shop.guest_dp WHERE age > 202 AND
 SET dp_rdr.noise = silent;
 SELECT FROM (SELECT town, avg(score) AS a FROM shop.guest_dp WHERE age > 202 AND age > 203 AND town IS NOT NULL GROUP BY town) t LIMIT 1;
 SET dp_rdr.noise = show;
+SELECT FROM (SELECT town, avg(score) AS a FROM shop.guest_dp WHERE age > 203 AND age > 202 AND town IS NOT NULL GROUP BY town) t LIMIT 1;
 \set VERBOSITY terse
 -- Ranks: what 100 people say of them follows from the price alone.
 SET ROLE regress_controller;
