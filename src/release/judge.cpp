@@ -110,9 +110,9 @@ static const char *noise_text(const Judge *judge, int output) {
 static const char *clipped_text(const rows::Question *question) {
     const rows::Units *units = question->units;
     const auto *unit = linitial_node(Var, units->values);
-    const char *query = "", *column = rows::column_name(question, query::column_number(unit));
-    if (list_length(units->values) == 1 && unit->varno == question->leaf->sources[0].varno &&
-        get_attnum(question->leaf->view, column) != InvalidAttrNumber) {
+    const bool of_view = list_length(units->values) == 1 && unit->varno == question->leaf->sources[0].varno;
+    const char *query = "", *column = of_view ? rows::column_name(question, query::column_number(unit)) : nullptr;
+    if (of_view && get_attnum(question->leaf->view, column) != InvalidAttrNumber) {
         column = quote_identifier(column);
         query = psprintf(": SELECT count(*) FROM (SELECT %s, count(*) AS n FROM %s GROUP BY %s) t WHERE n > %d", column,
                          question->settings->view_name, column, units->max_rows);
