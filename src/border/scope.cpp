@@ -126,7 +126,8 @@ const Pin process_pins[] = {
 #if PG_VERSION_NUM >= 170000
     {"transaction_timeout", "0"}, //
 #endif
-    {"TimeZone", "UTC"}, // texts, should one depend on it
+    {"TimeZone", "UTC"},                                 // texts, should one depend on it
+    {"timezone_abbreviations", "Default"},               // no text of a row is a moment here and none there
 };
 
 bool forced = false;

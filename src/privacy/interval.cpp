@@ -323,7 +323,10 @@ std::optional<Bounds> bounds_of_span(const Span &span, bool integer_type) {
         return std::nullopt;
     Span kept = integer_type ? Span{span.low, span.high, 0} : span;
     kept = tightened(kept);
-    if (!(kept.low < kept.high)) // one value, or none
+    if (kept.low == kept.high) { // D is that of the value, and no other is far from it
+        const double next = kept.decimals == 0 ? 1 : std::fabs(kept.low) / 1024;
+        (kept.low > 0 ? kept.low : kept.high) += kept.low > 0 ? -next : next;
+    } else if (!(kept.low < kept.high))
         kept = {std::min(kept.low, 0.0), std::max(kept.high, 0.0), kept.decimals};
     if (std::max(std::fabs(kept.low), std::fabs(kept.high)) < smallest_magnitude)
         kept = {0, 1, 0};

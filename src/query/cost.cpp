@@ -167,4 +167,9 @@ void set_size_limit(Node *expression, int limit) {
     set_limit(expression, &limit);
 }
 
+double time_of_group(const RowCost &cost) {
+    constexpr double longest = 1000; // bytes
+    return cost.calls + longest * (cost.linear + longest * cost.quadratic);
+}
+
 } // namespace dp::query

@@ -15,6 +15,11 @@ struct RowCost {
 // Adds `times` calls of the function on these arguments.
 void add_cost(RowCost *cost, const TotalFunction *entry, Oid collation, List *arguments, double times = 1);
 
+// Returns the nanoseconds of one evaluation over values that are no longer than a group may be.
+double time_of_group(const RowCost &cost);
+// The longest that a list of groups may be made for, and all evaluations of its conditions, in nanoseconds.
+constexpr double longest_derivation = 2e8;
+
 // The most bytes that a value takes beyond what its type always takes, or -1 if the rows decide.
 int size_of(Node *argument);
 // Replaces each argument whose size the rows decide by NULL beyond the limit, which is a megabyte until it is set.

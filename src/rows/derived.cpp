@@ -11,7 +11,7 @@
 
 namespace dp::rows {
 
-constexpr double most_time = 2e8, of_evaluation = 500; // nanoseconds, of all keys, as query/cost estimates them
+constexpr double of_evaluation = 500; // nanoseconds
 
 // ---- (a) by form ---------------------------------------------------------------------------------------------------
 
@@ -368,11 +368,16 @@ static List *keys_over_product(ColumnRanges *columns, const Question *question, 
         const bool as_it_is = equal(expression, list_nth(folded, i));
         keys = lappend(keys, over_product(as_it_is ? question->keys[list_nth_int(numbers, i)] : total, product));
     }
-    constexpr double longest = 1000; // bytes of a declared group
-    columns->tried += static_cast<double>(product->size) *
-                      (of_evaluation + cost.calls + longest * (cost.linear + longest * cost.quadratic));
-    product->conditions = conditions_of_product(question, product);
-    return columns->tried > most_time ? NIL : keys;
+    columns->tried += static_cast<double>(product->size) * (of_evaluation + query::time_of_group(cost));
+    if (columns->tried > query::longest_derivation)
+        return NIL;
+    // Where they would take too long the list stays longer.
+    const double tests = static_cast<double>(product->size) * query::time_of_group(question->where_cost);
+    if (columns->tried + tests <= query::longest_derivation) {
+        columns->tried += tests;
+        product->conditions = conditions_of_product(question, product);
+    }
+    return keys;
 }
 
 static bool add_image(ColumnRanges *columns, const Question *question, int key, Node *folded, Values *values) {

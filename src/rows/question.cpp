@@ -214,7 +214,10 @@ static Node *map_expression(Node *expression, const Mapping &mapping) {
 static Node *map_conditions(const Mapping &mapping) {
     Question *question = mapping.question;
     Node *folded = map_to_tables(query::fold_constants(question->leaf->where, mapping.parameters), question);
-    question->where = query::make_total(another(folded), nullptr, mapping.cost);
+    question->where = query::make_total(another(folded), nullptr, &question->where_cost);
+    mapping.cost->calls += question->where_cost.calls;
+    mapping.cost->linear += question->where_cost.linear;
+    mapping.cost->quadratic += question->where_cost.quadratic;
     question->from = static_cast<List *>(copyObject(question->leaf->from));
     ListCell *cell;
     foreach (cell, query::joins_of(question->from)) {

@@ -10,6 +10,7 @@
 #include "border/guard.hpp"
 #include "catalog/domain.hpp"
 #include "catalog/settings.hpp"
+#include "query/cost.hpp"
 #include "query/join.hpp"
 #include "query/leaf.hpp"
 
@@ -98,6 +99,7 @@ struct Question {
     bool remote;      // partitions are kept by other servers
     const char *text; // what the ledger shows
     Node *where;      // over the tables, with the views' filters; or null
+    query::RowCost where_cost; // of the leaf's part of it, for one row
     List *semi_joins; // query::SemiJoin *, over the tables, with the conditions of the views
     List *filters;    // Node *, over the tables
     Node **keys;      // over the tables, per key; like the conditions total, their constants folded

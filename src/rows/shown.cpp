@@ -116,6 +116,10 @@ void choose_shown(Question *question) {
         conditions = list_concat(conditions, conditions_on_keys(question, question->per_unit->where));
     if (question->leaf->nkeys == 0 || (conditions == NIL && question->places == nullptr))
         return;
+    // Where conditions would take too long the list stays as it is: that says nothing about rows either.
+    if (question->places == nullptr &&
+        question->ngroups * query::time_of_group(question->where_cost) > query::longest_derivation)
+        return;
     auto *kept = static_cast<int64 *>(palloc(sizeof(int64) * (question->ngroups + 1)));
     // Under the settings and as the role of the internal statement: the same text means the same there.
     border::SettingsScope settings = border::SettingsScope::enter();

@@ -10,10 +10,10 @@ const char *const units_sql = R"sql(
 WITH line (place, comment, text, open) AS (
   SELECT 1, true, 'OPEN: whose data is it? Name the table with one row for each person, and run this again: it writes the draft.', 'unit_table'
   UNION ALL
-  SELECT 2, true, 'A key tells, and foreign keys that lead there. Do not look it up in the rows.', NULL
+  SELECT 2, true, 'A key tells, and foreign keys that lead there: most of them to the first. Do not look it up in the rows.', NULL
   UNION ALL
-  (SELECT 3, true, format('\set unit_table %s  (%s foreign keys lead there)',
-            concat('''', replace(replace(replace(replace(t.name, '\', '\\'), '''', ''''''), chr(10), '\n'), chr(13), '\r'), ''''), t.keys), NULL
+  (SELECT 3, true, format('\set unit_table %s',
+            concat('''', replace(replace(replace(replace(t.name, '\', '\\'), '''', ''''''), chr(10), '\n'), chr(13), '\r'), '''')), NULL
    FROM (SELECT format('%I.%I', n.nspname, c.relname) AS name,
                 (SELECT count(*) FROM pg_constraint k WHERE k.confrelid = c.oid AND k.contype = 'f' AND k.conparentid = 0
                  AND k.conrelid <> c.oid) AS keys
