@@ -36,6 +36,13 @@ void forget_empty_permissions(PlannedStmt *plan) {
     plan->permInfos = kept;
 }
 
+void set_reader(Query *query, RangeTblEntry *entry, Oid role) {
+    entry->perminfoindex = 0;
+    RTEPermissionInfo *info = addRTEPermissionInfo(&query->rteperminfos, entry);
+    info->checkAsUser = role;
+    info->requiredPerms = 0;
+}
+
 void forget_permission(RangeTblEntry *entry) {
     entry->perminfoindex = 0;
 }
@@ -78,6 +85,11 @@ void set_permission(Query *, RangeTblEntry *entry, AclMode needed) {
 }
 
 void forget_empty_permissions(PlannedStmt *) {}
+
+void set_reader(Query *, RangeTblEntry *entry, Oid role) {
+    entry->checkAsUser = role;
+    entry->requiredPerms = 0;
+}
 
 void forget_permission(RangeTblEntry *entry) {
     entry->requiredPerms = 0;

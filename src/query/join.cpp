@@ -1,5 +1,6 @@
 #include "query/join.hpp"
 
+#include "border/permissions.hpp"
 #include "border/versions.hpp"
 #include "catalog/collation.hpp"
 #include "catalog/facade.hpp"
@@ -53,7 +54,8 @@ static From read_item(const RangeTblRef *ref, bool nullable, void *context) {
     if (is_public && !entry->inh)
         refuse_part("ONLY", only_remedy, reading->source, -1);
     check_sources(leaf->nsources + 1);
-    leaf->sources[leaf->nsources++] = Source{entry->relid, ref->rtindex, is_public, nullable, false};
+    leaf->sources[leaf->nsources++] = Source{
+        entry->relid, ref->rtindex, is_public, nullable, false, border::permission_of(reading->query, entry).role};
     auto *own = makeNode(RangeTblRef);
     own->rtindex = ref->rtindex;
     return From{list_make1(own), nullptr};

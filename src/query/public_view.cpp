@@ -34,7 +34,8 @@ static bool rename_columns(Node *node, void *context) {
     return false;
 }
 
-static void become_table(RangeTblEntry *entry, Oid table) {
+// Whoever has the view's rights on the table reads what is looked up in it.
+static void become_table(Query *query, RangeTblEntry *entry, Oid table, Oid reader) {
     List *names = NIL;
     AttrNumber column = 0;
     while (char *name = get_attname(table, ++column, true)) // no lock: a keeper waits for none
@@ -44,7 +45,7 @@ static void become_table(RangeTblEntry *entry, Oid table) {
     if (entry->alias != nullptr)
         entry->alias = makeAlias(entry->eref->aliasname, NIL);
     entry->eref = makeAlias(entry->eref->aliasname, names);
-    border::forget_permission(entry);
+    border::set_reader(query, entry, reader);
 }
 
 static bool open_level(Node *node, void *) {
@@ -63,7 +64,8 @@ static bool open_level(Node *node, void *) {
         border::check_permissions(below);
         Columns columns = {foreach_current_index(cell) + 1, 0, below->targetList};
         (void)border::walk_query(query, rename_columns, &columns, 0);
-        become_table(entry, rt_fetch(linitial_node(RangeTblRef, below->jointree->fromlist)->rtindex, below->rtable)->relid);
+        const auto *table = rt_fetch(linitial_node(RangeTblRef, below->jointree->fromlist)->rtindex, below->rtable);
+        become_table(query, entry, table->relid, border::permission_of(below, table).role);
     }
     return border::walk_query(query, open_level, nullptr, 0);
 }

@@ -148,10 +148,11 @@ static void add_source(const Reading *reading, const RangeTblEntry *entry) {
     check_sources(leaf->nsources + 1);
     auto *own = copyObject(const_cast<RangeTblEntry *>(entry));
     reading->query->rtable = lappend(reading->query->rtable, own);
+    border::forget_permission(own);
     border::set_permission(reading->query, own, 0); // the sub-SELECT's own are checked
     const int varno = list_length(reading->query->rtable);
     const bool is_public = !OidIsValid(catalog::table_of_facade(entry->relid));
-    leaf->sources[leaf->nsources++] = Source{entry->relid, varno, is_public, false, true};
+    leaf->sources[leaf->nsources++] = Source{entry->relid, varno, is_public, false, true, InvalidOid};
 }
 
 namespace {

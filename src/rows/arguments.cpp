@@ -53,7 +53,8 @@ static const privacy::Bounds *declared_bounds(const catalog::Reading &reading, c
                                               AttrNumber column, bool whole) {
     const Oid relation = relation_of(question, column);
     return is_public_column(question, column)
-               ? public_bounds(reading, relation, query::attno_of(column))
+               ? public_bounds(reading, relation, query::source_of(question->leaf, query::varno_of(column))->reader,
+                               query::attno_of(column))
                : catalog::column_bounds(reading, relation, column_name(question, column), whole);
 }
 
@@ -77,8 +78,12 @@ ColumnRanges column_ranges(const catalog::Reading &reading, const Question *ques
     for (int i = 0; i < question->nsources; i++)
         last = Max(last, query::column_number(question->sources[i].source->varno,
                                               static_cast<AttrNumber>(natts_of(question->sources[i].relation))));
-    return ColumnRanges{&reading, question, static_cast<query::Range *>(palloc0(sizeof(query::Range) * (last + 1))),
-                        static_cast<bool *>(palloc0(sizeof(bool) * (last + 1))), 0, nullptr};
+    return ColumnRanges{&reading,
+                        question,
+                        static_cast<query::Range *>(palloc0(sizeof(query::Range) * (last + 1))),
+                        static_cast<bool *>(palloc0(sizeof(bool) * (last + 1))),
+                        0,
+                        nullptr};
 }
 
 query::Range range_of_column(const Var *column, void *context) {

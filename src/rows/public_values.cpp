@@ -12,10 +12,12 @@
 namespace dp::rows {
 
 // What the reader of a public table sees of it is what the answer will see, as far as nobody writes to it meanwhile.
-static uint64 look(const border::Spi &spi, const catalog::Reading &reading, const char *sql) {
+static uint64 look(const border::Spi &spi, const catalog::Reading &reading, Oid reader, const char *sql) {
+    border::RoleScope role = border::RoleScope::enter(OidIsValid(reader) ? reader : GetUserId());
     PushActiveSnapshot(reading.snapshot);
     uint64 rows = spi.run(sql, true);
     PopActiveSnapshot();
+    role.leave();
     return rows;
 }
 
@@ -23,7 +25,8 @@ static const char *column_text(Oid relation, AttrNumber column) {
     return quote_identifier(get_attname(relation, column, false));
 }
 
-int64 largest_multiplicity(const catalog::Reading &reading, Oid relation, int ncolumns, const AttrNumber *columns) {
+int64 largest_multiplicity(const catalog::Reading &reading, Oid relation, Oid reader, int ncolumns,
+                           const AttrNumber *columns) {
     StringInfoData names, where;
     initStringInfo(&names);
     initStringInfo(&where);
@@ -34,7 +37,7 @@ int64 largest_multiplicity(const catalog::Reading &reading, Oid relation, int nc
     }
     border::SettingsScope settings = border::SettingsScope::enter();
     border::Spi spi = border::Spi::connect();
-    (void)look(spi, reading,
+    (void)look(spi, reading, reader,
                psprintf("SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM %s WHERE %s GROUP BY %s) x",
                         catalog::qualified_name(relation), where.data, names.data));
     bool isnull;
@@ -70,8 +73,8 @@ static KeyDomain domain_of_rows(const border::Spi &spi, uint64 n, bool with_null
     return domain;
 }
 
-bool public_domain(const catalog::Reading &reading, Oid relation, AttrNumber column, bool with_null, int most,
-                   KeyDomain *domain) {
+bool public_domain(const catalog::Reading &reading, Oid relation, Oid reader, AttrNumber column, bool with_null,
+                   int most, KeyDomain *domain) {
     Var spec = {};
     get_atttypetypmodcoll(relation, column, &spec.vartype, &spec.vartypmod, &spec.varcollid);
     if (!has_order(spec.vartype))
@@ -79,7 +82,7 @@ bool public_domain(const catalog::Reading &reading, Oid relation, AttrNumber col
     const char *name = column_text(relation, column);
     border::SettingsScope settings = border::SettingsScope::enter();
     border::Spi spi = border::Spi::connect();
-    uint64 n = look(spi, reading,
+    uint64 n = look(spi, reading, reader,
                     psprintf("SELECT DISTINCT %s FROM %s WHERE dp_rdr.is_short(%s) IS NOT FALSE LIMIT %d", name,
                              catalog::qualified_name(relation), name, most + 1));
     bool fits = n <= static_cast<uint64>(most);
@@ -138,7 +141,7 @@ static privacy::Bounds bounds_between(const char *low, const char *high, bool wh
                        : privacy::make_bounds("0", strcmp(high, "0") == 0 ? "1" : high, whole);
 }
 
-const privacy::Bounds *public_bounds(const catalog::Reading &reading, Oid relation, AttrNumber column) {
+const privacy::Bounds *public_bounds(const catalog::Reading &reading, Oid relation, Oid reader, AttrNumber column) {
     const Oid type = getBaseType(get_atttype(relation, column));
     const char *name = column_text(relation, column);
     const char *least = end_text(type, "min", name), *greatest = end_text(type, "max", name);
@@ -146,7 +149,8 @@ const privacy::Bounds *public_bounds(const catalog::Reading &reading, Oid relati
         return nullptr;
     border::SettingsScope settings = border::SettingsScope::enter();
     border::Spi spi = border::Spi::connect();
-    (void)look(spi, reading, psprintf("SELECT %s, %s FROM %s", least, greatest, catalog::qualified_name(relation)));
+    (void)look(spi, reading, reader,
+               psprintf("SELECT %s, %s FROM %s", least, greatest, catalog::qualified_name(relation)));
     const char *low = spi.text(0, 1), *high = spi.text(0, 2);
     spi.finish();
     settings.leave();
@@ -228,7 +232,7 @@ static Places tuples_of_source(const catalog::Reading &reading, const Question *
     Places found = {static_cast<int64 *>(palloc(sizeof(int64) * (max_coordinates + 1))), 0};
     border::SettingsScope settings = border::SettingsScope::enter();
     border::Spi spi = border::Spi::connect();
-    const uint64 n = look(spi, reading, tuples_query(question, source, keys));
+    const uint64 n = look(spi, reading, source.source->reader, tuples_query(question, source, keys));
     const bool fits = n <= static_cast<uint64>(max_coordinates);
     for (uint64 i = 0; fits && i < n; i++)
         if (const int64 place = place_of_tuple(question, strides, keys, static_cast<int64>(i)); place >= 0)

@@ -288,7 +288,8 @@ static int64 count_equal(const query::Linked &source, int n, const AttrNumber *c
     for (int column = -1; (column = bms_next_member(of, column)) >= 0;)
         distinct[ndistinct++] = static_cast<AttrNumber>(column);
     auto *count = static_cast<Count *>(palloc(sizeof(Count)));
-    *count = Count{source.relation, of, largest_multiplicity(*counts->reading, source.relation, ndistinct, distinct)};
+    *count = Count{source.relation, of,
+                   largest_multiplicity(*counts->reading, source.relation, source.source->reader, ndistinct, distinct)};
     counts->known = lappend(counts->known, count);
     return count->rows;
 }
