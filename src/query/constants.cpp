@@ -9,8 +9,10 @@ namespace dp::query {
 
 // ---- lengths -------------------------------------------------------------------------------------------------------
 
-static Size length_of(const Const *value) {
-    return value->constisnull || value->constlen != -1 ? 0 : toast_raw_datum_size(value->constvalue) - VARHDRSZ;
+static int length_of(const Const *value) {
+    return value->constisnull || value->constlen != -1
+               ? 0
+               : static_cast<int>(toast_raw_datum_size(value->constvalue) - VARHDRSZ);
 }
 
 [[noreturn]] static void refuse_length(ParseState *source, int location) {

@@ -261,8 +261,7 @@ static void limit_cost(Question *question, const query::RowCost *cost) {
 static List *folded_keys(const Question *question, ParamListInfo parameters) {
     List *keys = NIL;
     for (int i = 0; i < question->leaf->nkeys; i++)
-        keys = lappend(keys,
-                       map_to_tables(query::fold_constants(question->leaf->keys[i].expression, parameters), question));
+        keys = lappend(keys, map_to_tables(query::fold_constants(question->leaf->keys[i].expression, parameters), question));
     return keys;
 }
 
@@ -280,8 +279,9 @@ static List *view_conditions(const Question *question) {
     List *conditions = NIL;
     for (int i = 0; i < question->nsources; i++) {
         const Source &source = question->sources[i];
-        conditions = lappend(
-            conditions, source.settings == nullptr ? nullptr : view_condition(source.settings, source.source->varno));
+        conditions = lappend(conditions, source.settings == nullptr
+                                             ? nullptr
+                                             : view_condition(source.settings, source.source->varno));
     }
     return conditions;
 }
@@ -604,9 +604,8 @@ static uint64 spread_sensitivity_of(const Question *question, int j) {
         return privacy::spread_sensitivity(units->max_groups, 1, of_row);
     const uint64 of_rows = privacy::spread_sensitivity(units->max_rows, question->rows_per_group, of_row);
     const UnitTotal &total = question->totals[j];
-    return total.text == nullptr
-               ? of_rows
-               : Min(of_rows, privacy::spread_of_total(total.points, question->rows_per_group, of_row));
+    return total.text == nullptr ? of_rows
+                                 : Min(of_rows, privacy::spread_of_total(total.points, question->rows_per_group, of_row));
 }
 
 void set_mechanism(Question *question, privacy::Mechanism mechanism) {
@@ -861,12 +860,11 @@ const char *groups_remedy(const Question *question, bool delta) {
                         column_name(question, question->undeclared), max_coordinates,
                         !delta ? "" : ", or ask for a delta above 0 in dp_grant()");
     if (question->undeclared == InvalidAttrNumber)
-        return psprintf(
-            asks ? "The groups of this expression do not follow from what is declared of its columns: ask the "
-                   "controller for their bounds or groups, %sfor a generated column with declared groups%s."
-                 : "The groups of this expression do not follow from what is declared of its columns: declare "
-                   "their bounds or groups, %sadd a generated column with declared groups%s.",
-            delta ? "" : "or ", or_delta);
+        return psprintf(asks ? "The groups of this expression do not follow from what is declared of its columns: ask the "
+                               "controller for their bounds or groups, %sfor a generated column with declared groups%s."
+                             : "The groups of this expression do not follow from what is declared of its columns: declare "
+                               "their bounds or groups, %sadd a generated column with declared groups%s.",
+                        delta ? "" : "or ", or_delta);
     const char *call = ask_for_groups(question, question->undeclared);
     if (call == nullptr)
         return psprintf("Each group of %s would be of one person: group by what many people share.",
