@@ -78,12 +78,8 @@ ColumnRanges column_ranges(const catalog::Reading &reading, const Question *ques
     for (int i = 0; i < question->nsources; i++)
         last = Max(last, query::column_number(question->sources[i].source->varno,
                                               static_cast<AttrNumber>(natts_of(question->sources[i].relation))));
-    return ColumnRanges{&reading,
-                        question,
-                        static_cast<query::Range *>(palloc0(sizeof(query::Range) * (last + 1))),
-                        static_cast<bool *>(palloc0(sizeof(bool) * (last + 1))),
-                        0,
-                        nullptr};
+    return ColumnRanges{&reading, question, static_cast<query::Range *>(palloc0(sizeof(query::Range) * (last + 1))),
+                        static_cast<bool *>(palloc0(sizeof(bool) * (last + 1))), 0, nullptr};
 }
 
 query::Range range_of_column(const Var *column, void *context) {
