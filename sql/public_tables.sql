@@ -272,7 +272,8 @@ SELECT DISTINCT query FROM dp_rdr.ledger_row WHERE query LIKE '%renamed%' AND qu
 REVOKE SELECT (weight) ON code FROM regress_librarian;
 SET ROLE regress_analyst;
 SELECT attempt('SELECT count(*) FROM visit_dp v JOIN shelf.renamed r ON v.code = r.id') AS owner_may_not,
-       attempt('SELECT count(*) FROM visit_dp v WHERE EXISTS (SELECT FROM shelf.renamed r WHERE r.id = v.code)') AS nor_below;
+       attempt('SELECT count(*) FROM visit_dp v WHERE EXISTS (SELECT FROM shelf.renamed r WHERE r.id = v.code)') AS nor_below,
+       attempt('SELECT * FROM dp_query(''SELECT count(*) FROM pub.visit_dp v JOIN shelf.renamed r ON v.code = r.id'') AS (n bigint)') AS nor_by_call;
 RESET ROLE;
 GRANT SELECT (weight) ON code TO regress_librarian;
 REVOKE SELECT ON shelf.renamed FROM regress_analyst;
