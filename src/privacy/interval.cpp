@@ -324,7 +324,7 @@ std::optional<Bounds> bounds_of_span(const Span &span, bool integer_type) {
     Span kept = integer_type ? Span{span.low, span.high, 0} : span;
     kept = tightened(kept);
     if (kept.low == kept.high) { // D is that of the value, and no other is far from it
-        const double next = kept.decimals == 0 ? 1 : std::fabs(kept.low) / 1024;
+        const double next = kept.decimals >= 0 ? std::pow(10.0, -kept.decimals) : std::fabs(kept.low) / 1024;
         (kept.low > 0 ? kept.low : kept.high) += kept.low > 0 ? -next : next;
     } else if (!(kept.low < kept.high))
         kept = {std::min(kept.low, 0.0), std::max(kept.high, 0.0), kept.decimals};
