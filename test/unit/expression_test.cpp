@@ -177,7 +177,8 @@ TEST(Expression, BoundsDiffer) {
         return bounds.lower + ".." + bounds.upper;
     };
     EXPECT_EQ("0..1", texts({1, 1, 0}, true));
-    EXPECT_EQ("-3..0", texts({-3, -3, 0}, true));
+    EXPECT_EQ("-3..-2", texts({-3, -3, 0}, true));
+    EXPECT_EQ("2.4..2.5", texts({2.5, 2.5, 1}, false));
     EXPECT_EQ("0..1", texts({0, 0, 0}, true));
     EXPECT_EQ("0..1", texts({0, 1e-300, -1}, false));
     EXPECT_EQ("0..7", texts(times(*span_of_number("0.07"), {0, 100, 0}), false));
