@@ -30,6 +30,8 @@ CREATE TABLE town (city text PRIMARY KEY);
 INSERT INTO town VALUES ('Oslo'), ('Pisa'), ('Rome');
 SELECT dp_set_public('town', 'people');
 SELECT dp_set_review('people', '{reviewer}');
+CREATE TABLE fare (traveller integer, price integer);
+SELECT dp_protect('fare', 'fare_dp', unit => 'traveller', max_rows => 5), dp_set_bounds('fare', 'price', 0, 50), dp_set_total('fare', 'price', 90);
 
 SET ROLE analyst;
 SELECT dp_request('SELECT count(*) FROM people_dp', 'a purpose');
