@@ -26,8 +26,8 @@ my $stays = session($node);
 like($stays->query($COUNT), qr/^-?\d+$/, 'the first database is answered');
 # Another that looks at the keepers alone.
 my $looks = $node->background_psql('postgres');
-my $seen  = 'SELECT (SELECT count(*) FROM dp_rdr.keepers()), (SELECT sum(charges) FROM dp_rdr.charge_times())';
-like($looks->query($seen), qr{^1\|[1-9]}, 'a session sees the keeper and its charge');
+my $seen  = 'SELECT (SELECT count(*) > 0 FROM dp_rdr.keepers()), (SELECT sum(charges) FROM dp_rdr.charge_times())';
+like($looks->query($seen), qr{^t\|[1-9]}, 'a session sees the keeper and its charge');
 # Looking at a pool makes it.
 $node->safe_psql("d$_", 'SELECT dp_rdr.keepers()') for 1 .. $places - 1;
 
@@ -47,7 +47,7 @@ for (1 .. 2)
 }
 like($stays->query($COUNT), qr/^-?\d+$/, 'a session whose pool has gone finds the new one');
 like(ask($node, 'postgres'), qr/^-?\d+$/, 'as does one that is new');
-is($looks->query($seen), '1|2', 'a session that only looks, and whose pool has gone, sees the new one');
+is($looks->query($seen), 't|2', 'a session that only looks, and whose pool has gone, sees the new one');
 $stays->quit;
 $looks->quit;
 ok(verified($node, 'postgres'), 'the ledger is whole');
