@@ -116,7 +116,7 @@ def make_condition(rng, sources):
 
 
 def make_source(rng, table, number):
-    condition = ("v < 9", lambda row: row["v"] is not None and row["v"] < 9) if rng.random() < 0.15 else None
+    condition = ("v + 0 < 9", lambda row: row["v"] is not None and row["v"] < 9) if rng.random() < 0.15 else None
     return Source(table, f"t{number}", condition=condition)
 
 

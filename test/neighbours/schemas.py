@@ -128,12 +128,13 @@ class Question(NamedTuple):
                                for table in ("people", "visits", "orders", "items")}))
 
 
+# Of expressions, so that they narrow no bounds and name no groups: the account has those that are declared.
 CONDITIONS = (
-    ("v > 0", lambda row: row["v"] is not None and row["v"] > 0),
+    ("v + 0 > 0", lambda row: row["v"] is not None and row["v"] > 0),
     ("m", lambda row: row["m"] is True),
     ("m IS NOT TRUE", lambda row: row["m"] is not True),
-    ("w BETWEEN 3 AND 7", lambda row: row["w"] is not None and 3 <= row["w"] <= 7),
-    ("d IN ('p', 'q')", lambda row: row["d"] in ("p", "q")),
+    ("w + 0 BETWEEN 3 AND 7", lambda row: row["w"] is not None and 3 <= row["w"] <= 7),
+    ("coalesce(d, '') IN ('p', 'q')", lambda row: row["d"] in ("p", "q")),
     ("g <> 'a'", lambda row: row["g"] not in ("a", None)),
 )
 
@@ -303,7 +304,7 @@ def make_carried_question(rng, schema):
     texts, measures, types = make_carried_measures(rng, most, BOUNDS)
     pick = rng.choice(("", "g", "g", "m", "d", "n"))
     text, passes = rng.choice(CONDITIONS) if rng.random() < 0.5 else ("", lambda row: True)
-    below, keeps = ("x.v > 0", CONDITIONS[0][1]) if rng.random() < 0.3 and not outer else ("", lambda row: True)
+    below, keeps = ("x.v + 0 > 0", CONDITIONS[0][1]) if rng.random() < 0.3 and not outer else ("", lambda row: True)
     keys = {"": ((),), "g": GROUPS, "m": (False, True, None), "d": None, "n": tuple(range(1, most + 1))}[pick]
     key = {"": lambda row: (), "g": lambda row: row["g"] if row["g"] in GROUPS else "left out"}.get(pick, lambda row: row[pick])
     if pick in OF_KEYS:
@@ -362,7 +363,7 @@ def make_plain_question(rng, schema):
     thresholded = keys is None
     if thresholded:
         measures = counted_first(measures, "units" if clipped else "count")
-    return Question(sql, lambda tables: tables[table], tuple(measures), key, keys, keeps, Limits(rows, groups, clipped, one_group, per_group if is_gaussian(policy) else 0),
+    return Question(sql, lambda tables: tables[table], tuple(measures), key, keys, keeps, Limits(rows, groups, clipped, one_group, (per_group or rows) if is_gaussian(policy) else 0),
                     policy, thresholded)
 
 
@@ -375,7 +376,7 @@ def make_joined_measures(rng, sources, single):
         a = source.alias
         text, keeps = "", None
         if rng.random() < 0.3:
-            text, keeps = f"{a}.w BETWEEN 3 AND 7", lambda row, a=a: row[f"{a}.w"] is not None and 3 <= row[f"{a}.w"] <= 7
+            text, keeps = f"{a}.w + 0 BETWEEN 3 AND 7", lambda row, a=a: row[f"{a}.w"] is not None and 3 <= row[f"{a}.w"] <= 7
         kind, column = rng.choice((("count", None), ("count", "w"), ("sum", "v"), ("sum", "v"), ("pair", "v"), ("triple", "w"),
                                    ("products", "w"), ("moments", "v"), ("units", None)))
         if kind == "units" and source.table == "items":
@@ -411,7 +412,7 @@ def make_joined_question(rng, schema):
     key = {"": lambda row: (), "g": lambda row: row[named] if row[named] in GROUPS else "left out"}.get(pick, lambda row: row[named])
     if pick == "m" and named in conditions_above(tree):  # on the key alone: other groups are not in the answer
         keys = (True,)
-    where = "" if keep is None else f" WHERE {keep.alias}.d IN ('p', 'q')"
+    where = "" if keep is None else f" WHERE coalesce({keep.alias}.d, '') IN ('p', 'q')"
     keeps = (lambda row: True) if keep is None else lambda row: row[f"{keep.alias}.d"] in ("p", "q")
     one_group = not pick or single or of in of_one_row(tree)
     several = [source for source in sources if source.table != "people" and schema.rows > 1]
@@ -438,7 +439,7 @@ def make_joined_question(rng, schema):
     if keys is None:
         measures = counted_first(measures, "count" if single else "units")
     return Question(sql, lambda tables: joined_rows(tree, tables), tuple(measures), key, keys, keeps,
-                    Limits(rows, groups, True, one_group, per_group if is_gaussian(policy) else 0), policy, keys is None)
+                    Limits(rows, groups, True, one_group, (per_group or rows) if is_gaussian(policy) else 0), policy, keys is None)
 
 
 # ---- EXISTS as a value ----
@@ -488,7 +489,7 @@ def make_tested_question(rng, schema):
     key = {"": lambda row: (), "g": lambda row: row["g"] if row["g"] in GROUPS else "left out"}.get(pick, lambda row: row[pick])
     expression = test if pick == "e" else f"a.{pick}"
     where, keeps = rng.choice((("", lambda row: True), (f" WHERE {test} OR a.w = 3", lambda row: row["e"] or row["w"] == 3),
-                               (" WHERE a.v > 0", CONDITIONS[0][1])))
+                               (" WHERE a.v + 0 > 0", CONDITIONS[0][1])))
     rows, groups, per_group, arguments = schema.rows, schema.groups, schema.per_group, ""
     if schema.rows == 1 and any(test in text for text in (*texts, expression, where)):
         per_group = 0  # what is declared of the groups of one row goes with the table alone
@@ -508,4 +509,4 @@ def make_tested_question(rng, schema):
     if keys is None:
         measures = counted_first(measures, "count" if table == "people" else "units")
     return Question(sql, lambda tables: tested_rows(tables, table, exists), tuple(measures), key, keys, keeps,
-                    Limits(rows, groups, True, one_group, per_group if is_gaussian(policy) else 0), policy, keys is None)
+                    Limits(rows, groups, True, one_group, (per_group or rows) if is_gaussian(policy) else 0), policy, keys is None)
