@@ -35,7 +35,7 @@ is(ask($node, 'postgres', "SELECT count(*) FROM ($groups) g"), '0', 'groups of o
 my @keepers = keepers($node);
 
 my $asking = begin_question();
-psql_as($node, 'postgres', 'controller', q{SELECT dp_set_bounds('slow', 'id', 0, 100)});
+psql_as($node, 'postgres', 'controller', q{SELECT dp_set_bounds('slow', 'id', 0, 100000000)});
 is(finish_question($asking), '40003', 'settings changed before what was selected was charged');
 $asking->quit;
 
