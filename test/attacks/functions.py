@@ -35,9 +35,10 @@ EXTREMES = {
     "macaddr": ("'00:00:00:00:00:07'", "'ff:ff:ff:ff:ff:ff'"),
     "macaddr8": ("'00:00:00:00:00:00:00:07'", "'ff:ff:ff:ff:ff:ff:ff:ff'"),
     "mood": ("'fair'", "'high'"),
+    "integer[]": ("'{1,5,9}'", "'{}'", "'{9,1}'"),
     "jsonb": ("""'{"a": 7, "b": [1, null, "x"]}'""", "'null'", "'[]'", """'{"a": 1e131071}'""", """'{"a": "infinity", "year": -1e-300}'"""),
 }
-STAND_INS = {'"any"': "text", "anyenum": "mood", "anynonarray": "integer", "bpchar": "character"}
+STAND_INS = {'"any"': "text", "anyenum": "mood", "anynonarray": "integer", "anycompatible": "integer", "anycompatiblearray": "integer[]", "bpchar": "character"}
 COLUMN_TYPES = {"character": "bpchar", "bit": "bit(8)"}
 # Longest first in every list of bytes, so constants are those that a statement may hold.
 CONSTANTS = {kind: tuple(value for value in values if "000000" not in value and "00000)" not in value and "60000" not in value)
@@ -49,6 +50,7 @@ FIXED = {
     "name": ("'a%'", "'%'"),
     "integer": ("0", "3", "-3", "10", "327684", "2147483647", "(-2147483648)", "NULL"),
     "boolean": ("true", "false"),
+    "integer[]": ("'{1,5,9}'", "'{9,1}'", "'{}'", "NULL"),
     "interval": ("'1 day'", "'7 days 03:00'", "'00:00:01'", "'-1 day'", "'0'", "'1 month'", "NULL"),
     "timestamp without time zone": ("'2001-01-01'", "'4713-01-01 BC'", "'infinity'", "NULL"),
     "timestamp with time zone": ("'2001-01-01 UTC'", "'-infinity'", "NULL"),
