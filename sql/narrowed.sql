@@ -43,6 +43,9 @@ SELECT groups_of('SELECT weight / 10, count(*) FROM pallet_dp WHERE weight < 20 
 SELECT groups_of('SELECT weight / 10, count(*) FROM pallet_dp WHERE weight < 10 OR weight IS NULL GROUP BY 1');
 SELECT groups_of('SELECT weight / 10, count(*) FROM pallet_dp WHERE weight > 99 GROUP BY 1');
 SELECT groups_of('SELECT extract(month FROM sent), count(*) FROM pallet_dp WHERE sent >= date ''2026-11-01'' GROUP BY 1');
+-- Intervals that do not meet, also where a condition cannot be tested value by value.
+SELECT groups_of('SELECT date_trunc(''month'', left_at), count(*) FROM pallet_dp WHERE left_at < date ''2025-06-01'' GROUP BY 1');
+SELECT groups_of('SELECT weight % 7, count(*) FROM pallet_dp WHERE weight < -1 GROUP BY 1');
 -- Half-open ends: no group of August.
 SELECT groups_of('SELECT date_trunc(''month'', left_at)::date, count(*) FROM pallet_dp WHERE left_at >= date ''2026-06-01'' AND left_at < date ''2026-08-01'' GROUP BY 1');
 SELECT groups_of('SELECT date_trunc(''month'', left_at)::date, count(*) FROM pallet_dp WHERE left_at::date BETWEEN date ''2026-06-30'' AND date ''2026-07-31'' GROUP BY 1');

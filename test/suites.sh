@@ -136,6 +136,11 @@ run_questions() {
 # Lists of derived groups against all values that are permitted.
 run_groups() {
     on_server -- python3 test/groups/run.py
+    on_server -- python3 test/groups/conditions.py --sample 25
+}
+# The keys under all conditions.
+run_conditions() {
+    on_server -- python3 test/groups/conditions.py
 }
 # In all time zones, around the turns of their clocks.
 run_zones() {

@@ -494,14 +494,28 @@ static bool make_canonical(Values *values, const query::Key &spec, bool image) {
     return kept > 0;
 }
 
+// Of the values between bounds none is left.
+static void refuse_empty(ColumnRanges *columns, Node *folded, bool empty) {
+    const auto range_of = [](Node *part, void *context) {
+        return range_over_columns(part, static_cast<ColumnRanges *>(context));
+    };
+    const char *apart = text_of_apart(columns->narrowed, folded, range_of, columns);
+    if (apart != nullptr || empty)
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                 errmsg("the conditions exclude every group: nothing private would be answered"),
+                 apart == nullptr ? 0 : errdetail("%s", apart),
+                 errhint("Groups follow from what is declared of the columns of a key, where WHERE holds.")));
+}
+
 bool derive_domain(ColumnRanges *columns, const Question *question, int key, Node *folded, KeyDomain *domain) {
     const query::Key &spec = question->leaf->keys[key];
     if (!has_spelling(spec.type))
         return false;
     Values values = no_values(spec.type);
     const bool image = add_image(columns, question, key, folded, &values); // with NULL, where it gives that
-    if (image && values.n == 0)
-        refuse_empty(columns->narrowed, folded, range_of_column, columns);
+    if (image)
+        refuse_empty(columns, folded, values.n == 0);
     if (!image && !add_by_form(folded, &values))
         return false;
     if (!image && (is_numbered(folded) && has_bounds(folded, columns) ? has_nullable(folded, columns)

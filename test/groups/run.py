@@ -119,11 +119,6 @@ OF_DAYS = 11 # the first of them
 KINDS += tuple((f"moment {i}", f.format(m), "") for i, (m, f) in enumerate(
     (m, f) for m in MOMENTS for n, f in enumerate(FUNCTIONS) if n < OF_DAYS or m not in ("seen", "born + 3")))
 
-# Lists that conditions on their columns do not narrow yet: some of what they show cannot be.
-NOT_NARROWED = {"WHERE on the column of the expression", "WHERE BETWEEN on the column", "WHERE on the column of CASE", "WHERE on the column of a condition",
-                "WHERE of days on a month", "WHERE of days on extract", "WHERE on width_bucket's column", "WHERE IS NOT NULL below",
-                "WHERE that makes NULL impossible"}
-
 # What follows from nothing: each is refused.
 REFUSED = (
     "came", "extract(epoch FROM came)", "extract(julian FROM came)", "extract(second FROM came)", "date_trunc('second', came)", "to_char(came, 'HH24:MI:SS')", "came + interval '1 hour'",
@@ -199,9 +194,6 @@ def main():
         if error:
             refused.append(f"{of}: {error}")
             continue
-        if name in NOT_NARROWED:
-            print(f"# not narrowed: {of}: {len(cannot)} cannot be")
-            cannot = []
         tap.report(f"{of}: each group that is shown can be", [f"{len(cannot)} cannot: {some(cannot)}"] if cannot else [])
         tap.report(f"{of}: each group that can be is shown", [f"{len(lacking)} are not: {some(lacking)}"] if lacking else [])
         impossible += [name] * bool(cannot)

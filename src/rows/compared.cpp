@@ -1,0 +1,358 @@
+#include "rows/compared.hpp"
+
+#include <cmath>
+
+#include "border/guard.hpp"
+#include "border/versions.hpp"
+#include "border/walk.hpp"
+#include "query/constants.hpp"
+
+namespace dp::rows {
+
+using privacy::Span;
+
+constexpr double day = 86400e6; // microseconds
+
+static bool is_moment(Oid type) {
+    return type == TIMESTAMPOID || type == TIMESTAMPTZOID;
+}
+
+List *conjuncts_of(Node *condition) {
+    if (condition == nullptr)
+        return NIL;
+    if (!IsA(condition, BoolExpr) || castNode(BoolExpr, condition)->boolop != AND_EXPR)
+        return list_make1(condition);
+    List *conjuncts = NIL;
+    ListCell *cell;
+    foreach (cell, castNode(BoolExpr, condition)->args)
+        conjuncts = list_concat(conjuncts, conjuncts_of(static_cast<Node *>(lfirst(cell))));
+    return conjuncts;
+}
+
+// ---- comparisons ---------------------------------------------------------------------------------------------------
+
+Node *bare(Node *node) {
+    for (;;) {
+        if (IsA(node, RelabelType))
+            node = reinterpret_cast<Node *>(castNode(RelabelType, node)->arg);
+        else if (Node *unlimited = query::without_limit(node); unlimited != node)
+            node = unlimited;
+        else
+            return node;
+    }
+}
+
+int strategy_of(Oid comparison, Oid type) {
+    const Oid family = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+    return OidIsValid(family) ? get_op_opfamily_strategy(comparison, family) : 0;
+}
+
+bool read_comparison(Node *node, Comparison *comparison) {
+    const bool in = IsA(node, ScalarArrayOpExpr) && castNode(ScalarArrayOpExpr, node)->useOr;
+    if (!in && !IsA(node, OpExpr))
+        return false;
+    List *arguments = in ? castNode(ScalarArrayOpExpr, node)->args : castNode(OpExpr, node)->args;
+    Oid operation = in ? castNode(ScalarArrayOpExpr, node)->opno : castNode(OpExpr, node)->opno;
+    if (list_length(arguments) != 2)
+        return false;
+    auto *left = static_cast<Node *>(linitial(arguments)), *right = static_cast<Node *>(lsecond(arguments));
+    if (!in && IsA(left, Const)) {
+        std::swap(left, right);
+        operation = get_commutator(operation);
+    }
+    if (!IsA(right, Const) || castNode(Const, right)->constisnull || !OidIsValid(operation))
+        return false;
+    *comparison = {bare(left), castNode(Const, right), strategy_of(operation, exprType(left)), in,
+                   in ? castNode(ScalarArrayOpExpr, node)->inputcollid : castNode(OpExpr, node)->inputcollid};
+    return comparison->strategy != 0 && (!in || comparison->strategy == BTEqualStrategyNumber);
+}
+
+List *constants_of(const Comparison &comparison) {
+    if (!comparison.in)
+        return list_make1(comparison.constant);
+    ArrayType *array = DatumGetArrayTypeP(comparison.constant->constvalue);
+    const Oid type = ARR_ELEMTYPE(array);
+    int16 length;
+    bool by_value, *nulls;
+    char align;
+    Datum *values;
+    int n;
+    get_typlenbyvalalign(type, &length, &by_value, &align);
+    deconstruct_array(array, type, length, by_value, align, &values, &nulls, &n);
+    List *constants = NIL;
+    for (int i = 0; i < n; i++)
+        if (!nulls[i])
+            constants =
+                lappend(constants, makeConst(type, -1, comparison.collation, length, values[i], false, by_value));
+    return constants;
+}
+
+// ---- ends ----------------------------------------------------------------------------------------------------------
+
+// Steps between neighbouring values, as ranges count; 0: between two values there are others.
+static double step_of(Oid type) {
+    return is_integer(type) || type == DATEOID || is_moment(type) ? 1 : 0;
+}
+
+static query::Range no_column(const Var *, void *) {
+    return query::Range{};
+}
+
+// Of two moments, without months.
+static bool is_difference(Node *node) {
+    if (!IsA(node, OpExpr))
+        return false;
+    set_opfuncid(castNode(OpExpr, node));
+    const Oid function = castNode(OpExpr, node)->opfuncid;
+    return function == F_TIMESTAMP_MI || function == F_TIMESTAMPTZ_MI;
+}
+
+// In microseconds, as intervals are compared. A month has 30 days there, and other lengths elsewhere, so only differences of moments have
+// a place: they have no months.
+static Span span_of_interval(Node *expression, const Const *constant) {
+    const Interval *value = DatumGetIntervalP(constant->constvalue);
+    const double at = (static_cast<double>(value->month) * 30 + value->day) * day + static_cast<double>(value->time);
+    return is_difference(expression) ? Span{at, at, -1} : Span{};
+}
+
+// A moment in the other type of moments, in the asker's time zone; false: it has none there and back.
+static bool convert_moment(Oid type, Const *constant, Datum *moment) {
+    constexpr double most_days = 700000, most = most_days * day; // the year 3916
+    const Oid other = getBaseType(constant->consttype);
+    *moment = constant->constvalue;
+    if (other == DATEOID) {
+        if (std::fabs(static_cast<double>(DatumGetDateADT(*moment))) > most_days)
+            return false;
+        *moment = DirectFunctionCall1(type == TIMESTAMPOID ? date_timestamp : date_timestamptz, *moment);
+        return true;
+    }
+    if (!is_moment(other) || std::fabs(static_cast<double>(DatumGetTimestamp(*moment))) > most)
+        return false;
+    if (type == other)
+        return true;
+    PGFunction there = type == TIMESTAMPOID ? timestamptz_timestamp : timestamp_timestamptz;
+    PGFunction back = type == TIMESTAMPOID ? timestamp_timestamptz : timestamptz_timestamp;
+    *moment = DirectFunctionCall1(there, *moment);
+    return DatumGetTimestamp(DirectFunctionCall1(back, *moment)) == DatumGetTimestamp(constant->constvalue);
+}
+
+// Where the constant lies among the values of a type; unbounded: nobody knows.
+static Span place_of(Node *expression, Const *constant) {
+    const Oid type = getBaseType(exprType(expression)), other = getBaseType(constant->consttype);
+    if (type == INTERVALOID)
+        return other == INTERVALOID ? span_of_interval(expression, constant) : Span{};
+    const Span span = query::range_of(reinterpret_cast<Node *>(constant), no_column, nullptr).span;
+    if (type == other || (is_integer(type) && is_integer(other)))
+        return span;
+    if (is_moment(type)) {
+        Datum moment;
+        if (!convert_moment(type, constant, &moment))
+            return Span{};
+        const auto at = static_cast<double>(DatumGetTimestamp(moment));
+        return Span{at, at, 0};
+    }
+    if ((type == FLOAT4OID || type == FLOAT8OID) && (other == FLOAT4OID || other == FLOAT8OID))
+        return span;
+    return Span{};
+}
+
+// Half-open where a type has neighbours.
+static Span span_of_strategy(int strategy, const Span &at, double step) {
+    constexpr double exact = 0x1p53;
+    const double next = std::fabs(at.low) < exact ? step : 0;
+    switch (strategy) {
+    case BTLessStrategyNumber:
+        return Span{-Span::nowhere, at.high - next, -1};
+    case BTLessEqualStrategyNumber:
+        return Span{-Span::nowhere, at.high, -1};
+    case BTGreaterEqualStrategyNumber:
+        return Span{at.low, Span::nowhere, -1};
+    case BTGreaterStrategyNumber:
+        return Span{at.low + next, Span::nowhere, -1};
+    default:
+        return at;
+    }
+}
+
+// A date beside a moment is the moment at which it begins.
+static Span span_of_dates(int strategy, Const *constant) {
+    Datum local;
+    if (!convert_moment(TIMESTAMPOID, constant, &local))
+        return Span{};
+    const double at = static_cast<double>(DatumGetTimestamp(local)) / day, date = std::floor(at);
+    if (at == date)
+        return span_of_strategy(strategy, Span{date, date, 0}, 1);
+    return span_of_strategy(strategy, Span{date + (strategy >= BTGreaterEqualStrategyNumber ? 1 : 0), date, 0}, 0);
+}
+
+static Span span_of_constant(const Comparison &comparison, Const *constant) {
+    const Oid type = getBaseType(exprType(comparison.expression));
+    if (type == DATEOID && getBaseType(constant->consttype) != DATEOID)
+        return span_of_dates(comparison.strategy, constant);
+    return span_of_strategy(comparison.strategy, place_of(comparison.expression, constant), step_of(type));
+}
+
+// t::date between days is t between moments. A whole number that is cast is one.
+static Span span_of_cast(const Comparison &comparison, Const *constant) {
+    if (getBaseType(exprType(comparison.expression)) == DATEOID) {
+        const Span days = span_of_constant(comparison, constant);
+        return Span{days.low * day, days.high * day + day - 1, 0};
+    }
+    const Span at = place_of(comparison.expression, constant);
+    const Span numbers = span_of_strategy(comparison.strategy, at, at.low == std::floor(at.low) ? 1 : 0);
+    return Span{std::ceil(numbers.low), std::floor(numbers.high), 0};
+}
+
+static Span hull_of(const Comparison &comparison, bool cast) {
+    Span hull = {Span::nowhere, -Span::nowhere, -1};
+    ListCell *cell;
+    foreach (cell, constants_of(comparison)) {
+        auto *constant = lfirst_node(Const, cell);
+        const Span one = cast ? span_of_cast(comparison, constant) : span_of_constant(comparison, constant);
+        hull.low = Min(hull.low, one.low);
+        hull.high = Max(hull.high, one.high);
+    }
+    return hull;
+}
+
+// What a cast that keeps the order is of; else null.
+static Node *below_cast(Node *node) {
+    if (!IsA(node, FuncExpr))
+        return nullptr;
+    static const Oid casts[] = {F_DATE_TIMESTAMP, F_NUMERIC_INT2, F_NUMERIC_INT4, F_NUMERIC_INT8,
+                                F_FLOAT8_INT2,    F_FLOAT8_INT4,  F_INT4_INT2,    F_INT8_INT2, F_INT8_INT4};
+    for (Oid cast : casts)
+        if (castNode(FuncExpr, node)->funcid == cast)
+            return bare(static_cast<Node *>(linitial(castNode(FuncExpr, node)->args)));
+    return nullptr;
+}
+
+// ---- what conditions say -------------------------------------------------------------------------------------------
+
+// Where a condition that holds leaves an expression.
+static Span span_where(Node *condition, Node *expression) {
+    check_stack_depth();
+    CHECK_FOR_INTERRUPTS();
+    if (IsA(condition, BooleanTest) && castNode(BooleanTest, condition)->booltesttype == IS_TRUE)
+        return span_where(reinterpret_cast<Node *>(castNode(BooleanTest, condition)->arg), expression);
+    Comparison comparison;
+    if (IsA(condition, BoolExpr) && castNode(BoolExpr, condition)->boolop != NOT_EXPR) {
+        const bool any = castNode(BoolExpr, condition)->boolop == OR_EXPR;
+        Span all = any ? Span{Span::nowhere, -Span::nowhere, -1} : Span{};
+        ListCell *cell;
+        foreach (cell, castNode(BoolExpr, condition)->args) {
+            const Span one = span_where(static_cast<Node *>(lfirst(cell)), expression);
+            all.low = any ? Min(all.low, one.low) : Max(all.low, one.low);
+            all.high = any ? Max(all.high, one.high) : Min(all.high, one.high);
+        }
+        return all;
+    }
+    if (!read_comparison(condition, &comparison))
+        return Span{};
+    if (equal(comparison.expression, expression))
+        return hull_of(comparison, false);
+    Node *below = below_cast(comparison.expression);
+    return below != nullptr && equal(below, expression) ? hull_of(comparison, true) : Span{};
+}
+
+static bool has_place(Node *expression) {
+    const Oid type = getBaseType(exprType(expression));
+    return step_of(type) != 0 || type == NUMERICOID || type == FLOAT4OID || type == FLOAT8OID || type == INTERVALOID;
+}
+
+static void add_compared(Narrowed *narrowed, Node *expression) {
+    if (expression == nullptr || narrowed->ncompared == most_compared || !has_place(expression))
+        return;
+    for (int i = 0; i < narrowed->ncompared; i++)
+        if (equal(narrowed->compared[i].expression, expression))
+            return;
+    narrowed->compared[narrowed->ncompared++] = {expression, Span{}};
+}
+
+static void find_compared(Node *condition, Narrowed *narrowed) {
+    Comparison comparison;
+    check_stack_depth();
+    if (IsA(condition, BooleanTest))
+        return find_compared(reinterpret_cast<Node *>(castNode(BooleanTest, condition)->arg), narrowed);
+    if (IsA(condition, BoolExpr)) {
+        ListCell *cell;
+        foreach (cell, castNode(BoolExpr, condition)->args)
+            find_compared(static_cast<Node *>(lfirst(cell)), narrowed);
+    } else if (read_comparison(condition, &comparison)) {
+        add_compared(narrowed, comparison.expression);
+        add_compared(narrowed, below_cast(comparison.expression));
+    }
+}
+
+const Narrowed *read_conditions(const List *conditions) {
+    auto *narrowed = static_cast<Narrowed *>(palloc0(sizeof(Narrowed)));
+    ListCell *cell;
+    foreach (cell, conditions)
+        narrowed->conjuncts = list_concat(narrowed->conjuncts, conjuncts_of(static_cast<Node *>(lfirst(cell))));
+    foreach (cell, narrowed->conjuncts)
+        find_compared(static_cast<Node *>(lfirst(cell)), narrowed);
+    narrowed->never_null = find_nonnullable_vars(reinterpret_cast<Node *>(narrowed->conjuncts));
+    for (int i = 0; i < narrowed->ncompared; i++) {
+        Compared *one = &narrowed->compared[i];
+        foreach (cell, narrowed->conjuncts) {
+            const Span span = span_where(static_cast<Node *>(lfirst(cell)), one->expression);
+            one->span.low = Max(one->span.low, span.low);
+            one->span.high = Min(one->span.high, span.high);
+        }
+    }
+    return narrowed;
+}
+
+void narrow(const Narrowed *narrowed, Node *expression, query::Range *range) {
+    if (narrowed == nullptr)
+        return;
+    if (IsA(expression, Var) && border::is_among_vars(narrowed->never_null, castNode(Var, expression)))
+        range->nullable = false;
+    for (int i = 0; i < narrowed->ncompared; i++) {
+        const Compared &one = narrowed->compared[i];
+        if (!equal(one.expression, expression))
+            continue;
+        const double low = Max(range->span.low, one.span.low), high = Min(range->span.high, one.span.high);
+        if (low <= high) {
+            range->span.low = low;
+            range->span.high = high;
+        }
+        return;
+    }
+}
+
+// ---- that do not meet ----------------------------------------------------------------------------------------------
+
+static bool has_part(Node *node, void *part) {
+    return node != nullptr && (equal(node, part) || border::walk_expression(node, has_part, part));
+}
+
+static const char *end_text(Oid type, double end) {
+    constexpr double most_days = 700000;
+    if (std::fabs(end) == Span::nowhere)
+        return end < 0 ? "-infinity" : "infinity";
+    if (type == DATEOID && std::fabs(end) < most_days)
+        return DatumGetCString(DirectFunctionCall1(date_out, DateADTGetDatum(static_cast<DateADT>(end))));
+    if (is_moment(type) && std::fabs(end) < most_days * day)
+        return DatumGetCString(DirectFunctionCall1(type == TIMESTAMPOID ? timestamp_out : timestamptz_out,
+                                                   TimestampGetDatum(static_cast<Timestamp>(end))));
+    return psprintf("%.15g", end);
+}
+
+const char *text_of_apart(const Narrowed *narrowed, Node *expression, RangeOfPart range_of, void *columns) {
+    for (int i = 0; i < narrowed->ncompared; i++) {
+        const Compared &one = narrowed->compared[i];
+        if (!has_part(expression, one.expression))
+            continue;
+        const Span known = range_of(one.expression, columns).span;
+        if (Max(one.span.low, known.low) <= Min(one.span.high, known.high))
+            continue;
+        const Oid type = getBaseType(exprType(one.expression));
+        return psprintf("Values in the key lie from %s to %s as declared, and the conditions leave those from %s to %s.",
+                        end_text(type, known.low), end_text(type, known.high), end_text(type, one.span.low),
+                        end_text(type, one.span.high));
+    }
+    return nullptr;
+}
+
+} // namespace dp::rows
