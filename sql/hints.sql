@@ -180,6 +180,46 @@ SELECT count(*) FROM (SELECT patient FROM hospital_dp WHERE id <= 20 GROUP BY pa
 SELECT column_name, threshold, reason FROM dp_explain('SELECT patient, count(*) FROM hospital_dp WHERE id <= 20 GROUP BY patient');
 
 -- ---------------------------------------------------------------------------------------------------------------------
+-- Keys that lead to a person: of a step, of rows, of the person
+-- ---------------------------------------------------------------------------------------------------------------------
+
+SET ROLE regress_controller;
+CREATE TABLE donor (donor integer PRIMARY KEY, sex text);
+CREATE TABLE gift (gift integer PRIMARY KEY, donor integer NOT NULL REFERENCES donor);
+CREATE TABLE receipt_line (line integer PRIMARY KEY, gift integer NOT NULL REFERENCES gift, amount integer);
+CREATE TABLE voter (voter integer PRIMARY KEY, sex text);
+INSERT INTO donor SELECT i, 'f' FROM generate_series(1, 500) i;
+INSERT INTO gift SELECT i, 1 + i % 500 FROM generate_series(1, 1000) i;
+INSERT INTO receipt_line SELECT i, 1 + i % 1000, i % 10 FROM generate_series(1, 2000) i;
+INSERT INTO voter SELECT i, 'm' FROM generate_series(1, 500) i;
+SELECT dp_protect('donor', 'donor_dp', unit => 'donor', max_rows => 1), dp_protect('gift', 'gift_dp', unit => 'donor -> donor', max_rows => 4),
+       dp_protect('receipt_line', 'receipt_line_dp', unit => 'gift -> gift', max_rows => 9), dp_protect('voter', 'voter_dp');
+SELECT dp_set_odometer(t, 'none', NULL, 0.9) FROM unnest('{donor,voter}'::regclass[]) t;
+SELECT dp_grant(v, 'regress_second', tau => 0, delta => 1e-6, candidates => '{0.5}', epsilon_max => 0.5)
+FROM unnest('{donor_dp,gift_dp,receipt_line_dp,voter_dp}'::regclass[]) v;
+CREATE TABLE led (n integer GENERATED ALWAYS AS IDENTITY, refused text, remedy text);
+COPY led (refused, remedy) FROM stdin (DELIMITER '|');
+SELECT gift, count(*) FROM receipt_line_dp GROUP BY gift|SELECT count(DISTINCT g.donor) FROM receipt_line_dp l JOIN gift_dp g ON g.gift = l.gift
+SELECT line, count(*) FROM receipt_line_dp GROUP BY line|SELECT count(DISTINCT g.donor) FROM receipt_line_dp l JOIN gift_dp g ON g.gift = l.gift
+SELECT donor, count(*) FROM gift_dp GROUP BY donor|SELECT count(DISTINCT donor), count(*)::numeric / count(DISTINCT donor) FROM gift_dp
+SELECT gift, count(*) FROM gift_dp GROUP BY gift|SELECT count(DISTINCT donor) FILTER (WHERE gift < 9) FROM gift_dp
+SELECT avg(n) FROM (SELECT gift, count(*) AS n FROM gift_dp GROUP BY gift) t|SELECT avg(least(n, 9)) FROM (SELECT donor, count(*) AS n FROM gift_dp GROUP BY donor) t
+SELECT voter, count(*) FROM voter_dp GROUP BY voter|SELECT count(*), count(*) FILTER (WHERE sex = 'm') FROM voter_dp
+\.
+GRANT SELECT ON led TO regress_second;
+SET ROLE regress_second;
+\t on
+\pset format unaligned
+SELECT format(E'%s\n=> %s', refused, refusal(refused)) FROM led ORDER BY n;
+SELECT 'not accepted: ' || remedy || ' ' || refusal(remedy) FROM led WHERE refusal(remedy) IS NOT NULL ORDER BY n;
+\t off
+\pset format aligned
+SET ROLE regress_controller;
+SET client_min_messages = warning;
+DROP TABLE donor, gift, receipt_line, voter, led CASCADE;
+RESET client_min_messages;
+
+-- ---------------------------------------------------------------------------------------------------------------------
 -- FILTERs share epsilon, groups do not; printed digits
 -- ---------------------------------------------------------------------------------------------------------------------
 

@@ -74,6 +74,11 @@ SELECT avg(arrived - left_at) BETWEEN interval '14 days' AND interval '21 days' 
 SELECT sum(extract(epoch FROM age(arrived, left_at))) FROM pallet_dp WHERE age(arrived, left_at) BETWEEN interval '0' AND interval '1 month';
 SELECT avg(floor) FROM pallet_dp WHERE floor > 1;
 SELECT abs(avg(floor) - 2) < 0.5 FROM pallet_dp WHERE floor >= 0 AND floor < 5;
+-- What dp_explain says of them.
+SELECT reason FROM dp_explain('SELECT weight / 10, count(*), sum(weight) FROM pallet_dp WHERE weight BETWEEN 10 AND 29 GROUP BY 1');
+SELECT reason FROM dp_explain('SELECT floor, avg(arrived - left_at) FROM pallet_dp WHERE floor IN (3, 1) AND arrived - left_at BETWEEN interval ''0'' AND interval ''35 days'' GROUP BY 1');
+SELECT reason FROM dp_explain('SELECT depot, count(*) FROM pallet_dp WHERE depot > ''f'' GROUP BY 1');
+SELECT reason FROM dp_explain('SELECT sum(weight) FROM pallet_dp WHERE floor > 3');
 \t off
 SET ROLE regress_controller;
 SET client_min_messages = warning;

@@ -11,8 +11,8 @@
 #include "query/joint.hpp"
 #include "query/semi.hpp"
 #include "query/shape.hpp"
+#include "rows/compared.hpp"
 #include "rows/distinct_values.hpp"
-#include "rows/narrowed.hpp"
 #include "rows/nodes.hpp"
 #include "rows/public_values.hpp"
 
@@ -155,7 +155,7 @@ static void resolve_joint(ColumnRanges *columns, const List *parts, ParamListInf
                           query::RowCost *cost) {
     const Resolved y = resolve_part(columns, static_cast<Node *>(linitial(parts)), parameters, cost);
     const Resolved x = resolve_part(columns, static_cast<Node *>(lsecond(parts)), parameters, cost);
-    *expression = {query::joint_argument(y.node, x.node), y.bounds, x.bounds, -1, nullptr};
+    *expression = {query::joint_argument(y.node, x.node), y.bounds, x.bounds, -1, nullptr, false};
 }
 
 void resolve_arguments(ColumnRanges *columns, Question *question, ParamListInfo parameters, query::RowCost *cost) {
@@ -171,9 +171,11 @@ void resolve_arguments(ColumnRanges *columns, Question *question, ParamListInfo 
             // Folded by itself: that is what the range is of. Total functions have other names.
             Node *folded = folded_argument(question, static_cast<Node *>(lfirst(cell)), parameters);
             query::Range range = range_over_columns(folded, columns);
+            const privacy::Span declared = query::range_of(folded, range_of_column, columns).span;
             Oid type = getBaseType(exprType(folded));
             *expression = {query::make_total(folded, nullptr, &once), bounds_of_span(range.span, type), nullptr,
-                           type == NUMERICOID ? range.span.decimals : -1, another(folded)};
+                           type == NUMERICOID ? range.span.decimals : -1, another(folded),
+                           range.span.low != declared.low || range.span.high != declared.high};
         }
         add_evaluations(question->leaf, foreach_current_index(cell), once, cost);
     }

@@ -105,38 +105,42 @@ static bool groups_are_rows(const Question *question, const Source &source) {
     return n > 0 && catalog::covers_key(source.relation, n, columns);
 }
 
-static void refuse_rows_as_groups(const Question *question, const Source &source) {
-    const bool one = question->leaf->nkeys == 1 && question->key_columns[0] > 0 && source.settings->unit != nullptr;
-    const char *column = one ? quote_identifier(column_name(question, question->key_columns[0])) : nullptr;
+// What can be asked of people instead of a group for each of them.
+static const char *form_for_people(const catalog::UnitPath *path) {
+    if (path == nullptr)
+        return "Each row is a person: count(*) counts them, with FILTER (WHERE ...) those of whom it holds.";
+    const catalog::UnitPath *last = path;
+    while (!last->direct && last->parent != nullptr)
+        last = last->parent;
+    const char *people = query::count_of_units(last);
+    if (people == nullptr)
+        return "Group by what many people share.";
+    if (last != path)
+        return psprintf("Join the views of the tables that lead to a person (%s), and count people by %s.",
+                        unit_text(path), people);
+    return psprintf("Count people by %s, with FILTER (WHERE ...) those who have such a row; count(*)::numeric / %s is "
+                    "how many rows they have on average.",
+                    people, people);
+}
+
+static void refuse_rows_as_groups(const Source &source) {
     ereport(
         ERROR,
         (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
          errmsg("GROUP BY a key of %s is not supported in a query on a restricted view", source.settings->view_name),
          errdetail("Each group would be of one person, and none large enough to be shown."),
-         one ? errhint("Group by what many people share; sum(x) / count(DISTINCT %s) is what such a group has on "
-                       "average.",
-                       column)
-             : errhint("Group by what many people share.")));
+         errhint("%s", form_for_people(source.settings->unit))));
 }
 
 static void refuse_units_as_groups(const Source &source) {
-    const char *people = query::count_of_units(source.settings->unit);
-    if (people == nullptr)
-        ereport(ERROR,
-                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                 errmsg("GROUP BY the columns that lead to a person is not supported in a query on a restricted view"),
-                 errdetail("Each group would be of one person of %s, and none large enough to be shown.",
-                           source.settings->view_name),
-                 errhint("Group by what many people share.")));
-    ereport(
-        ERROR,
-        (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-         errmsg("GROUP BY the columns that name a person is not supported in a query on a restricted view"),
-         errdetail("Each group would be one person of %s, and none large enough to be shown.",
-                   source.settings->view_name),
-         errhint("Count people by %s, with FILTER (WHERE ...) those who have such a row; count(*)::numeric / %s is how "
-                 "many rows they have on average.",
-                 people, people)));
+    const bool names = source.settings->unit->direct;
+    ereport(ERROR,
+            (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+             errmsg("GROUP BY the columns that %s a person is not supported in a query on a restricted view",
+                    names ? "name" : "lead to"),
+             errdetail("Each group would be one person of %s, and none large enough to be shown.",
+                       source.settings->view_name),
+             errhint("%s", form_for_people(source.settings->unit))));
 }
 
 // Of one source (query/shape).
@@ -175,7 +179,7 @@ void check_asked_units(const Question *question) {
         if (groups_are_units(question, question->sources[i]))
             refuse_units_as_groups(question->sources[i]);
         if (groups_are_rows(question, question->sources[i]))
-            refuse_rows_as_groups(question, question->sources[i]);
+            refuse_rows_as_groups(question->sources[i]);
     }
 }
 

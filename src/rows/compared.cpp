@@ -327,7 +327,7 @@ static bool has_part(Node *node, void *part) {
     return node != nullptr && (equal(node, part) || border::walk_expression(node, has_part, part));
 }
 
-static const char *end_text(Oid type, double end) {
+const char *end_text(Oid type, double end) {
     constexpr double most_days = 700000;
     if (std::fabs(end) == Span::nowhere)
         return end < 0 ? "-infinity" : "infinity";
@@ -336,6 +336,10 @@ static const char *end_text(Oid type, double end) {
     if (is_moment(type) && std::fabs(end) < most_days * day)
         return DatumGetCString(DirectFunctionCall1(type == TIMESTAMPOID ? timestamp_out : timestamptz_out,
                                                    TimestampGetDatum(static_cast<Timestamp>(end))));
+    if (type == INTERVALOID) {
+        Interval interval = {static_cast<TimeOffset>(end), 0, 0};
+        return DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(&interval)));
+    }
     return psprintf("%.15g", end);
 }
 

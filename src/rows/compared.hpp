@@ -30,6 +30,9 @@ using RangeOfPart = query::Range (*)(Node *expression, void *columns);
 // Says which interval of a part of the expression does not meet what the conditions leave of it. Null: all do.
 const char *text_of_apart(const Narrowed *narrowed, Node *expression, RangeOfPart range_of, void *columns);
 
+// Prints an end of an interval as a value of a type.
+const char *end_text(Oid type, double end);
+
 // Returns the conjuncts of a condition, at any depth of AND.
 List *conjuncts_of(Node *condition);
 // Returns the expression without what changes neither its value nor how it is compared.

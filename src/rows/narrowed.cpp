@@ -2,6 +2,7 @@
 
 #include "border/versions.hpp"
 #include "border/walk.hpp"
+#include "rows/arguments.hpp"
 #include "rows/canonical.hpp"
 #include "rows/groups.hpp"
 
@@ -150,6 +151,7 @@ static void fill_named(const Named &named, KeyDomain *domain) {
         n += isnull ? 0 : 1; // equal to no row's key
     }
     *domain = domain_of_values(spec.type, spec.collation, values, nulls, n);
+    domain->named = true;
 }
 
 bool named_groups(const Narrowed *narrowed, const Question *question, int key, Node *folded, KeyDomain *domain) {
@@ -171,6 +173,39 @@ bool named_groups(const Narrowed *narrowed, const Question *question, int key, N
         return true;
     }
     return false;
+}
+
+// ---- in words ------------------------------------------------------------------------------------------------------
+
+static const char *text_of_groups(const Question *question) {
+    bool named = false, narrowed = question->places != nullptr && !question->tupled;
+    for (int i = 0; i < question->leaf->nkeys; i++) {
+        named = named || question->domains[i].named;
+        narrowed = narrowed || question->domains[i].narrowed;
+    }
+    if (named)
+        return psprintf("%d groups, as the conditions name them", question->ngroups);
+    return narrowed ? psprintf("%d groups that the conditions leave", question->ngroups) : nullptr;
+}
+
+const char *text_of_narrowed(const Question *question) {
+    StringInfoData text;
+    initStringInfo(&text);
+    if (const char *groups = question->thresholded ? nullptr : text_of_groups(question))
+        appendStringInfoString(&text, groups);
+    for (int i = 0; i < question->leaf->naggregates; i++) {
+        const int argument = question->leaf->aggregates[i].argument;
+        const Expression *expression = argument < 0 ? nullptr : &question->expressions[argument];
+        const privacy::Bounds *bounds = question->narrowed[i];
+        if (expression != nullptr)
+            bounds = expression->narrowed ? expression->bounds : nullptr;
+        if (bounds == nullptr)
+            continue;
+        const Oid type = getBaseType(exprType(expression == nullptr ? question->arguments[i] : expression->node));
+        appendStringInfo(&text, "%sconditions bound %s from %s to %s", text.len > 0 ? "; " : "",
+                         argument_text(question, i), end_text(type, bounds->low), end_text(type, bounds->high));
+    }
+    return text.len > 0 ? text.data : nullptr;
 }
 
 bool lacks_null(const Question *question, int key) {

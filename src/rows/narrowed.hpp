@@ -15,6 +15,9 @@ List *conditions_over(const Question *question, const List *columns);
 // Lists the groups that conditions name: key = constant, key IN (..), and these joined by OR. False: they name none. 54000: too many.
 bool named_groups(const Narrowed *narrowed, const Question *question, int key, Node *folded, KeyDomain *domain);
 
+// Says how many groups conditions name or leave, and which bounds follow from them; null: they change neither.
+const char *text_of_narrowed(const Question *question);
+
 // Tells whether a key is a column that may be NULL, also where the conditions hold, and its list of groups has no NULL: rows may be in no
 // group.
 bool lacks_null(const Question *question, int key);

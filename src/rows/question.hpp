@@ -32,6 +32,8 @@ struct KeyDomain {
     FmgrInfo *compare; // btree comparison of the column's type
     Oid collation;
     bool derived; // nobody declared them
+    bool named;    // by the conditions
+    bool narrowed; // by conditions on what they follow from
     // Index of a value, -1 if it is not declared.
     int find(Datum value, bool isnull) const;
 };
@@ -45,6 +47,7 @@ struct Expression {
     const privacy::Bounds *second; // of two columns those of x
     int decimals;                  // of a numeric, if they are known; else -1
     Node *folded;                  // as it was written, with its constants evaluated; null: of two columns
+    bool narrowed;                 // its bounds, by conditions
 };
 
 // A source of the leaf, with what is declared of it.

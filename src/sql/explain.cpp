@@ -25,6 +25,7 @@
 #include "query/constants.hpp"
 #include "query/units.hpp"
 #include "rows/asked_units.hpp"
+#include "rows/narrowed.hpp"
 #include "sql/arguments.hpp"
 #include "sql/refusal.hpp"
 #include "sql/statement.hpp"
@@ -293,6 +294,7 @@ void explain_leaf(Call *call, const List *earlier, const List *asked_before, con
     verdict->units = question->units;
     verdict->style = query::style_of_dates(leaf->query);
     verdict->lacks_null = release::null_text(question);
+    verdict->narrowed = rows::text_of_narrowed(question);
     verdict->rows_per_group = rows::is_spread(question) ? question->rows_per_group : 0;
     verdict->clipped = rows::clipping_text(question, terms.mechanism);
     const catalog::Terms *now = catalog::read_terms(reading, question->settings->view, InvalidOid, InvalidOid);
@@ -357,7 +359,7 @@ static const char *advice(const Verdict &verdict) {
                                       : "a column with declared groups");
     StringInfoData text;
     initStringInfo(&text);
-    for (const char *one : {text_of_dates(verdict.style), verdict.lacks_null, verdict.clipped})
+    for (const char *one : {text_of_dates(verdict.style), verdict.narrowed, verdict.lacks_null, verdict.clipped})
         if (one != nullptr)
             appendStringInfo(&text, "%s%s", text.len > 0 ? "; " : "", one);
     return text.len > 0 ? text.data : nullptr;

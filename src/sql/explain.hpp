@@ -25,6 +25,7 @@ struct Verdict {
     int rows_per_group;       // C, where the clip is that of 9.14; else 0
     const char *clipped;      // what of a unit does not count, in words; null: all does
     const char *style;        // by which DateStyle texts are read as dates; null: none is
+    const char *narrowed;     // as rows::text_of_narrowed() says it
     const char *lacks_null;   // as release::null_text() says it
 };
 
