@@ -526,7 +526,8 @@ bool derive_domain(ColumnRanges *columns, const Question *question, int key, Nod
     *domain = domain_of_values(spec.type, spec.collation, values.values, values.nulls, values.n);
     domain->derived = true;
     List *conditions = columns->narrowed == nullptr ? NIL : columns->narrowed->conjuncts;
-    domain->narrowed = image && list_intersection(columns_of(folded), columns_of(reinterpret_cast<Node *>(conditions))) != NIL;
+    domain->narrowed =
+        image && list_intersection(columns_of(folded), columns_of(reinterpret_cast<Node *>(conditions))) != NIL;
     return domain->count <= most_derived;
 }
 

@@ -178,14 +178,18 @@ bool named_groups(const Narrowed *narrowed, const Question *question, int key, N
 // ---- in words ------------------------------------------------------------------------------------------------------
 
 static const char *text_of_groups(const Question *question) {
-    bool named = false, narrowed = question->places != nullptr && !question->tupled;
+    bool named = false, narrowed = false;
+    int64 all = 1;
     for (int i = 0; i < question->leaf->nkeys; i++) {
+        all *= question->domains[i].count; // at most most_places
         named = named || question->domains[i].named;
         narrowed = narrowed || question->domains[i].narrowed;
     }
     if (named)
         return psprintf("%d groups, as the conditions name them", question->ngroups);
-    return narrowed ? psprintf("%d groups that the conditions leave", question->ngroups) : nullptr;
+    return narrowed || (!question->tupled && question->ngroups < all)
+               ? psprintf("%d groups that the conditions leave", question->ngroups)
+               : nullptr;
 }
 
 const char *text_of_narrowed(const Question *question) {
