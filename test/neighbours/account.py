@@ -1,7 +1,7 @@
 """What the answer to a question adds up to before noise, by doc/formulas.md 9, computed from the rows: an account that shares
 nothing with the server's. Whole numbers and fractions only.
 
-Bounds are such that every point of a lattice is exact: lower and upper 16 apart, for pairs and triples.
+Bounds are such that every point of a lattice is exact: lower and upper a power of two apart, 16 at most, for pairs and triples.
 """
 import math
 from collections import defaultdict
@@ -40,22 +40,57 @@ class Measure:
             return tuple(grain if cell == value - low else 0 for cell in range(self.width()))
         if self.kind == "sum":
             return (value * grain,)
-        share = value - low  # of 16
+        share, rest = value - low, high - value
         if self.second:
-            return self.products(row, share)
+            return self.products(row, share, rest)
         if self.kind == "pair":
-            return (share * ONE // 16, (16 - share) * ONE // 16)
-        return (share ** 2 * ONE // 256, 2 * share * (16 - share) * ONE // 256, (16 - share) ** 2 * ONE // 256)
+            return tuple(part * ONE // (high - low) for part in (share, rest))
+        return tuple(part * ONE // (high - low) ** 2 for part in (share ** 2, 2 * share * rest, rest ** 2))
 
-
-    def products(self, row, y):
+    def products(self, row, y, not_y):
         column, (low, high) = self.second
         if row[column] is None:
             return None
         x = min(max(row[column], low), high) - low
+        not_x, of_y, of_x = high - low - x, y + not_y, high - low
         one = ONE if self.kind == "products" else ONE // 2
-        four = [y * x, y * (16 - x), (16 - y) * x, (16 - y) * (16 - x)]
-        return tuple(part * one // 256 for part in four + [y * (16 - y), x * (16 - x)][:self.width() - 4])
+        four = tuple(part * one // (of_y * of_x) for part in (y * x, y * not_x, not_y * x, not_y * not_x))
+        if self.kind == "products":
+            return four
+        return four + (y * not_y * one // of_y ** 2, x * not_x * one // of_x ** 2)
+
+    def narrow(self, spans):
+        """To what conditions leave of its columns. spans: by column, as spans_of() gives them."""
+        self.bounds = meet(self.bounds, spans.get(self.column))
+        if self.second:
+            self.second = self.second[0], meet(self.second[1], spans.get(self.second[0]))
+
+
+# What a condition that holds leaves of a column (doc/formulas.md 8.12), as tests write it; None: no end.
+NARROWING = {"v > 1": ("v", 2, None), "v < 3": ("v", None, 2), "w BETWEEN 3 AND 7": ("w", 3, 7)}
+
+
+def spans_of(conditions):
+    """Of texts that are true of every row that counts, each of one alias or none."""
+    spans = {}
+    for condition in conditions:
+        alias, dot, text = condition.rpartition(".")
+        if text in NARROWING:
+            column, low, high = NARROWING[text]
+            before = spans.get(alias + dot + column, (None, None))
+            spans[alias + dot + column] = (low if before[0] is None else before[0], high if before[1] is None else before[1])
+    return spans
+
+
+def meet(bounds, span):
+    """A single value is widened by one, towards 0 (8.8)."""
+    if bounds is None or span is None:
+        return bounds
+    low = bounds[0] if span[0] is None else max(bounds[0], span[0])
+    high = bounds[1] if span[1] is None else min(bounds[1], span[1])
+    if low > high:
+        return bounds
+    return (low - 1, high) if low == high > 0 else (low, high)
 
 
 class Limits:

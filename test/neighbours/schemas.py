@@ -1,7 +1,7 @@
 """Made-up schemas in which a person has many rows, made-up rows, and made-up questions about them."""
 from typing import NamedTuple
 
-from account import Limits, Measure
+from account import Limits, Measure, meet, spans_of
 from joins import TABLES, Source, conditions_above, joined_rows, link, make_tree, most_rows, name, of_one_row
 
 # Types of the unit's columns, and how its values are written. Numeric ones in two spellings of the same number.
@@ -15,8 +15,9 @@ DISCOVERED = ("p", "q", "r", "s", None)
 BOUNDS = (-6, 10)
 
 
-def is_gaussian(policy):
-    return policy in ("regress_dp_gaussian", "regress_dp_gfinder")
+def rows_in_group(policy, rows, per_group):
+    """C of Gaussian noise, which is R where nobody declares it; 0: not in force."""
+    return (per_group or rows) if policy in ("regress_dp_gaussian", "regress_dp_gfinder") else 0
 
 
 class Row(dict):
@@ -128,18 +129,18 @@ class Question(NamedTuple):
                                for table in ("people", "visits", "orders", "items")}))
 
 
-# Of expressions, so that they narrow no bounds and name no groups: the account has those that are declared.
 CONDITIONS = (
-    ("v + 0 > 0", lambda row: row["v"] is not None and row["v"] > 0),
+    ("v > 1", lambda row: row["v"] is not None and row["v"] > 1),
     ("m", lambda row: row["m"] is True),
     ("m IS NOT TRUE", lambda row: row["m"] is not True),
-    ("w + 0 BETWEEN 3 AND 7", lambda row: row["w"] is not None and 3 <= row["w"] <= 7),
-    ("coalesce(d, '') IN ('p', 'q')", lambda row: row["d"] in ("p", "q")),
+    ("w BETWEEN 3 AND 7", lambda row: row["w"] is not None and 3 <= row["w"] <= 7),
+    ("d IN ('p', 'q')", lambda row: row["d"] in ("p", "q")),
     ("g <> 'a'", lambda row: row["g"] not in ("a", None)),
 )
 
 
 OF_KEYS = {"g": ("g <> 'a'",), "m": ("m", "m IS NOT TRUE")}
+NAMED = {("d", "d IN ('p', 'q')"): ("p", "q")}  # groups that a condition on the key names, whatever is declared
 
 
 QUANTILES = ("min({})", "max({})", "percentile_disc(0.5) WITHIN GROUP (ORDER BY {})", "percentile_disc(0.2) WITHIN GROUP (ORDER BY {} DESC)")
@@ -226,6 +227,7 @@ def make_per_unit_question(rng, schema):
     where, keeps = rng.choice(CONDITIONS) if rng.random() < 0.5 else ("", lambda row: True)
     filtered, n_keeps = rng.choice(CONDITIONS) if rng.random() < 0.3 else ("", lambda row: True)
     column, limits = rng.choice((("v", BOUNDS), ("w", (-8, 8))))
+    limits = meet(limits, spans_of([where]).get(column))
     above, passes = rng.choice((("", lambda row: True), ("n > 1", lambda row: row["n"] > 1), ("s > 0", lambda row: row["s"] is not None and row["s"] > 0)))
     having = rng.random() < 0.5 and above
     sums = (min(limits[0], most * limits[0]), max(limits[1], most * limits[1]))
@@ -301,11 +303,14 @@ def make_carried_question(rng, schema):
     if rng.random() < 0.4:
         most = rng.choice((1, 2, 4, 7))
         arguments = f", max_rows => {most}"
-    texts, measures, types = make_carried_measures(rng, most, BOUNDS)
+    below, keeps = ("x.v > 1", CONDITIONS[0][1]) if rng.random() < 0.3 and not outer else ("", lambda row: True)
+    limits = meet(BOUNDS, spans_of([below[2:]]).get("v"))
+    texts, measures, types = make_carried_measures(rng, most, limits)
     pick = rng.choice(("", "g", "g", "m", "d", "n"))
     text, passes = rng.choice(CONDITIONS) if rng.random() < 0.5 else ("", lambda row: True)
-    below, keeps = ("x.v + 0 > 0", CONDITIONS[0][1]) if rng.random() < 0.3 and not outer else ("", lambda row: True)
-    keys = {"": ((),), "g": GROUPS, "m": (False, True, None), "d": None, "n": tuple(range(1, most + 1))}[pick]
+    for measure in measures:
+        measure.narrow(spans_of([text]))
+    keys = {"": ((),), "g": GROUPS, "m": (False, True, None), "d": NAMED.get((pick, text)), "n": tuple(range(1, most + 1))}[pick]
     key = {"": lambda row: (), "g": lambda row: row["g"] if row["g"] in GROUPS else "left out"}.get(pick, lambda row: row[pick])
     if pick in OF_KEYS:
         keys = tuple(value for value in keys if text not in OF_KEYS[pick] or passes({pick: value}))
@@ -324,7 +329,7 @@ def make_carried_question(rng, schema):
     policy = rng.choice(("regress_dp_finder", "regress_dp_gfinder") if keys is None else ("regress_dp_laplace", "regress_dp_gaussian"))
     if keys is None:
         measures = counted_first(measures, "count")
-    return Question(sql, lambda tables: people_with_rows(tables, table, outer, keeps, BOUNDS, most), tuple(measures), key, keys, passes,
+    return Question(sql, lambda tables: people_with_rows(tables, table, outer, keeps, limits, most), tuple(measures), key, keys, passes,
                     Limits(1, 1, True, True), policy, keys is None)
 
 
@@ -334,7 +339,9 @@ def make_plain_question(rng, schema):
     draws = pick != "d" and rng.random() < 0.3
     texts, measures = make_measures(rng, schema, table, draws)
     text, keeps = rng.choice(CONDITIONS) if rng.random() < 0.5 else ("", lambda row: True)
-    keys = {"": ((),), "g": GROUPS, "m": (False, True, None), "d": None}[pick]
+    for measure in measures:
+        measure.narrow(spans_of([text]))
+    keys = {"": ((),), "g": GROUPS, "m": (False, True, None), "d": NAMED.get((pick, text))}[pick]
     key = {"": lambda row: (), "g": lambda row: row["g"] if row["g"] in GROUPS else "left out"}.get(pick, lambda row: row[pick])
     if keys and pick:  # a condition on the key alone leaves out declared groups, whatever the rows are
         keys = tuple(value for value in keys if text not in OF_KEYS.get(pick, ()) or keeps({pick: value}))
@@ -363,7 +370,7 @@ def make_plain_question(rng, schema):
     thresholded = keys is None
     if thresholded:
         measures = counted_first(measures, "units" if clipped else "count")
-    return Question(sql, lambda tables: tables[table], tuple(measures), key, keys, keeps, Limits(rows, groups, clipped, one_group, (per_group or rows) if is_gaussian(policy) else 0),
+    return Question(sql, lambda tables: tables[table], tuple(measures), key, keys, keeps, Limits(rows, groups, clipped, one_group, rows_in_group(policy, rows, per_group)),
                     policy, thresholded)
 
 
@@ -376,7 +383,7 @@ def make_joined_measures(rng, sources, single):
         a = source.alias
         text, keeps = "", None
         if rng.random() < 0.3:
-            text, keeps = f"{a}.w + 0 BETWEEN 3 AND 7", lambda row, a=a: row[f"{a}.w"] is not None and 3 <= row[f"{a}.w"] <= 7
+            text, keeps = f"{a}.w BETWEEN 3 AND 7", lambda row, a=a: row[f"{a}.w"] is not None and 3 <= row[f"{a}.w"] <= 7
         kind, column = rng.choice((("count", None), ("count", "w"), ("sum", "v"), ("sum", "v"), ("pair", "v"), ("triple", "w"),
                                    ("products", "w"), ("moments", "v"), ("units", None)))
         if kind == "units" and source.table == "items":
@@ -408,11 +415,13 @@ def make_joined_question(rng, schema):
     keep = rng.choice(sources) if rng.random() < 0.4 else None
     pick, of = rng.choice(("", "g", "g", "m", "d", "d")), rng.choice(sources)
     named = f"{of.alias}.{pick}"
-    keys = {"": ((),), "g": GROUPS, "m": (False, True, None), "d": None}[pick]
+    keys = {"": ((),), "g": GROUPS, "m": (False, True, None), "d": ("p", "q") if of is keep else None}[pick]
+    for measure in measures:
+        measure.narrow(spans_of(conditions_above(tree)))
     key = {"": lambda row: (), "g": lambda row: row[named] if row[named] in GROUPS else "left out"}.get(pick, lambda row: row[named])
     if pick == "m" and named in conditions_above(tree):  # on the key alone: other groups are not in the answer
         keys = (True,)
-    where = "" if keep is None else f" WHERE coalesce({keep.alias}.d, '') IN ('p', 'q')"
+    where = "" if keep is None else f" WHERE {keep.alias}.d IN ('p', 'q')"
     keeps = (lambda row: True) if keep is None else lambda row: row[f"{keep.alias}.d"] in ("p", "q")
     one_group = not pick or single or of in of_one_row(tree)
     several = [source for source in sources if source.table != "people" and schema.rows > 1]
@@ -439,12 +448,12 @@ def make_joined_question(rng, schema):
     if keys is None:
         measures = counted_first(measures, "count" if single else "units")
     return Question(sql, lambda tables: joined_rows(tree, tables), tuple(measures), key, keys, keeps,
-                    Limits(rows, groups, True, one_group, (per_group or rows) if is_gaussian(policy) else 0), policy, keys is None)
+                    Limits(rows, groups, True, one_group, rows_in_group(policy, rows, per_group)), policy, keys is None)
 
 
 # ---- EXISTS as a value ----
 
-OF_OTHERS = (("", lambda row: True), (" AND b.v > 0", CONDITIONS[0][1]), (" AND b.m", CONDITIONS[1][1]), (" AND b.w IN (3, 7)", lambda row: row["w"] in (3, 7)))
+OF_OTHERS = (("", lambda row: True), (" AND b.v > 1", CONDITIONS[0][1]), (" AND b.m", CONDITIONS[1][1]), (" AND b.w IN (3, 7)", lambda row: row["w"] in (3, 7)))
 
 
 def make_test(rng, schema, table):
@@ -489,7 +498,9 @@ def make_tested_question(rng, schema):
     key = {"": lambda row: (), "g": lambda row: row["g"] if row["g"] in GROUPS else "left out"}.get(pick, lambda row: row[pick])
     expression = test if pick == "e" else f"a.{pick}"
     where, keeps = rng.choice((("", lambda row: True), (f" WHERE {test} OR a.w = 3", lambda row: row["e"] or row["w"] == 3),
-                               (" WHERE a.v + 0 > 0", CONDITIONS[0][1])))
+                               (" WHERE a.v > 1", CONDITIONS[0][1])))
+    for measure in measures:
+        measure.narrow(spans_of([where.replace(" WHERE a.", "")]))
     rows, groups, per_group, arguments = schema.rows, schema.groups, schema.per_group, ""
     if schema.rows == 1 and any(test in text for text in (*texts, expression, where)):
         per_group = 0  # what is declared of the groups of one row goes with the table alone
@@ -509,4 +520,4 @@ def make_tested_question(rng, schema):
     if keys is None:
         measures = counted_first(measures, "count" if table == "people" else "units")
     return Question(sql, lambda tables: tested_rows(tables, table, exists), tuple(measures), key, keys, keeps,
-                    Limits(rows, groups, True, one_group, (per_group or rows) if is_gaussian(policy) else 0), policy, keys is None)
+                    Limits(rows, groups, True, one_group, rows_in_group(policy, rows, per_group)), policy, keys is None)
