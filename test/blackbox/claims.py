@@ -6,14 +6,14 @@ import laws
 
 LEDGER = """
 SELECT kind, epsilon, mechanism, delta_noise, delta_groups, parameters::jsonb->>'k1', parameters::jsonb->>'groups',
-       (SELECT coalesce(string_agg(concat_ws(' ', j->>'kind', coalesce(j->>'column', 'expression:' || (j->>'lower') || ':' || (j->>'upper')),
+       (SELECT coalesce(string_agg(concat_ws(' ', j->>'kind', coalesce(coalesce(j->>'column', 'expression') || ':' || (j->>'lower') || ':' || (j->>'upper'), j->>'column'),
                                              j->>'sensitivity'), ',' ORDER BY at), '')
         FROM jsonb_array_elements(parameters::jsonb->'measures') WITH ORDINALITY m (j, at))
 FROM dp_rdr.ledger WHERE id > %s ORDER BY id"""
 
 
 class Charge:
-    """measures: kind and sensitivity of each."""
+    """measures: kind and sensitivity of each. columns: of each None, or its column or 'expression', behind which :lower:upper are where there are bounds."""
 
     def __init__(self, kind, epsilon, mechanism, delta_noise, delta_groups, k1, groups, measures):
         self.kind, self.mechanism, self.groups = kind, mechanism, groups

@@ -47,7 +47,7 @@ from claims import charges_since, last_charge, sensitivity  # noqa: E402
 from grey import BUILD, drop_database, end_keeper, make_database  # noqa: E402
 from libpq import Connection  # noqa: E402
 from replay import Bits, Histogram, Plan, Selection, read_trace  # noqa: E402
-from statements import COLUMNS, POLICIES, make_row, make_statement  # noqa: E402
+from statements import COLUMNS, NUMBERS, POLICIES, make_row, make_statement  # noqa: E402
 from tap import Tap  # noqa: E402
 
 DATABASE = "regress_dp_greybox"
@@ -205,19 +205,30 @@ def check_sigma(charge, declared, sigma):
     return []
 
 
-def check_plan(charge, plan):
-    """The scales and the threshold that the charge asks for."""
+def check_bounds(name, bounds, conditions):
+    """That conditions alone move the bounds of a column, and inwards (8.12)."""
+    if name not in NUMBERS or not bounds:
+        return []
+    (low, high), (least, most) = map(Fraction, bounds), map(Fraction, COLUMNS[name].bounds)
+    if least <= low < high <= most and (conditions or (low, high) == (least, most)):
+        return []
+    return [f"{name} between {low} and {high}, {least} and {most} were declared"]
+
+
+def check_plan(charge, plan, conditions):
+    """The scales and the threshold that the charge asks for. conditions: whether there are any."""
     complaints = []
     if len(plan.scales) != len(charge.measures) or plan.mechanism != charge.mechanism:
         return [f"{plan} for {charge.everything()}"]
     for (kind, charged), column, scale in zip(charge.measures, charge.columns, plan.scales):
-        if column and column.startswith("expression:"):
-            _, low, high = column.split(":")
+        name, *bounds = (column or "").split(":")
+        if name == "expression":
             # Whole bounds may be those of whole numbers or of others.
-            both = [sensitivity(kind, type_, (low, high)) for type_ in ("bigint", "numeric")]
+            both = [sensitivity(kind, type_, bounds) for type_ in ("bigint", "numeric")]
             declared = charged if charged in both else both[0]
         else:
-            declared = sensitivity(kind, column and COLUMNS[column].type, column and COLUMNS[column].bounds)
+            declared = sensitivity(kind, name and COLUMNS[name].type, bounds)
+            complaints += check_bounds(name, bounds, conditions)
         if declared != charged:
             complaints.append(f"sensitivity {charged} of {kind}({column}), {declared} by the bounds")
         if plan.mechanism == "laplace":
@@ -256,7 +267,7 @@ def check_table(statement, seen):
     if not seen.error and (len(charges) != len(seen.releases) or len(charges) != statement.leaves):
         complaints.append(f"{len(charges)} charges, {len(seen.releases)} releases, {statement.leaves} leaves")
     for charge, release in zip(charges, seen.releases):
-        complaints += check_plan(charge, release.plan)
+        complaints += check_plan(charge, release.plan, "WHERE" in statement.sql)
     if statement.plain and not seen.error:
         complaints += check_rows(statement, seen.releases[0], len(seen.reply.results[-1].rows))
     return complaints
