@@ -129,6 +129,8 @@ void append_entry(const Arguments &arguments, int i, StringInfo bytes) {
         settings.fingerprint = late;
     else if (is_step(kind))
         charge = step_of(charge, kind, element(arguments.epsilons, i, NUMERICOID));
+    else if (strcmp(kind, "auto") == 0) // Gaussian noise at the price of Laplace noise
+        charge.mechanism = privacy::Mechanism::automatic;
     else if (strcmp(kind, "broken") == 0) // an error that no rule foresees
         charge.mechanism = privacy::Mechanism::gaussian;
     StringInfoData entry_bytes;

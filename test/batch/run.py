@@ -201,6 +201,21 @@ def test_steps(tap, owner):
            ["changing 0"] * 4, {"people": (0, 0, 0)})
 
 
+def test_automatic(tap, owner):
+    """Noise that auto has chosen is worth a rho and no epsilon: a bound that has changed meanwhile takes no charge for it."""
+    for bound_now in ("'none'", "'filter', 1000", "'dynamic', 1000"):
+        owner.must(f"SELECT dp_set_odometer('people', {bound_now})")
+        expect(tap, owner, f"what auto chose is not charged under {bound_now}", [charge("0.01", kind="auto"), charge("0.01")],
+               ["changing 0", "committed 0.01"], {"people": (0.01, 1, 0)})
+    owner.must("SELECT dp_set_odometer('people', 'zcdp', 3, 1e-6)")
+    outcomes, before = commit(owner, [charge("0.1", kind="auto")]), rho(owner)
+    again = commit(owner, [charge("0.1")])
+    moved = rho(owner) - before
+    tap.report("in rho it is charged as Laplace noise", [f"{outcomes}, {again}, {before}, {moved}"] * (
+        outcomes != ["committed 0.1"] or again != outcomes or abs(before - moved) > 1e-12))
+    owner.must("SELECT dp_set_odometer('people', 'none')")
+
+
 def test_steps_in_rho(tap, owner):
     owner.must("SELECT dp_set_odometer('people', 'zcdp', 3, 1e-6)")
     owner.must("SELECT batch(ARRAY['charge'], ARRAY['people_dp'::regclass::oid], ARRAY['regress_dp_one'], ARRAY[0.01], NULL)")
@@ -422,7 +437,7 @@ def main():
         measure(owner)
         return 0
     tap = Tap()
-    for test in (test_running_totals, test_totals_in_rho, test_steps, test_steps_in_rho, test_rebuild_of_steps, test_straddled,
+    for test in (test_running_totals, test_totals_in_rho, test_steps, test_automatic, test_steps_in_rho, test_rebuild_of_steps, test_straddled,
                  test_two_tables, test_none_fails_another, test_locks, test_suspension):
         test(tap, owner)
     peers.test(tap, DATABASE)
