@@ -220,10 +220,6 @@ void force_settings() {
     forced = true;
 }
 
-bool settings_are_forced() {
-    return forced;
-}
-
 // A setting changes within a transaction alone: its old value is kept in the transaction's memory, and without one that is
 // a null pointer.
 static int new_nest_level() {

@@ -21,7 +21,6 @@ struct RoleScope {
 // base are those for the extension's own tables; a SettingsScope then changes only what differs where private rows are
 // read. Neither ALTER DATABASE or ALTER ROLE ... SET nor a reload reaches them, and ResetAllOptions() comes back to them.
 void force_settings();
-bool settings_are_forced();
 
 // Settings that a caller could have set to look at, or to change, internal work (architecture.md, 11: C07..C09, A24) until leave().
 struct SettingsScope {

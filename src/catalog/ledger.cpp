@@ -236,12 +236,6 @@ privacy::Epsilon charge(const Charge &what) {
     return entry.verdict.epsilon;
 }
 
-SelectionCharge charge_selection(const Charge &what, privacy::Epsilon epsilon_svt, uint64 tested) {
-    Entry entry = entry_for_selection(what, epsilon_svt, tested);
-    commit(&entry);
-    return SelectionCharge{entry.verdict.first, entry.verdict.last, entry.verdict.epsilon};
-}
-
 // How exactly each number was reached that has been released so far is bounded by what was charged until then.
 static const char *guarantee_of_step(const privacy::Step &step, bool thresholded) {
     if (step.basis == privacy::Basis::rho)

@@ -143,16 +143,6 @@ void commit(Entry *entry);
 // Runs the charge to its end and returns the epsilon that was charged. Errors: refuse(), check_can_charge().
 privacy::Epsilon charge(const Charge &what);
 
-// What is left to select from, by the public account, and what its selection was charged.
-struct SelectionCharge {
-    uint64 first, last; // candidates [first, last) of what.candidates
-    privacy::Epsilon
-        charged; // epsilon_svt, or 0 when the first of them passes whatever the data are: nothing is tested
-};
-// Charges epsilon_svt before the first comparison (formulas.md 3.3). what.candidates: descending; the first `tested` are
-// those that the data decide on; what.delta: of the release that follows. Errors as for charge().
-SelectionCharge charge_selection(const Charge &what, privacy::Epsilon epsilon_svt, uint64 tested);
-
 // The same charge as a step of a round: algorithm `accuracy`. ceiling: the most that the round can come to in epsilon, 0 on the
 // basis rho. The writer does not choose: it charges the step if table and role may pay it. A later step that is `denied` (it counts
 // as no denial) or `changing` ends the round with what is paid; nothing was charged for it.

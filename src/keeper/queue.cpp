@@ -715,12 +715,6 @@ bool becomes_idle(long *milliseconds) {
     return !work;
 }
 
-void becomes_busy() {
-    lock();
-    pool()->keepers[self].life = Life::busy;
-    unlock();
-}
-
 static int time_class(double microseconds) {
     return microseconds <= 1 ? 0 : Min(nclasses - 1, static_cast<int>(std::log2(microseconds) * 4));
 }

@@ -69,7 +69,6 @@ int enter_pool();  // index of this process; -1: there are enough, and nobody of
 void leave_pool(); // at the end of the process: fails what it is at
 int this_keeper();
 bool becomes_idle(long *milliseconds); // false: there is work; true: look again after so long at the latest
-void becomes_busy();
 // One keeper commits charges at a time, in the order in which they come: who takes long to wake up is not overtaken. While a
 // batch has its turn, or waits for it, what is pending is left for the next one.
 void take_charge_turn(bool batch);

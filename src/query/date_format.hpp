@@ -12,7 +12,7 @@ constexpr int longest_date_format = 50; // bytes
 // or small letters, names as a word, in capitals or small), FM before any of them, punctuation, and texts in double quotes?
 bool is_date_format(const char *format);
 
-// What the finest item of such a format tells: a date, or what of the time.
+// Names what the finest item of such a format tells: a date, or a part of the time.
 enum class Finest : uint8 { day, hour, minute, second };
 Finest finest_of_format(const char *format);
 

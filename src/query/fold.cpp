@@ -114,7 +114,7 @@ bool is_cut(const Query *query) {
     return !leaves_all(query->limitCount, false) || !leaves_all(query->limitOffset, true);
 }
 
-// Of a public table the rows are no secret, and the remedy is another one.
+// Tells a query on public tables: their rows are no secret, and the remedy is another one.
 static bool reads_public_alone(const Query *query) {
     ListCell *cell;
     foreach (cell, query->rtable) {

@@ -37,7 +37,7 @@ static double rounded_to(double to, double gap) {
     return gap <= to ? to : unknown;
 }
 
-// Of whole numbers by a whole one. There are no rests below it where all numbers are below it, on one side of 0.
+// Bounds the gaps between rests of whole numbers by a whole one. There are no rests below it where all numbers are below it, on one side of 0.
 static double gap_of_rest(Node *number, double gap, Node *divisor, const Walk *with) {
     const double n = constant_of(divisor);
     const privacy::Span span = span_of(number, with);

@@ -24,7 +24,7 @@ using NarrowRange = void (*)(Node *expression, Range *range, void *context);
 // not bounded.
 Range range_of(Node *expression, ColumnRange of_column, void *context, NarrowRange narrow = nullptr);
 
-// What the arithmetic of a function of numbers is, whatever their types: PostgreSQL's names say it.
+// Returns the arithmetic of a function of numbers, whatever their types: PostgreSQL's names say it.
 enum class Arithmetic { none, plus, minus, times, over, modulo, negated, absolute };
 Arithmetic arithmetic_of(Oid function, List *arguments);
 bool is_number_cast(Oid function); // that keeps values, or rounds them to a float

@@ -140,7 +140,7 @@ static bool combines_rows(Node *node) {
            combines_rows(operation->rarg);
 }
 
-// What a level does with the rows of its FROM. Filters, sorting and expressions over single rows show them.
+// Returns what a level does with the rows of its FROM. Filters, sorting and expressions over single rows show them.
 static Use use_of_rows(const Query *query) {
     List *from = query->jointree == nullptr ? NIL : query->jointree->fromlist;
     bool join = list_length(from) > 1 || (from != NIL && !IsA(linitial(from), RangeTblRef));

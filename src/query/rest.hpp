@@ -27,7 +27,7 @@ bool shows_rows(Query *query);
 
 // Marks the releases of a rewritten statement whose groups it computes with.
 void mark_used_groups(Query *query);
-// What a statement does with the groups of a call of release(): shows them, shows the first of them, or computes with them.
+// Says what a statement does with the groups of a call of release(): shows them, shows the first of them, or computes with them.
 enum class Use { shown, cut, computed };
 Use use_of_groups(Node *call);
 

@@ -47,7 +47,7 @@ RawStmt *only_expression(const char *text);
 // table itself, under the rules for WHERE, and immutable. Vars have varno 1. 42601/0A000/42703 ... otherwise; `name` is what
 // the errors call it.
 Node *check_table_condition(const char *text, Oid relation, const char *name);
-// What a controller declares a total of: an expression over the columns of the table, immutable. Errors: the same.
+// Reads what a controller declares a total of: an expression over the columns of the table, immutable. Errors: the same.
 Node *check_table_expression(const char *text, Oid relation);
 // The same condition as text that means the same under every search_path.
 const char *canonical_condition(const char *text, Oid relation, const char *name);

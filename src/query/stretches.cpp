@@ -62,7 +62,7 @@ static bool is_without_months(Node *node) {
     return exprType(node) != INTERVALOID || DatumGetIntervalP(castNode(Const, node)->constvalue)->month == 0;
 }
 
-// What is moved by a constant, or read by another clock. Null: nothing.
+// Returns what is moved by a constant, or read by another clock. Null: nothing.
 static Node *before_shift(Oid function, List *arguments, bool *zoned) {
     switch (function) {
     case F_TIMEZONE_TEXT_TIMESTAMP:

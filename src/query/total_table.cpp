@@ -508,7 +508,7 @@ const TotalFunction *total_function(int index) {
     return OidIsValid(functions[index].function) ? &functions[index] : nullptr;
 }
 
-// What a leaf calls in the place of a cast that goes by DateStyle.
+// Builds the call that stands for a cast that goes by DateStyle.
 static const TotalFunction *entry_of_cast(Oid function) {
     for (const TotalCast *cast = casts; OidIsValid(cast->from); cast++)
         if (cast->styled() && replacement_of(*cast) == function) {

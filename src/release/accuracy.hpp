@@ -8,7 +8,7 @@ namespace dp::release {
 // Of one aggregate under a plan. NaN for an average: its width depends on how many rows there are. Core region.
 double halfwidth(const rows::Question *question, const privacy::ReleasePlan &plan, int aggregate);
 
-// Of the number of values that an average or a spread is made with. Core region.
+// Returns the half-width of the number of values that an average or a spread is made with. Core region.
 double count_halfwidth(const rows::Question *question, const privacy::ReleasePlan &plan, int aggregate);
 
 // Of a measure that is no pair: a width in the aggregate's own unit as it is reported, behind its rounding.

@@ -1,9 +1,9 @@
 #include "release/ask.hpp"
 
-#include "catalog/facade.hpp"
-#include "border//permissions.hpp"
+#include "border/permissions.hpp"
 #include "border/scope.hpp"
 #include "border/walk.hpp"
+#include "catalog/facade.hpp"
 #include "query/constants.hpp"
 #include "query/limits.hpp"
 #include "query/names.hpp"

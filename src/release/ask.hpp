@@ -33,7 +33,7 @@ struct Ask {
     ParamListInfo parameters; // $1 ... of the leaf
 };
 
-// The same, what was looked up in public tables, and what the question was resolved to: to be compared later.
+// Hashes these, what was looked up in public tables, and what the question was resolved to: to be compared later.
 uint64 versions_hash(const rows::Question *question);
 // Which versions of settings and policies a question rests on (catalog::read_settings, policy_of), as one text.
 const char *versions_of(const catalog::Settings &settings);

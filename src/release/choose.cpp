@@ -226,7 +226,7 @@ Permitted choose(const rows::Question *question, const Terms &terms) {
 
 // ---- the noise -----------------------------------------------------------------------------------------------------
 
-// What tau and the asker permit, whatever was spent; none where he will be denied.
+// Tells by what tau and the asker permit, whatever was spent; false where he will be denied.
 static bool prefers_gaussian(const rows::Question *question, const Terms &terms) {
     const Permitted permitted = from_public_facts(question, terms);
     return border::core([&] {

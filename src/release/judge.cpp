@@ -15,7 +15,7 @@
 namespace dp::release {
 
 namespace {
-// What there is to know of an output. NaN: it is no count or sum.
+// Holds what there is to know of an output. NaN: it is no count or sum.
 struct Number {
     int first;      // coordinate
     int exponent;   // of its last place
@@ -94,7 +94,7 @@ static const char *noise_text(const Judge *judge, int output) {
         return nullptr;
     const char *name = quote_identifier(judge->question->leaf->outputs[output].name);
     if (average)
-        return psprintf("mostly noise: of " INT64_FORMAT " averages %s the intervals of " INT64_FORMAT
+        return psprintf("mostly noise: of " INT64_FORMAT " averages (%s) the intervals of " INT64_FORMAT
                         " are wider than half of the bounds of the values",
                         seen.numbers, name, seen.noise);
     if (single)
@@ -102,7 +102,7 @@ static const char *noise_text(const Judge *judge, int output) {
     const double median = std::log(2.0) / static_cast<double>(seen.numbers);
     const double ratio = border::core([&] { return privacy::widened(judge->facts->mechanism, median); });
     return psprintf("mostly noise: " INT64_FORMAT " of " INT64_FORMAT
-                    " numbers %s lie within error95 (%s) of 0; of " INT64_FORMAT " noises the largest is about %s",
+                    " numbers (%s) lie within error95 (%s) of 0; of " INT64_FORMAT " noises the largest is about %s",
                     seen.noise, seen.numbers, name, about(error95), seen.numbers, about(error95 * ratio));
 }
 

@@ -24,7 +24,7 @@ const char *null_text(const rows::Question *question);
 
 // Refuses a question of which no group would appear at this price (22023), before it is charged.
 void check_can_show(const rows::Question *question, const Terms &terms, privacy::Epsilon epsilon);
-// The same of a threshold that is known.
+// Refuses likewise by a threshold that is known.
 void check_can_show(const rows::Question *question, std::optional<int64> threshold);
 
 } // namespace dp::release

@@ -110,7 +110,7 @@ struct Seen {
 // Kinds of NOTICEs about an answer. A rank that means nothing is noise.
 enum Notice { notice_noise, notice_withheld, notice_null, notice_clipped, notice_dates, nnotices };
 
-// What is said of an answer: it follows from noisy numbers, half-widths and declarations alone (formulas.md 4.7).
+// Holds what is said of an answer: it follows from noisy numbers, half-widths and declarations alone (formulas.md 4.7).
 struct Judged {
     Seen *seen;                  // of each output; null: nothing is judged
     int64 rows, hidden;          // before dp_rdr.noise left some out, and those

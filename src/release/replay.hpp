@@ -30,7 +30,7 @@ struct Replay {
     const Past *past; // null: it must be drawn
 };
 
-// What a question was resolved to, whatever its text says: constants are their values, names are what they stand for.
+// Identifies what a question was resolved to, whatever its text says: constants are their values, names are what they stand for.
 struct Identity {
     Datum hash;       // a SHA-256 as bytea
     const int *order; // of a group's coordinates, whichever way the question lists its aggregates

@@ -27,7 +27,7 @@ static bool has_column(Node *node) {
     return contain_var_clause(node);
 }
 
-// What casts, and arithmetic with constants, keep apart: the part of the expression that is not constant. Null: there are several.
+// Returns what casts, and arithmetic with constants, keep apart: the part of the expression that is not constant. Null: there are several.
 static Node *below_arithmetic(const OpExpr *call) {
     const char *name = get_opname(call->opno);
     auto *first = static_cast<Node *>(linitial(call->args)), *last = static_cast<Node *>(llast(call->args));
@@ -57,7 +57,7 @@ static const Var *told_apart(Node *node) {
     return reinterpret_cast<const Var *>(node);
 }
 
-// Of a key the column (query::column_number of the view's) that it tells apart; 0: none.
+// Returns the column (query::column_number of the view's) that a key tells apart; 0: none.
 static AttrNumber grouped_column(const Question *question, int key) {
     const Var *column = told_apart(question->leaf->keys[key].expression);
     return column == nullptr || column->varattno <= 0 || column->varno == query::unit_varno ||
@@ -105,7 +105,7 @@ static bool groups_are_rows(const Question *question, const Source &source) {
     return n > 0 && catalog::covers_key(source.relation, n, columns);
 }
 
-// What can be asked of people instead of a group for each of them.
+// Says what can be asked of people instead of a group for each of them.
 static const char *form_for_people(const catalog::UnitPath *path) {
     if (path == nullptr)
         return "Each row is a person: count(*) counts them, with FILTER (WHERE ...) those of whom it holds.";

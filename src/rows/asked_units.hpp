@@ -11,7 +11,7 @@ namespace dp::rows {
 void check_asked_limits(const Question *question);
 void check_asked_units(const Question *question);
 
-// What to ask the controller for, so that the column has groups; null: each of them would be of one person.
+// Says what to ask the controller for, so that the column has groups; null: each of them would be of one person.
 const char *ask_for_groups(const Question *question, AttrNumber column);
 
 // How rows find their units, as dp_protect() takes it: the columns, and what each step refers to.

@@ -98,7 +98,7 @@ static query::Range no_column(const Var *, void *) {
     return query::Range{};
 }
 
-// Of two moments, without months.
+// Tells a difference of two moments, which has no months.
 static bool is_difference(Node *node) {
     if (!IsA(node, OpExpr))
         return false;
@@ -199,7 +199,8 @@ static Span span_of_cast(const Comparison &comparison, Const *constant) {
         return Span{days.low * day, days.high * day + day - 1, 0};
     }
     const Span at = place_of(comparison.expression, constant);
-    const Span numbers = span_of_strategy(comparison.strategy, at, at.low == std::floor(at.low) ? 1 : 0);
+    const bool whole = at.low == at.high && at.low == std::floor(at.low); // exactly
+    const Span numbers = span_of_strategy(comparison.strategy, at, whole ? 1 : 0);
     return Span{std::ceil(numbers.low), std::floor(numbers.high), 0};
 }
 
@@ -215,7 +216,7 @@ static Span hull_of(const Comparison &comparison, bool cast) {
     return hull;
 }
 
-// What a cast that keeps the order is of; else null.
+// Returns what a cast that keeps the order is of; else null.
 static Node *below_cast(Node *node) {
     if (!IsA(node, FuncExpr))
         return nullptr;

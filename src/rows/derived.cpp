@@ -117,7 +117,7 @@ struct Product {
     List *conditions; // Node *, over it: where rows may be
 };
 
-// Of a key: the columns of which too much or nothing is known (Var *), and what takes their place.
+// Holds the columns of a key of which too much or nothing is known (Var *), and what takes their place.
 struct Steps {
     ColumnRanges *columns;
     List *open, *found;
@@ -494,7 +494,7 @@ static bool make_canonical(Values *values, const query::Key &spec, bool image) {
     return kept > 0;
 }
 
-// Of the values between bounds none is left.
+// Refuses a list of which conditions leave no value.
 static void refuse_empty(ColumnRanges *columns, Node *folded, bool empty) {
     const auto range_of = [](Node *part, void *context) {
         return range_over_columns(part, static_cast<ColumnRanges *>(context));

@@ -10,7 +10,7 @@ namespace dp::rows {
 
 // ---- which values are left -----------------------------------------------------------------------------------------
 
-// Of these 1.0 and 1.00, or 0 and -0, are equal.
+// Tells types that have equal values in several spellings: 1.0 and 1.00, or 0 and -0.
 static bool may_differ(Oid type) {
     const Oid base = getBaseType(type);
     return base == NUMERICOID || base == FLOAT4OID || base == FLOAT8OID || base == BPCHAROID || !has_spelling(base);
@@ -114,7 +114,7 @@ struct Named {
 };
 } // namespace
 
-// Of the values that a condition leaves of the key; false: it leaves others.
+// Adds the values that a condition leaves of the key; false: it leaves others.
 static bool find_named(Node *condition, Named *named) {
     check_stack_depth();
     ListCell *cell;

@@ -274,7 +274,7 @@ static void add_to_semi_joins(const Question *question, int source, Node *condit
     }
 }
 
-// Of each source; null: its view shows all rows.
+// Lists the condition of each source's view; null: it shows all rows.
 static List *view_conditions(const Question *question) {
     List *conditions = NIL;
     for (int i = 0; i < question->nsources; i++) {
@@ -286,7 +286,7 @@ static List *view_conditions(const Question *question) {
     return conditions;
 }
 
-// What holds for all rows that are counted: not what the ON of an outer join asks, or a sub-SELECT.
+// Lists what holds for all rows that are counted: not what the ON of an outer join asks, or a sub-SELECT.
 static List *conditions_above_joins(const Question *question, Node *where, const List *views) {
     List *conditions = list_make1(where);
     for (int i = 0; i < question->nsources; i++)

@@ -164,7 +164,7 @@ bool is_spread(const Question *question);
 void check_asks_something(const Question *question);
 // 55000 when keys are thresholded, or Gaussian noise is asked for, without a delta.
 void check_delta(const Question *question, privacy::Mechanism mechanism, privacy::Delta delta);
-// What to ask the controller for where a key has no declared groups, or what he can do himself; delta: that one might do as well.
+// Says what to ask the controller for where a key has no declared groups, or what he can do himself; delta: that one might do as well.
 const char *groups_remedy(const Question *question, bool delta);
 
 // A stored condition over the columns of the table (a view's filter, a group of people), made total. Its text is canonical: it

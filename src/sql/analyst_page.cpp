@@ -361,7 +361,7 @@ static const char *estimate_alone(const char *text, Verdict *verdict) {
     });
 }
 
-// Of a column without declared or derived groups, how large a group must be.
+// Says how large a group must be of a column without declared or derived groups.
 static int64 threshold_of(const Page &page, const List *columns) {
     ListCell *cell;
     foreach (cell, columns) {

@@ -50,6 +50,10 @@ void refuse_half_of_groups() {
 privacy::Mechanism mechanism_named(const char *name) {
     if (strcmp(name, "laplace") == 0)
         return privacy::Mechanism::laplace;
+    if (strcmp(name, "auto") == 0)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("mechanism auto belongs to a policy"),
+                        errdetail("It means Gaussian noise where the bound and the price make that the smaller one."),
+                        errhint("Use 'laplace' or 'gaussian': dp_explain() of the analyst's says which is drawn.")));
     if (strcmp(name, "gaussian") != 0)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown mechanism: \"%s\"", name),
                         errhint("Use 'laplace' or 'gaussian'.")));

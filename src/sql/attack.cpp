@@ -151,7 +151,7 @@ static void put_rates(ReturnSetInfo *result, const Charged &charged, bool bounde
     }
 }
 
-// Of 100 people, by answers of this loss, at one false alarm among 100 others.
+// Returns how many of 100 people are recognised, by answers of this loss, at one false alarm among 100 others.
 DP_FUNCTION(dp_recognised) {
     const privacy::AttackedLoss loss = {PG_GETARG_FLOAT8(0), PG_GETARG_FLOAT8(1), PG_GETARG_FLOAT8(2)};
     PG_RETURN_FLOAT8(100 * border::core([&] { return privacy::largest_tpr(loss, 0.01); }));

@@ -123,7 +123,7 @@ static AttrNumber checked_column(Oid relation, const char *name) {
     return attno;
 }
 
-// Of a column whose bounds are moments how to write them; else null.
+// Says how to write the bounds of a column that are moments; else null.
 static const char *example_of_moments(Oid type) {
     switch (type) {
     case DATEOID:

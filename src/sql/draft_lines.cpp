@@ -1,4 +1,4 @@
-// What dp_draft asks the catalogs. $1 = the schema, $2 = the table of the people, $3 = how many they are, $4 = the preset, $5 = the caller.
+// Asks the catalogs for dp_draft. $1 = the schema, $2 = the table of the people, $3 = how many they are, $4 = the preset, $5 = the caller.
 //
 // Names go into statements as literals and quoted identifiers alone, where psql looks for no variables; comments lose what ends a line
 // (draft.cpp). Rows are counted nowhere: reltuples, pg_statistic and files depend on people.

@@ -15,7 +15,7 @@ struct Hint {
 };
 } // namespace
 
-// Of one digit, so that it may be published; 0 for none.
+// Rounds to one digit, so that it may be published; 0 for none.
 static int64 of_one_digit(int64 n) {
     constexpr int64 most = 1000000000000;
     if (n < 0 || n > most)

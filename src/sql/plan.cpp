@@ -34,7 +34,7 @@ struct Bought {
 
 } // namespace
 
-// What one number costs in rho, of so many coordinates (1: a count, 2: an average). Core region.
+// Returns what one number costs in rho, of so many coordinates (1: a count, 2: an average). Core region.
 static privacy::Rho price_of(double tau, int coordinates) {
     const double most = privacy::within_domain_eps_star(tau, 1, coordinates, 1);
     return privacy::rho_of_pure(

@@ -28,7 +28,7 @@ struct Told {
     int64 threshold;
     bool notices[release::nnotices];
 };
-// What is to be said of one answer.
+// Holds what is to be said of one answer.
 struct Said {
     Told *told;
     bool always; // no row is shown
@@ -109,7 +109,7 @@ static void say_withheld(const release::Facts &facts, query::Use use, Said *said
     in_statement[release::notice_withheld] = true;
 }
 
-// What was left out is told each time.
+// Tells what was left out, each time.
 static void say_hidden(const query::Leaf *leaf, const release::Judged &judged, query::Use use, Said *said) {
     if (judged.hidden > 0)
         add(said, psprintf("dp_rdr.noise = hide left out " INT64_FORMAT " of " INT64_FORMAT

@@ -1,4 +1,4 @@
-// What an analyst is told of an answer: that it is mostly noise, lacks groups, or is clipped (formulas.md 4.7). It follows from noisy
+// Tells an analyst what an answer is worth: that it is mostly noise, lacks groups, or is clipped (formulas.md 4.7). It follows from noisy
 // numbers, half-widths and declarations alone.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace dp::sql {
 
-// Of an answer that was given again.
+// Says why an answer that was given again has no price.
 constexpr const char *replayed_reason = "replayed, nothing charged";
 
 // Why dp_explain and dp_last_release give no error95 for a statement that computes with such groups.

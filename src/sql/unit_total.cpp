@@ -51,7 +51,7 @@ static const char *checked_total(Datum value) {
     return total;
 }
 
-// What was declared of columns that there are no more can be taken back as well.
+// Takes back what was declared, also of columns that there are no more.
 static bool take_back(const Visit &visit, Oid relation, const char *expression) {
     Oid types[2] = {OIDOID, TEXTOID};
     Datum values[2] = {ObjectIdGetDatum(relation), CStringGetTextDatum(expression)};
