@@ -122,6 +122,9 @@ SET ROLE regress_deriver;
 SELECT k, attempt(format('SELECT %s, count(*) FROM lodging_dp GROUP BY 1', k))
 FROM unnest(ARRAY['note', 'upper(note)', 'length(note)', 'wide', 'wide / 100', 'came', $$date_trunc('minute', came)$$, $$date_trunc('day', came_at)$$, 'weight * 2', 'id % 5000',
                   'id + 1', $$came + interval '1 day'$$, 'CASE WHEN sure THEN note ELSE ward END', 'extract(epoch FROM came)', 'extract(year FROM born) / 10']) k;
+-- Steps over one column, however many, would be of values that do not go together: no list is made of them.
+SELECT left(attempt(format('SELECT %s, count(*) FROM lodging_dp GROUP BY 1', string_agg(format('wide / %s', 1000000 + i), ' || '' '' || '))), 62) AS outcome
+FROM generate_series(1, 100) i;
 SELECT k, attempt(format('SELECT %s, count(*) FROM lodging_dp GROUP BY %1$s', k))
 FROM unnest(ARRAY['ward, sure, born', 'sure, note', $$date_trunc('day', came), born$$, 'id % 100, born - date ''2000-01-01''']) k;
 SET ROLE regress_discoverer;

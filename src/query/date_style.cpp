@@ -102,7 +102,8 @@ static bool find_style(Node *node, void *found) {
         return border::walk_query(castNode(Query, node), find_style, found, 0);
     const auto *call = IsA(node, FuncExpr) ? castNode(FuncExpr, node) : nullptr;
     if (call == nullptr || call->funcid < FirstUnpinnedObjectId || list_length(call->args) != 2 ||
-        call->funcresulttype == TEXTOID || !IsA(lsecond(call->args), Const))
+        call->funcresulttype == TEXTOID || !IsA(lsecond(call->args), Const) ||
+        lsecond_node(Const, call->args)->consttype != TEXTOID || lsecond_node(Const, call->args)->constisnull)
         return border::walk_expression(node, find_style, found);
     *static_cast<const char **>(found) = TextDatumGetCString(lsecond_node(Const, call->args)->constvalue);
     return true;

@@ -125,7 +125,10 @@ struct Steps {
 };
 } // namespace
 
+// False: there are too many combinations, and no more are counted.
 static bool add_column(Product *product, Var *column, const Values &values) {
+    if (product->size > most_tried)
+        return false;
     product->columns[product->ncolumns] = column;
     product->values[product->ncolumns++] = values;
     product->size *= values.n;
@@ -187,6 +190,16 @@ static bool step_values(ColumnRanges *columns, Node *node, Values *values) {
 // No column of the key has this number.
 constexpr int step_varno = 100000;
 
+// Two steps over one column would give pairs that do not exist. So there are no more steps than columns.
+static bool is_beside_step(const Steps *steps, Node *node) {
+    ListCell *cell;
+    foreach (cell, steps->found)
+        if (!equal(lfirst(cell), node) &&
+            list_intersection(columns_of(static_cast<Node *>(lfirst(cell))), columns_of(node)) != NIL)
+            return true;
+    return false;
+}
+
 // The innermost whole numbers that are few take the place of open columns.
 static Node *steps_as_columns(Node *node, void *context) {
     auto *steps = static_cast<Steps *>(context);
@@ -197,7 +210,7 @@ static Node *steps_as_columns(Node *node, void *context) {
     Node *within = border::mutate_expression(node, steps_as_columns, context);
     Values values;
     if (!is_open(steps, within) || (!IsA(node, FuncExpr) && !IsA(node, OpExpr)) ||
-        !step_values(steps->columns, node, &values))
+        is_beside_step(steps, node) || !step_values(steps->columns, node, &values))
         return within;
     const int before = list_length(steps->found);
     steps->found = list_append_unique(steps->found, node);
@@ -210,16 +223,13 @@ static Node *steps_as_columns(Node *node, void *context) {
     return reinterpret_cast<Node *>(column);
 }
 
-// Two steps over one column, or the column itself beside them, would give pairs that do not exist.
+// Nor does a column stand beside a step over it.
 static bool are_apart(const Steps *steps, Node *rest) {
-    List *seen = columns_of(rest);
+    List *columns = columns_of(rest);
     ListCell *cell;
-    foreach (cell, steps->found) {
-        List *columns = columns_of(static_cast<Node *>(lfirst(cell)));
-        if (list_intersection(seen, columns) != NIL)
+    foreach (cell, steps->found)
+        if (list_intersection(columns, columns_of(static_cast<Node *>(lfirst(cell)))) != NIL)
             return false;
-        seen = list_concat(seen, columns);
-    }
     return true;
 }
 
