@@ -191,14 +191,15 @@ selector> SELECT sex, count(*) FROM person_dp WHERE id = 4242 GROUP BY sex
 selector> SELECT * FROM dp_query('SELECT count(*) FROM person_dp', epsilon => 0.6, weight => 2) AS (n bigint)
 selector> EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT count(*) FROM person_dp
 
+-- How many numbers are noise follows from what was released: the columns that do not are compared.
 -- D10 SAME
 selector> SELECT count(*) FROM person_dp
   selector> SELECT * FROM dp_last_release()
 selector> SELECT * FROM dp_explain('SELECT count(*), sum(salary) FROM person_dp WHERE id = 4242')
 selector> SELECT * FROM dp_last_release()
 SELECT count(*), sum(salary) FROM person_dp WHERE id = 4242
-  SELECT * FROM dp_last_release()
-SELECT * FROM dp_last_release()
+  SELECT column_name, epsilon, epsilon_svt, delta, mechanism, error95, reason, rho, steps, reached, posterior50, numbers, rows_hidden FROM dp_last_release()
+SELECT column_name, epsilon, epsilon_svt, delta, mechanism, error95, reason, rho, steps, reached, posterior50, numbers, rows_hidden FROM dp_last_release()
 
 -- D10 NOCHARGE
 selector> EXPLAIN SELECT count(*) FROM person_dp
@@ -211,6 +212,6 @@ SELECT * FROM dp_query('SELECT count(*) FROM person_dp', weight => -1) AS (n big
 
 -- D18 SAME
 SELECT count(*) FROM dp_query('SELECT count(*) FROM person_dp', weight => 1e300) AS (n bigint)
-  SELECT * FROM dp_last_release()
+  SELECT column_name, epsilon, epsilon_svt, delta, mechanism, error95, reason, rho, steps, reached, posterior50, numbers, rows_hidden FROM dp_last_release()
 SELECT count(*) FROM dp_query('SELECT count(*) FROM person_dp', weight => 1e-300) AS (n bigint)
-  SELECT * FROM dp_last_release()
+  SELECT column_name, epsilon, epsilon_svt, delta, mechanism, error95, reason, rho, steps, reached, posterior50, numbers, rows_hidden FROM dp_last_release()
