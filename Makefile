@@ -13,6 +13,7 @@
 #   make groups            lists of groups that follow from expressions, against all values that are permitted
 #   make mutants           plants mistakes, one at a time: a suite has to see each; goes on where it was interrupted
 #   make mutants-check     whether each of them still applies
+#   make mutants-compile   whether the tree compiles with each of them
 #   make escrow            what each protection adds to a count: noise, TLS, requests, encrypted disks and columns
 #   make soak              many clients at once for a while, then an audit of the ledger; made-up statements; a long audit
 #   make dist              the archive for PGXN, build/dp_rdr-VERSION.zip
@@ -289,6 +290,10 @@ mutants:
 mutants-check:
 	@python3 test/mutants/plant --check test/mutants/*.edit
 
+# Whether the tree compiles with each of them; some minutes.
+mutants-compile:
+	@python3 test/mutants/compile
+
 # ----------------------------------------------------------------------------------------------------------------------
 # Packages, in build/: the archive for PGXN, and a Debian package that is checked on a server of its own.
 # ----------------------------------------------------------------------------------------------------------------------
@@ -305,6 +310,6 @@ container:
 
 .PHONY: dist deb container
 
-.PHONY: unit unit-sanitize statistics audit client samplers counts greybox neighbours questions blackbox batch check test test-matrix test-asserts browser demo bench escrow seeded groups soak mutants mutants-check
+.PHONY: unit unit-sanitize statistics audit client samplers counts greybox neighbours questions blackbox batch check test test-matrix test-asserts browser demo bench escrow seeded groups soak mutants mutants-check mutants-compile
 
 -include $(OBJS:.o=.d) $(wildcard build/obj/*/*/*.d build/sanitized/*/*/*.d build/greybox/src/*/*.d build/batch/test/*/*.d)
