@@ -18,6 +18,7 @@
 #include "release/round.hpp"
 #include "release/row_limit.hpp"
 #include "release/signal.hpp"
+#include "rows/asked_units.hpp"
 #include "rows/caught.hpp"
 #include "rows/opened.hpp"
 #include "rows/engine.hpp"

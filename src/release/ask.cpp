@@ -14,7 +14,10 @@
 #include "release/choose.hpp"
 #include "release/replay.hpp"
 #include "release/signal.hpp"
+#include "rows/asked_units.hpp"
+#include "rows/measures.hpp"
 #include "rows/public_rows.hpp"
+#include "rows/resolve.hpp"
 
 namespace dp::release {
 

@@ -6,6 +6,7 @@
 #include "release/random.hpp"
 #include "risk/closed_forms.hpp"
 #include "risk/result.hpp"
+#include "rows/asked_units.hpp"
 
 namespace dp::release {
 

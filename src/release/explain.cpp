@@ -13,6 +13,7 @@
 #include "release/judge.hpp"
 #include "release/refine.hpp"
 #include "release/select.hpp"
+#include "rows/asked_units.hpp"
 #include "rows/quantiles.hpp"
 
 namespace dp::release {

@@ -15,6 +15,7 @@
 #include "rows/per_unit.hpp"
 #include "rows/quantiles.hpp"
 #include "rows/shown.hpp"
+#include "rows/texts.hpp"
 
 namespace dp::release {
 

@@ -12,6 +12,7 @@
 #include "release/replay.hpp"
 #include "release/select.hpp"
 #include "release/signal.hpp"
+#include "rows/asked_units.hpp"
 #include "rows/engine.hpp"
 #include "rows/selection_sums.hpp"
 

@@ -15,24 +15,11 @@
 #include "rows/distinct_values.hpp"
 #include "rows/nodes.hpp"
 #include "rows/public_values.hpp"
+#include "rows/texts.hpp"
 
 namespace dp::rows {
 
 // ---- columns -------------------------------------------------------------------------------------------------------
-
-bool is_nullable_column(Oid relation, AttrNumber attno) {
-    Relation table = table_open(relation, NoLock);
-    bool nullable = !border::is_never_null(RelationGetDescr(table), attno - 1);
-    table_close(table, NoLock);
-    return nullable;
-}
-
-int natts_of(Oid relation) {
-    Relation table = table_open(relation, NoLock);
-    int natts = RelationGetNumberOfAttributes(table);
-    table_close(table, NoLock);
-    return natts;
-}
 
 static bool is_integer_type(Oid type) {
     return type == INT2OID || type == INT4OID || type == INT8OID;

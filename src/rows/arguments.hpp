@@ -22,11 +22,6 @@ struct ColumnRanges {
 ColumnRanges column_ranges(const catalog::Reading &reading, const Question *question);
 query::Range range_of_column(const Var *column, void *columns); // ColumnRanges *
 query::Range range_over_columns(Node *expression, ColumnRanges *columns); // over the tables, constants folded
-// Columns of the table, dropped ones included; it must be locked.
-int natts_of(Oid relation);
-// Whether the table may hold NULL there.
-bool is_nullable_column(Oid relation, AttrNumber attno);
-
 // Computed once per argument that is no column: the node that is evaluated, and where its values lie.
 void resolve_arguments(ColumnRanges *columns, Question *question, ParamListInfo parameters, query::RowCost *cost);
 

@@ -276,4 +276,48 @@ const char *clipping_text(const Question *question, privacy::Mechanism mechanism
     return useless == nullptr ? clipped : psprintf("%s; %s", clipped, useless);
 }
 
+// Keys that nobody declared are an answer in themselves; declared ones are public.
+void check_asks_something(const Question *question) {
+    if (question->groups_only)
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("the query asks for declared groups only: nothing private would be answered"),
+                        errhint("Add count(*).")));
+}
+
+// What to ask the controller for, or what he can do himself.
+const char *groups_remedy(const Question *question, bool delta) {
+    bool asks = question->grantee != nullptr;
+    const Source *source = question->undeclared == InvalidAttrNumber
+                               ? nullptr
+                               : source_at(question, query::varno_of(question->undeclared));
+    const char *or_delta = !delta ? "" : asks ? "; or for a delta above 0 in dp_grant()" : "; or pass a delta above 0";
+    if (source != nullptr && source->source->is_public)
+        return psprintf("Column %s of the public table has more than %d values: group by one with fewer%s.",
+                        column_name(question, question->undeclared), max_coordinates,
+                        !delta ? "" : ", or ask for a delta above 0 in dp_grant()");
+    if (question->undeclared == InvalidAttrNumber)
+        return psprintf(asks ? "The groups of this expression do not follow from what is declared of its columns: ask the "
+                               "controller for their bounds or groups, %sfor a generated column with declared groups%s."
+                             : "The groups of this expression do not follow from what is declared of its columns: declare "
+                               "their bounds or groups, %sadd a generated column with declared groups%s.",
+                        delta ? "" : "or ", or_delta);
+    const char *call = ask_for_groups(question, question->undeclared);
+    if (call == nullptr)
+        return psprintf("Each group of %s would be of one person: group by what many people share.",
+                        quote_identifier(column_name(question, question->undeclared)));
+    return psprintf(asks ? "Ask the controller for %s%s." : "Declare them with %s%s.", call, or_delta);
+}
+
+void check_delta(const Question *question, privacy::Mechanism mechanism, privacy::Delta delta) {
+    if (delta.units() > 0)
+        return;
+    if (question->thresholded)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("a key of GROUP BY has no declared groups, and delta is 0"),
+                        errhint("%s", groups_remedy(question, true))));
+    if (mechanism == privacy::Mechanism::gaussian)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("Gaussian noise needs a delta above 0"),
+                        errhint("Pass delta => 1e-6, for instance.")));
+}
+
 } // namespace dp::rows

@@ -20,5 +20,11 @@ const char *unit_text(const catalog::UnitPath *path);
 const char *joined_text(const Question *question);
 // What is clipped, for people; null: nothing is. Of a question under its mechanism (set_mechanism).
 const char *clipping_text(const Question *question, privacy::Mechanism mechanism);
+// 0A000 when it is: where a price or a risk is asked for, there is none.
+void check_asks_something(const Question *question);
+// 55000 when keys are thresholded, or Gaussian noise is asked for, without a delta.
+void check_delta(const Question *question, privacy::Mechanism mechanism, privacy::Delta delta);
+// Says what to ask the controller for where a key has no declared groups, or what he can do himself; delta: that one might do as well.
+const char *groups_remedy(const Question *question, bool delta);
 
 } // namespace dp::rows

@@ -15,6 +15,7 @@
 #include "rows/distinct_values.hpp"
 #include "rows/nodes.hpp"
 #include "rows/sources.hpp"
+#include "rows/texts.hpp"
 #include "rows/units.hpp"
 
 namespace dp::rows {
@@ -354,43 +355,6 @@ static Node *vars_over_statement(Node *node, void *context) {
 
 Node *over_statement(const Question *question, Node *node) {
     return vars_over_statement(node, question->per_unit);
-}
-
-// ---- texts ---------------------------------------------------------------------------------------------------------
-
-namespace {
-enum class Aggregates : uint8 { over_views, over_tables, of_statement };
-
-struct Texts {
-    const Question *question;
-    Aggregates aggregates;
-};
-} // namespace
-
-static Node *aggregate_in_place(const Texts *texts, int number) {
-    if (texts->aggregates == Aggregates::of_statement)
-        return another(static_cast<Node *>(list_nth(texts->question->per_unit->columns, number)));
-    Node *call = static_cast<Node *>(list_nth(texts->question->leaf->per_unit->columns, number));
-    return texts->aggregates == Aggregates::over_views ? another(call) : map_to_tables(call, texts->question);
-}
-
-static Node *aggregates_in_place(Node *node, void *context) {
-    auto *texts = static_cast<const Texts *>(context);
-    if (node == nullptr)
-        return nullptr;
-    if (!IsA(node, Var) || castNode(Var, node)->varno != query::unit_varno)
-        return border::mutate_expression(node, aggregates_in_place, context);
-    return aggregate_in_place(texts, castNode(Var, node)->varattno - 1);
-}
-
-Node *with_aggregates(const Question *question, Node *node, bool views) {
-    Texts texts = {question, views ? Aggregates::over_views : Aggregates::over_tables};
-    return aggregates_in_place(node, &texts);
-}
-
-Node *with_columns(const Question *question, Node *node) {
-    Texts texts = {question, Aggregates::of_statement};
-    return aggregates_in_place(node, &texts);
 }
 
 } // namespace dp::rows

@@ -30,9 +30,5 @@ Query *select_per_unit(const Question *question, List **values);
 // Vars of unit_varno, and what is carried, become Vars of the statement's only entry. A copy.
 Node *over_statement(const Question *question, Node *node);
 
-// An expression over unit_varno with the aggregates in the place of the columns, for texts; over the views, or the tables. A copy.
-Node *with_aggregates(const Question *question, Node *node, bool views);
-// As the statement computes them: their parameters are values. A copy.
-Node *with_columns(const Question *question, Node *node);
 
 } // namespace dp::rows

@@ -149,23 +149,9 @@ struct Question {
     int ncells;
 };
 
-// Locks the table, checks that the view is a facade whose columns have not changed, reads bounds and groups.
-// Errors: 55000 (not a restricted view, changed columns, no bounds declared ...), 54000 (too many groups).
-// Everything is read under the one snapshot of `reading`.
-Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char *text, ParamListInfo parameters);
-
-// Of a question that was prepared: the noise that it is answered with. Until then it is clipped as for Laplace noise, which is right
-// for any; from here on D_j and the clip are those of max_rows_per_group where that says something (9.14).
-void set_mechanism(Question *question, privacy::Mechanism mechanism);
-// Whether it does: Gaussian noise, a unit that may be in several groups, and a measure other than different values.
+// Returns whether some measure's sensitivity is an l2 norm over the groups of a unit (9.14): under Gaussian noise, where a unit
+// may be in several groups and the measure is not of different values.
 bool is_spread(const Question *question);
-
-// 0A000 when it is: where a price or a risk is asked for, there is none.
-void check_asks_something(const Question *question);
-// 55000 when keys are thresholded, or Gaussian noise is asked for, without a delta.
-void check_delta(const Question *question, privacy::Mechanism mechanism, privacy::Delta delta);
-// Says what to ask the controller for where a key has no declared groups, or what he can do himself; delta: that one might do as well.
-const char *groups_remedy(const Question *question, bool delta);
 
 // A stored condition over the columns of the table (a view's filter, a group of people), made total. Its text is canonical: it
 // means the same whatever search_path the caller has, as long as it is read without his.
@@ -173,6 +159,10 @@ Node *table_condition(const catalog::Settings *settings, const char *text);
 
 // All that a question computes from columns, over the tables: conditions, filters, keys, arguments. A list of its own nodes.
 Node *expressions_of(const Question *question);
+// Returns the source that stands at a place of the range table; null: none does.
+const Source *source_at(const Question *question, int varno);
+// Returns the number of the table's column for that of a view's; 0 stays 0.
+AttrNumber map_number(const Question *question, AttrNumber column);
 // Columns of the views become those of the tables.
 Node *map_to_tables(Node *expression, const Question *question);
 // By its number (query::column_number) the table that a column is of, its name, and itself.
@@ -185,16 +175,22 @@ bool is_nullable(const Question *question, AttrNumber column);
 inline const privacy::Bounds *bounds_of_x(const Question *question, int measure) {
     return question->second_bounds == nullptr ? nullptr : question->second_bounds[measure];
 }
+// Whether a question is answered by units that may have several rows. One whose units have one row at most is answered by
+// rows (rows/evaluate), with the links in its WHERE.
+inline bool is_clipped(const Question *question) {
+    return question->units != nullptr && question->units->clipped;
+}
 inline bool is_joined(const Question *question) {
     return question->nsources > 1;
 }
-// An expression over the tables, as text: columns behind the names of their tables where there are several.
-const char *text_over_tables(const Question *question, Node *node);
-// The same over the views of the leaf.
-const char *text_over_views(const Question *question, Node *node);
 // For a query that needs no permission on it (border/permissions): whoever asks was checked.
 RangeTblEntry *table_entry(const Question *question);
-// Which rows of the table the view shows, over the table; null: all.
+// Returns the condition on the table's rows that the view shows; null: it shows all.
 Node *view_condition(const catalog::Settings *settings, int varno = 1);
+
+// Columns of the table, dropped ones included; it must be locked.
+int natts_of(Oid relation);
+// Whether the table may hold NULL there.
+bool is_nullable_column(Oid relation, AttrNumber attno);
 
 } // namespace dp::rows

@@ -5,6 +5,7 @@
 #include "query/semi.hpp"
 #include "rows/nodes.hpp"
 #include "rows/sources.hpp"
+#include "rows/texts.hpp"
 
 namespace dp::rows {
 

@@ -21,12 +21,6 @@ struct Unit {
 // Takes a unit, in memory that is reset behind it.
 using TakeUnit = void (*)(void *sink, Unit *unit);
 
-// Whether a question is answered by units that may have several rows. One whose units have one row at most is answered by
-// rows (rows/evaluate), with the links in its WHERE.
-inline bool is_clipped(const Question *question) {
-    return question->units != nullptr && question->units->clipped;
-}
-
 // The question's WHERE; where groups are declared, also that the row is in one of them.
 Node *where_declared(const Question *question);
 

@@ -7,6 +7,7 @@
 #include "catalog/facade.hpp"
 #include "query/shape.hpp"
 #include "release/declared.hpp"
+#include "rows/asked_units.hpp"
 #include "sql/arguments.hpp"
 #include "sql/domain.hpp"
 #include "sql/refusal.hpp"

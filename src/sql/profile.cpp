@@ -7,7 +7,9 @@
 #include "border/versions.hpp"
 #include "query/constants.hpp"
 #include "release/accuracy.hpp"
+#include "rows/asked_units.hpp"
 #include "rows/question.hpp"
+#include "rows/resolve.hpp"
 #include "sql/arguments.hpp"
 #include "sql/profile_fields.hpp"
 

@@ -3,8 +3,11 @@
 #include "border/versions.hpp"
 #include "catalog/facade.hpp"
 #include "query/constants.hpp"
+#include "rows/asked_units.hpp"
 #include "rows/joint.hpp"
+#include "rows/measures.hpp"
 #include "rows/quantiles.hpp"
+#include "rows/resolve.hpp"
 
 namespace dp::sql {
 

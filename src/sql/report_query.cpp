@@ -9,6 +9,7 @@
 #include "catalog/decimals.hpp"
 #include "release/charge.hpp"
 #include "release/choose.hpp"
+#include "rows/asked_units.hpp"
 #include "sql/budget.hpp"
 #include "sql/question.hpp"
 #include "sql/report.hpp"

@@ -22,6 +22,7 @@
 #include "release/course.hpp"
 #include "release/explain.hpp"
 #include "release/fetched.hpp"
+#include "rows/asked_units.hpp"
 #include "rows/canonical.hpp"
 #include "sql/analyst.hpp"
 #include "sql/arguments.hpp"

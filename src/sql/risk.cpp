@@ -10,6 +10,7 @@
 #include "release/select.hpp"
 #include "risk/change.hpp"
 #include "risk/printed.hpp"
+#include "rows/asked_units.hpp"
 #include "sql/arguments.hpp"
 #include "sql/general.hpp"
 #include "sql/question.hpp"

@@ -6,6 +6,7 @@
 #include "catalog/decimals.hpp"
 #include "risk/change.hpp"
 #include "risk/units.hpp"
+#include "rows/asked_units.hpp"
 #include "sql/arguments.hpp"
 #include "sql/risk.hpp"
 

@@ -4,6 +4,7 @@
 #include "catalog/decimals.hpp"
 #include "risk/change.hpp"
 #include "risk/units.hpp"
+#include "rows/asked_units.hpp"
 #include "rows/units.hpp"
 #include "sql/arguments.hpp"
 #include "sql/risk.hpp"

@@ -1,0 +1,226 @@
+#include "rows/measures.hpp"
+
+#include "privacy/contribution.hpp"
+#include "privacy/joint.hpp"
+#include "privacy/quantile.hpp"
+
+#include "catalog/domain.hpp"
+#include "rows/arguments.hpp"
+#include "rows/totals.hpp"
+
+namespace dp::rows {
+
+// What counts a unit, rather than its rows, is compared with a threshold as it is. Elsewhere what is left of a count that is
+// clipped in several groups is no whole number of rows.
+static void set_grains(const Question *question, std::vector<privacy::Measure> *measures) {
+    for (privacy::Measure &measure : *measures) {
+        bool compared = question->thresholded && &measure == &measures->front();
+        measure.one_group = question->units->one_group;
+        bool parted = measure.kind == privacy::MeasureKind::quantile || // by cells
+                      (measure.kind == privacy::MeasureKind::count && !measure.one_group && !measure.of_values);
+        if (parted && !compared)
+            measure.grain = privacy::fine_grain;
+    }
+}
+
+void find_measures(Question *question, const int64 *fractions) {
+    const query::Leaf *leaf = question->leaf;
+    auto *measures = border::context_new<std::vector<privacy::Measure>>();
+    border::core([&] {
+        std::vector<privacy::AggregateCall> calls;
+        for (int i = 0; i < leaf->naggregates; i++) {
+            const query::Aggregate &aggregate = leaf->aggregates[i];
+            calls.push_back({aggregate.fn, query::argument_number(aggregate), aggregate.filter, fractions[i]});
+        }
+        // Where a unit has one row its rows are counted, as everywhere.
+        *measures =
+            privacy::leaf_measures(calls, question->thresholded, is_clipped(question) && !question->units->single);
+        if (is_clipped(question))
+            set_grains(question, measures);
+        question->k1 = privacy::coordinates_of_one_group(*measures);
+        question->nmeasures = static_cast<int>(measures->size());
+    });
+    question->measures = measures;
+    question->ncoordinates = question->k1;
+}
+
+static uint64 sum_sensitivity_of(const Question *question, int j) {
+    const uint64 of_row = question->bounds[j]->sensitivity();
+    const int max_rows = question->units->max_rows;
+    if (question->totals[j].text != nullptr)
+        return question->totals[j].points;
+    if (of_row > privacy::largest_sensitivity / max_rows)
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("the sum of %s over %d rows of a person may be too large",
+                               argument_text(question, (*question->measures)[j].calls.front()), max_rows),
+                        errdetail("Its bounds times max_rows are more than 2^50."),
+                        errhint("Sum a smaller range, such as least(greatest(x, LOW), HIGH), or ask with a smaller "
+                                "max_rows.")));
+    return privacy::sum_sensitivity(max_rows, of_row);
+}
+
+// D_j: of a row, or of a unit (9.2).
+static uint64 sensitivity_of(const Question *question, int j) {
+    const privacy::Measure &measure = (*question->measures)[j];
+    const Units *units = is_clipped(question) ? question->units : nullptr;
+    switch (measure.kind) {
+    case privacy::MeasureKind::count:
+        return units == nullptr   ? 1
+               : measure.of_units ? privacy::units_sensitivity(units->max_groups, measure.grain)
+                                  : privacy::count_sensitivity(units->max_rows, measure.grain);
+    case privacy::MeasureKind::sum:
+        return units == nullptr ? question->bounds[j]->sensitivity() : sum_sensitivity_of(question, j);
+    case privacy::MeasureKind::pair:
+    case privacy::MeasureKind::triple:
+        return units == nullptr ? privacy::pair_one : privacy::pair_sensitivity(units->max_rows);
+    case privacy::MeasureKind::products:
+    case privacy::MeasureKind::moments:
+        return privacy::joint_sensitivity(measure.kind) * (units == nullptr ? 1 : static_cast<uint64>(units->max_rows));
+    case privacy::MeasureKind::quantile:
+        return units == nullptr ? 1 : privacy::count_sensitivity(units->max_rows, measure.grain);
+    }
+    pg_unreachable();
+}
+
+// A sum of whole numbers over a unit that is in several groups loses up to one in each to the floors of the clip: on a lattice as
+// fine as that of other numbers it does not show (9.2).
+static const privacy::Bounds *bounds_of_parts(const privacy::Bounds *of_row) {
+    auto *fine = border::context_new<privacy::Bounds>();
+    border::core([&] { *fine = privacy::make_bounds(of_row->lower, of_row->upper, false); });
+    return fine->exponent < of_row->exponent ? fine : of_row;
+}
+
+// Where a row adds to one group only, in which a unit is known to have so much at most. Of different values that is not known.
+static bool is_in_groups(const privacy::Measure &measure) {
+    return measure.kind != privacy::MeasureKind::quantile && !measure.of_values;
+}
+
+// What a row adds at most, to one group: in l1 norm, for all coordinates together.
+static uint64 row_sensitivity_of(const Question *question, int j) {
+    const privacy::Measure &measure = (*question->measures)[j];
+    if (measure.kind == privacy::MeasureKind::count)
+        return measure.grain;
+    if (privacy::is_joint(measure.kind))
+        return privacy::joint_sensitivity(measure.kind);
+    return measure.kind == privacy::MeasureKind::sum ? question->bounds[j]->sensitivity() : privacy::pair_one;
+}
+
+// Whether the unit's columns and keys that are plain, never NULL columns cover a unique key of the only table that is asked.
+static bool has_keyed_groups(const Question *question) {
+    const catalog::UnitPath *path = question->units->path;
+    const int nkeys = question->leaf->nkeys;
+    if (question->nsources > 1 || question->per_unit != nullptr || !path->direct)
+        return false;
+    auto *columns = static_cast<AttrNumber *>(palloc(sizeof(AttrNumber) * (path->ncolumns + nkeys)));
+    int n = path->ncolumns;
+    memcpy(columns, path->columns, sizeof(AttrNumber) * n);
+    for (int i = 0; i < nkeys; i++) {
+        const auto *column = reinterpret_cast<const Var *>(question->leaf->keys[i].expression);
+        if (!IsA(column, Var))
+            continue;
+        const AttrNumber attribute = question->sources[0].map[column->varattno];
+        HeapTuple tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(path->relation), Int16GetDatum(attribute));
+        if (!HeapTupleIsValid(tuple))
+            continue;
+        if (reinterpret_cast<Form_pg_attribute>(GETSTRUCT(tuple))->attnotnull)
+            columns[n++] = attribute;
+        ReleaseSysCache(tuple);
+    }
+    return catalog::covers_key(path->relation, n, columns);
+}
+
+// C, which nobody has to declare: at R the clip takes less than that of 9.2, and D is the same. By keys it is 1.
+static int rows_per_group(const Question *question) {
+    const Units *units = question->units;
+    return units->max_rows_per_group > 0 ? units->max_rows_per_group : has_keyed_groups(question) ? 1 : units->max_rows;
+}
+
+// A count of units has one in each of kappa groups. Core region.
+static uint64 spread_sensitivity_of(const Question *question, int j) {
+    const Units *units = question->units;
+    const uint64 of_row = row_sensitivity_of(question, j);
+    if ((*question->measures)[j].of_units)
+        return privacy::spread_sensitivity(units->max_groups, 1, of_row);
+    const uint64 of_rows = privacy::spread_sensitivity(units->max_rows, question->rows_per_group, of_row);
+    const UnitTotal &total = question->totals[j];
+    return total.text == nullptr ? of_rows
+                                 : Min(of_rows, privacy::spread_of_total(total.points, question->rows_per_group, of_row));
+}
+
+void set_mechanism(Question *question, privacy::Mechanism mechanism) {
+    const Units *units = question->units;
+    if (mechanism == privacy::Mechanism::laplace || units == nullptr || !units->clipped || units->one_group)
+        return;
+    question->rows_per_group = rows_per_group(question);
+    auto *sensitivities = border::context_new<std::vector<uint64>>();
+    auto *norms = border::context_new<std::vector<privacy::Norm>>();
+    auto *measures = border::context_new<std::vector<privacy::Measure>>();
+    border::core([&] {
+        *sensitivities = *question->sensitivities;
+        *norms = *question->norms;
+        *measures = *question->measures;
+        for (int j = 0; j < question->nmeasures; j++)
+            if (is_in_groups((*measures)[j])) {
+                (*norms)[j] = privacy::Norm::groups;
+                (*sensitivities)[j] = spread_sensitivity_of(question, j);
+            }
+        if (question->thresholded)
+            measures->front().opened = units->max_groups;
+    });
+    question->measures = measures;
+    question->sensitivities = sensitivities;
+    question->norms = norms;
+}
+
+void find_sensitivities(const catalog::Reading &reading, Question *question) {
+    auto *sensitivities = border::context_new<std::vector<uint64>>();
+    question->bounds =
+        static_cast<const privacy::Bounds **>(palloc0(sizeof(privacy::Bounds *) * (question->nmeasures + 1)));
+    question->second_bounds =
+        static_cast<const privacy::Bounds **>(palloc0(sizeof(privacy::Bounds *) * (question->nmeasures + 1)));
+    question->totals = static_cast<UnitTotal *>(palloc0(sizeof(UnitTotal) * (question->nmeasures + 1)));
+    question->measure_of = static_cast<int *>(palloc0(sizeof(int) * (question->leaf->naggregates + 1)));
+    for (int j = 0; j < question->nmeasures; j++) {
+        const privacy::Measure &measure = (*question->measures)[j];
+        for (int call : measure.calls)
+            question->measure_of[call] = j;
+        if (measure.kind != privacy::MeasureKind::count)
+            question->bounds[j] = argument_bounds(reading, question, measure.calls.front());
+        if (privacy::is_joint(measure.kind))
+            question->second_bounds[j] = second_bounds(reading, question, measure.calls.front());
+        if (measure.kind == privacy::MeasureKind::sum && !measure.one_group)
+            question->bounds[j] = bounds_of_parts(question->bounds[j]);
+        question->totals[j] = total_of(reading, question, j);
+        uint64 sensitivity = sensitivity_of(question, j);
+        border::core([&] { sensitivities->push_back(sensitivity); });
+    }
+    question->sensitivities = sensitivities;
+    auto *norms = border::context_new<std::vector<privacy::Norm>>();
+    border::core([&] { norms->assign(sensitivities->size(), privacy::Norm::l1); });
+    question->norms = norms;
+}
+
+static int places(const char *decimal) {
+    const char *point = strchr(decimal, '.');
+    return point == nullptr ? 0 : static_cast<int>(strlen(point + 1));
+}
+
+// -1 unless it is known how many decimals the values have, as those of numeric(p, s): clamped ones have no more than this.
+static int decimals_of(const Question *question, int aggregate) {
+    const privacy::Bounds *bounds = question->bounds[question->measure_of[aggregate]];
+    const query::Aggregate &call = question->leaf->aggregates[aggregate];
+    if (bounds == nullptr ||
+        (call.fn != privacy::Aggregate::sum && call.fn != privacy::Aggregate::avg && !privacy::is_quantile(call.fn)))
+        return -1;
+    int scale = argument_decimals(question, aggregate);
+    return scale < 0 ? -1 : Max(scale, Max(places(bounds->lower.c_str()), places(bounds->upper.c_str())));
+}
+
+void find_decimals(Question *question) {
+    int n = question->leaf->naggregates;
+    question->decimals = static_cast<int *>(palloc0(sizeof(int) * (n + 1)));
+    for (int i = 0; i < n; i++)
+        question->decimals[i] = decimals_of(question, i);
+}
+
+} // namespace dp::rows

@@ -1,0 +1,361 @@
+#include "rows/resolve.hpp"
+
+#include "border/scope.hpp"
+#include "catalog/facade.hpp"
+#include "query/constants.hpp"
+#include "query/cost.hpp"
+#include "query/limits.hpp"
+#include "query/semi.hpp"
+#include "query/shape.hpp"
+#include "query/total.hpp"
+#include "rows/arguments.hpp"
+#include "rows/asked_units.hpp"
+#include "rows/canonical.hpp"
+#include "rows/contribution.hpp"
+#include "rows/derived.hpp"
+#include "rows/distinct_values.hpp"
+#include "rows/groups.hpp"
+#include "rows/joint.hpp"
+#include "rows/measures.hpp"
+#include "rows/narrowed.hpp"
+#include "rows/nodes.hpp"
+#include "rows/per_unit.hpp"
+#include "rows/public_rows.hpp"
+#include "rows/public_values.hpp"
+#include "rows/quantiles.hpp"
+#include "rows/shown.hpp"
+#include "rows/sources.hpp"
+#include "rows/tests.hpp"
+#include "rows/unit_limits.hpp"
+#include "rows/units.hpp"
+
+namespace dp::rows {
+
+// ---- conditions, keys and arguments --------------------------------------------------------------------------------
+
+namespace {
+// What the expressions of a leaf are made into.
+struct Mapping {
+    Question *question;
+    ParamListInfo parameters;
+    query::RowCost *cost;
+};
+} // namespace
+
+static Node *map_expression(Node *expression, const Mapping &mapping) {
+    return map_to_tables(query::make_total(expression, mapping.parameters, mapping.cost), mapping.question);
+}
+
+// Returns WHERE with its constants folded; that is what is made total, too.
+static Node *map_conditions(const Mapping &mapping) {
+    Question *question = mapping.question;
+    Node *folded = map_to_tables(query::fold_constants(question->leaf->where, mapping.parameters), question);
+    question->where = query::make_total(another(folded), nullptr, &question->where_cost);
+    mapping.cost->calls += question->where_cost.calls;
+    mapping.cost->linear += question->where_cost.linear;
+    mapping.cost->quadratic += question->where_cost.quadratic;
+    question->from = static_cast<List *>(copyObject(question->leaf->from));
+    ListCell *cell;
+    foreach (cell, query::joins_of(question->from)) {
+        auto *join = lfirst_node(JoinExpr, cell);
+        join->quals = map_expression(join->quals, mapping);
+    }
+    foreach (cell, question->leaf->filters)
+        question->filters = lappend(question->filters, map_expression(static_cast<Node *>(lfirst(cell)), mapping));
+    foreach (cell, question->leaf->semi_joins) {
+        auto *semi = static_cast<query::SemiJoin *>(palloc(sizeof(query::SemiJoin)));
+        *semi = *static_cast<const query::SemiJoin *>(lfirst(cell));
+        semi->condition = map_expression(semi->condition, mapping);
+        semi->unless = map_expression(semi->unless, mapping);
+        question->semi_joins = lappend(question->semi_joins, semi);
+    }
+    return folded;
+}
+
+// What one row may cost is known when all expressions are; the view's filter comes behind, with its own.
+static void limit_cost(Question *question, const query::RowCost *cost) {
+    int limit = query::size_limit(cost);
+    query::set_size_limit(question->where, limit);
+    query::set_size_limit(reinterpret_cast<Node *>(query::conditions_of(question->from)), limit);
+    query::set_size_limit(reinterpret_cast<Node *>(question->filters), limit);
+    ListCell *cell;
+    foreach (cell, question->semi_joins) {
+        query::set_size_limit(static_cast<const query::SemiJoin *>(lfirst(cell))->condition, limit);
+        query::set_size_limit(static_cast<const query::SemiJoin *>(lfirst(cell))->unless, limit);
+    }
+    for (int i = 0; i < question->leaf->nkeys; i++)
+        query::set_size_limit(question->keys[i], limit);
+    if (question->per_unit != nullptr) {
+        query::set_size_limit(reinterpret_cast<Node *>(question->per_unit->columns), limit);
+        query::set_size_limit(question->per_unit->where, limit);
+    }
+    for (int i = 0; i < list_length(question->leaf->arguments); i++)
+        query::set_size_limit(question->expressions[i].node, limit);
+}
+
+// The keys over the tables with their constants folded.
+static List *folded_keys(const Question *question, ParamListInfo parameters) {
+    List *keys = NIL;
+    for (int i = 0; i < question->leaf->nkeys; i++)
+        keys = lappend(keys, map_to_tables(query::fold_constants(question->leaf->keys[i].expression, parameters), question));
+    return keys;
+}
+
+static void add_to_semi_joins(const Question *question, int source, Node *condition) {
+    ListCell *cell;
+    foreach (cell, question->semi_joins) {
+        auto *semi = static_cast<query::SemiJoin *>(lfirst(cell));
+        if (source >= semi->source && source < semi->source + semi->nsources)
+            semi->condition = make_and_qual(another(condition), semi->condition);
+    }
+}
+
+// Lists the condition of each source's view; null: it shows all rows.
+static List *view_conditions(const Question *question) {
+    List *conditions = NIL;
+    for (int i = 0; i < question->nsources; i++) {
+        const Source &source = question->sources[i];
+        conditions = lappend(conditions, source.settings == nullptr
+                                             ? nullptr
+                                             : view_condition(source.settings, source.source->varno));
+    }
+    return conditions;
+}
+
+// Lists what holds for all rows that are counted: not what the ON of an outer join asks, or a sub-SELECT.
+static List *conditions_above_joins(const Question *question, Node *where, const List *views) {
+    List *conditions = list_make1(where);
+    for (int i = 0; i < question->nsources; i++)
+        if (!question->sources[i].source->tested && !question->sources[i].source->nullable)
+            conditions = lappend(conditions, list_nth(views, i));
+    return conditions;
+}
+
+// Which rows a view shows is asked where its rows enter: in WHERE, or in the ON of the outer join on whose nullable side it stands.
+static void add_view_conditions(Question *question, const List *conditions) {
+    for (int i = 0; i < question->nsources; i++) {
+        const Source &source = question->sources[i];
+        auto *condition = static_cast<Node *>(list_nth(conditions, i));
+        if (condition != nullptr && source.source->tested)
+            add_to_semi_joins(question, i, condition);
+        else if (condition != nullptr && query::add_condition(question->from, source.source->varno, condition))
+            question->where = make_and_qual(condition, question->where);
+    }
+}
+
+// Returns what is derived from: folded_keys.
+static List *map_leaf(Question *question, ColumnRanges *columns, ParamListInfo parameters) {
+    const query::Leaf *leaf = question->leaf;
+    query::RowCost cost = {};
+    const Mapping mapping = {question, parameters, &cost};
+    Node *where = map_conditions(mapping);
+    const List *views = view_conditions(question);
+    List *conditions = conditions_above_joins(question, where, views);
+    columns->narrowed = read_conditions(conditions);
+    if (question->per_unit != nullptr) {
+        resolve_per_unit(columns, question, parameters, &cost);
+        columns->narrowed = read_conditions(lappend(conditions, question->per_unit->where));
+    }
+    question->keys = static_cast<Node **>(palloc0(sizeof(Node *) * (leaf->nkeys + 1)));
+    question->key_columns = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber) * (leaf->nkeys + 1)));
+    for (int i = 0; i < leaf->nkeys; i++) {
+        question->keys[i] = map_expression(leaf->keys[i].expression, mapping);
+        question->key_columns[i] = map_number(question, leaf->keys[i].attno);
+    }
+    resolve_arguments(columns, question, parameters, &cost);
+    limit_cost(question, &cost);
+    add_view_conditions(question, views);
+    question->argument_columns = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber) * (leaf->naggregates + 1)));
+    question->arguments = static_cast<Node **>(palloc0(sizeof(Node *) * (leaf->naggregates + 1)));
+    for (int i = 0; i < leaf->naggregates; i++) {
+        question->argument_columns[i] = map_number(question, leaf->aggregates[i].attno);
+        if (question->argument_columns[i] > 0)
+            question->arguments[i] =
+                map_to_tables(reinterpret_cast<Node *>(query::column_of_argument(leaf->aggregates[i].node)), question);
+    }
+    narrow_columns(columns, question);
+    return folded_keys(question, parameters);
+}
+
+// ---- groups --------------------------------------------------------------------------------------------------------
+
+// The texts were stored under pinned settings and are read under the same ones: what they mean is not the caller's to choose.
+static KeyDomain stored_domain(ArrayType *declared, const query::Key *spec, const char *name) {
+    border::SettingsScope scope = border::SettingsScope::enter();
+    KeyDomain domain = declared_domain(declared, spec->type, spec->typmod, spec->collation, name);
+    scope.leave();
+    return domain;
+}
+
+// Its values are nobody's secret. More than an answer may have groups are discovered, like those that nobody declared.
+static bool read_public_domain(const catalog::Reading &reading, const Question *question, AttrNumber column,
+                               KeyDomain *domain) {
+    const Source *source = source_at(question, query::varno_of(column));
+    return public_domain(reading, source->relation, source->source->reader, query::attno_of(column),
+                         source->source->nullable, max_coordinates, domain);
+}
+
+// False when nobody declared the groups of a key; those of an expression may follow from what was.
+static bool read_domain(const catalog::Reading &reading, Question *question, int key, ColumnRanges *columns,
+                        Node *folded) {
+    const query::Key *spec = &question->leaf->keys[key];
+    const AttrNumber column = question->key_columns[key];
+    const bool is_public =
+        column != InvalidAttrNumber && source_at(question, query::varno_of(column))->source->is_public;
+    if (!is_public && named_groups(columns->narrowed, question, key, folded, &question->domains[key]))
+        return true;
+    if (column == InvalidAttrNumber)
+        return derive_domain(columns, question, key, folded, &question->domains[key]);
+    if (is_public)
+        return read_public_domain(reading, question, column, &question->domains[key]);
+    const char *name = column_name(question, column);
+    ArrayType *declared = catalog::column_groups(reading, relation_of(question, column), name);
+    if (declared != nullptr)
+        question->domains[key] = stored_domain(declared, spec, name);
+    else if (has_type_domain(spec->type))
+        question->domains[key] = type_domain(spec->type, spec->collation, is_nullable(question, column));
+    else
+        return derive_domain(columns, question, key, folded, &question->domains[key]);
+    return true;
+}
+
+// One key that nobody declared, or more derived groups than an answer may have: the whole tuple is discovered (8.5).
+static void discover_groups(Question *question, AttrNumber undeclared) {
+    question->thresholded = true;
+    question->undeclared = undeclared;
+    question->ngroups = 0;
+    question->tupled = false;
+    question->places = nullptr;
+}
+
+constexpr int too_many_groups = max_coordinates + 1; // for any answer; check_coordinates refuses them
+
+// What WHERE leaves of them has to fit an answer.
+static void choose_tuples(const catalog::Reading &reading, Question *question, ColumnRanges *columns,
+                          const List *folded) {
+    question->tupled = find_tuples(reading, question, derive_tuples(columns, question, folded));
+    if (question->tupled)
+        choose_shown(question);
+    else
+        question->ngroups = too_many_groups;
+}
+
+static void read_groups(const catalog::Reading &reading, Question *question, ColumnRanges *columns,
+                        const List *folded) {
+    int nkeys = question->leaf->nkeys;
+    bool derived = false;
+    const bool tuples = has_public_tuples(question) || share_columns(question, folded);
+    const int64 most = tuples ? most_places : max_coordinates;
+    question->domains = static_cast<KeyDomain *>(palloc0(sizeof(KeyDomain) * (nkeys + 1)));
+    int64 ngroups = 1;
+    for (int i = 0; i < nkeys; i++) {
+        if (!read_domain(reading, question, i, columns, static_cast<Node *>(list_nth(folded, i))))
+            return discover_groups(question, question->key_columns[i]);
+        derived = derived || question->domains[i].derived;
+        if (pg_mul_s64_overflow(ngroups, question->domains[i].count, &ngroups) || ngroups > most)
+            ngroups = most + 1;
+        if (derived && ngroups > most)
+            return discover_groups(question, InvalidAttrNumber);
+    }
+    question->ngroups = static_cast<int>(Min(ngroups, too_many_groups));
+    if (tuples && ngroups > 0 && ngroups <= most)
+        choose_tuples(reading, question, columns, folded);
+}
+
+static bool has_too_many(const Question *question) {
+    return static_cast<int64>(question->ngroups) * Max(question->k1, 1) > max_coordinates;
+}
+
+static bool has_derived_key(const Question *question) {
+    for (int i = 0; i < question->leaf->nkeys; i++)
+        if (question->domains[i].derived)
+            return true;
+    return false;
+}
+
+static void check_coordinates(const Question *question) {
+    if (has_too_many(question))
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("the declared groups of the query make more than %d coordinates", max_coordinates),
+                        errhint("Group by fewer columns, or declare fewer groups.")));
+}
+
+// Discovered groups show what the rows hold: in one spelling, which is what groups, risks and answers agree on.
+static void make_keys_canonical(Question *question) {
+    for (int i = 0; i < question->leaf->nkeys; i++) {
+        Node *key = canonical_key(question->keys[i], question->leaf->keys[i]);
+        if (key != question->keys[i])
+            question->key_columns[i] = InvalidAttrNumber;
+        question->keys[i] = key;
+    }
+}
+
+// Rows with a key that is longer than any declared group are in no group. They go before they are grouped: two long keys
+// would not fit into one record of the internal statement.
+static void leave_out_long_keys(Question *question) {
+    Node **where = question->per_unit != nullptr ? &question->per_unit->where : &question->where; // what a key is over
+    for (int i = 0; i < question->leaf->nkeys; i++) {
+        Node *condition = short_key_condition(question->keys[i]);
+        if (condition != nullptr)
+            *where = make_and_qual(condition, *where);
+        Node *key = compact_key(question->keys[i]);
+        if (key != question->keys[i])
+            question->key_columns[i] = InvalidAttrNumber;
+        question->keys[i] = key;
+    }
+}
+
+// ---- preparing -----------------------------------------------------------------------------------------------------
+
+Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char *text, ParamListInfo parameters) {
+    auto *question = static_cast<Question *>(palloc0(sizeof(Question)));
+    question->leaf = leaf;
+    question->text = text;
+    open_sources(reading, question);
+    check_asked_limits(question);
+    Units *units = resolve_sources(reading, question);
+    question->units = units;
+    if (leaf->per_unit != nullptr)
+        begin_per_unit(question, units);
+    else if (units != nullptr)
+        limit_rows(question, units);
+    ColumnRanges columns = column_ranges(reading, question);
+    const List *folded = map_leaf(question, &columns, parameters);
+    check_tests(&columns, question, parameters);
+    read_groups(reading, question, &columns, folded);
+    question->groups_only = leaf->naggregates == 0 && !question->thresholded;
+    const int64 *fractions = resolve_fractions(leaf, parameters);
+    find_measures(question, fractions);
+    if (has_too_many(question) && has_derived_key(question)) { // of its groups nobody said that they are all wanted
+        discover_groups(question, InvalidAttrNumber);
+        find_measures(question, fractions);
+    }
+    check_quantiles(question);
+    check_joint(question);
+    check_coordinates(question);
+    check_asked_units(question);
+    check_counted_values(question);
+    query::check_sums(leaf->nkeys + question->k1 + 1); // one more, of a selection
+    if (question->thresholded)
+        make_keys_canonical(question);
+    else {
+        if (!question->tupled)
+            choose_shown(question);
+        leave_out_long_keys(question);
+    }
+    if (units != nullptr)
+        limit_groups(question, units);
+    find_sensitivities(reading, question);
+    find_grids(question);
+    find_decimals(question);
+    if (is_clipped(question)) // before a charge: all of it is public
+        check_contribution_size(question);
+    if (is_joined(question)) {
+        check_joined_columns(question);
+        check_public_columns(question);
+    }
+    question->looked_up = hash_of_looked_up(question);
+    return question;
+}
+
+} // namespace dp::rows

@@ -1,0 +1,95 @@
+#include "rows/texts.hpp"
+
+#include "border/versions.hpp"
+#include "border/walk.hpp"
+#include "query/semi.hpp"
+#include "rows/nodes.hpp"
+
+namespace dp::rows {
+
+namespace {
+enum class Aggregates : uint8 { over_views, over_tables, of_statement };
+
+struct Texts {
+    const Question *question;
+    Aggregates aggregates;
+};
+} // namespace
+
+static Node *aggregate_in_place(const Texts *texts, int number) {
+    if (texts->aggregates == Aggregates::of_statement)
+        return another(static_cast<Node *>(list_nth(texts->question->per_unit->columns, number)));
+    Node *call = static_cast<Node *>(list_nth(texts->question->leaf->per_unit->columns, number));
+    return texts->aggregates == Aggregates::over_views ? another(call) : map_to_tables(call, texts->question);
+}
+
+static Node *aggregates_in_place(Node *node, void *context) {
+    auto *texts = static_cast<const Texts *>(context);
+    if (node == nullptr)
+        return nullptr;
+    if (!IsA(node, Var) || castNode(Var, node)->varno != query::unit_varno)
+        return border::mutate_expression(node, aggregates_in_place, context);
+    return aggregate_in_place(texts, castNode(Var, node)->varattno - 1);
+}
+
+Node *with_aggregates(const Question *question, Node *node, bool views) {
+    Texts texts = {question, views ? Aggregates::over_views : Aggregates::over_tables};
+    return aggregates_in_place(node, &texts);
+}
+
+Node *with_columns(const Question *question, Node *node) {
+    Texts texts = {question, Aggregates::of_statement};
+    return aggregates_in_place(node, &texts);
+}
+
+// In the place of a join: nothing names its columns.
+static RangeTblEntry *no_entry() {
+    auto *entry = makeNode(RangeTblEntry);
+    entry->rtekind = RTE_RESULT;
+    entry->eref = makeAlias("joined", NIL);
+    return entry;
+}
+
+// As the one target of a SELECT over these relations: what stands before and behind it is cut off.
+static const char *text_over(const Question *question, Node *node, bool views) {
+    auto *query = makeNode(Query);
+    query->commandType = CMD_SELECT;
+    query->canSetTag = true;
+    ListCell *cell;
+    foreach (cell, question->leaf->query->rtable) {
+        const Source *source = source_at(question, foreach_current_index(cell) + 1);
+        auto *entry = lfirst_node(RangeTblEntry, cell);
+        query->rtable = lappend(query->rtable, source == nullptr ? no_entry()
+                                               : views           ? copyObject(entry)
+                                                                 : relation_entry(source->relation, true));
+    }
+    query->jointree = makeFromExpr(NIL, nullptr);
+    query->targetList = list_make1(makeTargetEntry(reinterpret_cast<Expr *>(copyObject(node)), 1, nullptr, false));
+    constexpr char select[] = "SELECT", space[] = " \n";
+    const char *text = pg_get_querydef(query, false);
+    text += strspn(text, space);
+    if (strncmp(text, select, strlen(select)) != 0)
+        elog(ERROR, "an expression was deparsed as something else");
+    text += strlen(select);
+    return text + strspn(text, space);
+}
+
+const char *text_over_tables(const Question *question, Node *node) {
+    if (question->per_unit != nullptr)
+        node = with_aggregates(question, node, false);
+    if (is_joined(question))
+        return text_over(question, query::with_tests_written(question->leaf, node), false);
+    List *context = deparse_context_for(get_rel_name(question->settings->relation), question->settings->relation);
+    return deparse_expression(node, context, false, false);
+}
+
+const char *text_over_views(const Question *question, Node *node) {
+    if (question->per_unit != nullptr)
+        node = with_aggregates(question, node, true);
+    if (is_joined(question))
+        return text_over(question, query::with_tests_written(question->leaf, node), true);
+    Oid view = question->leaf->view;
+    return deparse_expression(node, deparse_context_for(get_rel_name(view), view), false, false);
+}
+
+} // namespace dp::rows
