@@ -6,6 +6,7 @@
 #include "release/approve.hpp"
 #include "rows/arguments.hpp"
 #include "rows/asked_units.hpp"
+#include "rows/texts.hpp"
 
 namespace dp::release {
 

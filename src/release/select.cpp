@@ -7,6 +7,7 @@
 #include "rows/arguments.hpp"
 #include "rows/distinct_values.hpp"
 #include "rows/selection_sums.hpp"
+#include "rows/texts.hpp"
 #include "rows/units.hpp"
 
 namespace dp::release {

@@ -16,9 +16,12 @@
 #include "rows/canonical.hpp"
 #include "rows/distinct_values.hpp"
 #include "rows/engine.hpp"
+#include "rows/evaluate.hpp"
+#include "rows/from_clause.hpp"
 #include "rows/nodes.hpp"
 #include "rows/reader.hpp"
 #include "rows/sources.hpp"
+#include "rows/texts.hpp"
 #include "rows/unit_sums.hpp"
 #include "rows/units.hpp"
 

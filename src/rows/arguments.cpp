@@ -182,22 +182,6 @@ void narrow_columns(ColumnRanges *columns, Question *question) {
     }
 }
 
-static const Expression *expression_of(const Question *question, int aggregate) {
-    int argument = question->leaf->aggregates[aggregate].argument;
-    return argument < 0 ? nullptr : &question->expressions[argument];
-}
-
-Node *argument_node(const Question *question, int aggregate) {
-    if (const Expression *expression = expression_of(question, aggregate))
-        return another(expression->node);
-    return another(question->arguments[aggregate]);
-}
-
-Node *folded_argument_node(const Question *question, int aggregate) {
-    const Expression *expression = expression_of(question, aggregate);
-    return another(expression != nullptr ? expression->folded : question->arguments[aggregate]);
-}
-
 Node *contributed_node(const Question *question, int j) {
     const privacy::Measure &measure = (*question->measures)[j];
     Node *value = measure.argument < 0 ? makeBoolConst(true, false) : argument_node(question, measure.calls.front());
@@ -206,37 +190,6 @@ Node *contributed_node(const Question *question, int j) {
     return measure.filter < 0
                ? value
                : value_where(another(static_cast<Node *>(list_nth(question->filters, measure.filter))), value);
-}
-
-// Long expressions are cut: they stand in messages and in the ledger, beside the text.
-static const char *shortened(const char *text) {
-    constexpr int most = 200;
-    int length = static_cast<int>(strlen(text));
-    return length <= most ? text : psprintf("%.*s...", pg_mbcliplen(text, length, most), text);
-}
-
-// Of two columns what was written, without the cast to double precision that the server adds.
-static Node *as_written(const List *parts, int part) {
-    return query::before_cast_to_double(static_cast<Node *>(list_nth(parts, part)));
-}
-
-static const char *expression_text(const Question *question, Node *expression) {
-    border::SettingsScope settings = border::SettingsScope::enter();
-    const char *text = nullptr;
-    if (const List *parts = query::joint_parts(expression))
-        text = psprintf("%s, %s", text_over_views(question, as_written(parts, 0)),
-                        text_over_views(question, as_written(parts, 1)));
-    else
-        text = text_over_views(question, expression);
-    settings.leave();
-    return shortened(text);
-}
-
-const char *argument_text(const Question *question, int aggregate) {
-    int argument = question->leaf->aggregates[aggregate].argument;
-    if (argument < 0)
-        return column_name(question, question->argument_columns[aggregate]);
-    return expression_text(question, static_cast<Node *>(list_nth(question->leaf->arguments, argument)));
 }
 
 // ---- bounds --------------------------------------------------------------------------------------------------------
@@ -308,16 +261,6 @@ const privacy::Bounds *second_bounds(const catalog::Reading &reading, const Ques
     if (expression->second == nullptr)
         refuse_part(reading, question, aggregate, 1);
     return expression->second;
-}
-
-int argument_decimals(const Question *question, int aggregate) {
-    if (const Expression *expression = expression_of(question, aggregate))
-        return expression->decimals;
-    Node *column = question->arguments[aggregate];
-    if (column == nullptr)
-        return -1;
-    Oid type = exprType(column);
-    return getBaseType(type) == NUMERICOID ? query::decimals_of_type(type, exprTypmod(column)) : -1;
 }
 
 } // namespace dp::rows

@@ -28,21 +28,13 @@ void resolve_arguments(ColumnRanges *columns, Question *question, ParamListInfo 
 // Narrows the bounds of arguments that are columns, once these are known.
 void narrow_columns(ColumnRanges *columns, Question *question);
 
-// Over the tables, total; a copy. Null: count(*).
-Node *argument_node(const Question *question, int aggregate);
-// Over the tables, as it was written, with its constants evaluated; a copy.
-Node *folded_argument_node(const Question *question, int aggregate);
 // What a row contributes to a measure: its argument (true for a count of rows) where FILTER holds, else NULL.
 Node *contributed_node(const Question *question, int measure);
-// What it is called where people look: its column, or the expression over the view.
-const char *argument_text(const Question *question, int aggregate);
 // 55000: nobody declared bounds of the column, or the expression has none.
 const privacy::Bounds *argument_bounds(const catalog::Reading &reading, const Question *question, int aggregate);
 // Of two columns those of the second, x.
 const privacy::Bounds *second_bounds(const catalog::Reading &reading, const Question *question, int aggregate);
 // 55000: none follow of an expression.
 [[noreturn]] void refuse_unbounded(const Question *question, const char *text);
-// That values within the bounds have at most; -1: nobody knows.
-int argument_decimals(const Question *question, int aggregate);
 
 } // namespace dp::rows

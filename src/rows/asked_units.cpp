@@ -3,7 +3,7 @@
 #include "catalog/domain.hpp"
 #include "catalog/ledger.hpp"
 #include "query/units.hpp"
-#include "rows/arguments.hpp"
+#include "rows/texts.hpp"
 
 namespace dp::rows {
 

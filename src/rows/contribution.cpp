@@ -5,9 +5,7 @@
 
 #include "border/bytes.hpp"
 #include "rows/contribution_facts.hpp"
-#include "rows/distinct_values.hpp"
 #include "rows/quantiles.hpp"
-#include "rows/shown.hpp"
 
 namespace dp::rows {
 

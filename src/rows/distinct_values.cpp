@@ -1,20 +1,13 @@
 #include "rows/distinct_values.hpp"
 
 #include "border/scope.hpp"
-#include "rows/arguments.hpp"
+#include "rows/texts.hpp"
 #include "rows/canonical.hpp"
 #include "rows/engine.hpp"
 #include "rows/nodes.hpp"
 #include "rows/quantiles.hpp"
 
 namespace dp::rows {
-
-bool counts_values(const Question *question) {
-    for (int j = 0; j < question->nmeasures; j++)
-        if ((*question->measures)[j].of_values)
-            return true;
-    return false;
-}
 
 // ---- before the charge ---------------------------------------------------------------------------------------------
 

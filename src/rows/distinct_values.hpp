@@ -6,9 +6,6 @@
 
 namespace dp::rows {
 
-// Whether some measure counts different values.
-bool counts_values(const Question *question);
-
 // 0A000 for values whose equal ones cannot be told to look alike, and where other servers keep rows. 0A000 as well by
 // refuse_values for what is not said of such counts.
 void check_counted_values(const Question *question);

@@ -9,6 +9,7 @@
 #include "rows/caught.hpp"
 #include "rows/distinct_values.hpp"
 #include "rows/engine.hpp"
+#include "rows/from_clause.hpp"
 #include "rows/joint.hpp"
 #include "rows/leaves.hpp"
 #include "rows/nodes.hpp"

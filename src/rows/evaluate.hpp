@@ -5,7 +5,7 @@
 #include "privacy/row_limit.hpp"
 #include "privacy/sparse_vector.hpp"
 
-#include "rows/question.hpp"
+#include "rows/group_sums.hpp"
 
 namespace dp::rows {
 
@@ -14,17 +14,6 @@ struct Selection {
     const privacy::SvtCandidate *tested; // at least one
     int ntested;
     privacy::SelectionSums *sums; // one per tested candidate: filled by evaluate
-};
-
-// What was read. Lives in backend memory and goes nowhere without noise.
-struct Sums {
-    // Declared groups (or no keys): ngroups x ncoordinates, group-major, the groups of the answer in canonical order.
-    privacy::int128 *values;
-    // Thresholded groups: one row per group of the data: the keys, then a column for each coordinate.
-    Tuplestorestate *store;
-    TupleDesc desc;
-    // Of quantiles, declared groups: ngroups x question->ncells (rows/quantiles).
-    int64 *cells;
 };
 
 // Before the charge: whether the question can be answered where partitions on other servers are, and these are there

@@ -6,6 +6,7 @@
 
 #include "catalog/domain.hpp"
 #include "rows/arguments.hpp"
+#include "rows/texts.hpp"
 #include "rows/totals.hpp"
 
 namespace dp::rows {

@@ -2,7 +2,7 @@
 
 #include "border/versions.hpp"
 #include "border/walk.hpp"
-#include "rows/arguments.hpp"
+#include "rows/texts.hpp"
 #include "rows/canonical.hpp"
 #include "rows/groups.hpp"
 

@@ -14,9 +14,8 @@
 #include "rows/canonical.hpp"
 #include "rows/distinct_values.hpp"
 #include "rows/nodes.hpp"
-#include "rows/sources.hpp"
+#include "rows/from_clause.hpp"
 #include "rows/texts.hpp"
-#include "rows/units.hpp"
 
 namespace dp::rows {
 

@@ -3,7 +3,6 @@
 #include "border/permissions.hpp"
 #include "catalog/ledger.hpp"
 #include "query/limits.hpp"
-#include "rows/arguments.hpp"
 #include "rows/engine.hpp"
 #include "rows/nodes.hpp"
 #include "rows/statement.hpp"

@@ -7,7 +7,6 @@
 #include "border/spi.hpp"
 #include "catalog/foreign_code.hpp"
 #include "rows/groups.hpp"
-#include "rows/shown.hpp"
 
 namespace dp::rows {
 

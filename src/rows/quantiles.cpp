@@ -4,12 +4,10 @@
 
 #include "border/scope.hpp"
 #include "query/constants.hpp"
-#include "rows/arguments.hpp"
 #include "rows/asked_units.hpp"
 #include "rows/engine.hpp"
 #include "rows/nodes.hpp"
 #include "rows/sums.hpp"
-#include "rows/units.hpp"
 
 namespace dp::rows {
 

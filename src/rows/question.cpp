@@ -1,8 +1,11 @@
 #include "rows/question.hpp"
 
+#include <algorithm>
+
 #include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "border/walk.hpp"
+#include "query/range.hpp"
 #include "query/semi.hpp"
 #include "query/shape.hpp"
 #include "query/total.hpp"
@@ -110,6 +113,57 @@ bool is_spread(const Question *question) {
         if ((*question->norms)[j] == privacy::Norm::groups)
             return true;
     return false;
+}
+
+// ---- arguments and groups --------------------------------------------------------------------------------------------
+
+const Expression *expression_of(const Question *question, int aggregate) {
+    int argument = question->leaf->aggregates[aggregate].argument;
+    return argument < 0 ? nullptr : &question->expressions[argument];
+}
+
+Node *argument_node(const Question *question, int aggregate) {
+    if (const Expression *expression = expression_of(question, aggregate))
+        return another(expression->node);
+    return another(question->arguments[aggregate]);
+}
+
+Node *folded_argument_node(const Question *question, int aggregate) {
+    const Expression *expression = expression_of(question, aggregate);
+    return another(expression != nullptr ? expression->folded : question->arguments[aggregate]);
+}
+
+int argument_decimals(const Question *question, int aggregate) {
+    if (const Expression *expression = expression_of(question, aggregate))
+        return expression->decimals;
+    Node *column = question->arguments[aggregate];
+    if (column == nullptr)
+        return -1;
+    Oid type = exprType(column);
+    return getBaseType(type) == NUMERICOID ? query::decimals_of_type(type, exprTypmod(column)) : -1;
+}
+
+int64 place_of_group(const Question *question, int group) {
+    return question->places == nullptr ? group : question->places[group];
+}
+
+int group_at_place(const Question *question, int64 place) {
+    if (question->places == nullptr)
+        return static_cast<int>(place);
+    const int64 *end = question->places + question->ngroups;
+    const int64 *found = std::lower_bound(static_cast<const int64 *>(question->places), end, place);
+    return found == end || *found != place ? -1 : static_cast<int>(found - question->places);
+}
+
+bool counts_values(const Question *question) {
+    for (int j = 0; j < question->nmeasures; j++)
+        if ((*question->measures)[j].of_values)
+            return true;
+    return false;
+}
+
+Bitmapset *pull_varnos_of(Node *expression) {
+    return pull_varnos(nullptr, expression);
 }
 
 // ---- conditions ----------------------------------------------------------------------------------------------------

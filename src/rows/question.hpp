@@ -192,5 +192,21 @@ Node *view_condition(const catalog::Settings *settings, int varno = 1);
 int natts_of(Oid relation);
 // Whether the table may hold NULL there.
 bool is_nullable_column(Oid relation, AttrNumber attno);
+// Over the tables, total; a copy. Null: count(*).
+Node *argument_node(const Question *question, int aggregate);
+// Over the tables, as it was written, with its constants evaluated; a copy.
+Node *folded_argument_node(const Question *question, int aggregate);
+// That values within the bounds have at most; -1: nobody knows.
+int argument_decimals(const Question *question, int aggregate);
+// Returns an argument that is no column; null: it is one, or there is none.
+const Expression *expression_of(const Question *question, int aggregate);
+// Place of a group in the product of the declared keys, from its number in the answer; and the reverse, -1: not shown. The product may
+// be far larger than the list of its places.
+int64 place_of_group(const Question *question, int group);
+int group_at_place(const Question *question, int64 place);
+// Whether some measure counts different values.
+bool counts_values(const Question *question);
+// The sources of one key, as varnos.
+Bitmapset *pull_varnos_of(Node *expression);
 
 } // namespace dp::rows

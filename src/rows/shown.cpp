@@ -4,22 +4,9 @@
 
 #include "border/scope.hpp"
 #include "border/walk.hpp"
-#include "rows/arguments.hpp"
 #include "rows/narrowed.hpp"
 
 namespace dp::rows {
-
-int64 place_of_group(const Question *question, int group) {
-    return question->places == nullptr ? group : question->places[group];
-}
-
-int group_at_place(const Question *question, int64 place) {
-    if (question->places == nullptr)
-        return static_cast<int>(place);
-    const int64 *end = question->places + question->ngroups;
-    const int64 *found = std::lower_bound(static_cast<const int64 *>(question->places), end, place);
-    return found == end || *found != place ? -1 : static_cast<int>(found - question->places);
-}
 
 // ---- conditions on keys alone --------------------------------------------------------------------------------------
 

@@ -10,9 +10,4 @@ namespace dp::rows {
 // exclude. Errors: 22023 when no group is left.
 void choose_shown(Question *question);
 
-// Place of a group in the product of the declared keys, from its number in the answer; and the reverse, -1: not shown. The product may
-// be far larger than the list of its places.
-int64 place_of_group(const Question *question, int group);
-int group_at_place(const Question *question, int64 place);
-
 } // namespace dp::rows

@@ -7,13 +7,11 @@
 #include "catalog/public_table.hpp"
 #include "border/walk.hpp"
 #include "query/limits.hpp"
-#include "rows/arguments.hpp"
 #include "rows/canonical.hpp"
+#include "rows/from_clause.hpp"
 #include "rows/nodes.hpp"
 #include "rows/per_unit.hpp"
-#include "rows/public_rows.hpp"
 #include "rows/public_values.hpp"
-#include "rows/tests.hpp"
 
 namespace dp::rows {
 
@@ -90,8 +88,8 @@ static int joined_parent(const Question *question, const query::Joined *joined, 
     return 0;
 }
 
-// From the rows of one source. Tables that are read beside those of the range table stand behind it. joined: null where the source
-// stands alone.
+// Returns how the rows of one source find their units. entries: how many places the range table has; tables that are read beside
+// them stand behind. joined: null where the source stands alone.
 static Units *units_of(const Question *question, const catalog::UnitPath *path, int varno, int entries,
                        const query::Joined *joined) {
     auto *units = static_cast<Units *>(palloc0(sizeof(Units)));
@@ -422,147 +420,6 @@ const List *check_sources(const Question *question) {
     return checked;
 }
 
-// ---- statements ----------------------------------------------------------------------------------------------------
-
-static void add_source(Query *query, Oid relation) {
-    RangeTblEntry *entry = relation_entry(relation, true);
-    query->rtable = lappend(query->rtable, entry);
-    border::set_permission(query, entry, 0);
-    auto *ref = makeNode(RangeTblRef);
-    ref->rtindex = list_length(query->rtable);
-    query->jointree->fromlist = lappend(query->jointree->fromlist, ref);
-}
-
-static RangeTblEntry *entry_of(const Source &source) {
-    return source.source->is_public ? public_entry(source.relation, source.source->varno)
-                                    : relation_entry(source.relation, true);
-}
-
-// Columns of its sources, listed by varno, become those of a sub-SELECT, all others of the query around it.
-static Node *as_inner(Node *node, void *context) {
-    if (node == nullptr)
-        return nullptr;
-    if (!IsA(node, Var))
-        return border::mutate_expression(node, as_inner, context);
-    auto *var = copyObject(castNode(Var, node));
-    var->varlevelsup = 1;
-    ListCell *cell;
-    foreach (cell, static_cast<const List *>(context))
-        if (lfirst_int(cell) == static_cast<int>(castNode(Var, node)->varno)) {
-            var->varno = var->varnosyn = foreach_current_index(cell) + 1;
-            var->varlevelsup = 0;
-        }
-    return reinterpret_cast<Node *>(var);
-}
-
-Query *select_from_tested(const Question *question, const query::SemiJoin *semi, Node *condition, List **varnos) {
-    auto *query = makeNode(Query);
-    query->commandType = CMD_SELECT;
-    query->canSetTag = true;
-    List *items = NIL;
-    *varnos = NIL;
-    for (int i = 0; i < semi->nsources; i++) {
-        const Source &source = question->sources[semi->source + i];
-        RangeTblEntry *entry = entry_of(source);
-        query->rtable = lappend(query->rtable, entry);
-        if (entry->rtekind == RTE_RELATION)
-            border::set_permission(query, entry, 0);
-        auto *ref = makeNode(RangeTblRef);
-        ref->rtindex = i + 1;
-        items = lappend(items, ref);
-        *varnos = lappend_int(*varnos, source.source->varno);
-    }
-    query->jointree = makeFromExpr(items, as_inner(condition, *varnos));
-    return query;
-}
-
-Node *over_tested(Node *expression, List *varnos) {
-    return as_inner(expression, varnos);
-}
-
-// [NOT] EXISTS (SELECT FROM sources WHERE condition) [OR unless]
-static Node *semi_join(const Question *question, const query::SemiJoin *semi) {
-    List *varnos = NIL;
-    Query *query = select_from_tested(question, semi, semi->condition, &varnos);
-    add_target(query, reinterpret_cast<Node *>(
-                          makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(1), false, true)));
-    auto *link = makeNode(SubLink);
-    link->subLinkType = EXISTS_SUBLINK;
-    link->subselect = reinterpret_cast<Node *>(query);
-    link->location = -1;
-    Node *test = reinterpret_cast<Node *>(link);
-    if (semi->negated)
-        test = reinterpret_cast<Node *>(makeBoolExpr(NOT_EXPR, list_make1(test), -1));
-    return semi->unless == nullptr
-               ? test
-               : reinterpret_cast<Node *>(makeBoolExpr(OR_EXPR, list_make2(another(semi->unless), test), -1));
-}
-
-// True: some of them are conjuncts.
-static bool has_conjuncts(const Question *question) {
-    ListCell *cell;
-    foreach (cell, question->semi_joins)
-        if (static_cast<const query::SemiJoin *>(lfirst(cell))->test == 0)
-            return true;
-    return false;
-}
-
-static Node *with_semi_joins(const Question *question, Node *where) {
-    ListCell *cell;
-    foreach (cell, question->semi_joins)
-        if (static_cast<const query::SemiJoin *>(lfirst(cell))->test == 0)
-            where = make_and_qual(where, semi_join(question, static_cast<const query::SemiJoin *>(lfirst(cell))));
-    return where;
-}
-
-// Stands for a source that only sub-SELECTs read.
-static RangeTblEntry *no_entry() {
-    auto *entry = makeNode(RangeTblEntry);
-    entry->rtekind = RTE_RESULT;
-    entry->eref = makeAlias("tested", NIL);
-    return entry;
-}
-
-// At the places that the leaf's entries have: the tables behind its views, copies of public ones, and its joins.
-static Query *select_from_joined(const Question *question, Node *where) {
-    auto *query = makeNode(Query);
-    query->commandType = CMD_SELECT;
-    query->canSetTag = true;
-    query->hasAggs = true;
-    ListCell *cell;
-    foreach (cell, question->leaf->query->rtable) {
-        RangeTblEntry *entry = join_entry(lfirst_node(RangeTblEntry, cell));
-        for (int i = 0; i < question->nsources; i++)
-            if (question->sources[i].source->varno == foreach_current_index(cell) + 1)
-                entry = question->sources[i].source->tested ? no_entry() : entry_of(question->sources[i]);
-        query->rtable = lappend(query->rtable, entry);
-        if (entry->rtekind == RTE_RELATION)
-            border::set_permission(query, entry,
-                                   0); // the facades' were checked; the statement runs as the tables' owner
-    }
-    query->hasSubLinks = has_conjuncts(question);
-    query->jointree = makeFromExpr(static_cast<List *>(copyObject(question->from)), with_semi_joins(question, where));
-    join_tests(query, question);
-    return query;
-}
-
-static void add_ancestors(Query *query, const List *ancestors) {
-    ListCell *cell;
-    foreach (cell, ancestors)
-        add_source(query, lfirst_oid(cell));
-}
-
-Query *select_from_sources(const Question *question, Node *where) {
-    Node *all = static_cast<Node *>(copyObject(where));
-    if (question->units == nullptr || !question->units->clipped)
-        return make_aggregation(table_entry(question), all);
-    all = make_and_qual(all, static_cast<Node *>(copyObject(question->units->links)));
-    Query *query =
-        is_joined(question) ? select_from_joined(question, all) : make_aggregation(table_entry(question), all);
-    add_ancestors(query, question->units->ancestors);
-    return query;
-}
-
 Query *select_from_source(const Question *question, int source, List **values) {
     const Source &alone = question->sources[source];
     const Units *units = units_of(question, alone.settings->unit, 1, 1, nullptr);
@@ -573,10 +430,6 @@ Query *select_from_source(const Question *question, int source, List **values) {
 }
 
 // ---- columns of joined rows ----------------------------------------------------------------------------------------
-
-Bitmapset *pull_varnos_of(Node *expression) {
-    return pull_varnos(nullptr, expression);
-}
 
 static bool collect_columns(Node *node, void *context) {
     if (node == nullptr)

@@ -22,20 +22,8 @@ Units *resolve_table(Question *question);
 // Errors: 55000, also where a unit had one row at most and no key says so any more.
 const List *check_sources(const Question *question);
 
-// SELECT FROM sources [, ancestors..] WHERE where AND links, those of a clipped question; they are a part of question->where
-// elsewhere. Whoever runs it needs no permission on any.
-Query *select_from_sources(const Question *question, Node *where);
-
-// The same over one of several sources alone, with what leads to its units; their columns into `values`.
+// Makes a statement over one of several sources alone, with what leads to its units; their columns into `values`.
 Query *select_from_source(const Question *question, int source, List **values);
-
-// SELECT FROM the sources of a sub-SELECT WHERE condition, whose other columns are those of the query around it; their varnos, as they
-// stand there. What else is said of them is made a part of it by over_tested().
-Query *select_from_tested(const Question *question, const query::SemiJoin *semi, Node *condition, List **varnos);
-Node *over_tested(Node *expression, List *varnos);
-
-// The sources of one key, as varnos.
-Bitmapset *pull_varnos_of(Node *expression);
 
 // 54000: a joined row would have more columns than a row may have.
 void check_joined_columns(const Question *question);

@@ -13,7 +13,4 @@ namespace dp::rows {
 // equalities any more once its constants are folded.
 void check_tests(ColumnRanges *columns, const Question *question, ParamListInfo parameters);
 
-// Joins them to the FROM of the internal statement, at the places of their entries.
-void join_tests(Query *query, const Question *question);
-
 } // namespace dp::rows

@@ -1,8 +1,11 @@
 #include "rows/texts.hpp"
 
+#include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "border/walk.hpp"
+#include "query/joint.hpp"
 #include "query/semi.hpp"
+#include "query/shape.hpp"
 #include "rows/nodes.hpp"
 
 namespace dp::rows {
@@ -90,6 +93,37 @@ const char *text_over_views(const Question *question, Node *node) {
         return text_over(question, query::with_tests_written(question->leaf, node), true);
     Oid view = question->leaf->view;
     return deparse_expression(node, deparse_context_for(get_rel_name(view), view), false, false);
+}
+
+// Long expressions are cut: they stand in messages and in the ledger, beside the text.
+static const char *shortened(const char *text) {
+    constexpr int most = 200;
+    int length = static_cast<int>(strlen(text));
+    return length <= most ? text : psprintf("%.*s...", pg_mbcliplen(text, length, most), text);
+}
+
+// Of two columns what was written, without the cast to double precision that the server adds.
+Node *as_written(const List *parts, int part) {
+    return query::before_cast_to_double(static_cast<Node *>(list_nth(parts, part)));
+}
+
+const char *expression_text(const Question *question, Node *expression) {
+    border::SettingsScope settings = border::SettingsScope::enter();
+    const char *text = nullptr;
+    if (const List *parts = query::joint_parts(expression))
+        text = psprintf("%s, %s", text_over_views(question, as_written(parts, 0)),
+                        text_over_views(question, as_written(parts, 1)));
+    else
+        text = text_over_views(question, expression);
+    settings.leave();
+    return shortened(text);
+}
+
+const char *argument_text(const Question *question, int aggregate) {
+    int argument = question->leaf->aggregates[aggregate].argument;
+    if (argument < 0)
+        return column_name(question, question->argument_columns[aggregate]);
+    return expression_text(question, static_cast<Node *>(list_nth(question->leaf->arguments, argument)));
 }
 
 } // namespace dp::rows

@@ -13,5 +13,11 @@ Node *with_columns(const Question *question, Node *node);
 const char *text_over_tables(const Question *question, Node *node);
 // The same over the views of the leaf.
 const char *text_over_views(const Question *question, Node *node);
+// What it is called where people look: its column, or the expression over the view.
+const char *argument_text(const Question *question, int aggregate);
+// Returns an argument of the leaf as it was written; of two columns both.
+const char *expression_text(const Question *question, Node *expression);
+// Returns one of two columns as it was written, without the cast to double precision that the server adds.
+Node *as_written(const List *parts, int part);
 
 } // namespace dp::rows

@@ -8,7 +8,7 @@
 #include "rows/per_unit.hpp"
 #include "rows/public_rows.hpp"
 #include "rows/quantiles.hpp"
-#include "rows/sources.hpp"
+#include "rows/from_clause.hpp"
 #include "rows/statement.hpp"
 
 namespace dp::rows {
