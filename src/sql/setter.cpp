@@ -1,0 +1,213 @@
+#include "sql/setter.hpp"
+
+#include "sql/arguments.hpp"
+
+using dp::catalog::Visit;
+
+namespace dp::sql {
+
+// ---- refusals ------------------------------------------------------------------------------------------------------
+
+void refuse_as(int sqlstate, const char *message, const char *detail, const char *hint) {
+    ereport(ERROR, (errcode(sqlstate), errmsg("%s", message), detail == nullptr ? 0 : errdetail("%s", detail),
+                    hint == nullptr ? 0 : errhint("%s", hint)));
+    pg_unreachable();
+}
+
+void refuse_value(const char *message, const char *hint, const char *detail) {
+    refuse_as(ERRCODE_INVALID_PARAMETER_VALUE, message, detail, hint);
+}
+
+void refuse_state(const char *message, const char *hint, const char *detail) {
+    refuse_as(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message, detail, hint);
+}
+
+void refuse_form(const char *message, const char *hint, const char *detail) {
+    refuse_as(ERRCODE_FEATURE_NOT_SUPPORTED, message, detail, hint);
+}
+
+// ---- statements ----------------------------------------------------------------------------------------------------
+
+uint64 run(const Visit &visit, const char *sql, Parameters parameters) {
+    const int n = static_cast<int>(parameters.size());
+    auto *types = static_cast<Oid *>(palloc(sizeof(Oid) * n));
+    auto *values = static_cast<Datum *>(palloc(sizeof(Datum) * n));
+    auto *nulls = static_cast<char *>(palloc0(n + 1));
+    for (int i = 0; i < n; i++) {
+        const Parameter &parameter = parameters.begin()[i];
+        types[i] = parameter.type;
+        values[i] = parameter.value;
+        nulls[i] = parameter.isnull ? 'n' : ' ';
+    }
+    return visit.run(sql, n, types, values, nulls);
+}
+
+uint64 change(Oid relation, const char *sql, Parameters parameters) {
+    Visit visit = Visit::write();
+    lock_declarations(visit, relation);
+    const uint64 n = run(visit, sql, parameters);
+    visit.leave();
+    return n;
+}
+
+bool flag_at(uint64 row, int column) {
+    bool isnull;
+    const Datum value = border::Spi::value(row, column, &isnull);
+    return !isnull && DatumGetBool(value);
+}
+
+Oid oid_at(uint64 row, int column) {
+    bool isnull;
+    const Datum value = border::Spi::value(row, column, &isnull);
+    return isnull ? InvalidOid : DatumGetObjectId(value);
+}
+
+// ---- reports -------------------------------------------------------------------------------------------------------
+
+void refuse_first(const Visit &visit, const char *sql, Parameters parameters) {
+    if (run(visit, sql, parameters) == 0)
+        return;
+    const char *state = visit.spi.text(0, 1);
+    refuse_as(MAKE_SQLSTATE(state[0], state[1], state[2], state[3], state[4]), visit.spi.text(0, 2),
+              visit.spi.text(0, 3), visit.spi.text(0, 4));
+}
+
+Reports reports_of(const Visit &visit, const char *sql, Parameters parameters) {
+    const uint64 n = run(visit, sql, parameters);
+    auto **texts = static_cast<char **>(MemoryContextAlloc(visit.spi.caller, sizeof(char *) * (4 * n + 1)));
+    for (uint64 i = 0; i < 4 * n; i++)
+        texts[i] = visit.spi.text(i / 4, static_cast<int>(i % 4) + 1);
+    return Reports{n, texts};
+}
+
+void tell(const Reports &reports) {
+    for (char **row = reports.texts; row < reports.texts + 4 * reports.n; row += 4)
+        ereport(strcmp(row[0], "warning") == 0 ? WARNING : NOTICE,
+                (errmsg("%s", row[1]), row[2] == nullptr ? 0 : errdetail("%s", row[2]),
+                 row[3] == nullptr ? 0 : errhint("%s", row[3])));
+}
+
+// ---- options -------------------------------------------------------------------------------------------------------
+
+// Lists the columns from `first` on, each as `write` writes it.
+template <class Write> static const char *listed(const Options &options, int first, Write write) {
+    StringInfoData list;
+    initStringInfo(&list);
+    for (int i = first; i < options.n; i++) {
+        if (i > first)
+            appendStringInfoString(&list, ", ");
+        write(&list, options.list[i], i + 1);
+    }
+    return list.data;
+}
+
+const char *column_names(const Options &options) {
+    return listed(options, 0,
+                  [](StringInfo list, const Option &option, int) { appendStringInfoString(list, option.name); });
+}
+
+const char *parameters(const Options &options) {
+    return listed(options, 0,
+                  [](StringInfo list, const Option &, int parameter) { appendStringInfo(list, "$%d", parameter); });
+}
+
+const char *assignments(const Options &options) {
+    return listed(options, options.nkeys, [](StringInfo list, const Option &option, int parameter) {
+        appendStringInfo(list, "%s = $%d", option.name, parameter);
+    });
+}
+
+static Oid *types_of(const Options &options) {
+    auto *types = static_cast<Oid *>(palloc(sizeof(Oid) * options.n));
+    for (int i = 0; i < options.n; i++)
+        types[i] = options.list[i].type;
+    return types;
+}
+
+static Datum copy_of(Datum value, Oid type) {
+    int16 length;
+    bool by_value;
+    get_typlenbyval(type, &length, &by_value);
+    return length == -1 ? PointerGetDatum(PG_DETOAST_DATUM_COPY(value)) : datumCopy(value, by_value, length);
+}
+
+Row read_row(const Visit &visit, const Options &options, std::initializer_list<Oid> keys, const char *from) {
+    Row row = {&options, {}, {}};
+    for (const Oid &key : keys)
+        row.set(static_cast<int>(&key - keys.begin()), ObjectIdGetDatum(key));
+    const char *columns = listed(options, options.nkeys, [](StringInfo list, const Option &option, int) {
+        if (option.initial == nullptr)
+            appendStringInfo(list, "p.%s", option.name);
+        else
+            appendStringInfo(list, "coalesce(p.%s, %s)", option.name, option.initial);
+    });
+    if (visit.run(psprintf("SELECT %s FROM %s", columns, from), options.nkeys, types_of(options), row.values) != 1)
+        elog(ERROR, "the row that is to be set is gone");
+    MemoryContext old = MemoryContextSwitchTo(visit.spi.caller);
+    for (int i = options.nkeys; i < options.n; i++) {
+        bool isnull;
+        const Datum value = border::Spi::value(0, i - options.nkeys + 1, &isnull);
+        if (isnull)
+            row.clear(i);
+        else
+            row.set(i, copy_of(value, options.list[i].type));
+    }
+    MemoryContextSwitchTo(old);
+    return row;
+}
+
+void merge_arguments(FunctionCallInfo fcinfo, Row *row) {
+    for (int i = row->options->nkeys; i < row->options->narguments; i++) {
+        const Option &option = row->options->list[i];
+        if (PG_ARGISNULL(i))
+            continue;
+        if (option.takes_away != nullptr && option.takes_away(PG_GETARG_DATUM(i)))
+            row->clear(i);
+        else
+            row->set(i, PG_GETARG_DATUM(i));
+    }
+}
+
+static void check_word(const Option &option, const char *word) {
+    StringInfoData hint;
+    initStringInfo(&hint);
+    for (const char *const *known = option.words; *known != nullptr; known++) {
+        if (strcmp(*known, word) == 0)
+            return;
+        appendStringInfo(&hint, "%s'%s'", known == option.words ? "Use " : known[1] == nullptr ? " or " : ", ", *known);
+    }
+    if (option.takes_away != nullptr)
+        appendStringInfo(&hint, "; '' takes the %s away", option.name);
+    refuse_value(psprintf("unknown %s: \"%s\"", option.name, word), psprintf("%s.", hint.data));
+}
+
+void check_values(const Row &row) {
+    for (int i = row.options->nkeys; i < row.options->narguments; i++) {
+        const Option &option = row.options->list[i];
+        if (row.has(i) && option.words != nullptr)
+            check_word(option, row.text_of(i));
+        if (row.has(i) && option.check != nullptr)
+            option.check(row.values[i], option.name);
+    }
+}
+
+uint64 run_with_row(const Visit &visit, const char *sql, Row *row) {
+    return visit.run(sql, row->options->n, types_of(*row->options), row->values, row->nulls);
+}
+
+void check_rules(const Row &row, const char *rules) {
+    Row copy = row;
+    Visit visit = Visit::read();
+    const char *columns = listed(*row.options, 0, [](StringInfo list, const Option &option, int parameter) {
+        appendStringInfo(list, "$%d AS %s", parameter, option.name);
+    });
+    if (run_with_row(visit,
+                     psprintf("SELECT r.message, r.detail, r.hint FROM (SELECT %s) p, LATERAL (VALUES %s) "
+                              "r (broken, message, detail, hint) WHERE r.broken LIMIT 1",
+                              columns, rules),
+                     &copy) == 1)
+        refuse_value(visit.spi.text(0, 1), visit.spi.text(0, 3), visit.spi.text(0, 2));
+    visit.leave();
+}
+
+} // namespace dp::sql

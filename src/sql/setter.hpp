@@ -1,0 +1,118 @@
+// Steps of setters: statements with parameters, options of a row of the catalog by one table, and reports that statements return.
+#pragma once
+
+#include <initializer_list>
+
+#include "sql/controller.hpp"
+
+namespace dp::sql {
+
+// ---- refusals ------------------------------------------------------------------------------------------------------
+
+// Raises an error with its remedy; detail: null for none.
+[[noreturn]] void refuse_as(int sqlstate, const char *message, const char *detail, const char *hint);
+// The same with 22023, 55000 and 0A000.
+[[noreturn]] void refuse_value(const char *message, const char *hint, const char *detail = nullptr);
+[[noreturn]] void refuse_state(const char *message, const char *hint, const char *detail = nullptr);
+[[noreturn]] void refuse_form(const char *message, const char *hint, const char *detail = nullptr);
+
+// ---- statements ----------------------------------------------------------------------------------------------------
+
+// Holds a parameter of a statement.
+struct Parameter {
+    Oid type;
+    Datum value;
+    bool isnull = false;
+    Parameter(Oid oid) : type(OIDOID), value(ObjectIdGetDatum(oid)) {}
+    Parameter(int number) : type(INT4OID), value(Int32GetDatum(number)) {}
+    Parameter(int64 number) : type(INT8OID), value(Int64GetDatum(number)) {}
+    Parameter(bool flag) : type(BOOLOID), value(BoolGetDatum(flag)) {}
+    Parameter(const char *text) // null for NULL
+        : type(TEXTOID), value(text == nullptr ? Datum{0} : CStringGetTextDatum(text)), isnull(text == nullptr) {}
+    Parameter(Oid of, Datum datum, bool null = false) : type(of), value(datum), isnull(null) {}
+};
+using Parameters = std::initializer_list<Parameter>;
+
+// Runs a statement over the extension's own tables. Returns the number of its rows.
+uint64 run(const catalog::Visit &visit, const char *sql, Parameters parameters);
+// Runs one that changes what is declared of a table, whose declarations it locks first. Returns the number of its rows.
+uint64 change(Oid relation, const char *sql, Parameters parameters);
+// Return values of the last result, by row from 0 and column from 1; false and 0 for NULL.
+bool flag_at(uint64 row, int column);
+Oid oid_at(uint64 row, int column);
+
+// ---- reports -------------------------------------------------------------------------------------------------------
+
+// Runs a statement whose rows are sqlstate, message, detail and hint, and raises the first.
+void refuse_first(const catalog::Visit &visit, const char *sql, Parameters parameters);
+
+// Holds messages that are kept until a visit is over, under whose settings none is sent.
+struct Reports {
+    uint64 n;
+    char **texts; // four of each
+};
+// Returns the rows of a statement: severity ('warning' or 'notice'), message, detail and hint.
+Reports reports_of(const catalog::Visit &visit, const char *sql, Parameters parameters);
+void tell(const Reports &reports);
+
+// ---- options -------------------------------------------------------------------------------------------------------
+
+// Describes an option of a setter: an argument, and the column of its name that keeps it.
+struct Option {
+    const char *name;
+    Oid type;
+    const char *initial = nullptr;                          // in a new row, in SQL; null: NULL
+    bool (*takes_away)(Datum value) = nullptr;              // null: no value does
+    void (*check)(Datum value, const char *name) = nullptr; // raises 22023 for values that are none
+    const char *const *words = nullptr;                     // all that there are; null ends them
+};
+
+// Describes the parameters of a setter's statements, $1 and so on: keys of the row, then options that are arguments, then columns
+// that follow from them.
+struct Options {
+    const Option *list;
+    int nkeys, narguments, n;
+};
+
+constexpr int most_options = 24;
+
+// Holds a row as it is to be stored.
+struct Row {
+    const Options *options;
+    Datum values[most_options];
+    char nulls[most_options + 1]; // as SPI wants them
+    bool has(int option) const { return nulls[option] == ' '; }
+    const char *text_of(int option) const { return has(option) ? TextDatumGetCString(values[option]) : nullptr; }
+    bool is(int option, const char *word) const { return has(option) && strcmp(text_of(option), word) == 0; }
+    void set(int option, Datum value) {
+        values[option] = value;
+        nulls[option] = ' ';
+    }
+    void clear(int option) {
+        values[option] = Datum{0};
+        nulls[option] = 'n';
+    }
+};
+
+// Reads the row of these keys; from: what follows FROM, where the row is `p`, and the keys are $1 and so on. It outlives the visit.
+Row read_row(const catalog::Visit &visit, const Options &options, std::initializer_list<Oid> keys, const char *from);
+// Replaces what is set by what is passed: NULL keeps it.
+void merge_arguments(FunctionCallInfo fcinfo, Row *row);
+// 22023 for a value that is none.
+void check_values(const Row &row);
+// Raises the first rule that the row breaks, as 22023. rules: rows of VALUES, each whether it is broken, message, detail and hint; the
+// row is `p`.
+void check_rules(const Row &row, const char *rules);
+// Runs a statement with the row as its parameters.
+uint64 run_with_row(const catalog::Visit &visit, const char *sql, Row *row);
+// List the columns: "name, ...", "$1, ...", and those behind the keys as "name = $3, ...".
+const char *column_names(const Options &options);
+const char *parameters(const Options &options);
+const char *assignments(const Options &options);
+
+// Adapts a check that returns what it has read.
+template <auto Check> void checks(Datum value, const char *name) {
+    (void)Check(value, name);
+}
+
+} // namespace dp::sql
