@@ -40,6 +40,10 @@ bool takes_away(Datum numeric) {
     return strcmp(catalog::numeric_text(numeric), "Infinity") == 0;
 }
 
+bool is_empty_text(Datum word) {
+    return TextDatumGetCString(word)[0] == '\0';
+}
+
 void refuse_half_of_groups() {
     ereport(ERROR,
             (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("group_a and group_b go together"),

@@ -21,6 +21,7 @@ void refuse_if_true(FunctionCallInfo fcinfo, int argument, const char *name);
 
 // Whether a numeric is 'Infinity', which takes a total or a share away.
 bool takes_away(Datum numeric);
+bool is_empty_text(Datum word);
 
 // 22023: group_a without group_b, or the other way round.
 [[noreturn]] void refuse_half_of_groups();

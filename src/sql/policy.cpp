@@ -12,10 +12,6 @@ namespace dp::sql {
 
 // ---- options -------------------------------------------------------------------------------------------------------
 
-static bool is_empty_text(Datum word) {
-    return TextDatumGetCString(word)[0] == '\0';
-}
-
 static bool is_empty_array(Datum array) {
     return ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(array)), ARR_DIMS(DatumGetArrayTypeP(array))) == 0;
 }
