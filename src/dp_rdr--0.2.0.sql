@@ -1024,22 +1024,22 @@ COMMENT ON FUNCTION dp_set_bounds(regclass, text, numeric, numeric)
     IS 'declares public bounds of a numeric column: values are clamped to them';
 
 CREATE FUNCTION dp_set_bounds(relation regclass, column_name text, lower date, upper date)
-    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_bounds_date';
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_bounds';
 COMMENT ON FUNCTION dp_set_bounds(regclass, text, date, date)
     IS 'declares public bounds of a column of dates or timestamps: expressions of it have bounds, and groups';
 
 CREATE FUNCTION dp_set_bounds(relation regclass, column_name text, lower timestamp, upper timestamp)
-    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_bounds_timestamp';
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_bounds';
 COMMENT ON FUNCTION dp_set_bounds(regclass, text, timestamp, timestamp)
     IS 'declares public bounds of a column of timestamps: expressions of it have bounds, and groups';
 
 CREATE FUNCTION dp_set_bounds(relation regclass, column_name text, lower timestamptz, upper timestamptz)
-    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_bounds_timestamptz';
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_bounds';
 COMMENT ON FUNCTION dp_set_bounds(regclass, text, timestamptz, timestamptz)
     IS 'declares public bounds of a column of timestamps with time zone: expressions of it have bounds, and groups';
 
 CREATE FUNCTION dp_set_bounds(relation regclass, column_name text, lower text, upper text)
-    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_bounds_text';
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_bounds';
 COMMENT ON FUNCTION dp_set_bounds(regclass, text, text, text)
     IS 'declares public bounds of a column, read as values of its type';
 
