@@ -3,9 +3,9 @@
 
 #include "catalog/facade.hpp"
 #include "catalog/ledger.hpp"
-#include "catalog/public_table.hpp"
 #include "keeper/client.hpp"
 #include "sql/arguments.hpp"
+#include "sql/setter.hpp"
 
 using dp::catalog::Visit;
 
@@ -14,19 +14,33 @@ namespace dp::sql {
 using catalog::qualified_name;
 using catalog::UnitPath;
 
+UnitPath *declared_unit(Oid relation) {
+    catalog::Reading reading = catalog::Reading::open();
+    StringInfoData versions;
+    initStringInfo(&versions);
+    UnitPath *path = catalog::read_unit_path(reading, relation, &versions);
+    reading.close();
+    return path;
+}
+
+void check_unmoved(Oid relation, const char *text, const Unit *unit) {
+    if (unit == nullptr || !OidIsValid(unit->parent))
+        return;
+    const Unit *now = resolve_unit(relation, text);
+    bool same = now->parent == unit->parent && strcmp(now->domain, unit->domain) == 0 &&
+                (now->parent_key == nullptr) == (unit->parent_key == nullptr);
+    for (int i = 0; same && i < unit->ncolumns; i++)
+        same = now->columns[i] == unit->columns[i];
+    if (!same)
+        refuse_as(ERRCODE_LOCK_NOT_AVAILABLE,
+                  psprintf("%s is being changed by another call", qualified_name(unit->parent)), nullptr, "Try again.");
+}
+
 // ---- dp_set_unit ---------------------------------------------------------------------------------------------------
 
-// What has named the domain through this table, as far as anything remembers; of a domain of one table whatever has. A charge is this
-// table's unless it is surely another's, by oid and name: tables are renamed, and a restore gives them other oids. The lock makes charges
-// wait: they look again at what they rest on when they have it.
-static const char *use_of(const Visit &visit, Oid relation) {
-    run_with_oid(visit,
-                 "SELECT 1 FROM dp_rdr.protected_table t JOIN dp_rdr.odometer o ON o.id = t.domain "
-                 "WHERE t.relation::oid = $1 FOR UPDATE OF o",
-                 relation);
-    Oid types[2] = {OIDOID, TEXTOID};
-    Datum values[2] = {ObjectIdGetDatum(relation), CStringGetTextDatum(qualified_name(relation))};
-    uint64 rows = visit.run(R"sql(
+// Finds what has named the domain through this table, as far as anything remembers; of a domain of one table whatever has. A charge is
+// this table's unless it is surely another's, by oid and name: tables are renamed, and a restore gives them other oids.
+static constexpr char use_sql[] = R"sql(
 WITH mine AS (
   SELECT t.domain AS id, NOT EXISTS (SELECT FROM dp_rdr.protected_table o
                                      WHERE o.domain = t.domain AND o.relation <> t.relation) AS alone
@@ -35,7 +49,10 @@ others AS (
   SELECT c.oid, format('%I.%I', n.nspname, c.relname) AS name
   FROM mine m JOIN dp_rdr.protected_table o ON o.domain = m.id JOIN pg_class c ON c.oid = o.relation
   JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid <> $1)
-SELECT x.use FROM mine m, LATERAL (
+SELECT '55000', format('the unit of %s stays: %s has named it', $2, x.use),
+  'The totals count what was told about its units, and what names no other table of its domain for sure may have been.',
+  format('dp_domain(%L) shows it; dp_set_contribution() changes how many rows of one unit count.', $2)
+FROM mine m, LATERAL (
   SELECT 1, 'a charge' WHERE EXISTS (
     SELECT FROM dp_rdr.privacy_domain j JOIN dp_rdr.ledger_row l ON l.table_id = j.id WHERE m.id IN (j.id, j.joined_into)
     AND NOT EXISTS (SELECT FROM others o WHERE o.oid = l.relation_oid AND o.name = l.relation))
@@ -51,9 +68,21 @@ SELECT x.use FROM mine m, LATERAL (
   UNION ALL
   SELECT 5, 'a request' WHERE EXISTS (SELECT FROM dp_rdr.request r WHERE r.table_id = m.id AND (m.alone OR NOT EXISTS (
     SELECT FROM dp_rdr.restricted_view v WHERE v.view = r.view AND v.relation::oid <> $1)))
-  ) x (place, use) ORDER BY x.place LIMIT 1)sql",
-                            2, types, values);
-    return rows == 1 ? visit.spi.text(0, 1) : nullptr;
+  ) x (place, use) ORDER BY x.place LIMIT 1)sql";
+
+// The lock makes charges wait: they look again at what they rest on when they have it.
+static void check_unused(const Visit &visit, Oid relation) {
+    run(visit,
+        "SELECT 1 FROM dp_rdr.protected_table t JOIN dp_rdr.odometer o ON o.id = t.domain "
+        "WHERE t.relation::oid = $1 FOR UPDATE OF o",
+        {relation});
+    refuse_first(visit, use_sql, {relation, qualified_name(relation)});
+    refuse_first(visit,
+                 "SELECT '55000', format('the unit of %s stays: that of %s follows from it', $2, p.relation), NULL, "
+                 "'Give that table another unit first, with dp_set_unit().' "
+                 "FROM dp_rdr.protected_table p JOIN pg_class c ON c.oid = p.relation "
+                 "WHERE p.parent::oid = $1 AND p.relation::oid <> $1 ORDER BY p.relation::oid LIMIT 1",
+                 {relation, qualified_name(relation)});
 }
 
 // (An oid that was restored as a number may be another's by now, which is no table of the domain.)
@@ -75,47 +104,24 @@ static bool only_repairs(const UnitPath *path, const Unit *unit) {
     return true;
 }
 
-static void check_unused(const Visit &visit, Oid relation) {
-    const char *use = use_of(visit, relation);
-    if (use != nullptr)
-        ereport(ERROR,
-                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                 errmsg("the unit of %s stays: %s has named it", qualified_name(relation), use),
-                 errdetail("The totals count what was told about its units, and what names no other table of its "
-                           "domain for sure may have been."),
-                 errhint("dp_domain('%s') shows it; dp_set_contribution() changes how many rows of one unit count.",
-                         qualified_name(relation))));
-    if (run_with_oid(visit,
-                     "SELECT p.relation::text FROM dp_rdr.protected_table p JOIN pg_class c ON c.oid = p.relation "
-                     "WHERE p.parent::oid = $1 AND p.relation::oid <> $1 ORDER BY p.relation::oid LIMIT 1",
-                     relation) == 1)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("the unit of %s stays: that of %s follows from it", qualified_name(relation),
-                               visit.spi.text(0, 1)),
-                        errhint("Give that table another unit first, with dp_set_unit().")));
-}
-
 static const char *domain_of(const Visit &visit, Oid relation, bool *alone) {
-    (void)run_with_oid(visit,
-                       "SELECT t.domain, NOT EXISTS (SELECT FROM dp_rdr.protected_table o "
-                       "WHERE o.domain = t.domain AND o.relation <> t.relation) "
-                       "FROM dp_rdr.protected_table t WHERE t.relation::oid = $1",
-                       relation);
-    bool isnull;
-    *alone = DatumGetBool(border::Spi::value(0, 2, &isnull));
+    (void)run(visit,
+              "SELECT t.domain, NOT EXISTS (SELECT FROM dp_rdr.protected_table o "
+              "WHERE o.domain = t.domain AND o.relation <> t.relation) "
+              "FROM dp_rdr.protected_table t WHERE t.relation::oid = $1",
+              {relation});
+    *alone = flag_at(0, 2);
     return visit.spi.text(0, 1);
 }
 
 // Its own domain, made over, where no other table is in it: bound and totals stay as they are set, and so does the number of people
 // unless rows were units or become some.
 static void make_over(const Visit &visit, const char *id, Oid relation, const Unit *unit) {
-    Oid types[3] = {TEXTOID, OIDOID, REGTYPEARRAYOID};
-    Datum values[3] = {CStringGetTextDatum(id), ObjectIdGetDatum(relation),
-                       unit == nullptr ? Datum{0} : type_array(*unit)};
-    visit.run("UPDATE dp_rdr.privacy_domain d SET unit_types = $3, "
-              "unit_table = CASE WHEN $3 IS NOT NULL THEN $2::regclass END, unit_names = NULL, "
-              "people = CASE WHEN (d.unit_types IS NULL) = ($3 IS NULL) THEN d.people END WHERE d.id = $1::uuid",
-              3, types, values, unit == nullptr ? "  n" : "   ");
+    run(visit,
+        "UPDATE dp_rdr.privacy_domain d SET unit_types = $3, "
+        "unit_table = CASE WHEN $3 IS NOT NULL THEN $2::regclass END, unit_names = NULL, "
+        "people = CASE WHEN (d.unit_types IS NULL) = ($3 IS NULL) THEN d.people END WHERE d.id = $1::uuid",
+        {id, relation, types_of_unit(unit)});
     if (unit != nullptr)
         remember_name(visit, id, relation);
 }
@@ -138,16 +144,16 @@ static const char *move(const Visit &visit, Oid relation, const Unit *unit, cons
 
 // Where nothing was told of the table. One that was alone there leaves nothing.
 static void leave_domain(const Visit &visit, const char *id, Oid relation) {
-    Oid types[2] = {TEXTOID, TEXTOID};
-    Datum values[2] = {CStringGetTextDatum(id), CStringGetTextDatum(qualified_name(relation))};
-    visit.run("UPDATE dp_rdr.privacy_domain d SET unit_names = array_remove(d.unit_names, $2) WHERE d.id = $1::uuid", 2,
-              types, values);
-    visit.run("DELETE FROM dp_rdr.privacy_domain d WHERE d.id = $1::uuid "
-              "AND NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.domain = d.id)",
-              1, types, values);
-    visit.run("DELETE FROM dp_rdr.public_table p WHERE p.domain = $1::uuid "
-              "AND NOT EXISTS (SELECT FROM dp_rdr.privacy_domain d WHERE d.id = p.domain)",
-              1, types, values);
+    run(visit, "UPDATE dp_rdr.privacy_domain d SET unit_names = array_remove(d.unit_names, $2) WHERE d.id = $1::uuid",
+        {id, qualified_name(relation)});
+    run(visit,
+        "DELETE FROM dp_rdr.privacy_domain d WHERE d.id = $1::uuid "
+        "AND NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.domain = d.id)",
+        {id});
+    run(visit,
+        "DELETE FROM dp_rdr.public_table p WHERE p.domain = $1::uuid "
+        "AND NOT EXISTS (SELECT FROM dp_rdr.privacy_domain d WHERE d.id = p.domain)",
+        {id});
 }
 
 DP_CALL(dp_set_unit) {
@@ -171,9 +177,7 @@ DP_CALL(dp_set_unit) {
         leave_domain(visit, before, relation);
     check_shares(visit, relation);
     check_profiles(visit, relation, InvalidOid);
-    Oid types[1] = {TEXTOID};
-    Datum values[1] = {CStringGetTextDatum(id)};
-    bool odometer = visit.run("SELECT 1 FROM dp_rdr.odometer o WHERE o.id = $1::uuid", 1, types, values) == 1;
+    const bool odometer = has_odometer(visit, id);
     visit.leave();
     check_unmoved(relation, text, unit);
     if (!odometer)
@@ -192,16 +196,10 @@ static void store_limits(const Visit &visit, Oid relation, const UnitPath *path,
     unit.columns = path->columns;
     unit.keyed = path->direct && catalog::covers_key(relation, path->ncolumns, path->columns);
     check_limits(relation, &unit, limits);
-    Oid types[4] = {OIDOID, INT4OID, INT4OID, INT4OID};
-    Datum values[4] = {ObjectIdGetDatum(relation), Int32GetDatum(limits.max_rows), Int32GetDatum(limits.max_groups),
-                       Int32GetDatum(limits.max_rows_per_group)};
-    char nulls[5] = "    ";
-    nulls[1] = limits.max_rows > 0 ? ' ' : 'n';
-    nulls[2] = limits.max_groups > 0 ? ' ' : 'n';
-    nulls[3] = limits.max_rows_per_group > 0 ? ' ' : 'n';
-    visit.run("UPDATE dp_rdr.protected_table t SET max_rows = $2, max_groups = $3, max_rows_per_group = $4 "
-              "WHERE t.relation::oid = $1",
-              4, types, values, nulls);
+    run(visit,
+        "UPDATE dp_rdr.protected_table t SET max_rows = nullif($2, 0), max_groups = nullif($3, 0), "
+        "max_rows_per_group = nullif($4, 0) WHERE t.relation::oid = $1",
+        {relation, limits.max_rows, limits.max_groups, limits.max_rows_per_group});
 }
 
 DP_CALL(dp_set_contribution) {
@@ -213,10 +211,9 @@ DP_CALL(dp_set_contribution) {
     lock_declarations(visit, relation);
     const UnitPath *path = declared_unit(relation);
     if (path == nullptr)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("a row of %s is a unit: there is nothing to limit", qualified_name(relation)),
-                        errhint("dp_set_unit('%s', 'column', max_rows => ...) says whose rows they are.",
-                                qualified_name(relation))));
+        refuse_state(psprintf("a row of %s is a unit: there is nothing to limit", qualified_name(relation)),
+                     psprintf("dp_set_unit('%s', 'column', max_rows => ...) says whose rows they are.",
+                              qualified_name(relation)));
     if (limits.max_rows == 0)
         limits.max_rows = path->max_rows;
     if (limits.max_groups == 0)
@@ -234,26 +231,23 @@ DP_CALL(dp_set_contribution) {
 // Any of the table's views: a charge names one, and finds the settings of the table by it.
 static Oid view_of(Oid relation) {
     Visit visit = Visit::read();
-    uint64 n = run_with_oid(visit,
-                            "SELECT v.view::oid FROM dp_rdr.restricted_view v JOIN pg_class c ON c.oid = v.view "
-                            "WHERE v.relation::oid = $1 ORDER BY 1 LIMIT 1",
-                            relation);
-    bool isnull;
-    Oid view = n == 0 ? InvalidOid : DatumGetObjectId(border::Spi::value(0, 1, &isnull));
+    const uint64 n = run(visit,
+                         "SELECT v.view::oid FROM dp_rdr.restricted_view v JOIN pg_class c ON c.oid = v.view "
+                         "WHERE v.relation::oid = $1 ORDER BY 1 LIMIT 1",
+                         {relation});
+    const Oid view = n == 0 ? InvalidOid : oid_at(0, 1);
     visit.leave();
     if (!OidIsValid(view))
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("%s has no restricted view", qualified_name(relation)),
-                        errhint("dp_protect('%s', ...) makes one.", qualified_name(relation))));
+        refuse_state(psprintf("%s has no restricted view", qualified_name(relation)),
+                     psprintf("dp_protect('%s', ...) makes one.", qualified_name(relation)));
     return view;
 }
 
 static int checked_most(FunctionCallInfo fcinfo, int argument) {
     const int most = PG_ARGISNULL(argument) ? privacy::default_most_rows : PG_GETARG_INT32(argument);
     if (most < 1 || most > catalog::max_declared_rows)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("most must be from 1 to %d, not %d", catalog::max_declared_rows, most),
-                        errhint("It is the largest max_rows that may be chosen.")));
+        refuse_value(psprintf("most must be from 1 to %d, not %d", catalog::max_declared_rows, most),
+                     "It is the largest max_rows that may be chosen.");
     return most;
 }
 
@@ -261,14 +255,13 @@ static int checked_most(FunctionCallInfo fcinfo, int argument) {
 static void check_people(Oid relation, int64 people, int64 threshold) {
     constexpr int least = 4; // times as many as may exceed the limit
     if (people > 0 && people < least * threshold)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("about " INT64_FORMAT " people are too few to choose from their rows", people),
-                        errdetail("The limit would be one that about " INT64_FORMAT
-                                  " people exceed, and at least %d times as many are needed.",
-                                  threshold, least),
-                        errhint("Pass a larger epsilon or a smaller tau, or say it with dp_set_contribution('%s', "
-                                "max_rows => ...), from what the rows mean.",
-                                qualified_name(relation))));
+        refuse_value(psprintf("about " INT64_FORMAT " people are too few to choose from their rows", people),
+                     psprintf("Pass a larger epsilon or a smaller tau, or say it with dp_set_contribution('%s', "
+                              "max_rows => ...), from what the rows mean.",
+                              qualified_name(relation)),
+                     psprintf("The limit would be one that about " INT64_FORMAT
+                              " people exceed, and at least %d times as many are needed.",
+                              threshold, least));
 }
 
 static release::LimitWish limit_wish(FunctionCallInfo fcinfo, Oid relation) {
@@ -285,8 +278,7 @@ static release::LimitWish limit_wish(FunctionCallInfo fcinfo, Oid relation) {
     const catalog::Settings *settings = catalog::read_settings(reading, wish.view);
     reading.close();
     if (settings == nullptr)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("%s is not protected any more", qualified_name(relation))));
+        refuse_state(psprintf("%s is not protected any more", qualified_name(relation)), nullptr);
     check_people(relation, settings->people, wish.threshold);
     wish.fingerprint = settings->fingerprint;
     return wish;
@@ -305,9 +297,9 @@ static void keep_limit(Oid relation, const UnitPath *before, int max_rows) {
     lock_declarations(visit, relation);
     const UnitPath *path = declared_unit(relation);
     if (!same_unit(before, path))
-        ereport(ERROR, (errcode(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN),
-                        errmsg("the unit of %s changed meanwhile", qualified_name(relation)),
-                        errdetail("The charge stays. %d rows were chosen for the unit that there was.", max_rows)));
+        refuse_as(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN,
+                  psprintf("the unit of %s changed meanwhile", qualified_name(relation)),
+                  psprintf("The charge stays. %d rows were chosen for the unit that there was.", max_rows), nullptr);
     store_limits(visit, relation, path,
                  Limits{max_rows, Min(path->max_groups, max_rows), Min(path->max_rows_per_group, max_rows)});
     visit.leave();
@@ -335,46 +327,28 @@ DP_CALL(dp_choose_contribution) {
 
 // ---- dp_domain -----------------------------------------------------------------------------------------------------
 
-// Of a table's domain, by name; those that are gone are left out.
-static Datum public_tables_of(Oid relation) {
-    Visit visit = Visit::read();
-    (void)run_with_oid(visit,
-                       "SELECT coalesce((SELECT array_agg(p.relation ORDER BY s.nspname COLLATE \"C\", c.relname "
-                       "COLLATE \"C\") FROM dp_rdr.protected_table t JOIN dp_rdr.public_table p ON p.domain = t.domain "
-                       "JOIN pg_class c ON c.oid = p.relation JOIN pg_namespace s ON s.oid = c.relnamespace "
-                       "WHERE t.relation::oid = $1), '{}')",
-                       relation);
-    bool isnull;
-    MemoryContext old = MemoryContextSwitchTo(visit.spi.caller);
-    Datum tables = datumCopy(border::Spi::value(0, 1, &isnull), false, -1);
-    MemoryContextSwitchTo(old);
-    visit.leave();
-    return tables;
-}
-
-static const char *names_of(const UnitPath *path) {
-    StringInfoData text;
-    initStringInfo(&text);
-    for (int i = 0; i < path->ncolumns; i++)
-        appendStringInfo(&text, "%s%s", i == 0 ? "" : ", ", quote_identifier(path->names[i]));
-    return text.data;
-}
-
-// Table by table to the one whose columns are the units.
-static const char *way_of(const UnitPath *path) {
-    StringInfoData text;
-    initStringInfo(&text);
-    appendStringInfoString(&text, qualified_name(path->relation));
-    while (path != nullptr && OidIsValid(path->parent_relation)) {
-        const char *parent = get_rel_name(path->parent_relation) == nullptr ? "a table that is gone"
-                                                                            : qualified_name(path->parent_relation);
-        appendStringInfo(&text, " (%s) -> %s", names_of(path), parent);
-        path = path->direct ? nullptr : path->parent;
-    }
-    if (path != nullptr)
-        appendStringInfo(&text, " (%s)", names_of(path));
-    return text.data;
-}
+// Leaves out tables that are gone. A path goes table by table to the one whose columns are the units.
+static constexpr char domain_sql[] = R"sql(
+WITH RECURSIVE member AS (
+  SELECT o.*, (SELECT string_agg(quote_ident(u.name), ', ' ORDER BY u.place)
+               FROM unnest(o.unit) WITH ORDINALITY u (name, place)) AS columns
+  FROM dp_rdr.protected_table t JOIN dp_rdr.protected_table o ON o.domain = t.domain WHERE t.relation::oid = $1),
+way AS (
+  SELECT m.relation AS start, m.columns, m.parent, m.parent_key, m.relation::text AS path, 1 AS step
+  FROM member m WHERE m.unit IS NOT NULL
+  UNION ALL
+  SELECT w.start, m.columns, m.parent, m.parent_key, format('%s (%s) -> %s', w.path, w.columns,
+    CASE WHEN c.oid IS NULL THEN 'a table that is gone' ELSE w.parent::text END), w.step + 1
+  FROM way w LEFT JOIN member m ON m.relation = w.parent AND w.parent_key IS NOT NULL LEFT JOIN pg_class c ON c.oid = w.parent
+  WHERE w.parent IS NOT NULL AND w.step <= 8)
+SELECT m.relation::regclass, m.columns, w.path || coalesce(' (' || w.columns || ')', ''), m.max_rows, m.max_groups,
+  (SELECT count(*) FROM dp_rdr.restricted_view v JOIN pg_class r ON r.oid = v.view WHERE v.relation = m.relation),
+  coalesce((SELECT array_agg(p.relation::regclass ORDER BY pn.nspname COLLATE "C", pc.relname COLLATE "C")
+            FROM dp_rdr.public_table p JOIN pg_class pc ON pc.oid = p.relation JOIN pg_namespace pn ON pn.oid = pc.relnamespace
+            WHERE p.domain = m.domain), '{}'), m.max_rows_per_group
+FROM member m JOIN pg_class c ON c.oid = m.relation JOIN pg_namespace s ON s.oid = c.relnamespace
+LEFT JOIN way w ON w.start = m.relation AND w.parent IS NULL
+ORDER BY s.nspname COLLATE "C", c.relname COLLATE "C")sql";
 
 DP_CALL(dp_domain) {
     require(fcinfo, 0, "relation");
@@ -382,40 +356,10 @@ DP_CALL(dp_domain) {
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     Visit visit = Visit::read();
-    uint64 n = run_with_oid(visit,
-                            "SELECT o.relation::oid, (SELECT count(*) FROM dp_rdr.restricted_view v "
-                            "WHERE v.relation = o.relation AND EXISTS (SELECT FROM pg_class c WHERE c.oid = v.view)) "
-                            "FROM dp_rdr.protected_table t JOIN dp_rdr.protected_table o ON o.domain = t.domain "
-                            "JOIN pg_class c ON c.oid = o.relation JOIN pg_namespace s ON s.oid = c.relnamespace "
-                            "WHERE t.relation::oid = $1 ORDER BY s.nspname COLLATE \"C\", c.relname COLLATE \"C\"",
-                            relation);
-    auto *tables = static_cast<Oid *>(MemoryContextAlloc(visit.spi.caller, sizeof(Oid) * (n + 1)));
-    auto *views = static_cast<int64 *>(MemoryContextAlloc(visit.spi.caller, sizeof(int64) * (n + 1)));
-    bool isnull;
-    for (uint64 i = 0; i < n; i++) {
-        tables[i] = DatumGetObjectId(border::Spi::value(i, 1, &isnull));
-        views[i] = DatumGetInt64(border::Spi::value(i, 2, &isnull));
-    }
+    const uint64 n = run(visit, domain_sql, {relation});
+    for (uint64 i = 0; i < n; i++)
+        tuplestore_puttuple(result->setResult, SPI_tuptable->vals[i]);
     visit.leave();
-    Datum public_tables = public_tables_of(relation);
-    for (uint64 i = 0; i < n; i++) {
-        const UnitPath *path = declared_unit(tables[i]);
-        Datum values[8] = {ObjectIdGetDatum(tables[i])};
-        bool nulls[8] = {false, path == nullptr, path == nullptr, true, true, false, false, true};
-        if (path != nullptr) {
-            values[1] = CStringGetTextDatum(names_of(path));
-            values[2] = CStringGetTextDatum(way_of(path));
-            values[3] = Int32GetDatum(path->max_rows);
-            values[4] = Int32GetDatum(path->max_groups);
-            nulls[3] = path->max_rows == 0;
-            nulls[4] = path->max_groups == 0;
-            values[7] = Int32GetDatum(path->max_rows_per_group);
-            nulls[7] = path->max_rows_per_group == 0;
-        }
-        values[5] = Int64GetDatum(views[i]);
-        values[6] = public_tables;
-        tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
-    }
     return Datum{0};
 }
 

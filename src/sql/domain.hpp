@@ -2,7 +2,7 @@
 #pragma once
 
 #include "catalog/domain.hpp"
-#include "sql/controller.hpp"
+#include "sql/setter.hpp"
 
 namespace dp::sql {
 
@@ -33,7 +33,8 @@ Limits limit_arguments(FunctionCallInfo fcinfo, int first);
 
 // Columns as they are stored, and what a protected table has.
 Datum unit_array(Oid relation, int ncolumns, const AttrNumber *columns);
-Datum type_array(const Unit &unit);
+// Returns the types of the columns; NULL where a row is a unit.
+Parameter types_of_unit(const Unit *unit);
 bool is_declared_unit(const catalog::UnitPath *path, const Unit &unit);
 // As dp_protect() takes it: column, ... [-> table (column, ...)].
 const char *unit_text(const catalog::UnitPath *path);
@@ -54,6 +55,8 @@ void register_domain(const catalog::Visit &visit, const char *id, Oid relation, 
 // The table's columns are the people of the domain: under this name it comes back to it.
 void remember_name(const catalog::Visit &visit, const char *id, Oid relation);
 void register_unit(const catalog::Visit &visit, const char *id, Oid relation, const Unit *unit, const Limits &limits);
+
+bool has_odometer(const catalog::Visit &visit, const char *id);
 
 // ---- totals by name ------------------------------------------------------------------------------------------------
 

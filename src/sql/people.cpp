@@ -1,27 +1,19 @@
 // How many people there are, by declaration, and whether rows of one may be many, as far as keys tell. No row is read.
 #include "sql/arguments.hpp"
-#include "sql/controller.hpp"
 #include "privacy/row_limit.hpp"
 #include "sql/domain.hpp"
+#include "sql/setter.hpp"
 
 using dp::catalog::Visit;
 
 namespace dp::sql {
 
-namespace {
-struct Hint {
-    bool certain;
-    const char *finding, *remedy;
-};
-} // namespace
-
 // Rounds to one digit, so that it may be published; 0 for none.
 static int64 of_one_digit(int64 n) {
     constexpr int64 most = 1000000000000;
     if (n < 0 || n > most)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("the number of people must be from 0 to " INT64_FORMAT ", not " INT64_FORMAT, most, n),
-                        errhint("About how many is enough: it is rounded to one digit. 0 takes it back.")));
+        refuse_value(psprintf("the number of people must be from 0 to " INT64_FORMAT ", not " INT64_FORMAT, most, n),
+                     "About how many is enough: it is rounded to one digit. 0 takes it back.");
     int64 unit = 1;
     while (n / unit >= 10)
         unit *= 10;
@@ -33,14 +25,13 @@ DP_CALL(dp_set_people) {
     require(fcinfo, 1, "n");
     Oid relation = protected_relation(PG_GETARG_OID(0)), caller = GetUserId();
     const int64 n = PG_GETARG_INT64(1), people = of_one_digit(n);
-    Oid types[2] = {OIDOID, INT8OID};
-    Datum values[2] = {ObjectIdGetDatum(relation), Int64GetDatum(people)};
     Visit visit = Visit::write();
     lock_declarations(visit, relation);
     check_owns_domain(visit, relation, caller);
-    visit.run("UPDATE dp_rdr.privacy_domain d SET people = nullif($2, 0) FROM dp_rdr.protected_table t "
-              "WHERE t.relation::oid = $1 AND d.id = t.domain",
-              2, types, values);
+    run(visit,
+        "UPDATE dp_rdr.privacy_domain d SET people = nullif($2, 0) FROM dp_rdr.protected_table t "
+        "WHERE t.relation::oid = $1 AND d.id = t.domain",
+        {relation, people});
     visit.leave();
     if (people != n)
         ereport(NOTICE, (errmsg(INT64_FORMAT " is kept as about " INT64_FORMAT " people", n, people)));
@@ -49,13 +40,12 @@ DP_CALL(dp_set_people) {
 
 double strictest_tau(Oid relation) {
     Visit visit = Visit::read();
-    (void)run_with_oid(visit,
-                       "SELECT max(p.tau) FROM dp_rdr.restricted_view v JOIN dp_rdr.policy p ON p.view = v.view "
-                       "WHERE v.relation::oid = $1 AND p.tau < 1",
-                       relation);
+    (void)run(visit,
+              "SELECT coalesce(max(p.tau), $2) FROM dp_rdr.restricted_view v JOIN dp_rdr.policy p ON p.view = v.view "
+              "WHERE v.relation::oid = $1 AND p.tau < 1",
+              {relation, {FLOAT8OID, Float8GetDatum(tau_where_none_is_granted)}});
     bool isnull;
-    const Datum tau = border::Spi::value(0, 1, &isnull);
-    const double strictest = isnull ? tau_where_none_is_granted : DatumGetFloat8(tau);
+    const double strictest = DatumGetFloat8(border::Spi::value(0, 1, &isnull));
     visit.leave();
     return strictest;
 }
@@ -69,32 +59,72 @@ void tell_accuracy(Oid relation) {
     if (people < 1) // other limits of epsilon decide
         return;
     const char *name = catalog::qualified_name(relation);
-    ereport(NOTICE,
-            (errmsg("at tau %s a count of people will be right to about %.0f, and one of rows of %s to about %.0f",
-                    float8out_internal(tau), rint(people), name, rint(people * path->max_rows)),
-             errdetail("95 of 100 answers are as close. Noise hides %d rows, as many as one person may have (max_rows).",
-                       path->max_rows),
-             errhint("What most people have is enough: dp_set_contribution('%s', max_rows => ...) lowers it.", name)));
+    ereport(
+        NOTICE,
+        (errmsg("at tau %s a count of people will be right to about %.0f, and one of rows of %s to about %.0f",
+                float8out_internal(tau), rint(people), name, rint(people * path->max_rows)),
+         errdetail("95 of 100 answers are as close. Noise hides %d rows, as many as one person may have (max_rows).",
+                   path->max_rows),
+         errhint("What most people have is enough: dp_set_contribution('%s', max_rows => ...) lowers it.", name)));
 }
 
 void warn_of_many_rows(Oid relation) {
     Visit visit = Visit::read();
-    uint64 rows = run_with_oid(
-        visit, "SELECT h.severity = 'warning', h.finding, h.remedy FROM dp_rdr.people_hints($1) h", relation);
-    auto *hints = static_cast<Hint *>(MemoryContextAlloc(visit.spi.caller, sizeof(Hint) * (rows + 1)));
-    for (uint64 i = 0; i < rows; i++) {
-        bool isnull;
-        hints[i] = Hint{DatumGetBool(border::Spi::value(i, 1, &isnull)), visit.spi.text(i, 2), visit.spi.text(i, 3)};
+    const Reports reports =
+        reports_of(visit,
+                   "SELECT h.severity, format('%s of %s is one individual here: %s', CASE WHEN t.unit IS NULL THEN "
+                   "'one row' ELSE 'a unit' END, "
+                   "t.relation, h.finding), NULL, h.remedy "
+                   "FROM dp_rdr.protected_table t, dp_rdr.people_hints($1) h WHERE t.relation::oid = $1",
+                   {relation});
+    visit.leave();
+    tell(reports);
+}
+
+// ---- limits --------------------------------------------------------------------------------------------------------
+
+static int limit_argument(FunctionCallInfo fcinfo, int argument, const char *name) {
+    if (PG_ARGISNULL(argument))
+        return 0;
+    int limit = PG_GETARG_INT32(argument);
+    if (limit < 1 || limit > catalog::max_declared_rows)
+        refuse_value(psprintf("%s is %d, and must be from 1 to %d", name, limit, catalog::max_declared_rows),
+                     "Choose what most people do not exceed, without looking at the rows.");
+    return limit;
+}
+
+Limits limit_arguments(FunctionCallInfo fcinfo, int first) {
+    Limits limits;
+    limits.max_rows = limit_argument(fcinfo, first, "max_rows");
+    limits.max_groups = limit_argument(fcinfo, first + 1, "max_groups");
+    limits.max_rows_per_group = limit_argument(fcinfo, first + 2, "max_rows_per_group");
+    return limits;
+}
+
+void check_limits(Oid relation, const Unit *unit, const Limits &limits) {
+    if (unit == nullptr) {
+        if (limits.max_rows > 0 || limits.max_groups > 0 || limits.max_rows_per_group > 0)
+            refuse_value(psprintf("max_rows, max_groups and max_rows_per_group go with a unit, and a row of %s is one",
+                                  catalog::qualified_name(relation)),
+                         "Pass unit => 'column' as well.");
+        return;
     }
-    bool units =
-        run_with_oid(visit, "SELECT 1 FROM dp_rdr.protected_table t WHERE t.relation::oid = $1 AND t.unit IS NOT NULL",
-                     relation) == 1;
-    visit.leave(); // under its settings nothing is printed
-    for (uint64 i = 0; i < rows; i++)
-        ereport(hints[i].certain ? WARNING : NOTICE,
-                (errmsg(units ? "a unit of %s is one individual here: %s" : "one row of %s is one individual here: %s",
-                        catalog::qualified_name(relation), hints[i].finding),
-                 errhint("%s", hints[i].remedy)));
+    if (!unit->keyed && limits.max_rows == 0)
+        refuse_as(ERRCODE_NULL_VALUE_NOT_ALLOWED,
+                  psprintf("max_rows must not be null: no key of %s says that a unit has one row",
+                           catalog::qualified_name(relation)),
+                  nullptr,
+                  "Pass how many rows of one unit shall count, max_rows => 20, chosen without looking at "
+                  "the rows.");
+    const int most = Max(limits.max_rows, 1);
+    if (limits.max_groups > most)
+        refuse_value(psprintf("max_groups is %d, above max_rows, %d", limits.max_groups, most),
+                     "A unit is in no more groups than it has rows.");
+    if (limits.max_rows_per_group > most)
+        refuse_value(psprintf("max_rows_per_group is %d, above max_rows, %d", limits.max_rows_per_group, most),
+                     "A unit has no more rows in a group than in all.");
+    if (!unit->keyed)
+        catalog::check_whole(relation, find_all_inheritors(relation, AccessShareLock, nullptr));
 }
 
 } // namespace dp::sql

@@ -7,6 +7,7 @@
 #include "sql/arguments.hpp"
 #include "sql/carry_over.hpp"
 #include "sql/domain.hpp"
+#include "sql/setter.hpp"
 #include "sql/role_type.hpp"
 extern "C" {
 #include <commands/comment.h>
@@ -44,15 +45,15 @@ static void append_named_columns(StringInfo sql, Relation table, ArrayType *name
     int n;
     deconstruct_array(names, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &n);
     if (n == 0)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("the list of columns is empty"),
-                        errhint("Leave columns at NULL for all columns.")));
+        refuse_value("the list of columns is empty", "Leave columns at NULL for all columns.");
     for (int i = 0; i < n; i++) {
         const char *name = nulls[i] ? "" : TextDatumGetCString(elements[i]);
         AttrNumber attno = get_attnum(RelationGetRelid(table), name);
         if (attno <= 0)
-            ereport(ERROR,
-                    (errcode(ERRCODE_UNDEFINED_COLUMN), errmsg("column \"%s\" of %s does not exist", name,
-                                                               catalog::qualified_name(RelationGetRelid(table)))));
+            refuse_as(
+                ERRCODE_UNDEFINED_COLUMN,
+                psprintf("column \"%s\" of %s does not exist", name, catalog::qualified_name(RelationGetRelid(table))),
+                nullptr, nullptr);
         append_column(sql, TupleDescAttr(RelationGetDescr(table), attno - 1));
     }
 }
@@ -81,24 +82,26 @@ const char *facade_statement(const char *head, Oid relation, ArrayType *columns)
 // wait for dp_refresh(), under a number of nothing, unless it is the one that is protected now.
 static void forget_dangling(const Visit &visit, Oid relation) {
     forget_dropped_roles(visit);
-    run_with_oid(visit,
-                 "DELETE FROM dp_rdr.protected_table t WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = t.relation) "
-                 "AND NOT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
-                 "WHERE c.oid <> $1 AND format('%I.%I', n.nspname, c.relname) = t.name)",
-                 relation);
+    run(visit,
+        "DELETE FROM dp_rdr.protected_table t WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = t.relation) "
+        "AND NOT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+        "WHERE c.oid <> $1 AND format('%I.%I', n.nspname, c.relname) = t.name)",
+        {relation});
     visit.run("DELETE FROM dp_rdr.restricted_view v "
               "WHERE (NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = v.view) "
               "AND NOT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
               "WHERE format('%I.%I', n.nspname, c.relname) = v.name)) "
               "OR NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.relation = v.relation)");
-    for (const char *table : {"policy", "suspension"})
-        visit.run(psprintf("DELETE FROM dp_rdr.%s p WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = p.view) "
-                           "AND NOT EXISTS (SELECT FROM dp_rdr.restricted_view v WHERE v.view = p.view)",
-                           table));
-    for (const char *table : {"column_bounds", "column_groups", "unit_limit", "reviewer"})
-        visit.run(psprintf("DELETE FROM dp_rdr.%s b WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = b.relation) "
-                           "AND NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.relation = b.relation)",
-                           table));
+    const char *const about[][3] = {{"policy", "view", "restricted_view"},
+                                    {"suspension", "view", "restricted_view"},
+                                    {"column_bounds", "relation", "protected_table"},
+                                    {"column_groups", "relation", "protected_table"},
+                                    {"unit_limit", "relation", "protected_table"},
+                                    {"reviewer", "relation", "protected_table"}};
+    for (const auto &[table, column, of] : about)
+        visit.run(psprintf("DELETE FROM dp_rdr.%1$s x WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = x.%2$s) "
+                           "AND NOT EXISTS (SELECT FROM dp_rdr.%3$s o WHERE o.%2$s = x.%2$s)",
+                           table, column, of));
     // One with units may have told what other tables with the same people must not tell again; and what was charged to a row must
     // not be taken for a charge whose domain is lost.
     visit.run("DELETE FROM dp_rdr.privacy_domain d WHERE d.unit_types IS NULL "
@@ -112,18 +115,16 @@ static void forget_dangling(const Visit &visit, Oid relation) {
 // A view of the owner's over this table that calls deny(): it was protected before, by a catalog that is lost. Anybody can
 // make such a view: another's, or a temporary one, says nothing.
 static bool has_facade(const Visit &visit, Oid relation) {
-    uint64 rows = run_with_oid(visit,
-                               "SELECT DISTINCT r.ev_class FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid "
-                               "WHERE d.classid = 'pg_rewrite'::regclass AND d.refclassid = 'pg_class'::regclass "
-                               "AND d.refobjid = $1 AND EXISTS (SELECT FROM pg_class v JOIN pg_class t ON t.oid = $1 "
-                               "WHERE v.oid = r.ev_class AND v.oid <> t.oid AND v.relowner = t.relowner "
-                               "AND v.relpersistence <> 't')",
-                               relation);
-    for (uint64 i = 0; i < rows; i++) {
-        bool isnull;
-        if (catalog::table_of_facade(DatumGetObjectId(border::Spi::value(i, 1, &isnull))) == relation)
+    uint64 rows = run(visit,
+                      "SELECT DISTINCT r.ev_class FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid "
+                      "WHERE d.classid = 'pg_rewrite'::regclass AND d.refclassid = 'pg_class'::regclass "
+                      "AND d.refobjid = $1 AND EXISTS (SELECT FROM pg_class v JOIN pg_class t ON t.oid = $1 "
+                      "WHERE v.oid = r.ev_class AND v.oid <> t.oid AND v.relowner = t.relowner "
+                      "AND v.relpersistence <> 't')",
+                      {relation});
+    for (uint64 i = 0; i < rows; i++)
+        if (catalog::table_of_facade(oid_at(i, 1)) == relation)
             return true;
-    }
     return false;
 }
 
@@ -138,42 +139,29 @@ struct Identity {
 };
 } // namespace
 
-static bool flag(int column) {
-    bool isnull;
-    Datum value = border::Spi::value(0, column, &isnull);
-    return !isnull && DatumGetBool(value);
-}
-
-static bool has_odometer(const Visit &visit, const char *id) {
-    Oid types[1] = {TEXTOID};
-    Datum values[1] = {CStringGetTextDatum(id)};
-    return visit.run("SELECT 1 FROM dp_rdr.odometer o WHERE o.id = $1::uuid", 1, types, values) == 1;
+bool has_odometer(const Visit &visit, const char *id) {
+    return run(visit, "SELECT 1 FROM dp_rdr.odometer o WHERE o.id = $1::uuid", {id}) == 1;
 }
 
 [[noreturn]] static void refuse_other_unit(Oid relation, const char *was, const char *remedy) {
-    ereport(ERROR,
-            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-             errmsg("an earlier table %s was asked about with %s as its unit", catalog::qualified_name(relation), was),
-             errdetail("What it has told of them counts in the totals of that unit."), errhint("%s", remedy)));
-    pg_unreachable();
+    refuse_state(
+        psprintf("an earlier table %s was asked about with %s as its unit", catalog::qualified_name(relation), was),
+        psprintf("%s", remedy), "What it has told of them counts in the totals of that unit.");
 }
 
 // Runs it with the table's name ($1) and owner ($2), and whether a superuser calls ($3).
 static uint64 run_by_name(const Visit &visit, const char *sql, Oid relation) {
-    Oid types[3] = {TEXTOID, OIDOID, BOOLOID};
-    Datum values[3] = {CStringGetTextDatum(catalog::qualified_name(relation)),
-                       ObjectIdGetDatum(catalog::relation_owner(relation)),
-                       BoolGetDatum(superuser_arg(visit.role.saved_role))};
-    return visit.run(sql, 3, types, values);
+    return run(
+        visit, sql,
+        {catalog::qualified_name(relation), catalog::relation_owner(relation), superuser_arg(visit.role.saved_role)});
 }
 
 // Charges on a table of this name whose domain was not restored with them.
 static bool has_lost_charges(const Visit &visit, Oid relation) {
-    Oid types[1] = {TEXTOID};
-    Datum values[1] = {CStringGetTextDatum(catalog::qualified_name(relation))};
-    return visit.run("SELECT 1 FROM dp_rdr.ledger_row l WHERE l.relation = $1 AND NOT EXISTS "
-                     "(SELECT FROM dp_rdr.privacy_domain d WHERE d.id = l.table_id) LIMIT 1",
-                     1, types, values) == 1;
+    return run(visit,
+               "SELECT 1 FROM dp_rdr.ledger_row l WHERE l.relation = $1 AND NOT EXISTS "
+               "(SELECT FROM dp_rdr.privacy_domain d WHERE d.id = l.table_id) LIMIT 1",
+               {catalog::qualified_name(relation)}) == 1;
 }
 
 // A table that was dropped and made again by the same owner goes on with its totals, unless they belong to a living
@@ -182,39 +170,38 @@ static bool has_lost_charges(const Visit &visit, Oid relation) {
 static bool find_by_name(const Visit &visit, Oid relation) {
     return run_by_name(
                visit,
-               psprintf("SELECT x.id, x.odometer, x.used, EXISTS (SELECT FROM dp_rdr.privacy_domain d "
-                        "WHERE d.id = x.id AND d.unit_types IS NOT NULL), EXISTS (SELECT FROM dp_rdr.privacy_domain d "
-                        "WHERE d.id = x.id AND d.unit_types IS NULL) FROM ("
-                        "SELECT o.id, true AS odometer, o.public_epsilon + o.conditional_epsilon + o.public_rho "
-                        "+ o.conditional_rho + o.public_denials + o.conditional_denials > 0 AS used "
-                        "FROM dp_rdr.odometer o WHERE o.relation_name = $1 AND %s "
-                        "UNION ALL SELECT l.table_id, false, true FROM dp_rdr.ledger_row l WHERE l.relation = $1 AND $3 "
-                        "AND NOT EXISTS (SELECT FROM dp_rdr.odometer o WHERE o.id = l.table_id)) x "
-                        "WHERE NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.domain = x.id) "
-                        "AND NOT EXISTS (SELECT FROM dp_rdr.privacy_domain j WHERE j.id = x.id AND j.joined_into IS "
-                        "NOT NULL) "
-                        "ORDER BY x.odometer DESC, x.used DESC, x.id LIMIT 1",
-                        owned_sql("o.id")),
+               psprintf(
+                   "SELECT x.id, x.odometer, x.used, EXISTS (SELECT FROM dp_rdr.privacy_domain d "
+                   "WHERE d.id = x.id AND d.unit_types IS NOT NULL), EXISTS (SELECT FROM dp_rdr.privacy_domain d "
+                   "WHERE d.id = x.id AND d.unit_types IS NULL) FROM ("
+                   "SELECT o.id, true AS odometer, o.public_epsilon + o.conditional_epsilon + o.public_rho "
+                   "+ o.conditional_rho + o.public_denials + o.conditional_denials > 0 AS used "
+                   "FROM dp_rdr.odometer o WHERE o.relation_name = $1 AND %s "
+                   "UNION ALL SELECT l.table_id, false, true FROM dp_rdr.ledger_row l WHERE l.relation = $1 AND $3 "
+                   "AND NOT EXISTS (SELECT FROM dp_rdr.odometer o WHERE o.id = l.table_id)) x "
+                   "WHERE NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.domain = x.id) "
+                   "AND NOT EXISTS (SELECT FROM dp_rdr.privacy_domain j WHERE j.id = x.id AND j.joined_into IS "
+                   "NOT NULL) "
+                   "ORDER BY x.odometer DESC, x.used DESC, x.id LIMIT 1",
+                   owned_sql("o.id")),
                relation) == 1;
 }
 
 static bool has_types(const Visit &visit, const char *id, const Unit &unit) {
-    Oid types[2] = {TEXTOID, REGTYPEARRAYOID};
-    Datum values[2] = {CStringGetTextDatum(id), type_array(unit)};
-    return visit.run("SELECT 1 FROM dp_rdr.privacy_domain d WHERE d.id = $1::uuid AND d.unit_types = $2", 2, types,
-                     values) == 1;
+    return run(visit, "SELECT 1 FROM dp_rdr.privacy_domain d WHERE d.id = $1::uuid AND d.unit_types = $2",
+               {id, types_of_unit(&unit)}) == 1;
 }
 
 const char *domain_of_name(const Visit &visit, Oid relation) {
-    uint64 rows = run_by_name(
-        visit,
-        psprintf("SELECT coalesce(d.joined_into, d.id) FROM dp_rdr.privacy_domain d "
-                 "LEFT JOIN dp_rdr.odometer o ON o.id = coalesce(d.joined_into, d.id) "
-                 "WHERE d.unit_types IS NOT NULL AND %s "
-                 "AND EXISTS (SELECT FROM dp_rdr.ledger_row l WHERE l.table_id = d.id AND l.relation = $1) "
-                 "ORDER BY 1 LIMIT 1",
-                 owned_sql("coalesce(d.joined_into, d.id)")),
-        relation);
+    uint64 rows =
+        run_by_name(visit,
+                    psprintf("SELECT coalesce(d.joined_into, d.id) FROM dp_rdr.privacy_domain d "
+                             "LEFT JOIN dp_rdr.odometer o ON o.id = coalesce(d.joined_into, d.id) "
+                             "WHERE d.unit_types IS NOT NULL AND %s "
+                             "AND EXISTS (SELECT FROM dp_rdr.ledger_row l WHERE l.table_id = d.id AND l.relation = $1) "
+                             "ORDER BY 1 LIMIT 1",
+                             owned_sql("coalesce(d.joined_into, d.id)")),
+                    relation);
     return rows == 1 ? visit.spi.text(0, 1) : nullptr;
 }
 
@@ -235,17 +222,14 @@ static const char *domain_founded(const Visit &visit, Oid relation) {
                 owned_sql("d.id")),
             relation) != 1)
         return nullptr;
-    bool isnull;
-    Oid renamed = DatumGetObjectId(border::Spi::value(0, 2, &isnull));
-    if (isnull)
+    const Oid renamed = oid_at(0, 2);
+    if (!OidIsValid(renamed))
         return visit.spi.text(0, 1);
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("the people of %s were known by the name of %s", catalog::qualified_name(renamed),
-                           catalog::qualified_name(relation)),
-                    errhint("If these are the same people, write unit => '... -> %s'; if not, protect the table under "
-                            "another name.",
-                            catalog::qualified_name(renamed))));
-    pg_unreachable();
+    refuse_state(psprintf("the people of %s were known by the name of %s", catalog::qualified_name(renamed),
+                          catalog::qualified_name(relation)),
+                 psprintf("If these are the same people, write unit => '... -> %s'; if not, protect the table under "
+                          "another name.",
+                          catalog::qualified_name(renamed)));
 }
 
 // Totals of this name that another role has, or had before it was dropped: neither his to go on with, nor to begin at 0 beside them. Rows
@@ -266,13 +250,12 @@ static void check_not_anothers(const Visit &visit, Oid relation) {
     if (run_by_name(visit, psprintf(anothers_sql, owned_sql("coalesce(d.joined_into, x.id)")), relation) == 0)
         return;
     const char *owner = visit.spi.text(0, 1);
-    ereport(ERROR,
-            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-             errmsg("an earlier table %s was asked about when it belonged to %s", catalog::qualified_name(relation),
-                    owner == nullptr ? "a role that does not exist" : psprintf("role %s", quote_identifier(owner))),
-             errhint("%s; with other people, protect the table under another name.",
-                     owner == nullptr ? "A superuser protects it, and its totals go on"
-                                      : "Protect it as that role's, whose totals go on")));
+    refuse_state(
+        psprintf("an earlier table %s was asked about when it belonged to %s", catalog::qualified_name(relation),
+                 owner == nullptr ? "a role that does not exist" : psprintf("role %s", quote_identifier(owner))),
+        psprintf("%s; with other people, protect the table under another name.",
+                 owner == nullptr ? "A superuser protects it, and its totals go on"
+                                  : "Protect it as that role's, whose totals go on"));
 }
 
 static Identity new_identity(const Visit &visit, Oid relation) {
@@ -305,7 +288,7 @@ static Identity find_unit_identity(const Visit &visit, Oid relation, const Unit 
     bool unknown = false;
     if (find_by_name(visit, relation)) {
         const char *id = visit.spi.text(0, 1);
-        bool used = flag(3), units = flag(4), rows = flag(5);
+        bool used = flag_at(0, 3), units = flag_at(0, 4), rows = flag_at(0, 5);
         if (used && rows)
             refuse_other_unit(relation, "a row", "Leave unit at NULL.");
         if (used && units && (unit.domain != nullptr || !has_types(visit, id, unit)))
@@ -329,10 +312,10 @@ static Identity find_row_identity(const Visit &visit, Oid relation) {
         return new_identity(visit, relation);
     Identity identity = {};
     identity.id = visit.spi.text(0, 1);
-    identity.odometer = flag(2);
+    identity.odometer = flag_at(0, 2);
     // Not after a dp_protect that was rolled back: its odometer was never used.
-    identity.history = flag(3);
-    if (!flag(4))
+    identity.history = flag_at(0, 3);
+    if (!flag_at(0, 4))
         return identity;
     if (identity.history)
         refuse_other_unit(relation, "people who may have many rows", "Pass the unit that it had, unit => '...'.");
@@ -341,13 +324,13 @@ static Identity find_row_identity(const Visit &visit, Oid relation) {
 
 static Identity find_identity(const Visit &visit, Oid relation, const Unit *unit) {
     Identity identity = {};
-    if (run_with_oid(visit,
-                     "SELECT t.domain, EXISTS (SELECT FROM dp_rdr.odometer o WHERE o.id = t.domain) "
-                     "FROM dp_rdr.protected_table t WHERE t.relation::oid = $1",
-                     relation) == 1) {
+    if (run(visit,
+            "SELECT t.domain, EXISTS (SELECT FROM dp_rdr.odometer o WHERE o.id = t.domain) "
+            "FROM dp_rdr.protected_table t WHERE t.relation::oid = $1",
+            {relation}) == 1) {
         identity.id = visit.spi.text(0, 1);
         identity.known = identity.history = true;
-        identity.odometer = flag(2);
+        identity.odometer = flag_at(0, 2);
         return identity;
     }
     identity = unit != nullptr ? find_unit_identity(visit, relation, *unit) : find_row_identity(visit, relation);
@@ -356,76 +339,61 @@ static Identity find_identity(const Visit &visit, Oid relation, const Unit *unit
 }
 
 void remember_name(const Visit &visit, const char *id, Oid relation) {
-    Oid types[2] = {TEXTOID, TEXTOID};
-    Datum values[2] = {CStringGetTextDatum(id), CStringGetTextDatum(catalog::qualified_name(relation))};
-    visit.run("UPDATE dp_rdr.privacy_domain d SET unit_names = d.unit_names || $2 "
-              "WHERE d.id = $1::uuid AND ($2 = ANY (d.unit_names)) IS NOT TRUE",
-              2, types, values);
+    run(visit,
+        "UPDATE dp_rdr.privacy_domain d SET unit_names = d.unit_names || $2 "
+        "WHERE d.id = $1::uuid AND ($2 = ANY (d.unit_names)) IS NOT TRUE",
+        {id, catalog::qualified_name(relation)});
 }
 
 // A domain that is there stays as it is. Totals of an earlier table go on, but not an epoch that its settings had begun.
 void register_domain(const Visit &visit, const char *id, Oid relation, const Unit *unit) {
-    Oid types[3] = {TEXTOID, OIDOID, REGTYPEARRAYOID};
-    bool founds = unit != nullptr && unit->domain == nullptr;
-    Datum values[3] = {CStringGetTextDatum(id), ObjectIdGetDatum(relation), founds ? type_array(*unit) : Datum{0}};
-    const char *nulls = founds ? "   " : "  n";
+    const bool founds = unit != nullptr && unit->domain == nullptr;
     // What was kept of a table of rows that is gone.
-    visit.run("DELETE FROM dp_rdr.privacy_domain d WHERE d.id = $1::uuid AND d.unit_types IS NULL "
-              "AND NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.domain = d.id)",
-              1, types, values);
-    visit.run("INSERT INTO dp_rdr.privacy_domain (id, unit_table, unit_types, epoch) "
-              "SELECT $1::uuid, CASE WHEN $3 IS NOT NULL THEN $2::regclass END, $3, "
-              "coalesce((SELECT o.epoch + 1 FROM dp_rdr.odometer o WHERE o.id = $1::uuid), 0) ON CONFLICT DO NOTHING",
-              3, types, values, nulls);
-    if (visit.run("SELECT 1 FROM dp_rdr.privacy_domain d WHERE d.id = $1::uuid AND d.joined_into IS NULL FOR UPDATE", 1,
-                  types, values) != 1)
+    run(visit,
+        "DELETE FROM dp_rdr.privacy_domain d WHERE d.id = $1::uuid AND d.unit_types IS NULL "
+        "AND NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.domain = d.id)",
+        {id});
+    run(visit,
+        "INSERT INTO dp_rdr.privacy_domain (id, unit_table, unit_types, epoch) "
+        "SELECT $1::uuid, CASE WHEN $3 IS NOT NULL THEN $2::regclass END, $3, "
+        "coalesce((SELECT o.epoch + 1 FROM dp_rdr.odometer o WHERE o.id = $1::uuid), 0) ON CONFLICT DO NOTHING",
+        {id, relation, types_of_unit(founds ? unit : nullptr)});
+    if (run(visit, "SELECT 1 FROM dp_rdr.privacy_domain d WHERE d.id = $1::uuid AND d.joined_into IS NULL FOR UPDATE",
+            {id}) != 1)
         refuse_moving(relation); // into another domain, since its own was looked up
-    Oid keyed_types[3] = {TEXTOID, OIDOID, BOOLOID};
-    Datum keyed_values[3] = {values[0], values[1], BoolGetDatum(founds && unit->keyed)};
-    // The table whose keys are the people is made again, or is the first that is: one with limits may have several rows of one.
     if (!founds)
         return;
     if (!OidIsValid(unit->parent))
         remember_name(visit, id, relation);
-    visit.run("UPDATE dp_rdr.privacy_domain d SET unit_table = $2::regclass WHERE d.id = $1::uuid AND NOT EXISTS "
-              "(SELECT FROM dp_rdr.protected_table t WHERE t.domain = d.id AND t.relation = d.unit_table "
-              "AND (t.max_rows IS NULL OR NOT $3))",
-              3, keyed_types, keyed_values);
+    // The table whose keys are the people is made again, or is the first that is: one with limits may have several rows of one.
+    run(visit,
+        "UPDATE dp_rdr.privacy_domain d SET unit_table = $2::regclass WHERE d.id = $1::uuid AND NOT EXISTS "
+        "(SELECT FROM dp_rdr.protected_table t WHERE t.domain = d.id AND t.relation = d.unit_table "
+        "AND (t.max_rows IS NULL OR NOT $3))",
+        {id, relation, unit->keyed});
 }
 
 void register_unit(const Visit &visit, const char *id, Oid relation, const Unit *unit, const Limits &limits) {
-    Oid types[8] = {OIDOID, TEXTOID, TEXTARRAYOID, OIDOID, TEXTARRAYOID, INT4OID, INT4OID, INT4OID};
-    char nulls[9] = "        ";
-    Datum values[8] = {ObjectIdGetDatum(relation), CStringGetTextDatum(id)};
-    auto put = [&](int place, bool there, auto value) {
-        if (there)
-            values[place] = value();
-        else
-            nulls[place] = 'n';
-    };
-    put(2, unit != nullptr, [&] { return unit_array(relation, unit->ncolumns, unit->columns); });
-    put(3, unit != nullptr && OidIsValid(unit->parent), [&] { return ObjectIdGetDatum(unit->parent); });
-    put(4, unit != nullptr && unit->parent_key != nullptr,
-        [&] { return unit_array(unit->parent, unit->ncolumns, unit->parent_key); });
-    put(5, limits.max_rows > 0, [&] { return Int32GetDatum(limits.max_rows); });
-    put(6, limits.max_groups > 0, [&] { return Int32GetDatum(limits.max_groups); });
-    put(7, limits.max_rows_per_group > 0, [&] { return Int32GetDatum(limits.max_rows_per_group); });
-    visit.run("INSERT INTO dp_rdr.protected_table (relation, domain, unit, parent, parent_key, max_rows, max_groups, "
-              "max_rows_per_group) "
-              "VALUES ($1::regclass, $2::uuid, $3, $4::regclass, $5, $6, $7, $8) ON CONFLICT (relation) DO UPDATE SET "
-              "domain = excluded.domain, unit = excluded.unit, parent = excluded.parent, "
-              "parent_key = excluded.parent_key, max_rows = excluded.max_rows, max_groups = excluded.max_groups, "
-              "max_rows_per_group = excluded.max_rows_per_group",
-              8, types, values, nulls);
-}
-
-static void register_view(const Visit &visit, Oid view, Oid relation, const char *filter, bool all_columns) {
-    Oid types[4] = {OIDOID, OIDOID, TEXTOID, BOOLOID};
-    Datum values[4] = {ObjectIdGetDatum(view), ObjectIdGetDatum(relation),
-                       filter ? CStringGetTextDatum(filter) : Datum(0), BoolGetDatum(all_columns)};
-    visit.run("INSERT INTO dp_rdr.restricted_view (view, relation, filter, all_columns) "
-              "VALUES ($1::regclass, $2::regclass, $3, $4)",
-              4, types, values, filter ? "    " : "  n ");
+    const bool follows = unit != nullptr && OidIsValid(unit->parent), has_key = follows && unit->parent_key != nullptr;
+    const Datum columns = unit == nullptr ? Datum{0} : unit_array(relation, unit->ncolumns, unit->columns);
+    const Datum key = has_key ? unit_array(unit->parent, unit->ncolumns, unit->parent_key) : Datum{0};
+    run(visit,
+        "INSERT INTO dp_rdr.protected_table (relation, domain, unit, parent, parent_key, max_rows, max_groups, "
+        "max_rows_per_group) VALUES ($1::regclass, $2::uuid, $3, $4::regclass, $5, nullif($6, 0), nullif($7, 0), "
+        "nullif($8, 0)) "
+        "ON CONFLICT (relation) DO UPDATE SET (domain, unit, parent, parent_key, max_rows, max_groups, "
+        "max_rows_per_group) = "
+        "(excluded.domain, excluded.unit, excluded.parent, excluded.parent_key, excluded.max_rows, "
+        "excluded.max_groups, "
+        "excluded.max_rows_per_group)",
+        {relation,
+         id,
+         {TEXTARRAYOID, columns, unit == nullptr},
+         {OIDOID, ObjectIdGetDatum(follows ? unit->parent : InvalidOid), !follows},
+         {TEXTARRAYOID, key, !has_key},
+         limits.max_rows,
+         limits.max_groups,
+         limits.max_rows_per_group});
 }
 
 // Totals that were lost are not to be spent again: the bound closes at what is known to be consumed on the public account.
@@ -433,14 +401,14 @@ static void register_view(const Visit &visit, Oid view, Oid relation, const char
 // epoch under zcdp ends with it: its claim comes on top, when the next request is denied.
 static void freeze(Oid relation, bool joins) {
     Visit visit = Visit::write();
-    run_with_oid(visit,
-                 "UPDATE dp_rdr.privacy_domain d SET bound = 'filter', "
-                 "epsilon_total = o.public_epsilon, delta_total = o.public_delta, delta_conversion = NULL, "
-                 "cap = 'tight', epsilon_pure = 0, rho_target = NULL, rho_total = NULL, period = NULL, "
-                 "period_since = NULL, epsilon_lifetime = NULL, delta_lifetime = NULL, "
-                 "epoch = greatest(d.epoch, o.epoch) + 1 FROM dp_rdr.odometer o, dp_rdr.protected_table t "
-                 "WHERE o.id = d.id AND t.domain = d.id AND t.relation::oid = $1",
-                 relation);
+    run(visit,
+        "UPDATE dp_rdr.privacy_domain d SET bound = 'filter', "
+        "epsilon_total = o.public_epsilon, delta_total = o.public_delta, delta_conversion = NULL, "
+        "cap = 'tight', epsilon_pure = 0, rho_target = NULL, rho_total = NULL, period = NULL, "
+        "period_since = NULL, epsilon_lifetime = NULL, delta_lifetime = NULL, "
+        "epoch = greatest(d.epoch, o.epoch) + 1 FROM dp_rdr.odometer o, dp_rdr.protected_table t "
+        "WHERE o.id = d.id AND t.domain = d.id AND t.relation::oid = $1",
+        {relation});
     visit.leave();
     ereport(WARNING, (errmsg("%s was protected before, and its totals are lost: no query will be answered",
                              catalog::qualified_name(relation)),
@@ -467,11 +435,10 @@ static void check_declared(Oid relation, const Unit *unit, const Limits &limits)
     if ((limits.max_rows > 0 && limits.max_rows != declared.max_rows) ||
         (limits.max_groups > 0 && limits.max_groups != declared.max_groups) ||
         (limits.max_rows_per_group > 0 && limits.max_rows_per_group != declared.max_rows_per_group))
-        ereport(ERROR,
-                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("%s is protected with other limits", name),
-                 errhint("All its views have the same: leave max_rows, max_groups and max_rows_per_group at NULL; "
-                         "dp_set_contribution('%s', ...) changes them.",
-                         name)));
+        refuse_state(psprintf("%s is protected with other limits", name),
+                     psprintf("All its views have the same: leave max_rows, max_groups and max_rows_per_group at NULL; "
+                              "dp_set_contribution('%s', ...) changes them.",
+                              name));
 }
 
 // Of a table that is protected whose domain was lost in a restore of a part.
@@ -502,7 +469,8 @@ static Identity register_table(Oid relation, const Unit *unit, const Limits &lim
 
 // Names no view: it stays true when this one is renamed.
 constexpr char comment_of_facade[] =
-    "Rows are private. Ask for numbers, and get them with noise: SELECT count(*), sum(x), avg(x) ... WHERE ... GROUP BY ... "
+    "Rows are private. Ask for numbers, and get them with noise: SELECT count(*), sum(x), avg(x) ... WHERE ... GROUP "
+    "BY ... "
     "dp_about() of this view says what may be asked, dp_explain() of a query what it costs.";
 
 static Oid protect(Oid relation, const char *name, ArrayType *columns, const char *filter, const char *text,
@@ -517,7 +485,10 @@ static Oid protect(Oid relation, const char *name, ArrayType *columns, const cha
     Oid facade = get_relname_relid(view, get_namespace_oid(schema, false));
     CreateComments(facade, RelationRelationId, 0, comment_of_facade);
     Visit visit = Visit::write();
-    register_view(visit, facade, relation, filter, columns == nullptr);
+    run(visit,
+        "INSERT INTO dp_rdr.restricted_view (view, relation, filter, all_columns) VALUES ($1::regclass, $2::regclass, "
+        "$3, $4)",
+        {facade, relation, filter, columns == nullptr});
     visit.leave();
     remember_names(facade, relation);
 
@@ -557,13 +528,13 @@ DP_CALL(dp_protect) {
 // Behind the end of a view, whose answers nobody is given again: those of roles that have no other policy with a replay on the domain.
 // (dp_revoke() leaves them, since what is granted anew would be drawn and charged anew; they expire.)
 static void drop_stored(const Visit &visit, Oid relation) {
-    run_with_oid(visit,
-                 "DELETE FROM dp_rdr.stored_answer a USING dp_rdr.protected_table t "
-                 "WHERE t.domain = a.table_id AND t.relation::oid = $1 AND NOT EXISTS "
-                 "(SELECT FROM dp_rdr.policy p JOIN dp_rdr.restricted_view v ON v.view::oid = p.view::oid "
-                 "JOIN dp_rdr.protected_table o ON o.relation = v.relation "
-                 "WHERE o.domain = t.domain AND p.grantee::oid = a.grantee AND p.replay IS NOT NULL)",
-                 relation);
+    run(visit,
+        "DELETE FROM dp_rdr.stored_answer a USING dp_rdr.protected_table t "
+        "WHERE t.domain = a.table_id AND t.relation::oid = $1 AND NOT EXISTS "
+        "(SELECT FROM dp_rdr.policy p JOIN dp_rdr.restricted_view v ON v.view::oid = p.view::oid "
+        "JOIN dp_rdr.protected_table o ON o.relation = v.relation "
+        "WHERE o.domain = t.domain AND p.grantee::oid = a.grantee AND p.replay IS NOT NULL)",
+        {relation});
 }
 
 DP_CALL(dp_unprotect) {
@@ -571,9 +542,8 @@ DP_CALL(dp_unprotect) {
     catalog::Settings *settings = settings_of_view(PG_GETARG_OID(0));
     Visit visit = Visit::write();
     lock_declarations(visit, settings->relation);
-    run_with_oid(visit, "DELETE FROM dp_rdr.policy p WHERE p.view::oid = $1", settings->view);
-    run_with_oid(visit, "DELETE FROM dp_rdr.suspension s WHERE s.view::oid = $1", settings->view);
-    run_with_oid(visit, "DELETE FROM dp_rdr.restricted_view v WHERE v.view::oid = $1", settings->view);
+    for (const char *table : {"policy", "suspension", "restricted_view"})
+        run(visit, psprintf("DELETE FROM dp_rdr.%s x WHERE x.view::oid = $1", table), {settings->view});
     drop_stored(visit, settings->relation);
     visit.leave();
     run_as(catalog::relation_owner(settings->view), psprintf("DROP VIEW %s", settings->view_name));

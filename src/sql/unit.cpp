@@ -4,10 +4,7 @@
 #include "catalog/foreign_part.hpp"
 #include "sql/arguments.hpp"
 #include "sql/domain.hpp"
-
-extern "C" {
-#include <parser/scansup.h>
-}
+#include "sql/setter.hpp"
 
 namespace dp::sql {
 
@@ -17,97 +14,50 @@ using catalog::UnitPath;
 // ---- its form ------------------------------------------------------------------------------------------------------
 
 namespace {
-
-// unit := column {, column} [ '->' table [ '(' column {, column} ')' ] ]
+// Holds unit := column {, column} [ '->' table [ '(' column {, column} ')' ] ]
 struct Words {
     List *columns; // char *
     List *table;   // String *, its parts; NIL: none
     List *key;     // char *; NIL: none
 };
-
-struct Reader {
-    const char *text;
-    const char *next;
-};
-
 } // namespace
 
-[[noreturn]] static void refuse_form(const Reader &reader) {
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unit \"%s\" is not understood", reader.text),
-                    errhint("Write the column that holds the unit, unit => 'patient_id', or the way to it, unit => "
-                            "'order_id -> orders (id)'.")));
-    pg_unreachable();
+[[noreturn]] static void refuse_words(const char *text) {
+    refuse_value(psprintf("unit \"%s\" is not understood", text),
+                 "Write the column that holds the unit, unit => 'patient_id', or the way to it, unit => "
+                 "'order_id -> orders (id)'.");
 }
 
-static void skip_blanks(Reader *reader) {
-    while (*reader->next != '\0' && strchr(" \t\n\r\f", *reader->next) != nullptr)
-        reader->next++;
-}
-
-static bool takes(Reader *reader, const char *symbol) {
-    skip_blanks(reader);
-    if (strncmp(reader->next, symbol, strlen(symbol)) != 0)
-        return false;
-    reader->next += strlen(symbol);
-    return true;
-}
-
-// As SQL reads it: folded unless it is in double quotes.
-static char *read_name(Reader *reader) {
-    skip_blanks(reader);
-    StringInfoData name;
-    initStringInfo(&name);
-    if (*reader->next == '"') {
-        for (reader->next++; *reader->next != '"' || reader->next[1] == '"'; reader->next++) {
-            if (*reader->next == '\0')
-                refuse_form(*reader);
-            if (*reader->next == '"')
-                reader->next++;
-            appendStringInfoChar(&name, *reader->next);
-        }
-        reader->next++;
-        if (name.len == 0)
-            refuse_form(*reader);
-        truncate_identifier(name.data, name.len, false);
-        return name.data;
+// Ends the text at a symbol outside quoted names. Returns what is behind it; null where it is not there.
+static char *cut_at(char *text, const char *symbol) {
+    bool quoted = false;
+    for (; *text != '\0'; text++) {
+        quoted ^= *text == '"';
+        if (quoted || strncmp(text, symbol, strlen(symbol)) != 0)
+            continue;
+        *text = '\0';
+        return text + strlen(symbol);
     }
-    const char *begin = reader->next;
-    auto is_part = [](unsigned char c, bool first) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c >= 0x80 ||
-               (!first && ((c >= '0' && c <= '9') || c == '$'));
-    };
-    while (is_part(static_cast<unsigned char>(*reader->next), reader->next == begin))
-        reader->next++;
-    if (reader->next == begin)
-        refuse_form(*reader);
-    return downcase_truncate_identifier(begin, static_cast<int>(reader->next - begin), false);
+    return nullptr;
 }
 
-static List *read_names(Reader *reader) {
+// Reads names as SQL does: folded unless they are in double quotes.
+static List *read_names(char *list, char separator, const char *text) {
     List *names = NIL;
-    do
-        names = lappend(names, read_name(reader));
-    while (takes(reader, ","));
+    if (!SplitIdentifierString(list, separator, &names) || names == NIL)
+        refuse_words(text);
     return names;
 }
 
 static Words read_words(const char *text) {
-    Reader reader = {text, text};
-    Words words = {};
-    words.columns = read_names(&reader);
-    if (takes(&reader, "->")) {
-        do
-            words.table = lappend(words.table, makeString(read_name(&reader)));
-        while (takes(&reader, "."));
-        if (takes(&reader, "(")) {
-            words.key = read_names(&reader);
-            if (!takes(&reader, ")"))
-                refuse_form(reader);
-        }
-    }
-    skip_blanks(&reader);
-    if (*reader.next != '\0')
-        refuse_form(reader);
+    char *columns = pstrdup(text), *table = cut_at(columns, "->");
+    char *key = table == nullptr ? nullptr : cut_at(table, "("), *rest = key == nullptr ? nullptr : cut_at(key, ")");
+    if (key != nullptr && (rest == nullptr || rest[strspn(rest, " \t\n\r\f")] != '\0'))
+        refuse_words(text);
+    Words words = {read_names(columns, ',', text), NIL, key == nullptr ? NIL : read_names(key, ',', text)};
+    ListCell *cell;
+    foreach (cell, table == nullptr ? NIL : read_names(table, '.', text))
+        words.table = lappend(words.table, makeString(static_cast<char *>(lfirst(cell))));
     return words;
 }
 
@@ -115,59 +65,75 @@ static Words read_words(const char *text) {
 
 static AttrNumber *find_columns(Oid relation, const List *names) {
     if (list_length(names) > catalog::max_unit_columns)
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("a unit has at most %d columns", catalog::max_unit_columns),
-                        errhint("Add a generated column that stands for several.")));
+        refuse_form(psprintf("a unit has at most %d columns", catalog::max_unit_columns),
+                    "Add a generated column that stands for several.");
     auto *columns = static_cast<AttrNumber *>(palloc(sizeof(AttrNumber) * list_length(names)));
     for (int i = 0; i < list_length(names); i++) {
         auto *name = static_cast<const char *>(list_nth(names, i));
         columns[i] = get_attnum(relation, name);
         if (columns[i] <= 0)
-            ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
-                            errmsg("column \"%s\" of %s does not exist", name, qualified_name(relation))));
+            refuse_as(ERRCODE_UNDEFINED_COLUMN,
+                      psprintf("column \"%s\" of %s does not exist", name, qualified_name(relation)), nullptr, nullptr);
         for (int j = 0; j < i; j++)
             if (columns[j] == columns[i])
-                ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                                errmsg("column \"%s\" is twice in the unit", name), errhint("Name it once.")));
+                refuse_value(psprintf("column \"%s\" is twice in the unit", name), "Name it once.");
         catalog::check_unit_column(relation, columns[i]);
     }
     return columns;
 }
 
-static const char *column_list(Oid relation, int ncolumns, const AttrNumber *columns) {
+static const char *list_of_names(const char *const *names, int n) {
     StringInfoData list;
     initStringInfo(&list);
-    for (int i = 0; i < ncolumns; i++)
-        appendStringInfo(&list, "%s%s", i == 0 ? "" : ", ", quote_identifier(get_attname(relation, columns[i], false)));
+    for (int i = 0; i < n; i++)
+        appendStringInfo(&list, "%s%s", i == 0 ? "" : ", ", quote_identifier(names[i]));
     return list.data;
+}
+
+static const char *column_list(Oid relation, int ncolumns, const AttrNumber *columns) {
+    const char *names[catalog::max_unit_columns];
+    for (int i = 0; i < ncolumns; i++)
+        names[i] = get_attname(relation, columns[i], false);
+    return list_of_names(names, ncolumns);
 }
 
 // ---- the table that they refer to ----------------------------------------------------------------------------------
 
 namespace {
-// A foreign key on exactly the columns of a unit, in their order.
+// Holds a foreign key on exactly the columns of a unit, in their order.
 struct Reference {
     Oid table;
     AttrNumber *key;
 };
 } // namespace
 
+static Reference *new_reference(Oid table, int ncolumns) {
+    auto *reference = static_cast<Reference *>(palloc(sizeof(Reference)));
+    *reference = Reference{table, static_cast<AttrNumber *>(palloc(sizeof(AttrNumber) * ncolumns))};
+    return reference;
+}
+
+// Returns each of `values` that stands where `from` has one of `wanted`, in their order; null where one is not there.
+static AttrNumber *reordered(int n, const AttrNumber *wanted, const AttrNumber *from, const AttrNumber *values) {
+    auto *found = static_cast<AttrNumber *>(palloc(sizeof(AttrNumber) * n));
+    for (int i = 0; i < n; i++) {
+        int j = 0;
+        while (j < n && from[j] != wanted[i])
+            j++;
+        if (j == n)
+            return nullptr;
+        found[i] = values[j];
+    }
+    return found;
+}
+
 // Null unless it is on exactly these columns.
 static Reference *reference_of(const ForeignKeyCacheInfo *info, const Unit &unit) {
     if (info->nkeys != unit.ncolumns || info->confrelid == info->conrelid)
         return nullptr;
-    auto *reference = static_cast<Reference *>(palloc(sizeof(Reference)));
-    reference->table = info->confrelid;
-    reference->key = static_cast<AttrNumber *>(palloc(sizeof(AttrNumber) * unit.ncolumns));
-    for (int i = 0; i < unit.ncolumns; i++) {
-        int j = 0;
-        while (j < info->nkeys && info->conkey[j] != unit.columns[i])
-            j++;
-        if (j == info->nkeys)
-            return nullptr;
-        reference->key[i] = info->confkey[j];
-    }
-    return reference;
+    Reference *reference = new_reference(info->confrelid, unit.ncolumns);
+    reference->key = reordered(unit.ncolumns, unit.columns, info->conkey, info->confkey);
+    return reference->key == nullptr ? nullptr : reference;
 }
 
 static bool is_partition(Oid relation) {
@@ -192,39 +158,25 @@ static List *references_of(Oid relation, const Unit &unit) {
     return references;
 }
 
-UnitPath *declared_unit(Oid relation) {
-    catalog::Reading reading = catalog::Reading::open();
-    StringInfoData versions;
-    initStringInfo(&versions);
-    UnitPath *path = catalog::read_unit_path(reading, relation, &versions);
-    reading.close();
-    return path;
-}
-
-static void refuse_parent(Oid parent, Oid relation, const char *columns) {
+[[noreturn]] static void refuse_parent(Oid parent, Oid relation, const char *columns) {
     const char *name = qualified_name(parent);
-    bool is_protected = catalog::is_protected_table(parent);
-    ereport(ERROR,
-            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-             is_protected ? errmsg("%s, which (%s) refers to, is protected with a row as its unit", name, columns)
-                          : errmsg("%s, which (%s) refers to, is not protected", name, columns),
-             is_protected
-                 ? errhint("Give it a unit first, dp_set_unit('%s', ...), or write unit => '%s -> %s' if the values of "
-                           "these columns are the units.",
-                           name, columns, qualified_name(relation))
-                 : errhint("Protect it first, with a unit, or write unit => '%s -> %s' if the values of these columns "
-                           "are the units.",
-                           columns, qualified_name(relation))));
+    const char *or_else = psprintf("write unit => '%s -> %s' if the values of these columns are the units.", columns,
+                                   qualified_name(relation));
+    if (catalog::is_protected_table(parent))
+        refuse_state(psprintf("%s, which (%s) refers to, is protected with a row as its unit", name, columns),
+                     psprintf("Give it a unit first, dp_set_unit('%s', ...), or %s", name, or_else));
+    refuse_state(psprintf("%s, which (%s) refers to, is not protected", name, columns),
+                 psprintf("Protect it first, with a unit, or %s", or_else));
 }
 
 static void check_one_owner(Oid parent, Oid relation) {
     if (catalog::relation_owner(parent) == catalog::relation_owner(relation))
         return;
-    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                    errmsg("%s belongs to another role than %s", qualified_name(parent), qualified_name(relation)),
-                    errdetail("All tables with data of the same people have one owner."),
-                    errhint("ALTER TABLE %s OWNER TO %s;", qualified_name(relation),
-                            quote_identifier(GetUserNameFromId(catalog::relation_owner(parent), false)))));
+    refuse_as(ERRCODE_INSUFFICIENT_PRIVILEGE,
+              psprintf("%s belongs to another role than %s", qualified_name(parent), qualified_name(relation)),
+              "All tables with data of the same people have one owner.",
+              psprintf("ALTER TABLE %s OWNER TO %s;", qualified_name(relation),
+                       quote_identifier(GetUserNameFromId(catalog::relation_owner(parent), false))));
 }
 
 // Without a table: a foreign key says which. With one that has units it is a step, else a mistake unless it is said.
@@ -237,12 +189,11 @@ static Reference *guess_reference(Oid relation, const Unit &unit) {
         if (declared_unit(reference->table) == nullptr)
             continue;
         if (found != nullptr)
-            ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                            errmsg("(%s) of %s refers to several protected tables, %s and %s",
-                                   column_list(relation, unit.ncolumns, unit.columns), qualified_name(relation),
-                                   qualified_name(found->table), qualified_name(reference->table)),
-                            errhint("Say which: unit => '%s -> %s'.",
-                                    column_list(relation, unit.ncolumns, unit.columns), qualified_name(found->table))));
+            refuse_state(psprintf("(%s) of %s refers to several protected tables, %s and %s",
+                                  column_list(relation, unit.ncolumns, unit.columns), qualified_name(relation),
+                                  qualified_name(found->table), qualified_name(reference->table)),
+                         psprintf("Say which: unit => '%s -> %s'.", column_list(relation, unit.ncolumns, unit.columns),
+                                  qualified_name(found->table)));
         found = reference;
     }
     if (found == nullptr && references != NIL)
@@ -258,9 +209,7 @@ static Reference *primary_key_of(Oid table, int ncolumns) {
     if (OidIsValid(index)) {
         Relation key = index_open(index, AccessShareLock);
         if (key->rd_index->indnkeyatts == ncolumns) {
-            reference = static_cast<Reference *>(palloc(sizeof(Reference)));
-            reference->table = table;
-            reference->key = static_cast<AttrNumber *>(palloc(sizeof(AttrNumber) * ncolumns));
+            reference = new_reference(table, ncolumns);
             for (int i = 0; i < ncolumns; i++)
                 reference->key[i] = key->rd_index->indkey.values[i];
         }
@@ -272,14 +221,12 @@ static Reference *primary_key_of(Oid table, int ncolumns) {
 
 // The columns of the table that was named: written, of the one foreign key to it, or its primary key.
 static Reference *named_reference(Oid relation, Oid table, const List *key, const Unit &unit) {
-    auto *reference = static_cast<Reference *>(palloc0(sizeof(Reference)));
-    reference->table = table;
+    Reference *reference = new_reference(table, unit.ncolumns);
     if (key != NIL) {
         if (list_length(key) != unit.ncolumns)
-            ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                            errmsg("the unit has %d columns and refers to %d", unit.ncolumns, list_length(key)),
-                            errhint("Name as many columns of %s as of %s, in the same order.", qualified_name(table),
-                                    qualified_name(relation))));
+            refuse_value(psprintf("the unit has %d columns and refers to %d", unit.ncolumns, list_length(key)),
+                         psprintf("Name as many columns of %s as of %s, in the same order.", qualified_name(table),
+                                  qualified_name(relation)));
         reference->key = find_columns(table, key);
         return reference;
     }
@@ -294,9 +241,8 @@ static Reference *named_reference(Oid relation, Oid table, const List *key, cons
     if (n == 0)
         found = primary_key_of(table, unit.ncolumns);
     if (found == nullptr || n > 1)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("it is not clear which columns of %s the unit refers to", qualified_name(table)),
-                        errhint("Write them: '... -> %s (column, ...)'.", qualified_name(table))));
+        refuse_state(psprintf("it is not clear which columns of %s the unit refers to", qualified_name(table)),
+                     psprintf("Write them: '... -> %s (column, ...)'.", qualified_name(table)));
     return found;
 }
 
@@ -306,27 +252,20 @@ static Reference *named_reference(Oid relation, Oid table, const List *key, cons
 static bool order_as_units(const UnitPath *parent, const Reference &reference, Unit *unit) {
     if (!parent->direct || parent->ncolumns != unit->ncolumns)
         return false;
-    auto *columns = static_cast<AttrNumber *>(palloc(sizeof(AttrNumber) * unit->ncolumns));
-    for (int i = 0; i < parent->ncolumns; i++) {
-        int j = 0;
-        while (j < unit->ncolumns && reference.key[j] != parent->columns[i])
-            j++;
-        if (j == unit->ncolumns)
-            return false;
-        columns[i] = unit->columns[j];
-    }
+    AttrNumber *columns = reordered(unit->ncolumns, parent->columns, reference.key, unit->columns);
+    if (columns == nullptr)
+        return false;
     unit->columns = columns;
     return true;
 }
 
 static void check_same_type(Oid relation, AttrNumber column, const char *what, Oid type) {
     if (get_atttype(relation, column) != type)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("column \"%s\" of %s is of type %s, and %s of type %s",
-                               get_attname(relation, column, false), qualified_name(relation),
-                               format_type_be(get_atttype(relation, column)), what, format_type_be(type)),
-                        errhint("ALTER TABLE %s ALTER COLUMN %s TYPE %s;", qualified_name(relation),
-                                quote_identifier(get_attname(relation, column, false)), format_type_be(type))));
+        refuse_state(psprintf("column \"%s\" of %s is of type %s, and %s of type %s",
+                              get_attname(relation, column, false), qualified_name(relation),
+                              format_type_be(get_atttype(relation, column)), what, format_type_be(type)),
+                     psprintf("ALTER TABLE %s ALTER COLUMN %s TYPE %s;", qualified_name(relation),
+                              quote_identifier(get_attname(relation, column, false)), format_type_be(type)));
 }
 
 static int length_of(const UnitPath *path) {
@@ -345,14 +284,13 @@ static bool leads_to(const UnitPath *path, Oid relation) {
 
 static void check_way(Oid relation, const UnitPath *parent, const Unit &unit) {
     if (leads_to(parent, relation))
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("the way from %s to its unit comes back to it", qualified_name(relation)),
-                        errhint("Choose a table that does not refer to it.")));
+        refuse_state(psprintf("the way from %s to its unit comes back to it", qualified_name(relation)),
+                     "Choose a table that does not refer to it.");
     if (unit.parent_key != nullptr && length_of(parent) + 1 > catalog::max_unit_steps)
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("the way from %s to its unit has more than %d tables", qualified_name(relation),
-                               catalog::max_unit_steps),
-                        errhint("Add a column that holds the unit, or refers to a nearer table.")));
+        refuse_as(ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+                  psprintf("the way from %s to its unit has more than %d tables", qualified_name(relation),
+                           catalog::max_unit_steps),
+                  nullptr, "Add a column that holds the unit, or refers to a nearer table.");
 }
 
 static void follow(Oid relation, const Reference &reference, Unit *unit) {
@@ -376,11 +314,10 @@ static void follow(Oid relation, const Reference &reference, Unit *unit) {
                         direct ? parent->types[i] : get_atttype(reference.table, reference.key[i]));
     if (!direct && !catalog::covers_key(reference.table, unit->ncolumns, reference.key)) {
         const char *key = column_list(reference.table, unit->ncolumns, reference.key);
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("(%s) is no key of %s: a row could belong to several units", key,
-                               qualified_name(reference.table)),
-                        errhint("CREATE UNIQUE INDEX ON %s (%s); or refer to the columns of its unit.",
-                                qualified_name(reference.table), key)));
+        refuse_state(
+            psprintf("(%s) is no key of %s: a row could belong to several units", key, qualified_name(reference.table)),
+            psprintf("CREATE UNIQUE INDEX ON %s (%s); or refer to the columns of its unit.",
+                     qualified_name(reference.table), key));
     }
 }
 
@@ -396,10 +333,9 @@ Unit *resolve_unit(Oid relation, const char *text) {
         Oid table = RangeVarGetRelid(makeRangeVarFromNameList(words.table), AccessShareLock, false);
         reference = table == relation ? nullptr : named_reference(relation, table, words.key, *unit);
         if (table == relation && words.key != NIL)
-            ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                            errmsg("a table whose columns are the units refers to no other columns of itself"),
-                            errhint("Write unit => '%s -> %s'.", column_list(relation, unit->ncolumns, unit->columns),
-                                    qualified_name(relation))));
+            refuse_value("a table whose columns are the units refers to no other columns of itself",
+                         psprintf("Write unit => '%s -> %s'.", column_list(relation, unit->ncolumns, unit->columns),
+                                  qualified_name(relation)));
     }
     if (reference != nullptr)
         follow(relation, *reference, unit);
@@ -412,69 +348,6 @@ Unit *resolve_unit(Oid relation, const char *text) {
     return unit;
 }
 
-void check_unmoved(Oid relation, const char *text, const Unit *unit) {
-    if (unit == nullptr || !OidIsValid(unit->parent))
-        return;
-    const Unit *now = resolve_unit(relation, text);
-    bool same = now->parent == unit->parent && strcmp(now->domain, unit->domain) == 0 &&
-                (now->parent_key == nullptr) == (unit->parent_key == nullptr);
-    for (int i = 0; same && i < unit->ncolumns; i++)
-        same = now->columns[i] == unit->columns[i];
-    if (!same)
-        ereport(ERROR,
-                (errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-                 errmsg("%s is being changed by another call", qualified_name(unit->parent)), errhint("Try again.")));
-}
-
-// ---- limits --------------------------------------------------------------------------------------------------------
-
-static int limit_argument(FunctionCallInfo fcinfo, int argument, const char *name) {
-    if (PG_ARGISNULL(argument))
-        return 0;
-    int limit = PG_GETARG_INT32(argument);
-    if (limit < 1 || limit > catalog::max_declared_rows)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("%s is %d, and must be from 1 to %d", name, limit, catalog::max_declared_rows),
-                        errhint("Choose what most people do not exceed, without looking at the rows.")));
-    return limit;
-}
-
-Limits limit_arguments(FunctionCallInfo fcinfo, int first) {
-    Limits limits;
-    limits.max_rows = limit_argument(fcinfo, first, "max_rows");
-    limits.max_groups = limit_argument(fcinfo, first + 1, "max_groups");
-    limits.max_rows_per_group = limit_argument(fcinfo, first + 2, "max_rows_per_group");
-    return limits;
-}
-
-void check_limits(Oid relation, const Unit *unit, const Limits &limits) {
-    if (unit == nullptr) {
-        if (limits.max_rows > 0 || limits.max_groups > 0 || limits.max_rows_per_group > 0)
-            ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                            errmsg("max_rows, max_groups and max_rows_per_group go with a unit, and a row of %s is one",
-                                   qualified_name(relation)),
-                            errhint("Pass unit => 'column' as well.")));
-        return;
-    }
-    if (!unit->keyed && limits.max_rows == 0)
-        ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-                        errmsg("max_rows must not be null: no key of %s says that a unit has one row",
-                               qualified_name(relation)),
-                        errhint("Pass how many rows of one unit shall count, max_rows => 20, chosen without looking at "
-                                "the rows.")));
-    if (limits.max_groups > Max(limits.max_rows, 1))
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("max_groups is %d, above max_rows, %d", limits.max_groups, Max(limits.max_rows, 1)),
-                        errhint("A unit is in no more groups than it has rows.")));
-    if (limits.max_rows_per_group > Max(limits.max_rows, 1))
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("max_rows_per_group is %d, above max_rows, %d", limits.max_rows_per_group,
-                               Max(limits.max_rows, 1)),
-                        errhint("A unit has no more rows in a group than in all.")));
-    if (!unit->keyed)
-        catalog::check_whole(relation, find_all_inheritors(relation, AccessShareLock, nullptr));
-}
-
 // ---- as it is stored -----------------------------------------------------------------------------------------------
 
 Datum unit_array(Oid relation, int ncolumns, const AttrNumber *columns) {
@@ -484,11 +357,14 @@ Datum unit_array(Oid relation, int ncolumns, const AttrNumber *columns) {
     return PointerGetDatum(construct_array(names, ncolumns, TEXTOID, -1, false, TYPALIGN_INT));
 }
 
-Datum type_array(const Unit &unit) {
+Parameter types_of_unit(const Unit *unit) {
+    if (unit == nullptr)
+        return {REGTYPEARRAYOID, Datum{0}, true};
     Datum types[catalog::max_unit_columns];
-    for (int i = 0; i < unit.ncolumns; i++)
-        types[i] = ObjectIdGetDatum(unit.types[i]);
-    return PointerGetDatum(construct_array(types, unit.ncolumns, REGTYPEOID, sizeof(Oid), true, TYPALIGN_INT));
+    for (int i = 0; i < unit->ncolumns; i++)
+        types[i] = ObjectIdGetDatum(unit->types[i]);
+    return {REGTYPEARRAYOID,
+            PointerGetDatum(construct_array(types, unit->ncolumns, REGTYPEOID, sizeof(Oid), true, TYPALIGN_INT))};
 }
 
 bool is_declared_unit(const UnitPath *path, const Unit &unit) {
@@ -501,11 +377,6 @@ bool is_declared_unit(const UnitPath *path, const Unit &unit) {
     return true;
 }
 
-static void append_names(StringInfo text, const char *const *names, int n) {
-    for (int i = 0; i < n; i++)
-        appendStringInfo(text, "%s%s", i == 0 ? "" : ", ", quote_identifier(names[i]));
-}
-
 // Whether a foreign key would be followed if the table itself were not named.
 static bool refers(const UnitPath *path) {
     Unit unit = {};
@@ -515,21 +386,18 @@ static bool refers(const UnitPath *path) {
 }
 
 const char *unit_text(const UnitPath *path) {
-    StringInfoData text;
-    initStringInfo(&text);
-    append_names(&text, path->names, path->ncolumns);
+    const char *names = list_of_names(path->names, path->ncolumns);
     bool there = OidIsValid(path->parent_relation) && get_rel_name(path->parent_relation) != nullptr;
     const UnitPath *parent = !there                    ? nullptr
                              : path->parent != nullptr ? path->parent
                                                        : declared_unit(path->parent_relation);
     const char *const *key = !path->direct ? path->key_names : parent == nullptr ? nullptr : parent->names;
-    if (parent != nullptr && key != nullptr) {
-        appendStringInfo(&text, " -> %s (", qualified_name(path->parent_relation));
-        append_names(&text, key, path->ncolumns);
-        appendStringInfoChar(&text, ')');
-    } else if (!OidIsValid(path->parent_relation) && refers(path))
-        appendStringInfo(&text, " -> %s", qualified_name(path->relation));
-    return text.data;
+    if (parent != nullptr && key != nullptr)
+        return psprintf("%s -> %s (%s)", names, qualified_name(path->parent_relation),
+                        list_of_names(key, path->ncolumns));
+    if (!OidIsValid(path->parent_relation) && refers(path))
+        return psprintf("%s -> %s", names, qualified_name(path->relation));
+    return names;
 }
 
 } // namespace dp::sql
