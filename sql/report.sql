@@ -82,11 +82,6 @@ SELECT DISTINCT found(html, '//@style | //@*[starts-with(local-name(), "on")] | 
 SELECT id, string_agg(title, ' | ' ORDER BY place) AS sections FROM page, LATERAL found(html, '//h:h2/text()') WITH ORDINALITY f (title, place)
 WHERE id IN ('Q1', 'table') GROUP BY id ORDER BY id COLLATE "C";
 SELECT found(html, '//h:p[@class="banner"]//text()') AS banner FROM page WHERE id IN ('Q1', 'table') ORDER BY id COLLATE "C";
--- Every picture has its numbers as text.
-SELECT bool_and(label ~ '[0-9]' AND role = 'img') AS named, count(*) FROM page,
-    LATERAL (SELECT * FROM found(html, '//h:svg/@role') WITH ORDINALITY r (role, n)
-             JOIN found(html, '//h:svg/@aria-label') WITH ORDINALITY l (label, n) USING (n)) s WHERE id = 'Q2';
-
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Its numbers are those of the other calls
 -- ---------------------------------------------------------------------------------------------------------------------
@@ -156,8 +151,8 @@ SELECT count(*), bool_and(abs(s.pis::float8 - r.pis) <= 1e-3 * r.pis) AS as_dp_r
 FROM page p, LATERAL found(html, '//h:section[@id="people"]//h:td[@data-label="sensitivity"]/text()') WITH ORDINALITY s (pis, n)
 JOIN dp_risk_records('SELECT sum(capital_gain) FROM reported_dp', 1) WITH ORDINALITY r (record, individuals, pis, rdr, n) USING (n) WHERE p.id = 'Q5';
 SELECT string_agg(btrim(f), ' ') FROM (SELECT found(html, '(//h:td[contains(@class, "record")])[1]//text()') AS f FROM page WHERE id = 'Q5') x;
-SELECT (SELECT sum(m[1]::bigint) FROM regexp_matches(label, ' ([0-9]+) from ', 'g') m) AS people
-FROM page, LATERAL found(html, '//h:div[@class="histogram"]/h:svg/@aria-label') label WHERE id IN ('Q2', 'Q5', 'groups') ORDER BY id COLLATE "C";
+SELECT (SELECT sum(n::bigint) FROM found(html, '//h:div[@class="histogram"]//h:td[@data-label="people"]/text()') n) AS people
+FROM page WHERE id IN ('Q2', 'Q5', 'groups') ORDER BY id COLLATE "C";
 SELECT count(*) AS records FROM found(dp_report('reported', 'SELECT sum(capital_gain) FROM reported_dp', records => 3),
                                       '//h:section[@id="people"]//h:tbody/h:tr');
 

@@ -196,38 +196,26 @@ std::string Html::finish() {
 
 // ---- numbers ----
 
-static std::string formatted(const char *format, double value) {
+static std::string formatted(const char *format, int digits, double value) {
     char buffer[64];
-    std::snprintf(buffer, sizeof buffer, format, value);
+    std::snprintf(buffer, sizeof buffer, format, digits, value);
     return buffer;
 }
 
-// Without an exponent where that is readable.
-std::string shown(double value) {
-    const std::string text = formatted("%.4g", value);
+// Leaves the exponent out where that is readable.
+std::string shown(double value, int digits) {
+    const std::string text = formatted("%.*g", digits, value);
     const double size = std::fabs(value);
     return text.find('e') != std::string::npos && size >= 1 && size < 1e12
-               ? formatted("%.0f", std::strtod(text.c_str(), nullptr))
+               ? formatted("%.*f", 0, std::strtod(text.c_str(), nullptr))
                : text;
 }
 
 std::string exact(double value) {
-    char buffer[64];
-    for (int digits = 1; digits <= 17; ++digits) {
-        std::snprintf(buffer, sizeof buffer, "%.*g", digits, value);
-        if (std::strtod(buffer, nullptr) == value)
-            break;
-    }
-    return buffer;
-}
-
-std::string placed(double value) {
-    std::string text = formatted("%.2f", value);
-    while (text.back() == '0')
-        text.pop_back();
-    if (text.back() == '.')
-        text.pop_back();
-    return text == "-0" ? "0" : text;
+    int digits = 1;
+    while (digits < 17 && std::strtod(formatted("%.*g", digits, value).c_str(), nullptr) != value)
+        ++digits;
+    return formatted("%.*g", digits, value);
 }
 
 } // namespace dp::picture

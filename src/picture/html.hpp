@@ -32,8 +32,7 @@ class Html {
     Html();
     Html &open(const char *element, Attributes attributes = {});
     Html &close(); // the innermost element that is open
-    Html &empty(const char *element,
-                Attributes attributes = {}); // <meta/>: one that HTML closes by itself, or of an SVG
+    Html &empty(const char *element, Attributes attributes = {}); // <meta/>: one that HTML closes by itself
     Html &text(std::string_view text, Place place = Place::text);
     // <element>text</element>
     Html &put(const char *element, std::string_view text) { return put(element, {}, text); }
@@ -51,8 +50,7 @@ class Html {
 };
 
 // ---- numbers as text ----
-std::string shown(double value);  // four significant digits
-std::string exact(double value);  // the fewest digits from which the same number is read again
-std::string placed(double value); // in a drawing: two decimals
+std::string shown(double value, int digits = 4); // so many significant ones
+std::string exact(double value);                 // the fewest digits from which the same number is read again
 
 } // namespace dp::picture

@@ -1,5 +1,9 @@
 #include "picture/page.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+
 namespace dp::picture {
 
 const Candidate *picked(const std::vector<Candidate> &candidates, double tau, Price price) {
@@ -42,21 +46,41 @@ static void put_banner(Html &html, bool query) {
         .close();
 }
 
-// ---- the candidates ----
+// ---- tables ----
+
+static void put_heads(Html &html, std::initializer_list<const char *> names, const char *style = "number") {
+    for (const char *name : names)
+        html.put("th", {{"scope", "col"}, {"class", style}}, name);
+}
 
 static void put_number(Html &html, const char *label, const std::string &number, const char *name = "") {
     html.put("td", {{"data-label", label}, {"class", std::string("number ") + name}}, number);
 }
+
+// ---- the candidates ----
 
 namespace {
 struct Choice {
     const Candidate *found, *domain;
     std::string asked; // its epsilon
 };
+// A number of a candidate, which the table and the cards show.
+struct Measure {
+    const char *name, *label;
+    std::string text;
+};
 } // namespace
 
-// What the script moves is what a reader without it sees, at the tau of the call.
-static void put_mark(Html &html, const Candidate &candidate, const Choice &choice) {
+static std::array<Measure, 4> measures_of(const Candidate *candidate) {
+    const bool is = candidate != nullptr;
+    return {{{"ratio", "ratio", is ? shown(candidate->ratio) : "-"},
+             {"error", "95 % error", is ? shown(candidate->error95) : "-"},
+             {"answer", "exact answer", is ? candidate->answer : "-"},
+             {"left", "answers left", is ? candidate->left : "-"}}};
+}
+
+// Shows a reader without scripts, at the tau of the call, the marks that the script moves.
+static void put_marks(Html &html, const Candidate &candidate, const Choice &choice) {
     html.open("td", {{"class", "marks"}})
         .put("span", {{"class", "mark found"}}, &candidate == choice.found ? "found" : "")
         .put("span", {{"class", "mark domain"}}, &candidate == choice.domain ? "domain" : "")
@@ -64,51 +88,34 @@ static void put_mark(Html &html, const Candidate &candidate, const Choice &choic
         .close();
 }
 
-static void put_candidate(Html &html, const RangeScale &scale, const Candidate &candidate, const Choice &choice) {
+static void put_candidate(Html &html, const Candidate &candidate, const Choice &choice) {
     html.open("tr", {{"class", &candidate == choice.found ? "candidate picked" : "candidate"},
                      {"data-epsilon", candidate.epsilon},
                      {"data-found", exact(candidate.tau_found)},
                      {"data-domain", exact(candidate.tau_domain)}});
     html.put("th", {{"scope", "row"}, {"class", "number"}}, candidate.epsilon);
-    put_mark(html, candidate, choice);
-    html.open("td", {{"data-label", "risk, least to largest"}, {"class", "plot"}});
-    draw_range(html, scale, candidate.risk);
-    html.put("span", {{"class", "ends"}}, shown(candidate.risk.low) + " to " + shown(candidate.risk.high)).close();
-    put_number(html, "ratio", shown(candidate.ratio), "ratio");
-    put_number(html, "95 % error", shown(candidate.error95), "error");
-    put_number(html, "exact answer", candidate.answer, "answer");
-    put_number(html, "answers left", candidate.left, "left");
+    put_marks(html, candidate, choice);
+    html.open("td", {{"data-label", "risk, least to largest"}, {"class", "plot"}})
+        .put("span", {{"class", "ends"}}, shown(candidate.risk.low) + " to " + shown(candidate.risk.high))
+        .close();
+    for (const Measure &measure : measures_of(&candidate))
+        put_number(html, measure.label, measure.text, measure.name);
     html.close();
 }
 
-static RangeScale scale_of(const std::vector<Candidate> &candidates) {
-    std::vector<Range> ranges;
-    for (const Candidate &candidate : candidates)
-        ranges.push_back(candidate.risk);
-    return RangeScale(ranges);
-}
-
-static void put_plot_head(Html &html, const RangeScale &scale) {
-    html.open("thead").open("tr");
-    html.put("th", {{"scope", "col"}, {"class", "number"}}, "epsilon").put("td", {{"class", "marks"}}, "");
-    html.open("th", {{"scope", "col"}, {"class", "plot"}}).text("risk, least to largest, in units of the answer");
-    draw_axis(html, scale);
-    html.close();
-    for (const char *name : {"ratio", "95 % error", "exact answer", "answers left"})
-        html.put("th", {{"scope", "col"}, {"class", "number"}}, name);
-    html.close().close();
-}
-
-static void put_plots(Html &html, const QueryPart &part) {
-    const RangeScale scale = scale_of(part.candidates);
+// The script draws the ranges from the numbers.
+static void put_candidates(Html &html, const QueryPart &part) {
     const Choice choice = {picked(part.candidates, part.tau, Price::found),
                            picked(part.candidates, part.tau, Price::domain),
                            part.asked ? part.asked->epsilon : std::string()};
-    html.open("table", {{"id", "candidates"}});
-    put_plot_head(html, scale);
-    html.open("tbody");
+    html.open("table", {{"id", "candidates"}}).open("thead").open("tr");
+    put_heads(html, {"epsilon"});
+    html.put("td", {{"class", "marks"}}, "");
+    put_heads(html, {"risk, least to largest, in units of the answer"}, "plot");
+    put_heads(html, {"ratio", "95 % error", "exact answer", "answers left"});
+    html.close().close().open("tbody");
     for (const Candidate &candidate : part.candidates)
-        put_candidate(html, scale, candidate, choice);
+        put_candidate(html, candidate, choice);
     html.close().close();
 }
 
@@ -128,13 +135,8 @@ static void put_card(Html &html, const char *id, const char *title, const std::s
     html.open("p", {{"class", "big"}}).text("epsilon ");
     html.put("output", {{"class", "epsilon"}}, epsilon_of(candidate)).close();
     html.open("dl");
-    const Fact facts[] = {{"ratio", candidate ? shown(candidate->ratio) : "-"},
-                          {"95 % error", candidate ? shown(candidate->error95) : "-"},
-                          {"exact answer", candidate ? candidate->answer : "-"},
-                          {"answers left", candidate ? candidate->left : "-"}};
-    const char *const names[] = {"ratio", "error", "answer", "left"};
-    for (int i = 0; i < 4; ++i)
-        html.open("div").put("dt", facts[i].name).put("dd", {{"class", names[i]}}, facts[i].value).close();
+    for (const Measure &measure : measures_of(candidate))
+        html.open("div").put("dt", measure.label).put("dd", {{"class", measure.name}}, measure.text).close();
     html.close().put("p", {{"class", "lead"}}, lead).close();
 }
 
@@ -184,8 +186,7 @@ static void put_choice(Html &html, const QueryPart &part) {
 static void put_five(Html &html, const QueryPart &part) {
     html.open("table", {{"id", "five"}}).put("caption", "Both choices at five values of tau");
     html.open("thead").open("tr");
-    for (const char *name : {"tau", "dp_find_epsilon", "ratio", "95 % error", "within_domain", "95 % error"})
-        html.put("th", {{"scope", "col"}, {"class", "number"}}, name);
+    put_heads(html, {"tau", "dp_find_epsilon", "ratio", "95 % error", "within_domain", "95 % error"});
     html.close().close().open("tbody");
     for (double tau : {0.5, 0.8, 0.9, 0.95, 0.99}) {
         const Candidate *found = picked(part.candidates, tau, Price::found);
@@ -212,9 +213,9 @@ static void put_people(Html &html, const QueryPart &part) {
     if (part.people.empty()) {
         html.put("p", {{"class", "nothing"}}, "No record is shown.");
     } else {
-        html.open("table").open("thead").open("tr").put("th", {{"scope", "col"}}, "record");
-        for (const char *name : {"people", "sensitivity"})
-            html.put("th", {{"scope", "col"}, {"class", "number"}}, name);
+        html.open("table").open("thead").open("tr");
+        put_heads(html, {"record"}, "");
+        put_heads(html, {"people", "sensitivity"});
         html.close().close().open("tbody");
         for (const Person &person : part.people) {
             html.open("tr").open("td", {{"data-label", "record"}, {"class", "record"}});
@@ -242,6 +243,22 @@ static void put_people(Html &html, const QueryPart &part) {
     html.close();
 }
 
+Histogram::Histogram(double low, double high, std::size_t bins)
+    : low_(low), high_(high), people_(high > low && bins > 0 ? bins : 1) {}
+
+void Histogram::add(double value, std::int64_t people) {
+    const double place = high_ > low_ ? (value - low_) / (high_ - low_) : 0;
+    const auto last = static_cast<double>(people_.size() - 1);
+    const double bin = std::floor(place * static_cast<double>(people_.size()));
+    people_[static_cast<std::size_t>(std::min(std::max(bin, 0.0), last))] += people;
+}
+
+double Histogram::end(std::size_t i) const {
+    return i == people_.size() ? high_
+                               : low_ + (high_ - low_) * static_cast<double>(i) / static_cast<double>(people_.size());
+}
+
+// The script puts a picture in the place of the table.
 static void put_histogram(Html &html, const QueryPart &part) {
     if (!part.histogram)
         return;
@@ -251,9 +268,17 @@ static void put_histogram(Html &html, const QueryPart &part) {
         "People by their risk at epsilon " + part.histogram_epsilon +
             ". It stands behind the ranges on purpose: in the study of the indicator's authors ranges made controllers "
             "agree, while of 20 who saw histograms eight chose a larger epsilon.");
-    html.open("div", {{"class", "histogram"}});
-    part.histogram->draw(html);
-    html.close().close();
+    html.open("div", {{"class", "histogram"}}).open("table").open("thead").open("tr");
+    put_heads(html, {"risk from", "to", "people"});
+    html.close().close().open("tbody");
+    for (std::size_t i = 0; i < part.histogram->people().size(); ++i) {
+        html.open("tr");
+        put_number(html, "risk from", shown(part.histogram->end(i), 6));
+        put_number(html, "to", shown(part.histogram->end(i + 1), 6));
+        put_number(html, "people", std::to_string(part.histogram->people()[i]));
+        html.close();
+    }
+    html.close().close().close().close();
 }
 
 // ---- the rest ----
@@ -305,7 +330,7 @@ static void put_query_part(Html &html, const QueryPart &part) {
             "needed and by what is left.");
     put_total_decides(html, part);
     put_choice(html, part);
-    put_plots(html, part);
+    put_candidates(html, part);
     put_five(html, part);
     html.close();
     put_people(html, part);

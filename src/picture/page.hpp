@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "picture/histogram.hpp"
-#include "picture/range_plot.hpp"
+#include "picture/html.hpp"
 
 namespace dp::picture {
 
@@ -15,9 +14,27 @@ struct Fact {
     std::string name, value;
 };
 
+// RDR_min and RDR_max of one candidate.
+struct Range {
+    double low = 0, high = 0;
+};
+
+// Counts people by their risk, in bins of equal width from low to high, both included; in one bin where these are equal.
+class Histogram {
+  public:
+    Histogram(double low, double high, std::size_t bins);
+    void add(double value, std::int64_t people);
+    const std::vector<std::int64_t> &people() const { return people_; }
+    double end(std::size_t i) const; // the lower one of bin i; the upper one of the last bin is end(people().size())
+
+  private:
+    double low_, high_;
+    std::vector<std::int64_t> people_;
+};
+
 struct Candidate {
     std::string epsilon; // as an exact decimal
-    Range risk;          // RDR_min and RDR_max
+    Range risk;
     double ratio = 1;    // of these
     double error95 = 0;
     std::string answer; // where the exact answers are, with the error where it is one

@@ -1,9 +1,86 @@
-// Links tau and the slider over candidates. Without a less-than sign or an ampersand, so that the page stays well-formed XML. All numbers are
-// read from the rows; what is shown is copied from them as text.
+// Draws the plots, and links tau and the slider over candidates. It does without a less-than sign or an ampersand, so that the page
+// stays well-formed XML. All numbers are read from the tables of the page; texts are copied from there as texts.
 (function () {
   "use strict";
   function byId(id) { return document.getElementById(id); }
   function list(nodes) { return Array.prototype.slice.call(nodes); }
+
+  // ---- plots ----
+
+  function add(parent, name, attributes, text) {
+    var made = document.createElementNS("http://www.w3.org/2000/svg", name);
+    Object.keys(attributes).forEach(function (key) { made.setAttribute(key, attributes[key]); });
+    if (text) { made.textContent = text; }
+    return parent.appendChild(made);
+  }
+  function draw(parent, width, height, label) {
+    return add(parent, "svg", { role: "img", viewBox: "0 0 " + width + " " + height, "aria-label": label });
+  }
+  function addText(svg, x, y, text) { add(svg, "text", { x: x, y: y, "text-anchor": "middle" }, text); }
+
+  // Draws the ranges of all candidates on one logarithmic scale. It begins at a fifth of the smallest largest risk: a candidate with
+  // next to no noise would squeeze all others. An arrow ends a range that is cut there.
+  function drawRanges() {
+    var width = 400, margin = 14, height = 20, low = 1, high = 10;
+    var cells = list(document.querySelectorAll("tr.candidate td.plot"));
+    var ranges = cells.map(function (cell) { return cell.textContent.split(" to ").map(Number); });
+    var exposed = ranges.filter(function (range) { return range[1] > 0 ? isFinite(range[1]) : false; });
+    function extreme(of, end) { return of.apply(null, exposed.map(function (range) { return range[end]; })); }
+    if (exposed.length > 0) {
+      low = Math.max(extreme(Math.min, 0), extreme(Math.min, 1) / 5);
+      high = Math.max(extreme(Math.max, 1), low * 1.01);
+    }
+    function place(value) {
+      var part = value > low ? Math.log(value / low) / Math.log(high / low) : 0;
+      return margin + Math.min(part, 1) * (width - 2 * margin);
+    }
+    var first = Math.ceil(Math.log10(low) - 1e-9), last = Math.floor(Math.log10(high) + 1e-9);
+    var step = 1 + Math.floor(Math.max(last - first, 0) / 10), power;
+    function addPowers(svg, tall, named) {
+      for (power = first; last >= power; power += step) {
+        var value = Number("1e" + power), x = place(value);
+        add(svg, "line", { x1: x, x2: x, y1: 0, y2: tall });
+        if (named) { addText(svg, x, 18, String(value)); }
+      }
+    }
+    var label = [low, high].map(function (end) { return Number(end.toPrecision(4)); }).join(" to ");
+    addPowers(draw(document.querySelector("th.plot"), width, 22, "logarithmic scale of the risk from " + label), 5, true);
+    cells.forEach(function (cell, i) {
+      var from = place(ranges[i][0]), bar = Math.max(place(ranges[i][1]) - from, 3);
+      var svg = draw(cell, width, height, "risk from " + cell.textContent);
+      cell.insertBefore(svg, cell.firstChild);
+      addPowers(svg, height, false);
+      add(svg, "rect", { x: Math.min(from, width - margin - bar), y: 5, width: bar, height: 10, rx: 1.5 });
+      if (low * (1 - 1e-9) > ranges[i][0]) { add(svg, "path", { d: "M" + from + " 2 l-9 8 l9 8 Z" }); }
+    });
+  }
+
+  // Puts a picture of the histogram in the place of its table.
+  function drawHistogram() {
+    var table = document.querySelector("#histogram table"), width = 640, top = 22, base = 186, margin = 34;
+    var bins = list(table.tBodies[0].rows).map(function (row) {
+      return list(row.cells).map(function (cell) { return cell.textContent; });
+    });
+    var most = Math.max.apply(null, bins.map(function (bin) { return Number(bin[2]); }).concat(1));
+    var step = (width - 2 * margin) / bins.length, every = Math.floor((bins.length + 4) / 5);
+    var svg = draw(table.parentNode, width, 220, "how many people have which risk: " + bins.filter(function (bin) {
+      return bin[2] !== "0";
+    }).map(function (bin) { return bin[2] + " from " + bin[0] + " to " + bin[1]; }).join("; ") + ".");
+    bins.forEach(function (bin, i) {
+      // Somebody is seen, however many others there are.
+      var x = margin + step * i, tall = Math.max((base - top) * Number(bin[2]) / most, 2);
+      if (bin[2] !== "0") {
+        add(svg, "rect", { x: x + 1, y: base - tall, width: step - 2, height: tall });
+        addText(svg, x + step / 2, base - tall - 6, bin[2]);
+      }
+      if (i % every === 0) { addText(svg, x, base + 18, bin[0]); }
+    });
+    if (bins.length % every === 0) { addText(svg, width - margin, base + 18, bins[bins.length - 1][1]); }
+    add(svg, "line", { x1: margin, x2: width - margin, y1: base, y2: base });
+    table.hidden = true;
+  }
+
+  // ---- the choice ----
 
   // Candidates descend, and the tau that permits them ascends.
   var rows = list(document.querySelectorAll("tr.candidate")).map(function (row) {
@@ -72,6 +149,8 @@
     if (isTau(tau)) { field.value = match[1].charAt(0) === "." ? "0" + match[1] : match[1]; read(); }
   }
 
+  drawRanges();
+  drawHistogram();
   slider.max = String(stops.length - 1);
   slider.addEventListener("input", function () {
     field.value = tauOf(stops[Number(slider.value)]);

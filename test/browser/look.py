@@ -2,6 +2,7 @@
 """look.py PAGES PICTURES: opens the reports in Chromium and looks at what is there. Output is TAP."""
 import base64
 import json
+import math
 import pathlib
 import sys
 
@@ -213,6 +214,46 @@ def look_at_safety():
         check(not log, f'{page.name}: nothing is blocked, nothing fails', *log)
 
 
+# ---- plots ----
+
+RANGES = '''
+return Array.from(document.querySelectorAll("tr.candidate td.plot")).map(function (cell) {
+  var rect = cell.querySelector("svg rect"), ends = cell.querySelector(".ends").textContent.split(" to ").map(Number);
+  return {low: ends[0], high: ends[1], x: Number(rect.getAttribute("x")), width: Number(rect.getAttribute("width")),
+          cut: cell.querySelector("path") !== null};
+});'''
+
+
+# Equal lengths are equal ratios; what would squeeze the others is cut.
+def look_at_ranges(page):
+    bars = run(RANGES)
+    least, most = (end(bar['high'] for bar in bars) for end in (min, max))
+    low = max(min(bar['low'] for bar in bars), least / 5)
+    scale = 372 / math.log(max(most, low * 1.01) / low)
+    wrong = [bar for bar in bars
+             if bar['cut'] != (bar['low'] < low * (1 - 1e-9))
+             or abs(bar['width'] - max(3, scale * math.log(bar['high'] / max(bar['low'], low)))) > 0.01
+             or not 14 <= bar['x'] <= 386 - bar['width'] + 0.01]
+    check(bars and not wrong, f'{page}: each bar is as long as the logarithm of its ratio', *wrong[:3])
+    return any(bar['cut'] for bar in bars)
+
+
+def look_at_plots():
+    cut = []
+    for query in ('Q1', 'Q2', 'Q3', 'Q4', 'Q5'):
+        load(f'{query}.html')
+        cut.append(look_at_ranges(query))
+        table, drawn = run('''
+            var people = Array.from(document.querySelectorAll("#histogram td[data-label=people]")).map(d => Number(d.textContent));
+            var bars = Array.from(document.querySelectorAll("#histogram rect")).map(r => Number(r.getAttribute("height")));
+            return [people.filter(n => n > 0), bars];''')
+        tall = [max(164 * n / max(table), 2) for n in table]
+        check(len(drawn) == len(tall) and all(abs(a - b) < 0.01 for a, b in zip(drawn, tall)),
+              f'{query}: each bar of the histogram is as tall as its people are many', table, drawn)
+        check(run('return document.querySelector("#histogram table").hidden'), f'{query}: and stands in the place of the table')
+    check(any(cut), 'an arrow ends what is cut', cut)
+
+
 # ---- looks ----
 
 CONTRAST = '''
@@ -301,6 +342,8 @@ def look_without_script():
     five = run('''return Array.from(document.querySelectorAll("#five tbody tr")).map(r => Array.from(r.children).map(c => c.textContent))''')
     check([row[0] for row in five] == ['0.5', '0.8', '0.9', '0.95', '0.99'], 'both choices at five values of tau', five)
     static = [row[1] for row in five]
+    check(run('return document.querySelector("svg") === null'), 'and no pictures')
+    check(run('return document.querySelector("#histogram table").getClientRects().length') > 0, 'but the table of the histogram')
     load('Q3.html')
     moved = []
     for row in five:
@@ -325,7 +368,7 @@ def take_pictures():
     picture('doc', {'x': 0, 'y': top, 'width': 1000, 'height': 1000, 'scale': 0.8})
 
 
-for step in (look_at_choice, look_at_hash, look_at_server, look_at_request, look_at_safety, look_at_names, look_without_script, look_at_sizes,
+for step in (look_at_choice, look_at_hash, look_at_server, look_at_request, look_at_safety, look_at_plots, look_at_names, look_without_script, look_at_sizes,
              look_at_colours, take_pictures):
     step()
 driver.quit()

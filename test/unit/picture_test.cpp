@@ -1,4 +1,4 @@
-// What a report is drawn with: escapes, what nobody sees, scales, and that whatever comes out is well-formed.
+// What a report is drawn with: escapes, what nobody sees, and that whatever comes out is well-formed.
 #include "picture/page.hpp"
 
 #include <cmath>
@@ -83,37 +83,7 @@ TEST(Html, NumbersAreReadAgain) {
     EXPECT_EQ(shown(5991234.5), "5991000");
     EXPECT_EQ(shown(-0.00001), "-1e-05");
     EXPECT_EQ(shown(1e300), "1e+300");
-    EXPECT_EQ(placed(12.5), "12.5");
-    EXPECT_EQ(placed(-0.001), "0");
-    EXPECT_EQ(placed(100), "100");
-}
-
-TEST(RangeScale, EqualRatiosAreEqualLengths) {
-    const RangeScale scale({{10, 20}, {100, 200}, {1000, 1010}});
-    EXPECT_NEAR(scale.place(20) - scale.place(10), scale.place(200) - scale.place(100), 1e-12);
-    EXPECT_EQ(scale.place(1010), 1);
-    EXPECT_EQ(scale.place(10), 0);
-    EXPECT_EQ(scale.place(2000), 1);
-    EXPECT_FALSE(scale.is_cut({10, 20}));
-}
-
-TEST(RangeScale, CutsWhatWouldSqueezeTheRest) {
-    const RangeScale scale({{1e-9, 1}, {1, 2}});
-    EXPECT_DOUBLE_EQ(scale.low(), 0.2);
-    EXPECT_TRUE(scale.is_cut({1e-9, 1}));
-    EXPECT_EQ(scale.place(1e-9), 0);
-    EXPECT_FALSE(scale.is_cut({1, 2}));
-}
-
-TEST(RangeScale, HasNumbersInAnyCase) {
-    for (const auto &ranges : {std::vector<Range>{}, std::vector<Range>{{0, 0}}, std::vector<Range>{{3, 3}},
-                               std::vector<Range>{{0, INFINITY}}, std::vector<Range>{{1e-300, 1e300}}}) {
-        const RangeScale scale(ranges);
-        EXPECT_LE(scale.powers_of_ten().size(), 11u);
-        for (double value : {0.0, 1e-300, 1.0, 3.0, 1e300})
-            EXPECT_TRUE(scale.place(value) >= 0 && scale.place(value) <= 1);
-        EXPECT_LT(scale.low(), scale.high());
-    }
+    EXPECT_EQ(shown(123.456789, 6), "123.457");
 }
 
 TEST(Histogram, CountsEverybodyOnce) {
