@@ -1407,9 +1407,34 @@ COMMENT ON FUNCTION dp_rdr.as_interval(numeric)
 -- Pages: all on one
 -- ---------------------------------------------------------------------------------------------------------------------
 
-CREATE FUNCTION dp_rdr.budget(relation oid, OUT name text, OUT used numeric, OUT total numeric)
+CREATE FUNCTION dp_rdr.budget(relation oid, OUT name text, OUT used numeric, OUT total numeric, OUT percent integer,
+                              OUT period_end text)
     RETURNS SETOF record LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 3 AS 'MODULE_PATHNAME', 'dp_budget';
-COMMENT ON FUNCTION dp_rdr.budget(oid) IS 'what public charges have used of each total of a protected table';
+COMMENT ON FUNCTION dp_rdr.budget(oid) IS
+    'what public charges have used of each total of a protected table; without a total, what the conditional account has spent';
+
+-- Returns a bound of a column of this type: days of a date, microseconds of a timestamp. Exact, also where these are no doubles. The
+-- column may have had another type when it was declared, and a domain may be over another one.
+CREATE FUNCTION dp_rdr.bound_text(bound numeric, type oid, literal boolean) RETURNS text
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    BEGIN ATOMIC
+    WITH RECURSIVE t (oid, base, name) AS (
+        SELECT p.oid, p.typbasetype, p.typname FROM pg_type p WHERE p.oid = $2
+        UNION ALL SELECT p.oid, p.typbasetype, p.typname FROM t JOIN pg_type p ON p.oid = t.base),
+    moment (name, of_day, at) AS (
+        SELECT t.name, CASE WHEN t.oid = 'date'::regtype AND $1 BETWEEN -2451545 AND 2145031948 THEN date '2000-01-01' + $1::integer END,
+               CASE WHEN t.oid IN ('timestamp'::regtype, 'timestamptz'::regtype) AND $1 BETWEEN -211813488000000000 AND 9223371331199999999
+               THEN timestamp '2000-01-01' + div($1, 86400000000)::integer * interval '1 day'
+                    + mod($1, 86400000000)::float8 * interval '1 microsecond' END
+        FROM t WHERE t.base = 0),
+    shown (name, text) AS (
+        SELECT m.name, coalesce(m.of_day::text, CASE WHEN m.name = 'timestamp' THEN m.at::text
+                                                     WHEN $3 THEN m.at::text || ' UTC' ELSE timezone('UTC', m.at)::text END)
+        FROM moment m)
+    SELECT coalesce((SELECT CASE WHEN $3 THEN format('%s %L', s.name, s.text) ELSE s.text END FROM shown s WHERE s.text IS NOT NULL),
+                    $1::text);
+    END;
+COMMENT ON FUNCTION dp_rdr.bound_text(numeric, oid, boolean) IS 'a bound of a column as a value of its type, or as a constant of it';
 
 CREATE FUNCTION dp_rdr.recognised(epsilon float8, rho float8, delta float8)
     RETURNS float8 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_recognised';

@@ -2,17 +2,16 @@
 // (formulas.md 4.1): nothing is charged, no private row is read, and no amount that was chosen from the data has a part in it.
 #include <cmath>
 
-#include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "catalog/decimals.hpp"
 #include "catalog/facade.hpp"
-#include "catalog/lookup.hpp"
 #include "query/shape.hpp"
 #include "rows/asked_units.hpp"
 #include "sql/arguments.hpp"
 #include "sql/budget.hpp"
 #include "sql/explain.hpp"
 #include "sql/refusal.hpp"
+#include "sql/result_rows.hpp"
 
 namespace dp::sql {
 
@@ -163,21 +162,11 @@ DP_CALL(dp_remaining) {
 
 namespace {
 struct Page {
-    ReturnSetInfo *result;
+    const ResultRows &rows;
     const catalog::Settings *settings;
     const catalog::Policy *policy;
 
-    void put(const char *item, const char *name, const char *value) const {
-        Datum values[3] = {CStringGetTextDatum(item), CStringGetTextDatum(name), CStringGetTextDatum(value)};
-        bool nulls[3] = {};
-        tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
-    }
-};
-
-// A column of the view as it may be asked about.
-struct Asked {
-    const char *name;
-    bool bounds, groups;
+    void put(const char *item, const char *name, const char *value) const { rows.put({item, name, value}); }
 };
 } // namespace
 
@@ -185,83 +174,71 @@ template <int Places> static const char *printed(privacy::Decimal<Places> value)
     return catalog::numeric_text(catalog::to_numeric(value));
 }
 
-// As many as fit on a line.
-static const char *list_groups(ArrayType *groups) {
-    constexpr int most = 60;
-    Datum *elements;
-    bool *nulls;
-    int n;
-    deconstruct_array(groups, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &n);
-    StringInfoData list;
-    initStringInfo(&list);
-    appendStringInfo(&list, "%d group%s: ", n, n == 1 ? "" : "s");
-    for (int i = 0; i < n; i++) {
-        const char *key = nulls[i] ? "NULL" : TextDatumGetCString(elements[i]);
-        if (i > 0 && list.len + static_cast<int>(strlen(key)) > most) {
-            appendStringInfoString(&list, ", ...");
-            break;
-        }
-        appendStringInfo(&list, "%s%s", i == 0 ? "" : ", ", key);
-    }
-    return list.data;
-}
+// Statements on the catalog: $1 is the view, $2 its table, $3 the types of the view's columns. Of groups as many are shown as fit on a line.
+static const char *const columns_sql = R"sql(
+SELECT 'column', a.attname, concat_ws(', ', ($3::text[])[a.attnum],
+       'from ' || dp_rdr.bound_text(b.lower, a.atttypid, false) || ' to ' || dp_rdr.bound_text(b.upper, a.atttypid, false), (
+         SELECT max(k.head) || string_agg(k.key, ', ' ORDER BY k.i) FILTER (WHERE k.i = 1 OR k.room <= 60)
+                || CASE WHEN bool_or(k.i > 1 AND k.room > 60) THEN ', ...' ELSE '' END
+         FROM (SELECT x.i, x.key, h.head, octet_length(h.head) + sum(octet_length(x.key) + 2) OVER (ORDER BY x.i) - 4 AS room
+               FROM unnest(array_replace(g.groups, NULL, 'NULL')) WITH ORDINALITY x (key, i),
+                    LATERAL (SELECT format('%s group%s: ', cardinality(g.groups), CASE cardinality(g.groups) WHEN 1 THEN '' ELSE 's' END)) h (head)) k))
+FROM pg_attribute a LEFT JOIN dp_rdr.column_bounds b ON b.relation::oid = $2 AND b.column_name = a.attname
+LEFT JOIN dp_rdr.column_groups g ON g.relation::oid = $2 AND g.column_name = a.attname
+WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum)sql";
+static const char *const totals_sql = R"sql(
+SELECT l.expression, l.total::text FROM dp_rdr.unit_limit l WHERE l.relation::oid = $2 ORDER BY l.expression COLLATE "C")sql";
+static const char *const summed_sql = R"sql( -- columns whose sums have a price: not moments
+SELECT quote_ident(a.attname) FROM dp_rdr.column_bounds b JOIN pg_attribute a ON a.attname = b.column_name
+JOIN pg_type t ON t.oid = a.atttypid AND t.typcategory <> 'D'
+WHERE b.relation::oid = $2 AND a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum)sql";
+static const char *const ungrouped_sql = R"sql(
+SELECT quote_ident(a.attname) FROM pg_attribute a WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped AND NOT EXISTS (
+  SELECT FROM dp_rdr.column_groups g WHERE g.relation::oid = $2 AND g.column_name = a.attname) ORDER BY a.attnum)sql";
 
-static bool is_integer(Oid type) {
-    type = getBaseType(type);
-    return type == INT2OID || type == INT4OID || type == INT8OID || type == DATEOID || type == TIMESTAMPOID ||
-           type == TIMESTAMPTZOID;
-}
-
-// Bounds of dates are stored as days, those of timestamps as microseconds. Others are of a type that the column had once.
-static const char *bound_text(const std::string &bound, Oid type) {
-    Oid base = getBaseType(type);
-    int64 moment = strtoll(bound.c_str(), nullptr, 10);
-    if (base == DATEOID && IS_VALID_DATE(moment))
-        return DatumGetCString(DirectFunctionCall1(date_out, DateADTGetDatum(static_cast<DateADT>(moment))));
-    if (base == TIMESTAMPOID && IS_VALID_TIMESTAMP(moment))
-        return DatumGetCString(DirectFunctionCall1(timestamp_out, TimestampGetDatum(moment)));
-    if (base == TIMESTAMPTZOID && IS_VALID_TIMESTAMP(moment))
-        return DatumGetCString(DirectFunctionCall1(timestamptz_out, TimestampTzGetDatum(moment)));
-    return bound.c_str();
-}
-
-static const char *bounds_text(const privacy::Bounds *bounds, Oid type) {
-    border::SettingsScope settings = border::SettingsScope::enter();
-    const char *text = psprintf("from %s to %s", bound_text(bounds->lower, type), bound_text(bounds->upper, type));
-    settings.leave();
-    return text;
-}
-
-static Asked put_column(const Page &page, const catalog::Reading &reading, const FormData_pg_attribute *column) {
-    Asked asked = {NameStr(column->attname), false, false};
-    Oid relation = page.settings->relation;
-    const privacy::Bounds *bounds = catalog::column_bounds(reading, relation, asked.name, is_integer(column->atttypid));
-    ArrayType *groups = catalog::column_groups(reading, relation, asked.name);
-    const Oid base = getBaseType(column->atttypid);
-    bool moments = base == DATEOID || base == TIMESTAMPOID || base == TIMESTAMPTZOID;
-    asked.bounds = bounds != nullptr && !moments; // sums of it have a price
-    asked.groups = groups != nullptr;
-    page.put("column", asked.name,
-             psprintf("%s%s%s%s%s", format_type_with_typemod(column->atttypid, column->atttypmod),
-                      bounds != nullptr ? ", " : "", bounds != nullptr ? bounds_text(bounds, column->atttypid) : "",
-                      asked.groups ? ", " : "", asked.groups ? list_groups(groups) : ""));
-    return asked;
-}
-
-// Copied, as names of a relation go with it.
-static List *put_columns(const Page &page, const catalog::Reading &reading) {
-    Relation view = table_open(page.settings->view, AccessShareLock);
-    TupleDesc columns = CreateTupleDescCopy(RelationGetDescr(view));
-    table_close(view, AccessShareLock);
-    List *asked = NIL;
+// Returns the types of the view's columns, by number, as the caller writes them.
+static Datum types_of_columns(Oid view) {
+    Relation relation = table_open(view, AccessShareLock);
+    TupleDesc columns = RelationGetDescr(relation);
+    auto *types = static_cast<Datum *>(palloc(sizeof(Datum) * columns->natts));
     for (int i = 0; i < columns->natts; i++) {
-        if (TupleDescAttr(columns, i)->attisdropped)
-            continue;
-        auto *column = static_cast<Asked *>(palloc(sizeof(Asked)));
-        *column = put_column(page, reading, TupleDescAttr(columns, i));
-        asked = lappend(asked, column);
+        const FormData_pg_attribute *column = TupleDescAttr(columns, i);
+        types[i] = CStringGetTextDatum(
+            column->attisdropped ? "" : format_type_with_typemod(column->atttypid, column->atttypmod));
     }
-    return asked;
+    ArrayType *array = construct_array(types, columns->natts, TEXTOID, -1, false, TYPALIGN_INT);
+    table_close(relation, AccessShareLock);
+    return PointerGetDatum(array);
+}
+
+namespace {
+// Texts that the page takes from the catalog.
+struct Declared {
+    List *totals;    // expressions and their totals, by turns
+    List *summed;    // columns whose sums have a price, quoted
+    List *ungrouped; // columns without declared groups, quoted
+};
+} // namespace
+
+static List *texts_of(const catalog::Visit &visit, const char *sql, Oid *types, Datum *values, int columns = 1) {
+    List *texts = NIL;
+    const uint64 rows = visit.run(sql, 3, types, values);
+    for (uint64 row = 0; row < rows; row++)
+        for (int column = 1; column <= columns; column++)
+            texts = lappend(texts, visit.spi.text(row, column));
+    return texts;
+}
+
+static Declared put_columns(const Page &page) {
+    Oid types[3] = {OIDOID, OIDOID, TEXTARRAYOID};
+    Datum values[3] = {ObjectIdGetDatum(page.settings->view), ObjectIdGetDatum(page.settings->relation),
+                       types_of_columns(page.settings->view)};
+    catalog::Visit visit = catalog::Visit::read();
+    page.rows.put_all(visit, columns_sql, 3, types, values);
+    const Declared declared = {texts_of(visit, totals_sql, types, values, 2), texts_of(visit, summed_sql, types, values),
+                               texts_of(visit, ungrouped_sql, types, values)};
+    visit.leave();
+    return declared;
 }
 
 static void put_unit(const Page &page) {
@@ -272,20 +249,6 @@ static void put_unit(const Page &page) {
              unit->keyed          ? "one row"
              : unit->max_rows > 0 ? psprintf("max_rows %d", unit->max_rows)
                                   : "max_rows is not declared");
-}
-
-// Expressions and totals, by turns.
-static List *declared_totals(const Page &page, const catalog::Reading &reading) {
-    catalog::Lookup lookup = catalog::Lookup::open("unit_limit", reading);
-    List *totals = NIL;
-    ListCell *cell;
-    foreach (cell, lookup.rows(ObjectIdGetDatum(page.settings->relation))) {
-        auto *row = static_cast<const catalog::Row *>(lfirst(cell));
-        totals = lappend(totals, row->string("expression"));
-        totals = lappend(totals, const_cast<char *>(catalog::numeric_text(row->value("total"))));
-    }
-    lookup.close();
-    return totals;
 }
 
 // Leaves out expressions over columns that the view does not show.
@@ -365,11 +328,8 @@ static const char *estimate_alone(const char *text, Verdict *verdict) {
 static int64 threshold_of(const Page &page, const List *columns) {
     ListCell *cell;
     foreach (cell, columns) {
-        auto *column = static_cast<const Asked *>(lfirst(cell));
-        if (column->groups)
-            continue;
         Verdict verdict = {};
-        const char *name = quote_identifier(column->name);
+        auto *name = static_cast<const char *>(lfirst(cell));
         const char *refusal = estimate_alone(
             psprintf("SELECT %s, count(*) FROM %s GROUP BY %s", name, page.settings->view_name, name), &verdict);
         if (refusal == nullptr && verdict.estimate.threshold > 0)
@@ -412,7 +372,7 @@ static void put_left(const Page &page) {
 DP_CALL(dp_about) {
     require(fcinfo, 0, "view");
     Oid view = PG_GETARG_OID(0);
-    InitMaterializedSRF(fcinfo, 0);
+    const ResultRows rows(fcinfo);
     catalog::check_can_ask();
     catalog::Reading reading = catalog::Reading::open();
     catalog::Settings *settings = catalog::read_settings(reading, view);
@@ -423,24 +383,21 @@ DP_CALL(dp_about) {
                         errmsg("%s is not a restricted view", catalog::qualified_name(view)),
                         errhint("Ask about a view that was made with dp_protect().")));
     catalog::Policy *policy = catalog::policy_of(reading, settings, catalog::current_asker());
-    const Page page = {reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo), settings, policy};
-    List *columns = put_columns(page, reading);
-    const List *totals = declared_totals(page, reading);
+    const Page page = {rows, settings, policy};
     reading.close();
+    const Declared declared = put_columns(page);
     put_unit(page);
-    put_totals(page, totals);
+    put_totals(page, declared.totals);
     if (settings->people > 0)
         page.put("people", "about", psprintf(INT64_FORMAT, settings->people));
     put_preference(page);
-    put_other_groups(page, columns);
+    put_other_groups(page, declared.ungrouped);
     const privacy::Repeated standing = put_price(page, "count(*)");
     ListCell *cell;
-    foreach (cell, columns) {
-        auto *column = static_cast<const Asked *>(lfirst(cell));
-        if (!column->bounds)
-            continue;
-        (void)put_price(page, psprintf("sum(%s)", quote_identifier(column->name)));
-        (void)put_price(page, psprintf("avg(%s)", quote_identifier(column->name)));
+    foreach (cell, declared.summed) {
+        auto *column = static_cast<const char *>(lfirst(cell));
+        (void)put_price(page, psprintf("sum(%s)", column));
+        (void)put_price(page, psprintf("avg(%s)", column));
     }
     put_left(page);
     put_times(page, standing);

@@ -9,6 +9,7 @@
 #include "sql/audit.hpp"
 #include "sql/domain.hpp"
 #include "sql/refusal.hpp"
+#include "sql/result_rows.hpp"
 
 namespace dp::sql {
 
@@ -570,26 +571,6 @@ SELECT 'server', 'the position in the write-ahead log, waits, running times and 
 
 // ---- running them --------------------------------------------------------------------------------------------------
 
-enum Column { col_severity, col_object, col_finding, col_remedy, ncolumns };
-
-void put(ReturnSetInfo *result, const char *severity, const char *object, const char *finding, const char *remedy) {
-    const char *texts[ncolumns] = {severity, object, finding, remedy};
-    Datum values[ncolumns] = {};
-    bool nulls[ncolumns];
-    for (int i = 0; i < ncolumns; i++) {
-        nulls[i] = texts[i] == nullptr;
-        if (!nulls[i])
-            values[i] = CStringGetTextDatum(texts[i]);
-    }
-    tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
-}
-
-uint64 run_for(const Visit &visit, Oid caller, const char *sql) {
-    Oid types[1] = {OIDOID};
-    Datum values[1] = {ObjectIdGetDatum(caller)};
-    return visit.run(psprintf("%s%s", catalog::subject_sql(), sql), 1, types, values);
-}
-
 void add_check(StringInfo sql, bool first, int place, const Check &check) {
     appendStringInfo(sql,
                      "%s SELECT %d AS place, %s AS severity, object::text, finding::text, remedy::text "
@@ -637,24 +618,23 @@ const char *all_checks() {
 
 DP_CALL(dp_audit) {
     Oid caller = GetUserId(), owner = border::extension_owner();
-    InitMaterializedSRF(fcinfo, 0);
-    auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    const ResultRows rows(fcinfo);
     if (!superuser_arg(owner)) {
         // Every look at the catalog runs as this role: it cannot be trusted, and may not even be able to look.
-        put(result, "critical", "schema dp_rdr",
-            psprintf("belongs to %s, who is not a superuser", quote_identifier(GetUserNameFromId(owner, false))),
-            psprintf("ALTER SCHEMA dp_rdr OWNER TO %s;",
-                     quote_identifier(GetUserNameFromId(BOOTSTRAP_SUPERUSERID, false))));
+        rows.put({"critical", "schema dp_rdr",
+                  psprintf("belongs to %s, who is not a superuser", quote_identifier(GetUserNameFromId(owner, false))),
+                  psprintf("ALTER SCHEMA dp_rdr OWNER TO %s;",
+                           quote_identifier(GetUserNameFromId(BOOTSTRAP_SUPERUSERID, false)))});
         return Datum(0);
     }
+    Oid types[1] = {OIDOID};
+    Datum values[1] = {ObjectIdGetDatum(caller)};
     Visit visit = Visit::read();
-    bool controls = run_for(visit, caller, "SELECT FROM controlled") > 0;
+    bool controls = visit.run(psprintf("%sSELECT FROM controlled", catalog::subject_sql()), 1, types, values) > 0;
     if (!controls && !superuser_arg(caller))
         ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("must be owner of a protected table"),
                         errhint("The controller of a table is its owner.")));
-    uint64 rows = run_for(visit, caller, all_checks());
-    for (uint64 i = 0; i < rows; i++)
-        put(result, visit.spi.text(i, 1), visit.spi.text(i, 2), visit.spi.text(i, 3), visit.spi.text(i, 4));
+    rows.put_all(visit, psprintf("%s%s", catalog::subject_sql(), all_checks()), 1, types, values);
     visit.leave();
     return Datum(0);
 }

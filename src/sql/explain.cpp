@@ -30,6 +30,7 @@
 #include "rows/resolve.hpp"
 #include "sql/arguments.hpp"
 #include "sql/refusal.hpp"
+#include "sql/result_rows.hpp"
 #include "sql/statement.hpp"
 #include "sql/told.hpp"
 
@@ -41,27 +42,6 @@ struct Found {
     List *calls; // Call *
     bool rows;   // a restricted view is read other than by a release
 };
-
-enum Column {
-    col_leaf,
-    col_name,
-    col_accepted,
-    col_reason,
-    col_epsilon,
-    col_delta,
-    col_mechanism,
-    col_error95,
-    col_threshold,
-    col_rho,
-    col_posterior50,
-    col_advantage_max,
-    col_unit,
-    col_max_rows,
-    col_max_groups,
-    col_max_rows_per_group,
-    ncolumns
-};
-
 } // namespace
 
 // ---- the leaves of a statement -------------------------------------------------------------------------------------
@@ -313,36 +293,7 @@ void explain_leaf(Call *call, const List *earlier, const List *asked_before, con
                                verdict->estimate.cost};
 }
 
-// ---- rows ----------------------------------------------------------------------------------------------------------
-
-namespace {
-// One row of the result: what is not set is NULL.
-struct Row {
-    Datum values[ncolumns];
-    bool nulls[ncolumns];
-
-    Row() {
-        for (bool &isnull : nulls)
-            isnull = true;
-    }
-    void set(Column column, Datum value) {
-        values[column] = value;
-        nulls[column] = false;
-    }
-    void set_text(Column column, const char *text) {
-        if (text != nullptr)
-            set(column, CStringGetTextDatum(text));
-    }
-    void put(ReturnSetInfo *result) { tuplestore_putvalues(result->setResult, result->setDesc, values, nulls); }
-};
-} // namespace
-
-static void put_refusal(ReturnSetInfo *result, const char *reason) {
-    Row row;
-    row.set(col_accepted, BoolGetDatum(false));
-    row.set_text(col_reason, reason);
-    row.put(result);
-}
+// ---- rows ---------------------------------------------------------------------------------------------------------
 
 static const char *selection_reason(const release::Estimate &estimate) {
     return psprintf("epsilon is selected when the query is asked: at most %s, and %s for the selection",
@@ -373,60 +324,63 @@ static const char *reason_of(const Verdict &verdict) {
     return verdict.estimate.note != nullptr ? verdict.estimate.note : advice(verdict);
 }
 
-// What one unit is, and how much of it counts: declared, or asked for.
-static void set_units(Row *row, const Verdict &verdict) {
+// Shows the unit, and how much of one counts: as declared, or as asked for.
+static void set_units(const ResultRows &rows, const Verdict &verdict) {
     const rows::Units *units = verdict.units;
     if (units == nullptr)
         return;
-    row->set_text(col_unit, rows::unit_text(units->path));
-    row->set(col_max_rows, Int32GetDatum(units->max_rows));
-    row->set(col_max_groups, Int32GetDatum(units->max_groups));
+    rows.set("unit", rows::unit_text(units->path));
+    rows.set("max_rows", Int32GetDatum(units->max_rows));
+    rows.set("max_groups", Int32GetDatum(units->max_groups));
     if (verdict.rows_per_group > 0)
-        row->set(col_max_rows_per_group, Int32GetDatum(verdict.rows_per_group));
+        rows.set("max_rows_per_group", Int32GetDatum(verdict.rows_per_group));
 }
 
-static void set_estimate(Row *row, const Verdict &verdict, int column) {
+static void set_number(const ResultRows &rows, const char *column, double number) {
+    if (!std::isnan(number))
+        rows.set(column, Float8GetDatum(number));
+}
+
+static void set_estimate(const ResultRows &rows, const Verdict &verdict, int column) {
     const release::Estimate &estimate = verdict.estimate;
-    set_units(row, verdict);
+    set_units(rows, verdict);
     if (!verdict.known || estimate.from_data) {
-        row->set_text(col_reason, verdict.known ? "depends on the data" : "depends on how the statement is executed");
+        rows.set("reason", verdict.known ? "depends on the data" : "depends on how the statement is executed");
         return;
     }
-    row->set(col_accepted, BoolGetDatum(!estimate.denied));
-    row->set_text(col_reason, reason_of(verdict));
-    row->set_text(col_mechanism, verdict.mechanism);
+    rows.set("accepted", BoolGetDatum(!estimate.denied));
+    rows.set("reason", reason_of(verdict));
+    rows.set("mechanism", verdict.mechanism);
     if (!estimate.priced)
         return;
+    rows.set("delta", catalog::to_numeric(estimate.delta));
     if (estimate.selected) {
-        row->set_text(col_reason, selection_reason(estimate));
-        row->set(col_delta, catalog::to_numeric(estimate.delta));
+        rows.set("reason", selection_reason(estimate));
         return;
     }
     if (!estimate.measured)
-        row->set(col_epsilon, catalog::to_numeric(estimate.epsilon));
-    row->set(col_rho, catalog::to_numeric(estimate.rho));
-    row->set(col_delta, catalog::to_numeric(estimate.delta));
+        rows.set("epsilon", catalog::to_numeric(estimate.epsilon));
+    rows.set("rho", catalog::to_numeric(estimate.rho));
     if (estimate.threshold > 0)
-        row->set(col_threshold, Int64GetDatum(estimate.threshold));
-    if (!std::isnan(estimate.posterior50))
-        row->set(col_posterior50, Float8GetDatum(estimate.posterior50));
-    if (!std::isnan(estimate.advantage))
-        row->set(col_advantage_max, Float8GetDatum(estimate.advantage));
-    if (!verdict.used && !std::isnan(estimate.error95[column]))
-        row->set(col_error95, Float8GetDatum(estimate.error95[column]));
+        rows.set("threshold", Int64GetDatum(estimate.threshold));
+    set_number(rows, "posterior50", estimate.posterior50);
+    set_number(rows, "advantage_max", estimate.advantage);
+    if (!verdict.used)
+        set_number(rows, "error95", estimate.error95[column]);
 }
 
-static void put_leaf(ReturnSetInfo *result, int number, const Call *call, const char *refusal, const Verdict &verdict) {
+static void put_leaf(const ResultRows &rows, int number, const Call *call, const char *refusal,
+                     const Verdict &verdict) {
     for (int i = 0; i < call->ncolumns; i++) {
-        Row row;
-        row.set(col_leaf, Int32GetDatum(number));
-        row.set_text(col_name, call->names[i]);
-        if (refusal != nullptr) {
-            row.set(col_accepted, BoolGetDatum(false));
-            row.set_text(col_reason, refusal);
-        } else
-            set_estimate(&row, verdict, i);
-        row.put(result);
+        rows.set("leaf", Int32GetDatum(number));
+        rows.set("column_name", call->names[i]);
+        if (refusal == nullptr)
+            set_estimate(rows, verdict, i);
+        else {
+            rows.set("accepted", BoolGetDatum(false));
+            rows.set("reason", refusal);
+        }
+        rows.put();
     }
 }
 
@@ -455,12 +409,13 @@ DP_CALL(dp_explain) {
     request.limits = asked_limits(fcinfo, 5);
     double magnitude_given;
     const double *magnitude = magnitude_argument(fcinfo, 4, &magnitude_given);
-    InitMaterializedSRF(fcinfo, 0);
-    auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    const ResultRows rows(fcinfo);
     List *calls = NIL;
     const char *refusal = refusal_of([&] { calls = find_leaves(text, &request); });
     if (refusal != nullptr) {
-        put_refusal(result, refusal);
+        rows.set("accepted", BoolGetDatum(false));
+        rows.set("reason", refusal);
+        rows.put();
         return Datum(0);
     }
     List *earlier = NIL, *asked = NIL;
@@ -470,7 +425,7 @@ DP_CALL(dp_explain) {
         Verdict verdict = {};
         auto *charge = static_cast<release::Earlier *>(palloc0(sizeof(release::Earlier)));
         refusal = refusal_of([&] { explain_leaf(call, earlier, asked, magnitude, &verdict, charge); });
-        put_leaf(result, foreach_current_index(cell) + 1, call, refusal, verdict);
+        put_leaf(rows, foreach_current_index(cell) + 1, call, refusal, verdict);
         if (refusal != nullptr || !verdict.known || verdict.estimate.from_data || verdict.estimate.denied ||
             verdict.uncharged)
             continue;

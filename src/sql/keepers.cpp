@@ -1,8 +1,8 @@
-// What an administrator sees of the keepers of his database (doc/operations.md).
+// Shows the keepers of a database to its administrator (doc/operations.md).
 #include <cmath>
 
 #include "keeper/pool.hpp"
-#include "sql/arguments.hpp"
+#include "sql/result_rows.hpp"
 
 namespace dp::sql {
 
@@ -18,25 +18,24 @@ static const char *name_of(keeper::Life life) {
     }
 }
 
-static void put_keeper(ReturnSetInfo *result, const keeper::Keeper &keeper) {
-    Datum values[4] = {Int32GetDatum(keeper.pid), CStringGetTextDatum(name_of(keeper.life)),
-                       Int64GetDatum(keeper.charges), Int64GetDatum(keeper.commits)};
-    bool nulls[4] = {keeper.life == keeper::Life::starting};
-    tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
-}
-
 // dp_rdr.keepers() -> (pid, state, charges, commits): the keepers that live now.
 DP_FUNCTION(keepers) {
-    InitMaterializedSRF(fcinfo, 0);
-    auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    const ResultRows rows(fcinfo);
     keeper::Keeper copy[keeper::max_keepers];
     keeper::Pool *pool = keeper::live_pool();
     LWLockAcquire(&pool->lock, LW_SHARED);
     memcpy(copy, pool->keepers, sizeof copy);
     LWLockRelease(&pool->lock);
-    for (const keeper::Keeper &keeper : copy)
-        if (keeper.life != keeper::Life::none)
-            put_keeper(result, keeper);
+    for (const keeper::Keeper &keeper : copy) {
+        if (keeper.life == keeper::Life::none)
+            continue;
+        if (keeper.life != keeper::Life::starting)
+            rows.set("pid", Int32GetDatum(keeper.pid));
+        rows.set("state", name_of(keeper.life));
+        rows.set("charges", Int64GetDatum(keeper.charges));
+        rows.set("commits", Int64GetDatum(keeper.commits));
+        rows.put();
+    }
     return Datum(0);
 }
 
@@ -46,7 +45,7 @@ static const char *name_of(keeper::State state) {
 }
 
 namespace {
-struct Queued { // of a slot, what is shown
+struct Queued { // a slot as it is shown
     int client, keeper;
     Oid login, relation;
     keeper::State state;
@@ -68,42 +67,43 @@ static int copy_queue(Queued *queue) {
     return n;
 }
 
-static void put_queued(ReturnSetInfo *result, const Queued &queued) {
-    Datum values[6] = {Int32GetDatum(queued.client),      ObjectIdGetDatum(queued.login),
-                       ObjectIdGetDatum(queued.relation), CStringGetTextDatum(name_of(queued.state)),
-                       Int32GetDatum(queued.keeper),      TimestampTzGetDatum(queued.since)};
-    bool nulls[6] = {queued.client == 0, false, !OidIsValid(queued.relation), false, queued.keeper == 0, false};
-    tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
-}
-
 // dp_rdr.queue() -> (client_pid, login, relation, state, keeper_pid, since): requests under way.
 DP_FUNCTION(dp_queue) {
-    InitMaterializedSRF(fcinfo, 0);
-    auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    const ResultRows rows(fcinfo);
     Queued queue[keeper::nslots];
     keeper::Pool *pool = keeper::live_pool();
     LWLockAcquire(&pool->lock, LW_SHARED);
     int n = copy_queue(queue);
     LWLockRelease(&pool->lock);
-    for (int i = 0; i < n; i++)
-        put_queued(result, queue[i]);
+    for (const Queued *queued = queue; queued < queue + n; queued++) {
+        if (queued->client != 0)
+            rows.set("client_pid", Int32GetDatum(queued->client));
+        rows.set("login", ObjectIdGetDatum(queued->login));
+        if (OidIsValid(queued->relation))
+            rows.set("relation", ObjectIdGetDatum(queued->relation));
+        rows.set("state", name_of(queued->state));
+        if (queued->keeper != 0)
+            rows.set("keeper_pid", Int32GetDatum(queued->keeper));
+        rows.set("since", TimestampTzGetDatum(queued->since));
+        rows.put();
+    }
     return Datum(0);
 }
 
 // dp_rdr.charge_times() -> (microseconds, charges): how many took at most so long and longer than the row before says.
 DP_FUNCTION(charge_times) {
-    InitMaterializedSRF(fcinfo, 0);
-    auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    const ResultRows rows(fcinfo);
     uint64 copy[keeper::nclasses];
     keeper::Pool *pool = keeper::live_pool();
     LWLockAcquire(&pool->lock, LW_SHARED);
     memcpy(copy, pool->charge_times, sizeof copy);
     LWLockRelease(&pool->lock);
     for (int i = 0; i < keeper::nclasses; i++) {
-        Datum values[2] = {Float8GetDatum(std::exp2((i + 1) / 4.0)), Int64GetDatum(copy[i])};
-        bool nulls[2] = {};
-        if (copy[i] > 0)
-            tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+        if (copy[i] == 0)
+            continue;
+        rows.set("microseconds", Float8GetDatum(std::exp2((i + 1) / 4.0)));
+        rows.set("charges", Int64GetDatum(copy[i]));
+        rows.put();
     }
     return Datum(0);
 }

@@ -1,37 +1,16 @@
-// dp_last_release: what the caller's last answer in this connection was charged, and how accurate it is
-// (doc/reference.md).
+// Implements dp_last_release: the charge of the caller's last answer in this connection, and its accuracy (doc/reference.md).
 #include <cmath>
 
 #include "privacy/disclosure.hpp"
 #include "privacy/zcdp.hpp"
-
+#include "catalog/decimals.hpp"
 #include "release/last.hpp"
-#include "sql/arguments.hpp"
+#include "sql/result_rows.hpp"
 #include "sql/told.hpp"
 
 namespace dp::sql {
 
-namespace {
-enum Column {
-    col_name,
-    col_epsilon,
-    col_epsilon_svt,
-    col_delta,
-    col_mechanism,
-    col_error95,
-    col_reason,
-    col_rho,
-    col_steps,
-    col_reached,
-    col_posterior50,
-    col_numbers,
-    col_noise,
-    col_rows_hidden,
-    ncolumns
-};
-} // namespace
-
-// Of the noise: what such an answer comes to in rho, whether the table charges in it or not.
+// Returns the loss of the noise in rho, whether the table charges in it or not.
 static privacy::Rho rho_of(const release::LastRelease *last) {
     if (last->paid.rho.units() > 0)
         return last->paid.rho;
@@ -44,61 +23,55 @@ static const char *reason_of(const release::LastRelease *last) {
     return last->groups_used ? psprintf("%s; %s", replayed_reason, groups_used_reason) : replayed_reason;
 }
 
-static void put_column(ReturnSetInfo *result, const release::LastRelease *last, const release::LastColumn &column) {
-    Datum values[ncolumns] = {};
-    bool nulls[ncolumns];
-    memset(nulls, true, sizeof nulls);
-    const auto set = [&](Column which, Datum value) {
-        values[which] = value;
-        nulls[which] = false;
-    };
-    set(col_name, CStringGetTextDatum(column.name));
-    if (!last->is_public)
-        set(col_reason, CStringGetTextDatum("epsilon was chosen from the data"));
-    else {
-        if (last->paid.epsilon.units() > 0 || last->uncharged) // else it is charged in rho alone
-            set(col_epsilon, catalog::to_numeric(last->paid.epsilon));
-        set(col_epsilon_svt, catalog::to_numeric(last->paid.selection));
-        set(col_delta, catalog::to_numeric(last->delta));
-        set(col_mechanism,
-            CStringGetTextDatum(last->mechanism == privacy::Mechanism::laplace ? "laplace" : "gaussian"));
-        set(col_rho, catalog::to_numeric(rho_of(last)));
-        set(col_steps, Int32GetDatum(last->reached.steps));
-        if (last->reached.asked)
-            set(col_reached, BoolGetDatum(last->reached.how == release::Short::not_at_all));
-        if (last->mechanism == privacy::Mechanism::laplace && last->delta.units() == 0 &&
-            last->paid.epsilon.units() > 0)
-            set(col_posterior50,
-                Float8GetDatum(privacy::posterior_of_half((last->paid.epsilon + last->paid.selection).value())));
-        if (last->groups_used || last->uncharged)
-            set(col_reason, CStringGetTextDatum(reason_of(last)));
-        if (!last->groups_used && !std::isnan(column.error95))
-            set(col_error95, Float8GetDatum(column.error95));
-    }
-    if (column.seen.numbers > 0) {
-        set(col_numbers, Int64GetDatum(column.seen.numbers));
-        set(col_noise, Int64GetDatum(column.seen.noise));
-    }
-    if (last->hidden >= 0)
-        set(col_rows_hidden, Int64GetDatum(last->hidden));
-    tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+static void set_public(const ResultRows &rows, const release::LastRelease *last, double error95) {
+    const release::Paid &paid = last->paid;
+    const bool laplace = last->mechanism == privacy::Mechanism::laplace;
+    if (paid.epsilon.units() > 0 || last->uncharged) // else it is charged in rho alone
+        rows.set("epsilon", catalog::to_numeric(paid.epsilon));
+    rows.set("epsilon_svt", catalog::to_numeric(paid.selection));
+    rows.set("delta", catalog::to_numeric(last->delta));
+    rows.set("mechanism", laplace ? "laplace" : "gaussian");
+    rows.set("rho", catalog::to_numeric(rho_of(last)));
+    rows.set("steps", Int32GetDatum(last->reached.steps));
+    if (last->reached.asked)
+        rows.set("reached", BoolGetDatum(last->reached.how == release::Short::not_at_all));
+    if (laplace && last->delta.units() == 0 && paid.epsilon.units() > 0)
+        rows.set("posterior50", Float8GetDatum(privacy::posterior_of_half((paid.epsilon + paid.selection).value())));
+    if (last->groups_used || last->uncharged)
+        rows.set("reason", reason_of(last));
+    if (!last->groups_used && !std::isnan(error95))
+        rows.set("error95", Float8GetDatum(error95));
 }
 
-// In the order in which they were made: those of GROUPING SETS are a release each.
-// Another role's release is nobody else's business, not even in the same connection.
-static void put_release(ReturnSetInfo *result, const release::LastRelease *last) {
+static void put_column(const ResultRows &rows, const release::LastRelease *last, const release::LastColumn &column) {
+    rows.set("column_name", column.name);
+    if (last->is_public)
+        set_public(rows, last, column.error95);
+    else
+        rows.set("reason", "epsilon was chosen from the data");
+    if (column.seen.numbers > 0) {
+        rows.set("numbers", Int64GetDatum(column.seen.numbers));
+        rows.set("noise", Int64GetDatum(column.seen.noise));
+    }
+    if (last->hidden >= 0)
+        rows.set("rows_hidden", Int64GetDatum(last->hidden));
+    rows.put();
+}
+
+// Puts releases in the order in which they were made: those of GROUPING SETS are a release each. Another role's release is left
+// out, also in the same connection.
+static void put_release(const ResultRows &rows, const release::LastRelease *last) {
     check_stack_depth();
     if (last == nullptr)
         return;
-    put_release(result, last->before);
+    put_release(rows, last->before);
     for (int i = 0; last->role == GetUserId() && i < last->ncolumns; i++)
-        put_column(result, last, last->columns[i]);
+        put_column(rows, last, last->columns[i]);
 }
 
 DP_CALL(dp_last_release) {
-    InitMaterializedSRF(fcinfo, 0);
-    auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
-    put_release(result, release::last_release());
+    const ResultRows rows(fcinfo);
+    put_release(rows, release::last_release());
     return Datum(0);
 }
 

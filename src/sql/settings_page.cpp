@@ -1,41 +1,20 @@
-// dp_settings: all that is set for a protected table on one page, what is spent of it, and who reads its rows. The last column has
-// the calls that set it up again; they are texts over names that others chose, so each is quoted, and each call is qualified.
-#include "catalog/access.hpp"
-#include "catalog/decimals.hpp"
-#include "sql/arguments.hpp"
+// Implements dp_settings: all that is set for a protected table on one page, what is spent of it, and who reads its rows. The last
+// column has the calls that set it up again. They are texts over names that others chose, so each is quoted, and each call is qualified.
 #include "catalog/ways.hpp"
-#include "sql/budget.hpp"
+#include "sql/arguments.hpp"
 #include "sql/controller.hpp"
+#include "sql/result_rows.hpp"
 
 namespace dp::sql {
 
-using catalog::Visit;
-
 namespace {
 
-enum Column { col_item, col_name, col_value, col_call, ncolumns };
-
-void put(ReturnSetInfo *result, const char *item, const char *name, const char *value, const char *call = nullptr) {
-    const char *texts[ncolumns] = {item, name, value, call};
-    Datum values[ncolumns] = {};
-    bool nulls[ncolumns];
-    for (int i = 0; i < ncolumns; i++) {
-        nulls[i] = texts[i] == nullptr;
-        if (!nulls[i])
-            values[i] = CStringGetTextDatum(texts[i]);
-    }
-    tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
-}
-
-// The texts below: $1 = the caller, $2 = the table. Of every object the names are those that any search_path understands.
-struct Part {
-    const char *item;
-    const char *sql; // SELECT of (name, value, call), in the order of the page
-};
-
-// A view that lacks columns of its table is made again with those that it has.
-const Part views = {"view", R"sql(
-SELECT v.view::text,
+// Statements of (item, name, value, call) in the order of the page. $1 is the caller, $2 the table. Names of objects are those that any
+// search_path understands.
+const char *const parts[] = {
+    // A view that lacks columns of its table is made again with those that it has.
+    R"sql(
+SELECT 'view', v.view::text,
        format('%s, %s', (SELECT count(*) || CASE count(*) WHEN 1 THEN ' column' ELSE ' columns' END FROM pg_attribute a
                          WHERE a.attrelid = v.view AND a.attnum > 0 AND NOT a.attisdropped),
               coalesce('rows where ' || v.filter, 'all rows')),
@@ -60,36 +39,36 @@ LEFT JOIN LATERAL (
                      FROM unnest(coalesce(t.parent_key, p.unit)) WITH ORDINALITY x (n, i)) k (names) ON true
   WHERE t.relation = v.relation AND t.unit IS NOT NULL) unit ON true
 WHERE v.relation::oid = $2 AND EXISTS (SELECT FROM pg_class c WHERE c.oid = v.view)
-ORDER BY v.view::text COLLATE "C")sql"};
+ORDER BY v.view::text COLLATE "C")sql",
 
-// Whose rows they are, where a row is not a unit; with whose they have come together.
-const Part unit = {"unit", R"sql(
-SELECT array_to_string(t.unit, ', '), concat_ws(', ', 'of ' || t.parent::text, t.max_rows || ' rows', t.max_groups || ' groups',
+    // Says whose rows they are, where a row is not a unit; with whose they have come together.
+    R"sql(
+SELECT 'unit', array_to_string(t.unit, ', '), concat_ws(', ', 'of ' || t.parent::text, t.max_rows || ' rows', t.max_groups || ' groups',
                  t.max_rows_per_group || ' rows in each group'),
        NULL
 FROM dp_rdr.protected_table t WHERE t.relation::oid = $2 AND t.unit IS NOT NULL
 UNION ALL
-SELECT 'people', 'those of ' || d.unit_table::text,
+SELECT 'unit', 'people', 'those of ' || d.unit_table::text,
        format('SELECT pg_catalog.dp_join_domains(%L, %L);', t.relation::text, d.unit_table::text)
 FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain
 JOIN dp_rdr.protected_table o ON o.relation = d.unit_table AND o.domain = d.id JOIN pg_class c ON c.oid = o.relation
-WHERE t.relation::oid = $2 AND t.unit IS NOT NULL AND t.parent IS NULL AND t.relation <> d.unit_table)sql"};
+WHERE t.relation::oid = $2 AND t.unit IS NOT NULL AND t.parent IS NULL AND t.relation <> d.unit_table)sql",
 
-const Part people = {"people", R"sql(
-SELECT 'about', d.people::text, format('SELECT pg_catalog.dp_set_people(%L, %s);', t.relation::text, d.people)
-FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain WHERE t.relation::oid = $2 AND d.people IS NOT NULL)sql"};
+    R"sql(
+SELECT 'people', 'about', d.people::text, format('SELECT pg_catalog.dp_set_people(%L, %s);', t.relation::text, d.people)
+FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain WHERE t.relation::oid = $2 AND d.people IS NOT NULL)sql",
 
-const Part public_tables = {"public", R"sql(
-SELECT p.relation::text, 'may be joined with ' || (
+    R"sql(
+SELECT 'public', p.relation::text, 'may be joined with ' || (
          SELECT string_agg(o.relation::text, ', ' ORDER BY o.relation::text COLLATE "C")
          FROM dp_rdr.protected_table o JOIN pg_class c ON c.oid = o.relation WHERE o.domain = t.domain),
        format('SELECT pg_catalog.dp_set_public(%L, %L);', p.relation::text, t.relation::text)
 FROM dp_rdr.protected_table t JOIN dp_rdr.public_table p ON p.domain = t.domain JOIN pg_class x ON x.oid = p.relation
-WHERE t.relation::oid = $2 ORDER BY p.relation::text COLLATE "C")sql"};
+WHERE t.relation::oid = $2 ORDER BY p.relation::text COLLATE "C")sql",
 
-// What goes with zcdp alone is refused with other bounds.
-const Part bound = {"budget", R"sql(
-SELECT 'bound', d.bound, format('SELECT pg_catalog.dp_set_odometer(%L, %s);', t.relation::text, concat_ws(', ',
+    // Options of zcdp are refused with other bounds.
+    R"sql(
+SELECT 'budget', 'bound', d.bound, format('SELECT pg_catalog.dp_set_odometer(%L, %s);', t.relation::text, concat_ws(', ',
        'bound => ' || quote_literal(d.bound),
        'epsilon_total => ' || coalesce(d.epsilon_total::text, quote_literal('Infinity')),
        'delta_total => ' || d.delta_total,
@@ -100,11 +79,11 @@ SELECT 'bound', d.bound, format('SELECT pg_catalog.dp_set_odometer(%L, %s);', t.
        CASE WHEN d.period IS NOT NULL THEN concat_ws(', ',
          'epsilon_lifetime => ' || coalesce(d.epsilon_lifetime::text, quote_literal('Infinity')),
          'delta_lifetime => ' || coalesce(d.delta_lifetime::text, quote_literal('Infinity'))) END))
-FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain WHERE t.relation::oid = $2)sql"};
+FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain WHERE t.relation::oid = $2)sql",
 
-// What is in the call as well, to be read.
-const Part totals = {"budget", R"sql(
-SELECT x.name, x.value, NULL
+    // Repeats what is in the call, to be read.
+    R"sql(
+SELECT 'budget', x.name, x.value, NULL
 FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain, LATERAL (VALUES
   ('epsilon_total', CASE WHEN d.bound <> 'none' THEN coalesce(d.epsilon_total::text, CASE d.bound WHEN 'filter' THEN NULL ELSE 'none' END) END),
   ('profile', (d.profile ->> 'kind') || ', epsilon ' || (d.profile ->> 'epsilon')),
@@ -117,52 +96,52 @@ FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain, L
   ('epsilon_pure', CASE WHEN d.bound = 'zcdp' AND d.epsilon_pure > 0 THEN d.epsilon_pure::text END),
   ('rho_total', CASE WHEN d.bound = 'zcdp' THEN d.rho_total::text END),
   ('rho_target', CASE WHEN d.bound = 'zcdp' THEN d.rho_target::text END)) x (name, value)
-WHERE t.relation::oid = $2 AND x.value IS NOT NULL)sql"};
+WHERE t.relation::oid = $2 AND x.value IS NOT NULL)sql",
 
-// Days of a date, microseconds of a timestamp: exact, also where these are no doubles. A domain may be over another one.
-const Part verified = {"ledger", R"sql(
-SELECT 'verified', format('as a whole on %s, what came since on %s', to_char(timezone('UTC', v.whole_at), 'YYYY-MM-DD'),
+    // Shows the public charges, which decisions about analysts of DP modes read, and what the conditional account has spent.
+    R"sql(,
+used AS (SELECT b.*, row_number() OVER () AS n FROM dp_rdr.budget($2) b),
+kept AS (SELECT o.* FROM dp_rdr.protected_table t JOIN dp_rdr.odometer o ON o.id = t.domain WHERE t.relation::oid = $2)
+SELECT 'budget', x.name, x.value, NULL
+FROM (SELECT u.n, 1, u.name || ' used', u.used::text FROM used u WHERE u.total IS NOT NULL
+  UNION ALL SELECT u.n, 2, u.name || ' left', trim_scale(greatest(u.total - u.used, 0))::text FROM used u WHERE u.total IS NOT NULL
+  UNION ALL SELECT 100, 1, 'period end', max(u.period_end) FROM used u
+  UNION ALL SELECT 100, 2, 'used_percent', max(u.percent)::text FROM used u
+  UNION ALL SELECT 100, 3, 'conditional', string_agg(concat(u.name, ' ', u.used), ', ' ORDER BY u.n) FROM used u WHERE u.total IS NULL
+            HAVING sum(u.used) > 0
+  UNION ALL SELECT 100, 4, 'releases', (k.public_releases + k.conditional_releases)::text FROM kept k
+  UNION ALL SELECT 100, 5, 'denials', (k.public_denials + k.conditional_denials)::text FROM kept k
+  UNION ALL SELECT 100, 6, 'odometer', 'missing: dp_protect() on the table rebuilds it' WHERE NOT EXISTS (SELECT FROM kept)
+) x (n, place, name, value) WHERE x.value IS NOT NULL ORDER BY x.n, x.place)sql",
+
+    R"sql(
+SELECT 'ledger', 'verified', format('as a whole on %s, what came since on %s', to_char(timezone('UTC', v.whole_at), 'YYYY-MM-DD'),
                           to_char(timezone('UTC', v.at), 'YYYY-MM-DD')), NULL
-FROM dp_rdr.verified_ledger v JOIN dp_rdr.protected_table t ON t.domain = v.table_id WHERE t.relation = $2)sql"};
+FROM dp_rdr.verified_ledger v JOIN dp_rdr.protected_table t ON t.domain = v.table_id WHERE t.relation = $2)sql",
 
-const Part bounds = {"bounds", R"sql(
-SELECT b.column_name, format('%s to %s', v.lower, v.upper),
+    R"sql(
+SELECT 'bounds', b.column_name, format('%s to %s', v.lower, v.upper),
        format('SELECT pg_catalog.dp_set_bounds(%L, %L, %s, %s);', b.relation::text, b.column_name, v.lower, v.upper)
 FROM dp_rdr.column_bounds b
-LEFT JOIN pg_attribute a ON a.attrelid = $2 AND a.attname = b.column_name AND a.attnum > 0 AND NOT a.attisdropped
-CROSS JOIN LATERAL (
-  WITH RECURSIVE t (type, base) AS (
-    SELECT oid, typbasetype FROM pg_type WHERE oid = a.atttypid
-    UNION ALL SELECT p.oid, p.typbasetype FROM t JOIN pg_type p ON p.oid = t.base)
-  SELECT (SELECT type FROM t WHERE base = 0) AS type) base
-CROSS JOIN LATERAL (
-  SELECT max(x.text) FILTER (WHERE x.n = 1) AS lower, max(x.text) FILTER (WHERE x.n = 2) AS upper
-  FROM (SELECT n, CASE -- the column may have had another type
-    WHEN base.type = 'date'::regtype AND bound BETWEEN -2451545 AND 2145031948
-    THEN format('date %L', date '2000-01-01' + bound::integer)
-    WHEN base.type = 'timestamp'::regtype AND bound BETWEEN -211813488000000000 AND 9223371331199999999
-    THEN format('timestamp %L', timestamp '2000-01-01' + div(bound, 86400000000)::integer * interval '1 day'
-                                + mod(bound, 86400000000)::float8 * interval '1 microsecond')
-    WHEN base.type = 'timestamptz'::regtype AND bound BETWEEN -211813488000000000 AND 9223371331199999999
-    THEN format('timestamptz %L', (timestamp '2000-01-01' + div(bound, 86400000000)::integer * interval '1 day'
-                                   + mod(bound, 86400000000)::float8 * interval '1 microsecond')::text || ' UTC')
-    ELSE bound::text END AS text FROM (VALUES (1, b.lower), (2, b.upper)) w (n, bound)) x) v
-WHERE b.relation::oid = $2 ORDER BY b.column_name COLLATE "C")sql"};
+LEFT JOIN pg_attribute a ON a.attrelid = $2 AND a.attname = b.column_name AND a.attnum > 0 AND NOT a.attisdropped,
+LATERAL (SELECT coalesce(a.atttypid, 0)) t (type),
+LATERAL (SELECT dp_rdr.bound_text(b.lower, t.type, true), dp_rdr.bound_text(b.upper, t.type, true)) v (lower, upper)
+WHERE b.relation::oid = $2 ORDER BY b.column_name COLLATE "C")sql",
 
-const Part groups = {"groups", R"sql(
-SELECT g.column_name, format('%s: %s', cardinality(g.groups), CASE WHEN length(list.text) <= 60 THEN list.text
+    R"sql(
+SELECT 'groups', g.column_name, format('%s: %s', cardinality(g.groups), CASE WHEN length(list.text) <= 60 THEN list.text
                                                                    ELSE left(list.text, 57) || '...' END),
        format('SELECT pg_catalog.dp_set_groups(%L, %L, %L);', g.relation::text, g.column_name, g.groups)
 FROM dp_rdr.column_groups g, LATERAL (SELECT array_to_string(g.groups, ', ', 'NULL')) list (text)
-WHERE g.relation::oid = $2 ORDER BY g.column_name COLLATE "C")sql"};
+WHERE g.relation::oid = $2 ORDER BY g.column_name COLLATE "C")sql",
 
-const Part unit_totals = {"total", R"sql(
-SELECT l.expression, l.total || ' for a unit', format('SELECT pg_catalog.dp_set_total(%L, %L, %s);', l.relation::text, l.expression, l.total)
-FROM dp_rdr.unit_limit l WHERE l.relation::oid = $2 ORDER BY l.expression COLLATE "C")sql"};
+    R"sql(
+SELECT 'total', l.expression, l.total || ' for a unit', format('SELECT pg_catalog.dp_set_total(%L, %L, %s);', l.relation::text, l.expression, l.total)
+FROM dp_rdr.unit_limit l WHERE l.relation::oid = $2 ORDER BY l.expression COLLATE "C")sql",
 
-// All options, so that a policy that was changed meanwhile is as it was.
-const Part policies = {"policy", R"sql(
-SELECT p.grantee::text || ' on ' || p.view::text, concat_ws(', ',
+    // Passes all options, so that a policy that was changed meanwhile is as it was.
+    R"sql(
+SELECT 'policy', p.grantee::text || ' on ' || p.view::text, concat_ws(', ',
          CASE WHEN r.oid IS NULL THEN 'the role does not exist any more' END,
          'tau ' || p.tau, 'tau_var ' || p.tau_var, p.selection, p.mechanism, CASE WHEN p.delta > 0 THEN 'delta ' || p.delta END,
          'epsilon_max ' || p.epsilon_max, 'share ' || p.epsilon_total,
@@ -179,28 +158,28 @@ SELECT p.grantee::text || ' on ' || p.view::text, concat_ws(', ',
            'on_request => ' || p.on_request)) END
 FROM dp_rdr.restricted_view v JOIN dp_rdr.policy p ON p.view = v.view LEFT JOIN pg_roles r ON r.oid = p.grantee
 WHERE v.relation::oid = $2 AND EXISTS (SELECT FROM pg_class c WHERE c.oid = v.view)
-ORDER BY p.grantee::text COLLATE "C", p.view::text COLLATE "C")sql"};
+ORDER BY p.grantee::text COLLATE "C", p.view::text COLLATE "C")sql",
 
-const Part reviewers = {"reviewers", R"sql(
-SELECT 'decide on requests', string_agg(v.reviewer::text, ', ' ORDER BY v.reviewer::text COLLATE "C"),
+    R"sql(
+SELECT 'reviewers', 'decide on requests', string_agg(v.reviewer::text, ', ' ORDER BY v.reviewer::text COLLATE "C"),
        format('SELECT pg_catalog.dp_set_review(%L, %L);', v.relation::text,
               array_agg(v.reviewer::text ORDER BY v.reviewer::text COLLATE "C"))
-FROM dp_rdr.reviewer v JOIN pg_roles r ON r.oid = v.reviewer WHERE v.relation::oid = $2 GROUP BY v.relation)sql"};
+FROM dp_rdr.reviewer v JOIN pg_roles r ON r.oid = v.reviewer WHERE v.relation::oid = $2 GROUP BY v.relation)sql",
 
-const Part requests = {"requests", R"sql(
-SELECT s.state, count(*)::text, NULL
+    R"sql(
+SELECT 'requests', s.state, count(*)::text, NULL
 FROM dp_rdr.protected_table t JOIN dp_rdr.request q ON q.table_id = t.domain, LATERAL (
   SELECT CASE WHEN q.state = 'pending' AND q.expires_at <= clock_timestamp() THEN 'expired' ELSE q.state END) s (state)
-WHERE t.relation::oid = $2 GROUP BY s.state ORDER BY s.state COLLATE "C")sql"};
+WHERE t.relation::oid = $2 GROUP BY s.state ORDER BY s.state COLLATE "C")sql",
 
-const Part suspensions = {"suspended", R"sql(
-SELECT s.role::text, format('session of %s, under the policy of %s on %s', s.session_role::text, s.grantee::text, s.view::text), NULL
+    R"sql(
+SELECT 'suspended', s.role::text, format('session of %s, under the policy of %s on %s', s.session_role::text, s.grantee::text, s.view::text), NULL
 FROM dp_rdr.restricted_view v JOIN dp_rdr.suspension s ON s.view = v.view
-WHERE v.relation::oid = $2 ORDER BY s.role::text COLLATE "C", s.session_role::text COLLATE "C", s.view::text COLLATE "C")sql"};
+WHERE v.relation::oid = $2 ORDER BY s.role::text COLLATE "C", s.session_role::text COLLATE "C", s.view::text COLLATE "C")sql",
 
-// Every way to the rows that a catalog shows, by the names of subject_sql. dp_audit has the remedies.
-const Part flows = {"reads rows", R"sql(
-SELECT DISTINCT ON (f.place, f.name COLLATE "C", f.value COLLATE "C") f.name, f.value, f.call FROM (
+    // Names every way to the rows that a catalog shows. dp_audit has the remedies.
+    R"sql(
+SELECT DISTINCT ON (f.place, f.name COLLATE "C", f.value COLLATE "C") 'reads rows', f.name, f.value, f.call FROM (
   SELECT 1 AS place, c.owner::regrole::text AS name, 'owner of the table' AS value, NULL AS call
   FROM controlled c WHERE c.relation = $2
   UNION ALL
@@ -235,67 +214,20 @@ SELECT DISTINCT ON (f.place, f.name COLLATE "C", f.value COLLATE "C") f.name, f.
   SELECT 10, format('trigger %I', t.tgname), format('sees the rows of %s that change', t.tgrelid::regclass), NULL
   FROM pg_trigger t JOIN part p ON p.oid = t.tgrelid
   WHERE p.relation = $2 AND NOT t.tgisinternal AND t.tgparentid = 0) f
-ORDER BY f.place, f.name COLLATE "C", f.value COLLATE "C")sql"};
-
-// The names go on under the settings of the visit, where texts do not depend on the caller's.
-void put_part(const Visit &visit, Oid caller, Oid relation, const Part &part, ReturnSetInfo *result) {
-    Oid types[2] = {OIDOID, OIDOID};
-    Datum values[2] = {ObjectIdGetDatum(caller), ObjectIdGetDatum(relation)};
-    uint64 rows = visit.run(psprintf("%s%s", catalog::subject_sql(), part.sql), 2, types, values);
-    for (uint64 i = 0; i < rows; i++)
-        put(result, part.item, visit.spi.text(i, 1), visit.spi.text(i, 2), visit.spi.text(i, 3));
-}
-
-const char *count_text(int64 count) {
-    return psprintf(INT64_FORMAT, count);
-}
-
-// Public charges: the decisions about analysts of DP modes read no others.
-void put_uses(const Budget &budget, ReturnSetInfo *result) {
-    int percent = 0;
-    for (int i = 0; i < budget.n; i++) {
-        const Use &use = budget.uses[i];
-        put(result, "budget", psprintf("%s used", use.name), use.used);
-        put(result, "budget", psprintf("%s left", use.name), use.left);
-        percent = Max(percent, use.percent);
-    }
-    if (budget.period_end != nullptr)
-        put(result, "budget", "period end", budget.period_end);
-    if (budget.n > 0)
-        put(result, "budget", "used_percent", psprintf("%d", percent));
-    const privacy::Spent &data = budget.odometer.totals.of_conditional;
-    if (data.epsilon.units() > 0 || data.rho.units() > 0)
-        put(result, "budget", "conditional",
-            psprintf("epsilon %s, rho %s", catalog::numeric_text(catalog::to_numeric(data.epsilon)),
-                     catalog::numeric_text(catalog::to_numeric(data.rho))));
-    put(result, "budget", "releases",
-        count_text(budget.counts.of_public.releases + budget.counts.of_conditional.releases));
-    put(result, "budget", "denials",
-        count_text(budget.counts.of_public.denials + budget.counts.of_conditional.denials));
-}
+ORDER BY f.place, f.name COLLATE "C", f.value COLLATE "C")sql",
+};
 
 } // namespace
 
+// Names are those under the settings of the visit, where texts do not depend on the caller's.
 DP_CALL(dp_settings) {
     require(fcinfo, 0, "relation");
-    Oid relation = protected_relation(PG_GETARG_OID(0)), caller = GetUserId();
-    InitMaterializedSRF(fcinfo, 0);
-    auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
-    Budget budget;
-    const bool has_odometer = read_budget(relation, &budget);
-    Visit visit = Visit::read();
-    put_part(visit, caller, relation, views, result);
-    put_part(visit, caller, relation, unit, result);
-    put_part(visit, caller, relation, people, result);
-    put_part(visit, caller, relation, public_tables, result);
-    put_part(visit, caller, relation, bound, result);
-    put_part(visit, caller, relation, totals, result);
-    if (has_odometer)
-        put_uses(budget, result);
-    else
-        put(result, "budget", "odometer", "missing: dp_protect() on the table rebuilds it");
-    for (const Part *part : {&verified, &bounds, &groups, &unit_totals, &policies, &reviewers, &requests, &suspensions, &flows})
-        put_part(visit, caller, relation, *part, result);
+    Oid types[2] = {OIDOID, OIDOID};
+    Datum values[2] = {ObjectIdGetDatum(GetUserId()), ObjectIdGetDatum(protected_relation(PG_GETARG_OID(0)))};
+    const ResultRows rows(fcinfo);
+    catalog::Visit visit = catalog::Visit::read();
+    for (const char *part : parts)
+        rows.put_all(visit, psprintf("%s%s", catalog::subject_sql(), part), 2, types, values);
     visit.leave();
     return Datum(0);
 }
