@@ -1,4 +1,4 @@
-// A check of dp_audit: a SELECT of (object, finding, remedy) over the names that catalog/ways gives it.
+// The checks of dp_audit. Each is a small SELECT of (object, finding, remedy) over the names that `subject_sql` (catalog/ways) gives it.
 #pragma once
 
 namespace dp::sql {
@@ -8,14 +8,14 @@ struct Check {
     const char *sql;
 };
 
-// Where Citus is installed: one name more for its checks, and these, none where it keeps no protected table.
-extern const char *const citus_subject_sql;
-extern const Check citus_checks[];
-extern const int ncitus_checks;
+// A list of checks in one file, in the order in which those of one severity are shown.
+struct Chapter {
+    const char *subject; // names of its own, behind those of catalog/ways
+    const Check *checks;
+    int nchecks;
+};
 
-// Who comes in, and what is encrypted.
-extern const char *const transport_subject_sql;
-extern const Check transport_checks[];
-extern const int ntransport_checks;
+extern const Chapter citus_chapter; // for databases where Citus is installed
+extern const Chapter rights_chapter, server_chapter, transport_chapter;
 
 } // namespace dp::sql

@@ -1,14 +1,14 @@
-// What dp_audit says of tables that Citus distributes. It asks no other node: all of it follows from what this one knows.
+// Checks of dp_audit on tables that Citus distributes. They ask no other node: all of it follows from what this one knows.
 #include "sql/audit.hpp"
 
 namespace dp::sql {
 
-const char *const citus_subject_sql = R"sql(
+static const char *const subject_sql = R"sql(
 , elsewhere AS ( -- controlled tables that have rows on other nodes
   SELECT c.relation, c.name, c.owner FROM controlled c JOIN pg_dist_partition p ON p.logicalrelid = c.relation)
 )sql";
 
-const Check citus_checks[] = {
+static const Check checks[] = {
     {"warning", R"sql( -- Citus connects as the owner
 SELECT r.oid::regrole, format('owns %s and may not log in, but Citus connects to other nodes as this role: no query is answered',
        string_agg(e.name, ', ' ORDER BY e.name)), format('ALTER ROLE %s LOGIN;', r.oid::regrole)
@@ -65,6 +65,6 @@ SELECT 'other nodes', format('keep rows of %s: their logs, activity and pg_stat_
 FROM elsewhere e HAVING count(*) > 0)sql"},
 };
 
-const int ncitus_checks = sizeof citus_checks / sizeof citus_checks[0];
+const Chapter citus_chapter = {subject_sql, checks, sizeof checks / sizeof checks[0]};
 
 } // namespace dp::sql

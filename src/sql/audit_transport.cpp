@@ -1,11 +1,11 @@
-// What dp_audit says of the ways into the server, and of what crosses the network or lies on disks as it is (what the papers'
-// escrow asks for under "secure platform", doc/operations.md).
+// Checks of dp_audit on the ways into the server, and on what crosses the network or lies on disks unencrypted (the papers' escrow asks
+// for a "secure platform", doc/operations.md).
 #include "sql/audit.hpp"
 
 namespace dp::sql {
 
 // An earlier line that turns everybody away who comes without TLS covers later ones.
-const char *const transport_subject_sql = R"sql(
+static const char *const subject_sql = R"sql(
 , rule AS ( -- lines of pg_hba.conf that concern this database
   SELECT h.line_number AS line, coalesce((to_jsonb(h) ->> 'rule_number')::integer, h.line_number) AS place, -- files may include files
          h.type, h.auth_method AS method, coalesce(h.address, '') AS address,
@@ -22,7 +22,7 @@ plain_rule AS ( -- that let in over a network without TLS
                          OR e.address = '::' AND r.address ~ ':')))
 )sql";
 
-const Check transport_checks[] = {
+static const Check checks[] = {
     {"warning", R"sql(
 SELECT 'ssl', 'is off: passwords, queries and answers cross the network as they are',
        'ALTER SYSTEM SET ssl = on; SELECT pg_reload_conf(); -- with ssl_cert_file and ssl_key_file in place'
@@ -42,6 +42,6 @@ SELECT 'server', 'whether its disks are encrypted cannot be seen from SQL: data 
                  'and backups hold rows as they are', NULL)sql"},
 };
 
-const int ntransport_checks = sizeof transport_checks / sizeof transport_checks[0];
+const Chapter transport_chapter = {subject_sql, checks, sizeof checks / sizeof checks[0]};
 
 } // namespace dp::sql
