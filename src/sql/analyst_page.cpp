@@ -1,8 +1,8 @@
-// What an analyst has: dp_about and dp_remaining. All of it follows from declarations, from his own policy and from the public account
-// (formulas.md 4.1): nothing is charged, no private row is read, and no amount that was chosen from the data has a part in it.
+// Implements dp_about, which shows analysts what they have of a view. All of it follows from declarations, from their own policy and
+// from the public account (formulas.md 4.1): nothing is charged, no private row is read, no amount chosen from the data has a part in it.
 #include <cmath>
 
-#include "border/versions.hpp"
+#include "border/scope.hpp"
 #include "catalog/decimals.hpp"
 #include "catalog/facade.hpp"
 #include "query/shape.hpp"
@@ -14,151 +14,6 @@
 #include "sql/result_rows.hpp"
 
 namespace dp::sql {
-
-// ---- how often -----------------------------------------------------------------------------------------------------
-
-namespace {
-// How often a statement would be answered. No number: why there is none.
-struct Left {
-    bool known;
-    int64 answers;
-    const char *reason;
-};
-
-// A leaf that would be charged, and whose sums it moves.
-struct Charged {
-    release::Earlier charge;
-    privacy::Repeated repeated;
-    bool once; // asked again it gets the answer that was paid
-};
-
-// The leaves of a statement.
-struct Round {
-    List *charged;    // Charged *
-    List *asked;      // keys of those that would be stored
-    const char *free; // why the last one that costs nothing does not
-};
-} // namespace
-
-constexpr char nothing_bounds[] = "nothing bounds it", no_epsilon[] = "no epsilon meets the preference";
-
-static query::Request request_of(bool fresh) {
-    query::Request request = {};
-    request.weight = 1;
-    request.wanted.deviations = 1;
-    request.anew = fresh;
-    return request;
-}
-
-// The leaf goes into *round; a reason: the statement has no price that is the same each time, or none at all.
-static Left leaf_left(Call *call, Round *round) {
-    Verdict verdict = {};
-    auto *charged = static_cast<Charged *>(palloc0(sizeof(Charged)));
-    const char *refusal =
-        refusal_of([&] { explain_leaf(call, NIL, round->asked, nullptr, &verdict, &charged->charge); });
-    if (refusal != nullptr)
-        return Left{true, 0, refusal};
-    if (!verdict.known)
-        return Left{false, 0, "depends on how the statement is executed"};
-    const release::Estimate &estimate = verdict.estimate;
-    if (verdict.uncharged) {
-        round->free = estimate.note;
-        return Left{};
-    }
-    if (estimate.from_data)
-        return Left{false, 0, "depends on the data"};
-    if (estimate.selects)
-        return Left{false, 0, "epsilon is selected when the query is asked"};
-    if (!estimate.priced)
-        return Left{true, 0, no_epsilon};
-    charged->repeated = estimate.standing;
-    charged->once = verdict.replayable != Datum{0};
-    round->charged = lappend(round->charged, charged);
-    if (charged->once)
-        round->asked = lappend(round->asked, DatumGetPointer(verdict.replayable));
-    return Left{};
-}
-
-// Leaves over one table move the same sums, those under one policy on it the same share.
-static void number_sums(List *charges) {
-    for (int i = 0; i < list_length(charges); i++) {
-        auto *charged = static_cast<Charged *>(list_nth(charges, i));
-        charged->repeated.table = charged->repeated.grantee = i;
-        for (int j = i - 1; j >= 0; j--) {
-            auto *other = static_cast<const Charged *>(list_nth(charges, j));
-            if (other->charge.relation != charged->charge.relation)
-                continue;
-            charged->repeated.table = other->repeated.table;
-            if (strcmp(other->charge.grantee, charged->charge.grantee) == 0)
-                charged->repeated.grantee = other->repeated.grantee;
-        }
-    }
-}
-
-static bool all_are_given_again(const List *charges) {
-    ListCell *cell;
-    foreach (cell, charges)
-        if (!static_cast<const Charged *>(lfirst(cell))->once)
-            return false;
-    return true;
-}
-
-static Left count_rounds(List *charges) {
-    number_sums(charges);
-    bool bounded = true;
-    int64 rounds = 0;
-    const char *words = nullptr;
-    border::core([&] {
-        std::vector<privacy::Repeated> round;
-        for (int i = 0; i < list_length(charges); i++) // cannot raise
-            round.push_back(static_cast<const Charged *>(list_nth(charges, i))->repeated);
-        const privacy::Remaining left = privacy::remaining(round);
-        const privacy::Repeated &end = round[left.denied];
-        bounded = left.bounded;
-        rounds = left.rounds;
-        words = privacy::words_for(left.denial, end.bound, end.bound.basis_of(end.cost.pure), end.profile.has_value());
-    });
-    if (bounded && rounds > 0 && all_are_given_again(charges))
-        return Left{false, 0, "the first answer is given again"};
-    return bounded ? Left{true, rounds, words} : Left{false, 0, nothing_bounds};
-}
-
-// fresh: each time a new draw, also under a policy with a replay.
-static Left answers_left(const char *text, bool fresh) {
-    const query::Request request = request_of(fresh);
-    List *calls = NIL;
-    Round round = {};
-    const char *refusal = refusal_of([&] { calls = find_leaves(text, &request); });
-    if (refusal != nullptr)
-        return Left{true, 0, refusal};
-    Left unpriced = {};
-    ListCell *cell;
-    foreach (cell, calls) {
-        Left left = leaf_left(static_cast<Call *>(lfirst(cell)), &round);
-        if (left.known) // it is not answered at all
-            return left;
-        if (left.reason != nullptr)
-            unpriced = left;
-    }
-    if (unpriced.reason != nullptr)
-        return unpriced;
-    if (round.charged == NIL)
-        return Left{false, 0, round.free == nullptr ? "nothing is charged" : round.free};
-    return count_rounds(round.charged);
-}
-
-DP_CALL(dp_remaining) {
-    require(fcinfo, 0, "query");
-    TupleDesc desc;
-    if (get_call_result_type(fcinfo, nullptr, &desc) != TYPEFUNC_COMPOSITE)
-        elog(ERROR, "dp_remaining returns a row");
-    Left left = answers_left(text_argument(fcinfo, 0), false);
-    Datum values[2] = {Int64GetDatum(left.answers), CStringGetTextDatum(left.reason)};
-    bool nulls[2] = {!left.known, false};
-    PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
-}
-
-// ---- all on one page -----------------------------------------------------------------------------------------------
 
 namespace {
 struct Page {
@@ -174,27 +29,24 @@ template <int Places> static const char *printed(privacy::Decimal<Places> value)
     return catalog::numeric_text(catalog::to_numeric(value));
 }
 
-// Statements on the catalog: $1 is the view, $2 its table, $3 the types of the view's columns. Of groups as many are shown as fit on a line.
+// Reads the columns of the view $1 on the table $2, whose types are $3: name, text, and its quoted name once more if sums of it have a
+// price (moments have none), and if no groups are declared. Of groups as many are shown as fit on a line.
 static const char *const columns_sql = R"sql(
-SELECT 'column', a.attname, concat_ws(', ', ($3::text[])[a.attnum],
+SELECT a.attname, concat_ws(', ', ($3::text[])[a.attnum],
        'from ' || dp_rdr.bound_text(b.lower, a.atttypid, false) || ' to ' || dp_rdr.bound_text(b.upper, a.atttypid, false), (
          SELECT max(k.head) || string_agg(k.key, ', ' ORDER BY k.i) FILTER (WHERE k.i = 1 OR k.room <= 60)
                 || CASE WHEN bool_or(k.i > 1 AND k.room > 60) THEN ', ...' ELSE '' END
          FROM (SELECT x.i, x.key, h.head, octet_length(h.head) + sum(octet_length(x.key) + 2) OVER (ORDER BY x.i) - 4 AS room
                FROM unnest(array_replace(g.groups, NULL, 'NULL')) WITH ORDINALITY x (key, i),
-                    LATERAL (SELECT format('%s group%s: ', cardinality(g.groups), CASE cardinality(g.groups) WHEN 1 THEN '' ELSE 's' END)) h (head)) k))
-FROM pg_attribute a LEFT JOIN dp_rdr.column_bounds b ON b.relation::oid = $2 AND b.column_name = a.attname
+                    LATERAL (SELECT format('%s group%s: ', cardinality(g.groups), CASE cardinality(g.groups) WHEN 1 THEN '' ELSE 's' END)) h (head)) k)),
+       CASE WHEN b.lower IS NOT NULL AND t.typcategory <> 'D' THEN quote_ident(a.attname) END,
+       CASE WHEN g.groups IS NULL THEN quote_ident(a.attname) END
+FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+LEFT JOIN dp_rdr.column_bounds b ON b.relation::oid = $2 AND b.column_name = a.attname
 LEFT JOIN dp_rdr.column_groups g ON g.relation::oid = $2 AND g.column_name = a.attname
 WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum)sql";
 static const char *const totals_sql = R"sql(
-SELECT l.expression, l.total::text FROM dp_rdr.unit_limit l WHERE l.relation::oid = $2 ORDER BY l.expression COLLATE "C")sql";
-static const char *const summed_sql = R"sql( -- columns whose sums have a price: not moments
-SELECT quote_ident(a.attname) FROM dp_rdr.column_bounds b JOIN pg_attribute a ON a.attname = b.column_name
-JOIN pg_type t ON t.oid = a.atttypid AND t.typcategory <> 'D'
-WHERE b.relation::oid = $2 AND a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum)sql";
-static const char *const ungrouped_sql = R"sql(
-SELECT quote_ident(a.attname) FROM pg_attribute a WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped AND NOT EXISTS (
-  SELECT FROM dp_rdr.column_groups g WHERE g.relation::oid = $2 AND g.column_name = a.attname) ORDER BY a.attnum)sql";
+SELECT l.expression, l.total FROM dp_rdr.unit_limit l WHERE l.relation::oid = $1 ORDER BY l.expression COLLATE "C")sql";
 
 // Returns the types of the view's columns, by number, as the caller writes them.
 static Datum types_of_columns(Oid view) {
@@ -212,33 +64,31 @@ static Datum types_of_columns(Oid view) {
 }
 
 namespace {
-// Texts that the page takes from the catalog.
-struct Declared {
-    List *totals;    // expressions and their totals, by turns
-    List *summed;    // columns whose sums have a price, quoted
-    List *ungrouped; // columns without declared groups, quoted
+// Quoted names of columns.
+struct Columns {
+    List *summed, *ungrouped;
 };
 } // namespace
 
-static List *texts_of(const catalog::Visit &visit, const char *sql, Oid *types, Datum *values, int columns = 1) {
-    List *texts = NIL;
-    const uint64 rows = visit.run(sql, 3, types, values);
-    for (uint64 row = 0; row < rows; row++)
-        for (int column = 1; column <= columns; column++)
-            texts = lappend(texts, visit.spi.text(row, column));
-    return texts;
+static List *with_name(List *names, const char *name) {
+    return name == nullptr ? names : lappend(names, const_cast<char *>(name));
 }
 
-static Declared put_columns(const Page &page) {
+static Columns put_columns(const Page &page) {
     Oid types[3] = {OIDOID, OIDOID, TEXTARRAYOID};
     Datum values[3] = {ObjectIdGetDatum(page.settings->view), ObjectIdGetDatum(page.settings->relation),
                        types_of_columns(page.settings->view)};
+    Columns columns = {};
     catalog::Visit visit = catalog::Visit::read();
-    page.rows.put_all(visit, columns_sql, 3, types, values);
-    const Declared declared = {texts_of(visit, totals_sql, types, values, 2), texts_of(visit, summed_sql, types, values),
-                               texts_of(visit, ungrouped_sql, types, values)};
+    const uint64 rows = visit.run(columns_sql, 3, types, values);
+    MemoryContextSwitchTo(visit.spi.caller); // the lists outlive the visit
+    for (uint64 row = 0; row < rows; row++) {
+        page.put("column", visit.spi.text(row, 1), visit.spi.text(row, 2));
+        columns.summed = with_name(columns.summed, visit.spi.text(row, 3));
+        columns.ungrouped = with_name(columns.ungrouped, visit.spi.text(row, 4));
+    }
     visit.leave();
-    return declared;
+    return columns;
 }
 
 static void put_unit(const Page &page) {
@@ -252,7 +102,16 @@ static void put_unit(const Page &page) {
 }
 
 // Leaves out expressions over columns that the view does not show.
-static void put_totals(const Page &page, const List *totals) {
+static void put_totals(const Page &page) {
+    Oid types[1] = {OIDOID};
+    Datum values[1] = {ObjectIdGetDatum(page.settings->relation)};
+    List *totals = NIL; // expressions and totals, by turns
+    catalog::Visit visit = catalog::Visit::read();
+    const uint64 rows = visit.run(totals_sql, 1, types, values);
+    MemoryContextSwitchTo(visit.spi.caller); // the list outlives the visit
+    for (uint64 row = 0; row < rows; row++)
+        totals = lappend(lappend(totals, visit.spi.text(row, 1)), visit.spi.text(row, 2));
+    visit.leave();
     for (int i = 0; i < list_length(totals); i += 2) {
         auto *expression = static_cast<const char *>(list_nth(totals, i));
         if (refusal_of([&] { (void)query::check_table_expression(expression, page.settings->view); }) == nullptr)
@@ -281,13 +140,12 @@ static void put_preference(const Page &page) {
                  psprintf("%s%s", printed(policy.share), policy.has_profile ? " (risk profile)" : ""));
 }
 
-// An interval as every session reads it.
+// Returns an interval as it looks in every session.
 static const char *interval_text(const Interval *span) {
-    int style = IntervalStyle;
-    IntervalStyle = INTSTYLE_POSTGRES;
+    const border::SettingsScope settings = border::SettingsScope::enter_for_catalog();
     const char *text =
         DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(const_cast<Interval *>(span))));
-    IntervalStyle = style;
+    settings.leave();
     return text;
 }
 
@@ -314,9 +172,9 @@ static const char *price_text(const release::Estimate &estimate) {
                     estimate.delta.units() > 0 ? printed(estimate.delta) : "", error_text(estimate.error95[0]));
 }
 
-// The estimate of a statement of one leaf, as if nobody had asked it; or why there is none.
+// Estimates a statement of one leaf, as if nobody had asked it. Returns why there is no estimate, or null.
 static const char *estimate_alone(const char *text, Verdict *verdict) {
-    const query::Request request = request_of(true);
+    const query::Request request = plain_request(true);
     release::Earlier charge;
     return refusal_of([&] {
         List *calls = find_leaves(text, &request);
@@ -351,7 +209,7 @@ static void put_other_groups(const Page &page, const List *columns) {
     page.put("policy", "other groups", value);
 }
 
-// What one answer would cost, or why there is none; returns what it would meet.
+// Puts the price of one answer, or why there is none. Returns the sums that it would meet.
 static privacy::Repeated put_price(const Page &page, const char *aggregate) {
     Verdict verdict = {};
     const char *value = estimate_alone(psprintf("SELECT %s FROM %s", aggregate, page.settings->view_name), &verdict);
@@ -385,16 +243,16 @@ DP_CALL(dp_about) {
     catalog::Policy *policy = catalog::policy_of(reading, settings, catalog::current_asker());
     const Page page = {rows, settings, policy};
     reading.close();
-    const Declared declared = put_columns(page);
+    const Columns columns = put_columns(page);
     put_unit(page);
-    put_totals(page, declared.totals);
+    put_totals(page);
     if (settings->people > 0)
         page.put("people", "about", psprintf(INT64_FORMAT, settings->people));
     put_preference(page);
-    put_other_groups(page, declared.ungrouped);
+    put_other_groups(page, columns.ungrouped);
     const privacy::Repeated standing = put_price(page, "count(*)");
     ListCell *cell;
-    foreach (cell, declared.summed) {
+    foreach (cell, columns.summed) {
         auto *column = static_cast<const char *>(lfirst(cell));
         (void)put_price(page, psprintf("sum(%s)", column));
         (void)put_price(page, psprintf("avg(%s)", column));

@@ -1,4 +1,4 @@
-// The leaves of a statement, each on its way up to the charge (dp_explain, dp_about, dp_remaining). Nothing is charged or read.
+// Leads the leaves of a statement up to the charge (dp_explain, dp_about, dp_remaining). Nothing is charged or read.
 #pragma once
 
 #include "query/rewrite.hpp"
@@ -35,5 +35,17 @@ List *find_leaves(const char *text, const query::Request *request);
 // stored; *charge: what this one would be.
 void explain_leaf(Call *call, const List *earlier, const List *asked_before, const double *magnitude, Verdict *verdict,
                   release::Earlier *charge);
+
+// Says how often a statement would be answered. Without a number it says why there is none.
+struct Left {
+    bool known;
+    int64 answers;
+    const char *reason;
+};
+// fresh: each time a new draw, also under a policy with a replay.
+Left answers_left(const char *text, bool fresh);
+query::Request plain_request(bool fresh);
+
+constexpr char no_epsilon[] = "no epsilon meets the preference";
 
 } // namespace dp::sql

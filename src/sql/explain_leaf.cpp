@@ -1,0 +1,288 @@
+// Finds the leaves of a statement, and estimates each. A leaf goes the way of release() up to the charge and no further: on public
+// facts, under the caller's policy. The statement is not executed.
+#include "sql/explain.hpp"
+
+#include "release/ask.hpp"
+#include "release/choose.hpp"
+#include "release/judge.hpp"
+#include "release/replay.hpp"
+
+#include "border/grouping.hpp"
+#include "border/permissions.hpp"
+#include "border/scope.hpp"
+#include "border/walk.hpp"
+#include "catalog/facade.hpp"
+#include "query/date_style.hpp"
+#include "query/other_words.hpp"
+#include "query/remedy.hpp"
+#include "query/rest.hpp"
+#include "query/rewrite.hpp"
+#include "query/constants.hpp"
+#include "query/units.hpp"
+#include "rows/asked_units.hpp"
+#include "rows/narrowed.hpp"
+#include "sql/arguments.hpp"
+#include "sql/refusal.hpp"
+#include "sql/statement.hpp"
+#include "sql/told.hpp"
+
+namespace dp::sql {
+
+namespace {
+
+struct Found {
+    List *calls; // Call *
+    bool rows;   // a restricted view is read other than by a release
+};
+} // namespace
+
+// ---- the leaves of a statement -------------------------------------------------------------------------------------
+
+static Node *column_of(int index, const RangeTblFunction *function, int column) {
+    return reinterpret_cast<Node *>(
+        makeVar(index, static_cast<AttrNumber>(column + 1), list_nth_oid(function->funccoltypes, column),
+                list_nth_int(function->funccoltypmods, column), list_nth_oid(function->funccolcollations, column), 0));
+}
+
+static void add_call(const Query *query, int index, Found *found) {
+    auto *function = linitial_node(RangeTblFunction, rt_fetch(index, query->rtable)->functions);
+    if (!IsA(function->funcexpr, FuncExpr) || !query::is_release(castNode(FuncExpr, function->funcexpr)->funcid))
+        return;
+    auto *call = static_cast<Call *>(palloc0(sizeof(Call)));
+    call->function = castNode(FuncExpr, function->funcexpr);
+    call->ncolumns = list_length(function->funccoltypes);
+    call->names = static_cast<const char **>(palloc0(sizeof(char *) * (call->ncolumns + 1)));
+    // Names each column as the query does that scans the release, if it shows it.
+    const auto shown = query::ShownNames::of(query->targetList, true);
+    for (int i = 0; i < call->ncolumns; i++)
+        call->names[i] = shown.name_of(column_of(index, function, i));
+    found->calls = lappend(found->calls, call);
+}
+
+static void look_at(const Query *query, Node *from, Found *found) {
+    check_stack_depth();
+    ListCell *cell;
+    if (IsA(from, FromExpr)) {
+        foreach (cell, castNode(FromExpr, from)->fromlist)
+            look_at(query, static_cast<Node *>(lfirst(cell)), found);
+    } else if (IsA(from, JoinExpr)) {
+        look_at(query, castNode(JoinExpr, from)->larg, found);
+        look_at(query, castNode(JoinExpr, from)->rarg, found);
+    } else if (IsA(from, RangeTblRef)) {
+        int index = castNode(RangeTblRef, from)->rtindex;
+        RangeTblEntry *entry = rt_fetch(index, query->rtable);
+        if (OidIsValid(catalog::expanded_facade(entry)))
+            found->rows = true;
+        else if (entry->rtekind == RTE_FUNCTION && list_length(entry->functions) == 1)
+            add_call(query, index, found);
+    }
+}
+
+static bool collect_leaves(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    if (!IsA(node, Query))
+        return border::walk_expression(node, collect_leaves, context);
+    auto *query = castNode(Query, node);
+    look_at(query, reinterpret_cast<Node *>(query->jointree), static_cast<Found *>(context));
+    return query::walk_executed(query, collect_leaves, context);
+}
+
+// What the executor would check when the statement starts.
+static bool check_permissions(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    if (!IsA(node, Query))
+        return border::walk_expression(node, check_permissions, context);
+    border::check_permissions(castNode(Query, node));
+    return query::walk_executed(castNode(Query, node), check_permissions, context);
+}
+
+List *find_leaves(const char *text, const query::Request *request) {
+    Found all = {}, *found = &all;
+    catalog::check_can_ask();
+    Query *query = rewrite_views(text);
+    auto *unchanged = copyObject(query);
+    int rewritten = query::rewrite_statement(query, text, request);
+    collect_leaves(reinterpret_cast<Node *>(query), found);
+    if (found->rows)
+        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("%s", query::private_rows)));
+    if (found->calls == NIL && rewritten == 0)
+        refuse_unprotected(unchanged);
+    check_permissions(reinterpret_cast<Node *>(query), nullptr);
+    return found->calls;
+}
+
+// ---- one leaf ------------------------------------------------------------------------------------------------------
+
+// Columns that the statement computes with are called by what they are.
+static void name_columns(const Query *leaf, Call *call) {
+    auto *entry = list_length(leaf->rtable) == 1 ? linitial_node(RangeTblEntry, leaf->rtable) : nullptr;
+    if (entry == nullptr || entry->rtekind != RTE_RELATION)
+        return;
+    List *context = deparse_context_for(get_rel_name(entry->relid), entry->relid);
+    ListCell *cell;
+    foreach (cell, leaf->targetList) {
+        auto *target = lfirst_node(TargetEntry, cell);
+        if (target->resno <= call->ncolumns && call->names[target->resno - 1] == nullptr)
+            call->names[target->resno - 1] =
+                deparse_expression(reinterpret_cast<Node *>(target->expr), context, false, false);
+    }
+}
+
+// As release() reads it.
+static query::Leaf *read_leaf(const char *text, Call *call) {
+    border::SettingsScope settings = border::SettingsScope::enter();
+    query::Parsed parsed = query::parse_select(text);
+    border::flatten_grouping(parsed.query);
+    name_columns(parsed.query, call);
+    Query *evaluated;
+    query::Leaf *leaf = query::check_own_leaf(parsed, nullptr, &evaluated);
+    settings.leave();
+    return leaf;
+}
+
+static std::optional<double> float_argument(const Call *call, int argument) {
+    auto *constant = castNode(Const, list_nth(call->function->args, argument));
+    return constant->constisnull ? std::nullopt : std::make_optional(DatumGetFloat8(constant->constvalue));
+}
+
+static privacy::Wanted wanted_of_call(const Call *call) {
+    privacy::Wanted wanted = {float_argument(call, 3), float_argument(call, 4), float_argument(call, 5).value_or(1)};
+    check_wanted(wanted);
+    return wanted;
+}
+
+static release::Terms terms_of_call(const Call *call, const catalog::Policy *policy) {
+    auto *epsilon = lsecond_node(Const, call->function->args);
+    auto *weight = lthird_node(Const, call->function->args);
+    privacy::Epsilon requested;
+    if (!epsilon->constisnull)
+        requested = catalog::checked_epsilon(epsilon->constvalue, "epsilon");
+    release::Terms terms = release::terms_of(*policy, epsilon->constisnull ? nullptr : &requested,
+                                             weight->constisnull ? 1 : DatumGetFloat8(weight->constvalue));
+    terms.wanted = wanted_of_call(call);
+    return terms;
+}
+
+static int limit_argument(const Call *call, int argument, const char *name) {
+    auto *constant = castNode(Const, list_nth(call->function->args, argument));
+    return constant->constisnull ? 0 : query::checked_limit(DatumGetInt32(constant->constvalue), name);
+}
+
+static bool is_written_out(const FuncExpr *function) {
+    ListCell *cell;
+    foreach (cell, function->args)
+        if (!IsA(lfirst(cell), Const))
+            return false;
+    return list_length(function->args) == query::release_arguments &&
+           !linitial_node(Const, function->args)->constisnull;
+}
+
+// What an answer comes to that costs nothing: only how accurate it is.
+static release::Estimate estimate_of(const release::Answer &answer, const char *note) {
+    tuplestore_end(answer.rows);
+    release::Estimate estimate = {};
+    estimate.priced = true;
+    estimate.mechanism = answer.facts.mechanism;
+    estimate.threshold = answer.facts.threshold;
+    estimate.error95 = answer.facts.error95;
+    estimate.posterior50 = estimate.advantage = get_float8_nan();
+    estimate.note = note;
+    return estimate;
+}
+
+// Of a leaf that comes a second time in its statement.
+static release::Estimate estimate_again(release::Estimate estimate) {
+    estimate.selected = estimate.measured = estimate.denied = false;
+    estimate.epsilon = estimate.selection = {};
+    estimate.delta = {};
+    estimate.rho = {};
+    estimate.posterior50 = estimate.advantage = get_float8_nan();
+    estimate.note = replayed_reason;
+    return estimate;
+}
+
+static bool is_asked_before(const List *keys, Datum key) {
+    ListCell *cell;
+    foreach (cell, keys)
+        if (DatumGetBool(DirectFunctionCall2(byteaeq, PointerGetDatum(lfirst(cell)), key)))
+            return true;
+    return false;
+}
+
+// Whether an answer that is stored would do.
+static bool asks_stored(const Call *call) {
+    auto *replay = castNode(Const, list_nth(call->function->args, 6));
+    return !replay->constisnull && DatumGetBool(replay->constvalue);
+}
+
+// Declared groups alone; a question that was answered before; or one that an earlier leaf of the statement asks.
+static void find_uncharged(const Call *call, const catalog::Reading &reading, const rows::Question *question,
+                           const catalog::Policy *policy, const List *asked_before, release::Terms *terms,
+                           Verdict *verdict) {
+    if (question->groups_only) {
+        verdict->estimate =
+            estimate_of(release::list_groups(question, *terms), "declared groups alone, nothing charged");
+        verdict->uncharged = true;
+        return;
+    }
+    if (!asks_stored(call))
+        return;
+    const release::Identity identity = release::identity_of(question, GetConfigOption("TimeZone", false, false));
+    terms->replay = release::look_up(reading, question, *terms, *policy, identity, true);
+    if (terms->replay == nullptr)
+        return;
+    verdict->replayable = terms->replay->key.hash;
+    verdict->uncharged = terms->replay->past != nullptr;
+    if (verdict->uncharged)
+        verdict->estimate = estimate_of(release::give_again(question, *terms), replayed_reason);
+    else if (is_asked_before(asked_before, verdict->replayable)) {
+        verdict->estimate = estimate_again(release::estimate(reading, question, *terms, NIL, nullptr));
+        verdict->uncharged = true;
+    }
+}
+
+void explain_leaf(Call *call, const List *earlier, const List *asked_before, const double *magnitude, Verdict *verdict,
+                  release::Earlier *charge) {
+    verdict->known = is_written_out(call->function);
+    if (!verdict->known)
+        return;
+    const char *query = TextDatumGetCString(linitial_node(Const, call->function->args)->constvalue);
+    query::Leaf *leaf = read_leaf(query, call);
+    if (leaf->noutputs != call->ncolumns)
+        ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+                        errmsg("the declared columns are not those of the query on the restricted view")));
+    leaf->limits = query::or_as_set({limit_argument(call, 7, "max_rows"), limit_argument(call, 8, "max_groups"),
+                                     limit_argument(call, 9, "max_rows_per_group"), false});
+    border::check_permissions(leaf->query);
+    catalog::Reading reading = catalog::Reading::open();
+    rows::Question *question = rows::prepare(reading, leaf, query, nullptr);
+    question->asker = catalog::current_asker();
+    catalog::Policy *policy = catalog::policy_of_all(reading, question->settings, question->asker);
+    question->grantee = policy->grantee_name;
+    release::check_direct(*policy, *question->settings);
+    release::Terms terms = terms_of_call(call, policy);
+    terms.mechanism = release::chosen_mechanism(reading, question, terms, false);
+    rows::set_mechanism(question, terms.mechanism);
+    verdict->units = question->units;
+    verdict->style = query::style_of_dates(leaf->query);
+    verdict->lacks_null = release::null_text(question);
+    verdict->narrowed = rows::text_of_narrowed(question);
+    verdict->rows_per_group = rows::is_spread(question) ? question->rows_per_group : 0;
+    verdict->clipped = rows::clipping_text(question, terms.mechanism);
+    const catalog::Terms *now = catalog::read_terms(reading, question->settings->view, InvalidOid, InvalidOid);
+    terms.bound = now == nullptr ? nullptr : &now->bound;
+    verdict->used =
+        question->thresholded && query::use_of_groups(reinterpret_cast<Node *>(const_cast<FuncExpr *>(call->function))) != query::Use::shown;
+    verdict->cases = terms.delta.units() > 0;
+    find_uncharged(call, reading, question, policy, asked_before, &terms, verdict);
+    if (!verdict->uncharged)
+        verdict->estimate = release::estimate(reading, question, terms, earlier, magnitude);
+    verdict->mechanism = verdict->estimate.mechanism == privacy::Mechanism::laplace ? "laplace" : "gaussian";
+    reading.close();
+    *charge = release::Earlier{question->settings->relation, terms.grantee, verdict->estimate.selection_cost,
+                               verdict->estimate.cost};
+}
+
+} // namespace dp::sql
