@@ -51,6 +51,12 @@ const char *Reader::take_bytes(Size size) {
     return taken;
 }
 
+int Reader::checked_count(int n) const {
+    if (n < 0 || n > end - at)
+        elog(ERROR, "a message of dp_rdr is cut short");
+    return n;
+}
+
 const char *Reader::take_text() {
     auto size = take<uint32>();
     if (size == no_text)

@@ -31,6 +31,8 @@ struct Reader {
         memcpy(&value, take_bytes(sizeof value), sizeof value);
         return value;
     }
+    // Returns the number of elements that are said to follow, each of a byte at least. XX000 when there are fewer bytes left.
+    int checked_count(int n) const;
     const char *take_text();                  // a copy
     Datum take_datum(bool *isnull, Oid type); // a copy
 };

@@ -1,4 +1,4 @@
-// An entry of the ledger as flat bytes: so it travels through shared memory to the process that commits it.
+// Writes an entry of the ledger as flat bytes: so it travels through shared memory to the process that commits it.
 #pragma once
 
 #include "catalog/ledger.hpp"
@@ -13,8 +13,7 @@ namespace dp::catalog {
 // are equal bytes.
 void encode(const Entry &entry, StringInfo buffer);
 
-// The entry in CurrentMemoryContext. Null when a library of another layout has written it: the file was replaced while its
-// session was running. Bytes that are no entry: an error.
+// Returns the entry, in CurrentMemoryContext. Errors: bytes that are no entry.
 Entry *decode(const char *bytes, Size size);
 
 } // namespace dp::catalog

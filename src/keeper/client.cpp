@@ -254,7 +254,7 @@ static void receive_rows(Conversation *talk, Tuplestorestate *rows, TupleDesc de
 
 release::Facts ask(const release::Ask &what, Tuplestorestate *rows, TupleDesc desc, StringInfo sent) {
     border::Writer writer = border::Writer::begin();
-    write_ask(&writer, what);
+    write(&writer, what);
     *sent = writer.bytes;
     Received received = {};
     release::Facts facts = {};
@@ -262,7 +262,7 @@ release::Facts ask(const release::Ask &what, Tuplestorestate *rows, TupleDesc de
         received = receive(talk);
         if (received.reply != Reply::answer)
             return;
-        facts = read_facts(&received.block);
+        facts = read<release::Facts>(&received.block);
         receive_rows(talk, rows, desc, &received);
     });
     if (received.reply != Reply::answer)
@@ -272,7 +272,7 @@ release::Facts ask(const release::Ask &what, Tuplestorestate *rows, TupleDesc de
 
 release::Settled approve(const release::Approval &approval, const catalog::Asker &approver) {
     border::Writer writer = border::Writer::begin();
-    write_approval(&writer, approval);
+    write(&writer, approval);
     Received received = {};
     converse(Kind::approve, approver, InvalidOid, writer.bytes, [&](Conversation *talk) { received = receive(talk); });
     if (received.reply != Reply::done)
@@ -282,7 +282,7 @@ release::Settled approve(const release::Approval &approval, const catalog::Asker
 
 int choose_limit(const release::LimitWish &wish, const catalog::Asker &asker) {
     border::Writer writer = border::Writer::begin();
-    write_wish(&writer, wish);
+    write(&writer, wish);
     Received received = {};
     converse(Kind::limit, asker, wish.view, writer.bytes, [&](Conversation *talk) { received = receive(talk); });
     if (received.reply != Reply::done)

@@ -302,7 +302,7 @@ static void check_view(Oid view) {
 // All of an answer, to be sent behind its transaction.
 static StringInfoData message_of(const release::Answer &answer) {
     border::Writer facts = border::Writer::begin(), message = border::Writer::begin();
-    write_facts(&facts, answer.facts);
+    write(&facts, answer.facts);
     message.put(Reply::answer);
     message.put(static_cast<uint32>(facts.bytes.len));
     message.put_bytes(facts.bytes.data, facts.bytes.len);
@@ -412,7 +412,7 @@ static bool prepare_approval(Request *request) {
     const Slot &slot = pool()->slots[request->slot];
     border::Reader reader = {buffer_of(slot), buffer_of(slot) + slot.capacity};
     border::check_version();
-    release::Approval approval = read_approval(&reader);
+    release::Approval approval = read<release::Approval>(&reader);
     const catalog::Requested *parent;
     read_decision(request, approval, &parent);
     border::RoleScope requester = border::RoleScope::enter(request->role);
@@ -430,7 +430,7 @@ static void prepare_limit(Request *request) {
     border::Reader reader = {buffer_of(slot), buffer_of(slot) + slot.capacity};
     border::check_version();
     auto *wish = static_cast<release::LimitWish *>(palloc(sizeof(release::LimitWish)));
-    *wish = read_wish(&reader);
+    *wish = read<release::LimitWish>(&reader);
     request->wish = wish;
     request->question = release::resolve_limit(*wish, catalog::Asker{request->role, request->session_role});
     lock_for_request(request);
@@ -444,8 +444,6 @@ static void prepare_limit(Request *request) {
 static void prepare_charge(Request *request) {
     const Slot &slot = pool()->slots[request->slot];
     request->entry = catalog::decode(buffer_of(slot), slot.filled);
-    if (request->entry == nullptr)
-        elog(ERROR, "a charge is of another layout");
 }
 
 constexpr int patience_ms = 2000;
@@ -643,7 +641,7 @@ static void suspend(Request *request) {
 
 static void send_rows(Stream *stream, const release::Answer &answer) {
     border::Writer facts = border::Writer::begin();
-    write_facts(&facts, answer.facts);
+    write(&facts, answer.facts);
     put_reply(stream, Reply::answer, facts.bytes);
     if (stream->taken)
         each_row(answer, [&](MinimalTuple row) {
