@@ -79,18 +79,9 @@ DELETE FROM dp_rdr.denial d WHERE d.ctid = ANY (ARRAY(
     SELECT o.ctid FROM dp_rdr.denial o WHERE o.table_id = $1 ORDER BY o.last DESC, o.first DESC OFFSET $2))
   FOR UPDATE SKIP LOCKED)))sql");
 
-static void write_denied(const border::Spi &spi, const char *id, const Denied &denied, Datum now) {
-    Parameters parameters;
-    parameters.add_uuid(id);
-    parameters.add_text(denied.view);
-    parameters.add_text(denied.role);
-    parameters.add_text(denied.session_role);
-    parameters.add_text(denied.query);
-    parameters.add_text(denied.reason);
-    parameters.add_text(denied.account);
-    parameters.add_count(denied.times);
-    parameters.add(TIMESTAMPTZOID, now);
-    parameters.add_text(denied.relation);
+static void write_denied(const border::Spi &spi, const char *id, const Denied &denied, TimestampTz now) {
+    Parameters parameters = Parameters::of(Uuid{id}, denied.view, denied.role, denied.session_role, denied.query,
+                                           denied.reason, denied.account, denied.times, Moment{now}, denied.relation);
     if (run(spi, count_again, parameters) == 0)
         (void)run(spi, insert_denial, parameters);
 }
@@ -101,10 +92,7 @@ constexpr int64 kept_denials = 1000, denials_between = 100;
 static void forget_some(const border::Spi &spi, const char *id, int64 before, int64 after) {
     if (before / denials_between == after / denials_between)
         return;
-    Parameters parameters;
-    parameters.add_uuid(id);
-    parameters.add_count(kept_denials);
-    (void)run(spi, forget_oldest, parameters);
+    (void)run(spi, forget_oldest, Uuid{id}, kept_denials);
 }
 
 void write_denials(const border::Spi &spi, const char *id, const Denials &denials) {
@@ -114,7 +102,7 @@ void write_denials(const border::Spi &spi, const char *id, const Denials &denial
     Oid table = get_relname_relid("denial", get_namespace_oid("dp_rdr", false));
     if (!OidIsValid(table) || !ConditionalLockRelationOid(table, RowExclusiveLock))
         return;
-    Datum now = TimestampTzGetDatum(GetCurrentTimestamp());
+    const TimestampTz now = GetCurrentTimestamp();
     int64 after = denials.before;
     ListCell *cell;
     foreach (cell, denials.different) {

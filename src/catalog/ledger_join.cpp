@@ -54,10 +54,7 @@ struct Side {
 
 // Both ids, in one order for all.
 Parameters ids_of(const Side &from, const Side &into) {
-    Parameters ids;
-    ids.add_uuid(from.odometer.id);
-    ids.add_uuid(into.odometer.id);
-    return ids;
+    return Parameters::of(Uuid{from.odometer.id}, Uuid{into.odometer.id});
 }
 
 // Setters hold these, for as long as their transactions like.
@@ -176,9 +173,7 @@ const char *source_of(const Side &from, const Carried &carried) {
 const char **grantees_of(const Spi &spi, const Side &from, uint64 *n) {
     static border::Statement statement(
         "SELECT s.grantee FROM dp_rdr.odometer_share s WHERE s.id = $1 ORDER BY s.grantee COLLATE \"C\"");
-    Parameters id;
-    id.add_uuid(from.odometer.id);
-    *n = run(spi, statement, id);
+    *n = run(spi, statement, Uuid{from.odometer.id});
     auto **grantees = static_cast<const char **>(palloc(sizeof(char *) * (*n + 1)));
     for (uint64 i = 0; i < *n; i++)
         grantees[i] = spi.text(i, 1);

@@ -146,16 +146,12 @@ static uint64 run_rebuild(const border::Spi &spi, const char *sql, Parameters *p
 
 void create_odometer_row(const border::Spi &spi, const Settings &settings) {
     (void)spi.run(forget_owners_sql, false);
-    Parameters parameters;
-    parameters.add_uuid(settings.id_text);
-    parameters.add_text(settings.relation_name);
-    parameters.add_oid(settings.owner);
+    Parameters parameters = Parameters::of(Uuid{settings.id_text}, settings.relation_name, settings.owner);
     if (run_rebuild(spi, odometer_sql, &parameters) != 1) {
         (void)spi.run(owner_sql, false, parameters.n, parameters.types, parameters.values);
         return;
     }
-    Parameters id;
-    id.add_uuid(settings.id_text);
+    Parameters id = Parameters::of(Uuid{settings.id_text});
     (void)run_rebuild(spi, shares_sql, &id);
 }
 

@@ -1,7 +1,6 @@
 #include "catalog/ledger_row.hpp"
 
-#include "catalog/decimals.hpp"
-#include "catalog/parameters.hpp"
+#include "catalog/record.hpp"
 
 namespace dp::catalog {
 
@@ -23,58 +22,45 @@ bool is_carried(const Charge &what) {
 
 namespace {
 
-// The columns from table_id to outcome, then basis, epoch and oids, as parameters, and as the JSON array that dp_rdr.ledger_content() makes of them: that
-// function is what a row is verified by, this one only writes the same faster.
-struct Row {
-    Parameters values;
+// Collects the columns from table_id to outcome, then basis, epoch and oids, as parameters, and as the JSON array that
+// dp_rdr.ledger_content() makes of them: that function is what a row is verified by, this one only writes the same faster.
+struct LedgerColumns {
+    Columns columns = Columns::begin();
     StringInfoData content;
 
-    void separate() { appendStringInfoString(&content, content.len == 0 ? "[" : ", "); }
-    void say(const char *text) {
-        separate();
+    template <class T> void operator()(const char *column, const T &value) {
+        columns(column, value);
+        appendStringInfoString(&content, content.len == 0 ? "[" : ", ");
+        say(value, columns.values.values[columns.values.n - 1]);
+    }
+
+  private:
+    void say(const char *text, Datum) {
         if (text == nullptr)
             appendStringInfoString(&content, "null");
         else
             escape_json(&content, text);
     }
-    void add_text(const char *text) {
-        values.add_text(text);
-        say(text);
-    }
-    void add_number(int32 number) {
-        values.add_number(number);
-        say(psprintf("%d", number));
-    }
-    void add_oid(Oid oid) {
-        values.add_oid(oid);
-        say(psprintf("%u", oid));
-    }
-    template <int Places> void add_numeric(privacy::Decimal<Places> value) {
-        values.add_numeric(value);
-        say(numeric_text(values.values[values.n - 1]));
-    }
-    void add_uuid(const char *text) {
-        values.add_uuid(text);
-        say(DatumGetCString(DirectFunctionCall1(uuid_out, values.values[values.n - 1])));
-    }
-    void add_time(TimestampTz at);
-    void add_json(Datum json) {
-        values.add(JSONBOID, json);
-        separate();
+    void say(int32 number, Datum) { say(psprintf("%d", number), 0); }
+    void say(Oid oid, Datum) { say(psprintf("%u", oid), 0); }
+    template <int Places> void say(privacy::Decimal<Places>, Datum numeric) { say(numeric_text(numeric), 0); }
+    void say(Uuid, Datum uuid) { say(DatumGetCString(DirectFunctionCall1(uuid_out, uuid)), 0); }
+    void say(Moment moment, Datum);
+    void say(Typed, Datum json) {
         Jsonb *document = DatumGetJsonbP(json);
         (void)JsonbToCString(&content, &document->root, VARSIZE(document));
     }
 };
 
 // A time with time zone counts from 2000 in UTC, as a time without one does in its own.
-void Row::add_time(TimestampTz at) {
-    values.add(TIMESTAMPTZOID, TimestampTzGetDatum(at));
+void LedgerColumns::say(Moment moment, Datum) {
     struct pg_tm tm;
     fsec_t microseconds;
-    if (timestamp2tm(at, nullptr, &tm, &microseconds, nullptr, nullptr) != 0)
+    if (timestamp2tm(moment.at, nullptr, &tm, &microseconds, nullptr, nullptr) != 0)
         elog(ERROR, "the clock is out of range");
     say(psprintf("%04d-%02d-%02dT%02d:%02d:%02d.%06dZ", tm.tm_year, tm.tm_mon, tm.tm_mday, tm.tm_hour, tm.tm_min,
-                 tm.tm_sec, static_cast<int>(microseconds)));
+                 tm.tm_sec, static_cast<int>(microseconds)),
+        0);
 }
 
 // The ledger is kept for ever. Of a long text it has the beginning, and in `parameters` the length and the hash of all of it.
@@ -103,40 +89,18 @@ Datum json_of(const char *text) {
     return DirectFunctionCall1(jsonb_in, CStringGetDatum(text));
 }
 
-Datum parameters_of(const Charge &what, const Price &price, bool is_cut) {
+Datum parameters_of(const Charge &what, const Price &price) {
     Datum parameters = json_of(what.parameters);
     for (Datum more : {price.totals, price.period})
         if (more != Datum{0})
             parameters = DirectFunctionCall2(jsonb_concat, parameters, more);
-    if (!is_cut)
+    if (!is_long(what.query))
         return parameters;
     Datum hash = sha256_of(what.query, strlen(what.query));
     const char *hex =
         DatumGetCString(DirectFunctionCall1(byteaout, hash)) + 2; // behind its mark: bytea_output is forced
     Datum more = json_of(psprintf("{\"query_bytes\": %zu, \"query_sha256\": \"%s\"}", strlen(what.query), hex));
     return DirectFunctionCall2(jsonb_concat, parameters, more);
-}
-
-void add_names(Row *row, const Charge &what) {
-    const Settings &settings = *what.settings;
-    row->add_text(name_or(settings.relation, settings.relation_name));
-    row->add_oid(settings.relation);
-    row->add_text(name_or(settings.view, settings.view_name));
-    row->add_oid(settings.view);
-    row->add_text(what.grantee);
-    row->add_text(role_name(what.asker.role));
-    row->add_oid(what.asker.role);
-    row->add_text(role_name(what.asker.session_role));
-}
-
-void add_price(Row *row, const Price &price) {
-    row->add_numeric(price.cost.epsilon);
-    row->add_numeric(price.selection);
-    row->add_numeric(price.worst);
-    row->add_numeric(price.cost.charged(price.basis));
-    row->add_numeric(price.delta_noise);
-    row->add_numeric(price.cost.groups);
-    row->add_numeric(price.cost.rho);
 }
 
 const char *mechanism_of(const Entry &entry) {
@@ -152,27 +116,39 @@ const char *guarantee_of(const Charge &what, const Price &price) {
     return price.cost.groups.units() > 0 ? "zCDP but for an event of probability delta_groups" : "zCDP";
 }
 
-void fill(Row *row, const Entry &entry, const Price &price) {
+// Names the columns in the order of the content.
+void fields(LedgerColumns &visit, const Entry &entry, const Price &price) {
     const Charge &what = *entry.what;
-    const bool suspends = entry.kind == RequestKind::suspension;
-    const bool is_cut = is_long(what.query);
-    row->add_uuid(what.settings->id_text);
-    row->add_time(price.at);
-    add_names(row, what);
-    row->add_text(kept_query(what.query));
-    row->add_text(what.account == privacy::Account::public_account ? "public" : "conditional");
-    row->add_text(what.kind);
-    row->add_text(what.algorithm);
-    row->add_text(mechanism_of(entry));
-    add_price(row, price);
-    row->add_json(parameters_of(what, price, is_cut));
-    row->add_text(guarantee_of(what, price));
-    row->add_text(suspends ? "suspended" : "charged");
-    row->add_text(privacy::name_of(price.basis));
-    row->add_number(price.epoch);
-    row->add_oid(what.grantee_oid);
-    row->add_oid(what.asker.session_role);
-    appendStringInfoChar(&row->content, ']');
+    const Settings &settings = *what.settings;
+    visit("table_id", Uuid{settings.id_text});
+    visit("at", Moment{price.at});
+    visit("relation", name_or(settings.relation, settings.relation_name));
+    visit("relation_oid", settings.relation);
+    visit("view", name_or(settings.view, settings.view_name));
+    visit("view_oid", settings.view);
+    visit("grantee", what.grantee);
+    visit("role_name", role_name(what.asker.role));
+    visit("role_oid", what.asker.role);
+    visit("session_role", role_name(what.asker.session_role));
+    visit("query", kept_query(what.query));
+    visit("account", privacy::name_of(what.account));
+    visit("kind", what.kind);
+    visit("algorithm", what.algorithm);
+    visit("mechanism", mechanism_of(entry));
+    visit("epsilon", price.cost.epsilon);
+    visit("epsilon_svt", price.selection);
+    visit("epsilon_worst", price.worst);
+    visit("delta", price.cost.charged(price.basis));
+    visit("delta_noise", price.delta_noise);
+    visit("delta_groups", price.cost.groups);
+    visit("rho", price.cost.rho);
+    visit("parameters", Typed{JSONBOID, parameters_of(what, price)});
+    visit("guarantee", guarantee_of(what, price));
+    visit("outcome", entry.kind == RequestKind::suspension ? "suspended" : "charged");
+    visit("basis", privacy::name_of(price.basis));
+    visit("epoch", int32{price.epoch});
+    visit("grantee_oid", what.grantee_oid);
+    visit("session_oid", what.asker.session_role);
 }
 
 } // namespace
@@ -186,7 +162,7 @@ namespace {
 constexpr int content_version = 2;
 
 // In UTF8, whatever the database's encoding is.
-Datum sealed(const Row &row) {
+Datum sealed(const LedgerColumns &row) {
     return DirectFunctionCall2(pg_convert_to,
                                PointerGetDatum(cstring_to_text_with_len(row.content.data, row.content.len)),
                                DirectFunctionCall1(namein, CStringGetDatum("UTF8")));
@@ -204,28 +180,21 @@ Datum chained(Datum head, Datum content) {
     return sha256_of(all.data, all.len);
 }
 
-border::Statement insert_statement(R"sql(
-INSERT INTO dp_rdr.ledger_row (table_id, at, relation, relation_oid, view, view_oid, grantee, role_name, role_oid,
-  session_role, query, account, kind, algorithm, mechanism, epsilon, epsilon_svt, epsilon_worst, delta, delta_noise,
-  delta_groups, rho, parameters, guarantee, outcome, basis, epoch, grantee_oid, session_oid, content_version, content,
-  previous_hash, hash)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
-  $25, $26, $27, $28, $29, $30, $31, $32, $33))sql");
-
 } // namespace
 
 Datum write_ledger_row(const border::Spi &spi, const Entry &entry, const Price &price, Datum head) {
-    Row row;
+    static border::Statement statement(nullptr);
+    LedgerColumns row;
     initStringInfo(&row.content);
-    fill(&row, entry, price);
+    fields(row, entry, price);
+    appendStringInfoChar(&row.content, ']');
     Datum content = sealed(row);
     Datum hash = chained(head, content);
-    row.values.add(INT4OID, Int32GetDatum(content_version));
-    row.values.add(BYTEAOID, content);
-    row.values.add(BYTEAOID, head);
-    row.values.add(BYTEAOID, hash);
-    if (run(spi, insert_statement, row.values) != 1)
-        elog(ERROR, "the charge wrote no ledger row");
+    row.columns("content_version", int32{content_version});
+    row.columns("content", Typed{BYTEAOID, content});
+    row.columns("previous_hash", Typed{BYTEAOID, head});
+    row.columns("hash", Typed{BYTEAOID, hash});
+    row.columns.insert(spi, statement, "ledger_row");
     return hash;
 }
 

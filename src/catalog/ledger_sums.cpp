@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "catalog/parameters.hpp"
+#include "catalog/record.hpp"
 
 namespace dp::catalog {
 
@@ -11,18 +11,19 @@ using border::Spi;
 Lock lock_odometer(const Spi &spi, OpenOdometer *odometer) {
     static border::Statement lock("SELECT o.* FROM dp_rdr.odometer o WHERE o.id = $1 FOR UPDATE SKIP LOCKED");
     static border::Statement look("SELECT FROM dp_rdr.odometer o WHERE o.id = $1");
-    Parameters parameters;
-    parameters.add_uuid(odometer->id);
-    if (run(spi, lock, parameters) == 1) {
+    const Uuid id{odometer->id};
+    if (run(spi, lock, id) == 1) {
         Row row = {SPI_tuptable->vals[0], SPI_tuptable->tupdesc};
         odometer->state = odometer_of(row);
         odometer->found_epoch = odometer->state.epoch;
         odometer->head = row.value("head");
-        odometer->denials.before =
-            DatumGetInt64(row.value("public_denials")) + DatumGetInt64(row.value("conditional_denials"));
+        RowReader visit{row};
+        Counts before;
+        fields(visit, before);
+        odometer->denials.before = before.of_public.denials + before.of_conditional.denials;
         return Lock::held;
     }
-    return run(spi, look, parameters) == 1 ? Lock::busy : Lock::missing;
+    return run(spi, look, id) == 1 ? Lock::busy : Lock::missing;
 }
 
 OpenShare *share_of(OpenOdometer *odometer, const char *grantee) {
@@ -55,20 +56,15 @@ privacy::Standing standing_of(const OpenOdometer &odometer, const OpenShare *sha
                              to_day(at));
 }
 
-// With the one it is in, or out of the one it was in: true if there is something to write.
-static bool enter(const privacy::PeriodSums &now, privacy::PeriodSums *sums) {
-    const bool has_moved = now.kind || sums->kind;
-    *sums = now;
-    return has_moved;
-}
-
 void enter_period(const privacy::Standing &standing, privacy::Account account, OpenShare *share,
                   OpenOdometer *odometer) {
     privacy::Standing now = standing;
-    if (enter(now.table.of(account).period, &odometer->state.totals.of(account).period))
-        odometer->moved = std::max(odometer->moved, odometer->moved == Moved::rho ? Moved::all : Moved::period);
-    if (share != nullptr && enter(now.role.of(account).period, &share->totals.of(account).period))
-        share->turned = true;
+    odometer->state.totals.of(account).period = now.table.of(account).period;
+    if (share == nullptr)
+        return;
+    privacy::PeriodSums &sums = share->totals.of(account).period;
+    share->turned = share->turned || now.role.of(account).period.kind || sums.kind;
+    sums = now.role.of(account).period;
 }
 
 // ---- charges -------------------------------------------------------------------------------------------------------
@@ -98,208 +94,118 @@ bool raise_claim(privacy::Account account, const privacy::BoundSettings &bound, 
         border::core([&] { claim.raise(bound); });
     else
         conversion = std::max(conversion.value_or(privacy::Delta()), bound.delta_conversion);
-    const bool raised = conversion != converted || !(claim == claimed);
-    const bool period = odometer->moved == Moved::period;
-    odometer->moved = std::max(odometer->moved, raised || period ? Moved::all : Moved::rho);
-    return raised;
+    return conversion != converted || !(claim == claimed);
 }
 
-static void add_sums(Parameters *parameters, const privacy::Totals &totals) {
-    parameters->add_numeric(totals.of_public.epsilon);
-    parameters->add_numeric(totals.of_public.delta);
-    parameters->add_numeric(totals.of_conditional.epsilon);
-    parameters->add_numeric(totals.of_conditional.delta);
-}
+// ---- rows ----------------------------------------------------------------------------------------------------------
 
-static void add_rho(Parameters *parameters, const privacy::Spent &spent) {
-    parameters->add_numeric(spent.rho);
-    parameters->add_numeric(spent.pure);
-    parameters->add_bool(spent.rho_only);
-}
+// Names a column (%1$s) and the number of its value (%2$d): what a charge adds to, keeps where the value is NULL, or sets.
+static const char *const adds = "%1$s = trim_scale(o.%1$s + $%2$d)";
+static const char *const keeps = "%1$s = coalesce($%2$d, o.%1$s)";
+static const char *const sets = "%1$s = $%2$d";
+// What a share has of another epoch than $3 is forgotten.
+static const char *const adds_in_epoch = "%1$s = trim_scale(CASE o.epoch WHEN $3 THEN o.%1$s ELSE 0 END + $%2$d)";
+static const char *const is_set_in_epoch = "%1$s = o.epoch = $3 AND o.%1$s OR $%2$d";
 
-static void add_before(Parameters *parameters, const privacy::Spent &spent) {
-    parameters->add_numeric(spent.epsilon_before);
-    parameters->add_numeric(spent.delta_before);
-}
+namespace {
+// Collects the columns of a row with what becomes of them.
+struct Assignments {
+    static constexpr bool reads = false;
+    bool known; // the text of the statement is there
+    Parameters values = {};
+    StringInfoData names, numbers, text;
+    const char *prefix = "", *rule = nullptr, *rule_of_flags = sets; // null: nothing becomes of it
 
-static void add_period(Parameters *parameters, const privacy::PeriodSums &sums) {
-    parameters->add_text(sums.kind ? privacy::name_of(*sums.kind) : nullptr);
-    parameters->add(TIMESTAMPTZOID, sums.kind ? TimestampTzGetDatum(to_moment(sums.start)) : Datum{0}, !sums.kind);
-    parameters->add_numeric(sums.epsilon);
-    parameters->add_numeric(sums.delta);
-}
-
-static void add_periods(Parameters *parameters, const privacy::Totals &totals) {
-    add_period(parameters, totals.of_public.period);
-    add_period(parameters, totals.of_conditional.period);
-}
-
-static void add_claim(Parameters *parameters, const privacy::Odometer &state) {
-    const privacy::Claim &claim = state.claim;
-    parameters->add_numeric_or_null(claim.total.value_or(privacy::Epsilon()), !claim.total);
-    parameters->add_numeric_or_null(claim.conversion, !claim.charged);
-    parameters->add_numeric_or_null(claim.mechanisms, !claim.charged);
-    parameters->add_numeric_or_null(claim.target, claim.target.units() == 0);
-    parameters->add_numeric_or_null(state.conditional_conversion.value_or(privacy::Delta()),
-                                    !state.conditional_conversion);
-}
-
-// Head and names stay what they are when nothing but denials was counted.
-static border::Statement move_odometer_statement(R"sql(
-UPDATE dp_rdr.odometer SET
-  public_epsilon = trim_scale(public_epsilon + $2), public_delta = trim_scale(public_delta + $3),
-  conditional_epsilon = trim_scale(conditional_epsilon + $4), conditional_delta = trim_scale(conditional_delta + $5),
-  public_releases = public_releases + $6, public_denials = public_denials + $7,
-  conditional_releases = conditional_releases + $8, conditional_denials = conditional_denials + $9,
-  head = coalesce($10, head), relation_name = coalesce($11, relation_name), owner = coalesce($12, owner)
-WHERE id = $1)sql");
-
-// The same, and the sums of its periods, as they are now.
-static border::Statement move_period_statement(R"sql(
-UPDATE dp_rdr.odometer SET
-  public_epsilon = trim_scale(public_epsilon + $2), public_delta = trim_scale(public_delta + $3),
-  conditional_epsilon = trim_scale(conditional_epsilon + $4), conditional_delta = trim_scale(conditional_delta + $5),
-  public_releases = public_releases + $6, public_denials = public_denials + $7,
-  conditional_releases = conditional_releases + $8, conditional_denials = conditional_denials + $9,
-  head = coalesce($10, head), relation_name = coalesce($11, relation_name), owner = coalesce($12, owner),
-  public_period_kind = $13, public_period_start = $14, public_period_epsilon = $15, public_period_delta = $16,
-  conditional_period_kind = $17, conditional_period_start = $18, conditional_period_epsilon = $19,
-  conditional_period_delta = $20
-WHERE id = $1)sql");
-
-// The same, and the sums in rho, as they are now.
-static border::Statement move_rho_statement(R"sql(
-UPDATE dp_rdr.odometer SET
-  public_epsilon = trim_scale(public_epsilon + $2), public_delta = trim_scale(public_delta + $3),
-  conditional_epsilon = trim_scale(conditional_epsilon + $4), conditional_delta = trim_scale(conditional_delta + $5),
-  public_releases = public_releases + $6, public_denials = public_denials + $7,
-  conditional_releases = conditional_releases + $8, conditional_denials = conditional_denials + $9,
-  head = coalesce($10, head), relation_name = coalesce($11, relation_name), owner = coalesce($12, owner),
-  public_rho = $13, public_pure = $14, public_rho_only = $15,
-  conditional_rho = $16, conditional_pure = $17, conditional_rho_only = $18
-WHERE id = $1)sql");
-
-// The same, and all else that belongs to the epoch, and to periods.
-static border::Statement move_epoch_statement(R"sql(
-UPDATE dp_rdr.odometer SET
-  public_epsilon = trim_scale(public_epsilon + $2), public_delta = trim_scale(public_delta + $3),
-  conditional_epsilon = trim_scale(conditional_epsilon + $4), conditional_delta = trim_scale(conditional_delta + $5),
-  public_releases = public_releases + $6, public_denials = public_denials + $7,
-  conditional_releases = conditional_releases + $8, conditional_denials = conditional_denials + $9,
-  head = coalesce($10, head), relation_name = coalesce($11, relation_name), owner = coalesce($12, owner),
-  public_rho = $13, public_pure = $14, public_rho_only = $15,
-  conditional_rho = $16, conditional_pure = $17, conditional_rho_only = $18,
-  public_epsilon_before = $19, public_delta_before = $20,
-  conditional_epsilon_before = $21, conditional_delta_before = $22,
-  epoch = $23, claim_epsilon = $24, claim_conversion = $25, claim_mechanisms = $26, claim_target = $27,
-  conditional_conversion = $28,
-  public_period_kind = $29, public_period_start = $30, public_period_epsilon = $31, public_period_delta = $32,
-  conditional_period_kind = $33, conditional_period_start = $34, conditional_period_epsilon = $35,
-  conditional_period_delta = $36
-WHERE id = $1)sql");
-
-static void add_epoch(Parameters *parameters, const privacy::Odometer &state) {
-    add_before(parameters, state.totals.of_public);
-    add_before(parameters, state.totals.of_conditional);
-    parameters->add_number(state.epoch);
-    add_claim(parameters, state);
-}
-
-static border::Statement &statement_for(Moved moved) {
-    switch (moved) {
-    case Moved::nothing:
-        return move_odometer_statement;
-    case Moved::period:
-        return move_period_statement;
-    case Moved::rho:
-        return move_rho_statement;
-    case Moved::all:
-        break;
+    static Assignments begin(const border::Statement &statement) {
+        Assignments assignments = {};
+        assignments.known = statement.text != nullptr;
+        initStringInfo(&assignments.names);
+        initStringInfo(&assignments.numbers);
+        initStringInfo(&assignments.text);
+        return assignments;
     }
-    return move_epoch_statement;
+    template <class T> void operator()(const char *column, const T &value) {
+        values.add(value);
+        if (known)
+            return;
+        const char *name = psprintf("%s%s", prefix, column);
+        appendStringInfo(&names, "%s%s", names.len == 0 ? "" : ", ", name);
+        appendStringInfo(&numbers, "%s$%d", numbers.len == 0 ? "" : ", ", values.n);
+        if (rule == nullptr)
+            return;
+        appendStringInfoString(&text, text.len == 0 ? "" : ", ");
+        appendStringInfo(&text, std::is_same_v<T, bool> ? rule_of_flags : rule, name, values.n);
+    }
+    void keep(border::Statement *statement, const char *made) const {
+        if (!known)
+            statement->text = MemoryContextStrdup(TopMemoryContext, made);
+    }
+    template <class Enum, class FromName>
+    void word(const char *column, FromName &&, const std::optional<Enum> &member) {
+        (*this)(column, member ? privacy::name_of(*member) : static_cast<const char *>(nullptr));
+    }
+};
+} // namespace
+
+// Sums that go on for ever are added to; head and names stay what they are when nothing but denials was counted.
+static void assign_always(const OpenOdometer &odometer, Assignments *visit) {
+    privacy::Totals added = odometer.added;
+    Counts counts = odometer.counts;
+    const Settings *names = odometer.names;
+    (*visit)("id", Uuid{odometer.id});
+    visit->rule = adds;
+    both(*visit, added, sums_of);
+    visit->rule = "%1$s = o.%1$s + $%2$d";
+    fields(*visit, counts);
+    visit->rule = keeps;
+    (*visit)("head", Typed{BYTEAOID, names == nullptr ? Datum{0} : odometer.head});
+    (*visit)("relation_name", names == nullptr ? nullptr : name_or(names->relation, names->relation_name));
+    (*visit)("owner", names == nullptr ? std::optional<Oid>() : names->owner);
 }
 
 static void move_odometer(const Spi &spi, const OpenOdometer &odometer) {
-    const Counted &of_public = odometer.counts.of_public, &of_conditional = odometer.counts.of_conditional;
-    const Settings *names = odometer.names;
-    if (names == nullptr && of_public.denials + of_conditional.denials == 0 && odometer.moved == Moved::nothing)
+    static border::Statement statement(nullptr);
+    if (odometer.names == nullptr && odometer.counts.of_public.denials + odometer.counts.of_conditional.denials == 0 &&
+        !odometer.has_turned)
         return;
-    Parameters parameters;
-    parameters.add_uuid(odometer.id);
-    add_sums(&parameters, odometer.added);
-    parameters.add_count(of_public.releases);
-    parameters.add_count(of_public.denials);
-    parameters.add_count(of_conditional.releases);
-    parameters.add_count(of_conditional.denials);
-    parameters.add(BYTEAOID, odometer.head, names == nullptr);
-    parameters.add_text(names == nullptr ? nullptr : name_or(names->relation, names->relation_name));
-    parameters.add(OIDOID, names == nullptr ? Datum{0} : ObjectIdGetDatum(names->owner), names == nullptr);
-    if (odometer.moved == Moved::rho || odometer.moved == Moved::all) {
-        add_rho(&parameters, odometer.state.totals.of_public);
-        add_rho(&parameters, odometer.state.totals.of_conditional);
-    }
-    if (odometer.moved == Moved::all)
-        add_epoch(&parameters, odometer.state);
-    if (odometer.moved == Moved::period || odometer.moved == Moved::all)
-        add_periods(&parameters, odometer.state.totals);
-    if (run(spi, statement_for(odometer.moved), parameters) != 1)
+    Assignments visit = Assignments::begin(statement);
+    assign_always(odometer, &visit);
+    visit.rule = sets;
+    privacy::Odometer state = odometer.state;
+    both(visit, state.totals, rho_of);
+    both(visit, state.totals, before_of);
+    both(visit, state.totals, delta_before_of);
+    both(visit, state.totals, period_of);
+    visit("epoch", state.epoch);
+    claim_of(visit, state);
+    visit.keep(&statement, psprintf("UPDATE dp_rdr.odometer o SET %s WHERE id = $1", visit.text.data));
+    if (run(spi, statement, visit.values) != 1)
         elog(ERROR, "the charge moved no odometer");
 }
 
-// What it has of another epoch is forgotten.
-static border::Statement move_share_statement(R"sql(
-INSERT INTO dp_rdr.odometer_share AS s
-  (id, grantee, public_epsilon, public_delta, conditional_epsilon, conditional_delta, public_rho, public_pure,
-   public_rho_only, conditional_rho, conditional_pure, conditional_rho_only, epoch)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-ON CONFLICT (id, grantee) DO UPDATE SET
-  public_epsilon = trim_scale(s.public_epsilon + $3), public_delta = trim_scale(s.public_delta + $4),
-  conditional_epsilon = trim_scale(s.conditional_epsilon + $5), conditional_delta = trim_scale(s.conditional_delta + $6),
-  public_rho = trim_scale(CASE s.epoch WHEN $13 THEN s.public_rho ELSE 0 END + $7),
-  public_pure = trim_scale(CASE s.epoch WHEN $13 THEN s.public_pure ELSE 0 END + $8),
-  public_rho_only = s.epoch = $13 AND s.public_rho_only OR $9,
-  conditional_rho = trim_scale(CASE s.epoch WHEN $13 THEN s.conditional_rho ELSE 0 END + $10),
-  conditional_pure = trim_scale(CASE s.epoch WHEN $13 THEN s.conditional_pure ELSE 0 END + $11),
-  conditional_rho_only = s.epoch = $13 AND s.conditional_rho_only OR $12,
-  public_epsilon_before = CASE s.epoch WHEN $13 THEN s.public_epsilon_before ELSE s.public_epsilon END,
-  conditional_epsilon_before = CASE s.epoch WHEN $13 THEN s.conditional_epsilon_before ELSE s.conditional_epsilon END,
-  epoch = $13)sql");
-
-// The same, and its periods as they are now.
-static border::Statement turn_share_statement(R"sql(
-INSERT INTO dp_rdr.odometer_share AS s
-  (id, grantee, public_epsilon, public_delta, conditional_epsilon, conditional_delta, public_rho, public_pure,
-   public_rho_only, conditional_rho, conditional_pure, conditional_rho_only, epoch,
-   public_period_kind, public_period_start, public_period_epsilon, public_period_delta,
-   conditional_period_kind, conditional_period_start, conditional_period_epsilon, conditional_period_delta)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
-ON CONFLICT (id, grantee) DO UPDATE SET
-  public_epsilon = trim_scale(s.public_epsilon + $3), public_delta = trim_scale(s.public_delta + $4),
-  conditional_epsilon = trim_scale(s.conditional_epsilon + $5), conditional_delta = trim_scale(s.conditional_delta + $6),
-  public_rho = trim_scale(CASE s.epoch WHEN $13 THEN s.public_rho ELSE 0 END + $7),
-  public_pure = trim_scale(CASE s.epoch WHEN $13 THEN s.public_pure ELSE 0 END + $8),
-  public_rho_only = s.epoch = $13 AND s.public_rho_only OR $9,
-  conditional_rho = trim_scale(CASE s.epoch WHEN $13 THEN s.conditional_rho ELSE 0 END + $10),
-  conditional_pure = trim_scale(CASE s.epoch WHEN $13 THEN s.conditional_pure ELSE 0 END + $11),
-  conditional_rho_only = s.epoch = $13 AND s.conditional_rho_only OR $12,
-  public_epsilon_before = CASE s.epoch WHEN $13 THEN s.public_epsilon_before ELSE s.public_epsilon END,
-  conditional_epsilon_before = CASE s.epoch WHEN $13 THEN s.conditional_epsilon_before ELSE s.conditional_epsilon END,
-  epoch = $13,
-  public_period_kind = $14, public_period_start = $15, public_period_epsilon = $16, public_period_delta = $17,
-  conditional_period_kind = $18, conditional_period_start = $19, conditional_period_epsilon = $20,
-  conditional_period_delta = $21)sql");
-
 static void move_share(const Spi &spi, const OpenOdometer &odometer, const OpenShare &share) {
-    Parameters parameters;
-    parameters.add_uuid(odometer.id);
-    parameters.add_text(share.grantee);
-    add_sums(&parameters, share.added);
-    add_rho(&parameters, share.added.of_public);
-    add_rho(&parameters, share.added.of_conditional);
-    parameters.add_number(odometer.state.epoch);
+    static border::Statement statements[] = {border::Statement(nullptr), border::Statement(nullptr)}; // by `turned`
+    border::Statement &statement = statements[share.turned];
+    privacy::Totals added = share.added, totals = share.totals;
+    Assignments visit = Assignments::begin(statement);
+    visit("id", Uuid{odometer.id});
+    visit("grantee", share.grantee);
+    visit.rule = sets;
+    visit("epoch", int32{odometer.state.epoch});
+    visit.rule = adds;
+    both(visit, added, sums_of);
+    visit.rule = adds_in_epoch;
+    visit.rule_of_flags = is_set_in_epoch;
+    both(visit, added, rho_of);
+    visit.rule = sets;
     if (share.turned)
-        add_periods(&parameters, share.totals);
-    if (run(spi, share.turned ? turn_share_statement : move_share_statement, parameters) != 1)
+        both(visit, totals, period_of);
+    visit.keep(&statement, psprintf(R"sql(
+INSERT INTO dp_rdr.odometer_share AS o (%s) VALUES (%s) ON CONFLICT (id, grantee) DO UPDATE SET %s,
+  public_epsilon_before = CASE o.epoch WHEN $3 THEN o.public_epsilon_before ELSE o.public_epsilon END,
+  conditional_epsilon_before = CASE o.epoch WHEN $3 THEN o.conditional_epsilon_before ELSE o.conditional_epsilon END)sql",
+                                    visit.names.data, visit.numbers.data, visit.text.data));
+    if (run(spi, statement, visit.values) != 1)
         elog(ERROR, "the charge moved no share");
 }
 
@@ -359,7 +265,7 @@ bool enter_epoch(const Spi &spi, const Settings &settings, int epoch, OpenOdomet
     }
     end_shares(spi, odometer);
     privacy::begin_epoch(&odometer->state, epoch);
-    odometer->moved = Moved::all;
+    odometer->has_turned = true;
     return true;
 }
 

@@ -17,16 +17,12 @@ struct OpenShare {
     bool turned; // what its row says of periods is not what it is now
 };
 
-// Of what is written as it is now: periods move with every charge where one is set, sums in rho under zcdp; what belongs to the
-// epoch hardly ever.
-enum class Moved { nothing, period, rho, all };
-
 struct OpenOdometer {
     const char *id;
     privacy::Odometer state; // as the rows written so far leave it
     privacy::Totals added;   // to the sums that go on for ever
     int found_epoch;         // before this batch
-    Moved moved;             // beside the sums that go on for ever
+    bool has_turned;         // into another epoch
     Counts counts;           // what of them this batch has added
     Denials denials;         // of this batch
     Datum head;              // of the chain, as the rows written so far leave it

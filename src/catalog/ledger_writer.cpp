@@ -352,10 +352,8 @@ void mark(const Spi &spi, const Entry &entry, bool written, Verdict *verdict) {
     if (entry.claim == nullptr)
         return;
     if (written) {
-        Parameters none;
-        bool isnull;
-        (void)run(spi, statement, none);
-        verdict->ledger_row = DatumGetInt64(Spi::value(0, 1, &isnull));
+        (void)run(spi, statement);
+        verdict->ledger_row = first_number();
     }
     mark_charged(spi, *entry.claim, verdict->epsilon, verdict->ledger_row);
 }
@@ -440,12 +438,7 @@ bool put_suspension_on(const Spi &spi, const Charge &what, Oid view) {
     static border::Statement statement(
         "INSERT INTO dp_rdr.suspension (view, grantee, role, session_role, at) "
         "VALUES ($1::regclass, $2, $3, $4, clock_timestamp()) ON CONFLICT DO NOTHING");
-    Parameters parameters;
-    parameters.add_oid(view);
-    parameters.add_oid(what.grantee_oid);
-    parameters.add_oid(what.asker.role);
-    parameters.add_oid(what.asker.session_role);
-    return run(spi, statement, parameters) == 1;
+    return run(spi, statement, view, what.grantee_oid, what.asker.role, what.asker.session_role) == 1;
 }
 
 // The role that asked and that of its session ask no more on the view, nor on those that it was joined with. False: they did not before.

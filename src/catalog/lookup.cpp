@@ -1,5 +1,7 @@
 #include "catalog/lookup.hpp"
 
+#include "catalog/record.hpp"
+
 namespace dp::catalog {
 
 Datum Row::value(const char *column, bool *isnull) const {
@@ -135,6 +137,22 @@ List *Lookup::rows(Datum first, const char *second) const {
     ScanKeyEntryInitialize(&keys[1], 0, 2, BTEqualStrategyNumber, InvalidOid, DEFAULT_COLLATION_OID, F_TEXTEQ,
                            CStringGetTextDatum(second));
     return scan(*this, 2, keys);
+}
+
+// ---- rows that are written ------------------------------------------------------------------------------------------
+
+void Columns::insert(const border::Spi &spi, border::Statement &statement, const char *table) {
+    if (statement.text == nullptr) {
+        StringInfoData text;
+        initStringInfo(&text);
+        appendStringInfo(&text, "INSERT INTO dp_rdr.%s (%s) VALUES (", table, names.data);
+        for (int i = 1; i <= values.n; i++)
+            appendStringInfo(&text, "%s$%d", i == 1 ? "" : ", ", i);
+        appendStringInfoChar(&text, ')');
+        statement.text = MemoryContextStrdup(TopMemoryContext, text.data);
+    }
+    if (run(spi, statement, values) != 1)
+        elog(ERROR, "no row of dp_rdr.%s was written", table);
 }
 
 } // namespace dp::catalog

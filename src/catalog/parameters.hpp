@@ -1,10 +1,28 @@
-// Parameters of a kept statement of the writer.
+// Passes values to statements as parameters of the types that they have.
 #pragma once
 
-#include "border/spi.hpp"
+#include <optional>
+
+#include "catalog/access.hpp"
 #include "catalog/decimals.hpp"
 
 namespace dp::catalog {
+
+// Hold values whose SQL type their C++ type does not say. What is null, or a Datum of 0, is NULL.
+struct Uuid {
+    const char *text;
+};
+struct Json {
+    const char *text;
+};
+struct Moment {
+    TimestampTz at;
+};
+struct Typed {
+    Oid type;
+    Datum value; // a varlena
+    static Typed array(Oid type, const ArrayType *array) { return {type, PointerGetDatum(array)}; }
+};
 
 struct Parameters {
     static constexpr int capacity = 40;
@@ -13,28 +31,61 @@ struct Parameters {
     char nulls[capacity];
     int n = 0;
 
+    template <class... T> static Parameters of(const T &...values) {
+        Parameters parameters;
+        (parameters.add(values), ...);
+        return parameters;
+    }
+
     void add(Oid type, Datum value, bool isnull = false) {
         Assert(n < capacity);
         types[n] = type;
         values[n] = value;
         nulls[n++] = isnull ? 'n' : ' ';
     }
-    void add_text(const char *text) {
+    void add(const char *text) {
         add(TEXTOID, text == nullptr ? Datum{0} : CStringGetTextDatum(text), text == nullptr);
     }
-    void add_oid(Oid oid) { add(OIDOID, ObjectIdGetDatum(oid)); }
-    void add_uuid(const char *text) { add(UUIDOID, DirectFunctionCall1(uuid_in, CStringGetDatum(text))); }
-    void add_number(int32 number) { add(INT4OID, Int32GetDatum(number)); }
-    void add_bool(bool value) { add(BOOLOID, BoolGetDatum(value)); }
-    void add_count(int64 count) { add(INT8OID, Int64GetDatum(count)); }
-    template <int Places> void add_numeric(privacy::Decimal<Places> value) { add(NUMERICOID, to_numeric(value)); }
-    template <int Places> void add_numeric_or_null(privacy::Decimal<Places> value, bool isnull) {
-        add(NUMERICOID, isnull ? Datum{0} : to_numeric(value), isnull);
+    void add(Oid oid) { add(OIDOID, ObjectIdGetDatum(oid)); }
+    void add(int32 number) { add(INT4OID, Int32GetDatum(number)); }
+    void add(int64 number) { add(INT8OID, Int64GetDatum(number)); }
+    void add(bool value) { add(BOOLOID, BoolGetDatum(value)); }
+    void add(double value) { add(FLOAT8OID, Float8GetDatum(value)); }
+    void add(const pg_uuid_t &uuid) { add(UUIDOID, UUIDPGetDatum(&uuid)); }
+    void add(Uuid uuid) { add(UUIDOID, DirectFunctionCall1(uuid_in, CStringGetDatum(uuid.text))); }
+    void add(Moment moment) { add(TIMESTAMPTZOID, TimestampTzGetDatum(moment.at)); }
+    void add(Typed value) { add(value.type, value.value, value.value == Datum{0}); }
+    void add(Json json) {
+        Datum value = json.text == nullptr ? Datum{0} : DirectFunctionCall1(jsonb_in, CStringGetDatum(json.text));
+        add(JSONBOID, value, json.text == nullptr);
     }
+    template <int Places> void add(privacy::Decimal<Places> value) { add(NUMERICOID, to_numeric(value)); }
+    template <class T> void add(const std::optional<T> &value) {
+        add(value.value_or(T()));
+        nulls[n - 1] = value ? ' ' : 'n';
+    }
+    template <class T> void add(const T *) = delete; // it would be taken for a bool
 };
 
+// Runs a statement of the writer.
 inline uint64 run(const border::Spi &spi, border::Statement &statement, Parameters &parameters) {
     return spi.run(statement, false, parameters.n, parameters.types, parameters.values, parameters.nulls);
+}
+template <class... T> uint64 run(const border::Spi &spi, border::Statement &statement, const T &...values) {
+    Parameters parameters = Parameters::of(values...);
+    return run(spi, statement, parameters);
+}
+
+// Runs a text, or a statement, of a visit.
+template <class Sql, class... T> uint64 run(const Visit &visit, Sql &&sql, const T &...values) {
+    Parameters parameters = Parameters::of(values...);
+    return visit.run(sql, parameters.n, parameters.types, parameters.values, parameters.nulls);
+}
+
+// Returns the int8 of the first column and row of the last result.
+inline int64 first_number() {
+    bool isnull;
+    return DatumGetInt64(border::Spi::value(0, 1, &isnull));
 }
 
 } // namespace dp::catalog

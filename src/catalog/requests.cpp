@@ -1,28 +1,44 @@
 #include "catalog/requests.hpp"
 
 #include "border/versions.hpp"
-#include "catalog/lookup.hpp"
+#include "catalog/record.hpp"
 #include "catalog/reviewers.hpp"
-#include "catalog/parameters.hpp"
 #include "catalog/ways.hpp"
 
 namespace dp::catalog {
 
 // ---- reading -------------------------------------------------------------------------------------------------------
 
-static ArrayType *array_of(const Row &row, const char *column) {
-    bool isnull;
-    Datum value = row.value(column, &isnull);
-    return isnull ? nullptr : DatumGetArrayTypePCopy(value);
+template <class V> static void fields(V &visit, Requested &request) {
+    std::optional<int64> parent;
+    visit("id", request.id);
+    visit("table_id", request.table);
+    visit("requester", request.asker.role);
+    visit("session_role", request.asker.session_role);
+    visit("view", request.view);
+    visit("kind", request.kind);
+    visit("decider", request.decider);
+    visit("state", request.state);
+    visit("basis", request.basis);
+    visit("query", request.query);
+    visit("parameters", request.parameters);
+    visit("expires_at", request.expires);
+    visit("epsilon_wanted", request.wanted);
+    visit("looked_at", request.looked_at);
+    visit("names", request.names);
+    visit("types", request.types);
+    visit("parent", parent);
+    visit("task", request.task);
+    request.parent = parent.value_or(0);
 }
 
-static void read_answer(const Row &row, Requested *request) {
-    request->rows = array_of(row, "rows");
-    request->coordinates = array_of(row, "coordinates");
-    request->error95 = array_of(row, "error95");
-    bool isnull;
-    Datum terms = row.value("terms", &isnull);
-    if (isnull)
+static void read_answer(const RowReader &visit, Requested *request) {
+    Datum terms;
+    visit("rows", request->rows);
+    visit("coordinates", request->coordinates);
+    visit("error95", request->error95);
+    visit("terms", terms);
+    if (terms == Datum{0})
         return;
     JsonbValue value;
     const JsonbValue *law = getKeyJsonValueFromContainer(&DatumGetJsonbP(terms)->root, "law", 3, &value);
@@ -32,34 +48,11 @@ static void read_answer(const Row &row, Requested *request) {
 
 static Requested *read_request(const Row &row, bool with_rows) {
     auto *request = static_cast<Requested *>(palloc0(sizeof(Requested)));
-    bool isnull;
-    request->id = DatumGetInt64(row.value("id"));
-    request->table = *DatumGetUUIDP(row.value("table_id"));
-    request->asker = Asker{DatumGetObjectId(row.value("requester")), DatumGetObjectId(row.value("session_role"))};
-    request->view = DatumGetObjectId(row.value("view"));
-    request->kind = row.string("kind");
-    request->decider = row.string("decider");
-    request->state = row.string("state");
-    request->basis = row.string("basis");
-    request->query = row.string("query");
-    request->parameters = PointerGetDatum(PG_DETOAST_DATUM_COPY(row.value("parameters")));
-    request->expires = DatumGetTimestampTz(row.value("expires_at"));
-    Datum wanted = row.value("epsilon_wanted", &isnull);
-    request->has_wanted = !isnull;
-    if (!isnull)
-        request->wanted = to_epsilon(wanted, "epsilon");
-    (void)row.value("looked_at", &isnull);
-    request->looked_at = !isnull;
+    RowReader visit{row};
+    fields(visit, *request);
     request->open = TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(row.tuple->t_data));
-    request->names = array_of(row, "names");
-    request->types = array_of(row, "types");
-    Datum parent = row.value("parent", &isnull);
-    request->parent = isnull ? 0 : DatumGetInt64(parent);
-    Datum task = row.value("task", &isnull);
-    if (!isnull)
-        request->task = PointerGetDatum(PG_DETOAST_DATUM_COPY(task));
     if (with_rows)
-        read_answer(row, request);
+        read_answer(visit, request);
     return request;
 }
 
@@ -67,10 +60,10 @@ static Requested *read_request(const Row &row, bool with_rows) {
 static pg_uuid_t domain_now(const Reading &reading, pg_uuid_t id) {
     Lookup domains = Lookup::open("privacy_domain", reading);
     const Row *row = only(domains.rows(UUIDPGetDatum(&id)));
-    bool isnull = true;
-    Datum joined = row == nullptr ? Datum{0} : row->value("joined_into", &isnull);
-    if (!isnull)
-        id = *DatumGetUUIDP(joined);
+    std::optional<pg_uuid_t> joined;
+    if (row != nullptr)
+        RowReader{*row}("joined_into", joined);
+    id = joined.value_or(id);
     domains.close();
     return id;
 }
@@ -179,15 +172,13 @@ void check_blind(const Settings &settings, const Asker &reviewer) {
 }
 
 void record_look(const Requested &request) {
-    Oid types[3] = {INT8OID, INT8OID, UUIDOID};
-    int64 answer = request.is_signal() ? request.parent : request.id;
-    pg_uuid_t table = request.table;
-    Datum values[3] = {Int64GetDatum(request.id), Int64GetDatum(answer), UUIDPGetDatum(&table)};
+    const int64 answer = request.is_signal() ? request.parent : request.id;
     Visit visit = Visit::write();
-    visit.run("UPDATE dp_rdr.request SET looked_at = clock_timestamp() WHERE table_id IN "
+    (void)run(visit,
+              "UPDATE dp_rdr.request SET looked_at = clock_timestamp() WHERE table_id IN "
               "(SELECT d.id FROM dp_rdr.privacy_domain d WHERE $3 IN (d.id, d.joined_into)) AND looked_at IS NULL AND ("
               "state = 'pending' AND (id = $1 OR id = $2 OR parent = $2) OR state = 'answered' AND id = $2)",
-              3, types, values);
+              request.id, answer, request.table);
     visit.leave();
 }
 
@@ -205,10 +196,12 @@ bool take_request(const border::Spi &spi, const Claim &claim) {
         "AND (r.looked_at IS NULL OR NOT $2) FOR UPDATE SKIP LOCKED");
     if (claim.taken)
         return true;
-    Parameters parameters;
-    parameters.add_count(claim.request);
-    parameters.add_bool(claim.unseen);
-    return run(spi, statement, parameters) == 1;
+    return run(spi, statement, claim.request, claim.unseen) == 1;
+}
+
+// Returns the number of a row of the ledger, unless none was written.
+static std::optional<int64> row_or_none(int64 row) {
+    return row == 0 ? std::nullopt : std::optional<int64>(row);
 }
 
 void mark_charged(const border::Spi &spi, const Claim &claim, privacy::Epsilon epsilon, int64 ledger_row) {
@@ -217,14 +210,8 @@ void mark_charged(const border::Spi &spi, const Claim &claim, privacy::Epsilon e
         "terms = CASE WHEN state = 'pending' THEN $3 ELSE terms END || jsonb_build_object('epsilon', $4 + "
         "CASE WHEN state = 'pending' THEN 0 ELSE (terms ->> 'epsilon')::numeric END), "
         "basis = $5, approver = $6, decided_at = clock_timestamp(), error95 = NULL WHERE id = $1");
-    Parameters parameters;
-    parameters.add_count(claim.request);
-    parameters.add(INT8OID, Int64GetDatum(ledger_row), ledger_row == 0);
-    parameters.add(JSONBOID, DirectFunctionCall1(jsonb_in, CStringGetDatum(claim.terms)));
-    parameters.add_numeric(epsilon);
-    parameters.add_text(claim.basis);
-    parameters.add_text(claim.approver);
-    if (run(spi, statement, parameters) != 1)
+    if (run(spi, statement, claim.request, row_or_none(ledger_row), Json{claim.terms}, epsilon, claim.basis,
+            claim.approver) != 1)
         elog(ERROR, "a request was charged and is not there");
 }
 
@@ -233,17 +220,9 @@ bool settle_request(const border::Spi &spi, const Settling &settling) {
         "UPDATE dp_rdr.request SET state = $3, rows = $4, coordinates = $5, error95 = $6, "
         "terms = CASE WHEN $7 IS NULL THEN terms ELSE terms || jsonb_build_object('law', $7) END "
         "WHERE id = $1 AND state = 'charged' AND ledger_id IS NOT DISTINCT FROM $2");
-    Parameters parameters;
-    parameters.add_count(settling.request);
-    parameters.add(INT8OID, Int64GetDatum(settling.ledger_row), settling.ledger_row == 0);
-    parameters.add_text(settling.state);
-    parameters.add(TEXTARRAYOID, PointerGetDatum(settling.rows), settling.rows == nullptr);
-    parameters.add(NUMERICARRAYOID, PointerGetDatum(settling.coordinates), settling.coordinates == nullptr);
-    parameters.add(FLOAT8ARRAYOID, PointerGetDatum(settling.error95), settling.error95 == nullptr);
-    parameters.add(JSONBOID,
-                   settling.law == nullptr ? Datum(0) : DirectFunctionCall1(jsonb_in, CStringGetDatum(settling.law)),
-                   settling.law == nullptr);
-    return run(spi, statement, parameters) == 1;
+    return run(spi, statement, settling.request, row_or_none(settling.ledger_row), settling.state,
+               Typed::array(TEXTARRAYOID, settling.rows), Typed::array(NUMERICARRAYOID, settling.coordinates),
+               Typed::array(FLOAT8ARRAYOID, settling.error95), Json{settling.law}) == 1;
 }
 
 } // namespace dp::catalog

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "border/spi.hpp"
+#include "catalog/parameters.hpp"
 #include "catalog/settings.hpp"
 
 namespace dp::catalog {
@@ -20,9 +21,8 @@ struct Requested {
     const char *query;
     Datum parameters; // a jsonb
     TimestampTz expires;
-    bool has_wanted;
-    privacy::Epsilon wanted; // asks for less
-    bool looked_at;
+    std::optional<privacy::Epsilon> wanted; // asks for less
+    std::optional<Moment> looked_at;
     bool open; // written by the transaction that reads it
     ArrayType *names, *types;
     // With the answer, or null:

@@ -1,7 +1,6 @@
 #include "catalog/stored.hpp"
 
-#include "catalog/lookup.hpp"
-#include "catalog/parameters.hpp"
+#include "catalog/record.hpp"
 
 namespace dp::catalog {
 
@@ -11,20 +10,16 @@ static TimestampTz end_of(TimestampTz at, const Interval &replay) {
         DirectFunctionCall2(timestamp_pl_interval, TimestampTzGetDatum(at), PointerGetDatum(&replay)));
 }
 
-static StoredAnswer *read_answer(const Row &row) {
-    auto *answer = static_cast<StoredAnswer *>(palloc0(sizeof(StoredAnswer)));
-    answer->charged = PointerGetDatum(PG_DETOAST_DATUM_COPY(row.value("charged")));
-    bool isnull;
-    Datum groups = row.value("group_keys", &isnull);
-    answer->groups = isnull ? nullptr : DatumGetArrayTypePCopy(groups);
-    answer->numbers = DatumGetArrayTypePCopy(row.value("coordinates"));
-    answer->at = DatumGetTimestampTz(row.value("at"));
-    answer->expires = DatumGetTimestampTz(row.value("expires_at"));
-    return answer;
+template <class V> static void fields(V &visit, StoredAnswer &answer) {
+    visit("charged", answer.charged, JSONBOID);
+    visit("group_keys", answer.groups, TEXTARRAYOID);
+    visit("coordinates", answer.numbers, NUMERICARRAYOID);
+    visit("at", answer.at, TIMESTAMPTZOID);
+    visit("expires_at", answer.expires, TIMESTAMPTZOID);
 }
 
 const StoredAnswer *find_stored(const Reading &reading, const StoredKey &key, const Interval &replay) {
-    const StoredAnswer *found = nullptr;
+    StoredAnswer *found = nullptr;
     TimestampTz now = GetCurrentTimestamp();
     Lookup answers = Lookup::open("stored_answer", reading);
     List *rows = answers.rows(UUIDPGetDatum(&key.table), key.grantee, key.hash); // by their age
@@ -33,7 +28,9 @@ const StoredAnswer *find_stored(const Reading &reading, const StoredKey &key, co
         const Row &row = *static_cast<const Row *>(lfirst(cell));
         if (now < DatumGetTimestampTz(row.value("expires_at")) &&
             now < end_of(DatumGetTimestampTz(row.value("at")), replay)) {
-            found = read_answer(row);
+            found = static_cast<StoredAnswer *>(palloc(sizeof(StoredAnswer)));
+            RowReader visit{row};
+            fields(visit, *found);
             break;
         }
     }
@@ -56,26 +53,21 @@ static void delete_expired(const border::Spi &spi) {
         "FROM dp_rdr.stored_answer s WHERE s.expires_at <= clock_timestamp() ORDER BY s.expires_at LIMIT 100 "
         "FOR UPDATE SKIP LOCKED) old WHERE a.table_id = old.table_id AND a.grantee = old.grantee AND a.key = old.key "
         "AND a.at = old.at");
-    Parameters parameters;
-    (void)run(spi, statement, parameters);
+    (void)run(spi, statement);
 }
 
 void put_stored(const border::Spi &spi, const Storing &what) {
-    static border::Statement statement(
-        "INSERT INTO dp_rdr.stored_answer (table_id, grantee, key, at, expires_at, charged, group_keys, coordinates) "
-        "VALUES ($1, $2, $3, $4, $5, $6, $7, $8)");
+    static border::Statement statement(nullptr);
     delete_expired(spi);
-    TimestampTz now = GetCurrentTimestamp();
-    Parameters parameters;
-    parameters.add(UUIDOID, UUIDPGetDatum(&what.key.table));
-    parameters.add_oid(what.key.grantee);
-    parameters.add(BYTEAOID, what.key.hash);
-    parameters.add(TIMESTAMPTZOID, TimestampTzGetDatum(now));
-    parameters.add(TIMESTAMPTZOID, TimestampTzGetDatum(end_of(now, *what.replay)));
-    parameters.add(JSONBOID, what.answer.charged);
-    parameters.add(TEXTARRAYOID, PointerGetDatum(what.answer.groups), what.answer.groups == nullptr);
-    parameters.add(NUMERICARRAYOID, PointerGetDatum(what.answer.numbers));
-    (void)run(spi, statement, parameters);
+    StoredAnswer answer = what.answer;
+    answer.at = GetCurrentTimestamp();
+    answer.expires = end_of(answer.at, *what.replay);
+    Columns visit = Columns::begin();
+    visit("table_id", what.key.table);
+    visit("grantee", what.key.grantee);
+    visit("key", Typed{BYTEAOID, what.key.hash});
+    fields(visit, answer);
+    visit.insert(spi, statement, "stored_answer");
 }
 
 } // namespace dp::catalog

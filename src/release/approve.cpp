@@ -143,8 +143,8 @@ Ask ask_of(const catalog::Requested &request, const Decision *decision) {
     ask.leaf = request.query;
     ask.time_zone = text_field(&DatumGetJsonbP(request.parameters)->root, "time_zone");
     ask.view = request.view;
-    ask.has_epsilon = request.has_wanted;
-    ask.epsilon = request.wanted;
+    ask.has_epsilon = request.wanted.has_value();
+    ask.epsilon = request.wanted.value_or(privacy::Epsilon());
     ask.weight = 1;
     ask.wanted.deviations = 1;
     ask.limits = {limit_field(request.parameters, "max_rows"), limit_field(request.parameters, "max_groups"),
