@@ -175,18 +175,12 @@ SELECT statement, outcome(statement) FROM (VALUES
 -- No window functions: every row would be an answer of its own
 -- ---------------------------------------------------------------------------------------------------------------------
 
--- A lattice as it is written in one argument.
-CREATE FUNCTION sum_facts(scale double precision, z_lower bigint, z_upper bigint) RETURNS bytea
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN float8send(scale) || int8send(z_lower) || int8send(z_upper);
-CREATE FUNCTION pair_facts(lower double precision, range double precision) RETURNS bytea
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN float8send(lower) || float8send(range);
-
 SELECT statement, outcome(statement) FROM (VALUES
     ('SELECT dp_count(i, 1) OVER () FROM aggregates_data'),
     ('SELECT dp_sum(i, 0, 1, 1) OVER (ORDER BY id) FROM aggregates_data'),
     ('SELECT dp_avg(i, 0, 1, 1) OVER (PARTITION BY k) FROM aggregates_data'),
     ('SELECT dp_count(i) OVER () FROM aggregates_data'),
-    ('SELECT dp_rdr.lattice_sum(i, sum_facts(1, 0, 1)) OVER () FROM aggregates_data')) AS refused(statement);
+    ('SELECT dp_rdr.cells(by_hand.spec(by_hand.sums(0, 1)), i) OVER () FROM aggregates_data')) AS refused(statement);
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Without an epsilon they are marks for queries over restricted views
@@ -212,7 +206,7 @@ ORDER BY p.oid::regprocedure::text COLLATE "C";
 SELECT p.oid::regprocedure AS without_a_comment
 FROM pg_proc AS p
 WHERE (p.proname IN ('dp_count', 'dp_sum', 'dp_avg')
-       OR p.pronamespace = 'dp_rdr'::regnamespace AND p.proname ~ '^(lattice|noisy|marker)')
+       OR p.pronamespace = 'dp_rdr'::regnamespace AND p.proname ~ '^(cells|noisy|marker)')
   AND obj_description(p.oid, 'pg_proc') IS NULL
 ORDER BY p.oid::regprocedure::text COLLATE "C";
 
@@ -221,45 +215,45 @@ ORDER BY p.oid::regprocedure::text COLLATE "C";
 -- ---------------------------------------------------------------------------------------------------------------------
 
 CREATE VIEW aggregates_sums AS
-SELECT k, dp_rdr.lattice_sum(s, sum_facts(1, -10, 50)) AS s, dp_rdr.lattice_sum(i, sum_facts(1, -10, 50)) AS i,
-       dp_rdr.lattice_sum(b, sum_facts(1, -10, 50)) AS b, dp_rdr.lattice_sum(r, sum_facts(8, -80, 400)) AS r,
-       dp_rdr.lattice_sum(d, sum_facts(8, -80, 400)) AS d, dp_rdr.lattice_sum(n, sum_facts(8, -80, 400)) AS n,
-       dp_rdr.lattice_sum(gaps, sum_facts(1, 0, 9)) FILTER (WHERE id < 3) AS few,
-       dp_rdr.lattice_pair(d, pair_facts(-20, 100)) AS pair, dp_rdr.lattice_rows(d, pair_facts(-20, 100)) AS rows
+SELECT k, dp_rdr.cells(by_hand.spec(by_hand.sums(-10, 50)), s) AS s, dp_rdr.cells(by_hand.spec(by_hand.sums(-10, 50)), i) AS i,
+       dp_rdr.cells(by_hand.spec(by_hand.sums(-10, 50)), b) AS b, dp_rdr.cells(by_hand.spec(by_hand.sums(-80, 400, 8)), r) AS r,
+       dp_rdr.cells(by_hand.spec(by_hand.sums(-80, 400, 8)), d) AS d, dp_rdr.cells(by_hand.spec(by_hand.sums(-80, 400, 8)), n) AS n,
+       dp_rdr.cells(by_hand.spec(by_hand.sums(0, 9)), gaps) FILTER (WHERE id < 3) AS few,
+       dp_rdr.cells(by_hand.spec(by_hand.parts(2, -20, 80)), d) AS pair
 FROM aggregates_data GROUP BY k;
 SET max_parallel_workers_per_gather = 0;
 CREATE TABLE aggregates_serial AS SELECT * FROM aggregates_sums;
 RESET max_parallel_workers_per_gather;
-EXPLAIN (COSTS OFF) SELECT dp_rdr.lattice_sum(i, sum_facts(1, -10, 50)), dp_rdr.lattice_pair(d, pair_facts(-20, 100))
+EXPLAIN (COSTS OFF) SELECT dp_rdr.cells(by_hand.spec(by_hand.sums(-10, 50)), i), dp_rdr.cells(by_hand.spec(by_hand.parts(2, -20, 80)), d)
 FROM aggregates_data;
 SELECT count(*) AS groups_alike FROM aggregates_sums NATURAL JOIN aggregates_serial;
-SELECT dp_rdr.lattice_sum(i, sum_facts(1, -10, 50)) = sum(least(greatest(i, -10), 50)) AS i,
-       dp_rdr.lattice_sum(n, sum_facts(8, -80, 400)) = sum(least(greatest(8 * n, -80), 400)) AS n,
-       dp_rdr.lattice_pair(i, pair_facts(-20, 128)) = sum((i + 20) * 8388608::bigint) AS pair,
-       dp_rdr.lattice_rows(i, pair_facts(-20, 128)) = count(i) AS rows,
-       sum(dp_rdr.sum_point(i, sum_facts(1, -10, 50))) = dp_rdr.lattice_sum(i, sum_facts(1, -10, 50)) AS points,
-       sum(dp_rdr.pair_point(d, pair_facts(-20, 100))) = dp_rdr.lattice_pair(d, pair_facts(-20, 100)) AS pair_points,
-       count(dp_rdr.pair_point(d, pair_facts(-20, 100))) = dp_rdr.lattice_rows(d, pair_facts(-20, 100)) AS pair_rows
+SELECT by_hand.total(dp_rdr.cells(by_hand.spec(by_hand.sums(-10, 50)), i)) = sum(least(greatest(i, -10), 50)) AS i,
+       by_hand.total(dp_rdr.cells(by_hand.spec(by_hand.sums(-80, 400, 8)), n)) = sum(least(greatest(8 * n, -80), 400)) AS n,
+       by_hand.total(dp_rdr.cells(by_hand.spec(by_hand.parts(2, -20, 108)), i)) = sum((i + 20) * 8388608::bigint) AS pair,
+       by_hand.rows_of_pair(dp_rdr.cells(by_hand.spec(by_hand.parts(2, -20, 108)), i)) = count(i) AS rows,
+       sum(dp_rdr.point(by_hand.spec(by_hand.sums(-10, 50)), 0, i)) = by_hand.total(dp_rdr.cells(by_hand.spec(by_hand.sums(-10, 50)), i)) AS points,
+       sum(dp_rdr.point(by_hand.spec(by_hand.parts(2, -20, 80)), 0, d)) = by_hand.total(dp_rdr.cells(by_hand.spec(by_hand.parts(2, -20, 80)), d)) AS pair_points,
+       count(dp_rdr.point(by_hand.spec(by_hand.parts(2, -20, 80)), 0, d)) = by_hand.rows_of_pair(dp_rdr.cells(by_hand.spec(by_hand.parts(2, -20, 80)), d)) AS pair_rows
 FROM aggregates_data;
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
 RESET min_parallel_table_scan_size;
 
-SELECT dp_rdr.lattice_sum(i, sum_facts(1, 0, 1)) AS sum, dp_rdr.lattice_pair(i, pair_facts(0, 1)) AS pair,
-       dp_rdr.lattice_rows(i, pair_facts(0, 1)) AS rows FROM aggregates_data WHERE false;
-SELECT dp_rdr.lattice_sum(v, sum_facts(1, -9223372036854775808, 9223372036854775807)) AS sum, sum(v) AS plain
+SELECT by_hand.total(dp_rdr.cells(by_hand.spec(by_hand.sums(0, 1)), i)) AS sum, by_hand.total(dp_rdr.cells(by_hand.spec(by_hand.parts(2, 0, 1)), i)) AS pair,
+       by_hand.rows_of_pair(dp_rdr.cells(by_hand.spec(by_hand.parts(2, 0, 1)), i)) AS rows FROM aggregates_data WHERE false;
+SELECT by_hand.total(dp_rdr.cells(by_hand.spec(by_hand.sums(-9223372036854775808, 9223372036854775807)), v)) AS sum, sum(v) AS plain
 FROM unnest('{9223372036854775807,9223372036854775807,9223372036854775807}'::bigint[]) v;
-SELECT dp_rdr.lattice_sum(v, sum_facts(1, -10, 20)) AS sum, dp_rdr.lattice_pair(v, pair_facts(-10, 30)) AS pair,
-       dp_rdr.lattice_rows(v, pair_facts(-10, 30)) AS rows
+SELECT by_hand.total(dp_rdr.cells(by_hand.spec(by_hand.sums(-10, 20)), v)) AS sum, by_hand.total(dp_rdr.cells(by_hand.spec(by_hand.parts(2, -10, 20)), v)) AS pair,
+       by_hand.rows_of_pair(dp_rdr.cells(by_hand.spec(by_hand.parts(2, -10, 20)), v)) AS rows
 FROM unnest('{NaN,Infinity,-Infinity,5,NULL}'::double precision[]) v;
-SELECT dp_rdr.lattice_sum(v, sum_facts(1, -10, 20)) AS sum, dp_rdr.lattice_pair(v, pair_facts(-10, 30)) AS pair,
-       dp_rdr.lattice_rows(v, pair_facts(-10, 30)) AS rows
+SELECT by_hand.total(dp_rdr.cells(by_hand.spec(by_hand.sums(-10, 20)), v)) AS sum, by_hand.total(dp_rdr.cells(by_hand.spec(by_hand.parts(2, -10, 20)), v)) AS pair,
+       by_hand.rows_of_pair(dp_rdr.cells(by_hand.spec(by_hand.parts(2, -10, 20)), v)) AS rows
 FROM unnest('{NaN,Infinity,-Infinity,5,NULL,1e400,-1e400,1e-400}'::numeric[]) v;
 -- Halves go away from zero, and a numeric of any length becomes the nearest double.
-SELECT line, dp_rdr.lattice_sum(v, sum_facts(1, -100, 100)) AS point
+SELECT line, by_hand.total(dp_rdr.cells(by_hand.spec(by_hand.sums(-100, 100)), v)) AS point
 FROM unnest('{0.5,-0.5,2.5,0.49999999999999999999,0.4999999999999999,1e-30,12e-1}'::numeric[]) WITH ORDINALITY AS t(v, line)
 GROUP BY line ORDER BY line;
-SELECT v, dp_rdr.lattice_sum(v, sum_facts(1, -9223372036854775808, 9223372036854775807))
+SELECT v, by_hand.total(dp_rdr.cells(by_hand.spec(by_hand.sums(-9223372036854775808, 9223372036854775807)), v))
               = v::double precision::bigint AS nearest
 FROM unnest('{0,9007199254740991,9007199254740993,-9007199254740995,1234567890123456,100000000000000000}'::numeric[]) v
 GROUP BY v ORDER BY v;
@@ -267,50 +261,53 @@ GROUP BY v ORDER BY v;
 -- the rows decides (C20); not here.
 SELECT (max(plain) - min(plain)) / (2::float8 ^ -52) AS plain_steps, max(lattice) - min(lattice) AS lattice_steps
 FROM (SELECT sum(v ORDER BY id) AS plain,
-             dp_rdr.lattice_sum(v, sum_facts(1073741824, 0, 2147483648::bigint) ORDER BY id) AS lattice
+             by_hand.total(dp_rdr.cells(by_hand.spec(by_hand.sums(0, 2147483648::bigint, 1073741824)), v ORDER BY id)) AS lattice
       FROM generate_series(1, 4096) id, generate_series(0, 1) person,
            LATERAL (SELECT 1 + CASE WHEN id = 1 THEN person ELSE 1 END * 2::float8 ^ -52) x (v) GROUP BY person) sums;
 SELECT sum(v ORDER BY v) AS plain, sum(v ORDER BY v DESC) AS plain_backwards,
-       dp_rdr.lattice_sum(v, sum_facts(1, -9007199254740992, 9007199254740992) ORDER BY v) AS lattice,
-       dp_rdr.lattice_sum(v, sum_facts(1, -9007199254740992, 9007199254740992) ORDER BY v DESC) AS lattice_backwards
+       by_hand.total(dp_rdr.cells(by_hand.spec(by_hand.sums(-9007199254740992, 9007199254740992)), v ORDER BY v)) AS lattice,
+       by_hand.total(dp_rdr.cells(by_hand.spec(by_hand.sums(-9007199254740992, 9007199254740992)), v ORDER BY v DESC)) AS lattice_backwards
 FROM unnest('{9007199254740992,1,1,-9007199254740990}'::double precision[]) v;
 -- What is released is a point of the lattice, whose unit (here 2^-30) comes from the bounds: digits tell nothing (C22).
 SELECT count(*) AS sums, bool_and(sum * 1073741824 = trunc(sum * 1073741824)) AS on_the_lattice
 FROM (SELECT dp_sum(d / 3, 0, 1, 0.5) AS sum FROM aggregates_data GROUP BY id % 100) answers;
 CREATE DOMAIN aggregates_age AS integer;
-SELECT dp_rdr.lattice_sum(v::aggregates_age, sum_facts(1, 0, 3)) AS domain FROM generate_series(1, 5) v;
+SELECT by_hand.total(dp_rdr.cells(by_hand.spec(by_hand.sums(0, 3)), v::aggregates_age)) AS domain FROM generate_series(1, 5) v;
 DROP DOMAIN aggregates_age;
 
 SELECT statement, outcome(statement) FROM (VALUES
-    ('SELECT dp_rdr.lattice_sum(''a''::text, sum_facts(1, 0, 1))'),
-    ('SELECT dp_rdr.lattice_pair(now(), pair_facts(1, 0))'),
-    ('SELECT dp_rdr.lattice_sum(1, NULL)'),
-    ('SELECT dp_rdr.lattice_sum(1, pair_facts(0, 1))'),
-    ('SELECT dp_rdr.lattice_pair(1, ''\x'')'),
-    ('SELECT dp_rdr.lattice_pair(1, pair_facts(0, 1)) OVER ()'),
-    ('SELECT dp_rdr.lattice_rows(1, pair_facts(0, 1)) OVER ()'),
-    ('SELECT dp_rdr.sum_point(now(), sum_facts(1, 0, 1))'),
-    ('SELECT dp_rdr.pair_point(1, sum_facts(1, 0, 1))')) AS refused(statement);
+    ('SELECT dp_rdr.cells(by_hand.spec(by_hand.sums(0, 1)), ''a''::text)'),
+    ('SELECT dp_rdr.cells(by_hand.spec(by_hand.parts(2, 1, 1)), now())'),
+    ('SELECT dp_rdr.cells(NULL, 1)'),
+    ('SELECT dp_rdr.cells(by_hand.spec(by_hand.sums(1, 0)), 1)'),
+    ('SELECT dp_rdr.cells(by_hand.spec(by_hand.sums(0, 1), by_hand.counts()), 1)'),
+    ('SELECT dp_rdr.cells(''\x'', 1)'),
+    ('SELECT dp_rdr.cells(by_hand.spec(by_hand.parts(2, 0, 1)), 1) OVER ()'),
+    ('SELECT dp_rdr.point(by_hand.spec(by_hand.sums(0, 1)), 0, now())'),
+    ('SELECT dp_rdr.point(by_hand.spec(by_hand.sums(0, 1)), 1, 1)'),
+    ('SELECT dp_rdr.point(by_hand.spec(by_hand.sums(0, 1)), NULL, 1)'),
+    ('SELECT dp_rdr.point(by_hand.spec_of_unit(0, 1, 1, by_hand.sums(0, 1)), 0, 1, 1)'),
+    ('SELECT dp_rdr.cell(by_hand.spec(by_hand.sums(0, 1)), 1)')) AS refused(statement);
 -- A state cannot be written; which error says so differs between minor versions.
 SELECT statement, outcome(statement) ~ '^(42883 function .* does not exist|42846 cannot cast type unknown to internal|0A000 cannot accept a value of type internal)$' AS refused
 FROM (VALUES
-    ('SELECT dp_rdr.lattice_add_sum(NULL, 1, sum_facts(1, 0, 1))'),
-    ('SELECT dp_rdr.lattice_add_pair(NULL, NULL::integer, pair_facts(0, 1))'),
-    ('SELECT dp_rdr.lattice_sum_final(NULL)'),
-    ('SELECT dp_rdr.lattice_sum_final(NULL::internal)')) AS refused(statement);
+    ('SELECT dp_rdr.cells_step(NULL, by_hand.spec(by_hand.sums(0, 1)), 1)'),
+    ('SELECT dp_rdr.cells_combine(NULL, NULL)'),
+    ('SELECT dp_rdr.cells_final(NULL)'),
+    ('SELECT dp_rdr.cells_final(NULL::internal)')) AS refused(statement);
 
 -- Anybody may use them on rows that he can read; the functions behind them are nobody's.
 CREATE ROLE regress_aggregates;
 SET ROLE regress_aggregates;
-SELECT dp_count(v, 100) AS count, dp_sum(v, 0, 1, 100) AS sum, dp_rdr.lattice_sum(v, sum_facts(1, 0, 3)) AS lattice_sum
+SELECT dp_count(v, 100) AS count, dp_sum(v, 0, 1, 100) AS sum, by_hand.total(dp_rdr.cells(by_hand.spec(by_hand.sums(0, 3)), v)) AS cells
 FROM generate_series(1, 5) v;
 CREATE AGGREGATE pg_temp.raw("any", numeric) (SFUNC = dp_rdr.noisy_count_step, STYPE = internal);
 SELECT has_function_privilege('dp_rdr.noisy_count_step(internal, "any", numeric)', 'EXECUTE') AS step,
-       has_function_privilege('dp_rdr.lattice_add_sum(internal, "any", bytea)', 'EXECUTE') AS add_sum,
-       has_function_privilege('dp_rdr.lattice_sum("any", bytea)', 'EXECUTE') AS sum;
+       has_function_privilege('dp_rdr.cells_step(internal, bytea, "any")', 'EXECUTE') AS cells_step,
+       has_function_privilege('dp_rdr.cells(bytea, "any")', 'EXECUTE') AS cells;
 RESET ROLE;
 DROP ROLE regress_aggregates;
 
 DROP VIEW aggregates_sums;
 DROP TABLE aggregates_serial, aggregates_data;
-DROP FUNCTION outcome(text), sum_facts, pair_facts;
+DROP FUNCTION outcome(text);

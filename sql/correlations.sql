@@ -199,15 +199,15 @@ SELECT covar_pop(y, x + random()) FROM plot_dp;
 SET ROLE regress_controller;
 SELECT count(*) = :charges AS nothing_charged FROM dp_rdr.ledger;
 -- The aggregate, on rows of one's own.
-SELECT dp_rdr.lattice_joint(point(1, 2), '\x00');
-SELECT dp_rdr.lattice_joint(point(1, 2), NULL);
-SELECT dp_rdr.lattice_joint(point(1, 2), decode(repeat('00', 32) || '0000000040000000' || '0000000000000006', 'hex'));
-SELECT dp_rdr.lattice_joint(point(1, 2), decode(repeat('00', 32) || '0000000080000000' || '0000000000000000', 'hex'));
-SELECT dp_rdr.lattice_joint(point('NaN', 2), decode(repeat('00', 32) || '0000000040000000' || '0000000000000000', 'hex'));
-SELECT dp_rdr.lattice_joint(point(1, 2), decode(repeat('ff', 32) || '0000000040000000' || '0000000000000005', 'hex')) BETWEEN 0 AND 1073741824;
-SELECT dp_rdr.lattice_joint(p, decode('0000000000000000' || '3ff0000000000000' || '0000000000000000' || '3ff0000000000000' || '0000000000000004' || '0000000000000000', 'hex'))
+SELECT dp_rdr.cells('\x00', point(1, 2));
+SELECT dp_rdr.cells(NULL, point(1, 2));
+SELECT dp_rdr.cells(by_hand.spec(by_hand.parts(7, 0, 1)), point(1, 2));
+SELECT dp_rdr.cells(by_hand.spec(by_hand.parts(5, 0, 1)), 1::float8);
+SELECT by_hand.numbers(dp_rdr.cells(by_hand.spec(by_hand.parts(5, 0, 1)), point('NaN', 2)));
+SELECT 0 <= ALL (by_hand.numbers(dp_rdr.cells(by_hand.spec(by_hand.measure(6, decode(repeat('ff', 32), 'hex'))), point(1, 2))));
+SELECT by_hand.numbers(dp_rdr.cells(by_hand.spec(by_hand.parts(5, 0, 1)), p))
 FROM unnest(ARRAY[point(1, 1), point(0.5, 0.5), NULL, point('Infinity', 1)]) p;
-SELECT dp_rdr.lattice_joint(point(1, 2), '\x00') OVER ();
+SELECT dp_rdr.cells('\x00', point(1, 2)) OVER ();
 
 RESET ROLE;
 SET client_min_messages = warning;

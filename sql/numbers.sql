@@ -1,8 +1,8 @@
 -- The digits of a numeric are read where they are stored. They make the same double as the server's own cast, whatever the
 -- length of the number and however it is stored, and so the same point of a lattice.
 
-CREATE FUNCTION numbers_facts(scale double precision) RETURNS bytea
-    LANGUAGE sql IMMUTABLE RETURN float8send(scale) || int8send(-9223372036854775807) || int8send(9223372036854775807);
+CREATE FUNCTION numbers_spec(scale double precision) RETURNS bytea
+    LANGUAGE sql IMMUTABLE RETURN by_hand.spec(by_hand.sums(-9223372036854775807, 9223372036854775807, scale));
 
 CREATE TABLE numbers (v numeric);
 ALTER TABLE numbers ALTER v SET STORAGE EXTERNAL;
@@ -21,10 +21,10 @@ ALTER TABLE numbers ALTER v SET STORAGE MAIN;
 INSERT INTO numbers SELECT ('-1.' || repeat('7', n))::numeric FROM unnest('{20,300,3000,16000}'::integer[]) n;
 SELECT count(*) AS numbers, count(*) FILTER (WHERE pg_column_size(v) > 2000) AS long FROM numbers;
 
-SELECT scale, count(*) FILTER (WHERE dp_rdr.sum_point(v, numbers_facts(scale))
-                                     IS DISTINCT FROM dp_rdr.sum_point(v::double precision, numbers_facts(scale))) AS different
+SELECT scale, count(*) FILTER (WHERE dp_rdr.point(numbers_spec(scale), 0, v)
+                                     IS DISTINCT FROM dp_rdr.point(numbers_spec(scale), 0, v::double precision)) AS different
 FROM numbers, unnest('{1,1073741824,0.0009765625}'::double precision[]) scale GROUP BY scale ORDER BY scale;
-SELECT left(v::text, 9) AS v, dp_rdr.sum_point(v, numbers_facts(1)) AS point
+SELECT left(v::text, 9) AS v, dp_rdr.point(numbers_spec(1), 0, v) AS point
 FROM unnest('{NaN,Infinity,-Infinity,1e400,-1e400}'::numeric[]) v;
 
 -- The aggregates return numerics as well, which are read in the same way. The noise of this answer is below one part in ten.
@@ -40,4 +40,4 @@ RESET ROLE;
 SELECT dp_unprotect('numbers_sums_dp');
 
 DROP TABLE numbers, numbers_sums;
-DROP FUNCTION numbers_facts;
+DROP FUNCTION numbers_spec;

@@ -185,17 +185,17 @@ SELECT dp_request_signal(:request, 'mean', 'answer.q', 'how large', lower => 0, 
 RESET SESSION AUTHORIZATION;
 
 -- ---------------------------------------------------------------------------------------------------------------------
--- The aggregate of the internal statement, on rows of one's own: parts are added up, forged facts and windows are refused
+-- The aggregate of the internal statement, on rows of one's own: parts are added up, forged specifications and windows are refused
 -- ---------------------------------------------------------------------------------------------------------------------
 
 RESET ROLE;
 SET ROLE regress_controller;
-CREATE FUNCTION facts(cells text) RETURNS bytea LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
-    $$ SELECT decode('0000000000000001' || cells || '0000000000000000' || '0000000000000064' || '3ff0000000000000' || '0000000000000000' || '4059000000000000', 'hex') $$;
 CREATE TABLE large AS SELECT i % 103 - 1 AS n, i % 3 AS g FROM generate_series(1, 20000) i;
 ANALYZE large;
-SELECT length(dp_rdr.histogram(n, facts('0000000000000065'))) / 16 AS occupied FROM large;
-CREATE TEMP TABLE serial AS SELECT g, dp_rdr.histogram(n, facts('0000000000000065')) AS h FROM large GROUP BY g;
+SELECT count(*) AS cells, count(*) FILTER (WHERE x = rows) AS as_expected
+FROM (SELECT by_hand.numbers(dp_rdr.cells(by_hand.spec(by_hand.grid(101, 0, 100)), n)) AS c FROM large) h,
+     unnest(c) WITH ORDINALITY u (x, place) JOIN (SELECT least(greatest(n, 0), 100) AS n, count(*) AS rows FROM large GROUP BY 1) r ON place = n + 1;
+CREATE TEMP TABLE serial AS SELECT g, dp_rdr.cells(by_hand.spec(by_hand.grid(101, 0, 100)), n) AS h FROM large GROUP BY g;
 SET min_parallel_table_scan_size = 0;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
@@ -203,27 +203,26 @@ DO $$
 DECLARE
     line text;
 BEGIN
-    FOR line IN EXPLAIN SELECT g, dp_rdr.histogram(n, facts('0000000000000065')) FROM large GROUP BY g LOOP
+    FOR line IN EXPLAIN SELECT g, dp_rdr.cells(by_hand.spec(by_hand.grid(101, 0, 100)), n) FROM large GROUP BY g LOOP
         IF line LIKE '%Partial%' THEN
             RAISE NOTICE 'in parts';
         END IF;
     END LOOP;
 END $$;
-SELECT count(*) AS same FROM serial JOIN (SELECT g, dp_rdr.histogram(n, facts('0000000000000065')) AS h FROM large GROUP BY g) p USING (g, h);
+SELECT count(*) AS same FROM serial JOIN (SELECT g, dp_rdr.cells(by_hand.spec(by_hand.grid(101, 0, 100)), n) AS h FROM large GROUP BY g) p USING (g, h);
 RESET min_parallel_table_scan_size;
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
-SELECT dp_rdr.histogram(n, facts('0000000000000065')) = '' AS nothing FROM large WHERE n > 1000;
-SELECT dp_rdr.histogram(NULL::integer, facts('0000000000000065')) = '' AS nothing FROM large;
-SELECT dp_rdr.histogram(n, facts('0000000000000000')) FROM large;
-SELECT dp_rdr.histogram(n, facts('0000000000000401')) FROM large;
-SELECT dp_rdr.histogram(n, '\x00') FROM large;
-SELECT dp_rdr.histogram(n, NULL) FROM large;
-SELECT dp_rdr.histogram(g::text, facts('0000000000000065')) FROM large;
-SELECT dp_rdr.histogram(n, facts('0000000000000065')) OVER () FROM large;
-SELECT dp_rdr.histogram_deserialize('\x00', NULL);
+SELECT dp_rdr.cells(by_hand.spec(by_hand.grid(101, 0, 100)), n) = '' AS nothing FROM large WHERE n > 1000;
+SELECT dp_rdr.cells(by_hand.spec(by_hand.grid(101, 0, 100)), NULL::integer) = decode(repeat('00', 16 * 101), 'hex') AS nothing FROM large;
+SELECT dp_rdr.cells(by_hand.spec(by_hand.grid(0, 0, 100)), n) FROM large;
+SELECT dp_rdr.cells(by_hand.spec(by_hand.grid(1025, 0, 100)), n) FROM large;
+SELECT dp_rdr.cells('\x00', n) FROM large;
+SELECT dp_rdr.cells(NULL, n) FROM large;
+SELECT dp_rdr.cells(by_hand.spec(by_hand.grid(101, 0, 100)), g::text) FROM large;
+SELECT dp_rdr.cells(by_hand.spec(by_hand.grid(101, 0, 100)), n) OVER () FROM large;
+SELECT dp_rdr.cells_deserialize('\x00', NULL);
 DROP TABLE large;
-DROP FUNCTION facts;
 RESET ROLE;
 SET client_min_messages = warning;
 DROP TABLE dial, odd_dial, wide_dial, read_often, read_unevenly, read_once CASCADE;

@@ -352,13 +352,13 @@ CALL dp_find_and_release_epsilon('SELECT percentile_cont(0.5) WITHIN GROUP (ORDE
 -- Only the owner of the table.
 SET ROLE regress_analyst;
 CALL dp_find_and_release_epsilon('SELECT count(*) FROM trial_dp', 0.1);
--- The aggregate of the internal statement takes the library's own facts and nothing else.
-SELECT dp_rdr.selection_sums('\x00', 1);
-SELECT dp_rdr.selection_sums(NULL, 1);
-SELECT dp_rdr.selection_sums(decode(repeat('00', 16), 'hex'), 1);
-SELECT dp_rdr.selection_sums(decode(repeat('01', 112), 'hex'), 1);
-SELECT dp_rdr.selection_sums('\x00', 1) OVER ();
-SELECT dp_rdr.selection_sums_step(1, '\x00', 1);
+-- The aggregate of the internal statement takes the library's own specifications and nothing else.
+SELECT dp_rdr.cells('\x00', 1);
+SELECT dp_rdr.cells(NULL, 1);
+SELECT dp_rdr.cells(decode(repeat('00', 16), 'hex'), 1);
+SELECT dp_rdr.cells(decode(repeat('01', 168), 'hex'), 1);
+SELECT dp_rdr.cells('\x00', 1) OVER ();
+SELECT dp_rdr.cells_step(1, '\x00', 1);
 RESET ROLE;
 SET ROLE regress_controller;
 DROP TABLE question, selected, drawn, asked;

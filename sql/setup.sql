@@ -79,3 +79,40 @@ WHERE c.relnamespace = 'dp_rdr'::regnamespace AND
       CASE WHEN c.relkind IN ('r', 'v') THEN has_table_privilege('regress_stranger', c.oid,
                                                                  'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')
            WHEN c.relkind = 'S' THEN has_sequence_privilege('regress_stranger', c.oid, 'USAGE, SELECT, UPDATE') END;
+
+-- The aggregate of the internal statement by hand: specifications (words of 64 bits in network order), and what comes back.
+CREATE SCHEMA by_hand;
+GRANT USAGE ON SCHEMA by_hand TO PUBLIC;
+SET search_path = by_hand;
+CREATE FUNCTION header(units integer, keys integer, measures integer, kept bigint = 1, candidates integer = 0, gaussian integer = 0)
+RETURNS bytea IMMUTABLE PARALLEL SAFE
+RETURN int8send(units) || int8send(keys) || int8send(measures) || int8send(candidates) || int8send(gaussian) || int8send(kept) || int8send(20261123);
+-- kind: 0 count, 1 sum, 2 pair, 3 triple, 4 quantile, 5 products, 6 moments.
+CREATE FUNCTION measure(kind integer, lattice bytea = '', grain bigint = 1, once integer = 0, "values" bigint = 0, sensitivity float8 = 1)
+RETURNS bytea IMMUTABLE PARALLEL SAFE
+RETURN int8send(kind) || int8send(once) || int8send(grain) || int8send("values") || float8send(sensitivity) || lattice ||
+       decode(repeat('00', 56 - length(lattice)), 'hex');
+CREATE FUNCTION counts(grain bigint = 1, once integer = 0) RETURNS bytea IMMUTABLE PARALLEL SAFE RETURN measure(0, '', grain, once);
+CREATE FUNCTION sums(lower bigint, upper bigint, scale float8 = 1, sensitivity float8 = 1) RETURNS bytea IMMUTABLE PARALLEL SAFE
+RETURN measure(1, float8send(scale) || int8send(lower) || int8send(upper), sensitivity => sensitivity);
+CREATE FUNCTION parts(kind integer, lower float8, upper float8) RETURNS bytea IMMUTABLE PARALLEL SAFE
+RETURN measure(kind, float8send(lower) || float8send(upper - lower) || float8send(0) || float8send(1));
+CREATE FUNCTION grid(cells bigint, first bigint, last bigint) RETURNS bytea IMMUTABLE PARALLEL SAFE
+RETURN measure(4, int8send(1) || int8send(cells) || int8send(first) || int8send(last) || float8send(1) || float8send(first) || float8send(last));
+CREATE FUNCTION candidate(noise float8, lowest bigint) RETURNS bytea IMMUTABLE PARALLEL SAFE RETURN float8send(noise) || int8send(lowest);
+CREATE FUNCTION joined(VARIADIC parts bytea[]) RETURNS bytea IMMUTABLE PARALLEL SAFE
+RETURN (SELECT string_agg(p, '' ORDER BY i) FROM unnest(parts) WITH ORDINALITY u (p, i));
+CREATE FUNCTION spec(VARIADIC measures bytea[]) RETURNS bytea IMMUTABLE PARALLEL SAFE
+RETURN header(0, 0, cardinality(measures)) || joined(VARIADIC measures);
+CREATE FUNCTION spec_of_unit(units integer, keys integer, kept bigint, VARIADIC measures bytea[]) RETURNS bytea IMMUTABLE PARALLEL SAFE
+RETURN header(units, keys, cardinality(measures), kept) || joined(VARIADIC measures);
+-- Of sums without keys 16 bytes each, the lowest first. Nothing: 0.
+CREATE FUNCTION number_at(bytes bytea, place integer, size integer) RETURNS numeric IMMUTABLE PARALLEL SAFE
+RETURN trunc((SELECT sum(get_byte(bytes, place + i) * 256::numeric ^ i) FROM generate_series(0, size - 1) i)
+             - CASE WHEN get_byte(bytes, place + size - 1) > 127 THEN 256::numeric ^ size ELSE 0 END);
+CREATE FUNCTION numbers(result bytea) RETURNS numeric[] IMMUTABLE PARALLEL SAFE
+RETURN (SELECT coalesce(array_agg(number_at(result, 16 * i, 16) ORDER BY i), '{}') FROM generate_series(0, length(result) / 16 - 1) i);
+CREATE FUNCTION total(result bytea, place integer = 1) RETURNS numeric IMMUTABLE PARALLEL SAFE RETURN coalesce((numbers(result))[place], 0);
+CREATE FUNCTION rows_of_pair(result bytea) RETURNS numeric IMMUTABLE PARALLEL SAFE
+RETURN trunc((total(result) + total(result, 2)) / 1073741824);
+RESET search_path;

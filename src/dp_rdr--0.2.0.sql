@@ -500,130 +500,39 @@ COMMENT ON FUNCTION dp_verify_ledger(regclass, boolean) IS
 -- his own on these functions.
 -- ---------------------------------------------------------------------------------------------------------------------
 
-CREATE FUNCTION dp_rdr.lattice_add_sum(internal, "any", bytea) RETURNS internal
-    AS 'MODULE_PATHNAME', 'dp_lattice_add_sum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.lattice_add_sum(internal, "any", bytea) IS 'transition function of lattice_sum';
-CREATE FUNCTION dp_rdr.lattice_add_pair(internal, "any", bytea) RETURNS internal
-    AS 'MODULE_PATHNAME', 'dp_lattice_add_pair' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.lattice_add_pair(internal, "any", bytea) IS 'transition function of lattice_pair and lattice_rows';
-CREATE FUNCTION dp_rdr.lattice_combine(internal, internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'dp_lattice_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.lattice_combine(internal, internal) IS 'combine function of the lattice sums';
-CREATE FUNCTION dp_rdr.lattice_serialize(internal) RETURNS bytea
-    AS 'MODULE_PATHNAME', 'dp_lattice_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.lattice_serialize(internal) IS 'serialization function of the lattice sums';
-CREATE FUNCTION dp_rdr.lattice_deserialize(bytea, internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'dp_lattice_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.lattice_deserialize(bytea, internal) IS 'deserialization function of the lattice sums';
-CREATE FUNCTION dp_rdr.lattice_sum_final(internal) RETURNS numeric
-    AS 'MODULE_PATHNAME', 'dp_lattice_sum_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.lattice_sum_final(internal) IS 'final function of lattice_sum and lattice_pair';
-CREATE FUNCTION dp_rdr.lattice_rows_final(internal) RETURNS bigint
-    AS 'MODULE_PATHNAME', 'dp_lattice_rows_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.lattice_rows_final(internal) IS 'final function of lattice_rows';
+CREATE FUNCTION dp_rdr.cells_step(internal, bytea, VARIADIC "any") RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_cells_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.cells_step(internal, bytea, "any") IS 'transition function of cells';
+CREATE FUNCTION dp_rdr.cells_combine(internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_cells_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.cells_combine(internal, internal) IS 'combine function of cells';
+CREATE FUNCTION dp_rdr.cells_serialize(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'dp_cells_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.cells_serialize(internal) IS 'serialization function of cells';
+CREATE FUNCTION dp_rdr.cells_deserialize(bytea, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'dp_cells_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.cells_deserialize(bytea, internal) IS 'deserialization function of cells';
+CREATE FUNCTION dp_rdr.cells_final(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'dp_cells_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.cells_final(internal) IS 'final function of cells';
 
--- FINALFUNC_MODIFY keeps an aggregate from being used as a window function, where every row would be an answer of its
--- own: READ_WRITE, here and below, or SHAREABLE, so that lattice_pair and lattice_rows of the same values share one state.
-CREATE AGGREGATE dp_rdr.lattice_sum(value "any", facts bytea) (
-    SFUNC = dp_rdr.lattice_add_sum, STYPE = internal, SSPACE = 48,
-    FINALFUNC = dp_rdr.lattice_sum_final, FINALFUNC_MODIFY = READ_WRITE,
-    COMBINEFUNC = dp_rdr.lattice_combine, SERIALFUNC = dp_rdr.lattice_serialize,
-    DESERIALFUNC = dp_rdr.lattice_deserialize, PARALLEL = SAFE);
-COMMENT ON AGGREGATE dp_rdr.lattice_sum("any", bytea)
-    IS 'exact sum of values rounded to a lattice and clamped, in lattice units';
+-- FINALFUNC_MODIFY keeps it from being used as a window function, where every row would be an answer of its own. SSPACE: of three
+-- sums, or of a unit with one group.
+CREATE AGGREGATE dp_rdr.cells(spec bytea, VARIADIC arguments "any") (
+    SFUNC = dp_rdr.cells_step, STYPE = internal, SSPACE = 96,
+    FINALFUNC = dp_rdr.cells_final, FINALFUNC_MODIFY = READ_WRITE,
+    COMBINEFUNC = dp_rdr.cells_combine, SERIALFUNC = dp_rdr.cells_serialize,
+    DESERIALFUNC = dp_rdr.cells_deserialize, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp_rdr.cells(bytea, "any")
+    IS 'exact sums of what rows add to the coordinates of a specification; of one unit by group, as they are before they are clipped';
 
-CREATE AGGREGATE dp_rdr.lattice_pair(value "any", facts bytea) (
-    SFUNC = dp_rdr.lattice_add_pair, STYPE = internal, SSPACE = 48,
-    FINALFUNC = dp_rdr.lattice_sum_final, FINALFUNC_MODIFY = SHAREABLE,
-    COMBINEFUNC = dp_rdr.lattice_combine, SERIALFUNC = dp_rdr.lattice_serialize,
-    DESERIALFUNC = dp_rdr.lattice_deserialize, PARALLEL = SAFE);
-COMMENT ON AGGREGATE dp_rdr.lattice_pair("any", bytea) IS 'exact sum of values scaled to 0..2^30';
-
-CREATE AGGREGATE dp_rdr.lattice_rows(value "any", facts bytea) (
-    SFUNC = dp_rdr.lattice_add_pair, STYPE = internal, SSPACE = 48,
-    FINALFUNC = dp_rdr.lattice_rows_final, FINALFUNC_MODIFY = SHAREABLE,
-    COMBINEFUNC = dp_rdr.lattice_combine, SERIALFUNC = dp_rdr.lattice_serialize,
-    DESERIALFUNC = dp_rdr.lattice_deserialize, PARALLEL = SAFE);
-COMMENT ON AGGREGATE dp_rdr.lattice_rows("any", bytea) IS 'how many values lattice_pair has added up';
-
--- Where other nodes keep the rows, sum(bigint) adds up what these make of each.
-CREATE FUNCTION dp_rdr.sum_point(value "any", facts bytea) RETURNS bigint
-    AS 'MODULE_PATHNAME', 'dp_sum_point' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.sum_point("any", bytea) IS 'a value rounded to a lattice and clamped, in lattice units';
-CREATE FUNCTION dp_rdr.pair_point(value "any", facts bytea) RETURNS bigint
-    AS 'MODULE_PATHNAME', 'dp_pair_point' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.pair_point("any", bytea) IS 'a value scaled to 0..2^30';
-
--- Variances are computed from these.
-CREATE FUNCTION dp_rdr.lattice_add_square(internal, "any", bytea) RETURNS internal
-    AS 'MODULE_PATHNAME', 'dp_lattice_add_square' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.lattice_add_square(internal, "any", bytea) IS 'transition function of lattice_square';
-CREATE AGGREGATE dp_rdr.lattice_square(value "any", facts bytea) (
-    SFUNC = dp_rdr.lattice_add_square, STYPE = internal, SSPACE = 48,
-    FINALFUNC = dp_rdr.lattice_sum_final, FINALFUNC_MODIFY = READ_WRITE,
-    COMBINEFUNC = dp_rdr.lattice_combine, SERIALFUNC = dp_rdr.lattice_serialize,
-    DESERIALFUNC = dp_rdr.lattice_deserialize, PARALLEL = SAFE);
-COMMENT ON AGGREGATE dp_rdr.lattice_square("any", bytea)
-    IS 'exact sum of squares of values scaled to 0..1, in units of 2^-30';
-CREATE FUNCTION dp_rdr.lattice_add_joint(internal, point, bytea) RETURNS internal
-    AS 'MODULE_PATHNAME', 'dp_lattice_add_joint' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.lattice_add_joint(internal, point, bytea) IS 'transition function of lattice_joint';
-CREATE AGGREGATE dp_rdr.lattice_joint(value point, facts bytea) (
-    SFUNC = dp_rdr.lattice_add_joint, STYPE = internal, SSPACE = 48,
-    FINALFUNC = dp_rdr.lattice_sum_final, FINALFUNC_MODIFY = READ_WRITE,
-    COMBINEFUNC = dp_rdr.lattice_combine, SERIALFUNC = dp_rdr.lattice_serialize,
-    DESERIALFUNC = dp_rdr.lattice_deserialize, PARALLEL = SAFE);
-COMMENT ON AGGREGATE dp_rdr.lattice_joint(point, bytea)
-    IS 'exact sum of one part of the products of two values scaled to 0..1';
-CREATE FUNCTION dp_rdr.square_point(value "any", facts bytea) RETURNS bigint
-    AS 'MODULE_PATHNAME', 'dp_square_point' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.square_point("any", bytea) IS 'the square of a value scaled to 0..1, in units of 2^-30';
-CREATE FUNCTION dp_rdr.lattice_add_rest(internal, "any", bytea) RETURNS internal
-    AS 'MODULE_PATHNAME', 'dp_lattice_add_rest' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.lattice_add_rest(internal, "any", bytea) IS 'transition function of lattice_rest';
-CREATE AGGREGATE dp_rdr.lattice_rest(value "any", facts bytea) (
-    SFUNC = dp_rdr.lattice_add_rest, STYPE = internal, SSPACE = 48,
-    FINALFUNC = dp_rdr.lattice_sum_final, FINALFUNC_MODIFY = READ_WRITE,
-    COMBINEFUNC = dp_rdr.lattice_combine, SERIALFUNC = dp_rdr.lattice_serialize,
-    DESERIALFUNC = dp_rdr.lattice_deserialize, PARALLEL = SAFE);
-COMMENT ON AGGREGATE dp_rdr.lattice_rest("any", bytea)
-    IS 'exact sum of squares of what scaled values lack to 1, in units of 2^-30';
-CREATE FUNCTION dp_rdr.rest_point(value "any", facts bytea) RETURNS bigint
-    AS 'MODULE_PATHNAME', 'dp_rest_point' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.rest_point("any", bytea) IS 'the square of what a scaled value lacks to 1, in units of 2^-30';
-
--- Minima, maxima and percentiles are drawn from these.
-CREATE FUNCTION dp_rdr.histogram_add(internal, "any", bytea) RETURNS internal
-    AS 'MODULE_PATHNAME', 'dp_histogram_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.histogram_add(internal, "any", bytea) IS 'transition function of histogram';
-CREATE FUNCTION dp_rdr.histogram_combine(internal, internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'dp_histogram_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.histogram_combine(internal, internal) IS 'combine function of histogram';
-CREATE FUNCTION dp_rdr.histogram_serialize(internal) RETURNS bytea
-    AS 'MODULE_PATHNAME', 'dp_histogram_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.histogram_serialize(internal) IS 'serialization function of histogram';
-CREATE FUNCTION dp_rdr.histogram_deserialize(bytea, internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'dp_histogram_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.histogram_deserialize(bytea, internal) IS 'deserialization function of histogram';
-CREATE FUNCTION dp_rdr.histogram_final(internal) RETURNS bytea
-    AS 'MODULE_PATHNAME', 'dp_histogram_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.histogram_final(internal) IS 'final function of histogram';
--- SSPACE: of 1,024 cells.
-CREATE AGGREGATE dp_rdr.histogram(value "any", facts bytea) (
-    SFUNC = dp_rdr.histogram_add, STYPE = internal, SSPACE = 8208,
-    FINALFUNC = dp_rdr.histogram_final, FINALFUNC_MODIFY = SHAREABLE,
-    COMBINEFUNC = dp_rdr.histogram_combine, SERIALFUNC = dp_rdr.histogram_serialize,
-    DESERIALFUNC = dp_rdr.histogram_deserialize, PARALLEL = SAFE);
-COMMENT ON AGGREGATE dp_rdr.histogram("any", bytea) IS 'how many values each cell of a grid has, by the cells that have any';
-CREATE FUNCTION dp_rdr.histogram_cell(value "any", facts bytea) RETURNS integer
-    AS 'MODULE_PATHNAME', 'dp_histogram_cell' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.histogram_cell("any", bytea) IS 'the cell of a grid that a value is in';
-CREATE FUNCTION dp_rdr.selection_point(facts bytea, VARIADIC contributions "any") RETURNS bigint
-    AS 'MODULE_PATHNAME', 'dp_selection_point' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.selection_point(bytea, "any") IS 'scaled sensitivity of a row, for the selection of epsilon';
-CREATE FUNCTION dp_rdr.selection_square(facts bytea, VARIADIC contributions "any") RETURNS bigint
-    AS 'MODULE_PATHNAME', 'dp_selection_square' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.selection_square(bytea, "any") IS 'its square';
+-- Where Citus keeps the rows, sum(bigint) adds up the points of each row.
+CREATE FUNCTION dp_rdr.point(spec bytea, coordinate integer, VARIADIC arguments "any") RETURNS bigint
+    AS 'MODULE_PATHNAME', 'dp_point' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.point(bytea, integer, "any") IS 'what a row adds to one coordinate of a specification';
+CREATE FUNCTION dp_rdr.cell(spec bytea, value "any") RETURNS integer
+    AS 'MODULE_PATHNAME', 'dp_cell' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.cell(bytea, "any") IS 'the cell of a grid that a value is in';
 -- Partitions on other servers are asked by it whether they are there and fit, before a charge.
 CREATE FUNCTION dp_rdr.is_other_node(facts text) RETURNS boolean
     AS 'MODULE_PATHNAME', 'dp_is_other_node' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -647,54 +556,7 @@ CREATE FUNCTION dp_rdr.is_short(key anyelement) RETURNS boolean
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_is_short';
 COMMENT ON FUNCTION dp_rdr.is_short(anyelement) IS 'whether a group key has at most 1,000 bytes';
 
-CREATE FUNCTION dp_rdr.selection_sums_step(internal, bytea, VARIADIC "any") RETURNS internal
-    AS 'MODULE_PATHNAME', 'dp_selection_sums_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.selection_sums_step(internal, bytea, "any") IS 'transition function of selection_sums';
-CREATE FUNCTION dp_rdr.selection_sums_combine(internal, internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'dp_selection_sums_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.selection_sums_combine(internal, internal) IS 'combine function of selection_sums';
-CREATE FUNCTION dp_rdr.selection_sums_serialize(internal) RETURNS bytea
-    AS 'MODULE_PATHNAME', 'dp_selection_sums_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.selection_sums_serialize(internal) IS 'serialization function of selection_sums';
-CREATE FUNCTION dp_rdr.selection_sums_deserialize(bytea, internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'dp_selection_sums_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.selection_sums_deserialize(bytea, internal) IS 'deserialization function of selection_sums';
-CREATE FUNCTION dp_rdr.selection_sums_final(internal) RETURNS bytea
-    AS 'MODULE_PATHNAME', 'dp_selection_sums_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.selection_sums_final(internal) IS 'final function of selection_sums';
-
-CREATE AGGREGATE dp_rdr.selection_sums(facts bytea, VARIADIC contributions "any") (
-    SFUNC = dp_rdr.selection_sums_step, STYPE = internal, SSPACE = 64,
-    FINALFUNC = dp_rdr.selection_sums_final, FINALFUNC_MODIFY = READ_WRITE,
-    COMBINEFUNC = dp_rdr.selection_sums_combine, SERIALFUNC = dp_rdr.selection_sums_serialize,
-    DESERIALFUNC = dp_rdr.selection_sums_deserialize, PARALLEL = SAFE);
-COMMENT ON AGGREGATE dp_rdr.selection_sums(bytea, "any")
-    IS 'sums of the scaled sensitivities of rows and of their squares, for the selection of epsilon';
-
--- What a unit brings to a query, where it may have several rows. SSPACE: of a unit with few groups.
-CREATE FUNCTION dp_rdr.contribution_step(internal, bytea, VARIADIC "any") RETURNS internal
-    AS 'MODULE_PATHNAME', 'dp_contribution_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.contribution_step(internal, bytea, "any") IS 'transition function of contribution';
-CREATE FUNCTION dp_rdr.contribution_combine(internal, internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'dp_contribution_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.contribution_combine(internal, internal) IS 'combine function of contribution';
-CREATE FUNCTION dp_rdr.contribution_serialize(internal) RETURNS bytea
-    AS 'MODULE_PATHNAME', 'dp_contribution_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.contribution_serialize(internal) IS 'serialization function of contribution';
-CREATE FUNCTION dp_rdr.contribution_deserialize(bytea, internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'dp_contribution_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.contribution_deserialize(bytea, internal) IS 'deserialization function of contribution';
-CREATE FUNCTION dp_rdr.contribution_final(internal) RETURNS bytea
-    AS 'MODULE_PATHNAME', 'dp_contribution_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.contribution_final(internal) IS 'final function of contribution';
-
-CREATE AGGREGATE dp_rdr.contribution(facts bytea, VARIADIC contributions "any") (
-    SFUNC = dp_rdr.contribution_step, STYPE = internal, SSPACE = 192,
-    FINALFUNC = dp_rdr.contribution_final, FINALFUNC_MODIFY = READ_WRITE,
-    COMBINEFUNC = dp_rdr.contribution_combine, SERIALFUNC = dp_rdr.contribution_serialize,
-    DESERIALFUNC = dp_rdr.contribution_deserialize, PARALLEL = SAFE);
-COMMENT ON AGGREGATE dp_rdr.contribution(bytea, "any")
-    IS 'exact sums of what the rows of one unit bring to a query, by group, as they are before they are clipped';
+-- What a unit brings to a query, where it may have several rows.
 CREATE FUNCTION dp_rdr.value_digest(value anyelement) RETURNS uuid
     AS 'MODULE_PATHNAME', 'dp_value_digest' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_rdr.value_digest(anyelement) IS '128 bits that equal values have in common, for count(DISTINCT x)';
@@ -1490,20 +1352,8 @@ GRANT EXECUTE ON FUNCTION dp_rdr.recognised(float8, float8, float8) TO PUBLIC;
 
 -- The internal statement runs as the owner of the protected table, and the executor checks EXECUTE on every aggregate.
 -- They tell a caller nothing about rows that he cannot read himself.
-GRANT EXECUTE ON FUNCTION dp_rdr.lattice_sum("any", bytea) TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.lattice_pair("any", bytea) TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.lattice_rows("any", bytea) TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.sum_point("any", bytea) TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.pair_point("any", bytea) TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.lattice_square("any", bytea), dp_rdr.lattice_rest("any", bytea) TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.lattice_joint(point, bytea) TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.square_point("any", bytea), dp_rdr.rest_point("any", bytea) TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.histogram("any", bytea), dp_rdr.histogram_cell("any", bytea) TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.selection_point(bytea, "any") TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.selection_square(bytea, "any") TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.cells(bytea, "any"), dp_rdr.point(bytea, integer, "any"), dp_rdr.cell(bytea, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.is_other_node(text), dp_rdr.is_other_column(text, "any") TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.selection_sums(bytea, "any") TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.contribution(bytea, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.value_digest(anyelement) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.only_value(anyelement) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.canonical(anyelement, integer) TO PUBLIC;

@@ -4,7 +4,7 @@
 #include "privacy/joint.hpp"
 
 #include "border/bytes.hpp"
-#include "rows/contribution_facts.hpp"
+#include "rows/cell_calls.hpp"
 #include "rows/quantiles.hpp"
 
 namespace dp::rows {
@@ -92,46 +92,20 @@ void check_contribution_size(const Question *question) {
                                     : "Use a smaller max_groups, or group by fewer or shorter keys.")));
 }
 
-// ---- facts ---------------------------------------------------------------------------------------------------------
+// ---- asking ---------------------------------------------------------------------------------------------------------
 
-static MeasureWords facts_of_measure(const Question *question, int j) {
-    const privacy::Measure &measure = (*question->measures)[j];
-    MeasureWords facts = {};
-    const bool counted = measure.kind == privacy::MeasureKind::quantile; // in each cell
-    facts.kind = static_cast<int64>(counted ? privacy::MeasureKind::count : measure.kind);
-    facts.once = measure.of_units;
-    facts.grain = static_cast<int64>(measure.grain);
-    facts.values = measure.of_values ? question->units->max_rows : 0;
-    facts.sum.scale = facts.pair.range = facts.second.range = 1;
-    if (measure.kind == privacy::MeasureKind::sum)
-        facts.sum = border::core([&] { return privacy::sum_lattice(*question->bounds[j]); });
-    else if (measure.kind != privacy::MeasureKind::count && !counted)
-        facts.pair = border::core([&] { return privacy::pair_lattice(*question->bounds[j]); });
-    if (privacy::is_joint(measure.kind))
-        facts.second = border::core([&] { return privacy::pair_lattice(*question->second_bounds[j]); });
-    return facts;
-}
-
-// The same in every session.
+// Hashes the domain's identity: every session has that.
 static uint64 seed_of_domain(const Question *question) {
     return DatumGetUInt64(hash_any_extended(question->settings->id.data, UUID_LEN, 0));
 }
 
-Datum contribution_facts(const Question *question) {
-    ContributionHeader header = {};
+Node *contribution_spec(const Question *question) {
+    SpecHeader header = {};
     header.units = contribution_units(question);
     header.keys = number_of_keys(question);
-    header.measures = question->nmeasures;
     header.limit = kept_groups(question);
     header.seed = seed_of_domain(question);
-    bytea *bytes = make_bytes(sizeof header + sizeof(MeasureWords) * question->nmeasures);
-    char *at = put_bytes(VARDATA(bytes), &header, sizeof header);
-    for (int j = 0; j < question->nmeasures; j++) {
-        const MeasureWords facts = facts_of_measure(question, j);
-        at = put_bytes(at, &facts, sizeof facts);
-    }
-    turn_words(VARDATA(bytes), VARSIZE(bytes) - VARHDRSZ);
-    return PointerGetDatum(bytes);
+    return make_spec(question, header, all_measures(question), nullptr);
 }
 
 // ---- results -------------------------------------------------------------------------------------------------------
@@ -341,9 +315,9 @@ UnitContribution read_contribution(const Question *question, Datum result) {
     border::Reader reader = {VARDATA_ANY(bytes), VARDATA_ANY(bytes) + VARSIZE_ANY_EXHDR(bytes)};
     const int nkeys = question->leaf->nkeys, width = question->ncoordinates;
     UnitContribution unit = {};
-    unit.ngroups = reader.take<int32>();
-    if (unit.ngroups < 0 ||
-        unit.ngroups > (reader.end - reader.at) / static_cast<int64>(sizeof(uint32) + sizeof(int128) * width))
+    const bool keyed = number_of_keys(question) > 0 || counts_values(question); // else there is one vector
+    unit.ngroups = keyed ? reader.take<int32>() : 1;
+    if (unit.ngroups < 0 || unit.ngroups > (reader.end - reader.at) / static_cast<int64>(sizeof(int128) * width))
         elog(ERROR, "unexpected result of an internal aggregate");
     auto *sites = static_cast<KeySite *>(palloc(sizeof(KeySite) * (nkeys + 1)));
     for (int i = 0; i < nkeys; i++)
@@ -354,7 +328,7 @@ UnitContribution read_contribution(const Question *question, Datum result) {
     unit.values = static_cast<int128 *>(palloc(sizeof(int128) * (n * width + 1)));
     auto *cells = static_cast<int *>(palloc(sizeof(int) * (n + 1)));
     for (Size i = 0; i < n; i++) {
-        cells[i] = take_keys(question, sites, &reader, unit.keys + i * nkeys, unit.nulls + i * nkeys);
+        cells[i] = keyed ? take_keys(question, sites, &reader, unit.keys + i * nkeys, unit.nulls + i * nkeys) : -1;
         memcpy(unit.values + i * width, reader.take_bytes(sizeof(int128) * width), sizeof(int128) * width);
     }
     take_values(question, &reader, &unit);

@@ -1,13 +1,8 @@
-// What one unit brings to a leaf, as an aggregate of the internal statement:
+// Says what one unit brings to a leaf, as the aggregate dp_rdr.cells adds it up in the internal statement GROUP BY the unit.
 //
-//   dp_rdr.contribution(facts bytea, VARIADIC "any") -> bytea     GROUP BY the unit
-//
-// arguments behind the facts: where there are keys, or values are counted, the unit's columns (Units::values; they seed the order of
-// both), then the keys, canonical, and where quantiles are asked for the cell of their argument, as one more key, then one for each
-// measure (NULL where FILTER or value is absent; of count(*) and of a count of units any constant; of a count of different values
-// their digest).
-// State: entries (group, 128-bit sum per coordinate), at most kappa of smallest hash, ties by bytes: an evicted group never
-// returns, since kappa smaller ones stay; partial states merge exactly. The same whatever the order of rows or the plan.
+// Where there are keys, or values are counted, the unit's columns are among its arguments (Units::values; they seed the order of
+// both), then the keys, canonical, and where quantiles are asked for the cell of their argument, as one more key. Of a count of
+// different values the argument is their digest.
 #pragma once
 
 #include "privacy/distinct_values.hpp"
@@ -18,8 +13,8 @@ namespace dp::rows {
 
 // How many columns of the unit the aggregate takes behind the facts: all of them, or none where there are no keys.
 int contribution_units(const Question *question);
-// The public constant of a question: kappa, seed, measures with their lattices.
-Datum contribution_facts(const Question *question);
+// Makes the specification of what a unit brings.
+Node *contribution_spec(const Question *question);
 // Most bytes of the states of one unit (public): above 2^16 units are sorted, not hashed.
 int64 contribution_size(const Question *question);
 // 54000 where it is above 2^26, or where there are more keys and measures than an aggregate takes.

@@ -10,13 +10,20 @@ using privacy::uint128;
 constexpr int32 few = 16;
 constexpr int32 first_growth = 4;
 
-static Size state_size(const UnitShape *shape, int32 capacity) {
+static Size state_size(const CellShape *shape, int32 capacity) {
     return sizeof(UnitState) + (sizeof(uint64) + entry_size(shape)) * capacity;
 }
 
-UnitState *make_unit_state(MemoryContext context, const UnitShape *shape, uint64 seed) {
+CellState *make_cell_state(MemoryContext context, const CellShape *shape) {
+    const Size size = sizeof(CellState) + sizeof(int128) * shape->ncoordinates;
+    auto *state = static_cast<CellState *>(MemoryContextAllocZero(context, size));
+    state->shape = shape;
+    return state;
+}
+
+UnitState *make_unit_state(MemoryContext context, const CellShape *shape, uint64 seed) {
     auto *state = static_cast<UnitState *>(MemoryContextAlloc(context, state_size(shape, 1)));
-    *state = {shape, seed, 0, 1, nullptr, nullptr, 0};
+    *state = {{shape}, seed, 0, 1, nullptr, nullptr, 0};
     return state;
 }
 
@@ -116,14 +123,14 @@ static void build_heap(UnitState *state) {
 
 // ---- values --------------------------------------------------------------------------------------------------------
 
-static ValueSet *set_at(const GroupEntry *entry, int32 coordinate) {
+static ValueSet *set_at(const GroupEntry *entry, const MeasureShape &measure) {
     ValueSet *set;
-    memcpy(&set, entry->values() + coordinate, sizeof set);
+    memcpy(&set, entry->values() + measure.first, sizeof set);
     return set;
 }
 
-static void put_set(GroupEntry *entry, int32 coordinate, ValueSet *set) {
-    memcpy(entry->values() + coordinate, &set, sizeof set);
+static void put_set(GroupEntry *entry, const MeasureShape &measure, ValueSet *set) {
+    memcpy(entry->values() + measure.first, &set, sizeof set);
 }
 
 static Size set_size(int32 capacity) {
@@ -151,30 +158,30 @@ static ValueSet *with_room(UnitState *state, ValueSet *set, int32 limit) {
     return set;
 }
 
-void keep_value(UnitState *state, GroupEntry *entry, int32 coordinate, const privacy::ValueDigest &value) {
-    const int32 limit = state->shape->values[coordinate];
+void keep_value(UnitState *state, GroupEntry *entry, const MeasureShape &measure, const privacy::ValueDigest &value) {
+    const int32 limit = measure.values;
     const Size i =
         (reinterpret_cast<char *>(entry) - reinterpret_cast<char *>(entry_at(state, 0))) / entry_size(state->shape);
     const uint64 hash = privacy::value_hash(state->hashes()[i], value);
-    ValueSet *set = set_at(entry, coordinate);
+    ValueSet *set = set_at(entry, measure);
     if (set != nullptr && set->kept == limit && hash > set->values[limit - 1].hash)
         return;
     set = with_room(state, set, limit);
     set->values[set->n++] = {hash, 0, value};
-    put_set(entry, coordinate, set);
+    put_set(entry, measure, set);
 }
 
-const ValueSet *values_of(const UnitState *state, GroupEntry *entry, int32 coordinate) {
-    ValueSet *set = set_at(entry, coordinate);
+const ValueSet *values_of(GroupEntry *entry, const MeasureShape &measure) {
+    ValueSet *set = set_at(entry, measure);
     if (set != nullptr && set->kept < set->n)
-        put_in_order(set, state->shape->values[coordinate]);
+        put_in_order(set, measure.values);
     return set;
 }
 
 static void forget_values(const UnitState *state, const GroupEntry *entry) {
-    for (int32 c = 0; c < state->shape->ncoordinates; c++)
-        if (state->shape->values[c] > 0 && set_at(entry, c) != nullptr)
-            pfree(set_at(entry, c));
+    for (int32 j = 0; j < state->shape->nmeasures; j++)
+        if (state->shape->measures[j].values > 0 && set_at(entry, state->shape->measures[j]) != nullptr)
+            pfree(set_at(entry, state->shape->measures[j]));
 }
 
 // ---- entries -------------------------------------------------------------------------------------------------------
@@ -194,7 +201,7 @@ static void fill(UnitState *state, int32 i, const GroupKey &key) {
 
 // More room, up to what may be kept.
 static UnitState *grow(UnitState *state) {
-    const UnitShape *shape = state->shape;
+    const CellShape *shape = state->shape;
     const int32 capacity = Min(shape->limit, Max(first_growth, 2 * state->capacity));
     state = static_cast<UnitState *>(repalloc(state, state_size(shape, capacity)));
     memmove(static_cast<void *>(state->hashes() + capacity), entry_at(state, 0), entry_size(shape) * state->nentries);
@@ -246,12 +253,14 @@ GroupEntry *keep_group(UnitState **state, const GroupKey &key) {
 }
 
 // Sums that somebody forged may overflow, into some number.
-void add_sums(const UnitShape *shape, int128 *into, const int128 *from) {
-    for (int32 c = 0; c < shape->ncoordinates; c++)
-        if (shape->values[c] == 0)
-            into[c] = shape->once[c]
+void add_sums(const CellShape *shape, int128 *into, const int128 *from) {
+    for (int32 j = 0; j < shape->nmeasures; j++) {
+        const MeasureShape &measure = shape->measures[j];
+        for (int32 c = measure.first; measure.values == 0 && c < measure.first + measure.coordinates; c++)
+            into[c] = measure.once != 0
                           ? Max(into[c], from[c])
                           : static_cast<int128>(static_cast<uint128>(into[c]) + static_cast<uint128>(from[c]));
+    }
 }
 
 } // namespace dp::rows

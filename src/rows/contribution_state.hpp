@@ -1,43 +1,60 @@
-// What the aggregate contribution knows of one unit: its groups of smallest hash with 128-bit sums (rows/contribution).
-// Memory is that of the context in which the state was made; what one state takes follows from its shape.
+// The states of the aggregate dp_rdr.cells: one vector of 128-bit sums, or of one unit its groups of smallest hash, each with
+// such a vector. Memory is that of the context in which the state was made; what one state takes follows from its shape.
 #pragma once
 
 #include "privacy/decimal.hpp"
 #include "privacy/distinct_values.hpp"
-#include "privacy/mechanism.hpp"
 
 #include "border/postgres.hpp"
 
 namespace dp::rows {
 
-// Of as many measures as a call has arguments, whatever they are.
-constexpr int max_group_coordinates = privacy::most_coordinates * FUNC_MAX_ARGS;
-
-// What all states of a call have in common.
-struct UnitShape {
-    int32 limit;                         // entries that are kept
-    int32 ncoordinates;                  // of one entry
-    bool once[max_group_coordinates];    // by coordinate: it says that something is there, and is not added up
-    int32 values[max_group_coordinates]; // by coordinate: so many different values are kept, and no sum; 0: it is one
+// Describes the coordinates of one measure.
+struct MeasureShape {
+    int32 first, coordinates; // in the vector
+    int32 once;               // they say that something is there, and are not added up
+    int32 values;             // so many different values are kept, and no sum; 0: it is one
 };
 
-// The values of a group that are kept: those of smallest hash. What comes is put behind them; when there is no room left they are
-// put in order, and what is too much goes. The coordinate of an entry has its place.
+// Describes all states of a call.
+struct CellShape {
+    int32 limit; // groups that are kept
+    int32 ncoordinates;
+    int32 keyed; // whether a state is a UnitState
+    int32 nmeasures;
+    MeasureShape measures[FLEXIBLE_ARRAY_MEMBER];
+};
+
+inline Size shape_size(int nmeasures) {
+    return offsetof(CellShape, measures) + sizeof(MeasureShape) * nmeasures;
+}
+
+// Begins every state. One without keys has its sums behind it.
+struct CellState {
+    const CellShape *shape;
+
+    privacy::int128 *sums() { return reinterpret_cast<privacy::int128 *>(this + 1); }
+};
+
+CellState *make_cell_state(MemoryContext context, const CellShape *shape);
+
+// Keeps the values of a group that have the smallest hash. What comes is put behind them. When there is no room left they are put
+// in order, and what is too much goes. An entry has its place in the coordinate of the measure.
 struct ValueSet {
     int32 n, capacity;
     int32 kept; // of them are in order, and different
     privacy::UnitValue values[FLEXIBLE_ARRAY_MEMBER];
 };
 
-// Of a group's key.
+// Names a group by the bytes of its key.
 struct GroupKey {
     uint64 hash;
     const char *bytes;
     uint32 size;
 };
 
-// One group of a unit; its values, ncoordinates of them, stand behind it. Small, since the units of a table are many, and rows
-// meet them in any order: what a row needs should be in few lines of the processor's memory.
+// Begins one group of a unit. Its vector stands behind it. It is small, since the units of a table are many, and rows meet them in
+// any order: what a row needs should be in few lines of the processor's memory.
 struct GroupEntry {
     static constexpr uint32 room = 12;
     uint32 size;     // of the key's bytes
@@ -55,9 +72,9 @@ struct GroupEntry {
 static_assert(sizeof(GroupEntry) % alignof(privacy::int128) == 0 && alignof(GroupEntry) <= MAXIMUM_ALIGNOF,
               "palloc gives no more");
 
-// Behind it there is room for `capacity` groups: their hashes, then entries. So it moves when it needs more.
-struct UnitState {
-    const UnitShape *shape;
+// Begins the groups of one unit. Behind it there is room for `capacity` of them: their hashes, then entries. So it moves when it
+// needs more.
+struct UnitState : CellState {
     uint64 seed; // of domain and unit
     int32 nentries, capacity;
     uint32 *table; // 1 + index of an entry, by hash, open addressing; 0: free. Null: they are few
@@ -68,7 +85,7 @@ struct UnitState {
     const uint64 *hashes() const { return reinterpret_cast<const uint64 *>(this + 1); }
 };
 
-inline Size entry_size(const UnitShape *shape) {
+inline Size entry_size(const CellShape *shape) {
     return sizeof(GroupEntry) + sizeof(privacy::int128) * shape->ncoordinates;
 }
 
@@ -85,23 +102,23 @@ inline GroupKey key_at(const UnitState *state, int32 i) {
     return {state->hashes()[i], entry->bytes(), entry->size};
 }
 
-UnitState *make_unit_state(MemoryContext context, const UnitShape *shape, uint64 seed);
+UnitState *make_unit_state(MemoryContext context, const CellShape *shape, uint64 seed);
 
-// The entry of a group, made if there is none, where it is among those that are kept; null: it is not. The state may move.
+// Returns the entry of a group, made if there is none, where it is among those that are kept; null: it is not. The state may move.
 GroupEntry *keep_group(UnitState **state, const GroupKey &key);
-// Adds the sums of one part of a unit's rows to those of another; no values.
-void add_sums(const UnitShape *shape, privacy::int128 *into, const privacy::int128 *from);
+// Adds the sums of one part of the rows to those of another. Values stay as they are.
+void add_sums(const CellShape *shape, privacy::int128 *into, const privacy::int128 *from);
 
-// Adds a value to what a coordinate of an entry keeps. The entry is one of the state's.
-void keep_value(UnitState *state, GroupEntry *entry, int32 coordinate, const privacy::ValueDigest &value);
-// In order, each once, and no more than are kept; null: there are none.
-const ValueSet *values_of(const UnitState *state, GroupEntry *entry, int32 coordinate);
-// Bytes that they take while rows are read, at most.
+// Adds a value to what a measure keeps in an entry. The entry is one of the state's.
+void keep_value(UnitState *state, GroupEntry *entry, const MeasureShape &measure, const privacy::ValueDigest &value);
+// Returns the values in order, each once, and no more than are kept; null: there are none.
+const ValueSet *values_of(GroupEntry *entry, const MeasureShape &measure);
+// Returns the bytes that they take while rows are read, at most.
 inline int64 largest_value_set(int32 limit) {
     return static_cast<int64>(offsetof(ValueSet, values)) + 2 * static_cast<int64>(sizeof(privacy::UnitValue)) * limit;
 }
 
-// The order in which they are kept: by hash, ties by bytes.
+// Compares groups in the order in which they are kept: by hash, ties by bytes.
 int compare_groups(const GroupKey &a, const GroupKey &b);
 
 } // namespace dp::rows

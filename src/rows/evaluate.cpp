@@ -5,161 +5,25 @@
 #include "border/versions.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/foreign_part.hpp"
-#include "rows/arguments.hpp"
 #include "rows/caught.hpp"
-#include "rows/distinct_values.hpp"
+#include "rows/cell_calls.hpp"
 #include "rows/engine.hpp"
 #include "rows/from_clause.hpp"
-#include "rows/joint.hpp"
 #include "rows/leaves.hpp"
 #include "rows/nodes.hpp"
 #include "rows/opened.hpp"
 #include "rows/quantiles.hpp"
 #include "rows/reader.hpp"
 #include "rows/remote.hpp"
-#include "rows/selection_sums.hpp"
 #include "rows/shown.hpp"
 #include "rows/sources.hpp"
 #include "rows/statement.hpp"
-#include "rows/sums.hpp"
 #include "rows/unit_sums.hpp"
 #include "rows/units.hpp"
 
 namespace dp::rows {
 
-namespace {
-enum class Keeping : std::uint8_t { here, by_foreign_servers, by_citus }; // of the rows
-} // namespace
-
 // ---- building the statement ----------------------------------------------------------------------------------------
-
-static Node *facts_constant(Datum facts) {
-    return reinterpret_cast<Node *>(makeConst(BYTEAOID, -1, InvalidOid, -1, facts, false, false));
-}
-
-static Node *count_aggregate(Node *argument, Node *filter) {
-    if (argument == nullptr)
-        return reinterpret_cast<Node *>(make_aggregate(F_COUNT_, INT8OID, NIL, filter));
-    return reinterpret_cast<Node *>(make_aggregate(F_COUNT_ANY, INT8OID, list_make1(argument), filter));
-}
-
-// An aggregate of ours: name(column, facts).
-static Node *lattice_aggregate(const char *name, Oid result_type, Node *column, Node *facts, Node *filter) {
-    Oid types[2] = {ANYOID, BYTEAOID};
-    return reinterpret_cast<Node *>(
-        make_aggregate(border::internal_function(name, 2, types), result_type, list_make2(column, facts), filter));
-}
-
-static Node *lattice_point(const char *name, Node *column, Node *facts) {
-    Oid types[2] = {ANYOID, BYTEAOID};
-    return reinterpret_cast<Node *>(makeFuncExpr(border::internal_function(name, 2, types), INT8OID,
-                                                 list_make2(column, facts), InvalidOid, InvalidOid,
-                                                 COERCE_EXPLICIT_CALL));
-}
-
-static List *sum_columns(Node *column, const privacy::Bounds *bounds, Node *filter, bool elsewhere) {
-    privacy::SumLattice lattice = border::core([&] { return privacy::sum_lattice(*bounds); });
-    Node *facts = facts_constant(sum_facts(lattice));
-    if (elsewhere)
-        return list_make1(make_exact_sum(lattice_point("sum_point", column, facts), filter));
-    return list_make1(lattice_aggregate("lattice_sum", NUMERICOID, column, facts, filter));
-}
-
-static List *pair_columns(Node *column, const privacy::Bounds *bounds, Node *filter, bool elsewhere) {
-    privacy::PairLattice lattice = border::core([&] { return privacy::pair_lattice(*bounds); });
-    Node *facts = facts_constant(pair_facts(lattice));
-    if (elsewhere) {
-        Node *point = lattice_point("pair_point", column, facts);
-        // Integers contribute wherever there are any.
-        Node *counted = another(is_integer(value_kind(exprType(column))) ? column : point);
-        return list_make2(make_exact_sum(point, filter), count_aggregate(counted, another(filter)));
-    }
-    return list_make2(lattice_aggregate("lattice_pair", NUMERICOID, column, facts, filter),
-                      lattice_aggregate("lattice_rows", INT8OID, another(column), another(facts), another(filter)));
-}
-
-// Of the triple two parts and the number of values: what is left to 2^30 for each is the third.
-static List *triple_columns(Node *column, const privacy::Bounds *bounds, Node *filter, bool elsewhere) {
-    privacy::PairLattice lattice = border::core([&] { return privacy::pair_lattice(*bounds); });
-    Node *facts = facts_constant(pair_facts(lattice));
-    if (!elsewhere)
-        return list_make3(
-            lattice_aggregate("lattice_square", NUMERICOID, column, facts, filter),
-            lattice_aggregate("lattice_rest", NUMERICOID, another(column), another(facts), another(filter)),
-            lattice_aggregate("lattice_rows", INT8OID, another(column), another(facts), another(filter)));
-    Node *point = lattice_point("square_point", column, facts);
-    Node *rest = lattice_point("rest_point", another(column), another(facts));
-    Node *counted = another(is_integer(value_kind(exprType(column))) ? column : point);
-    return list_make3(make_exact_sum(point, filter), make_exact_sum(rest, another(filter)),
-                      count_aggregate(counted, another(filter)));
-}
-
-// Both conditions, either of which may be missing.
-static Node *both(Node *a, Node *b) {
-    return a == nullptr || b == nullptr ? another(a == nullptr ? b : a) : make_and_qual(another(a), another(b));
-}
-
-// As many columns as the measure has coordinates: a count, a sum, or the sums and the count of a pair or triple. among: whom it is asked about,
-// unless that is in the statement's WHERE.
-static List *measure_columns(const Question *question, int j, bool elsewhere, Node *among) {
-    const privacy::Measure &measure = (*question->measures)[j];
-    Node *filter =
-        both(among, measure.filter < 0 ? nullptr : static_cast<Node *>(list_nth(question->filters, measure.filter)));
-    if (measure.argument < 0)
-        return list_make1(count_aggregate(nullptr, filter));
-    Node *column = argument_node(question, measure.calls.front());
-    switch (measure.kind) {
-    case privacy::MeasureKind::count:
-        return list_make1(measure.of_values ? count_of_values(column, filter) : count_aggregate(column, filter));
-    case privacy::MeasureKind::sum:
-        return sum_columns(column, question->bounds[j], filter, elsewhere);
-    case privacy::MeasureKind::pair:
-        return pair_columns(column, question->bounds[j], filter, elsewhere);
-    case privacy::MeasureKind::triple:
-        return triple_columns(column, question->bounds[j], filter, elsewhere);
-    case privacy::MeasureKind::products:
-    case privacy::MeasureKind::moments:
-        return joint_columns(question, j, column, filter);
-    case privacy::MeasureKind::quantile:
-        return list_make1(histogram_of(question, j, column, filter));
-    }
-    pg_unreachable();
-}
-
-// The facts of some candidates, and what a row contributes.
-static List *selection_arguments(const Question *question, const privacy::SvtCandidate *tested, int ntested) {
-    List *arguments = list_make1(facts_constant(selection_facts(question, tested, ntested)));
-    for (int j = 0; j < question->nmeasures; j++)
-        arguments = lappend(arguments, contributed_node(question, j));
-    return arguments;
-}
-
-static Oid selection_function(const char *name) {
-    Oid types[2] = {BYTEAOID, ANYOID};
-    return border::internal_function(name, 2, types);
-}
-
-static Node *sum_of_selection(const Question *question, const privacy::SvtCandidate *candidate, const char *name,
-                              Node *among) {
-    List *arguments = selection_arguments(question, candidate, 1);
-    return make_exact_sum(reinterpret_cast<Node *>(makeFuncExpr(selection_function(name), INT8OID, arguments,
-                                                                InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL)),
-                          another(among));
-}
-
-// One column; where other nodes keep the rows a count(*), then sums of points and of squares.
-static List *selection_columns(const Question *question, const Selection *selection, bool points, Node *among) {
-    if (!points) {
-        List *arguments = selection_arguments(question, selection->tested, selection->ntested);
-        return list_make1(make_aggregate(selection_function("selection_sums"), BYTEAOID, arguments, nullptr));
-    }
-    List *columns = list_make1(count_aggregate(nullptr, another(among)));
-    for (int j = 0; j < selection_width(selection->tested->mechanism, selection->ntested); j++) {
-        columns = lappend(columns, sum_of_selection(question, &selection->tested[j], "selection_point", among));
-        columns = lappend(columns, sum_of_selection(question, &selection->tested[j], "selection_square", among));
-    }
-    return columns;
-}
 
 static void add_targets(Query *query, const List *expressions) {
     ListCell *cell;
@@ -204,19 +68,18 @@ static void add_everybody(Query *query, const Question *question) {
     }
 }
 
-// SELECT keys, measures [, selection] FROM table WHERE ... GROUP BY keys. Where a selection counts everybody (by_citus)
+// SELECT keys, measures [, selection] FROM table WHERE ... GROUP BY keys. Where a selection counts everybody (by_points)
 // WHERE leaves nobody out, but is a condition of the measures or of the keys.
-static Query *grouped_query(const Question *question, const Selection *selection, Keeping keeping) {
-    bool elsewhere = keeping != Keeping::here, everybody = selection != nullptr && keeping == Keeping::by_citus;
+static Query *grouped_query(const Question *question, const Selection *selection) {
+    bool everybody = selection != nullptr && question->by_points;
     Node *among = everybody ? question->where : nullptr, *of_measures = question->leaf->nkeys == 0 ? among : nullptr;
     // A histogram has room for all its cells: there is one for each group of the answer, and none for keys that nobody declared.
     Node *where = has_quantile(question) ? where_declared(question) : question->where;
     Query *query = select_from_sources(question, everybody ? nullptr : where);
     add_keys(query, question, among);
-    for (int j = 0; j < question->nmeasures; j++)
-        add_targets(query, measure_columns(question, j, elsewhere, of_measures));
+    add_targets(query, cell_columns(question, of_measures));
     if (selection != nullptr)
-        add_targets(query, selection_columns(question, selection, everybody, of_measures));
+        add_targets(query, selection_columns(question, selection, of_measures));
     if (everybody)
         add_everybody(query, question);
     return query;
@@ -307,40 +170,9 @@ static bool execute(Query *query, const List *checked, DestReceiver *receiver) {
 
 void read_coordinates(const Question *question, const Datum *columns, privacy::int128 *values) {
     if (is_clipped(question))
-        return read_unit_sums(question, columns, values);
-    const Datum *column = columns + question->leaf->nkeys;
-    for (int j = 0; j < question->nmeasures; j++, column++) {
-        switch ((*question->measures)[j].kind) {
-        case privacy::MeasureKind::count:
-            *values++ = DatumGetInt64(*column);
-            break;
-        case privacy::MeasureKind::sum:
-            *values++ = sum_of(*column);
-            break;
-        case privacy::MeasureKind::pair: {
-            privacy::int128 s1 = sum_of(*column++);
-            *values++ = s1;
-            *values++ = DatumGetInt64(*column) * privacy::int128(privacy::pair_one) - s1;
-            break;
-        }
-        case privacy::MeasureKind::triple: {
-            privacy::int128 squares = sum_of(*column++), rest = sum_of(*column++);
-            *values++ = squares;
-            *values++ = DatumGetInt64(*column) * privacy::int128(privacy::pair_one) - squares - rest;
-            *values++ = rest;
-            break;
-        }
-        case privacy::MeasureKind::products:
-        case privacy::MeasureKind::moments:
-            for (int part = 0; part < (*question->measures)[j].coordinates(); part++)
-                *values++ = sum_of(column[part]);
-            column += (*question->measures)[j].coordinates() - 1;
-            break;
-        case privacy::MeasureKind::quantile: // read_histograms
-            *values++ = 0;
-            break;
-        }
-    }
+        read_unit_sums(question, columns, values);
+    else
+        read_cells(question, columns, values, nullptr);
 }
 
 // Number of the declared group; -1: somebody's key that nobody declared, or that WHERE excludes, which changes nothing.
@@ -353,17 +185,6 @@ static int declared_group(const Question *question, const Datum *keys, const boo
         place = place * question->domains[i].count + at;
     }
     return group_at_place(question, place);
-}
-
-static void add_to_selection(const Question *question, const Selection *selection, const TupleTableSlot *slot) {
-    int column = question->leaf->nkeys + question->ncoordinates;
-    if (selection == nullptr || slot->tts_isnull[column]) // the one group of no rows
-        return;
-    int width = selection_width(selection->tested->mechanism, selection->ntested);
-    if (TupleDescAttr(slot->tts_tupleDescriptor, column)->atttypid == BYTEAOID)
-        add_selection_sums(slot->tts_values[column], selection->sums, width);
-    else
-        add_selection_columns(slot->tts_values + column, selection->sums, width);
 }
 
 static privacy::int128 *declared_sums(const Question *question, Tuplestorestate *store, TupleDesc desc,
@@ -379,9 +200,10 @@ static privacy::int128 *declared_sums(const Question *question, Tuplestorestate 
         MemoryContext old = MemoryContextSwitchTo(per_group);
         int group = declared_group(question, slot->tts_values, slot->tts_isnull);
         if (group >= 0) {
-            read_coordinates(question, slot->tts_values, values + static_cast<int64>(group) * question->ncoordinates);
-            read_histograms(question, slot->tts_values, cells + static_cast<int64>(group) * question->ncells);
-            add_to_selection(question, selection, slot);
+            read_cells(question, slot->tts_values, values + static_cast<int64>(group) * question->ncoordinates,
+                       cells + static_cast<int64>(group) * question->ncells);
+            if (selection != nullptr)
+                add_selection(question, selection, slot->tts_values);
         }
         MemoryContextSwitchTo(old);
         MemoryContextReset(per_group);
@@ -400,29 +222,13 @@ static void add_all_groups(const Question *question, const Selection *selection,
         CHECK_FOR_INTERRUPTS();
         slot_getallattrs(slot);
         MemoryContext old = MemoryContextSwitchTo(per_group);
-        add_to_selection(question, selection, slot);
+        add_selection(question, selection, slot->tts_values);
         MemoryContextSwitchTo(old);
         MemoryContextReset(per_group);
     }
     ExecDropSingleTupleTableSlot(slot);
     MemoryContextDelete(per_group);
     tuplestore_rescan(store);
-}
-
-// Everybody else has PIS 0: rows that the query rejects, and those whose key nobody declared.
-static void add_the_others(const Selection *selection, int64 rows) {
-    int width = selection_width(selection->tested->mechanism, selection->ntested);
-    for (int j = 0; j < selection->ntested; j++) {
-        privacy::SelectionSums *sums = &selection->sums[j];
-        if (j >= width)
-            *sums = selection->sums[0]; // complete by now
-        else {
-            privacy::int128 least = selection->tested[j].least, others = rows - sums->n;
-            sums->s1 += others * least;
-            sums->s2 += others * least * least;
-            sums->n = rows;
-        }
-    }
 }
 
 // In a keeper the charge of what a selection has selected is a transaction of its own: what was read for it outlives that, and
@@ -468,9 +274,9 @@ static bool run_selection(const Question *question, Query *grouped, const List *
                           int64 *rows) {
     bool executed;
     Counter everybody;
-    if (is_on_other_nodes(question->settings->relation)) {
+    if (question->by_points) {
         int last = sums->desc->natts - 1, nkeys = question->leaf->nkeys;
-        everybody = counter(into(sums->store), nkeys == 0 ? last : nkeys + question->ncoordinates,
+        everybody = counter(into(sums->store), nkeys == 0 ? last : nkeys + number_of_cell_columns(question),
                             nkeys == 0 || question->where == nullptr ? -1 : last);
         executed = execute(grouped, checked, &everybody.base);
     } else {
@@ -525,12 +331,6 @@ static const List *check_tables(const Question *question) {
     return checked;
 }
 
-static Keeping keeping_of(const Question *question, const List *checked) {
-    return catalog::has_foreign_table(checked)               ? Keeping::by_foreign_servers
-           : is_on_other_nodes(question->settings->relation) ? Keeping::by_citus
-                                                             : Keeping::here;
-}
-
 // A foreign partition that is attached behind the charge was not asked whether its server is there and fits.
 static bool all_were_asked(const Question *question, const List *checked) {
     ListCell *cell;
@@ -566,7 +366,7 @@ Sums evaluate(const Question *question, const Selection *selection) {
             elog(ERROR, "an epsilon is selected from units");
         return evaluate_units(question, checked);
     }
-    Query *grouped = grouped_query(question, selection, keeping_of(question, checked));
+    Query *grouped = grouped_query(question, selection);
     Sums sums = begin_sums(grouped, selection); // outlives the subtransaction of `caught`
     if (selection != nullptr && is_keeper())
         unfinished = sums;
@@ -591,7 +391,7 @@ void count_rows_of_units(const Question *question, privacy::UnitRows *rows) {
 void check_remote_parts(const Question *question, const Selection *selection) {
     if (!question->remote)
         return;
-    check_remote_parts(question, grouped_query(question, selection, Keeping::by_foreign_servers));
+    check_remote_parts(question, grouped_query(question, selection));
     if (selection != nullptr) // counts the rows of partitions that WHERE excludes as well
         check_remote_parts(question, row_count(question));
 }

@@ -3,18 +3,11 @@
 #pragma once
 
 #include "privacy/row_limit.hpp"
-#include "privacy/sparse_vector.hpp"
 
 #include "rows/group_sums.hpp"
+#include "rows/selection_sums.hpp"
 
 namespace dp::rows {
-
-// What a sparse vector selection asks of the same scan.
-struct Selection {
-    const privacy::SvtCandidate *tested; // at least one
-    int ntested;
-    privacy::SelectionSums *sums; // one per tested candidate: filled by evaluate
-};
 
 // Before the charge: whether the question can be answered where partitions on other servers are, and these are there
 // (rows/remote). Does nothing for other tables. selection: as for evaluate; its sums are not touched.

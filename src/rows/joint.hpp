@@ -12,7 +12,4 @@ void check_joint(const Question *question);
 // 0A000 where the risk of a leaf is asked for, also where units have several rows.
 void check_joint_has_risk(const Question *question);
 
-// The columns of the internal statement: each part by itself.
-List *joint_columns(const Question *question, int measure, Node *column, Node *filter);
-
 } // namespace dp::rows

@@ -1,6 +1,6 @@
 // One row for each unit between the tables and a leaf (query/per_unit; formulas.md, 9.12). The internal statement becomes
 //
-//   SELECT unit.., dp_rdr.contribution(facts, keys.., arguments..)
+//   SELECT unit.., dp_rdr.cells(spec, unit.., keys.., arguments..)
 //   FROM (SELECT aggregates.., only_value(carried).., unit.. FROM tables WHERE .. AND links GROUP BY unit..) s
 //   WHERE .. AND its key is declared GROUP BY unit..
 //

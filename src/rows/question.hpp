@@ -147,6 +147,7 @@ struct Question {
     // Of each measure that is a quantile its grid, else null; cells of one group over all of them (rows/quantiles).
     const privacy::Grid **grids;
     int ncells;
+    bool by_points; // Citus keeps the rows: their points are added up one by one (rows/cell_calls)
 };
 
 // Returns whether some measure's sensitivity is an l2 norm over the groups of a unit (9.14): under Gaussian noise, where a unit

@@ -14,6 +14,7 @@
 #include "rows/contribution.hpp"
 #include "rows/derived.hpp"
 #include "rows/distinct_values.hpp"
+#include "rows/engine.hpp"
 #include "rows/groups.hpp"
 #include "rows/joint.hpp"
 #include "rows/measures.hpp"
@@ -347,6 +348,7 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
         limit_groups(question, units);
     find_sensitivities(reading, question);
     find_grids(question);
+    question->by_points = is_on_other_nodes(question->settings->relation);
     find_decimals(question);
     if (is_clipped(question)) // before a charge: all of it is public
         check_contribution_size(question);

@@ -1,15 +1,6 @@
-// What the sparse vector selection reads of the rows: sums of the points p_i and of their squares (formulas.md 3.4), by an
-// aggregate of the release's internal statement.
-//
-//   dp_rdr.selection_sums(facts bytea, VARIADIC "any") -> bytea      facts: public constants; then one argument a measure
-//
-//   dp_rdr.selection_point(facts bytea, VARIADIC "any") -> bigint    p_i alone, where the server's own sum has to add (rows/engine)
-//   dp_rdr.selection_square(facts bytea, VARIADIC "any") -> bigint   its square, at most 2^60
-//
-// An argument is NULL where the row does not contribute to the measure, otherwise the value that is counted or summed.
+// What the sparse vector selection reads of the rows: sums of the points p_i and of their squares (formulas.md 3.4), in columns of
+// the release's internal statement.
 #pragma once
-
-#include <vector>
 
 #include "privacy/sparse_vector.hpp"
 
@@ -17,21 +8,22 @@
 
 namespace dp::rows {
 
-// More measures than the server passes arguments to an aggregate.
-constexpr int max_selection_measures = FUNC_MAX_ARGS - 2;
+// Asks for a selection with the statement of a question.
+struct Selection {
+    const privacy::SvtCandidate *tested; // at least one
+    int ntested;
+    privacy::SelectionSums *sums; // one per tested candidate: filled by evaluate
+};
 
-// How many pairs of sums the aggregate computes: with Laplace noise one serves all candidates.
-int selection_width(privacy::Mechanism mechanism, int tested);
-
-// 54000 when a query has more.
+// 54000 when a query has more measures than the server passes arguments to an aggregate.
 void check_selection_measures(const Question *question);
 
-// The first argument. tested: the candidates that are compared, at least one.
-Datum selection_facts(const Question *question, const privacy::SvtCandidate *tested, int ntested);
-
-// Adds what the aggregate returned for one group, or what it returned for parts of the group, one behind the other. sums: of selection_width elements; n counts the rows.
-void add_selection_sums(Datum result, privacy::SelectionSums *sums, int width);
-// The same where points were summed one by one: count(*), then the sums of points and of squares for each of the width.
-void add_selection_columns(const Datum *columns, privacy::SelectionSums *sums, int width);
+// Returns one column; where other nodes keep the rows a count(*), then sums of points and of squares for each candidate. among:
+// whom they are about, unless that is in the statement's WHERE.
+List *selection_columns(const Question *question, const Selection *selection, Node *among);
+// Adds what they are for one group. columns: all of the statement's.
+void add_selection(const Question *question, const Selection *selection, const Datum *columns);
+// Gives all other rows of the table PIS 0: those that the query rejects, and those whose key nobody declared.
+void add_the_others(const Selection *selection, int64 rows);
 
 } // namespace dp::rows

@@ -3,6 +3,7 @@
 #include "border/scope.hpp"
 #include "rows/arguments.hpp"
 #include "rows/canonical.hpp"
+#include "rows/cell_calls.hpp"
 #include "rows/engine.hpp"
 #include "rows/nodes.hpp"
 #include "rows/per_unit.hpp"
@@ -84,18 +85,16 @@ static Node *one_spelling(const Question *question, int i) {
 
 // values: the unit's columns.
 static Node *contribution_of(const Question *question, const List *values) {
-    Oid types[2] = {BYTEAOID, ANYOID};
-    List *arguments = list_make1(makeConst(BYTEAOID, -1, InvalidOid, -1, contribution_facts(question), false, false));
+    List *arguments = list_make1(contribution_spec(question));
     for (int i = 0; i < contribution_units(question); i++)
         arguments = lappend(arguments, another(static_cast<Node *>(list_nth(values, i))));
     for (int i = 0; i < question->leaf->nkeys; i++)
         arguments = lappend(arguments, one_spelling(question, i));
     if (has_quantile(question)) // the last key
-        arguments = lappend(arguments, cell_of_row(question));
+        arguments = lappend(arguments, cell_of_row(question, first_quantile(question)));
     for (int j = 0; j < question->nmeasures; j++)
         arguments = lappend(arguments, contributed_node(question, j));
-    return reinterpret_cast<Node *>(
-        make_aggregate(border::internal_function("contribution", 2, types), BYTEAOID, arguments, nullptr));
+    return reinterpret_cast<Node *>(call_cells(arguments, nullptr));
 }
 
 // Over one row for each unit.

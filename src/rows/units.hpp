@@ -1,6 +1,6 @@
 // The internal statement over units (formulas.md, 9): what one unit brings to a leaf is one of its rows.
 //
-//   SELECT unit.., dp_rdr.contribution(facts, keys.., arguments..) FROM table [, ancestors..]
+//   SELECT unit.., dp_rdr.cells(spec, unit.., keys.., arguments..) FROM table [, ancestors..]
 //   WHERE .. AND links AND its key is declared GROUP BY unit..
 //
 // Run past all hooks, like the statement of rows (rows/evaluate). Its rows go one by one to whoever takes them: no unit is

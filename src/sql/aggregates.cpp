@@ -30,8 +30,32 @@ namespace dp::sql {
 namespace {
 
 using privacy::int128;
-using rows::LatticeState;
 using rows::ValueKind;
+
+// Lattice points added up.
+struct LatticeState {
+    int128 sum;
+    int64 rows; // that contributed
+};
+static_assert(alignof(LatticeState) <= MAXIMUM_ALIGNOF, "palloc gives no more");
+
+LatticeState *state_argument(FunctionCallInfo fcinfo, int i) {
+    return PG_ARGISNULL(i) ? nullptr : reinterpret_cast<LatticeState *>(PG_GETARG_POINTER(i));
+}
+
+// Adds a point to the first argument, a state, which is made when the first one comes.
+Datum add_point(FunctionCallInfo fcinfo, const std::optional<std::int64_t> &point) {
+    LatticeState *state = state_argument(fcinfo, 0);
+    if (point) {
+        if (state == nullptr)
+            state = static_cast<LatticeState *>(
+                MemoryContextAllocZero(rows::aggregate_context(fcinfo), sizeof(LatticeState)));
+        state->sum += *point;
+        state->rows++;
+    }
+    fcinfo->isnull = state == nullptr;
+    return PointerGetDatum(state);
+}
 
 // What the arguments of a call say, apart from the values: the same for every row and group of one execution.
 struct Call {
@@ -144,18 +168,18 @@ Coordinates with_noise(const Call &call, privacy::MeasureKind kind, std::uint64_
 // NaN counts, as it does in count(x).
 DP_FUNCTION(dp_noisy_count_step) {
     call_of(fcinfo);
-    return rows::add_point(fcinfo, PG_ARGISNULL(1) ? std::nullopt : std::optional<std::int64_t>(0));
+    return add_point(fcinfo, PG_ARGISNULL(1) ? std::nullopt : std::optional<std::int64_t>(0));
 }
 
 DP_FUNCTION(dp_noisy_sum_step) {
     const Call &call = call_of(fcinfo);
-    return rows::add_point(fcinfo,
+    return add_point(fcinfo,
                            PG_ARGISNULL(1) ? std::nullopt : rows::sum_point(call.sum, call.kind, PG_GETARG_DATUM(1)));
 }
 
 DP_FUNCTION(dp_noisy_avg_step) {
     const Call &call = call_of(fcinfo);
-    return rows::add_point(fcinfo,
+    return add_point(fcinfo,
                            PG_ARGISNULL(1) ? std::nullopt : rows::pair_point(call.pair, call.kind, PG_GETARG_DATUM(1)));
 }
 
@@ -164,7 +188,7 @@ DP_FUNCTION(dp_noisy_avg_step) {
 DP_FUNCTION(dp_noisy_count) {
     rows::aggregate_context(fcinfo);
     const Call &call = call_of(fcinfo);
-    const LatticeState *state = rows::state_argument(fcinfo, 0);
+    const LatticeState *state = state_argument(fcinfo, 0);
     const int128 rows = state == nullptr ? 0 : state->rows;
     return release::count_result(
         border::core([&] { return with_noise(call, privacy::MeasureKind::count, 1, {rows, 0}).first; }), 0);
@@ -173,7 +197,7 @@ DP_FUNCTION(dp_noisy_count) {
 DP_FUNCTION(dp_noisy_sum) {
     rows::aggregate_context(fcinfo);
     const Call &call = call_of(fcinfo);
-    const LatticeState *state = rows::state_argument(fcinfo, 0);
+    const LatticeState *state = state_argument(fcinfo, 0);
     const int128 sum = state == nullptr ? 0 : state->sum;
     const int128 noisy = border::core([&] {
         return with_noise(call, privacy::MeasureKind::sum, call.bounds->sensitivity(), {sum, 0}).first;
@@ -184,7 +208,7 @@ DP_FUNCTION(dp_noisy_sum) {
 DP_FUNCTION(dp_noisy_avg) {
     rows::aggregate_context(fcinfo);
     const Call &call = call_of(fcinfo);
-    const LatticeState *state = rows::state_argument(fcinfo, 0);
+    const LatticeState *state = state_argument(fcinfo, 0);
     const int128 rows = state == nullptr ? 0 : state->rows;
     const int128 s1 = state == nullptr ? 0 : state->sum;
     const double mean = border::core([&] {

@@ -1,0 +1,204 @@
+#include "rows/cell_calls.hpp"
+
+#include "privacy/joint.hpp"
+#include "privacy/quantile.hpp"
+
+#include "border/scope.hpp"
+#include "rows/arguments.hpp"
+#include "rows/distinct_values.hpp"
+#include "rows/engine.hpp"
+#include "rows/nodes.hpp"
+#include "rows/sums.hpp"
+
+namespace dp::rows {
+
+using privacy::int128;
+using privacy::MeasureKind;
+
+// ---- specifications ------------------------------------------------------------------------------------------------
+
+template <class T> static void put_lattice(MeasureWords *words, const T &lattice) {
+    static_assert(sizeof lattice <= sizeof words->lattice, "it has a place there");
+    memcpy(words->lattice, &lattice, sizeof lattice);
+}
+
+static GridWords words_of_grid(const privacy::Grid &grid) {
+    return {grid.of_points ? 1 : 0, grid.cells, grid.first, grid.last, grid.scale, grid.low, grid.high};
+}
+
+// by_cell: the cells of quantiles are keys, and are counted.
+static MeasureWords words_of(const Question *question, int j, bool by_cell) {
+    const privacy::Measure &measure = (*question->measures)[j];
+    MeasureWords words = {};
+    words.kind = static_cast<int64>(by_cell && measure.kind == MeasureKind::quantile ? MeasureKind::count : measure.kind);
+    words.once = static_cast<int64>(measure.of_units);
+    words.grain = static_cast<int64>(measure.grain);
+    words.values = measure.of_values && question->units != nullptr && question->units->clipped
+                       ? question->units->max_rows
+                       : 0;
+    words.sensitivity = static_cast<double>((*question->sensitivities)[j]);
+    if (measure.kind == MeasureKind::quantile)
+        put_lattice(&words, words_of_grid(*question->grids[j]));
+    else if (privacy::is_joint(measure.kind))
+        border::core([&] {
+            put_lattice(&words, privacy::joint_lattice({*question->bounds[j], *question->second_bounds[j]}));
+        });
+    else if (measure.kind == MeasureKind::sum)
+        border::core([&] { put_lattice(&words, privacy::sum_lattice(*question->bounds[j])); });
+    else if (measure.kind != MeasureKind::count)
+        border::core([&] { put_lattice(&words, privacy::pair_lattice(*question->bounds[j])); });
+    return words;
+}
+
+Node *make_spec(const Question *question, SpecHeader header, const List *measures,
+                const privacy::SvtCandidate *tested) {
+    header.measures = list_length(measures);
+    bytea *bytes = make_bytes(sizeof header + sizeof(MeasureWords) * header.measures +
+                              sizeof(CandidateWords) * header.candidates);
+    char *at = put_bytes(VARDATA(bytes), &header, sizeof header);
+    ListCell *cell;
+    foreach (cell, measures) {
+        const MeasureWords words = words_of(question, lfirst_int(cell), header.keys > 0);
+        at = put_bytes(at, &words, sizeof words);
+    }
+    for (int64 j = 0; j < header.candidates; j++) {
+        const CandidateWords words = {tested[j].noise_term, static_cast<int64>(tested[j].least)};
+        at = put_bytes(at, &words, sizeof words);
+    }
+    turn_words(VARDATA(bytes), VARSIZE(bytes) - VARHDRSZ);
+    return reinterpret_cast<Node *>(
+        makeConst(BYTEAOID, -1, InvalidOid, -1, PointerGetDatum(bytes), false, false));
+}
+
+List *all_measures(const Question *question) {
+    List *measures = NIL;
+    for (int j = 0; j < question->nmeasures; j++)
+        measures = lappend_int(measures, j);
+    return measures;
+}
+
+static SpecHeader header_of_rows() {
+    SpecHeader header = {};
+    header.limit = 1;
+    return header;
+}
+
+// ---- calls ---------------------------------------------------------------------------------------------------------
+
+Aggref *call_cells(List *arguments, Node *filter) {
+    Oid types[2] = {BYTEAOID, ANYOID};
+    return make_aggregate(border::internal_function("cells", 2, types), BYTEAOID, arguments, filter);
+}
+
+Node *sum_of_points(Node *spec, int coordinate, const List *arguments, Node *filter) {
+    Oid types[3] = {BYTEAOID, INT4OID, ANYOID};
+    Node *number = reinterpret_cast<Node *>(
+        makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(coordinate), false, true));
+    List *all = list_concat(list_make2(spec, number), static_cast<List *>(copyObjectImpl(arguments)));
+    return make_exact_sum(reinterpret_cast<Node *>(makeFuncExpr(border::internal_function("point", 3, types), INT8OID,
+                                                                all, InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL)),
+                          filter);
+}
+
+Node *cell_of_row(const Question *question, int measure) {
+    Oid types[2] = {BYTEAOID, ANYOID};
+    Node *value = argument_node(question, (*question->measures)[measure].calls.front());
+    List *arguments = list_make2(make_spec(question, header_of_rows(), list_make1_int(measure), nullptr), value);
+    return reinterpret_cast<Node *>(makeFuncExpr(border::internal_function("cell", 2, types), INT4OID, arguments,
+                                                 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
+}
+
+Node *count_aggregate(Node *argument, Node *filter) {
+    if (argument == nullptr)
+        return reinterpret_cast<Node *>(make_aggregate(F_COUNT_, INT8OID, NIL, filter));
+    return reinterpret_cast<Node *>(make_aggregate(F_COUNT_ANY, INT8OID, list_make1(argument), filter));
+}
+
+Node *both(Node *a, Node *b) {
+    return a == nullptr || b == nullptr ? another(a == nullptr ? b : a) : make_and_qual(another(a), another(b));
+}
+
+// ---- the columns of the statement over rows ------------------------------------------------------------------------
+
+int number_of_cell_columns(const Question *question) {
+    return question->by_points ? question->ncoordinates : question->nmeasures;
+}
+
+static Node *filter_of(const Question *question, int j, Node *among) {
+    const int filter = (*question->measures)[j].filter;
+    return both(among, filter < 0 ? nullptr : static_cast<Node *>(list_nth(question->filters, filter)));
+}
+
+static Node *count_column(const Question *question, int j, Node *filter) {
+    const privacy::Measure &measure = (*question->measures)[j];
+    Node *argument = measure.argument < 0 ? nullptr : argument_node(question, measure.calls.front());
+    return measure.of_values ? count_of_values(argument, filter) : count_aggregate(argument, filter);
+}
+
+static List *point_columns(const Question *question, int j, Node *filter) {
+    List *columns = NIL;
+    for (int c = 0; c < (*question->measures)[j].coordinates(); c++) {
+        Node *argument = argument_node(question, (*question->measures)[j].calls.front());
+        Node *spec = make_spec(question, header_of_rows(), list_make1_int(j), nullptr);
+        columns = lappend(columns, sum_of_points(spec, c, list_make1(argument), another(filter)));
+    }
+    return columns;
+}
+
+// Each measure has a call of its own: one call of several was slower.
+static Node *call_column(const Question *question, int j, Node *filter) {
+    Node *spec = make_spec(question, header_of_rows(), list_make1_int(j), nullptr);
+    Node *argument = argument_node(question, (*question->measures)[j].calls.front());
+    return reinterpret_cast<Node *>(call_cells(list_make2(spec, argument), filter));
+}
+
+List *cell_columns(const Question *question, Node *among) {
+    List *columns = NIL;
+    for (int j = 0; j < question->nmeasures; j++) {
+        Node *filter = filter_of(question, j, among);
+        if ((*question->measures)[j].kind == MeasureKind::count)
+            columns = lappend(columns, count_column(question, j, filter));
+        else if (question->by_points)
+            columns = list_concat(columns, point_columns(question, j, filter));
+        else
+            columns = lappend(columns, call_column(question, j, filter));
+    }
+    return columns;
+}
+
+// ---- reading them --------------------------------------------------------------------------------------------------
+
+int128 sum_at(Datum result, int coordinate, int width) {
+    const bytea *bytes = DatumGetByteaPP(result);
+    const Size n = VARSIZE_ANY_EXHDR(bytes) / sizeof(int128);
+    if (VARSIZE_ANY_EXHDR(bytes) % (sizeof(int128) * width) != 0)
+        elog(ERROR, "unexpected result of an internal aggregate");
+    int128 sum = 0;
+    for (Size at = coordinate; at < n; at += width) {
+        int128 part;
+        memcpy(&part, VARDATA_ANY(bytes) + sizeof part * at, sizeof part);
+        sum += part;
+    }
+    return sum;
+}
+
+void read_cells(const Question *question, const Datum *columns, int128 *sums, int64 *cells) {
+    const Datum *column = columns + question->leaf->nkeys;
+    for (int j = 0; j < question->nmeasures; j++) {
+        const privacy::Measure &measure = (*question->measures)[j];
+        const int coordinates = measure.coordinates();
+        if (measure.kind == MeasureKind::count)
+            *sums = DatumGetInt64(*column);
+        else if (measure.kind == MeasureKind::quantile) { // its coordinate has no sum
+            *sums = 0;
+            for (int i = 0, n = question->grids[j]->cells; i < n; i++)
+                *cells++ = static_cast<int64>(sum_at(*column, i, n));
+        } else
+            for (int c = 0; c < coordinates; c++)
+                sums[c] = question->by_points ? sum_of(column[c]) : sum_at(*column, c, coordinates);
+        column += question->by_points ? coordinates : 1;
+        sums += coordinates;
+    }
+}
+
+} // namespace dp::rows

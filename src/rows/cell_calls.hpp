@@ -1,0 +1,36 @@
+// Asks dp_rdr.cells for the measures of a question, and reads its results where a row is a unit.
+#pragma once
+
+#include "privacy/sparse_vector.hpp"
+
+#include "rows/cell_spec.hpp"
+#include "rows/question.hpp"
+
+namespace dp::rows {
+
+// Returns the columns of the internal statement that have the sums of the measures: one for each, or for each coordinate where
+// points are added up. among: whom they are about, unless that is in the statement's WHERE.
+List *cell_columns(const Question *question, Node *among);
+int number_of_cell_columns(const Question *question);
+// Reads them in one row of the statement, or in what several servers returned for one group. cells: question->ncells numbers that
+// are 0 before.
+void read_cells(const Question *question, const Datum *columns, privacy::int128 *sums, int64 *cells);
+
+// Makes the specification of measures, as a constant. header: all but their number.
+Node *make_spec(const Question *question, SpecHeader header, const List *measures, const privacy::SvtCandidate *tested);
+// Lists all measures of a question.
+List *all_measures(const Question *question);
+// Makes a call of dp_rdr.cells; of dp_rdr.point, added up where the server's own sum has to add (rows/engine).
+Aggref *call_cells(List *arguments, Node *filter);
+Node *sum_of_points(Node *spec, int coordinate, const List *arguments, Node *filter);
+// Makes a call of dp_rdr.cell: the cell of a row, an integer, in the grid of a quantile; NULL where it is in none.
+Node *cell_of_row(const Question *question, int measure);
+// Adds up one coordinate of a result: `width` sums, or those of several servers, one behind the other; 0 of none.
+privacy::int128 sum_at(Datum result, int coordinate, int width);
+
+// Makes count(*), or count(argument).
+Node *count_aggregate(Node *argument, Node *filter);
+// Makes the condition a AND b, either of which may be missing.
+Node *both(Node *a, Node *b);
+
+} // namespace dp::rows

@@ -1,0 +1,416 @@
+// The aggregate dp_rdr.cells, and the points that it adds up one by one:
+//
+//   dp_rdr.cells(spec bytea, VARIADIC "any") -> bytea                      sums of the coordinates that the specification names
+//   dp_rdr.point(spec bytea, coordinate integer, VARIADIC "any") -> bigint what one row adds to a coordinate
+//   dp_rdr.cell(spec bytea, value "any") -> integer                        the cell of a grid that a value is in
+//
+// The arguments behind the specification are the unit's columns, the keys, and one for each measure: NULL where the row does not
+// contribute to it. Without keys and different values a state is one vector, and the result its sums, 16 bytes each, the lowest
+// byte first. Otherwise the rows are those of one unit, and a state has its groups, at most kappa of smallest hash, ties by bytes.
+// An evicted group never returns, since kappa smaller ones stay; partial states merge exactly. Both are the same whatever the order
+// of rows or the plan.
+#include "privacy/contribution.hpp"
+
+#include "border/bytes.hpp"
+#include "border/guard.hpp"
+#include "catalog/domain.hpp"
+#include "rows/cell_points.hpp"
+
+namespace dp::rows {
+
+using privacy::int128;
+
+static CellState *state_argument(FunctionCallInfo fcinfo, int i) {
+    return PG_ARGISNULL(i) ? nullptr : reinterpret_cast<CellState *>(PG_GETARG_POINTER(i));
+}
+
+static UnitState *unit_state(CellState *state) {
+    return static_cast<UnitState *>(state);
+}
+
+// ---- the row of a unit ---------------------------------------------------------------------------------------------
+
+// Hashes text by its bytes: units are equal where these are.
+static uint64 seed_of_unit(FunctionCallInfo fcinfo, const CellSite *site) {
+    uint64 seed = site->seed;
+    for (int i = site->first_unit; i < site->first_key; i++)
+        if (!PG_ARGISNULL(i))
+            seed = DatumGetUInt64(FunctionCall2Coll(&site->hash_units[i - site->first_unit], C_COLLATION_OID,
+                                                    PG_GETARG_DATUM(i), UInt64GetDatum(seed)));
+    return seed;
+}
+
+// Writes a key of variable length, as it is stored. One that is longer than a key may be is NULL, and is not fetched.
+static char *put_variable(Datum value, char *at) {
+    char *mark = at++;
+    *mark = 0;
+    if (toast_raw_datum_size(value) - VARHDRSZ > longest_key)
+        return at;
+    const auto *stored = reinterpret_cast<const struct varlena *>(PG_DETOAST_DATUM_PACKED(value));
+    const auto length = static_cast<uint16>(VARSIZE_ANY_EXHDR(stored));
+    *mark = 1;
+    memcpy(at, &length, sizeof length);
+    memcpy(at + sizeof length, VARDATA_ANY(stored), length);
+    return at + sizeof length + length;
+}
+
+static char *put_by_value(const KeySite &key, Datum value, char *at) {
+    *at++ = 1;
+    switch (key.length) {
+    case sizeof(char):
+        *at = DatumGetChar(value);
+        break;
+    case sizeof(int16): {
+        const int16 number = DatumGetInt16(value);
+        memcpy(at, &number, sizeof number);
+        break;
+    }
+    case sizeof(int32): {
+        const int32 number = DatumGetInt32(value);
+        memcpy(at, &number, sizeof number);
+        break;
+    }
+    default:
+        memcpy(at, &value, sizeof value);
+    }
+    return at + key.length;
+}
+
+static GroupKey read_key(FunctionCallInfo fcinfo, const CellSite *site) {
+    char *at = site->key;
+    for (int i = 0; i < site->nkeys; i++) {
+        const int argument = site->first_key + i;
+        const KeySite &key = site->keys[i];
+        if (PG_ARGISNULL(argument))
+            *at++ = 0;
+        else if (key.by_value)
+            at = put_by_value(key, PG_GETARG_DATUM(argument), at);
+        else if (key.length < 0)
+            at = put_variable(PG_GETARG_DATUM(argument), at);
+        else {
+            *at++ = 1;
+            memcpy(at, DatumGetPointer(PG_GETARG_DATUM(argument)), key.length);
+            at += key.length;
+        }
+    }
+    return {0, site->key, static_cast<uint32>(at - site->key)};
+}
+
+static uint64 hash_of(const UnitState *state, const GroupKey &key) {
+    return privacy::group_hash(state->seed, reinterpret_cast<const unsigned char *>(key.bytes), key.size);
+}
+
+static GroupEntry *entry_of_row(FunctionCallInfo fcinfo, const CellSite *site, UnitState **state) {
+    if (site->nkeys == 0 && (*state)->nentries > 0)
+        return entry_at(*state, 0);
+    GroupKey key = read_key(fcinfo, site);
+    key.hash = hash_of(*state, key);
+    return keep_group(state, key);
+}
+
+static privacy::ValueDigest digest_of(Datum value) {
+    privacy::ValueDigest digest;
+    static_assert(sizeof digest == UUID_LEN, "a digest is a uuid");
+    memcpy(digest.words, DatumGetUUIDP(value)->data, sizeof digest);
+    return digest;
+}
+
+static UnitState *add_to_unit(FunctionCallInfo fcinfo, const CellSite *site, UnitState *state) {
+    if (unlikely(state == nullptr))
+        state = make_unit_state(aggregate_context(fcinfo), site->shape, seed_of_unit(fcinfo, site));
+    GroupEntry *entry = entry_of_row(fcinfo, site, &state);
+    if (entry == nullptr)
+        return state;
+    (void)add_row(fcinfo, site, entry->values());
+    for (int j = 0; j < site->nmeasures; j++) {
+        const MeasureShape &measure = site->shape->measures[j];
+        if (measure.values > 0 && !PG_ARGISNULL(site->first_measure + j))
+            keep_value(state, entry, measure, digest_of(PG_GETARG_DATUM(site->first_measure + j)));
+    }
+    return state;
+}
+
+// ---- the transition ------------------------------------------------------------------------------------------------
+
+// The first row of a call makes its site. Where there are no keys it puts a function in the place of this one. Compiled
+// expressions do not notice that (jit): they come by here each time.
+DP_FUNCTION(dp_cells_step) {
+    auto *site = static_cast<const CellSite *>(fcinfo->flinfo->fn_extra);
+    if (unlikely(site == nullptr)) {
+        aggregate_context(fcinfo);
+        site = read_site(fcinfo, 1, 2);
+        if (site->shape->keyed == 0)
+            fcinfo->flinfo->fn_addr = site->step;
+    }
+    if (site->shape->keyed == 0)
+        return site->step(fcinfo);
+    PG_RETURN_POINTER(add_to_unit(fcinfo, site, unit_state(state_argument(fcinfo, 0))));
+}
+
+// Not STRICT, and NULL where the row adds nothing to any coordinate.
+DP_ROW_FUNCTION(dp_point) {
+    const auto *site = static_cast<const CellSite *>(fcinfo->flinfo->fn_extra);
+    if (unlikely(site == nullptr))
+        site = read_site(fcinfo, 0, 2);
+    const int32 coordinate = PG_ARGISNULL(1) ? -1 : PG_GETARG_INT32(1);
+    if (site->shape->keyed != 0 || coordinate < 0 || coordinate >= site->shape->ncoordinates)
+        refuse_spec();
+    memset(site->sums, 0, sizeof(int128) * site->shape->ncoordinates);
+    if (!add_row(fcinfo, site, site->sums))
+        PG_RETURN_NULL();
+    PG_RETURN_INT64(static_cast<int64>(site->sums[coordinate]));
+}
+
+// Strict; NULL of a NaN.
+DP_ROW_FUNCTION(dp_cell) {
+    const auto *site = static_cast<const CellSite *>(fcinfo->flinfo->fn_extra);
+    if (unlikely(site == nullptr))
+        site = read_site(fcinfo, 0, 1);
+    if (site->measures[0].words.kind != static_cast<int64>(privacy::MeasureKind::quantile))
+        refuse_spec();
+    const std::optional<int> cell = cell_of(site->measures[0], PG_GETARG_DATUM(site->first_measure));
+    if (!cell)
+        PG_RETURN_NULL();
+    PG_RETURN_INT32(*cell);
+}
+
+// ---- partial states ------------------------------------------------------------------------------------------------
+
+// The shape as long as the states that have it.
+static const CellShape *shape_of_call(FunctionCallInfo fcinfo, const CellShape *other) {
+    if (fcinfo->flinfo->fn_extra == nullptr) {
+        fcinfo->flinfo->fn_extra = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, shape_size(other->nmeasures));
+        memcpy(fcinfo->flinfo->fn_extra, other, shape_size(other->nmeasures));
+    }
+    return static_cast<const CellShape *>(fcinfo->flinfo->fn_extra);
+}
+
+static bool same_shape(const CellShape *a, const CellShape *b) {
+    return a->nmeasures == b->nmeasures && memcmp(a, b, shape_size(a->nmeasures)) == 0;
+}
+
+static void add_values(UnitState *state, GroupEntry *into, GroupEntry *from) {
+    for (int32 j = 0; j < state->shape->nmeasures; j++) {
+        const MeasureShape &measure = state->shape->measures[j];
+        const ValueSet *values = measure.values == 0 ? nullptr : values_of(from, measure);
+        for (int32 i = 0; values != nullptr && i < values->n; i++)
+            keep_value(state, into, measure, values->values[i].value);
+    }
+}
+
+static UnitState *combine_units(UnitState *state, UnitState *other) {
+    if (state->seed != other->seed)
+        elog(ERROR, "unexpected transition state");
+    for (int32 i = 0; i < other->nentries; i++) {
+        if (GroupEntry *into = keep_group(&state, key_at(other, i))) {
+            add_sums(state->shape, into->values(), entry_at(other, i)->values());
+            add_values(state, into, entry_at(other, i));
+        }
+    }
+    return state;
+}
+
+DP_FUNCTION(dp_cells_combine) {
+    MemoryContext context = aggregate_context(fcinfo);
+    CellState *state = state_argument(fcinfo, 0), *other = state_argument(fcinfo, 1);
+    if (other != nullptr) {
+        const bool keyed = other->shape->keyed != 0;
+        if (state == nullptr) { // a worker's state does not live as long as the aggregation
+            const CellShape *shape = shape_of_call(fcinfo, other->shape);
+            state = keyed ? make_unit_state(context, shape, unit_state(other)->seed) : make_cell_state(context, shape);
+        }
+        if (!same_shape(state->shape, other->shape))
+            elog(ERROR, "unexpected transition state");
+        if (keyed)
+            state = combine_units(unit_state(state), unit_state(other));
+        else
+            add_sums(state->shape, state->sums(), other->sums());
+    }
+    if (state == nullptr)
+        PG_RETURN_NULL();
+    PG_RETURN_POINTER(state);
+}
+
+// ---- states as bytes -----------------------------------------------------------------------------------------------
+
+// Returns the size of the values of one measure, entry by entry.
+static Size bytes_of_values(UnitState *state, const MeasureShape &measure) {
+    Size size = 0;
+    for (int32 i = 0; measure.values > 0 && i < state->nentries; i++) {
+        const ValueSet *values = values_of(entry_at(state, i), measure);
+        size += sizeof(int32) + (values == nullptr ? 0 : sizeof(PackedValue) * values->n);
+    }
+    return size;
+}
+
+static Size bytes_of_entries(UnitState *state) {
+    Size size = 0;
+    for (int32 i = 0; i < state->nentries; i++)
+        size += sizeof(uint32) + entry_at(state, i)->size + sizeof(int128) * state->shape->ncoordinates;
+    for (int32 j = 0; j < state->shape->nmeasures; j++)
+        size += bytes_of_values(state, state->shape->measures[j]);
+    return size;
+}
+
+// A measure that keeps values has no sum.
+static char *put_entry(const CellShape *shape, const GroupEntry *entry, char *at) {
+    at = put_bytes(at, &entry->size, sizeof entry->size);
+    at = put_bytes(at, entry->bytes(), entry->size);
+    char *sums = at;
+    at = put_bytes(at, entry->values(), sizeof(int128) * shape->ncoordinates);
+    for (int32 j = 0; j < shape->nmeasures; j++)
+        if (shape->measures[j].values > 0)
+            memset(sums + sizeof(int128) * shape->measures[j].first, 0, sizeof(int128));
+    return at;
+}
+
+static char *put_values(GroupEntry *entry, const MeasureShape &measure, char *at) {
+    if (measure.values == 0)
+        return at;
+    const ValueSet *values = values_of(entry, measure);
+    const int32 n = values == nullptr ? 0 : values->n;
+    at = put_bytes(at, &n, sizeof n);
+    for (int32 i = 0; i < n; i++) {
+        const PackedValue packed = {values->values[i].hash, values->values[i].value};
+        at = put_bytes(at, &packed, sizeof packed);
+    }
+    return at;
+}
+
+static bytea *pack_unit(UnitState *state, Size in_front) {
+    bytea *bytes = make_bytes(in_front + sizeof state->seed + sizeof(int32) + bytes_of_entries(state));
+    char *at = put_bytes(VARDATA(bytes) + in_front, &state->seed, sizeof state->seed);
+    at = put_bytes(at, &state->nentries, sizeof(int32));
+    for (int32 i = 0; i < state->nentries; i++) {
+        at = put_entry(state->shape, entry_at(state, i), at);
+        for (int32 j = 0; j < state->shape->nmeasures; j++)
+            at = put_values(entry_at(state, i), state->shape->measures[j], at);
+    }
+    return bytes;
+}
+
+// The shape, then the sums, or the entries.
+DP_FUNCTION(dp_cells_serialize) {
+    aggregate_context(fcinfo);
+    CellState *state = state_argument(fcinfo, 0);
+    const Size size = shape_size(state->shape->nmeasures), sums = sizeof(int128) * state->shape->ncoordinates;
+    bytea *bytes = state->shape->keyed != 0 ? pack_unit(unit_state(state), size) : make_bytes(size + sums);
+    char *at = put_bytes(VARDATA(bytes), state->shape, size);
+    if (state->shape->keyed == 0)
+        (void)put_bytes(at, state->sums(), sums);
+    PG_RETURN_BYTEA_P(bytes);
+}
+
+// Nothing that was written becomes a place in memory unchecked.
+static const CellShape *take_shape(border::Reader *reader) {
+    const auto head = reader->take<CellShape>();
+    bool fits = head.nmeasures >= 1 && head.nmeasures <= FUNC_MAX_ARGS && head.limit >= 1 &&
+                head.limit <= largest_contribution;
+    auto *shape = static_cast<CellShape *>(palloc0(shape_size(fits ? head.nmeasures : 0)));
+    *shape = head;
+    int32 first = 0;
+    for (int32 j = 0; fits && j < head.nmeasures; j++) {
+        const auto measure = shape->measures[j] = reader->take<MeasureShape>();
+        fits = measure.first == first && measure.coordinates >= 1 && measure.coordinates <= privacy::most_cells &&
+               measure.values >= 0 && measure.values <= catalog::max_declared_rows &&
+               (measure.values == 0 || (measure.coordinates == 1 && head.keyed != 0));
+        first += measure.coordinates;
+    }
+    if (!fits || first != head.ncoordinates)
+        elog(ERROR, "unexpected size of a transition state");
+    return shape;
+}
+
+// Where values are kept there is a pointer: nothing that was written becomes one.
+static void take_sums(const CellShape *shape, const char *sums, GroupEntry *entry) {
+    for (int32 j = 0; j < shape->nmeasures; j++) {
+        const MeasureShape &measure = shape->measures[j];
+        if (measure.values == 0)
+            memcpy(entry->values() + measure.first, sums + sizeof(int128) * measure.first,
+                   sizeof(int128) * measure.coordinates);
+    }
+}
+
+static void take_values(border::Reader *reader, UnitState *state, GroupEntry *entry, const MeasureShape &measure) {
+    for (auto n = measure.values == 0 ? 0 : reader->take<int32>(); n > 0; n--) {
+        const auto packed = reader->take<PackedValue>();
+        if (entry != nullptr)
+            keep_value(state, entry, measure, packed.value);
+    }
+}
+
+static UnitState *take_unit(border::Reader *reader, const CellShape *shape) {
+    UnitState *state = make_unit_state(CurrentMemoryContext, shape, reader->take<uint64>());
+    for (auto n = reader->take<int32>(); n > 0; n--) {
+        GroupKey key;
+        key.size = reader->take<uint32>();
+        key.bytes = reader->take_bytes(key.size);
+        key.hash = hash_of(state, key);
+        const char *sums = reader->take_bytes(sizeof(int128) * shape->ncoordinates);
+        GroupEntry *entry = keep_group(&state, key);
+        if (entry != nullptr)
+            take_sums(shape, sums, entry);
+        for (int32 j = 0; j < shape->nmeasures; j++)
+            take_values(reader, state, entry, shape->measures[j]);
+    }
+    return state;
+}
+
+DP_FUNCTION(dp_cells_deserialize) {
+    aggregate_context(fcinfo);
+    const bytea *bytes = PG_GETARG_BYTEA_PP(0);
+    border::Reader reader = {VARDATA_ANY(bytes), VARDATA_ANY(bytes) + VARSIZE_ANY_EXHDR(bytes)};
+    const CellShape *shape = take_shape(&reader);
+    if (shape->keyed != 0)
+        PG_RETURN_POINTER(take_unit(&reader, shape));
+    CellState *state = make_cell_state(CurrentMemoryContext, shape);
+    const Size size = sizeof(int128) * shape->ncoordinates;
+    memcpy(state->sums(), reader.take_bytes(size), size);
+    PG_RETURN_POINTER(state);
+}
+
+// ---- the result ----------------------------------------------------------------------------------------------------
+
+namespace {
+struct Listed {
+    GroupKey key;
+    GroupEntry *entry;
+};
+} // namespace
+
+static int compare_listed(const void *a, const void *b) {
+    return compare_groups(static_cast<const Listed *>(a)->key, static_cast<const Listed *>(b)->key);
+}
+
+// Entries in their order, so that the same rows make the same bytes; then the values of each measure.
+static bytea *result_of_unit(UnitState *state) {
+    auto *list = static_cast<Listed *>(palloc(sizeof(Listed) * (state->nentries + 1)));
+    for (int32 i = 0; i < state->nentries; i++)
+        list[i] = {key_at(state, i), entry_at(state, i)};
+    if (state->nentries > 1)
+        qsort(list, state->nentries, sizeof(Listed), compare_listed);
+    bytea *bytes = make_bytes(sizeof(int32) + bytes_of_entries(state));
+    char *at = put_bytes(VARDATA(bytes), &state->nentries, sizeof(int32));
+    for (int32 i = 0; i < state->nentries; i++)
+        at = put_entry(state->shape, list[i].entry, at);
+    for (int32 j = 0; j < state->shape->nmeasures; j++)
+        for (int32 i = 0; i < state->nentries; i++)
+            at = put_values(list[i].entry, state->shape->measures[j], at);
+    return bytes;
+}
+
+// No bytes without rows: a NULL would tell an empty set from others.
+DP_FUNCTION(dp_cells_final) {
+    aggregate_context(fcinfo);
+    CellState *state = state_argument(fcinfo, 0);
+    if (state == nullptr)
+        PG_RETURN_BYTEA_P(make_bytes(0));
+    if (state->shape->keyed != 0)
+        PG_RETURN_BYTEA_P(result_of_unit(unit_state(state)));
+    const Size size = sizeof(int128) * state->shape->ncoordinates;
+    bytea *bytes = make_bytes(size);
+    (void)put_bytes(VARDATA(bytes), state->sums(), size);
+    PG_RETURN_BYTEA_P(bytes);
+}
+
+} // namespace dp::rows
