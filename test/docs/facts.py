@@ -84,14 +84,13 @@ def check_short_prices():
 
 
 def check_shapes():
-    """query | m | k1 | epsilon, perhaps with the number before rounding down | answers; at tau 0.95"""
+    """query | m | k1 | epsilon, perhaps with the number before rounding down; at tau 0.95"""
     found = []
-    for query, m, k1, epsilon, n in table("doc/analyst.md", "shapes"):
+    for query, m, k1, epsilon in table("doc/analyst.md", "shapes"):
         price = float(m) * math.asinh(float(k1) * 0.05 / (float(m) * 0.95))
         for select_list in re.findall(r"`([^`]+)`", query):
             cost = explain(f"{select_list} FROM person_dp", "DISTINCT epsilon", 0.95)[0][0]
             found += agree(select_list, number(epsilon), cost)
-            found += agree(f"answers of {select_list}", n, answers(float(cost)))
             found += [] if float(cost) <= price else [f"{select_list}: {cost} is above the price, {price:g}"]
         before = re.search(r"([\d.]+) before", epsilon)
         found += agree(f"{query} before rounding", before[1], round(price, 3)) if before else []
@@ -99,18 +98,16 @@ def check_shapes():
 
 
 def check_accuracy():
-    """tau | epsilon | answers | COUNT | SUM in M | epsilon of AVG | answers | h"""
+    """tau | epsilon | COUNT | SUM in M | epsilon of AVG | h"""
     found = []
-    for tau, epsilon, n, count, total, epsilon_average, n_average, h in table("doc/analyst.md", "accuracy"):
+    for tau, epsilon, count, total, epsilon_average, h in table("doc/analyst.md", "accuracy"):
         one, = explain("count(*) FROM person_dp", "epsilon, error95", tau)
         summed, = explain("sum(x) FROM person_dp", "epsilon, error95", tau)
         average, = explain("avg(x) FROM person_dp", "epsilon", tau)
         found += agree(f"epsilon at {tau}", epsilon, one[0]) + agree(f"sum at {tau}", epsilon, summed[0])
-        found += agree(f"answers at {tau}", n, answers(float(one[0])))
         found += agree(f"COUNT at {tau}", number(count), one[1])
         found += agree(f"SUM at {tau}", number(total), float(summed[1]) / 1000, 0.005)
         found += agree(f"AVG at {tau}", epsilon_average, average[0])
-        found += agree(f"averages at {tau}", n_average, answers(float(average[0])))
         # R h / c with R = 1000 and c = 100,000, but for the noise of c.
         released = psql(f"SET ROLE {ROLE}; SELECT * FROM dp_query('SELECT avg(x) FROM person_dp') AS (a numeric);"
                         "SELECT error95 FROM dp_last_release()")[-1]
