@@ -33,7 +33,8 @@ static Side read_side(const Visit &visit, Oid relation) {
             {relation}) != 1)
         refuse_state(psprintf("the domain of %s is gone", qualified_name(relation)),
                      "Protect the table again with dp_protect(), for a further view: its totals are rebuilt.");
-    return Side{relation, qualified_name(relation), visit.spi.text(0, 1), visit.spi.text(0, 2)};
+    return Side{relation, MemoryContextStrdup(visit.spi.caller, qualified_name(relation)), visit.spi.text(0, 1),
+                visit.spi.text(0, 2)};
 }
 
 // ---- what is refused -----------------------------------------------------------------------------------------------
@@ -58,7 +59,7 @@ owners AS (
 SELECT r.state, r.message, r.detail, r.hint
 FROM side f CROSS JOIN side i LEFT JOIN owners o ON true, LATERAL (VALUES
   (o.other IS NOT NULL, '42501', format('%s belongs to another role than %s', o.other, i.name),
-    'All tables with data of the same people have one owner.', format('ALTER TABLE %s OWNER TO %I;', o.other, o.owner)),
+    'All tables with data of the same people have one owner.', format('ALTER TABLE %s OWNER TO %s;', o.other, quote_ident(o.owner))),
   (f.types IS NULL OR i.types IS NULL, '0A000',
     format('a row of %s is a unit: its domain is joined with none', CASE WHEN f.types IS NULL THEN f.name ELSE i.name END),
     'Nothing says whose row it is. What was told of rows was not told of people who may have several.',
